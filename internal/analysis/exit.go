@@ -25,7 +25,8 @@ type Exit struct {
 	PSS        *int64 `json:"pssKb,omitempty"`
 	RSS        *int64 `json:"rssKb,omitempty"`
 	PID        *int64 `json:"pid,omitempty"`
-	// JoinedBy is how the system's record of the process was found: by "recordingId" or by "pid".
+	// JoinedBy is how the system's record of the process was found: by "summary", which the process had
+	// told the system, or by "pid" and its start.
 	JoinedBy string `json:"joinedBy,omitempty"`
 	// Main is the stack of the main thread in Trace; nil if there is none.
 	Main *TraceThread `json:"mainThread,omitempty"`

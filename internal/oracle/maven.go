@@ -2,8 +2,11 @@ package oracle
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/xml"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -104,6 +107,36 @@ func FetchMaven(ctx context.Context, dir string, artifacts []Artifact) error {
 		}
 	}
 	return nil
+}
+
+// FetchSum returns the path of an artifact, named as [ParseArtifact] reads it. [FetchMaven] fetches it if the cache
+// lacks it. FetchSum fails if the file has another SHA-256 than sum, in hexadecimal digits.
+func FetchSum(ctx context.Context, artifact, sum string) (string, error) {
+	a, err := ParseArtifact(artifact)
+	if err != nil {
+		return "", err
+	}
+	dir, err := CacheDir("maven")
+	if err != nil {
+		return "", err
+	}
+	if err := FetchMaven(ctx, dir, []Artifact{a}); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, a.File())
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != sum {
+		return "", fmt.Errorf("%s has the SHA-256 %s, want %s; delete it", path, got, sum)
+	}
+	return path, nil
 }
 
 func writePOM(path string, artifacts []Artifact) error {

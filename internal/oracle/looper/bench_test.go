@@ -45,11 +45,13 @@ func build(t *testing.T) bench {
 	compileNatives(t, j, b.natives)
 	stubs := fetch(t, oracle.Artifact{Group: "com.google.android", Name: "android", Version: "4.1.1.4", Type: "jar"},
 		"84072541cbb711eff89f7277100ff854929a446dba7ceb1b195c340e0b4fd3cb")
+	nullness := fetch(t, oracle.Artifact{Group: "org.jspecify", Name: "jspecify", Version: "1.0.0", Type: "jar"},
+		"1fad6e6be7557781e4d33729d49ae1cdc8fdda6fe477bb0cc68ce351eafdfbab")
 	framework := platforms[0].fetch(t)
 	lib, app, device, proofs := filepath.Join(dir, "lib"), filepath.Join(dir, "app"), filepath.Join(dir, "device"),
 		filepath.Join(dir, "proofs")
 	source := filepath.Join("..", "..", "..", "runtime-java")
-	javac(t, j, lib, []string{stubs}, filepath.Join(source, "core", "src", "main", "java"),
+	javac(t, j, lib, []string{stubs, nullness}, filepath.Join(source, "core", "src", "main", "java"),
 		filepath.Join(source, "android", "src", "main", "java"))
 	javac(t, j, app, nil, filepath.Join("testdata", "app"))
 	javac(t, j, device, []string{framework}, filepath.Join("testdata", "device"))

@@ -65,6 +65,10 @@ func TestProofs(t *testing.T) {
 	})
 }
 
+// appPackage is the app's package and the name of its main process. As on a device, it is the first string of the
+// process's command line.
+const appPackage = "dev.tracegen.proofs"
+
 // runLimit is far beyond what the proofs need; it ends proofs that hang.
 const runLimit = 5 * time.Minute
 
@@ -80,7 +84,9 @@ func (b bench) prove(t *testing.T, p platform, classes ...string) (recordings st
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
 	recordings = t.TempDir()
-	out, err := exec.CommandContext(ctx, j.Tool("java"), b.arguments(t, j, p, recordings, classes...)...).CombinedOutput()
+	cmd := exec.CommandContext(ctx, j.Tool("java"), b.arguments(t, j, p, recordings, classes...)...)
+	cmd.Args[0] = appPackage
+	out, err := cmd.CombinedOutput()
 	text := string(out)
 	if got := report(t, p, text); got != len(classes) || (err != nil) != t.Failed() {
 		t.Errorf("%d of %d classes were proven; java: %v", got, len(classes), err)

@@ -34,7 +34,7 @@ func readRecordings(t *testing.T, dir string) []recording {
 
 func recordingPaths(t *testing.T, dir string) (all []string) {
 	t.Helper()
-	for _, pattern := range []string{"*/recordings/*.tgd*", "*/tracegen/*.tgd*"} {
+	for _, pattern := range []string{"*/no_backup/recordings/*.tgd*", "*/no_backup/tracegen/*.tgd*"} {
 		paths, err := filepath.Glob(filepath.Join(dir, pattern))
 		if err != nil {
 			t.Fatal(err)
@@ -88,7 +88,7 @@ func (r recording) check(t *testing.T, b bench, p platform) {
 	if got := r.meta.MappingID(); got != b.digest {
 		t.Errorf("the recording is of the mapping %s, want %s", got, b.digest)
 	}
-	if got := r.meta.Values["package"]; got != "dev.tracegen.proofs" {
+	if got := r.meta.Values["package"]; got != appPackage {
 		t.Errorf("package %q", got)
 	}
 	var records uint64

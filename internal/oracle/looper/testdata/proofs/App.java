@@ -1,18 +1,33 @@
 import android.content.Context;
 import android.content.res.AssetManager;
+import android.hardware.display.DisplayManager;
 import java.io.File;
 
 /** The parts of an app's context that the runtime uses. */
 final class App extends android.app.Application {
     final File files;
 
+    /** Null while the app is in {@code attachBaseContext}. */
+    private volatile Context application = this;
+
     App(File files) {
         this.files = files;
     }
 
+    /** Returns an app that is in {@code attachBaseContext}, until {@link #created}. */
+    static App attaching(File files) {
+        App app = new App(files);
+        app.application = null;
+        return app;
+    }
+
+    void created() {
+        application = this;
+    }
+
     @Override
     public Context getApplicationContext() {
-        return this;
+        return application;
     }
 
     @Override
@@ -23,6 +38,18 @@ final class App extends android.app.Application {
     @Override
     public File getFilesDir() {
         return files;
+    }
+
+    @Override
+    public File getNoBackupFilesDir() {
+        File dir = new File(files, "no_backup");
+        Bench.check(dir.isDirectory() || dir.mkdirs(), "no directory");
+        return dir;
+    }
+
+    @Override
+    public Object getSystemService(String name) {
+        return DISPLAY_SERVICE.equals(name) ? new DisplayManager(this) : null;
     }
 
     /** There is no metadata: the configuration is on the class path. */

@@ -130,7 +130,7 @@ public final class Bench {
     }
 
     static void await(CountDownLatch latch) throws Exception {
-        check(latch.await(30, TimeUnit.SECONDS), "nothing happened for 30 seconds");
+        check(latch.await(2, TimeUnit.MINUTES), "nothing happened for two minutes");
     }
 
     /** Sends one message and waits until the queue has run its idle handlers after it. */
@@ -153,6 +153,29 @@ public final class Bench {
             }
         });
         await(idle);
+    }
+
+    /**
+     * Waits until the runtime's own thread has done what was begun before, and the main looper what that thread posted:
+     * a start, for instance.
+     */
+    static void settle() throws Exception {
+        try {
+            final CountDownLatch done = new CountDownLatch(1);
+            Method run = Class.forName("dev.tracegen.runtime.android.Background").getDeclaredMethod("run",
+                    Runnable.class);
+            run.setAccessible(true);
+            run.invoke(null, new Runnable() {
+                @Override
+                public void run() {
+                    done.countDown();
+                }
+            });
+            await(done);
+        } catch (ClassNotFoundException e) {
+            // The no-op has no thread.
+        }
+        drain();
     }
 
     static Object field(Object of, Class<?> type, String name) throws Exception {

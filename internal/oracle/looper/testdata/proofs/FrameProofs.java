@@ -72,6 +72,7 @@ public final class FrameProofs {
         // records too.
         draw();
         Bench.check(TracegenRuntime.start(new App(dir), new RuntimeConfig()), "not recording");
+        Bench.settle();
         TracegenRuntime.stop();
         double[] lost = new double[ROUNDS];
         for (int round = 0; round < ROUNDS; round++) {
@@ -93,6 +94,7 @@ public final class FrameProofs {
     private static double round(File dir, RuntimeConfig config, String how) throws Exception {
         Drawing off = draw();
         Bench.check(TracegenRuntime.start(new App(dir), config), "not recording");
+        Bench.settle();
         long before = Recorder.current().thread(Looper.getMainLooper().getThread()).mark();
         Drawing on = draw();
         long records = Recorder.current().thread(Looper.getMainLooper().getThread()).mark() - before;

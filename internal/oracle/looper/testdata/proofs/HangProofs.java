@@ -29,7 +29,7 @@ public final class HangProofs {
         App app = new App(new File(System.getProperty("java.io.tmpdir"), "proofs-hang"));
         Bench.check(app.files.mkdirs(), "no directory");
         Bench.check(TracegenRuntime.start(app, RuntimeConfig.read(app)), "not recording");
-        Bench.drain();
+        Bench.settle();
         new FreezeHandler(Looper.getMainLooper()).sendEmptyMessage(5);
         Thread.sleep(600000);
     }

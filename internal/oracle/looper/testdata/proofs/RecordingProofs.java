@@ -50,7 +50,7 @@ public final class RecordingProofs implements StallListener {
     }
 
     private Stall next() throws Exception {
-        Stall m = slow.poll(20, TimeUnit.SECONDS);
+        Stall m = slow.poll(2, TimeUnit.MINUTES);
         Bench.check(m != null, "no slow message was found");
         return m;
     }
@@ -59,7 +59,7 @@ public final class RecordingProofs implements StallListener {
         Recorder.setStallListener(this);
         Bench.equal(config.problems(), new ArrayList<String>(), "problems of the configuration");
         Bench.check(TracegenRuntime.start(app, config), "not recording");
-        Bench.drain();
+        Bench.settle();
     }
 
     private static void stop() {
@@ -163,7 +163,7 @@ public final class RecordingProofs implements StallListener {
             } finally {
                 stop();
             }
-            File recording = new File(app.files, "recordings/app.tgd");
+            File recording = new File(app.getNoBackupFilesDir(), "recordings/app.tgd");
             byte[] magic = new byte[4];
             FileInputStream in = new FileInputStream(recording);
             Bench.equal(in.read(magic), 4, "bytes of the recording");
@@ -236,7 +236,8 @@ public final class RecordingProofs implements StallListener {
         start(config);
         try {
             final ThreadTrace trace = Recorder.current().thread(Looper.getMainLooper().getThread());
-            final Window.Callback events = marked(trace);
+            final Window.Callback events = marked();
+            mark("mark", trace);
             final CountDownLatch done = new CountDownLatch(1);
             final long[] mark = new long[1];
             Bench.onMain(new Runnable() {
@@ -256,6 +257,7 @@ public final class RecordingProofs implements StallListener {
                 }
             });
             Bench.await(done);
+            mark("unmark", trace);
             long[] records = trace.copy(mark[0], mark[0] + 40).records;
             Bench.equal(records.length, 40, "records");
             for (int k = 1; k < records.length; k++) {
@@ -268,7 +270,7 @@ public final class RecordingProofs implements StallListener {
     }
 
     /** The callback of a window whose events take 2 ms, with the runtime's marks wrap it. */
-    private static Window.Callback marked(ThreadTrace trace) throws Exception {
+    private static Window.Callback marked() throws Exception {
         Window.Callback slow = (Window.Callback) Proxy.newProxyInstance(RecordingProofs.class.getClassLoader(),
                 new Class<?>[] {Window.Callback.class}, new InvocationHandler() {
                     @Override
@@ -282,9 +284,16 @@ public final class RecordingProofs implements StallListener {
                     }
                 });
         java.lang.reflect.Method wrap = Class.forName("dev.tracegen.runtime.android.InputEvents")
-                .getDeclaredMethod("wrap", Window.Callback.class, ThreadTrace.class);
+                .getDeclaredMethod("wrap", Window.Callback.class);
         wrap.setAccessible(true);
-        return (Window.Callback) wrap.invoke(null, slow, trace);
+        return (Window.Callback) wrap.invoke(null, slow);
+    }
+
+    private static void mark(String name, ThreadTrace trace) throws Exception {
+        java.lang.reflect.Method mark = Class.forName("dev.tracegen.runtime.android.InputEvents")
+                .getDeclaredMethod(name, ThreadTrace.class);
+        mark.setAccessible(true);
+        mark.invoke(null, trace);
     }
 
     public void aChosenHandlerThreadIsRecorded() throws Exception {
@@ -292,8 +301,8 @@ public final class RecordingProofs implements StallListener {
         try {
             HandlerThread thread = new HandlerThread("feeder");
             thread.start();
-            Bench.check(TracegenRuntime.watch(thread.getLooper()) == TracegenRuntime.watch(thread.getLooper()),
-                    "two monitors");
+            Bench.check(TracegenRuntime.watch(thread.getLooper()) && TracegenRuntime.watch(thread.getLooper()),
+                    "not watched");
             FeedHandler handler = new FeedHandler(thread.getLooper());
             handler.sendEmptyMessage(1);
             Stall m = next();

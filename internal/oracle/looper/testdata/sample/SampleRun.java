@@ -13,6 +13,7 @@ final class SampleRun {
         final Sample app = new Sample();
         App context = new App(dir);
         Bench.equal(app.start(context), recorded, "started");
+        Bench.settle();
         final HandlerThread other = new HandlerThread("other");
         other.start();
         Bench.onMain(new Work(app));
@@ -36,7 +37,7 @@ final class SampleRun {
         Bench.equal(app.records > 0, recorded, "records");
         app.stop();
         other.quit();
-        Bench.equal(new File(dir, "sample.tgd").exists(), recorded, "there is a recording");
+        Bench.equal(new File(context.getNoBackupFilesDir(), "sample.tgd").exists(), recorded, "there is a recording");
         Bench.equal(Bench.printer(), null, "the printer after the end");
     }
 

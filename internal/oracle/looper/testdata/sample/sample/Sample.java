@@ -74,10 +74,10 @@ public final class Sample extends DispatchListener implements StallListener, Met
 
     /** All other methods of the runtime. */
     public String ask(HandlerThread other) {
-        LooperMonitor watched = TracegenRuntime.watch(other.getLooper());
+        boolean watched = TracegenRuntime.watch(other.getLooper());
         Recorder recorder = Recorder.current();
         String text = AppMethodBeat.METHOD_ID_DISPATCH + " " + (AppMethodBeat.status() == AppMethodBeat.STATUS_STARTED)
-                + " " + (watched != null) + " " + MappingInfo.digest().length();
+                + " " + watched + " " + MappingInfo.digest().length();
         if (recorder != null) {
             recorder.scene("sample");
             recorder.foreground(true);

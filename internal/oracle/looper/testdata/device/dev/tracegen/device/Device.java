@@ -78,6 +78,10 @@ public final class Device {
     public static Device boot(String library, int api, boolean lockFree) throws Exception {
         System.load(library);
         properties.load(Device.class.getResourceAsStream("/build.prop"));
+        for (String list : new String[] {"", "32", "64"}) {
+            // Build is not initialized without them.
+            properties.setProperty("ro.product.cpu.abilist" + list, list.equals("32") ? "armeabi-v7a" : "arm64-v8a");
+        }
         // From 36.1 on, a thread's priority is set by ART's java.lang.Thread, before that by a native.
         properties.setProperty("ro.build.version.sdk_full", "36.0");
         defineBootClass("sun/misc/Cleaner", bytes("/sun/misc/Cleaner.class"));

@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The class that instrumented methods call: {@link #i} on entry, {@link #o} on exit.
  *
@@ -156,7 +158,7 @@ public final class AppMethodBeat {
      * @param activity the activity; null is ignored
      * @param hasFocus whether its window has the focus now
      */
-    public static void at(android.app.Activity activity, boolean hasFocus) {
+    public static void at(android.app.@Nullable Activity activity, boolean hasFocus) {
         if (mode < 0 || activity == null) {
             return;
         }

@@ -20,8 +20,8 @@ final class CallCounts {
 
     /** The open calls of one thread. There may be a thousand threads, so it has no array with all methods. */
     static final class Open {
-        private int[] ids = new int[64];
-        private long[] begins = new long[64];
+        private int[] ids = new int[16];
+        private long[] begins = new long[16];
         private int depth;
 
         /** The total time of windows. A call that was open in one would seem to take longer than others. */

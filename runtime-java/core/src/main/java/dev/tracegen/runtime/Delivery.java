@@ -20,13 +20,14 @@ final class Delivery implements Runnable {
     private final Recorder recorder;
     private final RecorderOptions options;
     private final Platform platform;
-    private final RoleQueue<EndedStall> queue = new RoleQueue<EndedStall>(MAX_STALLS);
+    private final RoleQueue<EndedStall> queue;
     private final Thread thread = new RecorderThread(this, "tracegen-delivery");
 
     Delivery(Recorder recorder) {
         this.recorder = recorder;
         this.options = recorder.options();
         this.platform = options.platform;
+        this.queue = new RoleQueue<EndedStall>(MAX_STALLS, recorder.rings().memory);
     }
 
     void start() {

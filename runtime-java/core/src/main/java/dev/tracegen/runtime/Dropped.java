@@ -7,6 +7,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * writes them in DROPPED chunks.
  */
 final class Dropped {
+    /** Records of threads for which there was no memory. */
+    static final int RECORDS = 1;
     static final int SAMPLES = 2;
     static final int STALLS = 3;
     static final int FRAMES = 4;

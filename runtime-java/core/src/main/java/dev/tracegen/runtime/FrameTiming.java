@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import org.jspecify.annotations.Nullable;
+
 /** The times of one frame, in nanoseconds of {@link Platform#nanoTime()}. Immutable. */
 public final class FrameTiming {
     /** How many values {@link #duration} has: those of Android's {@code FrameMetrics}, in its order. */
@@ -34,7 +36,7 @@ public final class FrameTiming {
      *     total, GPU, -1 for a part that is unknown; null if all are
      */
     public FrameTiming(long vsyncNanos, long startNanos, long endNanos, int dropped, float refreshHz,
-            long[] durations) {
+            long @Nullable [] durations) {
         this.vsyncNanos = vsyncNanos;
         this.startNanos = startNanos;
         this.endNanos = endNanos;

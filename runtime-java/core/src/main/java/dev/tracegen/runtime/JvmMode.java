@@ -13,20 +13,30 @@ import java.util.List;
  * <pre>
  *   -Dtracegen.output=FILE              the recording; without it nothing is written. See OutputFile for the names of
  *                                       its parts and of recordings of earlier runs
- *   -Dtracegen.threads=main|all         the threads to record; main if not set
+ *   -Dtracegen.threads=main|all|all,virtual
+ *                                       the threads to record; main if not set. all has no virtual threads
  *   -Dtracegen.slow=MILLISECONDS        the slow threshold; 700 if not set
- *   -Dtracegen.tick=ms|us               the unit of time; ms if not set; us reads the clock for every record
+ *   -Dtracegen.tick=ms|us               ms, the default, updates the time of records every 5 ms; us reads the clock
+ *                                       for every record
+ *   -Dtracegen.memory=BYTES             what all rings and waiting records together may take, such as 16M; if not set
+ *                                       a 16th of the maximal heap, from 1M to 64M
  *   -Dtracegen.mapping=FILE             logs stalls with the names of their methods; recordings do not need it
  *   -Dtracegen.message=CLASS#METHOD     methods whose calls are messages, separated by commas, or their IDs; names
  *                                       need tracegen.mapping. If not set, those of the mapping, if that is set
- *   -Dtracegen.ring=RECORDS             the size of each thread's ring; if not set, 1048576 for the main thread
- *                                       and 131072 for others
+ *   -Dtracegen.ring=RECORDS             how large each thread's ring may get; if not set, 1048576 for the main
+ *                                       thread and 131072 for others
  *   -Dtracegen.gate=auto|off            whether methods that are called most and take no time are switched off
  *                                       while too many records come; auto if not set
  *   -Dtracegen.gate.file=FILE           methods that are not recorded, see RecorderOptions.gateFile
  *   -Dtracegen.pressure=windows|wait|lose
  *                                       what happens if records come faster than they are written: short calls are
  *                                       left out for a while, threads wait, or records are lost; windows if not set
+ *   -Dtracegen.command=full             records the program's arguments too, which may hold secrets; its main class
+ *                                       or jar if not set
+ *   -Dtracegen.message-text=short|full  see RecorderOptions.fullMessageText; short if not set
+ *   -Dtracegen.file-megabytes=N, keep-files=N, keep-megabytes=N, keep-days=N
+ *                                       limits of the files, see RecorderOptions.limit and keep; 64, 4, 0 and 0
+ *                                       if not set, 0 for no limit
  * </pre>
  *
  * <p>Every record is written into the recording. Each outermost traced call of a thread counts as a message, or the
@@ -39,9 +49,10 @@ final class JvmMode {
     private static final String PREFIX = "tracegen.";
 
     /** Properties whose values {@link RecorderOptions#set} takes. */
-    private static final String[] KEYS = {"threads", "slow", "tick", "ring", "gate", "pressure"};
+    private static final String[] KEYS = {"threads", "slow", "tick", "memory", "ring", "gate", "pressure",
+        "message-text", "file-megabytes", "keep-files", "keep-megabytes", "keep-days"};
 
-    private static final String[] OTHER_KEYS = {"output", "mapping", "message", "gate.file"};
+    private static final String[] OTHER_KEYS = {"output", "mapping", "message", "gate.file", "command"};
 
     /** A name with as many faults is not taken for a misspelled one. */
     private static final int FAULTS = 4;
@@ -137,11 +148,18 @@ final class JvmMode {
         if (gateFile != null) {
             o.gateFile(new File(gateFile));
         }
-        if (o.tickNanos < RecorderOptions.MILLISECOND) {
-            o.clockPeriodMillis(0);
-        }
         return o.meta("java.version", String.valueOf(System.getProperty("java.version")))
-                .meta("sun.java.command", String.valueOf(System.getProperty("sun.java.command")));
+                .meta("sun.java.command", command(o));
+    }
+
+    /** Returns the program. Its arguments may hold secrets, so they are recorded by choice only. */
+    private static String command(RecorderOptions o) {
+        String all = String.valueOf(System.getProperty("sun.java.command"));
+        String full = property("command");
+        if (full != null && !full.equals("full")) {
+            o.platform.log(PREFIX + "command=" + full + ": want full; the arguments of the program are not recorded");
+        }
+        return "full".equals(full) ? all : Command.program(all);
     }
 
     private static String property(String name) {

@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import org.jspecify.annotations.Nullable;
+
 /** The lock that a thread waits for, or the object that it waits on. Immutable. */
 public final class LockWait {
     /** The name of the lock's class. */
@@ -9,7 +11,7 @@ public final class LockWait {
     public final int identity;
 
     /** The thread that holds the lock; null if none does or if it is unknown. */
-    public final Thread owner;
+    public final @Nullable Thread owner;
 
     /**
      * Creates the description of a lock.
@@ -18,7 +20,7 @@ public final class LockWait {
      * @param identity see {@link #identity}
      * @param owner see {@link #owner}
      */
-    public LockWait(String lockClass, int identity, Thread owner) {
+    public LockWait(String lockClass, int identity, @Nullable Thread owner) {
         this.lockClass = lockClass;
         this.identity = identity;
         this.owner = owner;

@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import java.util.Arrays;
+
 /**
  * Finds the outermost calls of a thread that has no messages. It reads the thread's records as they are copied from
  * the ring. If the exit of an inner call is missing, the exit of an outer call ends both, as in {@link CallTree}. If
@@ -27,7 +29,8 @@ final class OutermostCalls {
     /** The depth of the call that is a message, -1 if none is open. Without such methods it is the outermost call. */
     private int message = -1;
 
-    private final int[] open = new int[MAX_DEPTH];
+    /** Grows up to the greatest depth: there may be very many threads. */
+    private int[] open = new int[16];
     private int depth;
     private long beyond;
     private long begin;
@@ -96,6 +99,9 @@ final class OutermostCalls {
                 begin = nanos;
                 beginCpu = cpuAt(nanos);
                 first = recordNumber;
+            }
+            if (depth == open.length) {
+                open = Arrays.copyOf(open, Math.min(MAX_DEPTH, 2 * depth));
             }
             open[depth++] = id;
             return null;

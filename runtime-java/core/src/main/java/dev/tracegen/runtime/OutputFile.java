@@ -5,10 +5,13 @@ import java.io.FileInputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -22,9 +25,13 @@ import java.util.regex.Pattern;
  * name that they had: {@code app.tgd.1} and {@code app.part1.tgd.1} are of the run before, {@code app.tgd.2} is of the
  * one before that. So a name says whether two files are parts of one recording.
  *
- * <p>Only recordings, which are regular files that begin with
- * {@code TGD1}, are renamed or deleted for it. Everything else at the output's path is refused: a directory, a device,
- * a file of another program. The path is often typed by hand, and the recorder may run as root.
+ * <p>If another living process writes {@code app.tgd}, the files of this one are {@code app.pid4711.tgd},
+ * {@code app.pid4711.part1.tgd} and so on, with its process ID. Files of a living process are neither renamed nor
+ * deleted nor written to by another one: the file that is written is locked, see {@link FileClaim}.
+ *
+ * <p>Only recordings, which are regular files that begin with {@code TGD1}, are renamed or deleted. Everything else at
+ * the output's path is refused here. {@link Output} handles devices, pipes and directories. The path is often typed by
+ * hand, and the recorder may run as root.
  *
  * <p>{@code java.nio.file} would be the better API, but old Android versions do not have it.
  */
@@ -33,13 +40,30 @@ final class OutputFile {
     private static final byte[] MAGIC = {'T', 'G', 'D', '1'};
 
     private final File file;
-    private final int maxFiles;
+    private final Disk disk;
+    private final Retention retention;
     private final String stem;
+    private final String process;
     private final String extension;
+
+    /** The names of this process's recordings, and those of all processes with this output. */
     private final Pattern names;
+    private final Pattern allNames;
+
+    /** The claim of an earlier recording while its name is taken; null otherwise. */
+    private FileClaim earlier;
 
     /** The parts of this recording that are there, but for the one that is written, and their numbers. */
     private final Map<String, Integer> parts = new HashMap<String, Integer>();
+
+    /** Another living process, or another recorder of this one, writes the file. */
+    static final class InUse extends IOException {
+        private static final long serialVersionUID = 1;
+
+        InUse(File file) {
+            super(file + " is written by another process");
+        }
+    }
 
     /** A recording in the directory whose name is one of those that are given here. */
     private static final class Recording {
@@ -64,21 +88,52 @@ final class OutputFile {
         }
     };
 
+    private static final Comparator<File> OLDEST_TIME_FIRST = new Comparator<File>() {
+        @Override
+        public int compare(File a, File b) {
+            long x = a.lastModified();
+            long y = b.lastModified();
+            return x < y ? -1 : x > y ? 1 : 0;
+        }
+    };
+
     /**
      * Creates the description of an output. It touches no file.
      *
      * @param file the path of the recording
-     * @param maxFiles how many files are kept, parts and earlier recordings together, the new one included; at least 1
+     * @param retention which earlier files are deleted
      */
-    OutputFile(File file, int maxFiles) {
-        this.file = file;
-        this.maxFiles = maxFiles;
-        String name = file.getName();
+    OutputFile(File file, Retention retention, Disk disk) {
+        this(file, "", retention, disk);
+    }
+
+    private OutputFile(File output, String process, Retention retention, Disk disk) {
+        String name = output.getName();
         int dot = name.lastIndexOf('.');
+        this.retention = retention;
+        this.disk = disk;
+        this.process = process;
         this.stem = dot > 0 ? name.substring(0, dot) : name;
         this.extension = dot > 0 ? name.substring(dot) : "";
-        this.names = Pattern.compile(Pattern.quote(stem) + "(?:\\.part([1-9][0-9]{0,8}))?" + Pattern.quote(extension)
-                + "(?:\\.([1-9][0-9]{0,8}))?");
+        this.file = new File(output.getParentFile(), stem + process + extension);
+        String rest = "(?:\\.part([1-9][0-9]{0,8}))?" + Pattern.quote(extension) + "(?:\\.([1-9][0-9]{0,8}))?";
+        this.names = Pattern.compile(Pattern.quote(stem + process) + rest);
+        this.allNames = Pattern.compile(Pattern.quote(stem) + "((?:\\.pid[0-9]+(?:-[0-9]+)?)?)" + rest);
+    }
+
+    /**
+     * Returns the output of this process, if another one writes the file.
+     *
+     * @param attempt 1 for the name with the process ID. Processes of two containers may have the same ID: they add
+     *     greater numbers
+     */
+    OutputFile ofProcess(int attempt) {
+        return new OutputFile(new File(file.getParentFile(), stem + extension),
+                ".pid" + ProcessNumber.get() + (attempt == 1 ? "" : "-" + attempt), retention, disk);
+    }
+
+    File file() {
+        return file;
     }
 
     /**
@@ -90,18 +145,22 @@ final class OutputFile {
      * the recorder is killed before it has written the header, or after a power loss. If it were refused, that phone
      * would never record again. {@code File.createTempFile} makes an empty file too.
      *
-     * @return a stream that writes to the begin of an empty file
-     * @throws IOException if the file cannot be created, or if there is something that is no recording; the message
-     *     says what it is and what to do
+     * @return a file to append to, which is empty
+     * @throws InUse if another process writes it
+     * @throws RefusedOutput if there is something that is no recording; the message says what it is and what to do
+     * @throws IOException if the file cannot be created
      */
-    FileOutputStream open() throws IOException {
-        if (!isRecording(file)) {
-            // Nothing is renamed or deleted for an output that is refused.
-            claim();
+    OpenFile open() throws IOException {
+        // Nothing is renamed or deleted for an output that is refused.
+        check();
+        claimEarlier();
+        try {
+            makeRoom();
+            moveEarlierRuns();
+            return create();
+        } finally {
+            releaseEarlier();
         }
-        deleteOldest();
-        moveEarlierRuns();
-        return create();
     }
 
     /**
@@ -112,20 +171,24 @@ final class OutputFile {
      * @return as {@link #open} does
      * @throws IOException as {@link #open} does
      */
-    FileOutputStream next(int finished) throws IOException {
-        if (isRecording(file)) {
-            int number = finished;
-            // The empty file reserves the name. A rename alone would replace a file that another process makes here.
-            while (!create(named(number, 0))) {
-                number++;
+    OpenFile next(int finished) throws IOException {
+        check();
+        claimEarlier();
+        try {
+            if (isRecording(file)) {
+                int number = finished;
+                // The empty file reserves the name. A rename alone would replace a file that another process makes.
+                while (!create(named(number, 0))) {
+                    number++;
+                }
+                replace(file, named(number, 0));
+                parts.put(named(number, 0).getName(), finished);
             }
-            replace(file, named(number, 0));
-            parts.put(named(number, 0).getName(), finished);
-        } else {
-            claim();
+            makeRoom();
+            return create();
+        } finally {
+            releaseEarlier();
         }
-        deleteOldest();
-        return create();
     }
 
     /** Returns the number of the first part that was not deleted, given that of the part that is written. */
@@ -137,27 +200,78 @@ final class OutputFile {
         return first;
     }
 
-    /** Creates the output unless it is an empty file. Refuses anything else. */
-    private void claim() throws IOException {
+    /**
+     * Refuses an output that is neither a recording, nor an empty file, nor free. Touches nothing.
+     *
+     * @throws RefusedOutput the message says what is there and what to do
+     */
+    void check() throws RefusedOutput {
+        byte[] head = head(file);
+        boolean free = head == null ? !file.exists() && !isLink() : head.length == 0 || Arrays.equals(head, MAGIC);
+        if (!free) {
+            throw new RefusedOutput("the output " + file + " is " + kind(head)
+                    + "; set the output to a new file or to an earlier recording");
+        }
+    }
+
+    /** Reports whether there is a symbolic link, as the directory lists it although it leads to nothing. */
+    private boolean isLink() {
+        return siblings().contains(file.getName());
+    }
+
+    /**
+     * Claims the recording that has the name of the output, so that no other process begins to write or rename it
+     * meanwhile.
+     */
+    private void claimEarlier() throws IOException {
+        if (!isRecording(file)) {
+            return;
+        }
+        earlier = FileClaim.of(file);
+        if (earlier == null || !earlier.isStillAt(file)) {
+            releaseEarlier();
+            throw new InUse(file);
+        }
+    }
+
+    private void releaseEarlier() {
+        if (earlier != null) {
+            earlier.release();
+            earlier = null;
+        }
+    }
+
+    private OpenFile create() throws IOException {
         if (!create(file)) {
-            byte[] head = head(file);
-            if (head == null || head.length > 0) {
-                throw new IOException("the output " + file + " is " + kind(head)
-                        + "; set the output to a new file or to an earlier recording");
+            check();
+        }
+        FileOutputStream stream = disk.open(file);
+        FileClaim claim = null;
+        try {
+            releaseEarlier();
+            claim = FileClaim.of(file, stream.getChannel());
+            // Another process may have found the empty file first.
+            if (claim == null || file.length() > 0) {
+                throw new InUse(file);
+            }
+            OpenFile open = new OpenFile(disk, file, stream, claim);
+            claim = null;
+            stream = null;
+            return open;
+        } finally {
+            if (claim != null) {
+                claim.release();
+            }
+            if (stream != null) {
+                stream.close();
             }
         }
     }
 
-    private FileOutputStream create() throws IOException {
-        claim();
-        // Append mode truncates nothing, whatever has happened to the file since the check.
-        return new FileOutputStream(file, true);
-    }
-
     /** Creates an empty file. Returns false if anything has that name, also a symbolic link to nothing. */
-    private static boolean create(File f) throws IOException {
+    private boolean create(File f) throws IOException {
         try {
-            return f.createNewFile();
+            return disk.create(f);
         } catch (IOException e) {
             throw new IOException("cannot create " + f + ": " + e.getMessage());
         }
@@ -178,7 +292,7 @@ final class OutputFile {
     private Set<String> siblings() {
         String[] list = file.getAbsoluteFile().getParentFile().list();
         // A directory that cannot be listed can still have the file.
-        return new HashSet<String>(java.util.Arrays.asList(list == null ? new String[] {file.getName()} : list));
+        return new HashSet<String>(Arrays.asList(list == null ? new String[] {file.getName()} : list));
     }
 
     /** Returns the recordings beside the output that have one of its names, the oldest first. */
@@ -196,13 +310,68 @@ final class OutputFile {
         return all;
     }
 
-    /** Deletes the oldest recordings, so that there is room for one more file. */
-    private void deleteOldest() throws IOException {
-        List<Recording> all = recordings();
-        for (int k = 0; k <= all.size() - maxFiles; k++) {
-            delete(all.get(k).file);
-            parts.remove(all.get(k).file.getName());
+    /** Deletes recordings that are too old. */
+    void deleteOld() throws IOException {
+        delete(false);
+    }
+
+    /**
+     * Deletes recordings that are too old, and the oldest others, so that there is room for one more file. Recordings
+     * of processes that have ended count too. Those of living ones need space, but are not deleted.
+     */
+    private void makeRoom() throws IOException {
+        delete(true);
+    }
+
+    private void delete(boolean forAnotherFile) throws IOException {
+        LinkedList<File> own = new LinkedList<File>();
+        long bytes = 0;
+        for (Recording r : recordings()) {
+            own.add(r.file);
+            bytes += r.file.length();
         }
+        LinkedList<File> others = new LinkedList<File>();
+        for (List<File> family : otherProcesses()) {
+            boolean living = false;
+            for (File f : family) {
+                bytes += f.length();
+                living |= FileClaim.isWritten(f);
+            }
+            if (!living) {
+                others.addAll(family);
+            }
+        }
+        Collections.sort(others, OLDEST_TIME_FIRST);
+        while (!own.isEmpty() || !others.isEmpty()) {
+            LinkedList<File> of = own.isEmpty() ? others : others.isEmpty() ? own
+                    : OLDEST_TIME_FIRST.compare(own.getFirst(), others.getFirst()) <= 0 ? own : others;
+            File oldest = of.getFirst();
+            long size = oldest.length();
+            if (!(forAnotherFile && retention.tooMany(own.size() + others.size(), bytes))
+                    && (parts.containsKey(oldest.getName()) || !retention.tooOld(oldest.lastModified()))) {
+                return;
+            }
+            delete(oldest);
+            parts.remove(oldest.getName());
+            of.removeFirst();
+            bytes -= size;
+        }
+    }
+
+    /** Returns the recordings of other processes with this output, those of one process together. */
+    private Collection<List<File>> otherProcesses() {
+        TreeMap<String, List<File>> families = new TreeMap<String, List<File>>();
+        for (String name : siblings()) {
+            Matcher m = allNames.matcher(name);
+            File f = new File(file.getParentFile(), name);
+            if (m.matches() && !m.group(1).equals(process) && isRecording(f)) {
+                if (!families.containsKey(m.group(1))) {
+                    families.put(m.group(1), new ArrayList<File>());
+                }
+                families.get(m.group(1)).add(f);
+            }
+        }
+        return families.values();
     }
 
     /**
@@ -261,27 +430,37 @@ final class OutputFile {
     }
 
     /** Renames a file to a name that an empty file has. */
-    private static void replace(File from, File to) throws IOException {
-        // Some systems rename a file only to a free name.
-        if (!from.renameTo(to) && !(to.length() == 0 && to.delete() && from.renameTo(to))) {
+    private void replace(File from, File to) throws IOException {
+        if (from.renameTo(to)) {
+            return;
+        }
+        // Some systems rename a file only to a free name, and only if it is not open.
+        releaseEarlier();
+        if (!(to.length() == 0 && to.delete() && from.renameTo(to))) {
             throw new IOException("cannot rename " + from + " to " + to);
         }
     }
 
-    private static void delete(File recording) throws IOException {
+    private void delete(File recording) throws IOException {
+        if (recording.delete()) {
+            return;
+        }
+        releaseEarlier();
         if (!recording.delete()) {
             throw new IOException("cannot delete " + recording);
         }
     }
 
-    private static boolean isRecording(File f) {
+    /** Reports whether a file is a recording. */
+    static boolean isRecording(File f) {
         byte[] head = head(f);
-        return head != null && java.util.Arrays.equals(head, MAGIC);
+        return head != null && Arrays.equals(head, MAGIC);
     }
 
     /**
      * Reads the first bytes of a regular file, or of one that a symbolic link leads to. Nothing else is opened:
-     * opening a pipe blocks, and opening a device may act on it.
+     * opening a pipe blocks, and opening a device may act on it. A file that this process writes is not opened either:
+     * closing it would end the file's lock. It has a header, or will have one.
      *
      * @return as many bytes as the magic has, fewer if the file is shorter; null if it is no regular file or cannot
      *     be read
@@ -289,6 +468,9 @@ final class OutputFile {
     private static byte[] head(File f) {
         if (!f.isFile()) {
             return null;
+        }
+        if (FileClaim.isOurs(f)) {
+            return MAGIC;
         }
         try {
             FileInputStream in = new FileInputStream(f);
@@ -298,7 +480,7 @@ final class OutputFile {
                 for (int read = 0; read >= 0 && n < head.length; n += Math.max(0, read)) {
                     read = in.read(head, n, head.length - n);
                 }
-                return java.util.Arrays.copyOf(head, n);
+                return Arrays.copyOf(head, n);
             } finally {
                 in.close();
             }

@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import org.jspecify.annotations.Nullable;
+
 /** A message that waits in a MessageQueue. Immutable. */
 public final class PendingMessage {
     /** When it is due, in {@link Platform#nanoTime()}. */
@@ -9,10 +11,10 @@ public final class PendingMessage {
     public final int what;
 
     /** The class name of its Handler; null for a sync barrier. */
-    public final String target;
+    public final @Nullable String target;
 
     /** The class name of its callback, null if it has none. */
-    public final String callback;
+    public final @Nullable String callback;
 
     /** {@code Message.arg1}; the token of the barrier if {@link #target} is null. */
     public final int arg1;
@@ -30,7 +32,8 @@ public final class PendingMessage {
      * @param arg1 {@code Message.arg1}
      * @param asynchronous whether sync barriers do not stop it
      */
-    public PendingMessage(long whenNanos, int what, String target, String callback, int arg1, boolean asynchronous) {
+    public PendingMessage(long whenNanos, int what, @Nullable String target, @Nullable String callback, int arg1,
+            boolean asynchronous) {
         this.whenNanos = whenNanos;
         this.what = what;
         this.target = target;

@@ -1,6 +1,7 @@
 package dev.tracegen.runtime;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Reads the messages that wait in a thread's MessageQueue. */
 public interface PendingQueue {
@@ -11,5 +12,5 @@ public interface PendingQueue {
      * @param max the greatest number of messages to return
      * @return the messages; an empty list if none waits; null if the queue cannot be read (Android 17 and newer)
      */
-    List<PendingMessage> snapshot(int max);
+    @Nullable List<PendingMessage> snapshot(int max);
 }

@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The clocks of the machine and facts about the virtual machine. The recorder reads them only through this class. The
  * default is the plain JVM; the Android part has its own subclass, and tests have one with a clock that they set.
@@ -80,7 +82,7 @@ public abstract class Platform {
      * @return the name of the owner and the class of the lock, as text for a reader; null if the thread waits for
      *     none or if that is unknown
      */
-    public String lockOwner(Thread thread) {
+    public @Nullable String lockOwner(Thread thread) {
         return null;
     }
 
@@ -90,7 +92,7 @@ public abstract class Platform {
      * @param thread any live thread
      * @return null if the thread waits for none or if that is unknown
      */
-    public LockWait lockWait(Thread thread) {
+    public @Nullable LockWait lockWait(Thread thread) {
         return null;
     }
 
@@ -100,7 +102,7 @@ public abstract class Platform {
      * @return the thread of the main Looper on Android, the thread that runs {@code main} on a JVM; null if unknown,
      *     and then the first thread that enters an instrumented method counts as the main thread
      */
-    public abstract Thread mainThread();
+    public abstract @Nullable Thread mainThread();
 
     /**
      * Logs a line for the developer. Not for frequent events.

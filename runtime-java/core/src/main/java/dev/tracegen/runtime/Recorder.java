@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Records the calls of instrumented methods, finds stalls, and writes recordings.
@@ -44,6 +45,7 @@ public final class Recorder {
     private final ThreadLocal<ThreadTrace> ownTrace = new ThreadLocal<ThreadTrace>();
     private final AtomicInteger nextIndex = new AtomicInteger();
     private final AtomicBoolean hasFailed = new AtomicBoolean();
+    private final Rings rings;
     private final AtomicBoolean listenerHasFailed = new AtomicBoolean();
     private final long createdNanos;
     private volatile RecorderOptions options;
@@ -61,6 +63,9 @@ public final class Recorder {
         Platform platform = options.platform;
         Thread main = platform.mainThread();
         this.mainThread = main == null ? Thread.currentThread() : main;
+        this.rings = new Rings(this, new MemoryBudget(MemoryBudget.bytes(options)), options.ringRecords);
+        rings.use(options, LONG_CALL_MILLIS);
+        rings.takeThreadAlways();
         this.mainTrace = new ThreadTrace(this, mainThread, nextIndex.getAndIncrement(), true, true);
         this.placeholder = Ring.placeholder(mainThread);
         this.bare = Ring.placeholder(mainThread);
@@ -115,10 +120,7 @@ public final class Recorder {
     }
 
     private void begin(Writer before) {
-        Ring early = mainTrace.existingRing();
-        if (early != null) {
-            setPressure(early);
-        }
+        rings.use(options, LONG_CALL_MILLIS);
         Writer w = new Writer(this, ticker, before);
         Delivery d = new Delivery(this);
         Sampler s = new Sampler(this, ticker, w, d);
@@ -169,7 +171,7 @@ public final class Recorder {
      *
      * @return null if there is none
      */
-    public static Recorder current() {
+    public static @Nullable Recorder current() {
         return current;
     }
 
@@ -227,12 +229,53 @@ public final class Recorder {
     ThreadTrace traceOf(Thread thread) {
         ThreadTrace trace = traces.get(thread);
         if (trace == null) {
-            boolean all = options.threads == RecorderOptions.THREADS_ALL && !(thread instanceof RecorderThread);
-            ThreadTrace created = new ThreadTrace(this, thread, nextIndex.getAndIncrement(), false, all);
-            trace = traces.putIfAbsent(thread, created);
-            if (trace == null) {
-                trace = created;
+            rings.takeThreadAlways();
+            trace = newTrace(thread);
+        }
+        return trace;
+    }
+
+    /** Creates the trace of a thread. Its memory was taken. */
+    private ThreadTrace newTrace(Thread thread) {
+        boolean all = options.threads == RecorderOptions.THREADS_ALL && !(thread instanceof RecorderThread)
+                && (options.virtualThreads || !VirtualThreads.contains(thread));
+        ThreadTrace created = null;
+        ThreadTrace other = null;
+        try {
+            created = new ThreadTrace(this, thread, nextIndex.getAndIncrement(), false, all);
+            other = traces.putIfAbsent(thread, created);
+            return other == null ? created : other;
+        } finally {
+            if (created == null || other != null) {
+                rings.giveThread(null);
             }
+        }
+    }
+
+    /**
+     * Returns the trace of the calling thread, which is not the main thread.
+     *
+     * @return null if the thread is not recorded, or if there is no memory
+     */
+    private ThreadTrace currentTrace(Thread thread, boolean listening) {
+        int threads = options.threads;
+        if (!listening && (threads == RecorderOptions.THREADS_MAIN || thread instanceof RecorderThread
+                || threads == RecorderOptions.THREADS_ALL && !options.virtualThreads
+                && VirtualThreads.contains(thread))) {
+            return null;
+        }
+        ThreadTrace trace = ownTrace.get();
+        if (trace == null) {
+            trace = traces.get(thread);
+            if (trace == null && !listening && threads == RecorderOptions.THREADS_CHOSEN) {
+                return null;
+            }
+            if (trace == null && !rings.takeThread()) {
+                dropped.add(Dropped.RECORDS, 1);
+                return null;
+            }
+            trace = trace == null ? newTrace(thread) : trace;
+            ownTrace.set(trace);
         }
         return trace;
     }
@@ -242,7 +285,7 @@ public final class Recorder {
      *
      * @param listener null for none, which is the default
      */
-    public static void setMethodEnterListener(MethodEnterListener listener) {
+    public static void setMethodEnterListener(@Nullable MethodEnterListener listener) {
         enterListener = listener;
         Recorder r = current;
         if (r != null) {
@@ -255,7 +298,7 @@ public final class Recorder {
      *
      * @param listener null for none, which is the default
      */
-    public static void setStallListener(StallListener listener) {
+    public static void setStallListener(@Nullable StallListener listener) {
         stallListener = listener;
     }
 
@@ -264,7 +307,7 @@ public final class Recorder {
      *
      * @param listener null for none, which is the default
      */
-    public static void setFocusListener(FocusListener listener) {
+    public static void setFocusListener(@Nullable FocusListener listener) {
         Focus.listen(listener);
     }
 
@@ -299,7 +342,7 @@ public final class Recorder {
      *
      * @param name null for the class of the activity that has the focus, which is the default
      */
-    public void scene(String name) {
+    public void scene(@Nullable String name) {
         scene = name;
     }
 
@@ -341,13 +384,9 @@ public final class Recorder {
         MethodEnterListener listener = enterListener;
         ThreadTrace trace = mainTrace;
         if (thread != mainThread) {
-            if (listener == null && options.threads == RecorderOptions.THREADS_MAIN) {
-                return;
-            }
-            trace = ownTrace.get();
+            trace = currentTrace(thread, listener != null);
             if (trace == null) {
-                trace = traceOf(thread);
-                ownTrace.set(trace);
+                return;
             }
         }
         if (trace.inListener || id < 1 || id > AppMethodBeat.METHOD_ID_DISPATCH) {
@@ -365,11 +404,13 @@ public final class Recorder {
             char[] gate = ring.gate;
             int slot = gate != null && id < gate.length ? gate[id] : 0;
             if (slot == 0 || !(bit != 0 ? ring.dropsEntry(slot) : ring.dropsExit(slot))) {
-                if (ticker.paused() || ticker.exact() || id == AppMethodBeat.METHOD_ID_DISPATCH) {
+                if (ticker.exact() || id == AppMethodBeat.METHOD_ID_DISPATCH) {
                     ticker.updateTime(ring);
                 }
                 ring.put(bit | (long) id << Ring.ID_SHIFT | ring.now());
             }
+        } else if (trace.recorded()) {
+            trace.dropRecord();
         }
         if (listener != null && bit != 0) {
             notifyEntry(listener, trace, id);
@@ -405,7 +446,24 @@ public final class Recorder {
 
     /** Removes the trace of a thread that has ended. */
     void forget(ThreadTrace trace) {
-        traces.remove(trace.thread);
+        if (traces.remove(trace.thread, trace)) {
+            countDropped(trace);
+            rings.giveThread(trace.existingRing());
+        }
+    }
+
+    /**
+     * Counts the records of a thread that never had a ring as dropped. If there is a ring, its first number says how
+     * many were dropped before it. To be called once for each thread, when it records nothing any more.
+     */
+    void countDropped(ThreadTrace trace) {
+        if (trace.existingRing() == null) {
+            dropped.add(Dropped.RECORDS, trace.droppedRecords());
+        }
+    }
+
+    Rings rings() {
+        return rings;
     }
 
     boolean recording() {
@@ -433,16 +491,39 @@ public final class Recorder {
         if (current != this) {
             return;
         }
-        boolean recording = status > 0;
-        boolean listening = enterListener != null;
-        Ring real = mainTrace.existingRing();
-        Ring ring = real == null || real.applied != gateRequest ? bare : ticker.running() ? real : placeholder;
-        AppMethodBeat.mainThread = recording ? mainThread : null;
-        AppMethodBeat.mode = !recording ? AppMethodBeat.OFF
-                : !listening && options.threads == RecorderOptions.THREADS_MAIN ? AppMethodBeat.MAIN_ONLY
-                : AppMethodBeat.CALL_RECORDER;
+        AppMethodBeat.mainThread = wantedMainThread();
+        AppMethodBeat.mode = wantedMode();
         // After the other two: a thread that reads this value must also read those.
-        AppMethodBeat.fast = !recording || listening ? null : ring;
+        AppMethodBeat.fast = wantedFast();
+    }
+
+    private Thread wantedMainThread() {
+        return status > 0 ? mainThread : null;
+    }
+
+    private int wantedMode() {
+        return status <= 0 ? AppMethodBeat.OFF
+                : enterListener == null && options.threads == RecorderOptions.THREADS_MAIN ? AppMethodBeat.MAIN_ONLY
+                : AppMethodBeat.CALL_RECORDER;
+    }
+
+    private Ring wantedFast() {
+        if (status <= 0 || enterListener != null) {
+            return null;
+        }
+        Ring real = mainTrace.existingRing();
+        return real == null || real.applied != gateRequest ? bare : ticker.running() ? real : placeholder;
+    }
+
+    /**
+     * Calls {@link #updateFastPath} if such a call has failed before, because no stack was left. It takes no lock if
+     * there is nothing to do.
+     */
+    void repairFastPath() {
+        if (current == this && (AppMethodBeat.mode != wantedMode() || AppMethodBeat.fast != wantedFast()
+                || AppMethodBeat.mainThread != wantedMainThread())) {
+            updateFastPath();
+        }
     }
 
     /** Returns the time now, or if recording was stopped, the last moment by which every exit was recorded. */
@@ -473,7 +554,7 @@ public final class Recorder {
                 status = AppMethodBeat.STATUS_EXPIRED_START;
                 updateFastPath();
                 ticker.stop();
-                mainTrace.release();
+                rings.giveRing(mainTrace.takeRing());
                 current = null;
                 status = AppMethodBeat.STATUS_OUT_RELEASE;
             }
@@ -490,21 +571,6 @@ public final class Recorder {
         return createdNanos + EXPIRY_NANOS - options.platform.nanoTime();
     }
 
-    Ring newRing(ThreadTrace trace) {
-        int records = trace.main ? options.ringRecords : options.threadRingRecords;
-        Ring ring = new Ring(trace.thread, records);
-        setPressure(ring);
-        ticker.updateTime(ring);
-        return ring;
-    }
-
-    private void setPressure(Ring ring) {
-        ring.recorder = this;
-        ring.longTicks = Math.max(1, Math.min(LONG_CALL_MILLIS, options.slowMillis / 4) * 1000000L
-                / options.tickNanos);
-        ring.pressure = options.everyRecord ? options.pressure : RecorderOptions.PRESSURE_LOSE;
-    }
-
     /** Wakes the sampler, because a ring is getting full. */
     void wakeSampler() {
         Sampler s = sampler;
@@ -519,7 +585,7 @@ public final class Recorder {
 
     /** Returns how many bytes of what was copied may wait for the writer. */
     long queueBytes() {
-        return QUEUE_BYTES;
+        return Math.min(QUEUE_BYTES, rings.memory.bytes() / 4);
     }
 
     /** Reports whether the writer has written all that was handed over to it. For tests. */
@@ -562,6 +628,15 @@ public final class Recorder {
         }
     }
 
+    /** Ends the recording, because the bits of a time are full. */
+    void timeIsOver(long tickNanos) {
+        if (recording()) {
+            options.platform.log("the recording ends here, and the program runs on: the times of records are full"
+                    + " after 2^43 ticks of " + tickNanos + " ns; a longer tick makes recordings longer");
+            stop();
+        }
+    }
+
     /**
      * Logs a failure of the recorder itself, only the first time: it may occur again with every message. Never throws:
      * the threads of the recorder must survive when there is no memory even for the line.
@@ -572,7 +647,8 @@ public final class Recorder {
                 options.platform.log("the recorder failed and continues: " + e);
             }
         } catch (Throwable again) {
-            // There is nothing left that could be done.
+            // The next failure is logged instead.
+            hasFailed.set(false);
         }
     }
 

@@ -3,6 +3,7 @@ package dev.tracegen.runtime;
 import java.io.File;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The options of a {@link Recorder}. The setters return this object. {@link Recorder#start} takes a copy, so later
@@ -15,7 +16,10 @@ public final class RecorderOptions {
     /** Records the main thread and every thread that was given to {@link Recorder#thread}. */
     public static final int THREADS_CHOSEN = 1;
 
-    /** Records every thread. Each thread that enters an instrumented method gets its own ring. */
+    /**
+     * Records every thread. Each thread that enters an instrumented method gets its own ring. Virtual threads are
+     * recorded only if {@link #virtualThreads} is set.
+     */
     public static final int THREADS_ALL = 2;
 
     /** A full ring: its oldest records are overwritten. They are lost, and the recording says how many. */
@@ -33,7 +37,15 @@ public final class RecorderOptions {
      */
     public static final int PRESSURE_WAIT = 2;
 
-    static final long MILLISECOND = 1000000;
+    /** The unit of time if none is set, and the least one: 43 bits of it are 101 days. */
+    static final long TICK_NANOS = 1000;
+
+    static final long LEAST_MEMORY = 1L << 20;
+
+    private static final int CLOCK_PERIOD_MILLIS = 5;
+
+    /** The least size at which a file is closed and the next one begun. */
+    static final long MIN_FILE = 1 << 16;
 
     private static final int MIN_RING = 1 << 10;
     private static final int MAX_RING = 1 << 26;
@@ -43,10 +55,18 @@ public final class RecorderOptions {
 
     File output;
     int threads = THREADS_MAIN;
+    boolean virtualThreads;
     int ringRecords = 1 << 20;
     int threadRingRecords = 1 << 17;
-    long tickNanos = MILLISECOND;
-    int clockPeriodMillis = 5;
+
+    /** In bytes; 0 for the default. */
+    long memory;
+
+    long tickNanos = TICK_NANOS;
+
+    /** What was asked for, if it is too short for {@link #tickNanos}; else 0. */
+    long refusedTickNanos;
+    int clockPeriodMillis = CLOCK_PERIOD_MILLIS;
     int slowMillis = 700;
     boolean everyRecord;
 
@@ -62,6 +82,11 @@ public final class RecorderOptions {
 
     long maxFileBytes = 64L << 20;
     int maxFiles = 4;
+    long keepBytes;
+    int keepDays;
+    boolean fullMessageText;
+    TextRedactor redactor;
+
     MappingReader mapping;
     int history = 200;
     int dense = 5000;
@@ -76,6 +101,9 @@ public final class RecorderOptions {
         platform = o.platform;
         output = o.output;
         threads = o.threads;
+        virtualThreads = o.virtualThreads;
+        memory = o.memory;
+        refusedTickNanos = o.refusedTickNanos;
         ringRecords = o.ringRecords;
         threadRingRecords = o.threadRingRecords;
         tickNanos = o.tickNanos;
@@ -89,6 +117,10 @@ public final class RecorderOptions {
         messages = o.messages;
         maxFileBytes = o.maxFileBytes;
         maxFiles = o.maxFiles;
+        keepBytes = o.keepBytes;
+        keepDays = o.keepDays;
+        fullMessageText = o.fullMessageText;
+        redactor = o.redactor;
         mapping = o.mapping;
         history = o.history;
         dense = o.dense;
@@ -102,7 +134,7 @@ public final class RecorderOptions {
      * @param value null for that of any Java runtime, which is the default
      * @return this
      */
-    public RecorderOptions platform(Platform value) {
+    public RecorderOptions platform(@Nullable Platform value) {
         platform = value;
         return this;
     }
@@ -110,13 +142,15 @@ public final class RecorderOptions {
     /**
      * Sets the file that the recording is written to. If it gets full, its parts have names such as
      * {@code app.part1.tgd}, and the last part has this name. Recordings of earlier runs have {@code .1}, {@code .2},
-     * ... behind their names. Only recordings are renamed and replaced. If the path is a directory, a device or another
-     * file, nothing is written, the log says so, and the program runs on.
+     * ... behind their names. Only recordings are renamed and replaced. A directory gets a file with the name of the
+     * process or of the main class. A device or a pipe is written in place. If another process writes the file, this
+     * one writes a file with its process ID in the name. For another file nothing is written, the log says so, and the
+     * program runs on.
      *
      * @param value null to write none
      * @return this
      */
-    public RecorderOptions output(File value) {
+    public RecorderOptions output(@Nullable File value) {
         output = value;
         return this;
     }
@@ -133,7 +167,34 @@ public final class RecorderOptions {
     }
 
     /**
-     * Sets the size of the main thread's ring. When it is full, the oldest records are overwritten.
+     * Sets whether {@link #THREADS_ALL} includes virtual threads. There may be very many of them. A thread that gets no
+     * memory is not recorded, and the recording says how many records are missing.
+     *
+     * @param value false if not set
+     * @return this
+     */
+    public RecorderOptions virtualThreads(boolean value) {
+        virtualThreads = value;
+        return this;
+    }
+
+    /**
+     * Sets how much memory the recorder may use for the rings of all threads together and for records that wait to be
+     * written. If there is none left, rings do not grow, and threads that have no ring are not recorded. The recording
+     * says how many records are missing. The memory of threads that have ended is used again.
+     *
+     * @param bytes at least 1 MiB; 0 for a 16th of the maximal heap, but at least 1 MiB and at most 64 MiB, or 16 MiB
+     *     on Android. That is the default
+     * @return this
+     */
+    public RecorderOptions memory(long bytes) {
+        memory = bytes <= 0 ? 0 : Math.max(LEAST_MEMORY, bytes);
+        return this;
+    }
+
+    /**
+     * Sets how large the main thread's ring may get. It begins with 1,024 records and grows when it is full, as long as
+     * {@link #memory} allows. When it cannot grow, the oldest records are overwritten.
      *
      * @param value number of records, rounded up to a power of two from 1,024 to 2^26; 1,048,576 (8 MiB) if not set
      * @return this
@@ -144,8 +205,7 @@ public final class RecorderOptions {
     }
 
     /**
-     * Sets the size of the ring of each other recorded thread. The default is small, so that a server with many
-     * threads does not fill its memory.
+     * Sets how large the ring of each other recorded thread may get.
      *
      * @param value number of records, rounded up to a power of two from 1,024 to 2^26; 131,072 (1 MiB) if not set
      * @return this
@@ -164,13 +224,17 @@ public final class RecorderOptions {
     }
 
     /**
-     * Sets the unit of the records' times. It is written into the recording.
+     * Sets the unit of the records' times. It is written into the recording. A time has 43 bits. When they are full,
+     * which is after 101 days with the default, recording stops, and the log says so.
      *
-     * @param value nanoseconds, 1 to 1,000,000,000; 1,000,000 if not set
+     * @param value nanoseconds, 1,000 to 1,000,000,000; 1,000 if not set. Less is replaced by 1,000, and the log says
+     *     so when recording begins. If {@link Recorder#start} takes over the records of the app's start, their unit
+     *     stays
      * @return this
      */
     public RecorderOptions tickNanos(long value) {
-        tickNanos = Math.max(1, Math.min(1000000000L, value));
+        refusedTickNanos = value < TICK_NANOS ? value : 0;
+        tickNanos = Math.max(TICK_NANOS, Math.min(1000000000L, value));
         return this;
     }
 
@@ -230,7 +294,7 @@ public final class RecorderOptions {
      * @param value null for none, which is the default
      * @return this
      */
-    public RecorderOptions gateFile(File value) {
+    public RecorderOptions gateFile(@Nullable File value) {
         gateFile = value;
         return this;
     }
@@ -257,8 +321,47 @@ public final class RecorderOptions {
      * @return this
      */
     public RecorderOptions limit(long bytes, int files) {
-        maxFileBytes = Math.max(1 << 16, bytes);
+        maxFileBytes = Math.max(MIN_FILE, bytes);
         maxFiles = Math.max(1, files);
+        return this;
+    }
+
+    /**
+     * Limits the space of all recordings with this output on disk, those of earlier runs and of other processes
+     * included, and their age. Before a file is begun, the oldest are deleted. A file is then closed at a quarter of
+     * the space, unless {@link #limit} sets a smaller size.
+     *
+     * @param bytes the space, at least 262,144; 0 for no limit beside that of {@link #limit}, which is the default
+     * @param days recordings of earlier runs that are older are deleted; 0 for no limit, which is the default
+     * @return this
+     */
+    public RecorderOptions keep(long bytes, int days) {
+        keepBytes = bytes <= 0 ? 0 : Math.max(4 * MIN_FILE, bytes);
+        keepDays = Math.max(0, days);
+        return this;
+    }
+
+    /**
+     * Sets whether the texts of messages are recorded as the Looper prints them. They contain what the app's
+     * {@code toString} methods return, which may be personal data.
+     *
+     * @param value false, the default, for the class of the handler, the class of the callback, and
+     *     {@code Message.what}
+     * @return this
+     */
+    public RecorderOptions fullMessageText(boolean value) {
+        fullMessageText = value;
+        return this;
+    }
+
+    /**
+     * Sets what removes personal data from texts before they are written or delivered.
+     *
+     * @param value null for none, which is the default
+     * @return this
+     */
+    public RecorderOptions redactor(TextRedactor value) {
+        redactor = value;
         return this;
     }
 
@@ -283,7 +386,7 @@ public final class RecorderOptions {
      * @param value null to log none, which is the default
      * @return this
      */
-    public RecorderOptions mapping(MappingReader value) {
+    public RecorderOptions mapping(@Nullable MappingReader value) {
         mapping = value;
         return this;
     }
@@ -306,12 +409,18 @@ public final class RecorderOptions {
      *
      * <pre>
      *   slow           milliseconds
-     *   tick           ms | us
-     *   threads        main | chosen | all
-     *   ring           number of records in the ring of each thread
+     *   tick           ms: the time of records is updated every 5 ms | us: the clock is read for every record
+     *   threads        main | chosen | all | all,virtual
+     *   memory         bytes, or a number with K or M behind it for KiB or MiB, see {@link #memory}
+     *   ring           number of records that the ring of each thread may have
      *   every-record   true | false
      *   gate           auto | off
      *   pressure       windows | wait | lose
+     *   message-text   short | full
+     *   file-megabytes the size at which a file is closed and the next one begun
+     *   keep-files     number of files that are kept
+     *   keep-megabytes their size in total, 0 for no limit
+     *   keep-days      their age, 0 for no limit
      * </pre>
      *
      * @param key one of these
@@ -324,9 +433,13 @@ public final class RecorderOptions {
         if (key.equals("slow")) {
             return slowMillis(number(value, "milliseconds", 1, Integer.MAX_VALUE));
         } else if (key.equals("tick")) {
-            return tickNanos(choice(value, "ms", "us") == 0 ? MILLISECOND : 1000);
+            int period = choice(value, "ms", "us") == 0 ? CLOCK_PERIOD_MILLIS : 0;
+            return tickNanos(TICK_NANOS).clockPeriodMillis(period);
         } else if (key.equals("threads")) {
-            return threads(choice(value, "main", "chosen", "all"));
+            int n = choice(value, "main", "chosen", "all", "all,virtual");
+            return threads(Math.min(n, THREADS_ALL)).virtualThreads(n > THREADS_ALL);
+        } else if (key.equals("memory")) {
+            return memory(bytes(value));
         } else if (key.equals("ring")) {
             int n = number(value, "records", MIN_RING, MAX_RING);
             return ringRecords(n).threadRingRecords(n);
@@ -337,6 +450,22 @@ public final class RecorderOptions {
         } else if (key.equals("pressure")) {
             int[] of = {PRESSURE_WINDOWS, PRESSURE_WAIT, PRESSURE_LOSE};
             return pressure(of[choice(value, "windows", "wait", "lose")]);
+        }
+        return setOutput(key, value);
+    }
+
+    /** Sets an option of the files and of what is in them. */
+    private RecorderOptions setOutput(String key, String value) {
+        if (key.equals("message-text")) {
+            return fullMessageText(choice(value, "short", "full") == 1);
+        } else if (key.equals("file-megabytes")) {
+            return limit((long) number(value, "megabytes", 1, 1 << 20) << 20, maxFiles);
+        } else if (key.equals("keep-files")) {
+            return limit(maxFileBytes, number(value, "files", 1, 1 << 20));
+        } else if (key.equals("keep-megabytes")) {
+            return keep((long) number(value, "megabytes", 0, 1 << 30) << 20, keepDays);
+        } else if (key.equals("keep-days")) {
+            return keep(keepBytes, number(value, "days", 0, 1 << 20));
         }
         throw new IllegalArgumentException("unknown key");
     }
@@ -362,6 +491,21 @@ public final class RecorderOptions {
         }
         throw new IllegalArgumentException("want a whole number of " + unit + ", "
                 + (most == Integer.MAX_VALUE ? "at least " + least : least + " to " + most));
+    }
+
+    /** Reads a number of bytes: digits, and K or M behind them. */
+    private static long bytes(String value) {
+        int digits = value.endsWith("K") || value.endsWith("M") ? value.length() - 1 : value.length();
+        long unit = value.endsWith("K") ? 1 << 10 : value.endsWith("M") ? 1 << 20 : 1;
+        try {
+            long n = Integer.parseInt(value.substring(0, digits)) * unit;
+            if (n >= LEAST_MEMORY) {
+                return n;
+            }
+        } catch (NumberFormatException e) {
+            // Reported below.
+        }
+        throw new IllegalArgumentException("want a whole number of bytes, KiB or MiB of at least 1M, such as 16M");
     }
 
     /**

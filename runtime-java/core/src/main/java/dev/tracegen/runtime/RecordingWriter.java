@@ -1,15 +1,17 @@
 package dev.tracegen.runtime;
 
 import java.io.Closeable;
-import java.io.FileOutputStream;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TimeZone;
-import java.util.zip.CRC32;
-import java.util.zip.Deflater;
+import java.util.TreeSet;
 
 /**
  * Writes a recording in the format of trace/FORMAT.md: a header and chunks. Each chunk is written at once and never
@@ -34,158 +36,284 @@ final class RecordingWriter implements Closeable {
     static final int ALIVE = 13;
     static final int WINDOW = 14;
     static final int LEFT_OUT = 15;
+    static final int EXIT = 18;
     static final int DROPPED = 19;
 
-    static final int DEFLATE = 1;
     static final int DELTA = 2;
 
     /** The greatest number of records in one chunk. A reader must hold that many, and a cut file loses that many. */
     static final int CHUNK_RECORDS = 1 << 16;
 
-    private static final int MAGIC = 0x31444754; // TGD1
-    private static final int SYNC = 0x4B434754; // TGCK
     private static final int MINOR = 2;
-    private static final int HEADER = 32;
-    private static final int CHUNK_HEADER = 20;
+
+    /** A kind of chunk DROPPED: chunks that could not be written. */
+    private static final int LOST_CHUNKS = 7;
 
     /** The greatest number of strings in a file. A file with more is closed whatever its size. */
     private static final int MAX_STRINGS = 1 << 16;
 
-    /** A shorter payload is not deflated. */
-    private static final int WORTH_DEFLATING = 128;
-
     private final RecorderOptions options;
     private final long baseNanos;
-    private final OutputFile file;
+    private final Output output;
+    private final Outage outage;
+    private final Texts texts;
+    private final ChunkFrames frames = new ChunkFrames();
+
+    /** The payload of the chunk that is being made, and that of those which must come before it. */
     private final ChunkBytes chunk = new ChunkBytes();
-    private final ChunkBytes out = new ChunkBytes();
-    private final Deflater deflater = new Deflater(Deflater.BEST_SPEED, true);
-    private final CRC32 crc = new CRC32();
-    private final Map<String, Integer> strings = new HashMap<String, Integer>();
-    private final Map<Integer, ThreadTrace> threads = new HashMap<Integer, ThreadTrace>();
-    private ChunkBytes newStrings = new ChunkBytes();
-    private int newStringCount;
-    private FileOutputStream stream;
+    private final ChunkBytes small = new ChunkBytes();
+
+    /**
+     * The chunk that is being made with those that must come before it. They are written at once: nothing that the
+     * chunk refers to may be missing, and what was not written must not be taken for written.
+     */
+    private final ChunkBytes group = new ChunkBytes();
+    private int groupChunks;
+    private long groupLost;
+    private final List<ThreadTrace> groupThreads = new ArrayList<ThreadTrace>();
+
+    private final StringTable strings = new StringTable();
+
+    /** The indexes of the threads that are in this file. It refers to no thread: there may be very many. */
+    private final BitSet threads = new BitSet();
+
+    /** The changes of gates that are not in the file, by thread. */
+    private final Map<Integer, UnwrittenGate> gates = new HashMap<Integer, UnwrittenGate>();
+
+    /** How many records are not in the recording since the last ones of the thread that are, if all are to be. */
+    private final Map<Integer, Long> unwrittenRecords = new HashMap<Integer, Long>();
+
+    /** Null while no file is open. */
+    private OpenFile file;
+
     private final long recordingId;
     private long fileId;
     private int part = 1;
-    private long size;
+    private boolean begun;
+    private boolean ended;
+    private boolean syncFailed;
     private int chunks;
     private long records;
     private long overwritten;
 
     /**
-     * Begins a file. A recording that is there already is renamed first.
+     * Methods of a thread whose change is not in the file, since the first such change. The thread's set of methods
+     * that are off says which are off now. No records between these changes are in the file.
+     */
+    private static final class UnwrittenGate {
+        final long nanos;
+        final long number;
+        final Set<Integer> ids = new TreeSet<Integer>();
+
+        UnwrittenGate(long nanos, long number) {
+            this.nanos = nanos;
+            this.number = number;
+        }
+    }
+
+    /**
+     * Begins a recording. The first chunk begins its file, or {@link #open}: a file without a stall must not replace an
+     * earlier one that has one, if only stalls are written.
      *
      * @param options the output, its limits, and the facts of the META chunk
      * @param baseNanos the time of tick 0, in nanoseconds of the platform's clock
-     * @throws IOException if the file cannot be written, or if there is something that is no recording
+     * @throws RefusedOutput if there is something that must not be written to. Any other failure is logged, and tried
+     *     again later
      */
     RecordingWriter(RecorderOptions options, long baseNanos) throws IOException {
-        this(options, baseNanos, new SecureRandom().nextLong());
+        this(options, baseNanos, new SecureRandom().nextLong(), new Disk());
     }
 
-    /** As above, with a given file ID, for tests that compare bytes. */
-    RecordingWriter(RecorderOptions options, long baseNanos, long fileId) throws IOException {
+    /** As above, with a given file ID, for tests that compare bytes, and with a disk that may fail. */
+    RecordingWriter(RecorderOptions options, long baseNanos, long fileId, Disk disk) throws IOException {
         this.options = options;
         this.baseNanos = baseNanos;
-        this.file = new OutputFile(options.output, options.maxFiles);
+        this.output = new Output(options, disk);
+        this.outage = new Outage(options.platform);
+        this.texts = new Texts(options);
         this.recordingId = fileId;
         this.fileId = fileId;
-        open();
+        try {
+            output.check();
+        } catch (RefusedOutput e) {
+            throw e;
+        } catch (IOException e) {
+            outage.failed(e);
+        }
     }
 
-    private void open() throws IOException {
-        stream = part == 1 ? file.open() : file.next(part - 1);
-        size = 0;
+    /**
+     * Opens the file of the current part, unless it is open, and writes its first chunks. If the output is a pipe, it
+     * waits for the reader.
+     *
+     * @return false if that is not possible now
+     */
+    boolean open() {
+        if (ended || !outage.mayTry()) {
+            return false;
+        }
+        if (file != null) {
+            return true;
+        }
+        begun = true;
+        OpenFile opened = null;
+        try {
+            opened = output.open(part);
+            forget();
+            frames.header(group, MINOR, fileId);
+            meta();
+            clockTo(small);
+            add(CLOCK, 0, small);
+            opened.append(group);
+            file = opened;
+            opened = null;
+            written();
+            return true;
+        } catch (RefusedOutput e) {
+            ended = true;
+            options.platform.log((part == 1 ? "no recording is written" : "the recording ends here")
+                    + ", and the program runs on: " + e.getMessage());
+        } catch (IOException e) {
+            outage.failed(e);
+        } finally {
+            if (opened != null) {
+                // A file without its whole begin would be refused by readers.
+                opened.discard();
+            }
+        }
+        return false;
+    }
+
+    /** Forgets what is in the file, because the next one refers to nothing in it. */
+    private void forget() {
+        beginGroup();
+        strings.clear();
+        threads.clear();
         chunks = 0;
         records = 0;
         overwritten = 0;
-        strings.clear();
-        strings.put("", 0);
-        threads.clear();
-        newStrings.size = 0;
-        newStringCount = 0;
-        out.size = 0;
-        out.u32(MAGIC).u16(1).u16(MINOR).u32(HEADER).u64(fileId).u64(0);
-        crc.reset();
-        crc.update(out.bytes, 0, out.size);
-        out.u32((int) crc.getValue());
-        write();
-        meta();
-        clock();
     }
 
-    private void meta() throws IOException {
+    private void meta() {
         Map<String, String> all = new java.util.TreeMap<String, String>(options.meta);
         all.put("mappingId", MappingInfo.digest());
         all.put("recordingId", hex(recordingId));
         all.put("part", String.valueOf(part));
-        all.put("firstPart", String.valueOf(file.firstPart(part)));
+        all.put("firstPart", String.valueOf(output.firstPart(part)));
         all.put("encoder", "i20t43");
         all.put("tickNanos", String.valueOf(options.tickNanos));
         all.put("clockPeriodMillis", String.valueOf(options.clockPeriodMillis));
         all.put("slowMillis", String.valueOf(options.slowMillis));
         all.put("records", options.everyRecord ? "all" : "slow");
-        begin();
-        chunk.uv(all.size());
+        small.size = 0;
+        small.uv(all.size());
         for (Map.Entry<String, String> e : all.entrySet()) {
-            chunk.str(e.getKey()).str(e.getValue());
+            boolean command = e.getKey().equals("sun.java.command");
+            small.str(e.getKey()).str(command ? texts.command(e.getValue()) : e.getValue());
         }
-        end(META, 0);
+        add(META, 0, small);
     }
 
     private static String hex(long value) {
         return String.format(java.util.Locale.ROOT, "%016x", value);
     }
 
-    /** Writes a CLOCK chunk: the current times of all clocks. */
-    void clock() throws IOException {
-        begin();
-        Platform p = options.platform;
-        chunk.sv(p.nanoTime()).sv(p.elapsedRealtimeNanos()).sv(p.wallMillis()).sv(baseNanos)
-                .str(TimeZone.getDefault().getID());
-        end(CLOCK, 0);
+    /**
+     * Reports whether a file was begun, or tried to. While none was, there is nothing that is worth one, and what only
+     * adds to others need not be written.
+     */
+    boolean begun() {
+        return begun;
     }
 
-    /** Writes records in as many RECORDS chunks as are needed. */
-    void records(ThreadTrace trace, RecordCopy copy) throws IOException {
-        thread(trace);
+    /** Reports whether the output was refused. Then nothing will be written. */
+    boolean ended() {
+        return ended;
+    }
+
+    /** Returns for how many nanoseconds the thread has waited for the reader of a pipe. May be called on any thread. */
+    long waitedNanos() {
+        return output.waitedNanos();
+    }
+
+    /** Returns the ID of the file that is written now, or that will be written next. */
+    long fileId() {
+        return fileId;
+    }
+
+    /** Writes a CLOCK chunk: the current times of all clocks. */
+    void clock() {
+        if (begin()) {
+            clockTo(chunk);
+            end(CLOCK, 0);
+        }
+    }
+
+    private void clockTo(ChunkBytes to) {
+        Platform p = options.platform;
+        to.size = 0;
+        to.sv(p.nanoTime()).sv(p.elapsedRealtimeNanos()).sv(p.wallMillis()).sv(baseNanos)
+                .str(TimeZone.getDefault().getID());
+    }
+
+    /**
+     * Writes records in as many RECORDS chunks as are needed.
+     *
+     * @return false if some could not be written
+     */
+    boolean records(ThreadTrace trace, RecordCopy copy) {
+        boolean all = true;
         int from = 0;
         long lost = copy.overwritten;
         do {
             int to = Math.min(copy.records.length, from + CHUNK_RECORDS);
-            begin();
-            chunk.uv(trace.index).uv(copy.firstSequence + from).uv(lost).uv(to - from);
-            chunk.records(copy.records, from, to);
-            records += to - from;
-            overwritten += lost;
+            all &= records(trace, copy, from, to, lost);
             lost = 0;
             from = to;
-            end(RECORDS, DELTA);
         } while (from < copy.records.length);
+        return all;
     }
 
-    void messages(ThreadTrace trace, List<MessageRecord> messages) throws IOException {
-        if (messages.isEmpty()) {
+    private boolean records(ThreadTrace trace, RecordCopy copy, int from, int to, long overwrittenBefore) {
+        Long unwritten = unwrittenRecords.get(trace.index);
+        long lost = overwrittenBefore + (unwritten == null ? 0 : unwritten);
+        if (begin(trace)) {
+            chunk.uv(trace.index).uv(copy.firstSequence + from).uv(lost).uv(to - from);
+            chunk.records(copy.records, from, to);
+            // Before the chunk: if it fills the file, the next file has none.
+            records += to - from;
+            overwritten += lost;
+            if (end(RECORDS, DELTA)) {
+                unwrittenRecords.remove(trace.index);
+                return true;
+            }
+            records -= to - from;
+            overwritten -= lost;
+        }
+        if (options.everyRecord) {
+            // The next records of the thread do not follow those that are in the file.
+            unwrittenRecords.put(trace.index, lost + to - from);
+        }
+        return false;
+    }
+
+    /** Writes messages that ran on a thread. They alone begin no file. */
+    void messages(ThreadTrace trace, List<MessageRecord> messages) {
+        if (messages.isEmpty() || !begun || !begin(trace)) {
             return;
         }
-        thread(trace);
-        begin();
         chunk.uv(trace.index).uv(messages.size());
         for (MessageRecord m : messages) {
             chunk.u8(m.kind).uv(m.sequence).uv(m.count).sv(m.beginNanos).uv(m.wallNanos).sv(m.cpuNanos)
-                    .uv(string(MessageText.withoutAddresses(m.description)));
+                    .uv(string(texts.message(m.description)));
         }
         end(MESSAGES, 0);
     }
 
-    void sample(StackSample s) throws IOException {
-        thread(s.trace);
-        if (s.owner != null) {
-            thread(s.owner);
+    void sample(StackSample s) {
+        if (!(s.owner == null ? begin(s.trace) : begin(s.trace, s.owner))) {
+            return;
         }
-        begin();
         chunk.sv(s.nanos).uv(s.trace.index).u8(code(s.state)).uv(s.stack.length);
         for (StackTraceElement e : s.stack) {
             chunk.uv(string(e.toString()));
@@ -198,40 +326,59 @@ final class RecordingWriter implements Closeable {
     }
 
     /** Writes which methods a thread has switched on and off. To be called before its records behind that. */
-    void gate(ThreadTrace trace, Gate.Change change) throws IOException {
-        thread(trace);
+    void gate(ThreadTrace trace, Gate.Change change) {
+        // Before the change: what was off until now belongs to the begin of a file.
+        boolean possible = begun && begin(trace);
         for (int id : change.ids) {
             if (id > 0) {
+                if (trace.off == null) {
+                    trace.off = new TreeSet<Integer>();
+                }
                 trace.off.add(id);
-            } else {
+            } else if (trace.off != null) {
                 trace.off.remove(-id);
             }
         }
-        gate(trace, change.nanos, change.number, change.ids);
+        if (possible) {
+            gateTo(chunk, trace, change.nanos, change.number, change.ids);
+            possible = end(GATE, 0);
+        }
+        if (!possible) {
+            UnwrittenGate g = gates.get(trace.index);
+            if (g == null) {
+                g = new UnwrittenGate(change.nanos, change.number);
+                gates.put(trace.index, g);
+            }
+            for (int id : change.ids) {
+                g.ids.add(Math.abs(id));
+            }
+        }
     }
 
-    private void gate(ThreadTrace trace, long nanos, long number, int[] ids) throws IOException {
-        begin();
-        chunk.sv(nanos).uv(ids.length);
+    private static void gateTo(ChunkBytes to, ThreadTrace trace, long nanos, long number, int[] ids) {
+        to.size = 0;
+        to.sv(nanos).uv(ids.length);
         for (int id : ids) {
-            chunk.uv(Math.abs(id)).u8(id > 0 ? 1 : 0);
+            to.uv(Math.abs(id)).u8(id > 0 ? 1 : 0);
         }
-        chunk.uv(1).uv(trace.index).uv(number);
-        end(GATE, 0);
+        to.uv(1).uv(trace.index).uv(number);
     }
 
     /** Writes a window of a thread. To be called before the window's records. */
-    void window(ThreadTrace trace, Window.Closed w) throws IOException {
-        thread(trace);
-        begin();
+    void window(ThreadTrace trace, Window.Closed w) {
+        if (!begin(trace)) {
+            return;
+        }
         chunk.uv(trace.index).sv(baseNanos + w.begin * options.tickNanos).sv(baseNanos + w.end * options.tickNanos)
                 .uv(w.firstRecord).uv(w.endRecord).uv(w.calls);
         end(WINDOW, 0);
     }
 
     /** Writes how many calls of methods were left out by the gate since the last such chunk. */
-    void leftOut(long nanos, int[] ids, long[] calls) throws IOException {
-        begin();
+    void leftOut(long nanos, int[] ids, long[] calls) {
+        if (!begun || !begin()) {
+            return;
+        }
         chunk.sv(nanos).uv(ids.length);
         for (int k = 0; k < ids.length; k++) {
             chunk.uv(ids[k]).uv(calls[k]);
@@ -240,11 +387,15 @@ final class RecordingWriter implements Closeable {
     }
 
     /**
-     * Writes a DROPPED chunk: what the recorder did not write, for all threads together.
+     * Writes a DROPPED chunk: what the recorder did not write, for all threads together. That alone begins no file.
      *
      * @param counts how many by kind, the kind is the index; zeros are left out
+     * @return false if it is not written now; then the counts are to be written later
      */
-    void dropped(long[] counts) throws IOException {
+    boolean dropped(long[] counts) {
+        if (!begun || !open()) {
+            return false;
+        }
         int n = 0;
         for (long count : counts) {
             n += count > 0 ? 1 : 0;
@@ -256,35 +407,40 @@ final class RecordingWriter implements Closeable {
                 chunk.uv(0).u8(kind).uv(counts[kind]);
             }
         }
-        end(DROPPED, 0);
+        return end(DROPPED, 0);
     }
 
     /**
-     * Writes an ALIVE chunk: the process lived at this time, and these messages and outermost calls were open.
+     * Writes an ALIVE chunk: the process lived at this time, and these messages and outermost calls were open. It begins
+     * a file only if one of them is slow.
      *
      * @param nanos the time, in {@link Platform#nanoTime()}
      * @param wallMillis the same moment, in {@link Platform#wallMillis()}
      */
-    void alive(long nanos, long wallMillis, List<OpenCall> open) throws IOException {
-        for (OpenCall c : open) {
-            thread(c.trace);
+    void alive(long nanos, long wallMillis, List<OpenCall> open) {
+        ThreadTrace[] about = new ThreadTrace[open.size()];
+        boolean slow = false;
+        for (int k = 0; k < about.length; k++) {
+            about[k] = open.get(k).trace;
+            slow |= nanos - open.get(k).beginNanos >= options.slowMillis * 1000000L;
         }
-        begin();
+        if (!(begun || slow) || !begin(about)) {
+            return;
+        }
         chunk.sv(nanos).sv(wallMillis).uv(open.size());
         for (OpenCall c : open) {
             chunk.uv(c.trace.index).uv(c.number).sv(c.beginNanos).u8(code(c.state)).sv(c.cpuNanos)
-                    .uv(string(c.text == null ? null : MessageText.withoutAddresses(c.text)));
+                    .uv(string(texts.message(c.text)));
         }
         end(ALIVE, 0);
     }
 
-    void frames(List<FrameTiming> frames) throws IOException {
-        if (frames.isEmpty()) {
+    void frames(List<FrameTiming> timings) {
+        if (timings.isEmpty() || !begin()) {
             return;
         }
-        begin();
-        chunk.uv(frames.size());
-        for (FrameTiming f : frames) {
+        chunk.uv(timings.size());
+        for (FrameTiming f : timings) {
             chunk.sv(f.vsyncNanos).sv(f.startNanos).sv(f.endNanos).uv(f.dropped).u32(Float.floatToIntBits(f.refreshHz));
             for (int k = 0; k < FrameTiming.DURATIONS; k++) {
                 chunk.sv(f.duration(k));
@@ -294,22 +450,25 @@ final class RecordingWriter implements Closeable {
     }
 
     /** Writes a STALL chunk and waits until it is on the disk. */
-    void stall(ThreadTrace trace, Stall stall, MessageRecord m) throws IOException {
-        thread(trace);
-        begin();
+    void stall(ThreadTrace trace, Stall stall, MessageRecord m) {
+        if (!begin(trace)) {
+            return;
+        }
         chunk.uv(trace.index).u8(0).uv(m.sequence).sv(m.beginNanos).uv(m.wallNanos).sv(m.cpuNanos)
-                .uv(m.firstRecord).uv(m.endRecord).uv(string(MessageText.withoutAddresses(m.description)))
-                .uv(string(stall.scene)).u8(stall.foreground ? 1 : 0).sv(stall.gcCount).sv(stall.gcMillis)
-                .u8(code(stall.stateAtThreshold)).uv(string(stall.lockOwner)).str(stall.stackKey)
+                .uv(m.firstRecord).uv(m.endRecord).uv(string(texts.message(m.description)))
+                .uv(string(texts.scene(stall.scene))).u8(stall.foreground ? 1 : 0).sv(stall.gcCount).sv(stall.gcMillis)
+                .u8(code(stall.stateAtThreshold)).uv(string(texts.lockOwner(stall.lockOwner))).str(stall.stackKey)
                 .uv(stall.tree.repairs());
-        end(STALL, 0);
-        stream.getFD().sync();
+        if (end(STALL, 0)) {
+            sync();
+        }
     }
 
     /** Writes the waiting messages; null if they are not available. */
-    void pending(ThreadTrace trace, long message, List<PendingMessage> pending) throws IOException {
-        thread(trace);
-        begin();
+    void pending(ThreadTrace trace, long message, List<PendingMessage> pending) {
+        if (!begin(trace)) {
+            return;
+        }
         chunk.uv(trace.index).uv(message).u8(pending == null ? 0 : 1).uv(pending == null ? 0 : pending.size());
         if (pending != null) {
             for (PendingMessage p : pending) {
@@ -324,134 +483,182 @@ final class RecordingWriter implements Closeable {
         return state == null ? 0 : 1 + state.ordinal();
     }
 
-    private void thread(ThreadTrace trace) throws IOException {
-        // Again if this chunk closed the file: the next file does not have the thread.
-        while (!threads.containsKey(trace.index)) {
-            threads.put(trace.index, trace);
-            begin();
-            chunk.uv(1).uv(trace.index).sv(trace.thread.getId()).str(trace.name()).u8(trace.main ? 1 : 0);
-            end(THREADS, 0);
-            if (!trace.off.isEmpty()) {
-                // A file refers to nothing in the one before.
-                int[] ids = new int[trace.off.size()];
-                int n = 0;
-                for (int id : trace.off) {
-                    ids[n++] = id;
-                }
-                gate(trace, options.platform.nanoTime(), 0, ids);
+    /**
+     * Begins a chunk. Opens the file if it is not open, and puts chunks before this one that must come first.
+     *
+     * @param about the threads that the chunk refers to
+     * @return false, and the chunk counts as lost, if nothing can be written now
+     */
+    private boolean begin(ThreadTrace... about) {
+        if (!open()) {
+            outage.lose();
+            return false;
+        }
+        beginGroup();
+        if (outage.lost() > 0) {
+            groupLost = outage.lost();
+            small.size = 0;
+            small.uv(1).uv(0).u8(LOST_CHUNKS).uv(groupLost);
+            add(DROPPED, 0, small);
+        }
+        for (ThreadTrace t : about) {
+            introduce(t);
+        }
+        chunk.size = 0;
+        return true;
+    }
+
+    private void beginGroup() {
+        group.size = 0;
+        groupChunks = 0;
+        groupLost = 0;
+        groupThreads.clear();
+    }
+
+    /** Puts a thread before the chunk, with the methods that are off, as far as the file does not have that yet. */
+    private void introduce(ThreadTrace trace) {
+        if (groupThreads.contains(trace)) {
+            return;
+        }
+        UnwrittenGate g = gates.get(trace.index);
+        int[] ids = {};
+        if (!threads.get(trace.index)) {
+            small.size = 0;
+            small.uv(1).uv(trace.index).sv(trace.thread.getId()).str(texts.thread(trace.name()))
+                    .u8(trace.main ? 1 : 0);
+            add(THREADS, 0, small);
+            ids = ids(offOf(trace), offOf(trace));
+        } else if (g != null) {
+            ids = ids(g.ids, offOf(trace));
+        } else {
+            return;
+        }
+        groupThreads.add(trace);
+        if (ids.length > 0) {
+            gateTo(small, trace, g == null ? options.platform.nanoTime() : g.nanos, g == null ? 0 : g.number, ids);
+            add(GATE, 0, small);
+        }
+    }
+
+    private static Set<Integer> offOf(ThreadTrace trace) {
+        return trace.off == null ? Collections.<Integer>emptySet() : trace.off;
+    }
+
+    /** Returns methods as a change has them: negative if they are on. */
+    private static int[] ids(Set<Integer> methods, Set<Integer> off) {
+        int[] ids = new int[methods.size()];
+        int n = 0;
+        for (int id : methods) {
+            ids[n++] = off.contains(id) ? id : -id;
+        }
+        return ids;
+    }
+
+    /** Returns the number of a string in this file. New strings are written before the current chunk. */
+    private int string(String s) {
+        // A device or a pipe is one file for ever, and a reader does not hold more strings.
+        return file.inPlace && strings.size() >= MAX_STRINGS ? 0 : strings.number(s);
+    }
+
+    private void add(int type, int flags, ChunkBytes payload) {
+        frames.chunk(group, type, flags, chunks + groupChunks, payload);
+        groupChunks++;
+    }
+
+    /**
+     * Writes the chunk, and those that come before it, with one system call.
+     *
+     * @return false if that failed, and the chunk counts as lost
+     */
+    private boolean end(int type, int flags) {
+        if (strings.hasNew()) {
+            small.size = 0;
+            strings.payload(small);
+            add(STRINGS, 0, small);
+        }
+        add(type, flags, chunk);
+        if (!write()) {
+            outage.lose();
+            return false;
+        }
+        if (!file.inPlace && (file.size() >= output.fileBytes() || strings.size() >= MAX_STRINGS)) {
+            finish(true);
+            nextPart();
+            open();
+        }
+        return true;
+    }
+
+    private boolean write() {
+        try {
+            file.append(group);
+            written();
+            return true;
+        } catch (IOException e) {
+            strings.notWritten();
+            outage.failed(e);
+            if (file.inPlace) {
+                // What has arrived of the chunk is not known. The next reader of a pipe needs a whole begin.
+                file.closeQuietly();
+                nextPart();
+            }
+            return false;
+        }
+    }
+
+    /** Notes that the group is in the file. */
+    private void written() {
+        chunks += groupChunks;
+        strings.written();
+        for (ThreadTrace t : groupThreads) {
+            threads.set(t.index);
+            gates.remove(t.index);
+        }
+        outage.wrote(groupLost);
+    }
+
+    private void nextPart() {
+        file = null;
+        fileId++;
+        part++;
+    }
+
+    private void sync() {
+        try {
+            if (file != null) {
+                file.sync();
+            }
+        } catch (IOException e) {
+            if (!syncFailed) {
+                syncFailed = true;
+                options.platform.log("the recording may be lost if the device fails: " + e.getMessage());
             }
         }
     }
 
-    /**
-     * Returns the number of a string in this file. New strings are written in a STRINGS chunk before the current
-     * chunk.
-     */
-    private int string(String s) {
-        String key = s == null ? "" : s;
-        Integer known = strings.get(key);
-        if (known != null) {
-            return known;
-        }
-        int id = strings.size();
-        strings.put(key, id);
-        newStrings.str(key);
-        newStringCount++;
-        return id;
-    }
-
-    private void begin() {
-        chunk.size = 0;
-    }
-
-    private void end(int type, int flags) throws IOException {
-        if (newStringCount > 0) {
-            int first = strings.size() - newStringCount;
-            ChunkBytes payload = new ChunkBytes();
-            payload.uv(first).uv(newStringCount);
-            payload.reserve(newStrings.size);
-            System.arraycopy(newStrings.bytes, 0, payload.bytes, payload.size, newStrings.size);
-            payload.size += newStrings.size;
-            newStrings.size = 0;
-            newStringCount = 0;
-            frame(STRINGS, 0, payload);
-        }
-        frame(type, flags, chunk);
-        if (type != END && (size >= options.maxFileBytes || strings.size() >= MAX_STRINGS)) {
-            finish(true);
-            fileId++;
-            part++;
-            stream = null;
-            open();
-        }
-    }
-
-    /** Returns the ID of the file that is written now. */
-    long fileId() {
-        return fileId;
-    }
-
-    /** Reports whether the last file was closed and the next one could not be opened. Then nothing can be written. */
-    boolean ended() {
-        return stream == null;
-    }
-
-    /** Writes one chunk with one system call. */
-    private void frame(int type, int flags, ChunkBytes payload) throws IOException {
-        out.size = 0;
-        boolean deflate = payload.size >= WORTH_DEFLATING;
-        out.u32(SYNC).u16(type).u16(flags | (deflate ? DEFLATE : 0)).u32(0).u32(chunks).u32(0);
-        if (deflate) {
-            deflate(payload);
-        } else {
-            out.reserve(payload.size);
-            System.arraycopy(payload.bytes, 0, out.bytes, out.size, payload.size);
-            out.size += payload.size;
-        }
-        out.put32(8, out.size - CHUNK_HEADER);
-        crc.reset();
-        crc.update(out.bytes, 4, 12);
-        crc.update(out.bytes, CHUNK_HEADER, out.size - CHUNK_HEADER);
-        out.put32(16, (int) crc.getValue());
-        while (out.size % 4 != 0) {
-            out.u8(0);
-        }
-        chunks++;
-        write();
-    }
-
-    private void deflate(ChunkBytes payload) {
-        out.u32(payload.size);
-        deflater.reset();
-        deflater.setInput(payload.bytes, 0, payload.size);
-        deflater.finish();
-        while (!deflater.finished()) {
-            out.reserve(4096);
-            out.size += deflater.deflate(out.bytes, out.size, out.bytes.length - out.size);
-        }
-    }
-
-    private void write() throws IOException {
-        stream.write(out.bytes, 0, out.size);
-        size += out.size;
-    }
-
     /** Writes the END chunk and closes the file. */
-    private void finish(boolean anotherPart) throws IOException {
-        begin();
-        chunk.uv(chunks).uv(records).uv(overwritten).u8(anotherPart ? 1 : 0);
-        end(END, 0);
-        stream.close();
+    private void finish(boolean anotherPart) {
+        if (begin()) {
+            chunk.uv(chunks + groupChunks).uv(records).uv(overwritten).u8(anotherPart ? 1 : 0);
+            add(END, 0, chunk);
+            write();
+        }
+        if (file != null) {
+            file.closeQuietly();
+        }
     }
 
-    /** Writes the END chunk and closes the file. It is the last part. */
+    /** Writes the END chunk and closes the file. It is the last part. If nothing was begun, no file is made. */
     @Override
-    public void close() throws IOException {
-        try {
+    public void close() {
+        // What could not be written is counted in the file, if it can be written by now.
+        outage.tryNow();
+        if (file != null || outage.lost() > 0) {
             finish(false);
-        } finally {
-            stream.close();
-            deflater.end();
         }
+        if (outage.lost() > 0 && !ended) {
+            options.platform.log("the recording is incomplete; chunks that could not be written: " + outage.lost());
+        }
+        frames.end();
     }
 }

@@ -27,18 +27,39 @@ import java.util.concurrent.locks.LockSupport;
  * loads of a reader may move down past its last load of the sequence. They would not be faster either: a release
  * store is a plain {@code mov} on x86 and one {@code stlr} on 64-bit ARM.
  *
- * <p><b>Pressure.</b> If every record is to be written to a file, the owner must not overwrite what the recorder's
- * thread has not copied. The ring is divided into segments. Before the owner puts the first record of a segment, and
- * only then, it checks that the segment is free. If it is not, {@link RecorderOptions} says what happens: the records
- * are overwritten, the owner waits, or a {@link Window} is opened. While a window is open the sequence does not move.
- * It stays at the begin of a segment, so each call of {@link #put} gets to the same check and is added to the window
- * there. The recorder's thread closes the window when it has copied the ring: it puts the records of the window
- * behind the last one.
+ * <p><b>Pressure.</b> The ring is divided into segments. Before the owner puts the first record of a segment, and
+ * only then, it checks that the segment is free. If it is not, the owner replaces the ring by a larger one. If that is
+ * not possible, {@link RecorderOptions} says what happens: the records are overwritten, the owner waits, or a
+ * {@link Window} is opened. While a window is open the sequence does not move. It stays at the begin of a segment, so
+ * each call of {@link #put} gets to the same check and is added to the window there. The recorder's thread closes the
+ * window when it has copied the ring: it puts the records of the window behind the last one.
  *
  * <p>That is the one time that another thread than the owner puts records, and both do so under {@link #locked}. It is
  * correct because the owner takes the lock whenever the sequence is at the begin of a segment, and the other thread
  * first stores the slots and then moves the sequence in one step. So an owner that reads another sequence reads one
  * from before the window or from behind it.
+ *
+ * <p><b>Growth.</b> The owner replaces a ring between two records, when the sequence is at the begin of a segment and
+ * no window is open. It allocates the new ring without a lock, copies the records that the old one holds, the sequence
+ * and all fields of the owner, and then publishes the new one: first in {@link ThreadTrace}, then as the
+ * {@link #successor} of the old one.
+ * <ul>
+ * <li>A reader of the old ring is right: its slots and its sequence do not change any more. They show what the thread
+ * had put when it was replaced, and a copy of them is right by the proof above. What follows is in the new ring, under
+ * the numbers that follow.
+ * <li>A reader of the new ring is right: it is published behind the stores of all its slots and of its sequence. It
+ * holds no record below {@link #oldest}, so a copy leaves these out and counts them. All others have the same number
+ * as in the old ring, and the proof above is of the new one.
+ * <li>A window is never lost: only the owner opens one, and it does not replace a ring with an open window. Without
+ * one {@link #closeWindow} changes nothing.
+ * <li>No record is put into the old ring: its sequence stays at the begin of a segment. So each call of {@link #put}
+ * gets to the check, which puts the record into the successor. That holds also for an owner that was interrupted by a
+ * StackOverflowError between two steps, and that call repairs what is missing.
+ * <li>The time does not stop: the thread of the clock may have updated the old ring only, if it found that before the
+ * new one was published. The owner reads the clock behind that, before the next record.
+ * <li>{@link #copied} may be too low in the new ring, if the recorder's thread has just set that of the old one. Then
+ * the new ring seems fuller than it is. The recorder's thread sets it each time it looks for records of the thread.
+ * </ul>
  *
  * <p><b>The gate.</b> {@link Gate} explains the fields {@link #gate} and {@link #states}. Only the owner writes them.
  */
@@ -64,9 +85,6 @@ final class Ring extends AtomicLongArray {
     /** The number of records between two checks whether the ring is full. The least ring has four times as many. */
     static final int SEGMENT = 256;
 
-    /** How long the owner waits for the recorder's thread if that copies nothing. A waiting app must not hang. */
-    long waitNanos = 2000000000L;
-
     private static final long WAIT_STEP_NANOS = 200000L;
 
     private static final long[] NO_STATES = new long[0];
@@ -86,17 +104,23 @@ final class Ring extends AtomicLongArray {
     /** The last change of the gate on this thread; each refers to the one before. Written by the owner. */
     volatile Gate.Change lastChange;
 
-    /** What is done when the ring is full, one of {@link RecorderOptions}'s constants. */
-    volatile int pressure = RecorderOptions.PRESSURE_LOSE;
+    /** What the rings of a recorder have in common; null for a placeholder. */
+    final Rings rings;
 
-    /** A call that takes so many ticks is kept in a window. */
-    long longTicks = Long.MAX_VALUE;
-
-    /** Is called when the ring is half full or full, to wake the recorder's thread. */
-    volatile Recorder recorder;
+    /** Where a larger ring is published; null in tests of a ring alone. */
+    final ThreadTrace trace;
 
     /** The thread that the records are of. */
     final Thread owner;
+
+    /** The larger ring that has replaced this one, null if none has. Written by the owner. */
+    private volatile Ring successor;
+
+    /** The number of the first record that may be in the ring. */
+    private volatile long oldest;
+
+    /** The ring is not replaced before it has so many records, because there was no memory. Used by the owner. */
+    private long nextGrowth;
 
     private volatile long sequence;
 
@@ -114,12 +138,45 @@ final class Ring extends AtomicLongArray {
     /**
      * Creates an empty ring.
      *
-     * @param owner the only thread that may put records
+     * @param trace the thread that alone may put records
      * @param capacity number of records, a power of two
+     * @param first the number of the first record
      */
-    Ring(Thread owner, int capacity) {
+    Ring(Rings rings, ThreadTrace trace, int capacity, long first) {
+        this(rings, trace, trace.thread, capacity);
+        oldest = first;
+        sequence = first;
+        copied = first;
+    }
+
+    /** Creates an empty ring that stands alone. */
+    Ring(Rings rings, Thread owner, int capacity) {
+        this(rings, null, owner, capacity);
+    }
+
+    private Ring(Rings rings, ThreadTrace trace, Thread owner, int capacity) {
         super(capacity);
+        this.rings = rings;
+        this.trace = trace;
         this.owner = owner;
+    }
+
+    /** Creates a larger ring with the content of another one. To be called by the owner, while no window is open. */
+    Ring(Ring full, int capacity) {
+        this(full.rings, full.trace, full.owner, capacity);
+        long end = full.sequence;
+        long first = Math.max(full.oldest, end - full.length());
+        for (long n = first; n < end; n++) {
+            lazySet((int) n & capacity - 1, full.get((int) n & full.length() - 1));
+        }
+        oldest = first;
+        copied = full.copied;
+        now = full.now;
+        gate = full.gate;
+        states = full.states;
+        applied = full.applied;
+        lastChange = full.lastChange;
+        sequence = end;
     }
 
     /**
@@ -127,7 +184,7 @@ final class Ring extends AtomicLongArray {
      * into it.
      */
     static Ring placeholder(Thread owner) {
-        Ring ring = new Ring(owner, 1);
+        Ring ring = new Ring(null, owner, 1);
         ring.now = -1;
         return ring;
     }
@@ -150,7 +207,7 @@ final class Ring extends AtomicLongArray {
     /** Puts a record behind the last one, or into the open window. Only the owner may call it. */
     void put(long record) {
         long n = sequence;
-        if (((int) n & SEGMENT - 1) == 0 && pressure != RecorderOptions.PRESSURE_LOSE) {
+        if (((int) n & SEGMENT - 1) == 0) {
             if (!beginSegment(record)) {
                 return;
             }
@@ -162,23 +219,52 @@ final class Ring extends AtomicLongArray {
         SEQUENCE.lazySet(this, n + 1);
     }
 
-    /** Reports whether the next segment may be written to. If not, the record was added to the window. */
+    /**
+     * Reports whether the next segment may be written to. If not, the record was put into a larger ring or added to
+     * the window.
+     */
     private boolean beginSegment(long record) {
+        Ring next = successor;
+        if (next != null) {
+            rings.replaced(next);
+            next.put(record);
+            return false;
+        }
+        int pressure = rings.pressure;
+        if (pressure == RecorderOptions.PRESSURE_LOSE) {
+            if (sequence + SEGMENT - oldest <= length()) {
+                return true;
+            }
+            next = grow();
+        } else if (sequence + SEGMENT - copied >= length() && !hasWindow()) {
+            next = grow();
+        }
+        if (next != null) {
+            next.put(record);
+            return false;
+        }
+        if (pressure == RecorderOptions.PRESSURE_LOSE) {
+            return true;
+        }
         if (pressure == RecorderOptions.PRESSURE_WAIT) {
             waitForSpace();
         }
+        return mayWrite(record);
+    }
+
+    private boolean mayWrite(long record) {
         lock();
         try {
             long used = sequence - copied;
             if (window == null && used + SEGMENT < length()) {
                 if (used > length() / 2) {
-                    wakeRecorder();
+                    rings.wake();
                 }
                 return true;
             }
             if (window == null) {
-                window = new Window(record & TIME_MASK, longTicks);
-                wakeRecorder();
+                window = new Window(record & TIME_MASK, rings.longTicks);
+                rings.wake();
             }
             window.add(record);
             return false;
@@ -187,33 +273,69 @@ final class Ring extends AtomicLongArray {
         }
     }
 
+    private boolean hasWindow() {
+        lock();
+        boolean open = window != null;
+        locked = 0;
+        return open;
+    }
+
+    /**
+     * Replaces this ring by a larger one. If there is no memory, it is not tried again before as many records were put
+     * as the ring has.
+     *
+     * @return null if that is not possible
+     */
+    private Ring grow() {
+        if (sequence < nextGrowth) {
+            return null;
+        }
+        Ring next = rings.larger(this);
+        if (next == null) {
+            nextGrowth = sequence + length();
+            return null;
+        }
+        boolean published = false;
+        try {
+            // Not if the ring was released meanwhile.
+            published = trace == null || trace.replaceRing(this, next);
+        } finally {
+            if (!published) {
+                rings.giveRing(next);
+            }
+        }
+        if (!published) {
+            return null;
+        }
+        successor = next;
+        try {
+            rings.giveRing(this);
+            rings.replaced(next);
+        } catch (Throwable e) {
+            // No stack is left. The thread of the clock does the rest in its next period.
+        }
+        return next;
+    }
+
     /** Waits until a segment is free, the recording has ended, or the recorder's thread seems to be stuck. */
     private void waitForSpace() {
         long before = copied;
         long since = 0;
         while (sequence - copied + SEGMENT >= length()) {
-            Recorder r = recorder;
-            if (r == null || !r.recording()) {
+            if (!rings.recording()) {
                 return;
             }
             long nanos = System.nanoTime();
             if (since == 0 || copied != before) {
                 since = nanos;
                 before = copied;
-            } else if (nanos - since > waitNanos) {
+            } else if (nanos - since > rings.waitNanos) {
                 return;
             }
-            wakeRecorder();
+            rings.wake();
             // An interrupted thread does not park.
             Thread.yield();
             LockSupport.parkNanos(this, WAIT_STEP_NANOS);
-        }
-    }
-
-    private void wakeRecorder() {
-        Recorder r = recorder;
-        if (r != null) {
-            r.wakeSampler();
         }
     }
 
@@ -229,7 +351,14 @@ final class Ring extends AtomicLongArray {
      * @param next the number of the next record to copy
      */
     void copied(long next) {
-        copied = next;
+        if (next > copied) {
+            copied = next;
+        }
+    }
+
+    /** Returns the number of the first record that may be in the ring. The records before it are lost. */
+    long oldest() {
+        return Math.max(oldest, sequence - length());
     }
 
     /** Returns the number of the next record that will be copied. */
@@ -314,7 +443,7 @@ final class Ring extends AtomicLongArray {
         long start = Math.max(0, from);
         long written = sequence;
         long end = Math.max(start, Math.min(to, written));
-        long first = Math.min(end, Math.max(start, written - kept));
+        long first = Math.min(end, Math.max(start, Math.max(oldest, written - kept)));
         long[] records = new long[(int) (end - first)];
         for (int k = 0; k < records.length; k++) {
             records[k] = get((int) (first + k) & length() - 1);

@@ -24,6 +24,7 @@ final class RoleQueue<E> {
     /** The bytes of the element in each slot. Guarded by {@link #added} and {@link #removed}, as the elements are. */
     private final long[] sizes;
     private final AtomicLong bytes = new AtomicLong();
+    private final MemoryBudget memory;
 
     /** How many elements were added and removed so far. Each is written by one thread only. */
     private volatile long added;
@@ -37,8 +38,11 @@ final class RoleQueue<E> {
      * Creates an empty queue.
      *
      * @param capacity the greatest number of elements
+     * @param memory the bytes of the elements are taken from it. The budget does not refuse them: the threads that add
+     *     elements bound their bytes. It refuses others then
      */
-    RoleQueue(int capacity) {
+    RoleQueue(int capacity, MemoryBudget memory) {
+        this.memory = memory;
         slots = new AtomicReferenceArray<E>(capacity);
         sizes = new long[capacity];
     }
@@ -58,6 +62,7 @@ final class RoleQueue<E> {
         sizes[slot] = size;
         slots.set(slot, element);
         bytes.addAndGet(size);
+        memory.takeAlways(size);
         added = n + 1;
         if (waiting) {
             LockSupport.unpark(taker);
@@ -127,6 +132,7 @@ final class RoleQueue<E> {
         int slot = (int) (n % slots.length());
         slots.set(slot, null);
         bytes.addAndGet(-sizes[slot]);
+        memory.give(sizes[slot]);
         removed = n + 1;
     }
 }

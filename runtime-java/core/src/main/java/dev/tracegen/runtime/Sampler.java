@@ -189,6 +189,7 @@ final class Sampler implements Runnable {
     private long checkAll() {
         checkWallMillis = platform.wallMillis();
         checkNanos = recorder.lastNanos();
+        recorder.rings().checking();
         long work = reportStalls();
         for (ThreadTrace t : recorder.traces()) {
             // Before the records are copied: behind its last record a thread puts none.
@@ -332,6 +333,8 @@ final class Sampler implements Runnable {
 
     private long copyRecords(ThreadTrace t, Ring ring) {
         long n = 0;
+        // The ring may have replaced the one that was copied before.
+        ring.copied(t.nextToDrain);
         long end = ring.sequence();
         // Behind the line above: every change before a record that is copied now is seen.
         if (!writeGate(t, ring.lastChange)) {
@@ -345,7 +348,8 @@ final class Sampler implements Runnable {
             t.outermost.sampleCpu(platform.nanoTime(), platform.threadCpuNanos(t.thread));
         }
         while (t.nextToDrain < end && hasRoom(t)) {
-            RecordCopy copy = ring.copy(t.nextToDrain, Math.min(end, t.nextToDrain + RecordingWriter.CHUNK_RECORDS));
+            long first = Math.max(t.nextToDrain, ring.oldest());
+            RecordCopy copy = ring.copy(t.nextToDrain, Math.min(end, first + chunkRecords()));
             writer.records(t, copy);
             // Behind the line above, which fails if there is no memory: then the same records are copied again.
             t.nextToDrain = copy.firstSequence + copy.records.length;
@@ -357,6 +361,11 @@ final class Sampler implements Runnable {
             }
         }
         return n;
+    }
+
+    /** Returns how many records are copied at once: at most a quarter of what may wait for the writer. */
+    private long chunkRecords() {
+        return Math.min(RecordingWriter.CHUNK_RECORDS, recorder.queueBytes() / 32);
     }
 
     /**
@@ -542,6 +551,7 @@ final class Sampler implements Runnable {
         }
         for (ThreadTrace t : recorder.traces()) {
             gate.collect(t);
+            recorder.countDropped(t);
         }
         if (!awaitRoom()) {
             return;

@@ -1,6 +1,7 @@
 package dev.tracegen.runtime;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A stall: a message, or an outermost call of a thread without a Looper, that lasted at least the slow threshold.
@@ -35,16 +36,16 @@ public final class Stall {
      * The state of the thread when the threshold was passed; null if the message ended before the recorder checked
      * it.
      */
-    public final Thread.State stateAtThreshold;
+    public final Thread.@Nullable State stateAtThreshold;
 
     /**
      * Which thread held the lock that the thread waited for when the threshold was passed, and the class of the lock;
      * null if it waited for none or if that is unknown.
      */
-    public final String lockOwner;
+    public final @Nullable String lockOwner;
 
     /** The scene, see {@link Recorder#scene}; may be null. */
-    public final String scene;
+    public final @Nullable String scene;
 
     /** Whether the app was in the foreground, see {@link Recorder#foreground}. */
     public final boolean foreground;
@@ -59,7 +60,7 @@ public final class Stall {
     public final List<MessageRecord> history;
 
     /** The messages that waited when the threshold was passed, the next one first; null if they are not available. */
-    public final List<PendingMessage> pending;
+    public final @Nullable List<PendingMessage> pending;
 
     Stall(ThreadTrace trace, MessageRecord message, StallFacts facts, CallTree tree, List<MessageRecord> history) {
         this.thread = trace.name();

@@ -1,13 +1,32 @@
 package dev.tracegen.runtime;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import org.jspecify.annotations.Nullable;
+
 /**
  * The records and messages of one thread. Code that watches a message queue, such as the Android part, gets this
  * object from {@link Recorder#thread} and reports to it what the queue does.
  *
  * <p>The methods must be called on the thread itself, unless a method says otherwise. They are cheap, do nothing
  * while nothing is recorded, and never throw.
+ *
+ * <p>There may be very many threads, so what a thread has is made when it is needed. A thread that gets no ring,
+ * because the recorder has no memory, counts the records that it drops. They have numbers as all others, so a reader
+ * of the thread's records sees how many are missing, and where.
  */
 public final class ThreadTrace {
+    // The fields are found by name. The R8 rules in META-INF/proguard keep these names.
+    private static final AtomicReferenceFieldUpdater<ThreadTrace, Ring> RING =
+            AtomicReferenceFieldUpdater.newUpdater(ThreadTrace.class, Ring.class, "ring");
+
+    private static final AtomicReferenceFieldUpdater<ThreadTrace, MessageHistory> HISTORY =
+            AtomicReferenceFieldUpdater.newUpdater(ThreadTrace.class, MessageHistory.class, "history");
+
+    private static final int[] NONE = new int[0];
+
     /** The thread. */
     final Thread thread;
 
@@ -17,9 +36,12 @@ public final class ThreadTrace {
     final boolean main;
 
     private final Recorder recorder;
-    private final MessageHistory history;
+    private volatile MessageHistory history;
     private final String name;
     private volatile Ring ring;
+
+    /** How many records were dropped before there was a ring. Written by the thread. */
+    private volatile long dropped;
     private volatile boolean recorded;
     private volatile PendingQueue queue;
 
@@ -38,11 +60,11 @@ public final class ThreadTrace {
     // The state of the thread's gate: its open calls, the calls that were left out by slot, and the last change that
     // was handed over. Used by the sampler only.
     CallCounts.Open openCalls;
-    int[] leftOut = new int[0];
+    int[] leftOut = NONE;
     Gate.Change writtenChange;
 
-    /** The methods that are off by the changes that were written. Used by the writer only. */
-    final java.util.TreeSet<Integer> off = new java.util.TreeSet<Integer>();
+    /** The methods that are off by the changes that were written; null if there never was one. For the writer only. */
+    TreeSet<Integer> off;
 
     // Facts about the last message that was checked, and the one before. Used by the sampler only; tests read them.
     volatile StallFacts facts;
@@ -63,7 +85,6 @@ public final class ThreadTrace {
         this.main = main;
         this.recorded = recorded;
         this.name = thread.getName();
-        this.history = new MessageHistory(recorder.options());
     }
 
     /**
@@ -80,7 +101,7 @@ public final class ThreadTrace {
      *
      * @param text the text that the Looper gave its {@code Printer}; null if the message is known only when it ends
      */
-    public void messageBegin(String text) {
+    public void messageBegin(@Nullable String text) {
         if (AppMethodBeat.mode < 0) {
             return;
         }
@@ -91,12 +112,10 @@ public final class ThreadTrace {
             Ring r = ring();
             long now = recorder.updateTime(r);
             beginCpu = recorder.platform().threadCpuNanos();
-            firstRecord = r == null ? 0 : r.sequence();
-            if (r != null) {
-                r.put(Ring.ENTRY | (long) AppMethodBeat.METHOD_ID_DISPATCH << Ring.ID_SHIFT | r.now());
-            }
+            firstRecord = sequence();
+            put(r, Ring.ENTRY);
             if (lastEnd != 0 && now - lastEnd >= recorder.options().mergeMillis * 1000000L) {
-                history.idle(lastEnd, now);
+                messageHistory().idle(lastEnd, now);
             }
             running = text;
             runningSince = now;
@@ -113,7 +132,7 @@ public final class ThreadTrace {
      * @param target the class of the Handler, null for none
      * @param callback the class of the callback, null for none
      */
-    public void describe(int what, String target, String callback) {
+    public void describe(int what, @Nullable String target, @Nullable String callback) {
         if (runningSince != 0) {
             running = (target == null ? "(no handler)" : target) + (callback == null ? "" : " " + callback)
                     + ": " + what;
@@ -129,25 +148,39 @@ public final class ThreadTrace {
         try {
             Ring r = ring;
             long now = recorder.updateTime(r);
-            if (r != null) {
-                r.put((long) AppMethodBeat.METHOD_ID_DISPATCH << Ring.ID_SHIFT | r.now());
-            }
+            put(r, 0);
             long cpu = beginCpu < 0 ? -1 : recorder.platform().threadCpuNanos() - beginCpu;
             long number = messages;
             runningSince = 0;
             messages = number + 1;
             lastEnd = now;
             MessageRecord m = new MessageRecord(MessageHistory.kindOf(running), number, 1, since, now - since, cpu,
-                    running == null ? "" : running, firstRecord, r == null ? 0 : r.sequence());
+                    running == null ? "" : running, firstRecord, sequence());
+            MessageHistory all = messageHistory();
             if (now - since >= recorder.options().slowMillis * 1000000L) {
-                recorder.stallEnded(this, m, history.snapshot());
+                recorder.stallEnded(this, m, all.snapshot());
             }
-            history.add(m);
+            all.add(m);
             running = null;
         } catch (Throwable e) {
             runningSince = 0;
             recorder.failed(e);
         }
+    }
+
+    /** Puts the record of a message's begin or end. */
+    private void put(Ring r, long bit) {
+        if (r != null) {
+            r.put(bit | (long) AppMethodBeat.METHOD_ID_DISPATCH << Ring.ID_SHIFT | r.now());
+        } else if (recorded) {
+            dropRecord();
+        }
+    }
+
+    /** Returns the number of the next record. */
+    private long sequence() {
+        Ring r = ring;
+        return r == null ? dropped : r.sequence();
     }
 
     /** Reports that the queue is idle. Updates the time of the records to the exact one. */
@@ -177,8 +210,7 @@ public final class ThreadTrace {
         } catch (Throwable e) {
             recorder.failed(e);
         }
-        Ring r = ring;
-        return r == null ? 0 : r.sequence();
+        return sequence();
     }
 
     /**
@@ -199,8 +231,9 @@ public final class ThreadTrace {
      *
      * @return the oldest first
      */
-    public java.util.List<MessageRecord> history() {
-        java.util.List<MessageRecord> all = history.snapshot();
+    public List<MessageRecord> history() {
+        MessageHistory h = history;
+        List<MessageRecord> all = h == null ? new ArrayList<MessageRecord>() : h.snapshot();
         long since = runningSince;
         String text = running;
         if (since != 0) {
@@ -215,8 +248,9 @@ public final class ThreadTrace {
      *
      * @return the oldest first
      */
-    public java.util.List<MessageRecord> recent() {
-        return history.recent();
+    public List<MessageRecord> recent() {
+        MessageHistory h = history;
+        return h == null ? new ArrayList<MessageRecord>() : h.recent();
     }
 
     /**
@@ -224,7 +258,7 @@ public final class ThreadTrace {
      *
      * @param value null if they cannot be read
      */
-    public void setPendingQueue(PendingQueue value) {
+    public void setPendingQueue(@Nullable PendingQueue value) {
         queue = value;
     }
 
@@ -238,32 +272,54 @@ public final class ThreadTrace {
     }
 
     /**
-     * Returns the thread's ring and creates it at the first call; null if the thread is not recorded. On the thread
-     * only.
+     * Returns the thread's ring and creates it at the first call; null if the thread is not recorded or if there is no
+     * memory. On the thread only.
      */
     Ring ring() {
         Ring r = ring;
         if (r == null && recorded && recorder.recording()) {
-            r = recorder.newRing(this);
+            r = recorder.rings().first(this, dropped);
             ring = r;
-            if (main) {
-                recorder.updateFastPath();
+            if (r != null) {
+                recorder.rings().replaced(r);
             }
         }
         return r;
     }
 
-    /** Returns the ring, null if there is none yet. May be called on any thread. */
+    /** Returns the ring, null if there is none. May be called on any thread. */
     Ring existingRing() {
         return ring;
     }
 
-    MessageHistory messageHistory() {
-        return history;
+    /** Replaces the ring, unless another one is there. On the thread only. */
+    boolean replaceRing(Ring old, Ring next) {
+        return RING.compareAndSet(this, old, next);
     }
 
-    void release() {
-        ring = null;
+    /** Removes the ring and returns it; null if there is none. May be called on any thread. */
+    Ring takeRing() {
+        return RING.getAndSet(this, null);
+    }
+
+    /** Counts a record that was dropped, because there is no ring. On the thread only. */
+    void dropRecord() {
+        dropped++;
+    }
+
+    /** Returns how many records were dropped before there was a ring. May be called on any thread. */
+    long droppedRecords() {
+        return dropped;
+    }
+
+    /** Returns the history and creates it at the first call. */
+    MessageHistory messageHistory() {
+        MessageHistory h = history;
+        if (h == null) {
+            HISTORY.compareAndSet(this, null, new MessageHistory(recorder.options()));
+            h = history;
+        }
+        return h;
     }
 
     boolean recorded() {

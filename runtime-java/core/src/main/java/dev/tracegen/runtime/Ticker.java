@@ -8,13 +8,23 @@ import java.util.concurrent.locks.LockSupport;
  * back.
  *
  * <p>The thread pauses when no records have come for a while. Then it also takes the fast path away from
- * {@link AppMethodBeat}, so that the next record goes through {@link Recorder}. That call updates the time, wakes the
- * thread and restores the fast path. A wake-up cannot be lost, because every record that finds the ticker paused does
- * the same.
+ * {@link AppMethodBeat}, so that each record goes through {@link Recorder}. That reads the clock for the record and
+ * wakes the thread. Only the thread itself ends the pause: it updates the time of all rings, and then restores the
+ * fast path.
+ *
+ * <p><b>Why no failure stops the time.</b> In an app's thread each call may throw a StackOverflowError. Such a thread
+ * only sets {@link #wanted} and then wakes the ticker's thread. Both may be repeated, and each record does so until the
+ * pause has ended. The ticker's thread repeats what it has to do in each period: it sets the times of all rings, and
+ * the fast path by the current state. So whatever was interrupted is done by the next record or in the next period.
+ * A wake-up cannot be lost: the ticker's thread looks at {@link #wanted} before it parks, and if it is set behind
+ * that, the thread is woken behind that, so it does not park or it returns at once.
  */
 final class Ticker implements Runnable {
     /** How many periods without a record pass before the thread pauses. */
     private static final int QUIET_PERIODS = 20;
+
+    /** The clock is late if it moves so many periods after it should have. */
+    private static final int LATE_PERIODS = 2;
 
     /** How long the thread waits after a failure, which may occur again at once. */
     private static final long FAILURE_NANOS = 100000000L;
@@ -23,12 +33,21 @@ final class Ticker implements Runnable {
     private final Platform platform;
     private final long baseNanos;
     private final long tickNanos;
-    private final int periodMillis;
+    private final LateTimes late = new LateTimes();
+    private volatile int periodMillis;
     private volatile Thread thread;
     private volatile boolean paused;
+
+    /** Set when a record has come in a pause. */
+    private volatile boolean wanted;
     private volatile boolean stopped;
+
+    // Used by the ticker's thread.
     private long lastRecordCount = -1;
     private int quietPeriods;
+
+    /** When the time of the rings was updated last; 0 if it was not since the begin or since a pause. */
+    private long lastMove;
 
     Ticker(Recorder recorder, Platform platform, long tickNanos, int periodMillis) {
         this.recorder = recorder;
@@ -38,12 +57,18 @@ final class Ticker implements Runnable {
         this.baseNanos = platform.nanoTime();
     }
 
+    /** Returns the time in ticks. When the bits of a time are full, it stays at the last one and ends the recording. */
     private long ticks(long nanos) {
-        return (nanos - baseNanos) / tickNanos & Ring.TIME_MASK;
+        long ticks = (nanos - baseNanos) / tickNanos;
+        if (ticks <= Ring.TIME_MASK) {
+            return ticks;
+        }
+        recorder.timeIsOver(tickNanos);
+        return Ring.TIME_MASK;
     }
 
-    private void advanceAll() {
-        long ticks = ticks(platform.nanoTime());
+    private void advanceAll(long nanos) {
+        long ticks = ticks(nanos);
         for (ThreadTrace t : recorder.traces()) {
             Ring ring = t.existingRing();
             if (ring != null) {
@@ -61,13 +86,14 @@ final class Ticker implements Runnable {
         return tickNanos;
     }
 
-    boolean paused() {
-        return paused;
+    /** Returns when the time did not move although it had to. */
+    LateTimes late() {
+        return late;
     }
 
-    /** Reports whether every record reads the platform's clock. */
+    /** Reports whether every record reads the platform's clock now: it is set so, or the thread pauses. */
     boolean exact() {
-        return periodMillis == 0;
+        return paused || periodMillis == 0;
     }
 
     /** Reports whether the fast path may be used: the thread of the ticker updates the time. */
@@ -85,13 +111,23 @@ final class Ticker implements Runnable {
         }
     }
 
+    /** Changes the period. The thread ends if it is 0, and is started if it was. */
+    void period(int millis) {
+        boolean begin = periodMillis == 0;
+        periodMillis = millis;
+        if (begin) {
+            start();
+        }
+        LockSupport.unpark(thread);
+    }
+
     void stop() {
         stopped = true;
         LockSupport.unpark(thread);
     }
 
     /**
-     * Updates the time of a ring to the exact one, and resumes the ticker if it is paused.
+     * Updates the time of a ring to the exact one, and wakes the thread if it pauses.
      *
      * @param ring null for none
      * @return the exact time in nanoseconds of the platform's clock
@@ -103,10 +139,7 @@ final class Ticker implements Runnable {
         }
         ring.advance(ticks(nanos));
         if (paused) {
-            // All rings must have the right time before any thread may use the fast path again.
-            advanceAll();
-            paused = false;
-            recorder.updateFastPath();
+            wanted = true;
             LockSupport.unpark(thread);
         }
         return nanos;
@@ -114,7 +147,7 @@ final class Ticker implements Runnable {
 
     @Override
     public void run() {
-        while (!stopped) {
+        while (!stopped && periodMillis > 0) {
             try {
                 // An interrupted thread does not park, and an app may interrupt all threads of a group.
                 Thread.interrupted();
@@ -126,23 +159,42 @@ final class Ticker implements Runnable {
         }
     }
 
+    /** Moves the time, or continues a pause. A failure at any place is repaired by the next call. */
     private void runOnce() {
-        advanceAll();
-        long records = recorder.recordCount();
-        quietPeriods = records == lastRecordCount ? quietPeriods + 1 : 0;
-        lastRecordCount = records;
         recorder.expire();
+        if (paused) {
+            recorder.updateFastPath();
+            // Records that took the fast path just before it ended are found by their number.
+            if (!wanted && recorder.recordCount() == lastRecordCount) {
+                lastMove = 0;
+                LockSupport.parkNanos(this, recorder.untilExpiry());
+                return;
+            }
+            wanted = false;
+            quietPeriods = 0;
+            // All rings must have the right time before any thread may use the fast path again.
+            advanceAll(platform.nanoTime());
+            paused = false;
+        }
+        move();
+        recorder.repairFastPath();
         if (quietPeriods < QUIET_PERIODS) {
             LockSupport.parkNanos(this, periodMillis * 1000000L);
-            return;
+        } else {
+            paused = true;
         }
-        quietPeriods = 0;
-        paused = true;
-        recorder.updateFastPath();
-        while (paused && !stopped) {
-            Thread.interrupted();
-            LockSupport.parkNanos(this, recorder.untilExpiry());
-            recorder.expire();
+    }
+
+    private void move() {
+        long nanos = platform.nanoTime();
+        advanceAll(nanos);
+        long records = recorder.recordCount();
+        boolean quiet = records == lastRecordCount;
+        quietPeriods = quiet ? quietPeriods + 1 : 0;
+        lastRecordCount = records;
+        if (!quiet && lastMove != 0 && nanos - lastMove > (1 + LATE_PERIODS) * periodMillis * 1000000L) {
+            late.add(lastMove, nanos);
         }
+        lastMove = nanos;
     }
 }

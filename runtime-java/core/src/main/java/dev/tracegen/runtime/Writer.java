@@ -32,6 +32,10 @@ final class Writer implements Runnable {
     /** How long the thread waits for the end of the recording before until it says so, and again until it gives up. */
     private static final long BEFORE_MILLIS = 20000;
 
+    /** How long the end of the program waits for the reader of a pipe, and how often it looks. */
+    private static final long PIPE_NANOS = 2000000000L;
+    private static final long JOIN_MILLIS = 20;
+
     /** How long the thread waits after a failure, which may occur again at once. */
     private static final long FAILURE_NANOS = 100000000L;
 
@@ -40,11 +44,11 @@ final class Writer implements Runnable {
     private final RecorderOptions options;
     private final Platform platform;
     private final Dropped dropped;
-    private final RoleQueue<Job> queue = new RoleQueue<Job>(MAX_JOBS);
+    private final RoleQueue<Job> queue;
     private final Thread thread = new RecorderThread(this, "tracegen-writer");
 
-    /** Null while no file is open. Used by this thread only. */
-    private RecordingWriter out;
+    /** Null if nothing is or will be written. Other threads only read how long it waits. */
+    private volatile RecordingWriter out;
 
     /** Whether what is handed over will be written. False as soon as it is known that there will be no file. */
     private volatile boolean writes;
@@ -59,7 +63,7 @@ final class Writer implements Runnable {
 
     /** Something to write. Immutable, or not changed after it was handed over. */
     private abstract static class Job {
-        abstract void write(RecordingWriter out) throws IOException;
+        abstract void write(RecordingWriter out);
     }
 
     /**
@@ -74,6 +78,7 @@ final class Writer implements Runnable {
         this.options = recorder.options();
         this.platform = options.platform;
         this.dropped = recorder.dropped();
+        this.queue = new RoleQueue<Job>(MAX_JOBS, recorder.rings().memory);
         this.writes = options.output != null;
     }
 
@@ -109,9 +114,19 @@ final class Writer implements Runnable {
         queue.close();
     }
 
-    /** Waits until the thread has ended, or for so long. */
+    /**
+     * Waits until the thread has ended, or for so long, or until it has waited too long for the reader of a pipe: a
+     * program must end though nobody reads its recording.
+     */
     void join(long millis) throws InterruptedException {
-        thread.join(Math.max(1, millis));
+        long end = System.nanoTime() + millis * 1000000L;
+        do {
+            RecordingWriter w = out;
+            if (w != null && w.waitedNanos() > PIPE_NANOS) {
+                return;
+            }
+            thread.join(JOIN_MILLIS);
+        } while (thread.isAlive() && System.nanoTime() - end < 0);
     }
 
     @Override
@@ -151,6 +166,10 @@ final class Writer implements Runnable {
         try {
             if (writes && awaitBefore()) {
                 out = new RecordingWriter(options, ticker.baseNanos());
+                if (options.everyRecord) {
+                    out.open();
+                }
+                endIfRefused();
             }
         } catch (IOException e) {
             platform.log("no recording is written, and the program runs on: " + e.getMessage());
@@ -200,6 +219,7 @@ final class Writer implements Runnable {
             if (out != null) {
                 writeDropped();
                 job.write(out);
+                endIfRefused();
             }
         } catch (Throwable e) {
             failed(e);
@@ -209,29 +229,25 @@ final class Writer implements Runnable {
         }
     }
 
-    private void writeDropped() throws IOException {
+    private void writeDropped() {
         long[] counts = dropped.take();
-        if (counts == null) {
-            return;
-        }
-        try {
-            out.dropped(counts);
-        } catch (IOException e) {
+        if (counts != null && !out.dropped(counts)) {
             dropped.putBack(counts);
-            throw e;
         }
     }
 
-    /** Logs a failure. If the next file was refused, the recording ends, and records are dropped from then on. */
-    private void failed(Throwable e) {
+    /** Ends the recording if the output was refused. Nothing needs to be handed over from then on. */
+    private void endIfRefused() {
         if (out != null && out.ended()) {
             out = null;
             writes = false;
-            platform.log("the recording ends here, and the program runs on: " + e.getMessage());
-        } else {
-            recorder.failed(e);
-            LockSupport.parkNanos(this, FAILURE_NANOS);
         }
+    }
+
+    /** Logs a failure of the recorder. What the disk does is handled by {@link RecordingWriter}. */
+    private void failed(Throwable e) {
+        recorder.failed(e);
+        LockSupport.parkNanos(this, FAILURE_NANOS);
     }
 
     private void close() {
@@ -288,7 +304,7 @@ final class Writer implements Runnable {
     void records(final ThreadTrace trace, final RecordCopy copy) {
         put(new Job() {
             @Override
-            void write(RecordingWriter out) throws IOException {
+            void write(RecordingWriter out) {
                 out.records(trace, copy);
             }
         }, 8L * copy.records.length);
@@ -297,7 +313,7 @@ final class Writer implements Runnable {
     void gate(final ThreadTrace trace, final Gate.Change change) {
         put(new Job() {
             @Override
-            void write(RecordingWriter out) throws IOException {
+            void write(RecordingWriter out) {
                 out.gate(trace, change);
             }
         }, 4L * change.ids.length);
@@ -306,7 +322,7 @@ final class Writer implements Runnable {
     void window(final ThreadTrace trace, final Window.Closed window) {
         put(new Job() {
             @Override
-            void write(RecordingWriter out) throws IOException {
+            void write(RecordingWriter out) {
                 out.window(trace, window);
             }
         }, 0);
@@ -315,7 +331,7 @@ final class Writer implements Runnable {
     void leftOut(final Gate.LeftOut calls) {
         put(new Job() {
             @Override
-            void write(RecordingWriter out) throws IOException {
+            void write(RecordingWriter out) {
                 out.leftOut(calls.nanos, calls.ids, calls.calls);
             }
         }, 12L * calls.ids.length);
@@ -325,7 +341,7 @@ final class Writer implements Runnable {
     void messages(final ThreadTrace trace, final List<MessageRecord> all) {
         put(new Job() {
             @Override
-            void write(RecordingWriter out) throws IOException {
+            void write(RecordingWriter out) {
                 out.messages(trace, all);
             }
         }, TEXT_BYTES * all.size());
@@ -334,7 +350,7 @@ final class Writer implements Runnable {
     void sample(final StackSample sample) {
         offer(new Job() {
             @Override
-            void write(RecordingWriter out) throws IOException {
+            void write(RecordingWriter out) {
                 out.sample(sample);
             }
         }, TEXT_BYTES * sample.stack.length, Dropped.SAMPLES, 1);
@@ -343,7 +359,7 @@ final class Writer implements Runnable {
     void pending(final ThreadTrace trace, final long message, final List<PendingMessage> pending) {
         offer(new Job() {
             @Override
-            void write(RecordingWriter out) throws IOException {
+            void write(RecordingWriter out) {
                 out.pending(trace, message, pending);
             }
         }, pending == null ? 0 : TEXT_BYTES * pending.size(), Dropped.SAMPLES, 1);
@@ -353,7 +369,7 @@ final class Writer implements Runnable {
     boolean alive(final long nanos, final long wallMillis, final List<OpenCall> open) {
         return offer(new Job() {
             @Override
-            void write(RecordingWriter out) throws IOException {
+            void write(RecordingWriter out) {
                 out.alive(nanos, wallMillis, open);
             }
         }, TEXT_BYTES * open.size(), Dropped.SIGNS, open.size());
@@ -362,7 +378,7 @@ final class Writer implements Runnable {
     void frames(final List<FrameTiming> frames) {
         offer(new Job() {
             @Override
-            void write(RecordingWriter out) throws IOException {
+            void write(RecordingWriter out) {
                 out.frames(frames);
             }
         }, TEXT_BYTES * frames.size(), Dropped.FRAMES, frames.size());
@@ -380,7 +396,7 @@ final class Writer implements Runnable {
         }
         put(new Job() {
             @Override
-            void write(RecordingWriter out) throws IOException {
+            void write(RecordingWriter out) {
                 writeOpenRecords(out, trace, facts, first, copy);
             }
         }, 8L * copy.records.length);
@@ -393,7 +409,7 @@ final class Writer implements Runnable {
      * difference, because records are found by their numbers.
      */
     private static void writeOpenRecords(RecordingWriter out, ThreadTrace trace, StallFacts facts, long first,
-            RecordCopy copy) throws IOException {
+            RecordCopy copy) {
         if (facts.writtenFile != out.fileId()) {
             facts.writtenFile = out.fileId();
             facts.written = 0;
@@ -404,11 +420,14 @@ final class Writer implements Runnable {
         if (from < missing) {
             RecordCopy before = trace.copy(from, missing);
             long end = before.firstSequence + before.records.length;
-            out.records(trace, end == missing ? before : new RecordCopy(missing, new long[0], missing - from));
+            if (!out.records(trace, end == missing ? before : new RecordCopy(missing, new long[0], missing - from))) {
+                return;
+            }
         }
         RecordCopy rest = copy.from(Math.max(from, missing));
-        if (rest.records.length > 0 || rest.overwritten > 0) {
-            out.records(trace, rest);
+        if ((rest.records.length > 0 || rest.overwritten > 0) && !out.records(trace, rest)) {
+            // They are still in the ring when the disk works again, or count as overwritten.
+            return;
         }
         facts.written = copy.firstSequence + copy.records.length;
     }
@@ -417,13 +436,13 @@ final class Writer implements Runnable {
     void stall(final EndedStall ended) {
         offer(new Job() {
             @Override
-            void write(RecordingWriter out) throws IOException {
+            void write(RecordingWriter out) {
                 writeStall(out, ended);
             }
         }, ended.bytes(), Dropped.STALLS, 1);
     }
 
-    private void writeStall(RecordingWriter out, EndedStall ended) throws IOException {
+    private void writeStall(RecordingWriter out, EndedStall ended) {
         out.clock();
         StallFacts facts = ended.facts;
         if (!options.everyRecord) {

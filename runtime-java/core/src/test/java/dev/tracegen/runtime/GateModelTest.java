@@ -28,7 +28,8 @@ class GateModelTest {
         }
     }
 
-    private final Ring ring = new Ring(Thread.currentThread(), 1 << 16);
+    private ThreadTrace trace;
+    private long first;
     private final List<Call> open = new ArrayList<Call>();
     private final boolean[] wanted = new boolean[METHODS + 1];
     private final boolean[] off = new boolean[METHODS + 1];
@@ -36,7 +37,20 @@ class GateModelTest {
     private final char[] slots = new char[METHODS + 1];
     private final List<String> expected = new ArrayList<String>();
 
+    /**
+     * Creates a program.
+     *
+     * @param first the number of the first record: the ring grows when 256 divides the number, so at any place
+     */
+    private static GateModelTest program(long first) {
+        GateModelTest t = new GateModelTest();
+        t.first = first;
+        t.trace = RingTest.growing(Ring.SEGMENT, 1 << 16, first);
+        return t;
+    }
+
     private boolean records(int id, boolean entry) {
+        Ring ring = trace.existingRing();
         char[] gate = ring.gate;
         boolean dropped = gate != null && gate[id] != 0
                 && (entry ? ring.dropsEntry(gate[id]) : ring.dropsExit(gate[id]));
@@ -62,7 +76,7 @@ class GateModelTest {
                 ids[slots[id]] = id;
             }
         }
-        Gate.apply(new Gate.Request(slots, request, ids), ring, null, 0);
+        Gate.apply(new Gate.Request(slots, request, ids), trace.existingRing(), null, 0);
         // The model: off from now on if wanted, on again only if no call that was left out is open.
         for (int id = 1; id <= METHODS; id++) {
             boolean hidden = false;
@@ -83,10 +97,13 @@ class GateModelTest {
 
     @Test
     void theRecordsAreThoseOfTheModel() {
+        int grown = 0;
         for (int program = 0; program < 300; program++) {
-            GateModelTest t = new GateModelTest();
+            GateModelTest t = program(program % Ring.SEGMENT);
             t.runProgram(new Random(program), "program " + program);
+            grown += t.trace.existingRing().length() > Ring.SEGMENT ? 1 : 0;
         }
+        assertTrue(grown > 200, "growth was tested in " + grown + " programs only");
     }
 
     private void runProgram(Random random, String program) {
@@ -115,6 +132,7 @@ class GateModelTest {
             }
         }
         assertTrue(changes > 0);
+        Ring ring = trace.existingRing();
         List<String> got = new ArrayList<String>();
         for (long r : ring.copy(0, Long.MAX_VALUE).records) {
             got.add((r < 0 ? "+" : "-") + (r >>> Ring.ID_SHIFT & 0xFFFFF));
@@ -131,12 +149,12 @@ class GateModelTest {
     /** Replays the records with the changes that the file would have: a method that is off has no entry. */
     private void checkChanges(String program) {
         List<Gate.Change> changes = new ArrayList<Gate.Change>();
-        for (Gate.Change c = ring.lastChange; c != null; c = c.before) {
+        for (Gate.Change c = trace.existingRing().lastChange; c != null; c = c.before) {
             changes.add(0, c);
         }
         boolean[] now = new boolean[METHODS + 1];
         int next = 0;
-        long number = 0;
+        long number = first;
         for (String r : expected) {
             for (; next < changes.size() && changes.get(next).number <= number; next++) {
                 for (int id : changes.get(next).ids) {
@@ -153,7 +171,7 @@ class GateModelTest {
     @Test
     void missingExitsNeverMakeAnExitTooMuch() {
         for (int program = 0; program < 300; program++) {
-            GateModelTest t = new GateModelTest();
+            GateModelTest t = program(program % Ring.SEGMENT);
             Random random = new Random(program);
             // How many recorded calls of each method are open, as a reader sees it at most.
             int[] recorded = new int[METHODS + 1];
@@ -185,7 +203,7 @@ class GateModelTest {
         Ring[] rings = new Ring[1000];
         Gate.Request request = new Gate.Request(many, new boolean[] {false, true}, new int[] {0, 1000000});
         for (int k = 0; k < rings.length; k++) {
-            rings[k] = new Ring(Thread.currentThread(), 4);
+            rings[k] = RingTest.fixed(Thread.currentThread(), 4);
             Gate.apply(request, rings[k], null, 0);
             assertEquals(2, rings[k].states.length);
             assertTrue(rings[k].gate == many, "the table is one for all threads");

@@ -248,7 +248,7 @@ class GateTest {
     @Test
     void aThreadThatWaitsLosesNothing() throws Exception {
         start(new RecorderOptions().gate(false).ringRecords(1024).pressure(RecorderOptions.PRESSURE_WAIT));
-        recorder.mainTrace().ring().waitNanos = Long.MAX_VALUE;
+        recorder.rings().waitNanos = Long.MAX_VALUE;
         flood(100000);
         assertEquals(400000, recorded().split(" ").length * 2);
         assertEquals(0, WrittenChunks.of(file, RecordingWriter.WINDOW).size());

@@ -19,12 +19,22 @@ class RecorderOptionsTest {
     void optionsAreSetByName() {
         RecorderOptions o = new RecorderOptions().set("ring", "5000").set("threads", "all").set("slow", "1")
                 .set("tick", "us")
-                .set("every-record", "true").set("gate", "off").set("pressure", "wait");
+                .set("memory", "3M").set("every-record", "true").set("gate", "off").set("pressure", "wait");
         assertEquals(8192, o.ringRecords);
         assertEquals(8192, o.threadRingRecords);
         assertEquals(RecorderOptions.THREADS_ALL, o.threads);
         assertEquals(1, o.slowMillis);
         assertEquals(1000, o.tickNanos);
+        assertEquals(0, o.clockPeriodMillis);
+        assertEquals(5, o.set("tick", "ms").clockPeriodMillis);
+        assertEquals(1000, o.tickNanos);
+        assertEquals(3 << 20, MemoryBudget.bytes(o));
+        assertEquals(2000000, MemoryBudget.bytes(o.set("memory", "2000000")));
+        assertEquals(1 << 20, MemoryBudget.bytes(o.set("memory", "1024K")));
+        assertEquals(false, o.virtualThreads);
+        assertEquals(true, o.set("threads", "all,virtual").virtualThreads);
+        assertEquals(RecorderOptions.THREADS_ALL, o.threads);
+        assertEquals(false, o.set("threads", "all").virtualThreads);
         assertEquals(true, o.everyRecord);
         assertEquals(false, o.gate);
         assertEquals(RecorderOptions.PRESSURE_WAIT, o.pressure);
@@ -40,9 +50,14 @@ class RecorderOptionsTest {
         assertEquals(ring, refusal("ring", "67108865"));
         assertEquals(ring, refusal("ring", "8k"));
         assertEquals("want a whole number of milliseconds, at least 1", refusal("slow", "0"));
-        assertEquals("want main or chosen or all", refusal("threads", "some"));
+        assertEquals("want main or chosen or all or all,virtual", refusal("threads", "some"));
         assertEquals("want auto or off", refusal("gate", "on"));
         assertEquals("want windows or wait or lose", refusal("pressure", ""));
+        String memory = "want a whole number of bytes, KiB or MiB of at least 1M, such as 16M";
+        assertEquals(memory, refusal("memory", "1023K"));
+        assertEquals(memory, refusal("memory", "-1"));
+        assertEquals(memory, refusal("memory", "1G"));
+        assertEquals(memory, refusal("memory", "M"));
         assertEquals("unknown key", refusal("output", "x"));
     }
 
@@ -53,21 +68,29 @@ class RecorderOptionsTest {
         assertEquals(1 << 17, new RecorderOptions().ringRecords(1 << 22).threadRingRecords);
     }
 
+    private static void enter(int times) {
+        for (int k = 0; k < times; k++) {
+            AppMethodBeat.i(1);
+        }
+    }
+
     @Test
-    void eachThreadHasARingOfTheSetSize() throws Exception {
+    void eachRingBeginsSmallAndGrowsToItsLimit() throws Exception {
         final Recorder recorder = Recorder.start(new RecorderOptions().platform(new VirtualPlatform()).ringRecords(4096)
                 .threadRingRecords(2048).threads(RecorderOptions.THREADS_ALL));
         AppMethodBeat.i(1);
+        assertEquals(Rings.FIRST_RECORDS, recorder.mainTrace().existingRing().length());
         final int[] length = new int[1];
         Thread other = new Thread() {
             @Override
             public void run() {
-                AppMethodBeat.i(1);
+                enter(10000);
                 length[0] = recorder.traceOf(this).existingRing().length();
             }
         };
         other.start();
         other.join();
+        enter(10000);
         assertEquals(4096, recorder.mainTrace().existingRing().length());
         assertEquals(2048, length[0]);
         recorder.stop();

@@ -20,6 +20,9 @@ class RecorderTest {
     private Recorder recorder;
 
     private ThreadTrace start(RecorderOptions options) {
+        if (options.clockPeriodMillis > 0) {
+            options.tickNanos(1000000);
+        }
         recorder = Recorder.start(options.platform(platform).ringRecords(1024));
         return recorder.thread(Thread.currentThread());
     }

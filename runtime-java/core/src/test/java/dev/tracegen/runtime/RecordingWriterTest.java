@@ -48,11 +48,14 @@ class RecordingWriterTest {
     }
 
     private RecordingWriter writer(RecorderOptions options, long id) throws Exception {
-        return new RecordingWriter(options, 1000000000L, id);
+        RecordingWriter w = new RecordingWriter(options, 1000000000L, id, new Disk());
+        w.open();
+        return w;
     }
 
     private RecorderOptions options(String name) {
-        return new RecorderOptions().platform(platform).output(dir.resolve(name).toFile()).meta("process", "vector");
+        return new RecorderOptions().platform(platform).output(dir.resolve(name).toFile()).tickNanos(1000000)
+                .meta("process", "vector");
     }
 
     private ThreadTrace trace(String name, int index) {

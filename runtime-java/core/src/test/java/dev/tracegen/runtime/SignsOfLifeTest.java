@@ -89,7 +89,7 @@ class SignsOfLifeTest {
 
     @Test
     void anOrderlyEndIsASignOfAllOpenCalls() throws Exception {
-        ThreadTrace main = start(new RecorderOptions());
+        ThreadTrace main = start(new RecorderOptions().everyRecord(true));
         main.messageBegin("m");
         platform.pass(10);
         Await.stop(recorder);
@@ -152,7 +152,7 @@ class SignsOfLifeTest {
     /** A call that ends while the recording is closed has no exit, so it must not be said to be open later. */
     @Test
     void theLastSignIsOfTheMomentWhenRecordingEnded() throws Exception {
-        ThreadTrace main = start(new RecorderOptions());
+        ThreadTrace main = start(new RecorderOptions().everyRecord(true));
         main.messageBegin("m");
         platform.pass(10);
         platform.millisPerWallClock = 50;

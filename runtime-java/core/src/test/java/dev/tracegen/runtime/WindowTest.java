@@ -58,8 +58,8 @@ class WindowTest {
 
     @Test
     void aFullRingOpensAWindowAndTheCopierClosesIt() {
-        Ring ring = new Ring(Thread.currentThread(), 1024);
-        ring.pressure = RecorderOptions.PRESSURE_WINDOWS;
+        Ring ring = RingTest.fixed(Thread.currentThread(), 1024);
+        ring.rings.pressure = RecorderOptions.PRESSURE_WINDOWS;
         assertNull(ring.closeWindow());
         fill(ring, 1, 769);
         assertEquals(768, ring.sequence());
@@ -79,8 +79,8 @@ class WindowTest {
 
     @Test
     void aWindowThatIsGreaterThanTheRingIsClosedInParts() {
-        Ring ring = new Ring(Thread.currentThread(), 1024);
-        ring.pressure = RecorderOptions.PRESSURE_WINDOWS;
+        Ring ring = RingTest.fixed(Thread.currentThread(), 1024);
+        ring.rings.pressure = RecorderOptions.PRESSURE_WINDOWS;
         fill(ring, 1, 3000);
         long[] all = new long[0];
         int parts = 0;
@@ -104,26 +104,33 @@ class WindowTest {
 
     /**
      * A thread makes nested calls as fast as it can while another copies slowly. Whatever is left out, what is copied
-     * are complete calls that nest as the thread made them.
+     * are complete calls that nest as the thread made them. In half of the rounds the ring grows meanwhile, at any
+     * moment.
      */
     @Test
     void noOrderOfThreadsDamagesTheCalls() throws Exception {
         for (int round = 0; round < 20; round++) {
             final Random random = new Random(round);
             final AtomicBoolean stop = new AtomicBoolean();
-            final Ring[] made = new Ring[1];
+            final boolean grows = round % 2 == 1;
+            final ThreadTrace[] made = new ThreadTrace[1];
             final int[] path = new int[64];
             final int[] depth = new int[1];
             Thread app = new Thread() {
                 @Override
                 public void run() {
-                    Ring ring = new Ring(this, 1024);
-                    ring.pressure = RecorderOptions.PRESSURE_WINDOWS;
+                    MemoryBudget memory = new MemoryBudget(0);
+                    ThreadTrace trace = RingTest.growing(memory, 1024, grows ? 1 << 15 : 1024, 0);
+                    trace.existingRing().rings.pressure = RecorderOptions.PRESSURE_WINDOWS;
                     synchronized (made) {
-                        made[0] = ring;
+                        made[0] = trace;
                     }
                     int at = 0;
                     for (long n = 0; !stop.get(); n++) {
+                        Ring ring = trace.existingRing();
+                        if (random.nextInt(5000) == 0) {
+                            memory.resize(random.nextBoolean() ? 0 : 1 << 20);
+                        }
                         if (at == 0 || at < path.length && random.nextBoolean()) {
                             path[at] = 1 + random.nextInt(1000000);
                             ring.put(Ring.ENTRY | (long) path[at++] << Ring.ID_SHIFT | n >> 8);
@@ -135,22 +142,31 @@ class WindowTest {
                 }
             };
             app.start();
-            Ring ring = null;
-            while (ring == null) {
+            ThreadTrace trace = null;
+            while (trace == null) {
                 synchronized (made) {
-                    ring = made[0];
+                    trace = made[0];
                 }
             }
+            // The app's thread may be here between two steps of a growth, so the copier has an old ring at times.
+            Ring ring = trace.existingRing();
+            int rings = 1;
             List<Integer> open = new ArrayList<Integer>();
             long next = 0;
             int windows = 0;
             // On a machine with one core a window closes only when the threads change, so time ends a round, too.
             long begin = System.nanoTime();
-            for (int k = 0; windows < 200 || app.isAlive() || ring.sequence() > next; k++) {
+            for (int k = 0; windows < 200 || app.isAlive() || ring != trace.existingRing() || ring.sequence() > next;
+                    k++) {
+                if (k % 3 == 0 && ring != trace.existingRing()) {
+                    ring = trace.existingRing();
+                    ring.copied(next);
+                    rings++;
+                }
                 if (windows > 0 && System.nanoTime() - begin > 300000000L) {
                     windows = Math.max(windows, 200);
                 }
-                if (windows >= 200) {
+                if (windows >= 200 && (!grows || rings > 1)) {
                     stop.set(true);
                     app.join();
                 }
@@ -172,6 +188,7 @@ class WindowTest {
                     Thread.yield();
                 }
             }
+            assertEquals(grows, rings > 1);
             assertEquals(depth[0], open.size());
             for (int k = 0; k < depth[0]; k++) {
                 assertEquals(path[k], open.get(k).intValue());

@@ -66,7 +66,7 @@ final class WrittenChunks {
                 break;
             }
             byte[] payload;
-            if ((b.getShort(at + 6) & RecordingWriter.DEFLATE) != 0) {
+            if ((b.getShort(at + 6) & ChunkFrames.DEFLATE) != 0) {
                 payload = new byte[b.getInt(at + 20)];
                 Inflater inflater = new Inflater(true);
                 inflater.setInput(bytes, at + 24, size - 4);

@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import org.jspecify.annotations.Nullable;
+
 /** The class that instrumented methods call. All methods do nothing. */
 public final class AppMethodBeat {
     /** The ID that stands for the dispatch of a message. Methods have IDs from 1 to this less 1. */
@@ -48,7 +50,7 @@ public final class AppMethodBeat {
      * @param activity ignored
      * @param hasFocus ignored
      */
-    public static void at(android.app.Activity activity, boolean hasFocus) {
+    public static void at(android.app.@Nullable Activity activity, boolean hasFocus) {
     }
 
     /**

@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import org.jspecify.annotations.Nullable;
+
 /** A recorder that records nothing. */
 public final class Recorder {
     private static volatile Recorder current;
@@ -25,7 +27,7 @@ public final class Recorder {
      *
      * @return null if it was not called yet
      */
-    public static Recorder current() {
+    public static @Nullable Recorder current() {
         return current;
     }
 
@@ -48,7 +50,7 @@ public final class Recorder {
      *
      * @param listener ignored
      */
-    public static void setMethodEnterListener(MethodEnterListener listener) {
+    public static void setMethodEnterListener(@Nullable MethodEnterListener listener) {
     }
 
     /**
@@ -56,7 +58,7 @@ public final class Recorder {
      *
      * @param listener ignored
      */
-    public static void setStallListener(StallListener listener) {
+    public static void setStallListener(@Nullable StallListener listener) {
     }
 
     /**
@@ -64,7 +66,7 @@ public final class Recorder {
      *
      * @param listener ignored
      */
-    public static void setFocusListener(FocusListener listener) {
+    public static void setFocusListener(@Nullable FocusListener listener) {
     }
 
     /**
@@ -83,7 +85,7 @@ public final class Recorder {
      *
      * @param name ignored
      */
-    public void scene(String name) {
+    public void scene(@Nullable String name) {
     }
 
     /**

@@ -2,6 +2,7 @@ package dev.tracegen.runtime;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** A thread of which nothing is recorded. */
 public final class ThreadTrace {
@@ -25,7 +26,7 @@ public final class ThreadTrace {
      *
      * @param text ignored
      */
-    public void messageBegin(String text) {
+    public void messageBegin(@Nullable String text) {
     }
 
     /**
@@ -35,7 +36,7 @@ public final class ThreadTrace {
      * @param target ignored
      * @param callback ignored
      */
-    public void describe(int what, String target, String callback) {
+    public void describe(int what, @Nullable String target, @Nullable String callback) {
     }
 
     /** Does nothing. */
@@ -93,7 +94,7 @@ public final class ThreadTrace {
      *
      * @param value ignored
      */
-    public void setPendingQueue(PendingQueue value) {
+    public void setPendingQueue(@Nullable PendingQueue value) {
     }
 
     /**

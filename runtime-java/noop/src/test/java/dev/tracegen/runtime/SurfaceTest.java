@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
+import java.lang.annotation.Annotation;
+import java.lang.reflect.AnnotatedType;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
@@ -18,6 +20,7 @@ import java.util.List;
 import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** An app that is compiled against the runtime must link with the no-op, and the reverse. */
@@ -28,6 +31,7 @@ class SurfaceTest {
                 "../matrix/target/classes");
         for (String entry : new String[] {"dev.tracegen.runtime.AppMethodBeat.i(int)",
             "dev.tracegen.runtime.android.TracegenRuntime.start(android.content.Context)",
+            "dev.tracegen.runtime.Recorder.current() ? ",
             "com.tencent.matrix.trace.core.AppMethodBeat.at(android.app.Activity,boolean)"}) {
             assertTrue(real.toString().contains(entry), entry);
         }
@@ -42,6 +46,7 @@ class SurfaceTest {
             path.add(new File(directory).toURI().toURL());
         }
         path.add(android.os.Looper.class.getProtectionDomain().getCodeSource().getLocation());
+        path.add(Nullable.class.getProtectionDomain().getCodeSource().getLocation());
         SortedSet<String> names = new TreeSet<String>();
         try (URLClassLoader loader = new URLClassLoader(path.toArray(new URL[0]),
                 ClassLoader.getSystemClassLoader().getParent())) {
@@ -68,17 +73,33 @@ class SurfaceTest {
                 + c.getSuperclass() + " implements "
                 + Arrays.toString(c.getInterfaces()));
         for (Method m : c.getDeclaredMethods()) {
-            add(names, m.getModifiers() & ~Modifier.SYNCHRONIZED, m.toString().replace(" synchronized", ""));
+            add(names, m.getModifiers() & ~Modifier.SYNCHRONIZED, m.toString().replace(" synchronized", "")
+                    + nullable(m.getAnnotatedReturnType()) + nullable(m.getAnnotatedParameterTypes()));
         }
         for (Field f : c.getDeclaredFields()) {
             boolean constant = Modifier.isPublic(f.getModifiers()) && Modifier.isStatic(f.getModifiers())
                     && Modifier.isFinal(f.getModifiers());
             // javac copies constants into the classes that use them.
-            add(names, f.getModifiers(), f + (constant ? " = " + f.get(null) : ""));
+            add(names, f.getModifiers(), f + (constant ? " = " + f.get(null) : "")
+                    + nullable(f.getAnnotatedType()));
         }
         for (Constructor<?> k : c.getDeclaredConstructors()) {
-            add(names, k.getModifiers(), k.toString());
+            add(names, k.getModifiers(), k + nullable(k.getAnnotatedParameterTypes()));
         }
+    }
+
+    /** Returns which of the types are marked as nullable. */
+    private static String nullable(AnnotatedType... types) {
+        StringBuilder b = new StringBuilder(" ");
+        for (AnnotatedType type : types) {
+            boolean marked = false;
+            for (Annotation a : type.getAnnotations()) {
+                // The class of another class loader.
+                marked |= a.annotationType().getName().equals(Nullable.class.getName());
+            }
+            b.append(marked ? '?' : '.');
+        }
+        return b.toString();
     }
 
     private static void add(SortedSet<String> names, int modifiers, String name) {

@@ -1,6 +1,7 @@
 package dev.tracegen.runtime.android;
 
 import android.os.Message;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One run of a message or an IdleHandler. Each LooperMonitor has one object, which is valid during the call that it
@@ -51,7 +52,7 @@ public final class Dispatch {
      *
      * @return null with the {@code Observer}
      */
-    public String text() {
+    public @Nullable String text() {
         return text;
     }
 
@@ -88,7 +89,7 @@ public final class Dispatch {
      * @return null if it is unknown, as it is at the begin with the {@code Observer}, and with the {@code Printer} if
      *     the Handler overrides {@code toString}
      */
-    public String handler() {
+    public @Nullable String handler() {
         if (message != null) {
             return classOf(message.getTarget());
         }
@@ -105,7 +106,7 @@ public final class Dispatch {
      *
      * @return null if it has none or if it is unknown
      */
-    public String callback() {
+    public @Nullable String callback() {
         if (message != null) {
             return classOf(message.getCallback());
         }

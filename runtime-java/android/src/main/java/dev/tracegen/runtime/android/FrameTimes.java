@@ -1,77 +1,126 @@
 package dev.tracegen.runtime.android;
 
-import android.os.Handler;
 import android.os.Looper;
 import android.view.Choreographer;
 import dev.tracegen.runtime.FrameTiming;
+import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.ThreadTrace;
 
 /**
- * Reports frames to the recorder: the time of the vsync, when work on the frame began, and when its message ended. It
- * must request every frame from the Choreographer, so the display is never idle. It is off by default.
+ * Reports frames to the recorder: the time of the vsync, when work on the frame began, and when its message ended.
+ *
+ * <p>It requests no frame. When the Choreographer's own message begins, a frame is due, because the app has requested
+ * it. A callback that is posted then is called by this very message, and the Choreographer need not request another
+ * frame for it. So an app that draws nothing stays idle. The begin of the message is known only with a
+ * {@code Printer}.
+ *
+ * <p>A frame is dropped if the main thread was busy at its vsync. While the main thread waits, the app has requested
+ * nothing, and no frame is dropped, whatever time passes until the next one.
  */
-final class FrameTimes extends DispatchListener implements Choreographer.FrameCallback, Runnable {
+final class FrameTimes extends DispatchListener implements Choreographer.FrameCallback {
+    /**
+     * The Choreographer of some version might call its callbacks without a frame that was requested. Then the callback
+     * would request the next frame, and so on. Every so many frames none is posted, which ends that.
+     */
+    static final int PAUSE = 64;
+
+    private static final String FRAME_HANDLER =
+            ">>>>> Dispatching to Handler (android.view.Choreographer$FrameHandler)";
+    private static final String FRAME_CALLBACK = "} android.view.Choreographer$FrameDisplayEventReceiver@";
+
+    /** Without vsyncs, on an emulator for instance, the message has no callback. */
+    private static final String FRAME_MESSAGE = "} null: 0";
+
     private final ThreadTrace trace;
-    private final float refreshHz;
+    private final Refresh refresh;
     private volatile boolean stopped;
+
+    // Used by the main thread only.
+    private boolean isFrame;
+    private boolean posted;
+    private int frames;
+    private float hz;
     private long vsyncNanos;
     private long startNanos;
     private long lastVsyncNanos;
+    private final BusyVsyncs busy = new BusyVsyncs();
 
-    /**
-     * Creates the object; {@link #start} requests the first frame.
-     *
-     * @param refreshHz refresh rate of the display in Hz, 0 if unknown
-     */
-    FrameTimes(ThreadTrace trace, float refreshHz) {
-        this.trace = trace;
-        this.refreshHz = refreshHz;
+    FrameTimes(Recorder recorder, Refresh refresh) {
+        this.trace = recorder.thread(Looper.getMainLooper().getThread());
+        this.refresh = refresh;
     }
 
-    /**
-     * Requests frames. The Choreographer must be that of the main thread, so this posts one message to the main
-     * Looper.
-     */
-    void start() {
-        new Handler(Looper.getMainLooper()).post(this);
-    }
-
-    /** Stops requesting frames. */
+    /** Ends reporting. */
     void stop() {
         stopped = true;
     }
 
     @Override
-    public void run() {
-        if (!stopped) {
+    public boolean isValid() {
+        return !stopped;
+    }
+
+    @Override
+    public void dispatchStart(Dispatch dispatch) {
+        isFrame = isFrame(dispatch.text());
+        if (isFrame && !posted && ++frames % PAUSE != 0) {
+            posted = true;
             Choreographer.getInstance().postFrameCallback(this);
         }
+    }
+
+    /** Reports whether a message is that of a frame, by the text that the Looper prints at its begin. */
+    static boolean isFrame(String text) {
+        return text != null && text.startsWith(FRAME_HANDLER)
+                && (text.indexOf(FRAME_CALLBACK) > 0 || text.endsWith(FRAME_MESSAGE));
     }
 
     @Override
     public void doFrame(long frameTimeNanos) {
-        if (!stopped) {
-            vsyncNanos = frameTimeNanos;
-            startNanos = System.nanoTime();
-            Choreographer.getInstance().postFrameCallback(this);
-        }
+        posted = false;
+        vsyncNanos = frameTimeNanos;
+        startNanos = System.nanoTime();
     }
 
     @Override
     public void dispatchEnd(Dispatch dispatch) {
-        if (startNanos == 0) {
-            return;
+        boolean frame = isFrame;
+        isFrame = false;
+        if (frame) {
+            float now = refresh.hz(dispatch.endNanos());
+            if (now != hz) {
+                // The vsyncs before cannot be counted by this rate.
+                hz = now;
+                lastVsyncNanos = 0;
+            }
+            if (startNanos == 0) {
+                guessVsync(dispatch.beginNanos());
+            }
         }
-        trace.frame(new FrameTiming(vsyncNanos, startNanos, dispatch.endNanos(), dropped(), refreshHz, null));
-        lastVsyncNanos = vsyncNanos;
-        startNanos = 0;
+        if (startNanos != 0) {
+            report(dispatch.endNanos());
+        }
+        if (lastVsyncNanos != 0) {
+            busy.add(dispatch.beginNanos(), dispatch.endNanos());
+        }
     }
 
-    /** Returns how many vsyncs since the last frame had no frame. */
-    private int dropped() {
-        if (lastVsyncNanos == 0 || refreshHz <= 0) {
-            return 0;
+    /** The frame of the pause: it belongs to the last vsync before it began. */
+    private void guessVsync(long begin) {
+        if (lastVsyncNanos != 0 && hz > 0) {
+            long vsync = lastVsyncNanos + (long) (Math.floor((begin - lastVsyncNanos) * (double) hz / 1e9) * 1e9 / hz);
+            if (vsync > lastVsyncNanos) {
+                vsyncNanos = vsync;
+                startNanos = begin;
+            }
         }
-        return (int) Math.max(0, Math.round((vsyncNanos - lastVsyncNanos) * (double) refreshHz / 1e9) - 1);
+    }
+
+    private void report(long end) {
+        int dropped = lastVsyncNanos == 0 ? 0 : busy.before(vsyncNanos);
+        trace.frame(new FrameTiming(vsyncNanos, startNanos, end, dropped, hz, null));
+        lastVsyncNanos = hz > 0 ? vsyncNanos : 0;
+        busy.reset(vsyncNanos, hz);
+        startNanos = 0;
     }
 }

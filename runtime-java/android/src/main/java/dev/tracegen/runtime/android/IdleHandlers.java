@@ -12,12 +12,15 @@ final class IdleHandlers extends ArrayList<MessageQueue.IdleHandler> {
     private static final long serialVersionUID = 1;
 
     private final transient MessageQueue queue;
+    private final transient Object lock;
     private final transient ArrayList<MessageQueue.IdleHandler> origin;
     private transient volatile LooperMonitor monitor;
 
-    private IdleHandlers(MessageQueue queue, ArrayList<MessageQueue.IdleHandler> origin, LooperMonitor monitor) {
+    private IdleHandlers(MessageQueue queue, Object lock, ArrayList<MessageQueue.IdleHandler> origin,
+            LooperMonitor monitor) {
         super(origin);
         this.queue = queue;
+        this.lock = lock;
         this.origin = origin;
         this.monitor = monitor;
     }
@@ -25,20 +28,22 @@ final class IdleHandlers extends ArrayList<MessageQueue.IdleHandler> {
     /**
      * Replaces the list of a queue.
      *
+     * @param lock of {@link LooperInternals#idleLock}
      * @return null if that is not possible, or if other code has already replaced the list, which is then left in
      *     place
      */
     @SuppressWarnings("unchecked")
-    static IdleHandlers install(MessageQueue queue, LooperMonitor monitor) {
+    static IdleHandlers install(MessageQueue queue, Object lock, LooperMonitor monitor) {
         try {
             synchronized (queue) {
-                synchronized (LooperInternals.idleLock(queue)) {
-                    Object list = LooperInternals.get(LooperInternals.IDLE_HANDLERS, queue);
+                synchronized (lock) {
+                    Object list = LooperInternals.idleHandlers(queue);
                     if (list == null || list.getClass() != ArrayList.class) {
                         return null;
                     }
-                    IdleHandlers own = new IdleHandlers(queue, (ArrayList<MessageQueue.IdleHandler>) list, monitor);
-                    LooperInternals.IDLE_HANDLERS.set(queue, own);
+                    IdleHandlers own = new IdleHandlers(queue, lock, (ArrayList<MessageQueue.IdleHandler>) list,
+                            monitor);
+                    LooperInternals.setIdleHandlers(queue, own);
                     return own.isInstalled() ? own : null;
                 }
             }
@@ -48,7 +53,7 @@ final class IdleHandlers extends ArrayList<MessageQueue.IdleHandler> {
     }
 
     boolean isInstalled() {
-        return LooperInternals.get(LooperInternals.IDLE_HANDLERS, queue) == this;
+        return LooperInternals.idleHandlers(queue) == this;
     }
 
     /**
@@ -58,11 +63,11 @@ final class IdleHandlers extends ArrayList<MessageQueue.IdleHandler> {
         monitor = null;
         try {
             synchronized (queue) {
-                synchronized (LooperInternals.idleLock(queue)) {
+                synchronized (lock) {
                     if (isInstalled()) {
                         origin.clear();
                         origin.addAll(this);
-                        LooperInternals.IDLE_HANDLERS.set(queue, origin);
+                        LooperInternals.setIdleHandlers(queue, origin);
                     }
                 }
             }
@@ -85,34 +90,48 @@ final class IdleHandlers extends ArrayList<MessageQueue.IdleHandler> {
     private void wrap(MessageQueue.IdleHandler[] all, LooperMonitor m) {
         for (int k = 0; k < size(); k++) {
             if (!m.isOwn(all[k])) {
-                all[k] = new TimedHandler(all[k], m);
+                all[k] = new TimedHandler(all[k], queue, m);
             }
         }
     }
 
-    /** The queue removes a handler that returned false by the wrapper that it was given. */
+    /** The queue removes a handler that has returned false, by its wrapper. The wrapper has removed it already. */
     @Override
     public boolean remove(Object o) {
-        return super.remove(o instanceof TimedHandler ? ((TimedHandler) o).handler : o);
+        return !(o instanceof TimedHandler) && super.remove(o);
     }
 
-    /** Runs a handler and reports its begin and end. */
+    /**
+     * Runs a handler and reports its begin and end.
+     *
+     * <p>The queue removes the object that it ran, this wrapper, if it returned false or threw. It removes it from the
+     * list that the queue has then. That may be another list than the one that made the wrapper, if the handler or
+     * another thread has stopped the recorder meanwhile, and other lists know only the handler. So the wrapper itself
+     * removes the handler, once, by the queue's own method, which takes the right lock in all versions.
+     */
     private static final class TimedHandler implements MessageQueue.IdleHandler {
-        final MessageQueue.IdleHandler handler;
+        private final MessageQueue.IdleHandler handler;
+        private final MessageQueue queue;
         private final LooperMonitor monitor;
 
-        TimedHandler(MessageQueue.IdleHandler handler, LooperMonitor monitor) {
+        TimedHandler(MessageQueue.IdleHandler handler, MessageQueue queue, LooperMonitor monitor) {
             this.handler = handler;
+            this.queue = queue;
             this.monitor = monitor;
         }
 
         @Override
         public boolean queueIdle() {
+            boolean keep = false;
             monitor.begin(Dispatch.idleText(handler), true);
             try {
-                return handler.queueIdle();
+                keep = handler.queueIdle();
+                return keep;
             } finally {
                 monitor.end(null);
+                if (!keep) {
+                    queue.removeIdleHandler(handler);
+                }
             }
         }
     }

@@ -5,6 +5,7 @@ import android.os.Message;
 import android.os.MessageQueue;
 import android.util.Log;
 import java.lang.ref.WeakReference;
+import java.util.ArrayList;
 import java.util.Map;
 import java.util.WeakHashMap;
 
@@ -29,6 +30,11 @@ public final class LooperMonitor {
 
     private final WeakReference<Looper> looper;
     private final Thread thread;
+    private final boolean hiddenApi;
+
+    /** The lock of the queue's IdleHandlers; null if it is unknown or may not be known. */
+    private final Object idleLock;
+
     private final long checkNanos;
     private final IdleCheck idleCheck = new IdleCheck();
     private final Dispatch dispatch = new Dispatch();
@@ -66,13 +72,17 @@ public final class LooperMonitor {
         this.thread = looper.getThread();
         this.checkNanos = options.checkMillis * 1000000L;
         this.nextCheck = System.nanoTime() + checkNanos;
-        DispatchSource t = options.source == MonitorOptions.PRINTER ? null : ObserverSource.install();
-        this.source = t != null ? t : PrinterSource.install(looper, this);
+        this.hiddenApi = options.hiddenApi;
+        DispatchSource t = options.source == MonitorOptions.PRINTER || !hiddenApi ? null : ObserverSource.install();
+        this.source = t != null ? t : PrinterSource.install(looper, this, hiddenApi);
         this.firstSource = source;
-        MessageQueue queue = LooperInternals.queue(looper);
+        MessageQueue queue = LooperInternals.queue(looper, hiddenApi);
+        this.idleLock = queue == null || !hiddenApi ? null : LooperInternals.idleLock(looper, queue);
         if (queue != null) {
             queue.addIdleHandler(idleCheck);
-            idleHandlers = options.idleHandlers ? IdleHandlers.install(queue, this) : null;
+        }
+        if (idleLock != null && options.idleHandlers) {
+            idleHandlers = IdleHandlers.install(queue, idleLock, this);
         }
     }
 
@@ -164,7 +174,8 @@ public final class LooperMonitor {
     /**
      * Returns what reports the messages to the monitor.
      *
-     * @return {@code observer} or {@code printer}
+     * @return {@code observer} or {@code printer}; {@code none} if hidden members of Android may not or cannot be used
+     *     and the Looper has a printer of other code, which is then left in place
      */
     public String source() {
         return source.kind();
@@ -181,8 +192,8 @@ public final class LooperMonitor {
 
     /**
      * Reports whether listeners are called for IdleHandlers. They are not if Android does not let the queue's list be
-     * replaced, or if other code has replaced it. A {@code Printer} or {@code Observer} is not called for
-     * IdleHandlers.
+     * replaced, if it hides the lock of the list, or if other code has replaced the list. A {@code Printer} or
+     * {@code Observer} is not called for IdleHandlers.
      *
      * @return true if they are
      */
@@ -210,7 +221,7 @@ public final class LooperMonitor {
             Looper l = looper.get();
             if (l != null) {
                 MONITORS.remove(l);
-                MessageQueue queue = LooperInternals.queue(l);
+                MessageQueue queue = LooperInternals.queue(l, hiddenApi);
                 if (queue != null) {
                     queue.removeIdleHandler(idleCheck);
                 }
@@ -296,12 +307,19 @@ public final class LooperMonitor {
      */
     private void restoreIdleCheck() {
         Looper l = looper.get();
-        MessageQueue queue = l == null || released ? null : LooperInternals.queue(l);
-        if (queue == null) {
-            return;
-        }
-        if (!LooperInternals.mayContain(queue, idleCheck)) {
+        MessageQueue queue = l == null || released || idleLock == null ? null : LooperInternals.queue(l, hiddenApi);
+        if (queue != null && !mayHaveIdleCheck(queue)) {
             queue.addIdleHandler(idleCheck);
+        }
+    }
+
+    /** Returns true also if that is unknown. */
+    private boolean mayHaveIdleCheck(MessageQueue queue) {
+        synchronized (queue) {
+            synchronized (idleLock) {
+                Object list = LooperInternals.idleHandlers(queue);
+                return !(list instanceof ArrayList) || ((ArrayList<?>) list).contains(idleCheck);
+            }
         }
     }
 
@@ -359,6 +377,11 @@ public final class LooperMonitor {
             long now = System.nanoTime();
             boolean dispatchedSince = dispatched;
             dispatched = false;
+            if (running) {
+                // The message has thrown, and code around the loop has caught that and loops again. A printer is not
+                // called then, and the next message may be far away.
+                end(null);
+            }
             notifyQueueIdle();
             if (replacementSeen || now - nextCheck >= 0) {
                 check(dispatchedSince, now);

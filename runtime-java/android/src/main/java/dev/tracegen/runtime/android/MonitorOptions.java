@@ -13,6 +13,7 @@ public final class MonitorOptions {
     int source = AUTO;
     int checkMillis = 60000;
     boolean idleHandlers = true;
+    boolean hiddenApi = true;
 
     /** Creates the default options. */
     public MonitorOptions() {
@@ -49,6 +50,20 @@ public final class MonitorOptions {
      */
     public MonitorOptions idleHandlers(boolean value) {
         idleHandlers = value;
+        return this;
+    }
+
+    /**
+     * Sets whether members of Android that are not public API may be used, by reflection. Without them there is only
+     * the {@code Printer}: IdleHandlers are not reported, the messages that wait in the queue are not known, and the
+     * monitor does not detect that other code has replaced its printer. A printer of other code that is there before
+     * is left in place; then no messages are reported.
+     *
+     * @param value true if not set
+     * @return this
+     */
+    public MonitorOptions hiddenApi(boolean value) {
+        hiddenApi = value;
         return this;
     }
 }

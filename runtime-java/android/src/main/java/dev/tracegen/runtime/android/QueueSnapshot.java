@@ -9,6 +9,7 @@ import dev.tracegen.runtime.PendingQueue;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the messages that wait in a MessageQueue that is a linked list. In apps that target Android 17 it is not: the
@@ -34,9 +35,9 @@ public final class QueueSnapshot implements PendingQueue {
      * @param looper not null
      * @return null if the queue cannot be read
      */
-    public static QueueSnapshot of(Looper looper) {
-        MessageQueue queue = LooperInternals.queue(looper);
-        if (queue == null || LooperInternals.MESSAGES == null || LooperInternals.NEXT == null) {
+    public static @Nullable QueueSnapshot of(Looper looper) {
+        MessageQueue queue = LooperInternals.canReadMessages() ? LooperInternals.queue(looper, true) : null;
+        if (queue == null) {
             return null;
         }
         Handler handler = new Handler(looper);
@@ -46,9 +47,9 @@ public final class QueueSnapshot implements PendingQueue {
                 return null;
             }
             synchronized (queue) {
-                Message m = first(queue);
+                Message m = LooperInternals.first(queue);
                 for (int k = 0; m != null && m != probe && k < MAX_MESSAGES; k++) {
-                    m = next(m);
+                    m = LooperInternals.next(m);
                 }
                 return m == probe ? new QueueSnapshot(queue) : null;
             }
@@ -60,7 +61,7 @@ public final class QueueSnapshot implements PendingQueue {
     }
 
     @Override
-    public List<PendingMessage> snapshot(int max) {
+    public @Nullable List<PendingMessage> snapshot(int max) {
         MessageQueue q = queue.get();
         if (q == null) {
             return null;
@@ -68,8 +69,8 @@ public final class QueueSnapshot implements PendingQueue {
         List<PendingMessage> all = new ArrayList<PendingMessage>();
         try {
             synchronized (q) {
-                Message m = first(q);
-                for (; m != null && all.size() < max; m = next(m)) {
+                Message m = LooperInternals.first(q);
+                for (; m != null && all.size() < max; m = LooperInternals.next(m)) {
                     all.add(pending(m));
                 }
             }
@@ -85,13 +86,5 @@ public final class QueueSnapshot implements PendingQueue {
         Runnable callback = m.getCallback();
         return new PendingMessage(m.getWhen() * 1000000L, m.what, target == null ? null : target.getClass().getName(),
                 callback == null ? null : callback.getClass().getName(), m.arg1, LooperInternals.isAsynchronous(m));
-    }
-
-    private static Message first(MessageQueue q) throws IllegalAccessException {
-        return (Message) LooperInternals.MESSAGES.get(q);
-    }
-
-    private static Message next(Message m) throws IllegalAccessException {
-        return (Message) LooperInternals.NEXT.get(m);
     }
 }

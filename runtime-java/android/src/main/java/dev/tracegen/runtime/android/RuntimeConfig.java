@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The configuration of {@link TracegenRuntime}. It is read from the file {@code tracegen-runtime.properties} in the
@@ -22,7 +23,8 @@ import java.util.TreeSet;
  *   ring           number of records in the ring    (1048576 for the main thread,
  *                  of each thread                   131072 for others)
  *   output         a file, relative to the app's    (tracegen/PROCESS.tgd)
- *                  files directory; none for none
+ *                  directory that no backup takes;
+ *                  none for none
  *   mapping        a file, relative to the assets   (none) logs stalls with the names of their methods
  *   every-record   true | false                     (false: only the records of stalls)
  *   gate           auto | off                       (auto: with every-record, methods that are called most
@@ -34,8 +36,10 @@ import java.util.TreeSet;
  *                  whether other code has replaced
  *                  the Observer or Printer
  *   idle-handlers  true | false                     (true)
- *   frames         true | false                     (false: it requests every frame)
+ *   frames         true | false                     (false: it needs the printer)
  *   input-events   true | false                     (false: it wraps the callback of each window)
+ *   hidden-api     true | false                     (true: uses members of Android that are not public API
+ *                                                   where Android allows it)
  * </pre>
  *
  * <p>The setters return this object. {@link TracegenRuntime#start} reads it once.
@@ -63,7 +67,7 @@ public final class RuntimeConfig {
      * @param context any Context of the app; null to read only the class path
      * @return the defaults if there is no file
      */
-    public static RuntimeConfig read(Context context) {
+    public static RuntimeConfig read(@Nullable Context context) {
         RuntimeConfig config = new RuntimeConfig();
         InputStream in = open(context);
         if (in == null) {
@@ -125,6 +129,8 @@ public final class RuntimeConfig {
             monitor.checkMillis(RecorderOptions.number(value, "milliseconds", 0, Integer.MAX_VALUE));
         } else if (key.equals("idle-handlers")) {
             monitor.idleHandlers(flag(value));
+        } else if (key.equals("hidden-api")) {
+            monitor.hiddenApi(flag(value));
         } else if (key.equals("mapping")) {
             mapping = value;
         } else if (key.equals("frames")) {
@@ -134,6 +140,11 @@ public final class RuntimeConfig {
         } else {
             recorder.set(key, value);
         }
+    }
+
+    /** Returns the options of the main Looper's monitor. */
+    MonitorOptions monitorOptions() {
+        return frames ? monitor.source(MonitorOptions.PRINTER) : monitor;
     }
 
     private static boolean flag(String value) {
@@ -154,11 +165,13 @@ public final class RuntimeConfig {
     /**
      * Sets the file of the recording.
      *
-     * @param value relative to the app's files directory; {@code none} for no file; null for the default,
-     *     {@code tracegen/PROCESS.tgd}
+     * @param value absolute, or relative to the app's directory that no backup takes ({@code getNoBackupFilesDir}; the
+     *     files directory before Android 5); {@code none} for no file; null for the default,
+     *     {@code tracegen/PROCESS.tgd}. In a process other than the app's main one, {@code app.tgd} becomes
+     *     {@code app-PROCESS.tgd}
      * @return this
      */
-    public RuntimeConfig output(String value) {
+    public RuntimeConfig output(@Nullable String value) {
         output = value;
         return this;
     }
@@ -170,14 +183,14 @@ public final class RuntimeConfig {
      *     which is the default
      * @return this
      */
-    public RuntimeConfig mapping(String value) {
+    public RuntimeConfig mapping(@Nullable String value) {
         mapping = value;
         return this;
     }
 
     /**
-     * Sets whether frames are recorded. Recording every frame requires to request every frame, so the display is
-     * never idle.
+     * Sets whether frames are recorded. No frame is requested for that. Which message draws a frame is known only by
+     * the Looper's {@code Printer}, so it is used instead of the {@code Observer}.
      *
      * @param value false if not set
      * @return this

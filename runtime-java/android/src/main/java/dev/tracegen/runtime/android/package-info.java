@@ -8,5 +8,10 @@
  * <p>Members that are not public in Android are reached by reflection. They are looked up once and may be missing.
  * Each class says what is not available then; nothing fails. Nothing here throws into the app. Messages are posted to
  * a queue only where a class says so.
+ *
+ * <p>What may be null is marked as in the core.
  */
+@NullMarked
 package dev.tracegen.runtime.android;
+
+import org.jspecify.annotations.NullMarked;

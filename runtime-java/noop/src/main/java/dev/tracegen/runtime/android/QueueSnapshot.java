@@ -4,6 +4,7 @@ import android.os.Looper;
 import dev.tracegen.runtime.PendingMessage;
 import dev.tracegen.runtime.PendingQueue;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** The waiting messages of a Looper, which the no-op never reads. */
 public final class QueueSnapshot implements PendingQueue {
@@ -16,12 +17,12 @@ public final class QueueSnapshot implements PendingQueue {
      * @param looper ignored
      * @return null, which means not available
      */
-    public static QueueSnapshot of(Looper looper) {
+    public static @Nullable QueueSnapshot of(Looper looper) {
         return null;
     }
 
     @Override
-    public List<PendingMessage> snapshot(int max) {
+    public @Nullable List<PendingMessage> snapshot(int max) {
         return null;
     }
 }

@@ -37,9 +37,9 @@ public final class TracegenRuntime {
      * Watches nothing.
      *
      * @param looper ignored
-     * @return null: nothing is recorded now
+     * @return false
      */
-    public static LooperMonitor watch(Looper looper) {
-        return null;
+    public static boolean watch(Looper looper) {
+        return false;
     }
 }

@@ -1,0 +1,126 @@
+package toolchain
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// A sample is the instrumented app of testdata/sample with the runtime's core and Android part.
+type sample struct {
+	jdk oracle.JDK
+	// library is the jar that the app is compiled against, runtime the jars of the core and the Android part.
+	library string
+	runtime []string
+	// jar has everything that is packaged, with the runtime's rules; plain has the app without calls and runtime.
+	jar, plain string
+	// mapping is the file of the method mapping, methods its content.
+	mapping string
+	methods *mapping.Mapping
+	rules   string
+}
+
+// needCorpus skips the test if there is no corpus in this run.
+func needCorpus(t *testing.T) {
+	t.Helper()
+	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+		t.Skip("skipped: no corpus in this run")
+	}
+}
+
+// isFull reports whether all versions and all variants are to be run.
+func isFull() bool { return os.Getenv("TRACEGEN_CORPUS") == "full" }
+
+// versions returns the tools of this run.
+func versions(t *testing.T) []Tools {
+	t.Helper()
+	wanted := Versions[:1]
+	if isFull() {
+		wanted = Versions
+	}
+	var all []Tools
+	for _, v := range wanted {
+		tools, err := v.Fetch(t.Context())
+		oracle.Require(t, err)
+		all = append(all, tools)
+	}
+	return all
+}
+
+// build compiles and instruments the sample.
+func build(t *testing.T) sample {
+	t.Helper()
+	needCorpus(t)
+	j, err := oracle.FindJDK(17)
+	oracle.Require(t, err)
+	jars, err := oracle.BuildRuntime(t.Context())
+	oracle.Require(t, err)
+	library, err := Library(t.Context())
+	oracle.Require(t, err)
+	dir := t.TempDir()
+	s := sample{jdk: j, library: library, runtime: []string{jars.Core, jars.Android}, jar: filepath.Join(dir, "app.jar"),
+		plain: filepath.Join(dir, "plain.jar"), mapping: filepath.Join(dir, "methodMapping.txt"),
+		rules: filepath.Join("testdata", "app.pro")}
+	classes := filepath.Join(dir, "classes")
+	javac(t, j, classes, append([]string{library}, s.runtime...), filepath.Join("testdata", "sample"))
+	command(t, j.Tool("jar"), "cf", s.plain, "-C", classes, ".")
+	merged := filepath.Join(dir, "merged.jar")
+	if err := Merge(merged, s.plain, jars.Core, jars.Android); err != nil {
+		t.Fatal(err)
+	}
+	r, err := pipeline.Run(t.Context(), pipeline.Config{
+		Filter: filter.New(filter.Options{Trivial: filter.Smart}), Android: true,
+		Inputs: []pipeline.Input{{Path: merged, Output: s.jar}},
+		Files: func(r *pipeline.Result) ([]pipeline.File, error) {
+			return []pipeline.File{{Path: s.mapping, Content: r.Mapping}}, nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.methods = r.Mapping
+	return s
+}
+
+// javac compiles all sources below a directory for Java 8, with the lines and names that R8 may keep.
+func javac(t *testing.T, j oracle.JDK, out string, path []string, dir string) {
+	t.Helper()
+	args := []string{"--release", "8", "-g", "-Xlint:-options", "-nowarn", "-encoding", "UTF-8", "-proc:none", "-d", out,
+		"-cp", strings.Join(path, string(os.PathListSeparator))}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err == nil && filepath.Ext(path) == ".java" {
+			args = append(args, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	command(t, j.Tool("javac"), args...)
+}
+
+// command runs a program and returns what it printed.
+func command(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", filepath.Base(name), err, out)
+	}
+	return string(out)
+}
+
+// buildTool returns the path of the program tracegen.
+func buildTool(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "tracegen")
+	command(t, "go", "build", "-o", bin, "github.com/tracegen/tracegen/cmd/tracegen")
+	return bin
+}

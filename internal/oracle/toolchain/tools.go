@@ -1,0 +1,93 @@
+package toolchain
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+)
+
+// Tools is one version of D8 and R8.
+type Tools struct {
+	// Version is that of com.android.tools:r8.
+	Version string
+	sum     string
+	java    string
+	jar     string
+}
+
+// Versions are the versions that are run, newest first: those of the Android Gradle plugin 9, 8.13 and 8.5.
+var Versions = []Tools{
+	{Version: "9.5.28", sum: "38a9ffaaebbd17d1514e3ecbff5a85b989bb13c551b9e224c7409514eea84ff5"},
+	{Version: "8.13.25", sum: "0d4f2f68c4fcbc9434eff122f41feb6fb1d98efd2faa530cec1abacab1cea03d"},
+	{Version: "8.5.35", sum: "4733945987ee0a840fafc34080b135259e01678412e07212b23f706334290294"},
+}
+
+// Fetch returns the tools with their jar, which Maven fetches if the cache lacks it. The error wraps
+// [oracle.ErrMissing] if Maven, the artifact or a JDK is missing.
+func (t Tools) Fetch(ctx context.Context) (Tools, error) {
+	j, err := oracle.FindJDK(17)
+	if err != nil {
+		return t, err
+	}
+	t.java = j.Tool("java")
+	t.jar, err = oracle.FetchSum(ctx, "com.android.tools:r8:"+t.Version, t.sum)
+	return t, err
+}
+
+// D8 converts jars to the dex files of a release build and writes them into the directory out. It returns what D8
+// printed.
+func (t Tools) D8(ctx context.Context, minAPI int, library, out string, jars ...string) (string, error) {
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return "", err
+	}
+	args := []string{"--release", "--min-api", strconv.Itoa(minAPI), "--lib", library, "--output", out}
+	return t.run(ctx, "com.android.tools.r8.D8", append(args, jars...)...)
+}
+
+// Shrinking is a run of R8 in full mode, as a release build has it by default.
+type Shrinking struct {
+	// Library is the class path that is not packaged. Rules are files of rules; R8 also takes the rules that the jars
+	// have in META-INF/proguard.
+	Library string
+	Rules   []string
+	// MinAPI is the oldest version of Android of the dex files; 0 writes class files.
+	MinAPI int
+	// Output is a jar of class files or a directory for dex files, Mapping the file of the new names.
+	Output, Mapping string
+}
+
+// R8 shrinks jars. It returns what R8 printed.
+func (t Tools) R8(ctx context.Context, s Shrinking, jars ...string) (string, error) {
+	args := []string{"--release", "--lib", s.Library, "--pg-map-output", s.Mapping, "--output", s.Output}
+	if s.MinAPI == 0 {
+		args = append(args, "--classfile")
+	} else {
+		args = append(args, "--min-api", strconv.Itoa(s.MinAPI))
+		if err := os.MkdirAll(s.Output, 0o755); err != nil {
+			return "", err
+		}
+	}
+	for _, file := range s.Rules {
+		args = append(args, "--pg-conf", file)
+	}
+	return t.run(ctx, "com.android.tools.r8.R8", append(args, jars...)...)
+}
+
+// failedLines is how many lines of a failed run are in its error: the first ones name the classes.
+const failedLines = 12
+
+func (t Tools) run(ctx context.Context, class string, args ...string) (string, error) {
+	args = append([]string{"-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", t.jar, class}, args...)
+	out, err := exec.CommandContext(ctx, t.java, args...).CombinedOutput()
+	text := strings.TrimSpace(string(out))
+	if err != nil {
+		lines := strings.Split(text, "\n")
+		err = fmt.Errorf("%s %s: %w\n%s", class, t.Version, err, strings.Join(lines[:min(failedLines, len(lines))], "\n"))
+	}
+	return text, err
+}

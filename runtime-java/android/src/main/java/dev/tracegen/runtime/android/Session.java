@@ -1,0 +1,257 @@
+package dev.tracegen.runtime.android;
+
+import android.content.Context;
+import android.os.Build;
+import android.os.Handler;
+import android.os.Looper;
+import android.util.Log;
+import dev.tracegen.runtime.MappingReader;
+import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
+import dev.tracegen.runtime.ThreadTrace;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.WeakHashMap;
+
+/**
+ * What runs between a start and a stop. It begins in three steps: on the thread of the caller, which must not wait;
+ * on the thread of {@link Background}, which reads and opens files and starts the recorder; and in a message of the
+ * main thread, which installs the monitor, because other code sets the Looper's printer on that thread too.
+ *
+ * <p>It may be stopped at any time on any thread, also between and during these steps. No lock covers that. Instead,
+ * each step stores what it made in a volatile field and then reads {@link #stopped}; {@link #stop} sets it and then
+ * reads the fields. So at least one of the two sees the other and ends what was made.
+ */
+final class Session implements Runnable {
+    private final Context context;
+    private final RuntimeConfig given;
+    private final Foreground foreground;
+    private volatile boolean stopped;
+    private volatile RuntimeConfig config;
+    private volatile Recorder recorder;
+    private volatile LooperMonitor monitor;
+    private volatile FrameTimes frames;
+
+    /** The other Loopers. Guarded by itself. It keeps no Looper alive. */
+    private final WeakHashMap<Looper, Watched> others = new WeakHashMap<Looper, Watched>();
+
+    /** Whether a Looper is watched yet, by the monitor that the Looper itself keeps. */
+    private static final class Watched {
+        boolean opened;
+    }
+
+    /**
+     * Creates a session that does nothing yet.
+     *
+     * @param config null to read it from the app's file
+     */
+    Session(Context context, RuntimeConfig config) {
+        this.context = context;
+        this.given = config;
+        this.foreground = new Foreground(context);
+    }
+
+    /** Begins. To be called once. */
+    void begin() {
+        // At once: an activity may be started before the files are read.
+        foreground.register();
+        if (given != null && Looper.myLooper() == Looper.getMainLooper()) {
+            // The app may ask for this monitor next, and should get one with these options.
+            openMonitor(given);
+        }
+        Background.run(this);
+    }
+
+    /** Reads what has to be read, and starts the recorder. On the thread of Background. */
+    @Override
+    public void run() {
+        if (stopped) {
+            return;
+        }
+        RuntimeConfig c = given != null ? given : RuntimeConfig.read(context);
+        if (!c.enabled) {
+            disable(c);
+            stop();
+            TracegenRuntime.ended(this);
+            return;
+        }
+        logProblems(c);
+        RecorderOptions options = c.recorder;
+        String process = ProcessName.read();
+        options.platform(new AndroidPlatform());
+        options.output(OutputPath.of(context, c.output, process));
+        options.mapping(c.mapping == null ? null : mapping(context, new File(c.mapping)));
+        options.meta("package", context.getPackageName()).meta("process", process);
+        options.meta("sdk", Integer.toString(Build.VERSION.SDK_INT));
+        config = c;
+        Recorder r = Recorder.start(options);
+        recorder = r;
+        if (stopped) {
+            r.stop();
+            return;
+        }
+        foreground.report(r);
+        frames = c.frames ? new FrameTimes(r, Refresh.of(context)) : null;
+        for (Looper looper : looperList()) {
+            open(looper);
+        }
+        new Handler(Looper.getMainLooper()).postAtFrontOfQueue(new Runnable() {
+            @Override
+            public void run() {
+                install();
+            }
+        });
+        foreground.guess();
+    }
+
+    /** Reports the main thread's messages to the recorder. On the main thread. */
+    private void install() {
+        if (stopped) {
+            return;
+        }
+        try {
+            Looper main = Looper.getMainLooper();
+            ThreadTrace trace = recorder.thread(main.getThread());
+            QueueSnapshot pending = config.monitor.hiddenApi ? QueueSnapshot.of(main) : null;
+            trace.setPendingQueue(pending);
+            LooperMonitor m = openMonitor(config);
+            m.add(new RecorderListener(trace));
+            m.add(foreground.idleListener());
+            if (frames != null) {
+                m.add(frames);
+            }
+            if (config.inputEvents) {
+                InputEvents.mark(trace);
+                foreground.watchInputEvents();
+            }
+            if (stopped) {
+                InputEvents.unmark(trace);
+                return;
+            }
+            Log.i(TracegenRuntime.TAG, "recording; messages from the " + m.source() + ", idle handlers "
+                    + (m.reportsIdleHandlers() ? "available" : "not available") + ", pending messages "
+                    + (pending != null ? "available" : "not available"));
+        } catch (Throwable e) {
+            Log.w(TracegenRuntime.TAG, "cannot observe the main thread", e);
+        }
+    }
+
+    private LooperMonitor openMonitor(RuntimeConfig c) {
+        LooperMonitor m = monitor;
+        if (m == null) {
+            m = LooperMonitor.of(Looper.getMainLooper(), c.monitorOptions());
+            monitor = m;
+            if (stopped) {
+                m.release();
+            }
+        }
+        return m;
+    }
+
+    /** Stops recording. Does not wait, and has no effect the second time. */
+    void stop() {
+        stopped = true;
+        Recorder r = recorder;
+        try {
+            foreground.unregister();
+            if (frames != null) {
+                frames.stop();
+            }
+            if (r != null) {
+                InputEvents.unmark(r.thread(Looper.getMainLooper().getThread()));
+            }
+            if (monitor != null) {
+                monitor.release();
+            }
+            for (Looper looper : looperList()) {
+                close(looper);
+            }
+        } catch (Throwable e) {
+            Log.w(TracegenRuntime.TAG, "cannot restore the Looper", e);
+        } finally {
+            if (r != null) {
+                r.stop();
+            }
+        }
+    }
+
+    /** Watches another Looper, now or as soon as there is a recorder. Returns false if the session has ended. */
+    boolean watch(Looper looper) {
+        if (stopped) {
+            return false;
+        }
+        if (looper != Looper.getMainLooper()) {
+            synchronized (others) {
+                if (!others.containsKey(looper)) {
+                    others.put(looper, new Watched());
+                }
+            }
+            if (recorder != null) {
+                open(looper);
+            }
+        }
+        return true;
+    }
+
+    private List<Looper> looperList() {
+        synchronized (others) {
+            return new ArrayList<Looper>(others.keySet());
+        }
+    }
+
+    /** Watches a Looper, if that was not done yet. The recorder has started. */
+    private void open(Looper looper) {
+        synchronized (others) {
+            Watched w = others.get(looper);
+            if (w == null || w.opened) {
+                return;
+            }
+            w.opened = true;
+        }
+        RuntimeConfig c = config;
+        ThreadTrace trace = recorder.thread(looper.getThread());
+        trace.setPendingQueue(c.monitor.hiddenApi ? QueueSnapshot.of(looper) : null);
+        LooperMonitor.of(looper, c.monitor).add(new RecorderListener(trace));
+        if (stopped) {
+            close(looper);
+        }
+    }
+
+    private void close(Looper looper) {
+        LooperMonitor m = LooperMonitor.existing(looper);
+        synchronized (others) {
+            Watched w = others.get(looper);
+            if (m == null || w == null || !w.opened) {
+                return;
+            }
+        }
+        m.release();
+    }
+
+    /** Releases what the first records took, because nothing will be recorded. */
+    static void disable(RuntimeConfig config) {
+        logProblems(config);
+        Recorder early = Recorder.current();
+        if (early != null) {
+            early.stop();
+        }
+    }
+
+    private static void logProblems(RuntimeConfig config) {
+        for (String problem : config.problems()) {
+            Log.w(TracegenRuntime.TAG, problem);
+        }
+    }
+
+    private static MappingReader mapping(final Context context, final File file) {
+        return new MappingReader(file) {
+            @Override
+            protected InputStream open() throws IOException {
+                return file.isAbsolute() ? super.open() : context.getAssets().open(file.getPath());
+            }
+        };
+    }
+}

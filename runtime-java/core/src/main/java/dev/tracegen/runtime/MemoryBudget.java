@@ -1,0 +1,111 @@
+package dev.tracegen.runtime;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The memory that a recorder may use for rings, for records that wait to be written, and for objects of threads. All
+ * of them take from one budget before they allocate and give back what they release, so that the recorder needs no
+ * more than the app allows, however many threads there are. Safe for concurrent use. No method waits or allocates.
+ */
+final class MemoryBudget {
+    /** The greatest budget if none is set: on a JVM, and on Android. */
+    private static final long MOST_JVM = 64L << 20;
+    private static final long MOST_ANDROID = 16L << 20;
+
+    /** The share of the heap if no budget is set. */
+    private static final int HEAP_SHARE = 16;
+
+    /** How long nothing is taken after the heap had no memory: an app that needs its last bytes must get them. */
+    private static final long PAUSE_NANOS = 1000000000L;
+
+    private final AtomicLong used = new AtomicLong();
+    private volatile long bytes;
+    private volatile boolean pausing;
+    private volatile long pauseBegin;
+
+    /**
+     * Creates a budget.
+     *
+     * @param bytes its size
+     */
+    MemoryBudget(long bytes) {
+        this.bytes = bytes;
+    }
+
+    /** Returns how many bytes options allow. */
+    static long bytes(RecorderOptions options) {
+        // ART has this name, too.
+        return options.memory != 0 ? options.memory
+                : defaultBytes(Runtime.getRuntime().maxMemory(), "Dalvik".equals(System.getProperty("java.vm.name")));
+    }
+
+    /** Returns the size of the budget if none is set, for a heap of so many bytes. */
+    static long defaultBytes(long maxHeap, boolean android) {
+        return Math.max(RecorderOptions.LEAST_MEMORY, Math.min(android ? MOST_ANDROID : MOST_JVM, maxHeap / HEAP_SHARE));
+    }
+
+    /** Changes the size. What was taken before stays taken. */
+    void resize(long value) {
+        bytes = value;
+    }
+
+    /** Returns the size in bytes. */
+    long bytes() {
+        return bytes;
+    }
+
+    /** Returns how many bytes are taken. */
+    long used() {
+        return used.get();
+    }
+
+    /**
+     * Takes memory, to be called before it is allocated.
+     *
+     * @param n number of bytes
+     * @return false, and nothing is taken, if there is not so much left
+     */
+    boolean take(long n) {
+        return takeBelow(n, bytes);
+    }
+
+    /**
+     * As {@link #take}, for memory that is useful and not necessary: it leaves a part of the budget to others.
+     *
+     * @param n number of bytes
+     * @param most how many bytes of the budget may be taken afterwards
+     */
+    boolean takeBelow(long n, long most) {
+        if (pausing) {
+            if (System.nanoTime() - pauseBegin < PAUSE_NANOS) {
+                return false;
+            }
+            pausing = false;
+        }
+        for (;;) {
+            long before = used.get();
+            if (n > Math.min(most, bytes) - before) {
+                return false;
+            }
+            if (used.compareAndSet(before, before + n)) {
+                return true;
+            }
+        }
+    }
+
+    /** Takes memory that is needed in any case. The budget may be exceeded. */
+    void takeAlways(long n) {
+        used.addAndGet(n);
+    }
+
+    /** Gives memory back. To be called as often as it was taken, with the same number of bytes. */
+    void give(long n) {
+        used.addAndGet(-n);
+    }
+
+    /** Reports that the heap had no memory. Nothing can be taken for a second from now on. */
+    void heapIsFull() {
+        pauseBegin = System.nanoTime();
+        pausing = true;
+    }
+}

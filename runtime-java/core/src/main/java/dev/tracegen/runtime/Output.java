@@ -1,0 +1,148 @@
+package dev.tracegen.runtime;
+
+import java.io.File;
+import java.io.IOException;
+
+/**
+ * Where a recording is written to. Only the writer's thread uses it: to open a pipe is to wait for its reader.
+ *
+ * <ul>
+ *   <li>A file, an empty file or an earlier recording: the names are those of {@link OutputFile}.
+ *   <li>A directory: a file in it with the name of the process or of the main class, see {@link #nameOf}.
+ *   <li>A device or a pipe is written in place: it is not renamed, deleted, cut or locked, and has no size limit. If a
+ *       write fails, because the reader has left, it is opened again, and the next part of the recording begins.
+ *   <li>Everything else is refused: a file of another program, a symbolic link to nothing.
+ * </ul>
+ */
+final class Output {
+    /** How many names are tried if other processes write to all of them. */
+    private static final int MAX_NAMES = 100;
+
+    private final RecorderOptions options;
+    private final Retention retention;
+    private final Disk disk;
+
+    /** Null while the path was not looked at, and if it is a device or a pipe. */
+    private OutputFile files;
+
+    private File inPlace;
+
+    /** Since when the thread opens a device or a pipe, which may last for ever; 0 if it does not. */
+    private volatile long waitingSince;
+
+    /**
+     * Creates the description of an output. It touches no file.
+     *
+     * @param options the path and how much is kept
+     */
+    Output(RecorderOptions options, Disk disk) {
+        this.options = options;
+        this.retention = new Retention(options);
+        this.disk = disk;
+    }
+
+    /**
+     * Refuses an output that cannot be written to, before there is anything to write. Deletes recordings that are too
+     * old.
+     *
+     * @throws RefusedOutput if it is refused; the message says why and what to do
+     * @throws IOException if that is not known yet
+     */
+    void check() throws IOException {
+        find();
+        if (files != null) {
+            files.check();
+            files.deleteOld();
+        }
+    }
+
+    /** Finds out what the path names. */
+    private void find() throws IOException {
+        if (files != null || inPlace != null) {
+            return;
+        }
+        File path = options.output;
+        if (path.isDirectory()) {
+            path = new File(path, nameOf(options) + ".tgd");
+        }
+        if (path.exists() && !path.isFile() && !path.isDirectory()) {
+            inPlace = path;
+            return;
+        }
+        // A symbolic link to a file stays where it is: its target has the name and the neighbours.
+        files = new OutputFile(path.exists() ? path.getCanonicalFile() : path, retention, disk);
+    }
+
+    /**
+     * Opens the file of a part.
+     *
+     * @param part its number, from 1; the parts before it are complete
+     * @throws RefusedOutput if there is something that must not be written to
+     * @throws IOException if it is not possible now
+     */
+    OpenFile open(int part) throws IOException {
+        find();
+        if (inPlace != null) {
+            waitingSince = System.nanoTime() | 1;
+            try {
+                return new OpenFile(disk, inPlace, disk.open(inPlace), null);
+            } finally {
+                waitingSince = 0;
+            }
+        }
+        OutputFile first = files;
+        for (int attempt = 1;; attempt++) {
+            try {
+                OpenFile open = part == 1 ? files.open() : files.next(part - 1);
+                if (files != first) {
+                    options.platform.log(first.file() + " is written by another process; this one is recorded into "
+                            + files.file());
+                }
+                return open;
+            } catch (OutputFile.InUse e) {
+                if (attempt == MAX_NAMES) {
+                    throw e;
+                }
+                files = first.ofProcess(attempt);
+            }
+        }
+    }
+
+    /** Returns the number of the first part that was not deleted, given that of the part that is written. */
+    int firstPart(int current) {
+        return files == null ? 1 : files.firstPart(current);
+    }
+
+    /** Returns the size at which a part is closed and the next one begun. */
+    long fileBytes() {
+        return inPlace != null ? Long.MAX_VALUE : retention.fileBytes();
+    }
+
+    /** Returns for how many nanoseconds the thread has waited for the reader of a pipe. May be called on any thread. */
+    long waitedNanos() {
+        long since = waitingSince;
+        return since == 0 ? 0 : System.nanoTime() - since;
+    }
+
+    /**
+     * Returns the name of a recording in a directory: that of the process, or of the program's main class or jar, with
+     * other characters than letters, digits, {@code . _ -} replaced; {@code app} if there is none.
+     */
+    static String nameOf(RecorderOptions options) {
+        String name = options.meta.get("process");
+        if (name == null) {
+            name = options.meta.get("sun.java.command");
+            name = name == null ? "" : Command.program(name);
+            name = name.endsWith(".jar") ? name.substring(0, name.length() - 4)
+                    : name.substring(Math.max(name.lastIndexOf('.'), name.lastIndexOf('/')) + 1);
+        }
+        StringBuilder b = new StringBuilder();
+        for (int k = 0; k < name.length(); k++) {
+            char c = name.charAt(k);
+            boolean plain = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
+                    || c == '.' && b.length() > 0;
+            b.append(plain ? c : '_');
+        }
+        return b.length() == 0 ? "app" : b.toString();
+    }
+}

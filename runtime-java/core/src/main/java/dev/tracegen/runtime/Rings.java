@@ -1,0 +1,210 @@
+package dev.tracegen.runtime;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * What the rings of one recorder have in common: their memory, how large they may get, and what is done when one is
+ * full. A ring begins small. When it is full, its owner replaces it by one that is four times as large, as long as
+ * there is memory. So a thread with few calls needs few kilobytes.
+ *
+ * <p>A method that runs on an app's thread takes no lock, but for {@link Recorder#updateFastPath} behind an
+ * allocation.
+ */
+final class Rings {
+    /** The records of a new ring. */
+    static final int FIRST_RECORDS = 1024;
+
+    /** How many times larger the next ring is. */
+    private static final int GROWTH = 4;
+
+    private static final int RECORD_BYTES = 8;
+
+    /** About what a thread needs besides its ring, with what the sampler has of it. */
+    private static final long TRACE_BYTES = 2048;
+
+    /** After so many new threads the sampler is woken: as many may have ended. */
+    private static final int MANY_THREADS = 16;
+
+    /** What is done when a ring is full, one of {@link RecorderOptions}'s constants. */
+    volatile int pressure = RecorderOptions.PRESSURE_LOSE;
+
+    /** A call that takes so many ticks is kept in a window. */
+    volatile long longTicks = Long.MAX_VALUE;
+
+    /** How long an owner waits for the sampler if that copies nothing. A waiting app must not hang. */
+    volatile long waitNanos = 2000000000L;
+
+    final MemoryBudget memory;
+
+    /** The greatest number of records in the ring of the main thread, and of another one. */
+    private volatile int mostMain;
+    private volatile int most;
+
+    /** Null in tests of a ring alone. */
+    private final Recorder recorder;
+
+    private final AtomicInteger newThreads = new AtomicInteger();
+
+    /** Whether the sampler was woken and has not begun to check all threads since. */
+    private volatile boolean woken;
+
+    /**
+     * Creates rings for a recorder.
+     *
+     * @param recorder null for none
+     * @param memory what all rings together may take
+     * @param mostRecords the greatest number of records in a ring
+     */
+    Rings(Recorder recorder, MemoryBudget memory, int mostRecords) {
+        this.recorder = recorder;
+        this.memory = memory;
+        this.mostMain = mostRecords;
+        this.most = mostRecords;
+    }
+
+    /** Sets the limits by options. Rings that are larger than they may get now stay. */
+    void use(RecorderOptions o, int calls) {
+        mostMain = o.ringRecords;
+        most = o.threadRingRecords;
+        memory.resize(MemoryBudget.bytes(o));
+        longTicks = Math.max(1, Math.min(calls, o.slowMillis / 4) * 1000000L / o.tickNanos);
+        pressure = o.everyRecord ? o.pressure : RecorderOptions.PRESSURE_LOSE;
+    }
+
+    private static long bytes(int records) {
+        return (long) records * RECORD_BYTES;
+    }
+
+    /**
+     * Takes the memory of a thread's objects.
+     *
+     * @return false if there is none: the thread cannot be recorded now
+     */
+    boolean takeThread() {
+        if (newThreads.incrementAndGet() >= MANY_THREADS) {
+            wakeOnce();
+        }
+        if (memory.take(TRACE_BYTES)) {
+            return true;
+        }
+        wakeOnce();
+        return false;
+    }
+
+    /** Takes the memory of a thread's objects that are made in any case. */
+    void takeThreadAlways() {
+        memory.takeAlways(TRACE_BYTES);
+    }
+
+    /** Gives back what a thread took. To be called once, when its ring is not used any more. */
+    void giveThread(Ring ring) {
+        memory.give(TRACE_BYTES);
+        giveRing(ring);
+    }
+
+    /** Gives back the memory of a ring. */
+    void giveRing(Ring ring) {
+        if (ring != null) {
+            memory.give(bytes(ring.length()));
+        }
+    }
+
+    /**
+     * Returns the first ring of a thread. To be called on that thread.
+     *
+     * @param first the number of its first record: how many were dropped before it
+     * @return null if there is no memory
+     */
+    Ring first(ThreadTrace trace, long first) {
+        int records = Math.min(FIRST_RECORDS, trace.main ? mostMain : most);
+        if (trace.main) {
+            memory.takeAlways(bytes(records));
+        } else if (!memory.take(bytes(records))) {
+            wakeOnce();
+            return null;
+        }
+        boolean done = false;
+        try {
+            Ring ring = new Ring(this, trace, records, first);
+            recorder.updateTime(ring);
+            done = true;
+            return ring;
+        } catch (OutOfMemoryError e) {
+            memory.heapIsFull();
+            return null;
+        } finally {
+            if (!done) {
+                memory.give(bytes(records));
+            }
+        }
+    }
+
+    /**
+     * Returns a larger ring with the records of one that is full; null if it must not grow or if there is no memory.
+     * The main thread's ring leaves an eighth of the budget, and others leave half of it. So there is memory for the
+     * first rings of other threads, and for records that wait to be written.
+     */
+    Ring larger(Ring full) {
+        boolean main = full.trace == null || full.trace.main;
+        int records = (int) Math.min(main ? mostMain : most, (long) GROWTH * full.length());
+        long budget = memory.bytes();
+        if (records <= full.length()
+                || !memory.takeBelow(bytes(records), main ? budget - budget / 8 : budget - budget / 2)) {
+            return null;
+        }
+        Ring ring = null;
+        try {
+            ring = new Ring(full, records);
+        } catch (OutOfMemoryError e) {
+            memory.heapIsFull();
+        } finally {
+            if (ring == null) {
+                memory.give(bytes(records));
+            }
+        }
+        return ring;
+    }
+
+    /** Completes that a ring was replaced: the new one gets the exact time and the fast path. May be repeated. */
+    void replaced(Ring next) {
+        if (recorder != null) {
+            recorder.updateTime(next);
+            if (next.trace.main) {
+                recorder.updateFastPath();
+            }
+        }
+    }
+
+    /** Reports whether records are still copied by the sampler. */
+    boolean recording() {
+        return recorder != null && recorder.recording();
+    }
+
+    /** Wakes the sampler, because a ring is getting full. */
+    void wake() {
+        if (recorder != null) {
+            recorder.wakeSampler();
+        }
+    }
+
+    /** Wakes the sampler to release what threads had that have ended, once until it does so. */
+    private void wakeOnce() {
+        if (woken) {
+            return;
+        }
+        woken = true;
+        boolean done = false;
+        try {
+            wake();
+            done = true;
+        } finally {
+            woken = done;
+        }
+    }
+
+    /** To be called by the sampler before it looks at all threads. */
+    void checking() {
+        newThreads.set(0);
+        woken = false;
+    }
+}
