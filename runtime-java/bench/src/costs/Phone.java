@@ -7,6 +7,7 @@ import com.sun.management.ThreadMXBean;
 import dev.tracegen.device.Device;
 import java.io.File;
 import java.lang.management.ManagementFactory;
+import java.lang.reflect.Field;
 
 /** What the programs of this package have in common: a device, an app, and the counters of the main thread. */
 final class Phone {
@@ -17,7 +18,36 @@ final class Phone {
 
     /** Makes this thread the main thread of an app on Android 14. */
     static void boot(String natives) throws Exception {
+        Thread.setDefaultUncaughtExceptionHandler(new Thread.UncaughtExceptionHandler() {
+            @Override
+            public void uncaughtException(Thread thread, Throwable e) {
+                e.printStackTrace();
+                Runtime.getRuntime().halt(1);
+            }
+        });
         Device.boot(natives, 34, false);
+        activityThread();
+    }
+
+    /** Sets what Matrix looks for: the object of the app's main thread, with its handler. */
+    private static void activityThread() throws Exception {
+        Class<?> type = Class.forName("android.app.ActivityThread");
+        Object thread = withoutConstructor(type);
+        set(thread, type, "mH", withoutConstructor(Class.forName("android.app.ActivityThread$H")));
+        set(null, type, "sCurrentActivityThread", thread);
+    }
+
+    private static Object withoutConstructor(Class<?> type) throws Exception {
+        Class<?> unsafe = Class.forName("sun.misc.Unsafe");
+        Field instance = unsafe.getDeclaredField("theUnsafe");
+        instance.setAccessible(true);
+        return unsafe.getMethod("allocateInstance", Class.class).invoke(instance.get(null), type);
+    }
+
+    private static void set(Object of, Class<?> type, String name, Object value) throws Exception {
+        Field f = type.getDeclaredField(name);
+        f.setAccessible(true);
+        f.set(of, value);
     }
 
     static long cpuNanos() {
