@@ -37,7 +37,6 @@ var avoidedWords = []avoidedWord{
 	{forms: "sight sights", instead: "file status"},
 	{forms: "voice voices", instead: "log, message"},
 	{forms: "furniture", instead: "the name of the thing"},
-	{forms: "delivery deliveries delivered", instead: "output, write"},
 	{forms: "jank janks", instead: "stall", unless: "frame,jankstats"},
 	{forms: "stretch stretches", instead: "segment"},
 	{forms: "mend mends mended mending", instead: "repair"},

@@ -7,10 +7,10 @@ import java.util.zip.Deflater;
 final class ChunkFrames {
     static final int DEFLATE = 1;
 
-    private static final int MAGIC = 0x31444754; // TGD1
-    private static final int SYNC = 0x4B434754; // TGCK
-    private static final int HEADER = 32;
-    private static final int CHUNK_HEADER = 20;
+    static final int MAGIC = 0x31444754; // TGD1
+    static final int SYNC = 0x4B434754; // TGCK
+    static final int HEADER = 32;
+    static final int CHUNK_HEADER = 20;
 
     /** A shorter payload is not deflated. */
     private static final int WORTH_DEFLATING = 128;

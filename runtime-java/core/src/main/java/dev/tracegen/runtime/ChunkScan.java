@@ -15,10 +15,6 @@ import java.util.zip.Inflater;
  * small buffer, because only a checksum shows whether a chunk is whole.
  */
 final class ChunkScan {
-    private static final int MAGIC = 0x31444754; // TGD1
-    private static final int SYNC = 0x4B434754; // TGCK
-    private static final int HEADER = 32;
-    private static final int CHUNK_HEADER = 20;
     private static final int MAX_PAYLOAD = 16 << 20;
 
     /** The most that a META chunk may take when it is inflated. */
@@ -53,11 +49,11 @@ final class ChunkScan {
      */
     static ChunkScan of(RandomAccessFile in) throws IOException {
         ChunkScan s = new ChunkScan(in);
-        if (s.length < HEADER || s.u32(0) != MAGIC || (s.u32(4) & 0xFFFF) != 1) {
+        if (s.length < ChunkFrames.HEADER || s.u32(0) != ChunkFrames.MAGIC || (s.u32(4) & 0xFFFF) != 1) {
             return null;
         }
         long header = s.u32(8) & 0xFFFFFFFFL;
-        if (header < HEADER || header > s.length) {
+        if (header < ChunkFrames.HEADER || header > s.length) {
             return null;
         }
         return s.chunks(header) && s.meta != null ? s : null;
@@ -88,13 +84,13 @@ final class ChunkScan {
 
     private boolean chunks(long from) throws IOException {
         end = from;
-        for (long at = from; at + CHUNK_HEADER <= length;) {
-            if (u32(at) != SYNC) {
+        for (long at = from; at + ChunkFrames.CHUNK_HEADER <= length;) {
+            if (u32(at) != ChunkFrames.SYNC) {
                 at = nextSync(at + 1);
                 continue;
             }
             long size = u32(at + 8) & 0xFFFFFFFFL;
-            boolean fits = size <= MAX_PAYLOAD && at + CHUNK_HEADER + size <= length;
+            boolean fits = size <= MAX_PAYLOAD && at + ChunkFrames.CHUNK_HEADER + size <= length;
             if (!fits || checksum(at, (int) size) != u32(at + 16)) {
                 wasted += fits ? size : 0;
                 if (wasted > WASTE * length) {
@@ -104,7 +100,7 @@ final class ChunkScan {
                 continue;
             }
             chunk(at, (int) size);
-            end = at + CHUNK_HEADER + size;
+            end = at + ChunkFrames.CHUNK_HEADER + size;
             at = end + 3 & ~3L;
         }
         return true;
@@ -117,9 +113,9 @@ final class ChunkScan {
         ended |= type == RecordingWriter.EXIT;
         if (type == RecordingWriter.META && meta == null && size <= MAX_META) {
             byte[] payload = new byte[size];
-            in.seek(at + CHUNK_HEADER);
+            in.seek(at + ChunkFrames.CHUNK_HEADER);
             in.readFully(payload);
-            meta = values((u32(at + 4) >>> 16 & RecordingWriter.DEFLATE) != 0 ? inflate(payload) : payload);
+            meta = values((u32(at + 4) >>> 16 & ChunkFrames.DEFLATE) != 0 ? inflate(payload) : payload);
         }
     }
 
@@ -189,7 +185,7 @@ final class ChunkScan {
     /** Returns the first place from at on where a chunk may begin; the end of the file if there is none. */
     private long nextSync(long at) throws IOException {
         for (; at + 4 <= length; at++) {
-            if (u8(at) == 'T' && u32(at) == SYNC) {
+            if (u8(at) == 'T' && u32(at) == ChunkFrames.SYNC) {
                 return at;
             }
         }
@@ -199,7 +195,7 @@ final class ChunkScan {
     private int checksum(long at, int size) throws IOException {
         CRC32 crc = new CRC32();
         add(crc, at + 4, 12);
-        add(crc, at + CHUNK_HEADER, size);
+        add(crc, at + ChunkFrames.CHUNK_HEADER, size);
         return (int) crc.getValue();
     }
 

@@ -41,7 +41,8 @@ final class MemoryBudget {
 
     /** Returns the size of the budget if none is set, for a heap of so many bytes. */
     static long defaultBytes(long maxHeap, boolean android) {
-        return Math.max(RecorderOptions.LEAST_MEMORY, Math.min(android ? MOST_ANDROID : MOST_JVM, maxHeap / HEAP_SHARE));
+        long most = android ? MOST_ANDROID : MOST_JVM;
+        return Math.max(RecorderOptions.LEAST_MEMORY, Math.min(most, maxHeap / HEAP_SHARE));
     }
 
     /** Changes the size. What was taken before stays taken. */

@@ -1,8 +1,9 @@
 package dev.tracegen.runtime;
 
 /**
- * Shortens the texts of messages. A Looper prints {@code >>>>> Dispatching to Handler (CLASS) {HASH} CALLBACK: WHAT}. The
- * handler and the callback print themselves by {@code toString}, which the app may have replaced by anything.
+ * Shortens the texts of messages. A Looper prints
+ * {@code >>>>> Dispatching to Handler (CLASS) {HASH} CALLBACK: WHAT}. The handler and the callback print themselves by
+ * {@code toString}, which the app may have replaced by anything.
  */
 final class MessageText {
     private static final String BEGIN = ">>>>> Dispatching to ";

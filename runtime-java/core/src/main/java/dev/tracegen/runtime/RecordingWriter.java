@@ -411,8 +411,8 @@ final class RecordingWriter implements Closeable {
     }
 
     /**
-     * Writes an ALIVE chunk: the process lived at this time, and these messages and outermost calls were open. It begins
-     * a file only if one of them is slow.
+     * Writes an ALIVE chunk: the process lived at this time, and these messages and outermost calls were open. It
+     * begins a file only if one of them is slow.
      *
      * @param nanos the time, in {@link Platform#nanoTime()}
      * @param wallMillis the same moment, in {@link Platform#wallMillis()}

@@ -4,11 +4,8 @@ import java.io.Closeable;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.nio.channels.OverlappingFileLockException;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.zip.CRC32;
-import java.util.zip.Deflater;
 
 /**
  * A recording of an earlier process that was killed: it has no END chunk. How that process ended can be appended to it,
@@ -16,15 +13,14 @@ import java.util.zip.Deflater;
  * concurrent use.
  */
 public final class UnfinishedRecording implements Closeable {
-    /** The byte that the recorder of a living process locks. */
-    private static final long LOCKED_BYTE = 1L << 40;
-
     private final RandomAccessFile file;
+    private final FileClaim claim;
     private final ChunkScan scan;
     private boolean appended;
 
-    private UnfinishedRecording(RandomAccessFile file, ChunkScan scan) {
+    private UnfinishedRecording(RandomAccessFile file, FileClaim claim, ChunkScan scan) {
         this.file = file;
+        this.claim = claim;
         this.scan = scan;
     }
 
@@ -36,16 +32,23 @@ public final class UnfinishedRecording implements Closeable {
      * @throws IOException if the file cannot be read or written
      */
     public static UnfinishedRecording open(File path) throws IOException {
-        if (!path.isFile()) {
-            // Opening a pipe blocks, and opening a device may act on it.
+        if (!path.isFile() || FileClaim.isOurs(path)) {
+            // Opening a pipe blocks, opening a device may act on it, and closing a file ends the claim to it.
             return null;
         }
         UnfinishedRecording found = null;
         RandomAccessFile file = new RandomAccessFile(path, "rw");
         try {
-            ChunkScan scan = lock(file) ? ChunkScan.of(file) : null;
-            if (scan != null && !scan.isClosed() && !scan.hasExit()) {
-                found = new UnfinishedRecording(file, scan);
+            FileClaim claim = FileClaim.of(path, file.getChannel());
+            try {
+                ChunkScan scan = claim == null ? null : ChunkScan.of(file);
+                if (scan != null && !scan.isClosed() && !scan.hasExit()) {
+                    found = new UnfinishedRecording(file, claim, scan);
+                }
+            } finally {
+                if (found == null && claim != null) {
+                    claim.release();
+                }
             }
         } finally {
             if (found == null) {
@@ -53,18 +56,6 @@ public final class UnfinishedRecording implements Closeable {
             }
         }
         return found;
-    }
-
-    /** Locks a file. Returns false if a recorder writes it. */
-    private static boolean lock(RandomAccessFile file) {
-        try {
-            return file.getChannel().tryLock(LOCKED_BYTE, 1, false) != null;
-        } catch (OverlappingFileLockException e) {
-            return false;
-        } catch (IOException e) {
-            // There are no locks here.
-            return true;
-        }
     }
 
     /** Returns what the recording says of itself: the keys and values of its META chunk. */
@@ -91,13 +82,13 @@ public final class UnfinishedRecording implements Closeable {
             payload.str(e.getKey()).str(e.getValue());
         }
         ChunkBytes out = new ChunkBytes();
-        while ((scan.end() + out.size) % 4 != 0) {
-            out.u8(0);
-        }
-        frame(out, payload);
+        ChunkFrames frames = new ChunkFrames();
+        frames.chunk(out, RecordingWriter.EXIT, 0, (int) scan.nextNumber(), payload);
+        frames.end();
         file.setLength(scan.end());
         try {
-            file.seek(scan.end());
+            // The bytes up to a multiple of 4 are zeros, because the file had ended before them.
+            file.seek(scan.end() + 3 & ~3L);
             file.write(out.bytes, 0, out.size);
             file.getFD().sync();
         } catch (IOException e) {
@@ -106,33 +97,10 @@ public final class UnfinishedRecording implements Closeable {
         }
     }
 
-    private void frame(ChunkBytes out, ChunkBytes payload) {
-        int begin = out.size;
-        out.u32(0x4B434754).u16(RecordingWriter.EXIT).u16(RecordingWriter.DEFLATE).u32(0).u32((int) scan.nextNumber())
-                .u32(0);
-        int body = out.size;
-        out.u32(payload.size);
-        Deflater deflater = new Deflater(Deflater.BEST_SPEED, true);
-        deflater.setInput(payload.bytes, 0, payload.size);
-        deflater.finish();
-        while (!deflater.finished()) {
-            out.reserve(4096);
-            out.size += deflater.deflate(out.bytes, out.size, out.bytes.length - out.size);
-        }
-        deflater.end();
-        out.put32(begin + 8, out.size - body);
-        CRC32 crc = new CRC32();
-        crc.update(out.bytes, begin + 4, 12);
-        crc.update(out.bytes, body, out.size - body);
-        out.put32(begin + 16, (int) crc.getValue());
-        while ((out.size - begin) % 4 != 0) {
-            out.u8(0);
-        }
-    }
-
     /** Closes and unlocks the file. */
     @Override
     public void close() throws IOException {
+        claim.release();
         file.close();
     }
 }
