@@ -473,6 +473,15 @@ public final class Recorder {
         }
     }
 
+    /** Returns the trace of a thread, null if there is none. */
+    ThreadTrace existingTrace(Thread thread) {
+        return traces.get(thread);
+    }
+
+    Ticker ticker() {
+        return ticker;
+    }
+
     Rings rings() {
         return rings;
     }
