@@ -386,7 +386,12 @@ public final class Recorder {
             r = startEarly();
         }
         if (r != null && status > 0) {
-            r.put(id, bit);
+            try {
+                r.put(id, bit);
+            } catch (OutOfMemoryError e) {
+                r.rings.memory.heapIsFull();
+                r.dropped.add(Dropped.RECORDS, 1);
+            }
         }
     }
 
