@@ -28,6 +28,13 @@ public final class Recorder {
     // The first call never waits for this lock: the app may hold any lock at that moment.
     private static final AtomicBoolean STARTING = new AtomicBoolean();
 
+    /** Set while the system properties are read and from then on. */
+    private static final AtomicBoolean READING = new AtomicBoolean();
+
+    /** What the system properties say, null for nothing. Written before {@link #earlyOptionsRead}. */
+    private static RecorderOptions earlyOptions;
+    private static volatile boolean earlyOptionsRead;
+
     private static volatile Recorder current;
     private static volatile int status = AppMethodBeat.STATUS_DEFAULT;
     private static volatile MethodEnterListener enterListener;
@@ -47,6 +54,7 @@ public final class Recorder {
     private final AtomicBoolean hasFailed = new AtomicBoolean();
     private final Rings rings;
     private final AtomicBoolean listenerHasFailed = new AtomicBoolean();
+    private final Failures failures = new Failures();
     private final long createdNanos;
     private volatile RecorderOptions options;
     private final Dropped dropped = new Dropped();
@@ -141,6 +149,9 @@ public final class Recorder {
         w.start();
         d.start();
         s.start();
+        if (options.platform instanceof JvmPlatform) {
+            JvmMode.finishOnExit();
+        }
         current = this;
         status = AppMethodBeat.STATUS_STARTED;
         updateFastPath();
@@ -148,18 +159,17 @@ public final class Recorder {
 
     /** Creates the first recorder without waiting. Returns null if that is not possible now. */
     private static Recorder startEarly() {
-        if (!STARTING.compareAndSet(false, true)) {
+        if (!earlyOptionsRead && !readEarlyOptions() || !STARTING.compareAndSet(false, true)) {
             return null;
         }
         try {
             if (current == null && status == AppMethodBeat.STATUS_DEFAULT) {
-                RecorderOptions fromProperties = JvmMode.options();
+                RecorderOptions fromProperties = earlyOptions;
                 Recorder r = new Recorder(fromProperties == null ? withPlatform(new RecorderOptions())
                         : fromProperties);
                 r.ticker.start();
                 if (fromProperties != null) {
                     r.begin(null);
-                    JvmMode.stopOnExit(r);
                 } else {
                     status = AppMethodBeat.STATUS_READY;
                     current = r;
@@ -168,13 +178,35 @@ public final class Recorder {
             }
             return current;
         } catch (Throwable e) {
-            // There is no memory or no thread left. The app goes on unrecorded.
-            AppMethodBeat.mode = AppMethodBeat.OFF;
-            status = AppMethodBeat.STATUS_STOPPED;
+            turnOff();
             return null;
         } finally {
             STARTING.set(false);
         }
+    }
+
+    /**
+     * Reads what the system properties say, once. It may log lines about them, so it does not happen under the lock:
+     * while one thread reads, the calls of others are not recorded. Returns false if another thread reads or if that
+     * is not possible.
+     */
+    private static boolean readEarlyOptions() {
+        if (!READING.compareAndSet(false, true)) {
+            return earlyOptionsRead;
+        }
+        try {
+            earlyOptions = JvmMode.options();
+            earlyOptionsRead = true;
+        } catch (Throwable e) {
+            turnOff();
+        }
+        return earlyOptionsRead;
+    }
+
+    /** Records nothing, because there is no memory or no thread left for the first recorder. The app goes on. */
+    private static void turnOff() {
+        AppMethodBeat.mode = AppMethodBeat.OFF;
+        status = AppMethodBeat.STATUS_STOPPED;
     }
 
     /**
@@ -195,7 +227,11 @@ public final class Recorder {
             return;
         }
         // First of all: as soon as recording is off, calls end without an exit.
-        stopNanos = options.platform.nanoTime();
+        try {
+            stopNanos = options.platform.nanoTime();
+        } catch (Throwable e) {
+            // The recorder may be stopped because this fails. Then the recording ends when its last chunk is written.
+        }
         status = AppMethodBeat.STATUS_STOPPED;
         updateFastPath();
         ticker.stop();
@@ -693,12 +729,19 @@ public final class Recorder {
     }
 
     /**
-     * Logs a failure of the recorder itself, only the first time: it may occur again with every message. Never throws:
+     * Logs a failure of the recorder itself, only the first time: it may occur again with every message. If there are
+     * too many, it turns recording off, and logs that with the first of them. Never throws:
      * the threads of the recorder must survive when there is no memory even for the line.
      */
     void failed(Throwable e) {
         try {
-            if (hasFailed.compareAndSet(false, true)) {
+            Throwable first = failures.add(e, System.nanoTime());
+            if (first != null && recording()) {
+                stop();
+                options.platform.log("recording is turned off and the program runs on, because the recorder has failed "
+                        + Failures.TOO_MANY + " times in " + Failures.PERIOD_NANOS / 1000000000L
+                        + " s; the first failure was: " + first);
+            } else if (hasFailed.compareAndSet(false, true)) {
                 options.platform.log("the recorder failed and continues: " + e);
             }
         } catch (Throwable again) {
