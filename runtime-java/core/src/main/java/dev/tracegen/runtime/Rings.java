@@ -103,13 +103,13 @@ final class Rings {
         memory.takeAlways(TRACE_BYTES);
     }
 
-    /** Gives back what a thread took. To be called once, when its ring is not used any more. */
+    /** Returns to the budget what a thread took. To be called once, when its ring is not used any more. */
     void giveThread(Ring ring) {
         memory.give(TRACE_BYTES);
         giveRing(ring);
     }
 
-    /** Gives back the memory of a ring. */
+    /** Returns the memory of a ring to the budget. */
     void giveRing(Ring ring) {
         if (ring != null) {
             memory.give(bytes(ring.length()));
@@ -173,7 +173,7 @@ final class Rings {
         return ring;
     }
 
-    /** Gives back what {@link #larger} took for a ring that is not used. */
+    /** Returns to the budget what {@link #larger} took for a ring that is not used. */
     void giveUnused(Ring ring, Ring full) {
         memory.give(bytes(ring.length()) - bytes(full.length()));
     }

@@ -77,7 +77,8 @@ class RecorderMemoryTest {
         for (int t = 1; t <= 1000; t++) {
             for (String r : WrittenChunks.records(file, t).split(" ")) {
                 // A thread may get its ring late. Then the number of its first record says how many were dropped.
-                records += r.startsWith("!") ? Long.parseLong(r.substring(1)) : r.isEmpty() || r.startsWith("#") ? 0 : 1;
+                records += r.startsWith("!") ? Long.parseLong(r.substring(1))
+                        : r.isEmpty() || r.startsWith("#") ? 0 : 1;
             }
         }
         assertEquals(200000, records + dropped(file));
