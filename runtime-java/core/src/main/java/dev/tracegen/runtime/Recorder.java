@@ -434,7 +434,12 @@ public final class Recorder {
             r = startEarly();
         }
         if (r != null && status > 0) {
-            r.put(id, bit);
+            try {
+                r.put(id, bit);
+            } catch (OutOfMemoryError e) {
+                r.rings.memory.heapIsFull();
+                r.dropped.add(Dropped.RECORDS, 1);
+            }
         }
     }
 
@@ -519,6 +524,15 @@ public final class Recorder {
         if (trace.existingRing() == null) {
             dropped.add(Dropped.RECORDS, trace.droppedRecords());
         }
+    }
+
+    /** Returns the trace of a thread, null if there is none. */
+    ThreadTrace existingTrace(Thread thread) {
+        return traces.get(thread);
+    }
+
+    Ticker ticker() {
+        return ticker;
     }
 
     Rings rings() {
