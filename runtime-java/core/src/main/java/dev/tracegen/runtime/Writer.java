@@ -116,7 +116,7 @@ final class Writer implements Runnable {
 
     /**
      * Waits until the thread has ended, or for so long, or until it has waited too long for the reader of a pipe: a
-     * program must end though nobody reads its recording.
+     * program must end though its recording is not read.
      */
     void join(long millis) throws InterruptedException {
         long end = System.nanoTime() + millis * 1000000L;
