@@ -24,6 +24,12 @@ public final class Stall {
     /** How long it lasted, in nanoseconds. */
     public final long wallNanos;
 
+    /**
+     * For how much of that time the process did not run, because it was frozen or stopped or a debugger was attached,
+     * in nanoseconds. A stall lasted at least the slow threshold without this time.
+     */
+    public final long suspendedNanos;
+
     /** The CPU time of its thread meanwhile, in nanoseconds; -1 if unknown. */
     public final long cpuNanos;
 
@@ -68,6 +74,7 @@ public final class Stall {
         this.description = message.description;
         this.beginNanos = message.beginNanos;
         this.wallNanos = message.wallNanos;
+        this.suspendedNanos = facts.suspendedNanos;
         this.cpuNanos = message.cpuNanos;
         this.gcCount = facts.gcCount;
         this.gcMillis = facts.gcMillis;

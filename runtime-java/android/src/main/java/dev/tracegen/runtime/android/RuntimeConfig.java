@@ -45,6 +45,7 @@ import org.jspecify.annotations.Nullable;
  *   input-events   true | false                     (false: it wraps the callback of each window)
  *   hidden-api     true | false                     (true: uses members of Android that are not public API
  *                                                   where Android allows it)
+ *   process-state-summary  true | false             (false: see {@link #processStateSummary})
  * </pre>
  *
  * <p>The setters return this object. {@link TracegenRuntime#start} reads it once.
@@ -65,6 +66,7 @@ public final class RuntimeConfig {
     String mapping;
     boolean frames;
     boolean inputEvents;
+    boolean processStateSummary;
     final RecorderOptions recorder = new RecorderOptions();
     final MonitorOptions monitor = new MonitorOptions();
     private final List<String> problems = new ArrayList<String>();
@@ -150,6 +152,8 @@ public final class RuntimeConfig {
             frames = flag(value);
         } else if (key.equals("input-events")) {
             inputEvents = flag(value);
+        } else if (key.equals("process-state-summary")) {
+            processStateSummary = flag(value);
         } else {
             recorder.set(key, value);
         }
@@ -223,6 +227,20 @@ public final class RuntimeConfig {
      */
     public RuntimeConfig inputEvents(boolean value) {
         inputEvents = value;
+        return this;
+    }
+
+    /**
+     * Sets whether the runtime tells the system by {@code ActivityManager.setProcessStateSummary} when this process
+     * started (Android 11 and newer). A later process then finds out beyond doubt which recording belongs to which
+     * {@code ApplicationExitInfo}; without it, it goes by process IDs and times. A process has one summary: this
+     * replaces the one of the app or of another SDK.
+     *
+     * @param value false if not set
+     * @return this
+     */
+    public RuntimeConfig processStateSummary(boolean value) {
+        processStateSummary = value;
         return this;
     }
 
