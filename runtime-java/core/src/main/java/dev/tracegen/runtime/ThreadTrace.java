@@ -78,6 +78,10 @@ public final class ThreadTrace {
     private long beginCpu;
     private long lastEnd;
 
+    /** The message that ends, for the history, made at the first message. Used by the thread only. */
+    private MessageHistory.Entry message;
+    private boolean described;
+
     ThreadTrace(Recorder recorder, Thread thread, int index, boolean main, boolean recorded) {
         this.recorder = recorder;
         this.thread = thread;
@@ -117,7 +121,11 @@ public final class ThreadTrace {
             if (lastEnd != 0 && now - lastEnd >= recorder.options().mergeMillis * 1000000L) {
                 messageHistory().idle(lastEnd, now);
             }
+            if (message == null) {
+                message = new MessageHistory.Entry();
+            }
             running = text;
+            described = false;
             runningSince = now;
             recorder.messageBegan();
         } catch (Throwable e) {
@@ -134,8 +142,9 @@ public final class ThreadTrace {
      */
     public void describe(int what, @Nullable String target, @Nullable String callback) {
         if (runningSince != 0) {
-            running = (target == null ? "(no handler)" : target) + (callback == null ? "" : " " + callback)
-                    + ": " + what;
+            // No text is made of it before the message turns out to be slow.
+            message.describe(what, target, callback);
+            described = true;
         }
     }
 
@@ -154,13 +163,15 @@ public final class ThreadTrace {
             runningSince = 0;
             messages = number + 1;
             lastEnd = now;
-            MessageRecord m = new MessageRecord(MessageHistory.kindOf(running), number, 1, since, now - since, cpu,
-                    running == null ? "" : running, firstRecord, sequence());
+            if (!described) {
+                message.text(running == null ? "" : running);
+            }
+            message.set(message.kindOfText(), number, 1, since, now - since, cpu, firstRecord, sequence());
             MessageHistory all = messageHistory();
             if (now - since >= recorder.options().slowMillis * 1000000L) {
-                recorder.stallEnded(this, m, all.snapshot());
+                recorder.stallEnded(this, message.record(), all.snapshot());
             }
-            all.add(m);
+            all.add(message);
             running = null;
         } catch (Throwable e) {
             runningSince = 0;

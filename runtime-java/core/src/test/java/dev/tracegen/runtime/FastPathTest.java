@@ -116,6 +116,30 @@ class FastPathTest {
         });
     }
 
+    /**
+     * Invariant: A message that turns out to be fast makes no text and allocates nothing, once the history is full:
+     * with the text of a Printer, or described at its end as by an Observer.
+     */
+    @Test
+    void fastMessagesAllocateNothing() {
+        ThreadTrace main = start(new RecorderOptions().history(20, 100, 16));
+        String text = ">>>>> Dispatching to Handler (com.a.B) {1f2e} null: 3";
+        assertEquals(0, allocated(() -> {
+            for (int k = 0; k < 1000; k++) {
+                main.messageBegin(text);
+                main.messageEnd();
+            }
+        }), "by Printer");
+        assertEquals(0, allocated(() -> {
+            for (int k = 0; k < 1000; k++) {
+                main.messageBegin(null);
+                main.describe(k, "com.a.B", k % 2 == 0 ? null : "com.a.C");
+                main.messageEnd();
+            }
+        }), "by Observer");
+        assertEquals("com.a.B com.a.C: 999", main.recent().get(99).description);
+    }
+
     // The assertion of a thread that the test started would be lost.
     private static volatile String failure;
 
