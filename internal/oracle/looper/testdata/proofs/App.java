@@ -11,6 +11,9 @@ public final class App extends android.app.Application {
     /** Null while the app is in {@code attachBaseContext}. */
     private volatile Context application = this;
 
+    /** The ActivityManager; null if there is none. */
+    volatile Object manager;
+
     App(File files) {
         this.files = files;
     }
@@ -50,7 +53,7 @@ public final class App extends android.app.Application {
 
     @Override
     public Object getSystemService(String name) {
-        return DISPLAY_SERVICE.equals(name) ? new Displays() : null;
+        return DISPLAY_SERVICE.equals(name) ? new Displays() : ACTIVITY_SERVICE.equals(name) ? manager : null;
     }
 
     /** As DisplayManager, which needs the resources of a device. The Display is Android's. */
@@ -60,6 +63,11 @@ public final class App extends android.app.Application {
             return (Display) global.getMethod("getRealDisplay", int.class)
                     .invoke(global.getMethod("getInstance").invoke(null), id);
         }
+    }
+
+    /** ActivityManager asks for it. It is no public API. */
+    public int getUserId() {
+        return 0;
     }
 
     /** If there are none, the configuration is that of the class path. */

@@ -2,10 +2,13 @@ package dev.tracegen.device;
 
 import android.app.ActivityManager;
 import android.content.res.AssetManager;
+import android.content.Context;
 import android.os.IBinder;
 import android.os.Looper;
+import android.os.ParcelFileDescriptor;
 import java.io.ByteArrayOutputStream;
 import java.io.File;
+import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -35,6 +38,7 @@ public final class Device {
     private static Object displayInfo;
     private static volatile File assetDirectory;
     private static final List<InputStream> openAssets = new ArrayList<InputStream>();
+    private static volatile Object exitReasons;
     private static volatile int importance = ActivityManager.RunningAppProcessInfo.IMPORTANCE_BACKGROUND;
 
     private Device(int api) {
@@ -202,6 +206,73 @@ public final class Device {
                 info));
     }
 
+    /**
+     * Makes {@code ActivityManager} say how earlier processes ended. The classes {@code ActivityManager} and
+     * {@code ApplicationExitInfo}, which Android 11 and newer have, and the stream of its trace are Android's own; the
+     * service behind them is not.
+     *
+     * @param context the context of the manager
+     * @param exits facts about each process, by the names of the setters of {@code ApplicationExitInfo} without
+     *     "set"; the value of "Trace" is the trace as a file that is compressed with gzip
+     * @return the manager
+     */
+    public static Object activityManager(Context context, List<Map<String, Object>> exits) throws Exception {
+        Class<?> type = Class.forName("android.app.ApplicationExitInfo");
+        List<Object> list = new ArrayList<Object>();
+        for (Map<String, Object> facts : exits) {
+            Object exit = type.getConstructor().newInstance();
+            for (Map.Entry<String, Object> fact : facts.entrySet()) {
+                boolean trace = fact.getKey().equals("Trace");
+                Object value = !trace ? fact.getValue() : answering(Class.forName("android.app.IAppTraceRetriever"),
+                        "getTraceFileDescriptor", new OpenTrace((File) fact.getValue()));
+                call(exit, trace ? "setAppTraceRetriever" : "set" + fact.getKey(), value);
+            }
+            list.add(exit);
+        }
+        Object slice = Class.forName("android.content.pm.ParceledListSlice").getConstructor(List.class)
+                .newInstance(list);
+        exitReasons = slice;
+        addActivityService();
+        Constructor<?> make = Class.forName("android.app.ActivityManager").getDeclaredConstructor(Context.class,
+                Class.forName("android.os.Handler"));
+        make.setAccessible(true);
+        return make.newInstance(context, null);
+    }
+
+    /** The file of a trace. A ParcelFileDescriptor of a descriptor would need ART's FileDescriptor. */
+    private static final class OpenTrace extends ParcelFileDescriptor {
+        private final FileInputStream file;
+
+        OpenTrace(File file) throws Exception {
+            super((ParcelFileDescriptor) null);
+            this.file = new FileInputStream(file);
+        }
+
+        @Override
+        public FileDescriptor getFileDescriptor() {
+            try {
+                return file.getFD();
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            file.close();
+        }
+    }
+
+    private static void call(Object of, String name, Object value) throws Exception {
+        for (Method m : of.getClass().getMethods()) {
+            if (m.getName().equals(name) && m.getParameterTypes().length == 1) {
+                m.invoke(of, value);
+                return;
+            }
+        }
+        throw new NoSuchMethodException(name);
+    }
+
     @SuppressWarnings("unchecked")
     private static void addService(String name, Object service) throws Exception {
         Field cache = Class.forName("android.os.ServiceManager").getDeclaredField("sCache");
@@ -209,7 +280,7 @@ public final class Device {
         ((Map<String, Object>) cache.get(null)).put(name, answering(IBinder.class, "queryLocalInterface", service));
     }
 
-    /** ActivityManager asks the activity service for the importance of the process. */
+    /** ActivityManager asks the activity service for the importance of the process, and how others ended. */
     private static void addActivityService() throws Exception {
         addService("activity", Proxy.newProxyInstance(Device.class.getClassLoader(),
                 new Class<?>[] {Class.forName("android.app.IActivityManager")}, new InvocationHandler() {
@@ -218,7 +289,8 @@ public final class Device {
                         if (method.getName().equals("getMyMemoryState")) {
                             ((ActivityManager.RunningAppProcessInfo) args[0]).importance = importance;
                         }
-                        return nothing(method.getReturnType());
+                        return method.getName().equals("getHistoricalProcessExitReasons") ? exitReasons
+                                : nothing(method.getReturnType());
                     }
                 }));
     }

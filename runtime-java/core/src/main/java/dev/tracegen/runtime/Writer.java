@@ -116,7 +116,7 @@ final class Writer implements Runnable {
 
     /**
      * Waits until the thread has ended, or for so long, or until it has waited too long for the reader of a pipe: a
-     * program must end though nobody reads its recording.
+     * program must end also if its recording is not read.
      */
     void join(long millis) throws InterruptedException {
         long end = System.nanoTime() + millis * 1000000L;
@@ -220,6 +220,7 @@ final class Writer implements Runnable {
         try {
             if (out != null) {
                 writeDropped();
+                writeLate();
                 job.write(out);
                 endIfRefused();
             }
@@ -235,6 +236,14 @@ final class Writer implements Runnable {
         long[] counts = dropped.take();
         if (counts != null && !out.dropped(counts)) {
             dropped.putBack(counts);
+        }
+    }
+
+    /** Writes when the clock was late. That comes before the chunk that is written next, such as a stall. */
+    private void writeLate() {
+        long[] intervals = ticker.late().take();
+        if (intervals != null && !out.late(intervals)) {
+            ticker.late().putBack(intervals);
         }
     }
 
@@ -256,6 +265,7 @@ final class Writer implements Runnable {
         try {
             if (out != null) {
                 writeDropped();
+                writeLate();
                 out.close();
             }
         } catch (Throwable e) {
@@ -337,6 +347,23 @@ final class Writer implements Runnable {
                 out.leftOut(calls.nanos, calls.ids, calls.calls);
             }
         }, 12L * calls.ids.length);
+    }
+
+    /**
+     * Hands over times in which the process did not run. Returns false if there is no room; then they are to be handed
+     * over later.
+     */
+    boolean suspended(final List<Suspensions.Time> times) {
+        if (queue.free() == 0) {
+            return false;
+        }
+        put(new Job() {
+            @Override
+            void write(RecordingWriter out) {
+                out.suspended(times);
+            }
+        }, 0);
+        return true;
     }
 
     /** Hands over what ran on a thread, for the end of the recording. */

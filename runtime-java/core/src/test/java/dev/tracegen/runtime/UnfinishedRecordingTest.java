@@ -11,6 +11,7 @@ import java.io.RandomAccessFile;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
@@ -42,9 +43,13 @@ class UnfinishedRecordingTest {
         Await.stop(recorder);
     }
 
-    /** Writes a recording with a few chunks and returns its bytes. */
+    /**
+     * Writes a recording with a few chunks and returns its bytes. This process writes another file, because it would
+     * keep its claim to that one until it ends.
+     */
     private byte[] recording(boolean closed) throws IOException {
-        RecordingWriter w = new RecordingWriter(new RecorderOptions().platform(platform).output(output.toFile())
+        Path written = Files.createTempDirectory(dir, "process").resolve("app.tgd");
+        RecordingWriter w = new RecordingWriter(new RecorderOptions().platform(platform).output(written.toFile())
                 .meta("process", "a.b").meta("long", new String(new char[500]).replace('\0', 'x')), 0, 1, new Disk());
         w.open();
         w.alive(5, 6, Collections.<OpenCall>emptyList());
@@ -52,6 +57,7 @@ class UnfinishedRecordingTest {
         if (closed) {
             w.close();
         }
+        Files.copy(written, output, StandardCopyOption.REPLACE_EXISTING);
         return Files.readAllBytes(output);
     }
 

@@ -82,10 +82,12 @@ final class Session implements Runnable {
         RecorderOptions options = c.recorder;
         String process = ProcessName.read();
         options.platform(new AndroidPlatform());
-        options.output(OutputPath.of(context, c.output, process));
+        File output = OutputPath.of(context, c.output, process);
+        options.output(output);
         options.mapping(c.mapping == null ? null : mapping(context, new File(c.mapping)));
         options.meta("package", context.getPackageName()).meta("process", process);
         options.meta("sdk", Integer.toString(Build.VERSION.SDK_INT));
+        ExitInfo.describe(options);
         config = c;
         Recorder r = Recorder.start(options);
         recorder = r;
@@ -93,6 +95,7 @@ final class Session implements Runnable {
             r.stop();
             return;
         }
+        ExitInfo.begin(context, output, process, c.processStateSummary);
         foreground.report(r);
         frames = c.frames ? new FrameTimes(r, Refresh.of(context)) : null;
         for (Looper looper : looperList()) {
@@ -236,10 +239,7 @@ final class Session implements Runnable {
     /** Releases what the first records took, because nothing will be recorded. */
     static void disable(RuntimeConfig config) {
         logProblems(config);
-        Recorder early = Recorder.current();
-        if (early != null) {
-            early.stop();
-        }
+        Recorder.disable();
     }
 
     private static void logProblems(RuntimeConfig config) {
