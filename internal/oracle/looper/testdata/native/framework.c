@@ -190,6 +190,7 @@ ANDROID(void, os_Trace_nativeSetTracingEnabled)(JNIEnv *env, jclass c, jboolean 
 
 /* Who we are. */
 
+ANDROID(jlong, os_Process_getElapsedCpuTime)(JNIEnv *env, jclass c) { return clock_nanos(CLOCK_PROCESS_CPUTIME_ID) / 1000000; }
 ANDROID(jint, os_Process_myTid)(JNIEnv *env, jclass c) { return syscall(SYS_gettid); }
 ANDROID(jint, os_Process_myPid)(JNIEnv *env, jclass c) { return getpid(); }
 ANDROID(jint, os_Process_myUid)(JNIEnv *env, jclass c) { return 10001; }
@@ -249,6 +250,7 @@ OTHER(jobject, dalvik_system_VMRuntime_newUnpaddedArray)(JNIEnv *env, jobject o,
 	jmethodID make = (*env)->GetStaticMethodID(env, array, "newInstance", "(Ljava/lang/Class;I)Ljava/lang/Object;");
 	return (*env)->CallStaticObjectMethod(env, array, make, element, n);
 }
+OTHER(jboolean, dalvik_system_VMDebug_isDebuggerConnected)(JNIEnv *env, jclass c) { return JNI_FALSE; }
 OTHER(jboolean, dalvik_system_VMRuntime_is64Bit)(JNIEnv *env, jobject o) { return JNI_TRUE; }
 OTHER(jint, dalvik_system_VMRuntime_getNotifyNativeInterval)(JNIEnv *env, jclass c) { return 1 << 30; }
 OTHER(void, dalvik_system_VMRuntime_notifyNativeAllocationsInternal)(JNIEnv *env, jobject o) {}
