@@ -1,5 +1,6 @@
 package dev.tracegen.device;
 
+import android.app.ActivityManager;
 import android.content.Context;
 import android.os.IBinder;
 import android.os.Looper;
@@ -31,6 +32,10 @@ public final class Device {
     public final int api;
 
     private static final Properties properties = new Properties();
+
+    private static Object displayInfo;
+    private static volatile Object exitReasons;
+    private static volatile int importance = ActivityManager.RunningAppProcessInfo.IMPORTANCE_BACKGROUND;
 
     private Device(int api) {
         this.api = api;
@@ -75,6 +80,31 @@ public final class Device {
     }
 
     private static native Class<?> defineBootClass(String name, byte[] bytes);
+
+    /** Returns how many frames were requested of the display by now. */
+    public static native long vsyncsRequested();
+
+    private static native void setInterval(long nanos);
+
+    /** Changes the refresh rate of the display, as a panel does. */
+    public static void setRefreshRate(float hz) throws Exception {
+        set(displayInfo, "refreshRate", hz);
+        set(displayInfo, "renderFrameRate", hz);
+        Object mode = Array.get(displayInfo.getClass().getField("supportedModes").get(displayInfo), 0);
+        for (Field f : mode.getClass().getDeclaredFields()) {
+            if (f.getName().equals("mRefreshRate") || f.getName().equals("mPeakRefreshRate")) {
+                f.setAccessible(true);
+                f.set(mode, hz);
+            }
+        }
+        setInterval((long) (1e9 / hz));
+    }
+
+    /** Sets the importance of the process, as Android's activity service has it. */
+    public static void setImportance(int value) throws Exception {
+        importance = value;
+        addActivityService();
+    }
 
     /**
      * Makes the calling thread the main thread of an app. Afterwards it should call {@code Looper.loop()}.
@@ -131,8 +161,9 @@ public final class Device {
         set(info, "modeId", 1);
         set(info, "refreshRate", 60f);
         set(info, "renderFrameRate", 60f);
-        Object manager = answering(Class.forName("android.hardware.display.IDisplayManager"), "getDisplayInfo", info);
-        addService("display", manager);
+        displayInfo = info;
+        addService("display", answering(Class.forName("android.hardware.display.IDisplayManager"), "getDisplayInfo",
+                info));
     }
 
     /**
@@ -160,9 +191,8 @@ public final class Device {
         }
         Object slice = Class.forName("android.content.pm.ParceledListSlice").getConstructor(List.class)
                 .newInstance(list);
-        Object service = answering(Class.forName("android.app.IActivityManager"), "getHistoricalProcessExitReasons",
-                slice);
-        addService("activity", service);
+        exitReasons = slice;
+        addActivityService();
         Constructor<?> make = Class.forName("android.app.ActivityManager").getDeclaredConstructor(Context.class,
                 Class.forName("android.os.Handler"));
         make.setAccessible(true);
@@ -205,10 +235,28 @@ public final class Device {
 
     @SuppressWarnings("unchecked")
     private static void addService(String name, Object service) throws Exception {
-        Object binder = answering(IBinder.class, "queryLocalInterface", service);
         Field cache = Class.forName("android.os.ServiceManager").getDeclaredField("sCache");
         cache.setAccessible(true);
-        ((Map<String, Object>) cache.get(null)).put(name, binder);
+        ((Map<String, Object>) cache.get(null)).put(name, answering(IBinder.class, "queryLocalInterface", service));
+    }
+
+    /** ActivityManager asks the activity service for the importance of the process, and how others ended. */
+    private static void addActivityService() throws Exception {
+        addService("activity", Proxy.newProxyInstance(Device.class.getClassLoader(),
+                new Class<?>[] {Class.forName("android.app.IActivityManager")}, new InvocationHandler() {
+                    @Override
+                    public Object invoke(Object self, Method method, Object[] args) {
+                        if (method.getName().equals("getMyMemoryState")) {
+                            ((ActivityManager.RunningAppProcessInfo) args[0]).importance = importance;
+                        }
+                        return method.getName().equals("getHistoricalProcessExitReasons") ? exitReasons
+                                : nothing(method.getReturnType());
+                    }
+                }));
+    }
+
+    private static Object nothing(Class<?> r) {
+        return r.isPrimitive() && r != void.class ? Array.get(Array.newInstance(r, 1), 0) : null;
     }
 
     private static void set(Object of, String field, Object value) throws Exception {
@@ -227,8 +275,7 @@ public final class Device {
                 if (method.getName().equals(question)) {
                     return answer;
                 }
-                Class<?> r = method.getReturnType();
-                return r.isPrimitive() && r != void.class ? Array.get(Array.newInstance(r, 1), 0) : null;
+                return nothing(method.getReturnType());
             }
         });
     }

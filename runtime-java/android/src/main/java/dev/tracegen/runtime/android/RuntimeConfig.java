@@ -31,6 +31,11 @@ import org.jspecify.annotations.Nullable;
  *                                                   and take no time are switched off)
  *   pressure       windows | wait | lose            (windows: with every-record, what happens when records
  *                                                   come faster than they are written)
+ *   message-text   short | full                     (short: classes and what; full: what toString returns too)
+ *   file-megabytes size of a file                   (8: then the recording goes on in another one)
+ *   keep-files     number of files                  (100)
+ *   keep-megabytes size of all files                (32)
+ *   keep-days      age of a file                    (7)
  *   source         auto | printer                   (auto: the Looper's Observer if it can be set)
  *   check          milliseconds between checks      (60000)
  *                  whether other code has replaced
@@ -49,6 +54,13 @@ public final class RuntimeConfig {
     /** The name of the file in the assets and on the class path. */
     public static final String FILE = "tracegen-runtime.properties";
 
+    // How much of the user's device all recordings of a process may take. The number of files hardly matters: most have
+    // one stall.
+    private static final long FILE_BYTES = 8L << 20;
+    private static final int FILES = 100;
+    private static final long KEPT_BYTES = 32L << 20;
+    private static final int KEPT_DAYS = 7;
+
     boolean enabled = true;
     String output;
     String mapping;
@@ -61,6 +73,7 @@ public final class RuntimeConfig {
 
     /** Creates the default configuration. */
     public RuntimeConfig() {
+        recorder.limit(FILE_BYTES, FILES).keep(KEPT_BYTES, KEPT_DAYS);
     }
 
     /**

@@ -134,7 +134,9 @@ final class Session implements Runnable {
                 InputEvents.unmark(trace);
                 return;
             }
-            Log.i(TracegenRuntime.TAG, "recording; messages from the " + m.source() + ", idle handlers "
+            // Where printers cannot be read, a message finds out later whether there is one.
+            String source = m.source().equals("none") ? "printer, if there is no other" : m.source();
+            Log.i(TracegenRuntime.TAG, "recording; messages from the " + source + ", idle handlers "
                     + (m.reportsIdleHandlers() ? "available" : "not available") + ", pending messages "
                     + (pending != null ? "available" : "not available"));
         } catch (Throwable e) {
