@@ -88,7 +88,7 @@ func (b bench) restart(t *testing.T, p platform, dir string, properties ...strin
 	if err != nil {
 		t.Skipf("skipped: %v", err)
 	}
-	args := append(properties, b.arguments(t, j, p, dir, "ExitProofs")...)
+	args := append(properties, b.arguments(t, j, p, stock, dir, "ExitProofs")...)
 	cmd := exec.CommandContext(t.Context(), j.Tool("java"), args...)
 	cmd.Args[0] = appPackage // the name of the process
 	out, err := cmd.CombinedOutput()

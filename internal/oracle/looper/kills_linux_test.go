@@ -74,10 +74,13 @@ func TestCorpusKills(t *testing.T) {
 	next := make(chan int)
 	var work sync.WaitGroup
 	dir := t.TempDir()
+	commands := [][]string{b.java(t, platforms[0]), b.java(t, platforms[2])}
 	for range 2 {
 		work.Go(func() {
 			for k := range next {
-				all[k] = b.killOnce(t, filepath.Join(dir, strconv.Itoa(k)), uint64(k))
+				// Every fifth has the printer of an old version.
+				all[k] = b.killOnce(t, commands[min(1, k%5)], filepath.Join(dir, strconv.Itoa(k)), uint64(k))
+				t.Logf("%+v", *all[k])
 			}
 		})
 	}
@@ -106,26 +109,29 @@ func (k *kill) fail(format string, args ...any) {
 	k.faults = append(k.faults, fmt.Sprintf(format, args...))
 }
 
+// java returns the command that runs KillProofs on a platform. All kills share it, because it sums up a large jar.
+func (b bench) java(t *testing.T, p platform) []string {
+	t.Helper()
+	j, err := oracle.FindJDK(p.jdk)
+	oracle.Require(t, err)
+	return append([]string{j.Tool("java")}, b.arguments(t, j, p, stock, t.TempDir(), "KillProofs")...)
+}
+
 // killOnce runs KillProofs with a seed, kills it, and checks what its recording says.
-func (b bench) killOnce(t *testing.T, dir string, seed uint64) *kill {
+func (b bench) killOnce(t *testing.T, java []string, dir string, seed uint64) *kill {
 	random := rand.New(rand.NewPCG(seed, 15))
 	k := &kill{seed: seed, reason: int(seed) % len(reasons)}
-	p := platforms[2]
-	if seed%5 == 0 {
-		p = platforms[0]
-	}
-	j, err := oracle.FindJDK(p.jdk)
-	if err != nil {
-		k.fail("%v", err)
-		return k
-	}
 	if err := os.Mkdir(dir, 0o777); err != nil {
 		k.fail("%v", err)
 		return k
 	}
-	args := append([]string{"-Xshare:auto", "-Dproofs.seed=" + strconv.FormatUint(seed, 10)},
-		b.arguments(t, j, p, dir, "KillProofs")...)
-	cmd := exec.CommandContext(t.Context(), j.Tool("java"), args...)
+	args := append([]string{"-Xshare:auto", "-Dproofs.seed=" + strconv.FormatUint(seed, 10)}, java[1:]...)
+	for i, arg := range args {
+		if strings.HasPrefix(arg, "-Djava.io.tmpdir=") {
+			args[i] = "-Djava.io.tmpdir=" + dir
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), java[0], args...)
 	cmd.Args[0] = appPackage // the name of the process
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -147,6 +153,9 @@ func (b bench) killOnce(t *testing.T, dir string, seed uint64) *kill {
 		k.fail("the message did not begin:\n%s", &text)
 		return k
 	}
+	if seed%4 == 1 && !b.waitForSign(t, dir) {
+		k.fail("after two minutes the recording has no sign of life")
+	}
 	time.Sleep(time.Duration(random.Int64N(int64(1500 * time.Millisecond))))
 	killed := monotonic(k)
 	cmd.Process.Kill()
@@ -154,7 +163,23 @@ func (b bench) killOnce(t *testing.T, dir string, seed uint64) *kill {
 	after := monotonic(k)
 	k.pid, k.at, k.age = strconv.Itoa(cmd.Process.Pid), time.Now().UnixMilli(), time.Duration(killed-begin)
 	b.checkKill(t, k, dir, after)
+	if seed%4 == 1 && !k.named {
+		k.fail("the recording had a sign of life before the kill, and no hang is reported")
+	}
 	return k
+}
+
+// waitForSign waits until the recording of a process has a sign of life of its main thread. How soon that is depends on
+// the machine. It returns false after two minutes.
+func (b bench) waitForSign(t *testing.T, dir string) bool {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		for _, path := range recordingPaths(t, dir) {
+			if sign, err := lastSign(path); err == nil && len(sign.Open) > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // monotonic returns the time of the clock that System.nanoTime reads.

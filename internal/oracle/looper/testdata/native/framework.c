@@ -190,6 +190,7 @@ ANDROID(void, os_Trace_nativeSetTracingEnabled)(JNIEnv *env, jclass c, jboolean 
 
 /* Who we are. */
 
+ANDROID(jlong, os_Process_getElapsedCpuTime)(JNIEnv *env, jclass c) { return clock_nanos(CLOCK_PROCESS_CPUTIME_ID) / 1000000; }
 ANDROID(jint, os_Process_myTid)(JNIEnv *env, jclass c) { return syscall(SYS_gettid); }
 ANDROID(jint, os_Process_myPid)(JNIEnv *env, jclass c) { return getpid(); }
 ANDROID(jint, os_Process_myUid)(JNIEnv *env, jclass c) { return 10001; }
