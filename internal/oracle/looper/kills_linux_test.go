@@ -153,7 +153,7 @@ func (b bench) killOnce(t *testing.T, java []string, dir string, seed uint64) *k
 		k.fail("the message did not begin:\n%s", &text)
 		return k
 	}
-	if seed%4 == 1 && !b.waitForSign(t, dir) {
+	if seed%4 == 1 && !waitForSign(t, dir, begin) {
 		k.fail("after two minutes the recording has no sign of life")
 	}
 	time.Sleep(time.Duration(random.Int64N(int64(1500 * time.Millisecond))))
@@ -169,12 +169,12 @@ func (b bench) killOnce(t *testing.T, java []string, dir string, seed uint64) *k
 	return k
 }
 
-// waitForSign waits until the recording of a process has a sign of life of its main thread. How soon that is depends on
-// the machine. It returns false after two minutes.
-func (b bench) waitForSign(t *testing.T, dir string) bool {
+// waitForSign waits until the recording of a process has a sign of life of its main thread since a time. How soon that
+// is depends on the machine. It returns false after two minutes.
+func waitForSign(t *testing.T, dir string, since int64) bool {
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		for _, path := range recordingPaths(t, dir) {
-			if sign, err := lastSign(path); err == nil && len(sign.Open) > 0 {
+			if sign, err := lastSign(path); err == nil && len(sign.Open) > 0 && sign.Nanos > since {
 				return true
 			}
 		}
