@@ -27,7 +27,7 @@ import (
 // killThreshold is the slow threshold of KillProofs.
 const killThreshold = 100 * time.Millisecond
 
-// reasons are reasons of ApplicationExitInfo that the next start is told, by their numbers.
+// reasons are reasons of ApplicationExitInfo that the system reports at the next start, by their numbers.
 var reasons = []struct {
 	number int
 	name   string
@@ -51,9 +51,9 @@ type kill struct {
 	faults         []string
 }
 
-// TestCorpusKills kills processes at random moments of a message that hangs, and then starts the app once more. What the
-// recordings say is compared with the diaries that the processes wrote. No time is judged: a hang must be named if the
-// recording has a sign of life of its message, and may be only then.
+// TestCorpusKills kills processes at random moments of a message that hangs, and then starts the app once more. What
+// the recordings say is compared with the diaries that the processes wrote. No time is limited: a hang must be named if
+// the recording has a sign of life of its message, and may be only then.
 //
 // Invariant: However often an app is killed at a random moment while a message of the main looper hangs, each recording
 // is readable, no wrong method or handler is named, and the next start joins it with the end of its process.
@@ -411,7 +411,8 @@ func (b bench) joinAll(t *testing.T, dir string, all []*kill) {
 	if err := os.WriteFile(exits, []byte(list.String()), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	b.restart(t, platforms[2], dir, "-Dproofs.exits="+exits, "-Dproofs.directory="+together, "-Dproofs.process="+appPackage)
+	b.restart(t, platforms[2], dir, "-Dproofs.exits="+exits, "-Dproofs.directory="+together,
+		"-Dproofs.process="+appPackage)
 	for _, k := range all {
 		if k.file == "" {
 			continue
@@ -471,8 +472,9 @@ func killTable(all []*kill) string {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d kills\n\n| age of the message | kills | with a file | hang named | handler named | still made calls | "+
-		"reported time less than the age by, median | at most | wrong |\n|---|---|---|---|---|---|---|---|---|\n", len(all))
+	fmt.Fprintf(&b, "%d kills\n\n| age of the message | kills | with a file | hang named | handler named | "+
+		"still made calls | reported time less than the age by, median | at most | wrong |\n"+
+		"|---|---|---|---|---|---|---|---|---|\n", len(all))
 	from := time.Duration(0)
 	for _, r := range rows {
 		age := fmt.Sprintf("%d to %d ms", from.Milliseconds(), r.to.Milliseconds())
@@ -485,8 +487,8 @@ func killTable(all []*kill) string {
 			median, most = fmt.Sprint(r.short[len(r.short)/2].Milliseconds(), " ms"),
 				fmt.Sprint(r.short[len(r.short)-1].Milliseconds(), " ms")
 		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %s | %s | %d |\n", age, r.kills, r.files, r.named, r.handlers, r.calling,
-			median, most, r.faulty)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %s | %s | %d |\n", age, r.kills, r.files, r.named, r.handlers,
+			r.calling, median, most, r.faulty)
 	}
 	empty := 0
 	for _, k := range all {
