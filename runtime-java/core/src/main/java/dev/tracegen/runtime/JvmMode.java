@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Records an instrumented program on a plain JVM without changes to its code, as these system properties say:
@@ -45,6 +46,8 @@ import java.util.List;
 final class JvmMode {
     /** How long the exit of the program waits until the recording is written. */
     private static final long EXIT_TIMEOUT_MILLIS = 20000;
+
+    private static final AtomicBoolean ON_EXIT = new AtomicBoolean();
 
     private static final String PREFIX = "tracegen.";
 
@@ -170,18 +173,35 @@ final class JvmMode {
         }
     }
 
-    /** Finishes the recording when the program ends: after its last thread, by System.exit, or by a signal. */
-    static void stopOnExit(final Recorder recorder) {
-        Runtime.getRuntime().addShutdownHook(new RecorderThread(new Runnable() {
-            @Override
-            public void run() {
-                recorder.stop();
-                try {
-                    recorder.awaitEnd(EXIT_TIMEOUT_MILLIS);
-                } catch (InterruptedException e) {
-                    // The program is to end without the rest.
+    /**
+     * Finishes the recording when the program ends: after its last thread, by System.exit, or by a signal. Also one
+     * that was stopped just before. May be called more than once.
+     */
+    static void finishOnExit() {
+        if (!ON_EXIT.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            Runtime.getRuntime().addShutdownHook(new RecorderThread(new Runnable() {
+                @Override
+                public void run() {
+                    finish(Recorder.current());
                 }
-            }
-        }, "tracegen-exit"));
+            }, "tracegen-exit"));
+        } catch (IllegalStateException e) {
+            // The program is about to end.
+        }
+    }
+
+    private static void finish(Recorder recorder) {
+        if (recorder == null) {
+            return;
+        }
+        recorder.stop();
+        try {
+            recorder.awaitEnd(EXIT_TIMEOUT_MILLIS);
+        } catch (InterruptedException e) {
+            // The program is to end without the rest.
+        }
     }
 }

@@ -5,6 +5,7 @@ import java.lang.management.LockInfo;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
+import java.lang.reflect.Method;
 
 /**
  * The platform of any Java runtime. Android has no {@code java.lang.management}, so the facts from it are unknown
@@ -26,6 +27,15 @@ final class JvmPlatform extends Platform {
     public long threadCpuNanos(Thread thread) {
         try {
             return Management.threadCpuNanos(thread);
+        } catch (Throwable e) {
+            return -1;
+        }
+    }
+
+    @Override
+    public long processCpuNanos() {
+        try {
+            return ProcessCpu.nanos();
         } catch (Throwable e) {
             return -1;
         }
@@ -96,6 +106,24 @@ final class JvmPlatform extends Platform {
     @Override
     public void log(String line) {
         System.err.println("tracegen: " + line);
+    }
+
+    /** In a class of its own, as {@link Management}. The method is not part of java.lang.management. */
+    private static final class ProcessCpu {
+        private static final Object BEAN = ManagementFactory.getOperatingSystemMXBean();
+        private static final Method TIME = method();
+
+        private static Method method() {
+            try {
+                return Class.forName("com.sun.management.OperatingSystemMXBean").getMethod("getProcessCpuTime");
+            } catch (Exception e) {
+                return null;
+            }
+        }
+
+        static long nanos() throws Exception {
+            return TIME == null ? -1 : (Long) TIME.invoke(BEAN);
+        }
     }
 
     /** In a class of its own, which is linked only where java.lang.management exists. */

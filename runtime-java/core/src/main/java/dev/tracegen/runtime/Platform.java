@@ -58,6 +58,25 @@ public abstract class Platform {
     }
 
     /**
+     * Returns the CPU time of the process. The recorder compares it with the time that has passed, to find out whether
+     * the process was stopped.
+     *
+     * @return nanoseconds of all threads together, -1 if unknown
+     */
+    public long processCpuNanos() {
+        return -1;
+    }
+
+    /**
+     * Reports whether a debugger is attached to the process. While one is, no stall is reported.
+     *
+     * @return false if there is none or if that is unknown
+     */
+    public boolean debuggerAttached() {
+        return false;
+    }
+
+    /**
      * Returns the number of garbage collections.
      *
      * @return the number since the process began, -1 if unknown

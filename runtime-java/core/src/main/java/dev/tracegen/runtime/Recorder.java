@@ -28,6 +28,13 @@ public final class Recorder {
     // The first call never waits for this lock: the app may hold any lock at that moment.
     private static final AtomicBoolean STARTING = new AtomicBoolean();
 
+    /** Set while the system properties are read and from then on. */
+    private static final AtomicBoolean READING = new AtomicBoolean();
+
+    /** What the system properties say, null for nothing. Written before {@link #earlyOptionsRead}. */
+    private static RecorderOptions earlyOptions;
+    private static volatile boolean earlyOptionsRead;
+
     private static volatile Recorder current;
     private static volatile int status = AppMethodBeat.STATUS_DEFAULT;
     private static volatile MethodEnterListener enterListener;
@@ -47,6 +54,7 @@ public final class Recorder {
     private final AtomicBoolean hasFailed = new AtomicBoolean();
     private final Rings rings;
     private final AtomicBoolean listenerHasFailed = new AtomicBoolean();
+    private final Failures failures = new Failures();
     private final long createdNanos;
     private volatile RecorderOptions options;
     private final Dropped dropped = new Dropped();
@@ -75,9 +83,9 @@ public final class Recorder {
     }
 
     /**
-     * Starts recording. What the main thread has recorded since the first instrumented call is kept if the main
-     * thread, the size of its ring, the tick and the clock period stay the same. A recorder that runs is stopped
-     * first; the new one writes when the recording of that one is complete. Returns at once.
+     * Starts recording. What the main thread has recorded since the first instrumented call is kept if the options have
+     * the same main thread. Its records keep their tick, so the whole recording has that. A recorder that runs is
+     * stopped first; the new one writes when the recording of that one is complete. Returns at once.
      *
      * @param options the options; they are copied
      * @return the recorder
@@ -91,7 +99,7 @@ public final class Recorder {
             Recorder r = current;
             Writer before = r == null ? null : r.writer;
             if (r != null && status == AppMethodBeat.STATUS_READY && r.canContinueWith(o)) {
-                r.options = o;
+                r.takeOver(o);
             } else {
                 if (r != null) {
                     r.stop();
@@ -112,15 +120,26 @@ public final class Recorder {
 
     /** Reports whether the records so far may be kept under other options. */
     private boolean canContinueWith(RecorderOptions o) {
-        RecorderOptions old = options;
         Thread main = o.platform.mainThread();
-        return o.ringRecords == old.ringRecords && o.tickNanos == old.tickNanos
-                && o.clockPeriodMillis == old.clockPeriodMillis && (main == null || main == mainThread)
-                && Math.abs(o.platform.nanoTime() - old.platform.nanoTime()) < EXPIRY_NANOS;
+        return (main == null || main == mainThread)
+                && Math.abs(o.platform.nanoTime() - options.platform.nanoTime()) < EXPIRY_NANOS;
+    }
+
+    /** Continues with other options. The records so far are of the same tick, and of the clock period that was. */
+    private void takeOver(RecorderOptions o) {
+        o.tickNanos = options.tickNanos;
+        o.earlyPeriodMillis = options.clockPeriodMillis;
+        options = o;
+        mainTrace.limitHistory();
+        ticker.period(o.clockPeriodMillis);
     }
 
     private void begin(Writer before) {
         rings.use(options, LONG_CALL_MILLIS);
+        if (options.refusedTickNanos != 0) {
+            options.platform.log("ticks of " + options.refusedTickNanos + " ns are too short: times would be full after "
+                    + "some hours or days; ticks are " + RecorderOptions.TICK_NANOS + " ns instead");
+        }
         Writer w = new Writer(this, ticker, before);
         Delivery d = new Delivery(this);
         Sampler s = new Sampler(this, ticker, w, d);
@@ -130,6 +149,9 @@ public final class Recorder {
         w.start();
         d.start();
         s.start();
+        if (options.platform instanceof JvmPlatform) {
+            JvmMode.finishOnExit();
+        }
         current = this;
         status = AppMethodBeat.STATUS_STARTED;
         updateFastPath();
@@ -137,18 +159,17 @@ public final class Recorder {
 
     /** Creates the first recorder without waiting. Returns null if that is not possible now. */
     private static Recorder startEarly() {
-        if (!STARTING.compareAndSet(false, true)) {
+        if (!earlyOptionsRead && !readEarlyOptions() || !STARTING.compareAndSet(false, true)) {
             return null;
         }
         try {
             if (current == null && status == AppMethodBeat.STATUS_DEFAULT) {
-                RecorderOptions fromProperties = JvmMode.options();
+                RecorderOptions fromProperties = earlyOptions;
                 Recorder r = new Recorder(fromProperties == null ? withPlatform(new RecorderOptions())
                         : fromProperties);
                 r.ticker.start();
                 if (fromProperties != null) {
                     r.begin(null);
-                    JvmMode.stopOnExit(r);
                 } else {
                     status = AppMethodBeat.STATUS_READY;
                     current = r;
@@ -157,13 +178,35 @@ public final class Recorder {
             }
             return current;
         } catch (Throwable e) {
-            // There is no memory or no thread left. The app goes on unrecorded.
-            AppMethodBeat.mode = AppMethodBeat.OFF;
-            status = AppMethodBeat.STATUS_STOPPED;
+            turnOff();
             return null;
         } finally {
             STARTING.set(false);
         }
+    }
+
+    /**
+     * Reads what the system properties say, once. It may log lines about them, so it does not happen under the lock:
+     * while one thread reads, the calls of others are not recorded. Returns false if another thread reads or if that
+     * is not possible.
+     */
+    private static boolean readEarlyOptions() {
+        if (!READING.compareAndSet(false, true)) {
+            return earlyOptionsRead;
+        }
+        try {
+            earlyOptions = JvmMode.options();
+            earlyOptionsRead = true;
+        } catch (Throwable e) {
+            turnOff();
+        }
+        return earlyOptionsRead;
+    }
+
+    /** Records nothing, because there is no memory or no thread left for the first recorder. The app goes on. */
+    private static void turnOff() {
+        AppMethodBeat.mode = AppMethodBeat.OFF;
+        status = AppMethodBeat.STATUS_STOPPED;
     }
 
     /**
@@ -184,7 +227,11 @@ public final class Recorder {
             return;
         }
         // First of all: as soon as recording is off, calls end without an exit.
-        stopNanos = options.platform.nanoTime();
+        try {
+            stopNanos = options.platform.nanoTime();
+        } catch (Throwable e) {
+            // The recorder may be stopped because this fails. Then the recording ends when its last chunk is written.
+        }
         status = AppMethodBeat.STATUS_STOPPED;
         updateFastPath();
         ticker.stop();
@@ -544,22 +591,52 @@ public final class Recorder {
         return sum;
     }
 
+    /**
+     * Releases what the recorder holds since the first instrumented call, and switches recording off, as if
+     * {@link #start} had not been called in time. For an app that knows early that it does not record. Does nothing if
+     * {@link #start} was called before; {@link #start} may be called later. May be called on any thread at any time.
+     */
+    public static void disable() {
+        while (!STARTING.compareAndSet(false, true)) {
+            Thread.yield();
+        }
+        try {
+            if (status == AppMethodBeat.STATUS_DEFAULT) {
+                // No instrumented method was called. The first call must not begin to record.
+                status = AppMethodBeat.STATUS_OUT_RELEASE;
+                AppMethodBeat.mode = AppMethodBeat.OFF;
+            }
+            Recorder r = current;
+            if (r != null) {
+                r.releaseEarly();
+            }
+        } catch (Throwable e) {
+            // No stack is left. The clock's thread releases it after some seconds.
+        } finally {
+            STARTING.set(false);
+        }
+    }
+
     /** Releases the ring and switches recording off if {@link #start} was not called in time. */
     void expire() {
         if (status != AppMethodBeat.STATUS_READY || untilExpiry() > 0 || !STARTING.compareAndSet(false, true)) {
             return;
         }
         try {
-            if (status == AppMethodBeat.STATUS_READY && current == this) {
-                status = AppMethodBeat.STATUS_EXPIRED_START;
-                updateFastPath();
-                ticker.stop();
-                rings.giveRing(mainTrace.takeRing());
-                current = null;
-                status = AppMethodBeat.STATUS_OUT_RELEASE;
-            }
+            releaseEarly();
         } finally {
             STARTING.set(false);
+        }
+    }
+
+    private void releaseEarly() {
+        if (status == AppMethodBeat.STATUS_READY && current == this) {
+            status = AppMethodBeat.STATUS_EXPIRED_START;
+            updateFastPath();
+            ticker.stop();
+            rings.giveRing(mainTrace.takeRing());
+            current = null;
+            status = AppMethodBeat.STATUS_OUT_RELEASE;
         }
     }
 
@@ -638,12 +715,19 @@ public final class Recorder {
     }
 
     /**
-     * Logs a failure of the recorder itself, only the first time: it may occur again with every message. Never throws:
+     * Logs a failure of the recorder itself, only the first time: it may occur again with every message. If there are
+     * too many, it turns recording off, and logs that with the first of them. Never throws:
      * the threads of the recorder must survive when there is no memory even for the line.
      */
     void failed(Throwable e) {
         try {
-            if (hasFailed.compareAndSet(false, true)) {
+            Throwable first = failures.add(e, System.nanoTime());
+            if (first != null && recording()) {
+                stop();
+                options.platform.log("recording is turned off and the program runs on, because the recorder has failed "
+                        + Failures.TOO_MANY + " times in " + Failures.PERIOD_NANOS / 1000000000L
+                        + " s; the first failure was: " + first);
+            } else if (hasFailed.compareAndSet(false, true)) {
                 options.platform.log("the recorder failed and continues: " + e);
             }
         } catch (Throwable again) {

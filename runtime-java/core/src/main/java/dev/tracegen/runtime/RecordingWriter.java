@@ -3,8 +3,10 @@ package dev.tracegen.runtime;
 import java.io.Closeable;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -36,6 +38,8 @@ final class RecordingWriter implements Closeable {
     static final int ALIVE = 13;
     static final int WINDOW = 14;
     static final int LEFT_OUT = 15;
+    static final int SUSPENDED = 16;
+    static final int LATE = 17;
     static final int EXIT = 18;
     static final int DROPPED = 19;
 
@@ -43,6 +47,9 @@ final class RecordingWriter implements Closeable {
 
     /** The greatest number of records in one chunk. A reader must hold that many, and a cut file loses that many. */
     static final int CHUNK_RECORDS = 1 << 16;
+
+    /** How many times in which the process did not run are at the begin of a file. */
+    private static final int MAX_SUSPENDED = 64;
 
     private static final int MINOR = 2;
 
@@ -71,6 +78,9 @@ final class RecordingWriter implements Closeable {
     private int groupChunks;
     private long groupLost;
     private final List<ThreadTrace> groupThreads = new ArrayList<ThreadTrace>();
+
+    /** The last times in which the process did not run. */
+    private final ArrayDeque<Suspensions.Time> suspended = new ArrayDeque<Suspensions.Time>();
 
     private final StringTable strings = new StringTable();
 
@@ -164,6 +174,10 @@ final class RecordingWriter implements Closeable {
             meta();
             clockTo(small);
             add(CLOCK, 0, small);
+            if (!suspended.isEmpty()) {
+                suspendedTo(small, suspended);
+                add(SUSPENDED, 0, small);
+            }
             opened.append(group);
             file = opened;
             opened = null;
@@ -202,7 +216,7 @@ final class RecordingWriter implements Closeable {
         all.put("firstPart", String.valueOf(output.firstPart(part)));
         all.put("encoder", "i20t43");
         all.put("tickNanos", String.valueOf(options.tickNanos));
-        all.put("clockPeriodMillis", String.valueOf(options.clockPeriodMillis));
+        all.put("clockPeriodMillis", String.valueOf(Math.max(options.clockPeriodMillis, options.earlyPeriodMillis)));
         all.put("slowMillis", String.valueOf(options.slowMillis));
         all.put("records", options.everyRecord ? "all" : "slow");
         small.size = 0;
@@ -384,6 +398,53 @@ final class RecordingWriter implements Closeable {
             chunk.uv(ids[k]).uv(calls[k]);
         }
         end(LEFT_OUT, 0);
+    }
+
+    /**
+     * Writes a LATE chunk: when the clock of the records did not move although it had to. That alone begins no file.
+     *
+     * @param intervals begin and end of each time in turn
+     * @return false if it is not written now; then it is to be written later
+     */
+    boolean late(long[] intervals) {
+        if (!begun || !open()) {
+            return false;
+        }
+        begin();
+        chunk.uv(intervals.length / 2);
+        for (long nanos : intervals) {
+            chunk.sv(nanos);
+        }
+        return end(LATE, 0);
+    }
+
+    /**
+     * Writes times in which the process did not run, and the current times of all clocks: the difference of two CLOCK
+     * chunks shows how long the device slept. To be called before records and stalls behind these times. That alone
+     * begins no file. The last times are at the begin of each file, because a stall in it may have begun before.
+     */
+    void suspended(List<Suspensions.Time> found) {
+        for (Suspensions.Time t : found) {
+            if (suspended.size() == MAX_SUSPENDED) {
+                suspended.removeFirst();
+            }
+            suspended.addLast(t);
+        }
+        OpenFile before = file;
+        if (begun && begin() && file == before) {
+            suspendedTo(chunk, found);
+            if (end(SUSPENDED, 0)) {
+                clock();
+            }
+        }
+    }
+
+    private static void suspendedTo(ChunkBytes to, Collection<Suspensions.Time> times) {
+        to.size = 0;
+        to.uv(times.size());
+        for (Suspensions.Time t : times) {
+            to.sv(t.begin).sv(t.end).u8(t.cause);
+        }
     }
 
     /**
@@ -638,7 +699,8 @@ final class RecordingWriter implements Closeable {
 
     /** Writes the END chunk and closes the file. */
     private void finish(boolean anotherPart) {
-        if (begin()) {
+        // Not begin alone: an END that cannot be written is no loss to be counted.
+        if (open() && begin()) {
             chunk.uv(chunks + groupChunks).uv(records).uv(overwritten).u8(anotherPart ? 1 : 0);
             add(END, 0, chunk);
             write();

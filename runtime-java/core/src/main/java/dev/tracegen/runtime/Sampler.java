@@ -48,6 +48,8 @@ final class Sampler implements Runnable {
     private final ArrayBlockingQueue<FrameTiming> frames = new ArrayBlockingQueue<FrameTiming>(MAX_FRAMES);
     private List<OpenCall> alive = new ArrayList<OpenCall>();
     private final Dropped dropped;
+    private final Suspensions suspensions;
+    private final long thresholdNanos;
     private final Thread thread = new RecorderThread(this, "tracegen-sampler");
     private final Gate gate;
     private final Writer writer;
@@ -62,8 +64,15 @@ final class Sampler implements Runnable {
     /** Whether the end of the recording has waited for the writer in vain. */
     private boolean stuck;
     private volatile boolean asleep;
+
+    // When another thread has woken this one from its sleep, and the CPU time of the process then. 0 if none has.
+    private volatile long wokenNanos;
+    private volatile long wokenCpu;
     private volatile boolean stopped;
     private long busyUntil;
+
+    /** How long this thread wanted to pause before the current check. */
+    private long pauseNanos;
     private long leftOutNanos;
 
     // When the current check began. A call whose exit the check does not find was open then.
@@ -80,6 +89,8 @@ final class Sampler implements Runnable {
         this.options = recorder.options();
         this.platform = options.platform;
         this.dropped = recorder.dropped();
+        this.suspensions = new Suspensions(platform);
+        this.thresholdNanos = options.slowMillis * 1000000L;
         this.gate = new Gate(recorder, options);
     }
 
@@ -108,17 +119,25 @@ final class Sampler implements Runnable {
         if (asleep) {
             // Collections during the sleep do not belong to this message.
             readGcCounters();
-            asleep = false;
-            LockSupport.unpark(thread);
+            unparkAsleep();
         }
+    }
+
+    /** Ends the sleep. The process runs at this moment: if this thread comes late, it may have been stopped since. */
+    private void unparkAsleep() {
+        if (asleep) {
+            wokenCpu = platform.processCpuNanos();
+            wokenNanos = platform.nanoTime();
+            asleep = false;
+        }
+        LockSupport.unpark(thread);
     }
 
     void stallEnded(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
         if (!stalls.offer(new EndedStall(trace, message, before))) {
             dropped.add(Dropped.STALLS, 1);
         }
-        asleep = false;
-        LockSupport.unpark(thread);
+        unparkAsleep();
     }
 
     void frame(FrameTiming timing) {
@@ -130,14 +149,19 @@ final class Sampler implements Runnable {
 
     @Override
     public void run() {
-        readGcCounters();
+        boolean begun = false;
         while (!stopped) {
             try {
                 Thread.interrupted();
+                if (!begun) {
+                    readGcCounters();
+                    begun = true;
+                }
                 runOnce();
             } catch (Throwable e) {
                 recorder.failed(e);
-                LockSupport.parkNanos(this, FAILURE_NANOS);
+                pauseNanos = e instanceof OutOfMemoryError ? IDLE_NANOS : FAILURE_NANOS;
+                LockSupport.parkNanos(this, pauseNanos);
             }
         }
         try {
@@ -152,21 +176,28 @@ final class Sampler implements Runnable {
 
     /** Checks all threads once, and sleeps until the next check. */
     private void runOnce() {
+        suspensions.afterPause(pauseNanos);
+        pauseNanos = 0;
         long work = checkAll();
         long now = platform.nanoTime();
         if (work > 0) {
             busyUntil = now + IDLE_NANOS;
         }
         if (now < busyUntil || options.everyRecord) {
-            LockSupport.parkNanos(this, pollNanos(work));
+            pauseNanos = pollNanos(work);
+            LockSupport.parkNanos(this, pauseNanos);
             return;
         }
+        wokenNanos = 0;
         asleep = true;
         // A message that has just begun may not have seen the field asleep.
         if (!anyMessageRuns() && stalls.isEmpty() && drainNext == null && !stopped) {
             LockSupport.park(this);
         }
         asleep = false;
+        // Nothing ran during the sleep, so whether the process was stopped meanwhile makes no difference.
+        long woken = wokenNanos;
+        suspensions.mark(woken == 0 ? platform.nanoTime() : woken, woken == 0 ? platform.processCpuNanos() : wokenCpu);
     }
 
     private long pollNanos(long work) {
@@ -189,6 +220,7 @@ final class Sampler implements Runnable {
     private long checkAll() {
         checkWallMillis = platform.wallMillis();
         checkNanos = recorder.lastNanos();
+        writeSuspensions();
         recorder.rings().checking();
         long work = reportStalls();
         for (ThreadTrace t : recorder.traces()) {
@@ -198,6 +230,7 @@ final class Sampler implements Runnable {
         work += drainAll();
         for (ThreadTrace t : recorder.traces()) {
             work += watch(t, openSince(t), openNumber(t));
+            // Not before it is known that all was handed over.
             if (t.ended && t.drained) {
                 gate.collect(t);
                 recorder.forget(t);
@@ -212,6 +245,14 @@ final class Sampler implements Runnable {
         work += reportStalls();
         readGcCounters();
         return work + writeFrames();
+    }
+
+    /** Hands over the times in which the process did not run, before records and stalls from behind them. */
+    private void writeSuspensions() {
+        suspensions.look();
+        if (!suspensions.found().isEmpty() && writer.suspended(suspensions.found())) {
+            suspensions.written();
+        }
     }
 
     private void writeLeftOut() {
@@ -404,7 +445,7 @@ final class Sampler implements Runnable {
             if (m == null) {
                 continue;
             }
-            if (m.wallNanos >= options.slowMillis * 1000000L) {
+            if (m.wallNanos >= thresholdNanos) {
                 reportStall(new EndedStall(t, m, t.messageHistory().snapshot()));
             }
             t.messageHistory().add(m);
@@ -421,23 +462,28 @@ final class Sampler implements Runnable {
         if (since == 0) {
             return 0;
         }
+        suspensions.look();
+        if (suspensions.debugged()) {
+            return 1;
+        }
         StallFacts f = t.factsOf(number);
-        long threshold = options.slowMillis * 1000000L;
+        long threshold = thresholdNanos;
         if (f == null) {
             f = new StallFacts(number, gcCount, gcMillis);
             f.nextSample = threshold / 2;
             t.setFacts(f);
         }
         long now = platform.nanoTime();
-        long elapsed = now - since;
+        long elapsed = now - since - suspensions.within(since, now);
         Ring ring = t.existingRing();
         long next = ring == null ? 0 : ring.sequence();
+        boolean calls = next != f.nextRecord;
         if (next != f.nextRecord) {
             f.nextRecord = next;
             f.quietSince = now;
             f.nextQuietSample = threshold;
         }
-        long quiet = now - f.quietSince;
+        long quiet = now - f.quietSince - suspensions.within(f.quietSince, now);
         if (elapsed >= f.nextSample || quiet >= f.nextQuietSample) {
             if (elapsed >= f.nextSample) {
                 f.nextSample = elapsed < threshold ? Math.min(threshold, elapsed + threshold / 4)
@@ -450,9 +496,14 @@ final class Sampler implements Runnable {
         }
         long age = quiet >= threshold ? quiet : elapsed;
         long interval = Math.max(MIN_SIGN_NANOS, Math.min(MAX_SIGN_NANOS, age / SIGN_SHARE));
+        // The last records before a hang in one method must not wait until the next sign is due: the process may be
+        // killed before that.
+        boolean stuck = !options.everyRecord && !calls && next > f.signedRecord;
+        interval = stuck ? MIN_SIGN_NANOS : interval;
         // At the next check it would be too late.
         if (f.passed && (f.lastSign == 0 || checkNanos - f.lastSign >= interval - pollNanos(0))) {
             f.lastSign = checkNanos;
+            f.signedRecord = next;
             writeOpenRecords(t, f, since);
             addAlive(t, number, since);
         }
@@ -527,11 +578,18 @@ final class Sampler implements Runnable {
     }
 
     private void reportStall(EndedStall s) {
+        writeSuspensions();
+        MessageRecord m = s.message;
+        long suspended = suspensions.within(m.beginNanos, m.beginNanos + m.wallNanos);
+        if (m.wallNanos - suspended < thresholdNanos) {
+            return;
+        }
         StallFacts facts = s.trace.factsOf(s.message.sequence);
         if (facts == null) {
             facts = new StallFacts(s.message.sequence, gcCount, gcMillis);
         }
         facts.end(recorder);
+        facts.suspendedNanos = suspended;
         if (writer.writes() || delivery.wanted()) {
             s.complete(facts, ticker);
             writer.stall(s);
@@ -549,6 +607,8 @@ final class Sampler implements Runnable {
                 recorder.failed(e);
             }
         }
+        suspensions.finish();
+        writeSuspensions();
         for (ThreadTrace t : recorder.traces()) {
             gate.collect(t);
             recorder.countDropped(t);

@@ -13,7 +13,8 @@ public final class Stall {
 
     /**
      * The text of the message: the Looper's own, or from {@link ThreadTrace#describe}, or the ID of the outermost
-     * method.
+     * method. It is shortened and redacted as in the recording, see {@link RecorderOptions#fullMessageText} and
+     * {@link TextRedactor}.
      */
     public final String description;
 
@@ -22,6 +23,12 @@ public final class Stall {
 
     /** How long it lasted, in nanoseconds. */
     public final long wallNanos;
+
+    /**
+     * For how much of that time the process did not run, because it was frozen or stopped or a debugger was attached,
+     * in nanoseconds. A stall lasted at least the slow threshold without this time.
+     */
+    public final long suspendedNanos;
 
     /** The CPU time of its thread meanwhile, in nanoseconds; -1 if unknown. */
     public final long cpuNanos;
@@ -67,6 +74,7 @@ public final class Stall {
         this.description = message.description;
         this.beginNanos = message.beginNanos;
         this.wallNanos = message.wallNanos;
+        this.suspendedNanos = facts.suspendedNanos;
         this.cpuNanos = message.cpuNanos;
         this.gcCount = facts.gcCount;
         this.gcMillis = facts.gcMillis;
@@ -77,6 +85,25 @@ public final class Stall {
         this.pending = facts.pending;
         this.tree = tree;
         this.stackKey = tree.stackKey();
+        this.history = history;
+    }
+
+    /** Creates a copy with other texts. */
+    Stall(Stall s, String thread, String description, String lockOwner, String scene, List<MessageRecord> history) {
+        this.thread = thread;
+        this.description = description;
+        this.beginNanos = s.beginNanos;
+        this.wallNanos = s.wallNanos;
+        this.cpuNanos = s.cpuNanos;
+        this.gcCount = s.gcCount;
+        this.gcMillis = s.gcMillis;
+        this.stateAtThreshold = s.stateAtThreshold;
+        this.lockOwner = lockOwner;
+        this.scene = scene;
+        this.foreground = s.foreground;
+        this.pending = s.pending;
+        this.tree = s.tree;
+        this.stackKey = s.stackKey;
         this.history = history;
     }
 }

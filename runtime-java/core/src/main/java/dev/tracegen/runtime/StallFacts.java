@@ -26,8 +26,10 @@ final class StallFacts {
     /** When to take the next stack sample because of that, in nanoseconds since {@link #quietSince}. */
     long nextQuietSample;
 
-    /** When the last sign of life was written, in {@link Platform#nanoTime()}. */
+    // When the last sign of life was written, in {@link Platform#nanoTime()}, and the number of the thread's next
+    // record then.
     long lastSign;
+    long signedRecord;
 
     /** The number behind the last record of the running message that was handed over to the writer. */
     long handedOver;
@@ -42,6 +44,9 @@ final class StallFacts {
 
     /** Whether the sampler saw the message pass the slow threshold. Tests read it from other threads. */
     volatile boolean passed;
+
+    /** How much of the message's time the process did not run, see {@link Suspensions}. */
+    long suspendedNanos;
 
     Thread.State state;
     String lockOwner;

@@ -116,7 +116,7 @@ final class Writer implements Runnable {
 
     /**
      * Waits until the thread has ended, or for so long, or until it has waited too long for the reader of a pipe: a
-     * program must end though nobody reads its recording.
+     * program must end also if its recording is not read.
      */
     void join(long millis) throws InterruptedException {
         long end = System.nanoTime() + millis * 1000000L;
@@ -164,7 +164,9 @@ final class Writer implements Runnable {
         // From here on records may be handed over. They wait in the queue for the file.
         opened = true;
         try {
-            if (writes && awaitBefore()) {
+            // Also if nothing is written: the next recorder waits only for this one, and this one must not keep the
+            // recorder before in memory.
+            if (awaitBefore() && writes) {
                 out = new RecordingWriter(options, ticker.baseNanos());
                 if (options.everyRecord) {
                     out.open();
@@ -192,13 +194,13 @@ final class Writer implements Runnable {
             if (ended || last) {
                 break;
             }
-            if (!said) {
+            if (!said && writes) {
                 platform.log("the recording before is still being written; this one begins in memory");
                 said = true;
             }
         }
         before = null;
-        if (!ended) {
+        if (!ended && writes) {
             platform.log("no recording is written: the recording before is still being written");
         }
         return ended;
@@ -218,6 +220,7 @@ final class Writer implements Runnable {
         try {
             if (out != null) {
                 writeDropped();
+                writeLate();
                 job.write(out);
                 endIfRefused();
             }
@@ -233,6 +236,14 @@ final class Writer implements Runnable {
         long[] counts = dropped.take();
         if (counts != null && !out.dropped(counts)) {
             dropped.putBack(counts);
+        }
+    }
+
+    /** Writes when the clock was late. That comes before the chunk that is written next, such as a stall. */
+    private void writeLate() {
+        long[] intervals = ticker.late().take();
+        if (intervals != null && !out.late(intervals)) {
+            ticker.late().putBack(intervals);
         }
     }
 
@@ -254,6 +265,7 @@ final class Writer implements Runnable {
         try {
             if (out != null) {
                 writeDropped();
+                writeLate();
                 out.close();
             }
         } catch (Throwable e) {
@@ -335,6 +347,23 @@ final class Writer implements Runnable {
                 out.leftOut(calls.nanos, calls.ids, calls.calls);
             }
         }, 12L * calls.ids.length);
+    }
+
+    /**
+     * Hands over times in which the process did not run. Returns false if there is no room; then they are to be handed
+     * over later.
+     */
+    boolean suspended(final List<Suspensions.Time> times) {
+        if (queue.free() == 0) {
+            return false;
+        }
+        put(new Job() {
+            @Override
+            void write(RecordingWriter out) {
+                out.suspended(times);
+            }
+        }, 0);
+        return true;
     }
 
     /** Hands over what ran on a thread, for the end of the recording. */

@@ -100,6 +100,46 @@ class SignsOfLifeTest {
         assertEquals(1, all.get(0).uv());
     }
 
+    /** A process may be killed before the next sign is due: that depends on how long the call has taken. */
+    @Test
+    void theLastRecordsBeforeAHangAreWrittenAtOnce() throws Exception {
+        ThreadTrace main = start(new RecorderOptions());
+        main.messageBegin("m");
+        AppMethodBeat.i(1);
+        platform.pass(700);
+        alive(platform.nanoTime());
+        for (int k = 0; k < 100; k++) {
+            platform.pass(5000);
+            alive(platform.nanoTime());
+        }
+        AppMethodBeat.i(2);
+        platform.pass(200);
+        awaitRecords("+1048574 +1 +2");
+        alive(platform.nanoTime() - 200000000L);
+    }
+
+    /** A part of a recording refers to nothing in the one before, so it needs the whole message. */
+    @Test
+    void aNewPartHasTheRecordsOfTheMessageThatHangs() throws Exception {
+        ThreadTrace main = start(new RecorderOptions().limit(1, 9));
+        main.messageBegin("m");
+        AppMethodBeat.i(1);
+        platform.pass(700);
+        alive(platform.nanoTime());
+        java.util.Random random = new java.util.Random(1);
+        while (!java.nio.file.Files.exists(dir.resolve("r.part1.tgd"))) {
+            for (int k = 0; k < 1000; k++) {
+                main.frame(new FrameTiming(random.nextLong(), random.nextLong(), random.nextLong(), 1, 60, null));
+            }
+            platform.awaitCheck();
+            Await.written(recorder);
+        }
+        assertEquals("+1048574 +1", WrittenChunks.records(dir.resolve("r.part1.tgd"), 0));
+        platform.pass(1000);
+        alive(platform.nanoTime());
+        assertEquals("+1048574 +1", WrittenChunks.records(file, 0));
+    }
+
     private void awaitRecords(String want) throws Exception {
         Await.until("the file has " + want, () -> WrittenChunks.records(file, 0).equals(want));
     }

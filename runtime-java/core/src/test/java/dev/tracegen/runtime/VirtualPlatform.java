@@ -1,5 +1,6 @@
 package dev.tracegen.runtime;
 
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** A platform whose clock is set by the test. */
@@ -14,6 +15,16 @@ final class VirtualPlatform extends Platform {
     volatile LockWait lock;
     volatile Thread waitsForLock;
     volatile long millisPerWallClock;
+
+    /** The CPU time of the process, -1 for unknown. */
+    final AtomicLong processCpu = new AtomicLong(-1);
+    volatile boolean debugger;
+
+    /** If it is not null, the thread of the writer stands still before it writes the times of the clocks. */
+    volatile CountDownLatch writerGate;
+
+    /** If it is not null, the writer fails there. */
+    volatile RuntimeException writerFailure;
     volatile String logged = "";
 
     // How often the recorder's threads have called this platform.
@@ -57,6 +68,35 @@ final class VirtualPlatform extends Platform {
             clockReads.incrementAndGet();
         }
         return now;
+    }
+
+    @Override
+    public long elapsedRealtimeNanos() {
+        CountDownLatch gate = writerGate;
+        RuntimeException failure = writerFailure;
+        if (gate != null && on("tracegen-writer")) {
+            while (gate.getCount() > 0) {
+                try {
+                    gate.await();
+                } catch (InterruptedException e) {
+                    // A disk does not answer earlier because of that.
+                }
+            }
+        }
+        if (failure != null && on("tracegen-writer")) {
+            throw failure;
+        }
+        return nanoTime();
+    }
+
+    @Override
+    public long processCpuNanos() {
+        return processCpu.get();
+    }
+
+    @Override
+    public boolean debuggerAttached() {
+        return debugger;
     }
 
     @Override

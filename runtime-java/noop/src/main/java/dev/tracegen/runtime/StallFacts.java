@@ -4,6 +4,7 @@ import java.util.List;
 
 /** The facts that {@link Stall} is created from. The no-op creates none. */
 abstract class StallFacts {
+    long suspendedNanos;
     Thread.State state;
     String lockOwner;
     List<PendingMessage> pending;

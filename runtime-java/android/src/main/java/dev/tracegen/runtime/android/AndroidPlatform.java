@@ -2,6 +2,7 @@ package dev.tracegen.runtime.android;
 
 import android.os.Debug;
 import android.os.Looper;
+import android.os.Process;
 import android.os.SystemClock;
 import android.util.Log;
 import dev.tracegen.runtime.Platform;
@@ -24,6 +25,16 @@ final class AndroidPlatform extends Platform {
         } catch (Throwable e) {
             return -1;
         }
+    }
+
+    @Override
+    public long processCpuNanos() {
+        return Process.getElapsedCpuTime() * 1000000L;
+    }
+
+    @Override
+    public boolean debuggerAttached() {
+        return Debug.isDebuggerConnected();
     }
 
     @Override

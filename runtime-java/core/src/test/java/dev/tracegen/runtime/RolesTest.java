@@ -1,0 +1,299 @@
+package dev.tracegen.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Sampler, writer and delivery do not wait for each other, and the app waits for none of them. */
+class RolesTest {
+    @TempDir
+    Path dir;
+
+    private final VirtualPlatform platform = new VirtualPlatform();
+    private final CountDownLatch open = new CountDownLatch(1);
+    private final BlockingQueue<Stall> delivered = new LinkedBlockingQueue<Stall>();
+    private Recorder recorder;
+    private Path file;
+
+    private ThreadTrace start(RecorderOptions options) {
+        file = dir.resolve("r.tgd");
+        recorder = Recorder.start(options.platform(platform).output(file.toFile()).ringRecords(1024));
+        return recorder.thread(Thread.currentThread());
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        open.countDown();
+        Recorder.setStallListener(null);
+        Await.stop(Recorder.current());
+    }
+
+    private void stall(ThreadTrace main, String text) {
+        main.messageBegin(text);
+        platform.pass(700);
+        main.messageEnd();
+    }
+
+    private int chunks(int type) throws Exception {
+        return WrittenChunks.of(file, type).size();
+    }
+
+    private void awaitStalls(int n) throws Exception {
+        Await.until("the file has " + n + " stalls", () -> chunks(RecordingWriter.STALL) == n);
+    }
+
+    private StallListener blocked() {
+        return new StallListener() {
+            @Override
+            public void stallEnded(Stall stall) {
+                delivered.add(stall);
+                try {
+                    open.await();
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        };
+    }
+
+    @Test
+    void aSlowListenerDelaysNothingElse() throws Exception {
+        ThreadTrace main = start(new RecorderOptions());
+        Recorder.setStallListener(blocked());
+        stall(main, "first");
+        Await.until("the listener is called", () -> delivered.size() == 1);
+        stall(main, "second");
+        awaitStalls(2);
+        main.messageBegin("hangs");
+        long begin = platform.nanoTime();
+        platform.pass(700);
+        Await.until("there is a sign of life", () -> {
+            List<WrittenChunks.Chunk> all = WrittenChunks.of(file, RecordingWriter.ALIVE);
+            return !all.isEmpty() && all.get(all.size() - 1).sv() >= begin + 700000000L;
+        });
+        assertEquals(1, delivered.size());
+        open.countDown();
+        Await.until("the second stall is delivered", () -> delivered.size() == 2);
+    }
+
+    @Test
+    void whatAListenerMissesIsCounted() throws Exception {
+        recorder = Recorder.start(new RecorderOptions().platform(platform).ringRecords(1024));
+        ThreadTrace main = recorder.thread(Thread.currentThread());
+        Recorder.setStallListener(blocked());
+        Await.until("a delivery is dropped", () -> {
+            for (int k = 0; k < 10; k++) {
+                stall(main, "m");
+            }
+            String text = recorder.dropped().text();
+            return text != null && text.contains("calls of the stall listener");
+        });
+        open.countDown();
+        Await.stop(recorder);
+        assertTrue(platform.logged.contains("not recorded, because it came too fast or could not be written: "),
+                platform.logged);
+    }
+
+    @Test
+    void aListenerThatThrowsCostsNothing() throws Exception {
+        ThreadTrace main = start(new RecorderOptions());
+        Recorder.setStallListener(new StallListener() {
+            @Override
+            public void stallEnded(Stall stall) {
+                delivered.add(stall);
+                throw new OutOfMemoryError("of the app");
+            }
+        });
+        for (int k = 1; k <= 7; k++) {
+            stall(main, "m" + k);
+            awaitStalls(k);
+            final int n = k;
+            Await.until("stall " + k + " is delivered", () -> delivered.size() == n);
+        }
+        assertTrue(recorder.recording());
+        Await.stop(recorder);
+        assertEquals("a listener of the app failed, and recording continues: java.lang.OutOfMemoryError: of the app\n",
+                platform.logged);
+    }
+
+    @Test
+    void aListenerMayDoAnything() throws Exception {
+        ThreadTrace main = start(new RecorderOptions());
+        final AtomicReference<Recorder> second = new AtomicReference<Recorder>();
+        final AtomicInteger calls = new AtomicInteger();
+        Recorder.setStallListener(new StallListener() {
+            @Override
+            public void stallEnded(Stall stall) {
+                if (calls.incrementAndGet() > 1) {
+                    return;
+                }
+                recorder.thread(Thread.currentThread());
+                recorder.stop();
+                second.set(Recorder.start(new RecorderOptions().platform(platform).ringRecords(1024)
+                        .output(file.toFile())));
+            }
+        });
+        stall(main, "m");
+        Await.until("the listener has started a recorder", () -> second.get() != null);
+        assertSame(second.get(), Recorder.current());
+        stall(second.get().thread(Thread.currentThread()), "n");
+        Await.until("its stall is delivered", () -> calls.get() == 2);
+        Await.stop(second.get());
+        assertEquals(1, chunks(RecordingWriter.STALL));
+        assertEquals(1, chunks(RecordingWriter.END));
+        Path before = dir.resolve("r.tgd.1");
+        assertEquals(1, WrittenChunks.of(before, RecordingWriter.STALL).size());
+        assertEquals(1, WrittenChunks.of(before, RecordingWriter.END).size());
+    }
+
+    @Test
+    void aWriteThatFailsDoesNotSkipTheListener() throws Exception {
+        ThreadTrace main = start(new RecorderOptions());
+        Recorder.setStallListener(new StallListener() {
+            @Override
+            public void stallEnded(Stall stall) {
+                delivered.add(stall);
+            }
+        });
+        platform.writerFailure = new IllegalStateException("cannot write");
+        stall(main, "m");
+        Await.until("the stall is delivered", () -> delivered.size() == 1);
+        platform.writerFailure = null;
+        Await.written(recorder);
+        stall(main, "n");
+        awaitStalls(1);
+        assertTrue(platform.logged.contains("cannot write"), platform.logged);
+    }
+
+    /** How often the calling thread has waited for another one. A wait for a lock that is held is not counted. */
+    private static long waits() {
+        return ManagementFactory.getThreadMXBean().getThreadInfo(Thread.currentThread().getId()).getWaitedCount();
+    }
+
+    @Test
+    void stopAndStartWaitForNothing() throws Exception {
+        start(new RecorderOptions().everyRecord(true));
+        Await.written(recorder);
+        AppMethodBeat.i(1);
+        platform.writerGate = open;
+        final AtomicReference<Long> waited = new AtomicReference<Long>();
+        Thread caller = new Thread("caller") {
+            @Override
+            public void run() {
+                // Once before: to load classes may take locks.
+                waits();
+                long before = waits();
+                Recorder second = Recorder.start(new RecorderOptions().platform(platform).ringRecords(1024)
+                        .everyRecord(true).output(file.toFile()));
+                second.stop();
+                Recorder.start(new RecorderOptions().platform(platform).ringRecords(1024).everyRecord(true)
+                        .output(file.toFile()));
+                waited.set(waits() - before);
+            }
+        };
+        caller.start();
+        Await.until("start has returned", () -> waited.get() != null);
+        AppMethodBeat.i(2);
+        assertEquals(0, waited.get().longValue());
+        assertTrue(open.getCount() > 0);
+        assertFalse(Files.exists(dir.resolve("r.tgd.1")));
+        open.countDown();
+        Await.stop(Recorder.current());
+        assertEquals("+2", WrittenChunks.records(file, 0));
+        assertEquals("", WrittenChunks.records(dir.resolve("r.tgd.1"), 0));
+        assertEquals("+1", WrittenChunks.records(dir.resolve("r.tgd.2"), 0));
+        for (String name : new String[] {"r.tgd", "r.tgd.1", "r.tgd.2"}) {
+            assertEquals(1, WrittenChunks.of(dir.resolve(name), RecordingWriter.END).size(), name);
+        }
+    }
+
+    @Test
+    void aBlockedDiskStopsNothingElse() throws Exception {
+        platform.writerGate = open;
+        ThreadTrace main = start(new RecorderOptions().memory(1 << 20));
+        Recorder.setStallListener(new StallListener() {
+            @Override
+            public void stallEnded(Stall stall) {
+                delivered.add(stall);
+            }
+        });
+        stall(main, "first");
+        stall(main, "second");
+        Await.until("both stalls are delivered", () -> delivered.size() == 2);
+        main.messageBegin("third");
+        platform.awaitCheck();
+        platform.pass(700);
+        Await.until("the sampler samples", () -> main.facts != null && main.facts.passed);
+        long sent = 0;
+        while (recorder.dropped().text() == null) {
+            for (int k = 0; k < 1000; k++, sent++) {
+                main.frame(new FrameTiming(k, k, k, 0, 60, null));
+            }
+            platform.awaitCheck();
+        }
+        assertEquals(0, chunks(0));
+        open.countDown();
+        main.messageEnd();
+        Await.until("the third stall is delivered", () -> delivered.size() == 3);
+        Await.stop(recorder);
+        awaitStalls(3);
+        long frames = 0;
+        for (WrittenChunks.Chunk c : WrittenChunks.of(file, RecordingWriter.FRAMES)) {
+            frames += c.uv();
+        }
+        long dropped = 0;
+        for (WrittenChunks.Chunk c : WrittenChunks.of(file, RecordingWriter.DROPPED)) {
+            for (long n = c.uv(); n > 0; n--) {
+                assertEquals(0, c.uv());
+                int kind = c.u8();
+                long count = c.uv();
+                dropped += kind == Dropped.FRAMES ? count : 0;
+            }
+        }
+        assertTrue(dropped > 0);
+        assertEquals(sent, frames + dropped);
+    }
+
+    /** While the writer stands still, the app goes on, and the recording says what is missing. */
+    @Test
+    void theAppGoesOnWhileTheDiskIsBlocked() throws Exception {
+        platform.writerGate = open;
+        start(new RecorderOptions().everyRecord(true).memory(1 << 20).gate(false));
+        int n = 200000;
+        for (int k = 0; k < n; k++) {
+            AppMethodBeat.i(1);
+            platform.pass(30);
+            recorder.mainTrace().mark();
+            AppMethodBeat.o(1);
+        }
+        assertTrue(open.getCount() > 0);
+        open.countDown();
+        Await.stop(recorder);
+        long records = 0;
+        long next = 0;
+        for (WrittenChunks.Chunk c : WrittenChunks.of(file, RecordingWriter.RECORDS)) {
+            assertEquals(0, c.uv());
+            long first = c.uv();
+            assertEquals(first - next, c.uv(), "lost before " + first);
+            long count = c.uv();
+            records += count;
+            next = first + count;
+        }
+        assertTrue(records > 0);
+        assertEquals(recorder.mainTrace().existingRing().sequence(), next);
+    }
+}
