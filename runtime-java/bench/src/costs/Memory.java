@@ -91,14 +91,18 @@ public final class Memory {
         }
     }
 
-    /** Returns how many bytes of the heap are in use after a collection, less those of this method's own objects. */
-    private static long used() {
-        System.gc();
-        System.gc();
-        return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+    /** Returns how many bytes of the heap are in use, once the recorder's threads have no more copies of records. */
+    private static long used() throws InterruptedException {
+        long least = Long.MAX_VALUE;
+        for (int k = 0; k < 5; k++) {
+            System.gc();
+            least = Math.min(least, ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
+            Thread.sleep(100);
+        }
+        return least;
     }
 
-    private static void print(String row) {
+    private static void print(String row) throws InterruptedException {
         print(row, used() - before);
     }
 

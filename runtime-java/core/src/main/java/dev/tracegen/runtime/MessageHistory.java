@@ -16,8 +16,8 @@ final class MessageHistory {
     private static final long MERGED_NANOS = 300000000L;
 
     private long mergeNanos;
-    private Last merged;
-    private Last recent;
+    private final Last merged = new Last();
+    private final Last recent = new Last();
     private long longestOfLast;
 
     /** The facts of a {@link MessageRecord}, except that the text is made when it is asked for. Used again. */
@@ -92,25 +92,29 @@ final class MessageHistory {
         }
     }
 
-    /** The last entries. The objects are made one by one, and used again for the next ones when the list is full. */
+    /**
+     * The last entries. The objects are made one by one, because there may be very many threads, and used again for the
+     * next ones when the list is full.
+     */
     private static final class Last {
-        private final int most;
+        private int most;
         private Entry[] entries = new Entry[0];
         private int size;
 
         /** The place of the oldest entry, once the list is full. */
         private int oldest;
 
-        Last(int most) {
-            this.most = most;
-        }
-
-        /** Creates a list with the last entries of another one, which is not to be used any more. */
-        Last(int most, Last other) {
-            this(most);
-            for (int k = Math.max(0, other.size - most); k < other.size; k++) {
-                add().copy(other.entries[(other.oldest + k) % other.size]);
+        /** Sets how many entries the list may have. Those that are too many are removed, the oldest first. */
+        void limit(int value) {
+            int kept = Math.min(size, value);
+            Entry[] next = new Entry[kept];
+            for (int k = 0; k < kept; k++) {
+                next[k] = entries[(oldest + size - kept + k) % size];
             }
+            entries = next;
+            size = kept;
+            oldest = 0;
+            most = value;
         }
 
         /** Returns the new last entry, which may have old values. */
@@ -143,15 +147,13 @@ final class MessageHistory {
     }
 
     MessageHistory(RecorderOptions options) {
-        merged = new Last(options.history);
-        recent = new Last(options.dense);
-        mergeNanos = options.mergeMillis * 1000000L;
+        limit(options);
     }
 
     /** Changes the limits. Entries that are too many are removed, the oldest first. */
     synchronized void limit(RecorderOptions options) {
-        merged = new Last(options.history, merged);
-        recent = new Last(options.dense, recent);
+        merged.limit(options.history);
+        recent.limit(options.dense);
         mergeNanos = options.mergeMillis * 1000000L;
     }
 

@@ -28,6 +28,12 @@ public final class ThreadTrace {
     private static final int[] NONE = new int[0];
     private static final long[] NO_RECORDS = new long[0];
 
+    /**
+     * How old a reading of the thread's CPU clock may be, in nanoseconds. That clock is a call of the system, unlike
+     * the other one, and two of them would cost several times as much as all else that is done for a message.
+     */
+    private static final long CPU_AGE_NANOS = 1000000L;
+
     /** The thread. */
     final Thread thread;
 
@@ -78,6 +84,8 @@ public final class ThreadTrace {
     private volatile long firstRecord;
     private long beginCpu;
     private long lastEnd;
+    private long cpu = -1;
+    private long cpuNanos;
 
     /** The message that ends, for the history, made at the first message. Used by the thread only. */
     private MessageHistory.Entry message;
@@ -116,7 +124,7 @@ public final class ThreadTrace {
             }
             Ring r = ring();
             long now = recorder.updateTime(r);
-            beginCpu = recorder.platform().threadCpuNanos();
+            beginCpu = cpuAt(now);
             firstRecord = sequence();
             put(r, Ring.ENTRY);
             if (lastEnd != 0 && now - lastEnd >= recorder.options().mergeMillis * 1000000L) {
@@ -159,7 +167,7 @@ public final class ThreadTrace {
             Ring r = ring;
             long now = recorder.updateTime(r);
             put(r, 0);
-            long cpu = beginCpu < 0 ? -1 : recorder.platform().threadCpuNanos() - beginCpu;
+            long used = beginCpu < 0 ? -1 : cpuAt(now) - beginCpu;
             long number = messages;
             runningSince = 0;
             messages = number + 1;
@@ -167,7 +175,7 @@ public final class ThreadTrace {
             if (!described) {
                 message.text(running == null ? "" : running);
             }
-            message.set(message.kindOfText(), number, 1, since, now - since, cpu, firstRecord, sequence());
+            message.set(message.kindOfText(), number, 1, since, now - since, used, firstRecord, sequence());
             MessageHistory all = messageHistory();
             if (now - since >= recorder.options().slowMillis * 1000000L) {
                 recorder.stallEnded(this, message.record(), all.snapshot());
@@ -178,6 +186,18 @@ public final class ThreadTrace {
             runningSince = 0;
             recorder.failed(e);
         }
+    }
+
+    /**
+     * Returns the CPU time of the thread as it was at a time, or at most a millisecond before; below 0 if it is
+     * unknown.
+     */
+    private long cpuAt(long nanos) {
+        if (cpu < 0 || nanos - cpuNanos >= CPU_AGE_NANOS) {
+            cpu = recorder.platform().threadCpuNanos();
+            cpuNanos = nanos;
+        }
+        return cpu;
     }
 
     /** Puts the record of a message's begin or end. */

@@ -13,6 +13,7 @@ class FastPathTest {
     private static final com.sun.management.ThreadMXBean THREADS =
             (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
 
+    private final VirtualPlatform platform = new VirtualPlatform();
     private Recorder recorder;
 
     @AfterEach
@@ -138,6 +139,35 @@ class FastPathTest {
             }
         }), "by Observer");
         assertEquals("com.a.B com.a.C: 999", main.recent().get(99).description);
+    }
+
+    /** The CPU clock is a call of the system. Messages that follow each other at once share a reading. */
+    @Test
+    void theCpuClockIsReadOnceAMillisecond() {
+        recorder = Recorder.start(new RecorderOptions().platform(platform).clockPeriodMillis(1000000));
+        ThreadTrace main = recorder.thread(Thread.currentThread());
+        platform.cpu.set(1000);
+        message(main, 0, 0);
+        message(main, 0, 300000);
+        assertEquals(1, platform.cpuReads.get());
+        assertEquals(0, main.recent().get(1).cpuNanos);
+        // The time of the message before is counted here, at most a millisecond of it.
+        message(main, 40000000, 7000000);
+        assertEquals(7300000, main.recent().get(2).cpuNanos);
+        assertEquals(2, platform.cpuReads.get());
+        // After a pause the begin is read too.
+        platform.pass(5);
+        platform.cpu.addAndGet(5000000);
+        message(main, 40000000, 7000000);
+        assertEquals(7000000, main.recent().get(3).cpuNanos);
+        assertEquals(4, platform.cpuReads.get());
+    }
+
+    private void message(ThreadTrace main, long wallNanos, long cpuNanos) {
+        main.messageBegin("m");
+        platform.nanos.addAndGet(wallNanos);
+        platform.cpu.addAndGet(cpuNanos);
+        main.messageEnd();
     }
 
     // The assertion of a thread that the test started would be lost.

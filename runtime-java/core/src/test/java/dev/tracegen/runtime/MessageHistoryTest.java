@@ -62,6 +62,25 @@ class MessageHistoryTest {
         assertEquals(9, history.recent().get(2).sequence);
     }
 
+    @Test
+    void limitsMayChange() {
+        for (int k = 0; k < 10; k++) {
+            message(20 + k, "m");
+        }
+        history.limit(new RecorderOptions().history(2, 5, 16));
+        assertEquals("0:1x28m 0:1x29m", all());
+        for (int k = 0; k < 3; k++) {
+            message(30 + k, "n");
+        }
+        assertEquals("0:1x31n 0:1x32n", all());
+        assertEquals(8, history.recent().get(0).sequence);
+        history.limit(new RecorderOptions().history(3, 2, 16));
+        message(33, "o");
+        assertEquals("0:1x31n 0:1x32n 0:1x33o", all());
+        assertEquals(2, history.recent().size());
+        assertEquals(12, history.recent().get(0).sequence);
+    }
+
     /** The next message uses the entry again. What was added before keeps its text. */
     @Test
     void describedMessagesKeepTheirTexts() {
