@@ -12,8 +12,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// TestExits kills a process in which a message of the main looper hangs, starts the app again, and reads what the system
-// said of the end of the first process.
+// TestExits kills a process in which a message of the main looper hangs, starts the app again, and reads what the
+// system said of the end of the first process.
 //
 // Invariant: A hang is called an ANR only if the system says that the process ended by one.
 func TestExits(t *testing.T) {
