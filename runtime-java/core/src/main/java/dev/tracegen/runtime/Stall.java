@@ -95,6 +95,7 @@ public final class Stall {
         this.beginNanos = s.beginNanos;
         this.wallNanos = s.wallNanos;
         this.cpuNanos = s.cpuNanos;
+        this.suspendedNanos = s.suspendedNanos;
         this.gcCount = s.gcCount;
         this.gcMillis = s.gcMillis;
         this.stateAtThreshold = s.stateAtThreshold;
