@@ -146,9 +146,21 @@ public final class Recorder {
         writer = w;
         delivery = d;
         sampler = s;
-        w.start();
-        d.start();
-        s.start();
+        try {
+            w.start();
+            d.start();
+            s.start();
+        } catch (Throwable e) {
+            // No thread is left. Those that run end at once.
+            w.finish();
+            d.finish();
+            ticker.stop();
+            current = this;
+            turnOff();
+            updateFastPath();
+            options.platform.log("nothing is recorded, and the program runs on: " + e);
+            return;
+        }
         if (options.platform instanceof JvmPlatform) {
             JvmMode.finishOnExit();
         }

@@ -94,6 +94,7 @@ public final class Stall {
         this.description = description;
         this.beginNanos = s.beginNanos;
         this.wallNanos = s.wallNanos;
+        this.suspendedNanos = s.suspendedNanos;
         this.cpuNanos = s.cpuNanos;
         this.suspendedNanos = s.suspendedNanos;
         this.gcCount = s.gcCount;

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class VirtualPlatform extends Platform {
     final AtomicLong nanos = new AtomicLong(5000000000L);
     final AtomicLong cpu = new AtomicLong();
+    final AtomicLong cpuReads = new AtomicLong();
     final Thread main;
     volatile long gcCount = 3;
     volatile String lockOwner;
@@ -120,6 +121,7 @@ final class VirtualPlatform extends Platform {
 
     @Override
     public long threadCpuNanos() {
+        cpuReads.incrementAndGet();
         return cpu.get();
     }
 
