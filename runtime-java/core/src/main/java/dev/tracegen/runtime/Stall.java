@@ -96,7 +96,6 @@ public final class Stall {
         this.wallNanos = s.wallNanos;
         this.suspendedNanos = s.suspendedNanos;
         this.cpuNanos = s.cpuNanos;
-        this.suspendedNanos = s.suspendedNanos;
         this.gcCount = s.gcCount;
         this.gcMillis = s.gcMillis;
         this.stateAtThreshold = s.stateAtThreshold;
