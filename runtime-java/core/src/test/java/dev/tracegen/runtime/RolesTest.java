@@ -176,7 +176,7 @@ class RolesTest {
         platform.writerFailure = null;
         Await.written(recorder);
         stall(main, "n");
-        // The failure may cost the job before the first stall only, which begins the file. Then both stalls are written.
+        // The failure may cost the job before the first stall only, which begins the file. Then both are written.
         Await.until("a stall is written", () -> chunks(RecordingWriter.STALL) > 0);
     }
 
