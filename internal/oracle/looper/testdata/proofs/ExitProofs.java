@@ -32,6 +32,9 @@ public final class ExitProofs {
     }
 
     public void theEndOfAnEarlierProcessIsAppended() throws Exception {
+        if (System.getProperty("proofs.pid") == null) {
+            return;
+        }
         final int pid = Integer.getInteger("proofs.pid");
         long at = Long.getLong("proofs.exit.at");
         List<Map<String, Object>> exits = new ArrayList<Map<String, Object>>();
@@ -119,5 +122,26 @@ public final class ExitProofs {
         out.write(b.toString().getBytes("UTF-8"));
         out.close();
         return file;
+    }
+
+    /**
+     * One start of the app after many of its processes were killed. A file has a line for each: its ID, the reason, and
+     * the time.
+     */
+    public void manyAreJoined() throws Exception {
+        String list = System.getProperty("proofs.exits");
+        if (list == null) {
+            return;
+        }
+        List<Map<String, Object>> exits = new ArrayList<Map<String, Object>>();
+        for (String line : java.nio.file.Files.readAllLines(new File(list).toPath())) {
+            String[] fields = line.split(" ");
+            exits.add(exit(Integer.parseInt(fields[0]), Integer.parseInt(fields[1]), Long.parseLong(fields[2])));
+        }
+        app.manager = Device.activityManager(app, exits);
+        Constructor<?> make = Class.forName("dev.tracegen.runtime.android.ExitInfo").getDeclaredConstructors()[0];
+        make.setAccessible(true);
+        File output = new File(System.getProperty("proofs.directory"), "app.tgd");
+        ((Runnable) make.newInstance(app, output, PROCESS, false, 0L)).run();
     }
 }

@@ -146,9 +146,21 @@ public final class Recorder {
         writer = w;
         delivery = d;
         sampler = s;
-        w.start();
-        d.start();
-        s.start();
+        try {
+            w.start();
+            d.start();
+            s.start();
+        } catch (Throwable e) {
+            // No thread is left. Those that run end at once.
+            w.finish();
+            d.finish();
+            ticker.stop();
+            current = this;
+            turnOff();
+            updateFastPath();
+            options.platform.log("nothing is recorded, and the program runs on: " + e);
+            return;
+        }
         if (options.platform instanceof JvmPlatform) {
             JvmMode.finishOnExit();
         }
@@ -422,7 +434,12 @@ public final class Recorder {
             r = startEarly();
         }
         if (r != null && status > 0) {
-            r.put(id, bit);
+            try {
+                r.put(id, bit);
+            } catch (OutOfMemoryError e) {
+                r.rings.memory.heapIsFull();
+                r.dropped.add(Dropped.RECORDS, 1);
+            }
         }
     }
 
@@ -507,6 +524,15 @@ public final class Recorder {
         if (trace.existingRing() == null) {
             dropped.add(Dropped.RECORDS, trace.droppedRecords());
         }
+    }
+
+    /** Returns the trace of a thread, null if there is none. */
+    ThreadTrace existingTrace(Thread thread) {
+        return traces.get(thread);
+    }
+
+    Ticker ticker() {
+        return ticker;
     }
 
     Rings rings() {

@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Removes personal data from texts before they are written into a recording or delivered to a {@link StallListener}.
  * It is called on threads of the recorder, on several at once, and never while a message is timed. A result may be kept
@@ -28,5 +30,5 @@ public interface TextRedactor {
      * @param text the text, not null
      * @return the text to be written; null for an empty one. If this method throws, {@code (redacted)} is written
      */
-    String redact(String kind, String text);
+    @Nullable String redact(String kind, String text);
 }

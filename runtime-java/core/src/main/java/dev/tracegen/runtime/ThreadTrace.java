@@ -26,6 +26,7 @@ public final class ThreadTrace {
             AtomicReferenceFieldUpdater.newUpdater(ThreadTrace.class, MessageHistory.class, "history");
 
     private static final int[] NONE = new int[0];
+    private static final long[] NO_RECORDS = new long[0];
 
     /**
      * How old a reading of the thread's CPU clock may be, in nanoseconds. That clock is a call of the system, unlike
@@ -246,7 +247,7 @@ public final class ThreadTrace {
 
     /**
      * Copies records. May be called on any thread. On another thread, records that are overwritten during the copy
-     * are left out and counted.
+     * are left out and counted. If there is no memory for the copy, all are.
      *
      * @param from the number of the first record, as {@link #mark} returned it
      * @param to the number behind the last record; {@code Long.MAX_VALUE} for all
@@ -254,7 +255,16 @@ public final class ThreadTrace {
      */
     public RecordCopy copy(long from, long to) {
         Ring r = ring;
-        return r == null ? new RecordCopy(0, new long[0], 0) : r.copy(from, to);
+        if (r == null) {
+            return new RecordCopy(0, NO_RECORDS, 0);
+        }
+        try {
+            return r.copy(from, to);
+        } catch (OutOfMemoryError e) {
+            long begin = Math.max(0, from);
+            long end = Math.max(begin, Math.min(to, r.sequence()));
+            return new RecordCopy(end, NO_RECORDS, end - begin);
+        }
     }
 
     /**

@@ -36,6 +36,9 @@ final class Writer implements Runnable {
     private static final long PIPE_NANOS = 2000000000L;
     private static final long JOIN_MILLIS = 20;
 
+    /** How long the thread waits until there may be memory again. */
+    private static final long MEMORY_NANOS = 1000000000L;
+
     /** How long the thread waits after a failure, which may occur again at once. */
     private static final long FAILURE_NANOS = 100000000L;
 
@@ -167,9 +170,8 @@ final class Writer implements Runnable {
             // Also if nothing is written: the next recorder waits only for this one, and this one must not keep the
             // recorder before in memory.
             if (awaitBefore() && writes) {
-                out = new RecordingWriter(options, ticker.baseNanos());
-                if (options.everyRecord) {
-                    out.open();
+                while (out == null && !openFile()) {
+                    LockSupport.parkNanos(this, MEMORY_NANOS);
                 }
                 endIfRefused();
             }
@@ -179,6 +181,24 @@ final class Writer implements Runnable {
             platform.log("no recording is written, and the program runs on: " + e);
         }
         writes = out != null;
+    }
+
+    /** Returns false if there is no memory now and it may be tried again later. */
+    private boolean openFile() throws IOException {
+        boolean last = queue.isClosed();
+        try {
+            RecordingWriter w = new RecordingWriter(options, ticker.baseNanos());
+            out = w;
+            if (options.everyRecord) {
+                w.open();
+            }
+            return true;
+        } catch (OutOfMemoryError e) {
+            if (last) {
+                throw e;
+            }
+            return false;
+        }
     }
 
     /**

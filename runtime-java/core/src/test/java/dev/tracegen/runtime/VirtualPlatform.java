@@ -12,6 +12,10 @@ final class VirtualPlatform extends Platform {
     volatile long gcCount = 3;
     volatile String lockOwner;
     volatile boolean broken;
+
+    /** Thrown by most methods if it is not null; how often it was. */
+    volatile Error error;
+    final AtomicLong errors = new AtomicLong();
     volatile LockWait lock;
     volatile Thread waitsForLock;
     volatile long millisPerWallClock;
@@ -63,11 +67,20 @@ final class VirtualPlatform extends Platform {
         if (broken) {
             throw new IllegalStateException("no clock");
         }
+        fail();
         long now = nanos.get();
         if (on("tracegen-clock")) {
             clockReads.incrementAndGet();
         }
         return now;
+    }
+
+    private void fail() {
+        Error e = error;
+        if (e != null) {
+            errors.incrementAndGet();
+            throw e;
+        }
     }
 
     @Override
@@ -101,6 +114,7 @@ final class VirtualPlatform extends Platform {
 
     @Override
     public long wallMillis() {
+        fail();
         pass(millisPerWallClock);
         return 1795000000000L + nanos.get() / 1000000;
     }
@@ -141,6 +155,7 @@ final class VirtualPlatform extends Platform {
 
     @Override
     public synchronized void log(String line) {
+        fail();
         logged += line + "\n";
     }
 }

@@ -39,7 +39,7 @@ final class ExitInfo implements Runnable {
     /** The clock may have been set by so much between a start and an end of a process. */
     private static final long CLOCK_MILLIS = 2000;
 
-    /** Before the time of the start, in what a process tells the system of itself. */
+    /** Before the time of the start, in the state summary of a process. */
     private static final String SUMMARY = "tracegen ";
 
     private static final int ANR = 6;
@@ -63,8 +63,8 @@ final class ExitInfo implements Runnable {
      *
      * @param output the file of this process's recording; earlier ones are beside it
      * @param process the name of this process
-     * @param summary whether to tell the system when this process started, which makes the join exact, but replaces
-     *     what the app itself may have told it by {@code ActivityManager.setProcessStateSummary}
+     * @param summary whether to set the state summary of this process, which makes the join exact, but replaces the
+     *     summary that the app itself may have set by {@code ActivityManager.setProcessStateSummary}
      * @param delayMillis how long to wait before any file is read
      */
     ExitInfo(Context context, File output, String process, boolean summary, long delayMillis) {

@@ -239,10 +239,7 @@ final class Session implements Runnable {
     /** Releases what the first records took, because nothing will be recorded. */
     static void disable(RuntimeConfig config) {
         logProblems(config);
-        Recorder early = Recorder.current();
-        if (early != null) {
-            early.stop();
-        }
+        Recorder.disable();
     }
 
     private static void logProblems(RuntimeConfig config) {
