@@ -61,6 +61,7 @@ public final class Memory {
         }
         called.await();
         print("for each other thread with 1,000 records", (used() - main) / THREADS);
+        Phone.checkRecording();
         end.countDown();
         for (Thread t : threads) {
             t.join();

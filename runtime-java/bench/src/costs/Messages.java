@@ -91,6 +91,9 @@ public final class Messages extends Handler {
             bytes[batch] = (double) (Phone.allocatedBytes() - allocated) / BATCH;
         }
         if (++batch == BATCHES) {
+            if (row.startsWith("ours")) {
+                Phone.checkRecording();
+            }
             Phone.print(row, median(nanos), "ns");
             Phone.print(row + ", allocated", median(bytes), "bytes");
             System.out.flush();

@@ -47,8 +47,9 @@ public final class Page {
     private void print() {
         line("# What the runtime costs an app");
         line("");
-        line("Made by `runtime-java/bench/costs` from the values in [costs.tsv](costs.tsv). Each value is the median of "
-                + "all rounds; the least and the greatest value stand in brackets. A round starts one JVM for each row.");
+        line("Made by `runtime-java/bench/costs` from the values in [costs.tsv](costs.tsv). Each value is the "
+                + "median of all rounds; the least and the greatest value stand in brackets. A round starts one JVM "
+                + "for each row.");
         line("");
         for (String c : conditions) {
             line("- " + c);
@@ -65,8 +66,8 @@ public final class Page {
 
     private void calls() {
         head("Calls", "CPU time of one entry and one exit together, by JMH, in nanoseconds. The time of JMH's own loop "
-                + "is in all values; it is up to half a nanosecond and depends on where the JVM places its code. In the "
-                + "second table there is a call between entry and exit.");
+                + "is in all values; it is up to half a nanosecond and depends on where the JVM places its code. In "
+                + "the second table there is a call between entry and exit.");
         beside("calls", new String[][] {
             {"main thread", "mainOurs", "mainMatrix"}, {"another thread", "otherOurs", "otherMatrix"},
             {"recording off", "offOurs", "offMatrix"}, {"main thread, the method is switched off", "gatedOurs", ""},
@@ -95,8 +96,8 @@ public final class Page {
             String base = "messages\t" + r[2];
             String allocated = ", allocated";
             if (values.containsKey(key)) {
-                line("| " + r[0] + " | " + figure(key) + " | " + more(key, base) + " | " + figure(key + allocated) + " | "
-                        + more(key + allocated, base + allocated) + " |");
+                line("| " + r[0] + " | " + figure(key) + " | " + more(key, base) + " | "
+                        + figure(key + allocated) + " | " + more(key + allocated, base + allocated) + " |");
             }
         }
         line("");
@@ -126,8 +127,8 @@ public final class Page {
             if (values.containsKey(ours)) {
                 line("| " + r[0] + " | " + figure(ours) + " | " + (both ? figure(matrix) : "") + " | "
                         + (both ? ratio(median(ours) / median(matrix)) : "") + " |"
-                        + (call == null ? "" : both ? " " + ratio((median(ours) - less) / (median(matrix) - less)) + " |"
-                        : " |"));
+                        + (call == null ? "" : !both ? " |"
+                        : " " + ratio((median(ours) - less) / (median(matrix) - less)) + " |"));
             }
         }
         line("");
@@ -159,8 +160,8 @@ public final class Page {
     private String figure(String key) {
         double[] all = sorted(key);
         String digits = median(key) >= 100 ? "%.0f" : "%.2f";
-        return all.length == 0 ? "–" : String.format(digits + " (" + digits + " to " + digits + ")", median(key), all[0],
-                all[all.length - 1]);
+        return all.length == 0 ? "–" : String.format(digits + " (" + digits + " to " + digits + ")", median(key),
+                all[0], all[all.length - 1]);
     }
 
     private String more(String key, String base) {

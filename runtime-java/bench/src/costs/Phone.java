@@ -62,6 +62,13 @@ final class Phone {
         System.out.println(row + "\t" + String.format("%.3f", value) + "\t" + unit);
     }
 
+    /** Fails if our recorder has turned itself off: the figures would be those of a runtime that is off. */
+    static void checkRecording() {
+        if (dev.tracegen.runtime.AppMethodBeat.status() <= 0) {
+            throw new IllegalStateException("not recording any more");
+        }
+    }
+
     /** Starts Matrix's recorder. It must have been called from an instrumented method before. */
     static void startMatrix() {
         com.tencent.matrix.trace.core.AppMethodBeat.i(1);
@@ -92,6 +99,11 @@ final class Phone {
         @Override
         public File getNoBackupFilesDir() {
             return getFilesDir();
+        }
+
+        @Override
+        public Object getSystemService(String name) {
+            return null;
         }
 
         /** There is no metadata: the configuration is the default. */

@@ -2,6 +2,7 @@ import android.os.Handler;
 import android.os.Looper;
 import android.os.Message;
 import android.util.Printer;
+import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.android.LooperMonitor;
 import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
@@ -77,6 +78,7 @@ public final class CostProofs {
         String source = start();
         try {
             double ours = bytes();
+            Bench.check(AppMethodBeat.status() > 0, "the recorder has turned itself off");
             Bench.measured("a message allocates " + none + " bytes, " + texts + " with a Printer that does nothing, "
                     + ours + " with our " + source);
             // A byte is for what the JVM may do now and then. With a Printer the Looper makes the same texts again, so

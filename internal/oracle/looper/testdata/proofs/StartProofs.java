@@ -169,7 +169,7 @@ public final class StartProofs {
         File assets = new File(app.files, "assets");
         Bench.check(assets.mkdirs(), "no directory");
         FileWriter out = new FileWriter(new File(assets, RuntimeConfig.FILE));
-        out.write("slow = 50\ntick = us\nhidden-api = true\noutput = recordings/assets.tgd\nmapping = names.txt\n");
+        out.write("slow = 50\ntick = us\nhidden-api = true\noutput = kept/assets.tgd\nmapping = names.txt\n");
         out.close();
         FileWriter names = new FileWriter(new File(assets, "names.txt"));
         names.write("");
@@ -204,7 +204,7 @@ public final class StartProofs {
         TracegenRuntime.stop();
         Recorder.setStallListener(null);
         Bench.ended();
-        Bench.check(new File(app.getNoBackupFilesDir(), "recordings/assets.tgd").exists(), "no recording");
+        Bench.check(new File(app.getNoBackupFilesDir(), "kept/assets.tgd").exists(), "no recording");
         Bench.check(new File(assets, RuntimeConfig.FILE).delete(), "not deleted");
         FileWriter off = new FileWriter(new File(assets, RuntimeConfig.FILE));
         off.write("enabled = false\n");

@@ -8,7 +8,7 @@ import java.util.List;
  * The messages that a thread has run, in two bounded lists: older ones merged, and the last ones one by one.
  *
  * <p>An app runs very many messages, and almost none of them is slow. So the lists use their objects again, and make
- * neither a {@link MessageRecord} nor a text before somebody reads them. A message allocates nothing once both lists
+ * neither a {@link MessageRecord} nor a text before they are read. A message allocates nothing once both lists
  * are full.
  */
 final class MessageHistory {
@@ -85,8 +85,11 @@ final class MessageHistory {
 
         /** Returns a record of the present values. */
         MessageRecord record() {
-            String description = text != null ? text
-                    : (target == null ? "(no handler)" : target) + (callback == null ? "" : " " + callback) + ": " + what;
+            String description = text;
+            if (description == null) {
+                description = (target == null ? "(no handler)" : target) + (callback == null ? "" : " " + callback)
+                        + ": " + what;
+            }
             return new MessageRecord(kind, sequence, count, beginNanos, wallNanos, cpuNanos, description, firstRecord,
                     endRecord);
         }

@@ -137,8 +137,8 @@ public final class Recorder {
     private void begin(Writer before) {
         rings.use(options, LONG_CALL_MILLIS);
         if (options.refusedTickNanos != 0) {
-            options.platform.log("ticks of " + options.refusedTickNanos + " ns are too short: times would be full after "
-                    + "some hours or days; ticks are " + RecorderOptions.TICK_NANOS + " ns instead");
+            options.platform.log("ticks of " + options.refusedTickNanos + " ns are too short: times would be full "
+                    + "after some hours or days; ticks are " + RecorderOptions.TICK_NANOS + " ns instead");
         }
         Writer w = new Writer(this, ticker, before);
         Delivery d = new Delivery(this);

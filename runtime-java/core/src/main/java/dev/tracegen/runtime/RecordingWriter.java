@@ -51,7 +51,7 @@ final class RecordingWriter implements Closeable {
     /** How many times in which the process did not run are at the begin of a file. */
     private static final int MAX_SUSPENDED = 64;
 
-    private static final int MINOR = 2;
+    private static final int MINOR = 3;
 
     /** A kind of chunk DROPPED: chunks that could not be written. */
     private static final int LOST_CHUNKS = 7;

@@ -67,7 +67,7 @@ class UnfinishedRecordingTest {
             return false;
         }
         assertEquals("a.b", r.meta().get("process"));
-        r.append(ANR);
+        r.append(ANR, new RecorderOptions());
         r.close();
         return true;
     }

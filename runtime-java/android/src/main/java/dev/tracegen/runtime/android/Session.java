@@ -95,7 +95,7 @@ final class Session implements Runnable {
             r.stop();
             return;
         }
-        ExitInfo.begin(context, output, process, c.processStateSummary);
+        ExitInfo.begin(context, output, process, c.processStateSummary, options);
         foreground.report(r);
         frames = c.frames ? new FrameTimes(r, Refresh.of(context)) : null;
         for (Looper looper : looperList()) {
