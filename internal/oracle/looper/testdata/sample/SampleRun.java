@@ -7,7 +7,12 @@ final class SampleRun {
     private SampleRun() {
     }
 
-    static void run(boolean recorded) throws Exception {
+    /**
+     * Runs it.
+     *
+     * @param calls the depths of the calls of the slow message; the first is the message itself
+     */
+    static void run(boolean recorded, String calls) throws Exception {
         File dir = new File(System.getProperty("java.io.tmpdir"), "sample-" + System.nanoTime());
         Bench.check(dir.mkdirs(), "no directory");
         final Sample app = new Sample();
@@ -29,7 +34,7 @@ final class SampleRun {
         });
         Bench.equal(told[0], "1048574 " + recorded + " " + recorded + " 16", "what it was told");
         Bench.equal(app.slow.size(), recorded ? 1 : 0, "slow messages");
-        Bench.equal(app.slow.toString(), recorded ? "[main 0 1 2]" : "[]", "the calls of the slow message");
+        Bench.equal(app.slow.toString(), recorded ? "[main " + calls + "]" : "[]", "the calls of the slow message");
         Bench.equal(app.dispatches > 0, recorded, "messages heard of");
         // The second by Matrix's name.
         Bench.equal(app.entered, recorded ? 2 : 0, "entries heard of");

@@ -1,0 +1,69 @@
+package looper
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/toolchain"
+	"github.com/tracegen/tracegen/internal/pipeline"
+)
+
+// TestShrunkSample shrinks the sample app and the jars of the runtime by R8 in full mode, with no rules but those of
+// the jars and two for the classes that the test calls, and runs the result on Android's classes.
+//
+// Invariant: An app that R8 has shrunk with the runtime records its main looper as before.
+func TestShrunkSample(t *testing.T) {
+	b := build(t)
+	if os.Getenv("TRACEGEN_CORPUS") == "off" {
+		t.Skip("skipped: no corpus in this run")
+	}
+	j, err := oracle.FindJDK(17)
+	oracle.Require(t, err)
+	jars, err := oracle.BuildRuntime(t.Context())
+	oracle.Require(t, err)
+	tools, err := toolchain.Versions[0].Fetch(t.Context())
+	oracle.Require(t, err)
+	library, err := toolchain.Library(t.Context())
+	oracle.Require(t, err)
+	dir := t.TempDir()
+	rest := filepath.SplitList(b.path)
+	proofs, device := rest[0], rest[2]
+	classes := filepath.Join(dir, "classes")
+	runtime := []string{jars.Core, jars.Android, jars.Matrix}
+	javac(t, j, classes, append([]string{proofs, device, platforms[0].fetch(t)}, runtime...),
+		filepath.Join("testdata", "sample"))
+	app := filepath.Join(dir, "app.jar")
+	command(t, j.Tool("jar"), "cf", app, "-C", classes, "sample")
+	merged, instrumented := filepath.Join(dir, "merged.jar"), filepath.Join(dir, "instrumented.jar")
+	if err := toolchain.Merge(merged, append([]string{app}, runtime...)...); err != nil {
+		t.Fatal(err)
+	}
+	_, err = pipeline.Run(t.Context(), pipeline.Config{
+		Filter: filter.New(filter.Options{Trivial: filter.None}), Android: true,
+		Inputs: []pipeline.Input{{Path: merged, Output: instrumented}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := filepath.Join(dir, "app.pro")
+	// The bench finds the class Background by its name, to wait until a start is complete.
+	keep := "-keep class sample.Sample { public *; }\n-repackageclasses\n" +
+		"-keep class dev.tracegen.runtime.android.Background { *; }\n"
+	if err := os.WriteFile(rules, []byte(keep), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	shrunk := filepath.Join(dir, "shrunk.jar")
+	text, err := tools.R8(t.Context(), toolchain.Shrinking{Library: library, Rules: []string{rules}, Output: shrunk,
+		Mapping: filepath.Join(dir, "mapping.txt")}, instrumented)
+	if err != nil || text != "" {
+		t.Fatalf("R8: %v\n%s", err, text)
+	}
+	// The classes of the test that are not the app's are not shrunk; the app's are found in the shrunk jar first.
+	one := bench{natives: b.natives, mapping: b.mapping,
+		path: strings.Join([]string{shrunk, classes, proofs, device}, string(os.PathListSeparator))}
+	one.prove(t, platforms[0], stock, "ShrunkSample")
+}
