@@ -557,7 +557,7 @@ func TestRecordingsBeside(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.recordings = nil
-		r.keepNew(map[string]string{})
+		r.keepNew(nil)
 		if want := []string{filepath.Join(dir, name)}; !slices.Equal(r.recordings, want) {
 			t.Errorf("%v, want %v", r.recordings, want)
 		}

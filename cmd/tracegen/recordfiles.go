@@ -109,32 +109,46 @@ func (r *recorder) keepMapping() error {
 	return f.Commit()
 }
 
+// A foundRecording is a file of a recording, and a text that differs when the file was written or replaced.
+type foundRecording struct {
+	file, stamp string
+	part        int
+}
+
 // recordingsBeside returns a file of each recording that has the name of the output: of this run, of an earlier one, or
-// of another process. For one of several parts it is the last that is there. The keys are the IDs of the recordings.
-func (r *recorder) recordingsBeside() map[string]string {
+// of another process. For one of several parts it is the last that is there. The keys are the IDs of the recordings, or
+// the names of files that have none.
+func (r *recorder) recordingsBeside() map[string]foundRecording {
 	dir, name := filepath.Split(r.recording)
 	extension := filepath.Ext(name)
 	names := regexp.MustCompile("^" + regexp.QuoteMeta(strings.TrimSuffix(name, extension)) +
 		`(\.pid[0-9]+(-[0-9]+)?)?(\.part[0-9]+)?` + regexp.QuoteMeta(extension) + `(\.[0-9]+)?$`)
 	entries, _ := os.ReadDir(filepath.Clean(dir))
-	files, last := map[string]string{}, map[string]int{}
+	found := map[string]foundRecording{}
 	for _, e := range entries {
-		if !names.MatchString(e.Name()) {
+		file := filepath.Join(dir, e.Name())
+		if !names.MatchString(e.Name()) || !beginsLikeRecording(file) {
 			continue
 		}
-		file := filepath.Join(dir, e.Name())
-		if part, ok := partOf(file); ok && part.Number > last[part.Recording] {
-			files[part.Recording], last[part.Recording] = file, part.Number
+		key, f := file, foundRecording{file: file, part: 1}
+		if part, ok := partOf(file); ok {
+			key, f.part = part.Recording, part.Number
+		}
+		if info, err := os.Stat(file); err == nil {
+			f.stamp = fmt.Sprint(info.ModTime().UnixNano(), info.Size())
+		}
+		if f.part > found[key].part {
+			found[key] = f
 		}
 	}
-	return files
+	return found
 }
 
 // keepNew notes the recordings of this run: those that were not there before, that with the name of the output first.
-func (r *recorder) keepNew(before map[string]string) {
-	for id, file := range r.recordingsBeside() {
-		if _, old := before[id]; !old {
-			r.recordings = append(r.recordings, file)
+func (r *recorder) keepNew(before map[string]foundRecording) {
+	for key, now := range r.recordingsBeside() {
+		if old, ok := before[key]; !ok || old.stamp != now.stamp {
+			r.recordings = append(r.recordings, now.file)
 		}
 	}
 	slices.Sort(r.recordings)

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/tracegen/tracegen/trace"
@@ -88,11 +89,11 @@ func (m *Methods) add(t *threadTotals, names *Names, r *Recording) {
 		to.made += float64(from.Records) * scale
 		if gap := &t.gaps; gap.total > 0 && from.method != trace.MethodNotRecorded {
 			to.lossy = true
-			to.TotalAtMost += from.Total + gap.total - from.inGaps
-			to.SelfAtMost += from.Self + gap.self
+			to.TotalAtMost = atMost(to.TotalAtMost, from.Total, gap.total-from.inGaps)
+			to.SelfAtMost = atMost(to.SelfAtMost, from.Self, gap.self)
 		} else {
-			to.TotalAtMost += from.Total
-			to.SelfAtMost += from.Self
+			to.TotalAtMost = atMost(to.TotalAtMost, from.Total)
+			to.SelfAtMost = atMost(to.SelfAtMost, from.Self)
 		}
 		to.Calls += from.Calls
 		to.Marked += from.Marked
@@ -101,6 +102,14 @@ func (m *Methods) add(t *threadTotals, names *Names, r *Recording) {
 		to.Self += from.Self
 		to.Longest = max(to.Longest, from.Longest)
 	}
+}
+
+// atMost returns a sum of times that are not negative. A gap whose end is not known may have the greatest time.
+func atMost(times ...int64) (sum int64) {
+	for _, d := range times {
+		sum += min(d, math.MaxInt64-sum)
+	}
+	return sum
 }
 
 // scale takes over how complete a recording is. It returns by how much the number of its records must be multiplied

@@ -99,6 +99,7 @@ public final class FrameProofs {
         Drawing on = draw();
         long records = Recorder.current().thread(Looper.getMainLooper().getThread()).mark() - before;
         TracegenRuntime.stop();
+        Bench.ended();
         Bench.check(on.frames > 0 && off.frames > 0, "no frames");
         // Two records for each call, and those of messages.
         Bench.check(records >= 2L * on.calls * on.frames, records + " records of " + on.frames + " frames with "

@@ -62,9 +62,10 @@ public final class RecordingProofs implements StallListener {
         Bench.settle();
     }
 
-    private static void stop() {
+    private static void stop() throws Exception {
         TracegenRuntime.stop();
         Recorder.setStallListener(null);
+        Bench.ended();
     }
 
     /** The methods' names by ID. */

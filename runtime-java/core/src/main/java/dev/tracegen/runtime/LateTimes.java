@@ -2,7 +2,7 @@ package dev.tracegen.runtime;
 
 /**
  * The times in which the clock of the records did not move although it had to. The clock's thread adds them, and the
- * recorder's thread takes them to write them. Bounded: intervals near each other are joined, and if there are very
+ * writer takes them. Bounded: intervals near each other are joined, and if there are very
  * many, the last one is extended.
  */
 final class LateTimes {

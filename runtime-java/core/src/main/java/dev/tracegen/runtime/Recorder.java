@@ -473,7 +473,8 @@ public final class Recorder {
                 }
                 ring.put(bit | (long) id << Ring.ID_SHIFT | ring.now());
             }
-        } else if (trace.recorded()) {
+        } else if (trace.recorded() && recording()) {
+            // Not because recording has been stopped meanwhile: then there is no ring either.
             trace.dropRecord();
         }
         if (listener != null && bit != 0) {

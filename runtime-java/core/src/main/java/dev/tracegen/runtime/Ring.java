@@ -31,7 +31,7 @@ import java.util.concurrent.locks.LockSupport;
  * only then, it checks that the segment is free. If it is not, the owner replaces the ring by a larger one. If that is
  * not possible, {@link RecorderOptions} says what happens: the records are overwritten, the owner waits, or a
  * {@link Window} is opened. While a window is open the sequence does not move. It stays at the begin of a segment, so
- * each call of {@link #put} gets to the same check and is added to the window there. The recorder's thread closes the
+ * each call of {@link #put} gets to the same check and is added to the window there. The sampler closes the
  * window when it has copied the ring: it puts the records of the window behind the last one.
  *
  * <p>That is the one time that another thread than the owner puts records, and both do so under {@link #locked}. It is
@@ -57,8 +57,8 @@ import java.util.concurrent.locks.LockSupport;
  * StackOverflowError between two steps, and that call repairs what is missing.
  * <li>The time does not stop: the thread of the clock may have updated the old ring only, if it found that before the
  * new one was published. The owner reads the clock behind that, before the next record.
- * <li>{@link #copied} may be too low in the new ring, if the recorder's thread has just set that of the old one. Then
- * the new ring seems fuller than it is. The recorder's thread sets it each time it looks for records of the thread.
+ * <li>{@link #copied} may be too low in the new ring, if the sampler has just set that of the old one. Then
+ * the new ring seems fuller than it is. The sampler sets it each time it looks for records of the thread.
  * </ul>
  *
  * <p><b>The gate.</b> {@link Gate} explains the fields {@link #gate} and {@link #states}. Only the owner writes them.
@@ -126,7 +126,7 @@ final class Ring extends AtomicLongArray {
 
     private volatile long now;
 
-    /** The number of the next record that the recorder's thread will copy. Written by that thread. */
+    /** The number of the next record that the sampler will copy. Written by that thread. */
     private volatile long copied;
 
     /** 1 while a thread holds the lock. */
@@ -320,7 +320,7 @@ final class Ring extends AtomicLongArray {
         return next;
     }
 
-    /** Waits until a segment is free, the recording has ended, or the recorder's thread seems to be stuck. */
+    /** Waits until a segment is free, the recording has ended, or the sampler seems to be stuck. */
     private void waitForSpace() {
         long before = copied;
         long since = 0;
@@ -349,7 +349,7 @@ final class Ring extends AtomicLongArray {
     }
 
     /**
-     * Sets up to where records were copied. On the recorder's thread only.
+     * Sets up to where records were copied. On the sampler's thread only.
      *
      * @param next the number of the next record to copy
      */
@@ -370,8 +370,8 @@ final class Ring extends AtomicLongArray {
     }
 
     /**
-     * Closes the open window, if all records were copied: puts its records behind the last one. On the recorder's
-     * thread only.
+     * Closes the open window, if all records were copied: puts its records behind the last one. On the
+     * sampler's thread only.
      *
      * @return the window that was closed, or a part of it if it has more records than the ring; null if none was open
      */
