@@ -92,9 +92,11 @@ type recorder struct {
 	command   *launch.Command // nil if the command is not java
 	args      []string
 	recording string // the file
-	mapping   string // likewise
-	kept      string // the directory of the instrumented program
-	summary   programSummary
+	// recordings are the files of this run, one of each recording: a start script may start several JVMs.
+	recordings []string
+	mapping    string // likewise
+	kept       string // the directory of the instrumented program
+	summary    programSummary
 }
 
 func (r *recorder) options() options {
@@ -162,6 +164,10 @@ var properties = []property{
 	{"message", "message", nil},
 }
 
+// otherProperties are those of the runtime that no flag of record sets.
+var otherProperties = []string{"mapping", "memory", "message-text", "command", "file-megabytes", "keep-files",
+	"keep-megabytes", "keep-days"}
+
 const propertyPrefix = "tracegen."
 
 // checkProperties refuses a flag and a -D of the command that say the same thing. A -D alone has precedence over the
@@ -181,7 +187,7 @@ func (r *recorder) checkProperties(given map[string]string) error {
 	for name := range given {
 		rest, ours := strings.CutPrefix(name, propertyPrefix)
 		known := slices.ContainsFunc(properties, func(p property) bool { return p.name == rest })
-		if ours && !known && rest != "mapping" {
+		if ours && !known && !slices.Contains(otherProperties, rest) {
 			r.con.warn("-D%s of the java command: the runtime has no such property", name)
 		}
 	}
@@ -210,13 +216,14 @@ func (r *recorder) run(ctx context.Context, args []string) error {
 	if err := r.keepMapping(); err != nil {
 		return err
 	}
-	before := stampOf(r.recording)
+	before := r.recordingsBeside()
 	end, counts, err := r.start(given)
 	if err != nil {
 		return err
 	}
 	r.reportEnd(end)
-	if stampOf(r.recording) == before {
+	r.keepNew(before)
+	if len(r.recordings) == 0 {
 		return r.nothing(counts)
 	}
 	if counts.Differing > 0 {

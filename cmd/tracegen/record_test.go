@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -507,6 +508,63 @@ func TestRecordStartScript(t *testing.T) {
 	r := b.record(0, "--also", "app.jar", "--also", "lib/*", "--format", "table", "--", "./bin/start", "two words")
 	b.want(r.stdout, `^arguments \[two words\]`, ` app\.Main\.main$`, ` util\.Util\.answer$`)
 	b.want(r.stderr, `recorded: start\.tgd`)
+}
+
+// TestRecordSeveralJVMs records a start script that starts two JVMs, one after the other. An earlier recording is there.
+//
+// Invariant: The answer of record is about all JVMs of its run, and about no earlier run.
+func TestRecordSeveralJVMs(t *testing.T) {
+	b := newJavaBench(t)
+	b.compile("first", "", map[string]string{"First.java": "public class First {\n" +
+		"    public static void main(String[] a) { spin(1000); }" + spin + "\n}"})
+	b.compile("second", "", map[string]string{"Second.java": "public class Second {\n" +
+		"    public static void main(String[] a) { spin(1000); }" + spin + "\n}"})
+	script := b.write("bin/both", "#!/bin/sh\njava -cp first First && java -cp second Second\n")
+	if err := os.Chmod(script, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		r := b.record(0, "--also", "first", "--also", "second", "--format", "table", "--", "./bin/both")
+		b.want(r.stdout, ` First\.main$`, ` Second\.main$`)
+		b.want(r.stderr, `^tracegen: recorded: both\.tgd, both\.tgd\.1, with the mapping both-mapping\.txt$`,
+			`analyze both\.tgd both\.tgd\.1 --mapping`)
+	}
+}
+
+// TestRecordingsBeside has files of this output, of its parts, of other processes, and of other outputs.
+func TestRecordingsBeside(t *testing.T) {
+	dir := t.TempDir()
+	vector, err := os.ReadFile(filepath.Join("..", "..", "trace", "testdata", "vectors", "open.tgd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"app.tgd", "other.tgd", "app-2.tgd", "app.pid12.tgd.txt"} {
+		if err := os.WriteFile(filepath.Join(dir, name), vector, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := recorder{recording: filepath.Join(dir, "app.tgd")}
+	before := r.recordingsBeside()
+	if len(before) != 1 {
+		t.Errorf("before: %v", before)
+	}
+	r.keepNew(before)
+	if len(r.recordings) != 0 {
+		t.Errorf("new ones: %v", r.recordings)
+	}
+	for _, name := range []string{"app.tgd", "app.tgd.2", "app.part1.tgd", "app.pid12.tgd", "app.pid12-2.part3.tgd.1"} {
+		if err := os.Rename(filepath.Join(dir, "app.tgd"), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		r.recordings = nil
+		r.keepNew(map[string]string{})
+		if want := []string{filepath.Join(dir, name)}; !slices.Equal(r.recordings, want) {
+			t.Errorf("%v, want %v", r.recordings, want)
+		}
+		if err := os.Rename(filepath.Join(dir, name), filepath.Join(dir, "app.tgd")); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // TestRecordOpen shows the page by a program of the name that the system's has.

@@ -20,7 +20,7 @@ const shownMethods = 15
 // analyze writes the answer.
 func (r *recorder) analyze(ctx context.Context) error {
 	a := r.analysis(r.format, r.answer)
-	failed := a.run(ctx, []string{r.recording})
+	failed := a.run(ctx, r.recordings)
 	if failed != nil && !errors.As(failed, new(checkFailed)) {
 		return fmt.Errorf("%w; the recording is %s, its mapping %s", failed, r.recording, r.mapping)
 	}
@@ -35,10 +35,14 @@ func (r *recorder) analyze(ctx context.Context) error {
 		}
 	}
 	if !r.con.quiet {
-		r.con.inform("recorded: %s, with the mapping %s", r.recording, r.mapping)
+		var words []string
+		for _, file := range r.recordings {
+			words = append(words, shellWord(file))
+		}
+		r.con.inform("recorded: %s, with the mapping %s", strings.Join(r.recordings, ", "), r.mapping)
 		if !r.open {
 			r.con.inform("to look closer: tracegen analyze %s --mapping %s --format html -o %s.html",
-				shellWord(r.recording), shellWord(r.mapping), shellWord(stem(r.recording)))
+				strings.Join(words, " "), shellWord(r.mapping), shellWord(stem(r.recording)))
 		}
 	}
 	return failed
@@ -62,7 +66,7 @@ func (r *recorder) showMethods(ctx context.Context) error {
 	a := r.analysis(answersTable, standardOutput)
 	a.con = &console{in: r.con.in, out: &table, err: io.Discard} // the first answer had the warnings
 	a.sort, a.top = analysis.OrderTotal, shownMethods
-	if err := a.run(ctx, []string{r.recording}); err != nil && !errors.As(err, new(checkFailed)) {
+	if err := a.run(ctx, r.recordings); err != nil && !errors.As(err, new(checkFailed)) {
 		return err
 	}
 	for line := range strings.Lines(table.String()) {
@@ -81,7 +85,7 @@ func (r *recorder) showPage(ctx context.Context) error {
 	page := stem(r.recording) + ".html"
 	a := r.analysis("html", page)
 	a.con = &console{in: r.con.in, out: io.Discard, err: io.Discard} // the first answer had the warnings
-	err := a.run(ctx, []string{r.recording})
+	err := a.run(ctx, r.recordings)
 	if err != nil && !errors.As(err, new(checkFailed)) {
 		return err
 	}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/jar"
@@ -107,13 +109,39 @@ func (r *recorder) keepMapping() error {
 	return f.Commit()
 }
 
-// stampOf returns a text that differs when a file was written or replaced.
-func stampOf(path string) string {
-	info, err := os.Stat(path)
-	if err != nil {
-		return ""
+// recordingsBeside returns a file of each recording that has the name of the output: of this run, of an earlier one, or
+// of another process. For one of several parts it is the last that is there. The keys are the IDs of the recordings.
+func (r *recorder) recordingsBeside() map[string]string {
+	dir, name := filepath.Split(r.recording)
+	extension := filepath.Ext(name)
+	names := regexp.MustCompile("^" + regexp.QuoteMeta(strings.TrimSuffix(name, extension)) +
+		`(\.pid[0-9]+(-[0-9]+)?)?(\.part[0-9]+)?` + regexp.QuoteMeta(extension) + `(\.[0-9]+)?$`)
+	entries, _ := os.ReadDir(filepath.Clean(dir))
+	files, last := map[string]string{}, map[string]int{}
+	for _, e := range entries {
+		if !names.MatchString(e.Name()) {
+			continue
+		}
+		file := filepath.Join(dir, e.Name())
+		if part, ok := partOf(file); ok && part.Number > last[part.Recording] {
+			files[part.Recording], last[part.Recording] = file, part.Number
+		}
 	}
-	return fmt.Sprint(info.ModTime().UnixNano(), info.Size())
+	return files
+}
+
+// keepNew notes the recordings of this run: those that were not there before, that with the name of the output first.
+func (r *recorder) keepNew(before map[string]string) {
+	for id, file := range r.recordingsBeside() {
+		if _, old := before[id]; !old {
+			r.recordings = append(r.recordings, file)
+		}
+	}
+	slices.Sort(r.recordings)
+	output := filepath.Clean(r.recording)
+	if i := slices.Index(r.recordings, output); i > 0 {
+		r.recordings = slices.Insert(slices.Delete(r.recordings, i, i+1), 0, output)
+	}
 }
 
 // nothing returns the error for a program that was not recorded: it has no recording because no traced method was

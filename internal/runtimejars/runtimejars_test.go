@@ -139,7 +139,7 @@ func TestAndroidLibrary(t *testing.T) {
 		files[e.Name] = content(t, e)
 	}
 	if m := string(files["AndroidManifest.xml"]); !strings.Contains(m, `package="dev.tracegen.runtime.android"`) ||
-		!strings.Contains(m, `android:minSdkVersion="16"`) {
+		!strings.Contains(m, `android:minSdkVersion="21"`) {
 		t.Errorf("AndroidManifest.xml:\n%s", m)
 	}
 	if r, ok := files["R.txt"]; !ok || len(r) > 0 {

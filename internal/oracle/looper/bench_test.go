@@ -1,6 +1,7 @@
 package looper
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -26,6 +27,12 @@ type bench struct {
 	// mapping is the method mapping of the app, digest its digest, methods its names by ID.
 	mapping, digest string
 	methods         *mapping.Mapping
+	// process is the name of the process, the app's package if empty.
+	process string
+	// options are further options of java.
+	options []string
+	// command makes the command that runs java, if it is not nil.
+	command func(ctx context.Context, java string, args []string) *exec.Cmd
 }
 
 // build compiles the runtime, the device and the proofs. It compiles the proofs against the oldest version of Android,
@@ -59,6 +66,8 @@ func build(t *testing.T) bench {
 	b.mapping = filepath.Join(dir, "methodMapping.txt")
 	b.methods = instrument(t, b.mapping, &app, &lib)
 	b.digest = b.methods.Digest()
+	// After the instrumentation, which must not see these calls.
+	interceptLookups(t, lib)
 	b.path = strings.Join([]string{proofs, app, device, lib, filepath.Join("testdata", "resources")},
 		string(os.PathListSeparator))
 	return b

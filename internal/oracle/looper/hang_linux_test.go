@@ -64,7 +64,7 @@ func (b bench) hang(t *testing.T, p platform) (dir string, life time.Duration) {
 		t.Skipf("skipped: %v", err)
 	}
 	dir = t.TempDir()
-	cmd := exec.CommandContext(t.Context(), j.Tool("java"), b.arguments(t, j, p, dir, "HangProofs")...)
+	cmd := exec.CommandContext(t.Context(), j.Tool("java"), b.arguments(t, j, p, stock, dir, "HangProofs")...)
 	cmd.Args[0] = appPackage
 	out, err := cmd.StdoutPipe()
 	if err != nil {

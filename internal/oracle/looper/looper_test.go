@@ -1,9 +1,12 @@
 package looper
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,19 +25,42 @@ type platform struct {
 	lockFree bool
 	// jdk is the oldest JDK that reads the classes.
 	jdk int
+	// public means that the app chose to use no hidden member.
+	public bool
 }
+
+// A world is what an app may do on a platform.
+type world string
+
+const (
+	// open lets an app use every member of Android, as no device from Android 9 on does.
+	open world = "open"
+	// stock denies what a device denies.
+	stock world = "stock"
+)
+
+// worlds returns the worlds of a platform. Before Android 9 no device denies anything.
+func (p platform) worlds() []world {
+	if p.api < enforced {
+		return []world{stock}
+	}
+	return []world{open, stock}
+}
+
+// seesIdleHandlers reports whether the lock of the list of idle handlers is known.
+func (p platform) seesIdleHandlers(w world) bool { return !p.lockFree || w == open }
 
 var platforms = []platform{
 	{"API 23", 23, "6.0.1_r3-robolectric-r1", "a2d84271c5f033b1d082741a02f37a2d043120c0c09e5854e97ece9c3bb11d31", false,
-		17},
+		17, false},
 	{"API 28", 28, "9-robolectric-4913185-2", "cf4aed5e458deb48ddc0ca92fc25156e6f478d9d5c1d948cdd1817a67ee11b32", false,
-		17},
+		17, false},
 	{"API 34", 34, "14-robolectric-10818077", "6be2218c6a53fe3c57bc22ebdc723edcb7270a8a6f187545708aa5c0ed813977", false,
-		17},
+		17, false},
 	{"API 37", 37, "17-robolectric-16653203", "60f983b8bf180fa0790596c22a130c79ecf18b6d991b719de23100d4d6ff61a1", false,
-		21},
+		21, false},
 	{"API 37 lock-free", 37, "17-robolectric-16653203",
-		"60f983b8bf180fa0790596c22a130c79ecf18b6d991b719de23100d4d6ff61a1", true, 21},
+		"60f983b8bf180fa0790596c22a130c79ecf18b6d991b719de23100d4d6ff61a1", true, 21, false},
 }
 
 // TestProofs runs every proof on every platform. Proofs about frames measure time, so that they run after all others,
@@ -48,18 +74,24 @@ func TestProofs(t *testing.T) {
 	b := build(t)
 	t.Run("looper", func(t *testing.T) {
 		for _, p := range platforms {
-			t.Run(p.name, func(t *testing.T) {
-				t.Parallel()
-				dir := b.prove(t, p, "MonitorProofs", "TheftProofs", "IdleProofs", "PendingProofs", "RecordingProofs")
-				stalls := checkFeeds(t, readRecordings(t, dir), b, p)
-				checkAnswers(t, dir, b, p, stalls)
-			})
+			for _, w := range p.worlds() {
+				t.Run(p.name+" "+string(w), func(t *testing.T) {
+					t.Parallel()
+					dir := b.prove(t, p, w, "MonitorProofs", "TheftProofs", "IdleProofs", "PendingProofs",
+						"RecordingProofs", "StartProofs", "StopProofs", "ListenerProofs").recordings
+					stalls := checkFeeds(t, readRecordings(t, dir), b, p, w)
+					checkAnswers(t, dir, b, p, w, stalls)
+				})
+			}
 		}
 	})
 	t.Run("frames", func(t *testing.T) {
 		for _, p := range platforms {
 			t.Run(p.name, func(t *testing.T) {
-				checkFrames(t, readRecordings(t, b.prove(t, p, "FrameProofs")), b, p)
+				dir := b.prove(t, p, stock, "FrameProofs").recordings
+				checkFrames(t, readRecordings(t, dir), b, p)
+				dir = b.prove(t, p, stock, "VsyncProofs").recordings
+				checkVsyncs(t, dir, p)
 			})
 		}
 	})
@@ -72,9 +104,16 @@ const appPackage = "dev.tracegen.proofs"
 // runLimit is far beyond what the proofs need; it ends proofs that hang.
 const runLimit = 5 * time.Minute
 
-// prove runs the proofs of some classes of testdata/proofs in one JVM and makes a subtest of each. Their recordings are
-// below the directory that it returns.
-func (b bench) prove(t *testing.T, p platform, classes ...string) (recordings string) {
+// A run is what proofs left.
+type run struct {
+	// recordings is the directory below which their recordings are.
+	recordings string
+	// seen is what they saw of each kind of fact.
+	seen map[string]string
+}
+
+// prove runs the proofs of some classes of testdata/proofs in one JVM and makes a subtest of each.
+func (b bench) prove(t *testing.T, p platform, w world, classes ...string) run {
 	t.Helper()
 	j, err := oracle.FindJDK(p.jdk)
 	if err != nil {
@@ -83,9 +122,16 @@ func (b bench) prove(t *testing.T, p platform, classes ...string) (recordings st
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
-	recordings = t.TempDir()
-	cmd := exec.CommandContext(ctx, j.Tool("java"), b.arguments(t, j, p, recordings, classes...)...)
-	cmd.Args[0] = appPackage
+	recordings := t.TempDir()
+	command := b.command
+	if command == nil {
+		command = func(ctx context.Context, java string, args []string) *exec.Cmd {
+			cmd := exec.CommandContext(ctx, java, args...)
+			cmd.Args[0] = cmp.Or(b.process, appPackage)
+			return cmd
+		}
+	}
+	cmd := command(ctx, j.Tool("java"), b.arguments(t, j, p, w, recordings, classes...))
 	out, err := cmd.CombinedOutput()
 	text := string(out)
 	if got := report(t, p, text); got != len(classes) || (err != nil) != t.Failed() {
@@ -94,24 +140,45 @@ func (b bench) prove(t *testing.T, p platform, classes ...string) (recordings st
 	if t.Failed() {
 		t.Log(text)
 	}
-	return recordings
+	return run{recordings: recordings, seen: seenFacts(text)}
 }
 
 // arguments returns the arguments of java that run the proofs of some classes; recordings is a directory.
-func (b bench) arguments(t *testing.T, j oracle.JDK, p platform, recordings string, classes ...string) []string {
+func (b bench) arguments(t *testing.T, j oracle.JDK, p platform, w world, recordings string,
+	classes ...string,
+) []string {
 	t.Helper()
+	members := filepath.Join(recordings, "members.txt")
+	p.writeMembers(t, members)
 	queue := "list"
 	if p.lockFree {
 		queue = "lock-free"
 	}
-	args := []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m",
-		"-Djava.io.tmpdir=" + recordings, "-Dproofs.mapping=" + b.mapping, "-cp",
-		b.path + string(os.PathListSeparator) + p.fetch(t)}
+	args := append(slices.Clone(b.options), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m",
+		"-Djava.io.tmpdir="+recordings, "-Dproofs.mapping="+b.mapping, "-Ddevice.members="+members,
+		"-Dproofs.public="+strconv.FormatBool(p.public), "-Ddevice.denies="+strconv.FormatBool(w == stock && p.api >= enforced), "-cp",
+		b.path+string(os.PathListSeparator)+p.fetch(t))
+	if j.Feature < 24 {
+		// One proof observes which files the main thread touches. Newer JDKs have nothing for that.
+		args = append(args, "-Djava.security.manager=allow")
+	}
 	if j.Feature >= 24 {
 		args = append(args, "--enable-native-access=ALL-UNNAMED")
 	}
 	args = append(args, "Bench", b.natives, strconv.Itoa(p.api), queue)
 	return append(args, classes...)
+}
+
+// seenFacts returns what proofs say that they saw, by kind of fact.
+func seenFacts(text string) map[string]string {
+	seen := map[string]string{}
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "seen: "); ok {
+			fact, what, _ := strings.Cut(rest, ": ")
+			seen[fact] = what
+		}
+	}
+	return seen
 }
 
 // report turns the output of the proofs into subtests and measurements, and returns the number of classes whose proofs

@@ -131,7 +131,7 @@ const feedEntries = "dispatchMessage open load rest decode rest decode rest deco
 // checkFeeds compares the recordings of RecordingProofs with what the app did: two slow messages by the sources of the
 // main looper, one on a thread, one in an idle handler. It returns the number of slow messages. There are more if the
 // machine was so slow that a proof had to try again.
-func checkFeeds(t *testing.T, all []recording, b bench, p platform) (stalls int) {
+func checkFeeds(t *testing.T, all []recording, b bench, p platform, w world) (stalls int) {
 	t.Helper()
 	for _, r := range all {
 		r.check(t, b, p)
@@ -142,8 +142,12 @@ func checkFeeds(t *testing.T, all []recording, b bench, p platform) (stalls int)
 			}
 		}
 	}
-	if stalls < 4 {
-		t.Errorf("%d slow messages in %d recordings, want 4", stalls, len(all))
+	want := 3
+	if p.seesIdleHandlers(w) {
+		want++
+	}
+	if stalls < want {
+		t.Errorf("%d slow messages in %d recordings, want %d", stalls, len(all), want)
 	}
 	t.Logf("measured: %s: %d recordings read back, %d slow messages, every method in place", p.name, len(all), stalls)
 	return stalls
@@ -151,7 +155,7 @@ func checkFeeds(t *testing.T, all []recording, b bench, p platform) (stalls int)
 
 // checkAnswers compares the report about the same recordings, with so many slow messages, with what the app did: it
 // slept, in one method.
-func checkAnswers(t *testing.T, dir string, b bench, p platform, stalls int) {
+func checkAnswers(t *testing.T, dir string, b bench, p platform, w world, stalls int) {
 	t.Helper()
 	mappings, err := analysis.OpenMappings(b.mapping, nil)
 	if err != nil {
@@ -187,8 +191,12 @@ func checkAnswers(t *testing.T, dir string, b bench, p platform, stalls int) {
 		}
 		r.Close()
 	}
-	if ran["message"] != stalls-1 || ran["idle handler"] != 1 || len(ran) != 2 {
-		t.Errorf("slow were %v, want %d messages and an idle handler", ran, stalls-1)
+	idle := 0
+	if p.seesIdleHandlers(w) {
+		idle++
+	}
+	if ran["message"] != stalls-idle || ran["idle handler"] != idle || len(ran) != 1+idle {
+		t.Errorf("slow were %v, want %d messages and %d idle handlers", ran, stalls-idle, idle)
 	}
 }
 
@@ -211,4 +219,35 @@ func checkFrames(t *testing.T, all []recording, b bench, p platform) {
 		t.Errorf("%d frames and %d records in %d recordings", frames, records, len(all))
 	}
 	t.Logf("measured: %s: %d frames and %d records read back", p.name, frames, records)
+}
+
+// checkVsyncs checks the recordings of VsyncProofs: every frame that was drawn is there, none twice, and with the rate
+// that the display had.
+func checkVsyncs(t *testing.T, dir string, p platform) {
+	t.Helper()
+	var drawn []trace.Frame
+	rates := map[float64]int{}
+	for _, path := range recordingPaths(t, dir) {
+		frames := readRecording(t, path).frames
+		switch filepath.Base(path) {
+		case "drawn.tgd":
+			drawn = frames
+		case "rates.tgd":
+			for _, f := range frames {
+				rates[float64(f.RefreshHz)]++
+			}
+		}
+	}
+	if len(drawn) < 150 || len(drawn) > 155 {
+		t.Errorf("%d frames in the recording, 150 were drawn", len(drawn))
+	}
+	for k, f := range drawn {
+		if f.RefreshHz != 60 || f.Dropped < 0 || k > 0 && f.VSync <= drawn[k-1].VSync {
+			t.Errorf("frame %d: %+v", k, f)
+		}
+	}
+	if rates[60] < 20 || rates[120] < 20 || len(rates) != 2 {
+		t.Errorf("frames by refresh rate: %v, want some of 60 Hz and some of 120 Hz", rates)
+	}
+	t.Logf("measured: %s: %d frames read back, and by refresh rate %v", p.name, len(drawn), rates)
 }

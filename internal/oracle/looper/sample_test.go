@@ -53,7 +53,7 @@ func TestSample(t *testing.T) {
 			}
 			one := bench{natives: b.natives, mapping: b.mapping, path: strings.Join(append(row.runtime,
 				classes+"-instrumented", proofs, device), string(os.PathListSeparator))}
-			one.prove(t, p, row.class)
+			one.prove(t, p, stock, row.class)
 		})
 	}
 	if len(compiled[0]) == 0 || len(compiled[0]) != len(compiled[1]) {

@@ -2,9 +2,9 @@ package toolchain
 
 import (
 	"encoding/json"
-	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -16,8 +16,7 @@ var sampleCalls = map[string]int{"app.Main.main": 1, "app.Feed.<init>": 1, "app.
 	"app.Feed.waitForDisk": 1, "app.Store.sum": 1, "app.Store.weight": 40}
 
 // sampleStack is the stack of the main thread while the sample waits, innermost first, with original names.
-var sampleStack = []string{"java.lang.Thread.sleep(", "app.Feed.waitForDisk(Feed.java:", "app.Feed.load(Feed.java:",
-	"app.Main.main(Main.java:"}
+var sampleStack = []string{"java.lang.Thread.sleep(", "app.Feed.waitForDisk(", "app.Feed.load(", "app.Main.main("}
 
 // A decoded recording is what analyze writes about one, as far as it is compared.
 type decoded struct {
@@ -40,14 +39,14 @@ func (m method) String() string { return m.Class + "." + m.Name }
 // stack sample during a short wait, so a longer one follows.
 var sampleWaits = []string{"30", "500", "3000"}
 
-// checkRecorded runs the sample in the classes of jars, and checks that its recording has every call by its original
-// name, and the stall with its stack. r8 is the mapping of R8, or empty.
-func (s sample) checkRecorded(t *testing.T, tool, r8 string, jars ...string) {
+// checkRecorded runs the sample in the classes of a jar, and checks that its recording has every call by its original
+// name, and the stall with its stack. r8 is the mapping of R8, or empty; flags are options of java.
+func (s sample) checkRecorded(t *testing.T, tool, r8, jar string, flags ...string) {
 	t.Helper()
 	var d decoded
 	for _, waits := range sampleWaits {
 		var ok bool
-		if d, ok = s.record(t, tool, r8, waits, jars); !ok {
+		if d, ok = s.record(t, tool, r8, waits, jar, flags); !ok {
 			return
 		}
 		if len(d.Stalls) == 1 && len(d.Stalls[0].Samples) > 0 {
@@ -83,13 +82,12 @@ func (s sample) checkRecorded(t *testing.T, tool, r8 string, jars ...string) {
 }
 
 // record runs the sample once and decodes its recording. It reports false if the sample failed, which fails the test.
-func (s sample) record(t *testing.T, tool, r8, waits string, jars []string) (d decoded, ok bool) {
+func (s sample) record(t *testing.T, tool, r8, waits, jar string, flags []string) (d decoded, ok bool) {
 	t.Helper()
 	recording := filepath.Join(t.TempDir(), "app.tgd")
-	cmd := exec.CommandContext(t.Context(), s.jdk.Tool("java"), "-XX:+UseSerialGC", "-Xmx128m",
-		"-Dtracegen.output="+recording, "-Dtracegen.slow=100", "-cp", strings.Join(jars, string(os.PathListSeparator)),
-		"app.Main", waits)
-	out, err := cmd.CombinedOutput()
+	flags = append(slices.Clone(flags), "-XX:+UseSerialGC", "-Xmx128m", "-Dtracegen.output="+recording,
+		"-Dtracegen.slow=100", "-cp", jar, "app.Main", waits)
+	out, err := exec.CommandContext(t.Context(), s.jdk.Tool("java"), flags...).CombinedOutput()
 	if got := strings.TrimSpace(string(out)); err != nil || got != sampleOutput {
 		t.Errorf("the sample: %v; it printed\n%s\nwant %s", err, got, sampleOutput)
 		return d, false

@@ -33,7 +33,10 @@ static jlong clock_nanos(clockid_t id) {
  * 60 Hz, whose vsyncs are due at whole multiples of their interval and come in by way of the queue's poll.
  */
 
-static const jlong interval = 1000000000LL / 60;
+static volatile jlong interval = 1000000000LL / 60;
+
+/* How many vsyncs were requested. */
+static volatile jlong vsyncs_requested;
 
 struct receiver {
 	jobject self, data; /* WeakReferences */
@@ -122,6 +125,7 @@ ANDROID(jlong, view_DisplayEventReceiver_nativeInit)(JNIEnv *env, jclass c, jobj
 }
 ANDROID(void, view_DisplayEventReceiver_nativeDispose)(JNIEnv *env, jclass c, jlong ptr) {}
 ANDROID(void, view_DisplayEventReceiver_nativeScheduleVsync)(JNIEnv *env, jclass c, jlong ptr) {
+	vsyncs_requested++;
 	((struct receiver *)(intptr_t)ptr)->due = (clock_nanos(CLOCK_MONOTONIC) / interval + 1) * interval;
 }
 ANDROID(jobject, view_DisplayEventReceiver_nativeGetLatestVsyncEventData)(JNIEnv *env, jclass c, jlong ptr) {
@@ -208,6 +212,7 @@ ANDROID(void, os_Binder_init)(JNIEnv *env, jobject o) {}
 ANDROID(void, os_Binder_destroy)(JNIEnv *env, jobject o) {}
 ANDROID(jlong, os_Binder_getNativeBBinderHolder)(JNIEnv *env, jclass c) { return 1; }
 ANDROID(jlong, os_Binder_getNativeFinalizer)(JNIEnv *env, jclass c) { return (jlong)(intptr_t)nothing; }
+ANDROID(jlong, os_Parcel_nativeCreate)(JNIEnv *env, jclass c) { return 1; }
 ANDROID(void, os_Binder_flushPendingCommands)(JNIEnv *env, jclass c) {}
 ANDROID(jlong, os_Binder_clearCallingIdentity)(JNIEnv *env, jclass c) { return 1; }
 ANDROID(void, os_Binder_restoreCallingIdentity)(JNIEnv *env, jclass c, jlong token) {}
@@ -231,6 +236,9 @@ OTHER(void, dalvik_system_VMRuntime_notifyNativeAllocationsInternal)(JNIEnv *env
 OTHER(void, dalvik_system_VMRuntime_registerNativeAllocation)(JNIEnv *env, jobject o) {}
 OTHER(void, dalvik_system_VMRuntime_registerNativeFree)(JNIEnv *env, jobject o) {}
 OTHER(void, libcore_util_NativeAllocationRegistry_applyFreeFunction)(JNIEnv *env, jclass c, jlong function, jlong ptr) {}
+
+OTHER(jlong, dev_tracegen_device_Device_vsyncsRequested)(JNIEnv *env, jclass c) { return vsyncs_requested; }
+OTHER(void, dev_tracegen_device_Device_setInterval)(JNIEnv *env, jclass c, jlong nanos) { interval = nanos; }
 
 /* A class that ART's boot class path has and the JDK's has not. */
 OTHER(jclass, dev_tracegen_device_Device_defineBootClass)(JNIEnv *env, jclass c, jstring name, jbyteArray bytes) {

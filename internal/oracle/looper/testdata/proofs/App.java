@@ -1,14 +1,17 @@
 import android.content.Context;
 import android.content.res.AssetManager;
-import android.hardware.display.DisplayManager;
+import android.view.Display;
 import java.io.File;
 
 /** The parts of an app's context that the runtime uses. */
-final class App extends android.app.Application {
+public final class App extends android.app.Application {
     final File files;
 
     /** Null while the app is in {@code attachBaseContext}. */
     private volatile Context application = this;
+
+    /** The ActivityManager; null if there is none. */
+    volatile Object manager;
 
     App(File files) {
         this.files = files;
@@ -49,7 +52,21 @@ final class App extends android.app.Application {
 
     @Override
     public Object getSystemService(String name) {
-        return DISPLAY_SERVICE.equals(name) ? new DisplayManager(this) : null;
+        return DISPLAY_SERVICE.equals(name) ? new Displays() : ACTIVITY_SERVICE.equals(name) ? manager : null;
+    }
+
+    /** As DisplayManager, which needs the resources of a device. The Display is Android's. */
+    public static final class Displays {
+        public Display getDisplay(int id) throws Exception {
+            Class<?> global = Class.forName("android.hardware.display.DisplayManagerGlobal");
+            return (Display) global.getMethod("getRealDisplay", int.class)
+                    .invoke(global.getMethod("getInstance").invoke(null), id);
+        }
+    }
+
+    /** ActivityManager asks for it. It is no public API. */
+    public int getUserId() {
+        return 0;
     }
 
     /** There is no metadata: the configuration is on the class path. */

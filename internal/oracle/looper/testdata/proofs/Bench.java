@@ -19,6 +19,9 @@ import java.util.concurrent.TimeUnit;
 public final class Bench {
     static Device device;
     static boolean lockFree;
+
+    /** Whether members that are not public API are denied, as on a device. */
+    static boolean stock;
     static Handler main;
 
     /** An exception that a proof may throw out of the main looper, which goes on. */
@@ -30,6 +33,7 @@ public final class Bench {
     public static void main(final String[] args) throws Exception {
         lockFree = args[2].equals("lock-free");
         device = Device.boot(args[0], Integer.parseInt(args[1]), lockFree);
+        stock = Boolean.getBoolean("device.denies");
         main = new Handler();
         Thread driver = new Thread("driver") {
             @Override
@@ -95,6 +99,21 @@ public final class Bench {
         }
     }
 
+    /** Reports whether the Looper's Observer can be set. */
+    static boolean observes() {
+        return device.api >= 29 && !stock;
+    }
+
+    /** Reports whether runs of idle handlers are seen: the list of a lock-free queue has a lock that is denied. */
+    static boolean seesIdleHandlers() {
+        return !(lockFree && stock);
+    }
+
+    /** Prints what was seen of a kind of fact, for the table in the documents. */
+    static void seen(String fact, String what) {
+        System.out.println("seen: " + fact + ": " + what);
+    }
+
     static void measured(String text) {
         System.out.println("measured: " + text);
     }
@@ -127,6 +146,35 @@ public final class Bench {
             }
         });
         await(done);
+    }
+
+    /** Waits until the threads of a recorder that was stopped have ended: until its recording is closed. */
+    static void ended() throws Exception {
+        settle();
+        until("the recorder's threads end", new Condition() {
+            @Override
+            public boolean holds() {
+                for (Thread t : Thread.getAllStackTraces().keySet()) {
+                    if (t.getName().matches("tracegen-(setup|clock|sampler|writer|delivery)")) {
+                        return false;
+                    }
+                }
+                return true;
+            }
+        });
+    }
+
+    /** A condition that a proof waits for. */
+    interface Condition {
+        boolean holds() throws Exception;
+    }
+
+    static void until(String what, Condition c) throws Exception {
+        long begin = System.nanoTime();
+        while (!c.holds()) {
+            check(System.nanoTime() - begin < 120000000000L, "not within two minutes: " + what);
+            Thread.sleep(5);
+        }
     }
 
     static void await(CountDownLatch latch) throws Exception {

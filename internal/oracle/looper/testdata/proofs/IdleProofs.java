@@ -93,7 +93,12 @@ public final class IdleProofs {
     public void aSlowIdleHandlerIsSeen() throws Exception {
         MessageQueue queue = Looper.getMainLooper().getQueue();
         LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options());
-        Bench.check(monitor.reportsIdleHandlers(), "idle handlers are not seen");
+        Bench.equal(monitor.reportsIdleHandlers(), Bench.seesIdleHandlers(), "idle handlers are seen");
+        if (!Bench.seesIdleHandlers()) {
+            Bench.check(list().getClass() == ArrayList.class, "the list was replaced without its lock");
+            monitor.release();
+            return;
+        }
         IdleLog log = new IdleLog();
         monitor.add(log);
         Idle slow = new Idle(false);
@@ -159,11 +164,14 @@ public final class IdleProofs {
         monitor.release();
         // The queue logs the exception, and removes the handler.
         Bench.equal(bad.runs, 1, "runs");
-        Bench.equal(log.nanos.size(), 1, "ends");
+        Bench.equal(log.nanos.size(), Bench.seesIdleHandlers() ? 1 : 0, "ends");
         Bench.check(!list().contains(bad), "it is still there");
     }
 
     public void fault14AReplacedListDoesNotEndTheWatch() throws Exception {
+        if (!Bench.seesIdleHandlers()) {
+            return;
+        }
         ArrayList<MessageQueue.IdleHandler> original = list();
         LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options());
         MonitorProofs.Log log = new MonitorProofs.Log();

@@ -38,6 +38,16 @@ public final class MonitorProofs {
             lines.add("-" + d.handler() + " " + d.callback() + " " + d.what());
         }
 
+        /** Waits for so many starts and ends. No message is sent for that. */
+        void await(final int n) throws Exception {
+            Bench.until(n + " starts and ends", new Bench.Condition() {
+                @Override
+                public boolean holds() {
+                    return lines.size() >= n;
+                }
+            });
+        }
+
         int count(String line) {
             return Collections.frequency(lines, line);
         }
@@ -116,7 +126,7 @@ public final class MonitorProofs {
                 }
             };
             handler.sendEmptyMessage(1);
-            Thread.sleep(1200);
+            log.await(2);
             monitor.release();
             Bench.check(log.beginNanos <= handler.begin && log.endNanos >= handler.end,
                     "the message is longer than its work");
@@ -128,8 +138,8 @@ public final class MonitorProofs {
     public void theObserverIsUsedWhereItCanBeHad() throws Exception {
         LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper());
         try {
-            Bench.equal(monitor.source(), Bench.device.api >= 29 ? "observer" : "printer", "source");
-            Bench.equal(Bench.printer() == null, Bench.device.api >= 29, "no printer is set");
+            Bench.equal(monitor.source(), Bench.observes() ? "observer" : "printer", "source");
+            Bench.equal(Bench.printer() == null, Bench.observes(), "no printer is set");
         } finally {
             monitor.release();
         }
@@ -248,6 +258,26 @@ public final class MonitorProofs {
             monitor.release();
             Bench.equal(log.count("-" + MyHandler.class.getName() + " null 5"), 3, monitor.source() + ": ends");
             Bench.equal(log.lines.size(), 2 * 4, monitor.source() + ": starts and ends");
+        }
+    }
+
+    public void aMessageThatThrowsEndsWhenTheQueueIsIdle() throws Exception {
+        for (int source : SOURCES) {
+            LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options(source));
+            Log log = new Log();
+            monitor.add(log);
+            MyHandler handler = new MyHandler(Looper.getMainLooper());
+            handler.work = new Runnable() {
+                @Override
+                public void run() {
+                    throw new Bench.Thrown();
+                }
+            };
+            handler.sendEmptyMessage(5);
+            // The loop of Bench has caught it. No message follows that could end it.
+            log.await(2);
+            Bench.equal(log.lines.get(1), "-" + MyHandler.class.getName() + " null 5", monitor.source() + ": the end");
+            monitor.release();
         }
     }
 

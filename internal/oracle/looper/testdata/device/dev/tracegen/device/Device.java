@@ -1,8 +1,15 @@
 package dev.tracegen.device;
 
+import android.app.ActivityManager;
+import android.content.Context;
 import android.os.IBinder;
 import android.os.Looper;
+import android.os.ParcelFileDescriptor;
 import java.io.ByteArrayOutputStream;
+import java.io.File;
+import java.io.FileDescriptor;
+import java.io.FileInputStream;
+import java.io.IOException;
 import java.io.InputStream;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Array;
@@ -11,6 +18,8 @@ import java.lang.reflect.Field;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 
@@ -23,6 +32,10 @@ public final class Device {
     public final int api;
 
     private static final Properties properties = new Properties();
+
+    private static Object displayInfo;
+    private static volatile Object exitReasons;
+    private static volatile int importance = ActivityManager.RunningAppProcessInfo.IMPORTANCE_BACKGROUND;
 
     private Device(int api) {
         this.api = api;
@@ -68,6 +81,31 @@ public final class Device {
 
     private static native Class<?> defineBootClass(String name, byte[] bytes);
 
+    /** Returns how many frames were requested of the display by now. */
+    public static native long vsyncsRequested();
+
+    private static native void setInterval(long nanos);
+
+    /** Changes the refresh rate of the display, as a panel does. */
+    public static void setRefreshRate(float hz) throws Exception {
+        set(displayInfo, "refreshRate", hz);
+        set(displayInfo, "renderFrameRate", hz);
+        Object mode = Array.get(displayInfo.getClass().getField("supportedModes").get(displayInfo), 0);
+        for (Field f : mode.getClass().getDeclaredFields()) {
+            if (f.getName().equals("mRefreshRate") || f.getName().equals("mPeakRefreshRate")) {
+                f.setAccessible(true);
+                f.set(mode, hz);
+            }
+        }
+        setInterval((long) (1e9 / hz));
+    }
+
+    /** Sets the importance of the process, as Android's activity service has it. */
+    public static void setImportance(int value) throws Exception {
+        importance = value;
+        addActivityService();
+    }
+
     /**
      * Makes the calling thread the main thread of an app. Afterwards it should call {@code Looper.loop()}.
      *
@@ -111,7 +149,6 @@ public final class Device {
     }
 
     /** Choreographer asks the display manager for the refresh rate. */
-    @SuppressWarnings("unchecked")
     private static void addDisplayService() throws Exception {
         Class<?> infoType = Class.forName("android.view.DisplayInfo");
         Class<?> modeType = Class.forName("android.view.Display$Mode");
@@ -124,11 +161,102 @@ public final class Device {
         set(info, "modeId", 1);
         set(info, "refreshRate", 60f);
         set(info, "renderFrameRate", 60f);
-        Object manager = answering(Class.forName("android.hardware.display.IDisplayManager"), "getDisplayInfo", info);
-        Object binder = answering(IBinder.class, "queryLocalInterface", manager);
+        displayInfo = info;
+        addService("display", answering(Class.forName("android.hardware.display.IDisplayManager"), "getDisplayInfo",
+                info));
+    }
+
+    /**
+     * Makes {@code ActivityManager} say how earlier processes ended. The classes {@code ActivityManager} and
+     * {@code ApplicationExitInfo}, which Android 11 and newer have, and the stream of its trace are Android's own; the
+     * service behind them is not.
+     *
+     * @param context the context of the manager
+     * @param exits facts about each process, by the names of the setters of {@code ApplicationExitInfo} without
+     *     "set"; the value of "Trace" is the trace as a file that is compressed with gzip
+     * @return the manager
+     */
+    public static Object activityManager(Context context, List<Map<String, Object>> exits) throws Exception {
+        Class<?> type = Class.forName("android.app.ApplicationExitInfo");
+        List<Object> list = new ArrayList<Object>();
+        for (Map<String, Object> facts : exits) {
+            Object exit = type.getConstructor().newInstance();
+            for (Map.Entry<String, Object> fact : facts.entrySet()) {
+                boolean trace = fact.getKey().equals("Trace");
+                Object value = !trace ? fact.getValue() : answering(Class.forName("android.app.IAppTraceRetriever"),
+                        "getTraceFileDescriptor", new OpenTrace((File) fact.getValue()));
+                call(exit, trace ? "setAppTraceRetriever" : "set" + fact.getKey(), value);
+            }
+            list.add(exit);
+        }
+        Object slice = Class.forName("android.content.pm.ParceledListSlice").getConstructor(List.class)
+                .newInstance(list);
+        exitReasons = slice;
+        addActivityService();
+        Constructor<?> make = Class.forName("android.app.ActivityManager").getDeclaredConstructor(Context.class,
+                Class.forName("android.os.Handler"));
+        make.setAccessible(true);
+        return make.newInstance(context, null);
+    }
+
+    /** The file of a trace. A ParcelFileDescriptor of a descriptor would need ART's FileDescriptor. */
+    private static final class OpenTrace extends ParcelFileDescriptor {
+        private final FileInputStream file;
+
+        OpenTrace(File file) throws Exception {
+            super((ParcelFileDescriptor) null);
+            this.file = new FileInputStream(file);
+        }
+
+        @Override
+        public FileDescriptor getFileDescriptor() {
+            try {
+                return file.getFD();
+            } catch (IOException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+
+        @Override
+        public void close() throws IOException {
+            file.close();
+        }
+    }
+
+    private static void call(Object of, String name, Object value) throws Exception {
+        for (Method m : of.getClass().getMethods()) {
+            if (m.getName().equals(name) && m.getParameterTypes().length == 1) {
+                m.invoke(of, value);
+                return;
+            }
+        }
+        throw new NoSuchMethodException(name);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static void addService(String name, Object service) throws Exception {
         Field cache = Class.forName("android.os.ServiceManager").getDeclaredField("sCache");
         cache.setAccessible(true);
-        ((Map<String, Object>) cache.get(null)).put("display", binder);
+        ((Map<String, Object>) cache.get(null)).put(name, answering(IBinder.class, "queryLocalInterface", service));
+    }
+
+    /** ActivityManager asks the activity service for the importance of the process, and how others ended. */
+    private static void addActivityService() throws Exception {
+        addService("activity", Proxy.newProxyInstance(Device.class.getClassLoader(),
+                new Class<?>[] {Class.forName("android.app.IActivityManager")}, new InvocationHandler() {
+                    @Override
+                    public Object invoke(Object self, Method method, Object[] args) {
+                        if (method.getName().equals("getMyMemoryState")) {
+                            ((ActivityManager.RunningAppProcessInfo) args[0]).importance = importance;
+                        }
+                        return method.getName().equals("getHistoricalProcessExitReasons") ? exitReasons
+                                : nothing(method.getReturnType());
+                    }
+                }));
+    }
+
+    private static Object nothing(Class<?> r) {
+        return r.isPrimitive() && r != void.class ? Array.get(Array.newInstance(r, 1), 0) : null;
     }
 
     private static void set(Object of, String field, Object value) throws Exception {
@@ -147,8 +275,7 @@ public final class Device {
                 if (method.getName().equals(question)) {
                     return answer;
                 }
-                Class<?> r = method.getReturnType();
-                return r.isPrimitive() && r != void.class ? Array.get(Array.newInstance(r, 1), 0) : null;
+                return nothing(method.getReturnType());
             }
         });
     }

@@ -20,6 +20,7 @@ final class Delivery implements Runnable {
     private final Recorder recorder;
     private final RecorderOptions options;
     private final Platform platform;
+    private final Texts texts;
     private final RoleQueue<EndedStall> queue;
     private final Thread thread = new RecorderThread(this, "tracegen-delivery");
 
@@ -27,6 +28,7 @@ final class Delivery implements Runnable {
         this.recorder = recorder;
         this.options = recorder.options();
         this.platform = options.platform;
+        this.texts = new Texts(options);
         this.queue = new RoleQueue<EndedStall>(MAX_STALLS, recorder.rings().memory);
     }
 
@@ -85,7 +87,7 @@ final class Delivery implements Runnable {
     }
 
     private void deliver(EndedStall ended) {
-        Stall stall = ended.stall();
+        Stall stall = texts.stall(ended.stall());
         try {
             if (options.mapping != null) {
                 log(stall);

@@ -21,7 +21,7 @@ import java.util.Set;
  */
 final class FileClaim {
     /** A byte that no recording reaches. Windows lets nobody else read bytes that are locked. */
-    static final long LOCKED_BYTE = 1L << 40;
+    private static final long LOCKED_BYTE = 1L << 40;
 
     /** The canonical paths of the files that this process writes. */
     private static final Set<String> OURS = new HashSet<String>();

@@ -25,6 +25,13 @@ final class LateTimes {
         ends[size++] = end;
     }
 
+    /** Adds intervals again that {@link #take} has returned, because they could not be written. */
+    void putBack(long[] intervals) {
+        for (int k = 0; k < intervals.length; k += 2) {
+            add(intervals[k], intervals[k + 1]);
+        }
+    }
+
     /** Removes all intervals and returns them, begin and end of each in turn; null if there are none. */
     synchronized long[] take() {
         if (size == 0) {

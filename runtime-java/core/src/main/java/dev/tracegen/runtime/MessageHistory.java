@@ -9,17 +9,30 @@ final class MessageHistory {
     /** Short messages are merged up to this total time, in nanoseconds, so that a busy period is still split up. */
     private static final long MERGED_NANOS = 300000000L;
 
-    private final int entries;
-    private final int dense;
-    private final long mergeNanos;
-    private final ArrayDeque<MessageRecord> merged = new ArrayDeque<MessageRecord>();
-    private final ArrayDeque<MessageRecord> recent = new ArrayDeque<MessageRecord>();
+    private int entries;
+    private int dense;
+    private long mergeNanos;
+
+    // They begin small: there may be very many threads.
+    private final ArrayDeque<MessageRecord> merged = new ArrayDeque<MessageRecord>(1);
+    private final ArrayDeque<MessageRecord> recent = new ArrayDeque<MessageRecord>(1);
     private long longestOfLast;
 
     MessageHistory(RecorderOptions options) {
+        limit(options);
+    }
+
+    /** Changes the limits. Entries that are too many are removed, the oldest first. */
+    synchronized void limit(RecorderOptions options) {
         entries = options.history;
         dense = options.dense;
         mergeNanos = options.mergeMillis * 1000000L;
+        while (merged.size() > entries) {
+            merged.removeFirst();
+        }
+        while (recent.size() > dense) {
+            recent.removeFirst();
+        }
     }
 
     /** Returns the kind of a message by its text. */

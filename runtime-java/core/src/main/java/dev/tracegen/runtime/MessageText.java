@@ -12,6 +12,9 @@ final class MessageText {
     private static final String IDLE_HANDLER = "IdleHandler ";
     private static final String METHOD = "method ";
 
+    /** The last parts of the names that R8 makes are at most so long. */
+    private static final int SHORT = 3;
+
     /** Stands for a class that the text does not show for certain. */
     private static final String UNKNOWN = "?";
 
@@ -76,8 +79,8 @@ final class MessageText {
         int blank = t.indexOf(' ');
         String handler = blank < 0 ? t : t.substring(0, blank);
         String rest = blank < 0 ? "" : t.substring(blank);
-        if (!printed && isClass(handler) && looksLikeClass(handler)) {
-            return handler + callback(rest, true) + what;
+        if (!printed && isName(handler) && (rest.length() == 0 || isName(rest.substring(1)))) {
+            return handler + rest + what;
         }
         return HANDLER + classOf(handler) + ")" + callback(rest, false) + what;
     }
@@ -141,14 +144,15 @@ final class MessageText {
                 && !text.endsWith(".");
     }
 
-    /**
-     * Reports whether a name is written as classes are: its last part begins with a capital letter, or it has a $, or
-     * it is as short as the names that R8 makes.
-     */
+    /** Reports whether a text is the name of a class, of one that R8 has renamed too. */
+    private static boolean isName(String text) {
+        return isClass(text) && (looksLikeClass(text) || text.length() - text.lastIndexOf('.') - 1 <= SHORT);
+    }
+
+    /** Reports whether a name is written as classes are: its last part begins with a capital letter, or it has a $. */
     private static boolean looksLikeClass(String name) {
         String last = name.substring(name.lastIndexOf('.') + 1);
-        return last.length() > 0 && (Character.isUpperCase(last.charAt(0)) || name.indexOf('$') >= 0
-                || name.length() <= 5);
+        return last.length() > 0 && (Character.isUpperCase(last.charAt(0)) || name.indexOf('$') >= 0);
     }
 
     private static int hex(String text, int k) {

@@ -83,9 +83,9 @@ public final class Recorder {
     }
 
     /**
-     * Starts recording. What the main thread has recorded since the first instrumented call is kept if the main
-     * thread, the size of its ring, the tick and the clock period stay the same. A recorder that runs is stopped
-     * first; the new one writes when the recording of that one is complete. Returns at once.
+     * Starts recording. What the main thread has recorded since the first instrumented call is kept if the options have
+     * the same main thread. Its records keep their tick, so the whole recording has that. A recorder that runs is
+     * stopped first; the new one writes when the recording of that one is complete. Returns at once.
      *
      * @param options the options; they are copied
      * @return the recorder
@@ -99,7 +99,7 @@ public final class Recorder {
             Recorder r = current;
             Writer before = r == null ? null : r.writer;
             if (r != null && status == AppMethodBeat.STATUS_READY && r.canContinueWith(o)) {
-                r.options = o;
+                r.takeOver(o);
             } else {
                 if (r != null) {
                     r.stop();
@@ -120,15 +120,26 @@ public final class Recorder {
 
     /** Reports whether the records so far may be kept under other options. */
     private boolean canContinueWith(RecorderOptions o) {
-        RecorderOptions old = options;
         Thread main = o.platform.mainThread();
-        return o.ringRecords == old.ringRecords && o.tickNanos == old.tickNanos
-                && o.clockPeriodMillis == old.clockPeriodMillis && (main == null || main == mainThread)
-                && Math.abs(o.platform.nanoTime() - old.platform.nanoTime()) < EXPIRY_NANOS;
+        return (main == null || main == mainThread)
+                && Math.abs(o.platform.nanoTime() - options.platform.nanoTime()) < EXPIRY_NANOS;
+    }
+
+    /** Continues with other options. The records so far are of the same tick, and of the clock period that was. */
+    private void takeOver(RecorderOptions o) {
+        o.tickNanos = options.tickNanos;
+        o.earlyPeriodMillis = options.clockPeriodMillis;
+        options = o;
+        mainTrace.limitHistory();
+        ticker.period(o.clockPeriodMillis);
     }
 
     private void begin(Writer before) {
         rings.use(options, LONG_CALL_MILLIS);
+        if (options.refusedTickNanos != 0) {
+            options.platform.log("ticks of " + options.refusedTickNanos + " ns are too short: times would be full after "
+                    + "some hours or days; ticks are " + RecorderOptions.TICK_NANOS + " ns instead");
+        }
         Writer w = new Writer(this, ticker, before);
         Delivery d = new Delivery(this);
         Sampler s = new Sampler(this, ticker, w, d);
@@ -592,22 +603,52 @@ public final class Recorder {
         return sum;
     }
 
+    /**
+     * Releases what the recorder holds since the first instrumented call, and switches recording off, as if
+     * {@link #start} had not been called in time. For an app that knows early that it does not record. Does nothing if
+     * {@link #start} was called before; {@link #start} may be called later. May be called on any thread at any time.
+     */
+    public static void disable() {
+        while (!STARTING.compareAndSet(false, true)) {
+            Thread.yield();
+        }
+        try {
+            if (status == AppMethodBeat.STATUS_DEFAULT) {
+                // No instrumented method was called. The first call must not begin to record.
+                status = AppMethodBeat.STATUS_OUT_RELEASE;
+                AppMethodBeat.mode = AppMethodBeat.OFF;
+            }
+            Recorder r = current;
+            if (r != null) {
+                r.releaseEarly();
+            }
+        } catch (Throwable e) {
+            // No stack is left. The clock's thread releases it after some seconds.
+        } finally {
+            STARTING.set(false);
+        }
+    }
+
     /** Releases the ring and switches recording off if {@link #start} was not called in time. */
     void expire() {
         if (status != AppMethodBeat.STATUS_READY || untilExpiry() > 0 || !STARTING.compareAndSet(false, true)) {
             return;
         }
         try {
-            if (status == AppMethodBeat.STATUS_READY && current == this) {
-                status = AppMethodBeat.STATUS_EXPIRED_START;
-                updateFastPath();
-                ticker.stop();
-                rings.giveRing(mainTrace.takeRing());
-                current = null;
-                status = AppMethodBeat.STATUS_OUT_RELEASE;
-            }
+            releaseEarly();
         } finally {
             STARTING.set(false);
+        }
+    }
+
+    private void releaseEarly() {
+        if (status == AppMethodBeat.STATUS_READY && current == this) {
+            status = AppMethodBeat.STATUS_EXPIRED_START;
+            updateFastPath();
+            ticker.stop();
+            rings.giveRing(mainTrace.takeRing());
+            current = null;
+            status = AppMethodBeat.STATUS_OUT_RELEASE;
         }
     }
 

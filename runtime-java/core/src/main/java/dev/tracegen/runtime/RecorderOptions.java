@@ -67,6 +67,9 @@ public final class RecorderOptions {
     /** What was asked for, if it is too short for {@link #tickNanos}; else 0. */
     long refusedTickNanos;
     int clockPeriodMillis = CLOCK_PERIOD_MILLIS;
+
+    /** The clock period of the records that were taken over; 0 if none were. */
+    int earlyPeriodMillis;
     int slowMillis = 700;
     boolean everyRecord;
 

@@ -39,6 +39,7 @@ final class RecordingWriter implements Closeable {
     static final int WINDOW = 14;
     static final int LEFT_OUT = 15;
     static final int SUSPENDED = 16;
+    static final int LATE = 17;
     static final int EXIT = 18;
     static final int DROPPED = 19;
 
@@ -215,7 +216,7 @@ final class RecordingWriter implements Closeable {
         all.put("firstPart", String.valueOf(output.firstPart(part)));
         all.put("encoder", "i20t43");
         all.put("tickNanos", String.valueOf(options.tickNanos));
-        all.put("clockPeriodMillis", String.valueOf(options.clockPeriodMillis));
+        all.put("clockPeriodMillis", String.valueOf(Math.max(options.clockPeriodMillis, options.earlyPeriodMillis)));
         all.put("slowMillis", String.valueOf(options.slowMillis));
         all.put("records", options.everyRecord ? "all" : "slow");
         small.size = 0;
@@ -397,6 +398,24 @@ final class RecordingWriter implements Closeable {
             chunk.uv(ids[k]).uv(calls[k]);
         }
         end(LEFT_OUT, 0);
+    }
+
+    /**
+     * Writes a LATE chunk: when the clock of the records did not move although it had to. That alone begins no file.
+     *
+     * @param intervals begin and end of each time in turn
+     * @return false if it is not written now; then it is to be written later
+     */
+    boolean late(long[] intervals) {
+        if (!begun || !open()) {
+            return false;
+        }
+        begin();
+        chunk.uv(intervals.length / 2);
+        for (long nanos : intervals) {
+            chunk.sv(nanos);
+        }
+        return end(LATE, 0);
     }
 
     /**
@@ -680,7 +699,8 @@ final class RecordingWriter implements Closeable {
 
     /** Writes the END chunk and closes the file. */
     private void finish(boolean anotherPart) {
-        if (begin()) {
+        // Not begin alone: an END that cannot be written is no loss to be counted.
+        if (open() && begin()) {
             chunk.uv(chunks + groupChunks).uv(records).uv(overwritten).u8(anotherPart ? 1 : 0);
             add(END, 0, chunk);
             write();

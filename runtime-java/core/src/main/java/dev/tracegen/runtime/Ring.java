@@ -132,8 +132,8 @@ final class Ring extends AtomicLongArray {
     /** 1 while a thread holds the lock. */
     private volatile int locked;
 
-    /** The open window, null if there is none. Used under the lock. */
-    private Window window;
+    /** The window, open or closed; null in a placeholder. Used under the lock. */
+    private final Window window;
 
     /**
      * Creates an empty ring.
@@ -159,6 +159,7 @@ final class Ring extends AtomicLongArray {
         this.rings = rings;
         this.trace = trace;
         this.owner = owner;
+        this.window = rings == null ? null : new Window(rings.memory);
     }
 
     /** Creates a larger ring with the content of another one. To be called by the owner, while no window is open. */
@@ -256,17 +257,20 @@ final class Ring extends AtomicLongArray {
         lock();
         try {
             long used = sequence - copied;
-            if (window == null && used + SEGMENT < length()) {
+            if (!window.isOpen() && used + SEGMENT < length()) {
                 if (used > length() / 2) {
                     rings.wake();
                 }
                 return true;
             }
-            if (window == null) {
-                window = new Window(record & TIME_MASK, rings.longTicks);
-                rings.wake();
+            boolean opens = !window.isOpen();
+            if (opens) {
+                window.open(record & TIME_MASK, rings.longTicks);
             }
             window.add(record);
+            if (opens) {
+                rings.wake();
+            }
             return false;
         } finally {
             locked = 0;
@@ -275,7 +279,7 @@ final class Ring extends AtomicLongArray {
 
     private boolean hasWindow() {
         lock();
-        boolean open = window != null;
+        boolean open = window.isOpen();
         locked = 0;
         return open;
     }
@@ -375,7 +379,7 @@ final class Ring extends AtomicLongArray {
     Window.Closed closeWindow() {
         lock();
         try {
-            if (window == null || sequence != copied) {
+            if (!window.isOpen() || sequence != copied) {
                 return null;
             }
             long first = sequence;
@@ -385,11 +389,13 @@ final class Ring extends AtomicLongArray {
             for (int k = 0; k < n; k++) {
                 lazySet((int) (first + k) & length() - 1, window.record(k));
             }
-            Window.Closed closed = window.take(first, n, now);
-            if (window.size() == 0) {
-                window = null;
+            long lost = window.lost();
+            if (lost > 0) {
+                // Before the sequence: a reader that loads the new sequence must see that these records are missing.
+                oldest = first + lost;
             }
-            SEQUENCE.lazySet(this, first + n);
+            Window.Closed closed = window.take(first + lost, n, now);
+            SEQUENCE.lazySet(this, first + lost + n);
             return closed;
         } finally {
             locked = 0;

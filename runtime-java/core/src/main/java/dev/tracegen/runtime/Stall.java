@@ -13,7 +13,8 @@ public final class Stall {
 
     /**
      * The text of the message: the Looper's own, or from {@link ThreadTrace#describe}, or the ID of the outermost
-     * method.
+     * method. It is shortened and redacted as in the recording, see {@link RecorderOptions#fullMessageText} and
+     * {@link TextRedactor}.
      */
     public final String description;
 
@@ -84,6 +85,26 @@ public final class Stall {
         this.pending = facts.pending;
         this.tree = tree;
         this.stackKey = tree.stackKey();
+        this.history = history;
+    }
+
+    /** Creates a copy with other texts. */
+    Stall(Stall s, String thread, String description, String lockOwner, String scene, List<MessageRecord> history) {
+        this.thread = thread;
+        this.description = description;
+        this.beginNanos = s.beginNanos;
+        this.wallNanos = s.wallNanos;
+        this.suspendedNanos = s.suspendedNanos;
+        this.cpuNanos = s.cpuNanos;
+        this.gcCount = s.gcCount;
+        this.gcMillis = s.gcMillis;
+        this.stateAtThreshold = s.stateAtThreshold;
+        this.lockOwner = lockOwner;
+        this.scene = scene;
+        this.foreground = s.foreground;
+        this.pending = s.pending;
+        this.tree = s.tree;
+        this.stackKey = s.stackKey;
         this.history = history;
     }
 }

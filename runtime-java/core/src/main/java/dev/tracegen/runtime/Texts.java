@@ -1,6 +1,8 @@
 package dev.tracegen.runtime;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -35,6 +37,16 @@ final class Texts {
             keep(messages, text, known);
         }
         return known;
+    }
+
+    /** Returns a stall as it is delivered, with the texts of its history. */
+    Stall stall(Stall s) {
+        List<MessageRecord> history = new ArrayList<MessageRecord>(s.history.size());
+        for (MessageRecord m : s.history) {
+            history.add(new MessageRecord(m.kind, m.sequence, m.count, m.beginNanos, m.wallNanos, m.cpuNanos,
+                    message(m.description), m.firstRecord, m.endRecord));
+        }
+        return new Stall(s, thread(s.thread), message(s.description), lockOwner(s.lockOwner), scene(s.scene), history);
     }
 
     String scene(String name) {

@@ -157,6 +157,8 @@ final class Ticker implements Runnable {
                 LockSupport.parkNanos(this, FAILURE_NANOS);
             }
         }
+        // With a period of 0 every record reads the clock and needs to wake no thread.
+        paused = false;
     }
 
     /** Moves the time, or continues a pause. A failure at any place is repaired by the next call. */

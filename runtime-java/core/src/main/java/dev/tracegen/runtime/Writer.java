@@ -167,7 +167,9 @@ final class Writer implements Runnable {
         // From here on records may be handed over. They wait in the queue for the file.
         opened = true;
         try {
-            if (writes && awaitBefore()) {
+            // Also if nothing is written: the next recorder waits only for this one, and this one must not keep the
+            // recorder before in memory.
+            if (awaitBefore() && writes) {
                 while (out == null && !openFile()) {
                     LockSupport.parkNanos(this, MEMORY_NANOS);
                 }
@@ -212,13 +214,13 @@ final class Writer implements Runnable {
             if (ended || last) {
                 break;
             }
-            if (!said) {
+            if (!said && writes) {
                 platform.log("the recording before is still being written; this one begins in memory");
                 said = true;
             }
         }
         before = null;
-        if (!ended) {
+        if (!ended && writes) {
             platform.log("no recording is written: the recording before is still being written");
         }
         return ended;
@@ -238,6 +240,7 @@ final class Writer implements Runnable {
         try {
             if (out != null) {
                 writeDropped();
+                writeLate();
                 job.write(out);
                 endIfRefused();
             }
@@ -253,6 +256,14 @@ final class Writer implements Runnable {
         long[] counts = dropped.take();
         if (counts != null && !out.dropped(counts)) {
             dropped.putBack(counts);
+        }
+    }
+
+    /** Writes when the clock was late. That comes before the chunk that is written next, such as a stall. */
+    private void writeLate() {
+        long[] intervals = ticker.late().take();
+        if (intervals != null && !out.late(intervals)) {
+            ticker.late().putBack(intervals);
         }
     }
 
@@ -274,6 +285,7 @@ final class Writer implements Runnable {
         try {
             if (out != null) {
                 writeDropped();
+                writeLate();
                 out.close();
             }
         } catch (Throwable e) {

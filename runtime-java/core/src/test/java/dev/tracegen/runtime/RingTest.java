@@ -21,7 +21,7 @@ class RingTest {
 
     /** Returns a ring that does not grow. */
     static Ring fixed(Thread owner, int capacity) {
-        return new Ring(new Rings(null, new MemoryBudget(0), capacity), owner, capacity);
+        return new Ring(new Rings(null, new MemoryBudget(1 << 30), capacity), owner, capacity);
     }
 
     /** Returns a trace of this thread, whose ring has some capacity and grows. */

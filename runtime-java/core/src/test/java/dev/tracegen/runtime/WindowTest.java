@@ -16,7 +16,8 @@ class WindowTest {
     private static final long LONG = 100;
 
     private static String kept(String records) {
-        Window w = new Window(0, LONG);
+        Window w = new Window(new MemoryBudget(1 << 20));
+        w.open(0, LONG);
         for (long r : CallTreeTest.records(records)) {
             w.add(r);
         }
@@ -102,6 +103,36 @@ class WindowTest {
         }
     }
 
+    @Test
+    void withoutMemoryAWindowLosesItsRecordsAndCountsThem() {
+        Rings rings = new Rings(null, new MemoryBudget(1000), 1024);
+        rings.pressure = RecorderOptions.PRESSURE_WINDOWS;
+        Ring ring = new Ring(rings, Thread.currentThread(), 1024);
+        // Two short calls of the window are left out, and then entries come until there is no memory, and 5 more.
+        fill(ring, 0, 768);
+        for (int k = 0; k < 2; k++) {
+            ring.put(Ring.ENTRY | 7L << Ring.ID_SHIFT);
+            ring.put(7L << Ring.ID_SHIFT);
+        }
+        int entries = 0;
+        while (entries < 70) {
+            fill(ring, 1000, 1001);
+            entries++;
+        }
+        assertEquals(768, ring.sequence());
+        assertNull(ring.closeWindow(), "not everything is copied");
+        ring.copied(768);
+        Window.Closed w = ring.closeWindow();
+        assertEquals(768 + 70, w.firstRecord);
+        assertEquals(768 + 70, w.endRecord);
+        assertEquals(2, w.calls);
+        assertEquals(0, rings.memory.used());
+        fill(ring, 2000, 2002);
+        assertEquals("838!70: +2000 +2001", numbers(ring.copy(768, Long.MAX_VALUE)));
+        assertEquals("838!838: +2000 +2001", numbers(ring.copy(0, Long.MAX_VALUE)));
+        assertNull(ring.closeWindow());
+    }
+
     /**
      * A thread makes nested calls as fast as it can while another copies slowly. Whatever is left out, what is copied
      * are complete calls that nest as the thread made them. In half of the rounds the ring grows meanwhile, at any
@@ -119,7 +150,11 @@ class WindowTest {
             Thread app = new Thread() {
                 @Override
                 public void run() {
-                    MemoryBudget memory = new MemoryBudget(0);
+                    // A ring may take seven of the eight parts only, and a window all of them.
+                    final int part = 1 << 20;
+                    MemoryBudget memory = new MemoryBudget(8 * part);
+                    boolean taken = true;
+                    memory.takeAlways(7 * part);
                     ThreadTrace trace = RingTest.growing(memory, 1024, grows ? 1 << 15 : 1024, 0);
                     trace.existingRing().rings.pressure = RecorderOptions.PRESSURE_WINDOWS;
                     synchronized (made) {
@@ -129,7 +164,8 @@ class WindowTest {
                     for (long n = 0; !stop.get(); n++) {
                         Ring ring = trace.existingRing();
                         if (random.nextInt(5000) == 0) {
-                            memory.resize(random.nextBoolean() ? 0 : 1 << 20);
+                            memory.takeAlways(taken ? -7 * part : 7 * part);
+                            taken = !taken;
                         }
                         if (at == 0 || at < path.length && random.nextBoolean()) {
                             path[at] = 1 + random.nextInt(1000000);

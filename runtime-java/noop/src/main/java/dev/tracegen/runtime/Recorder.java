@@ -32,6 +32,10 @@ public final class Recorder {
     }
 
     /** Does nothing. */
+    public static void disable() {
+    }
+
+    /** Does nothing. */
     public void stop() {
     }
 

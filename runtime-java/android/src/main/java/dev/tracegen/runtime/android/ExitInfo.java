@@ -75,9 +75,22 @@ final class ExitInfo implements Runnable {
         this.delayMillis = delayMillis;
     }
 
-    /** Adds to META what a later process finds the end of this process by. */
+    /** Adds to META what a later process finds the end of this process by. Never throws. */
     static void describe(RecorderOptions options) {
-        options.meta("pid", String.valueOf(Process.myPid())).meta("startWallMillis", String.valueOf(START_MILLIS));
+        try {
+            options.meta("pid", String.valueOf(pid())).meta("startWallMillis", String.valueOf(START_MILLIS));
+        } catch (Throwable e) {
+            Log.w("tracegen", "the ID of this process is not known", e);
+        }
+    }
+
+    private static long pid() throws IOException {
+        try {
+            return Process.myPid();
+        } catch (Throwable e) {
+            // Android's own tests have no natives. This link leads to the directory of the process.
+            return Long.parseLong(new File("/proc/self").getCanonicalFile().getName());
+        }
     }
 
     /** Begins the work on a thread of its own. Never throws. */
@@ -177,7 +190,7 @@ final class ExitInfo implements Runnable {
         Map<String, String> meta = recording.meta();
         Long pid = number(meta.get("pid"));
         Long start = number(meta.get("startWallMillis"));
-        if (pid == null || start == null || pid == Process.myPid()) {
+        if (pid == null || start == null || pid == pid()) {
             return;
         }
         Object found = null;

@@ -31,6 +31,11 @@ import org.jspecify.annotations.Nullable;
  *                                                   and take no time are switched off)
  *   pressure       windows | wait | lose            (windows: with every-record, what happens when records
  *                                                   come faster than they are written)
+ *   message-text   short | full                     (short: classes and what; full: what toString returns too)
+ *   file-megabytes size of a file                   (8: then the recording goes on in another one)
+ *   keep-files     number of files                  (100)
+ *   keep-megabytes size of all files                (32)
+ *   keep-days      age of a file                    (7)
  *   source         auto | printer                   (auto: the Looper's Observer if it can be set)
  *   check          milliseconds between checks      (60000)
  *                  whether other code has replaced
@@ -40,6 +45,7 @@ import org.jspecify.annotations.Nullable;
  *   input-events   true | false                     (false: it wraps the callback of each window)
  *   hidden-api     true | false                     (true: uses members of Android that are not public API
  *                                                   where Android allows it)
+ *   process-state-summary  true | false             (false: see {@link #processStateSummary})
  * </pre>
  *
  * <p>The setters return this object. {@link TracegenRuntime#start} reads it once.
@@ -48,17 +54,26 @@ public final class RuntimeConfig {
     /** The name of the file in the assets and on the class path. */
     public static final String FILE = "tracegen-runtime.properties";
 
+    // How much of the user's device all recordings of a process may take. The number of files hardly matters: most have
+    // one stall.
+    private static final long FILE_BYTES = 8L << 20;
+    private static final int FILES = 100;
+    private static final long KEPT_BYTES = 32L << 20;
+    private static final int KEPT_DAYS = 7;
+
     boolean enabled = true;
     String output;
     String mapping;
     boolean frames;
     boolean inputEvents;
+    boolean processStateSummary;
     final RecorderOptions recorder = new RecorderOptions();
     final MonitorOptions monitor = new MonitorOptions();
     private final List<String> problems = new ArrayList<String>();
 
     /** Creates the default configuration. */
     public RuntimeConfig() {
+        recorder.limit(FILE_BYTES, FILES).keep(KEPT_BYTES, KEPT_DAYS);
     }
 
     /**
@@ -137,6 +152,8 @@ public final class RuntimeConfig {
             frames = flag(value);
         } else if (key.equals("input-events")) {
             inputEvents = flag(value);
+        } else if (key.equals("process-state-summary")) {
+            processStateSummary = flag(value);
         } else {
             recorder.set(key, value);
         }
@@ -210,6 +227,20 @@ public final class RuntimeConfig {
      */
     public RuntimeConfig inputEvents(boolean value) {
         inputEvents = value;
+        return this;
+    }
+
+    /**
+     * Sets whether the runtime tells the system by {@code ActivityManager.setProcessStateSummary} when this process
+     * started (Android 11 and newer). A later process then finds out beyond doubt which recording belongs to which
+     * {@code ApplicationExitInfo}; without it, it goes by process IDs and times. A process has one summary: this
+     * replaces the one of the app or of another SDK.
+     *
+     * @param value false if not set
+     * @return this
+     */
+    public RuntimeConfig processStateSummary(boolean value) {
+        processStateSummary = value;
         return this;
     }
 

@@ -82,10 +82,12 @@ final class Session implements Runnable {
         RecorderOptions options = c.recorder;
         String process = ProcessName.read();
         options.platform(new AndroidPlatform());
-        options.output(OutputPath.of(context, c.output, process));
+        File output = OutputPath.of(context, c.output, process);
+        options.output(output);
         options.mapping(c.mapping == null ? null : mapping(context, new File(c.mapping)));
         options.meta("package", context.getPackageName()).meta("process", process);
         options.meta("sdk", Integer.toString(Build.VERSION.SDK_INT));
+        ExitInfo.describe(options);
         config = c;
         Recorder r = Recorder.start(options);
         recorder = r;
@@ -93,6 +95,7 @@ final class Session implements Runnable {
             r.stop();
             return;
         }
+        ExitInfo.begin(context, output, process, c.processStateSummary);
         foreground.report(r);
         frames = c.frames ? new FrameTimes(r, Refresh.of(context)) : null;
         for (Looper looper : looperList()) {
@@ -131,7 +134,9 @@ final class Session implements Runnable {
                 InputEvents.unmark(trace);
                 return;
             }
-            Log.i(TracegenRuntime.TAG, "recording; messages from the " + m.source() + ", idle handlers "
+            // Where printers cannot be read, a message finds out later whether there is one.
+            String source = m.source().equals("none") ? "printer, if there is no other" : m.source();
+            Log.i(TracegenRuntime.TAG, "recording; messages from the " + source + ", idle handlers "
                     + (m.reportsIdleHandlers() ? "available" : "not available") + ", pending messages "
                     + (pending != null ? "available" : "not available"));
         } catch (Throwable e) {

@@ -1,0 +1,50 @@
+import app.Load;
+import dev.tracegen.runtime.AppMethodBeat;
+import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.Stall;
+import dev.tracegen.runtime.StallListener;
+import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.android.TracegenRuntime;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The disk is full: the Go test limits the size of files that this process may write. */
+public final class DiskProofs {
+    public void stallsAreReportedWhenTheDiskIsFull() throws Exception {
+        final AtomicInteger stalls = new AtomicInteger();
+        Recorder.setStallListener(new StallListener() {
+            @Override
+            public void stallEnded(Stall stall) {
+                stalls.incrementAndGet();
+            }
+        });
+        App app = new App(StartProofs.directory());
+        RuntimeConfig config = new RuntimeConfig().output("recordings/app.tgd");
+        config.recorder().everyRecord(true).gate(false).slowMillis(50);
+        Bench.check(TracegenRuntime.start(app, config), "not recording");
+        Bench.settle();
+        for (int k = 1; k <= 4; k++) {
+            Bench.onMain(new Runnable() {
+                @Override
+                public void run() {
+                    new Load().frame(300000);
+                    try {
+                        Thread.sleep(60);
+                    } catch (InterruptedException e) {
+                        throw new IllegalStateException(e);
+                    }
+                }
+            });
+            final int want = k;
+            Bench.until("stall " + want, new Bench.Condition() {
+                @Override
+                public boolean holds() {
+                    return stalls.get() >= want;
+                }
+            });
+        }
+        Bench.check(AppMethodBeat.status() > 0, "recording is off");
+        TracegenRuntime.stop();
+        Recorder.setStallListener(null);
+        Bench.ended();
+    }
+}

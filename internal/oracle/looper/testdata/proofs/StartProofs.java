@@ -1,0 +1,240 @@
+import android.app.Activity;
+import android.app.ActivityManager;
+import android.content.Context;
+import android.content.ContextWrapper;
+import android.os.Looper;
+import android.os.MessageQueue;
+import dev.tracegen.device.Device;
+import dev.tracegen.runtime.AppMethodBeat;
+import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.android.TracegenRuntime;
+import java.io.File;
+import java.io.FilePermission;
+import java.net.SocketPermission;
+import java.security.Permission;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+
+/** When and where an app may start and stop the runtime. */
+public final class StartProofs {
+    static File directory() {
+        File dir = new File(System.getProperty("java.io.tmpdir"), "proofs-" + System.nanoTime());
+        Bench.check(dir.mkdirs(), "no directory");
+        return dir;
+    }
+
+    /** A Context of an app that is not its Application, as the one that attachBaseContext gets. */
+    private static final class Base extends ContextWrapper {
+        Base(App app) {
+            super(app);
+        }
+
+        @Override
+        public Context getApplicationContext() {
+            return getBaseContext().getApplicationContext();
+        }
+    }
+
+    public void aStartInAttachBaseContextSeesActivities() throws Exception {
+        for (int how = 0; how < 2; how++) {
+            final App app = App.attaching(directory());
+            final Context context = how == 0 ? app : new Base(app);
+            Bench.onMain(new Runnable() {
+                @Override
+                public void run() {
+                    Bench.check(context.getApplicationContext() == null, "the app is not attaching");
+                    Bench.check(TracegenRuntime.start(context, new RuntimeConfig().output("none")), "not recording");
+                    app.created();
+                }
+            });
+            Bench.settle();
+            Bench.check(!Objects.foreground(), "in the foreground without an activity");
+            Activity first = Objects.activity();
+            Activity second = Objects.activity();
+            Objects.lifecycle(app, "Started", first);
+            Bench.check(Objects.foreground(), "an activity is started, and the app is in the background");
+            Objects.lifecycle(app, "Started", second);
+            Objects.lifecycle(app, "Stopped", first);
+            Bench.check(Objects.foreground(), "one of two activities is stopped");
+            Objects.lifecycle(app, "Stopped", second);
+            Bench.check(!Objects.foreground(), "in the foreground after the last activity");
+            TracegenRuntime.stop();
+            Objects.lifecycle(app, "Started", first);
+        }
+    }
+
+    public void aLateStartReportsTheForeground() throws Exception {
+        App app = new App(directory());
+        Device.setImportance(ActivityManager.RunningAppProcessInfo.IMPORTANCE_FOREGROUND);
+        Bench.check(TracegenRuntime.start(app, new RuntimeConfig().output("none")), "not recording");
+        Bench.settle();
+        Bench.check(Objects.foreground(), "background, though an activity was started before");
+        Activity known = Objects.activity();
+        Activity before = Objects.activity();
+        Objects.lifecycle(app, "Started", known);
+        Objects.lifecycle(app, "Paused", before);
+        Objects.lifecycle(app, "Stopped", known);
+        Bench.check(Objects.foreground(), "the activity from before the start is forgotten");
+        Objects.lifecycle(app, "Stopped", before);
+        Bench.check(!Objects.foreground(), "in the foreground after the last activity");
+        TracegenRuntime.stop();
+        Device.setImportance(ActivityManager.RunningAppProcessInfo.IMPORTANCE_BACKGROUND);
+        Bench.check(TracegenRuntime.start(app, new RuntimeConfig().output("none")), "not recording");
+        Bench.settle();
+        Bench.check(!Objects.foreground(), "in the foreground, though Android says the opposite");
+        TracegenRuntime.stop();
+    }
+
+    public void aStopAtAnyMomentEndsTheStart() throws Exception {
+        final App app = new App(directory());
+        for (int k = 0; k < 200; k++) {
+            Bench.check(TracegenRuntime.start(app, new RuntimeConfig().output("none")), "not recording");
+            long pause = k * 5000L;
+            long begin = System.nanoTime();
+            while (System.nanoTime() - begin < pause) {
+                Thread.yield();
+            }
+            if (k % 2 == 0) {
+                TracegenRuntime.stop();
+            } else {
+                Bench.onMain(new Runnable() {
+                    @Override
+                    public void run() {
+                        TracegenRuntime.stop();
+                    }
+                });
+            }
+        }
+        Bench.settle();
+        Bench.check(AppMethodBeat.status() != AppMethodBeat.STATUS_STARTED, "recording after the last stop");
+        Bench.equal(Bench.printer(), null, "the printer after the last stop");
+        @SuppressWarnings("unchecked")
+        ArrayList<MessageQueue.IdleHandler> list = (ArrayList<MessageQueue.IdleHandler>) Bench.field(
+                Looper.getMainLooper().getQueue(), MessageQueue.class, "mIdleHandlers");
+        Bench.check(list.getClass() == ArrayList.class, "the list of idle handlers after the last stop");
+        Bench.check(TracegenRuntime.start(app, new RuntimeConfig().output("none")), "not recording");
+        Bench.settle();
+        Bench.equal(AppMethodBeat.status(), AppMethodBeat.STATUS_STARTED, "the status after another start");
+        TracegenRuntime.stop();
+    }
+
+    public void startsOfManyThreadsLeaveOneRecorder() throws Exception {
+        final App app = new App(directory());
+        List<Thread> threads = new ArrayList<Thread>();
+        for (int k = 0; k < 4; k++) {
+            Thread t = new Thread() {
+                @Override
+                public void run() {
+                    for (int j = 0; j < 20; j++) {
+                        TracegenRuntime.start(app, new RuntimeConfig().output("none"));
+                    }
+                }
+            };
+            t.start();
+            threads.add(t);
+        }
+        for (Thread t : threads) {
+            t.join();
+        }
+        Bench.settle();
+        Bench.equal(AppMethodBeat.status(), AppMethodBeat.STATUS_STARTED, "the status");
+        TracegenRuntime.stop();
+        Bench.settle();
+        Bench.check(AppMethodBeat.status() != AppMethodBeat.STATUS_STARTED, "recording after the stop");
+        Bench.equal(Bench.printer(), null, "the printer");
+    }
+
+    public void whatIsSwitchedOffHoldsNothing() throws Exception {
+        TracegenRuntime.stop();
+        Properties off = new Properties();
+        off.setProperty("enabled", "false");
+        Bench.check(!TracegenRuntime.start(new App(directory()), new RuntimeConfig().apply(off)), "recording");
+        Bench.settle();
+        AppMethodBeat.i(5);
+        Bench.check(AppMethodBeat.status() < 0, "the status is " + AppMethodBeat.status());
+        Bench.equal(Bench.printer(), null, "the printer");
+        for (Thread t : Thread.getAllStackTraces().keySet()) {
+            Bench.check(!t.getName().equals("tracegen-clock"), "a clock runs");
+        }
+    }
+
+    /** Finds the first access to a file or to the network on a thread. Loading a class is none: Android maps them. */
+    private static final class Strict extends SecurityManager {
+        private final Thread thread;
+        volatile Throwable access;
+
+        Strict(Thread thread) {
+            this.thread = thread;
+        }
+
+        @Override
+        public void checkPermission(Permission p) {
+            if (Thread.currentThread() != thread || access != null
+                    || !(p instanceof FilePermission || p instanceof SocketPermission)) {
+                return;
+            }
+            Throwable here = new Throwable(p.toString());
+            for (StackTraceElement e : here.getStackTrace()) {
+                if (e.getMethodName().equals("loadClass")) {
+                    return;
+                }
+            }
+            access = here;
+        }
+
+        @Override
+        public void checkPermission(Permission p, Object context) {
+            checkPermission(p);
+        }
+    }
+
+    public void theMainThreadTouchesNoFile() throws Exception {
+        final Strict strict = new Strict(Looper.getMainLooper().getThread());
+        try {
+            System.setSecurityManager(strict);
+        } catch (UnsupportedOperationException e) {
+            Bench.measured("files on the main thread: not tried, this JDK cannot observe them");
+            return;
+        }
+        try {
+            final App app = new App(directory());
+            final File probe = new File(app.files, "probe");
+            Bench.onMain(new Runnable() {
+                @Override
+                public void run() {
+                    probe.exists();
+                }
+            });
+            Bench.check(strict.access != null, "the access of the proof itself is not seen");
+            strict.access = null;
+            for (int k = 0; k < 4; k++) {
+                final boolean fromFile = k % 2 == 0;
+                Bench.onMain(new Runnable() {
+                    @Override
+                    public void run() {
+                        Bench.check(fromFile ? TracegenRuntime.start(app)
+                                : TracegenRuntime.start(app, new RuntimeConfig().frames(true).inputEvents(true)),
+                                "not recording");
+                    }
+                });
+                Bench.settle();
+                Bench.equal(AppMethodBeat.status(), AppMethodBeat.STATUS_STARTED, "the status");
+                Objects.lifecycle(app, "Started", Objects.activity());
+                Bench.onMain(new Runnable() {
+                    @Override
+                    public void run() {
+                        TracegenRuntime.stop();
+                    }
+                });
+                Bench.settle();
+            }
+            if (strict.access != null) {
+                throw new AssertionError("the main thread accessed " + strict.access.getMessage(), strict.access);
+            }
+        } finally {
+            System.setSecurityManager(null);
+        }
+    }
+}

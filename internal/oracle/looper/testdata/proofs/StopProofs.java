@@ -1,0 +1,211 @@
+import android.os.Looper;
+import android.os.MessageQueue;
+import android.view.Window;
+import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.android.TracegenRuntime;
+import java.lang.ref.WeakReference;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What is left of the runtime after a stop, and that a stop may come from anywhere. */
+public final class StopProofs {
+    private final App app = new App(StartProofs.directory());
+
+    /** An idle handler that does something while it runs. */
+    private static class Idle implements MessageQueue.IdleHandler {
+        volatile int runs;
+        final boolean keep;
+
+        Idle(boolean keep) {
+            this.keep = keep;
+        }
+
+        void work() throws Exception {
+        }
+
+        @Override
+        public boolean queueIdle() {
+            runs++;
+            try {
+                work();
+            } catch (Exception e) {
+                throw new IllegalStateException("in an idle handler, as planned", e);
+            }
+            return keep;
+        }
+    }
+
+    private void start() throws Exception {
+        Bench.check(TracegenRuntime.start(app, new RuntimeConfig().output("none")), "not recording");
+        Bench.settle();
+    }
+
+    private static List<MessageQueue.IdleHandler> list() throws Exception {
+        @SuppressWarnings("unchecked")
+        List<MessageQueue.IdleHandler> list = (List<MessageQueue.IdleHandler>) Bench.field(
+                Looper.getMainLooper().getQueue(), MessageQueue.class, "mIdleHandlers");
+        return list;
+    }
+
+    /** Runs idle handlers some times and checks how often one has run and how often it is still there. */
+    private static void expect(String what, Idle idle, int runs, int left) throws Exception {
+        Looper.getMainLooper().getQueue().addIdleHandler(idle);
+        for (int k = 0; k < 4; k++) {
+            Bench.drain();
+        }
+        // The handlers that drain adds are removed before the next message.
+        Bench.onMain(new Runnable() {
+            @Override
+            public void run() {
+            }
+        });
+        TracegenRuntime.stop();
+        int found = 0;
+        for (MessageQueue.IdleHandler h : list()) {
+            found += h == idle ? 1 : 0;
+        }
+        while (list().contains(idle)) {
+            Looper.getMainLooper().getQueue().removeIdleHandler(idle);
+        }
+        Bench.equal(found, left, what + ": times in the list");
+        if (runs > 0) {
+            Bench.equal(idle.runs, runs, what + ": runs");
+        } else {
+            Bench.check(idle.runs > 1, what + ": it ran only " + idle.runs + " times");
+        }
+        Bench.check(list().getClass() == ArrayList.class, what + ": the list is another");
+    }
+
+    public void aStopInAOneShotIdleHandlerLetsItEnd() throws Exception {
+        start();
+        expect("stop", new Idle(false) {
+            @Override
+            void work() {
+                TracegenRuntime.stop();
+            }
+        }, 1, 0);
+        start();
+        expect("stop by another thread", new Idle(false) {
+            @Override
+            void work() throws Exception {
+                Thread t = new Thread() {
+                    @Override
+                    public void run() {
+                        TracegenRuntime.stop();
+                    }
+                };
+                t.start();
+                t.join();
+            }
+        }, 1, 0);
+        start();
+        expect("stop and start", new Idle(false) {
+            @Override
+            void work() {
+                TracegenRuntime.stop();
+                TracegenRuntime.start(app, new RuntimeConfig().output("none"));
+            }
+        }, 1, 0);
+        start();
+        expect("stop and throw", new Idle(true) {
+            @Override
+            void work() throws Exception {
+                TracegenRuntime.stop();
+                throw new Exception();
+            }
+        }, 1, 0);
+    }
+
+    public void aHandlerThatStaysOrComesBackIsKept() throws Exception {
+        start();
+        expect("one that stays", new Idle(true) {
+            @Override
+            void work() {
+                if (runs == 2) {
+                    TracegenRuntime.stop();
+                }
+            }
+        }, 0, 1);
+        for (int k = 0; k < 2; k++) {
+            final boolean stops = k == 1;
+            start();
+            expect("one that adds itself again, " + (stops ? "with a stop" : "without a stop"), new Idle(false) {
+                @Override
+                void work() {
+                    if (runs == 2 && stops) {
+                        TracegenRuntime.stop();
+                    }
+                    Looper.myQueue().addIdleHandler(this);
+                }
+            }, 0, 1);
+        }
+    }
+
+    public void touchMarksEndWithTheRecorder() throws Exception {
+        final int[] calls = new int[1];
+        InvocationHandler counting = new InvocationHandler() {
+            @Override
+            public Object invoke(Object self, Method m, Object[] args) {
+                calls[0]++;
+                return m.getReturnType() == boolean.class ? (Object) true : null;
+            }
+        };
+        final Objects.WindowActivity activity = Objects.activity();
+        Window.Callback own;
+        try {
+            own = (Window.Callback) Proxy.newProxyInstance(StopProofs.class.getClassLoader(),
+                    new Class<?>[] {Window.Callback.class}, counting);
+        } catch (Throwable e) {
+            Bench.measured("touch marks: not tried, MotionEvent of this version wants ART's own arraycopy");
+            return;
+        }
+        activity.window.setCallback(own);
+        start(true);
+        final WeakReference<Recorder> first = new WeakReference<Recorder>(Recorder.current());
+        Objects.lifecycle(app, "Started", activity);
+        final Window.Callback wrapper = activity.window.getCallback();
+        Bench.check(wrapper != own, "the callback is not wrapped");
+        Bench.equal(marks(wrapper), 2, "marks of an event");
+        TracegenRuntime.stop();
+        Bench.settle();
+        Bench.equal(marks(wrapper), 0, "marks after the stop");
+        start(true);
+        Objects.lifecycle(app, "Stopped", activity);
+        Objects.lifecycle(app, "Started", activity);
+        Bench.check(activity.window.getCallback() == wrapper, "it is wrapped again");
+        Bench.equal(marks(wrapper), 2, "marks of the next recorder");
+        Bench.equal(calls[0], 3, "events that reached the app");
+        Bench.check(Bench.collected(first), "the first recorder is still in memory");
+        TracegenRuntime.stop();
+        Bench.settle();
+    }
+
+    private void start(boolean inputEvents) throws Exception {
+        Bench.check(TracegenRuntime.start(app, new RuntimeConfig().output("none").inputEvents(inputEvents)),
+                "not recording");
+        Bench.settle();
+    }
+
+    /** Returns how often an event updates the time of the main thread's records. */
+    private static int marks(final Window.Callback callback) throws Exception {
+        final int[] n = new int[1];
+        Bench.onMain(new Runnable() {
+            @Override
+            public void run() {
+                try {
+                    Class<?> type = Class.forName("dev.tracegen.runtime.android.InputEvents");
+                    Object marked = Bench.field(null, type, "marked");
+                    callback.dispatchTouchEvent(null);
+                    n[0] = marked == null ? 0 : 2;
+                } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        });
+        return n[0];
+    }
+}

@@ -1,0 +1,156 @@
+package meaning
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// coreTests is where the tests of the runtime are.
+const coreTests = "../../../runtime-java/core/src/test/java/dev/tracegen/runtime"
+
+// diskFile is what a file of a recording on a failing disk has.
+type diskFile struct {
+	part    trace.PartInfo
+	damage  trace.Damage
+	records []*trace.Records
+	dropped uint64
+	chunks  int
+}
+
+func readDiskFile(t *testing.T, file string) diskFile {
+	t.Helper()
+	r, err := trace.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var f diskFile
+	threads := map[uint32]bool{}
+	known := func(index uint32) {
+		if !threads[index] {
+			t.Errorf("%s: thread %d is not there before the first chunk about it", file, index)
+		}
+	}
+	for {
+		c, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			f.damage = r.Damage()
+			return f
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.chunks++
+		switch c := c.(type) {
+		case *trace.Meta:
+			f.part, _ = c.Part()
+		case *trace.Threads:
+			for _, thread := range c.List {
+				threads[thread.Index] = true
+			}
+		case *trace.Records:
+			known(c.Thread)
+			f.records = append(f.records, c)
+		case *trace.Messages:
+			known(c.Thread)
+			for _, m := range c.List {
+				if !strings.HasPrefix(m.Description, "com.example.Handler") {
+					t.Errorf("%s: a message has the text %q", file, m.Description)
+				}
+			}
+		case *trace.Dropped:
+			for _, d := range c.List {
+				if d.Kind == trace.DroppedChunks {
+					f.dropped += d.Count
+				}
+			}
+		}
+	}
+}
+
+// TestFailingDisk lets every k-th write of the runtime fail, for all k: in the middle of the bytes, as on a full disk;
+// in the same way where the half chunk cannot be cut off; and when a file is created. What is there afterwards is read.
+//
+// Invariant: Whatever write of a recording fails, its files are readable, chunks refer to nothing that is not there,
+// and the recording says how many records and chunks are missing.
+func TestFailingDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: builds the runtime with Maven")
+	}
+	j, err := oracle.FindJDK(17)
+	oracle.Require(t, err)
+	jars, err := oracle.BuildRuntime(t.Context())
+	oracle.Require(t, err)
+	classes, dir := t.TempDir(), t.TempDir()
+	javac(t, j, classes, "-cp", jars.Core, filepath.Join(coreTests, "DiskScenario.java"))
+	out, err := exec.CommandContext(t.Context(), j.Tool("java"), "-cp", pathList(jars.Core, classes),
+		"dev.tracegen.runtime.DiskScenario", dir).CombinedOutput()
+	if err != nil {
+		t.Fatalf("java: %v\n%s", err, tail(string(out)))
+	}
+	recordings, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(recordings) < 100 {
+		t.Fatalf("only %d recordings", len(recordings))
+	}
+	failed, torn := 0, 0
+	for _, e := range recordings {
+		files, err := filepath.Glob(filepath.Join(dir, e.Name(), "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var parts []diskFile
+		for _, file := range files {
+			parts = append(parts, readDiskFile(t, file))
+		}
+		slices.SortFunc(parts, func(a, b diskFile) int { return cmp.Compare(a.part.Number, b.part.Number) })
+		dropped := uint64(0)
+		next := map[uint32]uint64{}
+		for _, p := range parts {
+			dropped += p.dropped
+			d := p.damage
+			if d.Malformed != 0 || d.LostChunks != 0 || d.Header || d.Unknown != 0 {
+				t.Errorf("%s part %d: %+v", e.Name(), p.part.Number, d)
+			}
+			if strings.HasPrefix(e.Name(), "WRITE_AND_CUT-") {
+				if d.SkippedBytes > 0 {
+					torn++
+				}
+			} else if d.SkippedBytes != 0 {
+				t.Errorf("%s part %d: %d bytes of half chunks remain", e.Name(), p.part.Number, d.SkippedBytes)
+			}
+			for _, r := range p.records {
+				if r.First != next[r.Thread]+r.Overwritten {
+					t.Errorf("%s part %d: records of thread %d go on at %d and %d are lost, the last ones ended at %d",
+						e.Name(), p.part.Number, r.Thread, r.First, r.Overwritten, next[r.Thread])
+				}
+				next[r.Thread] = r.First + uint64(len(r.List))
+			}
+		}
+		if dropped > 0 {
+			failed++
+		}
+		if strings.HasSuffix(e.Name(), "-1") && len(parts) != 0 {
+			t.Errorf("%s: there are %d files although nothing could be written", e.Name(), len(parts))
+		}
+		if !strings.HasSuffix(e.Name(), "-1") && len(parts) == 0 {
+			t.Errorf("%s: there is no file", e.Name())
+		}
+	}
+	if failed < 50 || torn < 10 {
+		t.Errorf("only %d recordings say that chunks are missing, and %d files have half chunks", failed, torn)
+	}
+	t.Logf("measured: %d recordings, of which %d lack chunks; %d files have half chunks", len(recordings), failed, torn)
+}

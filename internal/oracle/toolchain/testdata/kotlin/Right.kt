@@ -1,0 +1,49 @@
+package app
+
+import android.content.Context
+import android.os.Looper
+import dev.tracegen.runtime.AppMethodBeat
+import dev.tracegen.runtime.MappingReader
+import dev.tracegen.runtime.Platform
+import dev.tracegen.runtime.Recorder
+import dev.tracegen.runtime.RecorderOptions
+import dev.tracegen.runtime.Stall
+import dev.tracegen.runtime.StallListener
+import dev.tracegen.runtime.android.Dispatch
+import dev.tracegen.runtime.android.DispatchListener
+import dev.tracegen.runtime.android.LooperMonitor
+import dev.tracegen.runtime.android.RuntimeConfig
+import dev.tracegen.runtime.android.TracegenRuntime
+import java.io.File
+
+/** Uses what may be null, and what never is, as Kotlin wants it. Warnings are errors here. */
+class Right : DispatchListener(), StallListener {
+    override fun stallEnded(stall: Stall) {
+        val text: String = stall.description + stall.stackKey + stall.history.size
+        println(text + (stall.scene ?: "") + stall.pending?.size + stall.lockOwner?.length + stall.stateAtThreshold?.name)
+    }
+
+    override fun dispatchEnd(dispatch: Dispatch) {
+        println(dispatch.handler() ?: dispatch.callback() ?: dispatch.text() ?: "unknown")
+    }
+
+    fun start(context: Context): Boolean {
+        Recorder.setStallListener(this)
+        Recorder.setFocusListener(null)
+        val config: RuntimeConfig = RuntimeConfig.read(null).output(null).mapping("methodMapping.txt")
+        config.recorder().slowMillis(200).output(null).mapping(MappingReader(File("mapping")))
+        LooperMonitor.of(Looper.getMainLooper()).add(this)
+        AppMethodBeat.at(null, true)
+        Recorder.current()?.scene(null)
+        println(TracegenRuntime.watch(Looper.getMainLooper()))
+        return TracegenRuntime.start(context, config)
+    }
+}
+
+class Clock : Platform() {
+    override fun mainThread(): Thread? = null
+
+    override fun log(message: String) = println(message)
+}
+
+fun options(): RecorderOptions = RecorderOptions().meta("key", "value").platform(Clock())
