@@ -84,6 +84,7 @@ type recorder struct {
 	also                   []string
 	slow                   slowness
 	threads, tick          string
+	memory                 string
 	ring                   int
 	gate, gateFile         string
 	pressure               string
@@ -116,11 +117,15 @@ func (r *recorder) options() options {
 				"renamed to FILE.1; the mapping is written beside it"},
 		option{name: "slow", flag: custom(&r.slow),
 			help: "report outermost calls, or messages, of at least this `TIME` as stalls"},
-		option{name: "threads", flag: word(&r.threads, "all", "main", "all"), help: "threads to record"},
+		option{name: "threads", flag: word(&r.threads, "all", "main", "all", "all,virtual"),
+			help: "threads to record; all has no virtual threads"},
 		option{name: "tick", flag: word(&r.tick, "ms", "ms", "us"),
-			help: "unit of the times: with us, each record has the exact microsecond, at about ten times the cost"},
+			help: "with us, each record has the exact microsecond, at about ten times the cost; with ms, that of a " +
+				"clock that moves every 5 ms"},
+		option{name: "memory", flag: text(&r.memory, ""),
+			help: "`SIZE` of the memory of all rings together, such as 16M; a 16th of the program's heap if not given"},
 		option{name: "ring", flag: number(&r.ring, 0),
-			help: "number `N` of records that a thread's ring holds; 0 is 1048576 for the main thread, 131072 for " +
+			help: "number `N` of records that a thread's ring may hold; 0 is 1048576 for the main thread, 131072 for " +
 				"others"},
 		option{name: "gate", flag: word(&r.gate, "auto", "auto", "off"),
 			help: "switch off methods that flood the recorder, or record them too"},
@@ -156,6 +161,7 @@ var properties = []property{
 	{"slow", "slow", func(r *recorder) string { return strconv.FormatInt(time.Duration(r.slow).Milliseconds(), 10) }},
 	{"threads", "threads", func(r *recorder) string { return r.threads }},
 	{"tick", "tick", func(r *recorder) string { return r.tick }},
+	{"memory", "memory", func(r *recorder) string { return r.memory }},
 	{"ring", "ring", func(r *recorder) string { return strconv.Itoa(r.ring) }},
 	{"gate", "gate", func(r *recorder) string { return r.gate }},
 	{"gate-file", "gate.file", func(r *recorder) string { return r.gateFile }},
@@ -356,7 +362,8 @@ func (r *recorder) jvmOptions(status string, given map[string]string) ([]string,
 	}
 	set("output", recording)
 	for _, p := range properties {
-		if p.value != nil && !(p.flag == "ring" && r.ring == 0) && !(p.flag == "gate-file" && r.gateFile == "") {
+		if p.value != nil && !(p.flag == "ring" && r.ring == 0) && !(p.flag == "gate-file" && r.gateFile == "") &&
+			!(p.flag == "memory" && r.memory == "") {
 			set(p.name, p.value(r))
 		}
 	}

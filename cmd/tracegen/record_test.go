@@ -510,7 +510,7 @@ func TestRecordStartScript(t *testing.T) {
 	b.want(r.stderr, `recorded: start\.tgd`)
 }
 
-// TestRecordSeveralJVMs records a start script that starts two JVMs, one after the other. An earlier recording is there.
+// TestRecordSeveralJVMs records a start script that starts two JVMs, one after the other, twice.
 //
 // Invariant: The answer of record is about all JVMs of its run, and about no earlier run.
 func TestRecordSeveralJVMs(t *testing.T) {

@@ -26,7 +26,7 @@ type Exit struct {
 	RSS        *int64 `json:"rssKb,omitempty"`
 	PID        *int64 `json:"pid,omitempty"`
 	// JoinedBy is how the system's record of the process was found: by "summary", which the process had
-	// told the system, or by "pid" and its start.
+	// set for itself, or by "pid" and its start.
 	JoinedBy string `json:"joinedBy,omitempty"`
 	// Main is the stack of the main thread in Trace; nil if there is none.
 	Main *TraceThread `json:"mainThread,omitempty"`

@@ -12,8 +12,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// TestExits kills a process in which a message of the main looper hangs, starts the app again, and reads what the system
-// said of the end of the first process.
+// TestExits kills a process in which a message of the main looper hangs, starts the app again, and reads what the
+// system said of the end of the first process.
 //
 // Invariant: A hang is called an ANR only if the system says that the process ended by one.
 func TestExits(t *testing.T) {
@@ -88,7 +88,7 @@ func (b bench) restart(t *testing.T, p platform, dir string, properties ...strin
 	if err != nil {
 		t.Skipf("skipped: %v", err)
 	}
-	args := append(properties, b.arguments(t, j, p, dir, "ExitProofs")...)
+	args := append(properties, b.arguments(t, j, p, stock, dir, "ExitProofs")...)
 	cmd := exec.CommandContext(t.Context(), j.Tool("java"), args...)
 	cmd.Args[0] = appPackage // the name of the process
 	out, err := cmd.CombinedOutput()

@@ -127,8 +127,8 @@ func (p platform) target() int {
 	return p.api
 }
 
-// writeMembers writes a list of members for the class HiddenApi of the device: "public", "unsupported" if an app may use
-// it nevertheless, or "newer" if the platform has none, and the member, on each line.
+// writeMembers writes a list of members for the class HiddenApi of the device: "public", "unsupported" if an app may
+// use it nevertheless, or "newer" if the platform has none, and the member, on each line.
 func (p platform) writeMembers(t *testing.T, file string) {
 	t.Helper()
 	var list strings.Builder

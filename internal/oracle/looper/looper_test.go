@@ -156,7 +156,8 @@ func (b bench) arguments(t *testing.T, j oracle.JDK, p platform, w world, record
 	}
 	args := append(slices.Clone(b.options), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m",
 		"-Djava.io.tmpdir="+recordings, "-Dproofs.mapping="+b.mapping, "-Ddevice.members="+members,
-		"-Dproofs.public="+strconv.FormatBool(p.public), "-Ddevice.denies="+strconv.FormatBool(w == stock && p.api >= enforced), "-cp",
+		"-Dproofs.public="+strconv.FormatBool(p.public),
+		"-Ddevice.denies="+strconv.FormatBool(w == stock && p.api >= enforced), "-cp",
 		b.path+string(os.PathListSeparator)+p.fetch(t))
 	if j.Feature < 24 {
 		// One proof observes which files the main thread touches. Newer JDKs have nothing for that.

@@ -217,7 +217,8 @@ func TestManyThreads(t *testing.T) {
 		{"many live ones in 256 MB", []string{"-Xmx256m"}, "all", []string{"live", "1500", "14"}, -1},
 		{"many live ones in 1 GB", []string{"-Xmx1g"}, "all", []string{"live", "1500", "14"}, 1500},
 		{"virtual ones", []string{"-Xmx512m"}, "all", []string{"virtual", "20000", "12"}, 0},
-		{"2,000 virtual ones that are recorded", []string{"-Xmx512m"}, "all,virtual", []string{"virtual", "2000", "12"}, 2000},
+		{"2,000 virtual ones that are recorded", []string{"-Xmx1g"}, "all,virtual",
+			[]string{"virtual", "2000", "12"}, 2000},
 		{"20,000 virtual ones that are recorded", []string{"-Xmx512m"}, "all,virtual",
 			[]string{"virtual", "20000", "12"}, -1},
 		{"2,000 virtual ones and SIGTERM", []string{"-Xmx512m"}, "all,virtual", []string{"endless", "2000", "12"}, -1},
@@ -240,8 +241,8 @@ func TestManyThreads(t *testing.T) {
 				t.Errorf("an error was seen:\n%s", tail(stderr))
 			}
 			a := account(t, file)
-			t.Logf("measured: %s: %d records, %d lost, %d left out, %d dropped, %d threads; the log says: %s", row.name, a.written,
-				a.lost, a.leftOut, a.dropped, a.threads, stderr)
+			t.Logf("measured: %s: %d records, %d lost, %d left out, %d dropped, %d threads; the log says: %s", row.name,
+				a.written, a.lost, a.leftOut, a.dropped, a.threads, stderr)
 			if row.recorded >= 0 && a.threads != row.recorded+1 {
 				t.Errorf("%d threads are recorded, want %d", a.threads, row.recorded+1)
 			}

@@ -14,9 +14,9 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// TestCorpusKotlin compiles Kotlin code that uses the runtime, and the no-op: code that treats what may be null as such,
-// and code that does not, of which each line must be an error. The class path has no annotations: Kotlin does not need
-// their classes.
+// TestCorpusKotlin compiles Kotlin code that uses the runtime, and the no-op: code that treats what may be null as
+// such, and code that does not, of which each line must be an error. The class path has no annotations: Kotlin does not
+// need their classes.
 //
 // Invariant: Kotlin knows which values of the runtime's API may be null, without a dependency on annotations.
 func TestCorpusKotlin(t *testing.T) {

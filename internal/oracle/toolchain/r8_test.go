@@ -25,6 +25,9 @@ var keptMethods = map[string][]string{
 	"dev/tracegen/runtime/MappingInfo":   {"digest()Ljava/lang/String;"},
 }
 
+// keptFields are the fields that an atomic updater finds by their names, of classes whose own names may change.
+var keptFields = map[string][]string{"Ring": {"sequence", "now", "locked"}, "ThreadTrace": {"ring", "history"}}
+
 // TestCorpusR8 shrinks the sample with its runtime by R8 in full mode, to class files, with the rules of the runtime's
 // jars and the few of the sample, and runs it on a JVM. The second row renames and moves everything that R8 may.
 //
@@ -136,12 +139,34 @@ func (r shrunk) faults(t *testing.T) []string {
 			}
 		}
 	}
+	// R8 renames them in the calls of newUpdater, too; other shrinkers need not.
+	for class, fields := range keptFields {
+		if !hasFields(r.classes, fields...) {
+			faults = append(faults, fmt.Sprintf("no class has the fields %q of %s", fields, class))
+		}
+	}
 	for _, name := range []string{"app/Feed", "dev/tracegen/runtime/Ring"} {
 		if r.classes[name] != nil {
 			faults = append(faults, fmt.Sprintf("class %s is not renamed", name))
 		}
 	}
 	return faults
+}
+
+// hasFields reports whether one of the classes has all fields.
+func hasFields(classes map[string]*classfile.Class, names ...string) bool {
+	for _, c := range classes {
+		found := 0
+		for _, f := range c.Fields() {
+			if slices.Contains(names, f.Name) {
+				found++
+			}
+		}
+		if found == len(names) {
+			return true
+		}
+	}
+	return false
 }
 
 // rule matches a rule of R8 with its braces.

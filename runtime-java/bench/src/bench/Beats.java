@@ -18,7 +18,10 @@ import org.openjdk.jmh.annotations.State;
 
 /**
  * Measures one entry and one exit with a constant ID, as in an instrumented method: our runtime beside Matrix's
- * published class. JMH's worker is the main thread for both, except in the benchmarks named other.
+ * published class. JMH's worker is the main thread for both, except in the benchmarks named other, chosen and all.
+ *
+ * <p>In the benchmarks whose names end with Body there is a call between the two that is not inlined and does nothing.
+ * Without it the compiler can use for the exit what it has read for the entry. To compare with {@link #body}.
  */
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -36,8 +39,12 @@ public class Beats {
         }
     }
 
-    private static void start(final Thread main) {
-        Recorder.start(new RecorderOptions().platform(new Platform() {
+    private static void start(Thread main) {
+        start(main, new RecorderOptions());
+    }
+
+    private static void start(final Thread main, RecorderOptions options) {
+        Recorder.start(options.platform(new Platform() {
             @Override
             public long nanoTime() {
                 return System.nanoTime();
@@ -70,21 +77,57 @@ public class Beats {
         }
     }
 
+    /** Starts our recorder with another thread as the main one. */
+    private static void startElsewhere(RecorderOptions options) throws InterruptedException {
+        Thread main = new Thread() {
+            @Override
+            public void run() {
+                ours();
+            }
+        };
+        start(main, options);
+        main.start();
+        main.join();
+    }
+
     /** Our recorder, with another thread as the main one. */
     @State(Scope.Thread)
     public static class OursOther {
         /** Starts it. */
         @Setup(Level.Trial)
         public void setUp() throws InterruptedException {
-            Thread main = new Thread() {
-                @Override
-                public void run() {
-                    ours();
-                }
-            };
-            start(main);
-            main.start();
-            main.join();
+            startElsewhere(new RecorderOptions());
+        }
+    }
+
+    /** Our recorder, with another thread as the main one, and threads=chosen; this one is not chosen. */
+    @State(Scope.Thread)
+    public static class OursNotChosen {
+        /** Starts it. */
+        @Setup(Level.Trial)
+        public void setUp() throws InterruptedException {
+            startElsewhere(new RecorderOptions().threads(RecorderOptions.THREADS_CHOSEN));
+        }
+    }
+
+    /** The same; this thread is chosen. */
+    @State(Scope.Thread)
+    public static class OursChosen {
+        /** Starts it. */
+        @Setup(Level.Trial)
+        public void setUp() throws InterruptedException {
+            startElsewhere(new RecorderOptions().threads(RecorderOptions.THREADS_CHOSEN));
+            Recorder.current().thread(Thread.currentThread());
+        }
+    }
+
+    /** Our recorder, with another thread as the main one, and threads=all. */
+    @State(Scope.Thread)
+    public static class OursAll {
+        /** Starts it. */
+        @Setup(Level.Trial)
+        public void setUp() throws InterruptedException {
+            startElsewhere(new RecorderOptions().threads(RecorderOptions.THREADS_ALL));
         }
     }
 
@@ -94,16 +137,31 @@ public class Beats {
         /** Starts it and waits until the method is off. */
         @Setup(Level.Trial)
         public void setUp() throws InterruptedException {
-            start(Thread.currentThread());
-            Recorder.setGate(new int[] {ID}, MappingInfo.digest());
-            ThreadTrace trace = Recorder.current().thread(Thread.currentThread());
-            long before;
-            do {
-                Thread.sleep(10);
-                before = trace.mark();
-                ours();
-            } while (trace.mark() > before);
+            startGated(ID);
         }
+    }
+
+    /** Our recorder, with this thread as the main one and another method switched off. */
+    @State(Scope.Thread)
+    public static class OursOtherGated {
+        /** Starts it and waits until the other method is off. */
+        @Setup(Level.Trial)
+        public void setUp() throws InterruptedException {
+            startGated(ID + 1);
+        }
+    }
+
+    private static void startGated(int id) throws InterruptedException {
+        start(Thread.currentThread());
+        Recorder.setGate(new int[] {id}, MappingInfo.digest());
+        ThreadTrace trace = Recorder.current().thread(Thread.currentThread());
+        long before;
+        do {
+            Thread.sleep(10);
+            before = trace.mark();
+            dev.tracegen.runtime.AppMethodBeat.i(id);
+            dev.tracegen.runtime.AppMethodBeat.o(id);
+        } while (trace.mark() > before);
     }
 
     /** Our recorder, stopped. */
@@ -163,6 +221,59 @@ public class Beats {
         com.tencent.matrix.trace.core.AppMethodBeat.o(ID);
     }
 
+    @CompilerControl(CompilerControl.Mode.DONT_INLINE)
+    private static void nothing() {
+    }
+
+    private static void oursBody() {
+        dev.tracegen.runtime.AppMethodBeat.i(ID);
+        nothing();
+        dev.tracegen.runtime.AppMethodBeat.o(ID);
+    }
+
+    private static void matrixBody() {
+        com.tencent.matrix.trace.core.AppMethodBeat.i(ID);
+        nothing();
+        com.tencent.matrix.trace.core.AppMethodBeat.o(ID);
+    }
+
+    /** JMH's own loop. */
+    @Benchmark
+    public void empty() {
+    }
+
+    /** The call in the benchmarks whose names end with Body. */
+    @Benchmark
+    public void body() {
+        nothing();
+    }
+
+    /** The least that two calls can cost that leave other threads out: a static field and the thread are compared. */
+    @Benchmark
+    public void limit() {
+        limit(Limit.thread);
+        limit(Limit.thread);
+    }
+
+    /** As {@link #limit}, with the call. */
+    @Benchmark
+    public void limitBody() {
+        limit(Limit.thread);
+        nothing();
+        limit(Limit.thread);
+    }
+
+    /** A thread that is never the current one. */
+    private static final class Limit {
+        static Thread thread = new Thread();
+    }
+
+    private static void limit(Thread other) {
+        if (other == Thread.currentThread()) {
+            nothing();
+        }
+    }
+
     @Benchmark
     public void floor() {
         Floor.i(ID);
@@ -202,5 +313,55 @@ public class Beats {
     @Benchmark
     public void offMatrix(MatrixOff s) {
         matrix();
+    }
+
+    @Benchmark
+    public void chosenOurs(OursChosen s) {
+        ours();
+    }
+
+    @Benchmark
+    public void notChosenOurs(OursNotChosen s) {
+        ours();
+    }
+
+    @Benchmark
+    public void allOurs(OursAll s) {
+        ours();
+    }
+
+    @Benchmark
+    public void otherGatedOurs(OursOtherGated s) {
+        ours();
+    }
+
+    @Benchmark
+    public void mainOursBody(OursMain s) {
+        oursBody();
+    }
+
+    @Benchmark
+    public void mainMatrixBody(MatrixMain s) {
+        matrixBody();
+    }
+
+    @Benchmark
+    public void otherOursBody(OursOther s) {
+        oursBody();
+    }
+
+    @Benchmark
+    public void otherMatrixBody(MatrixOther s) {
+        matrixBody();
+    }
+
+    @Benchmark
+    public void offOursBody(OursOff s) {
+        oursBody();
+    }
+
+    @Benchmark
+    public void offMatrixBody(MatrixOff s) {
+        matrixBody();
     }
 }

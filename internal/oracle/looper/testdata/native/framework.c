@@ -190,6 +190,7 @@ ANDROID(void, os_Trace_nativeSetTracingEnabled)(JNIEnv *env, jclass c, jboolean 
 
 /* Who we are. */
 
+ANDROID(jlong, os_Process_getElapsedCpuTime)(JNIEnv *env, jclass c) { return clock_nanos(CLOCK_PROCESS_CPUTIME_ID) / 1000000; }
 ANDROID(jint, os_Process_myTid)(JNIEnv *env, jclass c) { return syscall(SYS_gettid); }
 ANDROID(jint, os_Process_myPid)(JNIEnv *env, jclass c) { return getpid(); }
 ANDROID(jint, os_Process_myUid)(JNIEnv *env, jclass c) { return 10001; }
@@ -223,6 +224,25 @@ ANDROID(jlong, graphics_ColorSpace_00024Rgb_00024Native_nativeCreate)(JNIEnv *en
 ANDROID(jlong, graphics_ColorSpace_00024Rgb_00024Native_nativeGetNativeFinalizer)(JNIEnv *env, jclass c) { return (jlong)(intptr_t)nothing; }
 ANDROID(jlong, graphics_ColorSpace_00024Rgb_nativeGetNativeFinalizer)(JNIEnv *env, jclass c) { return (jlong)(intptr_t)nothing; }
 
+/* The app's assets are files of a directory, which Device reads. Older versions have other names for the same. */
+
+static jlong open_asset(JNIEnv *env, jstring name) {
+	jmethodID open = (*env)->GetStaticMethodID(env, device_class, "openAsset", "(Ljava/lang/String;)J");
+	return (*env)->CallStaticLongMethod(env, device_class, open, name);
+}
+static jint read_asset(JNIEnv *env, jlong asset, jbyteArray b, jint off, jint len) {
+	jmethodID read = (*env)->GetStaticMethodID(env, device_class, "readAsset", "(J[BII)I");
+	return (*env)->CallStaticIntMethod(env, device_class, read, asset, b, off, len);
+}
+ANDROID(jlong, content_res_AssetManager_openAsset)(JNIEnv *env, jobject o, jstring name, jint mode) { return open_asset(env, name); }
+ANDROID(jlong, content_res_AssetManager_nativeOpenAsset)(JNIEnv *env, jclass c, jlong manager, jstring name, jint mode) { return open_asset(env, name); }
+ANDROID(jint, content_res_AssetManager_readAsset)(JNIEnv *env, jobject o, jlong asset, jbyteArray b, jint off, jint len) { return read_asset(env, asset, b, off, len); }
+ANDROID(jint, content_res_AssetManager_nativeAssetRead)(JNIEnv *env, jclass c, jlong asset, jbyteArray b, jint off, jint len) { return read_asset(env, asset, b, off, len); }
+ANDROID(jlong, content_res_AssetManager_getAssetLength)(JNIEnv *env, jobject o, jlong asset) { return 1 << 20; }
+ANDROID(jlong, content_res_AssetManager_nativeAssetGetLength)(JNIEnv *env, jclass c, jlong asset) { return 1 << 20; }
+ANDROID(void, content_res_AssetManager_destroyAsset)(JNIEnv *env, jobject o, jlong asset) {}
+ANDROID(void, content_res_AssetManager_nativeAssetDestroy)(JNIEnv *env, jclass c, jlong asset) {}
+
 /* What ART gives its class library. */
 
 OTHER(jobject, dalvik_system_VMRuntime_newUnpaddedArray)(JNIEnv *env, jobject o, jclass element, jint n) {
@@ -230,6 +250,7 @@ OTHER(jobject, dalvik_system_VMRuntime_newUnpaddedArray)(JNIEnv *env, jobject o,
 	jmethodID make = (*env)->GetStaticMethodID(env, array, "newInstance", "(Ljava/lang/Class;I)Ljava/lang/Object;");
 	return (*env)->CallStaticObjectMethod(env, array, make, element, n);
 }
+OTHER(jboolean, dalvik_system_VMDebug_isDebuggerConnected)(JNIEnv *env, jclass c) { return JNI_FALSE; }
 OTHER(jboolean, dalvik_system_VMRuntime_is64Bit)(JNIEnv *env, jobject o) { return JNI_TRUE; }
 OTHER(jint, dalvik_system_VMRuntime_getNotifyNativeInterval)(JNIEnv *env, jclass c) { return 1 << 30; }
 OTHER(void, dalvik_system_VMRuntime_notifyNativeAllocationsInternal)(JNIEnv *env, jobject o) {}

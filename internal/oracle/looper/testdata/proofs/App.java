@@ -6,6 +6,7 @@ import java.io.File;
 /** The parts of an app's context that the runtime uses. */
 public final class App extends android.app.Application {
     final File files;
+    volatile AssetManager assets;
 
     /** Null while the app is in {@code attachBaseContext}. */
     private volatile Context application = this;
@@ -69,9 +70,9 @@ public final class App extends android.app.Application {
         return 0;
     }
 
-    /** There is no metadata: the configuration is on the class path. */
+    /** If there are none, the configuration is that of the class path. */
     @Override
     public AssetManager getAssets() {
-        return null;
+        return assets;
     }
 }

@@ -1,4 +1,5 @@
 import dev.tracegen.device.Device;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.UnfinishedRecording;
 import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
@@ -32,6 +33,9 @@ public final class ExitProofs {
     }
 
     public void theEndOfAnEarlierProcessIsAppended() throws Exception {
+        if (System.getProperty("proofs.pid") == null) {
+            return;
+        }
         final int pid = Integer.getInteger("proofs.pid");
         long at = Long.getLong("proofs.exit.at");
         List<Map<String, Object>> exits = new ArrayList<Map<String, Object>>();
@@ -85,10 +89,10 @@ public final class ExitProofs {
         Class<?> type = Class.forName("dev.tracegen.runtime.android.ExitInfo");
         Constructor<?> make = type.getDeclaredConstructors()[0];
         make.setAccessible(true);
-        ((Runnable) make.newInstance(app, file, PROCESS, true, 0L)).run();
+        ((Runnable) make.newInstance(app, file, PROCESS, true, new RecorderOptions(), 0L)).run();
         Bench.check(UnfinishedRecording.open(file) == null, "nothing was appended to " + file);
         long size = file.length();
-        ((Runnable) make.newInstance(app, file, PROCESS, false, 0L)).run();
+        ((Runnable) make.newInstance(app, file, PROCESS, false, new RecorderOptions(), 0L)).run();
         Bench.equal(file.length(), size, "the size after the same again");
     }
 
@@ -119,5 +123,26 @@ public final class ExitProofs {
         out.write(b.toString().getBytes("UTF-8"));
         out.close();
         return file;
+    }
+
+    /**
+     * One start of the app after many of its processes were killed. A file has a line for each: its ID, the reason, and
+     * the time.
+     */
+    public void manyAreJoined() throws Exception {
+        String list = System.getProperty("proofs.exits");
+        if (list == null) {
+            return;
+        }
+        List<Map<String, Object>> exits = new ArrayList<Map<String, Object>>();
+        for (String line : java.nio.file.Files.readAllLines(new File(list).toPath())) {
+            String[] fields = line.split(" ");
+            exits.add(exit(Integer.parseInt(fields[0]), Integer.parseInt(fields[1]), Long.parseLong(fields[2])));
+        }
+        app.manager = Device.activityManager(app, exits);
+        Constructor<?> make = Class.forName("dev.tracegen.runtime.android.ExitInfo").getDeclaredConstructors()[0];
+        make.setAccessible(true);
+        File output = new File(System.getProperty("proofs.directory"), "app.tgd");
+        ((Runnable) make.newInstance(app, output, PROCESS, false, new RecorderOptions(), 0L)).run();
     }
 }

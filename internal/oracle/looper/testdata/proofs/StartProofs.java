@@ -7,15 +7,19 @@ import android.os.MessageQueue;
 import dev.tracegen.device.Device;
 import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.Stall;
+import dev.tracegen.runtime.StallListener;
 import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.io.File;
 import java.io.FilePermission;
+import java.io.FileWriter;
 import java.net.SocketPermission;
 import java.security.Permission;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** When and where an app may start and stop the runtime. */
 public final class StartProofs {
@@ -158,6 +162,58 @@ public final class StartProofs {
         for (Thread t : Thread.getAllStackTraces().keySet()) {
             Bench.check(!t.getName().equals("tracegen-clock"), "a clock runs");
         }
+    }
+
+    public void theConfigurationIsReadFromTheAssets() throws Exception {
+        App app = new App(directory());
+        File assets = new File(app.files, "assets");
+        Bench.check(assets.mkdirs(), "no directory");
+        FileWriter out = new FileWriter(new File(assets, RuntimeConfig.FILE));
+        out.write("slow = 50\ntick = us\nhidden-api = true\noutput = kept/assets.tgd\nmapping = names.txt\n");
+        out.close();
+        FileWriter names = new FileWriter(new File(assets, "names.txt"));
+        names.write("");
+        names.close();
+        app.assets = Device.assets(assets);
+        Bench.equal(RuntimeConfig.read(app).problems().size(), 0, "problems of the configuration");
+        final AtomicInteger stalls = new AtomicInteger();
+        Recorder.setStallListener(new StallListener() {
+            @Override
+            public void stallEnded(Stall stall) {
+                stalls.incrementAndGet();
+            }
+        });
+        Bench.check(TracegenRuntime.start(app), "not recording");
+        Bench.settle();
+        Bench.onMain(new Runnable() {
+            @Override
+            public void run() {
+                try {
+                    Thread.sleep(60);
+                } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        });
+        Bench.until("a stall by the threshold of the assets", new Bench.Condition() {
+            @Override
+            public boolean holds() {
+                return stalls.get() > 0;
+            }
+        });
+        TracegenRuntime.stop();
+        Recorder.setStallListener(null);
+        Bench.ended();
+        Bench.check(new File(app.getNoBackupFilesDir(), "kept/assets.tgd").exists(), "no recording");
+        Bench.check(new File(assets, RuntimeConfig.FILE).delete(), "not deleted");
+        FileWriter off = new FileWriter(new File(assets, RuntimeConfig.FILE));
+        off.write("enabled = false\n");
+        off.close();
+        Bench.check(TracegenRuntime.start(app), "not begun");
+        Bench.settle();
+        Bench.check(AppMethodBeat.status() != AppMethodBeat.STATUS_STARTED, "recording, though it is switched off");
+        Bench.equal(Bench.printer(), null, "the printer");
+        Bench.check(!TracegenRuntime.watch(Looper.getMainLooper()), "a looper is watched");
     }
 
     /** Finds the first access to a file or to the network on a thread. Loading a class is none: Android maps them. */

@@ -1,6 +1,7 @@
 package dev.tracegen.device;
 
 import android.app.ActivityManager;
+import android.content.res.AssetManager;
 import android.content.Context;
 import android.os.IBinder;
 import android.os.Looper;
@@ -22,6 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The parts of a device that the classes of android-all need to run a main looper: the natives, a main thread, a
@@ -34,6 +36,8 @@ public final class Device {
     private static final Properties properties = new Properties();
 
     private static Object displayInfo;
+    private static volatile File assetDirectory;
+    private static final List<InputStream> openAssets = new ArrayList<InputStream>();
     private static volatile Object exitReasons;
     private static volatile int importance = ActivityManager.RunningAppProcessInfo.IMPORTANCE_BACKGROUND;
 
@@ -77,6 +81,42 @@ public final class Device {
         set(timeline, "vsyncId", due / interval);
         set(timeline, "deadline", due + interval);
         set(timeline, "expectedPresentationTime", due + 2 * interval);
+    }
+
+    /** Returns the app's assets: the files of a directory. */
+    public static AssetManager assets(File directory) throws Exception {
+        assetDirectory = directory;
+        Class<?> unsafe = Class.forName("sun.misc.Unsafe");
+        Field only = unsafe.getDeclaredField("theUnsafe");
+        only.setAccessible(true);
+        AssetManager assets = (AssetManager) unsafe.getMethod("allocateInstance", Class.class)
+                .invoke(only.get(null), AssetManager.class);
+        setOwn(assets, "mOpen", true);
+        setOwn(assets, "mObject", 1L);
+        // It is not destroyed when the last asset is closed.
+        setOwn(assets, "mNumRefs", 1);
+        return assets;
+    }
+
+    private static void setOwn(Object of, String field, Object value) throws Exception {
+        Field f = of.getClass().getDeclaredField(field);
+        f.setAccessible(true);
+        f.set(of, f.getType() == AtomicInteger.class ? new AtomicInteger((Integer) value) : value);
+    }
+
+    /** Called by the natives. */
+    static long openAsset(String name) throws IOException {
+        synchronized (openAssets) {
+            openAssets.add(new FileInputStream(new File(assetDirectory, name)));
+            return openAssets.size();
+        }
+    }
+
+    /** Called by the natives. Returns 0 at the end. */
+    static int readAsset(long asset, byte[] b, int off, int len) throws IOException {
+        synchronized (openAssets) {
+            return openAssets.get((int) asset - 1).read(b, off, len);
+        }
     }
 
     private static native Class<?> defineBootClass(String name, byte[] bytes);

@@ -20,7 +20,7 @@ import java.util.Set;
  * this process by their paths, and code that only wants to read the begin of a file asks {@link #isOurs} first.
  */
 final class FileClaim {
-    /** A byte that no recording reaches. Windows lets nobody else read bytes that are locked. */
+    /** A byte that no recording reaches. On Windows no other process can read bytes that are locked. */
     private static final long LOCKED_BYTE = 1L << 40;
 
     /** The canonical paths of the files that this process writes. */

@@ -99,7 +99,7 @@ final class MemoryBudget {
         used.addAndGet(n);
     }
 
-    /** Gives memory back. To be called as often as it was taken, with the same number of bytes. */
+    /** Returns memory to the budget. To be called as often as it was taken, with the same number of bytes. */
     void give(long n) {
         used.addAndGet(-n);
     }

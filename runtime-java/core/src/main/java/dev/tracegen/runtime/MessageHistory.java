@@ -1,22 +1,153 @@
 package dev.tracegen.runtime;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
-/** The messages that a thread has run, in two bounded lists: older ones merged, and the last ones one by one. */
+/**
+ * The messages that a thread has run, in two bounded lists: older ones merged, and the last ones one by one.
+ *
+ * <p>An app runs very many messages, and almost none of them is slow. So the lists use their objects again, and make
+ * neither a {@link MessageRecord} nor a text before they are read. A message allocates nothing once both lists
+ * are full.
+ */
 final class MessageHistory {
     /** Short messages are merged up to this total time, in nanoseconds, so that a busy period is still split up. */
     private static final long MERGED_NANOS = 300000000L;
 
-    private int entries;
-    private int dense;
     private long mergeNanos;
-
-    // They begin small: there may be very many threads.
-    private final ArrayDeque<MessageRecord> merged = new ArrayDeque<MessageRecord>(1);
-    private final ArrayDeque<MessageRecord> recent = new ArrayDeque<MessageRecord>(1);
+    private final Last merged = new Last();
+    private final Last recent = new Last();
     private long longestOfLast;
+
+    /** The facts of a {@link MessageRecord}, except that the text is made when it is asked for. Used again. */
+    static final class Entry {
+        private int kind;
+        private int count;
+        private long sequence;
+        private long beginNanos;
+        private long wallNanos;
+        private long cpuNanos;
+        private long firstRecord;
+        private long endRecord;
+
+        // The text that a Looper has made; null if the message was described by the others.
+        private String text;
+        private String target;
+        private String callback;
+        private int what;
+
+        /** Sets all but the text. */
+        void set(int kind, long sequence, int count, long beginNanos, long wallNanos, long cpuNanos, long firstRecord,
+                long endRecord) {
+            this.kind = kind;
+            this.sequence = sequence;
+            this.count = count;
+            this.beginNanos = beginNanos;
+            this.wallNanos = wallNanos;
+            this.cpuNanos = cpuNanos;
+            this.firstRecord = firstRecord;
+            this.endRecord = endRecord;
+        }
+
+        /** Sets the text. */
+        void text(String value) {
+            text = value;
+            target = null;
+            callback = null;
+        }
+
+        /** Sets what the text is made from, see {@link ThreadTrace#describe}. */
+        void describe(int what, String target, String callback) {
+            this.text = null;
+            this.what = what;
+            this.target = target;
+            this.callback = callback;
+        }
+
+        private void copyText(Entry from) {
+            text = from.text;
+            what = from.what;
+            target = from.target;
+            callback = from.callback;
+        }
+
+        private void copy(Entry from) {
+            set(from.kind, from.sequence, from.count, from.beginNanos, from.wallNanos, from.cpuNanos, from.firstRecord,
+                    from.endRecord);
+            copyText(from);
+        }
+
+        /** Returns {@link MessageRecord#SYSTEM} or {@link MessageRecord#NORMAL}, by the text. */
+        int kindOfText() {
+            return kindOf(text == null ? target : text);
+        }
+
+        /** Returns a record of the present values. */
+        MessageRecord record() {
+            String description = text;
+            if (description == null) {
+                description = (target == null ? "(no handler)" : target) + (callback == null ? "" : " " + callback)
+                        + ": " + what;
+            }
+            return new MessageRecord(kind, sequence, count, beginNanos, wallNanos, cpuNanos, description, firstRecord,
+                    endRecord);
+        }
+    }
+
+    /**
+     * The last entries. The objects are made one by one, because there may be very many threads, and used again for the
+     * next ones when the list is full.
+     */
+    private static final class Last {
+        private int most;
+        private Entry[] entries = new Entry[0];
+        private int size;
+
+        /** The place of the oldest entry, once the list is full. */
+        private int oldest;
+
+        /** Sets how many entries the list may have. Those that are too many are removed, the oldest first. */
+        void limit(int value) {
+            int kept = Math.min(size, value);
+            Entry[] next = new Entry[kept];
+            for (int k = 0; k < kept; k++) {
+                next[k] = entries[(oldest + size - kept + k) % size];
+            }
+            entries = next;
+            size = kept;
+            oldest = 0;
+            most = value;
+        }
+
+        /** Returns the new last entry, which may have old values. */
+        Entry add() {
+            if (size == most) {
+                Entry e = entries[oldest];
+                oldest = oldest + 1 == most ? 0 : oldest + 1;
+                return e;
+            }
+            if (size == entries.length) {
+                entries = Arrays.copyOf(entries, Math.min(most, Math.max(16, 2 * size)));
+            }
+            Entry e = new Entry();
+            entries[size++] = e;
+            return e;
+        }
+
+        /** Returns the last entry, null if there is none. */
+        Entry last() {
+            return size == 0 ? null : entries[oldest == 0 ? size - 1 : oldest - 1];
+        }
+
+        List<MessageRecord> records() {
+            List<MessageRecord> all = new ArrayList<MessageRecord>(size + 1);
+            for (int k = 0; k < size; k++) {
+                all.add(entries[(oldest + k) % size].record());
+            }
+            return all;
+        }
+    }
 
     MessageHistory(RecorderOptions options) {
         limit(options);
@@ -24,71 +155,62 @@ final class MessageHistory {
 
     /** Changes the limits. Entries that are too many are removed, the oldest first. */
     synchronized void limit(RecorderOptions options) {
-        entries = options.history;
-        dense = options.dense;
+        merged.limit(options.history);
+        recent.limit(options.dense);
         mergeNanos = options.mergeMillis * 1000000L;
-        while (merged.size() > entries) {
-            merged.removeFirst();
-        }
-        while (recent.size() > dense) {
-            recent.removeFirst();
-        }
     }
 
-    /** Returns the kind of a message by its text. */
+    /** Returns the kind of a message by its text, or by the class of its handler. */
     static int kindOf(String text) {
         return text != null && text.contains("android.app.ActivityThread$H") ? MessageRecord.SYSTEM
                 : MessageRecord.NORMAL;
     }
 
-    synchronized void add(MessageRecord m) {
-        if (recent.size() == dense) {
-            recent.removeFirst();
-        }
-        recent.addLast(m);
-        MessageRecord last = merged.peekLast();
+    /** Adds a message. The entry is copied. */
+    synchronized void add(Entry m) {
+        recent.add().copy(m);
+        Entry last = merged.last();
         boolean small = m.kind == MessageRecord.NORMAL && m.wallNanos < mergeNanos;
         if (small && last != null && last.kind == MessageRecord.MERGED && last.wallNanos < MERGED_NANOS) {
-            merged.removeLast();
-            merged.addLast(merge(last, m));
+            merge(last, m);
         } else {
             longestOfLast = m.wallNanos;
-            push(small ? as(MessageRecord.MERGED, m) : m);
+            Entry e = merged.add();
+            e.copy(m);
+            e.kind = small ? MessageRecord.MERGED : m.kind;
         }
+    }
+
+    /** Adds a message of which there is a record. */
+    void add(MessageRecord m) {
+        Entry e = new Entry();
+        e.set(m.kind, m.sequence, m.count, m.beginNanos, m.wallNanos, m.cpuNanos, m.firstRecord, m.endRecord);
+        e.text(m.description);
+        add(e);
     }
 
     synchronized void idle(long beginNanos, long endNanos) {
-        push(new MessageRecord(MessageRecord.IDLE, 0, 0, beginNanos, endNanos - beginNanos, 0, "", 0, 0));
+        Entry e = merged.add();
+        e.set(MessageRecord.IDLE, 0, 0, beginNanos, endNanos - beginNanos, 0, 0, 0);
+        e.text("");
     }
 
-    private void push(MessageRecord m) {
-        if (merged.size() == entries) {
-            merged.removeFirst();
-        }
-        merged.addLast(m);
-    }
-
-    private MessageRecord merge(MessageRecord a, MessageRecord b) {
-        String text = a.description;
+    private void merge(Entry a, Entry b) {
         if (b.wallNanos > longestOfLast) {
             longestOfLast = b.wallNanos;
-            text = b.description;
+            a.copyText(b);
         }
-        long cpu = a.cpuNanos < 0 || b.cpuNanos < 0 ? -1 : a.cpuNanos + b.cpuNanos;
-        return new MessageRecord(MessageRecord.MERGED, a.sequence, a.count + 1, a.beginNanos,
-                b.beginNanos + b.wallNanos - a.beginNanos, cpu, text, a.firstRecord, b.endRecord);
-    }
-
-    private static MessageRecord as(int kind, MessageRecord m) {
-        return new MessageRecord(kind, m.sequence, m.count, m.beginNanos, m.wallNanos, m.cpuNanos, m.description,
-                m.firstRecord, m.endRecord);
+        a.cpuNanos = a.cpuNanos < 0 || b.cpuNanos < 0 ? -1 : a.cpuNanos + b.cpuNanos;
+        a.count++;
+        a.wallNanos = b.beginNanos + b.wallNanos - a.beginNanos;
+        a.endRecord = b.endRecord;
     }
 
     synchronized List<MessageRecord> snapshot() {
-        return new ArrayList<MessageRecord>(merged);
+        return merged.records();
     }
 
     synchronized List<MessageRecord> recent() {
-        return new ArrayList<MessageRecord>(recent);
+        return recent.records();
     }
 }

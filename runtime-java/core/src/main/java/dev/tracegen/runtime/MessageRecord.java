@@ -32,7 +32,7 @@ public final class MessageRecord {
     /** The time from the begin of the first message to the end of the last, in nanoseconds. */
     public final long wallNanos;
 
-    /** The CPU time of the thread, in nanoseconds; -1 if unknown. */
+    /** The CPU time of the thread, in nanoseconds, to a millisecond; -1 if unknown. */
     public final long cpuNanos;
 
     /** The text of the message, or of the longest one if several were merged; empty for {@link #IDLE}. */

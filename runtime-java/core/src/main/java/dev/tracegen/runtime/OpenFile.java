@@ -76,9 +76,9 @@ final class OpenFile implements Closeable {
         // A file whose begin is cut off is refused by readers, so it is emptied in case that it cannot be deleted.
         cut();
         closeQuietly();
-        if (!inPlace && file.length() == 0 && !file.delete()) {
-            // An empty file remains, and is written to when it is tried again.
-            return;
+        if (!inPlace && file.length() == 0) {
+            // If that fails, an empty file remains, and is written to when it is tried again.
+            boolean deleted = file.delete();
         }
     }
 

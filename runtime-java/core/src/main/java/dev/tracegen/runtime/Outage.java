@@ -57,10 +57,10 @@ final class Outage {
     /**
      * Notes that a write has worked.
      *
-     * @param told how many chunks it says were lost
+     * @param counted how many lost chunks it contains the count of
      */
-    void wrote(long told) {
-        lost -= told;
+    void wrote(long counted) {
+        lost -= counted;
         if (active) {
             active = false;
             wait = 0;

@@ -137,8 +137,8 @@ public final class Recorder {
     private void begin(Writer before) {
         rings.use(options, LONG_CALL_MILLIS);
         if (options.refusedTickNanos != 0) {
-            options.platform.log("ticks of " + options.refusedTickNanos + " ns are too short: times would be full after "
-                    + "some hours or days; ticks are " + RecorderOptions.TICK_NANOS + " ns instead");
+            options.platform.log("ticks of " + options.refusedTickNanos + " ns are too short: times would be full "
+                    + "after some hours or days; ticks are " + RecorderOptions.TICK_NANOS + " ns instead");
         }
         Writer w = new Writer(this, ticker, before);
         Delivery d = new Delivery(this);
@@ -434,7 +434,12 @@ public final class Recorder {
             r = startEarly();
         }
         if (r != null && status > 0) {
-            r.put(id, bit);
+            try {
+                r.put(id, bit);
+            } catch (OutOfMemoryError e) {
+                r.rings.memory.heapIsFull();
+                r.dropped.add(Dropped.RECORDS, 1);
+            }
         }
     }
 
@@ -519,6 +524,15 @@ public final class Recorder {
         if (trace.existingRing() == null) {
             dropped.add(Dropped.RECORDS, trace.droppedRecords());
         }
+    }
+
+    /** Returns the trace of a thread, null if there is none. */
+    ThreadTrace existingTrace(Thread thread) {
+        return traces.get(thread);
+    }
+
+    Ticker ticker() {
+        return ticker;
     }
 
     Rings rings() {

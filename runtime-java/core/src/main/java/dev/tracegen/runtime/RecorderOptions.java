@@ -363,7 +363,7 @@ public final class RecorderOptions {
      * @param value null for none, which is the default
      * @return this
      */
-    public RecorderOptions redactor(TextRedactor value) {
+    public RecorderOptions redactor(@Nullable TextRedactor value) {
         redactor = value;
         return this;
     }

@@ -51,13 +51,16 @@ final class RecordingWriter implements Closeable {
     /** How many times in which the process did not run are at the begin of a file. */
     private static final int MAX_SUSPENDED = 64;
 
-    private static final int MINOR = 2;
+    private static final int MINOR = 3;
 
     /** A kind of chunk DROPPED: chunks that could not be written. */
     private static final int LOST_CHUNKS = 7;
 
     /** The greatest number of strings in a file. A file with more is closed whatever its size. */
     private static final int MAX_STRINGS = 1 << 16;
+
+    /** For so many threads it is counted how many records could not be written. */
+    private static final int MAX_UNWRITTEN = 4096;
 
     private final RecorderOptions options;
     private final long baseNanos;
@@ -77,6 +80,8 @@ final class RecordingWriter implements Closeable {
     private final ChunkBytes group = new ChunkBytes();
     private int groupChunks;
     private long groupLost;
+    private long groupRecords;
+    private long groupOverwritten;
     private final List<ThreadTrace> groupThreads = new ArrayList<ThreadTrace>();
 
     /** The last times in which the process did not run. */
@@ -294,18 +299,16 @@ final class RecordingWriter implements Closeable {
         if (begin(trace)) {
             chunk.uv(trace.index).uv(copy.firstSequence + from).uv(lost).uv(to - from);
             chunk.records(copy.records, from, to);
-            // Before the chunk: if it fills the file, the next file has none.
-            records += to - from;
-            overwritten += lost;
+            groupRecords = to - from;
+            groupOverwritten = lost;
             if (end(RECORDS, DELTA)) {
                 unwrittenRecords.remove(trace.index);
                 return true;
             }
-            records -= to - from;
-            overwritten -= lost;
         }
-        if (options.everyRecord) {
-            // The next records of the thread do not follow those that are in the file.
+        if (options.everyRecord && unwrittenRecords.size() < MAX_UNWRITTEN) {
+            // The next records of the thread do not follow those that are in the file. A reader finds that by their
+            // numbers, too.
             unwrittenRecords.put(trace.index, lost + to - from);
         }
         return false;
@@ -573,6 +576,8 @@ final class RecordingWriter implements Closeable {
         group.size = 0;
         groupChunks = 0;
         groupLost = 0;
+        groupRecords = 0;
+        groupOverwritten = 0;
         groupThreads.clear();
     }
 
@@ -670,6 +675,8 @@ final class RecordingWriter implements Closeable {
     /** Notes that the group is in the file. */
     private void written() {
         chunks += groupChunks;
+        records += groupRecords;
+        overwritten += groupOverwritten;
         strings.written();
         for (ThreadTrace t : groupThreads) {
             threads.set(t.index);

@@ -305,7 +305,7 @@ final class Ring extends AtomicLongArray {
             published = trace == null || trace.replaceRing(this, next);
         } finally {
             if (!published) {
-                rings.giveRing(next);
+                rings.giveUnused(next, this);
             }
         }
         if (!published) {
@@ -313,7 +313,6 @@ final class Ring extends AtomicLongArray {
         }
         successor = next;
         try {
-            rings.giveRing(this);
             rings.replaced(next);
         } catch (Throwable e) {
             // No stack is left. The thread of the clock does the rest in its next period.

@@ -19,6 +19,13 @@ final class Rings {
 
     private static final int RECORD_BYTES = 8;
 
+    // How much of the budget may be in use when memory is taken for a ring: five eighths, and three for the growth of a
+    // ring that is not the main thread's, so that there is memory for the first rings of other threads. The rest is for
+    // what waits for the writer and the delivery, see Recorder.queueBytes.
+    private static final int EIGHTHS = 8;
+    private static final int RINGS_EIGHTHS = 5;
+    private static final int GROWTH_EIGHTHS = 3;
+
     /** About what a thread needs besides its ring, with what the sampler has of it. */
     private static final long TRACE_BYTES = 2048;
 
@@ -84,7 +91,7 @@ final class Rings {
         if (newThreads.incrementAndGet() >= MANY_THREADS) {
             wakeOnce();
         }
-        if (memory.take(TRACE_BYTES)) {
+        if (memory.takeBelow(TRACE_BYTES, memory.bytes() / EIGHTHS * RINGS_EIGHTHS)) {
             return true;
         }
         wakeOnce();
@@ -96,13 +103,13 @@ final class Rings {
         memory.takeAlways(TRACE_BYTES);
     }
 
-    /** Gives back what a thread took. To be called once, when its ring is not used any more. */
+    /** Returns to the budget what a thread took. To be called once, when its ring is not used any more. */
     void giveThread(Ring ring) {
         memory.give(TRACE_BYTES);
         giveRing(ring);
     }
 
-    /** Gives back the memory of a ring. */
+    /** Returns the memory of a ring to the budget. */
     void giveRing(Ring ring) {
         if (ring != null) {
             memory.give(bytes(ring.length()));
@@ -119,7 +126,7 @@ final class Rings {
         int records = Math.min(FIRST_RECORDS, trace.main ? mostMain : most);
         if (trace.main) {
             memory.takeAlways(bytes(records));
-        } else if (!memory.take(bytes(records))) {
+        } else if (!memory.takeBelow(bytes(records), memory.bytes() / EIGHTHS * RINGS_EIGHTHS)) {
             wakeOnce();
             return null;
         }
@@ -140,16 +147,17 @@ final class Rings {
     }
 
     /**
-     * Returns a larger ring with the records of one that is full; null if it must not grow or if there is no memory.
-     * The main thread's ring leaves an eighth of the budget, and others leave half of it. So there is memory for the
-     * first rings of other threads, and for records that wait to be written.
+     * Returns a larger ring with the records of one that is full; null if it must not grow or if there is no memory. It
+     * is four times as large, or twice if there is not enough memory. What it needs more than the full one is taken.
      */
     Ring larger(Ring full) {
         boolean main = full.trace == null || full.trace.main;
+        long limit = memory.bytes() / EIGHTHS * (main ? RINGS_EIGHTHS : GROWTH_EIGHTHS);
         int records = (int) Math.min(main ? mostMain : most, (long) GROWTH * full.length());
-        long budget = memory.bytes();
-        if (records <= full.length()
-                || !memory.takeBelow(bytes(records), main ? budget - budget / 8 : budget - budget / 2)) {
+        while (records > full.length() && !memory.takeBelow(bytes(records) - bytes(full.length()), limit)) {
+            records /= 2;
+        }
+        if (records <= full.length()) {
             return null;
         }
         Ring ring = null;
@@ -159,10 +167,15 @@ final class Rings {
             memory.heapIsFull();
         } finally {
             if (ring == null) {
-                memory.give(bytes(records));
+                memory.give(bytes(records) - bytes(full.length()));
             }
         }
         return ring;
+    }
+
+    /** Returns to the budget what {@link #larger} took for a ring that is not used. */
+    void giveUnused(Ring ring, Ring full) {
+        memory.give(bytes(ring.length()) - bytes(full.length()));
     }
 
     /** Completes that a ring was replaced: the new one gets the exact time and the fast path. May be repeated. */
@@ -192,13 +205,16 @@ final class Rings {
         if (woken) {
             return;
         }
+        // Before the call: the sampler may begin at once and clear it.
         woken = true;
         boolean done = false;
         try {
             wake();
             done = true;
         } finally {
-            woken = done;
+            if (!done) {
+                woken = false;
+            }
         }
     }
 

@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Removes personal data from texts before they are written into a recording or delivered to a {@link StallListener}.
  * It is called on threads of the recorder, on several at once, and never while a message is timed. A result may be kept
@@ -21,6 +23,9 @@ public interface TextRedactor {
     /** The program of a JVM without its arguments, or its command line. */
     String COMMAND = "command";
 
+    /** What the system says of the end of an earlier process: its description, or the trace of an ANR. */
+    String EXIT = "exit";
+
     /**
      * Returns what is written instead of a text.
      *
@@ -28,5 +33,5 @@ public interface TextRedactor {
      * @param text the text, not null
      * @return the text to be written; null for an empty one. If this method throws, {@code (redacted)} is written
      */
-    String redact(String kind, String text);
+    @Nullable String redact(String kind, String text);
 }

@@ -65,6 +65,10 @@ final class Texts {
         return other(TextRedactor.COMMAND, text);
     }
 
+    String exit(String text) {
+        return other(TextRedactor.EXIT, text);
+    }
+
     /** Returns a text as it is written; null for null. */
     private String other(String kind, String text) {
         if (text == null || redactor == null) {

@@ -26,6 +26,13 @@ public final class ThreadTrace {
             AtomicReferenceFieldUpdater.newUpdater(ThreadTrace.class, MessageHistory.class, "history");
 
     private static final int[] NONE = new int[0];
+    private static final long[] NO_RECORDS = new long[0];
+
+    /**
+     * How old a reading of the thread's CPU clock may be, in nanoseconds. That clock is a call of the system, unlike
+     * the other one, and two of them would cost several times as much as all else that is done for a message.
+     */
+    private static final long CPU_AGE_NANOS = 1000000L;
 
     /** The thread. */
     final Thread thread;
@@ -77,6 +84,12 @@ public final class ThreadTrace {
     private volatile long firstRecord;
     private long beginCpu;
     private long lastEnd;
+    private long cpu = -1;
+    private long cpuNanos;
+
+    /** The message that ends, for the history, made at the first message. Used by the thread only. */
+    private MessageHistory.Entry message;
+    private boolean described;
 
     ThreadTrace(Recorder recorder, Thread thread, int index, boolean main, boolean recorded) {
         this.recorder = recorder;
@@ -111,13 +124,17 @@ public final class ThreadTrace {
             }
             Ring r = ring();
             long now = recorder.updateTime(r);
-            beginCpu = recorder.platform().threadCpuNanos();
+            beginCpu = cpuAt(now);
             firstRecord = sequence();
             put(r, Ring.ENTRY);
             if (lastEnd != 0 && now - lastEnd >= recorder.options().mergeMillis * 1000000L) {
                 messageHistory().idle(lastEnd, now);
             }
+            if (message == null) {
+                message = new MessageHistory.Entry();
+            }
             running = text;
+            described = false;
             runningSince = now;
             recorder.messageBegan();
         } catch (Throwable e) {
@@ -134,8 +151,9 @@ public final class ThreadTrace {
      */
     public void describe(int what, @Nullable String target, @Nullable String callback) {
         if (runningSince != 0) {
-            running = (target == null ? "(no handler)" : target) + (callback == null ? "" : " " + callback)
-                    + ": " + what;
+            // No text is made of it before the message turns out to be slow.
+            message.describe(what, target, callback);
+            described = true;
         }
     }
 
@@ -149,23 +167,37 @@ public final class ThreadTrace {
             Ring r = ring;
             long now = recorder.updateTime(r);
             put(r, 0);
-            long cpu = beginCpu < 0 ? -1 : recorder.platform().threadCpuNanos() - beginCpu;
+            long used = beginCpu < 0 ? -1 : cpuAt(now) - beginCpu;
             long number = messages;
             runningSince = 0;
             messages = number + 1;
             lastEnd = now;
-            MessageRecord m = new MessageRecord(MessageHistory.kindOf(running), number, 1, since, now - since, cpu,
-                    running == null ? "" : running, firstRecord, sequence());
+            if (!described) {
+                message.text(running == null ? "" : running);
+            }
+            message.set(message.kindOfText(), number, 1, since, now - since, used, firstRecord, sequence());
             MessageHistory all = messageHistory();
             if (now - since >= recorder.options().slowMillis * 1000000L) {
-                recorder.stallEnded(this, m, all.snapshot());
+                recorder.stallEnded(this, message.record(), all.snapshot());
             }
-            all.add(m);
+            all.add(message);
             running = null;
         } catch (Throwable e) {
             runningSince = 0;
             recorder.failed(e);
         }
+    }
+
+    /**
+     * Returns the CPU time of the thread as it was at a time, or at most a millisecond before; below 0 if it is
+     * unknown.
+     */
+    private long cpuAt(long nanos) {
+        if (cpu < 0 || nanos - cpuNanos >= CPU_AGE_NANOS) {
+            cpu = recorder.platform().threadCpuNanos();
+            cpuNanos = nanos;
+        }
+        return cpu;
     }
 
     /** Puts the record of a message's begin or end. */
@@ -215,7 +247,7 @@ public final class ThreadTrace {
 
     /**
      * Copies records. May be called on any thread. On another thread, records that are overwritten during the copy
-     * are left out and counted.
+     * are left out and counted. If there is no memory for the copy, all are.
      *
      * @param from the number of the first record, as {@link #mark} returned it
      * @param to the number behind the last record; {@code Long.MAX_VALUE} for all
@@ -223,7 +255,16 @@ public final class ThreadTrace {
      */
     public RecordCopy copy(long from, long to) {
         Ring r = ring;
-        return r == null ? new RecordCopy(0, new long[0], 0) : r.copy(from, to);
+        if (r == null) {
+            return new RecordCopy(0, NO_RECORDS, 0);
+        }
+        try {
+            return r.copy(from, to);
+        } catch (OutOfMemoryError e) {
+            long begin = Math.max(0, from);
+            long end = Math.max(begin, Math.min(to, r.sequence()));
+            return new RecordCopy(end, NO_RECORDS, end - begin);
+        }
     }
 
     /**

@@ -69,17 +69,20 @@ public final class UnfinishedRecording implements Closeable {
      * was. A second call has no effect.
      *
      * @param values keys such as {@code reason}, and their values
+     * @param options whose redactor gets the description and the trace
      * @throws IOException if the file cannot be written
      */
-    public void append(Map<String, String> values) throws IOException {
+    public void append(Map<String, String> values, RecorderOptions options) throws IOException {
         if (appended) {
             return;
         }
         appended = true;
+        Texts texts = new Texts(options);
         ChunkBytes payload = new ChunkBytes();
         payload.uv(values.size());
         for (Map.Entry<String, String> e : new TreeMap<String, String>(values).entrySet()) {
-            payload.str(e.getKey()).str(e.getValue());
+            boolean free = e.getKey().equals("description") || e.getKey().equals("trace");
+            payload.str(e.getKey()).str(free ? texts.exit(e.getValue()) : e.getValue());
         }
         ChunkBytes out = new ChunkBytes();
         ChunkFrames frames = new ChunkFrames();

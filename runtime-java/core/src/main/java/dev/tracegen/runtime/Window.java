@@ -151,7 +151,7 @@ final class Window {
         return false;
     }
 
-    /** Closes the window and gives its memory back. */
+    /** Closes the window and returns its memory. */
     private void close() {
         open = false;
         full = false;

@@ -62,7 +62,7 @@ final class DiskScenario {
         }
     }
 
-    /** A platform whose time passes only when it is told to. */
+    /** A platform whose time passes only when the test says so. */
     static final class Clock extends Platform {
         volatile long nanos = 5000000000L;
         final StringBuilder logged = new StringBuilder();
@@ -118,10 +118,11 @@ final class DiskScenario {
             MessageRecord m = new MessageRecord(MessageRecord.NORMAL, step, 1, clock.nanos, 1000, -1,
                     "com.example.Handler" + step % 9 + ": " + step / 2, next[t] - 5, next[t]);
             w.messages(trace, Collections.singletonList(m));
-            w.sample(new StackSample(trace, clock.nanos, Thread.State.RUNNABLE, new Throwable().getStackTrace(), -1, null,
-                    threads[0]));
-            w.alive(clock.nanos, 0, Collections.singletonList(new OpenCall(trace, step, "com.example.Open" + step + ": 1",
-                    clock.nanos - 1000000000L, Thread.State.BLOCKED, -1)));
+            StackTraceElement[] stack = new Throwable().getStackTrace();
+            w.sample(new StackSample(trace, clock.nanos, Thread.State.RUNNABLE, stack, -1, null, threads[0]));
+            OpenCall open = new OpenCall(trace, step, "com.example.Open" + step + ": 1", clock.nanos - 1000000000L,
+                    Thread.State.BLOCKED, -1);
+            w.alive(clock.nanos, 0, Collections.singletonList(open));
         }
         clock.nanos += 61000000000L;
         w.close();

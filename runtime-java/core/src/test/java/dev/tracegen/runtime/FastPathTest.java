@@ -13,6 +13,7 @@ class FastPathTest {
     private static final com.sun.management.ThreadMXBean THREADS =
             (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
 
+    private final VirtualPlatform platform = new VirtualPlatform();
     private Recorder recorder;
 
     @AfterEach
@@ -114,6 +115,59 @@ class FastPathTest {
             recorder.thread(Thread.currentThread());
             assertNothing("on a chosen thread");
         });
+    }
+
+    /**
+     * Invariant: A message that turns out to be fast makes no text and allocates nothing, once the history is full:
+     * with the text of a Printer, or described at its end as by an Observer.
+     */
+    @Test
+    void fastMessagesAllocateNothing() {
+        ThreadTrace main = start(new RecorderOptions().history(20, 100, 16));
+        String text = ">>>>> Dispatching to Handler (com.a.B) {1f2e} null: 3";
+        assertEquals(0, allocated(() -> {
+            for (int k = 0; k < 1000; k++) {
+                main.messageBegin(text);
+                main.messageEnd();
+            }
+        }), "by Printer");
+        assertEquals(0, allocated(() -> {
+            for (int k = 0; k < 1000; k++) {
+                main.messageBegin(null);
+                main.describe(k, "com.a.B", k % 2 == 0 ? null : "com.a.C");
+                main.messageEnd();
+            }
+        }), "by Observer");
+        assertEquals("com.a.B com.a.C: 999", main.recent().get(99).description);
+    }
+
+    /** The CPU clock is a call of the system. Messages that follow each other at once share a reading. */
+    @Test
+    void theCpuClockIsReadOnceAMillisecond() {
+        recorder = Recorder.start(new RecorderOptions().platform(platform).clockPeriodMillis(1000000));
+        ThreadTrace main = recorder.thread(Thread.currentThread());
+        platform.cpu.set(1000);
+        message(main, 0, 0);
+        message(main, 0, 300000);
+        assertEquals(1, platform.cpuReads.get());
+        assertEquals(0, main.recent().get(1).cpuNanos);
+        // The time of the message before is counted here, at most a millisecond of it.
+        message(main, 40000000, 7000000);
+        assertEquals(7300000, main.recent().get(2).cpuNanos);
+        assertEquals(2, platform.cpuReads.get());
+        // After a pause the begin is read too.
+        platform.pass(5);
+        platform.cpu.addAndGet(5000000);
+        message(main, 40000000, 7000000);
+        assertEquals(7000000, main.recent().get(3).cpuNanos);
+        assertEquals(4, platform.cpuReads.get());
+    }
+
+    private void message(ThreadTrace main, long wallNanos, long cpuNanos) {
+        main.messageBegin("m");
+        platform.nanos.addAndGet(wallNanos);
+        platform.cpu.addAndGet(cpuNanos);
+        main.messageEnd();
     }
 
     // The assertion of a thread that the test started would be lost.

@@ -53,8 +53,8 @@ class FullDiskTest {
     }
 
     private RecordingWriter writer(Disk disk) throws IOException {
-        return new RecordingWriter(new RecorderOptions().platform(clock).output(output.toFile()).everyRecord(true), 0, 1,
-                disk);
+        RecorderOptions o = new RecorderOptions().platform(clock).output(output.toFile()).everyRecord(true);
+        return new RecordingWriter(o, 0, 1, disk);
     }
 
     private ThreadTrace trace(int index) {
@@ -68,7 +68,7 @@ class FullDiskTest {
     private String dropped() throws Exception {
         StringBuilder b = new StringBuilder();
         for (WrittenChunks.Chunk c : WrittenChunks.of(output, RecordingWriter.DROPPED)) {
-            b.append(c.uv()).append(' ').append(c.uv()).append(' ').append(c.u8()).append(' ').append(c.uv()).append(';');
+            b.append(c.uv() + " " + c.uv() + " " + c.u8() + " " + c.uv() + ";");
         }
         return b.toString();
     }

@@ -134,7 +134,7 @@ class InPlaceTest {
         assertInPlace();
     }
 
-    /** A pipe without a reader blocks its writer, which is a thread of the recorder, and neither the app nor its end. */
+    /** A pipe without a reader blocks a thread of the recorder, and neither the app nor its end. */
     @Test
     void aPipeWithoutAReaderBlocksNothing() throws Exception {
         make("mkfifo", output.toString());

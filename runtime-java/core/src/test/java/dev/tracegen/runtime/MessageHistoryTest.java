@@ -12,8 +12,14 @@ class MessageHistoryTest {
     private long sequence;
 
     private void message(long millis, String text) {
-        history.add(new MessageRecord(MessageHistory.kindOf(text), sequence++, 1, at * MS, millis * MS,
-                MS, text, 0, 0));
+        MessageHistory.Entry m = new MessageHistory.Entry();
+        m.text(text);
+        add(m, millis);
+    }
+
+    private void add(MessageHistory.Entry m, long millis) {
+        m.set(m.kindOfText(), sequence++, 1, at * MS, millis * MS, MS, 0, 0);
+        history.add(m);
         at += millis;
     }
 
@@ -54,6 +60,41 @@ class MessageHistoryTest {
         assertEquals("0:1x27m 0:1x28m 0:1x29m 1:0x500", all());
         assertEquals(3, history.recent().size());
         assertEquals(9, history.recent().get(2).sequence);
+    }
+
+    @Test
+    void limitsMayChange() {
+        for (int k = 0; k < 10; k++) {
+            message(20 + k, "m");
+        }
+        history.limit(new RecorderOptions().history(2, 5, 16));
+        assertEquals("0:1x28m 0:1x29m", all());
+        for (int k = 0; k < 3; k++) {
+            message(30 + k, "n");
+        }
+        assertEquals("0:1x31n 0:1x32n", all());
+        assertEquals(8, history.recent().get(0).sequence);
+        history.limit(new RecorderOptions().history(3, 2, 16));
+        message(33, "o");
+        assertEquals("0:1x31n 0:1x32n 0:1x33o", all());
+        assertEquals(2, history.recent().size());
+        assertEquals(12, history.recent().get(0).sequence);
+    }
+
+    /** The next message uses the entry again. What was added before keeps its text. */
+    @Test
+    void describedMessagesKeepTheirTexts() {
+        MessageHistory.Entry m = new MessageHistory.Entry();
+        m.describe(3, "com.a.B", null);
+        add(m, 20);
+        m.describe(-1, null, "com.a.C");
+        add(m, 30);
+        m.describe(159, "android.app.ActivityThread$H", null);
+        add(m, 1);
+        m.text("text");
+        add(m, 2);
+        assertEquals("0:1x20com.a.B: 3 0:1x30(no handler) com.a.C: -1 2:1x1android.app.ActivityThread$H: 159 4:1x2text",
+                all());
     }
 
     @Test

@@ -8,7 +8,7 @@ import java.io.InputStreamReader;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
 
-/** Another process that writes a recording until it is told to end. */
+/** Another process that writes a recording until it is closed. */
 final class OtherProcess implements Closeable {
     private final Process process;
 
@@ -17,9 +17,10 @@ final class OtherProcess implements Closeable {
 
     /** Starts a process that records into a file, and returns when the file is open. */
     OtherProcess(File output) throws IOException {
-        process = new ProcessBuilder(new File(System.getProperty("java.home"), "bin/java").getPath(), "-Xmx64m", "-cp",
-                location(OtherProcess.class) + File.pathSeparator + location(Recorder.class), OtherProcess.class.getName(),
-                output.getPath()).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        String java = new File(System.getProperty("java.home"), "bin/java").getPath();
+        String path = location(OtherProcess.class) + File.pathSeparator + location(Recorder.class);
+        process = new ProcessBuilder(java, "-Xmx64m", "-cp", path, OtherProcess.class.getName(), output.getPath())
+                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
         said = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
         if (said == null) {
             throw new IOException("the other process has said nothing");

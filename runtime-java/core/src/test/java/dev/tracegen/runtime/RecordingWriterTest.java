@@ -163,6 +163,30 @@ class RecordingWriterTest {
         w.close();
     }
 
+    @Test
+    void aProcessThatDidNotRunAndWasKilled() throws Exception {
+        RecordingWriter w = writer(options("killed.tgd"), 7);
+        ThreadTrace main = trace("main", 0);
+        w.records(main, new RecordCopy(0, CallTreeTest.records("+D@0 +1@5 +2@5"), 0));
+        w.suspended(Arrays.asList(new Suspensions.Time(1010000000L, 61010000000L, Suspensions.STOPPED),
+                new Suspensions.Time(61020000000L, 61030000000L, Suspensions.DEBUGGED)));
+        assertTrue(w.late(new long[] {1000000000L, 1120000000L, 1130000000L, 1131000000L}));
+        assertTrue(w.dropped(new long[] {0, 5, 0, 1L << 40, 0, 0, 0, 0}));
+        w.alive(62000000000L, 1795000066000L, Arrays.asList(
+                new OpenCall(main, 0, "Handler (a.B) {1f} null: 1", 1000000000L, Thread.State.BLOCKED, 3000000L)));
+        // This process keeps its claim to the file that it writes.
+        Files.copy(dir.resolve("killed.tgd"), dir.resolve("survived.tgd"));
+        UnfinishedRecording killed = UnfinishedRecording.open(dir.resolve("survived.tgd").toFile());
+        java.util.Map<String, String> exit = new java.util.HashMap<String, String>();
+        exit.put("reason", "anr");
+        exit.put("description", "Input dispatching timed out");
+        exit.put("wallMillis", "1795000067000");
+        killed.append(exit, new RecorderOptions());
+        killed.close();
+        compare("survived.tgd");
+        w.close();
+    }
+
     /** A file that is rotated refers to nothing in the one before, so it begins with the methods that are off. */
     @Test
     void theNextFileHasTheGate() throws Exception {

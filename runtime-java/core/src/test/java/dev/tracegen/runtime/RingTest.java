@@ -110,7 +110,7 @@ class RingTest {
         for (int k = 0; k < c.records.length; k++) {
             assertEquals(c.firstSequence + k, c.records[k]);
         }
-        assertEquals((8192 - 1024) * 8, last.rings.memory.used(), "the first ring of this test was not taken");
+        assertEquals((8192 - 1024) * 8, last.rings.memory.used(), "the first ring was not taken");
     }
 
     @Test
@@ -127,7 +127,7 @@ class RingTest {
 
     @Test
     void withoutMemoryARingStaysAsItIs() {
-        MemoryBudget memory = new MemoryBudget(32 * 1024);
+        MemoryBudget memory = new MemoryBudget(8 * 1024);
         ThreadTrace trace = growing(memory, 1024, 1 << 20, 0);
         for (int k = 0; k < 10000; k++) {
             trace.existingRing().put(k);

@@ -169,14 +169,15 @@ class SharedOutputTest {
             }
             assertEquals("[app.pid7.tgd, app.tgd.1]", names.toString());
             assertFalse(recordings.delivered(options().output), "a file that another process writes");
-            assertFalse(recordings.delivered(dir.resolve("app.pid" + ProcessNumber.get() + ".tgd").toFile()), "our file");
+            File ourFile = dir.resolve("app.pid" + ProcessNumber.get() + ".tgd").toFile();
+            assertFalse(recordings.delivered(ourFile), "our file");
             assertFalse(recordings.delivered(dir.resolve("notes.txt").toFile()));
             assertFalse(recordings.delivered(dir.resolve("../app.tgd.1").toFile()));
             assertTrue(recordings.delivered(dir.resolve("app.tgd.1").toFile()));
             assertFalse(recordings.delivered(dir.resolve("app.tgd.1").toFile()), "a second time");
             assertEquals("true ", other.said);
             // Listing does not end the lock of our file.
-            try (OtherProcess third = new OtherProcess(dir.resolve("app.pid" + ProcessNumber.get() + ".tgd").toFile())) {
+            try (OtherProcess third = new OtherProcess(ourFile)) {
                 assertTrue(third.said.contains("is written by another process"), third.said);
             }
             ours.close();

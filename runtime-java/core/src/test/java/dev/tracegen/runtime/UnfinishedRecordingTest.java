@@ -67,7 +67,7 @@ class UnfinishedRecordingTest {
             return false;
         }
         assertEquals("a.b", r.meta().get("process"));
-        r.append(ANR);
+        r.append(ANR, new RecorderOptions());
         r.close();
         return true;
     }
@@ -176,7 +176,7 @@ class UnfinishedRecordingTest {
 
     /** A file full of what looks like the begin of a large chunk is not summed up for ever. */
     @Test
-    void givesUpOnFalseBeginnings() throws Exception {
+    void stopsAtFalseBeginnings() throws Exception {
         byte[] whole = recording(false);
         byte[] many = Arrays.copyOf(whole, whole.length + (1 << 20));
         for (int at = whole.length; at + 20 <= many.length; at += 20) {

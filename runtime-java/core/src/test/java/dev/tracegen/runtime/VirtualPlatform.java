@@ -7,10 +7,15 @@ import java.util.concurrent.atomic.AtomicLong;
 final class VirtualPlatform extends Platform {
     final AtomicLong nanos = new AtomicLong(5000000000L);
     final AtomicLong cpu = new AtomicLong();
+    final AtomicLong cpuReads = new AtomicLong();
     final Thread main;
     volatile long gcCount = 3;
     volatile String lockOwner;
     volatile boolean broken;
+
+    /** Thrown by most methods if it is not null; how often it was. */
+    volatile Error error;
+    final AtomicLong errors = new AtomicLong();
     volatile LockWait lock;
     volatile Thread waitsForLock;
     volatile long millisPerWallClock;
@@ -62,11 +67,20 @@ final class VirtualPlatform extends Platform {
         if (broken) {
             throw new IllegalStateException("no clock");
         }
+        fail();
         long now = nanos.get();
         if (on("tracegen-clock")) {
             clockReads.incrementAndGet();
         }
         return now;
+    }
+
+    private void fail() {
+        Error e = error;
+        if (e != null) {
+            errors.incrementAndGet();
+            throw e;
+        }
     }
 
     @Override
@@ -100,12 +114,14 @@ final class VirtualPlatform extends Platform {
 
     @Override
     public long wallMillis() {
+        fail();
         pass(millisPerWallClock);
         return 1795000000000L + nanos.get() / 1000000;
     }
 
     @Override
     public long threadCpuNanos() {
+        cpuReads.incrementAndGet();
         return cpu.get();
     }
 
@@ -139,6 +155,7 @@ final class VirtualPlatform extends Platform {
 
     @Override
     public synchronized void log(String line) {
+        fail();
         logged += line + "\n";
     }
 }

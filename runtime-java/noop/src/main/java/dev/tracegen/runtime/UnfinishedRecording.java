@@ -35,9 +35,10 @@ public final class UnfinishedRecording implements Closeable {
      * Does nothing.
      *
      * @param values ignored
+     * @param options ignored
      * @throws IOException never
      */
-    public void append(Map<String, String> values) throws IOException {
+    public void append(Map<String, String> values, RecorderOptions options) throws IOException {
     }
 
     @Override

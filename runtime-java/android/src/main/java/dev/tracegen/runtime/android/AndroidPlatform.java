@@ -29,12 +29,20 @@ final class AndroidPlatform extends Platform {
 
     @Override
     public long processCpuNanos() {
-        return Process.getElapsedCpuTime() * 1000000L;
+        try {
+            return Process.getElapsedCpuTime() * 1000000L;
+        } catch (Throwable e) {
+            return -1;
+        }
     }
 
     @Override
     public boolean debuggerAttached() {
-        return Debug.isDebuggerConnected();
+        try {
+            return Debug.isDebuggerConnected();
+        } catch (Throwable e) {
+            return false;
+        }
     }
 
     @Override

@@ -39,7 +39,7 @@ final class ExitInfo implements Runnable {
     /** The clock may have been set by so much between a start and an end of a process. */
     private static final long CLOCK_MILLIS = 2000;
 
-    /** Before the time of the start, in what a process tells the system of itself. */
+    /** Before the time of the start, in the state summary of a process. */
     private static final String SUMMARY = "tracegen ";
 
     private static final int ANR = 6;
@@ -56,6 +56,7 @@ final class ExitInfo implements Runnable {
     private final File output;
     private final String process;
     private final boolean summary;
+    private final RecorderOptions options;
     private final long delayMillis;
 
     /**
@@ -63,15 +64,17 @@ final class ExitInfo implements Runnable {
      *
      * @param output the file of this process's recording; earlier ones are beside it
      * @param process the name of this process
-     * @param summary whether to tell the system when this process started, which makes the join exact, but replaces
-     *     what the app itself may have told it by {@code ActivityManager.setProcessStateSummary}
+     * @param summary whether to set the state summary of this process, which makes the join exact, but replaces the
+     *     summary that the app itself may have set by {@code ActivityManager.setProcessStateSummary}
+     * @param options whose redactor gets what the system says
      * @param delayMillis how long to wait before any file is read
      */
-    ExitInfo(Context context, File output, String process, boolean summary, long delayMillis) {
+    ExitInfo(Context context, File output, String process, boolean summary, RecorderOptions options, long delayMillis) {
         this.context = context;
         this.output = output;
         this.process = process;
         this.summary = summary;
+        this.options = options;
         this.delayMillis = delayMillis;
     }
 
@@ -94,13 +97,14 @@ final class ExitInfo implements Runnable {
     }
 
     /** Begins the work on a thread of its own. Never throws. */
-    static void begin(Context context, File output, String process, boolean summary) {
+    static void begin(Context context, File output, String process, boolean summary, RecorderOptions options) {
         try {
             if (output == null || method(ActivityManager.class, "getHistoricalProcessExitReasons", String.class,
                     int.class, int.class) == null) {
                 return;
             }
-            Thread t = new Thread(new ExitInfo(context, output, process, summary, DELAY_MILLIS), "tracegen-exits");
+            Thread t = new Thread(new ExitInfo(context, output, process, summary, options, DELAY_MILLIS),
+                    "tracegen-exits");
             t.setDaemon(true);
             t.start();
         } catch (Throwable e) {
@@ -215,7 +219,7 @@ final class ExitInfo implements Runnable {
         if (found != null) {
             Map<String, String> values = values(found);
             values.put("joinedBy", by);
-            recording.append(values);
+            recording.append(values, options);
         }
     }
 

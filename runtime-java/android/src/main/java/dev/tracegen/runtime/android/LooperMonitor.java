@@ -147,9 +147,23 @@ public final class LooperMonitor {
      */
     public synchronized void add(DispatchListener listener) {
         remove(listener);
+        insert(listener, slots.length);
+    }
+
+    /**
+     * Adds a listener that is called before all others. So calls of instrumented methods in other listeners are behind
+     * the end of the message, whenever those were added.
+     */
+    synchronized void addFirst(DispatchListener listener) {
+        remove(listener);
+        insert(listener, 0);
+    }
+
+    private void insert(DispatchListener listener, int at) {
         Slot[] next = new Slot[slots.length + 1];
-        System.arraycopy(slots, 0, next, 0, slots.length);
-        next[slots.length] = new Slot(listener);
+        System.arraycopy(slots, 0, next, 0, at);
+        next[at] = new Slot(listener);
+        System.arraycopy(slots, at, next, at + 1, slots.length - at);
         slots = next;
     }
 

@@ -231,7 +231,7 @@ public final class RuntimeConfig {
     }
 
     /**
-     * Sets whether the runtime tells the system by {@code ActivityManager.setProcessStateSummary} when this process
+     * Sets whether the runtime calls {@code ActivityManager.setProcessStateSummary} with the time at which this process
      * started (Android 11 and newer). A later process then finds out beyond doubt which recording belongs to which
      * {@code ApplicationExitInfo}; without it, it goes by process IDs and times. A process has one summary: this
      * replaces the one of the app or of another SDK.

@@ -95,7 +95,7 @@ final class Session implements Runnable {
             r.stop();
             return;
         }
-        ExitInfo.begin(context, output, process, c.processStateSummary);
+        ExitInfo.begin(context, output, process, c.processStateSummary, options);
         foreground.report(r);
         frames = c.frames ? new FrameTimes(r, Refresh.of(context)) : null;
         for (Looper looper : looperList()) {
@@ -121,7 +121,7 @@ final class Session implements Runnable {
             QueueSnapshot pending = config.monitor.hiddenApi ? QueueSnapshot.of(main) : null;
             trace.setPendingQueue(pending);
             LooperMonitor m = openMonitor(config);
-            m.add(new RecorderListener(trace));
+            m.addFirst(new RecorderListener(trace));
             m.add(foreground.idleListener());
             if (frames != null) {
                 m.add(frames);
@@ -219,7 +219,7 @@ final class Session implements Runnable {
         RuntimeConfig c = config;
         ThreadTrace trace = recorder.thread(looper.getThread());
         trace.setPendingQueue(c.monitor.hiddenApi ? QueueSnapshot.of(looper) : null);
-        LooperMonitor.of(looper, c.monitor).add(new RecorderListener(trace));
+        LooperMonitor.of(looper, c.monitor).addFirst(new RecorderListener(trace));
         if (stopped) {
             close(looper);
         }
@@ -239,10 +239,7 @@ final class Session implements Runnable {
     /** Releases what the first records took, because nothing will be recorded. */
     static void disable(RuntimeConfig config) {
         logProblems(config);
-        Recorder early = Recorder.current();
-        if (early != null) {
-            early.stop();
-        }
+        Recorder.disable();
     }
 
     private static void logProblems(RuntimeConfig config) {

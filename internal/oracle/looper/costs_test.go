@@ -1,0 +1,19 @@
+package looper
+
+import "testing"
+
+// TestCosts counts what the runtime allocates for messages of the real main looper. It counts bytes, and no time.
+//
+// Invariant: A message of a real Looper that turns out to be fast allocates nothing more than with a Printer that does
+// nothing, and by the Observer only the array of arguments of the proxy.
+func TestCosts(t *testing.T) {
+	b := build(t)
+	for _, p := range platforms {
+		for _, w := range p.worlds() {
+			t.Run(p.name+" "+string(w), func(t *testing.T) {
+				t.Parallel()
+				b.prove(t, p, w, "CostProofs")
+			})
+		}
+	}
+}

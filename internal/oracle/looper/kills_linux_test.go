@@ -1,0 +1,513 @@
+package looper
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// killThreshold is the slow threshold of KillProofs.
+const killThreshold = 100 * time.Millisecond
+
+// reasons are reasons of ApplicationExitInfo that the system reports at the next start, by their numbers.
+var reasons = []struct {
+	number int
+	name   string
+}{{2, "signaled"}, {6, "anr"}, {10, "user-requested"}, {3, "low-memory"}}
+
+// A kill is a process that was killed while a message hung, and what its recording says.
+type kill struct {
+	seed   uint64
+	pid    string
+	file   string
+	reason int   // index of reasons
+	at     int64 // milliseconds since 1970
+	// age is how long the message that hangs had run when the process was killed.
+	age time.Duration
+	// empty is whether it has left an empty file.
+	empty bool
+	// named is whether the recording names the hang, and atLeast how long it says that it lasted.
+	named, calling bool
+	atLeast        time.Duration
+	handler        bool // is named too
+	faults         []string
+}
+
+// TestCorpusKills kills processes at random moments of a message that hangs, and then starts the app once more. What
+// the recordings say is compared with the diaries that the processes wrote. No time is limited: a hang must be named if
+// the recording has a sign of life of its message, and may be only then.
+//
+// Invariant: However often an app is killed at a random moment while a message of the main looper hangs, each recording
+// is readable, no wrong method or handler is named, and the next start joins it with the end of its process.
+func TestCorpusKills(t *testing.T) {
+	kills := 4
+	switch {
+	case os.Getenv("TRACEGEN_KILLS") != "":
+		n, err := strconv.Atoi(os.Getenv("TRACEGEN_KILLS"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kills = n
+	case os.Getenv("TRACEGEN_CORPUS") == "full":
+		kills = 1000
+	}
+	b := build(t)
+	all := make([]*kill, kills)
+	next := make(chan int)
+	var work sync.WaitGroup
+	dir := t.TempDir()
+	commands := [][]string{b.java(t, platforms[0]), b.java(t, platforms[2])}
+	for range 2 {
+		work.Go(func() {
+			for k := range next {
+				// Every fifth has the printer of an old version.
+				all[k] = b.killOnce(t, commands[min(1, k%5)], filepath.Join(dir, strconv.Itoa(k)), uint64(k))
+				t.Logf("%+v", *all[k])
+			}
+		})
+	}
+	for k := range all {
+		next <- k
+	}
+	close(next)
+	work.Wait()
+	b.joinAll(t, dir, all)
+	for _, k := range all {
+		for _, fault := range k.faults {
+			t.Errorf("kill %d: %s", k.seed, fault)
+		}
+	}
+	text := killTable(all)
+	t.Logf("measured: %s", text)
+	if file := os.Getenv("TRACEGEN_KILLS_TABLE"); file != "" {
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// fail notes a fault of a kill.
+func (k *kill) fail(format string, args ...any) {
+	k.faults = append(k.faults, fmt.Sprintf(format, args...))
+}
+
+// java returns the command that runs KillProofs on a platform. All kills share it, because it sums up a large jar.
+func (b bench) java(t *testing.T, p platform) []string {
+	t.Helper()
+	j, err := oracle.FindJDK(p.jdk)
+	oracle.Require(t, err)
+	return append([]string{j.Tool("java")}, b.arguments(t, j, p, stock, t.TempDir(), "KillProofs")...)
+}
+
+// killOnce runs KillProofs with a seed, kills it, and checks what its recording says.
+func (b bench) killOnce(t *testing.T, java []string, dir string, seed uint64) *kill {
+	random := rand.New(rand.NewPCG(seed, 15))
+	k := &kill{seed: seed, reason: int(seed) % len(reasons)}
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		k.fail("%v", err)
+		return k
+	}
+	args := append([]string{"-Xshare:auto", "-Dproofs.seed=" + strconv.FormatUint(seed, 10)}, java[1:]...)
+	for i, arg := range args {
+		if strings.HasPrefix(arg, "-Djava.io.tmpdir=") {
+			args[i] = "-Djava.io.tmpdir=" + dir
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), java[0], args...)
+	cmd.Args[0] = appPackage // the name of the process
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		k.fail("%v", err)
+		return k
+	}
+	if err := cmd.Start(); err != nil {
+		k.fail("%v", err)
+		return k
+	}
+	defer cmd.Process.Kill()
+	var text strings.Builder
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "hangs ") {
+		text.WriteString(lines.Text() + "\n")
+	}
+	begin, err := strconv.ParseInt(strings.TrimPrefix(lines.Text(), "hangs "), 10, 64)
+	if err != nil {
+		k.fail("the message did not begin:\n%s", &text)
+		return k
+	}
+	if seed%4 == 1 && !waitForSign(t, dir, begin) {
+		k.fail("after two minutes the recording has no sign of life")
+	}
+	time.Sleep(time.Duration(random.Int64N(int64(1500 * time.Millisecond))))
+	killed := monotonic(k)
+	cmd.Process.Kill()
+	cmd.Wait()
+	after := monotonic(k)
+	k.pid, k.at, k.age = strconv.Itoa(cmd.Process.Pid), time.Now().UnixMilli(), time.Duration(killed-begin)
+	b.checkKill(t, k, dir, after)
+	if seed%4 == 1 && !k.named {
+		k.fail("the recording had a sign of life before the kill, and no hang is reported")
+	}
+	return k
+}
+
+// waitForSign waits until the recording of a process has a sign of life of its main thread since a time. How soon that
+// is depends on the machine. It returns false after two minutes.
+func waitForSign(t *testing.T, dir string, since int64) bool {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		for _, path := range recordingPaths(t, dir) {
+			if sign, err := lastSign(path); err == nil && len(sign.Open) > 0 && sign.Nanos > since {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// monotonic returns the time of the clock that System.nanoTime reads.
+func monotonic(k *kill) int64 {
+	var now unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
+		k.fail("%v", err)
+	}
+	return now.Nano()
+}
+
+// A step is a call in the diary: it was written before it began and after it ended.
+type step struct {
+	name          string
+	before, after int64 // after is 0 if it had not ended
+}
+
+// readDiary returns the calls of a diary in the order of their begins.
+func readDiary(file string) (all []*step, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var open []*step
+	for line := range strings.Lines(string(text)) {
+		what, digits, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		nanos, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil || !strings.HasSuffix(line, "\n") || len(what) < 2 {
+			continue // the last line may be cut
+		}
+		if what[0] == '+' {
+			s := &step{name: what[1:], before: nanos}
+			all, open = append(all, s), append(open, s)
+		} else if n := len(open); n > 0 && open[n-1].name == what[1:] {
+			open[n-1].after, open = nanos, open[:n-1]
+		} else {
+			return nil, fmt.Errorf("the diary makes no sense at %s", line)
+		}
+	}
+	return all, nil
+}
+
+// checkKill compares the recording of a killed process with its diary.
+func (b bench) checkKill(t *testing.T, k *kill, dir string, after int64) {
+	paths := recordingPaths(t, dir)
+	diary, err := readDiary(filepath.Join(dir, "proofs-kill", "diary.txt"))
+	if err != nil {
+		k.fail("%v", err)
+		return
+	}
+	if len(paths) == 0 {
+		return // nothing was slow yet: a file is made when there is something to write
+	}
+	if len(paths) > 1 {
+		k.fail("the recordings are %q, want one", paths)
+		return
+	}
+	if info, err := os.Stat(paths[0]); err == nil && info.Size() == 0 {
+		k.empty = true // the process was killed between the creation of the file and the first write
+		return
+	}
+	k.file = paths[0]
+	sign, err := lastSign(k.file)
+	if err != nil {
+		k.fail("%v", err)
+		return
+	}
+	if sign.Nanos > after {
+		k.fail("the last sign of life is %d, but the process had been killed at %d", sign.Nanos, after)
+	}
+	var hangs []*analysis.Stall
+	for _, s := range b.stallsOf(t, k.file) {
+		if s.Thread.Main && !s.Ended {
+			hangs = append(hangs, s)
+		}
+	}
+	switch {
+	case len(hangs) == 0 && len(sign.Open) > 0 && stillOpen(diary, sign):
+		k.fail("there is a sign of life of the message, and no hang is reported")
+	case len(hangs) == 0:
+		return
+	case len(hangs) > 1:
+		k.fail("%d stalls had not ended", len(hangs))
+		return
+	case len(sign.Open) == 0:
+		k.fail("a hang is reported without a sign of life: %s", hangs[0].Verdict.Text)
+		return
+	}
+	k.checkHang(hangs[0], diary, sign.Nanos)
+}
+
+// stillOpen reports whether the message of a sign of life had not ended when the process was killed: if it had, its
+// records or its report may have come behind it.
+func stillOpen(diary []*step, sign *trace.Alive) bool {
+	for _, s := range diary {
+		if strings.HasPrefix(s.name, "KillProofs$") && s.before <= sign.Nanos && (s.after == 0 || s.after > sign.Nanos) {
+			return s.after == 0
+		}
+	}
+	return false
+}
+
+// checkHang compares what is reported of a hang with the diary at the time of the last sign of life.
+func (k *kill) checkHang(s *analysis.Stall, diary []*step, end int64) {
+	k.named = true
+	var open []*step
+	for _, d := range diary {
+		if d.before <= end && (d.after == 0 || d.after > end) {
+			open = append(open, d)
+		}
+	}
+	if len(open) == 0 {
+		k.fail("a hang is reported, and no message was open: %s", s.Verdict.Text)
+		return
+	}
+	if m := s.Message; m.Kind != "unknown" {
+		k.handler = true
+		if m.Handler != open[0].name {
+			k.fail("the handler is %s, want %s", m.Handler, open[0].name)
+		}
+	}
+	h := s.Hang
+	if h == nil {
+		k.fail("no method is named: %s", s.Verdict.Text)
+		return
+	}
+	k.calling, k.atLeast = h.Calling, h.AtLeast
+	since := end - int64(h.AtLeast)
+	// A time of a record is up to a microsecond early, and the diary is written before the call.
+	const grain = 1000
+	name, class := h.Method.Name, h.Method.Class
+	if h.Calling && class == "android.os.Handler" && name == "dispatchMessage" {
+		return // only the message itself was open for as long as the threshold
+	}
+	if class != "app.Maze" {
+		k.fail("the method is %s", h.Method)
+		return
+	}
+	inner := -1
+	for i, d := range open {
+		if d.name == name && d.before <= since+grain {
+			inner = i
+		}
+	}
+	switch {
+	case name == "walk":
+		// It calls the methods of the diary: the next one must not have begun yet.
+		if last := open[len(open)-1]; !h.Calling && last.before < since && last.name != open[0].name &&
+			lastEnd(diary, end) < since {
+			k.fail("the method is walk, and %s was open since %d, before %d", last.name, last.before, since)
+		}
+	case inner < 0:
+		k.fail("%s; open were %+v at %d", s.Verdict.Text, names(open), end)
+	case !h.Calling && inner+1 < len(open) && open[inner+1].before < since-grain:
+		k.fail("%s; but %s was open in it since %d", s.Verdict.Text, open[inner+1].name, open[inner+1].before)
+	}
+}
+
+// lastEnd returns when the last call of a diary ended, before a time.
+func lastEnd(diary []*step, before int64) (last int64) {
+	for _, d := range diary {
+		if d.after <= before {
+			last = max(last, d.after)
+		}
+	}
+	return last
+}
+
+func names(open []*step) (all []string) {
+	for _, d := range open {
+		all = append(all, d.name)
+	}
+	return all
+}
+
+// lastSign reads a recording to its end. It returns the last sign of life with a call of the main thread, an empty one
+// if there is none, and an error if the recording is damaged, other than by a last chunk that is cut.
+func lastSign(file string) (*trace.Alive, error) {
+	r, err := trace.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	main := map[uint32]bool{}
+	last := &trace.Alive{}
+	for {
+		chunk, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch c := chunk.(type) {
+		case *trace.Threads:
+			for _, t := range c.List {
+				main[t.Index] = t.Main
+			}
+		case *trace.Alive:
+			if slices.ContainsFunc(c.Open, func(o trace.OpenCall) bool { return main[o.Thread] }) {
+				last = c
+			}
+		}
+	}
+	if d := r.Damage(); d.Malformed > 0 || d.LostChunks > 0 || d.Header {
+		return nil, fmt.Errorf("the recording is damaged: %+v", d)
+	}
+	return last, nil
+}
+
+// joinAll puts the recordings into one directory, starts the app once, and checks what they say of the ends of their
+// processes.
+func (b bench) joinAll(t *testing.T, dir string, all []*kill) {
+	t.Helper()
+	together := filepath.Join(dir, "together")
+	if err := os.Mkdir(together, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	var list strings.Builder
+	for _, k := range all {
+		if k.file == "" {
+			continue
+		}
+		to := filepath.Join(together, fmt.Sprintf("app.tgd.%d", k.seed+1))
+		if err := os.Rename(k.file, to); err != nil {
+			t.Fatal(err)
+		}
+		k.file = to
+		fmt.Fprintf(&list, "%s %d %d\n", k.pid, reasons[k.reason].number, k.at)
+	}
+	exits := filepath.Join(dir, "exits.txt")
+	if err := os.WriteFile(exits, []byte(list.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	b.restart(t, platforms[2], dir, "-Dproofs.exits="+exits, "-Dproofs.directory="+together,
+		"-Dproofs.process="+appPackage)
+	for _, k := range all {
+		if k.file == "" {
+			continue
+		}
+		want := reasons[k.reason].name
+		hangs := 0
+		for _, s := range b.stallsOf(t, k.file) {
+			if e := s.Recording.Exit; e == nil || e.Reason != want || e.PID == nil || strconv.FormatInt(*e.PID, 10) != k.pid {
+				k.fail("the recording says that the process ended by %+v, want %s", e, want)
+			}
+			if s.Ended || !s.Thread.Main {
+				continue
+			}
+			hangs++
+			if text := s.Verdict.Text; !strings.Contains(text, "the process ended by "+want+" (ApplicationExitInfo)") ||
+				(want != "anr") != strings.HasSuffix(text, "the system reports no ANR") {
+				k.fail("%s, and the system said %s", text, want)
+			}
+		}
+		if (hangs == 1) != k.named {
+			k.fail("there are %d hangs in the recording with the end of its process", hangs)
+		}
+	}
+}
+
+// killTable says what was found, by the age of the message that hung.
+func killTable(all []*kill) string {
+	type row struct {
+		to                                   time.Duration
+		kills, files, named, calling, faulty int
+		handlers                             int
+		short                                []time.Duration // the age less what is reported
+	}
+	rows := []row{{to: killThreshold}, {to: 200 * time.Millisecond}, {to: 300 * time.Millisecond},
+		{to: 500 * time.Millisecond}, {to: time.Second}, {to: 1 << 62}}
+	latest := time.Duration(0)
+	for _, k := range all {
+		r := &rows[slices.IndexFunc(rows, func(r row) bool { return k.age < r.to })]
+		r.kills++
+		if k.file != "" {
+			r.files++
+		}
+		if k.named {
+			r.named++
+			r.short = append(r.short, k.age-k.atLeast)
+		} else {
+			latest = max(latest, k.age)
+		}
+		if k.calling {
+			r.calling++
+		}
+		if k.handler {
+			r.handlers++
+		}
+		if len(k.faults) > 0 {
+			r.faulty++
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d kills\n\n| age of the message | kills | with a file | hang named | handler named | "+
+		"still made calls | reported time less than the age by, median | at most | wrong |\n"+
+		"|---|---|---|---|---|---|---|---|---|\n", len(all))
+	from := time.Duration(0)
+	for _, r := range rows {
+		age := fmt.Sprintf("%d to %d ms", from.Milliseconds(), r.to.Milliseconds())
+		if r.to == 1<<62 {
+			age = fmt.Sprintf("%d ms and more", from.Milliseconds())
+		}
+		from = r.to
+		median, most := "–", "–"
+		if slices.Sort(r.short); len(r.short) > 0 {
+			median, most = fmt.Sprint(r.short[len(r.short)/2].Milliseconds(), " ms"),
+				fmt.Sprint(r.short[len(r.short)-1].Milliseconds(), " ms")
+		}
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %s | %s | %d |\n", age, r.kills, r.files, r.named, r.handlers,
+			r.calling, median, most, r.faulty)
+	}
+	empty := 0
+	for _, k := range all {
+		if k.empty {
+			empty++
+		}
+	}
+	fmt.Fprintf(&b, "\n%d of those without a file had left an empty one.\n", empty)
+	fmt.Fprintf(&b, "\nThe oldest message that was not named had run for %d ms.\n", latest.Milliseconds())
+	var faults []string
+	for _, k := range all {
+		for _, f := range k.faults {
+			faults = append(faults, fmt.Sprintf("- kill %d: %s\n", k.seed, f))
+		}
+	}
+	slices.SortFunc(faults, cmp.Compare)
+	b.WriteString(strings.Join(faults, ""))
+	return b.String()
+}
