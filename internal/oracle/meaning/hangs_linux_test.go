@@ -110,7 +110,7 @@ func waitUntilHung(t *testing.T, file string, threads int) {
 		facts, hung := factsOf(t, file), 0
 		for id, samples := range facts.samples {
 			if slices.ContainsFunc(samples, func(at int64) bool { return at > facts.records[id] && at <= facts.signs[id] }) &&
-				facts.signs[id]-facts.records[id] >= int64(700*time.Millisecond) {
+				facts.quiet(id) >= int64(700*time.Millisecond) {
 				hung++
 			}
 		}
@@ -252,7 +252,21 @@ type fileFacts struct {
 	signs, records map[int64]int64
 	last           map[int64]trace.Record
 	samples        map[int64][]int64
+	suspended      *trace.Suspensions
 }
+
+// ran returns how long the process ran between two times: a machine with much other work may stop it for a while, and
+// that time is no part of a hang.
+func (f fileFacts) ran(begin, end int64) int64 {
+	ran := end - begin
+	for _, s := range f.suspended.Within(begin, end) {
+		ran -= s.End - s.Begin
+	}
+	return ran
+}
+
+// quiet returns how long the process ran between the last record of a thread and its last sign of life.
+func (f fileFacts) quiet(id int64) int64 { return f.ran(f.records[id], f.signs[id]) }
 
 func factsOf(t *testing.T, file string) fileFacts {
 	t.Helper()
@@ -262,7 +276,8 @@ func factsOf(t *testing.T, file string) fileFacts {
 	}
 	defer r.Close()
 	ids := map[uint32]int64{}
-	facts := fileFacts{map[int64]int64{}, map[int64]int64{}, map[int64]trace.Record{}, map[int64][]int64{}}
+	facts := fileFacts{map[int64]int64{}, map[int64]int64{}, map[int64]trace.Record{}, map[int64][]int64{},
+		&trace.Suspensions{}}
 	var base, tick int64
 	for {
 		c, err := r.Next()
@@ -289,6 +304,8 @@ func factsOf(t *testing.T, file string) fileFacts {
 			}
 		case *trace.StackSample:
 			facts.samples[ids[c.Thread]] = append(facts.samples[ids[c.Thread]], c.Nanos)
+		case *trace.Suspended:
+			facts.suspended.Add(c)
 		case *trace.Alive:
 			for _, o := range c.Open {
 				facts.signs[ids[o.Thread]] = c.Nanos
@@ -339,7 +356,7 @@ func (p *hungProcess) check(t *testing.T, b hangBench, kinds []string, slack tim
 			t.Errorf("%s: at least %v is reported, but it was at most %v", kind, reported, most)
 		}
 		id := got.Thread.ID
-		if inFile := time.Duration(facts.signs[id] - facts.records[id]); reported != inFile {
+		if inFile := time.Duration(facts.quiet(id)); reported != inFile {
 			t.Errorf("%s: at least %v is reported, but the file has %v", kind, reported, inFile)
 		}
 		if facts.signs[id] > p.after {

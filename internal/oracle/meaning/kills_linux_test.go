@@ -179,7 +179,7 @@ func (b hangBench) checkKill(t *testing.T, file string, phases []phase, after in
 	} else {
 		end = max(sign, facts.records[1])
 	}
-	quiet := time.Duration(end - facts.records[1])
+	quiet := time.Duration(facts.ran(facts.records[1], end))
 	if hang == nil {
 		if facts.signs[1] > 0 {
 			t.Error("there are signs of life of the main thread, and no hang is reported")
@@ -195,7 +195,7 @@ func (b hangBench) checkKill(t *testing.T, file string, phases []phase, after in
 		}
 		return hang
 	}
-	want := openAt(phases, end-int64(hang.AtLeast), end)
+	want := openAt(phases, facts.records[1], end)
 	if last := facts.last[1]; want == "" || b.isOutside(t, last, want) {
 		// The program writes its log outside of the phase's method: it was about to call it, or it had returned.
 		want = hang.Method.Name

@@ -174,7 +174,6 @@ class RolesTest {
         Await.until("the stall is delivered", () -> delivered.size() == 1);
         Await.until("the writer has failed", () -> platform.logged.contains("cannot write"));
         platform.writerFailure = null;
-        Await.written(recorder);
         stall(main, "n");
         // The failure may cost the job before the first stall only, which begins the file. Then both are written.
         Await.until("a stall is written", () -> chunks(RecordingWriter.STALL) > 0);
@@ -187,10 +186,12 @@ class RolesTest {
 
     @Test
     void stopAndStartWaitForNothing() throws Exception {
-        start(new RecorderOptions().everyRecord(true));
-        Await.written(recorder);
+        ThreadTrace main = start(new RecorderOptions().everyRecord(true));
+        Await.until("the file has begun", () -> chunks(RecordingWriter.CLOCK) > 0);
         AppMethodBeat.i(1);
         platform.writerGate = open;
+        // Before a stall the writer reads the clocks, so it does not end.
+        stall(main, "m");
         final AtomicReference<Long> waited = new AtomicReference<Long>();
         Thread caller = new Thread("caller") {
             @Override
@@ -216,7 +217,7 @@ class RolesTest {
         Await.stop(Recorder.current());
         assertEquals("+2", WrittenChunks.records(file, 0));
         assertEquals("", WrittenChunks.records(dir.resolve("r.tgd.1"), 0));
-        assertEquals("+1", WrittenChunks.records(dir.resolve("r.tgd.2"), 0));
+        assertEquals("+1 +1048574 -1048574", WrittenChunks.records(dir.resolve("r.tgd.2"), 0));
         for (String name : new String[] {"r.tgd", "r.tgd.1", "r.tgd.2"}) {
             assertEquals(1, WrittenChunks.of(dir.resolve(name), RecordingWriter.END).size(), name);
         }
