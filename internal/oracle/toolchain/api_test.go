@@ -23,9 +23,9 @@ const (
 	snifferASMSum = "03d99a74ad1ee5c71334ef67437f4ef4fe3488caa7c96d8645abc73c8e2017d4"
 )
 
-// onlyOnJVM matches a use of a package that no version of Android has, in the class that JvmPlatform loads only where
+// onlyOnJVM matches a use of a package that no version of Android has, in the classes that JvmPlatform loads only where
 // the package exists.
-var onlyOnJVM = regexp.MustCompile(`^dev/tracegen/runtime/JvmPlatform\$Management\.class:\d+: ` +
+var onlyOnJVM = regexp.MustCompile(`^dev/tracegen/runtime/JvmPlatform\$(?:Management|ProcessCpu)\.class:\d+: ` +
 	`Undefined reference: .*\bjava\.lang\.management\.`)
 
 // TestCorpusAPI21 compares every use of a class, method or field in the runtime with the list of what Android 5.0 has.
