@@ -363,8 +363,8 @@ func pool() []byte {
 	return r.end()
 }
 
-// survived has a stall in which the process did not run for 60 s, one that the process did not survive, and a call
-// that is none without the time in which the process did not run. The clock was late, and the recorder has dropped
+// survived has a stall in which the process did not run for 60 s, a stall that the process did not survive, and a call
+// that is no stall without the time in which the process did not run. The clock was late, and the recorder has dropped
 // something.
 func survived() []byte {
 	r := newRecorded("tickNanos", "1000000", "clockPeriodMillis", "5", "slowMillis", "700", "records", "all")

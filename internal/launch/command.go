@@ -93,7 +93,7 @@ func Parse(args []string, env Environment) (*Command, error) {
 	if p.Kind == 0 && p.jar {
 		return nil, errors.New("java -jar: no jar file given")
 	}
-	if p.Kind == 0 {
+	if p.Program == "" { // java refuses an empty name, too
 		return nil, errors.New("the java command names no program: give -jar FILE, a main class, or -m MODULE")
 	}
 	switch {

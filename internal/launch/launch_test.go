@@ -104,6 +104,10 @@ func TestParseRefuses(t *testing.T) {
 		"java -cp x -d m":        "java -d runs no program",
 		"gradle run":             "gradle is not the java program",
 		"java -m":                "no value given",
+		"java -m ":               "names no program",
+		"java --module=":         "names no program",
+		"java ":                  "names no program",
+		"java -jar ":             "names no program",
 		"java --list-modules -m": "runs no program",
 	} {
 		_, err := launch.Parse(strings.Split(command, " "), environment(dir))
@@ -279,7 +283,7 @@ func TestWithToolOptions(t *testing.T) {
 // FuzzParse parses any command. It must not fail by a panic, and the options must come behind the program's name.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"java\n-jar\napp.jar", "java\n-cp\na:b\n-Dx=y\nM\n-z", "java\n@f\n--module\nm",
-		"java\n-m", "java\n--class-path=\n--x", "javaw.exe\n@@a"} {
+		"java\n-m", "java\n--module\n", "java\n--class-path=\n--x", "javaw.exe\n@@a"} {
 		f.Add(seed, "-cp 'a b' \"c\\\nd\" # e", "-Dx='y z'")
 	}
 	f.Fuzz(func(t *testing.T, command, file, variable string) {

@@ -239,18 +239,24 @@ public final class MonitorProofs {
         Bench.equal(log.count("+") * 2, log.lines.size(), "starts have ends");
     }
 
+    /** Returns a handler of the main looper whose messages throw. */
+    private static MyHandler throwing() {
+        MyHandler handler = new MyHandler(Looper.getMainLooper());
+        handler.work = new Runnable() {
+            @Override
+            public void run() {
+                throw new Bench.Thrown();
+            }
+        };
+        return handler;
+    }
+
     public void aMessageThatThrowsEndsWithTheNext() throws Exception {
         for (int source : SOURCES) {
             LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options(source));
             Log log = new Log();
             monitor.add(log);
-            MyHandler handler = new MyHandler(Looper.getMainLooper());
-            handler.work = new Runnable() {
-                @Override
-                public void run() {
-                    throw new Bench.Thrown();
-                }
-            };
+            MyHandler handler = throwing();
             for (int k = 0; k < 3; k++) {
                 handler.sendEmptyMessage(5);
             }
@@ -266,13 +272,7 @@ public final class MonitorProofs {
             LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options(source));
             Log log = new Log();
             monitor.add(log);
-            MyHandler handler = new MyHandler(Looper.getMainLooper());
-            handler.work = new Runnable() {
-                @Override
-                public void run() {
-                    throw new Bench.Thrown();
-                }
-            };
+            MyHandler handler = throwing();
             handler.sendEmptyMessage(5);
             // The loop of Bench has caught it. No message follows that could end it.
             log.await(2);

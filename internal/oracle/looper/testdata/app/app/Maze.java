@@ -4,7 +4,7 @@ import java.util.Random;
 
 /** Work of random depth that stays in a random method for a while. It says in a diary where it goes. */
 public final class Maze {
-    /** Is told of a call before it begins and after it has ended. */
+    /** A listener that is called before a call begins and after it has ended. */
     public interface Diary {
         void before(String method);
 

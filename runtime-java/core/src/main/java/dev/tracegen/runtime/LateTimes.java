@@ -2,8 +2,8 @@ package dev.tracegen.runtime;
 
 /**
  * The times in which the clock of the records did not move although it had to. The clock's thread adds them, and the
- * writer takes them. Bounded: intervals near each other are joined, and if there are very
- * many, the last one is extended.
+ * writer takes them. Bounded: intervals near each other are joined, and if there are very many, the last one is
+ * extended.
  */
 final class LateTimes {
     private static final int MOST = 64;

@@ -53,7 +53,7 @@ final class MessageText {
     /**
      * Returns the class of the handler, the class of the callback, and {@code what}, in the form of the Looper's text.
      * Nothing else of the text remains. A class that is not certain is {@code ?}: the text may hold personal data, so a
-     * name that is missing is better than one that is none.
+     * missing name is better than a wrong one.
      */
     static String classes(String text) {
         boolean printed = text.startsWith(BEGIN);
