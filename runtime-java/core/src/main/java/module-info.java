@@ -4,4 +4,5 @@ module dev.tracegen.runtime {
     requires static java.management;
 
     exports dev.tracegen.runtime;
+    exports dev.tracegen.runtime.detector;
 }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Delivers stalls to the app on a thread of its own: it calls the app's {@link StallListener} and logs stalls with the
+ * Delivers stalls and incidents to the app on a thread of its own: it calls the app's listeners and logs stalls with the
  * names of their methods. Both may take long, wait, or throw whatever they like. That delays or costs other deliveries
  * and nothing else: stalls that do not fit into the queue meanwhile are counted.
  */
@@ -21,15 +21,20 @@ final class Delivery implements Runnable {
     private final RecorderOptions options;
     private final Platform platform;
     private final Texts texts;
-    private final RoleQueue<EndedStall> queue;
+    private final RoleQueue<Job> queue;
     private final Thread thread = new RecorderThread(this, "tracegen-delivery");
+
+    /** Something to be delivered. */
+    private abstract static class Job {
+        abstract void deliver();
+    }
 
     Delivery(Recorder recorder) {
         this.recorder = recorder;
         this.options = recorder.options();
         this.platform = options.platform;
         this.texts = new Texts(options);
-        this.queue = new RoleQueue<EndedStall>(MAX_STALLS, recorder.rings().memory);
+        this.queue = new RoleQueue<Job>(MAX_STALLS, recorder.rings().memory);
     }
 
     void start() {
@@ -54,14 +59,34 @@ final class Delivery implements Runnable {
     }
 
     /** Hands over a stall, or counts it as dropped. On the sampler's thread only. */
-    void stall(EndedStall ended) {
-        if (!wanted()) {
-            return;
+    void stall(final EndedStall ended) {
+        if (wanted()) {
+            offer(new Job() {
+                @Override
+                void deliver() {
+                    Delivery.this.deliver(ended);
+                }
+            }, ended.bytes());
         }
+    }
+
+    /** Hands over an incident, or counts it as dropped. On the sampler's thread only. */
+    void incident(final Incident incident) {
+        if (Recorder.incidentListener() != null) {
+            offer(new Job() {
+                @Override
+                void deliver() {
+                    call(Recorder.incidentListener(), incident);
+                }
+            }, incident.bytes());
+        }
+    }
+
+    private void offer(Job job, long bytes) {
         long most = recorder.queueBytes() / 2;
         long used = queue.bytes();
-        boolean fits = used + ended.bytes() <= most || used <= most / 2;
-        if (!fits || !queue.add(ended, ended.bytes())) {
+        boolean fits = used + bytes <= most || used <= most / 2;
+        if (!fits || !queue.add(job, bytes)) {
             recorder.dropped().add(Dropped.DELIVERIES, 1);
         }
     }
@@ -70,12 +95,12 @@ final class Delivery implements Runnable {
     public void run() {
         for (;;) {
             try {
-                EndedStall ended = queue.next();
-                if (ended == null) {
+                Job job = queue.next();
+                if (job == null) {
                     return;
                 }
                 try {
-                    deliver(ended);
+                    job.deliver();
                 } finally {
                     queue.remove();
                 }
@@ -97,6 +122,17 @@ final class Delivery implements Runnable {
             if (listener != null) {
                 call(listener, stall);
             }
+        }
+    }
+
+    private void call(IncidentListener listener, Incident incident) {
+        if (listener == null) {
+            return;
+        }
+        try {
+            listener.incidentFound(new Incident(incident, texts));
+        } catch (Throwable e) {
+            recorder.listenerFailed(e);
         }
     }
 

@@ -15,10 +15,11 @@ final class Dropped {
     static final int DELIVERIES = 5;
     static final int SIGNS = 6;
     static final int CHUNKS = 7;
+    static final int INCIDENTS = 8;
 
     /** The names of the kinds, for the log. The kinds are those of trace/FORMAT.md. */
     private static final String[] NAMES = {null, "records", "stack samples", "stalls", "frames",
-        "calls of the stall listener", "signs of life", "chunks"};
+        "calls of the stall listener", "signs of life", "chunks", "incidents"};
 
     private final AtomicLongArray counts = new AtomicLongArray(NAMES.length);
     private final AtomicLongArray totals = new AtomicLongArray(NAMES.length);

@@ -1,10 +1,14 @@
 package dev.tracegen.runtime;
 
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +43,7 @@ public final class Recorder {
     private static volatile int status = AppMethodBeat.STATUS_DEFAULT;
     private static volatile MethodEnterListener enterListener;
     private static volatile StallListener stallListener;
+    private static volatile IncidentListener incidentListener;
     private static volatile int[] gateFromOutside;
 
     private final Ticker ticker;
@@ -51,6 +56,7 @@ public final class Recorder {
     private final ConcurrentHashMap<Thread, ThreadTrace> traces = new ConcurrentHashMap<Thread, ThreadTrace>();
     private final ThreadLocal<ThreadTrace> ownTrace = new ThreadLocal<ThreadTrace>();
     private final AtomicInteger nextIndex = new AtomicInteger();
+    private final AtomicLong nextIncident = new AtomicLong();
     private final AtomicBoolean hasFailed = new AtomicBoolean();
     private final Rings rings;
     private final AtomicBoolean listenerHasFailed = new AtomicBoolean();
@@ -62,6 +68,7 @@ public final class Recorder {
     private volatile Writer writer;
     private volatile Delivery delivery;
     private volatile Gate.Request gateRequest;
+    private volatile Map<String, String> detectorStates = Collections.emptyMap();
     private volatile String scene;
     private volatile boolean foreground;
     private volatile long stopNanos;
@@ -362,6 +369,65 @@ public final class Recorder {
     }
 
     /**
+     * Sets the listener that is called for each incident.
+     *
+     * @param listener null for none, which is the default
+     */
+    public static void setIncidentListener(@Nullable IncidentListener listener) {
+        incidentListener = listener;
+    }
+
+    static IncidentListener incidentListener() {
+        return incidentListener;
+    }
+
+    /**
+     * Begins an incident that a detector has found. Nothing is reported until {@link Incident.Builder#report}.
+     *
+     * @param detector the name of the detector
+     * @param kind what was found, one of the kinds of trace/FORMAT.md
+     * @return an object that collects what is known of it; it begins now, in the current scene
+     */
+    public Incident.Builder incident(String detector, String kind) {
+        return new Incident.Builder(this, nextIncident.getAndIncrement(), detector, kind);
+    }
+
+    /** Queues an incident for the sampler. Never throws. */
+    void report(Incident incident) {
+        Sampler s = sampler;
+        if (s != null && recording()) {
+            s.incident(incident);
+        }
+    }
+
+    /**
+     * Sets what each detector does, for the recording and for reports.
+     *
+     * @param states by the name of the detector: {@code on}, {@code off}, or why it is not available
+     */
+    public void detectorStates(Map<String, String> states) {
+        detectorStates = Collections.unmodifiableMap(new TreeMap<String, String>(states));
+    }
+
+    /**
+     * Returns what was set by {@link #detectorStates(Map)}.
+     *
+     * @return empty if nothing was set; unmodifiable
+     */
+    public Map<String, String> detectorStates() {
+        return detectorStates;
+    }
+
+    /**
+     * Returns the clocks and facts of the virtual machine that this recorder uses.
+     *
+     * @return never null
+     */
+    public Platform platform() {
+        return options.platform;
+    }
+
+    /**
      * Sets the listener that is called when an activity gains or loses the focus.
      *
      * @param listener null for none, which is the default
@@ -495,10 +561,6 @@ public final class Recorder {
 
     RecorderOptions options() {
         return options;
-    }
-
-    Platform platform() {
-        return options.platform;
     }
 
     ThreadTrace mainTrace() {

@@ -1,8 +1,17 @@
 package dev.tracegen.runtime;
 
-/** A thread of the recorder. Its calls are never recorded. */
-final class RecorderThread extends Thread {
-    RecorderThread(Runnable work, String name) {
+/**
+ * A daemon thread whose calls are never recorded: the recorder's own threads, and those of detectors and of what sends
+ * reports.
+ */
+public final class RecorderThread extends Thread {
+    /**
+     * Creates a thread and does not start it.
+     *
+     * @param work what it runs
+     * @param name its name
+     */
+    public RecorderThread(Runnable work, String name) {
         super(work, name);
         setDaemon(true);
     }

@@ -42,6 +42,8 @@ final class RecordingWriter implements Closeable {
     static final int LATE = 17;
     static final int EXIT = 18;
     static final int DROPPED = 19;
+    static final int INCIDENT = 20;
+    static final int DETECTORS = 21;
 
     static final int DELTA = 2;
 
@@ -51,7 +53,7 @@ final class RecordingWriter implements Closeable {
     /** How many times in which the process did not run are at the begin of a file. */
     private static final int MAX_SUSPENDED = 64;
 
-    private static final int MINOR = 3;
+    private static final int MINOR = 4;
 
     /** A kind of chunk DROPPED: chunks that could not be written. */
     private static final int LOST_CHUNKS = 7;
@@ -82,12 +84,16 @@ final class RecordingWriter implements Closeable {
     private long groupLost;
     private long groupRecords;
     private long groupOverwritten;
+    private Map<String, String> groupDetectors;
     private final List<ThreadTrace> groupThreads = new ArrayList<ThreadTrace>();
 
     /** The last times in which the process did not run. */
     private final ArrayDeque<Suspensions.Time> suspended = new ArrayDeque<Suspensions.Time>();
 
     private final StringTable strings = new StringTable();
+
+    /** The states of the detectors that are in this file; null if there are none. */
+    private Map<String, String> detectors;
 
     /** The indexes of the threads that are in this file. It refers to no thread: there may be very many. */
     private final BitSet threads = new BitSet();
@@ -208,6 +214,7 @@ final class RecordingWriter implements Closeable {
         beginGroup();
         strings.clear();
         threads.clear();
+        detectors = null;
         chunks = 0;
         records = 0;
         overwritten = 0;
@@ -513,6 +520,46 @@ final class RecordingWriter implements Closeable {
         end(FRAMES, 0);
     }
 
+    /**
+     * Writes an INCIDENT chunk and waits until it is on the disk. The states of the detectors come before it, if they
+     * are others than those in the file.
+     */
+    void incident(Incident incident, Map<String, String> states) {
+        if (!(incident.trace == null ? begin() : begin(incident.trace))) {
+            return;
+        }
+        if (!states.equals(detectors)) {
+            detectorsTo(small, states);
+            add(DETECTORS, 0, small);
+            groupDetectors = states;
+        }
+        Incident i = new Incident(incident, texts);
+        chunk.uv(i.number).uv(string(i.detector)).uv(string(i.kind)).uv(string(i.what))
+                .uv(i.trace == null ? 0 : 1 + i.trace.index).sv(i.beginNanos).sv(i.endNanos).uv(i.firstRecord)
+                .uv(i.endRecord).uv(string(i.scene)).u8(i.foreground ? 1 : 0).uv(i.facts.size());
+        for (Map.Entry<String, String> e : i.facts.entrySet()) {
+            chunk.uv(string(e.getKey())).str(e.getValue());
+        }
+        chunk.uv(i.stacks.size());
+        for (ThreadStack s : i.stacks) {
+            chunk.uv(string(s.thread)).sv(s.nanos).u8(code(s.state)).uv(s.frames.size());
+            for (StackTraceElement e : s.frames) {
+                chunk.uv(string(e.toString()));
+            }
+        }
+        if (end(INCIDENT, 0)) {
+            sync();
+        }
+    }
+
+    private static void detectorsTo(ChunkBytes to, Map<String, String> states) {
+        to.size = 0;
+        to.uv(states.size());
+        for (Map.Entry<String, String> e : states.entrySet()) {
+            to.str(e.getKey()).str(e.getValue());
+        }
+    }
+
     /** Writes a STALL chunk and waits until it is on the disk. */
     void stall(ThreadTrace trace, Stall stall, MessageRecord m) {
         if (!begin(trace)) {
@@ -578,6 +625,7 @@ final class RecordingWriter implements Closeable {
         groupLost = 0;
         groupRecords = 0;
         groupOverwritten = 0;
+        groupDetectors = null;
         groupThreads.clear();
     }
 
@@ -678,6 +726,7 @@ final class RecordingWriter implements Closeable {
         records += groupRecords;
         overwritten += groupOverwritten;
         strings.written();
+        detectors = groupDetectors == null ? detectors : groupDetectors;
         for (ThreadTrace t : groupThreads) {
             threads.set(t.index);
             gates.remove(t.index);

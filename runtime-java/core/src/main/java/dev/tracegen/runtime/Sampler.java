@@ -19,6 +19,9 @@ final class Sampler implements Runnable {
     /** How many frames may wait for this thread. */
     private static final int MAX_FRAMES = 4096;
 
+    /** How many incidents may wait for this thread. */
+    private static final int MAX_INCIDENTS = 64;
+
     /** How many waiting messages of a stall are written. */
     private static final int MAX_PENDING = 200;
 
@@ -46,6 +49,7 @@ final class Sampler implements Runnable {
     private final Platform platform;
     private final ArrayBlockingQueue<EndedStall> stalls = new ArrayBlockingQueue<EndedStall>(MAX_STALLS);
     private final ArrayBlockingQueue<FrameTiming> frames = new ArrayBlockingQueue<FrameTiming>(MAX_FRAMES);
+    private final ArrayBlockingQueue<Incident> incidents = new ArrayBlockingQueue<Incident>(MAX_INCIDENTS);
     private List<OpenCall> alive = new ArrayList<OpenCall>();
     private final Dropped dropped;
     private final Suspensions suspensions;
@@ -140,6 +144,13 @@ final class Sampler implements Runnable {
         unparkAsleep();
     }
 
+    void incident(Incident incident) {
+        if (!incidents.offer(incident)) {
+            dropped.add(Dropped.INCIDENTS, 1);
+        }
+        unparkAsleep();
+    }
+
     void frame(FrameTiming timing) {
         if (!frames.offer(timing)) {
             dropped.add(Dropped.FRAMES, 1);
@@ -191,7 +202,7 @@ final class Sampler implements Runnable {
         wokenNanos = 0;
         asleep = true;
         // A message that has just begun may not have seen the field asleep.
-        if (!anyMessageRuns() && stalls.isEmpty() && drainNext == null && !stopped) {
+        if (!anyMessageRuns() && stalls.isEmpty() && incidents.isEmpty() && drainNext == null && !stopped) {
             LockSupport.park(this);
         }
         asleep = false;
@@ -244,7 +255,21 @@ final class Sampler implements Runnable {
         writeAlive();
         work += reportStalls();
         readGcCounters();
-        return work + writeFrames();
+        return work + writeFrames() + reportIncidents();
+    }
+
+    /** Hands over incidents with their records, if those are written only of stalls. */
+    private int reportIncidents() {
+        int n = 0;
+        for (Incident i = incidents.poll(); i != null; i = incidents.poll()) {
+            if (i.trace != null && !options.everyRecord && i.endRecord > i.firstRecord) {
+                i.records = i.trace.copy(i.firstRecord, i.endRecord);
+            }
+            writer.incident(i);
+            delivery.incident(i);
+            n++;
+        }
+        return n;
     }
 
     /** Hands over the times in which the process did not run, before records and stalls from behind them. */

@@ -23,6 +23,9 @@ public interface TextRedactor {
     /** The program of a JVM without its arguments, or its command line. */
     String COMMAND = "command";
 
+    /** What a detector found: the name of what was slow, or a fact of an {@link Incident}. */
+    String INCIDENT = "incident";
+
     /** What the system says of the end of an earlier process: its description, or the trace of an ANR. */
     String EXIT = "exit";
 

@@ -69,6 +69,10 @@ final class Texts {
         return other(TextRedactor.EXIT, text);
     }
 
+    String incident(String text) {
+        return other(TextRedactor.INCIDENT, text);
+    }
+
     /** Returns a text as it is written; null for null. */
     private String other(String kind, String text) {
         if (text == null || redactor == null) {

@@ -215,6 +215,16 @@ public final class ThreadTrace {
         return r == null ? dropped : r.sequence();
     }
 
+    /**
+     * Returns the number that the thread's next record will have, for {@link Incident.Builder#records}. May be called
+     * on any thread.
+     *
+     * @return 0 if nothing was recorded yet
+     */
+    public long nextRecord() {
+        return sequence();
+    }
+
     /** Reports that the queue is idle. Updates the time of the records to the exact one. */
     public void idle() {
         mark();

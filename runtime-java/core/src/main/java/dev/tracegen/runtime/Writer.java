@@ -481,6 +481,19 @@ final class Writer implements Runnable {
         facts.written = copy.firstSequence + copy.records.length;
     }
 
+    /** Hands over an incident, with its records if those are written only of stalls. */
+    void incident(final Incident incident) {
+        offer(new Job() {
+            @Override
+            void write(RecordingWriter out) {
+                if (incident.records != null) {
+                    out.records(incident.trace, incident.records);
+                }
+                out.incident(incident, recorder.detectorStates());
+            }
+        }, incident.bytes(), Dropped.INCIDENTS, 1);
+    }
+
     /** Hands over a stall that has ended, with its records if those are written only of stalls. */
     void stall(final EndedStall ended) {
         offer(new Job() {

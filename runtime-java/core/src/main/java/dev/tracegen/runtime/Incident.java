@@ -1,0 +1,253 @@
+package dev.tracegen.runtime;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a detector has found, other than a {@link Stall}: a sync barrier that was never removed, a missed poll of a
+ * watchdog, a slow start, dropped frames. Immutable, but for the records that the recorder copies for it.
+ *
+ * <p>An incident that lasts is reported twice: when it is found, because the process may not survive it, and when it
+ * has ended. Both have the same number, and a reader takes the last one.
+ */
+public final class Incident {
+    /** Counts the incidents of one recording. */
+    public final long number;
+
+    /** The detector that found it, as in the configuration: {@code sync-barrier}, for instance. */
+    public final String detector;
+
+    /** What was found, one of the kinds of trace/FORMAT.md. A detector may find several kinds. */
+    public final String kind;
+
+    /** A name of what was slow, such as the class of an IdleHandler or an activity; empty if there is none. */
+    public final String what;
+
+    /** When it began, in {@link Platform#nanoTime()}. */
+    public final long beginNanos;
+
+    /** When it ended, in {@link Platform#nanoTime()}; 0 if it had not ended when it was reported. */
+    public final long endNanos;
+
+    /** The scene, see {@link Recorder#scene}; may be null. */
+    public final @Nullable String scene;
+
+    /** Whether the app was in the foreground, see {@link Recorder#foreground}. */
+    public final boolean foreground;
+
+    /** What else is known, in the order in which it was added. Keys are words with hyphens, as in trace/FORMAT.md. */
+    public final Map<String, String> facts;
+
+    /** The stacks that were taken, the first one first. */
+    public final List<ThreadStack> stacks;
+
+    /** The thread that it concerns; null if it concerns the whole process. */
+    final ThreadTrace trace;
+
+    // The records of the thread that belong to it; none if both are equal.
+    final long firstRecord;
+    final long endRecord;
+
+    /** Set by the sampler before it hands the incident over. */
+    RecordCopy records;
+
+    private Incident(Builder b, Recorder recorder) {
+        number = b.number;
+        detector = b.detector;
+        kind = b.kind;
+        what = b.what;
+        beginNanos = b.beginNanos;
+        endNanos = b.endNanos;
+        scene = b.scene == null ? recorder.scene() : b.scene;
+        foreground = recorder.foreground();
+        facts = Collections.unmodifiableMap(new LinkedHashMap<String, String>(b.facts));
+        stacks = Collections.unmodifiableList(new ArrayList<ThreadStack>(b.stacks));
+        trace = b.trace;
+        firstRecord = b.firstRecord;
+        endRecord = b.endRecord;
+    }
+
+    /** Creates a copy with other texts. */
+    Incident(Incident i, Texts texts) {
+        number = i.number;
+        detector = i.detector;
+        kind = i.kind;
+        what = texts.incident(i.what);
+        beginNanos = i.beginNanos;
+        endNanos = i.endNanos;
+        scene = texts.scene(i.scene);
+        foreground = i.foreground;
+        Map<String, String> redacted = new LinkedHashMap<String, String>();
+        for (Map.Entry<String, String> e : i.facts.entrySet()) {
+            redacted.put(e.getKey(), texts.incident(e.getValue()));
+        }
+        facts = Collections.unmodifiableMap(redacted);
+        List<ThreadStack> named = new ArrayList<ThreadStack>();
+        for (ThreadStack s : i.stacks) {
+            named.add(new ThreadStack(texts.thread(s.thread), s.nanos, s.state, s.frames));
+        }
+        stacks = Collections.unmodifiableList(named);
+        trace = i.trace;
+        firstRecord = i.firstRecord;
+        endRecord = i.endRecord;
+        records = i.records;
+    }
+
+    /**
+     * Returns the name of the thread that it concerns.
+     *
+     * @return null if it concerns the whole process
+     */
+    public @Nullable String thread() {
+        return trace == null ? null : trace.name();
+    }
+
+    /**
+     * Returns how long it lasted.
+     *
+     * @return nanoseconds; 0 if it has no end yet
+     */
+    public long wallNanos() {
+        return endNanos == 0 ? 0 : endNanos - beginNanos;
+    }
+
+    /** Returns about how many bytes of memory the incident needs while it waits. */
+    long bytes() {
+        long n = 512 + 128L * facts.size() + (records == null ? 0 : 8L * records.records.length);
+        for (ThreadStack s : stacks) {
+            n += 64L * s.frames.size();
+        }
+        return n;
+    }
+
+    /** Collects what is known of an incident. Used by one thread at a time. */
+    public static final class Builder {
+        private final Recorder recorder;
+        private final long number;
+        private final String detector;
+        private final String kind;
+        private final Map<String, String> facts = new LinkedHashMap<String, String>();
+        private final List<ThreadStack> stacks = new ArrayList<ThreadStack>();
+        private String what = "";
+        private String scene;
+        private long beginNanos;
+        private long endNanos;
+        private ThreadTrace trace;
+        private long firstRecord;
+        private long endRecord;
+
+        Builder(Recorder recorder, long number, String detector, String kind) {
+            this.recorder = recorder;
+            this.number = number;
+            this.detector = detector;
+            this.kind = kind;
+            this.beginNanos = recorder.platform().nanoTime();
+        }
+
+        /**
+         * Sets the name of what was slow.
+         *
+         * @param name no text of the user: the class of an activity, for instance
+         * @return this
+         */
+        public Builder what(String name) {
+            what = name;
+            return this;
+        }
+
+        /**
+         * Sets the scene, if it is not the current one.
+         *
+         * @param name the scene
+         * @return this
+         */
+        public Builder scene(@Nullable String name) {
+            scene = name;
+            return this;
+        }
+
+        /**
+         * Sets the begin, which is the creation of this object otherwise.
+         *
+         * @param nanos the time, in {@link Platform#nanoTime()}
+         * @return this
+         */
+        public Builder begin(long nanos) {
+            beginNanos = nanos;
+            return this;
+        }
+
+        /**
+         * Sets the end.
+         *
+         * @param nanos the time, in {@link Platform#nanoTime()}; 0 while it lasts
+         * @return this
+         */
+        public Builder end(long nanos) {
+            endNanos = nanos;
+            return this;
+        }
+
+        /**
+         * Sets the thread that it concerns.
+         *
+         * @param thread from {@link Recorder#thread}
+         * @return this
+         */
+        public Builder thread(ThreadTrace thread) {
+            trace = thread;
+            return this;
+        }
+
+        /**
+         * Sets the records of the thread that belong to it. If only records of stalls are written, these are written
+         * too.
+         *
+         * @param first the number of the first one, from {@link ThreadTrace#nextRecord}
+         * @param end the number behind the last one
+         * @return this
+         */
+        public Builder records(long first, long end) {
+            firstRecord = first;
+            endRecord = Math.max(first, end);
+            return this;
+        }
+
+        /**
+         * Adds a fact, or replaces the one with the same key.
+         *
+         * @param key a word with hyphens
+         * @param value anything; null is not added
+         * @return this
+         */
+        public Builder fact(String key, @Nullable Object value) {
+            if (value != null) {
+                facts.put(key, value.toString());
+            }
+            return this;
+        }
+
+        /**
+         * Adds a stack.
+         *
+         * @param stack the stack
+         * @return this
+         */
+        public Builder stack(ThreadStack stack) {
+            stacks.add(stack);
+            return this;
+        }
+
+        /**
+         * Reports the incident as it is known now. Returns at once and never throws. May be called again when more is
+         * known: the last report counts.
+         */
+        public void report() {
+            recorder.report(new Incident(this, recorder));
+        }
+    }
+}
