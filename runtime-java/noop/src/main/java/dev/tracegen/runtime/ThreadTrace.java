@@ -43,6 +43,15 @@ public final class ThreadTrace {
     public void messageEnd() {
     }
 
+    /**
+     * Returns no time.
+     *
+     * @return 0
+     */
+    public long runningSince() {
+        return 0;
+    }
+
     /** Does nothing. */
     public void idle() {
     }
