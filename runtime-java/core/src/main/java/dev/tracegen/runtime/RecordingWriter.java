@@ -565,7 +565,9 @@ final class RecordingWriter implements Closeable {
         if (!begin(trace)) {
             return;
         }
-        chunk.uv(trace.index).u8(0).uv(m.sequence).sv(m.beginNanos).uv(m.wallNanos).sv(m.cpuNanos)
+        // A message of the system is a message for a STALL.
+        int kind = m.kind > MessageRecord.MERGED ? m.kind : MessageRecord.NORMAL;
+        chunk.uv(trace.index).u8(kind).uv(m.sequence).sv(m.beginNanos).uv(m.wallNanos).sv(m.cpuNanos)
                 .uv(m.firstRecord).uv(m.endRecord).uv(string(texts.message(m.description)))
                 .uv(string(texts.scene(stall.scene))).u8(stall.foreground ? 1 : 0).sv(stall.gcCount).sv(stall.gcMillis)
                 .u8(code(stall.stateAtThreshold)).uv(string(texts.lockOwner(stall.lockOwner))).str(stall.stackKey)

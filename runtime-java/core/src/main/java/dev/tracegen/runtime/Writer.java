@@ -486,6 +486,8 @@ final class Writer implements Runnable {
         offer(new Job() {
             @Override
             void write(RecordingWriter out) {
+                // The time of day of an incident must be right behind a deep sleep, too.
+                out.clock();
                 if (incident.records != null) {
                     out.records(incident.trace, incident.records);
                 }
