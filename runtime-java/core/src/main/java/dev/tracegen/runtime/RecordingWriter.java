@@ -521,6 +521,19 @@ final class RecordingWriter implements Closeable {
     }
 
     /**
+     * Writes what the detectors do, unless the file has that already: without it a reader cannot tell a detector that
+     * found nothing from one that was off. It alone begins no file.
+     */
+    void detectors(Map<String, String> states) {
+        if (file == null || states == detectors || states.isEmpty() || states.equals(detectors) || !begin()) {
+            return;
+        }
+        detectorsTo(chunk, states);
+        groupDetectors = states;
+        end(DETECTORS, 0);
+    }
+
+    /**
      * Writes an INCIDENT chunk and waits until it is on the disk. The states of the detectors come before it, if they
      * are others than those in the file.
      */

@@ -241,6 +241,7 @@ final class Writer implements Runnable {
             if (out != null) {
                 writeDropped();
                 writeLate();
+                out.detectors(recorder.detectorStates());
                 job.write(out);
                 endIfRefused();
             }
@@ -286,6 +287,7 @@ final class Writer implements Runnable {
             if (out != null) {
                 writeDropped();
                 writeLate();
+                out.detectors(recorder.detectorStates());
                 out.close();
             }
         } catch (Throwable e) {
