@@ -283,7 +283,8 @@ public final class Frames extends Detector {
     private void noteStopped(Environment e, long now) {
         long late = now - dueNanos;
         long cpu = e.recorder.platform().processCpuNanos();
-        if (late >= STOPPED_NANOS && cpu >= 0 && dueCpu >= 0 && cpu - dueCpu < late / STOPPED_CPU_SHARE) {
+        boolean unused = cpu < 0 || dueCpu < 0 || cpu - dueCpu < late / STOPPED_CPU_SHARE;
+        if (late >= STOPPED_NANOS && unused) {
             stoppedBegin = dueNanos;
             stoppedEnd = now;
         }
