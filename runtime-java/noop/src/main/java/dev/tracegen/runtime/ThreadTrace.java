@@ -52,6 +52,15 @@ public final class ThreadTrace {
         return 0;
     }
 
+    /**
+     * Returns no number.
+     *
+     * @return 0
+     */
+    public long messageRecord() {
+        return 0;
+    }
+
     /** Does nothing. */
     public void idle() {
     }
