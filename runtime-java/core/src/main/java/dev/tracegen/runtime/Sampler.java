@@ -268,12 +268,12 @@ final class Sampler implements Runnable {
         return work + writeFrames() + reportIncidents();
     }
 
-    /** Hands over incidents with their records, if those are written only of stalls. */
+    /** Hands over incidents behind their records. */
     private int reportIncidents() {
         int n = 0;
         for (Incident i = incidents.poll(); i != null; i = incidents.poll()) {
-            if (i.trace != null && !options.everyRecord && i.endRecord > i.firstRecord) {
-                i.records = i.trace.copy(i.firstRecord, i.endRecord);
+            if (i.trace != null && i.endRecord > i.firstRecord) {
+                copyRecords(i);
             }
             writer.incident(i);
             delivery.incident(i);
@@ -284,6 +284,27 @@ final class Sampler implements Runnable {
             n++;
         }
         return n;
+    }
+
+    /**
+     * Sees to it that the records of an incident are handed over before it. A reader takes the records of a thread in
+     * the order of their numbers. So a stall that ended before comes first, and the records of a message that is still
+     * running are copied from its begin on, for it may become a stall.
+     */
+    private void copyRecords(Incident i) {
+        ThreadTrace t = i.trace;
+        if (options.everyRecord) {
+            if (writer.opened() && t.nextToDrain < i.endRecord) {
+                drain(t);
+            }
+            return;
+        }
+        reportStalls();
+        long first = i.firstRecord;
+        if (t.runningSince() != 0 && t.firstRecord() < i.endRecord) {
+            first = Math.min(first, t.firstRecord());
+        }
+        i.records = t.copy(first, i.endRecord);
     }
 
     /** Hands over the times in which the process did not run, before records and stalls from behind them. */
