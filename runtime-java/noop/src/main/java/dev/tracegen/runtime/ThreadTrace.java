@@ -52,6 +52,15 @@ public final class ThreadTrace {
         return 0;
     }
 
+    /**
+     * Returns no time.
+     *
+     * @return 0
+     */
+    public long runningSince() {
+        return 0;
+    }
+
     /** Does nothing. */
     public void idle() {
     }
