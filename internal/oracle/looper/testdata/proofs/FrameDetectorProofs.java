@@ -72,9 +72,7 @@ public final class FrameDetectorProofs {
     }
 
     private static RuntimeConfig config() {
-        RuntimeConfig c = new RuntimeConfig().output("none");
-        c.monitor().source(1); // by the printer, as with frames = true
-        return c;
+        return new RuntimeConfig().output("none");
     }
 
     private static boolean names(List<dev.tracegen.runtime.ThreadStack> stacks, String method) {

@@ -6,7 +6,6 @@ import dev.tracegen.device.Device;
 import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.android.RuntimeConfig;
-import dev.tracegen.runtime.android.TracegenRuntime;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -79,20 +78,6 @@ public final class StartupProofs {
         }
     }
 
-    private Switched begin(final App app, final boolean attaching, Properties settings) throws Exception {
-        Bench.onMain(new Runnable() {
-            @Override
-            public void run() {
-                Bench.check(TracegenRuntime.start(app, new RuntimeConfig().output("none")), "not recording");
-                if (attaching) {
-                    app.created();
-                }
-            }
-        });
-        Bench.settle();
-        return new Switched(app, "startup", settings);
-    }
-
     public void coldWarmAndHotStartsAreReportedWithTheirSteps() throws Exception {
         boolean known = Bench.device.api >= 24;
         Device.setImportance(ActivityManager.RunningAppProcessInfo.IMPORTANCE_FOREGROUND);
@@ -102,7 +87,7 @@ public final class StartupProofs {
         Properties settings = new Properties();
         settings.setProperty("startup.splash", SplashActivity.class.getName());
         settings.setProperty("startup.slow-hot", "1");
-        Switched s = begin(app, true, settings);
+        Switched s = Switched.start(app, "startup", new RuntimeConfig().output("none").apply(settings));
         Activity splash = Objects.bare(SplashActivity.class);
         Activity main = Objects.bare(MainActivity.class);
         message(app, splash, 30, "Created", "Started", "Resumed");
@@ -164,7 +149,7 @@ public final class StartupProofs {
     public void aProcessForABroadcastHasNoColdStartAndALateCallSaysSo() throws Exception {
         Device.setImportance(300);
         App app = new App(StartProofs.directory());
-        Switched s = begin(app, false, new Properties());
+        Switched s = Switched.start(app, "startup", new RuntimeConfig().output("none"));
         Activity main = Objects.bare(MainActivity.class);
         message(app, main, 0, "Created", "Started", "Resumed");
         focus(main, true);
@@ -175,7 +160,7 @@ public final class StartupProofs {
         s.stop();
         Device.setImportance(ActivityManager.RunningAppProcessInfo.IMPORTANCE_FOREGROUND);
         App late = new App(StartProofs.directory());
-        s = begin(late, false, new Properties());
+        s = Switched.start(late, "startup", new RuntimeConfig().output("none"));
         Activity next = Objects.bare(MainActivity.class);
         message(late, next, 0, "Created", "Started", "Resumed");
         focus(next, true);

@@ -18,6 +18,9 @@ import java.util.Properties;
 final class DetectorTable {
     private static final String FLAG = "true|false";
 
+    /** Names with commas between them. */
+    private static final String NAMES = "names";
+
     private static final Map<String, Entry> ENTRIES = new LinkedHashMap<String, Entry>();
 
     private DetectorTable() {
@@ -27,7 +30,10 @@ final class DetectorTable {
     private abstract static class Entry {
         final String name;
 
-        /** The valid values by key: {@code true|false}, or the least and the greatest number as {@code 1..60000}. */
+        /**
+         * The valid values by key: {@code true|false}, the least and the greatest number as {@code 1..60000}, or
+         * {@code names} for any names with commas between them.
+         */
         final Map<String, String> keys = new LinkedHashMap<String, String>();
 
         /**
@@ -54,6 +60,19 @@ final class DetectorTable {
     }
 
     static {
+        new Entry("frames", "dropped", "1..100000") {
+            @Override
+            Detector create(Session session, Context context, Properties settings) {
+                return FrameSources.create(settings, context, session.frameTimes(), session.activities());
+            }
+        };
+        new Entry("startup", "splash", NAMES, "slow-cold", "1..3600000", "slow-warm", "1..3600000", "slow-hot",
+                "1..3600000") {
+            @Override
+            Detector create(Session session, Context context, Properties settings) {
+                return StartupSource.create(settings, context, session.activities());
+            }
+        };
     }
 
     /** Returns the names of all detectors, in the order of the table. */
@@ -85,7 +104,7 @@ final class DetectorTable {
         }
         if (valid.equals(FLAG)) {
             RecorderOptions.choice(value, "true", "false");
-        } else {
+        } else if (!valid.equals(NAMES)) {
             int range = valid.indexOf("..");
             String unit = key.endsWith("-millis") ? "milliseconds" : key.substring(dot + 1);
             RecorderOptions.number(value, unit, Integer.parseInt(valid.substring(0, range)),

@@ -192,7 +192,7 @@ public final class RuntimeConfig {
 
     /** Returns the options of the main Looper's monitor. */
     MonitorOptions monitorOptions() {
-        return frames ? monitor.source(MonitorOptions.PRINTER) : monitor;
+        return frames || detectors.contains("frames") ? monitor.source(MonitorOptions.PRINTER) : monitor;
     }
 
     private static boolean flag(String value) {
