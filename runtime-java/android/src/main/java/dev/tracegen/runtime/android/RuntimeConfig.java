@@ -41,7 +41,8 @@ import org.jspecify.annotations.Nullable;
  *                  whether other code has replaced
  *                  the Observer or Printer
  *   idle-handlers  true | false                     (true)
- *   frames         true | false                     (false: it needs the printer)
+ *   frames         true | false                     (false: it needs the printer) writes each frame; the detector
+ *                                                   of the same name is another matter
  *   input-events   true | false                     (false: it wraps the callback of each window)
  *   hidden-api     true | false                     (true: uses members of Android that are not public API
  *                                                   where Android allows it)
@@ -237,8 +238,9 @@ public final class RuntimeConfig {
     }
 
     /**
-     * Sets whether frames are recorded. No frame is requested for that. Which message draws a frame is known only by
-     * the Looper's {@code Printer}, so it is used instead of the {@code Observer}.
+     * Sets whether each frame is written into the recording, whether or not the detector {@code frames} is on. No frame
+     * is requested for that. Which message draws a frame is known only by the Looper's {@code Printer}, so it is used
+     * instead of the {@code Observer}.
      *
      * @param value false if not set
      * @return this
