@@ -50,6 +50,8 @@ final class Sampler implements Runnable {
     private final ArrayBlockingQueue<EndedStall> stalls = new ArrayBlockingQueue<EndedStall>(MAX_STALLS);
     private final ArrayBlockingQueue<FrameTiming> frames = new ArrayBlockingQueue<FrameTiming>(MAX_FRAMES);
     private final ArrayBlockingQueue<Incident> incidents = new ArrayBlockingQueue<Incident>(MAX_INCIDENTS);
+    private final ArrayBlockingQueue<DroppedFrames> droppedFrames =
+            new ArrayBlockingQueue<DroppedFrames>(MAX_INCIDENTS);
     private List<OpenCall> alive = new ArrayList<OpenCall>();
     private final Dropped dropped;
     private final Suspensions suspensions;
@@ -151,6 +153,13 @@ final class Sampler implements Runnable {
         unparkAsleep();
     }
 
+    void droppedFrames(DroppedFrames frames) {
+        if (!droppedFrames.offer(frames)) {
+            dropped.add(Dropped.DELIVERIES, 1);
+        }
+        unparkAsleep();
+    }
+
     void frame(FrameTiming timing) {
         if (!frames.offer(timing)) {
             dropped.add(Dropped.FRAMES, 1);
@@ -202,7 +211,8 @@ final class Sampler implements Runnable {
         wokenNanos = 0;
         asleep = true;
         // A message that has just begun may not have seen the field asleep.
-        if (!anyMessageRuns() && stalls.isEmpty() && incidents.isEmpty() && drainNext == null && !stopped) {
+        if (!anyMessageRuns() && stalls.isEmpty() && incidents.isEmpty() && droppedFrames.isEmpty()
+                && drainNext == null && !stopped) {
             LockSupport.park(this);
         }
         asleep = false;
@@ -267,6 +277,10 @@ final class Sampler implements Runnable {
             }
             writer.incident(i);
             delivery.incident(i);
+            n++;
+        }
+        for (DroppedFrames d = droppedFrames.poll(); d != null; d = droppedFrames.poll()) {
+            delivery.droppedFrames(d);
             n++;
         }
         return n;
