@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tracegen/tracegen/internal/textreport"
 )
@@ -167,7 +168,42 @@ func (i *Incident) Line(r *Recording) string {
 	return text
 }
 
-// culprits are the innermost methods of the app in the first stack, at most three.
+// Methods returns what leads to where the time went, the outermost first: the methods of the hot path, or, without calls,
+// at most three of the app in the most telling stack; empty if nothing is known.
+func (i *Incident) Methods() []string {
+	var methods []string
+	for _, step := range i.HotPath {
+		methods = append(methods, step.Method.Identity())
+	}
+	if len(methods) == 0 {
+		methods = i.culprits()
+		slices.Reverse(methods)
+	}
+	return methods
+}
+
+// Trouble reports whether it is one by itself: figures about frames and starts are none, and what a stall covers is
+// reported with the stall.
+func (i *Incident) Trouble() bool {
+	switch i.Kind {
+	case incidentSceneFrames, incidentProfile, incidentSigquit:
+		return false
+	case incidentStartup:
+		return len(i.HotPath) > 0 && !i.Covered // only of a slow start there are records
+	}
+	return !i.Covered
+}
+
+// Lasted returns how long it lasted, or, if it has no end, how long it had lasted when its last stack was taken.
+func (i *Incident) Lasted() time.Duration {
+	lasted := i.Wall
+	for k := range i.Stacks {
+		lasted = max(lasted, i.Stacks[k].After)
+	}
+	return lasted
+}
+
+// culprits are the innermost methods of the app in the most telling stack, at most three, the innermost first.
 func (i *Incident) culprits() []string {
 	if len(i.Stacks) == 0 {
 		return nil
