@@ -402,8 +402,12 @@ public final class ThreadTrace {
         return queue;
     }
 
-    /** Returns when the running message began, in {@link Platform#nanoTime()}; 0 if none runs. */
-    long runningSince() {
+    /**
+     * Returns when the running message, IdleHandler or input event began. May be called on any thread.
+     *
+     * @return the time in {@link Platform#nanoTime()}; 0 if none runs
+     */
+    public long runningSince() {
         return runningSince;
     }
 

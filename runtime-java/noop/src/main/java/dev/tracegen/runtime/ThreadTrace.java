@@ -44,6 +44,15 @@ public final class ThreadTrace {
     }
 
     /**
+     * Returns no time.
+     *
+     * @return 0
+     */
+    public long runningSince() {
+        return 0;
+    }
+
+    /**
      * Returns no number.
      *
      * @return 0

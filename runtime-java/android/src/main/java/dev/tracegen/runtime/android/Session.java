@@ -9,6 +9,8 @@ import dev.tracegen.runtime.MappingReader;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.ThreadTrace;
+import dev.tracegen.runtime.detector.Detectors;
+import dev.tracegen.runtime.detector.ThreadSchedule;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -35,6 +37,9 @@ final class Session implements Runnable {
     private volatile Recorder recorder;
     private volatile LooperMonitor monitor;
     private volatile FrameTimes frames;
+
+    /** Made when the first detector is switched on, with the detectors' thread. Set by the thread of Background. */
+    private volatile Detectors detectors;
 
     /** The other Loopers. Guarded by itself. It keeps no Looper alive. */
     private final WeakHashMap<Looper, Watched> others = new WeakHashMap<Looper, Watched>();
@@ -113,7 +118,62 @@ final class Session implements Runnable {
                 install();
             }
         });
+        for (String name : c.detectors) {
+            switchDetector(name, true);
+        }
         foreground.guess();
+    }
+
+    /**
+     * Switches a detector on or off, now or as soon as there is a recorder. Returns at once.
+     *
+     * @return false if the session has ended, or if there is no detector of that name
+     */
+    boolean detector(final String name, final boolean on) {
+        if (stopped || !DetectorTable.names().contains(name)) {
+            return false;
+        }
+        // Tasks run in order, and the first one of the session starts the recorder.
+        Background.run(new Runnable() {
+            @Override
+            public void run() {
+                switchDetector(name, on);
+            }
+        });
+        return true;
+    }
+
+    /** Returns the frame times of the main thread; null before the recorder has started. */
+    FrameTimes frames() {
+        return frames;
+    }
+
+    ActivityEvents activities() {
+        return activities;
+    }
+
+    /** On the thread of Background. */
+    private void switchDetector(String name, boolean on) {
+        Detectors d = detectors;
+        Recorder r = recorder;
+        if (stopped || r == null || d == null && !on) {
+            return;
+        }
+        if (d == null) {
+            Looper main = Looper.getMainLooper();
+            LooperAccess loop = new LooperAccess(main, r.thread(main.getThread()), r.platform(),
+                    config.monitor.hiddenApi);
+            d = new Detectors(r, loop, new ThreadSchedule(r.platform()));
+            for (String problem : DetectorTable.addTo(d, this, context, config.detectorSettings)) {
+                Log.w(TracegenRuntime.TAG, problem);
+            }
+            detectors = d;
+            if (stopped) {
+                d.stop();
+                return;
+            }
+        }
+        d.set(name, on);
     }
 
     /** Reports the main thread's messages to the recorder. On the main thread. */
@@ -167,6 +227,10 @@ final class Session implements Runnable {
     void stop() {
         stopped = true;
         Recorder r = recorder;
+        Detectors d = detectors;
+        if (d != null) {
+            d.stop();
+        }
         try {
             foreground.unregister();
             activities.unregister();
