@@ -230,6 +230,15 @@ func (i *Incident) telling() *IncidentStack {
 	return best
 }
 
+// Telling returns the frames of the most telling stack, the innermost first: those of the last stack of the incident's
+// thread that shows a method of the app, else of the first stack; empty if there is no stack.
+func (i *Incident) Telling() []string {
+	if len(i.Stacks) == 0 {
+		return nil
+	}
+	return i.telling().Frames
+}
+
 // hashText returns a hash as 16 hexadecimal digits.
 func hashText(text string) string {
 	h := fnv.New64a()
@@ -436,8 +445,10 @@ func (i *Incident) profileText() string {
 func profileOpener(file, kind string) string {
 	name := strings.ToLower(file)
 	switch {
-	case strings.HasSuffix(name, ".hprof") || strings.Contains(kind, "heap") && strings.Contains(kind, "java"):
+	case strings.HasSuffix(name, ".hprof"):
 		return "a dump of the Java heap: open it with Android Studio or, converted by hprof-conv, with Eclipse MAT"
+	case kind == "java-heap-dump":
+		return "a dump of the Java heap in Perfetto's format: open it at ui.perfetto.dev"
 	case kind == "heap-profile" || strings.Contains(name, "heap-profile"):
 		return "a profile of the native heap: open it at ui.perfetto.dev"
 	case strings.Contains(kind, "stack-sampling") || strings.Contains(name, "stack-sampling"):
