@@ -117,7 +117,7 @@ final class ProfilingResults extends Detector {
                     .invoke(manager, executor, listener);
             addTriggers();
         } catch (Exception e) {
-            stop();
+            // Detectors calls stop.
             throw new IllegalStateException("ProfilingManager refuses: " + cause(e), e);
         }
     }
@@ -143,6 +143,9 @@ final class ProfilingResults extends Detector {
 
     @Override
     protected void stop() {
+        if (manager == null) {
+            return;
+        }
         try {
             if (listener != null) {
                 manager.getClass()
