@@ -80,6 +80,12 @@ final class DetectorTable {
                 return StartupSource.create(settings, context, session.activities());
             }
         };
+        new Entry("profiling", "triggers", ANY) {
+            @Override
+            Detector create(Session session, Context context, Properties settings) {
+                return ProfilingResults.create(settings, context);
+            }
+        };
     }
 
     /** Returns the names of all detectors, in the order of the table. */
