@@ -16,7 +16,7 @@ import (
 //
 //	pair     ..., target, posted          dup2
 //	pairLong ..., target, posted, long    dup2_x2, pop2, dup2_x2
-//	lone     ..., message                 dup, dup
+//	lone     ..., posted                  dup, dup; posted gets the same object twice: the target is not known
 //
 // dup2_x2 and pop2 move the long below the two words, and the second dup2_x2 copies these back above it.
 
@@ -61,8 +61,8 @@ var postCalls = map[[2]string]postForm{
 	{"sendToTarget", "()V"}:                                                          postLone,
 	{"runOnUiThread", "(Ljava/lang/Runnable;)V"}:                                     postPair,
 	{"execute", "(Ljava/lang/Runnable;)V"}:                                           postPair,
-	{"dispatch", "(Lkotlin/coroutines/CoroutineContext;Ljava/lang/Runnable;)V"}:      postPair,
-	{"dispatchYield", "(Lkotlin/coroutines/CoroutineContext;Ljava/lang/Runnable;)V"}: postPair,
+	{"dispatch", "(Lkotlin/coroutines/CoroutineContext;Ljava/lang/Runnable;)V"}:      postLone,
+	{"dispatchYield", "(Lkotlin/coroutines/CoroutineContext;Ljava/lang/Runnable;)V"}: postLone,
 }
 
 // postFormOf returns the form of the probe for the invokevirtual or invokeinterface at pc; ok is false if it gets none.

@@ -42,7 +42,7 @@ var probeShapes = []struct {
 		"4: aload_0 | 5: aload_0 | 6: CALL | 9: pop", 2, 2},
 	{"dispatch", "aload_0 | aload_0 | aload_0 | invokevirtual kotlinx/coroutines/CoroutineDispatcher.dispatch" +
 		"(Lkotlin/coroutines/CoroutineContext;Ljava/lang/Runnable;)V",
-		"4: aload_0 | 5: aload_0 | 6: aload_0 | 7: dup2 | 8: iconst_5 | 9: invokestatic OBJECT | 12: CALL", 3, 6},
+		"4: aload_0 | 5: aload_0 | 6: aload_0 | 7: dup | 8: dup | 9: iconst_5 | 10: invokestatic OBJECT | 13: CALL", 3, 6},
 }
 
 // Invariant: With posts traced, each call that posts a message has one probe directly in front of it, of the form that

@@ -109,7 +109,7 @@ func probeFor(ref classfile.Ref) postKind {
 		}
 	case "dispatch", "dispatchYield":
 		if ref.Descriptor == "(Lkotlin/coroutines/CoroutineContext;"+runnable+")V" {
-			return object(copiesTwo)
+			return object(copiesFirstTwice)
 		}
 	}
 	return postKind{}
