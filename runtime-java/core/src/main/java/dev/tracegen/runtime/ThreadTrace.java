@@ -238,6 +238,15 @@ public final class ThreadTrace {
         return sequence();
     }
 
+    /**
+     * Returns the number of the first record of the message that runs.
+     *
+     * @return the same as {@link #nextRecord} if none runs
+     */
+    public long messageRecord() {
+        return runningSince != 0 ? firstRecord : sequence();
+    }
+
     /** Reports that the queue is idle. Updates the time of the records to the exact one. */
     public void idle() {
         mark();

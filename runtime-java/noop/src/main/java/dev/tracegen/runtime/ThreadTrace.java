@@ -43,6 +43,15 @@ public final class ThreadTrace {
     public void messageEnd() {
     }
 
+    /**
+     * Returns no number.
+     *
+     * @return 0
+     */
+    public long messageRecord() {
+        return 0;
+    }
+
     /** Does nothing. */
     public void idle() {
     }

@@ -30,6 +30,7 @@ final class Session implements Runnable {
     private final Context context;
     private final RuntimeConfig given;
     private final Foreground foreground;
+    private final ActivityEvents activities;
     private volatile boolean stopped;
     private volatile RuntimeConfig config;
     private volatile Recorder recorder;
@@ -53,12 +54,14 @@ final class Session implements Runnable {
         this.context = context;
         this.given = config;
         this.foreground = new Foreground(context);
+        this.activities = new ActivityEvents(context);
     }
 
     /** Begins. To be called once. */
     void begin() {
         // At once: an activity may be started before the files are read.
         foreground.register();
+        activities.register();
         PostedBy.begin(new PostTargets());
         if (given != null && Looper.myLooper() == Looper.getMainLooper()) {
             // The app may ask for this monitor next, and should get one with these options.
@@ -73,6 +76,8 @@ final class Session implements Runnable {
         if (stopped) {
             return;
         }
+        // First of all: it is that of a process that has just begun.
+        activities.readImportance();
         RuntimeConfig c = given != null ? given : RuntimeConfig.read(context);
         if (!c.enabled) {
             disable(c);
@@ -99,7 +104,8 @@ final class Session implements Runnable {
         }
         ExitInfo.begin(context, output, process, c.processStateSummary, options);
         foreground.report(r);
-        frames = c.frames ? new FrameTimes(r, Refresh.of(context)) : null;
+        activities.first(r.firstNanos());
+        frames = new FrameTimes(r, Refresh.of(context), c.frames);
         for (Looper looper : looperList()) {
             open(looper);
         }
@@ -125,7 +131,8 @@ final class Session implements Runnable {
             LooperMonitor m = openMonitor(config);
             m.addFirst(new RecorderListener(trace));
             m.add(foreground.idleListener());
-            if (frames != null) {
+            m.add(activities.focusSearch());
+            if (config.frames) {
                 m.add(frames);
             }
             if (config.inputEvents) {
@@ -165,6 +172,7 @@ final class Session implements Runnable {
         Recorder r = recorder;
         try {
             foreground.unregister();
+            activities.unregister();
             if (frames != null) {
                 frames.stop();
             }
