@@ -6,6 +6,7 @@ import android.os.Handler;
 import android.os.Looper;
 import android.util.Log;
 import dev.tracegen.runtime.MappingReader;
+import dev.tracegen.runtime.PostedBy;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.ThreadTrace;
@@ -76,6 +77,7 @@ final class Session implements Runnable {
         // At once: an activity may be started before the files are read.
         foreground.register();
         activities.register();
+        PostedBy.begin(new PostTargets());
         if (given != null && Looper.myLooper() == Looper.getMainLooper()) {
             // The app may ask for this monitor next, and should get one with these options.
             openMonitor(given);
@@ -233,6 +235,7 @@ final class Session implements Runnable {
     /** Stops recording. Does not wait, and has no effect the second time. */
     void stop() {
         stopped = true;
+        PostedBy.end();
         Recorder r = recorder;
         Detectors d = detectors;
         if (d != null) {
