@@ -173,6 +173,8 @@ public final class Sender implements Runnable {
             lastReason = reason;
             return again;
         }
+        // Without a report it may not exist yet.
+        outbox.directory().mkdirs();
         ProcessLock claim = ProcessLock.of(new File(outbox.directory(), "sender.lock"));
         if (claim == null) {
             return again;
