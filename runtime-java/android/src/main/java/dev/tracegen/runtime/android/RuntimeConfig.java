@@ -46,7 +46,11 @@ import org.jspecify.annotations.Nullable;
  *   hidden-api     true | false                     (true: uses members of Android that are not public API
  *                                                   where Android allows it)
  *   process-state-summary  true | false             (false: see {@link #processStateSummary})
+ *   upload         https://...                      (none: nothing is reported) the collector
+ *   notify         true | false                     (false: for debug builds, shows stalls in a notification)
  * </pre>
+ *
+ * <p>docs/reporting.md has the other keys about reports.
  *
  * <p>The setters return this object. {@link TracegenRuntime#start} reads it once.
  */
@@ -67,6 +71,7 @@ public final class RuntimeConfig {
     boolean frames;
     boolean inputEvents;
     boolean processStateSummary;
+    final ReportSettings reports = new ReportSettings();
     final RecorderOptions recorder = new RecorderOptions();
     final MonitorOptions monitor = new MonitorOptions();
     private final List<String> problems = new ArrayList<String>();
@@ -154,7 +159,7 @@ public final class RuntimeConfig {
             inputEvents = flag(value);
         } else if (key.equals("process-state-summary")) {
             processStateSummary = flag(value);
-        } else {
+        } else if (!reports.set(key, value)) {
             recorder.set(key, value);
         }
     }

@@ -34,6 +34,7 @@ final class Session implements Runnable {
     private volatile Recorder recorder;
     private volatile LooperMonitor monitor;
     private volatile FrameTimes frames;
+    private volatile Reporting reporting;
 
     /** The other Loopers. Guarded by itself. It keeps no Looper alive. */
     private final WeakHashMap<Looper, Watched> others = new WeakHashMap<Looper, Watched>();
@@ -72,15 +73,19 @@ final class Session implements Runnable {
             return;
         }
         RuntimeConfig c = given != null ? given : RuntimeConfig.read(context);
+        String process = ProcessName.read();
+        Reporting reports = Reporting.prepare(context, this, c, process);
         if (!c.enabled) {
             disable(c);
             stop();
             TracegenRuntime.ended(this);
+            if (reports != null) {
+                reports.begin(null, foreground, null);
+            }
             return;
         }
         logProblems(c);
         RecorderOptions options = c.recorder;
-        String process = ProcessName.read();
         options.platform(new AndroidPlatform());
         File output = OutputPath.of(context, c.output, process);
         options.output(output);
@@ -94,6 +99,14 @@ final class Session implements Runnable {
         if (stopped) {
             r.stop();
             return;
+        }
+        if (reports != null) {
+            reporting = reports;
+            reports.begin(r, foreground, output == null ? null : output.getParentFile());
+            if (stopped) {
+                reports.stop();
+                return;
+            }
         }
         ExitInfo.begin(context, output, process, c.processStateSummary, options);
         foreground.report(r);
@@ -156,10 +169,35 @@ final class Session implements Runnable {
         return m;
     }
 
+    /** Stops recording after a time, because it was switched on for that time. */
+    void endAfter(long millis) {
+        new Handler(Looper.getMainLooper()).postDelayed(new Runnable() {
+            @Override
+            public void run() {
+                if (!stopped) {
+                    Log.i(TracegenRuntime.TAG, "the time for which recording was switched on is over");
+                    stop();
+                    TracegenRuntime.ended(Session.this);
+                }
+            }
+        }, millis);
+    }
+
+    /** Stops recording, because the collector has switched it off. Settings are fetched still. */
+    void switchedOff() {
+        reporting = null;
+        stop();
+        TracegenRuntime.ended(this);
+    }
+
     /** Stops recording. Does not wait, and has no effect the second time. */
     void stop() {
         stopped = true;
         Recorder r = recorder;
+        Reporting reports = reporting;
+        if (reports != null) {
+            reports.stop();
+        }
         try {
             foreground.unregister();
             if (frames != null) {

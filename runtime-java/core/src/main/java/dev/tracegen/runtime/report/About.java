@@ -33,6 +33,16 @@ public final class About {
         return this;
     }
 
+    /**
+     * Returns a fact.
+     *
+     * @param key as in {@link #set}
+     * @return null if it was not set
+     */
+    public @Nullable Object get(String key) {
+        return facts.get(key);
+    }
+
     Map<String, Object> facts() {
         synchronized (facts) {
             return new LinkedHashMap<String, Object>(facts);

@@ -131,6 +131,10 @@ final class Json {
             char c = text.charAt(k);
             if (c == '"' || c == '\\') {
                 raw('\\').raw(c);
+            } else if (c == 0) {
+                // Databases end a text there, and the collector refuses it.
+                out.append('\uFFFD');
+                bytes += 3;
             } else if (c < 0x20) {
                 ascii("\\u00").raw(HEX.charAt(c >> 4)).raw(HEX.charAt(c & 15));
             } else if (c < 0x80) {

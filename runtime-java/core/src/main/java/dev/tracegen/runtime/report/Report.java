@@ -8,6 +8,7 @@ import dev.tracegen.runtime.Platform;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.Stall;
 import dev.tracegen.runtime.ThreadStack;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -25,7 +26,9 @@ public final class Report {
     /** What {@link #json} may need for the members that are added when the report is stored. */
     private static final int RESERVED = 4 << 10;
 
-    private static final int MAX_TEXT = 8 << 10;
+    /** In UTF-8 it has at most three times as many bytes. The collector takes 4,000. */
+    private static final int MAX_TEXT = 1300;
+    private static final int MAX_KEY = 100;
     private static final int MAX_CALLS = 30;
     private static final int MAX_PATH = 256;
     private static final int MAX_FRAMES = 128;
@@ -180,9 +183,12 @@ public final class Report {
         }
 
         void basic(About about, String scene, boolean foreground, String thread, String what) {
+            Map<String, Object> facts = about.facts();
+            // JSON must not have a name twice.
+            facts.keySet().removeAll(Arrays.asList("mapping", "scene", "foreground", "thread", "what"));
             json.key("basic").open('{');
             json.key("mapping").value(MappingInfo.digest());
-            members(about.facts(), BASIC_LIMIT, "basic");
+            members(facts, BASIC_LIMIT, "basic");
             json.text("scene", cutText(scene)).key("foreground").value(foreground);
             json.text("thread", cutText(thread)).text("what", cutText(what));
             json.close('}');
@@ -191,8 +197,9 @@ public final class Report {
         /** Begins the group of times and leaves it open. */
         void timing(long beginNanos, long nanos, boolean ended) {
             long ago = platform.nanoTime() - beginNanos;
-            json.key("timing").open('{').key("wallMillis").value(platform.wallMillis() - ago / 1000000);
-            json.key("durationMillis").millis(nanos).key("ended").value(ended);
+            json.key("timing").open('{').key("wallMillis")
+                    .value(Math.max(0, platform.wallMillis() - ago / 1000000));
+            json.key("durationMillis").millis(Math.max(0, nanos)).key("ended").value(ended);
         }
 
         void machine(Map<String, ?> machine, long cpuNanos, long wallNanos) {
@@ -298,8 +305,8 @@ public final class Report {
                     continue;
                 }
                 long mark = json.mark();
-                json.key(cutText(e.getKey())).any(value instanceof String ? cutText((String) value) : value);
-                if (json.bytes() > limit || written >= MAX_MEMBERS) {
+                json.key(e.getKey()).any(value instanceof String ? cutText((String) value) : value);
+                if (json.bytes() > limit || written >= MAX_MEMBERS || e.getKey().length() > MAX_KEY) {
                     json.back(mark);
                     count(what, 1);
                 } else {
@@ -314,11 +321,11 @@ public final class Report {
         }
 
         private String cutText(String text) {
-            if (text == null || text.length() <= MAX_TEXT / 4) {
+            if (text == null || text.length() <= MAX_TEXT) {
                 return text;
             }
             count("texts", 1);
-            return text.substring(0, MAX_TEXT / 4);
+            return text.substring(0, MAX_TEXT);
         }
 
         private void count(String what, int more) {

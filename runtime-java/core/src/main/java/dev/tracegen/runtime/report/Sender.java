@@ -44,6 +44,7 @@ public final class Sender implements Runnable {
     private Properties state = new Properties();
 
     private volatile @Nullable RemoteConfig config;
+    private volatile boolean configOnly;
 
     // Guarded by lock.
     private boolean started;
@@ -81,6 +82,17 @@ public final class Sender implements Runnable {
      */
     public Sender config(@Nullable RemoteConfig value) {
         config = value;
+        return this;
+    }
+
+    /**
+     * Sets whether only the configuration is fetched, because recording is switched off. May be called at any time.
+     *
+     * @param value false if not set
+     * @return this
+     */
+    public Sender configOnly(boolean value) {
+        configOnly = value;
         return this;
     }
 
@@ -160,8 +172,8 @@ public final class Sender implements Runnable {
         RemoteConfig c = config;
         long again = c == null ? options.check : Math.min(options.check, c.survive());
         boolean fetch = c != null && c.isDue(now);
-        boolean reports = reportsAreDue(now);
-        boolean recordings = options.recordings != null && now >= nextRecordings;
+        boolean reports = !configOnly && reportsAreDue(now);
+        boolean recordings = !configOnly && options.recordings != null && now >= nextRecordings;
         if (!fetch && !reports && !recordings) {
             return again;
         }
@@ -208,7 +220,7 @@ public final class Sender implements Runnable {
 
     /** Sends all reports. Returns false if something failed. */
     private boolean sendReports() {
-        for (int k = 0; k < MAX_BATCHES && !isStopped(); k++) {
+        for (int k = 0; k < MAX_BATCHES && !isStopped() && !configOnly; k++) {
             long now = platform.wallMillis();
             Batch batch = outbox.batch(most, options.batchBytes, now);
             if (batch == null) {

@@ -17,8 +17,8 @@ class JsonTest {
         for (int k = 0; k < 2000; k++) {
             StringBuilder text = new StringBuilder();
             for (int n = random.nextInt(20); n > 0; n--) {
-                int c = random.nextInt(4) == 0 ? random.nextInt(0x110000) : random.nextInt(0x100);
-                if (c < 0xD800 || c > 0xDFFF) {
+                int c = random.nextInt(4) == 0 ? random.nextInt(0x110000) : 1 + random.nextInt(0xFF);
+                if (c > 0 && c < 0xD800 || c > 0xDFFF) {
                     text.appendCodePoint(c);
                 }
             }
@@ -32,8 +32,8 @@ class JsonTest {
 
     @Test
     void halfAPairIsNoCharacter() {
-        Json json = new Json().value("a\uD800b\uDC00");
-        assertEquals("\"a\uFFFDb\uFFFD\"", json.toString());
+        Json json = new Json().value("a\uD800b\uDC00\0");
+        assertEquals("\"a\uFFFDb\uFFFD\uFFFD\"", json.toString());
         assertEquals(json.toString().getBytes(StandardCharsets.UTF_8).length, json.bytes());
     }
 

@@ -94,11 +94,13 @@ class ReportTest {
                 about.set("key-" + k, hostile);
             }
             r.recorder.detectorStates(states);
+            about.set("scene", "twice");
             String json = Report.of(r.incident(b), r.recorder, about, states)
                     .json(",\"dropped\":{\"full\":9223372036854775807}");
             int bytes = json.getBytes(StandardCharsets.UTF_8).length;
             assertTrue(bytes <= Report.MAX_BYTES, bytes + " bytes");
             assertTrue(bytes > Report.MAX_BYTES / 2, bytes + " bytes");
+            assertFalse(json.contains("twice"), "a name is there twice");
             Map<String, Object> cut = Reports.group(json, "cut");
             for (String what : new String[] {"samples", "facts", "basic", "cpu", "detectors", "texts", "frames"}) {
                 assertTrue(cut.containsKey(what), what + " is not in " + cut);
