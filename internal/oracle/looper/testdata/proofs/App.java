@@ -72,7 +72,7 @@ public final class App extends android.app.Application {
     }
 
     @Override
-    public int checkPermission(String permission, int pid, int uid) {
+    public int checkCallingOrSelfPermission(String permission) {
         return (" " + permissions + " ").contains(" " + permission + " ") ? PackageManager.PERMISSION_GRANTED
                 : PackageManager.PERMISSION_DENIED;
     }

@@ -10,7 +10,6 @@ import android.os.BatteryManager;
 import android.os.Handler;
 import android.os.Looper;
 import android.os.MessageQueue;
-import android.os.Process;
 import dev.tracegen.runtime.report.Moment;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -51,7 +50,8 @@ final class GoodMoment implements Moment {
 
     private String network() {
         try {
-            if (context.checkPermission(STATE, Process.myPid(), Process.myUid()) != PackageManager.PERMISSION_GRANTED) {
+            // On a thread that serves no other process, it is the permission of this one.
+            if (context.checkCallingOrSelfPermission(STATE) != PackageManager.PERMISSION_GRANTED) {
                 return anyNetwork ? "" : "whether the network costs money is not known, because the app lacks the"
                         + " permission " + STATE + "; upload-network=any sends anyway";
             }

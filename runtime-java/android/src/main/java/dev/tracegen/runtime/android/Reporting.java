@@ -5,7 +5,6 @@ import android.content.pm.ApplicationInfo;
 import android.content.pm.PackageInfo;
 import android.net.TrafficStats;
 import android.os.Build;
-import android.os.Process;
 import android.util.Log;
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.IncidentListener;
@@ -175,7 +174,7 @@ final class Reporting implements StallListener, IncidentListener, RemoteConfig.L
         a.set("manufacturer", Build.MANUFACTURER).set("device", Build.MODEL).set("abi", abi());
         a.set("sdk", Build.VERSION.SDK_INT).set("process", process);
         try {
-            a.set("pid", Process.myPid());
+            a.set("pid", ExitInfo.pid());
         } catch (Throwable e) {
             // As above.
         }

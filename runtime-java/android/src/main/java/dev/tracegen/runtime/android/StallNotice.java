@@ -7,7 +7,6 @@ import android.content.Context;
 import android.content.Intent;
 import android.content.pm.PackageManager;
 import android.os.Build;
-import android.os.Process;
 import android.util.Log;
 import dev.tracegen.runtime.report.Report;
 
@@ -41,8 +40,8 @@ final class StallNotice {
     /** Shows a report. Calls other processes, so not on the main thread. Never throws. */
     void show(String title, String text, Report report) {
         try {
-            if (Build.VERSION.SDK_INT >= TIRAMISU && context.checkPermission("android.permission.POST_NOTIFICATIONS",
-                    Process.myPid(), Process.myUid()) != PackageManager.PERMISSION_GRANTED) {
+            if (Build.VERSION.SDK_INT >= TIRAMISU && context.checkCallingOrSelfPermission(
+                    "android.permission.POST_NOTIFICATIONS") != PackageManager.PERMISSION_GRANTED) {
                 fail("the app lacks the permission POST_NOTIFICATIONS", null);
                 return;
             }
