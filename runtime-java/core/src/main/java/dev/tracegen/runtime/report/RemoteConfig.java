@@ -13,6 +13,7 @@ import java.security.PublicKey;
 import java.security.Signature;
 import java.security.interfaces.ECPublicKey;
 import java.security.spec.X509EncodedKeySpec;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Random;
@@ -51,6 +52,12 @@ public final class RemoteConfig {
         void accepted(Properties settings);
     }
 
+    /**
+     * The serials that this process has begun to try, by the file. To begin again in the same process, because recording
+     * was started again, is no death of it. Also the lock of all files here, which several objects may use.
+     */
+    private static final Map<String, Long> BEGUN = new HashMap<String, Long>();
+
     private final File directory;
     private final File file;
     private final File stateFile;
@@ -64,7 +71,7 @@ public final class RemoteConfig {
     private String query = "";
     private @Nullable Listener listener;
 
-    /** When the settings were applied that the process has not survived yet, in {@link Platform#nanoTime}. */
+    /** When the settings were applied that the process has not survived yet, in nanoseconds. Guarded by BEGUN. */
     private long trialSince;
     private boolean onTrial;
     private long next = -1;
@@ -142,6 +149,19 @@ public final class RemoteConfig {
      *     recording off
      */
     public Properties begin() {
+        synchronized (BEGUN) {
+            return settings();
+        }
+    }
+
+    /** Forgets what this process has begun, as if it were another one. For tests. */
+    static void forget() {
+        synchronized (BEGUN) {
+            BEGUN.clear();
+        }
+    }
+
+    private Properties settings() {
         Properties stored = stored();
         if (stored == null) {
             return new Properties();
@@ -160,8 +180,10 @@ public final class RemoteConfig {
         if (DiskFile.number(trial, "survived", 0) >= serial) {
             return stored;
         }
+        Long begun = BEGUN.put(trialFile.getPath(), serial);
         boolean again = DiskFile.number(trial, "serial", 0) == serial;
-        long deaths = again ? DiskFile.number(trial, "deaths", 0) + 1 : 0;
+        boolean died = begun == null || begun != serial;
+        long deaths = again ? DiskFile.number(trial, "deaths", 0) + (died ? 1 : 0) : 0;
         trial.setProperty("serial", Long.toString(serial));
         trial.setProperty("deaths", Long.toString(deaths));
         if (deaths >= DEATHS) {
@@ -187,7 +209,7 @@ public final class RemoteConfig {
         return p != null && packageName.equals(p.getProperty("package")) ? p : null;
     }
 
-    private synchronized void beginTrial() {
+    private void beginTrial() {
         onTrial = true;
         trialSince = platform.nanoTime();
     }
@@ -197,7 +219,13 @@ public final class RemoteConfig {
      *
      * @return after how many milliseconds to call it again
      */
-    synchronized long survive() {
+    long survive() {
+        synchronized (BEGUN) {
+            return survived();
+        }
+    }
+
+    private long survived() {
         long left = TRIAL_MILLIS - (platform.nanoTime() - trialSince) / 1000000;
         if (!onTrial || left > 0) {
             return onTrial ? left : Long.MAX_VALUE;
@@ -210,12 +238,14 @@ public final class RemoteConfig {
     }
 
     /** Ends the trial without a result, because recording was stopped in an orderly way. */
-    synchronized void abandon() {
-        if (onTrial) {
-            onTrial = false;
-            Properties trial = DiskFile.properties(trialFile);
-            trial.setProperty("deaths", Long.toString(DiskFile.number(trial, "deaths", 0) - 1));
-            save(trialFile, trial);
+    void abandon() {
+        synchronized (BEGUN) {
+            if (onTrial) {
+                onTrial = false;
+                Properties trial = DiskFile.properties(trialFile);
+                trial.setProperty("deaths", Long.toString(Math.max(-1, DiskFile.number(trial, "deaths", 0) - 1)));
+                save(trialFile, trial);
+            }
         }
     }
 
@@ -255,6 +285,12 @@ public final class RemoteConfig {
      * @return empty if they were accepted; otherwise why not
      */
     public String accept(byte[] body) {
+        synchronized (BEGUN) {
+            return store(body);
+        }
+    }
+
+    private String store(byte[] body) {
         Properties p = body.length > MAX_BYTES ? null : verified(body);
         if (p == null) {
             return "the signature is wrong";
@@ -287,6 +323,7 @@ public final class RemoteConfig {
         return "";
     }
 
+    /** Replaces a file. Of all processes only the one that sends changes the state, and each has its own trial. */
     private boolean save(File to, Properties p) {
         try {
             DiskFile.replace(to, new File(to.getPath() + DiskFile.TEMPORARY), DiskFile.content(p), true);

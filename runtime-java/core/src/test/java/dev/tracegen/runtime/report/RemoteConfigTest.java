@@ -56,6 +56,7 @@ class RemoteConfigTest {
 
     /** As of another start of the process. */
     private RemoteConfig config() {
+        RemoteConfig.forget();
         return new RemoteConfig(dir.toFile(), "a.b", key(PAIR), "a.b", platform, new Random(1));
     }
 
@@ -139,6 +140,17 @@ class RemoteConfigTest {
         // Another process finds out by itself.
         assertEquals("400", new RemoteConfig(dir.toFile(), "a.b:push", key(PAIR), "a.b", platform, new Random(1)).begin()
                 .getProperty("slow"));
+    }
+
+    @Test
+    void anotherStartOfTheSameProcessIsNoDeath() throws Exception {
+        config().accept(signed(PAIR, settings(1, "slow=300")));
+        for (int k = 0; k < 5; k++) {
+            assertEquals("300", new RemoteConfig(dir.toFile(), "a.b", key(PAIR), "a.b", platform, new Random(1)).begin()
+                    .getProperty("slow"));
+        }
+        assertEquals("300", config().begin().getProperty("slow"), "it has died once");
+        assertEquals(null, config().begin().getProperty("slow"));
     }
 
     @Test
