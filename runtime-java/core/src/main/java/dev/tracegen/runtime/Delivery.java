@@ -84,6 +84,18 @@ final class Delivery implements Runnable {
         }
     }
 
+    /** Hands over dropped frames, or counts them as dropped deliveries. On the sampler's thread only. */
+    void droppedFrames(final DroppedFrames frames) {
+        if (Recorder.droppedFrameListener() != null) {
+            offer(new Job() {
+                @Override
+                void deliver() {
+                    call(Recorder.droppedFrameListener(), frames);
+                }
+            }, frames.bytes());
+        }
+    }
+
     private void offer(Job job, long bytes) {
         long most = recorder.queueBytes() / 2;
         long used = queue.bytes();
@@ -137,6 +149,17 @@ final class Delivery implements Runnable {
         }
         try {
             listener.incidentFound(incident);
+        } catch (Throwable e) {
+            recorder.listenerFailed(e);
+        }
+    }
+
+    private void call(DroppedFrameListener listener, DroppedFrames frames) {
+        if (listener == null) {
+            return;
+        }
+        try {
+            listener.framesDropped(texts.droppedFrames(frames));
         } catch (Throwable e) {
             recorder.listenerFailed(e);
         }

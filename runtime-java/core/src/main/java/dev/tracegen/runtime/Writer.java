@@ -242,6 +242,7 @@ final class Writer implements Runnable {
             if (out != null) {
                 writeDropped();
                 writeLate();
+                out.detectors(recorder.detectorStates());
                 job.write(out);
                 endIfRefused();
             }
@@ -287,6 +288,7 @@ final class Writer implements Runnable {
             if (out != null) {
                 writeDropped();
                 writeLate();
+                out.detectors(recorder.detectorStates());
                 out.close();
             }
         } catch (Throwable e) {
@@ -487,6 +489,8 @@ final class Writer implements Runnable {
         offer(new Job() {
             @Override
             void write(RecordingWriter out) {
+                // The time of day of an incident must be right behind a deep sleep, too.
+                out.clock();
                 if (incident.records != null) {
                     out.records(incident.trace, incident.records);
                 }
