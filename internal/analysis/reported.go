@@ -9,22 +9,18 @@ import (
 )
 
 // NamedPath puts names to the hot path of a report, which has the IDs of methods, the outermost first. The key is equal
-// to [Stall.Key] of a stall with the same hot path. complete is false if names lack one of the methods.
-func NamedPath(names *Names, ids []uint32) (path []Method, key string, complete bool) {
+// to [Stall.Key] of a stall with the same hot path.
+func NamedPath(names *Names, ids []uint32) (path []Method, key string) {
 	var steps []Step
-	complete = true
 	for _, id := range ids {
 		m := methodOf(names, trace.Method(id))
-		if m.Unresolved {
-			complete = false
-		}
 		if m.pseudo() {
 			continue
 		}
 		path = append(path, m)
 		steps = append(steps, Step{Method: m})
 	}
-	return path, pathKey(steps), complete
+	return path, pathKey(steps)
 }
 
 // NamedFrames restores the original names in a stack, the innermost frame first, by the mapping of R8 that the names

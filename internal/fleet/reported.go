@@ -15,14 +15,14 @@ import (
 const keyFrames = 3
 
 // FromReport makes a stall of what a device has reported. names are those of its build; other is a mapping of R8 for the
-// frames of stacks if names have none, it may be nil. named is false if names lack a method of the hot path: its ID
-// stands for it then, so that the key is of no use in another build.
+// frames of stacks if names have none, it may be nil. The ID of a method stands for one that names lack; the key is of no
+// use in another build then.
 //
 // The key of a stalled message is that of its hot path, as in a recording. An idle handler, an input event and an
 // incident have keys of their own kind. Without calls, the innermost frames of the app in the stack with the most
 // samples stand for the hot path; without a stack, what the report says has run.
-func FromReport(r *stallreport.Report, names *analysis.Names, other *r8.Mapping) (s Stall, named bool) {
-	s = Stall{
+func FromReport(r *stallreport.Report, names *analysis.Names, other *r8.Mapping) Stall {
+	s := Stall{
 		Recording: r.Recording, ReportID: r.ID, ReportKind: r.Kind, Detector: r.Detector,
 		App: r.Package, Version: r.VersionName, Code: r.VersionCode, Device: r.Device, User: r.User,
 		Wall: r.Ran().Nanoseconds(), CPU: -1, Title: cmp.Or(r.What, r.Kind), Scene: r.Scene,
@@ -37,7 +37,7 @@ func FromReport(r *stallreport.Report, names *analysis.Names, other *r8.Mapping)
 	if r.GC != nil {
 		cause.GC = *r.GC
 	}
-	path, key, named := analysis.NamedPath(names, r.HotPath)
+	path, key := analysis.NamedPath(names, r.HotPath)
 	for _, m := range path {
 		s.HotPath = append(s.HotPath, m.Identity())
 	}
@@ -75,7 +75,7 @@ func FromReport(r *stallreport.Report, names *analysis.Names, other *r8.Mapping)
 	if r.Kind != stallreport.KindMessage {
 		s.Verdict = r.Kind + ", " + s.Verdict
 	}
-	return s, named
+	return s
 }
 
 // textKey is a key of texts. of separates keys of different things.
