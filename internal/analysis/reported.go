@@ -100,6 +100,9 @@ func VerdictOnReport(r Reported) (Kind, string) {
 		kind = KindLock
 	}
 	text := nameOf(kind)
+	if kind == KindUnknown {
+		text = verdictUnknown.Name
+	}
 	if r.Method != "" {
 		text += ": " + r.Method
 	}
@@ -114,3 +117,6 @@ func VerdictOnReport(r Reported) (Kind, string) {
 
 // ActivityOf returns what a thread with a state, as Java names it, and a stack was doing.
 func ActivityOf(state string, frames []string) Activity { return activityOf(state, frames) }
+
+// Printable replaces what would command a terminal or break a line in a text of a device.
+func Printable(text string) string { return printable(text) }

@@ -30,8 +30,8 @@ type signed struct {
 	file string
 }
 
-// maxConfig limits the size of a configuration, in bytes.
-const maxConfig = 64 << 10
+// maxConfig limits the size of a configuration, in bytes. The app takes 256 KiB with the signature.
+const maxConfig = 255 << 10
 
 // LoadConfigs reads a file of properties, or each file *.properties of a directory, and signs them. Each must have the
 // properties package, serial and expires.

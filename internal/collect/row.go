@@ -57,11 +57,11 @@ type row struct {
 // newRow makes the row of a report, of which line is the text.
 func newRow(r *stallreport.Report, line string, received int64, s *fleet.Stall, named bool) row {
 	return row{
-		ID: r.ID, ReportKind: r.Kind, Detector: known(r.Detector), Key: s.Key, Named: named, Kind: string(s.Kind),
-		Verdict: s.Verdict, Title: s.Title, Method: known(s.Method), HotPath: s.HotPath, Scene: known(r.Scene),
-		Foreground: r.Foreground, Thread: known(r.Thread), Recording: r.Recording, User: known(r.User),
-		Session: known(r.Session), App: known(r.Package), Version: known(r.VersionName), Code: known(r.VersionCode),
-		BuildID: known(r.BuildID), Mapping: known(r.Mapping), Maker: known(r.Manufacturer), Device: known(r.Device),
+		ID: r.ID, ReportKind: r.Kind, Detector: known(s.Detector), Key: s.Key, Named: named, Kind: string(s.Kind),
+		Verdict: s.Verdict, Title: s.Title, Method: known(s.Method), HotPath: s.HotPath, Scene: known(s.Scene),
+		Foreground: r.Foreground, Thread: known(r.Thread), Recording: r.Recording, User: known(s.User),
+		Session: known(r.Session), App: known(r.Package), Version: known(s.Version), Code: known(s.Code),
+		BuildID: known(r.BuildID), Mapping: known(r.Mapping), Maker: known(r.Manufacturer), Device: known(s.Device),
 		ABI: known(r.ABI), SDK: r.SDK, Began: r.Began, Received: received, Duration: nanos(r.Duration),
 		Suspended: nanos(r.Suspended), Wall: s.Wall, CPU: nanos(r.CPU), GC: nanos(r.GC), Ended: r.Ended, Report: line,
 	}

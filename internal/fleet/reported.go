@@ -23,9 +23,11 @@ const keyFrames = 3
 // samples stand for the hot path; without a stack, what the report says has run.
 func FromReport(r *stallreport.Report, names *analysis.Names, other *r8.Mapping) Stall {
 	s := Stall{
-		Recording: r.Recording, ReportID: r.ID, ReportKind: r.Kind, Detector: r.Detector,
-		App: r.Package, Version: r.VersionName, Code: r.VersionCode, Device: r.Device, User: r.User,
-		Wall: r.Ran().Nanoseconds(), CPU: -1, Title: cmp.Or(r.What, r.Kind), Scene: r.Scene,
+		Recording: r.Recording, ReportID: r.ID, ReportKind: r.Kind, Detector: analysis.Printable(r.Detector),
+		App: r.Package, Version: analysis.Printable(r.VersionName), Code: analysis.Printable(r.VersionCode),
+		Device: analysis.Printable(r.Device), User: analysis.Printable(r.User),
+		Wall: r.Ran().Nanoseconds(), CPU: -1, Title: analysis.Printable(cmp.Or(r.What, r.Kind)),
+		Scene: analysis.Printable(r.Scene),
 	}
 	if r.Began != nil {
 		s.Time = *r.Began
