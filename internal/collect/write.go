@@ -117,10 +117,7 @@ func (s *Store) finishPartition(segment uint64, last []byte) (prefix []byte, err
 		if out, err = createRows(dir); err != nil {
 			return err
 		}
-		names, found, err := s.names(p.mapping)
-		if err != nil {
-			return err
-		}
+		names, found := s.names(p.mapping)
 		unpack, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return err
@@ -154,21 +151,23 @@ func (s *Store) finishPartition(segment uint64, last []byte) (prefix []byte, err
 	return prefix, s.publish(out, p, fmt.Sprintf("segment-%012d.parquet", segment), unnamed)
 }
 
-// names returns the names of a build. found is false if its mapping is not there, but may come later; the names are
-// those of no mapping then.
-func (s *Store) names(mapping string) (names *analysis.Names, found bool, err error) {
+// names returns the names of a build. found is false if its mapping is not there or damaged, but may come later; the
+// names are those of no mapping then.
+func (s *Store) names(mapping string) (names *analysis.Names, found bool) {
 	if mapping == none {
-		return analysis.NewNames(nil, nil), true, nil
+		return analysis.NewNames(nil, nil), true
 	}
 	if s.Names != nil {
+		var err error
 		if names, err = s.Names(mapping); err != nil {
-			return nil, false, fmt.Errorf("mapping %s: %w", mapping, err)
+			s.warn(fmt.Errorf("mapping %s cannot be read, and reports of its build get no names: %w", mapping, err))
+			names = nil
 		}
 	}
 	if names == nil {
-		return analysis.NewNames(nil, nil), false, nil
+		return analysis.NewNames(nil, nil), false
 	}
-	return names, true, nil
+	return names, true
 }
 
 // addRow writes the row of a report. named is false if it has IDs of methods, and the mapping of its build was not found.
@@ -364,10 +363,7 @@ func (s *Store) mergeFiles(d dated, sources []string) error {
 
 // rewrite writes the rows of files of a directory into a new one, with the names that are known now.
 func (s *Store) rewrite(d dated, sources []string) (out *rows, unnamed bool, err error) {
-	names, found, err := s.names(d.mapping)
-	if err != nil {
-		return nil, false, err
-	}
+	names, found := s.names(d.mapping)
 	if out, err = createRows(d.path); err != nil {
 		return nil, false, err
 	}
@@ -462,9 +458,7 @@ func (s *Store) addNames() error {
 	}
 	for _, key := range waiting {
 		app, mapping, _ := strings.Cut(key, "\x00")
-		if _, found, err := s.names(mapping); err != nil {
-			return err
-		} else if !found {
+		if _, found := s.names(mapping); !found {
 			continue
 		}
 		for _, d := range all {
