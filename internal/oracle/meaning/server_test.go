@@ -24,13 +24,17 @@ const serverProgram = `import java.util.concurrent.*;
 class Worker extends Thread {
     final BlockingQueue<Integer> queue;
     Worker(BlockingQueue<Integer> queue, int number) { super("worker-" + number); this.queue = queue; }
-    public void run() { while (loop()) { } }
+    public void run() {
+        // Each thread handles a request, also if the machine is busy: a thread that never did is no thread of a pool.
+        try { Server.dispatch(1); } catch (InterruptedException e) { return; }
+        while (loop()) { }
+    }
     boolean loop() {
         try {
             int request = queue.take();
             if (request < 0) return false;
             long around = -System.nanoTime();
-            try { Server.dispatch(request); } catch (IllegalStateException e) { Driver.failed++; }
+            try { Server.dispatch(request); } catch (IllegalStateException e) { Driver.failed.incrementAndGet(); }
             if (request == 3) Driver.around = around + System.nanoTime();
             Driver.done.countDown();
             return true;
@@ -58,7 +62,8 @@ class Server {
     }
 }
 public class Driver {
-    static volatile int beats, until, sum, failed;
+    static volatile int beats, until, sum;
+    static final java.util.concurrent.atomic.AtomicInteger failed = new java.util.concurrent.atomic.AtomicInteger();
     static volatile long inside, around;
     static final CountDownLatch done = new CountDownLatch(44);
     public static void main(String[] args) throws Exception {
