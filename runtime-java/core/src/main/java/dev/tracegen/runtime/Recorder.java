@@ -480,6 +480,15 @@ public final class Recorder {
         foreground = value;
     }
 
+    /**
+     * Returns the slow threshold of messages.
+     *
+     * @return milliseconds
+     */
+    public int slowMillis() {
+        return options.slowMillis;
+    }
+
     static int status() {
         return status;
     }
@@ -610,7 +619,12 @@ public final class Recorder {
         return scene != null ? scene : Focus.activityClass();
     }
 
-    boolean foreground() {
+    /**
+     * Reports whether the app is in the foreground.
+     *
+     * @return what was set by {@link #foreground(boolean)}
+     */
+    public boolean foreground() {
         return foreground;
     }
 
