@@ -32,6 +32,7 @@ type member struct {
 var publicMembers = []member{
 	{"Landroid/app/ActivityManager;->getHistoricalProcessExitReasons", 30},
 	{"Landroid/app/ActivityManager;->setProcessStateSummary", 30},
+	{"Landroid/app/ActivityManager;->getHistoricalProcessStartReasons", 35},
 	{"Landroid/app/Application;->getProcessName", 28},
 	{"Landroid/app/ApplicationExitInfo;->getDescription", 30},
 	{"Landroid/app/ApplicationExitInfo;->getImportance", 30},
@@ -44,12 +45,20 @@ var publicMembers = []member{
 	{"Landroid/app/ApplicationExitInfo;->getStatus", 30},
 	{"Landroid/app/ApplicationExitInfo;->getTimestamp", 30},
 	{"Landroid/app/ApplicationExitInfo;->getTraceInputStream", 30},
+	{"Landroid/app/ApplicationStartInfo;->getPid", 35},
+	{"Landroid/app/ApplicationStartInfo;->getReason", 35},
+	{"Landroid/app/ApplicationStartInfo;->getStartType", 35},
+	{"Landroid/app/ApplicationStartInfo;->getStartupTimestamps", 35},
 	{"Landroid/content/Context;->getNoBackupFilesDir", 21},
 	{"Landroid/hardware/display/DisplayManager;->getDisplay", 17},
 	{"Landroid/os/Debug;->getRuntimeStat", 23},
 	{"Landroid/os/Looper;->getQueue", 23},
 	{"Landroid/os/Message;->isAsynchronous", 22},
 	{"Landroid/os/Process;->getStartElapsedRealtime", 24},
+	{"Landroid/os/Process;->getStartUptimeMillis", 24},
+	{"Landroid/view/FrameMetrics;->getMetric", 24},
+	{"Landroid/view/Window;->addOnFrameMetricsAvailableListener", 24},
+	{"Landroid/view/Window;->removeOnFrameMetricsAvailableListener", 24},
 }
 
 // greylist28 are the hidden members that Android 9 lets every app use, of those that the runtime looks up: they are in

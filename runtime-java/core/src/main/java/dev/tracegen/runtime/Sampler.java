@@ -50,6 +50,8 @@ final class Sampler implements Runnable {
     private final ArrayBlockingQueue<EndedStall> stalls = new ArrayBlockingQueue<EndedStall>(MAX_STALLS);
     private final ArrayBlockingQueue<FrameTiming> frames = new ArrayBlockingQueue<FrameTiming>(MAX_FRAMES);
     private final ArrayBlockingQueue<Incident> incidents = new ArrayBlockingQueue<Incident>(MAX_INCIDENTS);
+    private final ArrayBlockingQueue<DroppedFrames> droppedFrames =
+            new ArrayBlockingQueue<DroppedFrames>(MAX_INCIDENTS);
     private List<OpenCall> alive = new ArrayList<OpenCall>();
     private final Dropped dropped;
     private final Suspensions suspensions;
@@ -151,6 +153,13 @@ final class Sampler implements Runnable {
         unparkAsleep();
     }
 
+    void droppedFrames(DroppedFrames frames) {
+        if (!droppedFrames.offer(frames)) {
+            dropped.add(Dropped.DELIVERIES, 1);
+        }
+        unparkAsleep();
+    }
+
     void frame(FrameTiming timing) {
         if (!frames.offer(timing)) {
             dropped.add(Dropped.FRAMES, 1);
@@ -202,7 +211,8 @@ final class Sampler implements Runnable {
         wokenNanos = 0;
         asleep = true;
         // A message that has just begun may not have seen the field asleep.
-        if (!anyMessageRuns() && stalls.isEmpty() && incidents.isEmpty() && drainNext == null && !stopped) {
+        if (!anyMessageRuns() && stalls.isEmpty() && incidents.isEmpty() && droppedFrames.isEmpty()
+                && drainNext == null && !stopped) {
             LockSupport.park(this);
         }
         asleep = false;
@@ -258,18 +268,43 @@ final class Sampler implements Runnable {
         return work + writeFrames() + reportIncidents();
     }
 
-    /** Hands over incidents with their records, if those are written only of stalls. */
+    /** Hands over incidents behind their records. */
     private int reportIncidents() {
         int n = 0;
         for (Incident i = incidents.poll(); i != null; i = incidents.poll()) {
-            if (i.trace != null && !options.everyRecord && i.endRecord > i.firstRecord) {
-                i.records = i.trace.copy(i.firstRecord, i.endRecord);
+            if (i.trace != null && i.endRecord > i.firstRecord) {
+                copyRecords(i);
             }
             writer.incident(i);
             delivery.incident(i);
             n++;
         }
+        for (DroppedFrames d = droppedFrames.poll(); d != null; d = droppedFrames.poll()) {
+            delivery.droppedFrames(d);
+            n++;
+        }
         return n;
+    }
+
+    /**
+     * Sees to it that the records of an incident are handed over before it. A reader takes the records of a thread in
+     * the order of their numbers. So a stall that ended before comes first, and the records of a message that is still
+     * running are copied from its begin on, for it may become a stall.
+     */
+    private void copyRecords(Incident i) {
+        ThreadTrace t = i.trace;
+        if (options.everyRecord) {
+            if (writer.opened() && t.nextToDrain < i.endRecord) {
+                drain(t);
+            }
+            return;
+        }
+        reportStalls();
+        long first = i.firstRecord;
+        if (t.runningSince() != 0 && t.firstRecord() < i.endRecord) {
+            first = Math.min(first, t.firstRecord());
+        }
+        i.records = t.copy(first, i.endRecord);
     }
 
     /** Hands over the times in which the process did not run, before records and stalls from behind them. */

@@ -73,6 +73,15 @@ final class Texts {
         return other(TextRedactor.INCIDENT, text);
     }
 
+    /** Returns dropped frames with the texts as they are written. */
+    DroppedFrames droppedFrames(DroppedFrames d) {
+        List<ThreadStack> stacks = new ArrayList<ThreadStack>();
+        for (ThreadStack s : d.stacks) {
+            stacks.add(new ThreadStack(thread(s.thread), s.nanos, s.state, s.frames));
+        }
+        return new DroppedFrames(d.beginNanos, d.endNanos, d.dropped, d.refreshHz, scene(d.scene), stacks);
+    }
+
     /** Returns a text as it is written; null for null. */
     private String other(String kind, String text) {
         if (text == null || redactor == null) {

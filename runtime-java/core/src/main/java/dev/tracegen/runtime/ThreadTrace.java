@@ -225,6 +225,15 @@ public final class ThreadTrace {
         return sequence();
     }
 
+    /**
+     * Returns the number of the first record of the message that runs.
+     *
+     * @return the same as {@link #nextRecord} if none runs
+     */
+    public long messageRecord() {
+        return runningSince != 0 ? firstRecord : sequence();
+    }
+
     /** Reports that the queue is idle. Updates the time of the records to the exact one. */
     public void idle() {
         mark();
@@ -431,8 +440,12 @@ public final class ThreadTrace {
         return queue;
     }
 
-    /** Returns when the running message began, in {@link Platform#nanoTime()}; 0 if none runs. */
-    long runningSince() {
+    /**
+     * Returns when the running message, IdleHandler or input event began. May be called on any thread.
+     *
+     * @return the time in {@link Platform#nanoTime()}; 0 if none runs
+     */
+    public long runningSince() {
         return runningSince;
     }
 

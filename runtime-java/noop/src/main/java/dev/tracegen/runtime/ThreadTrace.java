@@ -43,6 +43,24 @@ public final class ThreadTrace {
     public void messageEnd() {
     }
 
+    /**
+     * Returns no time.
+     *
+     * @return 0
+     */
+    public long runningSince() {
+        return 0;
+    }
+
+    /**
+     * Returns no number.
+     *
+     * @return 0
+     */
+    public long messageRecord() {
+        return 0;
+    }
+
     /** Does nothing. */
     public void idle() {
     }

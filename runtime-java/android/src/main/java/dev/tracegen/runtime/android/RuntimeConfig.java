@@ -46,6 +46,9 @@ import org.jspecify.annotations.Nullable;
  *   hidden-api     true | false                     (true: uses members of Android that are not public API
  *                                                   where Android allows it)
  *   process-state-summary  true | false             (false: see {@link #processStateSummary})
+ *   detectors      names with commas between them,  (none) the detectors that are on from the begin
+ *                  or none
+ *   NAME.key       a setting of the detector NAME
  * </pre>
  *
  * <p>The setters return this object. {@link TracegenRuntime#start} reads it once.
@@ -67,6 +70,10 @@ public final class RuntimeConfig {
     boolean frames;
     boolean inputEvents;
     boolean processStateSummary;
+    final List<String> detectors = new ArrayList<String>();
+
+    /** Keys are {@code NAME.key}. */
+    final Properties detectorSettings = new Properties();
     final RecorderOptions recorder = new RecorderOptions();
     final MonitorOptions monitor = new MonitorOptions();
     private final List<String> problems = new ArrayList<String>();
@@ -127,7 +134,8 @@ public final class RuntimeConfig {
             try {
                 set(key, value);
             } catch (IllegalArgumentException e) {
-                problems.add(FILE + ": " + key + "=" + value + ": " + e.getMessage() + "; the default is used");
+                problems.add(FILE + ": " + key + "=" + value + ": " + e.getMessage()
+                        + (key.equals("detectors") ? "" : "; the default is used"));
             }
         }
         return this;
@@ -154,8 +162,31 @@ public final class RuntimeConfig {
             inputEvents = flag(value);
         } else if (key.equals("process-state-summary")) {
             processStateSummary = flag(value);
+        } else if (key.equals("detectors")) {
+            setDetectors(value);
+        } else if (key.indexOf('.') > 0) {
+            DetectorTable.checkSetting(key, value);
+            detectorSettings.setProperty(key, value);
         } else {
             recorder.set(key, value);
+        }
+    }
+
+    /** Sets the detectors whose names are valid, and reports the first other one. */
+    private void setDetectors(String value) {
+        detectors.clear();
+        IllegalArgumentException wrong = null;
+        for (String s : value.equals("none") ? new String[0] : value.split(",")) {
+            String name = s.trim();
+            try {
+                DetectorTable.checkName(name);
+                detectors.add(name);
+            } catch (IllegalArgumentException e) {
+                wrong = wrong == null ? e : wrong;
+            }
+        }
+        if (wrong != null) {
+            throw new IllegalArgumentException(wrong.getMessage() + "; the others are on");
         }
     }
 
@@ -241,6 +272,22 @@ public final class RuntimeConfig {
      */
     public RuntimeConfig processStateSummary(boolean value) {
         processStateSummary = value;
+        return this;
+    }
+
+    /**
+     * Sets which detectors are on from the begin. {@link TracegenRuntime#detector} switches them later.
+     *
+     * @param names the names, as in {@code docs/detectors.md}; none if not set
+     * @return this
+     * @throws IllegalArgumentException if there is no detector of a name; the others are set then
+     */
+    public RuntimeConfig detectors(String... names) {
+        StringBuilder all = new StringBuilder();
+        for (String name : names) {
+            all.append(all.length() == 0 ? "" : ",").append(name);
+        }
+        setDetectors(all.length() == 0 ? "none" : all.toString());
         return this;
     }
 

@@ -96,6 +96,19 @@ public final class TracegenRuntime {
         return session != null && session.watch(looper);
     }
 
+    /**
+     * Switches a detector on or off, now or as soon as recording has started. Returns at once. The next start of a
+     * recording goes by its configuration again.
+     *
+     * @param name the name of the detector, as in {@link RuntimeConfig#detectors}
+     * @param on true to switch it on
+     * @return false if recording was not started, if it was stopped, or if there is no detector of that name
+     */
+    public static boolean detector(String name, boolean on) {
+        Session session = CURRENT.get();
+        return session != null && session.detector(name, on);
+    }
+
     /** Ends a session that found out that recording is disabled, unless another was started meanwhile. */
     static void ended(Session session) {
         CURRENT.compareAndSet(session, null);

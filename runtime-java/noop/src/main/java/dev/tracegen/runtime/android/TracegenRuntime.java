@@ -42,4 +42,15 @@ public final class TracegenRuntime {
     public static boolean watch(Looper looper) {
         return false;
     }
+
+    /**
+     * Switches nothing.
+     *
+     * @param name ignored
+     * @param on ignored
+     * @return false
+     */
+    public static boolean detector(String name, boolean on) {
+        return false;
+    }
 }
