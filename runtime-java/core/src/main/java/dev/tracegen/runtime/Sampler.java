@@ -2,6 +2,7 @@ package dev.tracegen.runtime;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 
@@ -79,6 +80,10 @@ final class Sampler implements Runnable {
 
     /** How long this thread wanted to pause before the current check. */
     private long pauseNanos;
+
+    // When that pause began, 0 if there was none, and how much longer than wanted it was.
+    private long pauseBegin;
+    private long lateNanos;
     private long leftOutNanos;
 
     // When the current check began. A call whose exit the check does not find was open then.
@@ -196,6 +201,8 @@ final class Sampler implements Runnable {
 
     /** Checks all threads once, and sleeps until the next check. */
     private void runOnce() {
+        lateNanos = pauseBegin == 0 ? 0 : platform.nanoTime() - pauseBegin - pauseNanos;
+        pauseBegin = 0;
         suspensions.afterPause(pauseNanos);
         pauseNanos = 0;
         long work = checkAll();
@@ -205,6 +212,7 @@ final class Sampler implements Runnable {
         }
         if (now < busyUntil || options.everyRecord) {
             pauseNanos = pollNanos(work);
+            pauseBegin = now;
             LockSupport.parkNanos(this, pauseNanos);
             return;
         }
@@ -535,6 +543,7 @@ final class Sampler implements Runnable {
         }
         long now = platform.nanoTime();
         long elapsed = now - since - suspensions.within(since, now);
+        f.lateNanos = Math.max(f.lateNanos, lateNanos);
         Ring ring = t.existingRing();
         long next = ring == null ? 0 : ring.sequence();
         boolean calls = next != f.nextRecord;
@@ -614,6 +623,8 @@ final class Sampler implements Runnable {
         }
         if (passed) {
             thresholdPassed(t, f, sample);
+        } else {
+            f.machineBefore(platform, t.thread);
         }
     }
 
@@ -626,6 +637,7 @@ final class Sampler implements Runnable {
             f.foreground = recorder.foreground();
             PendingQueue queue = t.pendingQueue();
             f.pending = queue == null ? null : queue.snapshot(MAX_PENDING);
+            f.machineThen(platform, t.thread);
             f.passed = true;
         }
         for (StackSample s : f.samples) {
@@ -634,6 +646,7 @@ final class Sampler implements Runnable {
         f.samples.clear();
         if (first) {
             writer.pending(t, f.number, f.pending);
+            writer.machine(t, f.number, sample.nanos, f.machine);
         }
     }
 
@@ -650,6 +663,10 @@ final class Sampler implements Runnable {
         }
         facts.end(recorder);
         facts.suspendedNanos = suspended;
+        Map<String, String> end = facts.machineAtEnd(platform, s.trace.thread);
+        if (end != null) {
+            writer.machine(s.trace, facts.number, platform.nanoTime(), end);
+        }
         if (writer.writes() || delivery.wanted()) {
             s.complete(facts, ticker);
             writer.stall(s);

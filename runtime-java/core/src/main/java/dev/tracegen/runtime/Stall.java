@@ -1,6 +1,7 @@
 package dev.tracegen.runtime;
 
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,6 +58,13 @@ public final class Stall {
     /** Whether the app was in the foreground, see {@link Recorder#foreground}. */
     public final boolean foreground;
 
+    /**
+     * What was known of the processor, memory, disk and input and output when the threshold was passed, by the keys of
+     * trace/FORMAT.md, chunk MACHINE. With {@code end-} before a key, the same when the stall had ended. Unmodifiable;
+     * empty if nothing was known.
+     */
+    public final Map<String, String> machine;
+
     /** The traced calls of the message. */
     public final CallTree tree;
 
@@ -82,6 +90,7 @@ public final class Stall {
         this.lockOwner = facts.lockOwner;
         this.scene = facts.scene;
         this.foreground = facts.foreground;
+        this.machine = facts.machine;
         this.pending = facts.pending;
         this.tree = tree;
         this.stackKey = tree.stackKey();
@@ -102,6 +111,7 @@ public final class Stall {
         this.lockOwner = lockOwner;
         this.scene = scene;
         this.foreground = s.foreground;
+        this.machine = s.machine;
         this.pending = s.pending;
         this.tree = s.tree;
         this.stackKey = s.stackKey;

@@ -91,8 +91,10 @@ final class Session implements Runnable {
         logProblems(c);
         RecorderOptions options = c.recorder;
         String process = ProcessName.read();
-        options.platform(new AndroidPlatform());
+        AndroidPlatform platform = new AndroidPlatform();
+        options.platform(platform);
         File output = OutputPath.of(context, c.output, process);
+        platform.machine(new MachineState(context, output));
         options.output(output);
         options.mapping(c.mapping == null ? null : mapping(context, new File(c.mapping)));
         options.meta("package", context.getPackageName()).meta("process", process);

@@ -11,7 +11,7 @@ import java.util.Properties;
  * in that time, so it sees each message that runs for so long before it is due, and then wakes exactly when it is. The
  * stack is late only by what the detectors' thread is late.
  */
-final class Hold extends Watcher {
+public final class Hold extends Watcher {
     private final long holdNanos;
     private Incident.Builder incident;
 
@@ -27,8 +27,10 @@ final class Hold extends Watcher {
      * Returns the detector.
      *
      * @param p {@code hold.millis} (1000)
+     * @return a new detector, which is off
+     * @throws IllegalArgumentException if a value is wrong
      */
-    static Hold create(Properties p) {
+    public static Hold create(Properties p) {
         return new Hold(Settings.nanos(p, "hold.millis", 1000));
     }
 

@@ -17,7 +17,7 @@ import java.util.Properties;
  * <p>How it finds the moment at which it begins is as in {@link Hold}. The times of the stacks are those of the
  * recorder's clock, by which its records are stamped too.
  */
-final class SteadySamples extends Watcher {
+public final class SteadySamples extends Watcher {
     /** How many different stacks are kept. */
     static final int MAX_STACKS = 100;
 
@@ -62,8 +62,10 @@ final class SteadySamples extends Watcher {
      *
      * @param p {@code steady-samples.interval-millis} (300), {@code steady-samples.threshold-millis} (the slow threshold
      *     of messages)
+     * @return a new detector, which is off
+     * @throws IllegalArgumentException if a value is wrong
      */
-    static SteadySamples create(Properties p) {
+    public static SteadySamples create(Properties p) {
         boolean given = p.getProperty("steady-samples.threshold-millis") != null;
         return new SteadySamples(given ? Settings.nanos(p, "steady-samples.threshold-millis", 0) : 0,
                 Settings.nanos(p, "steady-samples.interval-millis", 300));

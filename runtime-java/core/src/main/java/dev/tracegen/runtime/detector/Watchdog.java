@@ -17,7 +17,7 @@ import java.util.Properties;
  *
  * <p>At most one tick waits in the queue. After a report there is no other one before the tick has run.
  */
-final class Watchdog extends Watcher {
+public final class Watchdog extends Watcher {
     /** The most polls in a row. */
     private static final long MAX_POLLS = 1000;
 
@@ -65,8 +65,10 @@ final class Watchdog extends Watcher {
      * Returns the detector {@code watchdog}.
      *
      * @param p {@code watchdog.poll-millis} (5000), {@code watchdog.foreground-only} (false)
+     * @return a new detector, which is off
+     * @throws IllegalArgumentException if a value is wrong
      */
-    static Watchdog classic(Properties p) {
+    public static Watchdog classic(Properties p) {
         return new Watchdog("watchdog", "missed-poll", Settings.nanos(p, "watchdog.poll-millis", 5000), 1,
                 Settings.flag(p, "watchdog.foreground-only", false));
     }
@@ -76,8 +78,10 @@ final class Watchdog extends Watcher {
      *
      * @param p {@code short-polls.poll-millis} (2000), {@code short-polls.polls} (3), {@code short-polls.foreground-only}
      *     (false)
+     * @return a new detector, which is off
+     * @throws IllegalArgumentException if a value is wrong
      */
-    static Watchdog shortPolls(Properties p) {
+    public static Watchdog shortPolls(Properties p) {
         return new Watchdog("short-polls", "missed-polls", Settings.nanos(p, "short-polls.poll-millis", 2000),
                 (int) Settings.number(p, "short-polls.polls", 3, "a number", MAX_POLLS),
                 Settings.flag(p, "short-polls.foreground-only", false));
