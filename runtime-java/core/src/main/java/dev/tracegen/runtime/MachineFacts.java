@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads what Linux says of the process, a thread and the machine, in the files below {@code /proc}. A file that cannot
- * be read or has another form adds nothing: {@code /proc/stat} and {@code /proc/loadavg}, for instance, are denied to apps
- * since Android 8. Not safe for concurrent use.
+ * be read or has another form adds nothing: {@code /proc/stat} and {@code /proc/loadavg}, for instance, are denied to
+ * apps since Android 8. Not safe for concurrent use.
  *
  * <p>{@link #read} returns the state of one moment. Counters only say something as differences: {@link #between} makes
  * rates of two readings.

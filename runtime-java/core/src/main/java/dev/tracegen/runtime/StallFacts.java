@@ -56,7 +56,7 @@ final class StallFacts {
     Map<String, String> machineBefore;
     Map<String, String> machineThen;
 
-    /** For how long the sampler was late at most while the message ran: the machine was busy, or the process stopped. */
+    /** How late the sampler was at most while the message ran: the machine was busy, or the process stopped. */
     long lateNanos;
 
     /** What is known of the machine when the threshold was passed, and since then; empty if nothing is. */

@@ -317,8 +317,8 @@ public final class ThreadTrace {
      * Returns the message that began at a time. May be called on any thread.
      *
      * @param beginNanos the begin, as {@link dev.tracegen.runtime.detector.LoopAccess#runningSince} returns it
-     * @return the message with its text as it is written, of the kind {@link MessageRecord#RUNNING} if it has not ended;
-     *     null if there is none, or if too many have run since
+     * @return the message with its text as it is written, of the kind {@link MessageRecord#RUNNING} if it has not
+     *     ended; null if there is none, or if too many have run since
      */
     public @Nullable MessageRecord messageAt(long beginNanos) {
         long number = messages;

@@ -11,13 +11,13 @@ import java.util.Properties;
 import java.util.TreeSet;
 
 /**
- * The detector {@code anr}: reports {@code lag} when a message has run for 2 seconds, and {@code anr} when it has run for
- * the system's limit for its kind, or when the system says before that the process does not respond. Both say when they
+ * The detector {@code anr}: reports {@code lag} when a message has run for 2 seconds, and {@code anr} when it has run
+ * for the system's limit for its kind, or when the system says before that the process does not respond. Both say when they
  * ended, however long that took.
  *
  * <p>That a limit has passed is no ANR yet: an input event must wait, for instance. The fact {@code confirmed-by} says
- * what else was seen: {@code process-error-state}, the system's own statement, {@code waiting-message}, the first message
- * of the queue waits for more than 2 seconds in the foreground or 10 in the background, both, or {@code none}.
+ * what else was seen: {@code process-error-state}, the system's own statement, {@code waiting-message}, the first
+ * message of the queue waits for more than 2 seconds in the foreground or 10 in the background, both, or {@code none}.
  *
  * <p>The question to the system may take long, so that a thread of its own asks it, at most one at a time. That thread
  * lives no longer than the question. Nothing else runs on it.
@@ -93,8 +93,8 @@ public final class Anr extends Watcher {
     /**
      * Reports that this process has got SIGQUIT, by which the system asks for the stacks of all threads. That is not
      * always because of an ANR of this process. Reports an incident {@code sigquit} of the detector {@code sigquit} at
-     * once, and again when an ANR is confirmed within 20 seconds. May be called on any thread, and returns at once. Does
-     * nothing while this detector is off.
+     * once, and again when an ANR is confirmed within 20 seconds. May be called on any thread, and returns at once.
+     * Does nothing while this detector is off.
      *
      * @param nanos when the signal came, in {@link dev.tracegen.runtime.Platform#nanoTime}
      */

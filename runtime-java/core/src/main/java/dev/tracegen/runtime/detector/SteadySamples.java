@@ -60,8 +60,8 @@ public final class SteadySamples extends Watcher {
     /**
      * Returns the detector.
      *
-     * @param p {@code steady-samples.interval-millis} (300), {@code steady-samples.threshold-millis} (the slow threshold
-     *     of messages)
+     * @param p {@code steady-samples.interval-millis} (300), {@code steady-samples.threshold-millis} (the slow
+     *     threshold of messages)
      * @return a new detector, which is off
      * @throws IllegalArgumentException if a value is wrong
      */

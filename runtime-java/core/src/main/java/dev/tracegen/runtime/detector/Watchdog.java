@@ -5,13 +5,13 @@ import dev.tracegen.runtime.ThreadStack;
 import java.util.Properties;
 
 /**
- * Posts a tick to the Looper and checks later whether it has run. Two detectors: {@code watchdog} with one long poll, as
- * ANR-WatchDog, and {@code short-polls}, which reports when several short polls in a row were missed.
+ * Posts a tick to the Looper and checks later whether it has run. Two detectors: {@code watchdog} with one long poll,
+ * as ANR-WatchDog, and {@code short-polls}, which reports when several short polls in a row were missed.
  *
  * <p>A stall is found only if a tick was posted while it lasted and n polls of length b passed before it ended. The
  * first tick within a stall of length x comes u after its begin, and u is anything from 0 to b with the same
- * probability. So the stall is found if u + n b &lt;= x, with the probability x/b - n for n b &lt;= x &lt;= (n + 1) b, 0 below
- * and 1 above. For one poll of length a that is x/a - 1: a stall of 1.25 times the poll is found in a quarter of cases.
+ * probability. So the stall is found if u + n b &lt;= x, with the probability x/b - n for n b &lt;= x &lt;= (n + 1) b, 0
+ * below and 1 above. For one poll of length a that is x/a - 1: a stall of 1.25 times the poll is found in a quarter of cases.
  * With short polls less time lies between the shortest stall that may be found and the shortest one that is found for
  * sure.
  *
@@ -76,8 +76,8 @@ public final class Watchdog extends Watcher {
     /**
      * Returns the detector {@code short-polls}.
      *
-     * @param p {@code short-polls.poll-millis} (2000), {@code short-polls.polls} (3), {@code short-polls.foreground-only}
-     *     (false)
+     * @param p {@code short-polls.poll-millis} (2000), {@code short-polls.polls} (3),
+     *     {@code short-polls.foreground-only} (false)
      * @return a new detector, which is off
      * @throws IllegalArgumentException if a value is wrong
      */

@@ -5,8 +5,8 @@ package dev.tracegen.runtime.detector;
  * used: if a look comes late by more than {@link #LATE_NANOS}, the process was frozen or stopped, or its threads got no
  * processor, and if a debugger is attached, the app may stand still because of that. All measurements then begin anew.
  *
- * <p>While something is measured, there is a look at least every {@link #BEAT_NANOS}. So a freeze of at least the sum of
- * both is always found. A shorter one counts as time of the app.
+ * <p>While something is measured, there is a look at least every {@link #BEAT_NANOS}. So a freeze of at least the sum
+ * of both is always found. A shorter one counts as time of the app.
  */
 abstract class Watcher extends Detector {
     /** How late a look must be. The recorder uses the same limit for stalls. */

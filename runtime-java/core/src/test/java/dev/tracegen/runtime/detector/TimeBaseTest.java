@@ -191,7 +191,8 @@ class TimeBaseTest {
         int[] checked = new int[3];
         for (ThreadStack t : i.stacks) {
             String frames = t.frames.toString();
-            int id = frames.contains("TimeBaseTest.first(") ? FIRST : frames.contains("TimeBaseTest.second(") ? SECOND : 0;
+            int id = frames.contains("TimeBaseTest.first(") ? FIRST
+                    : frames.contains("TimeBaseTest.second(") ? SECOND : 0;
             if (id != 0) {
                 long from = time(records, id, true, begin) - TICK_NANOS;
                 long to = time(records, id, false, begin) + TICK_NANOS;
