@@ -494,7 +494,7 @@ final class RecordingWriter implements Closeable {
         boolean slow = false;
         for (int k = 0; k < about.length; k++) {
             about[k] = open.get(k).trace;
-            slow |= nanos - open.get(k).beginNanos >= options.slowMillis * 1000000L;
+            slow |= nanos - open.get(k).beginNanos >= options.slowNanos(open.get(k).kind);
         }
         if (!(begun || slow) || !begin(about)) {
             return;

@@ -12,7 +12,11 @@ final class RecorderListener extends DispatchListener {
 
     @Override
     public void dispatchStart(Dispatch dispatch) {
-        trace.messageBegin(dispatch.text());
+        if (dispatch.isIdleHandler()) {
+            trace.idleHandlerBegin(dispatch.text());
+        } else {
+            trace.messageBegin(dispatch.text());
+        }
     }
 
     @Override

@@ -198,6 +198,9 @@ final class Session implements Runnable {
             if (config.inputEvents) {
                 InputEvents.mark(trace);
                 foreground.watchInputEvents();
+                if (config.monitor.hiddenApi) {
+                    m.add(InputEvents.windowSearch());
+                }
             }
             if (stopped) {
                 InputEvents.unmark(trace);
