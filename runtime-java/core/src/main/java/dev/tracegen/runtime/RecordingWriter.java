@@ -585,7 +585,7 @@ final class RecordingWriter implements Closeable {
                 .uv(m.firstRecord).uv(m.endRecord).uv(string(texts.message(m.description)))
                 .uv(string(texts.scene(stall.scene))).u8(stall.foreground ? 1 : 0).sv(stall.gcCount).sv(stall.gcMillis)
                 .u8(code(stall.stateAtThreshold)).uv(string(texts.lockOwner(stall.lockOwner))).str(stall.stackKey)
-                .uv(stall.tree.repairs());
+                .uv(stall.tree.repairs()).uv(stall.postedBy).sv(stall.postedNanos);
         if (end(STALL, 0)) {
             sync();
         }

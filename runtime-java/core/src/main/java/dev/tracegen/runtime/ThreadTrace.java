@@ -179,6 +179,7 @@ public final class ThreadTrace {
             if (message == null) {
                 message = new MessageHistory.Entry();
             }
+            message.postedBy(0, 0);
             running = text;
             runningKind = kind;
             described = false;
@@ -201,6 +202,18 @@ public final class ThreadTrace {
             // No text is made of it before the message turns out to be slow.
             message.describe(what, target, callback);
             described = true;
+        }
+    }
+
+    /**
+     * Reports which method posted the running message. To be called before {@link #messageEnd}.
+     *
+     * @param id the ID of the method
+     * @param nanos when that was, in {@link Platform#nanoTime()}; 0 if it is unknown
+     */
+    public void postedBy(int id, long nanos) {
+        if (runningSince != 0) {
+            message.postedBy(id, nanos);
         }
     }
 

@@ -46,7 +46,8 @@ import org.jspecify.annotations.Nullable;
  *                  whether other code has replaced
  *                  the Observer or Printer
  *   idle-handlers  true | false                     (true)
- *   frames         true | false                     (false: it needs the printer)
+ *   frames         true | false                     (false: it needs the printer) writes each frame; the detector
+ *                                                   of the same name is another matter
  *   input-events   true | false                     (false: it wraps the callback of each window) slow input
  *                                                   events are stalls
  *   hidden-api     true | false                     (true: uses members of Android that are not public API
@@ -201,7 +202,7 @@ public final class RuntimeConfig {
 
     /** Returns the options of the main Looper's monitor. */
     MonitorOptions monitorOptions() {
-        return frames ? monitor.source(MonitorOptions.PRINTER) : monitor;
+        return frames || detectors.contains("frames") ? monitor.source(MonitorOptions.PRINTER) : monitor;
     }
 
     private static boolean flag(String value) {
@@ -246,8 +247,9 @@ public final class RuntimeConfig {
     }
 
     /**
-     * Sets whether frames are recorded. No frame is requested for that. Which message draws a frame is known only by
-     * the Looper's {@code Printer}, so it is used instead of the {@code Observer}.
+     * Sets whether each frame is written into the recording, whether or not the detector {@code frames} is on. No frame
+     * is requested for that. Which message draws a frame is known only by the Looper's {@code Printer}, so it is used
+     * instead of the {@code Observer}.
      *
      * @param value false if not set
      * @return this
