@@ -571,6 +571,15 @@ public final class Recorder {
         foreground = value;
     }
 
+    /**
+     * Returns the slow threshold of messages.
+     *
+     * @return milliseconds
+     */
+    public int slowMillis() {
+        return options.slowMillis;
+    }
+
     static int status() {
         return status;
     }

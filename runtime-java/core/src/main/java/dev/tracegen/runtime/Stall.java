@@ -3,6 +3,7 @@ package dev.tracegen.runtime;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,6 +69,13 @@ public final class Stall {
     /** Whether the app was in the foreground, see {@link Recorder#foreground}. */
     public final boolean foreground;
 
+    /**
+     * What was known of the processor, memory, disk and input and output when the threshold was passed, by the keys of
+     * trace/FORMAT.md, chunk MACHINE. With {@code end-} before a key, the same when the stall had ended. Unmodifiable;
+     * empty if nothing was known.
+     */
+    public final Map<String, String> machine;
+
     /** The traced calls of the message. */
     public final CallTree tree;
 
@@ -107,6 +115,7 @@ public final class Stall {
         this.postedNanos = message.postedNanos;
         this.scene = facts.scene;
         this.foreground = facts.foreground;
+        this.machine = facts.machine;
         this.pending = facts.pending;
         this.tree = tree;
         this.stackKey = tree.stackKey();
@@ -134,6 +143,7 @@ public final class Stall {
         this.postedNanos = s.postedNanos;
         this.scene = scene;
         this.foreground = s.foreground;
+        this.machine = s.machine;
         this.pending = s.pending;
         this.tree = s.tree;
         this.stackKey = s.stackKey;

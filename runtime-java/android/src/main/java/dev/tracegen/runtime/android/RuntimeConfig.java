@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   enabled        true | false                     (true)
+ *   preset         matrix | blockcanary |           (none) settings of other tools; keys of this file win
+ *                  blockcanary-context |
+ *                  blockcanaryx | articles
  *   slow           milliseconds                     (700) the slow threshold
  *   slow-idle      milliseconds                     (2000) the threshold of IdleHandlers
  *   slow-input     milliseconds                     (700) the threshold of input events
@@ -138,8 +141,9 @@ public final class RuntimeConfig {
      * @return this
      */
     public RuntimeConfig apply(Properties settings) {
-        for (String key : new TreeSet<String>(settings.stringPropertyNames())) {
-            String value = settings.getProperty(key).trim();
+        Properties all = Presets.apply(settings);
+        for (String key : new TreeSet<String>(all.stringPropertyNames())) {
+            String value = all.getProperty(key).trim();
             try {
                 set(key, value);
             } catch (IllegalArgumentException e) {
@@ -153,6 +157,8 @@ public final class RuntimeConfig {
     private void set(String key, String value) {
         if (key.equals("enabled")) {
             enabled = flag(value);
+        } else if (key.equals("preset")) {
+            Presets.refuse();
         } else if (key.equals("output")) {
             output = value;
         } else if (key.equals("source")) {
