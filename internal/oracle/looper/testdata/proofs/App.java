@@ -19,6 +19,9 @@ public final class App extends android.app.Application {
     /** The ActivityManager; null if there is none. */
     volatile Object manager;
 
+    /** The ProfilingManager; null if there is none. */
+    volatile Object profiling;
+
     /** The ConnectivityManager; null if there is none. */
     volatile Object network;
 
@@ -68,7 +71,8 @@ public final class App extends android.app.Application {
     @Override
     public Object getSystemService(String name) {
         return DISPLAY_SERVICE.equals(name) ? new Displays() : ACTIVITY_SERVICE.equals(name) ? manager
-                : CONNECTIVITY_SERVICE.equals(name) ? network : null;
+                : CONNECTIVITY_SERVICE.equals(name) ? network
+                : "profiling".equals(name) ? profiling : null;
     }
 
     @Override

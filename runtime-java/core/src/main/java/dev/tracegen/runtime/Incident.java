@@ -1,6 +1,7 @@
 package dev.tracegen.runtime;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -235,6 +236,22 @@ public final class Incident {
         }
 
         /**
+         * Sets name, begin and records to those of a message, and the end if it has ended.
+         *
+         * @param message from {@link ThreadTrace#messageAt}; nothing is changed if it is null
+         * @return this
+         */
+        public Builder message(@Nullable MessageRecord message) {
+            if (message != null) {
+                what = message.description;
+                beginNanos = message.beginNanos;
+                endNanos = message.kind == MessageRecord.RUNNING ? 0 : message.beginNanos + message.wallNanos;
+                records(message.firstRecord, message.endRecord);
+            }
+            return this;
+        }
+
+        /**
          * Adds a fact, or replaces the one with the same key.
          *
          * @param key a word with hyphens
@@ -256,6 +273,18 @@ public final class Incident {
          */
         public Builder stack(ThreadStack stack) {
             stacks.add(stack);
+            return this;
+        }
+
+        /**
+         * Replaces all stacks.
+         *
+         * @param all the stacks
+         * @return this
+         */
+        public Builder stacks(Collection<ThreadStack> all) {
+            stacks.clear();
+            stacks.addAll(all);
             return this;
         }
 

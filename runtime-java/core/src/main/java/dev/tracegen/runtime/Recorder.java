@@ -105,6 +105,8 @@ public final class Recorder {
      */
     public static Recorder start(RecorderOptions options) {
         RecorderOptions o = withPlatform(new RecorderOptions(options));
+        o.meta("slowIdleMillis", Integer.toString(o.slowIdleMillis));
+        o.meta("slowInputMillis", Integer.toString(o.slowInputMillis));
         while (!STARTING.compareAndSet(false, true)) {
             Thread.yield();
         }
@@ -567,6 +569,15 @@ public final class Recorder {
      */
     public void foreground(boolean value) {
         foreground = value;
+    }
+
+    /**
+     * Returns the slow threshold of messages.
+     *
+     * @return milliseconds
+     */
+    public int slowMillis() {
+        return options.slowMillis;
     }
 
     static int status() {

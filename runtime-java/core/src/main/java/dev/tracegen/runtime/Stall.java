@@ -3,6 +3,7 @@ package dev.tracegen.runtime;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,11 +54,27 @@ public final class Stall {
      */
     public final @Nullable String lockOwner;
 
+    /**
+     * The ID of the method that posted the message, 0 if it is unknown. It is known only in programs that were
+     * instrumented with {@code --trace-posts}.
+     */
+    public final int postedBy;
+
+    /** When that was, in {@link Platform#nanoTime()}; 0 if it is unknown. */
+    public final long postedNanos;
+
     /** The scene, see {@link Recorder#scene}; may be null. */
     public final @Nullable String scene;
 
     /** Whether the app was in the foreground, see {@link Recorder#foreground}. */
     public final boolean foreground;
+
+    /**
+     * What was known of the processor, memory, disk and input and output when the threshold was passed, by the keys of
+     * trace/FORMAT.md, chunk MACHINE. With {@code end-} before a key, the same when the stall had ended. Unmodifiable;
+     * empty if nothing was known.
+     */
+    public final Map<String, String> machine;
 
     /** The traced calls of the message. */
     public final CallTree tree;
@@ -94,8 +111,11 @@ public final class Stall {
         this.gcMillis = facts.gcMillis;
         this.stateAtThreshold = facts.state;
         this.lockOwner = facts.lockOwner;
+        this.postedBy = message.postedBy;
+        this.postedNanos = message.postedNanos;
         this.scene = facts.scene;
         this.foreground = facts.foreground;
+        this.machine = facts.machine;
         this.pending = facts.pending;
         this.tree = tree;
         this.stackKey = tree.stackKey();
@@ -119,8 +139,11 @@ public final class Stall {
         this.gcMillis = s.gcMillis;
         this.stateAtThreshold = s.stateAtThreshold;
         this.lockOwner = lockOwner;
+        this.postedBy = s.postedBy;
+        this.postedNanos = s.postedNanos;
         this.scene = scene;
         this.foreground = s.foreground;
+        this.machine = s.machine;
         this.pending = s.pending;
         this.tree = s.tree;
         this.stackKey = s.stackKey;

@@ -6,6 +6,7 @@ import android.os.Handler;
 import android.os.Looper;
 import android.util.Log;
 import dev.tracegen.runtime.MappingReader;
+import dev.tracegen.runtime.PostedBy;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.ThreadTrace;
@@ -62,11 +63,22 @@ final class Session implements Runnable {
         this.activities = new ActivityEvents(context);
     }
 
+    /** Returns what reports frames. Only behind the start of the recorder. */
+    FrameTimes frameTimes() {
+        return frames;
+    }
+
+    /** Returns what the activities do. */
+    ActivityEvents activities() {
+        return activities;
+    }
+
     /** Begins. To be called once. */
     void begin() {
         // At once: an activity may be started before the files are read.
         foreground.register();
         activities.register();
+        PostedBy.begin(new PostTargets());
         if (given != null && Looper.myLooper() == Looper.getMainLooper()) {
             // The app may ask for this monitor next, and should get one with these options.
             openMonitor(given);
@@ -96,8 +108,10 @@ final class Session implements Runnable {
         }
         logProblems(c);
         RecorderOptions options = c.recorder;
-        options.platform(new AndroidPlatform());
+        AndroidPlatform platform = new AndroidPlatform();
+        options.platform(platform);
         File output = OutputPath.of(context, c.output, process);
+        platform.machine(new MachineState(context, output));
         options.output(output);
         options.mapping(c.mapping == null ? null : mapping(context, new File(c.mapping)));
         options.meta("package", context.getPackageName()).meta("process", process);
@@ -131,6 +145,9 @@ final class Session implements Runnable {
                 install();
             }
         });
+        if (!c.detectors.contains("startup")) {
+            activities.forgetStarts();
+        }
         for (String name : c.detectors) {
             switchDetector(name, true);
         }
@@ -154,15 +171,6 @@ final class Session implements Runnable {
             }
         });
         return true;
-    }
-
-    /** Returns the frame times of the main thread; null before the recorder has started. */
-    FrameTimes frames() {
-        return frames;
-    }
-
-    ActivityEvents activities() {
-        return activities;
     }
 
     /** On the thread of Background. */
@@ -209,6 +217,9 @@ final class Session implements Runnable {
             if (config.inputEvents) {
                 InputEvents.mark(trace);
                 foreground.watchInputEvents();
+                if (config.monitor.hiddenApi) {
+                    m.add(InputEvents.windowSearch());
+                }
             }
             if (stopped) {
                 InputEvents.unmark(trace);
@@ -260,6 +271,7 @@ final class Session implements Runnable {
     /** Stops recording. Does not wait, and has no effect the second time. */
     void stop() {
         stopped = true;
+        PostedBy.end();
         Recorder r = recorder;
         Reporting reports = reporting;
         if (reports != null) {
