@@ -114,7 +114,7 @@ final class DetectorTable {
                 return StartupSource.create(settings, context, session.activities());
             }
         };
-        new Entry("profiling", "triggers", ANY) {
+        new Entry("profiling", "triggers", NAMES) {
             @Override
             Detector create(Session session, Context context, Properties settings) {
                 return ProfilingResults.create(settings, context);
