@@ -53,6 +53,12 @@ public final class Incident {
     final long firstRecord;
     final long endRecord;
 
+    /** The traced calls that belong to it, as of a thread's records; null if it has none. */
+    public final @Nullable CallTree tree;
+
+    /** The unit of the times in {@link #tree}, in nanoseconds. */
+    public final long tickNanos;
+
     /** Set by the sampler before it hands the incident over. */
     RecordCopy records;
 
@@ -70,10 +76,17 @@ public final class Incident {
         trace = b.trace;
         firstRecord = b.firstRecord;
         endRecord = b.endRecord;
+        tree = null;
+        tickNanos = 1;
     }
 
     /** Creates a copy with other texts. */
     Incident(Incident i, Texts texts) {
+        this(i, texts, null);
+    }
+
+    /** Creates a copy with other texts, and with the tree of its calls if there is a ticker. */
+    Incident(Incident i, Texts texts, Ticker ticker) {
         number = i.number;
         detector = i.detector;
         kind = i.kind;
@@ -96,6 +109,10 @@ public final class Incident {
         firstRecord = i.firstRecord;
         endRecord = i.endRecord;
         records = i.records;
+        boolean calls = ticker != null && records != null && records.records.length > 0;
+        tickNanos = calls ? ticker.tickNanos() : 1;
+        tree = !calls ? null : new CallTree(records.records,
+                endNanos == 0 ? 0 : (endNanos - ticker.baseNanos()) / tickNanos);
     }
 
     /**

@@ -241,7 +241,7 @@ final class RecordingWriter implements Closeable {
         add(META, 0, small);
     }
 
-    private static String hex(long value) {
+    static String hex(long value) {
         return String.format(java.util.Locale.ROOT, "%016x", value);
     }
 

@@ -619,13 +619,13 @@ final class Sampler implements Runnable {
 
     private void sample(ThreadTrace t, StallFacts f, boolean passed) {
         StackSample sample = StackSample.of(t, recorder);
-        f.samples.add(sample);
+        f.add(sample);
         List<ThreadTrace> sampled = new ArrayList<ThreadTrace>();
         sampled.add(t);
         ThreadTrace owner = sample.owner;
         while (owner != null && !sampled.contains(owner) && sampled.size() <= MAX_OWNERS) {
             StackSample s = StackSample.of(owner, recorder);
-            f.samples.add(s);
+            f.add(s);
             sampled.add(owner);
             owner = s.owner;
         }

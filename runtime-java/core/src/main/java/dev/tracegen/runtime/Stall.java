@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -77,6 +79,18 @@ public final class Stall {
     /** The traced calls of the message. */
     public final CallTree tree;
 
+    /** The unit of the times in {@link #tree}, in nanoseconds. */
+    public final long tickNanos;
+
+    /** The number of the message on its thread, counted from 0. With {@link #threadIndex} it identifies the stall. */
+    public final long number;
+
+    /** The number of the thread in the recording. */
+    public final int threadIndex;
+
+    /** Stacks of the thread and of those that it waited for, taken while the stall lasted, the first ones; at most 16. */
+    public final List<ThreadStack> samples;
+
     /** Identifies stalls of the same cause: a hash of the IDs on the hot path, see {@link CallTree#stackKey}. */
     public final String stackKey;
 
@@ -106,10 +120,15 @@ public final class Stall {
         this.tree = tree;
         this.stackKey = tree.stackKey();
         this.history = history;
+        this.tickNanos = facts.tickNanos;
+        this.number = message.sequence;
+        this.threadIndex = trace.index;
+        this.samples = Collections.unmodifiableList(new ArrayList<ThreadStack>(facts.taken));
     }
 
     /** Creates a copy with other texts. */
-    Stall(Stall s, String thread, String description, String lockOwner, String scene, List<MessageRecord> history) {
+    Stall(Stall s, String thread, String description, String lockOwner, String scene, List<MessageRecord> history,
+            List<ThreadStack> samples) {
         this.thread = thread;
         this.description = description;
         this.beginNanos = s.beginNanos;
@@ -129,5 +148,9 @@ public final class Stall {
         this.tree = s.tree;
         this.stackKey = s.stackKey;
         this.history = history;
+        this.tickNanos = s.tickNanos;
+        this.number = s.number;
+        this.threadIndex = s.threadIndex;
+        this.samples = Collections.unmodifiableList(samples);
     }
 }

@@ -48,6 +48,12 @@ final class StallFacts {
     /** Stack samples that are not written yet. They are written when the message has become a stall. */
     final List<StackSample> samples = new ArrayList<StackSample>();
 
+    /** Stack samples for the {@link Stall}: the first ones. They are kept when they are written. */
+    final List<ThreadStack> taken = new ArrayList<ThreadStack>();
+
+    /** The unit of the times of the call tree, in nanoseconds. */
+    long tickNanos = 1;
+
     /** Whether the sampler saw the message pass the slow threshold. Tests read it from other threads. */
     volatile boolean passed;
 
@@ -72,6 +78,16 @@ final class StallFacts {
     long gcMillis = -1;
     String scene;
     boolean foreground;
+
+    private static final int MAX_TAKEN = 16;
+
+    /** Adds a sample, which is also kept for the stall if there are not too many. */
+    void add(StackSample s) {
+        samples.add(s);
+        if (taken.size() < MAX_TAKEN) {
+            taken.add(ThreadStack.of(s.trace.name(), s.nanos, s.state, s.stack));
+        }
+    }
 
     StallFacts(long number, long gcCountBefore, long gcMillisBefore) {
         this.number = number;

@@ -188,7 +188,8 @@ final class Writer implements Runnable {
     private boolean openFile() throws IOException {
         boolean last = queue.isClosed();
         try {
-            RecordingWriter w = new RecordingWriter(options, ticker.baseNanos());
+            RecordingWriter w = new RecordingWriter(options, ticker.baseNanos(), recorder.recordingNumber(),
+                    new Disk());
             out = w;
             if (options.everyRecord) {
                 w.open();

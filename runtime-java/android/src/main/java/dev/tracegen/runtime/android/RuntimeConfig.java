@@ -56,7 +56,11 @@ import org.jspecify.annotations.Nullable;
  *   detectors      names with commas between them,  (none) the detectors that are on from the begin
  *                  or none
  *   NAME.key       a setting of the detector NAME
+ *   upload         https://...                      (none: nothing is reported) the collector
+ *   notify         true | false                     (false: for debug builds, shows stalls in a notification)
  * </pre>
+ *
+ * <p>docs/reporting.md has the other keys about reports.
  *
  * <p>The setters return this object. {@link TracegenRuntime#start} reads it once.
  */
@@ -77,6 +81,7 @@ public final class RuntimeConfig {
     boolean frames;
     boolean inputEvents;
     boolean processStateSummary;
+    final ReportSettings reports = new ReportSettings();
     final List<String> detectors = new ArrayList<String>();
 
     /** Keys are {@code NAME.key}. */
@@ -172,6 +177,8 @@ public final class RuntimeConfig {
             inputEvents = flag(value);
         } else if (key.equals("process-state-summary")) {
             processStateSummary = flag(value);
+        } else if (reports.set(key, value)) {
+            return;
         } else if (key.equals("detectors")) {
             setDetectors(value);
         } else if (key.indexOf('.') > 0) {
