@@ -44,20 +44,20 @@ public final class ThreadTrace {
     }
 
     /**
-     * Returns no number.
-     *
-     * @return 0
-     */
-    public long messageRecord() {
-        return 0;
-    }
-
-    /**
      * Returns no time.
      *
      * @return 0
      */
     public long runningSince() {
+        return 0;
+    }
+
+    /**
+     * Returns no number.
+     *
+     * @return 0
+     */
+    public long messageRecord() {
         return 0;
     }
 

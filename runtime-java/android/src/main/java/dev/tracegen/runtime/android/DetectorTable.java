@@ -4,6 +4,7 @@ import android.content.Context;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.detector.Detector;
 import dev.tracegen.runtime.detector.Detectors;
+import dev.tracegen.runtime.detector.SyncBarrier;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -16,10 +17,10 @@ import java.util.Properties;
  * add a detector, add an entry below.
  */
 final class DetectorTable {
+    // The valid values of settings: one of two words, anything, or a number in a range.
     private static final String FLAG = "true|false";
-
-    /** Names with commas between them. */
-    private static final String NAMES = "names";
+    private static final String ANY = "";
+    private static final String MILLIS = "1..86400000";
 
     private static final Map<String, Entry> ENTRIES = new LinkedHashMap<String, Entry>();
 
@@ -30,10 +31,7 @@ final class DetectorTable {
     private abstract static class Entry {
         final String name;
 
-        /**
-         * The valid values by key: {@code true|false}, the least and the greatest number as {@code 1..60000}, or
-         * {@code names} for any names with commas between them.
-         */
+        /** The valid values by key, which has no name of a detector. */
         final Map<String, String> keys = new LinkedHashMap<String, String>();
 
         /**
@@ -60,14 +58,19 @@ final class DetectorTable {
     }
 
     static {
+        new Entry("sync-barrier", "remove", FLAG, "poll-millis", MILLIS, "age-millis", MILLIS) {
+            @Override
+            Detector create(Session session, Context context, Properties settings) {
+                return new SyncBarrier(settings);
+            }
+        };
         new Entry("frames", "dropped", "1..100000") {
             @Override
             Detector create(Session session, Context context, Properties settings) {
-                return FrameSources.create(settings, context, session.frameTimes(), session.activities());
+                return FrameSources.create(settings, context, session.frames(), session.activities());
             }
         };
-        new Entry("startup", "splash", NAMES, "slow-cold", "1..3600000", "slow-warm", "1..3600000", "slow-hot",
-                "1..3600000") {
+        new Entry("startup", "splash", ANY, "slow-cold", MILLIS, "slow-warm", MILLIS, "slow-hot", MILLIS) {
             @Override
             Detector create(Session session, Context context, Properties settings) {
                 return StartupSource.create(settings, context, session.activities());
@@ -104,7 +107,7 @@ final class DetectorTable {
         }
         if (valid.equals(FLAG)) {
             RecorderOptions.choice(value, "true", "false");
-        } else if (!valid.equals(NAMES)) {
+        } else if (!valid.equals(ANY)) {
             int range = valid.indexOf("..");
             String unit = key.endsWith("-millis") ? "milliseconds" : key.substring(dot + 1);
             RecorderOptions.number(value, unit, Integer.parseInt(valid.substring(0, range)),

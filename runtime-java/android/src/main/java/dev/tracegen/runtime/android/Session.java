@@ -61,16 +61,6 @@ final class Session implements Runnable {
         this.activities = new ActivityEvents(context);
     }
 
-    /** Returns what reports frames. Only behind the start of the recorder. */
-    FrameTimes frameTimes() {
-        return frames;
-    }
-
-    /** Returns what the activities do. */
-    ActivityEvents activities() {
-        return activities;
-    }
-
     /** Begins. To be called once. */
     void begin() {
         // At once: an activity may be started before the files are read.
@@ -154,6 +144,15 @@ final class Session implements Runnable {
             }
         });
         return true;
+    }
+
+    /** Returns the frame times of the main thread; null before the recorder has started. */
+    FrameTimes frames() {
+        return frames;
+    }
+
+    ActivityEvents activities() {
+        return activities;
     }
 
     /** On the thread of Background. */
