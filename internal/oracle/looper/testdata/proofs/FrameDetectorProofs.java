@@ -286,7 +286,8 @@ public final class FrameDetectorProofs {
                     taken[0] = 0;
                     for (int j = 0; j < batch; j++) {
                         long vsync = begin + j;
-                        taken[0] += frames.frame(new FrameTiming(vsync, vsync, vsync + 4000000, 0, 60, null), 0) ? 1 : 0;
+                        FrameTiming timing = new FrameTiming(vsync, vsync, vsync + 4000000, 0, 60, null);
+                        taken[0] += frames.frame(timing, 0) ? 1 : 0;
                     }
                     nanos.add((System.nanoTime() - begin) / batch);
                     bytes[0] = (threads.getThreadAllocatedBytes(id) - b) / batch;

@@ -61,6 +61,32 @@ public final class ThreadTrace {
         return 0;
     }
 
+    /**
+     * Does nothing.
+     *
+     * @param text ignored
+     */
+    public void idleHandlerBegin(String text) {
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param text ignored
+     * @return 0
+     */
+    public long inputBegin(String text) {
+        return 0;
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param number ignored
+     */
+    public void inputEnd(long number) {
+    }
+
     /** Does nothing. */
     public void idle() {
     }
