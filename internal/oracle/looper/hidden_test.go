@@ -54,6 +54,7 @@ var publicMembers = []member{
 	{"Landroid/os/Debug;->getRuntimeStat", 23},
 	{"Landroid/os/Looper;->getQueue", 23},
 	{"Landroid/os/Message;->isAsynchronous", 22},
+	{"Landroid/os/Message;->setAsynchronous", 22},
 	{"Landroid/os/Process;->getStartElapsedRealtime", 24},
 	{"Landroid/os/ProfilingManager;->addProfilingTriggers", 36},
 	{"Landroid/os/ProfilingManager;->registerForAllProfilingResults", 35},
@@ -67,6 +68,7 @@ var publicMembers = []member{
 	{"Landroid/os/ProfilingTrigger$Builder;->build", 36},
 	{"Landroid/os/Process;->getStartUptimeMillis", 24},
 	{"Landroid/view/FrameMetrics;->getMetric", 24},
+	{"Landroid/view/inspector/WindowInspector;->getGlobalWindowViews", 29},
 	{"Landroid/view/Window;->addOnFrameMetricsAvailableListener", 24},
 	{"Landroid/view/Window;->removeOnFrameMetricsAvailableListener", 24},
 }
@@ -89,6 +91,10 @@ var greylist28 = []string{
 	"Landroid/os/Message;->next",
 	"Landroid/os/MessageQueue;->mIdleHandlers",
 	"Landroid/os/MessageQueue;->mMessages",
+	"Landroid/os/MessageQueue;->removeSyncBarrier",
+	"Landroid/view/WindowManagerGlobal;->getInstance",
+	"Landroid/view/WindowManagerGlobal;->mLock",
+	"Landroid/view/WindowManagerGlobal;->mViews",
 }
 
 // TestPublicMembers compares the list above with the classes of each platform: a member that is public API is declared
