@@ -47,15 +47,6 @@ public final class ThreadTrace {
     }
 
     /**
-     * Returns no number.
-     *
-     * @return 0
-     */
-    public long messageRecord() {
-        return 0;
-    }
-
-    /**
      * Returns no time.
      *
      * @return 0
