@@ -56,6 +56,7 @@ type Incident struct {
 
 // IncidentFact is something that a detector knows of an incident.
 type IncidentFact struct {
+	// Key is a word with hyphens. If it ends in "-millis", Value is a number of milliseconds.
 	Key   string `json:"key"`
 	Value string `json:"value"`
 }

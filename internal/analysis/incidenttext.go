@@ -236,8 +236,8 @@ func (i *Incident) culprits() []string {
 	return methods
 }
 
-// bestStack returns that stack of the incident's thread that was taken most often, of equals the last, of those that show
-// a method of the app. If there is none, it returns the first stack.
+// bestStack returns that stack of the incident's thread that was taken most often, of equals the last, of those that
+// show a method of the app. If there is none, it returns the first stack.
 func (i *Incident) bestStack() *IncidentStack {
 	best, most := &i.Stacks[0], 0
 	counts := strings.Split(i.Fact("counts"), ",")

@@ -6,8 +6,8 @@ import (
 	"github.com/tracegen/tracegen/internal/analysis"
 )
 
-// setKind makes the key of a run of an IdleHandler or an input event one of its own kind: it is another trouble than a message
-// with the same hot path.
+// setKind makes the key of a run of an IdleHandler or an input event one of its own kind: it is another trouble than a
+// message with the same hot path.
 func (c *Stall) setKind(s *analysis.Stall) {
 	if s.Kind != analysis.StallMessage {
 		c.Key, c.Verdict = string(s.Kind)+":"+c.Key, string(s.Kind)+", "+c.Verdict
