@@ -296,6 +296,10 @@ type StallChunk struct {
 	StackKey string
 	// Repairs is how many places of the call tree the device repaired.
 	Repairs uint64
+	// PostedBy is the method that posted the message, 0 if not known: only programs that were instrumented with
+	// --trace-posts say so. Posted is when, in nanoseconds of [Clock.NanoTime], 0 if not known.
+	PostedBy Method
+	Posted   int64
 }
 
 // Pending is what waited in a thread's queue when a message passed the threshold.

@@ -262,7 +262,7 @@ func decodeFrame(p *payload) Frame {
 }
 
 func decodeStall(p *payload) *StallChunk {
-	return &StallChunk{
+	c := &StallChunk{
 		Thread: p.index(), Kind: MessageKind(p.u8()), Message: p.uv(),
 		Begin: p.sv(), Wall: p.uv(), CPU: p.sv(),
 		FirstRecord: p.uv(), EndRecord: p.uv(),
@@ -270,6 +270,10 @@ func decodeStall(p *payload) *StallChunk {
 		GCCount: p.sv(), GCMillis: p.sv(),
 		State: ThreadState(p.u8()), LockOwner: p.name(), StackKey: p.str(), Repairs: p.uv(),
 	}
+	if len(p.rest) > 0 { // since minor version 4
+		c.PostedBy, c.Posted = p.method(), p.sv()
+	}
+	return c
 }
 
 func decodePending(p *payload) *Pending {

@@ -108,6 +108,9 @@ func (t *Text) Stall(s *Stall) error {
 	if text := s.kindText(); text != "" {
 		field("", "%s", text)
 	}
+	if s.PostedBy != nil {
+		field("posted", "by %s", s.PostedBy)
+	}
 	if s.CallersUnknown {
 		field("", "records before it are lost: it may be a part of a longer call")
 	}

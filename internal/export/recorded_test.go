@@ -116,7 +116,8 @@ func (r *recorded) stall(j trace.StallChunk) {
 	b := uv(append(uv(nil, uint64(j.Thread)), byte(j.Kind)), j.Message)
 	b = uv(uv(sv(uv(sv(b, j.Begin), j.Wall), j.CPU), j.FirstRecord), j.EndRecord)
 	b = sv(sv(flag(uv(uv(b, description), scene), j.Foreground), j.GCCount), j.GCMillis)
-	r.chunk(9, uv(str(uv(append(b, byte(j.State)), owner), j.StackKey), j.Repairs))
+	b = uv(str(uv(append(b, byte(j.State)), owner), j.StackKey), j.Repairs)
+	r.chunk(9, sv(uv(b, uint64(j.PostedBy)), j.Posted))
 }
 
 func (r *recorded) pending(p trace.Pending) {

@@ -122,6 +122,7 @@ function stallParts(s, more, thread) {
     ["why", s.verdict],
     ["what ran", s.what],
     ["where", more.where],
+    ["posted by", more.postedBy],
     ["thread", thread],
     [
       "took",

@@ -60,6 +60,11 @@ public final class App extends android.app.Application {
                 : "profiling".equals(name) ? profiling : null;
     }
 
+    /** Of services that are asked for by their class, from API 23 on. */
+    public String getSystemServiceName(Class<?> type) {
+        return type == android.app.ActivityManager.class ? ACTIVITY_SERVICE : null;
+    }
+
     /** As DisplayManager, which needs the resources of a device. The Display is Android's. */
     public static final class Displays {
         public Display getDisplay(int id) throws Exception {

@@ -100,6 +100,8 @@ public final class Recorder {
      */
     public static Recorder start(RecorderOptions options) {
         RecorderOptions o = withPlatform(new RecorderOptions(options));
+        o.meta("slowIdleMillis", Integer.toString(o.slowIdleMillis));
+        o.meta("slowInputMillis", Integer.toString(o.slowInputMillis));
         while (!STARTING.compareAndSet(false, true)) {
             Thread.yield();
         }

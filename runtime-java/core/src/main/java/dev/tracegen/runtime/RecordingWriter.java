@@ -493,7 +493,7 @@ final class RecordingWriter implements Closeable {
         boolean slow = false;
         for (int k = 0; k < about.length; k++) {
             about[k] = open.get(k).trace;
-            slow |= nanos - open.get(k).beginNanos >= options.slowMillis * 1000000L;
+            slow |= nanos - open.get(k).beginNanos >= options.slowNanos(open.get(k).kind);
         }
         if (!(begun || slow) || !begin(about)) {
             return;
@@ -584,7 +584,7 @@ final class RecordingWriter implements Closeable {
                 .uv(m.firstRecord).uv(m.endRecord).uv(string(texts.message(m.description)))
                 .uv(string(texts.scene(stall.scene))).u8(stall.foreground ? 1 : 0).sv(stall.gcCount).sv(stall.gcMillis)
                 .u8(code(stall.stateAtThreshold)).uv(string(texts.lockOwner(stall.lockOwner))).str(stall.stackKey)
-                .uv(stall.tree.repairs());
+                .uv(stall.tree.repairs()).uv(stall.postedBy).sv(stall.postedNanos);
         if (end(STALL, 0)) {
             sync();
         }

@@ -55,7 +55,6 @@ final class Sampler implements Runnable {
     private List<OpenCall> alive = new ArrayList<OpenCall>();
     private final Dropped dropped;
     private final Suspensions suspensions;
-    private final long thresholdNanos;
     private final Thread thread = new RecorderThread(this, "tracegen-sampler");
     private final Gate gate;
     private final Writer writer;
@@ -96,7 +95,6 @@ final class Sampler implements Runnable {
         this.platform = options.platform;
         this.dropped = recorder.dropped();
         this.suspensions = new Suspensions(platform);
-        this.thresholdNanos = options.slowMillis * 1000000L;
         this.gate = new Gate(recorder, options);
     }
 
@@ -225,7 +223,7 @@ final class Sampler implements Runnable {
         if (options.everyRecord) {
             return work > 1000 ? 1000000L : 20000000L;
         }
-        return Math.max(10, Math.min(100, options.slowMillis / 8)) * 1000000L;
+        return Math.max(10, Math.min(100, options.leastSlowMillis() / 8)) * 1000000L;
     }
 
     private boolean anyMessageRuns() {
@@ -375,6 +373,10 @@ final class Sampler implements Runnable {
     }
 
     /** Returns the number of the open message or outermost call of a thread, or of the next one. */
+    private static int openKind(ThreadTrace t) {
+        return hasMessages(t) || t.outermost == null ? t.runningKind() : MessageRecord.NORMAL;
+    }
+
     private static long openNumber(ThreadTrace t) {
         return hasMessages(t) || t.outermost == null ? t.messageNumber() : t.outermost.number();
     }
@@ -505,7 +507,7 @@ final class Sampler implements Runnable {
             if (m == null) {
                 continue;
             }
-            if (m.wallNanos >= thresholdNanos) {
+            if (m.wallNanos >= options.slowNanos(m.kind)) {
                 reportStall(new EndedStall(t, m, t.messageHistory().snapshot()));
             }
             t.messageHistory().add(m);
@@ -527,12 +529,17 @@ final class Sampler implements Runnable {
             return 1;
         }
         StallFacts f = t.factsOf(number);
-        long threshold = thresholdNanos;
         if (f == null) {
             f = new StallFacts(number, gcCount, gcMillis);
-            f.nextSample = threshold / 2;
+            f.thresholdNanos = options.slowNanos(openKind(t));
+            if (hasMessages(t) && (t.messageNumber() != number || t.runningSince() != since)) {
+                // It has ended meanwhile, and the kind may be that of the next one.
+                return 1;
+            }
+            f.nextSample = f.thresholdNanos / 2;
             t.setFacts(f);
         }
+        long threshold = f.thresholdNanos;
         long now = platform.nanoTime();
         long elapsed = now - since - suspensions.within(since, now);
         Ring ring = t.existingRing();
@@ -572,7 +579,8 @@ final class Sampler implements Runnable {
 
     private void addAlive(ThreadTrace t, long number, long since) {
         String text = hasMessages(t) || t.outermost == null ? t.runningText() : t.outermost.text();
-        alive.add(new OpenCall(t, number, text, since, t.thread.getState(), platform.threadCpuNanos(t.thread)));
+        alive.add(new OpenCall(t, number, openKind(t), text, since, t.thread.getState(),
+                platform.threadCpuNanos(t.thread)));
     }
 
     private void writeAlive() {
@@ -641,7 +649,7 @@ final class Sampler implements Runnable {
         writeSuspensions();
         MessageRecord m = s.message;
         long suspended = suspensions.within(m.beginNanos, m.beginNanos + m.wallNanos);
-        if (m.wallNanos - suspended < thresholdNanos) {
+        if (m.wallNanos - suspended < options.slowNanos(m.kind)) {
             return;
         }
         StallFacts facts = s.trace.factsOf(s.message.sequence);

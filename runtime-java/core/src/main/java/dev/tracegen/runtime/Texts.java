@@ -44,7 +44,7 @@ final class Texts {
         List<MessageRecord> history = new ArrayList<MessageRecord>(s.history.size());
         for (MessageRecord m : s.history) {
             history.add(new MessageRecord(m.kind, m.sequence, m.count, m.beginNanos, m.wallNanos, m.cpuNanos,
-                    message(m.description), m.firstRecord, m.endRecord));
+                    message(m.description), m.postedBy, m.postedNanos, m.firstRecord, m.endRecord));
         }
         return new Stall(s, thread(s.thread), message(s.description), lockOwner(s.lockOwner), scene(s.scene), history);
     }

@@ -17,10 +17,11 @@ import java.util.Properties;
  * add a detector, add an entry below.
  */
 final class DetectorTable {
-    // The valid values of settings: one of two words, anything, or a number in a range.
     private static final String FLAG = "true|false";
-    private static final String ANY = "";
     private static final String MILLIS = "1..86400000";
+
+    /** Names with commas between them. */
+    private static final String NAMES = "names";
 
     private static final Map<String, Entry> ENTRIES = new LinkedHashMap<String, Entry>();
 
@@ -31,7 +32,10 @@ final class DetectorTable {
     private abstract static class Entry {
         final String name;
 
-        /** The valid values by key, which has no name of a detector. */
+        /**
+         * The valid values by key: {@code true|false}, the least and the greatest number as {@code 1..60000}, or
+         * {@code names} for any names with commas between them.
+         */
         final Map<String, String> keys = new LinkedHashMap<String, String>();
 
         /**
@@ -67,10 +71,10 @@ final class DetectorTable {
         new Entry("frames", "dropped", "1..100000") {
             @Override
             Detector create(Session session, Context context, Properties settings) {
-                return FrameSources.create(settings, context, session.frames(), session.activities());
+                return FrameSources.create(settings, context, session.frameTimes(), session.activities());
             }
         };
-        new Entry("startup", "splash", ANY, "slow-cold", MILLIS, "slow-warm", MILLIS, "slow-hot", MILLIS) {
+        new Entry("startup", "splash", NAMES, "slow-cold", MILLIS, "slow-warm", MILLIS, "slow-hot", MILLIS) {
             @Override
             Detector create(Session session, Context context, Properties settings) {
                 return StartupSource.create(settings, context, session.activities());
@@ -113,7 +117,7 @@ final class DetectorTable {
         }
         if (valid.equals(FLAG)) {
             RecorderOptions.choice(value, "true", "false");
-        } else if (!valid.equals(ANY)) {
+        } else if (!valid.equals(NAMES)) {
             int range = valid.indexOf("..");
             String unit = key.endsWith("-millis") ? "milliseconds" : key.substring(dot + 1);
             RecorderOptions.number(value, unit, Integer.parseInt(valid.substring(0, range)),

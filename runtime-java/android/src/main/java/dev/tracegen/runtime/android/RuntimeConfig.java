@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   enabled        true | false                     (true)
  *   slow           milliseconds                     (700) the slow threshold
+ *   slow-idle      milliseconds                     (2000) the threshold of IdleHandlers
+ *   slow-input     milliseconds                     (700) the threshold of input events
  *   tick           ms | us                          (ms)
  *   threads        main | chosen | all              (main)
  *   ring           number of records in the ring    (1048576 for the main thread,
@@ -41,8 +43,10 @@ import org.jspecify.annotations.Nullable;
  *                  whether other code has replaced
  *                  the Observer or Printer
  *   idle-handlers  true | false                     (true)
- *   frames         true | false                     (false: it needs the printer)
- *   input-events   true | false                     (false: it wraps the callback of each window)
+ *   frames         true | false                     (false: it needs the printer) writes each frame; the detector
+ *                                                   of the same name is another matter
+ *   input-events   true | false                     (false: it wraps the callback of each window) slow input
+ *                                                   events are stalls
  *   hidden-api     true | false                     (true: uses members of Android that are not public API
  *                                                   where Android allows it)
  *   process-state-summary  true | false             (false: see {@link #processStateSummary})
@@ -192,7 +196,7 @@ public final class RuntimeConfig {
 
     /** Returns the options of the main Looper's monitor. */
     MonitorOptions monitorOptions() {
-        return frames ? monitor.source(MonitorOptions.PRINTER) : monitor;
+        return frames || detectors.contains("frames") ? monitor.source(MonitorOptions.PRINTER) : monitor;
     }
 
     private static boolean flag(String value) {
@@ -237,8 +241,9 @@ public final class RuntimeConfig {
     }
 
     /**
-     * Sets whether frames are recorded. No frame is requested for that. Which message draws a frame is known only by
-     * the Looper's {@code Printer}, so it is used instead of the {@code Observer}.
+     * Sets whether each frame is written into the recording, whether or not the detector {@code frames} is on. No frame
+     * is requested for that. Which message draws a frame is known only by the Looper's {@code Printer}, so it is used
+     * instead of the {@code Observer}.
      *
      * @param value false if not set
      * @return this
@@ -249,9 +254,10 @@ public final class RuntimeConfig {
     }
 
     /**
-     * Sets whether input events update the time of the records to the exact one when they begin and end. They run
-     * outside of messages. Without this their times are late by up to the clock period, 5 ms. It wraps the
-     * {@code Window.Callback} of each started activity.
+     * Sets whether input events are recorded as messages are. Most of them run outside of messages. One that lasts at
+     * least {@link RecorderOptions#slowInputMillis} is a stall. The {@code Window.Callback} of each window is wrapped
+     * that can be found: those of activities, and those of dialogs where Android lets the app list its root views and
+     * find their windows. {@link TracegenRuntime#watchWindow} adds others.
      *
      * @param value false if not set
      * @return this

@@ -6,6 +6,7 @@ import android.os.Handler;
 import android.os.Looper;
 import android.util.Log;
 import dev.tracegen.runtime.MappingReader;
+import dev.tracegen.runtime.PostedBy;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.ThreadTrace;
@@ -61,11 +62,22 @@ final class Session implements Runnable {
         this.activities = new ActivityEvents(context);
     }
 
+    /** Returns what reports frames. Only behind the start of the recorder. */
+    FrameTimes frameTimes() {
+        return frames;
+    }
+
+    /** Returns what the activities do. */
+    ActivityEvents activities() {
+        return activities;
+    }
+
     /** Begins. To be called once. */
     void begin() {
         // At once: an activity may be started before the files are read.
         foreground.register();
         activities.register();
+        PostedBy.begin(new PostTargets());
         if (given != null && Looper.myLooper() == Looper.getMainLooper()) {
             // The app may ask for this monitor next, and should get one with these options.
             openMonitor(given);
@@ -118,6 +130,9 @@ final class Session implements Runnable {
                 install();
             }
         });
+        if (!c.detectors.contains("startup")) {
+            activities.forgetStarts();
+        }
         for (String name : c.detectors) {
             switchDetector(name, true);
         }
@@ -141,15 +156,6 @@ final class Session implements Runnable {
             }
         });
         return true;
-    }
-
-    /** Returns the frame times of the main thread; null before the recorder has started. */
-    FrameTimes frames() {
-        return frames;
-    }
-
-    ActivityEvents activities() {
-        return activities;
     }
 
     /** On the thread of Background. */
@@ -196,6 +202,9 @@ final class Session implements Runnable {
             if (config.inputEvents) {
                 InputEvents.mark(trace);
                 foreground.watchInputEvents();
+                if (config.monitor.hiddenApi) {
+                    m.add(InputEvents.windowSearch());
+                }
             }
             if (stopped) {
                 InputEvents.unmark(trace);
@@ -226,6 +235,7 @@ final class Session implements Runnable {
     /** Stops recording. Does not wait, and has no effect the second time. */
     void stop() {
         stopped = true;
+        PostedBy.end();
         Recorder r = recorder;
         Detectors d = detectors;
         if (d != null) {

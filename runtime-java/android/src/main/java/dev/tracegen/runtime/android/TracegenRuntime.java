@@ -3,6 +3,7 @@ package dev.tracegen.runtime.android;
 import android.content.Context;
 import android.os.Looper;
 import android.util.Log;
+import android.view.Window;
 import dev.tracegen.runtime.Recorder;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -94,6 +95,18 @@ public final class TracegenRuntime {
     public static boolean watch(Looper looper) {
         Session session = CURRENT.get();
         return session != null && session.watch(looper);
+    }
+
+    /**
+     * Watches the input events of a window that the runtime does not find itself: that of a dialog, where Android hides
+     * the root views. To be called on the main thread, when the window has its callback; for a dialog in
+     * {@code onStart}. Watching it twice has no effect.
+     *
+     * @param window the window of a {@code Dialog}, for instance
+     * @return false if input events are not recorded, or if the window has no callback
+     */
+    public static boolean watchWindow(Window window) {
+        return CURRENT.get() != null && InputEvents.watch(window, null);
     }
 
     /**
