@@ -27,7 +27,11 @@ func NewIncidents(r *analysis.Recording) []Stall {
 			App: r.Meta["package"], Version: buildOf(r).version, Code: buildOf(r).code, Device: r.Meta["device"],
 			User: userOfMeta(r.Meta), Wall: i.Lasted().Nanoseconds(), CPU: -1,
 			Kind: analysis.KindUnknown, Verdict: i.Kind + ", " + i.Text, Title: i.Title(r), Scene: i.Scene,
-			HotPath: i.Methods(),
+			HotPath: i.Methods(), Detector: i.Detector,
+		}
+		if id := r.Meta["recordingId"]; id != "" {
+			// As the report that the device sends of it.
+			c.ReportID = fmt.Sprintf("%s-i%d", id, i.Number)
 		}
 		if n := len(c.HotPath); n > 0 {
 			c.Method = c.HotPath[n-1]
