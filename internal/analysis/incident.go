@@ -45,7 +45,7 @@ type Incident struct {
 	HotPath      []Step `json:"hotPath"`
 	MostSelf     []Step `json:"mostSelf"`
 	CallsMissing bool   `json:"callsMissing,omitempty"`
-	// Key is equal for incidents of one kind with the same cause: 16 hexadecimal digits.
+	// Key is equal for those incidents of one kind that have the same cause: 16 hexadecimal digits.
 	Key string `json:"key"`
 	// Tree has its calls, merged by path; nil if there are none.
 	Tree *trace.Tree `json:"-"`
@@ -378,13 +378,17 @@ func (x *incidents) overlaps(i *Incident) {
 	}
 }
 
-// keyOf returns what is equal for incidents with the same cause: of the kind and the hot path, or, without calls, of the
-// innermost methods of the first stack that are the app's.
+// keyOf returns what is equal for incidents of one kind with the same cause: that of the hot path, or, without calls, of
+// the innermost methods of the most telling stack that are the app's, or, without these, of what was slow.
 func (i *Incident) keyOf() string {
 	if len(i.HotPath) > 0 {
-		return hashText(i.Kind + "\n" + pathKey(i.HotPath))
+		return pathKey(i.HotPath)
 	}
-	return hashText(strings.Join(append([]string{i.Kind, i.What}, i.culprits()...), "\n"))
+	if methods := i.culprits(); len(methods) > 0 {
+		slices.Reverse(methods)
+		return hashText("frames\n" + strings.Join(methods, "\n") + "\n")
+	}
+	return hashText("what\n" + i.chunk.What + "\n")
 }
 
 // incident reports whether an incident is in the view.

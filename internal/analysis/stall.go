@@ -196,6 +196,10 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		out.Verdict.Text += "; " + text
 	}
 	if out.Exit = out.exitOf(); out.Exit != nil {
+		if out.Exit.Deadlock && (out.Hang == nil || out.Hang.Of == 0 || out.Hang.Activity == ActivityLock) {
+			// The system has seen all threads at one moment, and no sample of the thread shows anything else.
+			out.Verdict.Kind, out.Verdict.Likely = KindDeadlock, false
+		}
 		out.Verdict.Text += "; " + out.Exit.text(out)
 	}
 	return out

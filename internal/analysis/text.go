@@ -351,6 +351,7 @@ func (p Waiting) String() string {
 // End sums a recording up.
 func (t *Text) End(r *Recording) error {
 	t.incidents(r)
+	t.locks(r)
 	fmt.Fprintf(t.w, "\n%s: %s\n\n", r.Name, r.Summary())
 	for _, line := range r.Completeness.Lines() {
 		if _, err := fmt.Fprintf(t.out, "!!! %s\n", line); err != nil {

@@ -182,7 +182,9 @@ final class MessageHistory {
     synchronized void add(Entry m) {
         recent.add().copy(m);
         Entry last = merged.last();
-        boolean small = m.kind == MessageRecord.NORMAL && m.wallNanos < mergeNanos;
+        boolean mergeable = m.kind == MessageRecord.NORMAL || m.kind == MessageRecord.IDLE_HANDLER
+                || m.kind == MessageRecord.INPUT;
+        boolean small = mergeable && m.wallNanos < mergeNanos;
         if (small && last != null && last.kind == MessageRecord.MERGED && last.wallNanos < MERGED_NANOS) {
             merge(last, m);
         } else {

@@ -44,6 +44,7 @@ final class RecordingWriter implements Closeable {
     static final int DROPPED = 19;
     static final int INCIDENT = 20;
     static final int DETECTORS = 21;
+    static final int MACHINE = 22;
 
     static final int DELTA = 2;
 
@@ -240,7 +241,7 @@ final class RecordingWriter implements Closeable {
         add(META, 0, small);
     }
 
-    private static String hex(long value) {
+    static String hex(long value) {
         return String.format(java.util.Locale.ROOT, "%016x", value);
     }
 
@@ -493,7 +494,7 @@ final class RecordingWriter implements Closeable {
         boolean slow = false;
         for (int k = 0; k < about.length; k++) {
             about[k] = open.get(k).trace;
-            slow |= nanos - open.get(k).beginNanos >= options.slowMillis * 1000000L;
+            slow |= nanos - open.get(k).beginNanos >= options.slowNanos(open.get(k).kind);
         }
         if (!(begun || slow) || !begin(about)) {
             return;
@@ -603,6 +604,17 @@ final class RecordingWriter implements Closeable {
             }
         }
         end(PENDING, 0);
+    }
+
+    void machine(ThreadTrace trace, long message, long nanos, Map<String, String> facts) {
+        if (!begin(trace)) {
+            return;
+        }
+        chunk.uv(trace.index).uv(message).sv(nanos).uv(facts.size());
+        for (Map.Entry<String, String> e : facts.entrySet()) {
+            chunk.uv(string(e.getKey())).str(e.getValue());
+        }
+        end(MACHINE, 0);
     }
 
     private static int code(Thread.State state) {

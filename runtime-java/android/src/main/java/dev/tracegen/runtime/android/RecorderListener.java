@@ -14,6 +14,10 @@ final class RecorderListener extends DispatchListener {
 
     @Override
     public void dispatchStart(Dispatch dispatch) {
+        if (dispatch.isIdleHandler()) {
+            trace.idleHandlerBegin(dispatch.text());
+            return;
+        }
         trace.messageBegin(dispatch.text());
         if (dispatch.text() != null) {
             PostedBy.began(trace, dispatch.text());

@@ -10,6 +10,8 @@ import dev.tracegen.runtime.PostedBy;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.ThreadTrace;
+import dev.tracegen.runtime.detector.Detectors;
+import dev.tracegen.runtime.detector.ThreadSchedule;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -36,6 +38,10 @@ final class Session implements Runnable {
     private volatile Recorder recorder;
     private volatile LooperMonitor monitor;
     private volatile FrameTimes frames;
+    private volatile Reporting reporting;
+
+    /** Made when the first detector is switched on, with the detectors' thread. Set by the thread of Background. */
+    private volatile Detectors detectors;
 
     /** The other Loopers. Guarded by itself. It keeps no Looper alive. */
     private final WeakHashMap<Looper, Watched> others = new WeakHashMap<Looper, Watched>();
@@ -55,6 +61,16 @@ final class Session implements Runnable {
         this.given = config;
         this.foreground = new Foreground(context);
         this.activities = new ActivityEvents(context);
+    }
+
+    /** Returns what reports frames. Only behind the start of the recorder. */
+    FrameTimes frameTimes() {
+        return frames;
+    }
+
+    /** Returns what the activities do. */
+    ActivityEvents activities() {
+        return activities;
     }
 
     /** Begins. To be called once. */
@@ -79,17 +95,23 @@ final class Session implements Runnable {
         // First of all: it is that of a process that has just begun.
         activities.readImportance();
         RuntimeConfig c = given != null ? given : RuntimeConfig.read(context);
+        String process = ProcessName.read();
+        Reporting reports = Reporting.prepare(context, this, c, process);
         if (!c.enabled) {
             disable(c);
             stop();
             TracegenRuntime.ended(this);
+            if (reports != null) {
+                reports.begin(null, foreground, null);
+            }
             return;
         }
         logProblems(c);
         RecorderOptions options = c.recorder;
-        String process = ProcessName.read();
-        options.platform(new AndroidPlatform());
+        AndroidPlatform platform = new AndroidPlatform();
+        options.platform(platform);
         File output = OutputPath.of(context, c.output, process);
+        platform.machine(new MachineState(context, output));
         options.output(output);
         options.mapping(c.mapping == null ? null : mapping(context, new File(c.mapping)));
         options.meta("package", context.getPackageName()).meta("process", process);
@@ -101,6 +123,14 @@ final class Session implements Runnable {
         if (stopped) {
             r.stop();
             return;
+        }
+        if (reports != null) {
+            reporting = reports;
+            reports.begin(r, foreground, output == null ? null : output.getParentFile());
+            if (stopped) {
+                reports.stop();
+                return;
+            }
         }
         ExitInfo.begin(context, output, process, c.processStateSummary, options);
         foreground.report(r);
@@ -115,7 +145,56 @@ final class Session implements Runnable {
                 install();
             }
         });
+        if (!c.detectors.contains("startup")) {
+            activities.forgetStarts();
+        }
+        for (String name : c.detectors) {
+            switchDetector(name, true);
+        }
         foreground.guess();
+    }
+
+    /**
+     * Switches a detector on or off, now or as soon as there is a recorder. Returns at once.
+     *
+     * @return false if the session has ended, or if there is no detector of that name
+     */
+    boolean detector(final String name, final boolean on) {
+        if (stopped || !DetectorTable.names().contains(name)) {
+            return false;
+        }
+        // Tasks run in order, and the first one of the session starts the recorder.
+        Background.run(new Runnable() {
+            @Override
+            public void run() {
+                switchDetector(name, on);
+            }
+        });
+        return true;
+    }
+
+    /** On the thread of Background. */
+    private void switchDetector(String name, boolean on) {
+        Detectors d = detectors;
+        Recorder r = recorder;
+        if (stopped || r == null || d == null && !on) {
+            return;
+        }
+        if (d == null) {
+            Looper main = Looper.getMainLooper();
+            LooperAccess loop = new LooperAccess(main, r.thread(main.getThread()), r.platform(),
+                    config.monitor.hiddenApi);
+            d = new Detectors(r, loop, new ThreadSchedule(r.platform()));
+            for (String problem : DetectorTable.addTo(d, this, context, config.detectorSettings)) {
+                Log.w(TracegenRuntime.TAG, problem);
+            }
+            detectors = d;
+            if (stopped) {
+                d.stop();
+                return;
+            }
+        }
+        d.set(name, on);
     }
 
     /** Reports the main thread's messages to the recorder. On the main thread. */
@@ -138,6 +217,9 @@ final class Session implements Runnable {
             if (config.inputEvents) {
                 InputEvents.mark(trace);
                 foreground.watchInputEvents();
+                if (config.monitor.hiddenApi) {
+                    m.add(InputEvents.windowSearch());
+                }
             }
             if (stopped) {
                 InputEvents.unmark(trace);
@@ -165,11 +247,40 @@ final class Session implements Runnable {
         return m;
     }
 
+    /** Stops recording after a time, because it was switched on for that time. */
+    void endAfter(long millis) {
+        new Handler(Looper.getMainLooper()).postDelayed(new Runnable() {
+            @Override
+            public void run() {
+                if (!stopped) {
+                    Log.i(TracegenRuntime.TAG, "the time for which recording was switched on is over");
+                    stop();
+                    TracegenRuntime.ended(Session.this);
+                }
+            }
+        }, millis);
+    }
+
+    /** Stops recording, because the collector has switched it off. Settings are fetched still. */
+    void switchedOff() {
+        reporting = null;
+        stop();
+        TracegenRuntime.ended(this);
+    }
+
     /** Stops recording. Does not wait, and has no effect the second time. */
     void stop() {
         stopped = true;
         PostedBy.end();
         Recorder r = recorder;
+        Reporting reports = reporting;
+        if (reports != null) {
+            reports.stop();
+        }
+        Detectors d = detectors;
+        if (d != null) {
+            d.stop();
+        }
         try {
             foreground.unregister();
             activities.unregister();
