@@ -42,6 +42,15 @@ public final class ThreadTrace {
     public void describe(int what, @Nullable String target, @Nullable String callback) {
     }
 
+    /**
+     * Does nothing.
+     *
+     * @param id ignored
+     * @param nanos ignored
+     */
+    public void postedBy(int id, long nanos) {
+    }
+
     /** Does nothing. */
     public void messageEnd() {
     }
