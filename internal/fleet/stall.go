@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/tracegen/tracegen/internal/analysis"
@@ -10,11 +11,15 @@ import (
 type Stall struct {
 	// Key is equal for stalls with one hot path; see [analysis.Stall.Key].
 	Key string `json:"key"`
-	// Recording is what the recording was opened as, and Number counts its stalls from 1.
+	// Recording is what the recording was opened as, and Number counts its stalls from 1, and apart from them its
+	// incidents. Of a report, Recording is the recording's ID, and Number is 0.
 	Recording string `json:"recording"`
 	Number    int    `json:"number"`
-	// Incident is the kind of an incident, whose Number is that of the device; empty for a stall.
-	Incident string `json:"incident,omitempty"`
+	// ReportID identifies the stall in a recording with an ID: the report that the device sends of it has the same.
+	// ReportKind is "message", "idle-handler", "input", or the kind of an incident; Detector is what found an incident.
+	ReportID   string `json:"reportId,omitempty"`
+	ReportKind string `json:"reportKind,omitempty"`
+	Detector   string `json:"detector,omitempty"`
 	// App, Version, Code and Device are what the program said of itself: its package, versionName, versionCode and
 	// device; empty if it said nothing.
 	App     string `json:"app,omitempty"`
@@ -51,11 +56,14 @@ func NewStall(s *analysis.Stall) Stall {
 		App: meta["package"], Version: buildOf(s.Recording).version, Code: buildOf(s.Recording).code, Device: meta["device"],
 		Wall: s.Ran.Nanoseconds(), CPU: s.CPU.Nanoseconds(),
 		Kind: s.Verdict.Kind, Verdict: s.Verdict.Text, Title: s.Title(), Scene: s.Scene,
-		User: userOfMeta(meta),
+		User: userOfMeta(meta), ReportKind: string(s.Kind),
 	}
 	c.setKind(s)
 	if !s.Time.IsZero() {
 		c.Time = s.Time.UnixMilli()
+	}
+	if id := meta["recordingId"]; id != "" && s.Reported {
+		c.ReportID = stallID(id, s.Sequence, s.Thread.Index)
 	}
 	for _, step := range s.HotPath {
 		c.HotPath = append(c.HotPath, step.Method.Identity())
@@ -64,6 +72,11 @@ func NewStall(s *analysis.Stall) Stall {
 		c.Method = m.Identity()
 	}
 	return c
+}
+
+// stallID returns the ID of the report of a stall: of its recording, its number on its thread, and its thread.
+func stallID(recording string, sequence uint64, thread uint32) string {
+	return fmt.Sprintf("%s-s%d-%d", recording, sequence, thread)
 }
 
 // userOfMeta returns the user of a recording, empty if it has none.

@@ -1,6 +1,7 @@
 package dev.tracegen.runtime;
 
 import java.util.List;
+import java.util.Map;
 
 /** The facts that {@link Stall} is created from. The no-op creates none. */
 abstract class StallFacts {
@@ -12,4 +13,7 @@ abstract class StallFacts {
     long gcMillis;
     String scene;
     boolean foreground;
+    long tickNanos;
+    List<ThreadStack> taken;
+    Map<String, String> machine;
 }

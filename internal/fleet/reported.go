@@ -1,0 +1,134 @@
+package fleet
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/stallreport"
+	"github.com/tracegen/tracegen/mapping/r8"
+)
+
+// keyFrames is how many frames of the app stand for a stack in the key of a report that has no calls.
+const keyFrames = 3
+
+// FromReport makes a stall of what a device has reported. names are those of its build; other is a mapping of R8 for
+// the frames of stacks if names have none, it may be nil. The ID of a method stands for one that names lack; the key is
+// of no use in another build then.
+//
+// The key of a stalled message is that of its hot path, as in a recording. An idle handler, an input event and an
+// incident have keys of their own kind. Without calls, the innermost frames of the app in the stack with the most
+// samples stand for the hot path; without a stack, what the report says has run.
+func FromReport(r *stallreport.Report, names *analysis.Names, other *r8.Mapping) Stall {
+	s := Stall{
+		Recording: r.Recording, ReportID: r.ID, ReportKind: r.Kind, Detector: analysis.Printable(r.Detector),
+		App: r.Package, Version: analysis.Printable(r.VersionName), Code: analysis.Printable(r.VersionCode),
+		Device: analysis.Printable(r.Device), User: analysis.Printable(r.User),
+		Wall: r.Ran().Nanoseconds(), CPU: -1, Title: analysis.Printable(cmp.Or(r.What, r.Kind)),
+		Scene: analysis.Printable(r.Scene),
+	}
+	if r.Began != nil {
+		s.Time = *r.Began
+	}
+	cause := analysis.Reported{Ran: r.Ran(), CPU: -1, GC: -1, LockOwner: r.LockOwner}
+	if r.CPU != nil {
+		s.CPU, cause.CPU = r.CPU.Nanoseconds(), *r.CPU
+	}
+	if r.GC != nil {
+		cause.GC = *r.GC
+	}
+	path, key := analysis.NamedPath(names, r.HotPath)
+	for _, m := range path {
+		s.HotPath = append(s.HotPath, m.Identity())
+	}
+	var longest []string
+	var most int64
+	thread := r.Thread
+	for _, sample := range r.Samples {
+		if thread = cmp.Or(thread, sample.Thread); sample.Thread != "" && sample.Thread != thread {
+			continue // of the thread that held the lock
+		}
+		frames := analysis.NamedFrames(names, other, sample.Frames)
+		for range min(sample.Count, 100) {
+			cause.Samples = append(cause.Samples, analysis.ActivityOf(sample.State, frames))
+		}
+		if sample.Count > most {
+			longest, most = frames, sample.Count
+		}
+	}
+	s.finish(key, longest, r.What, cause)
+	return s
+}
+
+// NewIncident makes a stall of an incident of a recording, with the key that a report of it has.
+func NewIncident(i *analysis.Incident, r *analysis.Recording) Stall {
+	b := buildOf(r)
+	s := Stall{
+		Recording: r.Name, Number: int(i.Number) + 1, ReportKind: i.Kind, Detector: i.Detector, App: r.Meta["package"], Version: b.version,
+		Code: b.code, Device: r.Meta["device"], User: userOfMeta(r.Meta), Wall: i.Lasted().Nanoseconds(), CPU: -1,
+		Title: cmp.Or(i.What, i.Kind), Scene: i.Scene,
+	}
+	if id := r.Meta["recordingId"]; id != "" {
+		s.ReportID = fmt.Sprintf("%s-i%d", id, i.Number)
+	}
+	if !i.Time.IsZero() {
+		s.Time = i.Time.UnixMilli()
+	}
+	for _, step := range i.HotPath {
+		s.HotPath = append(s.HotPath, step.Method.Identity())
+	}
+	cause := analysis.Reported{Ran: i.Lasted(), CPU: -1, GC: -1}
+	var longest, last []string
+	most, count, thread := 0, 0, ""
+	if i.Thread != nil {
+		thread = i.Thread.Name
+	}
+	for _, stack := range i.Stacks {
+		if thread = cmp.Or(thread, stack.Thread); stack.Thread != thread {
+			continue
+		}
+		cause.Samples = append(cause.Samples, stack.Activity)
+		if count++; !slices.Equal(stack.Frames, last) {
+			last, count = stack.Frames, 1
+		}
+		if count > most {
+			longest, most = last, count
+		}
+	}
+	s.finish(analysis.PathKey(i.HotPath), longest, i.What, cause)
+	return s
+}
+
+// finish sets the key, the method to blame and the verdict. key is that of the hot path, if there is one; otherwise the
+// stack counts, or what has run.
+func (s *Stall) finish(key string, stack []string, what string, cause analysis.Reported) {
+	if len(s.HotPath) == 0 {
+		s.HotPath = analysis.AppMethods(stack, keyFrames)
+		slices.Reverse(s.HotPath)
+		key = textKey("frames", s.HotPath)
+		if len(s.HotPath) == 0 {
+			key = textKey("what", []string{what})
+		}
+	}
+	if len(s.HotPath) > 0 {
+		s.Method = s.HotPath[len(s.HotPath)-1]
+	}
+	cause.Method = s.Method
+	s.Kind, s.Verdict = analysis.VerdictOnReport(cause)
+	if s.Key = key; s.ReportKind != stallreport.KindMessage {
+		s.Key = s.ReportKind + ":" + key
+		s.Verdict = s.ReportKind + ", " + s.Verdict
+	}
+}
+
+// textKey is a key of texts. of separates keys of different things.
+func textKey(of string, texts []string) string {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s\n", of)
+	for _, t := range texts {
+		fmt.Fprintf(h, "%s\n", t)
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
+}
