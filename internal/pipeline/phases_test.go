@@ -206,6 +206,7 @@ func TestPhases(t *testing.T) {
 		{"throws", func(c *pipeline.Config) {}},
 		{"normal", func(c *pipeline.Config) { c.Inject.Exits = inject.ExitsNormal }},
 		{"exact", func(c *pipeline.Config) { c.Inject.Exits = inject.ExitsExact }},
+		{"posts", func(c *pipeline.Config) { c.Inject.Posts, c.RuntimeExternal = true, true }},
 		{"base", func(c *pipeline.Config) { c.Base = base }},
 		{"compact", func(c *pipeline.Config) { c.Order = mapping.OrderCompact }},
 		{"no module", func(c *pipeline.Config) { c.AddRequires = "" }},
