@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 public final class ThreadTrace {
     private final String name;
 
+    /** For {@link Stall}, of which the no-op creates none. */
+    final int index = 0;
+
     ThreadTrace(String name) {
         this.name = name;
     }
@@ -50,15 +53,6 @@ public final class ThreadTrace {
 
     /** Does nothing. */
     public void messageEnd() {
-    }
-
-    /**
-     * Returns no number.
-     *
-     * @return 0
-     */
-    public long messageRecord() {
-        return 0;
     }
 
     /**
