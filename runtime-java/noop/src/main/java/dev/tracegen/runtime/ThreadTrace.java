@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 public final class ThreadTrace {
     private final String name;
 
+    /** For {@link Stall}, of which the no-op creates none. */
+    final int index = 0;
+
     ThreadTrace(String name) {
         this.name = name;
     }
@@ -37,6 +40,15 @@ public final class ThreadTrace {
      * @param callback ignored
      */
     public void describe(int what, @Nullable String target, @Nullable String callback) {
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param id ignored
+     * @param nanos ignored
+     */
+    public void postedBy(int id, long nanos) {
     }
 
     /** Does nothing. */

@@ -102,6 +102,9 @@ public final class Report {
         w.json.key("key").value(stall.stackKey);
         w.calls(stall.tree, stall.tickNanos);
         w.json.text("lockOwner", w.cutText(stall.lockOwner));
+        if (stall.postedBy != 0) {
+            w.json.key("postedBy").value(stall.postedBy);
+        }
         w.samples(stall.samples, stall.beginNanos);
         w.json.close('}');
         w.end(recorder);
