@@ -495,9 +495,9 @@ const (
 	DroppedIncidents DroppedKind = 8 // incidents
 )
 
-// Incident is what a detector of the runtime has found that is no stall, such as a sync barrier that was not removed. An
-// incident that lasts has two chunks: one when it was found and one when it had ended. Of several chunks with the same
-// number in one recording, the last counts.
+// Incident is what a detector of the runtime has found that is no stall, such as a sync barrier that was not removed.
+// An incident that lasts has two chunks: one when it was found and one when it had ended. Of several chunks with the
+// same number in one recording, the last counts.
 type Incident struct {
 	// Number counts the incidents of the recording, in all its parts.
 	Number uint64

@@ -75,6 +75,11 @@ public final class App extends android.app.Application {
                 : "profiling".equals(name) ? profiling : null;
     }
 
+    /** Of services that are asked for by their class, from API 23 on. */
+    public String getSystemServiceName(Class<?> type) {
+        return type == android.app.ActivityManager.class ? ACTIVITY_SERVICE : null;
+    }
+
     @Override
     public int checkCallingOrSelfPermission(String permission) {
         return (" " + permissions + " ").contains(" " + permission + " ") ? PackageManager.PERMISSION_GRANTED

@@ -120,6 +120,8 @@ public final class WatchProofs {
                         && ended("anr", "anr");
             }
         });
+        Map<String, String> machine = Recorder.current().platform().machineFacts(Looper.getMainLooper().getThread());
+        Bench.check(machine.containsKey("threads"), "the state of the machine: " + machine);
         stop();
         for (Incident i : found.values()) {
             Bench.check(!i.stacks.isEmpty(), i.detector + " without a stack");

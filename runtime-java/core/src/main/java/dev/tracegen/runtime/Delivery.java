@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Delivers stalls and incidents to the app on a thread of its own: it calls the app's listeners and logs stalls with the
- * names of their methods. Both may take long, wait, or throw whatever they like. That delays or costs other deliveries
- * and nothing else: stalls that do not fit into the queue meanwhile are counted.
+ * Delivers stalls and incidents to the app on a thread of its own: it calls the app's listeners and logs stalls with
+ * the names of their methods. Both may take long, wait, or throw whatever they like. That delays or costs other
+ * deliveries and nothing else: stalls that do not fit into the queue meanwhile are counted.
  */
 final class Delivery implements Runnable {
     /** How many stalls may wait. */

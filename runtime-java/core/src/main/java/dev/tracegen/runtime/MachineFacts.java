@@ -33,6 +33,9 @@ public final class MachineFacts {
     /** The kernel counts in hundredths of a second, on every Android device and every common Linux. */
     private static final long TICK_NANOS = 10000000L;
 
+    /** Stands for the ID of the thread that the process began with, Android's main thread: that of the process. */
+    public static final long FIRST_THREAD = 0;
+
     /** The greatest file that is read. */
     private static final int MAX_BYTES = 64 << 10;
 
@@ -54,16 +57,17 @@ public final class MachineFacts {
     /**
      * Reads the present state.
      *
-     * @param threadId the kernel's ID of the thread, -1 if unknown
+     * @param threadId the kernel's ID of the thread or {@link #FIRST_THREAD}, -1 if unknown
      * @param nanos the time, in {@link Platform#nanoTime()}
      * @return facts and counters; a key that begins with {@code #} is a counter
      */
     public Map<String, String> read(long threadId, long nanos) {
         Map<String, String> facts = new LinkedHashMap<String, String>();
         put(facts, AT, nanos);
-        process(facts);
-        if (threadId >= 0) {
-            thread(facts, "self/task/" + threadId + "/");
+        long process = process(facts);
+        long id = threadId == FIRST_THREAD ? process : threadId;
+        if (id > 0) {
+            thread(facts, "self/task/" + id + "/");
         }
         machine(facts);
         memory(facts);
@@ -148,7 +152,8 @@ public final class MachineFacts {
         }
     }
 
-    private void process(Map<String, String> facts) {
+    /** Adds what is known of the process, and returns its ID, negative if it is unknown. */
+    private long process(Map<String, String> facts) {
         String[] stat = stat("self/stat");
         putIf(facts, "#minor-faults", field(stat, 10));
         putIf(facts, "#major-faults", field(stat, 12));
@@ -161,6 +166,7 @@ public final class MachineFacts {
         Map<String, Long> status = values("self/status");
         copy(facts, "rss-kb", status, "VmRSS");
         copy(facts, "swap-kb", status, "VmSwap");
+        return field(stat, 1);
     }
 
     private void thread(Map<String, String> facts, String directory) {

@@ -522,8 +522,8 @@ final class RecordingWriter implements Closeable {
     }
 
     /**
-     * Writes what the detectors do, unless the file has that already: without it a reader cannot tell a detector that
-     * found nothing from one that was off. It alone begins no file.
+     * Writes what the detectors do, unless the file has that already: without it, a detector that found
+     * nothing looks to a reader like one that was off. It alone begins no file.
      */
     void detectors(Map<String, String> states) {
         if (file == null || states == detectors || states.isEmpty() || states.equals(detectors) || !begin()) {

@@ -49,7 +49,7 @@ class MachineFactsTest {
     void ratesAreMadeOfTwoReadings() throws Exception {
         MachineFacts m = new MachineFacts(root.toFile(), root.toFile());
         state("a (b) c) 7 ( x", 100);
-        Map<String, String> before = m.read(4711, 1000000000L);
+        Map<String, String> before = m.read(MachineFacts.FIRST_THREAD, 1000000000L);
         state("a (b) c) 7 ( x", 150);
         Map<String, String> f = MachineFacts.between(before, m.read(4711, 2000000000L));
         assertEquals("1000", f.get("over-millis"));

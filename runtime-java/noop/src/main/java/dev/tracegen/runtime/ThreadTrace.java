@@ -42,17 +42,17 @@ public final class ThreadTrace {
     public void describe(int what, @Nullable String target, @Nullable String callback) {
     }
 
-    /** Does nothing. */
-    public void messageEnd() {
+    /**
+     * Does nothing.
+     *
+     * @param id ignored
+     * @param nanos ignored
+     */
+    public void postedBy(int id, long nanos) {
     }
 
-    /**
-     * Returns no number.
-     *
-     * @return 0
-     */
-    public long messageRecord() {
-        return 0;
+    /** Does nothing. */
+    public void messageEnd() {
     }
 
     /**

@@ -4,7 +4,6 @@ import android.app.ActivityManager;
 import android.content.Context;
 import android.os.Debug;
 import android.os.Looper;
-import android.os.Process;
 import dev.tracegen.runtime.MachineFacts;
 import java.io.File;
 import java.util.Map;
@@ -22,9 +21,9 @@ final class MachineState {
 
     /** Reads all. Two threads may call it. */
     synchronized Map<String, String> read(Thread thread, long nanos) {
-        // The main thread has the ID of the process. That of another thread cannot be found out.
+        // The kernel's ID of another thread cannot be found out.
         boolean main = thread == Looper.getMainLooper().getThread();
-        Map<String, String> all = facts.read(main ? Process.myPid() : -1, nanos);
+        Map<String, String> all = facts.read(main ? MachineFacts.FIRST_THREAD : -1, nanos);
         try {
             all.put("native-heap-kb", String.valueOf(Debug.getNativeHeapAllocatedSize() >> 10));
         } catch (Throwable e) {
