@@ -1,6 +1,7 @@
 package dev.tracegen.runtime;
 
 import java.util.List;
+import java.util.Map;
 
 /** The facts that {@link Stall} is created from. The no-op creates none. */
 abstract class StallFacts {
@@ -14,4 +15,5 @@ abstract class StallFacts {
     boolean foreground;
     long tickNanos;
     List<ThreadStack> taken;
+    Map<String, String> machine;
 }
