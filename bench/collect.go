@@ -249,7 +249,8 @@ func (l *load) body(client, number int) []byte {
 			}
 			io.WriteString(z, "]}")
 		}
-		fmt.Fprintf(z, `]},"facts":{},"detectors":{"watchdog":"on","frames":"off"},"recording":"%08x%08x"}`+"\n", client, id/50)
+		fmt.Fprintf(z, `]},"facts":{},"detectors":{"watchdog":"on","frames":"off"},"recording":"%08x%08x"}`+"\n", client,
+			id/50)
 	}
 	z.Close()
 	return b.Bytes()
@@ -263,8 +264,8 @@ func (r *loadResult) print(w io.Writer, batch int) {
 		}
 		return r.latencies[min(len(r.latencies)-1, int(q*float64(len(r.latencies))))].Round(100 * time.Microsecond)
 	}
-	fmt.Fprintf(w, "%d reports in %.1f s: %.0f a second, %d to a request, %d bytes compressed each; %d requests were answered "+
-		"with 429 or 503\n", r.reports, r.took.Seconds(), float64(r.reports)/r.took.Seconds(), batch,
+	fmt.Fprintf(w, "%d reports in %.1f s: %.0f a second, %d to a request, %d bytes compressed each; %d requests were "+
+		"answered with 429 or 503\n", r.reports, r.took.Seconds(), float64(r.reports)/r.took.Seconds(), batch,
 		r.bytes/int64(max(1, r.reports)), r.busy)
 	fmt.Fprintf(w, "latency of a request: p50 %s, p99 %s, longest %s\n", at(0.5), at(0.99), at(1))
 }

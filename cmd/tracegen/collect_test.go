@@ -142,16 +142,19 @@ func randomReports(rnd *rand.Rand, n int, digests [2]string, load [2]int) []byte
 		path := []int{1048574, 17, load[build] + 2*rnd.IntN(2)}[:1+rnd.IntN(3)]
 		stack := map[string]any{"hotPath": path}
 		if kind == "sync-barrier" || rnd.IntN(8) == 0 {
-			stack = map[string]any{"samples": []any{map[string]any{"thread": "main", "state": "WAITING", "count": 2, "frames": []string{
-				"android.os.MessageQueue.nativePollOnce(Native Method)", fmt.Sprint("com.example.Screen", rnd.IntN(2), ".show(Screen.java:7)")}}}}
+			frames := []string{"android.os.MessageQueue.nativePollOnce(Native Method)",
+				fmt.Sprint("com.example.Screen", rnd.IntN(2), ".show(Screen.java:7)")}
+			stack = map[string]any{"samples": []any{map[string]any{"thread": "main", "state": "WAITING", "count": 2,
+				"frames": frames}}}
 		}
-		timing := map[string]any{"wallMillis": 1_700_000_000_000 + rnd.Int64N(1e9), "durationMillis": float64(rnd.IntN(5e6)) / 1000}
+		timing := map[string]any{"wallMillis": 1_700_000_000_000 + rnd.Int64N(1e9),
+			"durationMillis": float64(rnd.IntN(5e6)) / 1000}
 		if rnd.IntN(3) == 0 {
 			timing["suspendedMillis"] = 100
 		}
 		recording := fmt.Sprintf("%016x", rnd.IntN(n/3+1))
-		text, err := json.Marshal(map[string]any{"format": "tracegen-report", "version": 1, "kind": kind, "detector": "looper",
-			"id": fmt.Sprintf("%s-s%d-1", recording, k), "basic": basic, "timing": timing, "stack": stack})
+		text, err := json.Marshal(map[string]any{"format": "tracegen-report", "version": 1, "kind": kind,
+			"detector": "looper", "id": fmt.Sprintf("%s-s%d-1", recording, k), "basic": basic, "timing": timing, "stack": stack})
 		if err != nil {
 			panic(err)
 		}
@@ -164,8 +167,8 @@ func randomReports(rnd *rand.Rand, n int, digests [2]string, load [2]int) []byte
 func readGroups(t *testing.T, args ...string) fleet.Fleet {
 	t.Helper()
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), append([]string{"group", "--format", "json", "--top", "0"}, args...), strings.NewReader(""), &out,
-		&errs); code != exitDone {
+	if code := run(t.Context(), append([]string{"group", "--format", "json", "--top", "0"}, args...),
+		strings.NewReader(""), &out, &errs); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, &errs)
 	}
 	var f fleet.Fleet
@@ -175,11 +178,11 @@ func readGroups(t *testing.T, args ...string) fleet.Fleet {
 	return f
 }
 
-// TestQueriesGiveWhatGroupGives sends reports to a collector, and runs the queries of docs/sql with DuckDB on the files
-// that it has written.
+// TestQueriesReturnWhatGroupReports sends reports to a collector, and runs the queries of docs/sql with DuckDB on the
+// files that it has written.
 //
 // Invariant: The queries of docs/sql return what group reports of the same reports.
-func TestQueriesGiveWhatGroupGives(t *testing.T) {
+func TestQueriesReturnWhatGroupReports(t *testing.T) {
 	dir := t.TempDir()
 	mappings := filepath.Join(dir, "mappings")
 	if err := os.Mkdir(mappings, 0o700); err != nil {
@@ -221,8 +224,8 @@ func TestQueriesGiveWhatGroupGives(t *testing.T) {
 	}
 	for i, g := range want.Groups {
 		row := worst[i]
-		text := fmt.Sprint(g.Key, " ", g.Worst.ReportKind, " ", g.Worst.Method, " ", g.Stalls, " ", g.Recordings, " ", g.Users, " ",
-			g.Total.Nanoseconds(), " ", g.Mean.Nanoseconds())
+		text := fmt.Sprint(g.Key, " ", g.Worst.ReportKind, " ", g.Worst.Method, " ", g.Stalls, " ", g.Recordings, " ",
+			g.Users, " ", g.Total.Nanoseconds(), " ", g.Mean.Nanoseconds())
 		if got := strings.Join(row[:8], " "); got != text {
 			t.Errorf("group %d is\n%s, the query says\n%s", i+1, text, got)
 		}
@@ -231,7 +234,8 @@ func TestQueriesGiveWhatGroupGives(t *testing.T) {
 			row[10] != fmt.Sprint(g.Longest.Nanoseconds()) || row[12] != g.First || row[13] != g.Last {
 			t.Errorf("group %d is\n%+v, the query says\n%q", i+1, g, row)
 		}
-		if since, err := time.Parse("2006-01-02 15:04:05", row[14][:19]); err != nil || !since.Equal(g.Since.Truncate(time.Second)) {
+		since, err := time.Parse("2006-01-02 15:04:05", row[14][:19])
+		if err != nil || !since.Equal(g.Since.Truncate(time.Second)) {
 			t.Errorf("group %d began %s, the query says %s", i+1, g.Since, row[14])
 		}
 	}

@@ -104,8 +104,8 @@ func (g *grouping) readReports(ctx context.Context, store *fleet.Store, dirs []s
 	}
 	for _, digest := range slices.Sorted(maps.Keys(absent)) {
 		skipped += absent[digest]
-		g.con.warn("skipped: %d reports of mapping %s, which is not in %s; add the mapping of their build, or use --force to "+
-			"show IDs", absent[digest], digest, g.naming.mapping)
+		g.con.warn("skipped: %d reports of mapping %s, which is not in %s; add the mapping of their build, or use "+
+			"--force to show IDs", absent[digest], digest, g.naming.mapping)
 	}
 	return skipped, add()
 }

@@ -23,6 +23,9 @@ func NamedPath(names *Names, ids []uint32) (path []Method, key string) {
 	return path, pathKey(steps)
 }
 
+// PathKey returns the key of a hot path: that of a [Stall] and of a report with the same one.
+func PathKey(path []Step) string { return pathKey(path) }
+
 // NamedFrames restores the original names in a stack, the innermost frame first, by the mapping of R8 that the names
 // have, or else by the other one, which may be nil.
 func NamedFrames(names *Names, other *r8.Mapping, frames []string) []string {

@@ -103,10 +103,10 @@ func storedIDs(t testing.TB, dir string) (ids []string) {
 // Invariant: The collector stores a report once, however often it comes, and says how many were new.
 func TestReportsAreStoredOnce(t *testing.T) {
 	dir := t.TempDir()
-	body := packed(line("aa-s1-0", "com.a", "ab") + "\n" + line("aa-s2-0", "com.a", "cd") + "\n\n" + line("aa-s1-0", "com.a",
-		"ab") + "\n")
-	for i, want := range []string{`{"accepted":2,"duplicates":1,"refused":[]}`, `{"accepted":0,"duplicates":3,"refused":[]}`,
-		`{"accepted":0,"duplicates":3,"refused":[]}`} {
+	one, two := line("aa-s1-0", "com.a", "ab"), line("aa-s2-0", "com.a", "cd")
+	body := packed(one + "\n" + two + "\n\n" + one + "\n")
+	for i, want := range []string{`{"accepted":2,"duplicates":1,"refused":[]}`,
+		`{"accepted":0,"duplicates":3,"refused":[]}`, `{"accepted":0,"duplicates":3,"refused":[]}`} {
 		s, err := Open(dir, Options{Warn: func(err error) { t.Error(err) }})
 		if err != nil {
 			t.Fatal(err)
@@ -133,7 +133,8 @@ func TestOneReportIsRefusedAlone(t *testing.T) {
 	s := openStore(t, t.TempDir(), Options{})
 	o := testOptions
 	o.Packages = []string{"com.a"}
-	long := strings.Replace(line("aa-s4-0", "com.a", "ab"), `"timing"`, `"later":"`+strings.Repeat("x", 70<<10)+`","timing"`, 1)
+	long := strings.Replace(line("aa-s4-0", "com.a", "ab"), `"timing"`, `"later":"`+strings.Repeat("x", 70<<10)+
+		`","timing"`, 1)
 	status, answer := post(NewServer(s, o), packed(strings.Join([]string{line("aa-s1-0", "com.a", "ab"),
 		line("aa-s2-0", "../a", "ab"), line("aa-s3-0", "com.b", "ab"), long}, "\n")))
 	var got outcome
@@ -351,8 +352,8 @@ func TestRecordings(t *testing.T) {
 	content := recordingBytes(t)
 	sum := sha256.Sum256(content)
 	put := func(path string, content []byte, sum string) (int, string) {
-		return send(h, "PUT", path, packed(string(content)), "Content-Encoding", "gzip", headerPackage, "com.a", headerMapping,
-			"ab", headerSHA256, sum)
+		return send(h, "PUT", path, packed(string(content)), "Content-Encoding", "gzip", headerPackage, "com.a",
+			headerMapping, "ab", headerSHA256, sum)
 	}
 	for _, c := range []struct {
 		path    string
@@ -381,7 +382,8 @@ func TestRecordings(t *testing.T) {
 		t.Error("the content differs", err)
 	}
 	// A process that is killed between renaming and the database leaves the file alone. It comes again.
-	if err := os.Rename(filepath.Join(dir, want[2]), filepath.Join(dir, "recordings/com.a/ab/ab12.part9.tgd")); err != nil {
+	ninth := filepath.Join(dir, "recordings/com.a/ab/ab12.part9.tgd")
+	if err := os.Rename(filepath.Join(dir, want[2]), ninth); err != nil {
 		t.Fatal(err)
 	}
 	if status, answer := put("/v1/recordings/ab12/9", content, ""); status != 200 {
@@ -451,7 +453,8 @@ func TestConfig(t *testing.T) {
 // testNames has the mapping of one build.
 func testNames(t testing.TB) *analysis.Names {
 	t.Helper()
-	m, err := mapping.Parse("m", "# tracegen-mapping 1\n# digest e69c7a6d3eaeddc0\n# runtime dev.tracegen.runtime.AppMethodBeat\n"+
+	m, err := mapping.Parse("m", "# tracegen-mapping 1\n# digest e69c7a6d3eaeddc0\n"+
+		"# runtime dev.tracegen.runtime.AppMethodBeat\n"+
 		"17,1,com.example.Main onCreate (Landroid.os.Bundle;)V\n97,1,com.example.feed.Feed load (I)V\n"+
 		"99,1,com.example.feed.Row bind ()V\n249,1,com.example.feed.Row draw ()V\n"+
 		"1048574,1,android.os.Handler dispatchMessage (Landroid.os.Message;)V\n")
@@ -489,8 +492,10 @@ func TestUpkeep(t *testing.T) {
 	var names *analysis.Names
 	add := func(ids ...string) (added int) {
 		t.Helper()
-		s := openStore(t, dir, Options{Now: c.read, KeepDays: 2, Names: func(string) (*analysis.Names, error) { return names,
-			nil }})
+		s := openStore(t, dir, Options{Now: c.read, KeepDays: 2, Names: func(string) (*analysis.Names, error) {
+			return names,
+				nil
+		}})
 		var reports []Accepted
 		for _, id := range ids {
 			reports = append(reports, Accepted{id, "com.a", "e69c7a6d3eaeddc0", line(id, "com.a", "e69c7a6d3eaeddc0")})
@@ -592,7 +597,8 @@ func TestStoreRefusesOthers(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, database), bytes.Repeat([]byte("text "), 5000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "is not a database of tracegen collect") {
+	want := "is not a database of tracegen collect"
+	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}
 	other := t.TempDir()

@@ -1,8 +1,8 @@
 // Package collect receives the reports and recordings that apps send, and stores them so that tracegen group and a data
 // warehouse can read them.
 //
-//	POST /v1/reports ─► Server: token, limits, gzip, stallreport.Parse ─► Store.Add ─► collect.db: IDs and a segment
-//	                                                    every minute, or when it is large: segment ─► Parquet files
+//	POST /v1/reports ─► Server: token, limits, gzip, JSON ─► Store.Add ─► collect.db: IDs, segment
+//	                       every minute, or when it is large: segment ─► Parquet files
 //	PUT /v1/recordings/... ─► Server ─► Store.AddRecording ─► a file
 //	GET /v1/config ─► Server ─► Configs: signed texts
 //
@@ -20,10 +20,10 @@
 // ID is not known, whenever the process is killed.
 //
 // A segment that is complete becomes Parquet files, one for each partition: a package, a mapping, and the day on which
-// the reports arrived. Each file is written under a temporary name, synced and renamed; when all are there, a transaction
-// removes the segment. The names of the files contain the segment's number, so a process that is killed in between
-// writes the same files again. The many small files of a day that has passed are merged into one. The database has the
-// list of what is replaced before that begins, and the next start completes it.
+// the reports arrived. Each file is written under a temporary name, synced and renamed; when all are there, a
+// transaction removes the segment. The names of the files contain the segment's number, so that after a kill in between
+// the next start writes the same files again. The many small files of a day that has passed are merged into one. The
+// database has the list of what is replaced before that begins, and the next start completes it.
 //
 // # Names
 //

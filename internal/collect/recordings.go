@@ -20,6 +20,7 @@ import (
 
 // Part names a part of a recording that is sent. Mapping may be empty.
 type Part struct {
+	// Package, Mapping and Recording are the app's package, the digest of its mapping, and the recording's ID.
 	Package, Mapping, Recording string
 	// Number is the part's, from 1.
 	Number uint64
@@ -78,7 +79,10 @@ type stored struct {
 }
 
 // ContentError says that what was sent is not what it should be.
-type ContentError struct{ Why string }
+type ContentError struct {
+	// Why is the reason.
+	Why string
+}
 
 // Error returns the reason.
 func (e *ContentError) Error() string { return e.Why }

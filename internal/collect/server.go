@@ -344,8 +344,8 @@ func deadline(w http.ResponseWriter, in time.Duration) {
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(in))
 }
 
-// patient is the body of a recording. It may take long, but not longer than at leastRate, and no pause may be longer than
-// bodyTime.
+// patient is the body of a recording. It may take long, but not longer than at leastRate, and no pause may be longer
+// than bodyTime.
 type patient struct {
 	body  io.Reader
 	w     http.ResponseWriter

@@ -122,7 +122,7 @@ type Accepted struct {
 	ID, Package, Mapping, Line string
 }
 
-// answer is what became of a request: how many of its reports are new.
+// answer is the outcome of a request: how many of its reports are new.
 type answer struct {
 	added int
 	err   error

@@ -170,7 +170,8 @@ func (s *Store) names(mapping string) (names *analysis.Names, found bool) {
 	return names, true
 }
 
-// addRow writes the row of a report. named is false if it has IDs of methods, and the mapping of its build was not found.
+// addRow writes the row of a report. named is false if it has IDs of methods, and the mapping of its build was not
+// found.
 func (s *Store) addRow(out *rows, line string, received int64, names *analysis.Names, found bool) (named bool,
 	err error) {
 	r, err := stallreport.Parse(line)

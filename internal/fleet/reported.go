@@ -14,9 +14,9 @@ import (
 // keyFrames is how many frames of the app stand for a stack in the key of a report that has no calls.
 const keyFrames = 3
 
-// FromReport makes a stall of what a device has reported. names are those of its build; other is a mapping of R8 for the
-// frames of stacks if names have none, it may be nil. The ID of a method stands for one that names lack; the key is of no
-// use in another build then.
+// FromReport makes a stall of what a device has reported. names are those of its build; other is a mapping of R8 for
+// the frames of stacks if names have none, it may be nil. The ID of a method stands for one that names lack; the key is
+// of no use in another build then.
 //
 // The key of a stalled message is that of its hot path, as in a recording. An idle handler, an input event and an
 // incident have keys of their own kind. Without calls, the innermost frames of the app in the stack with the most
@@ -58,26 +58,69 @@ func FromReport(r *stallreport.Report, names *analysis.Names, other *r8.Mapping)
 			longest, most = frames, sample.Count
 		}
 	}
+	s.finish(key, longest, r.What, cause)
+	return s
+}
+
+// NewIncident makes a stall of an incident of a recording, with the key that a report of it has.
+func NewIncident(i *analysis.Incident, r *analysis.Recording) Stall {
+	b := buildOf(r)
+	s := Stall{
+		Recording: r.Name, Number: int(i.Number) + 1, ReportKind: i.Kind, Detector: i.Detector, App: r.Meta["package"], Version: b.version,
+		Code: b.code, Device: r.Meta["device"], User: userOfMeta(r.Meta), Wall: i.Lasted().Nanoseconds(), CPU: -1,
+		Title: cmp.Or(i.What, i.Kind), Scene: i.Scene,
+	}
+	if id := r.Meta["recordingId"]; id != "" {
+		s.ReportID = fmt.Sprintf("%s-i%d", id, i.Number)
+	}
+	if !i.Time.IsZero() {
+		s.Time = i.Time.UnixMilli()
+	}
+	for _, step := range i.HotPath {
+		s.HotPath = append(s.HotPath, step.Method.Identity())
+	}
+	cause := analysis.Reported{Ran: i.Lasted(), CPU: -1, GC: -1}
+	var longest, last []string
+	most, count, thread := 0, 0, ""
+	if i.Thread != nil {
+		thread = i.Thread.Name
+	}
+	for _, stack := range i.Stacks {
+		if thread = cmp.Or(thread, stack.Thread); stack.Thread != thread {
+			continue
+		}
+		cause.Samples = append(cause.Samples, stack.Activity)
+		if count++; !slices.Equal(stack.Frames, last) {
+			last, count = stack.Frames, 1
+		}
+		if count > most {
+			longest, most = last, count
+		}
+	}
+	s.finish(analysis.PathKey(i.HotPath), longest, i.What, cause)
+	return s
+}
+
+// finish sets the key, the method to blame and the verdict. key is that of the hot path, if there is one; otherwise the
+// stack counts, or what has run.
+func (s *Stall) finish(key string, stack []string, what string, cause analysis.Reported) {
 	if len(s.HotPath) == 0 {
-		s.HotPath = analysis.AppMethods(longest, keyFrames)
+		s.HotPath = analysis.AppMethods(stack, keyFrames)
 		slices.Reverse(s.HotPath)
 		key = textKey("frames", s.HotPath)
 		if len(s.HotPath) == 0 {
-			key = textKey("what", []string{r.What})
+			key = textKey("what", []string{what})
 		}
 	}
 	if len(s.HotPath) > 0 {
 		s.Method = s.HotPath[len(s.HotPath)-1]
 	}
-	if s.Key = key; r.Kind != stallreport.KindMessage {
-		s.Key = r.Kind + ":" + key
-	}
 	cause.Method = s.Method
 	s.Kind, s.Verdict = analysis.VerdictOnReport(cause)
-	if r.Kind != stallreport.KindMessage {
-		s.Verdict = r.Kind + ", " + s.Verdict
+	if s.Key = key; s.ReportKind != stallreport.KindMessage {
+		s.Key = s.ReportKind + ":" + key
+		s.Verdict = s.ReportKind + ", " + s.Verdict
 	}
-	return s
 }
 
 // textKey is a key of texts. of separates keys of different things.

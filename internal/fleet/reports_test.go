@@ -105,7 +105,8 @@ func TestFromReport(t *testing.T) {
 		report stallreport.Report
 		want   Stall
 	}{
-		{stallreport.Report{Kind: "message", HotPath: []uint32{17, 97}, Duration: &duration, Suspended: &suspended, CPU: &cpu},
+		{stallreport.Report{Kind: "message", HotPath: []uint32{17, 97}, Duration: &duration, Suspended: &suspended,
+			CPU: &cpu},
 			Stall{Key: key, Wall: 2e9, CPU: 1.9e9, Kind: analysis.KindOwnWork, Verdict: "own work: #97; CPU 95 %",
 				HotPath: []string{"#17", "#97"}, Method: "#97"}},
 		{stallreport.Report{Kind: "input", HotPath: []uint32{17, 97}, Duration: &duration},
@@ -116,8 +117,9 @@ func TestFromReport(t *testing.T) {
 			Stall{Key: "missed-poll:" + textKey("frames", []string{"com.a.B.e", "com.a.B.d", "com.a.B.c"}), Wall: 3e9, CPU: -1,
 				Kind: analysis.KindWait, Verdict: "missed-poll, waiting: com.a.B.c",
 				HotPath: []string{"com.a.B.e", "com.a.B.d", "com.a.B.c"}, Method: "com.a.B.c"}},
-		{stallreport.Report{Kind: "sync-barrier", What: "w\x1b"}, Stall{Key: "sync-barrier:" + textKey("what", []string{"w\x1b"}),
-			CPU: -1, Kind: analysis.KindUnknown, Verdict: "sync-barrier, cause unknown", Title: "w\uFFFD"}},
+		{stallreport.Report{Kind: "sync-barrier", What: "w\x1b"},
+			Stall{Key: "sync-barrier:" + textKey("what", []string{"w\x1b"}), CPU: -1,
+				Kind: analysis.KindUnknown, Verdict: "sync-barrier, cause unknown", Title: "w\uFFFD"}},
 	} {
 		got := FromReport(&c.report, names, nil)
 		c.want.ReportKind = c.report.Kind
@@ -127,5 +129,28 @@ func TestFromReport(t *testing.T) {
 		if diff := gocmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: %s", c.report.Kind, diff)
 		}
+	}
+}
+
+// TestIncidentAndItsReport has an incident in a recording, and the report that the device sent of it: they are one.
+func TestIncidentAndItsReport(t *testing.T) {
+	frames := []string{"java.lang.Object.wait(Native Method)", "com.a.B.c(B.java:1)"}
+	wall := 3 * time.Second
+	r := &analysis.Recording{Name: "r.tgd", Meta: map[string]string{"recordingId": "ab", "package": "com.a"}}
+	i := &analysis.Incident{Number: 4, Detector: "watchdog", Kind: "missed-poll", Wall: wall, Thread: &analysis.Thread{},
+		Stacks: []analysis.IncidentStack{{Thread: "worker", State: "RUNNABLE", Frames: []string{"com.a.W.w(W.java:1)"}},
+			{Thread: "main", State: "WAITING", Activity: analysis.ActivityWait, Frames: frames}}}
+	i.Thread.Name = "main"
+	recorded := NewIncident(i, r)
+	report := stallreport.Report{ID: "ab-i4", Recording: "ab", Kind: "missed-poll", Detector: "watchdog", Package: "com.a",
+		Thread: "main", Duration: &wall,
+		Samples: []stallreport.Sample{{Thread: "main", State: "WAITING", Count: 1, Frames: frames}}}
+	sent := FromReport(&report, analysis.NewNames(nil, nil), nil)
+	if recorded.source() != "r.tgd, incident 4" || sent.source() != "report ab-i4" {
+		t.Errorf("%s, %s", recorded.source(), sent.source())
+	}
+	recorded.Recording, recorded.Number = "ab", 0
+	if diff := gocmp.Diff(recorded, sent); diff != "" {
+		t.Error(diff)
 	}
 }

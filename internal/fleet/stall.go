@@ -11,14 +11,12 @@ import (
 type Stall struct {
 	// Key is equal for stalls with one hot path; see [analysis.Stall.Key].
 	Key string `json:"key"`
-	// Recording is what the recording was opened as, and Number counts its stalls from 1.
+	// Recording is what the recording was opened as, and Number counts its stalls from 1, and apart from them its
+	// incidents. Of a report, Recording is the recording's ID, and Number is 0.
 	Recording string `json:"recording"`
 	Number    int    `json:"number"`
-	// Incident is the kind of an incident, whose Number is that of the device; empty for a stall.
-	Incident string `json:"incident,omitempty"`
 	// ReportID identifies the stall in a recording with an ID: the report that the device sends of it has the same.
-	// ReportKind is the kind of a stall or incident that a device has reported, and Detector what found it; empty for a
-	// stall that was found in a recording.
+	// ReportKind is "message", "idle-handler", "input", or the kind of an incident; Detector is what found an incident.
 	ReportID   string `json:"reportId,omitempty"`
 	ReportKind string `json:"reportKind,omitempty"`
 	Detector   string `json:"detector,omitempty"`
@@ -58,7 +56,7 @@ func NewStall(s *analysis.Stall) Stall {
 		App: meta["package"], Version: buildOf(s.Recording).version, Code: buildOf(s.Recording).code, Device: meta["device"],
 		Wall: s.Ran.Nanoseconds(), CPU: s.CPU.Nanoseconds(),
 		Kind: s.Verdict.Kind, Verdict: s.Verdict.Text, Title: s.Title(), Scene: s.Scene,
-		User: userOfMeta(meta),
+		User: userOfMeta(meta), ReportKind: string(s.Kind),
 	}
 	c.setKind(s)
 	if !s.Time.IsZero() {

@@ -44,12 +44,15 @@ func (g *StallGroup) writeText(b *strings.Builder, rank int) {
 	}
 }
 
-// source names the stall: by its report, or by its recording and number.
+// source names the stall: by its report, or by its recording and number. Incidents are counted from 0.
 func (c *Stall) source() string {
-	if c.ReportKind != "" {
+	switch {
+	case c.Number == 0:
 		return "report " + c.ReportID
+	case c.Detector != "":
+		return fmt.Sprintf("%s, incident %d", c.Recording, c.Number-1)
 	}
-	return c.place()
+	return fmt.Sprintf("%s #%d", c.Recording, c.Number)
 }
 
 // devicesText names the first devices with the number of their users.

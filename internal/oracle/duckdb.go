@@ -38,8 +38,8 @@ func QueryParquet(ctx context.Context, file, sql string) ([][]string, error) {
 	return rows, json.Unmarshal(out, &rows)
 }
 
-// duckScript runs the first statements, and prints the rows of a query as JSON. DuckDB writes the values as text: Python
-// lacks a module for times with a zone.
+// duckScript runs the first statements, and prints the rows of a query as JSON. DuckDB writes the values as text:
+// Python lacks a module for times with a zone.
 const duckScript = `import sys, json, duckdb
 c = duckdb.connect()
 c.execute(sys.argv[1])

@@ -8,6 +8,6 @@
 // ignores fields that it does not have: a later version of the runtime may write more. A value that the device did not
 // know is absent; Parse does not put another one in its place.
 //
-// [Parse] separates two kinds of errors. An [*InvalidError] is about a report whose ID could be read: a receiver refuses
-// this report alone. Any other error is about text that is no report.
+// [Parse] separates two kinds of errors. An [*InvalidError] is about a report whose ID could be read: a receiver
+// refuses this report alone. Any other error is about text that is no report.
 package stallreport

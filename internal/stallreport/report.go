@@ -73,11 +73,14 @@ type Report struct {
 	Facts map[string]string
 }
 
-// Sample is a stack of a thread, the innermost frame first. Count is how many samples it stands for, at least 1.
+// Sample is a stack of a thread.
 type Sample struct {
+	// Thread is its name, State its state as Java names it.
 	Thread, State string
-	Count         int64
-	Frames        []string
+	// Count is how many samples it stands for, at least 1.
+	Count int64
+	// Frames is the stack, the innermost frame first.
+	Frames []string
 }
 
 // Ran returns how long it lasted without the time in which the process did not run; 0 if that is not known.

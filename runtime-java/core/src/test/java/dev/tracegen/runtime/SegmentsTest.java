@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
@@ -92,9 +93,9 @@ class SegmentsTest implements StallListener {
         idleHandler("h2000", 2000);
         input("i299", 299);
         input("i300", 300);
-        assertEquals(List.of("0 m699 699", "0 m700 700", "5 h1999 1999", "5 h2000 2000", "6 i299 299", "6 i300 300"),
+        assertEquals(Arrays.asList("0 m699 699", "0 m700 700", "5 h1999 1999", "5 h2000 2000", "6 i299 299", "6 i300 300"),
                 segments());
-        assertEquals(List.of("m700", "h2000", "i300"), stalls());
+        assertEquals(Arrays.asList("m700", "h2000", "i300"), stalls());
     }
 
     @Test
@@ -103,8 +104,8 @@ class SegmentsTest implements StallListener {
         input("within", 400);
         pass(400);
         trace.messageEnd();
-        assertEquals(List.of("0 frame 800"), segments());
-        assertEquals(List.of("frame"), stalls());
+        assertEquals(Arrays.asList("0 frame 800"), segments());
+        assertEquals(Arrays.asList("frame"), stalls());
     }
 
     @Test
@@ -114,8 +115,8 @@ class SegmentsTest implements StallListener {
         input("inner", 200);
         pass(100);
         trace.inputEnd(outer);
-        assertEquals(List.of("6 outer 500"), segments());
-        assertEquals(List.of("outer"), stalls());
+        assertEquals(Arrays.asList("6 outer 500"), segments());
+        assertEquals(Arrays.asList("outer"), stalls());
     }
 
     @Test
@@ -129,7 +130,7 @@ class SegmentsTest implements StallListener {
         trace.inputEnd(outer);
         pass(30);
         trace.messageEnd();
-        assertEquals(List.of("6 outer 100", "0 m 50", "0 n 50"), segments());
+        assertEquals(Arrays.asList("6 outer 100", "0 m 50", "0 n 50"), segments());
     }
 
     @Test
@@ -139,7 +140,7 @@ class SegmentsTest implements StallListener {
         long n = trace.inputBegin("j");
         trace.inputEnd(n);
         trace.inputEnd(n);
-        assertEquals(List.of("6 i 10", "6 j 0"), segments());
+        assertEquals(Arrays.asList("6 i 10", "6 j 0"), segments());
         assertEquals(0, trace.runningSince());
     }
 
