@@ -31,6 +31,9 @@ incident number=1 detector=anr kind=lag what="Handler (a.H) null: 7" thread=0 be
 fact limit-millis=2000 limit-of=lag
 stack thread=main time=3000 state=BLOCKED stack="java.lang.Object.wait(Object.java) a.B.c(B.java:7)"
 records thread=0 first=8 list="+1048574@1000 +99@1000 -99@3490 -1048574@3500"
+machine thread=0 message=1 time=1700 facts="load-1 9"
+machine thread=0 message=2 time=1700 facts="process-cpu-percent 3, low-memory true"
+machine thread=0 message=2 time=3500 facts="future-key x"
 stall thread=0 sequence=2 begin=1000 wall=2500 first=8 end=12 what="Handler (a.H) null: 7"
 incident number=1 detector=anr kind=lag what="Handler (a.H) null: 7" thread=0 begin=1000 end=3500 first=8 stop=12 foreground=1
 fact limit-millis=2000 limit-of=lag
