@@ -41,6 +41,9 @@ type Stall struct {
 	Pending *Pending
 	// Before is what ran before it on its thread, the oldest first.
 	Before []Message
+	// Machine is the state of the machine while it ran, the first one first: when it passed the threshold, and when it
+	// had ended. It is empty if that was not recorded.
+	Machine []*Machine
 	// Open has the calls that were open when the recording ended, the outermost first, and LastRecord is the time of
 	// the thread's last record, in [Clock.NanoTime]. Open is empty if the stall ended, or if the thread has later
 	// records.
@@ -103,6 +106,8 @@ const (
 	maxStallsWaiting = 32
 	// maxSamples is how many samples of a thread wait for their message, and how many of all threads.
 	maxSamples = 256
+	// maxMachine is how many states of the machine of a thread wait for their message.
+	maxMachine = 16
 	// maxLate is how many times in which the clock was late are kept.
 	maxLate = 1 << 12
 )
@@ -113,6 +118,7 @@ type threadEvidence struct {
 	history []Message
 	samples []*StackSample
 	pending *Pending
+	machine []*Machine   // the last ones
 	waiting []*openStall // in the order of their records
 	part    *openStall   // the segment that is suspended
 	latest  *openStall   // that of the last segment; nil if that is no stall
@@ -154,6 +160,9 @@ func (j *Joiner) Chunk(c Chunk) error {
 		}
 	case *Pending:
 		j.thread(c.Thread).pending = c
+	case *Machine:
+		t := j.thread(c.Thread)
+		t.machine = append(t.machine[max(0, len(t.machine)-maxMachine+1):], c)
 	case *Suspended:
 		j.stopped.Add(c)
 	case *Late:
@@ -377,6 +386,11 @@ func (j *Joiner) attach(t *threadEvidence, s *Stall) {
 			if (own || further) && before.Lock.mayBeOf(sample.Thread) {
 				s.Holders = append(s.Holders, HolderSample{before, sample, j.thread(sample.Thread).thread})
 			}
+		}
+	}
+	for _, m := range t.machine {
+		if m.Message == s.Report.Message && s.Report.Begin <= m.Nanos {
+			s.Machine = append(s.Machine, m)
 		}
 	}
 	t.samples = slices.DeleteFunc(t.samples, func(sample *StackSample) bool { return sample.Nanos <= end })

@@ -31,6 +31,9 @@ incident number=1 detector=anr kind=lag what="Handler (a.H) null: 7" thread=0 be
 fact limit-millis=2000 limit-of=lag
 stack thread=main time=3000 state=BLOCKED stack="java.lang.Object.wait(Object.java) a.B.c(B.java:7)"
 records thread=0 first=8 list="+1048574@1000 +99@1000 -99@3490 -1048574@3500"
+machine thread=0 message=1 time=1700 facts="load-1 9"
+machine thread=0 message=2 time=1700 facts="process-cpu-percent 3, low-memory true"
+machine thread=0 message=2 time=3500 facts="future-key x"
 stall thread=0 sequence=2 begin=1000 wall=2500 first=8 end=12 what="Handler (a.H) null: 7"
 incident number=1 detector=anr kind=lag what="Handler (a.H) null: 7" thread=0 begin=1000 end=3500 first=8 stop=12 foreground=1
 fact limit-millis=2000 limit-of=lag
@@ -229,5 +232,22 @@ func TestIncidentJSON(t *testing.T) {
 	if len(r.Detectors) != 4 || len(r.Incidents) != 18 || r.Incidents[1].Thread.Label != "main" ||
 		r.Incidents[2].Thread != nil || len(r.Incidents[1].Stalls) != 1 || r.Incidents[1].Stalls[0] != 1 {
 		t.Errorf("got %+v", r)
+	}
+}
+
+// TestThresholdOfKind: what the device did not report is a stall by the threshold of its kind, which the history has.
+func TestThresholdOfKind(t *testing.T) {
+	for kind, want := range map[int]int{0: 1, 5: 0, 6: 1} {
+		got := 0
+		err := analyze(t, "a", fmt.Sprintf(`header minor=4
+meta slowMillis=700 slowIdleMillis=2000 slowInputMillis=300 records=all
+clock now=0
+thread index=0 name=main main=1
+records thread=0 first=0 list="+1048574@0 +97@0 -97@1500 -1048574@1500"
+message thread=0 kind=%d sequence=0 begin=0 wall=1500 what="x"
+end`, kind), Options{Stall: func(*Stall) error { got++; return nil }})
+		if err != nil || got != want {
+			t.Errorf("kind %d: %d stalls, want %d, %v", kind, got, want, err)
+		}
 	}
 }

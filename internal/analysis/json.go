@@ -67,8 +67,9 @@ type stallJSON struct {
 	Pending     []Waiting     `json:"pending"` // null if not known
 	Repairs     repairsJSON   `json:"repairs"`
 
-	NotRecorded    time.Duration `json:"notRecordedNanos,omitempty"`
-	CallersUnknown bool          `json:"callersUnknown,omitempty"`
+	Machine        []MachineState `json:"machine,omitempty"`
+	NotRecorded    time.Duration  `json:"notRecordedNanos,omitempty"`
+	CallersUnknown bool           `json:"callersUnknown,omitempty"`
 }
 
 type threadJSON struct {
@@ -152,7 +153,7 @@ func (j *JSON) Stall(s *Stall) error {
 		DeviceKey: s.DeviceKey,
 		HotPath:   list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner,
 		Samples: list(s.Samples), Holder: list(s.Holder),
-		Repairs: repairsJSON(s.Repairs), NotRecorded: s.NotRecorded, CallersUnknown: s.CallersUnknown,
+		Repairs: repairsJSON(s.Repairs), NotRecorded: s.NotRecorded, Machine: s.Machine, CallersUnknown: s.CallersUnknown,
 	}
 	if !s.Time.IsZero() {
 		out.Time = s.Time.Format("2006-01-02T15:04:05.000Z")

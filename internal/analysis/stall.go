@@ -69,6 +69,8 @@ type Stall struct {
 	// Pending is what waited behind it, the next first. It is known only if PendingKnown is set.
 	Pending      []Waiting
 	PendingKnown bool
+	// Machine is the state of the machine while it ran, the first one first; empty if it was not recorded.
+	Machine []MachineState
 	// Verdict is what it was slow for.
 	Verdict Verdict
 	// Hang says where its thread was if it had not ended when the recording ended; otherwise it is nil.
@@ -181,6 +183,7 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 			out.LockOwner = r.Thread(h.Thread.Index).Label + holds + "it"
 		}
 	}
+	out.setMachine(s)
 	out.setBefore(s, by)
 	out.setPending(s, by)
 	if out.Hang = out.hangOf(s, by); out.Hang != nil {

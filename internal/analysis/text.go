@@ -116,6 +116,7 @@ func (t *Text) Stall(s *Stall) error {
 	}
 	field("why", "%s", s.Verdict.Text)
 	field("time", "%s", s.times())
+	t.machine(s)
 	t.path(s)
 	t.mostSelf(s)
 	t.samples(s)

@@ -149,10 +149,12 @@ func runtimeClass(name string, calls ...string) file {
 		for _, c := range calls {
 			text += "invokestatic " + c + " | "
 		}
-		return assembly.Method{Access: static, Name: name, Descriptor: descriptor, Locals: 2, Code: text + "return"}
+		return assembly.Method{Access: static, Name: name, Descriptor: descriptor, Locals: 3, Code: text + "return"}
 	}
 	return file{name + ".class", assembly.Class{Name: name, Methods: []assembly.Method{
-		void("i", "(I)V", calls), void("o", "(I)V", nil), void("at", "(Landroid/app/Activity;Z)V", nil)}}.Bytes()}
+		void("i", "(I)V", calls), void("o", "(I)V", nil), void("at", "(Landroid/app/Activity;Z)V", nil),
+		void("posted", "(Ljava/lang/Object;Ljava/lang/Object;I)V", nil),
+		void("posted", "(Ljava/lang/Object;II)V", nil)}}.Bytes()}
 }
 
 func mappingInfo() file {

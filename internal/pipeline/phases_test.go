@@ -141,6 +141,9 @@ func app(t testing.TB, dir string) (inputs []string) {
 				"return"}), of("log/Free", "", method("return")))
 	jar("base.jar", of("log/Base", "", assembly.Method{Access: static, Name: "write", Descriptor: "()V",
 		Code: "invokestatic deep/D.f()V | return"}),
+		of("a/Poster", "", assembly.Method{Access: static, Name: "f",
+			Descriptor: "(Landroid/os/Handler;Ljava/lang/Runnable;)V", Stack: 2, Locals: 2,
+			Code: "aload_0 | aload_1 | invokevirtual android/os/Handler.post(Ljava/lang/Runnable;)Z | pop | return"}),
 		of("a/Base", "android/app/Activity", method("return")), of("a/View", "android/view/View", focus))
 	jar("deep.jar", of("deep/D", "", method("return"), assembly.Method{Access: static, Name: "<clinit>",
 		Descriptor: "()V", Code: "return"}),
@@ -206,6 +209,7 @@ func TestPhases(t *testing.T) {
 		{"throws", func(c *pipeline.Config) {}},
 		{"normal", func(c *pipeline.Config) { c.Inject.Exits = inject.ExitsNormal }},
 		{"exact", func(c *pipeline.Config) { c.Inject.Exits = inject.ExitsExact }},
+		{"posts", func(c *pipeline.Config) { c.Inject.Posts = true }},
 		{"base", func(c *pipeline.Config) { c.Base = base }},
 		{"compact", func(c *pipeline.Config) { c.Order = mapping.OrderCompact }},
 		{"no module", func(c *pipeline.Config) { c.AddRequires = "" }},

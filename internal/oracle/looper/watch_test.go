@@ -12,8 +12,8 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// TestWatchProofs runs the watchdogs, the dump after a fixed time, the samples at an interval, and the timer of messages
-// on real Loopers, and reads what they found back from the recording.
+// TestWatchProofs runs the watchdogs, the dump after a fixed time, the samples at an interval, and the timer of
+// messages on real Loopers, and reads what they found back from the recording.
 //
 // Invariant: Each detector of long messages finds a real one with its stack, none reports an idle Looper, and the
 // recording has what the app's listener got.

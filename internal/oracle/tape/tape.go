@@ -22,6 +22,7 @@
 //	detectors NAME=STATE...
 //	incident number= detector= kind= what= thread= begin= end= first= stop= scene= foreground=1
 //	                                       without a thread: of the process; stop is the record behind the last
+//	machine thread= message= time= facts="KEY VALUE, KEY VALUE"
 //	fact KEY=VALUE...                      facts of the incident before it
 //	stack thread= time= state= stack=      a stack of the incident before it; thread is a name
 //	end
@@ -64,6 +65,7 @@ const (
 	dropped
 	incident
 	detectors
+	machine
 )
 
 // Make returns the recording that text describes. Its error names the line.
@@ -223,6 +225,14 @@ func (w *writer) chunk(lines []line) (err error) {
 	case "detectors":
 		kind = detectors
 		p.values(l)
+	case "machine":
+		kind = machine
+		facts := strings.Split(l.fields["facts"], ", ")
+		p.uv(l.uint("thread")).uv(l.uint("message")).sv(l.nanos("time", 0)).uv(uint64(len(facts)))
+		for _, f := range facts {
+			key, value, _ := strings.Cut(f, " ")
+			p.name(key).str(value)
+		}
 	case "incident":
 		kind = incident
 		p.incident(lines)

@@ -1,13 +1,13 @@
 import android.app.Activity;
-import android.os.Handler;
+import android.os.Bundle;
 import android.os.Looper;
-import android.os.Message;
 import android.os.MessageQueue;
 import android.view.Choreographer;
 import android.view.Window;
 import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.IncidentListener;
+import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.Stall;
 import dev.tracegen.runtime.StallListener;
@@ -222,32 +222,51 @@ public final class MatrixProofs implements StallListener, IncidentListener {
             Objects.lifecycle(app, "Resumed", activity);
             Bench.drain();
         }
-        InputSource.dispatch(touched.window.getCallback());
-    }
-
-    private static void call(App app, String what, Activity a) throws Exception {
-        Objects.lifecycle(app, what, a);
-    }
-
-    private void startActivity() throws Exception {
-        final SlowStart a = Objects.bare(SlowStart.class);
-        StartupProofs.created(app, a, new Runnable() {
+        // Outside of messages: runs of IdleHandlers are not watched in this session.
+        final CountDownLatch done = new CountDownLatch(1);
+        Bench.onMain(new Runnable() {
             @Override
             public void run() {
-                a.slowCreate();
+                Looper.myQueue().addIdleHandler(new MessageQueue.IdleHandler() {
+                    @Override
+                    public boolean queueIdle() {
+                        touched.window.getCallback().dispatchTouchEvent(null);
+                        done.countDown();
+                        return false;
+                    }
+                });
             }
         });
-        call(app, "Started", a);
-        call(app, "Resumed", a);
+        Bench.await(done);
+    }
+
+    /** Starts an activity: one message creates it slowly and starts it, and later it gets the focus. */
+    private void startActivity() throws Exception {
+        final SlowStart a = Objects.bare(SlowStart.class);
+        final Method created = android.app.Application.class.getDeclaredMethod("dispatchActivityCreated", Activity.class,
+                Bundle.class);
+        created.setAccessible(true);
+        Bench.onMain(new Runnable() {
+            @Override
+            public void run() {
+                try {
+                    a.slowCreate();
+                    created.invoke(app, a, null);
+                } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        });
+        Objects.lifecycle(app, "Started", a);
+        Objects.lifecycle(app, "Resumed", a);
         Bench.onMain(new Runnable() {
             @Override
             public void run() {
                 AppMethodBeat.at(a, true);
             }
         });
-        call(app, "Paused", a);
-        call(app, "Stopped", a);
-        call(app, "Destroyed", a);
+        Objects.lifecycle(app, "Paused", a);
+        Objects.lifecycle(app, "Stopped", a);
     }
 
     private void saw(Kind kind, String detector) {
@@ -263,16 +282,24 @@ public final class MatrixProofs implements StallListener, IncidentListener {
         return true;
     }
 
-    private static boolean names(Stall s, String method) {
-        return s.description.contains(method);
+    private static boolean names(Kind kind, List<ThreadStack> stacks) {
+        for (ThreadStack stack : stacks) {
+            for (StackTraceElement e : stack.frames) {
+                if (kind.method != null && (e.getClassName().equals(kind.method)
+                        || e.getMethodName().equals(kind.method))) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     @Override
     public void stallEnded(Stall s) {
         Kind kind = running;
-        if (kind != null && kind.method != null && (names(s, kind.method) || kind.method.startsWith("slow"))) {
-            saw(kind, s.description.startsWith("IdleHandler") ? "idle handlers"
-                    : s.description.startsWith("input") ? "input events" : "messages");
+        if (kind != null && kind.method != null && (s.description.contains(kind.method) || names(kind, s.samples))) {
+            saw(kind, s.kind == MessageRecord.IDLE_HANDLER ? "idle handlers"
+                    : s.kind == MessageRecord.INPUT ? "input events" : "messages");
         }
     }
 
@@ -282,20 +309,22 @@ public final class MatrixProofs implements StallListener, IncidentListener {
         if (kind == null || i.kind.equals("scene-frames")) {
             return;
         }
-        boolean named = kind.method == null || i.what.contains(kind.method)
+        boolean named = kind.method == null || i.what.contains(kind.method) || names(kind, i.stacks)
                 || i.kind.equals("startup") && kind.method.equals("slowCreate");
-        for (ThreadStack stack : i.stacks) {
-            for (StackTraceElement e : stack.frames) {
-                named |= kind.method != null && (e.getClassName().contains(kind.method)
-                        || e.getMethodName().equals(kind.method));
-            }
-        }
         if (named) {
             saw(kind, i.detector);
         }
     }
 
+    public void whichDetectorSeesASlowInputEvent() throws Exception {
+        see(false);
+    }
+
     public void whichDetectorSeesWhichStall() throws Exception {
+        see(true);
+    }
+
+    private void see(boolean idleHandlers) throws Exception {
         Properties settings = new Properties();
         InputStream in = new FileInputStream(new File(System.getProperty("proofs.matrix")));
         try {
@@ -307,6 +336,7 @@ public final class MatrixProofs implements StallListener, IncidentListener {
             expected.add(pair.trim());
         }
         settings.remove("expected");
+        settings.setProperty("idle-handlers", String.valueOf(idleHandlers));
         RuntimeConfig config = new RuntimeConfig().output("none").apply(settings);
         Bench.equal(config.problems().size(), 0, "problems " + config.problems());
         Recorder.setStallListener(this);
@@ -324,6 +354,9 @@ public final class MatrixProofs implements StallListener, IncidentListener {
         });
         Bench.measured("detectors: " + Recorder.current().detectorStates());
         for (Kind kind : kinds()) {
+            if (idleHandlers == "slowTouch".equals(kind.method)) {
+                continue;
+            }
             long end = System.nanoTime() + MOST_NANOS;
             for (int k = 0; k < 2 || !allSeen(kind) && System.nanoTime() < end; k++) {
                 beganNanos = System.nanoTime();

@@ -206,13 +206,14 @@ final class ProfilingResults extends Detector {
             // It concerns the whole process, so it is not an incident of the Looper's thread.
             long now = environment.nanoTime();
             Incident.Builder b = environment.recorder.incident(name(), "profile").begin(now).end(now);
-            String file = (String) get(result, "getResultFilePath");
+            int error = (Integer) get(result, "getErrorCode");
+            // Without a file, Android 17 returns the directory of the app and "null" behind it.
+            String file = error == 0 ? (String) get(result, "getResultFilePath") : null;
             b.fact("file", file).fact("type", type(file)).fact("tag", get(result, "getTag"));
             Object trigger = get(result, "getTriggerType");
             if (trigger != null && (Integer) trigger != 0) {
                 b.fact("trigger", named(TRIGGERS, (Integer) trigger));
             }
-            int error = (Integer) get(result, "getErrorCode");
             if (error != 0) {
                 b.fact("error", named(ERRORS, error)).fact("error-message", get(result, "getErrorMessage"));
             }

@@ -12,8 +12,8 @@ import java.util.TreeSet;
 
 /**
  * The detector {@code anr}: reports {@code lag} when a message has run for 2 seconds, and {@code anr} when it has run
- * for the system's limit for its kind, or when the system says before that the process does not respond. Both say when they
- * ended, however long that took.
+ * for the system's limit for its kind, or when the system says before that the process does not respond. Both say when
+ * they ended, however long that took.
  *
  * <p>That a limit has passed is no ANR yet: an input event must wait, for instance. The fact {@code confirmed-by} says
  * what else was seen: {@code process-error-state}, the system's own statement, {@code waiting-message}, the first

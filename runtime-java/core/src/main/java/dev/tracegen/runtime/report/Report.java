@@ -97,7 +97,11 @@ public final class Report {
             w.json.key("gcMillis").value(stall.gcMillis);
         }
         w.json.close('}');
-        w.machine(machine, stall.cpuNanos, stall.wallNanos);
+        Map<String, Object> facts = new TreeMap<String, Object>(stall.machine);
+        if (machine != null) {
+            facts.putAll(machine);
+        }
+        w.machine(facts, stall.cpuNanos, stall.wallNanos);
         w.json.key("stack").open('{');
         w.json.key("key").value(stall.stackKey);
         w.calls(stall.tree, stall.tickNanos);
@@ -212,6 +216,9 @@ public final class Report {
                 json.key("threadPercent").value(Math.min(100, cpuNanos * 100 / wallNanos));
             }
             if (machine != null) {
+                // JSON must not have a name twice.
+                machine = new TreeMap<String, Object>(machine);
+                machine.keySet().removeAll(Arrays.asList("processors", "threadPercent"));
                 members(machine, BASIC_LIMIT + MAX_BYTES / 16, "cpu");
             }
             json.close('}');
