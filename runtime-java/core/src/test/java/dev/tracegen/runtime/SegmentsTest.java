@@ -109,6 +109,17 @@ class SegmentsTest implements StallListener {
     }
 
     @Test
+    void aStallHasItsKindAndTheNameOfItsCode() throws Exception {
+        idleHandler("IdleHandler app.Idle", 2000);
+        input("Input dispatchTouchEvent app.Main$1", 400);
+        input("Input dispatchTouchEvent a user's text", 400);
+        stalls();
+        assertEquals("5 IdleHandler app.Idle", stalls.get(0).kind + " " + stalls.get(0).description);
+        assertEquals("6 Input dispatchTouchEvent app.Main$1", stalls.get(1).kind + " " + stalls.get(1).description);
+        assertTrue(!stalls.get(2).description.contains("user"), stalls.get(2).description);
+    }
+
+    @Test
     void nestedInputEventsAreOne() throws Exception {
         long outer = trace.inputBegin("outer");
         pass(200);
