@@ -10,8 +10,8 @@ import (
 
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
 // [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending], [*Gate], [*Alive], [*Window],
-// [*LeftOut], [*Suspended], [*Late], [*Exit], [*Dropped], [*End], [*MissingParts] of several files and, of a
-// replay alone, [*Completeness].
+// [*LeftOut], [*Suspended], [*Late], [*Exit], [*Dropped], [*Incident], [*Detectors], [*End], [*MissingParts] of
+// several files and, of a replay alone, [*Completeness].
 type Chunk interface{ chunk() }
 
 // MethodDispatch is the ID of a message's dispatch, which encloses what the message does.
@@ -57,6 +57,22 @@ func (m *Meta) number(key string) (n int64, ok bool) {
 func (m *Meta) SlowThreshold() (threshold time.Duration, ok bool) {
 	n, ok := m.number("slowMillis")
 	return time.Duration(n) * time.Millisecond, ok
+}
+
+// StallThreshold returns how long a stall of a kind lasts at least. ok is false if the recording does not say: before
+// minor version 4 there is only [Meta.SlowThreshold], which holds for all kinds.
+func (m *Meta) StallThreshold(kind MessageKind) (threshold time.Duration, ok bool) {
+	key := ""
+	switch kind {
+	case MessageIdleHandler:
+		key = "slowIdleMillis"
+	case MessageInput:
+		key = "slowInputMillis"
+	}
+	if n, ok := m.number(key); ok {
+		return time.Duration(n) * time.Millisecond, true
+	}
+	return m.SlowThreshold()
 }
 
 // Tick returns the unit of the records' times. ok is false if the recording does not say: it has no records then.
@@ -142,6 +158,9 @@ const (
 	MessageSystem                     // a message from the system to the app
 	MessageRunning                    // one that had not ended when this was written
 	MessageMerged                     // several short ones
+
+	MessageIdleHandler // a run of an IdleHandler
+	MessageInput       // an input event
 )
 
 // Messages is what ran on a thread before a stall, or until the end of the recording.
@@ -252,8 +271,9 @@ type Frame struct {
 type StallChunk struct {
 	// Thread is the index of the thread that it ran on.
 	Thread uint32
-	// Kind is 0. Other kinds may be added.
-	Kind uint8
+	// Kind is [MessageNormal], also of an outermost call, [MessageIdleHandler] or [MessageInput]. Other kinds may be
+	// added.
+	Kind MessageKind
 	// Message is its number on its thread.
 	Message uint64
 	// Begin is in nanoseconds of [Clock.NanoTime], Wall and CPU (-1 if not known) are durations in nanoseconds.
@@ -276,6 +296,10 @@ type StallChunk struct {
 	StackKey string
 	// Repairs is how many places of the call tree the device repaired.
 	Repairs uint64
+	// PostedBy is the method that posted the message, 0 if not known: only programs that were instrumented with
+	// --trace-posts say so. Posted is when, in nanoseconds of [Clock.NanoTime], 0 if not known.
+	PostedBy Method
+	Posted   int64
 }
 
 // Pending is what waited in a thread's queue when a message passed the threshold.
@@ -467,7 +491,66 @@ const (
 	DroppedListener DroppedKind = 5 // stalls that the app's listener did not get
 	DroppedSigns    DroppedKind = 6 // signs of life
 	DroppedChunks   DroppedKind = 7 // chunks that could not be written to the disk
+
+	DroppedIncidents DroppedKind = 8 // incidents
 )
+
+// Incident is what a detector of the runtime has found that is no stall, such as a sync barrier that was not removed. An
+// incident that lasts has two chunks: one when it was found and one when it had ended. Of several chunks with the same
+// number in one recording, the last counts.
+type Incident struct {
+	// Number counts the incidents of the recording, in all its parts.
+	Number uint64
+	// Detector is the name of the detector, Kind what it found; trace/FORMAT.md has a table of both. Others may be
+	// added. What is a name of what was slow, empty if there is none.
+	Detector, Kind, What string
+	// Thread is the index of the thread that it concerns. WholeProcess is set if it concerns no single thread.
+	Thread       uint32
+	WholeProcess bool
+	// Begin and End are in [Clock.NanoTime]. End is 0 if the incident had not ended.
+	Begin, End int64
+	// FirstRecord and EndRecord are the numbers of the first record of the thread that belongs to it, and of the one
+	// behind the last; equal if there are none.
+	FirstRecord, EndRecord uint64
+	// Scene is where the app was, empty if that is not known; Foreground is whether it was seen.
+	Scene      string
+	Foreground bool
+	// Facts are what else is known, in the order of the detector.
+	Facts []IncidentFact
+	// Stacks are the stacks that were taken, the first one first.
+	Stacks []ThreadStack
+}
+
+// IncidentFact is something that a detector knows of an incident.
+type IncidentFact struct {
+	// Key is a word with hyphens. If it ends in "-millis", Value is a number of milliseconds.
+	Key, Value string
+}
+
+// ThreadStack is the stack of a thread at one moment of an [Incident].
+type ThreadStack struct {
+	// Thread is the name of the thread.
+	Thread string
+	// Nanos is when, in [Clock.NanoTime].
+	Nanos int64
+	// State is what the thread was doing.
+	State ThreadState
+	// Frames is its stack as Java prints it, the innermost frame first.
+	Frames []string
+}
+
+// Detectors says what each detector of the runtime did from here on, until the next [Detectors].
+type Detectors struct {
+	// List has the detectors in the order of their names.
+	List []DetectorState
+}
+
+// DetectorState is what a detector does.
+type DetectorState struct {
+	// Name is the name of the detector. State is "on", "off", or begins with one of these words or with
+	// "not available" and says why.
+	Name, State string
+}
 
 func (*Meta) chunk()        {}
 func (*Clock) chunk()       {}
@@ -486,4 +569,6 @@ func (*Suspended) chunk()   {}
 func (*Late) chunk()        {}
 func (*Exit) chunk()        {}
 func (*Dropped) chunk()     {}
+func (*Incident) chunk()    {}
+func (*Detectors) chunk()   {}
 func (*End) chunk()         {}

@@ -29,6 +29,8 @@ const (
 	typeLate      = 17
 	typeExit      = 18
 	typeDropped   = 19
+	typeIncident  = 20
+	typeDetectors = 21
 )
 
 var errShort = errors.New("it ends too early")
@@ -163,8 +165,12 @@ var decoders = map[uint16]func(*payload) Chunk{
 	typeLate: func(p *payload) Chunk {
 		return &Late{list(p, 2, func(p *payload) LateInterval { return LateInterval{p.sv(), p.sv()} })}
 	},
-	typeExit:    func(p *payload) Chunk { return &Exit{decodeValues(p)} },
-	typeDropped: func(p *payload) Chunk { return &Dropped{list(p, 3, decodeDropped)} },
+	typeExit:     func(p *payload) Chunk { return &Exit{decodeValues(p)} },
+	typeDropped:  func(p *payload) Chunk { return &Dropped{list(p, 3, decodeDropped)} },
+	typeIncident: func(p *payload) Chunk { return decodeIncident(p) },
+	typeDetectors: func(p *payload) Chunk {
+		return &Detectors{list(p, 2, func(p *payload) DetectorState { return DetectorState{p.str(), p.str()} })}
+	},
 	typeEnd: func(p *payload) Chunk {
 		e := &End{Chunks: p.uv(), Records: p.uv(), Overwritten: p.uv()}
 		e.More = len(p.rest) > 0 && p.u8()&1 != 0
@@ -202,16 +208,32 @@ func decodeOpenCall(p *payload) OpenCall {
 	return OpenCall{p.index(), p.uv(), p.sv(), ThreadState(p.u8()), p.sv(), p.name()}
 }
 
-// decodeDropped reads a count. The thread's index is one less than what is written; 0 is all threads.
-func decodeDropped(p *payload) DroppedCount {
+// indexOrNone reads an index that is one more than the thread's; 0 is written for none.
+func (p *payload) indexOrNone() (thread uint32, none bool) {
 	index := p.uv()
-	d := DroppedCount{AllThreads: index == 0, Kind: DroppedKind(p.u8()), Count: p.uv()}
 	if index > math.MaxUint32+1 {
 		p.fail(fmt.Errorf("%d is no thread's index", index-1))
-	} else if index > 0 {
-		d.Thread = uint32(index - 1)
 	}
+	return uint32(max(index, 1) - 1), index == 0
+}
+
+func decodeDropped(p *payload) DroppedCount {
+	var d DroppedCount
+	d.Thread, d.AllThreads = p.indexOrNone()
+	d.Kind, d.Count = DroppedKind(p.u8()), p.uv()
 	return d
+}
+
+func decodeIncident(p *payload) *Incident {
+	i := &Incident{Number: p.uv(), Detector: p.name(), Kind: p.name(), What: p.name()}
+	i.Thread, i.WholeProcess = p.indexOrNone()
+	i.Begin, i.End, i.FirstRecord, i.EndRecord = p.sv(), p.sv(), p.uv(), p.uv()
+	i.Scene, i.Foreground = p.name(), p.u8() != 0
+	i.Facts = list(p, 2, func(p *payload) IncidentFact { return IncidentFact{p.name(), p.str()} })
+	i.Stacks = list(p, 4, func(p *payload) ThreadStack {
+		return ThreadStack{p.name(), p.sv(), ThreadState(p.u8()), list(p, 1, (*payload).name)}
+	})
+	return i
 }
 
 // decodeLockWait reads the lock of a stack sample. The owner's index is one less than what is written; 0 is none.
@@ -240,14 +262,18 @@ func decodeFrame(p *payload) Frame {
 }
 
 func decodeStall(p *payload) *StallChunk {
-	return &StallChunk{
-		Thread: p.index(), Kind: p.u8(), Message: p.uv(),
+	c := &StallChunk{
+		Thread: p.index(), Kind: MessageKind(p.u8()), Message: p.uv(),
 		Begin: p.sv(), Wall: p.uv(), CPU: p.sv(),
 		FirstRecord: p.uv(), EndRecord: p.uv(),
 		Description: p.name(), Scene: p.name(), Foreground: p.u8() != 0,
 		GCCount: p.sv(), GCMillis: p.sv(),
 		State: ThreadState(p.u8()), LockOwner: p.name(), StackKey: p.str(), Repairs: p.uv(),
 	}
+	if len(p.rest) > 0 { // since minor version 4
+		c.PostedBy, c.Posted = p.method(), p.sv()
+	}
+	return c
 }
 
 func decodePending(p *payload) *Pending {

@@ -119,7 +119,7 @@ func ends(data []byte) []int {
 //
 // Invariant: A recording that is cut anywhere still has all chunks before the cut.
 func TestCutAnywhere(t *testing.T) {
-	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd"} {
+	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd", "incidents.tgd"} {
 		data := vector(t, name)
 		whole, _ := readAll(t, bytes.NewReader(data))
 		where := ends(data)
@@ -252,6 +252,19 @@ func TestOddFiles(t *testing.T) {
 				"{Thread:2 AllThreads:false Kind:99 Count:1}]}"}, Damage{}},
 		{"dropped by no thread", file(t, chunkOf(typeDropped, 0, 0, []byte{1, 0x81, 0x80, 0x80, 0x80, 0x10, 1, 7})), nil,
 			Damage{Malformed: 1}},
+		{"an incident", file(t, chunkOf(typeIncident, 0, 0, []byte("\x07\x00\x00\x00\x03\x04\x00\x05\x09\x00\x01"+
+			"\x01\x00\x01x\x01\x00\x06\x04\x01\x00"))),
+			[]string{"*trace.Incident &{Number:7 Detector: Kind: What: Thread:2 WholeProcess:false Begin:2 End:0 " +
+				"FirstRecord:5 EndRecord:9 Scene: Foreground:true Facts:[{Key: Value:x}] " +
+				"Stacks:[{Thread: Nanos:3 State:WAITING Frames:[]}]}"}, Damage{}},
+		{"an incident of no thread", file(t, chunkOf(typeIncident, 0, 0,
+			[]byte{7, 0, 0, 0, 0x81, 0x80, 0x80, 0x80, 0x10, 4, 0, 5, 9, 0, 1, 0, 0})), nil, Damage{Malformed: 1}},
+		{"an incident, cut", file(t, chunkOf(typeIncident, 0, 0, []byte{7, 0, 0, 0, 3, 4, 0, 5, 9, 0, 1, 0})), nil,
+			Damage{Malformed: 1}},
+		{"detectors", file(t, chunkOf(typeDetectors, 0, 0, []byte("\x01\x03anr\x02on"))),
+			[]string{"*trace.Detectors &{List:[{Name:anr State:on}]}"}, Damage{}},
+		{"detectors, of more than there are", file(t, chunkOf(typeDetectors, 0, 0, []byte("\x02\x03anr\x02on"))), nil,
+			Damage{Malformed: 1}},
 		{"an ID below zero", file(t, chunkOf(typeRecords, flagDelta, 0, []byte{0, 0, 0, 1, 1 << 2})), nil,
 			Damage{Malformed: 1}},
 	} {
@@ -339,7 +352,7 @@ func TestModestMemory(t *testing.T) {
 //
 // Invariant: No bytes make the decoder panic or hang, or allocate more than a fixed multiple of their size.
 func FuzzReader(f *testing.F) {
-	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd"} {
+	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd", "incidents.tgd"} {
 		f.Add(vector(f, name))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -361,7 +374,7 @@ func FuzzReader(f *testing.F) {
 //
 // Invariant: No bytes make the decoder panic or hang, or allocate more than a fixed multiple of their size.
 func FuzzPayload(f *testing.F) {
-	for k := range uint16(typeDropped + 1) {
+	for k := range uint16(typeDetectors + 1) {
 		f.Add(k, uint16(0), []byte{1, 2, 3, 4, 5, 6, 7, 8})
 	}
 	f.Fuzz(func(t *testing.T, kind, flags uint16, body []byte) {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 )
 
-// Stall is a message, or an outermost call, that lasted at least the slow threshold, with all that a recording has on
-// it.
+// Stall is a message, an outermost call, a run of an IdleHandler or an input event that lasted at least its threshold,
+// with all that a recording has on it.
 type Stall struct {
 	// StallChunk is what the device wrote of it. If the device wrote nothing, Reported is false, and StallChunk has
 	// what its calls and the history of its thread show; what they do not show is -1 or empty, and its Message is
@@ -246,13 +246,14 @@ func (j *Joiner) slow(kind SegmentKind, nanos int64) bool {
 	if kind == SegmentReport || kind == SegmentSamples || j.meta != nil && j.meta.OnlyStalls() {
 		return true
 	}
-	return nanos >= j.threshold()
+	// The kind of a message is known later, when its report or the history of the thread comes.
+	return nanos >= min(j.threshold(MessageNormal), j.threshold(MessageIdleHandler), j.threshold(MessageInput))
 }
 
-// threshold returns the slow threshold in nanoseconds; the greatest number if the recording does not say it.
-func (j *Joiner) threshold() int64 {
+// threshold returns the threshold of a kind in nanoseconds; the greatest number if the recording does not say it.
+func (j *Joiner) threshold(kind MessageKind) int64 {
 	if j.meta != nil {
-		if threshold, ok := j.meta.SlowThreshold(); ok {
+		if threshold, ok := j.meta.StallThreshold(kind); ok {
 			return threshold.Nanoseconds()
 		}
 	}
@@ -410,7 +411,7 @@ func (j *Joiner) found(t *threadEvidence, k *openStall) error {
 	k.Thread = t.thread
 	if k.Reported {
 		j.interrupt(&k.Stall) // what was written behind the report belongs to it, too
-		if len(k.Suspended) > 0 && k.Ran() < j.threshold() {
+		if len(k.Suspended) > 0 && k.Ran() < j.threshold(k.Report.Kind) {
 			return nil
 		}
 		k.narrow(&k.Tree)
@@ -422,17 +423,18 @@ func (j *Joiner) found(t *threadEvidence, k *openStall) error {
 	}
 	if !k.Reported {
 		took := k.ended - k.Report.Begin
-		if took < j.threshold() && (k.Kind <= SegmentOutermost || k.Kind == SegmentRequest) {
-			return nil
-		}
 		k.Report.Wall, k.Report.EndRecord = uint64(took), k.end
-		if j.interrupt(&k.Stall); len(k.Suspended) > 0 && k.Ran() < j.threshold() {
-			return nil // it is none without the time in which the process did not run
-		}
 		if k.Kind == SegmentRequest && len(k.Tree.Nodes) > 1 {
 			k.Report.Description = describeMethod(k.Tree.Nodes[1].Method)
 		}
 		t.describe(k)
+		threshold := j.threshold(k.Report.Kind)
+		if took < threshold && (k.Kind <= SegmentOutermost || k.Kind == SegmentRequest) {
+			return nil
+		}
+		if j.interrupt(&k.Stall); len(k.Suspended) > 0 && k.Ran() < threshold {
+			return nil // it is none without the time in which the process did not run
+		}
 		j.attach(t, &k.Stall)
 		if !k.Ended && k == t.latest {
 			k.Pending, t.pending = t.pending, nil
@@ -457,11 +459,12 @@ func (j *Joiner) withoutCalls(t *threadEvidence) error {
 		return nil // as in report
 	}
 	last := t.samples[len(t.samples)-1].Nanos
-	if threshold := j.threshold(); threshold < math.MaxInt64 {
+	threshold := j.threshold(MessageNormal)
+	if threshold < math.MaxInt64 {
 		s.Report.Begin = min(s.Report.Begin, last-threshold) // its queue was read when it passed the threshold
 	}
 	s.Report.Wall = uint64(max(0, last-s.Report.Begin))
-	if j.attach(t, s); len(s.Suspended) > 0 && s.Ran() < j.threshold() {
+	if j.attach(t, s); len(s.Suspended) > 0 && s.Ran() < threshold {
 		return nil
 	}
 	return j.Found(s)
@@ -518,6 +521,9 @@ func (t *threadEvidence) describe(s *openStall) {
 		}
 		if m.Count <= 1 && m.Kind != MessageIdle && m.Begin <= middle && middle < m.Begin+int64(m.Wall) {
 			r.Description, r.Message, r.CPU = m.Description, m.Sequence, m.CPU
+			if m.Kind == MessageIdleHandler || m.Kind == MessageInput {
+				r.Kind = m.Kind
+			}
 		}
 	}
 	if r.Description == "" && s.Kind == SegmentOutermost && len(s.Open) > 0 {

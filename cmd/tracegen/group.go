@@ -212,6 +212,7 @@ func (g *grouping) entry(r *reading, store *fleet.Store, of recording, o analysi
 	}
 	o.End = func(rec *analysis.Recording) error {
 		entry.Info = fleet.NewInfo(rec)
+		entry.Stalls = append(entry.Stalls, fleet.NewIncidents(rec)...)
 		for _, text := range rec.Warnings() {
 			g.con.warn("%s", text)
 		}

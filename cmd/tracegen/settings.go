@@ -55,6 +55,7 @@ type instrument struct {
 	exits           inject.ExitMode
 	entry           inject.ConstructorEntry
 	focus           bool
+	posts           bool
 
 	verify    pipeline.VerifyLevel
 	classPath classPath

@@ -46,6 +46,12 @@ type Recording struct {
 	// Exit is how the process ended, if the recording was not closed and a later process found that out; otherwise it
 	// is nil.
 	Exit *Exit
+	// Detectors says what the detectors of the runtime did, by name; it is nil if the recording does not say. Incidents
+	// are what they found, by number; OmittedIncidents is how many more there are. All are complete when the recording
+	// has been read to its end.
+	Detectors        []Detector
+	Incidents        []*Incident
+	OmittedIncidents int
 	// Names has the names of its methods.
 	Names *Names
 	// NoThread has the names of [View.Threads] that no thread of the recording has.
@@ -165,6 +171,7 @@ type analyzer struct {
 	complete  *trace.Completeness
 	unwound   unwound
 	stopped   trace.Suspensions
+	incidents incidents
 }
 
 // start finds the names, when the meta data are read or when it is known that there are none.
@@ -211,6 +218,9 @@ func (a *analyzer) finish() error {
 	if a.complete != nil && r.HasCalls() {
 		r.Completeness = newCompleteness(a.complete, r)
 		r.Completeness.UnwoundShare = a.unwound.share()
+	}
+	if err := a.incidents.finish(r, a.viewer); err != nil {
+		return err
 	}
 	delete(r.met, trace.MethodNotRecorded)
 	r.Methods = len(r.met)
@@ -264,6 +274,9 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		r.exited(c)
 	case *trace.Completeness:
 		a.complete = c
+	}
+	if err := a.incidents.chunk(c, r); err != nil {
+		return err
 	}
 	if err := a.start(); err != nil {
 		return err
@@ -352,7 +365,11 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 	if a.viewer != nil {
 		show = a.viewer.segment
 	}
-	if err := show(a.stopped.Show(s)); err != nil {
+	shown := a.stopped.Show(s)
+	if err := show(shown); err != nil {
+		return err
+	}
+	if err := a.incidents.segment(shown, r); err != nil {
 		return err
 	}
 	return a.joiner.Segment(s)
@@ -385,6 +402,7 @@ func (a *analyzer) found(s *trace.Stall) error {
 	out := newStall(s, a.recording)
 	a.recording.Stalls++
 	out.Number = a.recording.Stalls
+	a.incidents.stall(out)
 	if a.viewer != nil && !a.viewer.stall(out) {
 		return nil
 	}

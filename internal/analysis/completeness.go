@@ -63,8 +63,8 @@ type OffMethod struct {
 
 // DroppedCount is how often something was not written.
 type DroppedCount struct {
-	// Kind is "records", "stack-samples", "stalls", "frames", "listener-calls", "signs-of-life", "chunks", or "kind-N" for
-	// one that this program does not know.
+	// Kind is "records", "stack-samples", "stalls", "frames", "listener-calls", "signs-of-life", "chunks", "incidents", or
+	// "kind-N" for one that this program does not know.
 	Kind string `json:"kind"`
 	// Thread is the label of the thread that it is about; empty if it is about all threads together.
 	Thread string `json:"thread,omitempty"`
@@ -83,6 +83,8 @@ var droppedKinds = map[trace.DroppedKind]struct{ name, one, several string }{
 	trace.DroppedListener: {"listener-calls", "stall for the app's listener", "stalls for the app's listener"},
 	trace.DroppedSigns:    {"signs-of-life", "sign of life", "signs of life"},
 	trace.DroppedChunks:   {"chunks", "chunk of the file", "chunks of the file"},
+
+	trace.DroppedIncidents: {"incidents", "incident", "incidents"},
 }
 
 // smallLoss is the share of lost records up to which times are not called lower bounds.

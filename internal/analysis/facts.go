@@ -150,6 +150,17 @@ func (r *Recording) Facts() []Fact {
 	}
 	if r.Exit != nil {
 		add("exit", r.Exit.String())
+		if r.Exit.Locks != nil {
+			for _, c := range r.Exit.Locks.Deadlocks {
+				add("deadlock", deadlockText(c))
+			}
+		}
+	}
+	for _, d := range r.Detectors {
+		add("detector "+d.Name, d.State)
+	}
+	for _, i := range r.Incidents {
+		add(fmt.Sprintf("incident i%d", i.Number), i.Line(r))
 	}
 	all = append(all, r.view.facts()...)
 	add("stalls", uint64(r.Stalls))

@@ -46,9 +46,12 @@ type stallJSON struct {
 	GCCount     int64         `json:"gcCount"`
 	Reported    bool          `json:"reported"`
 	Ended       bool          `json:"ended"`
+	Kind        StallKind     `json:"kind"`
+	Threshold   time.Duration `json:"thresholdNanos,omitempty"`
 	Message     Message       `json:"message"`
 	Scene       string        `json:"scene,omitempty"`
 	Foreground  bool          `json:"foreground"`
+	PostedBy    *Poster       `json:"postedBy,omitempty"`
 	Verdict     Verdict       `json:"verdict"`
 	Hang        *Hang         `json:"hang,omitempty"`
 	Exit        *StallExit    `json:"exit,omitempty"`
@@ -121,6 +124,11 @@ type recordingJSON struct {
 	Exit        *Exit             `json:"exit,omitempty"`
 
 	Completeness *Completeness `json:"completeness,omitempty"`
+
+	// Detectors is null if the recording does not say what they did.
+	Detectors        []Detector     `json:"detectors"`
+	Incidents        []incidentJSON `json:"incidents"`
+	OmittedIncidents int            `json:"omittedIncidents,omitempty"`
 }
 
 // missingJSON is what is missing between two parts; to is 0 if that is not known.
@@ -139,7 +147,8 @@ func (j *JSON) Stall(s *Stall) error {
 		Sequence: s.Sequence, Begin: s.Begin, Wall: s.Wall, CPU: max(s.CPU, -1), Suspended: s.Suspended,
 		Suspensions: list(s.Suspensions), Precision: s.Precision, Exit: s.Exit, GC: s.GC,
 		GCCount: s.GCCount, Reported: s.Reported, Ended: s.Ended,
-		Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Hang: s.Hang, Key: s.Key,
+		Kind: s.Kind, Threshold: s.Threshold, Message: s.Message, Scene: s.Scene, Foreground: s.Foreground,
+		PostedBy: s.PostedBy, Verdict: s.Verdict, Hang: s.Hang, Key: s.Key,
 		DeviceKey: s.DeviceKey,
 		HotPath:   list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner,
 		Samples: list(s.Samples), Holder: list(s.Holder),
@@ -195,7 +204,7 @@ func (j *JSON) Close(m *Methods, by Order, top int) error {
 		err := j.item(&n, recordingJSON{r.Name, r.Digest, r.Resolved, r.Forced, meta, r.Precision, r.Span, r.Stalls,
 			r.Threads,
 			r.Records, r.Overwritten, r.Methods, r.Unresolved, repairsJSON(r.Repairs), damageOf(r.Damage), r.Parts,
-			missingOf(r.Missing), r.Exit, r.Completeness})
+			missingOf(r.Missing), r.Exit, r.Completeness, r.Detectors, incidentsOf(r), r.OmittedIncidents})
 		if err != nil {
 			return err
 		}

@@ -45,6 +45,8 @@ func timeOf(c trace.Chunk) (nanos int64, timed bool) {
 		}
 	case *trace.StallChunk:
 		return c.Begin, true
+	case *trace.Incident:
+		return c.Begin, true
 	}
 	return 0, false
 }

@@ -39,11 +39,16 @@ type Stall struct {
 	// Reported is whether the device reported it; if not, it was found by its calls. Ended is false if the recording
 	// ended before.
 	Reported, Ended bool
+	// Kind is what it is; Threshold how long a stall of that kind lasts at least, 0 if the recording does not say.
+	Kind      StallKind
+	Threshold time.Duration
 	// Message says what ran.
 	Message Message
 	// Scene is where the app was, empty if that is not known; Foreground whether it was seen.
 	Scene      string
 	Foreground bool
+	// PostedBy is the method that posted it, nil if that is not known.
+	PostedBy *Poster
 	// HotPath leads to where the time went, the outermost call first; see [Stall.Key].
 	HotPath []Step
 	// MostSelf are the methods with the most time of their own, at most five.
@@ -107,8 +112,8 @@ type Past struct {
 	// Wall is how long it took, CPU how long of that on a processor, -1 if not known.
 	Wall time.Duration `json:"wallNanos"`
 	CPU  time.Duration `json:"cpuNanos"`
-	// Kind is "message", "idle" for none, "system" for one of the system's, "running", or "merged" for several short
-	// ones.
+	// Kind is "message", "idle" for none, "system" for one of the system's, "running", "merged" for several short
+	// ones, "idle-handler" for a run of an IdleHandler, or "input" for an input event.
 	Kind string `json:"kind"`
 	// Count is how many messages it stands for.
 	Count uint64 `json:"count"`
@@ -137,7 +142,7 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		Recording: r, Thread: r.Thread(s.Thread.Index), Sequence: j.Message,
 		FirstRecord: j.FirstRecord, EndRecord: j.EndRecord,
 		Wall: time.Duration(j.Wall), CPU: time.Duration(j.CPU), GC: -1, GCCount: j.GCCount,
-		Reported: s.Reported, Ended: s.Ended,
+		Reported: s.Reported, Ended: s.Ended, Kind: stallKind(j.Kind), Threshold: r.thresholdOf(j.Kind),
 		Message: parseMessage(j.Description, names, by),
 		Scene:   by.class(j.Scene), Foreground: j.Foreground,
 		State: j.State.String(), LockOwner: r.lockOwner(s), DeviceKey: j.StackKey,
@@ -157,6 +162,7 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		out.Time = time.UnixMilli(clock.WallMillis).Add(time.Duration(j.Begin - clock.NanoTime)).UTC()
 	}
 	out.NotRecorded, out.CallersUnknown = notRecorded(s), s.CallersUnknown
+	out.PostedBy = posterOf(j, names)
 	out.HotPath = hotPath(&s.Tree, names)
 	out.MostSelf = mostSelf(&s.Tree, names, 5)
 	out.Key = pathKey(out.HotPath)
@@ -190,6 +196,10 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		out.Verdict.Text += "; " + text
 	}
 	if out.Exit = out.exitOf(); out.Exit != nil {
+		if out.Exit.Deadlock && (out.Hang == nil || out.Hang.Of == 0 || out.Hang.Activity == ActivityLock) {
+			// The system has seen all threads at one moment, and no sample of the thread shows anything else.
+			out.Verdict.Kind, out.Verdict.Likely = KindDeadlock, false
+		}
 		out.Verdict.Text += "; " + out.Exit.text(out)
 	}
 	return out
@@ -254,7 +264,7 @@ func newStackSample(s *trace.StackSample, begin int64, by residual) StackSample 
 		Frames: frames, cpu: time.Duration(s.CPU)}
 }
 
-var pastKinds = [...]string{"message", "idle", "system", "running", "merged"}
+var pastKinds = [...]string{"message", "idle", "system", "running", "merged", "idle-handler", "input"}
 
 // setBefore takes over the history. That there is none is known only of the first message of a recording of ours,
 // which says which records it has; reports of others have no history.
@@ -279,8 +289,7 @@ func (s *Stall) setPending(from *trace.Stall, by residual) {
 	}
 	s.PendingKnown = true
 	// The queue was read when the threshold was passed, and a stack sample was taken then.
-	threshold, _ := s.Recording.About().SlowThreshold()
-	looked := from.Report.Begin + threshold.Nanoseconds()
+	looked := from.Report.Begin + s.Threshold.Nanoseconds()
 	if i := slices.IndexFunc(from.Samples,
 		func(sample *trace.StackSample) bool { return sample.Nanos >= looked }); i >= 0 {
 		looked = from.Samples[i].Nanos

@@ -105,6 +105,12 @@ func (t *Text) Stall(s *Stall) error {
 		fmt.Fprintf(w, "  %-9s%s\n", name, fmt.Sprintf(format, args...))
 	}
 	field("what", "%s%s", s.Message, s.where())
+	if text := s.kindText(); text != "" {
+		field("", "%s", text)
+	}
+	if s.PostedBy != nil {
+		field("posted", "by %s", s.PostedBy)
+	}
 	if s.CallersUnknown {
 		field("", "records before it are lost: it may be a part of a longer call")
 	}
@@ -344,6 +350,8 @@ func (p Waiting) String() string {
 
 // End sums a recording up.
 func (t *Text) End(r *Recording) error {
+	t.incidents(r)
+	t.locks(r)
 	fmt.Fprintf(t.w, "\n%s: %s\n\n", r.Name, r.Summary())
 	for _, line := range r.Completeness.Lines() {
 		if _, err := fmt.Fprintf(t.out, "!!! %s\n", line); err != nil {
@@ -361,6 +369,9 @@ func (r *Recording) Summary() string {
 	}
 	if r.HasCalls() {
 		parts = append(parts, fmt.Sprintf("%d records of %s", r.Records, count(r.Threads, "thread")))
+	}
+	if n := len(r.Incidents) + r.OmittedIncidents; n > 0 {
+		parts = append(parts, count(n, "incident"))
 	}
 	if r.Unresolved > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %s unresolved", r.Unresolved, count(r.Methods, "method")))

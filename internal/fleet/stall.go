@@ -13,6 +13,8 @@ type Stall struct {
 	// Recording is what the recording was opened as, and Number counts its stalls from 1.
 	Recording string `json:"recording"`
 	Number    int    `json:"number"`
+	// Incident is the kind of an incident, whose Number is that of the device; empty for a stall.
+	Incident string `json:"incident,omitempty"`
 	// App, Version, Code and Device are what the program said of itself: its package, versionName, versionCode and
 	// device; empty if it said nothing.
 	App     string `json:"app,omitempty"`
@@ -51,6 +53,7 @@ func NewStall(s *analysis.Stall) Stall {
 		Kind: s.Verdict.Kind, Verdict: s.Verdict.Text, Title: s.Title(), Scene: s.Scene,
 		User: userOfMeta(meta),
 	}
+	c.setKind(s)
 	if !s.Time.IsZero() {
 		c.Time = s.Time.UnixMilli()
 	}

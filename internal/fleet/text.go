@@ -37,8 +37,8 @@ func (g *StallGroup) writeText(b *strings.Builder, rank int) {
 	for depth, method := range g.Worst.HotPath {
 		fmt.Fprintf(b, "   %s%s\n", strings.Repeat("  ", depth), method)
 	}
-	fmt.Fprintf(b, "   %s in %s; median %s, nine of ten below %s, longest %s: %s #%d\n", count(g.Stalls, "stall"),
-		count(g.Recordings, "recording"), short(g.Median), short(g.P90), short(g.Longest), g.Worst.Recording, g.Worst.Number)
+	fmt.Fprintf(b, "   %s in %s; median %s, nine of ten below %s, longest %s: %s\n", count(g.Stalls, "stall"),
+		count(g.Recordings, "recording"), short(g.Median), short(g.P90), short(g.Longest), g.Worst.place())
 }
 
 // WriteJSON writes the groups for programs, at most top of them, 0 for all. Keys are added, never renamed or removed.

@@ -13,12 +13,17 @@
 //	sample time= thread= state=BLOCKED stack="a.B.c(B.java:7) a.B.run(B.java:1)"
 //	pending thread= message= available=1
 //	waits due= what= target= callback= arg1= flags=
-//	stall thread= sequence= begin= wall= cpu= first= end= what= scene= foreground=1 gcCount= gc= state= owner= key=
+//	stall kind= thread= sequence= begin= wall= cpu= first= end= what= scene= foreground=1 gcCount= gc= state= owner= key=
 //	alive now= wall= thread= message= begin= state= cpu= what=
 //	suspended begin= end= cause=           1 frozen, 2 the device slept, 3 a debugger
 //	late begin= end=
 //	exit KEY=VALUE...                      in a value, \n is a line feed and ' is "
 //	dropped thread= kind= count=           without a thread: of all threads
+//	detectors NAME=STATE...
+//	incident number= detector= kind= what= thread= begin= end= first= stop= scene= foreground=1
+//	                                       without a thread: of the process; stop is the record behind the last
+//	fact KEY=VALUE...                      facts of the incident before it
+//	stack thread= time= state= stack=      a stack of the incident before it; thread is a name
 //	end
 //
 // A recording is of minor version 0, or of that of a first line header minor=. Empty lines and those that begin with #
@@ -29,6 +34,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -56,6 +62,8 @@ const (
 	late
 	exit
 	dropped
+	incident
+	detectors
 )
 
 // Make returns the recording that text describes. Its error names the line.
@@ -85,7 +93,8 @@ func Make(text string) ([]byte, error) {
 	for len(lines) > 0 {
 		n := 1
 		for n < len(lines) && (lines[0].word == "message" && lines[n].word == "message" || lines[0].word == "pending" &&
-			lines[n].word == "waits") {
+			lines[n].word == "waits" || lines[0].word == "incident" &&
+			(lines[n].word == "fact" || lines[n].word == "stack")) {
 			n++
 		}
 		if err := w.chunk(lines[:n]); err != nil {
@@ -101,7 +110,7 @@ type line struct {
 	fields map[string]string
 }
 
-var field = regexp.MustCompile(`^([A-Za-z0-9_.]+)=("[^"]*"|[^\s"]*)\s*`)
+var field = regexp.MustCompile(`^([A-Za-z0-9_.-]+)=("[^"]*"|[^\s"]*)\s*`)
 
 func parse(text string) (line, error) {
 	word, rest, _ := strings.Cut(text, " ")
@@ -211,6 +220,12 @@ func (w *writer) chunk(lines []line) (err error) {
 	case "dropped":
 		kind = dropped
 		p.uv(1).uv(uint64(l.number("thread", -1) + 1)).u8(byte(l.uint("kind"))).uv(l.uint("count"))
+	case "detectors":
+		kind = detectors
+		p.values(l)
+	case "incident":
+		kind = incident
+		p.incident(lines)
 	case "end":
 		kind = end
 		p.uv(uint64(w.chunks)).uv(w.records).uv(0).u8(uint8(l.number("more", 0)))
@@ -337,8 +352,39 @@ func (p *payload) records(l line) {
 	p.w.records += uint64(len(list))
 }
 
+// incident writes an incident; lines has the lines with its facts and stacks behind its own.
+func (p *payload) incident(lines []line) {
+	l := lines[0]
+	p.uv(l.uint("number")).name(l.fields["detector"]).name(l.fields["kind"]).name(l.fields["what"]).
+		uv(uint64(l.number("thread", -1) + 1)).sv(l.nanos("begin", 0)).sv(l.nanos("end", 0)).uv(l.uint("first")).
+		uv(l.uint("stop")).name(l.fields["scene"]).u8(byte(l.uint("foreground")))
+	var facts [][2]string
+	var stacks []line
+	for _, more := range lines[1:] {
+		if more.word == "stack" {
+			stacks = append(stacks, more)
+			continue
+		}
+		for _, key := range slices.Sorted(maps.Keys(more.fields)) {
+			facts = append(facts, [2]string{key, more.fields[key]})
+		}
+	}
+	p.uv(uint64(len(facts)))
+	for _, f := range facts {
+		p.name(f[0]).str(f[1])
+	}
+	p.uv(uint64(len(stacks)))
+	for _, s := range stacks {
+		frames := strings.Fields(s.fields["stack"])
+		p.name(s.fields["thread"]).sv(s.nanos("time", 0)).u8(state(s.fields["state"])).uv(uint64(len(frames)))
+		for _, f := range frames {
+			p.name(f)
+		}
+	}
+}
+
 func (p *payload) stall(l line) {
-	p.uv(l.uint("thread")).u8(0).uv(l.uint("sequence")).sv(l.nanos("begin",
+	p.uv(l.uint("thread")).u8(byte(l.uint("kind"))).uv(l.uint("sequence")).sv(l.nanos("begin",
 		0)).uv(uint64(l.nanos("wall", 0))).sv(l.nanos("cpu", -1)).
 		uv(l.uint("first")).uv(l.uint("end")).name(l.fields["what"]).name(l.fields["scene"]).u8(byte(l.uint("foreground"))).
 		sv(int64(l.number("gcCount", -1))).sv(int64(l.number("gc", -1))).u8(state(l.fields["state"])).name(l.fields["owner"]).

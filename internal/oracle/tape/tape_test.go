@@ -31,6 +31,11 @@ late begin=3 end=4
 exit reason=anr trace="a\nb"
 dropped thread=0 kind=2 count=5
 dropped kind=1 count=6
+detectors anr=on frames="not available: needs API 24"
+incident number=2 detector=anr kind=lag what="a B" thread=3 begin=1 end=2 first=7 stop=9 scene=x foreground=1
+fact limit-millis=2000 limit-of=lag
+stack thread=main time=1.5 state=BLOCKED stack="a.B.c(B.java:7)"
+incident number=3
 end`)
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +78,14 @@ end`)
 		&trace.Exit{Values: map[string]string{"reason": "anr", "trace": "a\nb"}},
 		&trace.Dropped{List: []trace.DroppedCount{{Kind: trace.DroppedSamples, Count: 5}}},
 		&trace.Dropped{List: []trace.DroppedCount{{AllThreads: true, Kind: trace.DroppedRecords, Count: 6}}},
-		&trace.End{Chunks: 18, Records: 2},
+		&trace.Detectors{List: []trace.DetectorState{{Name: "anr", State: "on"},
+			{Name: "frames", State: "not available: needs API 24"}}},
+		&trace.Incident{Number: 2, Detector: "anr", Kind: "lag", What: "a B", Thread: 3, Begin: 1e6, End: 2e6,
+			FirstRecord: 7, EndRecord: 9, Scene: "x", Foreground: true,
+			Facts:  []trace.IncidentFact{{Key: "limit-millis", Value: "2000"}, {Key: "limit-of", Value: "lag"}},
+			Stacks: []trace.ThreadStack{{Thread: "main", Nanos: 15e5, State: 3, Frames: []string{"a.B.c(B.java:7)"}}}},
+		&trace.Incident{Number: 3, WholeProcess: true, Facts: []trace.IncidentFact{}, Stacks: []trace.ThreadStack{}},
+		&trace.End{Chunks: 22, Records: 2},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

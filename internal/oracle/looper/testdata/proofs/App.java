@@ -14,6 +14,9 @@ public final class App extends android.app.Application {
     /** The ActivityManager; null if there is none. */
     volatile Object manager;
 
+    /** The ProfilingManager; null if there is none. */
+    volatile Object profiling;
+
     App(File files) {
         this.files = files;
     }
@@ -53,7 +56,8 @@ public final class App extends android.app.Application {
 
     @Override
     public Object getSystemService(String name) {
-        return DISPLAY_SERVICE.equals(name) ? new Displays() : ACTIVITY_SERVICE.equals(name) ? manager : null;
+        return DISPLAY_SERVICE.equals(name) ? new Displays() : ACTIVITY_SERVICE.equals(name) ? manager
+                : "profiling".equals(name) ? profiling : null;
     }
 
     /** As DisplayManager, which needs the resources of a device. The Display is Android's. */

@@ -127,7 +127,7 @@ public final class VsyncProofs {
 
     /** Checks the count for busy times in vsyncs after the first frame's, from and to. */
     private static void dropped(int hz, int want, int next, double... busy) throws Exception {
-        Class<?> type = Class.forName("dev.tracegen.runtime.android.BusyVsyncs");
+        Class<?> type = Class.forName("dev.tracegen.runtime.detector.BusyVsyncs");
         java.lang.reflect.Constructor<?> make = type.getDeclaredConstructor();
         make.setAccessible(true);
         Object b = make.newInstance();

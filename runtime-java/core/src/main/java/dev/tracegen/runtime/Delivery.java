@@ -82,6 +82,18 @@ final class Delivery implements Runnable {
         }
     }
 
+    /** Hands over dropped frames, or counts them as dropped deliveries. On the sampler's thread only. */
+    void droppedFrames(final DroppedFrames frames) {
+        if (Recorder.droppedFrameListener() != null) {
+            offer(new Job() {
+                @Override
+                void deliver() {
+                    call(Recorder.droppedFrameListener(), frames);
+                }
+            }, frames.bytes());
+        }
+    }
+
     private void offer(Job job, long bytes) {
         long most = recorder.queueBytes() / 2;
         long used = queue.bytes();
@@ -131,6 +143,17 @@ final class Delivery implements Runnable {
         }
         try {
             listener.incidentFound(new Incident(incident, texts));
+        } catch (Throwable e) {
+            recorder.listenerFailed(e);
+        }
+    }
+
+    private void call(DroppedFrameListener listener, DroppedFrames frames) {
+        if (listener == null) {
+            return;
+        }
+        try {
+            listener.framesDropped(texts.droppedFrames(frames));
         } catch (Throwable e) {
             recorder.listenerFailed(e);
         }

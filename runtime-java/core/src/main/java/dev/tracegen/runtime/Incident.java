@@ -247,7 +247,12 @@ public final class Incident {
          * known: the last report counts.
          */
         public void report() {
-            recorder.report(new Incident(this, recorder));
+            recorder.report(build());
+        }
+
+        /** Returns the incident as it is known now. */
+        Incident build() {
+            return new Incident(this, recorder);
         }
     }
 }

@@ -44,6 +44,7 @@ public final class Recorder {
     private static volatile MethodEnterListener enterListener;
     private static volatile StallListener stallListener;
     private static volatile IncidentListener incidentListener;
+    private static volatile DroppedFrameListener droppedFrameListener;
     private static volatile int[] gateFromOutside;
 
     private final Ticker ticker;
@@ -99,6 +100,8 @@ public final class Recorder {
      */
     public static Recorder start(RecorderOptions options) {
         RecorderOptions o = withPlatform(new RecorderOptions(options));
+        o.meta("slowIdleMillis", Integer.toString(o.slowIdleMillis));
+        o.meta("slowInputMillis", Integer.toString(o.slowInputMillis));
         while (!STARTING.compareAndSet(false, true)) {
             Thread.yield();
         }
@@ -382,6 +385,40 @@ public final class Recorder {
     }
 
     /**
+     * Sets the listener that is called each time that frames were dropped.
+     *
+     * @param listener null for none, which is the default
+     */
+    public static void setDroppedFrameListener(@Nullable DroppedFrameListener listener) {
+        droppedFrameListener = listener;
+    }
+
+    static DroppedFrameListener droppedFrameListener() {
+        return droppedFrameListener;
+    }
+
+    /**
+     * Delivers dropped frames to the app's {@link DroppedFrameListener}. Returns at once and never throws.
+     *
+     * @param frames what was dropped
+     */
+    public void framesDropped(DroppedFrames frames) {
+        Sampler s = sampler;
+        if (s != null && recording() && droppedFrameListener != null) {
+            s.droppedFrames(frames);
+        }
+    }
+
+    /**
+     * Returns when the first instrumented method was called, or when the recorder was made if that was earlier.
+     *
+     * @return the time, in {@link Platform#nanoTime()}
+     */
+    public long firstNanos() {
+        return createdNanos;
+    }
+
+    /**
      * Begins an incident that a detector has found. Nothing is reported until {@link Incident.Builder#report}.
      *
      * @param detector the name of the detector
@@ -434,6 +471,15 @@ public final class Recorder {
      */
     public static void setFocusListener(@Nullable FocusListener listener) {
         Focus.listen(listener);
+    }
+
+    /**
+     * Sets a listener as {@link #setFocusListener} does, for the runtime's own use: both are called, this one first.
+     *
+     * @param listener null for none
+     */
+    public static void setOwnFocusListener(@Nullable FocusListener listener) {
+        Focus.listenFirst(listener);
     }
 
     /**
@@ -606,11 +652,23 @@ public final class Recorder {
         return status > 0 && current == this;
     }
 
-    String scene() {
-        return scene != null ? scene : Focus.activityClass();
+    /**
+     * Returns the scene that reports name now.
+     *
+     * @return what was set by {@link #scene(String)}, otherwise the class of the activity that has the focus; null if
+     *     none has
+     */
+    public @Nullable String scene() {
+        String s = scene;
+        return s != null ? s : Focus.activityClass();
     }
 
-    boolean foreground() {
+    /**
+     * Reports whether the app is in the foreground.
+     *
+     * @return what was set by {@link #foreground(boolean)}
+     */
+    public boolean foreground() {
         return foreground;
     }
 

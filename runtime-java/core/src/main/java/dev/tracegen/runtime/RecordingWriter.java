@@ -493,7 +493,7 @@ final class RecordingWriter implements Closeable {
         boolean slow = false;
         for (int k = 0; k < about.length; k++) {
             about[k] = open.get(k).trace;
-            slow |= nanos - open.get(k).beginNanos >= options.slowMillis * 1000000L;
+            slow |= nanos - open.get(k).beginNanos >= options.slowNanos(open.get(k).kind);
         }
         if (!(begun || slow) || !begin(about)) {
             return;
@@ -518,6 +518,19 @@ final class RecordingWriter implements Closeable {
             }
         }
         end(FRAMES, 0);
+    }
+
+    /**
+     * Writes what the detectors do, unless the file has that already: without it a reader cannot tell a detector that
+     * found nothing from one that was off. It alone begins no file.
+     */
+    void detectors(Map<String, String> states) {
+        if (file == null || states == detectors || states.isEmpty() || states.equals(detectors) || !begin()) {
+            return;
+        }
+        detectorsTo(chunk, states);
+        groupDetectors = states;
+        end(DETECTORS, 0);
     }
 
     /**
@@ -565,11 +578,13 @@ final class RecordingWriter implements Closeable {
         if (!begin(trace)) {
             return;
         }
-        chunk.uv(trace.index).u8(0).uv(m.sequence).sv(m.beginNanos).uv(m.wallNanos).sv(m.cpuNanos)
+        // A message of the system is a message for a STALL.
+        int kind = m.kind > MessageRecord.MERGED ? m.kind : MessageRecord.NORMAL;
+        chunk.uv(trace.index).u8(kind).uv(m.sequence).sv(m.beginNanos).uv(m.wallNanos).sv(m.cpuNanos)
                 .uv(m.firstRecord).uv(m.endRecord).uv(string(texts.message(m.description)))
                 .uv(string(texts.scene(stall.scene))).u8(stall.foreground ? 1 : 0).sv(stall.gcCount).sv(stall.gcMillis)
                 .u8(code(stall.stateAtThreshold)).uv(string(texts.lockOwner(stall.lockOwner))).str(stall.stackKey)
-                .uv(stall.tree.repairs());
+                .uv(stall.tree.repairs()).uv(stall.postedBy).sv(stall.postedNanos);
         if (end(STALL, 0)) {
             sync();
         }

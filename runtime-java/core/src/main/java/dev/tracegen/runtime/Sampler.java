@@ -50,10 +50,11 @@ final class Sampler implements Runnable {
     private final ArrayBlockingQueue<EndedStall> stalls = new ArrayBlockingQueue<EndedStall>(MAX_STALLS);
     private final ArrayBlockingQueue<FrameTiming> frames = new ArrayBlockingQueue<FrameTiming>(MAX_FRAMES);
     private final ArrayBlockingQueue<Incident> incidents = new ArrayBlockingQueue<Incident>(MAX_INCIDENTS);
+    private final ArrayBlockingQueue<DroppedFrames> droppedFrames =
+            new ArrayBlockingQueue<DroppedFrames>(MAX_INCIDENTS);
     private List<OpenCall> alive = new ArrayList<OpenCall>();
     private final Dropped dropped;
     private final Suspensions suspensions;
-    private final long thresholdNanos;
     private final Thread thread = new RecorderThread(this, "tracegen-sampler");
     private final Gate gate;
     private final Writer writer;
@@ -94,7 +95,6 @@ final class Sampler implements Runnable {
         this.platform = options.platform;
         this.dropped = recorder.dropped();
         this.suspensions = new Suspensions(platform);
-        this.thresholdNanos = options.slowMillis * 1000000L;
         this.gate = new Gate(recorder, options);
     }
 
@@ -151,6 +151,13 @@ final class Sampler implements Runnable {
         unparkAsleep();
     }
 
+    void droppedFrames(DroppedFrames frames) {
+        if (!droppedFrames.offer(frames)) {
+            dropped.add(Dropped.DELIVERIES, 1);
+        }
+        unparkAsleep();
+    }
+
     void frame(FrameTiming timing) {
         if (!frames.offer(timing)) {
             dropped.add(Dropped.FRAMES, 1);
@@ -202,7 +209,8 @@ final class Sampler implements Runnable {
         wokenNanos = 0;
         asleep = true;
         // A message that has just begun may not have seen the field asleep.
-        if (!anyMessageRuns() && stalls.isEmpty() && incidents.isEmpty() && drainNext == null && !stopped) {
+        if (!anyMessageRuns() && stalls.isEmpty() && incidents.isEmpty() && droppedFrames.isEmpty()
+                && drainNext == null && !stopped) {
             LockSupport.park(this);
         }
         asleep = false;
@@ -215,7 +223,7 @@ final class Sampler implements Runnable {
         if (options.everyRecord) {
             return work > 1000 ? 1000000L : 20000000L;
         }
-        return Math.max(10, Math.min(100, options.slowMillis / 8)) * 1000000L;
+        return Math.max(10, Math.min(100, options.leastSlowMillis() / 8)) * 1000000L;
     }
 
     private boolean anyMessageRuns() {
@@ -258,18 +266,43 @@ final class Sampler implements Runnable {
         return work + writeFrames() + reportIncidents();
     }
 
-    /** Hands over incidents with their records, if those are written only of stalls. */
+    /** Hands over incidents behind their records. */
     private int reportIncidents() {
         int n = 0;
         for (Incident i = incidents.poll(); i != null; i = incidents.poll()) {
-            if (i.trace != null && !options.everyRecord && i.endRecord > i.firstRecord) {
-                i.records = i.trace.copy(i.firstRecord, i.endRecord);
+            if (i.trace != null && i.endRecord > i.firstRecord) {
+                copyRecords(i);
             }
             writer.incident(i);
             delivery.incident(i);
             n++;
         }
+        for (DroppedFrames d = droppedFrames.poll(); d != null; d = droppedFrames.poll()) {
+            delivery.droppedFrames(d);
+            n++;
+        }
         return n;
+    }
+
+    /**
+     * Sees to it that the records of an incident are handed over before it. A reader takes the records of a thread in
+     * the order of their numbers. So a stall that ended before comes first, and the records of a message that is still
+     * running are copied from its begin on, for it may become a stall.
+     */
+    private void copyRecords(Incident i) {
+        ThreadTrace t = i.trace;
+        if (options.everyRecord) {
+            if (writer.opened() && t.nextToDrain < i.endRecord) {
+                drain(t);
+            }
+            return;
+        }
+        reportStalls();
+        long first = i.firstRecord;
+        if (t.runningSince() != 0 && t.firstRecord() < i.endRecord) {
+            first = Math.min(first, t.firstRecord());
+        }
+        i.records = t.copy(first, i.endRecord);
     }
 
     /** Hands over the times in which the process did not run, before records and stalls from behind them. */
@@ -340,6 +373,10 @@ final class Sampler implements Runnable {
     }
 
     /** Returns the number of the open message or outermost call of a thread, or of the next one. */
+    private static int openKind(ThreadTrace t) {
+        return hasMessages(t) || t.outermost == null ? t.runningKind() : MessageRecord.NORMAL;
+    }
+
     private static long openNumber(ThreadTrace t) {
         return hasMessages(t) || t.outermost == null ? t.messageNumber() : t.outermost.number();
     }
@@ -470,7 +507,7 @@ final class Sampler implements Runnable {
             if (m == null) {
                 continue;
             }
-            if (m.wallNanos >= thresholdNanos) {
+            if (m.wallNanos >= options.slowNanos(m.kind)) {
                 reportStall(new EndedStall(t, m, t.messageHistory().snapshot()));
             }
             t.messageHistory().add(m);
@@ -492,12 +529,17 @@ final class Sampler implements Runnable {
             return 1;
         }
         StallFacts f = t.factsOf(number);
-        long threshold = thresholdNanos;
         if (f == null) {
             f = new StallFacts(number, gcCount, gcMillis);
-            f.nextSample = threshold / 2;
+            f.thresholdNanos = options.slowNanos(openKind(t));
+            if (hasMessages(t) && (t.messageNumber() != number || t.runningSince() != since)) {
+                // It has ended meanwhile, and the kind may be that of the next one.
+                return 1;
+            }
+            f.nextSample = f.thresholdNanos / 2;
             t.setFacts(f);
         }
+        long threshold = f.thresholdNanos;
         long now = platform.nanoTime();
         long elapsed = now - since - suspensions.within(since, now);
         Ring ring = t.existingRing();
@@ -537,7 +579,8 @@ final class Sampler implements Runnable {
 
     private void addAlive(ThreadTrace t, long number, long since) {
         String text = hasMessages(t) || t.outermost == null ? t.runningText() : t.outermost.text();
-        alive.add(new OpenCall(t, number, text, since, t.thread.getState(), platform.threadCpuNanos(t.thread)));
+        alive.add(new OpenCall(t, number, openKind(t), text, since, t.thread.getState(),
+                platform.threadCpuNanos(t.thread)));
     }
 
     private void writeAlive() {
@@ -606,7 +649,7 @@ final class Sampler implements Runnable {
         writeSuspensions();
         MessageRecord m = s.message;
         long suspended = suspensions.within(m.beginNanos, m.beginNanos + m.wallNanos);
-        if (m.wallNanos - suspended < thresholdNanos) {
+        if (m.wallNanos - suspended < options.slowNanos(m.kind)) {
             return;
         }
         StallFacts facts = s.trace.factsOf(s.message.sequence);

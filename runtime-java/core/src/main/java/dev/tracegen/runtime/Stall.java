@@ -51,6 +51,15 @@ public final class Stall {
      */
     public final @Nullable String lockOwner;
 
+    /**
+     * The ID of the method that posted the message, 0 if it is unknown. It is known only in programs that were
+     * instrumented with {@code --trace-posts}.
+     */
+    public final int postedBy;
+
+    /** When that was, in {@link Platform#nanoTime()}; 0 if it is unknown. */
+    public final long postedNanos;
+
     /** The scene, see {@link Recorder#scene}; may be null. */
     public final @Nullable String scene;
 
@@ -80,6 +89,8 @@ public final class Stall {
         this.gcMillis = facts.gcMillis;
         this.stateAtThreshold = facts.state;
         this.lockOwner = facts.lockOwner;
+        this.postedBy = message.postedBy;
+        this.postedNanos = message.postedNanos;
         this.scene = facts.scene;
         this.foreground = facts.foreground;
         this.pending = facts.pending;
@@ -100,6 +111,8 @@ public final class Stall {
         this.gcMillis = s.gcMillis;
         this.stateAtThreshold = s.stateAtThreshold;
         this.lockOwner = lockOwner;
+        this.postedBy = s.postedBy;
+        this.postedNanos = s.postedNanos;
         this.scene = scene;
         this.foreground = s.foreground;
         this.pending = s.pending;

@@ -15,6 +15,9 @@ final class StallFacts {
     private final long gcCountBefore;
     private final long gcMillisBefore;
 
+    /** From which duration on it is a stall, in nanoseconds. */
+    long thresholdNanos;
+
     /** When to take the next stack sample, in nanoseconds since the message began. */
     long nextSample;
 

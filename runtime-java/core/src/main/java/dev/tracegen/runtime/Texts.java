@@ -44,7 +44,7 @@ final class Texts {
         List<MessageRecord> history = new ArrayList<MessageRecord>(s.history.size());
         for (MessageRecord m : s.history) {
             history.add(new MessageRecord(m.kind, m.sequence, m.count, m.beginNanos, m.wallNanos, m.cpuNanos,
-                    message(m.description), m.firstRecord, m.endRecord));
+                    message(m.description), m.postedBy, m.postedNanos, m.firstRecord, m.endRecord));
         }
         return new Stall(s, thread(s.thread), message(s.description), lockOwner(s.lockOwner), scene(s.scene), history);
     }
@@ -71,6 +71,15 @@ final class Texts {
 
     String incident(String text) {
         return other(TextRedactor.INCIDENT, text);
+    }
+
+    /** Returns dropped frames with the texts as they are written. */
+    DroppedFrames droppedFrames(DroppedFrames d) {
+        List<ThreadStack> stacks = new ArrayList<ThreadStack>();
+        for (ThreadStack s : d.stacks) {
+            stacks.add(new ThreadStack(thread(s.thread), s.nanos, s.state, s.frames));
+        }
+        return new DroppedFrames(d.beginNanos, d.endNanos, d.dropped, d.refreshHz, scene(d.scene), stacks);
     }
 
     /** Returns a text as it is written; null for null. */

@@ -80,6 +80,7 @@ public final class ThreadTrace {
     // The running message. Written by the thread, read by the sampler.
     private volatile long runningSince;
     private volatile String running;
+    private volatile int runningKind;
     private volatile long messages;
     private volatile long firstRecord;
     private long beginCpu;
@@ -115,6 +116,51 @@ public final class ThreadTrace {
      * @param text the text that the Looper gave its {@code Printer}; null if the message is known only when it ends
      */
     public void messageBegin(@Nullable String text) {
+        begin(MessageRecord.NORMAL, text);
+    }
+
+    /**
+     * Reports that a run of an IdleHandler begins. It ends by {@link #messageEnd}. If something else has not ended, it
+     * ends now.
+     *
+     * @param text names the handler
+     */
+    public void idleHandlerBegin(String text) {
+        begin(MessageRecord.IDLE_HANDLER, text);
+    }
+
+    /**
+     * Reports that an input event begins. Android passes most input events to an app outside of messages. An event that
+     * runs within a message, an IdleHandler or another event is a part of that: the time of the records is updated, and
+     * nothing else.
+     *
+     * @param text names the event, without data of the user
+     * @return for {@link #inputEnd}
+     */
+    public long inputBegin(String text) {
+        if (runningSince != 0 || AppMethodBeat.mode < 0) {
+            mark();
+            return -1;
+        }
+        begin(MessageRecord.INPUT, text);
+        return runningSince == 0 ? -1 : messages;
+    }
+
+    /**
+     * Reports that an input event has ended, also by a throw.
+     *
+     * @param number what {@link #inputBegin} returned for it
+     */
+    public void inputEnd(long number) {
+        // If a loop ran within the event, its first message has ended the event.
+        if (number >= 0 && number == messages && runningKind == MessageRecord.INPUT) {
+            messageEnd();
+        } else {
+            mark();
+        }
+    }
+
+    private void begin(int kind, String text) {
         if (AppMethodBeat.mode < 0) {
             return;
         }
@@ -133,7 +179,9 @@ public final class ThreadTrace {
             if (message == null) {
                 message = new MessageHistory.Entry();
             }
+            message.postedBy(0, 0);
             running = text;
+            runningKind = kind;
             described = false;
             runningSince = now;
             recorder.messageBegan();
@@ -157,6 +205,18 @@ public final class ThreadTrace {
         }
     }
 
+    /**
+     * Reports which method posted the running message. To be called before {@link #messageEnd}.
+     *
+     * @param id the ID of the method
+     * @param nanos when that was, in {@link Platform#nanoTime()}; 0 if it is unknown
+     */
+    public void postedBy(int id, long nanos) {
+        if (runningSince != 0) {
+            message.postedBy(id, nanos);
+        }
+    }
+
     /** Reports that the running message has ended. Does nothing if no message runs. */
     public void messageEnd() {
         long since = runningSince;
@@ -175,9 +235,10 @@ public final class ThreadTrace {
             if (!described) {
                 message.text(running == null ? "" : running);
             }
-            message.set(message.kindOfText(), number, 1, since, now - since, used, firstRecord, sequence());
+            int kind = runningKind;
+            message.set(kind == MessageRecord.NORMAL ? message.kindOfText() : kind, number, 1, since, now - since, used, firstRecord, sequence());
             MessageHistory all = messageHistory();
-            if (now - since >= recorder.options().slowMillis * 1000000L) {
+            if (now - since >= recorder.options().slowNanos(kind)) {
                 recorder.stallEnded(this, message.record(), all.snapshot());
             }
             all.add(message);
@@ -223,6 +284,15 @@ public final class ThreadTrace {
      */
     public long nextRecord() {
         return sequence();
+    }
+
+    /**
+     * Returns the number of the first record of the message that runs.
+     *
+     * @return the same as {@link #nextRecord} if none runs
+     */
+    public long messageRecord() {
+        return runningSince != 0 ? firstRecord : sequence();
     }
 
     /** Reports that the queue is idle. Updates the time of the records to the exact one. */
@@ -393,9 +463,21 @@ public final class ThreadTrace {
         return queue;
     }
 
-    /** Returns when the running message began, in {@link Platform#nanoTime()}; 0 if none runs. */
-    long runningSince() {
+    /**
+     * Returns when the running message, IdleHandler or input event began. May be called on any thread.
+     *
+     * @return the time in {@link Platform#nanoTime()}; 0 if none runs
+     */
+    public long runningSince() {
         return runningSince;
+    }
+
+    /**
+     * Returns the kind of what runs, or of what ran last: {@link MessageRecord#NORMAL}, {@link
+     * MessageRecord#IDLE_HANDLER} or {@link MessageRecord#INPUT}.
+     */
+    int runningKind() {
+        return runningKind;
     }
 
     /** Returns the text of the running message; null if none runs, or if it is known only when the message ends. */

@@ -241,6 +241,7 @@ final class Writer implements Runnable {
             if (out != null) {
                 writeDropped();
                 writeLate();
+                out.detectors(recorder.detectorStates());
                 job.write(out);
                 endIfRefused();
             }
@@ -286,6 +287,7 @@ final class Writer implements Runnable {
             if (out != null) {
                 writeDropped();
                 writeLate();
+                out.detectors(recorder.detectorStates());
                 out.close();
             }
         } catch (Throwable e) {
@@ -486,6 +488,8 @@ final class Writer implements Runnable {
         offer(new Job() {
             @Override
             void write(RecordingWriter out) {
+                // The time of day of an incident must be right behind a deep sleep, too.
+                out.clock();
                 if (incident.records != null) {
                     out.records(incident.trace, incident.records);
                 }

@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.fail;
  * Waits for conditions. A test must pass on a machine where it has little of the CPU, so no test takes a pause for
  * long enough.
  */
-final class Await {
+public final class Await {
     /** How long a test waits. Only a fault makes it wait so long. */
     private static final long LIMIT_NANOS = 180000000000L;
 
     /** A condition that another thread brings about. */
-    interface Condition {
+    public interface Condition {
         boolean holds() throws Exception;
     }
 
@@ -19,7 +19,7 @@ final class Await {
     }
 
     /** Returns when the condition holds. Fails if that takes minutes. */
-    static void until(String what, Condition condition) throws Exception {
+    public static void until(String what, Condition condition) throws Exception {
         long begin = System.nanoTime();
         while (!condition.holds()) {
             if (System.nanoTime() - begin > LIMIT_NANOS) {
@@ -30,7 +30,7 @@ final class Await {
     }
 
     /** Stops a recorder and returns when its file is complete. */
-    static void stop(Recorder recorder) throws Exception {
+    public static void stop(Recorder recorder) throws Exception {
         recorder.stop();
         // The recorder itself does not wait: an app must end.
         for (Thread t : Thread.getAllStackTraces().keySet()) {
@@ -41,7 +41,7 @@ final class Await {
     }
 
     /** Returns when the writer of a recorder has written all that was handed over so far. */
-    static void written(Recorder recorder) throws Exception {
+    public static void written(Recorder recorder) throws Exception {
         until("the writer has written everything", () -> recorder.writerIsIdle());
     }
 }

@@ -13,7 +13,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.TimeZone;
+import java.util.TreeMap;
 import java.util.zip.Inflater;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -108,7 +110,7 @@ class RecordingWriterTest {
         facts.gcCount = 2;
         facts.gcMillis = 14;
         MessageRecord m = new MessageRecord(MessageRecord.NORMAL, 13, 1, 1300000000L, 900000000L, 4000000L,
-                "Handler (a.B) {1f} null: 1", 0, 6);
+                "Handler (a.B) {1f} null: 1", 1048573, 1180000000L, 0, 6);
         CallTree tree = new CallTree(CallTreeTest.records("+D@0 +1@5 +2@6 -1@20 -D@900"), 900);
         w.stall(main, new Stall(main, m, facts, tree, history), m);
         w.frames(Arrays.asList(new FrameTiming(1, 2, 20000000, 1, 59.94f, new long[] {1, 2, 3}),
@@ -117,6 +119,47 @@ class RecordingWriterTest {
         w.clock();
         w.close();
         compare("every.tgd");
+    }
+
+    /** An incident that is reported twice, detectors, and stalls that are no messages. */
+    @Test
+    void incidents() throws Exception {
+        RecordingWriter w = writer(options("incidents.tgd").meta("slowIdleMillis", "2000")
+                .meta("slowInputMillis", "300"), 8);
+        ThreadTrace main = trace("main", 0);
+        Map<String, String> states = new TreeMap<String, String>();
+        states.put("anr", "on");
+        states.put("sync-barrier", "on");
+        states.put("frames", "not available: needs API 24");
+        w.records(main, new RecordCopy(0, CallTreeTest.records("+D@0 +1@5 +2@6 -2@1900 -1@1990 -D@2000"), 0));
+        Incident.Builder lag = recorder.incident("anr", "lag").thread(main).what("Handler (a.B) {1f} null: 1")
+                .begin(1000000000L).records(0, 3).scene("a.Screen").fact("limit-millis", 2000)
+                .fact("limit-of", "lag").stack(ThreadStack.of("main", 3000000000L, Thread.State.RUNNABLE,
+                        new StackTraceElement[] {new StackTraceElement("a.B", "load", "B.java", 7),
+                                new StackTraceElement("a.B", "run", null, -2)}));
+        report(w, lag, states);
+        report(w, recorder.incident("sync-barrier", "sync-barrier").begin(-5).end(8000000000L).fact("token", 77)
+                .fact("r\u00e9sum\u00e9", "\ud83d\ude80").stack(ThreadStack.of("other", 1, null,
+                        new StackTraceElement[0])), states);
+        states = new TreeMap<String, String>(states);
+        states.put("anr", "off, because it failed: java.lang.Error: x");
+        report(w, lag.end(3100000000L).records(0, 6).fact("confirmed-by", "age"), states);
+        StallFacts facts = new StallFacts(14, -1, -1);
+        CallTree none = new CallTree(new long[0], 0);
+        MessageRecord idle = new MessageRecord(5, 14, 1, 4000000000L, 2500000000L, -1, "IdleHandler a.B$1", 6, 6);
+        MessageRecord input = new MessageRecord(6, 15, 1, 7000000000L, 350000000L, 340000000L, "input a.Screen", 6, 6);
+        w.messages(main, Arrays.asList(idle, input));
+        w.stall(main, new Stall(main, idle, facts, none, new ArrayList<MessageRecord>()), idle);
+        w.stall(main, new Stall(main, input, facts, none, new ArrayList<MessageRecord>()), input);
+        MessageRecord system = new MessageRecord(MessageRecord.SYSTEM, 16, 1, 7500000000L, 900000000L, -1, "", 6, 6);
+        w.stall(main, new Stall(main, system, facts, none, new ArrayList<MessageRecord>()), system);
+        assertTrue(w.dropped(new long[] {0, 0, 0, 0, 0, 0, 0, 0, 3}));
+        w.close();
+        compare("incidents.tgd");
+    }
+
+    private static void report(RecordingWriter w, Incident.Builder b, Map<String, String> states) {
+        w.incident(b.build(), states);
     }
 
     @Test

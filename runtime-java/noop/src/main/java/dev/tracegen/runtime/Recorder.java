@@ -76,6 +76,57 @@ public final class Recorder {
     /**
      * Does nothing.
      *
+     * @param listener ignored
+     */
+    public static void setOwnFocusListener(@Nullable FocusListener listener) {
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param listener ignored
+     */
+    public static void setDroppedFrameListener(@Nullable DroppedFrameListener listener) {
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param frames ignored
+     */
+    public void framesDropped(DroppedFrames frames) {
+    }
+
+    /**
+     * Returns no time.
+     *
+     * @return 0
+     */
+    public long firstNanos() {
+        return 0;
+    }
+
+    /**
+     * Returns no scene.
+     *
+     * @return null
+     */
+    public @Nullable String scene() {
+        return null;
+    }
+
+    /**
+     * Returns no state.
+     *
+     * @return false
+     */
+    public boolean foreground() {
+        return false;
+    }
+
+    /**
+     * Does nothing.
+     *
      * @param ids ignored
      * @param mappingDigest ignored
      * @return true

@@ -43,6 +43,59 @@ public final class ThreadTrace {
     public void messageEnd() {
     }
 
+    /**
+     * Returns no number.
+     *
+     * @return 0
+     */
+    public long messageRecord() {
+        return 0;
+    }
+
+    /**
+     * Returns no time.
+     *
+     * @return 0
+     */
+    public long runningSince() {
+        return 0;
+    }
+
+    /**
+     * Returns no number.
+     *
+     * @return 0
+     */
+    public long messageRecord() {
+        return 0;
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param text ignored
+     */
+    public void idleHandlerBegin(String text) {
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param text ignored
+     * @return 0
+     */
+    public long inputBegin(String text) {
+        return 0;
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param number ignored
+     */
+    public void inputEnd(long number) {
+    }
+
     /** Does nothing. */
     public void idle() {
     }

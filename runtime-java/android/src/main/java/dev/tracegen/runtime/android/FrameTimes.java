@@ -5,6 +5,8 @@ import android.view.Choreographer;
 import dev.tracegen.runtime.FrameTiming;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.ThreadTrace;
+import dev.tracegen.runtime.detector.BusyVsyncs;
+import dev.tracegen.runtime.detector.Frames;
 
 /**
  * Reports frames to the recorder: the time of the vsync, when work on the frame began, and when its message ended.
@@ -33,7 +35,11 @@ final class FrameTimes extends DispatchListener implements Choreographer.FrameCa
 
     private final ThreadTrace trace;
     private final Refresh refresh;
+
+    /** Whether frames are written into the recording, also without a detector. */
+    private final boolean record;
     private volatile boolean stopped;
+    private volatile Frames detector;
 
     // Used by the main thread only.
     private boolean isFrame;
@@ -45,9 +51,28 @@ final class FrameTimes extends DispatchListener implements Choreographer.FrameCa
     private long lastVsyncNanos;
     private final BusyVsyncs busy = new BusyVsyncs();
 
-    FrameTimes(Recorder recorder, Refresh refresh) {
+    FrameTimes(Recorder recorder, Refresh refresh, boolean record) {
+        this.record = record;
         this.trace = recorder.thread(Looper.getMainLooper().getThread());
         this.refresh = refresh;
+    }
+
+    /** Reports whether frames are written into the recording. */
+    boolean records() {
+        return record;
+    }
+
+    /** Reports to a detector from the next message on; to none if it is null. On the main thread. */
+    void detector(Frames value) {
+        LooperMonitor monitor = LooperMonitor.existing(Looper.getMainLooper());
+        detector = value;
+        if (monitor != null && value != null && !stopped) {
+            monitor.add(this);
+        } else if (monitor != null && !record) {
+            monitor.remove(this);
+            isFrame = false;
+            lastVsyncNanos = 0;
+        }
     }
 
     /** Ends reporting. */
@@ -62,6 +87,10 @@ final class FrameTimes extends DispatchListener implements Choreographer.FrameCa
 
     @Override
     public void dispatchStart(Dispatch dispatch) {
+        Frames d = detector;
+        if (d != null) {
+            d.busy();
+        }
         isFrame = isFrame(dispatch.text());
         if (isFrame && !posted && ++frames % PAUSE != 0) {
             posted = true;
@@ -97,11 +126,15 @@ final class FrameTimes extends DispatchListener implements Choreographer.FrameCa
                 guessVsync(dispatch.beginNanos());
             }
         }
-        if (startNanos != 0) {
+        boolean reported = startNanos != 0;
+        if (reported) {
             report(dispatch.endNanos());
         }
         if (lastVsyncNanos != 0) {
             busy.add(dispatch.beginNanos(), dispatch.endNanos());
+            if (reported) {
+                busy.ownEnded();
+            }
         }
     }
 
@@ -118,7 +151,12 @@ final class FrameTimes extends DispatchListener implements Choreographer.FrameCa
 
     private void report(long end) {
         int dropped = lastVsyncNanos == 0 ? 0 : busy.before(vsyncNanos);
-        trace.frame(new FrameTiming(vsyncNanos, startNanos, end, dropped, hz, null));
+        FrameTiming timing = new FrameTiming(vsyncNanos, startNanos, end, dropped, hz, null);
+        Frames d = detector;
+        boolean taken = d != null && d.frame(timing, lastVsyncNanos == 0 ? 0 : busy.others(vsyncNanos));
+        if (record && !taken) {
+            trace.frame(timing);
+        }
         lastVsyncNanos = hz > 0 ? vsyncNanos : 0;
         busy.reset(vsyncNanos, hz);
         startNanos = 0;

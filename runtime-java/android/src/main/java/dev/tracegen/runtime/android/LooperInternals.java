@@ -28,6 +28,9 @@ final class LooperInternals {
 
         /** Android 5.1. */
         static final Method IS_ASYNCHRONOUS = method(Message.class, "isAsynchronous");
+
+        /** Android 5.1. */
+        static final Method SET_ASYNCHRONOUS = method(Message.class, "setAsynchronous", boolean.class);
     }
 
     /** Hidden members. This class is initialized when one of them is needed. */
@@ -46,6 +49,8 @@ final class LooperInternals {
 
         /** The message after a message. */
         static final Field NEXT = field(Message.class, "next");
+
+        static final Method REMOVE_SYNC_BARRIER = hiddenMethod(MessageQueue.class, "removeSyncBarrier", int.class);
     }
 
     /** Reports whether the printer of a Looper can be read. It can always be set. */
@@ -125,6 +130,32 @@ final class LooperInternals {
         }
     }
 
+    /** Makes a message one that no sync barrier holds up. Returns false if that is not possible. */
+    static boolean setAsynchronous(Message message) {
+        try {
+            if (Newer.SET_ASYNCHRONOUS == null) {
+                return false;
+            }
+            Newer.SET_ASYNCHRONOUS.invoke(message, true);
+            return isAsynchronous(message);
+        } catch (Exception e) {
+            return false;
+        }
+    }
+
+    /** Removes a sync barrier. Returns false if that is not possible, or if there is none with that token. */
+    static boolean removeSyncBarrier(MessageQueue queue, int token) {
+        try {
+            if (Hidden.REMOVE_SYNC_BARRIER == null) {
+                return false;
+            }
+            Hidden.REMOVE_SYNC_BARRIER.invoke(queue, token);
+            return true;
+        } catch (Exception e) {
+            return false;
+        }
+    }
+
     /** Returns the value of a field, null also if it cannot be read. */
     static Object get(Field field, Object of) {
         try {
@@ -144,9 +175,19 @@ final class LooperInternals {
         }
     }
 
-    private static Method method(Class<?> type, String name) {
+    private static Method method(Class<?> type, String name, Class<?>... parameters) {
         try {
-            return type.getMethod(name);
+            return type.getMethod(name, parameters);
+        } catch (Throwable e) {
+            return null;
+        }
+    }
+
+    private static Method hiddenMethod(Class<?> type, String name, Class<?>... parameters) {
+        try {
+            Method m = type.getDeclaredMethod(name, parameters);
+            m.setAccessible(true);
+            return m;
         } catch (Throwable e) {
             return null;
         }

@@ -259,6 +259,11 @@ public final class LooperMonitor {
         return firstSource instanceof ObserverSource;
     }
 
+    /** Returns when the message or IdleHandler began that runs; 0 if none is seen. On the Looper's thread. */
+    long runningSince() {
+        return running && Thread.currentThread() == thread ? dispatch.beginNanos() : 0;
+    }
+
     /**
      * A message or an IdleHandler begins. If the one before has not ended, it has thrown, or loops are nested; then
      * it ends now.

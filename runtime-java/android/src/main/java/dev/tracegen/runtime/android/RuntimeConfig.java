@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *   enabled        true | false                     (true)
  *   slow           milliseconds                     (700) the slow threshold
+ *   slow-idle      milliseconds                     (2000) the threshold of IdleHandlers
+ *   slow-input     milliseconds                     (700) the threshold of input events
  *   tick           ms | us                          (ms)
  *   threads        main | chosen | all              (main)
  *   ring           number of records in the ring    (1048576 for the main thread,
@@ -41,11 +43,16 @@ import org.jspecify.annotations.Nullable;
  *                  whether other code has replaced
  *                  the Observer or Printer
  *   idle-handlers  true | false                     (true)
- *   frames         true | false                     (false: it needs the printer)
- *   input-events   true | false                     (false: it wraps the callback of each window)
+ *   frames         true | false                     (false: it needs the printer) writes each frame; the detector
+ *                                                   of the same name is another matter
+ *   input-events   true | false                     (false: it wraps the callback of each window) slow input
+ *                                                   events are stalls
  *   hidden-api     true | false                     (true: uses members of Android that are not public API
  *                                                   where Android allows it)
  *   process-state-summary  true | false             (false: see {@link #processStateSummary})
+ *   detectors      names with commas between them,  (none) the detectors that are on from the begin
+ *                  or none
+ *   NAME.key       a setting of the detector NAME
  * </pre>
  *
  * <p>The setters return this object. {@link TracegenRuntime#start} reads it once.
@@ -67,6 +74,10 @@ public final class RuntimeConfig {
     boolean frames;
     boolean inputEvents;
     boolean processStateSummary;
+    final List<String> detectors = new ArrayList<String>();
+
+    /** Keys are {@code NAME.key}. */
+    final Properties detectorSettings = new Properties();
     final RecorderOptions recorder = new RecorderOptions();
     final MonitorOptions monitor = new MonitorOptions();
     private final List<String> problems = new ArrayList<String>();
@@ -127,7 +138,8 @@ public final class RuntimeConfig {
             try {
                 set(key, value);
             } catch (IllegalArgumentException e) {
-                problems.add(FILE + ": " + key + "=" + value + ": " + e.getMessage() + "; the default is used");
+                problems.add(FILE + ": " + key + "=" + value + ": " + e.getMessage()
+                        + (key.equals("detectors") ? "" : "; the default is used"));
             }
         }
         return this;
@@ -154,14 +166,37 @@ public final class RuntimeConfig {
             inputEvents = flag(value);
         } else if (key.equals("process-state-summary")) {
             processStateSummary = flag(value);
+        } else if (key.equals("detectors")) {
+            setDetectors(value);
+        } else if (key.indexOf('.') > 0) {
+            DetectorTable.checkSetting(key, value);
+            detectorSettings.setProperty(key, value);
         } else {
             recorder.set(key, value);
         }
     }
 
+    /** Sets the detectors whose names are valid, and reports the first other one. */
+    private void setDetectors(String value) {
+        detectors.clear();
+        IllegalArgumentException wrong = null;
+        for (String s : value.equals("none") ? new String[0] : value.split(",")) {
+            String name = s.trim();
+            try {
+                DetectorTable.checkName(name);
+                detectors.add(name);
+            } catch (IllegalArgumentException e) {
+                wrong = wrong == null ? e : wrong;
+            }
+        }
+        if (wrong != null) {
+            throw new IllegalArgumentException(wrong.getMessage() + "; the others are on");
+        }
+    }
+
     /** Returns the options of the main Looper's monitor. */
     MonitorOptions monitorOptions() {
-        return frames ? monitor.source(MonitorOptions.PRINTER) : monitor;
+        return frames || detectors.contains("frames") ? monitor.source(MonitorOptions.PRINTER) : monitor;
     }
 
     private static boolean flag(String value) {
@@ -206,8 +241,9 @@ public final class RuntimeConfig {
     }
 
     /**
-     * Sets whether frames are recorded. No frame is requested for that. Which message draws a frame is known only by
-     * the Looper's {@code Printer}, so it is used instead of the {@code Observer}.
+     * Sets whether each frame is written into the recording, whether or not the detector {@code frames} is on. No frame
+     * is requested for that. Which message draws a frame is known only by the Looper's {@code Printer}, so it is used
+     * instead of the {@code Observer}.
      *
      * @param value false if not set
      * @return this
@@ -218,9 +254,10 @@ public final class RuntimeConfig {
     }
 
     /**
-     * Sets whether input events update the time of the records to the exact one when they begin and end. They run
-     * outside of messages. Without this their times are late by up to the clock period, 5 ms. It wraps the
-     * {@code Window.Callback} of each started activity.
+     * Sets whether input events are recorded as messages are. Most of them run outside of messages. One that lasts at
+     * least {@link RecorderOptions#slowInputMillis} is a stall. The {@code Window.Callback} of each window is wrapped
+     * that can be found: those of activities, and those of dialogs where Android lets the app list its root views and
+     * find their windows. {@link TracegenRuntime#watchWindow} adds others.
      *
      * @param value false if not set
      * @return this
@@ -241,6 +278,22 @@ public final class RuntimeConfig {
      */
     public RuntimeConfig processStateSummary(boolean value) {
         processStateSummary = value;
+        return this;
+    }
+
+    /**
+     * Sets which detectors are on from the begin. {@link TracegenRuntime#detector} switches them later.
+     *
+     * @param names the names, as in {@code docs/detectors.md}; none if not set
+     * @return this
+     * @throws IllegalArgumentException if there is no detector of a name; the others are set then
+     */
+    public RuntimeConfig detectors(String... names) {
+        StringBuilder all = new StringBuilder();
+        for (String name : names) {
+            all.append(all.length() == 0 ? "" : ",").append(name);
+        }
+        setDetectors(all.length() == 0 ? "none" : all.toString());
         return this;
     }
 

@@ -6,9 +6,12 @@ import android.os.Handler;
 import android.os.Looper;
 import android.util.Log;
 import dev.tracegen.runtime.MappingReader;
+import dev.tracegen.runtime.PostedBy;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.ThreadTrace;
+import dev.tracegen.runtime.detector.Detectors;
+import dev.tracegen.runtime.detector.ThreadSchedule;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -29,11 +32,15 @@ final class Session implements Runnable {
     private final Context context;
     private final RuntimeConfig given;
     private final Foreground foreground;
+    private final ActivityEvents activities;
     private volatile boolean stopped;
     private volatile RuntimeConfig config;
     private volatile Recorder recorder;
     private volatile LooperMonitor monitor;
     private volatile FrameTimes frames;
+
+    /** Made when the first detector is switched on, with the detectors' thread. Set by the thread of Background. */
+    private volatile Detectors detectors;
 
     /** The other Loopers. Guarded by itself. It keeps no Looper alive. */
     private final WeakHashMap<Looper, Watched> others = new WeakHashMap<Looper, Watched>();
@@ -52,12 +59,25 @@ final class Session implements Runnable {
         this.context = context;
         this.given = config;
         this.foreground = new Foreground(context);
+        this.activities = new ActivityEvents(context);
+    }
+
+    /** Returns what reports frames. Only behind the start of the recorder. */
+    FrameTimes frameTimes() {
+        return frames;
+    }
+
+    /** Returns what the activities do. */
+    ActivityEvents activities() {
+        return activities;
     }
 
     /** Begins. To be called once. */
     void begin() {
         // At once: an activity may be started before the files are read.
         foreground.register();
+        activities.register();
+        PostedBy.begin(new PostTargets());
         if (given != null && Looper.myLooper() == Looper.getMainLooper()) {
             // The app may ask for this monitor next, and should get one with these options.
             openMonitor(given);
@@ -71,6 +91,8 @@ final class Session implements Runnable {
         if (stopped) {
             return;
         }
+        // First of all: it is that of a process that has just begun.
+        activities.readImportance();
         RuntimeConfig c = given != null ? given : RuntimeConfig.read(context);
         if (!c.enabled) {
             disable(c);
@@ -97,7 +119,8 @@ final class Session implements Runnable {
         }
         ExitInfo.begin(context, output, process, c.processStateSummary, options);
         foreground.report(r);
-        frames = c.frames ? new FrameTimes(r, Refresh.of(context)) : null;
+        activities.first(r.firstNanos());
+        frames = new FrameTimes(r, Refresh.of(context), c.frames);
         for (Looper looper : looperList()) {
             open(looper);
         }
@@ -107,7 +130,56 @@ final class Session implements Runnable {
                 install();
             }
         });
+        if (!c.detectors.contains("startup")) {
+            activities.forgetStarts();
+        }
+        for (String name : c.detectors) {
+            switchDetector(name, true);
+        }
         foreground.guess();
+    }
+
+    /**
+     * Switches a detector on or off, now or as soon as there is a recorder. Returns at once.
+     *
+     * @return false if the session has ended, or if there is no detector of that name
+     */
+    boolean detector(final String name, final boolean on) {
+        if (stopped || !DetectorTable.names().contains(name)) {
+            return false;
+        }
+        // Tasks run in order, and the first one of the session starts the recorder.
+        Background.run(new Runnable() {
+            @Override
+            public void run() {
+                switchDetector(name, on);
+            }
+        });
+        return true;
+    }
+
+    /** On the thread of Background. */
+    private void switchDetector(String name, boolean on) {
+        Detectors d = detectors;
+        Recorder r = recorder;
+        if (stopped || r == null || d == null && !on) {
+            return;
+        }
+        if (d == null) {
+            Looper main = Looper.getMainLooper();
+            LooperAccess loop = new LooperAccess(main, r.thread(main.getThread()), r.platform(),
+                    config.monitor.hiddenApi);
+            d = new Detectors(r, loop, new ThreadSchedule(r.platform()));
+            for (String problem : DetectorTable.addTo(d, this, context, config.detectorSettings)) {
+                Log.w(TracegenRuntime.TAG, problem);
+            }
+            detectors = d;
+            if (stopped) {
+                d.stop();
+                return;
+            }
+        }
+        d.set(name, on);
     }
 
     /** Reports the main thread's messages to the recorder. On the main thread. */
@@ -123,12 +195,16 @@ final class Session implements Runnable {
             LooperMonitor m = openMonitor(config);
             m.addFirst(new RecorderListener(trace));
             m.add(foreground.idleListener());
-            if (frames != null) {
+            m.add(activities.focusSearch());
+            if (config.frames) {
                 m.add(frames);
             }
             if (config.inputEvents) {
                 InputEvents.mark(trace);
                 foreground.watchInputEvents();
+                if (config.monitor.hiddenApi) {
+                    m.add(InputEvents.windowSearch());
+                }
             }
             if (stopped) {
                 InputEvents.unmark(trace);
@@ -159,9 +235,15 @@ final class Session implements Runnable {
     /** Stops recording. Does not wait, and has no effect the second time. */
     void stop() {
         stopped = true;
+        PostedBy.end();
         Recorder r = recorder;
+        Detectors d = detectors;
+        if (d != null) {
+            d.stop();
+        }
         try {
             foreground.unregister();
+            activities.unregister();
             if (frames != null) {
                 frames.stop();
             }

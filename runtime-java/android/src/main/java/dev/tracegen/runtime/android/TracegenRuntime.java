@@ -3,6 +3,7 @@ package dev.tracegen.runtime.android;
 import android.content.Context;
 import android.os.Looper;
 import android.util.Log;
+import android.view.Window;
 import dev.tracegen.runtime.Recorder;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -94,6 +95,31 @@ public final class TracegenRuntime {
     public static boolean watch(Looper looper) {
         Session session = CURRENT.get();
         return session != null && session.watch(looper);
+    }
+
+    /**
+     * Watches the input events of a window that the runtime does not find itself: that of a dialog, where Android hides
+     * the root views. To be called on the main thread, when the window has its callback; for a dialog in
+     * {@code onStart}. Watching it twice has no effect.
+     *
+     * @param window the window of a {@code Dialog}, for instance
+     * @return false if input events are not recorded, or if the window has no callback
+     */
+    public static boolean watchWindow(Window window) {
+        return CURRENT.get() != null && InputEvents.watch(window, null);
+    }
+
+    /**
+     * Switches a detector on or off, now or as soon as recording has started. Returns at once. The next start of a
+     * recording goes by its configuration again.
+     *
+     * @param name the name of the detector, as in {@link RuntimeConfig#detectors}
+     * @param on true to switch it on
+     * @return false if recording was not started, if it was stopped, or if there is no detector of that name
+     */
+    public static boolean detector(String name, boolean on) {
+        Session session = CURRENT.get();
+        return session != null && session.detector(name, on);
     }
 
     /** Ends a session that found out that recording is disabled, unless another was started meanwhile. */

@@ -2,6 +2,7 @@ package dev.tracegen.runtime.android;
 
 import android.content.Context;
 import android.os.Looper;
+import android.view.Window;
 
 /** Starts and stops recording in an app. In the no-op all methods do nothing. */
 public final class TracegenRuntime {
@@ -40,6 +41,27 @@ public final class TracegenRuntime {
      * @return false
      */
     public static boolean watch(Looper looper) {
+        return false;
+    }
+
+    /**
+     * Watches nothing.
+     *
+     * @param window ignored
+     * @return false
+     */
+    public static boolean watchWindow(Window window) {
+        return false;
+    }
+
+    /**
+     * Switches nothing.
+     *
+     * @param name ignored
+     * @param on ignored
+     * @return false
+     */
+    public static boolean detector(String name, boolean on) {
         return false;
     }
 }

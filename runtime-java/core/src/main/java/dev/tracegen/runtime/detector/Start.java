@@ -1,0 +1,120 @@
+package dev.tracegen.runtime.detector;
+
+/** One start of the app: what the user waited for until the first activity had the focus. Immutable. */
+public final class Start {
+    /** How much of an app was there when a start began. */
+    public enum Type {
+        /** The process was created for this start. */
+        COLD,
+
+        /** The process was there, and the activity was created anew. */
+        WARM,
+
+        /** The activity was there and came back to the foreground. */
+        HOT
+    }
+
+    /** What the type is. */
+    public final Type type;
+
+    /**
+     * When it began, in {@link dev.tracegen.runtime.Platform#nanoTime}. For a cold start it is the time when the process
+     * began if {@link #processKnown}, otherwise {@link #applicationNanos}; for others that of the message that created
+     * or started the activity.
+     */
+    public final long beginNanos;
+
+    /** When the application began, of a cold start; otherwise {@link #beginNanos}. */
+    public final long applicationNanos;
+
+    /** When the message began that created or started the first activity. */
+    public final long launchNanos;
+
+    /** When the activity had the focus. */
+    public final long focusNanos;
+
+    /** How long something else was in front of the activity meanwhile, such as a dialog of the system. */
+    public final long awayNanos;
+
+    /** The class of the activity that had the focus. */
+    public final String activity;
+
+    /** How many splash activities had the focus before. */
+    public final int splashes;
+
+    /** Whether the time when the process began is known. */
+    public final boolean processKnown;
+
+    /** Whether {@link #launchNanos} is the begin of a message, and not the first call that the activity made in it. */
+    public final boolean launchKnown;
+
+    /** Whether the process was new, but was created for something else than this start, a broadcast for instance. */
+    public final boolean processForOther;
+
+    /** The number of the main thread's first record of this start, and of the one behind the last. */
+    public final long firstRecord;
+
+    /** The number of the main thread's record behind the last of this start. */
+    public final long endRecord;
+
+    Start(Starts.Open o, String activity, long focusNanos, long endRecord) {
+        type = o.type;
+        beginNanos = o.beginNanos;
+        applicationNanos = o.applicationNanos;
+        launchNanos = o.launchNanos;
+        this.focusNanos = Math.max(focusNanos, o.launchNanos);
+        awayNanos = Math.min(o.awayNanos, this.focusNanos - o.launchNanos);
+        this.activity = activity;
+        splashes = o.splashes;
+        processKnown = o.processKnown;
+        launchKnown = o.launchKnown;
+        processForOther = o.processForOther;
+        firstRecord = o.firstRecord;
+        this.endRecord = Math.max(o.firstRecord, endRecord);
+    }
+
+    /**
+     * Returns the time from the begin of the process to that of the application.
+     *
+     * @return nanoseconds; 0 if it is not known or no cold start
+     */
+    public long processNanos() {
+        return applicationNanos - beginNanos;
+    }
+
+    /**
+     * Returns the time from the begin of the application to the message that creates the first activity.
+     *
+     * @return nanoseconds; 0 if it is no cold start
+     */
+    public long applicationStepNanos() {
+        return launchNanos - applicationNanos;
+    }
+
+    /**
+     * Returns the time from the message that creates or starts the first activity to the focus.
+     *
+     * @return nanoseconds
+     */
+    public long activityNanos() {
+        return focusNanos - launchNanos;
+    }
+
+    /**
+     * Returns the whole time: the sum of the three steps.
+     *
+     * @return nanoseconds
+     */
+    public long totalNanos() {
+        return focusNanos - beginNanos;
+    }
+
+    /**
+     * Returns the time that the app itself needed.
+     *
+     * @return {@link #totalNanos} without {@link #awayNanos}
+     */
+    public long ownNanos() {
+        return totalNanos() - awayNanos;
+    }
+}
