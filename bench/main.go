@@ -8,6 +8,7 @@
 //	go run ./bench recordings                  what reading recordings costs, and whether memory grows with them
 //	go run ./bench flat                        what a class costs, among 2,000 and 100,000, in one jar and in 200
 //	go run ./bench verify                      the type checker beside parsing and injecting, jar by jar
+//	go run ./bench collect                     the collector under load: reports a second, latency, memory
 //	go run ./bench dense                       what recording costs in programs of very many calls, and JFR beside it
 //
 // Inputs and peers are rows of bench/corpora.tsv and are fetched by Maven; "corpus" is all released jars of it in one
@@ -88,6 +89,8 @@ func dispatch(ctx context.Context, args []string) error {
 			return changesMain(rest)
 		case legibleCommand:
 			return legibleMain(rest)
+		case collectCommand:
+			return collectMain(ctx, rest)
 		}
 	}
 	return benchMain(ctx, args)

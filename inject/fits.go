@@ -52,9 +52,9 @@ func (in *Injector) FitsWithoutTrial(c *classfile.Class, bodies []classfile.Code
 }
 
 // grown returns an upper bound of the length of the code with its calls. The instructions that cause growth are
-// returns, athrows, invokespecials (of a constructor), switches (by padding), and with posts the calls that have probes.
-// It counts the bytes that have the
-// value of such an opcode, of which there are at least as many as instructions.
+// returns, athrows, invokespecials (of a constructor), switches (by padding), and with posts the calls that may have
+// probes. It counts the bytes that have the value of such an opcode, of which there are at least as many as
+// instructions.
 func grown(bytecode []byte, posts bool) int {
 	const most = widestCall + 3 // 3 for the padding of a switch; a probe is no longer than this
 	if n := len(bytecode) * (1 + most); n <= hugeMethodLimit {

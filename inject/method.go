@@ -165,8 +165,8 @@ func (w *writer) planEntries(words int) (*code.Initialised, error) {
 }
 
 // planExits plans the exit calls of the exit mode, in front of those instructions that leave the method where it
-// counts as entered, and the probes in front of calls that post. It merges all calls by their position, and plans the ranges of the handler of exact
-// exits.
+// counts as entered, and the probes in front of calls that post. It merges all calls by their position, and
+// plans the ranges of the handler of exact exits.
 func (w *writer) planExits(entered *code.Initialised) error {
 	p := &w.plan
 	entries, bytecode := p.entries, p.code.Bytecode

@@ -48,8 +48,8 @@ var probeShapes = []struct {
 // Invariant: With posts traced, each call that posts a message has one probe directly in front of it, of the form that
 // its operands need, and nothing else has one.
 func TestProbes(t *testing.T) {
-	const object, what = inject.DefaultRuntimeClass + ".posted(Ljava/lang/Object;Ljava/lang/Object;I)V", inject.DefaultRuntimeClass +
-		".posted(Ljava/lang/Object;II)V"
+	const object = inject.DefaultRuntimeClass + ".posted(Ljava/lang/Object;Ljava/lang/Object;I)V"
+	const what = inject.DefaultRuntimeClass + ".posted(Ljava/lang/Object;II)V"
 	for _, shape := range probeShapes {
 		c := assembly.Class{Name: "T", Major: 48, Methods: []assembly.Method{{Access: static, Name: "f",
 			Descriptor: "(Ljava/lang/Object;)V", Stack: uint16(shape.stack), Locals: 1,
@@ -103,8 +103,8 @@ func TestNoProbeWhereNoPathLeads(t *testing.T) {
 	}
 }
 
-// Invariant: The equivalence checker rejects a probe in the wrong place, of the wrong form, with another ID, or one that
-// is missing.
+// Invariant: The equivalence checker rejects a probe in the wrong place, of the wrong form, with another ID, or a
+// missing one.
 func TestProbeFaultsAreFound(t *testing.T) {
 	post := "invokevirtual android/os/Handler.post(Ljava/lang/Runnable;)Z"
 	class := func(code string) *classfile.Class {

@@ -125,8 +125,8 @@ func (c *Calls) method(name, descriptor string) *MethodCalls {
 }
 
 // Reached finds the classes that the runtime class uses: every class with code that may run when one of the runtime
-// class's methods i, o and at is called, and with posts also posted. If these classes were instrumented, their calls of the runtime would call
-// it again, without end.
+// class's methods i, o and at is called, and with posts also posted. If these classes were instrumented, their calls of
+// the runtime would call it again, without end.
 //
 // It follows direct calls, breadth first, from these methods. A called method is looked up in the named class
 // and its superclasses. Calls, those of constructors included, and accesses of static fields also run the

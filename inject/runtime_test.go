@@ -157,8 +157,8 @@ func TestReached(t *testing.T) {
 		}
 	}
 	broken := errors.New("disk on fire")
-	if _, err := inject.Reached("r/Beat", false, func(string) ([]inject.Calls, error) { return nil, broken }); !errors.Is(err,
-		broken) {
+	fails := func(string) ([]inject.Calls, error) { return nil, broken }
+	if _, err := inject.Reached("r/Beat", false, fails); !errors.Is(err, broken) {
 		t.Errorf("got %v, want the error of find", err)
 	}
 }

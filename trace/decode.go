@@ -31,6 +31,7 @@ const (
 	typeDropped   = 19
 	typeIncident  = 20
 	typeDetectors = 21
+	typeMachine   = 22
 )
 
 var errShort = errors.New("it ends too early")
@@ -170,6 +171,11 @@ var decoders = map[uint16]func(*payload) Chunk{
 	typeIncident: func(p *payload) Chunk { return decodeIncident(p) },
 	typeDetectors: func(p *payload) Chunk {
 		return &Detectors{list(p, 2, func(p *payload) DetectorState { return DetectorState{p.str(), p.str()} })}
+	},
+	typeMachine: func(p *payload) Chunk {
+		return &Machine{p.index(), p.uv(), p.sv(), list(p, 2, func(p *payload) IncidentFact {
+			return IncidentFact{p.name(), p.str()}
+		})}
 	},
 	typeEnd: func(p *payload) Chunk {
 		e := &End{Chunks: p.uv(), Records: p.uv(), Overwritten: p.uv()}

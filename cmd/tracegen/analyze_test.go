@@ -52,8 +52,9 @@ func TestAnalyzeSchema(t *testing.T) {
 // Invariant: The JSON that analyze writes follows its schema.
 func TestTraceSchema(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "anr.txt")
-	text := "----- pid 7 at now -----\n\"main\" prio=5 tid=1 Blocked\n  at a.B.c(B.java:1)\n  - waiting to lock <0x1> (a a.L) " +
-		"held by thread 2\n\"x\" prio=5 tid=2 Blocked\n  - waiting to lock <0x2> (a a.L) held by thread 1\n"
+	text := "----- pid 7 at now -----\n\"main\" prio=5 tid=1 Blocked\n  at a.B.c(B.java:1)\n" +
+		"  - waiting to lock <0x1> (a a.L) held by thread 2\n" +
+		"\"x\" prio=5 tid=2 Blocked\n  - waiting to lock <0x2> (a a.L) held by thread 1\n"
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -45,6 +45,9 @@ to it, and skip those that it has already, which they recognize by content. With
 RECORDING, group reports the content of the store.
 
 A RECORDING is a file, - for standard input, or a directory. Files may be compressed (.gz).
+A directory of tracegen collect has recordings and reports, and both are read; --reports
+reads reports alone. A stall that a recording has and a report is about counts once. Stalls
+of idle handlers and input events, and incidents, have groups of their own kind.
 
 --export parquet writes one row per stall to --output, for a data warehouse.`,
 		Example: `  tracegen group recordings/ --mapping mappings/
@@ -64,6 +67,7 @@ type grouping struct {
 	naming                        naming
 	format, export, output, store string
 	top                           int
+	reports                       []string
 	known, left                   int // numbers of recordings that the store had already, and that were skipped
 }
 
@@ -78,6 +82,8 @@ func (g *grouping) options() options {
 		option{name: "top", flag: number(&g.top, 20), help: "number of groups; 0 is all"},
 		option{name: "store", flag: text(&g.store, ""), file: fileRead,
 			help: "add the stalls to the database `FILE`, and report all that it has"},
+		option{name: "reports", flag: texts(&g.reports), file: fileRead,
+			help: "read the reports that tracegen collect has stored in the directory `DIR`; repeatable"},
 	), g.naming.options())
 }
 
@@ -85,13 +91,17 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	if g.top < 0 {
 		return misuse("--top %d: must not be negative", g.top)
 	}
-	if len(args) == 0 && g.store == "" {
+	args, reports, err := g.collected(args)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 && len(reports) == 0 && g.store == "" {
 		return misuse("no recording and no --store given")
 	}
 	if g.export != "" && g.output == standardOutput && isTerminal(g.con.out) {
 		return misuse("--export %s is binary and not for a terminal; name a file by --output", g.export)
 	}
-	if len(args) == 0 {
+	if len(args) == 0 && len(reports) == 0 {
 		if _, err := os.Stat(g.store); err != nil {
 			return fmt.Errorf("store: %w", err)
 		}
@@ -119,8 +129,15 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	if err := g.read(ctx, store, recordings); err != nil {
 		return err
 	}
+	skipped, err := g.readReports(ctx, store, reports)
+	if err != nil {
+		return err
+	}
 	if err := g.write(store); err != nil {
 		return err
+	}
+	if skipped > 0 {
+		return checkFailed{fmt.Errorf("%d reports were skipped, and %d of %d recordings", skipped, g.left, len(recordings))}
 	}
 	if g.left > 0 {
 		return checkFailed{fmt.Errorf("%d of %d recordings were skipped", g.left, len(recordings))}

@@ -62,7 +62,7 @@ Exit codes:
 
 	root.AddCommand(newInitCmd(con), newRecordCmd(con), newInstrumentCmd(con), newScanCmd(con), newAssignCmd(con),
 		newStripCmd(con),
-		newVerifyCmd(con), newAnalyzeCmd(con), newGroupCmd(con), newCompareCmd(con), newLookupCmd(con), newExplainCmd(con),
+		newVerifyCmd(con), newAnalyzeCmd(con), newCollectCmd(con), newGroupCmd(con), newCompareCmd(con), newLookupCmd(con), newExplainCmd(con),
 		newDiffCmd(con), newSymbolizeCmd(con), newMappingsCmd(con), newRuntimeCmd(con), newVersionCmd(con))
 	root.AddCommand(newManCmd(root))
 	nameOwnCommands(root)

@@ -11,8 +11,9 @@ import (
 
 // blocked is a thread of a trace that waits for a lock and has one.
 func blocked(name string, id, waits, holder, locked int) string {
-	return fmt.Sprintf("%q prio=5 tid=%d Blocked\n  at a.b.c(SourceFile:1)\n  - waiting to lock <0x%d> (a a.b) held by thread "+
-		"%d\n  - locked <0x%d> (a a.b)\n\n", name, id, waits, holder, locked)
+	return fmt.Sprintf("%q prio=5 tid=%d Blocked\n  at a.b.c(SourceFile:1)\n"+
+		"  - waiting to lock <0x%d> (a a.b) held by thread %d\n"+
+		"  - locked <0x%d> (a a.b)\n\n", name, id, waits, holder, locked)
 }
 
 // TestWriteTrace: all circles are shown, with the names of the source, and a process that is cut off says so.
@@ -46,15 +47,16 @@ f: process 8, then: 1 thread; the trace is cut off, so that threads and deadlock
 	}
 }
 
-// TestExitLocks: deadlocks in the system's trace are reported although no stall was open, and a trace that is as long as
-// the runtime keeps it is called cut off.
+// TestExitLocks: deadlocks in the system's trace are reported although no stall was open, and a trace that is as long
+// as the runtime keeps it is called cut off.
 //
 // Invariant: Of any stacks, exactly the circles of locks are reported as deadlocks.
 func TestExitLocks(t *testing.T) {
 	trace := blocked("one", 1, 2, 2, 1) + blocked("two", 2, 1, 1, 2)
-	for long, want := range map[bool]string{false: "by anr:\n  one in a.b.c waits for a.b@0x2 held by two, two in a.b.c waits for " +
-		"a.b@0x1 held by one\n\n", true: "held by one\n  the trace is cut off at 256 KiB, so that threads and deadlocks may be " +
-		"missing\n"} {
+	for long, want := range map[bool]string{false: "by anr:\n  one in a.b.c waits for a.b@0x2 held by two, two in " +
+		"a.b.c waits for a.b@0x1 held by one\n\n",
+		true: "held by one\n  the trace is cut off at 256 KiB, so that threads and " +
+			"deadlocks may be missing\n"} {
 		text := trace
 		if long {
 			text += strings.Repeat("x", maxExitTrace-len(text))

@@ -45,7 +45,7 @@ func TestExit(t *testing.T) {
 		{"a lock", "exit reason=anr " + main(`  at b.C.d(C.java:5)\n  - waiting to lock <0x1> (a b.L) held by thread 9\n`), "0",
 			stuck + "; the process ended by anr (ApplicationExitInfo); the system's trace shows the main thread in b.C.d; in " +
 				"that trace, main waits for b.L, held by x, which is Native in a.B.c"},
-		{"a lock of nobody", "exit reason=anr " + main(`  at b.C.d(C.java:5)\n  - waiting to lock <0x1> (a b.L)\n`), "0",
+		{"a lock without a holder", "exit reason=anr " + main(`  at b.C.d(C.java:5)\n  - waiting to lock <0x1> (a b.L)\n`), "0",
 			stuck + "; the process ended by anr (ApplicationExitInfo); the system's trace shows the main thread in b.C.d; in " +
 				"that trace, main waits for b.L, the trace does not show its holder"},
 		{"the user", `exit reason=user-requested description="stop a by user"`, "0", stuck + "; the process ended by " +

@@ -56,6 +56,7 @@ type Incident struct {
 
 // IncidentFact is something that a detector knows of an incident.
 type IncidentFact struct {
+	// Key is a word with hyphens. If it ends in "-millis", Value is a number of milliseconds.
 	Key   string `json:"key"`
 	Value string `json:"value"`
 }
@@ -353,8 +354,8 @@ func (r *Recording) incidentWhat(what string) string {
 	return r.by.class(what)
 }
 
-// overlaps finds the stalls of the incident's thread that it overlaps. If the incident has no end, it is only known that
-// it lasted until the last of its stacks.
+// overlaps finds the stalls of the incident's thread that it overlaps. If the incident has no end, it is only known
+// that it lasted until the last of its stacks.
 func (x *incidents) overlaps(i *Incident) {
 	c := i.chunk
 	if c.WholeProcess {
@@ -378,8 +379,8 @@ func (x *incidents) overlaps(i *Incident) {
 	}
 }
 
-// keyOf returns what is equal for incidents of one kind with the same cause: that of the hot path, or, without calls, of
-// the innermost methods of the most telling stack that are the app's, or, without these, of what was slow.
+// keyOf returns what is equal for incidents of one kind with the same cause: that of the hot path, or, without calls,
+// of the innermost methods of the best stack that are the app's, or, without these, of what was slow.
 func (i *Incident) keyOf() string {
 	if len(i.HotPath) > 0 {
 		return pathKey(i.HotPath)

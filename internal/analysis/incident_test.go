@@ -117,8 +117,8 @@ func TestNothingFound(t *testing.T) {
 		t.Errorf("no chunk says what detectors did, and the report does: %s", got)
 	}
 	got := reportOf(t, begin+"detectors anr=on frames=off\nend", Options{})
-	for _, want := range []string{"detectors: anr on; frames off\n", "those that were on found nothing; what the others look " +
-		"for is not known\n"} {
+	for _, want := range []string{"detectors: anr on; frames off\n", "those that were on found nothing; what the others " +
+		"look for is not known\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the report lacks %q: %s", want, got)
 		}

@@ -187,8 +187,8 @@ func (i *Incident) Line(r *Recording) string {
 	return text
 }
 
-// Methods returns what leads to where the time went, the outermost first: the methods of the hot path, or, without calls,
-// at most three of the app in the most telling stack; empty if nothing is known.
+// Methods returns what leads to where the time went, the outermost first: the methods of the hot path, or, without
+// calls, at most three of the app in the best stack; empty if nothing is known.
 func (i *Incident) Methods() []string {
 	var methods []string
 	for _, step := range i.HotPath {
@@ -222,13 +222,13 @@ func (i *Incident) Lasted() time.Duration {
 	return lasted
 }
 
-// culprits are the innermost methods of the app in the most telling stack, at most three, the innermost first.
+// culprits are the innermost methods of the app in the best stack, at most three, the innermost first.
 func (i *Incident) culprits() []string {
 	if len(i.Stacks) == 0 {
 		return nil
 	}
 	var methods []string
-	for _, f := range i.telling().Frames {
+	for _, f := range i.bestStack().Frames {
 		if m := textreport.FrameMethod(f); !ofPlatform(m) && len(methods) < shownIncidentCulprits {
 			methods = append(methods, m)
 		}
@@ -236,9 +236,9 @@ func (i *Incident) culprits() []string {
 	return methods
 }
 
-// telling returns the most telling stack of those of the incident's thread that show a method of the app: the one that was
-// taken most often, of equals the last. If there is none, it is the first stack.
-func (i *Incident) telling() *IncidentStack {
+// bestStack returns that stack of the incident's thread that was taken most often, of equals the last, of those that
+// show a method of the app. If there is none, it returns the first stack.
+func (i *Incident) bestStack() *IncidentStack {
 	best, most := &i.Stacks[0], 0
 	counts := strings.Split(i.Fact("counts"), ",")
 	for k := range i.Stacks {
@@ -253,13 +253,13 @@ func (i *Incident) telling() *IncidentStack {
 	return best
 }
 
-// Telling returns the frames of the most telling stack, the innermost first: of those stacks of the incident's thread that
-// show a method of the app the one that was taken most often; empty if there is no stack.
-func (i *Incident) Telling() []string {
+// BestStack returns the frames of one stack, the innermost first: of those stacks of the incident's thread that show a
+// method of the app the one that was taken most often. It is empty if there is no stack.
+func (i *Incident) BestStack() []string {
 	if len(i.Stacks) == 0 {
 		return nil
 	}
-	return i.telling().Frames
+	return i.bestStack().Frames
 }
 
 // hashText returns a hash as 16 hexadecimal digits.
@@ -282,8 +282,8 @@ func (r *Recording) DetectorsText() string {
 	return strings.Join(parts, "; ")
 }
 
-// incidentTable is a kind of incidents that are figures. They are shown as a table, a row for each; main are the columns
-// that are shown if there are too many.
+// incidentTable is a kind of incidents that are figures. They are shown as a table, a row for each; main are the
+// columns that are shown if there are too many.
 type incidentTable struct {
 	kind, title string
 	main        []string
@@ -363,12 +363,12 @@ func (t *Text) incident(i *Incident, r *Recording) {
 	t.incidentStacks(i, r)
 }
 
-// incidentStacks shows the most telling stack; of a recording of which one stall is shown, the first ones.
+// incidentStacks shows the best stack; of a recording of which one stall is shown, the first ones.
 func (t *Text) incidentStacks(i *Incident, r *Recording) {
 	if len(i.Stacks) == 0 {
 		return
 	}
-	shown := []*IncidentStack{i.telling()}
+	shown := []*IncidentStack{i.bestStack()}
 	if r.view != nil && r.view.Only != nil {
 		shown = nil
 		for k := range i.Stacks[:min(len(i.Stacks), shownIncidentStacks)] {

@@ -21,7 +21,7 @@ type pageIncident struct {
 	// Stalls are the numbers of the stalls that it overlaps.
 	Stalls []int    `json:"stalls"`
 	Facts  []string `json:"facts"`
-	// Methods lead to where the time went, the outermost first; Stack is the most telling one.
+	// Methods lead to where the time went, the outermost first; Stack is the best one.
 	Methods []string `json:"methods,omitempty"`
 	Stack   []string `json:"stack,omitempty"`
 }
@@ -31,7 +31,7 @@ func pageIncidents(r *analysis.Recording) []pageIncident {
 	for _, i := range r.Incidents {
 		p := pageIncident{Name: clean(fmt.Sprintf("i%d %s", i.Number, i.Kind)), Text: clean(i.Text), What: clean(i.What),
 			Begin: int64(i.Begin), End: int64(i.Begin + max(0, min(i.Wall, time.Duration(1)<<62-i.Begin))), Ended: i.Ended,
-			Stalls: i.Stalls, Facts: []string{}, Methods: i.Methods(), Stack: i.Telling()}
+			Stalls: i.Stalls, Facts: []string{}, Methods: i.Methods(), Stack: i.BestStack()}
 		if i.Thread != nil {
 			p.Thread = i.Thread.Label
 		}

@@ -30,6 +30,10 @@ type StallGroup struct {
 	First    string `json:"firstVersion,omitempty"`
 	Last     string `json:"lastVersion,omitempty"`
 	Versions int    `json:"versions"`
+	// ByVersion has the versions that it was seen in, the oldest first, and ByDevice the devices, those with the most
+	// users first; stalls that do not name them are left out.
+	ByVersion []Share `json:"byVersion,omitempty"`
+	ByDevice  []Share `json:"byDevice,omitempty"`
 	// Since and Until are when the first and the last stall began; zero if no stall has a time.
 	Since time.Time `json:"since,omitzero"`
 	Until time.Time `json:"until,omitzero"`
@@ -37,6 +41,34 @@ type StallGroup struct {
 	Kinds map[analysis.Kind]int `json:"kinds"`
 	// Worst is the longest stall: its hot path, words and recording stand for the group.
 	Worst Stall `json:"worst"`
+}
+
+// Share is the stalls of a group in one version, or on one kind of device.
+type Share struct {
+	// Version and Code are the version's name and code, Device the name of the device.
+	Version string `json:"version,omitempty"`
+	Code    string `json:"code,omitempty"`
+	Device  string `json:"device,omitempty"`
+	// Stalls and Users are how many there are.
+	Stalls int `json:"stalls"`
+	Users  int `json:"users"`
+}
+
+// counted counts stalls and users.
+type counted struct {
+	stalls int
+	users  map[string]bool
+}
+
+// countIn counts a stall of a user under a key.
+func countIn[K comparable](counts map[K]*counted, key K, user string) {
+	c := counts[key]
+	if c == nil {
+		c = &counted{users: map[string]bool{}}
+		counts[key] = c
+	}
+	c.stalls++
+	c.users[user] = true
 }
 
 // Fleet is what there is in a store, summed up.
@@ -130,7 +162,8 @@ type grouping struct {
 	StallGroup
 	users      map[string]bool
 	recordings map[Digest]bool
-	versions   map[build]bool
+	versions   map[build]*counted
+	devices    map[string]*counted
 	span       span
 	walls      map[int]int // stalls by the logarithm of their time
 }
@@ -138,7 +171,7 @@ type grouping struct {
 func newGrouping(key string) *grouping {
 	return &grouping{StallGroup: StallGroup{Key: key, Kinds: map[analysis.Kind]int{}}, users: map[string]bool{},
 		recordings: map[Digest]bool{},
-		versions:   map[build]bool{}, walls: map[int]int{}}
+		versions:   map[build]*counted{}, devices: map[string]*counted{}, walls: map[int]int{}}
 }
 
 // wallStep is the ratio of neighbouring classes of times: their middle is at most 0.1 % off.
@@ -157,8 +190,11 @@ func (g *grouping) add(d Digest, c *Stall) {
 		g.Longest, g.Worst = wall, *c
 	}
 	if b := (build{c.Version, c.Code}); b != (build{}) {
-		g.versions[b] = true
+		countIn(g.versions, b, userOf(d, c.User))
 		g.span.add(b)
+	}
+	if c.Device != "" {
+		countIn(g.devices, c.Device, userOf(d, c.User))
 	}
 	if t := c.when(); !t.IsZero() {
 		if g.Since.IsZero() || t.Before(g.Since) {
@@ -176,6 +212,18 @@ func (g *grouping) end() *StallGroup {
 	g.Mean = g.Total / time.Duration(g.Stalls)
 	g.Median, g.P90 = g.quantile(0.5), g.quantile(0.9)
 	g.Score = float64(g.Users) * g.Mean.Seconds()
+	for b, c := range g.versions {
+		g.ByVersion = append(g.ByVersion, Share{Version: b.version, Code: b.code, Stalls: c.stalls, Users: len(c.users)})
+	}
+	slices.SortFunc(g.ByVersion, func(a, b Share) int {
+		return cmp.Or(compareBuilds(build{a.Version, a.Code}, build{b.Version, b.Code}), cmp.Compare(a.Code, b.Code))
+	})
+	for device, c := range g.devices {
+		g.ByDevice = append(g.ByDevice, Share{Device: device, Stalls: c.stalls, Users: len(c.users)})
+	}
+	slices.SortFunc(g.ByDevice, func(a, b Share) int {
+		return cmp.Or(cmp.Compare(b.Users, a.Users), cmp.Compare(b.Stalls, a.Stalls), cmp.Compare(a.Device, b.Device))
+	})
 	return &g.StallGroup
 }
 

@@ -6,16 +6,16 @@ import (
 	"github.com/tracegen/tracegen/internal/analysis"
 )
 
-// setKind gives a run of an IdleHandler or an input event a key of its own kind: it is another trouble than a message
-// with the same hot path.
+// setKind makes the key of a run of an IdleHandler or an input event one of its own kind: it is another trouble than a
+// message with the same hot path.
 func (c *Stall) setKind(s *analysis.Stall) {
 	if s.Kind != analysis.StallMessage {
 		c.Key, c.Verdict = string(s.Kind)+":"+c.Key, string(s.Kind)+", "+c.Verdict
 	}
 }
 
-// NewIncidents makes stalls of the incidents of a recording that has been read to its end. Those that a stall covers are
-// left out, and those that are figures.
+// NewIncidents makes stalls of the incidents of a recording that has been read to its end. Those that a stall covers
+// are left out, and those that are figures.
 func NewIncidents(r *analysis.Recording) []Stall {
 	var all []Stall
 	for _, i := range r.Incidents {
@@ -27,7 +27,11 @@ func NewIncidents(r *analysis.Recording) []Stall {
 			App: r.Meta["package"], Version: buildOf(r).version, Code: buildOf(r).code, Device: r.Meta["device"],
 			User: userOfMeta(r.Meta), Wall: i.Lasted().Nanoseconds(), CPU: -1,
 			Kind: analysis.KindUnknown, Verdict: i.Kind + ", " + i.Text, Title: i.Title(r), Scene: i.Scene,
-			HotPath: i.Methods(),
+			HotPath: i.Methods(), Detector: i.Detector,
+		}
+		if id := r.Meta["recordingId"]; id != "" {
+			// As the report that the device sends of it.
+			c.ReportID = fmt.Sprintf("%s-i%d", id, i.Number)
 		}
 		if n := len(c.HotPath); n > 0 {
 			c.Method = c.HotPath[n-1]

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/tracegen/tracegen/internal/analysis"
@@ -15,6 +16,12 @@ type Stall struct {
 	Number    int    `json:"number"`
 	// Incident is the kind of an incident, whose Number is that of the device; empty for a stall.
 	Incident string `json:"incident,omitempty"`
+	// ReportID identifies the stall in a recording with an ID: the report that the device sends of it has the same.
+	// ReportKind is the kind of a stall or incident that a device has reported, and Detector what found it; empty for a
+	// stall that was found in a recording.
+	ReportID   string `json:"reportId,omitempty"`
+	ReportKind string `json:"reportKind,omitempty"`
+	Detector   string `json:"detector,omitempty"`
 	// App, Version, Code and Device are what the program said of itself: its package, versionName, versionCode and
 	// device; empty if it said nothing.
 	App     string `json:"app,omitempty"`
@@ -57,6 +64,9 @@ func NewStall(s *analysis.Stall) Stall {
 	if !s.Time.IsZero() {
 		c.Time = s.Time.UnixMilli()
 	}
+	if id := meta["recordingId"]; id != "" && s.Reported {
+		c.ReportID = stallID(id, s.Sequence, s.Thread.Index)
+	}
 	for _, step := range s.HotPath {
 		c.HotPath = append(c.HotPath, step.Method.Identity())
 	}
@@ -64,6 +74,11 @@ func NewStall(s *analysis.Stall) Stall {
 		c.Method = m.Identity()
 	}
 	return c
+}
+
+// stallID returns the ID of the report of a stall: of its recording, its number on its thread, and its thread.
+func stallID(recording string, sequence uint64, thread uint32) string {
+	return fmt.Sprintf("%s-s%d-%d", recording, sequence, thread)
 }
 
 // userOfMeta returns the user of a recording, empty if it has none.

@@ -17,7 +17,7 @@ import (
 )
 
 // The buckets of a store. A recording's key is the SHA-256 of its content; a stall's is the group's key, the
-// recording's and its number.
+// recording's and its number. See reports.go for the rest.
 var (
 	bucketFormat     = []byte("format")
 	bucketRecordings = []byte("recordings")
@@ -25,8 +25,12 @@ var (
 	keyVersion       = []byte("version")
 )
 
-// storeVersion is what a store says that it is.
-const storeVersion = "tracegen-stalls 1"
+// storeVersion is what a store says that it is, and storeWithReports one that has reports, which older programs cannot
+// read.
+const (
+	storeVersion     = "tracegen-stalls 1"
+	storeWithReports = "tracegen-stalls 2"
+)
 
 // ErrBusy is wrapped by the error that says that another process has the store.
 var ErrBusy = errors.New("another process has it open")
@@ -85,10 +89,10 @@ func prepare(tx *bolt.Tx) error {
 			return err
 		}
 	}
-	if v := format.Get(keyVersion); string(v) != storeVersion {
+	if v := format.Get(keyVersion); string(v) != storeVersion && string(v) != storeWithReports {
 		return fmt.Errorf("a store of another version, %q; this program reads %q", v, storeVersion)
 	}
-	for _, name := range [][]byte{bucketRecordings, bucketStalls} {
+	for _, name := range [][]byte{bucketRecordings, bucketStalls, bucketReports, bucketReported} {
 		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 			return err
 		}
@@ -132,12 +136,15 @@ type Info struct {
 	Version string `json:"version,omitempty"`
 	Code    string `json:"code,omitempty"`
 	User    string `json:"user,omitempty"`
+	// ID is the ID that all parts of the recording have; empty for one of an older runtime.
+	ID string `json:"id,omitempty"`
 }
 
 // NewInfo makes it of a recording that has been read.
 func NewInfo(r *analysis.Recording) Info {
 	b := buildOf(r)
-	return Info{Name: r.Name, Version: b.version, Code: b.code, User: userOfMeta(r.Meta)}
+	return Info{Name: r.Name, Version: b.version, Code: b.code, User: userOfMeta(r.Meta),
+		ID: r.Meta["recordingId"]}
 }
 
 // Add adds recordings, all or none. One that is there already stays as it is.
@@ -163,6 +170,9 @@ func (s *Store) Add(entries []Entry) error {
 				if err := cases.Put(stallKey(&e.Stalls[i], e.Recording, i), text); err != nil {
 					return err
 				}
+			}
+			if err := takeOver(tx, &e); err != nil {
+				return err
 			}
 		}
 		return nil
@@ -197,7 +207,7 @@ func (s *Store) Stalls(each func(Digest, *Stall) error) error {
 			var d Digest
 			var c Stall
 			at := bytes.IndexByte(key, 0) + 1
-			if at == 0 || len(key) != at+len(d)+4 || json.Unmarshal(value, &c) != nil {
+			if rest := len(key) - at - len(d); at == 0 || rest != 4 && rest != len(d) || json.Unmarshal(value, &c) != nil {
 				return fmt.Errorf("the store is damaged: stall %x", key)
 			}
 			copy(d[:], key[at:])

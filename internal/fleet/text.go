@@ -38,7 +38,31 @@ func (g *StallGroup) writeText(b *strings.Builder, rank int) {
 		fmt.Fprintf(b, "   %s%s\n", strings.Repeat("  ", depth), method)
 	}
 	fmt.Fprintf(b, "   %s in %s; median %s, nine of ten below %s, longest %s: %s\n", count(g.Stalls, "stall"),
-		count(g.Recordings, "recording"), short(g.Median), short(g.P90), short(g.Longest), g.Worst.place())
+		count(g.Recordings, "recording"), short(g.Median), short(g.P90), short(g.Longest), g.Worst.source())
+	if len(g.ByDevice) > 0 {
+		fmt.Fprintf(b, "   on %s\n", devicesText(g.ByDevice))
+	}
+}
+
+// source names the stall: by its report, or by its recording and number.
+func (c *Stall) source() string {
+	if c.ReportKind != "" {
+		return "report " + c.ReportID
+	}
+	return c.place()
+}
+
+// devicesText names the first devices with the number of their users.
+func devicesText(devices []Share) string {
+	const most = 3
+	var parts []string
+	for _, d := range devices[:min(most, len(devices))] {
+		parts = append(parts, fmt.Sprintf("%s (%s)", d.Device, count(d.Users, "user")))
+	}
+	if more := len(devices) - most; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // WriteJSON writes the groups for programs, at most top of them, 0 for all. Keys are added, never renamed or removed.

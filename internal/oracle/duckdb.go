@@ -38,6 +38,33 @@ func QueryParquet(ctx context.Context, file, sql string) ([][]string, error) {
 	return rows, json.Unmarshal(out, &rows)
 }
 
+// duckScript runs the first statements, and prints the rows of a query as JSON. DuckDB writes the values as text: Python
+// lacks a module for times with a zone.
+const duckScript = `import sys, json, duckdb
+c = duckdb.connect()
+c.execute(sys.argv[1])
+sql = "select cast(columns(*) as varchar) from (" + sys.argv[2].strip().rstrip(";") + ")"
+print(json.dumps([[str(v) for v in row] for row in c.execute(sql).fetchall()]))`
+
+// QueryDuckDB runs statements and then a query with DuckDB in a directory. It returns rows of the values as DuckDB
+// writes them, "None" for null. Otherwise it is as [QueryParquet].
+func QueryDuckDB(ctx context.Context, dir, statements, sql string) ([][]string, error) {
+	python, err := duckPython(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, python, "-I", "-c", duckScript, statements, sql)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("duckdb: %w\n%s", err, stderr.Bytes())
+	}
+	var rows [][]string
+	return rows, json.Unmarshal(out, &rows)
+}
+
 // duckPython returns the path of a Python that has DuckDB.
 func duckPython(ctx context.Context) (string, error) {
 	dir, err := CacheDir("python")

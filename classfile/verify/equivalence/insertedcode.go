@@ -423,7 +423,8 @@ func (b *body) addCall(pending *insertion, c call, previous code.Op) {
 	if pending.start < 0 {
 		*pending = insertion{start: c.start, branchTarget: c.start}
 	} else if c.kind <= pending.last {
-		b.report(c.start, ruleCode, "entry, focus hook, and probe or exit at most once each and in this order", "another order")
+		b.report(c.start, ruleCode, "entry, focus hook, and probe or exit at most once each and in this order",
+			"another order")
 	}
 	pending.last = c.kind
 	switch c.kind {

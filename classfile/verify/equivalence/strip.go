@@ -11,8 +11,8 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// ErrForeignCalls is wrapped by the error of [Strip] for a class that calls i, o, at or posted of the runtime class in a way in
-// which tracegen does not: the calls were written by hand or by another tool.
+// ErrForeignCalls is wrapped by the error of [Strip] for a class that calls i, o, at or posted of the runtime class
+// in a way in which tracegen does not: the calls were written by hand or by another tool.
 var ErrForeignCalls = errors.New("calls of the runtime that tracegen did not insert")
 
 // The class that carries the mapping's digest, and its one method.

@@ -408,11 +408,12 @@ func posts() *Class {
 		object(handler), object(runnable))
 	handlerFrame := slices.Concat([]byte{255}, U2(uint16(len(b)-(start+10)-1), 5), object(handler), object(runnable),
 		object(message), []byte{1, 4}, U2(1), object("java/lang/Throwable"))
-	a.Add(Method{Static, "f", parameters, 4, 6, append(b, byte(code.Athrow)), []Handler{{0, uint16(len(b)), uint16(len(b)), 0}},
+	end := uint16(len(b))
+	a.Add(Method{Static, "f", parameters, 4, 6, append(b, byte(code.Athrow)), []Handler{{0, end, end, 0}},
 		[]Attribute{Frames(slices.Concat([]byte{247}, U2(uint16(start+9)), object(handler)), full, handlerFrame)}})
-	super := slices.Concat(Op(code.Aload0), Op(code.Aload1), Op(code.Aload2), virtual(handler, "post", "(L"+runnable+";)Z"),
-		Op(code.Pop), Op(code.Invokespecial, U2(a.Methodref("java/lang/Object", "<init>", "()V"))...),
-		Op(code.Aload1), Op(code.Aload2), virtual(handler, "post", "(L"+runnable+";)Z"), Op(code.Pop), Op(code.Return))
+	post := slices.Concat(Op(code.Aload1), Op(code.Aload2), virtual(handler, "post", "(L"+runnable+";)Z"), Op(code.Pop))
+	super := slices.Concat(Op(code.Aload0), post,
+		Op(code.Invokespecial, U2(a.Methodref("java/lang/Object", "<init>", "()V"))...), post, Op(code.Return))
 	a.Add(Method{classfile.AccPublic, "<init>", "(L" + handler + ";L" + runnable + ";)V", 3, 3, super, nil, nil})
 	return a
 }

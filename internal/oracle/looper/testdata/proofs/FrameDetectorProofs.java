@@ -275,6 +275,7 @@ public final class FrameDetectorProofs {
                 (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
         final List<Long> nanos = new ArrayList<Long>();
         final long[] bytes = new long[1];
+        final int[] taken = new int[1];
         for (int k = 0; k < 40; k++) {
             Bench.onMain(new Runnable() {
                 @Override
@@ -282,16 +283,17 @@ public final class FrameDetectorProofs {
                     long id = Thread.currentThread().getId();
                     long b = threads.getThreadAllocatedBytes(id);
                     long begin = System.nanoTime();
-                    int taken = 0;
+                    taken[0] = 0;
                     for (int j = 0; j < batch; j++) {
                         long vsync = begin + j;
-                        taken += frames.frame(new FrameTiming(vsync, vsync, vsync + 4000000, 0, 60, null), 0) ? 1 : 0;
+                        FrameTiming timing = new FrameTiming(vsync, vsync, vsync + 4000000, 0, 60, null);
+                        taken[0] += frames.frame(timing, 0) ? 1 : 0;
                     }
                     nanos.add((System.nanoTime() - begin) / batch);
                     bytes[0] = (threads.getThreadAllocatedBytes(id) - b) / batch;
-                    Bench.equal(taken, batch, "frames that the detector has taken");
                 }
             });
+            Bench.equal(taken[0], batch, "frames that the detector has taken");
             // The detector empties its queue every 50 ms.
             final java.util.Queue<?> queue = (java.util.Queue<?>) Bench.field(frames, Frames.class, "drawn");
             Bench.until("the detector has taken all frames", new Bench.Condition() {

@@ -68,6 +68,8 @@ public final class ProfilingProofs {
             state(recorder, "not available: the device has no ProfilingManager");
             Device.ProfilingService service = Device.profilingService(app);
             app.profiling = service.manager;
+            // With a trigger for ANRs, Android 17 asks the ActivityManager, too.
+            app.manager = Device.activityManager(app, new java.util.ArrayList<java.util.Map<String, Object>>());
             detectors.set("profiling", true);
             state(recorder, "on");
             Bench.check(service.calls.contains("generalListenerAdded")

@@ -46,6 +46,21 @@ public final class StartupProofs {
         }
     }
 
+    /** Creates an activity in a message of the main thread: runs its onCreate, then the callbacks of that. */
+    static void created(final App app, final Activity a, final Runnable onCreate) throws Exception {
+        Bench.onMain(new Runnable() {
+            @Override
+            public void run() {
+                onCreate.run();
+                try {
+                    call(app, "Created", a);
+                } catch (Exception e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+        });
+    }
+
     /** Runs callbacks of an activity in one message that takes so long. */
     private static void message(final App app, final Activity a, final long millis, final String... events)
             throws Exception {

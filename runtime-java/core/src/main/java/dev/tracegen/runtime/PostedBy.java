@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
  * no more. If several methods have posted the same, and it is not certain which of these posts a message is, the
  * message is not named. So a name is right unless the same object was also posted by code without probes.
  *
- * <p>It keeps no object alive. It keeps at most 4,096 objects; of those that do not fit it remembers the hash, and names
- * no message of an object with such a hash from then on. All methods may be called on any thread and never call code of
- * the app.
+ * <p>It keeps no object alive. It keeps at most 4,096 objects; of those that do not fit it remembers the hash, and
+ * names no message of an object with such a hash from then on. All methods may be called on any thread and never call
+ * code of the app.
  */
 public final class PostedBy {
     /** Recognises what messages are posted to. */

@@ -2,6 +2,7 @@ package dev.tracegen.runtime;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 
@@ -78,6 +79,10 @@ final class Sampler implements Runnable {
 
     /** How long this thread wanted to pause before the current check. */
     private long pauseNanos;
+
+    // When that pause began, 0 if there was none, and how much longer than wanted it was.
+    private long pauseBegin;
+    private long lateNanos;
     private long leftOutNanos;
 
     // When the current check began. A call whose exit the check does not find was open then.
@@ -194,6 +199,8 @@ final class Sampler implements Runnable {
 
     /** Checks all threads once, and sleeps until the next check. */
     private void runOnce() {
+        lateNanos = pauseBegin == 0 ? 0 : platform.nanoTime() - pauseBegin - pauseNanos;
+        pauseBegin = 0;
         suspensions.afterPause(pauseNanos);
         pauseNanos = 0;
         long work = checkAll();
@@ -203,6 +210,7 @@ final class Sampler implements Runnable {
         }
         if (now < busyUntil || options.everyRecord) {
             pauseNanos = pollNanos(work);
+            pauseBegin = now;
             LockSupport.parkNanos(this, pauseNanos);
             return;
         }
@@ -542,6 +550,7 @@ final class Sampler implements Runnable {
         long threshold = f.thresholdNanos;
         long now = platform.nanoTime();
         long elapsed = now - since - suspensions.within(since, now);
+        f.lateNanos = Math.max(f.lateNanos, lateNanos);
         Ring ring = t.existingRing();
         long next = ring == null ? 0 : ring.sequence();
         boolean calls = next != f.nextRecord;
@@ -610,18 +619,20 @@ final class Sampler implements Runnable {
 
     private void sample(ThreadTrace t, StallFacts f, boolean passed) {
         StackSample sample = StackSample.of(t, recorder);
-        f.samples.add(sample);
+        f.add(sample);
         List<ThreadTrace> sampled = new ArrayList<ThreadTrace>();
         sampled.add(t);
         ThreadTrace owner = sample.owner;
         while (owner != null && !sampled.contains(owner) && sampled.size() <= MAX_OWNERS) {
             StackSample s = StackSample.of(owner, recorder);
-            f.samples.add(s);
+            f.add(s);
             sampled.add(owner);
             owner = s.owner;
         }
         if (passed) {
             thresholdPassed(t, f, sample);
+        } else {
+            f.machineBefore(platform, t.thread);
         }
     }
 
@@ -634,6 +645,7 @@ final class Sampler implements Runnable {
             f.foreground = recorder.foreground();
             PendingQueue queue = t.pendingQueue();
             f.pending = queue == null ? null : queue.snapshot(MAX_PENDING);
+            f.machineThen(platform, t.thread);
             f.passed = true;
         }
         for (StackSample s : f.samples) {
@@ -642,6 +654,7 @@ final class Sampler implements Runnable {
         f.samples.clear();
         if (first) {
             writer.pending(t, f.number, f.pending);
+            writer.machine(t, f.number, sample.nanos, f.machine);
         }
     }
 
@@ -658,6 +671,10 @@ final class Sampler implements Runnable {
         }
         facts.end(recorder);
         facts.suspendedNanos = suspended;
+        Map<String, String> end = facts.machineAtEnd(platform, s.trace.thread);
+        if (end != null) {
+            writer.machine(s.trace, facts.number, platform.nanoTime(), end);
+        }
         if (writer.writes() || delivery.wanted()) {
             s.complete(facts, ticker);
             writer.stall(s);

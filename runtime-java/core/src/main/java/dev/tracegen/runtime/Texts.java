@@ -46,7 +46,12 @@ final class Texts {
             history.add(new MessageRecord(m.kind, m.sequence, m.count, m.beginNanos, m.wallNanos, m.cpuNanos,
                     message(m.description), m.postedBy, m.postedNanos, m.firstRecord, m.endRecord));
         }
-        return new Stall(s, thread(s.thread), message(s.description), lockOwner(s.lockOwner), scene(s.scene), history);
+        List<ThreadStack> samples = new ArrayList<ThreadStack>(s.samples.size());
+        for (ThreadStack t : s.samples) {
+            samples.add(new ThreadStack(thread(t.thread), t.nanos, t.state, t.frames));
+        }
+        return new Stall(s, thread(s.thread), message(s.description), lockOwner(s.lockOwner), scene(s.scene), history,
+                samples);
     }
 
     String scene(String name) {

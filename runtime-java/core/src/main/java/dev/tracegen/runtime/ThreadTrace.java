@@ -375,6 +375,39 @@ public final class ThreadTrace {
     }
 
     /**
+     * Returns the message that began at a time. May be called on any thread.
+     *
+     * @param beginNanos the begin, as {@link dev.tracegen.runtime.detector.LoopAccess#runningSince} returns it
+     * @return the message with its text as it is written, of the kind {@link MessageRecord#RUNNING} if it has not
+     *     ended; null if there is none, or if too many have run since
+     */
+    public @Nullable MessageRecord messageAt(long beginNanos) {
+        long number = messages;
+        String text = running;
+        long first = firstRecord;
+        if (beginNanos == 0) {
+            return null;
+        }
+        if (runningSince == beginNanos && messages == number) {
+            return new MessageRecord(MessageRecord.RUNNING, number, 1, beginNanos,
+                    recorder.platform().nanoTime() - beginNanos, -1, shown(text), first, sequence());
+        }
+        List<MessageRecord> all = recent();
+        for (int k = all.size() - 1; k >= 0; k--) {
+            MessageRecord m = all.get(k);
+            if (m.beginNanos == beginNanos) {
+                return new MessageRecord(m.kind, m.sequence, m.count, m.beginNanos, m.wallNanos, m.cpuNanos,
+                        shown(m.description), m.firstRecord, m.endRecord);
+            }
+        }
+        return null;
+    }
+
+    private String shown(String text) {
+        return new Texts(recorder.options()).message(text);
+    }
+
+    /**
      * Sets the reader of the thread's waiting messages. May be called on any thread.
      *
      * @param value null if they cannot be read
@@ -459,7 +492,12 @@ public final class ThreadTrace {
         recorded = true;
     }
 
-    PendingQueue pendingQueue() {
+    /**
+     * Returns the reader of the thread's waiting messages. May be called on any thread.
+     *
+     * @return null if they cannot be read
+     */
+    public @Nullable PendingQueue pendingQueue() {
         return queue;
     }
 

@@ -21,7 +21,8 @@ class PostedByTest {
     private static class Handler {
         @Override
         public String toString() {
-            return "Handler (" + getClass().getName() + ") {" + Integer.toHexString(System.identityHashCode(this)) + "}";
+            String hash = Integer.toHexString(System.identityHashCode(this));
+            return "Handler (" + getClass().getName() + ") {" + hash + "}";
         }
     }
 

@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 public final class ThreadTrace {
     private final String name;
 
+    /** For {@link Stall}, of which the no-op creates none. */
+    final int index = 0;
+
     ThreadTrace(String name) {
         this.name = name;
     }
@@ -39,17 +42,17 @@ public final class ThreadTrace {
     public void describe(int what, @Nullable String target, @Nullable String callback) {
     }
 
-    /** Does nothing. */
-    public void messageEnd() {
+    /**
+     * Does nothing.
+     *
+     * @param id ignored
+     * @param nanos ignored
+     */
+    public void postedBy(int id, long nanos) {
     }
 
-    /**
-     * Returns no number.
-     *
-     * @return 0
-     */
-    public long messageRecord() {
-        return 0;
+    /** Does nothing. */
+    public void messageEnd() {
     }
 
     /**

@@ -2,9 +2,13 @@ package dev.tracegen.runtime.android;
 
 import android.content.Context;
 import dev.tracegen.runtime.RecorderOptions;
+import dev.tracegen.runtime.detector.Anr;
 import dev.tracegen.runtime.detector.Detector;
 import dev.tracegen.runtime.detector.Detectors;
+import dev.tracegen.runtime.detector.Hold;
+import dev.tracegen.runtime.detector.SteadySamples;
 import dev.tracegen.runtime.detector.SyncBarrier;
+import dev.tracegen.runtime.detector.Watchdog;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -68,6 +72,36 @@ final class DetectorTable {
                 return new SyncBarrier(settings);
             }
         };
+        new Entry("watchdog", "poll-millis", MILLIS, "foreground-only", FLAG) {
+            @Override
+            Detector create(Session session, Context context, Properties settings) {
+                return Watchdog.classic(settings);
+            }
+        };
+        new Entry("short-polls", "poll-millis", MILLIS, "polls", "1..1000", "foreground-only", FLAG) {
+            @Override
+            Detector create(Session session, Context context, Properties settings) {
+                return Watchdog.shortPolls(settings);
+            }
+        };
+        new Entry("hold", "millis", MILLIS) {
+            @Override
+            Detector create(Session session, Context context, Properties settings) {
+                return Hold.create(settings);
+            }
+        };
+        new Entry("steady-samples", "interval-millis", MILLIS, "threshold-millis", MILLIS) {
+            @Override
+            Detector create(Session session, Context context, Properties settings) {
+                return SteadySamples.create(settings);
+            }
+        };
+        new Entry("anr", "lag-millis", MILLIS) {
+            @Override
+            Detector create(Session session, Context context, Properties settings) {
+                return Anr.create(settings, new ErrorState(context));
+            }
+        };
         new Entry("frames", "dropped", "1..100000") {
             @Override
             Detector create(Session session, Context context, Properties settings) {
@@ -80,7 +114,7 @@ final class DetectorTable {
                 return StartupSource.create(settings, context, session.activities());
             }
         };
-        new Entry("profiling", "triggers", ANY) {
+        new Entry("profiling", "triggers", NAMES) {
             @Override
             Detector create(Session session, Context context, Properties settings) {
                 return ProfilingResults.create(settings, context);

@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   enabled        true | false                     (true)
+ *   preset         matrix | blockcanary |           (none) settings of other tools; keys of this file win
+ *                  blockcanary-context |
+ *                  blockcanaryx | articles
  *   slow           milliseconds                     (700) the slow threshold
  *   slow-idle      milliseconds                     (2000) the threshold of IdleHandlers
  *   slow-input     milliseconds                     (700) the threshold of input events
@@ -53,7 +56,11 @@ import org.jspecify.annotations.Nullable;
  *   detectors      names with commas between them,  (none) the detectors that are on from the begin
  *                  or none
  *   NAME.key       a setting of the detector NAME
+ *   upload         https://...                      (none: nothing is reported) the collector
+ *   notify         true | false                     (false: for debug builds, shows stalls in a notification)
  * </pre>
+ *
+ * <p>docs/reporting.md has the other keys about reports.
  *
  * <p>The setters return this object. {@link TracegenRuntime#start} reads it once.
  */
@@ -74,6 +81,7 @@ public final class RuntimeConfig {
     boolean frames;
     boolean inputEvents;
     boolean processStateSummary;
+    final ReportSettings reports = new ReportSettings();
     final List<String> detectors = new ArrayList<String>();
 
     /** Keys are {@code NAME.key}. */
@@ -133,8 +141,9 @@ public final class RuntimeConfig {
      * @return this
      */
     public RuntimeConfig apply(Properties settings) {
-        for (String key : new TreeSet<String>(settings.stringPropertyNames())) {
-            String value = settings.getProperty(key).trim();
+        Properties all = Presets.apply(settings);
+        for (String key : new TreeSet<String>(all.stringPropertyNames())) {
+            String value = all.getProperty(key).trim();
             try {
                 set(key, value);
             } catch (IllegalArgumentException e) {
@@ -148,6 +157,8 @@ public final class RuntimeConfig {
     private void set(String key, String value) {
         if (key.equals("enabled")) {
             enabled = flag(value);
+        } else if (key.equals("preset")) {
+            Presets.refuse();
         } else if (key.equals("output")) {
             output = value;
         } else if (key.equals("source")) {
@@ -166,6 +177,8 @@ public final class RuntimeConfig {
             inputEvents = flag(value);
         } else if (key.equals("process-state-summary")) {
             processStateSummary = flag(value);
+        } else if (reports.set(key, value)) {
+            return;
         } else if (key.equals("detectors")) {
             setDetectors(value);
         } else if (key.indexOf('.') > 0) {

@@ -38,6 +38,7 @@ final class Session implements Runnable {
     private volatile Recorder recorder;
     private volatile LooperMonitor monitor;
     private volatile FrameTimes frames;
+    private volatile Reporting reporting;
 
     /** Made when the first detector is switched on, with the detectors' thread. Set by the thread of Background. */
     private volatile Detectors detectors;
@@ -94,17 +95,23 @@ final class Session implements Runnable {
         // First of all: it is that of a process that has just begun.
         activities.readImportance();
         RuntimeConfig c = given != null ? given : RuntimeConfig.read(context);
+        String process = ProcessName.read();
+        Reporting reports = Reporting.prepare(context, this, c, process);
         if (!c.enabled) {
             disable(c);
             stop();
             TracegenRuntime.ended(this);
+            if (reports != null) {
+                reports.begin(null, foreground, null);
+            }
             return;
         }
         logProblems(c);
         RecorderOptions options = c.recorder;
-        String process = ProcessName.read();
-        options.platform(new AndroidPlatform());
+        AndroidPlatform platform = new AndroidPlatform();
+        options.platform(platform);
         File output = OutputPath.of(context, c.output, process);
+        platform.machine(new MachineState(context, output));
         options.output(output);
         options.mapping(c.mapping == null ? null : mapping(context, new File(c.mapping)));
         options.meta("package", context.getPackageName()).meta("process", process);
@@ -116,6 +123,14 @@ final class Session implements Runnable {
         if (stopped) {
             r.stop();
             return;
+        }
+        if (reports != null) {
+            reporting = reports;
+            reports.begin(r, foreground, output == null ? null : output.getParentFile());
+            if (stopped) {
+                reports.stop();
+                return;
+            }
         }
         ExitInfo.begin(context, output, process, c.processStateSummary, options);
         foreground.report(r);
@@ -232,11 +247,36 @@ final class Session implements Runnable {
         return m;
     }
 
+    /** Stops recording after a time, because it was switched on for that time. */
+    void endAfter(long millis) {
+        new Handler(Looper.getMainLooper()).postDelayed(new Runnable() {
+            @Override
+            public void run() {
+                if (!stopped) {
+                    Log.i(TracegenRuntime.TAG, "the time for which recording was switched on is over");
+                    stop();
+                    TracegenRuntime.ended(Session.this);
+                }
+            }
+        }, millis);
+    }
+
+    /** Stops recording, because the collector has switched it off. Settings are fetched still. */
+    void switchedOff() {
+        reporting = null;
+        stop();
+        TracegenRuntime.ended(this);
+    }
+
     /** Stops recording. Does not wait, and has no effect the second time. */
     void stop() {
         stopped = true;
         PostedBy.end();
         Recorder r = recorder;
+        Reporting reports = reporting;
+        if (reports != null) {
+            reports.stop();
+        }
         Detectors d = detectors;
         if (d != null) {
             d.stop();

@@ -110,6 +110,28 @@ public final class TracegenRuntime {
     }
 
     /**
+     * Switches recording on for some time on this device, although the app's file has {@code enabled = false}, and
+     * sends all reports meanwhile, whatever the sampling is. It begins now, and again at each start of a process that
+     * calls {@link #start(Context)}, until the time is over. Settings of the collector that switch recording off have
+     * precedence. The time is written on another thread.
+     *
+     * @param context any Context of the app
+     * @param minutes at most 43,200; 0 ends it at the next start
+     */
+    public static void enableFor(Context context, final int minutes) {
+        final Context app = context;
+        Background.run(new Runnable() {
+            @Override
+            public void run() {
+                if (SwitchOn.set(app, minutes, System.currentTimeMillis()) && minutes > 0) {
+                    // A session that runs already may leave out reports.
+                    start(app);
+                }
+            }
+        });
+    }
+
+    /**
      * Switches a detector on or off, now or as soon as recording has started. Returns at once. The next start of a
      * recording goes by its configuration again.
      *

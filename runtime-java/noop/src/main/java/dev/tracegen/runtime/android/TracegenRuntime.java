@@ -64,4 +64,13 @@ public final class TracegenRuntime {
     public static boolean detector(String name, boolean on) {
         return false;
     }
+
+    /**
+     * Does nothing.
+     *
+     * @param context ignored
+     * @param minutes ignored
+     */
+    public static void enableFor(Context context, int minutes) {
+    }
 }

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/fleet"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// collector is the command collect, in this process.
+type collector struct {
+	url    string
+	cancel context.CancelFunc
+	code   chan int
+	rest   chan string // what it has printed after the address
+}
+
+func startCollect(t *testing.T, args ...string) *collector {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	out, in := io.Pipe()
+	c := &collector{cancel: cancel, code: make(chan int, 1), rest: make(chan string, 1)}
+	go func() {
+		c.code <- run(ctx, append([]string{"collect", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""), io.Discard,
+			in)
+		in.Close()
+	}()
+	t.Cleanup(cancel)
+	lines := bufio.NewReader(out)
+	first, err := lines.ReadString('\n')
+	_, address, found := strings.Cut(first, "listening on ")
+	if err != nil || !found {
+		t.Fatalf("%q %v", first, err)
+	}
+	c.url, _, _ = strings.Cut(address, ",")
+	go func() {
+		rest, _ := io.ReadAll(lines)
+		c.rest <- string(rest)
+	}()
+	return c
+}
+
+// stop stops it as a signal does.
+func (c *collector) stop(t *testing.T) {
+	t.Helper()
+	c.cancel()
+	select {
+	case code := <-c.code:
+		if rest := <-c.rest; code != exitDone || rest != "tracegen: stopped; all that was received is stored\n" {
+			t.Fatalf("exit code %d: %s", code, rest)
+		}
+	case <-time.After(2 * time.Minute):
+		t.Fatal("it does not stop")
+	}
+}
+
+func (c *collector) send(t *testing.T, method, path string, body []byte, headers ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write(body)
+	z.Close()
+	r, err := http.NewRequest(method, c.url+path, &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Encoding", "gzip")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%d %s %v", answer.StatusCode, text, err)
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// collectedMapping has the methods that the reports below name.
+const collectedMapping = `17,1,com.example.Main onCreate (Landroid.os.Bundle;)V
+%d,1,com.example.feed.Feed load (I)V
+%d,1,com.example.feed.Row bind ()V
+1048574,1,android.os.Handler dispatchMessage (Landroid.os.Message;)V
+`
+
+// writeMappings writes the mappings of two builds, in which methods have different IDs.
+func writeMappings(t *testing.T, dir string) (digests [2]string, load [2]int) {
+	t.Helper()
+	load = [2]int{97, 30}
+	for i := range digests {
+		methods := fmt.Sprintf(collectedMapping, load[i], load[i]+2)
+		m, err := mapping.Parse("", methods) // without a header, the digest is computed
+		if err != nil {
+			t.Fatal(err)
+		}
+		digests[i] = m.Digest()
+		text := "# tracegen-mapping 1\n# digest " + m.Digest() + "\n# runtime dev.tracegen.runtime.AppMethodBeat\n" + methods
+		if err := os.WriteFile(filepath.Join(dir, digests[i]+".txt"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return digests, load
+}
+
+// randomReports makes reports of two builds: stalls of all kinds and incidents, some without a user, version or calls.
+func randomReports(rnd *rand.Rand, n int, digests [2]string, load [2]int) []byte {
+	var b bytes.Buffer
+	for k := range n {
+		build := rnd.IntN(2)
+		code := 9 + 10*build + rnd.IntN(3)
+		basic := map[string]any{"package": "com.example", "mapping": digests[build], "what": "Handler (a.b) null: 1"}
+		if rnd.IntN(10) > 0 {
+			basic["versionName"], basic["versionCode"] = fmt.Sprint("1.", code), strconv.Itoa(code)
+		}
+		if rnd.IntN(4) > 0 {
+			basic["user"] = fmt.Sprint("user", rnd.IntN(30))
+		}
+		if rnd.IntN(10) > 0 {
+			basic["device"] = []string{"Pixel 7", "SM-A515F", "Redmi Note 8"}[rnd.IntN(3)]
+		}
+		kind := []string{"message", "message", "message", "idle-handler", "input", "sync-barrier"}[rnd.IntN(6)]
+		path := []int{1048574, 17, load[build] + 2*rnd.IntN(2)}[:1+rnd.IntN(3)]
+		stack := map[string]any{"hotPath": path}
+		if kind == "sync-barrier" || rnd.IntN(8) == 0 {
+			stack = map[string]any{"samples": []any{map[string]any{"thread": "main", "state": "WAITING", "count": 2, "frames": []string{
+				"android.os.MessageQueue.nativePollOnce(Native Method)", fmt.Sprint("com.example.Screen", rnd.IntN(2), ".show(Screen.java:7)")}}}}
+		}
+		timing := map[string]any{"wallMillis": 1_700_000_000_000 + rnd.Int64N(1e9), "durationMillis": float64(rnd.IntN(5e6)) / 1000}
+		if rnd.IntN(3) == 0 {
+			timing["suspendedMillis"] = 100
+		}
+		recording := fmt.Sprintf("%016x", rnd.IntN(n/3+1))
+		text, err := json.Marshal(map[string]any{"format": "tracegen-report", "version": 1, "kind": kind, "detector": "looper",
+			"id": fmt.Sprintf("%s-s%d-1", recording, k), "basic": basic, "timing": timing, "stack": stack})
+		if err != nil {
+			panic(err)
+		}
+		b.Write(append(text, '\n'))
+	}
+	return b.Bytes()
+}
+
+// readGroups returns what group reports of the directories of a collector.
+func readGroups(t *testing.T, args ...string) fleet.Fleet {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if code := run(t.Context(), append([]string{"group", "--format", "json", "--top", "0"}, args...), strings.NewReader(""), &out,
+		&errs); code != exitDone {
+		t.Fatalf("exit code %d: %s", code, &errs)
+	}
+	var f fleet.Fleet
+	if err := json.Unmarshal(out.Bytes(), &f); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestQueriesGiveWhatGroupGives sends reports to a collector, and runs the queries of docs/sql with DuckDB on the files
+// that it has written.
+//
+// Invariant: The queries of docs/sql return what group reports of the same reports.
+func TestQueriesGiveWhatGroupGives(t *testing.T) {
+	dir := t.TempDir()
+	mappings := filepath.Join(dir, "mappings")
+	if err := os.Mkdir(mappings, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	digests, load := writeMappings(t, mappings)
+	rnd := rand.New(rand.NewPCG(16, 12))
+	store := filepath.Join(dir, "collected")
+	for range 2 { // two segments
+		c := startCollect(t, "--store", store, "--mapping", mappings)
+		body := randomReports(rnd, 500, digests, load)
+		c.send(t, "POST", "/v1/reports", body)
+		if answer := c.send(t, "POST", "/v1/reports", body); !strings.HasPrefix(answer, `{"accepted":0,"duplicates":500,`) {
+			t.Error(answer)
+		}
+		c.stop(t)
+	}
+	want := readGroups(t, "--reports", store, "--mapping", mappings)
+	if len(want.Groups) < 12 || want.Stalls < 900 {
+		t.Fatalf("%d groups of %d stalls", len(want.Groups), want.Stalls)
+	}
+	query := func(name string) [][]string {
+		view, err1 := os.ReadFile("../../docs/sql/reports.sql")
+		sql, err2 := os.ReadFile("../../docs/sql/" + name + ".sql")
+		if err1 != nil || err2 != nil {
+			t.Fatal(err1, err2)
+		}
+		rows, err := oracle.QueryDuckDB(t.Context(), dir, string(view), string(sql))
+		oracle.Require(t, err)
+		return rows
+	}
+	worst := query("worst")
+	if len(worst) != len(want.Groups) {
+		t.Fatalf("%d groups, the query has %d", len(want.Groups), len(worst))
+	}
+	near := func(a string, b time.Duration) bool {
+		n, err := strconv.ParseFloat(a, 64)
+		return err == nil && math.Abs(n-float64(b)) <= 0.002*float64(b)+1
+	}
+	for i, g := range want.Groups {
+		row := worst[i]
+		text := fmt.Sprint(g.Key, " ", g.Worst.ReportKind, " ", g.Worst.Method, " ", g.Stalls, " ", g.Recordings, " ", g.Users, " ",
+			g.Total.Nanoseconds(), " ", g.Mean.Nanoseconds())
+		if got := strings.Join(row[:8], " "); got != text {
+			t.Errorf("group %d is\n%s, the query says\n%s", i+1, text, got)
+		}
+		score, err := strconv.ParseFloat(row[11], 64)
+		if err != nil || math.Abs(score-g.Score) > 1e-6*g.Score || !near(row[8], g.Median) || !near(row[9], g.P90) ||
+			row[10] != fmt.Sprint(g.Longest.Nanoseconds()) || row[12] != g.First || row[13] != g.Last {
+			t.Errorf("group %d is\n%+v, the query says\n%q", i+1, g, row)
+		}
+		if since, err := time.Parse("2006-01-02 15:04:05", row[14][:19]); err != nil || !since.Equal(g.Since.Truncate(time.Second)) {
+			t.Errorf("group %d began %s, the query says %s", i+1, g.Since, row[14])
+		}
+	}
+	shares := func(name string, columns int, of func(g *fleet.StallGroup) []fleet.Share) {
+		rows, compared := query(name), 0
+		for _, g := range want.Groups {
+			var lines []string
+			for _, s := range of(g) {
+				lines = append(lines, strings.Trim(fmt.Sprint(s.Version, " ", s.Code, s.Device, " ", s.Stalls, " ", s.Users), " "))
+			}
+			var got []string
+			for _, row := range rows {
+				if row[0] == g.Key {
+					got = append(got, strings.Join(row[1:columns], " "))
+				}
+			}
+			compared += len(got)
+			if strings.Join(got, "\n") != strings.Join(lines, "\n") {
+				t.Errorf("%s of %s:\n%s\nthe query says\n%s", name, g.Key, strings.Join(lines, "\n"), strings.Join(got, "\n"))
+			}
+		}
+		if compared != len(rows) || compared < 20 {
+			t.Errorf("%s: %d of %d rows are of groups", name, compared, len(rows))
+		}
+	}
+	shares("since", 5, func(g *fleet.StallGroup) []fleet.Share { return g.ByVersion })
+	shares("devices", 4, func(g *fleet.StallGroup) []fleet.Share { return g.ByDevice })
+}

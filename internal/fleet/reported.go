@@ -1,0 +1,91 @@
+package fleet
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/stallreport"
+	"github.com/tracegen/tracegen/mapping/r8"
+)
+
+// keyFrames is how many frames of the app stand for a stack in the key of a report that has no calls.
+const keyFrames = 3
+
+// FromReport makes a stall of what a device has reported. names are those of its build; other is a mapping of R8 for the
+// frames of stacks if names have none, it may be nil. The ID of a method stands for one that names lack; the key is of no
+// use in another build then.
+//
+// The key of a stalled message is that of its hot path, as in a recording. An idle handler, an input event and an
+// incident have keys of their own kind. Without calls, the innermost frames of the app in the stack with the most
+// samples stand for the hot path; without a stack, what the report says has run.
+func FromReport(r *stallreport.Report, names *analysis.Names, other *r8.Mapping) Stall {
+	s := Stall{
+		Recording: r.Recording, ReportID: r.ID, ReportKind: r.Kind, Detector: analysis.Printable(r.Detector),
+		App: r.Package, Version: analysis.Printable(r.VersionName), Code: analysis.Printable(r.VersionCode),
+		Device: analysis.Printable(r.Device), User: analysis.Printable(r.User),
+		Wall: r.Ran().Nanoseconds(), CPU: -1, Title: analysis.Printable(cmp.Or(r.What, r.Kind)),
+		Scene: analysis.Printable(r.Scene),
+	}
+	if r.Began != nil {
+		s.Time = *r.Began
+	}
+	cause := analysis.Reported{Ran: r.Ran(), CPU: -1, GC: -1, LockOwner: r.LockOwner}
+	if r.CPU != nil {
+		s.CPU, cause.CPU = r.CPU.Nanoseconds(), *r.CPU
+	}
+	if r.GC != nil {
+		cause.GC = *r.GC
+	}
+	path, key := analysis.NamedPath(names, r.HotPath)
+	for _, m := range path {
+		s.HotPath = append(s.HotPath, m.Identity())
+	}
+	var longest []string
+	var most int64
+	thread := r.Thread
+	for _, sample := range r.Samples {
+		if thread = cmp.Or(thread, sample.Thread); sample.Thread != "" && sample.Thread != thread {
+			continue // of the thread that held the lock
+		}
+		frames := analysis.NamedFrames(names, other, sample.Frames)
+		for range min(sample.Count, 100) {
+			cause.Samples = append(cause.Samples, analysis.ActivityOf(sample.State, frames))
+		}
+		if sample.Count > most {
+			longest, most = frames, sample.Count
+		}
+	}
+	if len(s.HotPath) == 0 {
+		s.HotPath = analysis.AppMethods(longest, keyFrames)
+		slices.Reverse(s.HotPath)
+		key = textKey("frames", s.HotPath)
+		if len(s.HotPath) == 0 {
+			key = textKey("what", []string{r.What})
+		}
+	}
+	if len(s.HotPath) > 0 {
+		s.Method = s.HotPath[len(s.HotPath)-1]
+	}
+	if s.Key = key; r.Kind != stallreport.KindMessage {
+		s.Key = r.Kind + ":" + key
+	}
+	cause.Method = s.Method
+	s.Kind, s.Verdict = analysis.VerdictOnReport(cause)
+	if r.Kind != stallreport.KindMessage {
+		s.Verdict = r.Kind + ", " + s.Verdict
+	}
+	return s
+}
+
+// textKey is a key of texts. of separates keys of different things.
+func textKey(of string, texts []string) string {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s\n", of)
+	for _, t := range texts {
+		fmt.Fprintf(h, "%s\n", t)
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
+}

@@ -1,0 +1,130 @@
+package fleet
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// A store with reports has two more buckets. bucketReports has each report by its ID, with the key of its stall, or
+// [recorded] if the store has the stall from a recording. bucketReported has the digest that stands for a recording
+// of which the store has reports, by the recording's ID: that of its content if the recording was added, or else
+// [reportedDigest].
+//
+// A report's stall has a key that ends in the SHA-256 of the report's ID in place of a number.
+var (
+	bucketReports  = []byte("reports")
+	bucketReported = []byte("reported")
+	recorded       = []byte{1}
+)
+
+// reportedDigest stands for a recording that is not in the store itself.
+func reportedDigest(id string) Digest { return sha256.Sum256([]byte("recording " + id)) }
+
+// AddReports adds stalls that devices have reported, all or none, and returns how many are new. A report that is there
+// already stays as it is, and so does the stall of a recording that the report is about. Each stall must have a
+// ReportID.
+func (s *Store) AddReports(stalls []Stall) (added int, err error) {
+	err = s.db.Update(func(tx *bolt.Tx) error {
+		added = 0
+		if err := tx.Bucket(bucketFormat).Put(keyVersion, []byte(storeWithReports)); err != nil {
+			return err
+		}
+		reports, reported := tx.Bucket(bucketReports), tx.Bucket(bucketReported)
+		for i := range stalls {
+			c := &stalls[i]
+			if reports.Get([]byte(c.ReportID)) != nil {
+				continue
+			}
+			d := reportedDigest(c.Recording)
+			if known := reported.Get([]byte(c.Recording)); known != nil {
+				copy(d[:], known)
+			} else {
+				info, err := json.Marshal(Info{Name: c.Recording, Version: c.Version, Code: c.Code, User: c.User,
+					ID: c.Recording})
+				if err != nil {
+					return err
+				}
+				if err := tx.Bucket(bucketRecordings).Put(d[:], info); err != nil {
+					return err
+				}
+				if err := reported.Put([]byte(c.Recording), d[:]); err != nil {
+					return err
+				}
+			}
+			if err := putReport(tx, c, d); err != nil {
+				return err
+			}
+			added++
+		}
+		return nil
+	})
+	return added, err
+}
+
+// putReport stores the stall of a report, of a recording for which d stands.
+func putReport(tx *bolt.Tx, c *Stall, d Digest) error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	number := sha256.Sum256([]byte(c.ReportID))
+	key := append([]byte(c.Key), 0)
+	key = append(append(key, d[:]...), number[:]...)
+	if err := tx.Bucket(bucketStalls).Put(key, text); err != nil {
+		return err
+	}
+	return tx.Bucket(bucketReports).Put([]byte(c.ReportID), key)
+}
+
+// takeOver makes the reports of a recording that is added belong to it. A report of a stall that the recording has is
+// removed: the recording shows more of the stall.
+func takeOver(tx *bolt.Tx, e *Entry) error {
+	if e.Info.ID == "" {
+		return nil
+	}
+	reports, reported, stalls := tx.Bucket(bucketReports), tx.Bucket(bucketReported), tx.Bucket(bucketStalls)
+	of := map[string]bool{}
+	for i := range e.Stalls {
+		if id := e.Stalls[i].ReportID; id != "" {
+			of[id] = true
+		}
+	}
+	// A cursor must not be used while its bucket changes.
+	type report struct{ id, key []byte }
+	var known []report
+	prefix := []byte(e.Info.ID + "-")
+	c := reports.Cursor()
+	for id, key := c.Seek(prefix); bytes.HasPrefix(id, prefix); id, key = c.Next() {
+		known = append(known, report{bytes.Clone(id), bytes.Clone(key)})
+	}
+	for _, r := range known {
+		if bytes.Equal(r.key, recorded) {
+			continue
+		}
+		text := bytes.Clone(stalls.Get(r.key))
+		if err := stalls.Delete(r.key); err != nil {
+			return err
+		}
+		var c Stall
+		if of[string(r.id)] || json.Unmarshal(text, &c) != nil {
+			continue
+		}
+		if err := putReport(tx, &c, e.Recording); err != nil {
+			return err
+		}
+	}
+	for id := range of {
+		if err := reports.Put([]byte(id), recorded); err != nil {
+			return err
+		}
+	}
+	if d := reportedDigest(e.Info.ID); len(known) > 0 {
+		if err := tx.Bucket(bucketRecordings).Delete(d[:]); err != nil {
+			return err
+		}
+	}
+	return reported.Put([]byte(e.Info.ID), e.Recording[:])
+}
