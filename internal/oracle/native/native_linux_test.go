@@ -2,6 +2,7 @@ package native
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"context"
 	"debug/elf"
@@ -161,6 +162,12 @@ func checkLibrary(t *testing.T, f *zip.File) elf.Machine {
 	return lib.Machine
 }
 
+// What HotSpot prints when it gets SIGQUIT, and how often NativeProof sends it.
+const (
+	dump    = "Full thread dump"
+	signals = 20
+)
+
 // TestJVM runs the detectors on HotSpot: a lag through the real hook and classes, and signals, which HotSpot still
 // gets, each once.
 func TestJVM(t *testing.T) {
@@ -192,19 +199,37 @@ func TestJVM(t *testing.T) {
 			"dev.tracegen.runtime.detector.NativeProof"}
 		cmd := exec.CommandContext(ctx, j.Tool("java"), append(flags, args...)...)
 		cmd.Env = append(os.Environ(), "LD_PRELOAD="+preload)
-		out, err := cmd.CombinedOutput()
+		in, err := cmd.StdinPipe()
 		if err != nil {
-			t.Fatalf("java %v: %v\n%s", args, err, out)
+			t.Fatal(err)
 		}
-		return string(out)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		// HotSpot prints its stacks some time after the signal.
+		var text strings.Builder
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			fmt.Fprintln(&text, lines.Text())
+			if strings.Count(text.String(), dump) == signals && strings.Contains(text.String(), "proved: sigquit") {
+				in.Close()
+			}
+		}
+		if err := cmd.Wait(); err != nil {
+			t.Fatalf("java %v: %v\n%s", args, err, text.String())
+		}
+		return text.String()
 	}
 	java(dir, "", "unsupported", "this process has no libinput.so")
 	out := java(dir, filepath.Join(dir, "libinput.so"), "all")
 	if !strings.Contains(out, "proved: native-touch") || !strings.Contains(out, "proved: sigquit") {
 		t.Errorf("not all was proved:\n%s", out)
 	}
-	// 20 signals while the detector was on, and one after.
-	if n := strings.Count(out, "Full thread dump"); n != 21 {
-		t.Errorf("HotSpot printed its stacks %d times, want 21", n)
+	if n := strings.Count(out, dump); n != signals {
+		t.Errorf("HotSpot printed its stacks %d times, want %d", n, signals)
 	}
 }
