@@ -41,7 +41,8 @@ abstract class TouchSource {
                 return "this process has no libinput.so";
             }
             if (counts[1] + counts[2] == 0) {
-                return "libinput.so has 0 slots" + (counts[4] != 0 ? ", and packed relocations, which are not read" : "");
+                return "libinput.so has 0 slots"
+                        + (counts[4] != 0 ? ", and packed relocations, which are not read" : "");
             }
             return null;
         }
