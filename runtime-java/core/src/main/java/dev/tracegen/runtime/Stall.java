@@ -11,6 +11,12 @@ import org.jspecify.annotations.Nullable;
  * Immutable.
  */
 public final class Stall {
+    /**
+     * What it was: {@link MessageRecord#NORMAL} for a message or an outermost call, {@link MessageRecord#IDLE_HANDLER},
+     * or {@link MessageRecord#INPUT}.
+     */
+    public final int kind;
+
     /** The name of the thread that it ran on. */
     public final String thread;
 
@@ -107,6 +113,8 @@ public final class Stall {
     public final @Nullable List<PendingMessage> pending;
 
     Stall(ThreadTrace trace, MessageRecord message, StallFacts facts, CallTree tree, List<MessageRecord> history) {
+        this.kind = message.kind == MessageRecord.IDLE_HANDLER || message.kind == MessageRecord.INPUT ? message.kind
+                : MessageRecord.NORMAL;
         this.thread = trace.name();
         this.description = message.description;
         this.kind = message.kind > MessageRecord.MERGED ? message.kind : MessageRecord.NORMAL;
@@ -136,6 +144,7 @@ public final class Stall {
     /** Creates a copy with other texts. */
     Stall(Stall s, String thread, String description, String lockOwner, String scene, List<MessageRecord> history,
             List<ThreadStack> samples) {
+        this.kind = s.kind;
         this.thread = thread;
         this.description = description;
         this.kind = s.kind;

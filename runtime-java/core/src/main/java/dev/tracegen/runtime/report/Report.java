@@ -4,6 +4,7 @@ import dev.tracegen.runtime.CallItem;
 import dev.tracegen.runtime.CallTree;
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.MappingInfo;
+import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Platform;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.Stall;
@@ -147,7 +148,8 @@ public final class Report {
 
     /** Returns the kind of a stall. */
     static String kind(Stall stall) {
-        return "message";
+        return stall.kind == MessageRecord.IDLE_HANDLER ? "idle-handler"
+                : stall.kind == MessageRecord.INPUT ? "input" : "message";
     }
 
     /**

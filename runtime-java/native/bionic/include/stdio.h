@@ -1,0 +1,1 @@
+/* jni.h includes this file and uses nothing of it. */
