@@ -27,12 +27,6 @@ public final class Stall {
      */
     public final String description;
 
-    /**
-     * What it was: {@link MessageRecord#NORMAL} for a message or an outermost call, {@link
-     * MessageRecord#IDLE_HANDLER} or {@link MessageRecord#INPUT}.
-     */
-    public final int kind;
-
     /** When it began, in {@link Platform#nanoTime()}. */
     public final long beginNanos;
 
@@ -100,7 +94,7 @@ public final class Stall {
     /** The number of the thread in the recording. */
     public final int threadIndex;
 
-    /** Stacks of the thread and of those that it waited for, taken while the stall lasted, the first ones; at most 16. */
+    /** The first stacks of the thread, and of those that it waited for, taken while the stall lasted; at most 16. */
     public final List<ThreadStack> samples;
 
     /** Identifies stalls of the same cause: a hash of the IDs on the hot path, see {@link CallTree#stackKey}. */
@@ -113,8 +107,6 @@ public final class Stall {
     public final @Nullable List<PendingMessage> pending;
 
     Stall(ThreadTrace trace, MessageRecord message, StallFacts facts, CallTree tree, List<MessageRecord> history) {
-        this.kind = message.kind == MessageRecord.IDLE_HANDLER || message.kind == MessageRecord.INPUT ? message.kind
-                : MessageRecord.NORMAL;
         this.thread = trace.name();
         this.description = message.description;
         this.kind = message.kind > MessageRecord.MERGED ? message.kind : MessageRecord.NORMAL;
@@ -144,7 +136,6 @@ public final class Stall {
     /** Creates a copy with other texts. */
     Stall(Stall s, String thread, String description, String lockOwner, String scene, List<MessageRecord> history,
             List<ThreadStack> samples) {
-        this.kind = s.kind;
         this.thread = thread;
         this.description = description;
         this.kind = s.kind;

@@ -236,7 +236,8 @@ public final class ThreadTrace {
                 message.text(running == null ? "" : running);
             }
             int kind = runningKind;
-            message.set(kind == MessageRecord.NORMAL ? message.kindOfText() : kind, number, 1, since, now - since, used, firstRecord, sequence());
+            message.set(kind == MessageRecord.NORMAL ? message.kindOfText() : kind, number, 1, since, now - since,
+                    used, firstRecord, sequence());
             MessageHistory all = messageHistory();
             if (now - since >= recorder.options().slowNanos(kind)) {
                 recorder.stallEnded(this, message.record(), all.snapshot());
