@@ -36,7 +36,7 @@ func (in *Injector) FitsWithoutTrial(c *classfile.Class, bodies []classfile.Code
 	notes := len(notesPrefix)
 	for i := range bodies {
 		b := &bodies[i]
-		most := grown(b.Bytecode)
+		most := grown(b.Bytecode, in.options.Posts)
 		crossesLimit := len(b.Bytecode) <= hugeMethodLimit && most > hugeMethodLimit
 		if most > shortBranches || in.options.KeepCompilable && crossesLimit {
 			return false
@@ -52,10 +52,11 @@ func (in *Injector) FitsWithoutTrial(c *classfile.Class, bodies []classfile.Code
 }
 
 // grown returns an upper bound of the length of the code with its calls. The instructions that cause growth are
-// returns, athrows, invokespecials (of a constructor) and switches (by padding). It counts the bytes that have the
-// value of such an opcode, of which there are at least as many as instructions.
-func grown(bytecode []byte) int {
-	const most = widestCall + 3 // 3 for the padding of a switch
+// returns, athrows, invokespecials (of a constructor), switches (by padding), and with posts the calls that may have
+// probes. It counts the bytes that have the value of such an opcode, of which there are at least as many as
+// instructions.
+func grown(bytecode []byte, posts bool) int {
+	const most = widestCall + 3 // 3 for the padding of a switch; a probe is no longer than this
 	if n := len(bytecode) * (1 + most); n <= hugeMethodLimit {
 		return n
 	}
@@ -65,6 +66,10 @@ func grown(bytecode []byte) int {
 	}
 	for _, op := range []code.Op{code.Athrow, code.Invokespecial, code.Tableswitch, code.Lookupswitch} {
 		calls += bytes.Count(bytecode, []byte{byte(op)})
+	}
+	if posts {
+		calls += bytes.Count(bytecode, []byte{byte(code.Invokevirtual)}) +
+			bytes.Count(bytecode, []byte{byte(code.Invokeinterface)})
 	}
 	return len(bytecode) + most*calls
 }

@@ -53,7 +53,7 @@ func TestFitsWithoutTrial(t *testing.T) {
 	classes := append(append(realClasses(t), nearTheLimits()...), refusedOnes()...)
 	for _, options := range []inject.Options{{Exits: inject.ExitsNormal},
 		{Exits: inject.ExitsThrows, ConstructorEntry: inject.EntryAfterSuper},
-		{Exits: inject.ExitsExact}, {KeepCompilable: true}} {
+		{Exits: inject.ExitsExact}, {KeepCompilable: true}, {Posts: true}} {
 		in := inject.New(options)
 		for _, c := range classes {
 			methods, code := bodies(c)

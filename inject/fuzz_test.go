@@ -25,7 +25,8 @@ func FuzzRewrite(f *testing.F) {
 			return
 		}
 		o := inject.Options{Exits: exits[int(mode)%len(exits)],
-			ConstructorEntry: inject.ConstructorEntry(int(mode) / len(exits) % 2), KeepCompilable: mode&64 != 0}
+			ConstructorEntry: inject.ConstructorEntry(int(mode) / len(exits) % 2), KeepCompilable: mode&64 != 0,
+			Posts: mode&128 != 0}
 		in := inject.New(o)
 		request := inject.Request{}
 		for _, m := range acceptable(in, c) {
@@ -37,10 +38,10 @@ func FuzzRewrite(f *testing.F) {
 		in.Try(c, nil, inject.FocusAdd)
 		in.Try(c, nil, inject.FocusHook)
 		inject.FocusHooks(map[string]inject.Ancestry{c.Name(): inject.AncestryOf(c)})
-		_ = inject.CheckRuntime(c, true)
+		_ = inject.CheckRuntime(c, true, true)
 		_ = inject.CheckMappingInfo(c)
 		_, _ = inject.AddRequires(c, "m")
-		_, err = inject.Reached(c.Name(), func(name string) ([]inject.Calls, error) {
+		_, err = inject.Reached(c.Name(), true, func(name string) ([]inject.Calls, error) {
 			if name == c.Name() {
 				return []inject.Calls{inject.CallsOf(c), inject.CallsOf(c)}, nil
 			}

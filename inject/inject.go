@@ -13,6 +13,8 @@
 // leaves the method and that the [ExitMode] covers; a branch to such an instruction jumps to the exit call. With
 // [ExitsExact] a handler for any exception is appended; it reports the exit and throws the exception again. It
 // covers the code behind the entry call, without the exit calls and returns, so that no path reports an exit twice.
+// With [Options].Posts a probe stands in front of each call that posts a message. It copies the operands that identify
+// the message, and calls posted with them and the ID; a branch to the call jumps to the probe.
 //
 // # What strip needs
 //
@@ -108,6 +110,9 @@ type Options struct {
 	// KeepCompilable refuses methods whose code would grow past 8,000 bytes: HotSpot does not compile longer ones,
 	// unless it runs with -XX:-DontCompileHugeMethods. Methods that are longer already are not refused.
 	KeepCompilable bool
+	// Posts inserts a probe in front of each call that posts a message or hands a Runnable to an Executor, in the
+	// methods that get an ID.
+	Posts bool
 }
 
 // Normalized returns o with everything that its values imply: an empty RuntimeClass becomes [DefaultRuntimeClass],

@@ -14,15 +14,16 @@ type methodPlan struct {
 	method     *classfile.Member
 	code       classfile.Code
 	depths     code.Depths
-	entries    []code.Insertion // the entry calls
-	insertions []code.Insertion // the entry and exit calls, in order
-	push       []byte           // the instruction that pushes the ID
-	entry      []byte           // the bytecode that reports the entry
-	exit       []byte           // the bytecode that reports the exit, empty until it is needed
-	around     code.Handler     // the handler of exact exits
-	handler    []byte           // its bytecode
-	ranges     [][2]int         // what it covers
-	need       int              // the max_stack that the inserted code needs
+	entries    []code.Insertion  // the entry calls
+	insertions []code.Insertion  // the entry and exit calls, in order
+	push       []byte            // the instruction that pushes the ID
+	entry      []byte            // the bytecode that reports the entry
+	exit       []byte            // the bytecode that reports the exit, empty until it is needed
+	probes     [postForms][]byte // the bytecode of each form of probe, empty until it is needed
+	around     code.Handler      // the handler of exact exits
+	handler    []byte            // its bytecode
+	ranges     [][2]int          // what it covers
+	need       int               // the max_stack that the inserted code needs
 }
 
 // reset empties the plan, which keeps its memory, for another method.
@@ -30,6 +31,9 @@ func (p *methodPlan) reset(m *classfile.Member) {
 	p.method, p.need = m, 0
 	p.entries, p.insertions, p.ranges = p.entries[:0], p.insertions[:0], p.ranges[:0]
 	p.push, p.entry, p.exit, p.handler = p.push[:0], p.entry[:0], p.exit[:0], p.handler[:0]
+	for i := range p.probes {
+		p.probes[i] = p.probes[i][:0]
+	}
 }
 
 // method adds the edit of one method: entry and exit calls with the ID, unless that is 0, and with focus the focus
@@ -161,8 +165,8 @@ func (w *writer) planEntries(words int) (*code.Initialised, error) {
 }
 
 // planExits plans the exit calls of the exit mode, in front of those instructions that leave the method where it
-// counts as entered. It merges entry and exit calls by their position, and plans the ranges of the handler of exact
-// exits.
+// counts as entered, and the probes in front of calls that post. It merges all calls by their position, and
+// plans the ranges of the handler of exact exits.
 func (w *writer) planExits(entered *code.Initialised) error {
 	p := &w.plan
 	entries, bytecode := p.entries, p.code.Bytecode
@@ -176,14 +180,19 @@ func (w *writer) planExits(entered *code.Initialised) error {
 			}
 			size = in.Size
 		}
+		if w.options.Posts && (op == code.Invokevirtual || op == code.Invokeinterface) {
+			if form, ok := postFormOf(w.class.ConstantPool(), bytecode, pc); ok {
+				entries = p.takeEntries(entries, pc)
+				p.insertProbe(&w.block, form, pc)
+			}
+			continue
+		}
 		if !op.IsReturn() && op != code.Athrow {
 			continue
 		}
 		leaves := isEntered(entered, pc) && (op.IsReturn() || throws && op == code.Athrow && !covered(&p.code, pc))
 		if leaves {
-			for len(entries) > 0 && entries[0].PC <= pc {
-				p.insertions, entries = append(p.insertions, entries[0]), entries[1:]
-			}
+			entries = p.takeEntries(entries, pc)
 			p.makeExit(&w.block)
 			p.insertExit(op, pc)
 		}
@@ -193,6 +202,14 @@ func (w *writer) planExits(entered *code.Initialised) error {
 		p.planRanges(entered)
 	}
 	return nil
+}
+
+// takeEntries adds the entry calls at pc and before to the insertions, and returns the others.
+func (p *methodPlan) takeEntries(entries []code.Insertion, pc int) []code.Insertion {
+	for len(entries) > 0 && entries[0].PC <= pc {
+		p.insertions, entries = append(p.insertions, entries[0]), entries[1:]
+	}
+	return entries
 }
 
 // isEntered reports whether the method counts as entered at pc. entered is the result of planEntries.
@@ -212,7 +229,7 @@ func (p *methodPlan) planRanges(entered *code.Initialised) {
 	}
 	if entered == nil {
 		for _, in := range p.insertions {
-			if !in.Entry {
+			if code.Op(p.code.Bytecode[in.PC]).IsReturn() && !in.Entry {
 				leaveOut(in.PC, in.PC+1)
 			}
 		}
@@ -272,14 +289,18 @@ func (p *methodPlan) insertExit(op code.Op, pc int) {
 //
 // The new max_stack is the old one, or the greatest depth at an inserted call plus the words that the call needs,
 // if that is more. In a method with a jsr, depths are only assumed, and the new max_stack is one more than the old
-// one: the stack of a valid method is never deeper than its max_stack, and an entry or exit call needs one word.
+// one: the stack of a valid method is never deeper than its max_stack, and an entry or exit call needs one word. With
+// a probe, which needs three words, it is three more.
 // Strip assumes that a max_stack equal to what the inserted code needs was raised, and that the old one was the
 // greatest depth of the old code.
 func (p *methodPlan) maxStack() (stack uint16, misleading bool, err error) {
 	old := int(p.code.MaxStack)
 	n := max(old, p.need)
 	if p.depths.Subroutines {
-		n = old + 1
+		n = old + entryStackWords
+		if p.hasProbe() {
+			n = old + probeStackWords
+		}
 		if n < p.need {
 			return 0, false, fmt.Errorf("%w: the inserted code needs %d words of stack, but max_stack is %d",
 				ErrMalformed, p.need, old)

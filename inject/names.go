@@ -22,6 +22,10 @@ const (
 	exitName       = "o"
 	callDescriptor = "(I)V"
 
+	postName             = "posted"
+	postObjectDescriptor = "(Ljava/lang/Object;Ljava/lang/Object;I)V"
+	postWhatDescriptor   = "(Ljava/lang/Object;II)V"
+
 	focusCallName       = "at"
 	focusCallDescriptor = "(Landroid/app/Activity;Z)V"
 	focusName           = "onWindowFocusChanged"
@@ -45,6 +49,7 @@ const (
 	bipushID          = 6       // pushed by two bytes
 	shortBranches     = 32000   // in code of at most this many bytes, every branch fits two bytes
 	entryStackWords   = 1
+	probeStackWords   = 3 // the two words that are copied, and the ID
 	maxStackLimit     = math.MaxUint16
 	lastID            = contract.LastMethodID
 )
@@ -58,6 +63,8 @@ type block struct {
 	entry        uint16 // Methodrefs, 0 until they are added
 	exit         uint16
 	focus        uint16
+	postObject   uint16
+	postWhat     uint16
 	integers     []uint16 // the indices of the IDs' Integers, in the order of the methods
 	pushed       int      // how many of integers have been used
 	trial        bool     // the ID is pushed by the longest instruction

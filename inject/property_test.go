@@ -159,7 +159,8 @@ func TestRewriteTakesWhatTryTakes(t *testing.T) {
 	var modes []inject.Options
 	for _, exits := range inject.ExitModes() {
 		for _, entry := range inject.ConstructorEntries() {
-			modes = append(modes, inject.Options{Exits: exits, ConstructorEntry: entry})
+			modes = append(modes, inject.Options{Exits: exits, ConstructorEntry: entry},
+				inject.Options{Exits: exits, ConstructorEntry: entry, Posts: true})
 		}
 	}
 	rewritten := 0

@@ -11,11 +11,14 @@ import (
 )
 
 // CheckRuntime returns an error if instrumented code could not call the runtime class c. It must be a public class
-// with public static methods i and o, and with focus also at.
-func CheckRuntime(c *classfile.Class, focus bool) error {
+// with public static methods i and o, with focus also at, and with posts also the two methods posted.
+func CheckRuntime(c *classfile.Class, focus, posts bool) error {
 	needed := [][2]string{{entryName, callDescriptor}, {exitName, callDescriptor}}
 	if focus {
 		needed = append(needed, [2]string{focusCallName, focusCallDescriptor})
+	}
+	if posts {
+		needed = append(needed, [2]string{postName, postObjectDescriptor}, [2]string{postName, postWhatDescriptor})
 	}
 	if c.AccessFlags()&classfile.AccInterface != 0 {
 		return fmt.Errorf("runtime class %s is an interface; it must be a class", c.Name())
@@ -27,7 +30,11 @@ func CheckRuntime(c *classfile.Class, focus bool) error {
 	for _, n := range needed {
 		m := findMethod(c, n[0], n[1])
 		if m == nil {
-			return fmt.Errorf("runtime class %s has no method %s%s", c.Name(), n[0], n[1])
+			way := ""
+			if n[0] == postName {
+				way = ", which the probes of --trace-posts call; use a runtime that has it, or leave the option out"
+			}
+			return fmt.Errorf("runtime class %s has no method %s%s%s", c.Name(), n[0], n[1], way)
 		}
 		if m.AccessFlags&want != want {
 			return fmt.Errorf("method %s%s of runtime class %s is not public and static", n[0], n[1], c.Name())
@@ -118,10 +125,10 @@ func (c *Calls) method(name, descriptor string) *MethodCalls {
 }
 
 // Reached finds the classes that the runtime class uses: every class with code that may run when one of the runtime
-// class's methods i, o and at is called. If these classes were instrumented, their calls of the runtime would call
-// it again, without end.
+// class's methods i, o and at is called, and with posts also posted. If these classes were instrumented, their calls of
+// the runtime would call it again, without end.
 //
-// It follows direct calls, breadth first, from these three methods. A called method is looked up in the named class
+// It follows direct calls, breadth first, from these methods. A called method is looked up in the named class
 // and its superclasses. Calls, those of constructors included, and accesses of static fields also run the
 // initialisers of classes. Interface and virtual calls are followed only to the class that the instruction names,
 // since overriding methods are not looked for. Each method is followed once, so the time is linear in the code that
@@ -131,11 +138,16 @@ func (c *Calls) method(name, descriptor string) *MethodCalls {
 // contain the name more than once, as under META-INF/versions. All of them are followed. The result maps the name
 // of each class, without the runtime class, to one of the shortest paths of calls that lead there, such as
 // "AppMethodBeat.i -> Foo.bar".
-func Reached(runtimeClass string, find func(name string) ([]Calls, error)) (map[string]string, error) {
+func Reached(runtimeClass string, posts bool, find func(name string) ([]Calls, error)) (map[string]string, error) {
 	r := reach{seen: make(map[MethodRef]bool), classes: map[string]string{}}
 	for _, m := range [][2]string{{entryName, callDescriptor}, {exitName, callDescriptor},
 		{focusCallName, focusCallDescriptor}} {
 		r.push(MethodRef{runtimeClass, m[0], m[1]}, methodPath(runtimeClass, m[0]))
+	}
+	if posts {
+		for _, descriptor := range []string{postObjectDescriptor, postWhatDescriptor} {
+			r.push(MethodRef{runtimeClass, postName, descriptor}, methodPath(runtimeClass, postName))
+		}
 	}
 	for len(r.pending) > 0 {
 		step := r.pending[0]

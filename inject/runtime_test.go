@@ -18,33 +18,43 @@ func TestCheckRuntime(t *testing.T) {
 		return assembly.Method{Access: access, Name: name, Descriptor: descriptor, Locals: 2, Code: "return"}
 	}
 	const atDescriptor = "(Landroid/app/Activity;Z)V"
+	const postedDescriptor = "(Ljava/lang/Object;Ljava/lang/Object;I)V"
+	const postedWhatDescriptor = "(Ljava/lang/Object;II)V"
+	posted, postedWhat := method("posted", postedDescriptor, static), method("posted", postedWhatDescriptor, static)
 	i, o, at := method("i", "(I)V", static), method("o", "(I)V", static), method("at", atDescriptor, static)
 	for _, row := range []struct {
 		name    string
 		access  uint16
 		methods []assembly.Method
 		focus   bool
+		posts   bool
 		want    string
 	}{
-		{"all", 0, []assembly.Method{i, o, at}, true, ""},
-		{"at is not needed", 0, []assembly.Method{i, o}, false, ""},
-		{"at is needed", 0, []assembly.Method{i, o}, true, "runtime class R has no method at" + atDescriptor},
-		{"no i", 0, []assembly.Method{o}, false, "runtime class R has no method i(I)V"},
-		{"no o", 0, []assembly.Method{i}, false, "runtime class R has no method o(I)V"},
-		{"i of another descriptor", 0, []assembly.Method{method("i", "(J)V", static), o}, false,
+		{"all", 0, []assembly.Method{i, o, at}, true, false, ""},
+		{"at is not needed", 0, []assembly.Method{i, o}, false, false, ""},
+		{"at is needed", 0, []assembly.Method{i, o}, true, false, "runtime class R has no method at" + atDescriptor},
+		{"posted", 0, []assembly.Method{i, o, posted, postedWhat}, false, true, ""},
+		{"posted is needed", 0, []assembly.Method{i, o, postedWhat}, false, true, "runtime class R has no method posted" +
+			postedDescriptor + ", which the probes of --trace-posts call; use a runtime that has it"},
+		{"posted with an int is needed", 0, []assembly.Method{i, o, posted}, false, true,
+			"runtime class R has no method posted" + postedWhatDescriptor},
+		{"posted is not needed", 0, []assembly.Method{i, o, method("posted", postedDescriptor, 0)}, false, false, ""},
+		{"no i", 0, []assembly.Method{o}, false, false, "runtime class R has no method i(I)V"},
+		{"no o", 0, []assembly.Method{i}, false, false, "runtime class R has no method o(I)V"},
+		{"i of another descriptor", 0, []assembly.Method{method("i", "(J)V", static), o}, false, false,
 			"runtime class R has no method i(I)V"},
-		{"i not static", 0, []assembly.Method{method("i", "(I)V", classfile.AccPublic), o}, false,
+		{"i not static", 0, []assembly.Method{method("i", "(I)V", classfile.AccPublic), o}, false, false,
 			"method i(I)V of runtime class R is not public and static"},
-		{"o not public", 0, []assembly.Method{i, method("o", "(I)V", classfile.AccStatic)}, false,
+		{"o not public", 0, []assembly.Method{i, method("o", "(I)V", classfile.AccStatic)}, false, false,
 			"method o(I)V of runtime class R is not public and static"},
 		{"at private", 0, []assembly.Method{i, o, method("at", atDescriptor, classfile.AccPrivate|classfile.AccStatic)},
-			true, "method at" + atDescriptor + " of runtime class R is not"},
-		{"class not public", classfile.AccFinal, []assembly.Method{i, o}, false, "runtime class R is not public"},
+			true, false, "method at" + atDescriptor + " of runtime class R is not"},
+		{"class not public", classfile.AccFinal, []assembly.Method{i, o}, false, false, "runtime class R is not public"},
 		{"an interface", classfile.AccPublic | classfile.AccInterface | classfile.AccAbstract, []assembly.Method{i, o},
-			false, "runtime class R is an interface"},
+			false, false, "runtime class R is an interface"},
 	} {
 		c := assembly.Class{Name: "R", Access: row.access, Methods: row.methods}.Parse()
-		err := inject.CheckRuntime(c, row.focus)
+		err := inject.CheckRuntime(c, row.focus, row.posts)
 		if row.want == "" && err != nil || row.want != "" && (err == nil || !strings.Contains(err.Error(), row.want)) {
 			t.Errorf("%s: got %v, want %q", row.name, err, row.want)
 		}
@@ -140,15 +150,15 @@ func TestReached(t *testing.T) {
 				}
 				return found, nil
 			}
-			got, err := inject.Reached("r/Beat", find)
+			got, err := inject.Reached("r/Beat", false, find)
 			if err != nil || !maps.Equal(got, row.want) {
 				t.Errorf("%s: got %v, %v\nwant %v", row.name, got, err, row.want)
 			}
 		}
 	}
 	broken := errors.New("disk on fire")
-	if _, err := inject.Reached("r/Beat", func(string) ([]inject.Calls, error) { return nil, broken }); !errors.Is(err,
-		broken) {
+	fails := func(string) ([]inject.Calls, error) { return nil, broken }
+	if _, err := inject.Reached("r/Beat", false, fails); !errors.Is(err, broken) {
 		t.Errorf("got %v, want the error of find", err)
 	}
 }
@@ -160,7 +170,7 @@ func TestReachedThroughEverything(t *testing.T) {
 	i, o := calling("i", "a/A.f()V"), calling("o", "a/B.f()V")
 	i.Descriptor, o.Descriptor = "(I)V", "(I)V"
 	runtime := assembly.Class{Name: "Beat", Methods: []assembly.Method{i, o, at}}
-	got, err := inject.Reached("Beat", func(name string) ([]inject.Calls, error) {
+	got, err := inject.Reached("Beat", false, func(name string) ([]inject.Calls, error) {
 		switch {
 		case name == "Beat":
 			return []inject.Calls{inject.CallsOf(runtime.Parse())}, nil

@@ -10,7 +10,7 @@ import (
 
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
 // [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending], [*Gate], [*Alive], [*Window],
-// [*LeftOut], [*Suspended], [*Late], [*Exit], [*Dropped], [*Incident], [*Detectors], [*End], [*MissingParts] of
+// [*LeftOut], [*Suspended], [*Late], [*Exit], [*Dropped], [*Incident], [*Detectors], [*Machine], [*End], [*MissingParts] of
 // several files and, of a replay alone, [*Completeness].
 type Chunk interface{ chunk() }
 
@@ -296,6 +296,10 @@ type StallChunk struct {
 	StackKey string
 	// Repairs is how many places of the call tree the device repaired.
 	Repairs uint64
+	// PostedBy is the method that posted the message, 0 if not known: only programs that were instrumented with
+	// --trace-posts say so. Posted is when, in nanoseconds of [Clock.NanoTime], 0 if not known.
+	PostedBy Method
+	Posted   int64
 }
 
 // Pending is what waited in a thread's queue when a message passed the threshold.
@@ -491,9 +495,9 @@ const (
 	DroppedIncidents DroppedKind = 8 // incidents
 )
 
-// Incident is what a detector of the runtime has found that is no stall, such as a sync barrier that was not removed. An
-// incident that lasts has two chunks: one when it was found and one when it had ended. Of several chunks with the same
-// number in one recording, the last counts.
+// Incident is what a detector of the runtime has found that is no stall, such as a sync barrier that was not removed.
+// An incident that lasts has two chunks: one when it was found and one when it had ended. Of several chunks with the
+// same number in one recording, the last counts.
 type Incident struct {
 	// Number counts the incidents of the recording, in all its parts.
 	Number uint64
@@ -548,6 +552,19 @@ type DetectorState struct {
 	Name, State string
 }
 
+// Machine is what was known of processor, memory, disk and input and output at a moment of a message: when it passed the
+// threshold, and when it had ended.
+type Machine struct {
+	// Thread is the index of the message's thread, Message its number.
+	Thread  uint32
+	Message uint64
+	// Nanos is when, in [Clock.NanoTime].
+	Nanos int64
+	// Facts are numbers or words by the keys of trace/FORMAT.md. Rates and counts are over the time before Nanos that
+	// the fact over-millis has.
+	Facts []IncidentFact
+}
+
 func (*Meta) chunk()        {}
 func (*Clock) chunk()       {}
 func (*Threads) chunk()     {}
@@ -567,4 +584,5 @@ func (*Exit) chunk()        {}
 func (*Dropped) chunk()     {}
 func (*Incident) chunk()    {}
 func (*Detectors) chunk()   {}
+func (*Machine) chunk()     {}
 func (*End) chunk()         {}

@@ -31,6 +31,7 @@ const (
 	typeDropped   = 19
 	typeIncident  = 20
 	typeDetectors = 21
+	typeMachine   = 22
 )
 
 var errShort = errors.New("it ends too early")
@@ -171,6 +172,11 @@ var decoders = map[uint16]func(*payload) Chunk{
 	typeDetectors: func(p *payload) Chunk {
 		return &Detectors{list(p, 2, func(p *payload) DetectorState { return DetectorState{p.str(), p.str()} })}
 	},
+	typeMachine: func(p *payload) Chunk {
+		return &Machine{p.index(), p.uv(), p.sv(), list(p, 2, func(p *payload) IncidentFact {
+			return IncidentFact{p.name(), p.str()}
+		})}
+	},
 	typeEnd: func(p *payload) Chunk {
 		e := &End{Chunks: p.uv(), Records: p.uv(), Overwritten: p.uv()}
 		e.More = len(p.rest) > 0 && p.u8()&1 != 0
@@ -262,7 +268,7 @@ func decodeFrame(p *payload) Frame {
 }
 
 func decodeStall(p *payload) *StallChunk {
-	return &StallChunk{
+	c := &StallChunk{
 		Thread: p.index(), Kind: MessageKind(p.u8()), Message: p.uv(),
 		Begin: p.sv(), Wall: p.uv(), CPU: p.sv(),
 		FirstRecord: p.uv(), EndRecord: p.uv(),
@@ -270,6 +276,10 @@ func decodeStall(p *payload) *StallChunk {
 		GCCount: p.sv(), GCMillis: p.sv(),
 		State: ThreadState(p.u8()), LockOwner: p.name(), StackKey: p.str(), Repairs: p.uv(),
 	}
+	if len(p.rest) > 0 { // since minor version 4
+		c.PostedBy, c.Posted = p.method(), p.sv()
+	}
+	return c
 }
 
 func decodePending(p *payload) *Pending {

@@ -265,6 +265,10 @@ func TestOddFiles(t *testing.T) {
 			[]string{"*trace.Detectors &{List:[{Name:anr State:on}]}"}, Damage{}},
 		{"detectors, of more than there are", file(t, chunkOf(typeDetectors, 0, 0, []byte("\x02\x03anr\x02on"))), nil,
 			Damage{Malformed: 1}},
+		{"the state of the machine", file(t, chunkOf(typeMachine, 0, 0, []byte("\x02\x09\x0a\x01\x00\x0220"))),
+			[]string{"*trace.Machine &{Thread:2 Message:9 Nanos:5 Facts:[{Key: Value:20}]}"}, Damage{}},
+		{"the state of the machine, cut", file(t, chunkOf(typeMachine, 0, 0, []byte("\x02\x09\x0a\x01\x00\x022"))),
+			nil, Damage{Malformed: 1}},
 		{"an ID below zero", file(t, chunkOf(typeRecords, flagDelta, 0, []byte{0, 0, 0, 1, 1 << 2})), nil,
 			Damage{Malformed: 1}},
 	} {

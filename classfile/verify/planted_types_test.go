@@ -16,6 +16,7 @@ import (
 // class, no JVM takes. The others make classes that link and do something else, or lie in tables that no JVM
 // looks at.
 var caughtByTypes = []string{
+	"a probe of the operands of another form", "max_stack without the probe", "an exact handler that leaves out posts",
 	"a frame on the wrong side",
 	"a frame one byte late",
 	"an Uninitialized offset not shifted",

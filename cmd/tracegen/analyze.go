@@ -37,8 +37,16 @@ func newAnalyzeCmd(con *console) *cobra.Command {
   tracegen analyze recordings/ --mapping mappings/ --format table --sort stalls --top 20
   tracegen analyze app.tgd --format json | jq '.stalls[].verdict.text'
   tracegen analyze app.tgd --suggest-blocklist -o hot.yml`,
-		Args: atLeastOne("recording"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if a.trace != "" {
+				return nil
+			}
+			return atLeastOne("recording")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if a.trace != "" {
+				return a.runTrace(args)
+			}
 			a.named = cmd.Flags().Changed("mapping")
 			return a.run(cmd.Context(), args)
 		},
@@ -66,6 +74,9 @@ func (a *analyzing) options() options {
 			help: "order of the methods in the formats table and json"},
 		option{name: "top", flag: number(&a.top, 0), help: "number of methods in the formats table and json; 0 is all"},
 		option{name: "each", flag: yes(&a.each), help: "write one tree for each stall instead of one of all calls"},
+		option{name: "anr-trace", flag: text(&a.trace, ""), file: fileRead,
+			help: "instead of recordings, read the stacks of all threads in this `FILE`, which Android wrote of an ANR or " +
+				"jstack wrote, and report deadlocks"},
 	), a.selection.options(), a.naming.options(
 		option{name: "lines", flag: text(&a.naming.lines, ""), file: fileRead,
 			help: "show where methods are, by the `FILE` that instrument --lines wrote"},
@@ -155,6 +166,11 @@ marks with ≥, and what was not recorded is shown as "(not recorded)". If a rec
 lacks more than --max-lost of its records, the exit code is 1 after all has been written.
 Calls that the runtime left out to keep up are counted; their time is in their callers.
 
+The incidents that detectors of the runtime have found follow the stalls, with what each
+detector did: one that was off or not available saw nothing. If the system has written the
+stacks of all threads when the process ended by an ANR, deadlocks among them are reported.
+--anr-trace reads such stacks from a file.
+
 With --suggest-blocklist, analyze writes a tracegen.yml, or a file that can be included
 in one. It blocks methods with many records and little time, each by its full name, and
 states how many records that saves. It never blocks a method that is on a hot path, or
@@ -167,6 +183,7 @@ type analyzing struct {
 	con                *console
 	rows               options
 	format, output     string
+	trace              string // a file with the stacks of all threads
 	naming             naming
 	named, each, block bool
 	sort               analysis.Order

@@ -47,6 +47,35 @@ func TestAnalyzeSchema(t *testing.T) {
 	}
 }
 
+// TestTraceSchema checks the JSON of --anr-trace against the documented schema.
+//
+// Invariant: The JSON that analyze writes follows its schema.
+func TestTraceSchema(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "anr.txt")
+	text := "----- pid 7 at now -----\n\"main\" prio=5 tid=1 Blocked\n  at a.B.c(B.java:1)\n" +
+		"  - waiting to lock <0x1> (a a.L) held by thread 2\n" +
+		"\"x\" prio=5 tid=2 Blocked\n  - waiting to lock <0x2> (a a.L) held by thread 1\n"
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr bytes.Buffer
+	if code := run(context.Background(), []string{"analyze", "--anr-trace", file, "--format", "json"},
+		strings.NewReader(""), &stdout, &stderr); code != exitDone {
+		t.Fatalf("exit code %d, %s", code, &stderr)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(stdout.Bytes()))
+	if err != nil {
+		t.Fatalf("%v in %s", err, &stdout)
+	}
+	schema, err := jsonschema.NewCompiler().Compile("../../docs/analyze.schema.json#/$defs/traceFile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(value); err != nil || !strings.Contains(stdout.String(), `"deadlocks":[[{`) {
+		t.Errorf("%v: %s", err, &stdout)
+	}
+}
+
 // TestAnalyzeHelpKnowsFormats checks that the help explains every format.
 func TestAnalyzeHelpKnowsFormats(t *testing.T) {
 	cmd, _, err := testedRoot().Find([]string{"analyze"})

@@ -158,6 +158,7 @@ func (a *assign) carryOut(cmd *cobra.Command) error {
 	config := a.pipelineConfig()
 	_, err = pipeline.Assign(ctx, pipeline.AssignConfig{
 		Filter: config.Filter, RuntimeClass: config.Inject.RuntimeClass, FocusHooks: config.FocusHooks,
+		Posts:           config.Inject.Posts,
 		RuntimeExternal: config.RuntimeExternal, AddRequires: config.AddRequires, R8: config.R8, Base: config.Base,
 		Prune: config.Prune, Order: config.Order, Messages: config.Messages,
 		ClassPath: config.ClassPath.Paths, SliceOptions: a.sliceOptions(), SliceFile: a.sliceOf,

@@ -229,9 +229,7 @@ func (g *grouping) entry(r *reading, store *fleet.Store, of recording, o analysi
 	}
 	o.End = func(rec *analysis.Recording) error {
 		entry.Info = fleet.NewInfo(rec)
-		for _, i := range rec.Incidents {
-			entry.Stalls = append(entry.Stalls, fleet.NewIncident(i, rec))
-		}
+		entry.Stalls = append(entry.Stalls, fleet.NewIncidents(rec)...)
 		for _, text := range rec.Warnings() {
 			g.con.warn("%s", text)
 		}

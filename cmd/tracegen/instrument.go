@@ -331,6 +331,7 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 			Exits:            i.exits,
 			ConstructorEntry: i.entry,
 			KeepCompilable:   i.forJVM && !i.allowHuge,
+			Posts:            i.posts,
 		},
 		FocusHooks:      i.focus,
 		Android:         !i.forJVM,

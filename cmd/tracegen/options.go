@@ -155,6 +155,9 @@ func (i *instrument) callOptions() []option {
 		option{name: "focus-hook", commands: classWork, omit: inWriteKey,
 			flag: oneOf(&i.focus, true, named[bool]{"auto", true}, named[bool]{"off", false}),
 			help: "make Activities report focus changes"},
+		option{name: "trace-posts", flag: yes(&i.posts), commands: classWork, withSlice: sliceAgrees,
+			help: "insert probes before calls that post messages, so that a recording names the method that posted a " +
+				"slow one"},
 	)
 }
 

@@ -55,6 +55,7 @@ type instrument struct {
 	exits           inject.ExitMode
 	entry           inject.ConstructorEntry
 	focus           bool
+	posts           bool
 
 	verify    pipeline.VerifyLevel
 	classPath classPath
@@ -169,6 +170,10 @@ func (i *instrument) resolveOptions() error {
 			"not cover the code of a constructor before super()")
 	}
 	i.entry = implied.ConstructorEntry
+	if i.posts && i.runtimeExternal && i.preset == presetMatrix {
+		return misuse("--trace-posts and --runtime-external exclude each other with --preset matrix: Matrix's runtime " +
+			"class has no method posted; leave --trace-posts out, or use tracegen's runtime")
+	}
 	if i.runtime, err = internalName(i.runtimeClass); err != nil {
 		return misuse("--runtime-class: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tracegen/tracegen/internal/textreport"
 	"github.com/tracegen/tracegen/trace"
@@ -30,6 +31,8 @@ type Exit struct {
 	JoinedBy string `json:"joinedBy,omitempty"`
 	// Main is the stack of the main thread in Trace; nil if there is none.
 	Main *TraceThread `json:"mainThread,omitempty"`
+	// Locks are the locks of the process in Trace, and who waits for them; nil if Trace has no threads.
+	Locks *TraceProcess `json:"locks,omitempty"`
 	// Trace is what the system wrote of all threads, of an ANR for instance, at most 256 KiB.
 	Trace string `json:"trace,omitempty"`
 }
@@ -65,6 +68,10 @@ func (r *Recording) exited(c *trace.Exit) {
 	}
 	if e.Main = mainThreadOf(e.Trace); e.Main != nil {
 		e.Main.State, e.Main.Frames = printable(e.Main.State), r.by.frames(e.Main.Frames)
+	}
+	if e.Locks = e.traceOf(r.by); e.Locks != nil {
+		e.Locks.Main = nil // e.Main is
+		e.Locks.Truncated = e.Locks.Truncated || len(e.Trace) >= maxExitTrace-utf8.UTFMax
 	}
 	r.Exit = e
 }
@@ -109,6 +116,10 @@ type StallExit struct {
 	// whether the method that the verdict names is on its stack.
 	Main *TraceThread `json:"mainThread,omitempty"`
 	Same bool         `json:"sameMethod,omitempty"`
+	// Locks says which locks the main thread waits for in the system's trace, and which threads hold them; empty if it
+	// waits for none, or if the stall is of another thread. Deadlock is whether one of them waits for the main thread.
+	Locks    string `json:"locks,omitempty"`
+	Deadlock bool   `json:"deadlock,omitempty"`
 }
 
 // exitOf returns how the process ended while the stall was running; nil if the stall ended before, or if that is not
@@ -126,6 +137,9 @@ func (s *Stall) exitOf() *StallExit {
 	}
 	if s.Thread.Main && e.Main != nil {
 		out.Main = e.Main
+		if e.Locks != nil {
+			out.Locks, out.Deadlock = e.Locks.locksText(), e.Locks.inCircle("main") != nil
+		}
 		m := s.Verdict.Method
 		out.Same = m != nil && !m.Unresolved && mentions(e.Main.Frames, *m)
 	}
@@ -133,8 +147,8 @@ func (s *Stall) exitOf() *StallExit {
 }
 
 // text says how the process ended, and claims an ANR only if the system says that it was one.
-func (e *StallExit) text(s *Stall) string {
-	text := fmt.Sprintf("the process ended by %s (ApplicationExitInfo)", e.Reason)
+func (e *StallExit) text(s *Stall) (text string) {
+	text = fmt.Sprintf("the process ended by %s (ApplicationExitInfo)", e.Reason)
 	if e.After != nil {
 		text += fmt.Sprintf(" %s after it was last seen", atLeast(*e.After))
 	}
@@ -148,6 +162,11 @@ func (e *StallExit) text(s *Stall) string {
 		return text
 	}
 	frame := firstOfApp(e.Main.Frames)
+	defer func() {
+		if e.Locks != "" {
+			text += "; in that trace, " + e.Locks
+		}
+	}()
 	switch m := s.Verdict.Method; {
 	case e.Same:
 		text += fmt.Sprintf("; the system's trace shows the main thread in %s, too", m.Identity())

@@ -22,7 +22,7 @@ func TestExit(t *testing.T) {
 	const stuck = "stuck for at least 4.99 s in #97 (no stack sample was taken; state RUNNABLE)"
 	main := func(frames string) string {
 		return `trace="----- pid 7 -----\n\n'Signal Catcher' daemon prio=10 tid=6 Runnable\n  at a.No.no(No.java:1)\n\n'main' prio=5 ` +
-			`tid=1 Blocked\n  | group='main'\n  native: #00 pc 1 libc.so\n` + frames + `\n'x' prio=5 tid=9 Native\n  at a.No.no(N.java:2)\n"`
+			`tid=1 Blocked\n  | group='main'\n  native: #00 pc 1 libc.so\n` + frames + `\n'x' prio=5 tid=9 Native\n  at a.B.c(N.java:2)\n"`
 	}
 	for _, c := range []struct{ name, exit, thread, want string }{
 		{"none", "", "0", stuck},
@@ -38,6 +38,16 @@ func TestExit(t *testing.T) {
 			stuck + "; the process ended by anr (ApplicationExitInfo)"},
 		{"another thread hangs", "exit reason=anr " + main(`  at b.C.d(C.java:5)\n`), "1",
 			stuck + "; the process ended by anr (ApplicationExitInfo)"},
+		{"a deadlock", "exit reason=anr " + main(`  at b.C.d(C.java:5)\n  - waiting to lock <0x1> (a b.L) held by thread 9\n`+
+			`  - locked <0x2> (a b.L)\n\n'y' prio=5 tid=9 Blocked\n  - waiting to lock <0x2> (a b.L) held by thread 1\n`), "0",
+			stuck + "; the process ended by anr (ApplicationExitInfo); the system's trace shows the main thread in b.C.d; in " +
+				"that trace, deadlock: main in b.C.d waits for b.L@0x1 held by y, y waits for b.L@0x2 held by main"},
+		{"a lock", "exit reason=anr " + main(`  at b.C.d(C.java:5)\n  - waiting to lock <0x1> (a b.L) held by thread 9\n`), "0",
+			stuck + "; the process ended by anr (ApplicationExitInfo); the system's trace shows the main thread in b.C.d; in " +
+				"that trace, main waits for b.L, held by x, which is Native in a.B.c"},
+		{"a lock without a holder", "exit reason=anr " + main(`  at b.C.d(C.java:5)\n  - waiting to lock <0x1> (a b.L)\n`), "0",
+			stuck + "; the process ended by anr (ApplicationExitInfo); the system's trace shows the main thread in b.C.d; in " +
+				"that trace, main waits for b.L, the trace does not show its holder"},
 		{"the user", `exit reason=user-requested description="stop a by user"`, "0", stuck + "; the process ended by " +
 			"user-requested (ApplicationExitInfo): stop a by user; the system reports no ANR"},
 		{"two", "exit reason=low-memory\nexit reason=anr", "0", stuck + "; the process ended by low-memory " +

@@ -150,6 +150,11 @@ func (r *Recording) Facts() []Fact {
 	}
 	if r.Exit != nil {
 		add("exit", r.Exit.String())
+		if r.Exit.Locks != nil {
+			for _, c := range r.Exit.Locks.Deadlocks {
+				add("deadlock", deadlockText(c))
+			}
+		}
 	}
 	for _, d := range r.Detectors {
 		add("detector "+d.Name, d.State)

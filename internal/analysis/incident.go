@@ -45,7 +45,7 @@ type Incident struct {
 	HotPath      []Step `json:"hotPath"`
 	MostSelf     []Step `json:"mostSelf"`
 	CallsMissing bool   `json:"callsMissing,omitempty"`
-	// Key is equal for incidents of one kind with the same cause: 16 hexadecimal digits.
+	// Key is equal for those incidents of one kind that have the same cause: 16 hexadecimal digits.
 	Key string `json:"key"`
 	// Tree has its calls, merged by path; nil if there are none.
 	Tree *trace.Tree `json:"-"`
@@ -56,6 +56,7 @@ type Incident struct {
 
 // IncidentFact is something that a detector knows of an incident.
 type IncidentFact struct {
+	// Key is a word with hyphens. If it ends in "-millis", Value is a number of milliseconds.
 	Key   string `json:"key"`
 	Value string `json:"value"`
 }
@@ -353,8 +354,8 @@ func (r *Recording) incidentWhat(what string) string {
 	return r.by.class(what)
 }
 
-// overlaps finds the stalls of the incident's thread that it overlaps. If the incident has no end, it is only known that
-// it lasted until the last of its stacks.
+// overlaps finds the stalls of the incident's thread that it overlaps. If the incident has no end, it is only known
+// that it lasted until the last of its stacks.
 func (x *incidents) overlaps(i *Incident) {
 	c := i.chunk
 	if c.WholeProcess {
@@ -378,13 +379,17 @@ func (x *incidents) overlaps(i *Incident) {
 	}
 }
 
-// keyOf returns what is equal for incidents with the same cause: of the kind and the hot path, or, without calls, of the
-// innermost methods of the first stack that are the app's.
+// keyOf returns what is equal for incidents of one kind with the same cause: that of the hot path, or, without calls,
+// of the innermost methods of the best stack that are the app's, or, without these, of what was slow.
 func (i *Incident) keyOf() string {
 	if len(i.HotPath) > 0 {
-		return hashText(i.Kind + "\n" + pathKey(i.HotPath))
+		return pathKey(i.HotPath)
 	}
-	return hashText(strings.Join(append([]string{i.Kind, i.What}, i.culprits()...), "\n"))
+	if methods := i.culprits(); len(methods) > 0 {
+		slices.Reverse(methods)
+		return hashText("frames\n" + strings.Join(methods, "\n") + "\n")
+	}
+	return hashText("what\n" + i.chunk.What + "\n")
 }
 
 // incident reports whether an incident is in the view.

@@ -23,7 +23,7 @@ thread index=1 name=worker
 detectors anr=on frames="not available: needs API 24" sync-barrier=on watchdog=off
 records thread=0 first=0 list="+1048574@0 +97@0 -97@100 -1048574@100 +1048574@150 +98@160 -98@400 -1048574@400"
 incident number=0 detector=startup kind=startup what=a.Main thread=0 begin=0 end=450 first=0 stop=8 scene=a.Main foreground=1
-fact type=cold
+fact type=cold slow=true limit-millis=400
 fact process-millis=120
 fact first-activity-millis=300
 detectors anr=on sync-barrier=on watchdog=on
@@ -45,14 +45,18 @@ fact poll-millis=5000
 incident number=4 detector=short-polls kind=missed-polls thread=0 begin=21000 end=26000
 fact poll-millis=1000 polls=5
 incident number=5 detector=anr kind=anr what="Handler (a.H) null: 7" thread=0 begin=30000 end=36000
-fact limit-millis=5000 limit-of="input dispatching" confirmed-by="ProcessErrorState and the age of the message"
+fact limit-millis=5000 limit-of=input confirmed-by=process-error-state,waiting-message reason=input
 incident number=6 detector=anr kind=anr thread=0 begin=40000
-fact limit-millis=10000 limit-of="foreground broadcast"
+fact limit-millis=10000 limit-of=broadcast background-limit-millis=60000 confirmed-by=none
 incident number=7 detector=sigquit kind=sigquit begin=41000 end=41000
 incident number=8 detector=hold kind=hold what="Handler (a.H) null: 8" thread=1 begin=41000 end=42000
 fact hold-millis=1000
 incident number=9 detector=steady-samples kind=samples thread=0 begin=42000 end=43000
-fact interval-millis=52
+fact interval-millis=52 counts=3,7,7,1
+stack thread=main time=42000 state=RUNNABLE stack="a.B.first(B.java:1)"
+stack thread=main time=42100 state=RUNNABLE stack="a.B.second(B.java:1)"
+stack thread=main time=42200 state=RUNNABLE stack="a.B.most(B.java:1)"
+stack thread=main time=42300 state=RUNNABLE stack="a.B.last(B.java:1)"
 incident number=10 detector=native-touch kind=touch-lag thread=0 begin=43000 end=44000
 fact connection=3 slots=2
 incident number=11 detector=frames kind=dropped-frames what=a.Main thread=0 begin=44000 end=45000
@@ -62,7 +66,7 @@ incident number=13 detector=frames kind=scene-frames what=a.Main begin=44000 end
 fact frames=100 mean-millis=17.5
 fact worst-millis=700
 incident number=14 detector=frames kind=scene-frames what=a.Other begin=46000 end=47000
-fact frames=3
+fact frames=3 a=1 b=2 c=3 d=4 e=5 f=6 g=7
 fact jitter-millis=1.5
 incident number=15 detector=profiling kind=profile begin=47000 end=47000
 fact file=/data/a/profile.perfetto-trace type=system-trace tag=x
@@ -113,8 +117,8 @@ func TestNothingFound(t *testing.T) {
 		t.Errorf("no chunk says what detectors did, and the report does: %s", got)
 	}
 	got := reportOf(t, begin+"detectors anr=on frames=off\nend", Options{})
-	for _, want := range []string{"detectors: anr on; frames off\n", "those that were on found nothing; what the others look " +
-		"for is not known\n"} {
+	for _, want := range []string{"detectors: anr on; frames off\n", "those that were on found nothing; what the others " +
+		"look for is not known\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the report lacks %q: %s", want, got)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tracegen/tracegen/internal/textreport"
 )
@@ -75,25 +76,25 @@ var incidentTexts = map[string]func(*Incident) string{
 	},
 	incidentLag: func(i *Incident) string { return "it did not end within the limit" + i.limit() },
 	incidentANR: func(i *Incident) string {
-		text := "it did not end within the system's limit" + i.limit()
-		if by := i.Fact("confirmed-by"); by != "" && by != "none" {
-			return text + "; confirmed by " + by
-		}
-		return text + "; the system has not confirmed an ANR"
+		return "it did not end within the system's limit" + i.limit() + i.confirmed()
 	},
 	incidentSigquit: func(i *Incident) string {
-		text := "the system asked for the stacks of all threads by SIGQUIT, as it does in an ANR"
-		if by := i.Fact("confirmed-by"); by != "" && by != "none" {
-			return text + "; confirmed by " + by
+		text := "the system asked for the stacks of all threads by SIGQUIT, as it does in an ANR of any process"
+		if reason := i.Fact("reason"); reason != "" {
+			text += "; the system says: " + cmp.Or(systemLimits[reason], reason)
 		}
-		return text + "; that this process had an ANR is not confirmed"
+		return text + i.confirmed()
 	},
 	incidentTouch:       func(*Incident) string { return "the app answered an input event late" },
 	incidentDropped:     func(i *Incident) string { return "frames were dropped" + i.inParentheses("dropped") },
 	incidentFrozen:      func(*Incident) string { return "a frame took very long" },
 	incidentSceneFrames: func(*Incident) string { return "the frames of a scene" },
 	incidentStartup: func(i *Incident) string {
-		return strings.TrimSpace(i.Fact("type")+" start") + " until the first window had the focus"
+		text := strings.TrimSpace(i.Fact("type")+" start") + " until the first window had the focus"
+		if i.Fact("slow") == "true" {
+			text += ", slow" + i.millisFact(": the limit is ", "limit-millis")
+		}
+		return text
 	},
 	incidentProfile: func(i *Incident) string { return i.profileText() },
 }
@@ -111,13 +112,32 @@ func (i *Incident) text(r *Recording) string {
 	return text
 }
 
+// systemLimits say what the limits of Android are for.
+var systemLimits = map[string]string{"input": "an input event", "broadcast": "a broadcast", "service": "a service",
+	"provider": "a content provider", "job": "a job", "foreground-service": "a foreground service"}
+
 // limit names the limit that was passed: of the detector, or of the system for a kind of ANR.
 func (i *Incident) limit() string {
-	text := i.millisFact(" of ", "limit-millis")
+	text := ""
 	if of := i.Fact("limit-of"); of != "" {
-		text += " (" + of + ")"
+		text = " for " + cmp.Or(systemLimits[of], of)
+	}
+	text += i.millisFact(" of ", "limit-millis") + i.millisFact(", in the background ", "background-limit-millis")
+	if reason := i.Fact("reason"); reason != "" {
+		text += "; the system says: " + cmp.Or(systemLimits[reason], reason)
 	}
 	return text
+}
+
+// confirmed says what confirms that this process had an ANR. Only the system can.
+func (i *Incident) confirmed() string {
+	switch by := i.Fact("confirmed-by"); {
+	case strings.Contains(by, "process-error-state"):
+		return "; the system has confirmed an ANR (" + by + ")"
+	case by != "" && by != "none":
+		return "; the system has not confirmed an ANR, but: " + by
+	}
+	return "; the system has not confirmed an ANR"
 }
 
 // millisFact returns a fact of milliseconds with a text before it; empty if there is none.
@@ -167,13 +187,48 @@ func (i *Incident) Line(r *Recording) string {
 	return text
 }
 
-// culprits are the innermost methods of the app in the first stack, at most three.
+// Methods returns what leads to where the time went, the outermost first: the methods of the hot path, or, without
+// calls, at most three of the app in the best stack; empty if nothing is known.
+func (i *Incident) Methods() []string {
+	var methods []string
+	for _, step := range i.HotPath {
+		methods = append(methods, step.Method.Identity())
+	}
+	if len(methods) == 0 {
+		methods = i.culprits()
+		slices.Reverse(methods)
+	}
+	return methods
+}
+
+// Trouble reports whether it is one by itself: figures about frames and starts are none, and what a stall covers is
+// reported with the stall.
+func (i *Incident) Trouble() bool {
+	switch i.Kind {
+	case incidentSceneFrames, incidentProfile, incidentSigquit:
+		return false
+	case incidentStartup:
+		return i.Fact("slow") == "true" && !i.Covered
+	}
+	return !i.Covered
+}
+
+// Lasted returns how long it lasted, or, if it has no end, how long it had lasted when its last stack was taken.
+func (i *Incident) Lasted() time.Duration {
+	lasted := i.Wall
+	for k := range i.Stacks {
+		lasted = max(lasted, i.Stacks[k].After)
+	}
+	return lasted
+}
+
+// culprits are the innermost methods of the app in the best stack, at most three, the innermost first.
 func (i *Incident) culprits() []string {
 	if len(i.Stacks) == 0 {
 		return nil
 	}
 	var methods []string
-	for _, f := range i.telling().Frames {
+	for _, f := range i.bestStack().Frames {
 		if m := textreport.FrameMethod(f); !ofPlatform(m) && len(methods) < shownIncidentCulprits {
 			methods = append(methods, m)
 		}
@@ -181,17 +236,30 @@ func (i *Incident) culprits() []string {
 	return methods
 }
 
-// telling returns the most telling stack: the last one of the incident's thread that shows a method of the app, else the
-// first one.
-func (i *Incident) telling() *IncidentStack {
-	best := &i.Stacks[0]
+// bestStack returns that stack of the incident's thread that was taken most often, of equals the last, of those that
+// show a method of the app. If there is none, it returns the first stack.
+func (i *Incident) bestStack() *IncidentStack {
+	best, most := &i.Stacks[0], 0
+	counts := strings.Split(i.Fact("counts"), ",")
 	for k := range i.Stacks {
-		s := &i.Stacks[k]
-		if firstOfApp(s.Frames) != "" && (i.Thread == nil || s.Thread == i.Thread.Name) {
-			best = s
+		s, n := &i.Stacks[k], 0
+		if len(counts) == len(i.Stacks) {
+			n, _ = strconv.Atoi(strings.TrimSpace(counts[k]))
+		}
+		if firstOfApp(s.Frames) != "" && (i.Thread == nil || s.Thread == i.Thread.Name) && n >= most {
+			best, most = s, n
 		}
 	}
 	return best
+}
+
+// BestStack returns the frames of one stack, the innermost first: of those stacks of the incident's thread that show a
+// method of the app the one that was taken most often. It is empty if there is no stack.
+func (i *Incident) BestStack() []string {
+	if len(i.Stacks) == 0 {
+		return nil
+	}
+	return i.bestStack().Frames
 }
 
 // hashText returns a hash as 16 hexadecimal digits.
@@ -214,11 +282,22 @@ func (r *Recording) DetectorsText() string {
 	return strings.Join(parts, "; ")
 }
 
-// tables are the kinds of incidents that are figures: they are shown as a table, a row for each.
-var incidentTables = []struct{ kind, title string }{
-	{incidentSceneFrames, "frames by scene"},
-	{incidentStartup, "starts"},
+// incidentTable is a kind of incidents that are figures. They are shown as a table, a row for each; main are the
+// columns that are shown if there are too many.
+type incidentTable struct {
+	kind, title string
+	main        []string
 }
+
+var incidentTables = []incidentTable{
+	{incidentSceneFrames, "frames by scene", []string{"frames", "dropped", "frozen-frames", "mean-millis", "worst-millis",
+		"best-millis", "jitter-millis", "fps", "refresh-hz"}},
+	{incidentStartup, "starts", []string{"type", "slow", "limit-millis", "process-millis", "application-millis",
+		"first-activity-millis", "away-millis"}},
+}
+
+// maxColumns is how many facts a table has at most.
+const maxColumns = 10
 
 // incidents shows what detectors found.
 func (t *Text) incidents(r *Recording) {
@@ -229,14 +308,14 @@ func (t *Text) incidents(r *Recording) {
 		}
 	}
 	for _, i := range r.Incidents {
-		if !slices.ContainsFunc(incidentTables, func(k struct{ kind, title string }) bool {
+		if !slices.ContainsFunc(incidentTables, func(k incidentTable) bool {
 			return k.kind == i.Kind && len(i.Stacks) == 0 && len(i.HotPath) == 0
 		}) {
 			t.incident(i, r)
 		}
 	}
 	for _, k := range incidentTables {
-		t.incidentTable(k.kind, k.title, r)
+		t.incidentTable(k, r)
 	}
 	if r.OmittedIncidents > 0 {
 		fmt.Fprintf(t.w, "\n%d more incidents are not shown\n", r.OmittedIncidents)
@@ -284,12 +363,12 @@ func (t *Text) incident(i *Incident, r *Recording) {
 	t.incidentStacks(i, r)
 }
 
-// incidentStacks shows the most telling stack; of a recording of which one stall is shown, the first ones.
+// incidentStacks shows the best stack; of a recording of which one stall is shown, the first ones.
 func (t *Text) incidentStacks(i *Incident, r *Recording) {
 	if len(i.Stacks) == 0 {
 		return
 	}
-	shown := []*IncidentStack{i.telling()}
+	shown := []*IncidentStack{i.bestStack()}
 	if r.view != nil && r.view.Only != nil {
 		shown = nil
 		for k := range i.Stacks[:min(len(i.Stacks), shownIncidentStacks)] {
@@ -329,12 +408,17 @@ func FactTable(list []*Incident, kind string) (columns []string, rows []*Inciden
 }
 
 // incidentTable shows the incidents of a kind as a table.
-func (t *Text) incidentTable(kind, title string, r *Recording) {
-	columns, rows := FactTable(r.Incidents, kind)
+func (t *Text) incidentTable(k incidentTable, r *Recording) {
+	columns, rows := FactTable(r.Incidents, k.kind)
 	if len(rows) == 0 {
 		return
 	}
-	fmt.Fprintf(t.w, "\n%s %s:\n", r.Name, title)
+	more := ""
+	if n := len(columns); n > maxColumns {
+		columns = slices.DeleteFunc(columns, func(c string) bool { return !slices.Contains(k.main, c) })
+		more = fmt.Sprintf(" (the JSON format has %s)", count(n-len(columns), "more fact"))
+	}
+	fmt.Fprintf(t.w, "\n%s %s%s:\n", r.Name, k.title, more)
 	table := [][]string{append([]string{"", "time"}, columns...)}
 	for _, i := range rows {
 		wall := "-"
@@ -400,8 +484,10 @@ func (i *Incident) profileText() string {
 func profileOpener(file, kind string) string {
 	name := strings.ToLower(file)
 	switch {
-	case strings.HasSuffix(name, ".hprof") || strings.Contains(kind, "heap") && strings.Contains(kind, "java"):
+	case strings.HasSuffix(name, ".hprof"):
 		return "a dump of the Java heap: open it with Android Studio or, converted by hprof-conv, with Eclipse MAT"
+	case kind == "java-heap-dump":
+		return "a dump of the Java heap in Perfetto's format: open it at ui.perfetto.dev"
 	case kind == "heap-profile" || strings.Contains(name, "heap-profile"):
 		return "a profile of the native heap: open it at ui.perfetto.dev"
 	case strings.Contains(kind, "stack-sampling") || strings.Contains(name, "stack-sampling"):

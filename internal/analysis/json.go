@@ -51,6 +51,7 @@ type stallJSON struct {
 	Message     Message       `json:"message"`
 	Scene       string        `json:"scene,omitempty"`
 	Foreground  bool          `json:"foreground"`
+	PostedBy    *Poster       `json:"postedBy,omitempty"`
 	Verdict     Verdict       `json:"verdict"`
 	Hang        *Hang         `json:"hang,omitempty"`
 	Exit        *StallExit    `json:"exit,omitempty"`
@@ -146,7 +147,8 @@ func (j *JSON) Stall(s *Stall) error {
 		Sequence: s.Sequence, Begin: s.Begin, Wall: s.Wall, CPU: max(s.CPU, -1), Suspended: s.Suspended,
 		Suspensions: list(s.Suspensions), Precision: s.Precision, Exit: s.Exit, GC: s.GC,
 		GCCount: s.GCCount, Reported: s.Reported, Ended: s.Ended,
-		Kind: s.Kind, Threshold: s.Threshold, Message: s.Message, Scene: s.Scene, Foreground: s.Foreground, Verdict: s.Verdict, Hang: s.Hang, Key: s.Key,
+		Kind: s.Kind, Threshold: s.Threshold, Message: s.Message, Scene: s.Scene, Foreground: s.Foreground,
+		PostedBy: s.PostedBy, Verdict: s.Verdict, Hang: s.Hang, Key: s.Key,
 		DeviceKey: s.DeviceKey,
 		HotPath:   list(s.HotPath), MostSelf: list(s.MostSelf), State: s.State, LockOwner: s.LockOwner,
 		Samples: list(s.Samples), Holder: list(s.Holder),

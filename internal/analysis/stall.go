@@ -47,6 +47,8 @@ type Stall struct {
 	// Scene is where the app was, empty if that is not known; Foreground whether it was seen.
 	Scene      string
 	Foreground bool
+	// PostedBy is the method that posted it, nil if that is not known.
+	PostedBy *Poster
 	// HotPath leads to where the time went, the outermost call first; see [Stall.Key].
 	HotPath []Step
 	// MostSelf are the methods with the most time of their own, at most five.
@@ -160,6 +162,7 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		out.Time = time.UnixMilli(clock.WallMillis).Add(time.Duration(j.Begin - clock.NanoTime)).UTC()
 	}
 	out.NotRecorded, out.CallersUnknown = notRecorded(s), s.CallersUnknown
+	out.PostedBy = posterOf(j, names)
 	out.HotPath = hotPath(&s.Tree, names)
 	out.MostSelf = mostSelf(&s.Tree, names, 5)
 	out.Key = pathKey(out.HotPath)
@@ -193,6 +196,10 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		out.Verdict.Text += "; " + text
 	}
 	if out.Exit = out.exitOf(); out.Exit != nil {
+		if out.Exit.Deadlock && (out.Hang == nil || out.Hang.Of == 0 || out.Hang.Activity == ActivityLock) {
+			// The system has seen all threads at one moment, and no sample of the thread shows anything else.
+			out.Verdict.Kind, out.Verdict.Likely = KindDeadlock, false
+		}
 		out.Verdict.Text += "; " + out.Exit.text(out)
 	}
 	return out

@@ -108,6 +108,9 @@ func (t *Text) Stall(s *Stall) error {
 	if text := s.kindText(); text != "" {
 		field("", "%s", text)
 	}
+	if s.PostedBy != nil {
+		field("posted", "by %s", s.PostedBy)
+	}
 	if s.CallersUnknown {
 		field("", "records before it are lost: it may be a part of a longer call")
 	}
@@ -348,6 +351,7 @@ func (p Waiting) String() string {
 // End sums a recording up.
 func (t *Text) End(r *Recording) error {
 	t.incidents(r)
+	t.locks(r)
 	fmt.Fprintf(t.w, "\n%s: %s\n\n", r.Name, r.Summary())
 	for _, line := range r.Completeness.Lines() {
 		if _, err := fmt.Fprintf(t.out, "!!! %s\n", line); err != nil {

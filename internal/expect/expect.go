@@ -16,7 +16,7 @@ import (
 // Instrumentation returns what the equivalence check must find in a class that an injector with the options o rewrote
 // as r asks. It panics if o or r holds a mode that package inject does not define.
 func Instrumentation(o inject.Options, r inject.Request) equivalence.Instrumentation {
-	want := equivalence.Instrumentation{RuntimeClass: o.RuntimeClass, Digest: r.Digest}
+	want := equivalence.Instrumentation{RuntimeClass: o.RuntimeClass, Digest: r.Digest, Posts: o.Posts}
 	if want.RuntimeClass == "" {
 		want.RuntimeClass = inject.DefaultRuntimeClass
 	}

@@ -184,6 +184,9 @@ func stallFacts(s *analysis.Stall) []fact {
 	if s.Reported {
 		add("foreground", s.Foreground)
 	}
+	if s.PostedBy != nil {
+		add("posted by", clean(s.PostedBy.String()))
+	}
 	add("state", s.State)
 	if s.LockOwner != "" {
 		add("lock owner", clean(s.LockOwner))

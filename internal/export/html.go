@@ -83,6 +83,10 @@ type pageRecording struct {
 	Threads   []*pageThread `json:"threads"`
 	Stalls    []*pageStall  `json:"stalls"`
 
+	// Incidents are what detectors found, Detectors says what these did; it is empty if the recording does not say.
+	Incidents []pageIncident `json:"incidents,omitempty"`
+	Detectors string         `json:"detectors,omitempty"`
+
 	more    pageMore
 	threads map[*thread]*pageThread
 }
@@ -243,6 +247,10 @@ func (p *page) end(of *recording) error {
 		r.more.Facts = append(r.more.Facts, [2]string{f.key, f.text()})
 	}
 	r.About = about(of)
+	r.Incidents, r.Detectors = pageIncidents(of.Recording), clean(of.DetectorsText())
+	for _, i := range r.Incidents {
+		r.End = max(r.End, i.End)
+	}
 	for _, text := range of.Warnings() {
 		if text != of.Banner() {
 			p.Notices = append(p.Notices, text)

@@ -31,6 +31,7 @@ type pageEvidence struct {
 	GCCount   int64         `json:"gcCount"`
 	Time      string        `json:"time,omitempty"`
 	Reported  bool          `json:"reported"`
+	PostedBy  string        `json:"postedBy,omitempty"`
 	LockOwner string        `json:"lockOwner,omitempty"`
 	Samples   []pageSample  `json:"samples"`
 	Holder    []pageSample  `json:"holder"`
@@ -91,6 +92,9 @@ func newPageEvidence(s *analysis.Stall) *pageEvidence {
 	e := &pageEvidence{CPU: s.CPU, GC: s.GC, GCCount: s.GCCount, Reported: s.Reported, LockOwner: s.LockOwner,
 		Where: s.Place(), Repaired: s.Repaired(), Samples: pageSamples(s.Samples), Holder: pageSamples(s.Holder),
 		Path: pageSteps(s.HotPath), Own: pageSteps(s.MostSelf)}
+	if s.PostedBy != nil {
+		e.PostedBy = clean(s.PostedBy.String())
+	}
 	e.Stopped, e.Precision = s.Suspended, s.Exactness()
 	if s.Exit != nil {
 		e.Exit = s.Exit.Main

@@ -113,10 +113,11 @@ func (r *recorded) frames(list ...trace.Frame) {
 
 func (r *recorded) stall(j trace.StallChunk) {
 	description, scene, owner := r.name(j.Description), r.name(j.Scene), r.name(j.LockOwner)
-	b := uv(append(uv(nil, uint64(j.Thread)), j.Kind), j.Message)
+	b := uv(append(uv(nil, uint64(j.Thread)), byte(j.Kind)), j.Message)
 	b = uv(uv(sv(uv(sv(b, j.Begin), j.Wall), j.CPU), j.FirstRecord), j.EndRecord)
 	b = sv(sv(flag(uv(uv(b, description), scene), j.Foreground), j.GCCount), j.GCMillis)
-	r.chunk(9, uv(str(uv(append(b, byte(j.State)), owner), j.StackKey), j.Repairs))
+	b = uv(str(uv(append(b, byte(j.State)), owner), j.StackKey), j.Repairs)
+	r.chunk(9, sv(uv(b, uint64(j.PostedBy)), j.Posted))
 }
 
 func (r *recorded) pending(p trace.Pending) {

@@ -32,6 +32,7 @@ type AssignConfig struct {
 	// What else decides about methods and IDs.
 	Filter          *filter.Filter
 	FocusHooks      bool
+	Posts           bool
 	RuntimeExternal bool
 	AddRequires     string
 	R8              *r8.Mapping
@@ -62,7 +63,7 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 	defer opened.Close()
 	draft, err := plan.New(a.facts, recordedCalls(a.facts), plan.Options{
 		Inputs: a.names, Filter: filterOf(c.Filter, original,
-			c.R8), FocusHooks: c.FocusHooks, RuntimeExternal: c.RuntimeExternal,
+			c.R8), FocusHooks: c.FocusHooks, Posts: c.Posts, RuntimeExternal: c.RuntimeExternal,
 		AddRequires: c.AddRequires != "", Runtime: options.RuntimeClass, OriginalRuntime: original, R8: c.R8,
 		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages),
 		ClassPath: supertypesOf(path, opened),

@@ -30,6 +30,7 @@ type Options struct {
 
 	Filter          *filter.Filter // that the scan had; decides about supertypes
 	FocusHooks      bool           // Activities are made to report focus changes
+	Posts           bool           // calls that post messages get probes
 	RuntimeExternal bool           // the runtime class may be missing
 	AddRequires     bool           // modules are made to require the runtime's
 	Runtime         string

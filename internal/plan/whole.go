@@ -210,7 +210,7 @@ func (d *Draft) protectRuntime(byName map[string][]int, files ClassFiles) error 
 		}
 	}
 	known := make(map[string][]inject.Calls)
-	reached, err := inject.Reached(name, func(name string) ([]inject.Calls, error) {
+	reached, err := inject.Reached(name, d.options.Posts, func(name string) ([]inject.Calls, error) {
 		if calls, ok := known[name]; ok {
 			return calls, nil
 		}

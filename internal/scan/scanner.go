@@ -116,7 +116,9 @@ func (s *Scanner) Scan(at *input.Class, data []byte) (*Class, *classfile.Class) 
 		facts.Calls = s.graph.record(c)
 	}
 	if facts.Name == s.options.Inject.RuntimeClass {
-		facts.Runtime = &RuntimeFaults{faultOf(inject.CheckRuntime(c, true)), faultOf(inject.CheckRuntime(c, false))}
+		posts := s.options.Inject.Posts
+		facts.Runtime = &RuntimeFaults{faultOf(inject.CheckRuntime(c, true, posts)),
+			faultOf(inject.CheckRuntime(c, false, posts))}
 	}
 	if inject.IsMappingInfo(c) && foreign == "" {
 		err := inject.CheckMappingInfo(c)

@@ -25,7 +25,7 @@ type Checker struct{ checker checker }
 func (keeper *Checker) Check(original, rewritten *classfile.Class, want Instrumentation) []verify.Finding {
 	r := &keeper.checker
 	r.class, r.pool, r.original, r.want = rewritten, rewritten.ConstantPool(), original, want
-	r.member, r.findings = nil, nil
+	r.member, r.findings, r.seekPosts = nil, nil, want.Posts
 	if r.checkBlock() && r.checkStructure() {
 		for i := range original.Methods() {
 			r.checkMethod(i)

@@ -11,6 +11,9 @@ import (
 const (
 	entryName, exitName, callDescriptor = "i", "o", "(I)V"
 	focusName, focusDescriptor          = "at", "(Landroid/app/Activity;Z)V"
+	postName                            = "posted"
+	postObjectDescriptor                = "(Ljava/lang/Object;Ljava/lang/Object;I)V"
+	postWhatDescriptor                  = "(Ljava/lang/Object;II)V"
 	hookedName, hookedDescriptor        = "onWindowFocusChanged", "(Z)V"
 )
 
@@ -21,6 +24,7 @@ type block struct {
 	pool                     *classfile.ConstantPool
 	start                    int    // index of its first constant
 	entry, exit, focus, hook uint16 // Methodrefs; hook is super.onWindowFocusChanged; 0 if absent
+	postObject, postWhat     uint16 // Methodrefs of posted, 0 if absent
 	throwable                uint16 // Class, 0 if absent
 	notes                    notes
 	used                     []bool // by index minus start: whether inserted code or another constant needs it
@@ -84,7 +88,7 @@ func (b *block) parse() (why string) {
 	return ""
 }
 
-// addMethodref records which of the four methods the Methodref i refers to. It returns why it may not be in a block, or
+// addMethodref records which of these methods the Methodref i refers to. It returns why it may not be in a block, or
 // "".
 func (b *block) addMethodref(i uint16, raw []byte) (why string) {
 	class := binary.BigEndian.Uint16(raw)
@@ -102,6 +106,10 @@ func (b *block) addMethodref(i uint16, raw []byte) (why string) {
 		slot = &b.exit
 	case ours && ref.Name == focusName && ref.Descriptor == focusDescriptor:
 		slot = &b.focus
+	case ours && ref.Name == postName && ref.Descriptor == postObjectDescriptor:
+		slot = &b.postObject
+	case ours && ref.Name == postName && ref.Descriptor == postWhatDescriptor:
+		slot = &b.postWhat
 	case !ours && ref.Name == hookedName && ref.Descriptor == hookedDescriptor:
 		slot = &b.hook
 	}

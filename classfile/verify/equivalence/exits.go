@@ -100,7 +100,8 @@ func (r *checker) checkHandler(entered *code.Initialised) {
 // firstFramesMajor is the first class file version in which a handler needs a StackMapTable (JVMS 4.10.1).
 const firstFramesMajor = 50
 
-// rangesToCover appends the ranges that the exact handler must cover, in positions of the rewritten code.
+// rangesToCover appends the ranges that the exact handler must cover, in positions of the rewritten code. A probe is
+// covered if the call behind it is.
 func (r *checker) rangesToCover(ranges [][2]int, entered *code.Initialised) [][2]int {
 	exits, edits := r.exits, r.edits
 	for pc := 0; pc < r.end; {

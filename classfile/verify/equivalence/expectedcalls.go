@@ -36,6 +36,7 @@ func (r *checker) checkExpectedCalls(before *classfile.Code, id uint32) {
 		}
 	}
 	r.checkEntries(entries)
+	r.checkPosts()
 	r.checkExits(before, entered)
 	r.checkHandler(entered)
 }
@@ -63,11 +64,11 @@ func (r *checker) checkIDs(id uint32, hooked bool) {
 }
 
 // checkStack checks that max_stack grew by exactly what the calls need. In a method with jsr, the depth of the stack is
-// not known for sure; there it must have grown by one word, that of the ID, which is enough in any case.
+// not known for sure; there it must have grown by the words that one call needs, which is enough in any case.
 func (r *checker) checkStack(before *classfile.Code) {
 	want := max(int(before.MaxStack), r.need)
 	if r.subroutines {
-		want = int(before.MaxStack) + 1
+		want = int(before.MaxStack) + r.mostWords()
 	}
 	if int(r.code.MaxStack) != want || want < r.need {
 		r.report(-1, ruleStack, fmt.Sprintf("%d (the original has %d, the calls need %d)", want, before.MaxStack, r.need),

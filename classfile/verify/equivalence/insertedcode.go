@@ -37,6 +37,8 @@ type body struct {
 	hasHandler bool // whether there is an exact handler
 	calls      []call
 	exits      []exitPoint
+	seekPosts  bool // whether scan fills posts
+	posts      []postPoint
 	edits      []edit
 	joins      []int // positions after the goto_w of a conditional branch that was widened
 	wide       []int // positions of wide branches that were wide in the original
@@ -56,7 +58,9 @@ type call struct {
 	start, end int // in the rewritten code
 	orig       int // the position in the original of the instruction before which it was inserted
 	id         int32
+	push       int    // where the instruction stands that pushes the ID, in the rewritten code
 	constant   uint16 // the index of the Integer that an ldc or ldc_w loads, otherwise 0
+	post       postKind
 }
 
 type callKind uint8
@@ -64,6 +68,7 @@ type callKind uint8
 const (
 	callEntry callKind = iota
 	callFocus
+	callPost
 	callExit
 	callHandler
 )
@@ -85,6 +90,7 @@ type editKind uint8
 
 const (
 	editCut         editKind = iota // inserted code
+	editCutPost                     // a probe
 	editBranch                      // a branch whose offset changed
 	editSwitch                      // a switch whose offsets and padding changed
 	editNarrow                      // a goto_w or jsr_w that was goto or jsr
@@ -180,6 +186,9 @@ func (b *body) findHandler() {
 // test is quick, and most such instructions fail it and need no call of [body.inserted].
 func (b *body) beginsCall(pc int) bool {
 	op, rest := code.Op(b.code.Bytecode[pc]), b.code.Bytecode[pc:]
+	if op == code.Dup || op == code.Dup2 || op == code.Dup2X2 {
+		return b.block.postObject != 0 || b.block.postWhat != 0
+	}
 	if op == code.Aload0 {
 		return len(rest) > 1 && code.Op(rest[1]) == code.Iload1
 	}
@@ -197,12 +206,22 @@ func (b *body) inserted(pc int) (c call, ok bool) {
 		ref := b.invoked(pc + 2)
 		return call{kind: callFocus, start: pc, end: pc + 5}, ref != 0 && ref == b.block.focus
 	}
-	id, constant, size := b.pushed(pc)
+	copies, length := copiesAt(bytecode[pc:])
+	push := pc + length
+	if push >= len(bytecode) {
+		return call{}, false
+	}
+	id, constant, size := b.pushed(push)
 	if size == 0 {
 		return call{}, false
 	}
-	c = call{start: pc, end: pc + size + 3, id: id, constant: constant}
-	switch ref := b.invoked(pc + size); {
+	c = call{start: pc, end: push + size + 3, id: id, push: push, constant: constant}
+	ref := b.invoked(push + size)
+	if ref != 0 && copies != copiesNothing {
+		c.kind, c.post = callPost, postKind{copies: copies, what: ref == b.block.postWhat}
+		return c, ref == b.block.postObject || ref == b.block.postWhat
+	}
+	switch {
 	case ref == 0:
 		return c, false
 	case ref == b.block.entry:
@@ -266,7 +285,7 @@ func (b *body) checkPush(c call) {
 	case c.id > 32767:
 		want = code.Ldc
 	}
-	if got := code.Op(b.code.Bytecode[c.start]); got != want {
+	if got := code.Op(b.code.Bytecode[c.push]); got != want {
 		b.report(c.start, ruleID, fmt.Sprintf("%d pushed by %v", c.id, want), got.String())
 	}
 	if c.constant != 0 && !b.block.has(c.constant) {
@@ -281,6 +300,7 @@ type insertion struct {
 	start        int // -1 if there is none
 	branchTarget int // the position after entry and focus call, where branches lead
 	exit         bool
+	post         postKind // of its probe; zero if it has none
 	last         callKind // the kind of its last call so far
 }
 
@@ -290,6 +310,7 @@ const (
 	hasConstant
 	leavesMethod
 	isEdited // it is a branch or switch
+	mayPost  // it calls a method by its receiver's class
 )
 
 // scanned holds these properties by opcode.
@@ -298,10 +319,13 @@ var scanned = func() (rows [256]byte) {
 	for o := code.Nop; o.Known(); o++ {
 		switch {
 		case o >= code.IconstM1 && o <= code.Iconst5, o == code.Bipush, o == code.Sipush, o == code.Aload0,
-			o == code.Ldc, o == code.LdcW:
+			o == code.Ldc, o == code.LdcW, o == code.Dup, o == code.Dup2, o == code.Dup2X2:
 			rows[o] |= mayBeInserted
 		case o.IsReturn(), o == code.Athrow:
 			rows[o] |= leavesMethod
+		}
+		if o == code.Invokevirtual || o == code.Invokeinterface {
+			rows[o] |= mayPost
 		}
 		switch o.Operand() {
 		case code.OperandConstant, code.OperandConstantW, code.OperandInvoke4, code.OperandMultiarray:
@@ -318,6 +342,7 @@ func (b *body) scan() bool {
 	bytecode := b.code.Bytecode
 	b.places = resize(b.places, len(bytecode)+1)
 	b.calls, b.exits, b.edits, b.joins = b.calls[:0], b.exits[:0], b.edits[:0], b.joins[:0]
+	b.posts = b.posts[:0]
 	pending := insertion{start: -1}
 	previous, orig, pc := code.Nop, 0, 0
 	for pc < b.end {
@@ -344,11 +369,14 @@ func (b *body) scan() bool {
 		if properties&hasConstant != 0 {
 			b.checkConstant(op, pc)
 		}
-		before := pc
+		before, probe := pc, pending.post
 		if pending.start < 0 {
 			b.places[pc] = int32(orig)<<sideBits | sideAll
 		} else {
 			before = b.mapPositions(&pending, pc, orig)
+		}
+		if probe.copies != copiesNothing || b.seekPosts && properties&mayPost != 0 {
+			b.checkProbe(op, pc, orig, probe)
 		}
 		if properties&leavesMethod != 0 {
 			b.exits = append(b.exits, exitPoint{op: op, pc: pc, orig: orig, before: before})
@@ -387,11 +415,16 @@ func (b *body) addCall(pending *insertion, c call, previous code.Op) {
 		b.checkPush(c)
 	}
 	b.calls = append(b.calls, c)
-	b.edits = append(b.edits, edit{editCut, c.start, c.end})
+	cut := editCut
+	if c.kind == callPost {
+		cut = editCutPost
+	}
+	b.edits = append(b.edits, edit{cut, c.start, c.end})
 	if pending.start < 0 {
 		*pending = insertion{start: c.start, branchTarget: c.start}
 	} else if c.kind <= pending.last {
-		b.report(c.start, ruleCode, "entry, focus hook and exit at most once each and in this order", "another order")
+		b.report(c.start, ruleCode, "entry, focus hook, and probe or exit at most once each and in this order",
+			"another order")
 	}
 	pending.last = c.kind
 	switch c.kind {
@@ -405,6 +438,9 @@ func (b *body) addCall(pending *insertion, c call, previous code.Op) {
 		if c.orig != 0 || !isHooked(b.member) {
 			b.report(c.start, ruleFocus, "the hook at the start of onWindowFocusChanged(Z)V", "the hook elsewhere")
 		}
+	case callPost:
+		pending.post = c.post
+		return
 	case callExit:
 		pending.exit = true
 		return
@@ -432,7 +468,7 @@ func (b *body) mapPositions(pending *insertion, pc, orig int) (exit int) {
 	if pending.exit {
 		exit = target
 	}
-	pending.start = -1
+	pending.start, pending.post = -1, postKind{}
 	return exit
 }
 
@@ -561,7 +597,7 @@ func (b *body) inside(pc, q int) (orig int, ok bool) {
 	}
 	at, found := slices.BinarySearchFunc(b.edits, pc, func(e edit, pc int) int { return e.pc - pc })
 	size, grown := 0, 0
-	if found && b.edits[at].kind != editCut {
+	if found && b.edits[at].kind > editCutPost {
 		e := b.edits[at]
 		size = e.end - e.pc
 		switch orig := int(b.places[pc] >> sideBits); e.kind {

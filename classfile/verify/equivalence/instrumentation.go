@@ -13,6 +13,10 @@ type Instrumentation struct {
 	// initialises `this`, not at the constructor's start.
 	EntryAfterSuper bool
 
+	// Posts demands a probe before every call that posts a message (see postcalls.go) that a path reaches, in every
+	// method that has an ID.
+	Posts bool
+
 	// IDs holds the method ID of each method, by its index in the original. A method whose ID is 0, or for which there
 	// is no element, must have no calls.
 	IDs []uint32

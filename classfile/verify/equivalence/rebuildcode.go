@@ -179,7 +179,8 @@ func (b *body) appendAttributes(out []byte, stripped *classfile.Code) []byte {
 //   - If max_stack is greater than what the inserted calls need, the injector did not raise it.
 //   - Otherwise it was raised to that, and the original's was the greatest depth that its code reaches, as compilers
 //     write it.
-//   - After a jsr the depths are not known, and the injector always added one word.
+//   - After a jsr the depths are not known, and the injector always added what one call needs: one word, or three if
+//     there is a probe.
 func (b *body) maxStack(stripped *classfile.Code) uint16 {
 	depths := &b.depths
 	if err := depths.Follow(b.pool, stripped); err != nil {
@@ -193,7 +194,7 @@ func (b *body) maxStack(stripped *classfile.Code) uint16 {
 	case isNoted:
 		return noted
 	case depths.Subroutines:
-		return uint16(max(0, now-1))
+		return uint16(max(0, now-b.mostWords()))
 	case now > b.need:
 		return uint16(now)
 	}
@@ -208,6 +209,8 @@ func (b *body) neededStack(depths *code.Depths) int {
 		switch c.kind {
 		case callFocus:
 			words = 2
+		case callPost:
+			words = postWords
 		case callHandler:
 			need = max(need, 2)
 			continue

@@ -10,6 +10,7 @@ const (
 	ruleExit     = "equivalence: exit"
 	ruleID       = "equivalence: id"
 	ruleFocus    = "equivalence: focus hook"
+	rulePost     = "equivalence: post probe"
 	ruleHandler  = "equivalence: exact handler"
 	rulePosition = "equivalence: position"
 	ruleTable    = "equivalence: table"

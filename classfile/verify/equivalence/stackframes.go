@@ -301,7 +301,7 @@ func (b *body) isTarget(at int) bool {
 // leadsTo reports whether an edited branch leads to position at.
 func (b *body) leadsTo(e edit, at int) bool {
 	switch e.kind {
-	case editCut:
+	case editCut, editCutPost:
 		return false
 	case editNarrow, editNarrowTwice:
 		return b.farTarget(e) == at

@@ -4,14 +4,15 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// ErrForeignCalls is wrapped by the error of [Strip] for a class that calls i, o or at of the runtime class in a way in
-// which tracegen does not: the calls were written by hand or by another tool.
+// ErrForeignCalls is wrapped by the error of [Strip] for a class that calls i, o, at or posted of the runtime class
+// in a way in which tracegen does not: the calls were written by hand or by another tool.
 var ErrForeignCalls = errors.New("calls of the runtime that tracegen did not insert")
 
 // The class that carries the mapping's digest, and its one method.
@@ -104,7 +105,7 @@ func isDigest(s string) bool {
 	return len(s) == len(unstamped) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// findCall returns a description of the first instruction that calls i, o or at of the runtime class.
+// findCall returns a description of the first instruction that calls i, o, at or posted of the runtime class.
 func findCall(c *classfile.Class, runtimeClass string) (call string, found bool) {
 	pool := c.ConstantPool()
 	called := make(map[uint16]string)
@@ -141,6 +142,9 @@ func findCall(c *classfile.Class, runtimeClass string) (call string, found bool)
 func isReport(ref classfile.Ref) bool {
 	if ref.Name == focusName {
 		return ref.Descriptor == focusDescriptor
+	}
+	if ref.Name == postName {
+		return ref.Descriptor == postObjectDescriptor || ref.Descriptor == postWhatDescriptor
 	}
 	return (ref.Name == entryName || ref.Name == exitName) && ref.Descriptor == callDescriptor
 }
@@ -238,9 +242,13 @@ func (b *body) mentionsBlock(c *classfile.Code) bool {
 }
 
 // checkPairs checks that the calls of one method belong together: all have the same ID, and there is no exit call
-// without an entry call.
+// and no probe without an entry call. A probe may stand in front of the entry call, in the arguments of super().
 func (b *body) checkPairs() {
-	entered := false
+	entered := slices.ContainsFunc(b.calls, func(c call) bool { return c.kind == callEntry })
+	if !entered && slices.ContainsFunc(b.calls, func(c call) bool { return c.kind == callPost }) {
+		b.report(-1, ruleEntry, "an entry call in a method with probes", "none")
+	}
+	entered = false
 	var id int32
 	for _, c := range b.calls {
 		if c.kind == callFocus {
@@ -254,7 +262,7 @@ func (b *body) checkPairs() {
 		}
 		if c.kind == callEntry {
 			entered = true
-		} else if !entered {
+		} else if !entered && c.kind != callPost {
 			b.report(c.start, ruleEntry, "an entry before the first exit", "none")
 			entered = true
 		}

@@ -527,7 +527,29 @@ class Page {
       ? `(${this.recording.stalls.length.toLocaleString("en")})`
       : "";
     markStall($("stalls"), this.stall);
+    this.incidentList();
     this.hashSoon();
+  }
+
+  incidentList() {
+    const found = this.recording.incidents || [],
+      states = this.recording.detectors || "";
+    $("found-by-detectors").hidden = !found.length && !states;
+    $("incident-count").textContent = found.length ? `(${found.length.toLocaleString("en")})` : "";
+    $("detectors").textContent = states && `${states}${found.length ? "" : ". Those that were on found nothing."}`;
+    showIncidents($("incidents"), this.recording, (i) => {
+      const margin = Math.max((i.end - i.begin) * 0.05, 1e6);
+      this.choose(i.begin - margin, i.end + margin);
+      $("details").replaceChildren(
+        definitions([
+          ["found", i.text],
+          ["what", i.what],
+          ["facts", i.facts.join(", ")],
+          ["path", (i.methods || []).join(" › ")],
+          ["stack", (i.stack || []).join("\n")],
+        ]),
+      );
+    });
   }
 
   openStall(k) {

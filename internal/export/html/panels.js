@@ -29,6 +29,18 @@ function showStalls(list, recording, order, open) {
   if (!rows.length) list.append(element("li", { className: "none" }, "No stall was recorded."));
 }
 
+/** Fills the list with what detectors found; open(incident) is called for the one that is chosen. */
+function showIncidents(list, recording, open) {
+  list.replaceChildren(
+    ...(recording.incidents || []).map((i) => {
+      const where = [i.thread, `at ${duration(i.begin)}`, ...i.stalls.map((n) => `stall #${n}`)].filter(Boolean);
+      const head = element("b", {}, i.ended ? (i.end > i.begin ? duration(i.end - i.begin) : "") : "no end"),
+        small = element("small", {}, `${where.join(", ")}${i.what ? " · " + i.what : ""}`);
+      return element("li", {}, element("button", { onclick: () => open(i) }, head, ` ${i.name}: ${i.text}`, small));
+    }),
+  );
+}
+
 /** Marks stall k as the one that is shown. */
 function markStall(list, k) {
   for (const button of list.querySelectorAll("button")) {
@@ -110,6 +122,7 @@ function stallParts(s, more, thread) {
     ["why", s.verdict],
     ["what ran", s.what],
     ["where", more.where],
+    ["posted by", more.postedBy],
     ["thread", thread],
     [
       "took",

@@ -30,6 +30,7 @@ func Classes(t testing.TB) map[string]*classfile.Class {
 		"variables everywhere": variablesEverywhere,
 		"large pool":           largePool,
 		"stamped":              mappingInfo,
+		"posts":                posts,
 	} {
 		all[name] = make().Parse(t)
 	}
@@ -371,5 +372,48 @@ func mappingInfo() *Class {
 	digest := a.Constant(classfile.TagString, U2(a.Utf8("0000000000000000"))...)
 	a.Add(Method{Static, "digest", "()Ljava/lang/String;", 1, 0, Op(code.Ldc, byte(digest), byte(code.Areturn)), nil,
 		nil})
+	return a
+}
+
+// posts posts messages in every way that has its own form of probe, once behind a branch that leads to the call itself,
+// and once in code with all handlers. The last method posts in the arguments of super().
+func posts() *Class {
+	a := NewClass(52, "Posts", "java/lang/Object")
+	const handler, runnable, message = "android/os/Handler", "java/lang/Runnable", "android/os/Message"
+	const parameters = "(L" + handler + ";L" + runnable + ";L" + message + ";IJ)V"
+	virtual := func(class, name, descriptor string) []byte {
+		return Op(code.Invokevirtual, U2(a.Methodref(class, name, descriptor))...)
+	}
+	load := slices.Concat(Op(code.Aload0), Op(code.Aload1))
+	long := Op(code.Lload, 4)
+	b := slices.Concat(
+		load, virtual(handler, "post", "(L"+runnable+";)Z"), Op(code.Pop),
+		load, long, virtual("app/View", "postDelayed", "(L"+runnable+";J)Z"), Op(code.Pop),
+		Op(code.Aload0), Op(code.Aload2), long, virtual(handler, "sendMessageAtTime", "(L"+message+";J)Z"), Op(code.Pop),
+		Op(code.Aload0), Op(code.Iload3), virtual(handler, "sendEmptyMessage", "(I)Z"), Op(code.Pop),
+		Op(code.Aload0), Op(code.Iload3), long, virtual(handler, "sendEmptyMessageDelayed", "(IJ)Z"), Op(code.Pop),
+		Op(code.Aload2), virtual(message, "sendToTarget", "()V"),
+		// Not the ones that are looked for: another descriptor, and no receiver.
+		load, Op(code.Pop), Op(code.Pop), Op(code.Aload1), Op(code.Pop),
+		load, virtual(handler, "removeCallbacks", "(L"+runnable+";)V"),
+		Op(code.Aload1), Op(code.Invokestatic, U2(a.Methodref("app/Bus", "execute", "(L"+runnable+";)V"))...),
+	)
+	// h.post(what != 0 ? r : null), whose branches meet at the call.
+	start := len(b)
+	b = slices.Concat(b, Op(code.Aload0), Op(code.Iload3), Branch(code.Ifeq, start+2, start+9), Op(code.Aload1),
+		Branch(code.Goto, start+6, start+10), Op(code.AconstNull), virtual(handler, "post", "(L"+runnable+";)Z"),
+		Op(code.Pop), Op(code.Return))
+	object := func(name string) []byte { return append([]byte{7}, U2(a.ClassIndex(name))...) }
+	full := slices.Concat([]byte{255}, U2(0, 5), object(handler), object(runnable), object(message), []byte{1, 4}, U2(2),
+		object(handler), object(runnable))
+	handlerFrame := slices.Concat([]byte{255}, U2(uint16(len(b)-(start+10)-1), 5), object(handler), object(runnable),
+		object(message), []byte{1, 4}, U2(1), object("java/lang/Throwable"))
+	end := uint16(len(b))
+	a.Add(Method{Static, "f", parameters, 4, 6, append(b, byte(code.Athrow)), []Handler{{0, end, end, 0}},
+		[]Attribute{Frames(slices.Concat([]byte{247}, U2(uint16(start+9)), object(handler)), full, handlerFrame)}})
+	post := slices.Concat(Op(code.Aload1), Op(code.Aload2), virtual(handler, "post", "(L"+runnable+";)Z"), Op(code.Pop))
+	super := slices.Concat(Op(code.Aload0), post,
+		Op(code.Invokespecial, U2(a.Methodref("java/lang/Object", "<init>", "()V"))...), post, Op(code.Return))
+	a.Add(Method{classfile.AccPublic, "<init>", "(L" + handler + ";L" + runnable + ";)V", 3, 3, super, nil, nil})
 	return a
 }

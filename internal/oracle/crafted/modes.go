@@ -20,7 +20,8 @@ type Mode struct {
 	id      func(method int) uint32
 }
 
-// Modes are all exit modes, each with a runtime class, and one with entry calls behind the constructor call. How an ID
+// Modes are all exit modes, each with a runtime class, one with entry calls behind the constructor call, and one with
+// probes before calls that post messages. How an ID
 // is pushed depends on its size: modes differ in that too, and one mixes all sizes in each class.
 var Modes = func() (all []Mode) {
 	ids := [...]func(m int) uint32{
@@ -33,7 +34,9 @@ var Modes = func() (all []Mode) {
 		all = append(all, Mode{exits.String(), options, ids[i%len(ids)]})
 	}
 	afterSuper := inject.Options{RuntimeClass: inject.MatrixRuntimeClass, ConstructorEntry: inject.EntryAfterSuper}
-	return append(all, Mode{"after-super", afterSuper, func(m int) uint32 { return uint32(120 + m) }})
+	posts := inject.Options{RuntimeClass: inject.DefaultRuntimeClass, Exits: inject.ExitsExact, Posts: true}
+	return append(all, Mode{"after-super", afterSuper, func(m int) uint32 { return uint32(120 + m) }},
+		Mode{"posts", posts, mixedID})
 }()
 
 func mixedID(m int) uint32 {

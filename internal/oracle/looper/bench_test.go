@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/mapping"
@@ -60,7 +61,7 @@ func build(t *testing.T) bench {
 	source := filepath.Join("..", "..", "..", "runtime-java")
 	javac(t, j, lib, []string{stubs, nullness}, filepath.Join(source, "core", "src", "main", "java"),
 		filepath.Join(source, "android", "src", "main", "java"))
-	javac(t, j, app, nil, filepath.Join("testdata", "app"))
+	javac(t, j, app, []string{framework}, filepath.Join("testdata", "app"))
 	javac(t, j, device, []string{framework}, filepath.Join("testdata", "device"))
 	javac(t, j, proofs, []string{lib, app, device, framework}, filepath.Join("testdata", "proofs"))
 	b.mapping = filepath.Join(dir, "methodMapping.txt")
@@ -79,6 +80,7 @@ func instrument(t *testing.T, file string, dirs ...*string) *mapping.Mapping {
 	t.Helper()
 	c := pipeline.Config{
 		Filter: filter.New(filter.Options{Trivial: filter.None}),
+		Inject: inject.Options{Posts: true},
 		Files: func(r *pipeline.Result) ([]pipeline.File, error) {
 			return []pipeline.File{{Path: file, Content: r.Mapping}}, nil
 		},

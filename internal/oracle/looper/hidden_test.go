@@ -54,11 +54,32 @@ var publicMembers = []member{
 	{"Landroid/os/Debug;->getRuntimeStat", 23},
 	{"Landroid/os/Looper;->getQueue", 23},
 	{"Landroid/os/Message;->isAsynchronous", 22},
+	{"Landroid/os/Message;->setAsynchronous", 22},
 	{"Landroid/os/Process;->getStartElapsedRealtime", 24},
+	{"Landroid/os/ProfilingManager;->addProfilingTriggers", 36},
+	{"Landroid/os/ProfilingManager;->registerForAllProfilingResults", 35},
+	{"Landroid/os/ProfilingManager;->removeProfilingTriggersByType", 36},
+	{"Landroid/os/ProfilingManager;->unregisterForAllProfilingResults", 35},
+	{"Landroid/os/ProfilingResult;->getErrorCode", 35},
+	{"Landroid/os/ProfilingResult;->getErrorMessage", 35},
+	{"Landroid/os/ProfilingResult;->getResultFilePath", 35},
+	{"Landroid/os/ProfilingResult;->getTag", 35},
+	{"Landroid/os/ProfilingResult;->getTriggerType", 36},
+	{"Landroid/os/ProfilingTrigger$Builder;->build", 36},
 	{"Landroid/os/Process;->getStartUptimeMillis", 24},
 	{"Landroid/view/FrameMetrics;->getMetric", 24},
+	{"Landroid/view/inspector/WindowInspector;->getGlobalWindowViews", 29},
 	{"Landroid/view/Window;->addOnFrameMetricsAvailableListener", 24},
 	{"Landroid/view/Window;->removeOnFrameMetricsAvailableListener", 24},
+}
+
+// hiddenBefore has the API level from which on a member was declared public and hidden, before it became public API.
+var hiddenBefore = map[string]int{
+	"Landroid/app/ActivityManager;->getHistoricalProcessStartReasons": 34,
+	"Landroid/app/ApplicationStartInfo;->getPid":                      34,
+	"Landroid/app/ApplicationStartInfo;->getReason":                   34,
+	"Landroid/app/ApplicationStartInfo;->getStartType":                34,
+	"Landroid/app/ApplicationStartInfo;->getStartupTimestamps":        34,
 }
 
 // greylist28 are the hidden members that Android 9 lets every app use, of those that the runtime looks up: they are in
@@ -70,6 +91,10 @@ var greylist28 = []string{
 	"Landroid/os/Message;->next",
 	"Landroid/os/MessageQueue;->mIdleHandlers",
 	"Landroid/os/MessageQueue;->mMessages",
+	"Landroid/os/MessageQueue;->removeSyncBarrier",
+	"Landroid/view/WindowManagerGlobal;->getInstance",
+	"Landroid/view/WindowManagerGlobal;->mLock",
+	"Landroid/view/WindowManagerGlobal;->mViews",
 }
 
 // TestPublicMembers compares the list above with the classes of each platform: a member that is public API is declared
@@ -89,6 +114,9 @@ func TestPublicMembers(t *testing.T) {
 			unsupported = p.unsupported(t)
 		}
 		for _, m := range publicMembers {
+			if hiddenBefore[m.name] != 0 && p.api >= hiddenBefore[m.name] && p.api < m.since {
+				continue
+			}
 			if got, want := declaredPublic(t, jar, m.name), p.api >= m.since; got != want {
 				t.Errorf("%s: %s is public: %t, want %t", p.name, m.name, got, want)
 			}

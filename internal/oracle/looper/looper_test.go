@@ -92,6 +92,7 @@ func TestProofs(t *testing.T) {
 				checkFrames(t, readRecordings(t, dir), b, p)
 				dir = b.prove(t, p, stock, "VsyncProofs").recordings
 				checkVsyncs(t, dir, p)
+				b.prove(t, p, stock, "FrameDetectorProofs", "StartupProofs")
 			})
 		}
 	})

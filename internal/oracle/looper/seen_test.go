@@ -95,27 +95,8 @@ func readFactTable(t *testing.T) (columns []string, table map[string]map[string]
 	if !ok {
 		t.Fatalf("%s has no heading %q", factPage, factHeading)
 	}
-	table = map[string]map[string]string{}
-	for line := range strings.Lines(section) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "#") {
-			break
-		}
-		if !strings.HasPrefix(line, "|") || strings.HasPrefix(line, "|---") {
-			continue
-		}
-		cells := strings.Split(strings.Trim(line, "|"), "|")
-		for k := range cells {
-			cells[k] = strings.TrimSpace(cells[k])
-		}
-		if columns == nil {
-			columns = cells[1:]
-			continue
-		}
-		table[cells[0]] = map[string]string{}
-		for k, cell := range cells[1:] {
-			table[cells[0]][columns[k]] = cell
-		}
+	if end := strings.Index(section, "\n#"); end >= 0 {
+		section = section[:end]
 	}
-	return columns, table
+	return parseTable(section)
 }

@@ -1,4 +1,9 @@
+import android.content.BroadcastReceiver;
 import android.content.Context;
+import android.content.Intent;
+import android.content.IntentFilter;
+import android.content.pm.ApplicationInfo;
+import android.content.pm.PackageManager;
 import android.content.res.AssetManager;
 import android.view.Display;
 import java.io.File;
@@ -13,6 +18,18 @@ public final class App extends android.app.Application {
 
     /** The ActivityManager; null if there is none. */
     volatile Object manager;
+
+    /** The ProfilingManager; null if there is none. */
+    volatile Object profiling;
+
+    /** The ConnectivityManager; null if there is none. */
+    volatile Object network;
+
+    /** The last state of the battery; null if there is none. */
+    volatile Intent battery;
+
+    /** The permissions that the app has, separated by blanks. */
+    volatile String permissions = "";
 
     App(File files) {
         this.files = files;
@@ -53,7 +70,36 @@ public final class App extends android.app.Application {
 
     @Override
     public Object getSystemService(String name) {
-        return DISPLAY_SERVICE.equals(name) ? new Displays() : ACTIVITY_SERVICE.equals(name) ? manager : null;
+        return DISPLAY_SERVICE.equals(name) ? new Displays() : ACTIVITY_SERVICE.equals(name) ? manager
+                : CONNECTIVITY_SERVICE.equals(name) ? network
+                : "profiling".equals(name) ? profiling : null;
+    }
+
+    /** Of services that are asked for by their class, from API 23 on. */
+    public String getSystemServiceName(Class<?> type) {
+        return type == android.app.ActivityManager.class ? ACTIVITY_SERVICE : null;
+    }
+
+    @Override
+    public int checkCallingOrSelfPermission(String permission) {
+        return (" " + permissions + " ").contains(" " + permission + " ") ? PackageManager.PERMISSION_GRANTED
+                : PackageManager.PERMISSION_DENIED;
+    }
+
+    @Override
+    public Intent registerReceiver(BroadcastReceiver receiver, IntentFilter filter) {
+        Bench.check(receiver == null, "a receiver");
+        return battery;
+    }
+
+    @Override
+    public ApplicationInfo getApplicationInfo() {
+        return new ApplicationInfo();
+    }
+
+    @Override
+    public File getExternalFilesDir(String type) {
+        return new File(files, "external");
     }
 
     /** As DisplayManager, which needs the resources of a device. The Display is Android's. */

@@ -217,7 +217,7 @@ public final class StartProofs {
     }
 
     /** Finds the first access to a file or to the network on a thread. Loading a class is none: Android maps them. */
-    private static final class Strict extends SecurityManager {
+    static final class Strict extends SecurityManager {
         private final Thread thread;
         volatile Throwable access;
 

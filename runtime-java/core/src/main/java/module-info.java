@@ -5,4 +5,5 @@ module dev.tracegen.runtime {
 
     exports dev.tracegen.runtime;
     exports dev.tracegen.runtime.detector;
+    exports dev.tracegen.runtime.report;
 }

@@ -2,5 +2,6 @@
 module dev.tracegen.runtime {
     exports com.tencent.matrix.trace.core;
     exports dev.tracegen.runtime;
+    exports dev.tracegen.runtime.report;
     exports dev.tracegen.runtime.android;
 }

@@ -170,6 +170,43 @@ public final class AppMethodBeat {
     }
 
     /**
+     * Records that a method is about to post a message or to hand a Runnable to an Executor. Classes that are
+     * instrumented with {@code --trace-posts} call it.
+     *
+     * @param target what the method posts to, or {@code posted} again if that is not known
+     * @param posted the {@code Runnable} or the {@code Message}; others are ignored
+     * @param id the method's ID in the mapping
+     */
+    public static void posted(@Nullable Object target, @Nullable Object posted, int id) {
+        if (mode < 0) {
+            return;
+        }
+        try {
+            PostedBy.posted(target, posted, id);
+        } catch (Throwable e) {
+            // As in i.
+        }
+    }
+
+    /**
+     * Records that a method is about to post a message that has nothing but a {@code what}.
+     *
+     * @param target the {@code Handler}; others are ignored
+     * @param what {@code Message.what}
+     * @param id the method's ID in the mapping
+     */
+    public static void posted(@Nullable Object target, int what, int id) {
+        if (mode < 0) {
+            return;
+        }
+        try {
+            PostedBy.posted(target, what, id);
+        } catch (Throwable e) {
+            // As in i.
+        }
+    }
+
+    /**
      * Returns the state of the recorder.
      *
      * @return one of the constants {@code STATUS_...}; it records if the value is above 0

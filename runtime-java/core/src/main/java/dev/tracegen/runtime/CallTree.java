@@ -250,14 +250,29 @@ public final class CallTree {
      */
     public String stackKey() {
         long hash = 0xCBF29CE484222325L;
-        int[] heaviest = heaviestChildren();
-        for (int k = heaviest[items]; k >= 0 && ticks[k] * 10 >= total * 3; k = heaviest[k]) {
-            for (int shift = 0; ids[k] != AppMethodBeat.METHOD_ID_DISPATCH && shift < 32; shift += 8) {
-                hash = (hash ^ (ids[k] >>> shift & 0xFF)) * 0x100000001B3L;
+        for (int id : hotPath()) {
+            for (int shift = 0; shift < 32; shift += 8) {
+                hash = (hash ^ (id >>> shift & 0xFF)) * 0x100000001B3L;
             }
         }
         String hex = Long.toHexString(hash);
         return "0000000000000000".substring(hex.length()) + hex;
+    }
+
+    /**
+     * Returns the methods of the hot path, see {@link #stackKey}.
+     *
+     * @return IDs, the outermost call first; empty if no call is long enough
+     */
+    public List<Integer> hotPath() {
+        List<Integer> path = new ArrayList<Integer>();
+        int[] heaviest = heaviestChildren();
+        for (int k = heaviest[items]; k >= 0 && ticks[k] * 10 >= total * 3; k = heaviest[k]) {
+            if (ids[k] != AppMethodBeat.METHOD_ID_DISPATCH) {
+                path.add(ids[k]);
+            }
+        }
+        return path;
     }
 
     /** Returns the longest child of each item, -1 if it has none. The last element is the longest outermost call. */

@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Delivers stalls and incidents to the app on a thread of its own: it calls the app's listeners and logs stalls with the
- * names of their methods. Both may take long, wait, or throw whatever they like. That delays or costs other deliveries
- * and nothing else: stalls that do not fit into the queue meanwhile are counted.
+ * Delivers stalls and incidents to the app on a thread of its own: it calls the app's listeners and logs stalls with
+ * the names of their methods. Both may take long, wait, or throw whatever they like. That delays or costs other
+ * deliveries and nothing else: stalls that do not fit into the queue meanwhile are counted.
  */
 final class Delivery implements Runnable {
     /** How many stalls may wait. */
@@ -55,7 +55,7 @@ final class Delivery implements Runnable {
 
     /** Reports whether a stall is of use to anything here. */
     boolean wanted() {
-        return options.mapping != null || Recorder.stallListener() != null;
+        return options.mapping != null || Recorder.stallListener() != null || Recorder.stallReporter() != null;
     }
 
     /** Hands over a stall, or counts it as dropped. On the sampler's thread only. */
@@ -72,11 +72,13 @@ final class Delivery implements Runnable {
 
     /** Hands over an incident, or counts it as dropped. On the sampler's thread only. */
     void incident(final Incident incident) {
-        if (Recorder.incidentListener() != null) {
+        if (Recorder.incidentListener() != null || Recorder.incidentReporter() != null) {
             offer(new Job() {
                 @Override
                 void deliver() {
-                    call(Recorder.incidentListener(), incident);
+                    Incident delivered = new Incident(incident, texts, recorder.ticker());
+                    call(Recorder.incidentReporter(), delivered);
+                    call(Recorder.incidentListener(), delivered);
                 }
             }, incident.bytes());
         }
@@ -125,6 +127,10 @@ final class Delivery implements Runnable {
 
     private void deliver(EndedStall ended) {
         Stall stall = texts.stall(ended.stall());
+        StallListener reporter = Recorder.stallReporter();
+        if (reporter != null) {
+            call(reporter, stall);
+        }
         try {
             if (options.mapping != null) {
                 log(stall);
@@ -142,7 +148,7 @@ final class Delivery implements Runnable {
             return;
         }
         try {
-            listener.incidentFound(new Incident(incident, texts));
+            listener.incidentFound(incident);
         } catch (Throwable e) {
             recorder.listenerFailed(e);
         }

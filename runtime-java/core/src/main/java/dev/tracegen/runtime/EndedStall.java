@@ -35,6 +35,7 @@ final class EndedStall {
     /** Adds the facts and copies the records. On the sampler's thread. */
     void complete(StallFacts found, Ticker ticker) {
         facts = found;
+        facts.tickNanos = ticker.tickNanos();
         records = trace.copy(message.firstRecord, message.endRecord);
         endTicks = (message.beginNanos + message.wallNanos - ticker.baseNanos()) / ticker.tickNanos();
     }

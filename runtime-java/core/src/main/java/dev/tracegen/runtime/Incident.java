@@ -1,6 +1,7 @@
 package dev.tracegen.runtime;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -52,6 +53,12 @@ public final class Incident {
     final long firstRecord;
     final long endRecord;
 
+    /** The traced calls that belong to it, as of a thread's records; null if it has none. */
+    public final @Nullable CallTree tree;
+
+    /** The unit of the times in {@link #tree}, in nanoseconds. */
+    public final long tickNanos;
+
     /** Set by the sampler before it hands the incident over. */
     RecordCopy records;
 
@@ -69,10 +76,17 @@ public final class Incident {
         trace = b.trace;
         firstRecord = b.firstRecord;
         endRecord = b.endRecord;
+        tree = null;
+        tickNanos = 1;
     }
 
     /** Creates a copy with other texts. */
     Incident(Incident i, Texts texts) {
+        this(i, texts, null);
+    }
+
+    /** Creates a copy with other texts, and with the tree of its calls if there is a ticker. */
+    Incident(Incident i, Texts texts, Ticker ticker) {
         number = i.number;
         detector = i.detector;
         kind = i.kind;
@@ -95,6 +109,10 @@ public final class Incident {
         firstRecord = i.firstRecord;
         endRecord = i.endRecord;
         records = i.records;
+        boolean calls = ticker != null && records != null && records.records.length > 0;
+        tickNanos = calls ? ticker.tickNanos() : 1;
+        tree = !calls ? null : new CallTree(records.records,
+                endNanos == 0 ? 0 : (endNanos - ticker.baseNanos()) / tickNanos);
     }
 
     /**
@@ -218,6 +236,22 @@ public final class Incident {
         }
 
         /**
+         * Sets name, begin and records to those of a message, and the end if it has ended.
+         *
+         * @param message from {@link ThreadTrace#messageAt}; nothing is changed if it is null
+         * @return this
+         */
+        public Builder message(@Nullable MessageRecord message) {
+            if (message != null) {
+                what = message.description;
+                beginNanos = message.beginNanos;
+                endNanos = message.kind == MessageRecord.RUNNING ? 0 : message.beginNanos + message.wallNanos;
+                records(message.firstRecord, message.endRecord);
+            }
+            return this;
+        }
+
+        /**
          * Adds a fact, or replaces the one with the same key.
          *
          * @param key a word with hyphens
@@ -239,6 +273,18 @@ public final class Incident {
          */
         public Builder stack(ThreadStack stack) {
             stacks.add(stack);
+            return this;
+        }
+
+        /**
+         * Replaces all stacks.
+         *
+         * @param all the stacks
+         * @return this
+         */
+        public Builder stacks(Collection<ThreadStack> all) {
+            stacks.clear();
+            stacks.addAll(all);
             return this;
         }
 

@@ -1,11 +1,13 @@
 package dev.tracegen.runtime;
 
+import java.io.File;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.LockInfo;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
 import java.lang.reflect.Method;
+import java.util.Map;
 
 /**
  * The platform of any Java runtime. Android has no {@code java.lang.management}, so the facts from it are unknown
@@ -14,6 +16,8 @@ import java.lang.reflect.Method;
 final class JvmPlatform extends Platform {
     /** The ID of the thread that runs main, in every known JVM. */
     private static final long LAUNCHER_THREAD = 1;
+
+    private final MachineFacts machine = new MachineFacts(new File("/proc"), null);
 
     /** Space for threads that start while the list is made. */
     private static final int MORE_THREADS = 64;
@@ -74,6 +78,14 @@ final class JvmPlatform extends Platform {
             return Management.lockWait(thread);
         } catch (Throwable e) {
             return null;
+        }
+    }
+
+    @Override
+    public Map<String, String> machineFacts(Thread thread) {
+        synchronized (machine) {
+            // The kernel's ID of a thread is unknown here.
+            return machine.read(-1, nanoTime());
         }
     }
 

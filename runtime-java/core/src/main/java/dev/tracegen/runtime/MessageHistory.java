@@ -37,6 +37,10 @@ final class MessageHistory {
         private String callback;
         private int what;
 
+        // The method that posted it, and when; 0 if unknown.
+        private int postedBy;
+        private long postedNanos;
+
         /** Sets all but the text. */
         void set(int kind, long sequence, int count, long beginNanos, long wallNanos, long cpuNanos, long firstRecord,
                 long endRecord) {
@@ -65,7 +69,15 @@ final class MessageHistory {
             this.callback = callback;
         }
 
+        /** Sets the method that posted the message, 0 if it is unknown, and when that was. */
+        void postedBy(int id, long nanos) {
+            postedBy = id;
+            postedNanos = nanos;
+        }
+
         private void copyText(Entry from) {
+            postedBy = from.postedBy;
+            postedNanos = from.postedNanos;
             text = from.text;
             what = from.what;
             target = from.target;
@@ -90,8 +102,8 @@ final class MessageHistory {
                 description = (target == null ? "(no handler)" : target) + (callback == null ? "" : " " + callback)
                         + ": " + what;
             }
-            return new MessageRecord(kind, sequence, count, beginNanos, wallNanos, cpuNanos, description, firstRecord,
-                    endRecord);
+            return new MessageRecord(kind, sequence, count, beginNanos, wallNanos, cpuNanos, description, postedBy,
+                    postedNanos, firstRecord, endRecord);
         }
     }
 
@@ -170,7 +182,9 @@ final class MessageHistory {
     synchronized void add(Entry m) {
         recent.add().copy(m);
         Entry last = merged.last();
-        boolean small = m.kind == MessageRecord.NORMAL && m.wallNanos < mergeNanos;
+        boolean mergeable = m.kind == MessageRecord.NORMAL || m.kind == MessageRecord.IDLE_HANDLER
+                || m.kind == MessageRecord.INPUT;
+        boolean small = mergeable && m.wallNanos < mergeNanos;
         if (small && last != null && last.kind == MessageRecord.MERGED && last.wallNanos < MERGED_NANOS) {
             merge(last, m);
         } else {

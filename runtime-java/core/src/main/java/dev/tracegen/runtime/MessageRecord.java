@@ -17,6 +17,12 @@ public final class MessageRecord {
     /** Several short messages that followed each other. */
     public static final int MERGED = 4;
 
+    /** A run of an IdleHandler. */
+    public static final int IDLE_HANDLER = 5;
+
+    /** An input event that ran outside of a message. */
+    public static final int INPUT = 6;
+
     /** One of the constants above. */
     public final int kind;
 
@@ -38,6 +44,15 @@ public final class MessageRecord {
     /** The text of the message, or of the longest one if several were merged; empty for {@link #IDLE}. */
     public final String description;
 
+    /**
+     * The ID of the method that posted the message, 0 if it is unknown. It is known only in programs that were
+     * instrumented with {@code --trace-posts}.
+     */
+    public final int postedBy;
+
+    /** When that was, in {@link Platform#nanoTime()}; 0 if it is unknown. */
+    public final long postedNanos;
+
     /** The number of the first record that belongs to the entry. */
     final long firstRecord;
 
@@ -46,6 +61,11 @@ public final class MessageRecord {
 
     MessageRecord(int kind, long sequence, int count, long beginNanos, long wallNanos, long cpuNanos,
             String description, long firstRecord, long endRecord) {
+        this(kind, sequence, count, beginNanos, wallNanos, cpuNanos, description, 0, 0, firstRecord, endRecord);
+    }
+
+    MessageRecord(int kind, long sequence, int count, long beginNanos, long wallNanos, long cpuNanos,
+            String description, int postedBy, long postedNanos, long firstRecord, long endRecord) {
         this.kind = kind;
         this.sequence = sequence;
         this.count = count;
@@ -53,6 +73,8 @@ public final class MessageRecord {
         this.wallNanos = wallNanos;
         this.cpuNanos = cpuNanos;
         this.description = description;
+        this.postedBy = postedBy;
+        this.postedNanos = postedNanos;
         this.firstRecord = firstRecord;
         this.endRecord = endRecord;
     }

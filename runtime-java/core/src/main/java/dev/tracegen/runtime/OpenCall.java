@@ -7,6 +7,9 @@ final class OpenCall {
     /** Its number on its thread, as in {@link MessageRecord#sequence}. */
     final long number;
 
+    /** Its kind, as in {@link MessageRecord#kind}: which threshold it has. */
+    final int kind;
+
     /** Its text, as in {@link MessageRecord#description}; null if unknown. */
     final String text;
 
@@ -20,8 +23,14 @@ final class OpenCall {
     final long cpuNanos;
 
     OpenCall(ThreadTrace trace, long number, String text, long beginNanos, Thread.State state, long cpuNanos) {
+        this(trace, number, MessageRecord.NORMAL, text, beginNanos, state, cpuNanos);
+    }
+
+    OpenCall(ThreadTrace trace, long number, int kind, String text, long beginNanos, Thread.State state,
+            long cpuNanos) {
         this.trace = trace;
         this.number = number;
+        this.kind = kind;
         this.text = text;
         this.beginNanos = beginNanos;
         this.state = state;

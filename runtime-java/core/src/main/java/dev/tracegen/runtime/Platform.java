@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import java.util.Collections;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -113,6 +115,18 @@ public abstract class Platform {
      */
     public @Nullable LockWait lockWait(Thread thread) {
         return null;
+    }
+
+    /**
+     * Reads what is known of the processor, memory, disk and input and output of the process, of a thread and of the
+     * machine. It may read some small files, so it is never called on a thread of the app.
+     *
+     * @param thread any live thread
+     * @return as {@code MachineFacts.read} returns it: facts, and counters whose keys begin with {@code #}; empty if
+     *     nothing is known
+     */
+    public Map<String, String> machineFacts(Thread thread) {
+        return Collections.emptyMap();
     }
 
     /**

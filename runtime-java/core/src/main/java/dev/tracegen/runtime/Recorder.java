@@ -1,5 +1,6 @@
 package dev.tracegen.runtime;
 
+import java.security.SecureRandom;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
@@ -44,6 +45,8 @@ public final class Recorder {
     private static volatile MethodEnterListener enterListener;
     private static volatile StallListener stallListener;
     private static volatile IncidentListener incidentListener;
+    private static volatile StallListener stallReporter;
+    private static volatile IncidentListener incidentReporter;
     private static volatile DroppedFrameListener droppedFrameListener;
     private static volatile int[] gateFromOutside;
 
@@ -70,6 +73,8 @@ public final class Recorder {
     private volatile Delivery delivery;
     private volatile Gate.Request gateRequest;
     private volatile Map<String, String> detectorStates = Collections.emptyMap();
+    /** 0 while nothing has asked for it. */
+    private long recordingNumber;
     private volatile String scene;
     private volatile boolean foreground;
     private volatile long stopNanos;
@@ -100,6 +105,8 @@ public final class Recorder {
      */
     public static Recorder start(RecorderOptions options) {
         RecorderOptions o = withPlatform(new RecorderOptions(options));
+        o.meta("slowIdleMillis", Integer.toString(o.slowIdleMillis));
+        o.meta("slowInputMillis", Integer.toString(o.slowInputMillis));
         while (!STARTING.compareAndSet(false, true)) {
             Thread.yield();
         }
@@ -383,6 +390,46 @@ public final class Recorder {
     }
 
     /**
+     * Sets the listeners that make reports of stalls and incidents. They are called as the listeners of the app are,
+     * before these, and do not replace them.
+     *
+     * @param stalls null for none, which is the default
+     * @param incidents null for none, which is the default
+     */
+    public static void setReporter(@Nullable StallListener stalls, @Nullable IncidentListener incidents) {
+        stallReporter = stalls;
+        incidentReporter = incidents;
+    }
+
+    static StallListener stallReporter() {
+        return stallReporter;
+    }
+
+    static IncidentListener incidentReporter() {
+        return incidentReporter;
+    }
+
+    /**
+     * Returns the ID of the recording, which its META chunk has as {@code recordingId}. It is also the ID of a recorder
+     * that writes no file.
+     *
+     * @return 16 hexadecimal digits
+     */
+    public String recordingId() {
+        return RecordingWriter.hex(recordingNumber());
+    }
+
+    /** Returns the number that {@link #recordingId} writes. The first call reads random bytes of the system. */
+    long recordingNumber() {
+        synchronized (traces) {
+            if (recordingNumber == 0) {
+                recordingNumber = new SecureRandom().nextLong() | 1;
+            }
+            return recordingNumber;
+        }
+    }
+
+    /**
      * Sets the listener that is called each time that frames were dropped.
      *
      * @param listener null for none, which is the default
@@ -522,6 +569,15 @@ public final class Recorder {
      */
     public void foreground(boolean value) {
         foreground = value;
+    }
+
+    /**
+     * Returns the slow threshold of messages.
+     *
+     * @return milliseconds
+     */
+    public int slowMillis() {
+        return options.slowMillis;
     }
 
     static int status() {

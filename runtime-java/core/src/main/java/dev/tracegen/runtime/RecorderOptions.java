@@ -71,6 +71,8 @@ public final class RecorderOptions {
     /** The clock period of the records that were taken over; 0 if none were. */
     int earlyPeriodMillis;
     int slowMillis = 700;
+    int slowIdleMillis = 2000;
+    int slowInputMillis = 700;
     boolean everyRecord;
 
     boolean gate = true;
@@ -112,6 +114,8 @@ public final class RecorderOptions {
         tickNanos = o.tickNanos;
         clockPeriodMillis = o.clockPeriodMillis;
         slowMillis = o.slowMillis;
+        slowIdleMillis = o.slowIdleMillis;
+        slowInputMillis = o.slowInputMillis;
         everyRecord = o.everyRecord;
         gate = o.gate;
         gateFile = o.gateFile;
@@ -265,6 +269,39 @@ public final class RecorderOptions {
     }
 
     /**
+     * Sets the threshold of IdleHandlers. A run of one that lasts at least this long is a stall.
+     *
+     * @param value milliseconds, at least 1; 2,000 if not set
+     * @return this
+     */
+    public RecorderOptions slowIdleMillis(int value) {
+        slowIdleMillis = Math.max(1, value);
+        return this;
+    }
+
+    /**
+     * Sets the threshold of input events that run outside of messages. One that lasts at least this long is a stall.
+     *
+     * @param value milliseconds, at least 1; 700 if not set
+     * @return this
+     */
+    public RecorderOptions slowInputMillis(int value) {
+        slowInputMillis = Math.max(1, value);
+        return this;
+    }
+
+    /** Returns the threshold of a kind of {@link MessageRecord}, in nanoseconds. */
+    long slowNanos(int kind) {
+        return 1000000L * (kind == MessageRecord.IDLE_HANDLER ? slowIdleMillis
+                : kind == MessageRecord.INPUT ? slowInputMillis : slowMillis);
+    }
+
+    /** Returns the least of the thresholds, in milliseconds. */
+    int leastSlowMillis() {
+        return Math.min(slowMillis, Math.min(slowIdleMillis, slowInputMillis));
+    }
+
+    /**
      * Sets whether every record is written into the recording, or only those of stalls.
      *
      * @param value false if not set
@@ -412,6 +449,8 @@ public final class RecorderOptions {
      *
      * <pre>
      *   slow           milliseconds
+     *   slow-idle      milliseconds, the threshold of IdleHandlers
+     *   slow-input     milliseconds, the threshold of input events
      *   tick           ms: the time of records is updated every 5 ms | us: the clock is read for every record
      *   threads        main | chosen | all | all,virtual
      *   memory         bytes, or a number with K or M behind it for KiB or MiB, see {@link #memory}
@@ -435,6 +474,10 @@ public final class RecorderOptions {
     public RecorderOptions set(String key, String value) {
         if (key.equals("slow")) {
             return slowMillis(number(value, "milliseconds", 1, Integer.MAX_VALUE));
+        } else if (key.equals("slow-idle")) {
+            return slowIdleMillis(number(value, "milliseconds", 1, Integer.MAX_VALUE));
+        } else if (key.equals("slow-input")) {
+            return slowInputMillis(number(value, "milliseconds", 1, Integer.MAX_VALUE));
         } else if (key.equals("tick")) {
             int period = choice(value, "ms", "us") == 0 ? CLOCK_PERIOD_MILLIS : 0;
             return tickNanos(TICK_NANOS).clockPeriodMillis(period);

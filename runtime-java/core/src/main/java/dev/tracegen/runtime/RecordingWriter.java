@@ -44,6 +44,7 @@ final class RecordingWriter implements Closeable {
     static final int DROPPED = 19;
     static final int INCIDENT = 20;
     static final int DETECTORS = 21;
+    static final int MACHINE = 22;
 
     static final int DELTA = 2;
 
@@ -240,7 +241,7 @@ final class RecordingWriter implements Closeable {
         add(META, 0, small);
     }
 
-    private static String hex(long value) {
+    static String hex(long value) {
         return String.format(java.util.Locale.ROOT, "%016x", value);
     }
 
@@ -493,7 +494,7 @@ final class RecordingWriter implements Closeable {
         boolean slow = false;
         for (int k = 0; k < about.length; k++) {
             about[k] = open.get(k).trace;
-            slow |= nanos - open.get(k).beginNanos >= options.slowMillis * 1000000L;
+            slow |= nanos - open.get(k).beginNanos >= options.slowNanos(open.get(k).kind);
         }
         if (!(begun || slow) || !begin(about)) {
             return;
@@ -521,8 +522,8 @@ final class RecordingWriter implements Closeable {
     }
 
     /**
-     * Writes what the detectors do, unless the file has that already: without it a reader cannot tell a detector that
-     * found nothing from one that was off. It alone begins no file.
+     * Writes what the detectors do, unless the file has that already: without it, a detector that found
+     * nothing looks to a reader like one that was off. It alone begins no file.
      */
     void detectors(Map<String, String> states) {
         if (file == null || states == detectors || states.isEmpty() || states.equals(detectors) || !begin()) {
@@ -584,7 +585,7 @@ final class RecordingWriter implements Closeable {
                 .uv(m.firstRecord).uv(m.endRecord).uv(string(texts.message(m.description)))
                 .uv(string(texts.scene(stall.scene))).u8(stall.foreground ? 1 : 0).sv(stall.gcCount).sv(stall.gcMillis)
                 .u8(code(stall.stateAtThreshold)).uv(string(texts.lockOwner(stall.lockOwner))).str(stall.stackKey)
-                .uv(stall.tree.repairs());
+                .uv(stall.tree.repairs()).uv(stall.postedBy).sv(stall.postedNanos);
         if (end(STALL, 0)) {
             sync();
         }
@@ -603,6 +604,17 @@ final class RecordingWriter implements Closeable {
             }
         }
         end(PENDING, 0);
+    }
+
+    void machine(ThreadTrace trace, long message, long nanos, Map<String, String> facts) {
+        if (!begin(trace)) {
+            return;
+        }
+        chunk.uv(trace.index).uv(message).sv(nanos).uv(facts.size());
+        for (Map.Entry<String, String> e : facts.entrySet()) {
+            chunk.uv(string(e.getKey())).str(e.getValue());
+        }
+        end(MACHINE, 0);
     }
 
     private static int code(Thread.State state) {

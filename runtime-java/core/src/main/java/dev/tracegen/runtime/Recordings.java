@@ -1,10 +1,13 @@
 package dev.tracegen.runtime;
 
 import java.io.File;
+import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The recordings in a directory, for an app that uploads them:
@@ -70,6 +73,30 @@ public final class Recordings {
             return all;
         }
         return all;
+    }
+
+    /**
+     * Returns what a finished recording says of itself: the keys and values of its META chunk, trace/FORMAT.md. It
+     * reads the whole file.
+     *
+     * @param recording a file that {@link #finished} has returned
+     * @return empty if it is no finished recording or cannot be read
+     */
+    public Map<String, String> facts(File recording) {
+        if (!OutputFile.isRecording(recording) || FileClaim.isWritten(recording)) {
+            return Collections.emptyMap();
+        }
+        try {
+            RandomAccessFile in = new RandomAccessFile(recording, "r");
+            try {
+                ChunkScan scan = ChunkScan.of(in);
+                return scan == null ? Collections.<String, String>emptyMap() : scan.meta();
+            } finally {
+                in.close();
+            }
+        } catch (IOException e) {
+            return Collections.emptyMap();
+        }
     }
 
     /**

@@ -2,6 +2,7 @@ package dev.tracegen.runtime;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 
@@ -55,7 +56,6 @@ final class Sampler implements Runnable {
     private List<OpenCall> alive = new ArrayList<OpenCall>();
     private final Dropped dropped;
     private final Suspensions suspensions;
-    private final long thresholdNanos;
     private final Thread thread = new RecorderThread(this, "tracegen-sampler");
     private final Gate gate;
     private final Writer writer;
@@ -79,6 +79,10 @@ final class Sampler implements Runnable {
 
     /** How long this thread wanted to pause before the current check. */
     private long pauseNanos;
+
+    // When that pause began, 0 if there was none, and how much longer than wanted it was.
+    private long pauseBegin;
+    private long lateNanos;
     private long leftOutNanos;
 
     // When the current check began. A call whose exit the check does not find was open then.
@@ -96,7 +100,6 @@ final class Sampler implements Runnable {
         this.platform = options.platform;
         this.dropped = recorder.dropped();
         this.suspensions = new Suspensions(platform);
-        this.thresholdNanos = options.slowMillis * 1000000L;
         this.gate = new Gate(recorder, options);
     }
 
@@ -196,6 +199,8 @@ final class Sampler implements Runnable {
 
     /** Checks all threads once, and sleeps until the next check. */
     private void runOnce() {
+        lateNanos = pauseBegin == 0 ? 0 : platform.nanoTime() - pauseBegin - pauseNanos;
+        pauseBegin = 0;
         suspensions.afterPause(pauseNanos);
         pauseNanos = 0;
         long work = checkAll();
@@ -205,6 +210,7 @@ final class Sampler implements Runnable {
         }
         if (now < busyUntil || options.everyRecord) {
             pauseNanos = pollNanos(work);
+            pauseBegin = now;
             LockSupport.parkNanos(this, pauseNanos);
             return;
         }
@@ -225,7 +231,7 @@ final class Sampler implements Runnable {
         if (options.everyRecord) {
             return work > 1000 ? 1000000L : 20000000L;
         }
-        return Math.max(10, Math.min(100, options.slowMillis / 8)) * 1000000L;
+        return Math.max(10, Math.min(100, options.leastSlowMillis() / 8)) * 1000000L;
     }
 
     private boolean anyMessageRuns() {
@@ -375,6 +381,10 @@ final class Sampler implements Runnable {
     }
 
     /** Returns the number of the open message or outermost call of a thread, or of the next one. */
+    private static int openKind(ThreadTrace t) {
+        return hasMessages(t) || t.outermost == null ? t.runningKind() : MessageRecord.NORMAL;
+    }
+
     private static long openNumber(ThreadTrace t) {
         return hasMessages(t) || t.outermost == null ? t.messageNumber() : t.outermost.number();
     }
@@ -505,7 +515,7 @@ final class Sampler implements Runnable {
             if (m == null) {
                 continue;
             }
-            if (m.wallNanos >= thresholdNanos) {
+            if (m.wallNanos >= options.slowNanos(m.kind)) {
                 reportStall(new EndedStall(t, m, t.messageHistory().snapshot()));
             }
             t.messageHistory().add(m);
@@ -527,14 +537,20 @@ final class Sampler implements Runnable {
             return 1;
         }
         StallFacts f = t.factsOf(number);
-        long threshold = thresholdNanos;
         if (f == null) {
             f = new StallFacts(number, gcCount, gcMillis);
-            f.nextSample = threshold / 2;
+            f.thresholdNanos = options.slowNanos(openKind(t));
+            if (hasMessages(t) && (t.messageNumber() != number || t.runningSince() != since)) {
+                // It has ended meanwhile, and the kind may be that of the next one.
+                return 1;
+            }
+            f.nextSample = f.thresholdNanos / 2;
             t.setFacts(f);
         }
+        long threshold = f.thresholdNanos;
         long now = platform.nanoTime();
         long elapsed = now - since - suspensions.within(since, now);
+        f.lateNanos = Math.max(f.lateNanos, lateNanos);
         Ring ring = t.existingRing();
         long next = ring == null ? 0 : ring.sequence();
         boolean calls = next != f.nextRecord;
@@ -572,7 +588,8 @@ final class Sampler implements Runnable {
 
     private void addAlive(ThreadTrace t, long number, long since) {
         String text = hasMessages(t) || t.outermost == null ? t.runningText() : t.outermost.text();
-        alive.add(new OpenCall(t, number, text, since, t.thread.getState(), platform.threadCpuNanos(t.thread)));
+        alive.add(new OpenCall(t, number, openKind(t), text, since, t.thread.getState(),
+                platform.threadCpuNanos(t.thread)));
     }
 
     private void writeAlive() {
@@ -602,18 +619,20 @@ final class Sampler implements Runnable {
 
     private void sample(ThreadTrace t, StallFacts f, boolean passed) {
         StackSample sample = StackSample.of(t, recorder);
-        f.samples.add(sample);
+        f.add(sample);
         List<ThreadTrace> sampled = new ArrayList<ThreadTrace>();
         sampled.add(t);
         ThreadTrace owner = sample.owner;
         while (owner != null && !sampled.contains(owner) && sampled.size() <= MAX_OWNERS) {
             StackSample s = StackSample.of(owner, recorder);
-            f.samples.add(s);
+            f.add(s);
             sampled.add(owner);
             owner = s.owner;
         }
         if (passed) {
             thresholdPassed(t, f, sample);
+        } else {
+            f.machineBefore(platform, t.thread);
         }
     }
 
@@ -626,6 +645,7 @@ final class Sampler implements Runnable {
             f.foreground = recorder.foreground();
             PendingQueue queue = t.pendingQueue();
             f.pending = queue == null ? null : queue.snapshot(MAX_PENDING);
+            f.machineThen(platform, t.thread);
             f.passed = true;
         }
         for (StackSample s : f.samples) {
@@ -634,6 +654,7 @@ final class Sampler implements Runnable {
         f.samples.clear();
         if (first) {
             writer.pending(t, f.number, f.pending);
+            writer.machine(t, f.number, sample.nanos, f.machine);
         }
     }
 
@@ -641,7 +662,7 @@ final class Sampler implements Runnable {
         writeSuspensions();
         MessageRecord m = s.message;
         long suspended = suspensions.within(m.beginNanos, m.beginNanos + m.wallNanos);
-        if (m.wallNanos - suspended < thresholdNanos) {
+        if (m.wallNanos - suspended < options.slowNanos(m.kind)) {
             return;
         }
         StallFacts facts = s.trace.factsOf(s.message.sequence);
@@ -650,6 +671,10 @@ final class Sampler implements Runnable {
         }
         facts.end(recorder);
         facts.suspendedNanos = suspended;
+        Map<String, String> end = facts.machineAtEnd(platform, s.trace.thread);
+        if (end != null) {
+            writer.machine(s.trace, facts.number, platform.nanoTime(), end);
+        }
         if (writer.writes() || delivery.wanted()) {
             s.complete(facts, ticker);
             writer.stall(s);

@@ -1,6 +1,9 @@
 package dev.tracegen.runtime;
 
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,14 +54,42 @@ public final class Stall {
      */
     public final @Nullable String lockOwner;
 
+    /**
+     * The ID of the method that posted the message, 0 if it is unknown. It is known only in programs that were
+     * instrumented with {@code --trace-posts}.
+     */
+    public final int postedBy;
+
+    /** When that was, in {@link Platform#nanoTime()}; 0 if it is unknown. */
+    public final long postedNanos;
+
     /** The scene, see {@link Recorder#scene}; may be null. */
     public final @Nullable String scene;
 
     /** Whether the app was in the foreground, see {@link Recorder#foreground}. */
     public final boolean foreground;
 
+    /**
+     * What was known of the processor, memory, disk and input and output when the threshold was passed, by the keys of
+     * trace/FORMAT.md, chunk MACHINE. With {@code end-} before a key, the same when the stall had ended. Unmodifiable;
+     * empty if nothing was known.
+     */
+    public final Map<String, String> machine;
+
     /** The traced calls of the message. */
     public final CallTree tree;
+
+    /** The unit of the times in {@link #tree}, in nanoseconds. */
+    public final long tickNanos;
+
+    /** The number of the message on its thread, counted from 0. With {@link #threadIndex} it identifies the stall. */
+    public final long number;
+
+    /** The number of the thread in the recording. */
+    public final int threadIndex;
+
+    /** Stacks of the thread and of those that it waited for, taken while the stall lasted, the first ones; at most 16. */
+    public final List<ThreadStack> samples;
 
     /** Identifies stalls of the same cause: a hash of the IDs on the hot path, see {@link CallTree#stackKey}. */
     public final String stackKey;
@@ -80,16 +111,24 @@ public final class Stall {
         this.gcMillis = facts.gcMillis;
         this.stateAtThreshold = facts.state;
         this.lockOwner = facts.lockOwner;
+        this.postedBy = message.postedBy;
+        this.postedNanos = message.postedNanos;
         this.scene = facts.scene;
         this.foreground = facts.foreground;
+        this.machine = facts.machine;
         this.pending = facts.pending;
         this.tree = tree;
         this.stackKey = tree.stackKey();
         this.history = history;
+        this.tickNanos = facts.tickNanos;
+        this.number = message.sequence;
+        this.threadIndex = trace.index;
+        this.samples = Collections.unmodifiableList(new ArrayList<ThreadStack>(facts.taken));
     }
 
     /** Creates a copy with other texts. */
-    Stall(Stall s, String thread, String description, String lockOwner, String scene, List<MessageRecord> history) {
+    Stall(Stall s, String thread, String description, String lockOwner, String scene, List<MessageRecord> history,
+            List<ThreadStack> samples) {
         this.thread = thread;
         this.description = description;
         this.beginNanos = s.beginNanos;
@@ -100,11 +139,18 @@ public final class Stall {
         this.gcMillis = s.gcMillis;
         this.stateAtThreshold = s.stateAtThreshold;
         this.lockOwner = lockOwner;
+        this.postedBy = s.postedBy;
+        this.postedNanos = s.postedNanos;
         this.scene = scene;
         this.foreground = s.foreground;
+        this.machine = s.machine;
         this.pending = s.pending;
         this.tree = s.tree;
         this.stackKey = s.stackKey;
         this.history = history;
+        this.tickNanos = s.tickNanos;
+        this.number = s.number;
+        this.threadIndex = s.threadIndex;
+        this.samples = Collections.unmodifiableList(samples);
     }
 }

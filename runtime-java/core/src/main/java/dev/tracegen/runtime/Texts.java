@@ -44,9 +44,14 @@ final class Texts {
         List<MessageRecord> history = new ArrayList<MessageRecord>(s.history.size());
         for (MessageRecord m : s.history) {
             history.add(new MessageRecord(m.kind, m.sequence, m.count, m.beginNanos, m.wallNanos, m.cpuNanos,
-                    message(m.description), m.firstRecord, m.endRecord));
+                    message(m.description), m.postedBy, m.postedNanos, m.firstRecord, m.endRecord));
         }
-        return new Stall(s, thread(s.thread), message(s.description), lockOwner(s.lockOwner), scene(s.scene), history);
+        List<ThreadStack> samples = new ArrayList<ThreadStack>(s.samples.size());
+        for (ThreadStack t : s.samples) {
+            samples.add(new ThreadStack(thread(t.thread), t.nanos, t.state, t.frames));
+        }
+        return new Stall(s, thread(s.thread), message(s.description), lockOwner(s.lockOwner), scene(s.scene), history,
+                samples);
     }
 
     String scene(String name) {

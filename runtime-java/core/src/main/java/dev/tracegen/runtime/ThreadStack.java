@@ -30,7 +30,7 @@ public final class ThreadStack {
      * Takes the stack of a thread now.
      *
      * @param thread any thread
-     * @param platform gives the time
+     * @param platform whose clock is read
      * @return the stack; never null
      */
     public static ThreadStack of(Thread thread, Platform platform) {

@@ -80,6 +80,7 @@ public final class ThreadTrace {
     // The running message. Written by the thread, read by the sampler.
     private volatile long runningSince;
     private volatile String running;
+    private volatile int runningKind;
     private volatile long messages;
     private volatile long firstRecord;
     private long beginCpu;
@@ -115,6 +116,51 @@ public final class ThreadTrace {
      * @param text the text that the Looper gave its {@code Printer}; null if the message is known only when it ends
      */
     public void messageBegin(@Nullable String text) {
+        begin(MessageRecord.NORMAL, text);
+    }
+
+    /**
+     * Reports that a run of an IdleHandler begins. It ends by {@link #messageEnd}. If something else has not ended, it
+     * ends now.
+     *
+     * @param text names the handler
+     */
+    public void idleHandlerBegin(String text) {
+        begin(MessageRecord.IDLE_HANDLER, text);
+    }
+
+    /**
+     * Reports that an input event begins. Android passes most input events to an app outside of messages. An event that
+     * runs within a message, an IdleHandler or another event is a part of that: the time of the records is updated, and
+     * nothing else.
+     *
+     * @param text names the event, without data of the user
+     * @return for {@link #inputEnd}
+     */
+    public long inputBegin(String text) {
+        if (runningSince != 0 || AppMethodBeat.mode < 0) {
+            mark();
+            return -1;
+        }
+        begin(MessageRecord.INPUT, text);
+        return runningSince == 0 ? -1 : messages;
+    }
+
+    /**
+     * Reports that an input event has ended, also by a throw.
+     *
+     * @param number what {@link #inputBegin} returned for it
+     */
+    public void inputEnd(long number) {
+        // If a loop ran within the event, its first message has ended the event.
+        if (number >= 0 && number == messages && runningKind == MessageRecord.INPUT) {
+            messageEnd();
+        } else {
+            mark();
+        }
+    }
+
+    private void begin(int kind, String text) {
         if (AppMethodBeat.mode < 0) {
             return;
         }
@@ -133,7 +179,9 @@ public final class ThreadTrace {
             if (message == null) {
                 message = new MessageHistory.Entry();
             }
+            message.postedBy(0, 0);
             running = text;
+            runningKind = kind;
             described = false;
             runningSince = now;
             recorder.messageBegan();
@@ -157,6 +205,18 @@ public final class ThreadTrace {
         }
     }
 
+    /**
+     * Reports which method posted the running message. To be called before {@link #messageEnd}.
+     *
+     * @param id the ID of the method
+     * @param nanos when that was, in {@link Platform#nanoTime()}; 0 if it is unknown
+     */
+    public void postedBy(int id, long nanos) {
+        if (runningSince != 0) {
+            message.postedBy(id, nanos);
+        }
+    }
+
     /** Reports that the running message has ended. Does nothing if no message runs. */
     public void messageEnd() {
         long since = runningSince;
@@ -175,9 +235,10 @@ public final class ThreadTrace {
             if (!described) {
                 message.text(running == null ? "" : running);
             }
-            message.set(message.kindOfText(), number, 1, since, now - since, used, firstRecord, sequence());
+            int kind = runningKind;
+            message.set(kind == MessageRecord.NORMAL ? message.kindOfText() : kind, number, 1, since, now - since, used, firstRecord, sequence());
             MessageHistory all = messageHistory();
-            if (now - since >= recorder.options().slowMillis * 1000000L) {
+            if (now - since >= recorder.options().slowNanos(kind)) {
                 recorder.stallEnded(this, message.record(), all.snapshot());
             }
             all.add(message);
@@ -314,6 +375,39 @@ public final class ThreadTrace {
     }
 
     /**
+     * Returns the message that began at a time. May be called on any thread.
+     *
+     * @param beginNanos the begin, as {@link dev.tracegen.runtime.detector.LoopAccess#runningSince} returns it
+     * @return the message with its text as it is written, of the kind {@link MessageRecord#RUNNING} if it has not
+     *     ended; null if there is none, or if too many have run since
+     */
+    public @Nullable MessageRecord messageAt(long beginNanos) {
+        long number = messages;
+        String text = running;
+        long first = firstRecord;
+        if (beginNanos == 0) {
+            return null;
+        }
+        if (runningSince == beginNanos && messages == number) {
+            return new MessageRecord(MessageRecord.RUNNING, number, 1, beginNanos,
+                    recorder.platform().nanoTime() - beginNanos, -1, shown(text), first, sequence());
+        }
+        List<MessageRecord> all = recent();
+        for (int k = all.size() - 1; k >= 0; k--) {
+            MessageRecord m = all.get(k);
+            if (m.beginNanos == beginNanos) {
+                return new MessageRecord(m.kind, m.sequence, m.count, m.beginNanos, m.wallNanos, m.cpuNanos,
+                        shown(m.description), m.firstRecord, m.endRecord);
+            }
+        }
+        return null;
+    }
+
+    private String shown(String text) {
+        return new Texts(recorder.options()).message(text);
+    }
+
+    /**
      * Sets the reader of the thread's waiting messages. May be called on any thread.
      *
      * @param value null if they cannot be read
@@ -398,7 +492,12 @@ public final class ThreadTrace {
         recorded = true;
     }
 
-    PendingQueue pendingQueue() {
+    /**
+     * Returns the reader of the thread's waiting messages. May be called on any thread.
+     *
+     * @return null if they cannot be read
+     */
+    public @Nullable PendingQueue pendingQueue() {
         return queue;
     }
 
@@ -409,6 +508,14 @@ public final class ThreadTrace {
      */
     public long runningSince() {
         return runningSince;
+    }
+
+    /**
+     * Returns the kind of what runs, or of what ran last: {@link MessageRecord#NORMAL}, {@link
+     * MessageRecord#IDLE_HANDLER} or {@link MessageRecord#INPUT}.
+     */
+    int runningKind() {
+        return runningKind;
     }
 
     /** Returns the text of the running message; null if none runs, or if it is known only when the message ends. */

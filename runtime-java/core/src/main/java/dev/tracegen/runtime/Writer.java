@@ -2,6 +2,7 @@ package dev.tracegen.runtime;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -187,7 +188,8 @@ final class Writer implements Runnable {
     private boolean openFile() throws IOException {
         boolean last = queue.isClosed();
         try {
-            RecordingWriter w = new RecordingWriter(options, ticker.baseNanos());
+            RecordingWriter w = new RecordingWriter(options, ticker.baseNanos(), recorder.recordingNumber(),
+                    new Disk());
             out = w;
             if (options.everyRecord) {
                 w.open();
@@ -414,6 +416,19 @@ final class Writer implements Runnable {
                 out.pending(trace, message, pending);
             }
         }, pending == null ? 0 : TEXT_BYTES * pending.size(), Dropped.SAMPLES, 1);
+    }
+
+    /** Hands over what is known of the machine while a message of a thread runs, or when it has ended. */
+    void machine(final ThreadTrace trace, final long message, final long nanos, final Map<String, String> facts) {
+        if (facts.isEmpty()) {
+            return;
+        }
+        offer(new Job() {
+            @Override
+            void write(RecordingWriter out) {
+                out.machine(trace, message, nanos, facts);
+            }
+        }, TEXT_BYTES * facts.size(), Dropped.SAMPLES, 1);
     }
 
     /** Returns false if the sign of life was dropped. */

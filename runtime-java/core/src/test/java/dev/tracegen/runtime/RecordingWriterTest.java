@@ -110,7 +110,7 @@ class RecordingWriterTest {
         facts.gcCount = 2;
         facts.gcMillis = 14;
         MessageRecord m = new MessageRecord(MessageRecord.NORMAL, 13, 1, 1300000000L, 900000000L, 4000000L,
-                "Handler (a.B) {1f} null: 1", 0, 6);
+                "Handler (a.B) {1f} null: 1", 1048573, 1180000000L, 0, 6);
         CallTree tree = new CallTree(CallTreeTest.records("+D@0 +1@5 +2@6 -1@20 -D@900"), 900);
         w.stall(main, new Stall(main, m, facts, tree, history), m);
         w.frames(Arrays.asList(new FrameTiming(1, 2, 20000000, 1, 59.94f, new long[] {1, 2, 3}),

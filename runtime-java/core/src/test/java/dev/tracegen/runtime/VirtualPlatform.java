@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -23,6 +25,11 @@ final class VirtualPlatform extends Platform {
     /** The CPU time of the process, -1 for unknown. */
     final AtomicLong processCpu = new AtomicLong(-1);
     volatile boolean debugger;
+
+    /** Whether anything is known of the machine, how often it was read, and the CPU time of the process in ticks. */
+    volatile boolean machine;
+    final AtomicLong machineReads = new AtomicLong();
+    final AtomicLong machineTicks = new AtomicLong();
 
     /** If it is not null, the thread of the writer stands still before it writes the times of the clocks. */
     volatile CountDownLatch writerGate;
@@ -123,6 +130,18 @@ final class VirtualPlatform extends Platform {
     public long threadCpuNanos() {
         cpuReads.incrementAndGet();
         return cpu.get();
+    }
+
+    @Override
+    public Map<String, String> machineFacts(Thread thread) {
+        Map<String, String> all = new LinkedHashMap<String, String>();
+        if (machine) {
+            all.put("#at-nanos", String.valueOf(nanos.get()));
+            all.put("#process-cpu-ticks", String.valueOf(machineTicks.get()));
+            all.put("threads", "9");
+            machineReads.incrementAndGet();
+        }
+        return all;
     }
 
     @Override

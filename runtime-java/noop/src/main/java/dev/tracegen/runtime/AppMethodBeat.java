@@ -54,6 +54,26 @@ public final class AppMethodBeat {
     }
 
     /**
+     * Does nothing.
+     *
+     * @param target ignored
+     * @param posted ignored
+     * @param id ignored
+     */
+    public static void posted(@Nullable Object target, @Nullable Object posted, int id) {
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param target ignored
+     * @param what ignored
+     * @param id ignored
+     */
+    public static void posted(@Nullable Object target, int what, int id) {
+    }
+
+    /**
      * Returns the state of the recorder.
      *
      * @return {@link #STATUS_DEFAULT}

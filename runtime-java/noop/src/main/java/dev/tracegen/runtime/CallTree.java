@@ -1,6 +1,7 @@
 package dev.tracegen.runtime;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /** A call tree without calls. */
@@ -49,5 +50,14 @@ public final class CallTree {
      */
     public String stackKey() {
         return "0000000000000000";
+    }
+
+    /**
+     * Returns no methods.
+     *
+     * @return empty
+     */
+    public List<Integer> hotPath() {
+        return Collections.emptyList();
     }
 }

@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import java.util.Collections;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** A recorder that records nothing. */
@@ -71,6 +73,78 @@ public final class Recorder {
      * @param listener ignored
      */
     public static void setFocusListener(@Nullable FocusListener listener) {
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param listener ignored
+     */
+    public static void setIncidentListener(@Nullable IncidentListener listener) {
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param stalls ignored
+     * @param incidents ignored
+     */
+    public static void setReporter(@Nullable StallListener stalls, @Nullable IncidentListener incidents) {
+    }
+
+    /**
+     * Returns the ID of no recording.
+     *
+     * @return 16 zeros
+     */
+    public String recordingId() {
+        return "0000000000000000";
+    }
+
+    /**
+     * Returns a builder that reports nothing.
+     *
+     * @param detector ignored
+     * @param kind ignored
+     * @return a new object for every call
+     */
+    public Incident.Builder incident(String detector, String kind) {
+        return new Incident.Builder();
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param states ignored
+     */
+    public void detectorStates(Map<String, String> states) {
+    }
+
+    /**
+     * Returns no states.
+     *
+     * @return empty
+     */
+    public Map<String, String> detectorStates() {
+        return Collections.emptyMap();
+    }
+
+    /**
+     * Returns a platform that logs nothing.
+     *
+     * @return never null
+     */
+    public Platform platform() {
+        return new Platform() {
+            @Override
+            public @Nullable Thread mainThread() {
+                return null;
+            }
+
+            @Override
+            public void log(String line) {
+            }
+        };
     }
 
     /**

@@ -2,7 +2,9 @@ package dev.tracegen.runtime;
 
 import java.io.File;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 
 /** No recordings. */
 public final class Recordings {
@@ -36,5 +38,15 @@ public final class Recordings {
      */
     public boolean delivered(File recording) {
         return false;
+    }
+
+    /**
+     * Returns nothing.
+     *
+     * @param recording ignored
+     * @return empty
+     */
+    public Map<String, String> facts(File recording) {
+        return Collections.emptyMap();
     }
 }

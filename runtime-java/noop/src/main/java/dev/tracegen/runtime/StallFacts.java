@@ -12,4 +12,6 @@ abstract class StallFacts {
     long gcMillis;
     String scene;
     boolean foreground;
+    long tickNanos;
+    List<ThreadStack> taken;
 }

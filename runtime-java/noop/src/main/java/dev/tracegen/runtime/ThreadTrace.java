@@ -8,6 +8,9 @@ import org.jspecify.annotations.Nullable;
 public final class ThreadTrace {
     private final String name;
 
+    /** For {@link Stall}, of which the no-op creates none. */
+    final int index = 0;
+
     ThreadTrace(String name) {
         this.name = name;
     }
@@ -39,6 +42,15 @@ public final class ThreadTrace {
     public void describe(int what, @Nullable String target, @Nullable String callback) {
     }
 
+    /**
+     * Does nothing.
+     *
+     * @param id ignored
+     * @param nanos ignored
+     */
+    public void postedBy(int id, long nanos) {
+    }
+
     /** Does nothing. */
     public void messageEnd() {
     }
@@ -59,6 +71,32 @@ public final class ThreadTrace {
      */
     public long messageRecord() {
         return 0;
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param text ignored
+     */
+    public void idleHandlerBegin(String text) {
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param text ignored
+     * @return 0
+     */
+    public long inputBegin(String text) {
+        return 0;
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param number ignored
+     */
+    public void inputEnd(long number) {
     }
 
     /** Does nothing. */

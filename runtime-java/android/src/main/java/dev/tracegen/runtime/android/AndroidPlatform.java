@@ -7,11 +7,15 @@ import android.os.SystemClock;
 import android.util.Log;
 import dev.tracegen.runtime.Platform;
 import java.lang.reflect.Method;
+import java.util.Collections;
+import java.util.Map;
 
 /** The clocks and counters of an Android process. */
 final class AndroidPlatform extends Platform {
     /** {@code Debug.getRuntimeStat}, Android 6 and newer. */
     private static final Method RUNTIME_STAT = runtimeStat();
+
+    private volatile MachineState machine;
 
     @Override
     public long elapsedRealtimeNanos() {
@@ -53,6 +57,21 @@ final class AndroidPlatform extends Platform {
     @Override
     public long gcMillis() {
         return runtimeStat("art.gc.gc-time");
+    }
+
+    /** Sets what reads the state of the machine. */
+    void machine(MachineState value) {
+        machine = value;
+    }
+
+    @Override
+    public Map<String, String> machineFacts(Thread thread) {
+        MachineState m = machine;
+        try {
+            return m == null ? Collections.<String, String>emptyMap() : m.read(thread, nanoTime());
+        } catch (Throwable e) {
+            return Collections.emptyMap();
+        }
     }
 
     @Override

@@ -2,9 +2,13 @@ package dev.tracegen.runtime.android;
 
 import android.content.Context;
 import dev.tracegen.runtime.RecorderOptions;
+import dev.tracegen.runtime.detector.Anr;
 import dev.tracegen.runtime.detector.Detector;
 import dev.tracegen.runtime.detector.Detectors;
+import dev.tracegen.runtime.detector.Hold;
+import dev.tracegen.runtime.detector.SteadySamples;
 import dev.tracegen.runtime.detector.SyncBarrier;
+import dev.tracegen.runtime.detector.Watchdog;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -17,10 +21,11 @@ import java.util.Properties;
  * add a detector, add an entry below.
  */
 final class DetectorTable {
-    // The valid values of settings: one of two words, anything, or a number in a range.
     private static final String FLAG = "true|false";
-    private static final String ANY = "";
     private static final String MILLIS = "1..86400000";
+
+    /** Names with commas between them. */
+    private static final String NAMES = "names";
 
     private static final Map<String, Entry> ENTRIES = new LinkedHashMap<String, Entry>();
 
@@ -31,7 +36,10 @@ final class DetectorTable {
     private abstract static class Entry {
         final String name;
 
-        /** The valid values by key, which has no name of a detector. */
+        /**
+         * The valid values by key: {@code true|false}, the least and the greatest number as {@code 1..60000}, or
+         * {@code names} for any names with commas between them.
+         */
         final Map<String, String> keys = new LinkedHashMap<String, String>();
 
         /**
@@ -64,16 +72,52 @@ final class DetectorTable {
                 return new SyncBarrier(settings);
             }
         };
+        new Entry("watchdog", "poll-millis", MILLIS, "foreground-only", FLAG) {
+            @Override
+            Detector create(Session session, Context context, Properties settings) {
+                return Watchdog.classic(settings);
+            }
+        };
+        new Entry("short-polls", "poll-millis", MILLIS, "polls", "1..1000", "foreground-only", FLAG) {
+            @Override
+            Detector create(Session session, Context context, Properties settings) {
+                return Watchdog.shortPolls(settings);
+            }
+        };
+        new Entry("hold", "millis", MILLIS) {
+            @Override
+            Detector create(Session session, Context context, Properties settings) {
+                return Hold.create(settings);
+            }
+        };
+        new Entry("steady-samples", "interval-millis", MILLIS, "threshold-millis", MILLIS) {
+            @Override
+            Detector create(Session session, Context context, Properties settings) {
+                return SteadySamples.create(settings);
+            }
+        };
+        new Entry("anr", "lag-millis", MILLIS) {
+            @Override
+            Detector create(Session session, Context context, Properties settings) {
+                return Anr.create(settings, new ErrorState(context));
+            }
+        };
         new Entry("frames", "dropped", "1..100000") {
             @Override
             Detector create(Session session, Context context, Properties settings) {
-                return FrameSources.create(settings, context, session.frames(), session.activities());
+                return FrameSources.create(settings, context, session.frameTimes(), session.activities());
             }
         };
-        new Entry("startup", "splash", ANY, "slow-cold", MILLIS, "slow-warm", MILLIS, "slow-hot", MILLIS) {
+        new Entry("startup", "splash", NAMES, "slow-cold", MILLIS, "slow-warm", MILLIS, "slow-hot", MILLIS) {
             @Override
             Detector create(Session session, Context context, Properties settings) {
                 return StartupSource.create(settings, context, session.activities());
+            }
+        };
+        new Entry("profiling", "triggers", NAMES) {
+            @Override
+            Detector create(Session session, Context context, Properties settings) {
+                return ProfilingResults.create(settings, context);
             }
         };
     }
@@ -107,7 +151,7 @@ final class DetectorTable {
         }
         if (valid.equals(FLAG)) {
             RecorderOptions.choice(value, "true", "false");
-        } else if (!valid.equals(ANY)) {
+        } else if (!valid.equals(NAMES)) {
             int range = valid.indexOf("..");
             String unit = key.endsWith("-millis") ? "milliseconds" : key.substring(dot + 1);
             RecorderOptions.number(value, unit, Integer.parseInt(valid.substring(0, range)),

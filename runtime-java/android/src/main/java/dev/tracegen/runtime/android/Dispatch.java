@@ -42,6 +42,11 @@ public final class Dispatch {
         message = null;
     }
 
+    /** Returns the message; null before its end, and with the {@code Printer}. */
+    Message message() {
+        return message;
+    }
+
     /** Returns the text for a run of an IdleHandler. */
     static String idleText(Object handler) {
         return IDLE + handler.getClass().getName();

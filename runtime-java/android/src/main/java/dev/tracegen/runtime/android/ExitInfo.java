@@ -87,7 +87,7 @@ final class ExitInfo implements Runnable {
         }
     }
 
-    private static long pid() throws IOException {
+    static long pid() throws IOException {
         try {
             return Process.myPid();
         } catch (Throwable e) {

@@ -118,6 +118,11 @@ final class Foreground implements Application.ActivityLifecycleCallbacks {
         };
     }
 
+    /** Reports whether the app is in the foreground, as the recorder has it. */
+    synchronized boolean isForeground() {
+        return foreground;
+    }
+
     private synchronized boolean isGuess() {
         return !called && foreground;
     }

@@ -55,7 +55,7 @@ final class OutputPath {
      * Returns the directory that no backup takes: recordings would fill the backup of the user, and are of no use on
      * another device. Before Android 5 there is none.
      */
-    private static File directory(Context context) {
+    static File directory(Context context) {
         try {
             File dir = (File) Context.class.getMethod("getNoBackupFilesDir").invoke(context);
             if (dir != null) {

@@ -17,7 +17,12 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *   enabled        true | false                     (true)
+ *   preset         matrix | blockcanary |           (none) settings of other tools; keys of this file win
+ *                  blockcanary-context |
+ *                  blockcanaryx | articles
  *   slow           milliseconds                     (700) the slow threshold
+ *   slow-idle      milliseconds                     (2000) the threshold of IdleHandlers
+ *   slow-input     milliseconds                     (700) the threshold of input events
  *   tick           ms | us                          (ms)
  *   threads        main | chosen | all              (main)
  *   ring           number of records in the ring    (1048576 for the main thread,
@@ -41,15 +46,21 @@ import org.jspecify.annotations.Nullable;
  *                  whether other code has replaced
  *                  the Observer or Printer
  *   idle-handlers  true | false                     (true)
- *   frames         true | false                     (false: it needs the printer)
- *   input-events   true | false                     (false: it wraps the callback of each window)
+ *   frames         true | false                     (false: it needs the printer) writes each frame; the detector
+ *                                                   of the same name is another matter
+ *   input-events   true | false                     (false: it wraps the callback of each window) slow input
+ *                                                   events are stalls
  *   hidden-api     true | false                     (true: uses members of Android that are not public API
  *                                                   where Android allows it)
  *   process-state-summary  true | false             (false: see {@link #processStateSummary})
  *   detectors      names with commas between them,  (none) the detectors that are on from the begin
  *                  or none
  *   NAME.key       a setting of the detector NAME
+ *   upload         https://...                      (none: nothing is reported) the collector
+ *   notify         true | false                     (false: for debug builds, shows stalls in a notification)
  * </pre>
+ *
+ * <p>docs/reporting.md has the other keys about reports.
  *
  * <p>The setters return this object. {@link TracegenRuntime#start} reads it once.
  */
@@ -70,6 +81,7 @@ public final class RuntimeConfig {
     boolean frames;
     boolean inputEvents;
     boolean processStateSummary;
+    final ReportSettings reports = new ReportSettings();
     final List<String> detectors = new ArrayList<String>();
 
     /** Keys are {@code NAME.key}. */
@@ -129,8 +141,9 @@ public final class RuntimeConfig {
      * @return this
      */
     public RuntimeConfig apply(Properties settings) {
-        for (String key : new TreeSet<String>(settings.stringPropertyNames())) {
-            String value = settings.getProperty(key).trim();
+        Properties all = Presets.apply(settings);
+        for (String key : new TreeSet<String>(all.stringPropertyNames())) {
+            String value = all.getProperty(key).trim();
             try {
                 set(key, value);
             } catch (IllegalArgumentException e) {
@@ -144,6 +157,8 @@ public final class RuntimeConfig {
     private void set(String key, String value) {
         if (key.equals("enabled")) {
             enabled = flag(value);
+        } else if (key.equals("preset")) {
+            Presets.refuse();
         } else if (key.equals("output")) {
             output = value;
         } else if (key.equals("source")) {
@@ -162,6 +177,8 @@ public final class RuntimeConfig {
             inputEvents = flag(value);
         } else if (key.equals("process-state-summary")) {
             processStateSummary = flag(value);
+        } else if (reports.set(key, value)) {
+            return;
         } else if (key.equals("detectors")) {
             setDetectors(value);
         } else if (key.indexOf('.') > 0) {
@@ -192,7 +209,7 @@ public final class RuntimeConfig {
 
     /** Returns the options of the main Looper's monitor. */
     MonitorOptions monitorOptions() {
-        return frames ? monitor.source(MonitorOptions.PRINTER) : monitor;
+        return frames || detectors.contains("frames") ? monitor.source(MonitorOptions.PRINTER) : monitor;
     }
 
     private static boolean flag(String value) {
@@ -237,8 +254,9 @@ public final class RuntimeConfig {
     }
 
     /**
-     * Sets whether frames are recorded. No frame is requested for that. Which message draws a frame is known only by
-     * the Looper's {@code Printer}, so it is used instead of the {@code Observer}.
+     * Sets whether each frame is written into the recording, whether or not the detector {@code frames} is on. No frame
+     * is requested for that. Which message draws a frame is known only by the Looper's {@code Printer}, so it is used
+     * instead of the {@code Observer}.
      *
      * @param value false if not set
      * @return this
@@ -249,9 +267,10 @@ public final class RuntimeConfig {
     }
 
     /**
-     * Sets whether input events update the time of the records to the exact one when they begin and end. They run
-     * outside of messages. Without this their times are late by up to the clock period, 5 ms. It wraps the
-     * {@code Window.Callback} of each started activity.
+     * Sets whether input events are recorded as messages are. Most of them run outside of messages. One that lasts at
+     * least {@link RecorderOptions#slowInputMillis} is a stall. The {@code Window.Callback} of each window is wrapped
+     * that can be found: those of activities, and those of dialogs where Android lets the app list its root views and
+     * find their windows. {@link TracegenRuntime#watchWindow} adds others.
      *
      * @param value false if not set
      * @return this

@@ -6,6 +6,7 @@ import android.os.Handler;
 import android.os.Looper;
 import android.util.Log;
 import dev.tracegen.runtime.MappingReader;
+import dev.tracegen.runtime.PostedBy;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.ThreadTrace;
@@ -37,6 +38,7 @@ final class Session implements Runnable {
     private volatile Recorder recorder;
     private volatile LooperMonitor monitor;
     private volatile FrameTimes frames;
+    private volatile Reporting reporting;
 
     /** Made when the first detector is switched on, with the detectors' thread. Set by the thread of Background. */
     private volatile Detectors detectors;
@@ -61,11 +63,22 @@ final class Session implements Runnable {
         this.activities = new ActivityEvents(context);
     }
 
+    /** Returns what reports frames. Only behind the start of the recorder. */
+    FrameTimes frameTimes() {
+        return frames;
+    }
+
+    /** Returns what the activities do. */
+    ActivityEvents activities() {
+        return activities;
+    }
+
     /** Begins. To be called once. */
     void begin() {
         // At once: an activity may be started before the files are read.
         foreground.register();
         activities.register();
+        PostedBy.begin(new PostTargets());
         if (given != null && Looper.myLooper() == Looper.getMainLooper()) {
             // The app may ask for this monitor next, and should get one with these options.
             openMonitor(given);
@@ -82,17 +95,23 @@ final class Session implements Runnable {
         // First of all: it is that of a process that has just begun.
         activities.readImportance();
         RuntimeConfig c = given != null ? given : RuntimeConfig.read(context);
+        String process = ProcessName.read();
+        Reporting reports = Reporting.prepare(context, this, c, process);
         if (!c.enabled) {
             disable(c);
             stop();
             TracegenRuntime.ended(this);
+            if (reports != null) {
+                reports.begin(null, foreground, null);
+            }
             return;
         }
         logProblems(c);
         RecorderOptions options = c.recorder;
-        String process = ProcessName.read();
-        options.platform(new AndroidPlatform());
+        AndroidPlatform platform = new AndroidPlatform();
+        options.platform(platform);
         File output = OutputPath.of(context, c.output, process);
+        platform.machine(new MachineState(context, output));
         options.output(output);
         options.mapping(c.mapping == null ? null : mapping(context, new File(c.mapping)));
         options.meta("package", context.getPackageName()).meta("process", process);
@@ -104,6 +123,14 @@ final class Session implements Runnable {
         if (stopped) {
             r.stop();
             return;
+        }
+        if (reports != null) {
+            reporting = reports;
+            reports.begin(r, foreground, output == null ? null : output.getParentFile());
+            if (stopped) {
+                reports.stop();
+                return;
+            }
         }
         ExitInfo.begin(context, output, process, c.processStateSummary, options);
         foreground.report(r);
@@ -118,6 +145,9 @@ final class Session implements Runnable {
                 install();
             }
         });
+        if (!c.detectors.contains("startup")) {
+            activities.forgetStarts();
+        }
         for (String name : c.detectors) {
             switchDetector(name, true);
         }
@@ -141,15 +171,6 @@ final class Session implements Runnable {
             }
         });
         return true;
-    }
-
-    /** Returns the frame times of the main thread; null before the recorder has started. */
-    FrameTimes frames() {
-        return frames;
-    }
-
-    ActivityEvents activities() {
-        return activities;
     }
 
     /** On the thread of Background. */
@@ -196,6 +217,9 @@ final class Session implements Runnable {
             if (config.inputEvents) {
                 InputEvents.mark(trace);
                 foreground.watchInputEvents();
+                if (config.monitor.hiddenApi) {
+                    m.add(InputEvents.windowSearch());
+                }
             }
             if (stopped) {
                 InputEvents.unmark(trace);
@@ -223,10 +247,36 @@ final class Session implements Runnable {
         return m;
     }
 
+    /** Stops recording after a time, because it was switched on for that time. */
+    void endAfter(long millis) {
+        new Handler(Looper.getMainLooper()).postDelayed(new Runnable() {
+            @Override
+            public void run() {
+                if (!stopped) {
+                    Log.i(TracegenRuntime.TAG, "the time for which recording was switched on is over");
+                    stop();
+                    TracegenRuntime.ended(Session.this);
+                }
+            }
+        }, millis);
+    }
+
+    /** Stops recording, because the collector has switched it off. Settings are fetched still. */
+    void switchedOff() {
+        reporting = null;
+        stop();
+        TracegenRuntime.ended(this);
+    }
+
     /** Stops recording. Does not wait, and has no effect the second time. */
     void stop() {
         stopped = true;
+        PostedBy.end();
         Recorder r = recorder;
+        Reporting reports = reporting;
+        if (reports != null) {
+            reports.stop();
+        }
         Detectors d = detectors;
         if (d != null) {
             d.stop();

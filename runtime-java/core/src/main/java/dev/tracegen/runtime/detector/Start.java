@@ -18,9 +18,9 @@ public final class Start {
     public final Type type;
 
     /**
-     * When it began, in {@link dev.tracegen.runtime.Platform#nanoTime}: for a cold start the time when the process began
-     * if {@link #processKnown}, otherwise {@link #applicationNanos}; for others that of the message that created or
-     * started the activity.
+     * When it began, in {@link dev.tracegen.runtime.Platform#nanoTime}. For a cold start it is the time when the process
+     * began if {@link #processKnown}, otherwise {@link #applicationNanos}; for others that of the message that created
+     * or started the activity.
      */
     public final long beginNanos;
 

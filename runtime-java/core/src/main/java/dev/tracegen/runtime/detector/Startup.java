@@ -6,8 +6,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The detector {@code startup}: reports every start of the app with its steps, and the slow ones with the records of the
- * main thread. {@link Starts} finds them on the main thread; this only reports.
+ * The detector {@code startup}: reports every start of the app with its steps, and the slow ones with the records of
+ * the main thread. {@link Starts} finds them on the main thread; this only reports.
  */
 public final class Startup extends Detector {
     /** Where starts come from. */
@@ -112,7 +112,7 @@ public final class Startup extends Detector {
         if (s.type == Start.Type.COLD) {
             b.fact("process-millis", s.processKnown ? FrameStatistics.millis(s.processNanos()) : null);
             b.fact("application-millis", FrameStatistics.millis(s.applicationStepNanos()));
-            b.fact("process-begin", s.processKnown ? "system" : "not known: needs API 24");
+            b.fact("process-begin", s.processKnown ? "system" : "not known");
             b.fact("application-begin", source.applicationBegin());
         }
         b.fact("first-activity-millis", FrameStatistics.millis(s.activityNanos()));

@@ -103,6 +103,11 @@ public final class SyncBarrier extends Detector {
     @Override
     protected void start(Environment e) {
         environment = e;
+        Probe probe = new Probe(e);
+        if (!e.loop.post(probe, true)) {
+            throw new IllegalStateException("the Looper takes no asynchronous messages");
+        }
+        e.loop.remove(probe);
         poll(e.nanoTime() + pollNanos);
     }
 
@@ -172,8 +177,9 @@ public final class SyncBarrier extends Detector {
         synchronous = post(false);
         asynchronous = post(true);
         if (synchronous == null || asynchronous == null) {
-            throw new IllegalStateException("the Looper takes no " + (synchronous == null ? "" : "asynchronous ")
-                    + "messages");
+            // The Looper has ended.
+            removeProbes();
+            return;
         }
         final long due = environment.nanoTime() + ROUND_NANOS;
         environment.at(due, new Runnable() {

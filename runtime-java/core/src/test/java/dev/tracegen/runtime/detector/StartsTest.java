@@ -194,6 +194,13 @@ class StartsTest {
     }
 
     @Test
+    void anActivityThatWasNotSeenToStopIsNoHotStart() {
+        process(100);
+        starts.started(1, 1600, 1520, 5);
+        assertFalse(starts.isOpen());
+    }
+
+    @Test
     void activitiesFromBeforeAreNoStart() {
         // The runtime was started by an activity that is there.
         starts.application(1000, 50000);

@@ -29,6 +29,9 @@ public final class VirtualLoop extends LoopAccess {
     /** Whether the Looper has ended. */
     boolean ended;
 
+    /** Whether the clock fails in what {@link #post} has posted. */
+    boolean brokenInPosted;
+
     /** Whether messages are reported to the trace, as the Looper's printer or observer does. */
     boolean traced;
 
@@ -43,6 +46,9 @@ public final class VirtualLoop extends LoopAccess {
 
         /** The text of the message. */
         final String text;
+
+        /** Whether a detector has posted it. */
+        boolean posted;
 
         Entry(long when, Runnable work, long duration, boolean asynchronous, int token, String text) {
             this.when = when;
@@ -124,7 +130,12 @@ public final class VirtualLoop extends LoopAccess {
                 trace.messageBegin(">>>>> Dispatching to " + e.text);
             }
             if (e.work != null) {
-                e.work.run();
+                schedule.broken = e.posted && brokenInPosted;
+                try {
+                    e.work.run();
+                } finally {
+                    schedule.broken = false;
+                }
             }
             if (e.duration > 0) {
                 schedule.progress(e.duration, () -> {
@@ -174,7 +185,9 @@ public final class VirtualLoop extends LoopAccess {
         if (ended || asynchronous && !hasAsynchronous) {
             return false;
         }
-        enqueue(new Entry(schedule.nanoTime(), work, 0, asynchronous, 0, "Handler (dev.tracegen.Handler) null: 0"));
+        Entry e = new Entry(schedule.nanoTime(), work, 0, asynchronous, 0, "Handler (dev.tracegen.Handler) null: 0");
+        e.posted = true;
+        enqueue(e);
         return true;
     }
 

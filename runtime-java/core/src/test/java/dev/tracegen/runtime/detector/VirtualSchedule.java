@@ -26,6 +26,9 @@ public final class VirtualSchedule extends Schedule {
     private volatile long now = BEGIN_NANOS;
     private volatile long asleep;
     private volatile boolean debugger;
+
+    /** Whether {@link #nanoTime} fails. */
+    boolean broken;
     private long next;
     private boolean stopped;
     private long runs;
@@ -102,6 +105,9 @@ public final class VirtualSchedule extends Schedule {
 
     @Override
     public long nanoTime() {
+        if (broken) {
+            throw new IllegalStateException("no clock");
+        }
         return now;
     }
 

@@ -2,6 +2,7 @@ package dev.tracegen.runtime.android;
 
 import android.content.Context;
 import android.os.Looper;
+import android.view.Window;
 
 /** Starts and stops recording in an app. In the no-op all methods do nothing. */
 public final class TracegenRuntime {
@@ -44,6 +45,16 @@ public final class TracegenRuntime {
     }
 
     /**
+     * Watches nothing.
+     *
+     * @param window ignored
+     * @return false
+     */
+    public static boolean watchWindow(Window window) {
+        return false;
+    }
+
+    /**
      * Switches nothing.
      *
      * @param name ignored
@@ -52,5 +63,14 @@ public final class TracegenRuntime {
      */
     public static boolean detector(String name, boolean on) {
         return false;
+    }
+
+    /**
+     * Does nothing.
+     *
+     * @param context ignored
+     * @param minutes ignored
+     */
+    public static void enableFor(Context context, int minutes) {
     }
 }

@@ -35,4 +35,28 @@ public final class AppMethodBeat {
     public static void at(android.app.Activity activity, boolean isFocus) {
         dev.tracegen.runtime.AppMethodBeat.at(activity, isFocus);
     }
+
+    /**
+     * Records that a method is about to post a message. Only classes that are instrumented with {@code --trace-posts}
+     * call it.
+     *
+     * @param target what the method posts to
+     * @param posted the {@code Runnable} or the {@code Message}
+     * @param methodId the method's ID in the mapping
+     */
+    public static void posted(Object target, Object posted, int methodId) {
+        dev.tracegen.runtime.AppMethodBeat.posted(target, posted, methodId);
+    }
+
+    /**
+     * Records that a method is about to post a message that has nothing but a {@code what}. Only classes that are
+     * instrumented with {@code --trace-posts} call it.
+     *
+     * @param target the {@code Handler}
+     * @param what {@code Message.what}
+     * @param methodId the method's ID in the mapping
+     */
+    public static void posted(Object target, int what, int methodId) {
+        dev.tracegen.runtime.AppMethodBeat.posted(target, what, methodId);
+    }
 }

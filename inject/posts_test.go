@@ -1,0 +1,185 @@
+package inject_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/verify/equivalence"
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/expect"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
+)
+
+// probeShapes are calls with their operands, and the code that they become with the probe, but for the entry and exit
+// call, which are before and behind it.
+var probeShapes = []struct {
+	name, code, probed string
+	stack, need        int
+}{
+	{"post", "aload_0 | aload_0 | invokevirtual android/os/Handler.post(Ljava/lang/Runnable;)Z | pop",
+		"4: aload_0 | 5: aload_0 | 6: dup2 | 7: iconst_5 | 8: invokestatic OBJECT | 11: CALL | 14: pop", 2, 5},
+	{"postDelayed of a View",
+		"aload_0 | aload_0 | lconst_1 | invokevirtual app/MyView.postDelayed(Ljava/lang/Runnable;J)Z | pop",
+		"4: aload_0 | 5: aload_0 | 6: lconst_1 | 7: dup2_x2 | 8: pop2 | 9: dup2_x2 | 10: iconst_5 | " +
+			"11: invokestatic OBJECT | 14: CALL | 17: pop", 4, 7},
+	{"sendMessage of an own class",
+		"aload_0 | aload_0 | invokevirtual app/MyHandler.sendMessage(Landroid/os/Message;)Z | pop",
+		"4: aload_0 | 5: aload_0 | 6: dup2 | 7: iconst_5 | 8: invokestatic OBJECT | 11: CALL | 14: pop", 2, 5},
+	{"sendEmptyMessage", "aload_0 | iconst_3 | invokevirtual android/os/Handler.sendEmptyMessage(I)Z | pop",
+		"4: aload_0 | 5: iconst_3 | 6: dup2 | 7: iconst_5 | 8: invokestatic WHAT | 11: CALL | 14: pop", 2, 5},
+	{"sendEmptyMessageAtTime",
+		"aload_0 | iconst_3 | lconst_1 | invokevirtual android/os/Handler.sendEmptyMessageAtTime(IJ)Z | pop",
+		"4: aload_0 | 5: iconst_3 | 6: lconst_1 | 7: dup2_x2 | 8: pop2 | 9: dup2_x2 | 10: iconst_5 | " +
+			"11: invokestatic WHAT | 14: CALL | 17: pop", 4, 7},
+	{"sendToTarget", "aload_0 | invokevirtual android/os/Message.sendToTarget()V",
+		"4: aload_0 | 5: dup | 6: dup | 7: iconst_5 | 8: invokestatic OBJECT | 11: CALL", 1, 4},
+	{"execute", "aload_0 | aload_0 | invokevirtual java/util/concurrent/ThreadPoolExecutor.execute(Ljava/lang/Runnable;)V",
+		"4: aload_0 | 5: aload_0 | 6: dup2 | 7: iconst_5 | 8: invokestatic OBJECT | 11: CALL", 2, 5},
+	{"execute of another descriptor", "aload_0 | aload_0 | invokevirtual app/Task.execute(Ljava/lang/Object;)V",
+		"4: aload_0 | 5: aload_0 | 6: CALL", 2, 2},
+	{"super.post", "aload_0 | aload_0 | invokespecial android/os/Handler.post(Ljava/lang/Runnable;)Z | pop",
+		"4: aload_0 | 5: aload_0 | 6: CALL | 9: pop", 2, 2},
+	{"dispatch", "aload_0 | aload_0 | aload_0 | invokevirtual kotlinx/coroutines/CoroutineDispatcher.dispatch" +
+		"(Lkotlin/coroutines/CoroutineContext;Ljava/lang/Runnable;)V",
+		"4: aload_0 | 5: aload_0 | 6: aload_0 | 7: dup | 8: dup | 9: iconst_5 | 10: invokestatic OBJECT | 13: CALL", 3, 6},
+}
+
+// Invariant: With posts traced, each call that posts a message has one probe directly in front of it, of the form that
+// its operands need, and nothing else has one.
+func TestProbes(t *testing.T) {
+	const object = inject.DefaultRuntimeClass + ".posted(Ljava/lang/Object;Ljava/lang/Object;I)V"
+	const what = inject.DefaultRuntimeClass + ".posted(Ljava/lang/Object;II)V"
+	for _, shape := range probeShapes {
+		c := assembly.Class{Name: "T", Major: 48, Methods: []assembly.Method{{Access: static, Name: "f",
+			Descriptor: "(Ljava/lang/Object;)V", Stack: uint16(shape.stack), Locals: 1,
+			Code: shape.code + " | return"}}}.Parse()
+		for _, exits := range inject.ExitModes() {
+			t.Run(shape.name+"/"+exits.String(), func(t *testing.T) {
+				o := inject.Options{Exits: exits, Posts: true}
+				out := rewrite(t, c, o, traced(5, 0))
+				call := ""
+				for part := range strings.SplitSeq(shape.code, " | ") {
+					if strings.HasPrefix(part, "invoke") {
+						call = part
+					}
+				}
+				want := strings.NewReplacer("OBJECT", object, "WHAT", what, "CALL", call).Replace(shape.probed)
+				got := assembly.Listing(out, &out.Methods()[0], "")
+				entry := "0: iconst_5 | 1: invokestatic " + inject.DefaultRuntimeClass + ".i(I)V | "
+				if !strings.HasPrefix(got, entry+want+" | ") {
+					t.Errorf("got  %s\nwant %s", got, want)
+				}
+				if body, _, _ := out.Code(&out.Methods()[0]); int(body.MaxStack) != shape.need {
+					t.Errorf("max_stack %d, want %d", body.MaxStack, shape.need)
+				}
+				if findings := equivalence.Check(c, out, expect.Instrumentation(o, traced(5, 0))); len(findings) > 0 {
+					t.Error(findings[0])
+				}
+				stripped, _, err := equivalence.Strip(out, inject.DefaultRuntimeClass)
+				if err != nil || string(stripped) != string(c.Bytes()) {
+					t.Errorf("strip: %v, or other bytes than the original's", err)
+				}
+				without := rewrite(t, c, inject.Options{Exits: exits}, traced(5, 0))
+				if strings.Contains(listing(t, without, 0), "posted") {
+					t.Error("a probe without the option")
+				}
+			})
+		}
+	}
+}
+
+// TestNoProbeWhereNoPathLeads: without a depth there is no certainty that the operands are on the stack.
+func TestNoProbeWhereNoPathLeads(t *testing.T) {
+	c := assembly.Class{Name: "T", Major: 48, Methods: []assembly.Method{{Access: static, Name: "f", Descriptor: "()V",
+		Stack: 2, Code: "return | invokevirtual android/os/Handler.post(Ljava/lang/Runnable;)Z | pop | return"}}}.Parse()
+	o := inject.Options{Posts: true}
+	out := rewrite(t, c, o, traced(5, 0))
+	if got := listing(t, out, 0); strings.Contains(got, "posted") {
+		t.Errorf("got %s", got)
+	}
+	if findings := equivalence.Check(c, out, expect.Instrumentation(o, traced(5, 0))); len(findings) > 0 {
+		t.Error(findings[0])
+	}
+}
+
+// Invariant: The equivalence checker rejects a probe in the wrong place, of the wrong form, with another ID, or a
+// missing one.
+func TestProbeFaultsAreFound(t *testing.T) {
+	post := "invokevirtual android/os/Handler.post(Ljava/lang/Runnable;)Z"
+	class := func(code string) *classfile.Class {
+		return assembly.Class{Name: "T", Major: 48, Methods: []assembly.Method{{Access: static, Name: "f",
+			Descriptor: "(Ljava/lang/Object;)V", Stack: 4, Locals: 1, Code: code}}}.Parse()
+	}
+	original := class("aload_0 | aload_0 | nop | " + post + " | pop | aload_0 | aload_0 | lconst_1 | pop2 | pop2 | return")
+	o := inject.Options{Posts: true, Exits: inject.ExitsNormal}
+	request := traced(5, 0)
+	good, err := inject.New(o).Rewrite(original, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// entry 0, aload_0 4, aload_0 5, nop 6, probe 7 (dup2, iconst_5, invokestatic), post 12, pop 15, ...
+	at := strings.Index(string(good), "\x5c\x08\xb8")
+	if at < 7 {
+		t.Fatalf("there is no probe in % x", good)
+	}
+	change := func(edit func(b []byte)) []byte {
+		b := append([]byte(nil), good...)
+		edit(b[at:])
+		return b
+	}
+	rotate := func(b []byte, n int) { // moves the probe of five bytes behind the n bytes that follow it
+		probe := append([]byte(nil), b[:5]...)
+		copy(b, b[5:5+n])
+		copy(b[n:], probe)
+	}
+	before := append([]byte(nil), good...) // the nop is the byte before the probe
+	copy(before[at-1:], good[at:at+5])
+	before[at+4] = good[at-1]
+	for _, row := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"as it is", good, ""},
+		{"another ID", change(func(b []byte) { b[1]-- }), "equivalence: id"},
+		{"behind the call", change(func(b []byte) { rotate(b, 3) }), "equivalence: post probe"},
+		{"before the nop", before, "equivalence: post probe"},
+		{"a pop for the copy", change(func(b []byte) { b[0] = 0x58 }), "equivalence: "},
+		{"another copy", change(func(b []byte) { b[0] = 0x5d }), "equivalence: "},
+		{"a call of i", change(func(b []byte) { b[3], b[4] = good[at-5], good[at-4] }), "equivalence: "},
+	} {
+		rewritten, err := classfile.Parse(row.data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		findings := equivalence.Check(original, rewritten, expect.Instrumentation(o, request))
+		switch {
+		case row.want == "" && len(findings) > 0:
+			t.Errorf("%s: %v", row.name, findings[0])
+		case row.want != "" && (len(findings) == 0 || !strings.Contains(findings[0].String(), row.want)):
+			t.Errorf("%s: got %v, want %q", row.name, findings, row.want)
+		}
+	}
+	rewritten, err := classfile.Parse(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Posts = false
+	if findings := equivalence.Check(original, rewritten, expect.Instrumentation(o, request)); len(findings) == 0 ||
+		!strings.Contains(findings[0].String(), "post probe") {
+		t.Errorf("a probe that was not asked for: %v", findings)
+	}
+	o.Posts = true
+	plain, err := inject.New(inject.Options{Exits: inject.ExitsNormal}).Rewrite(original, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rewritten, err = classfile.Parse(plain); err != nil {
+		t.Fatal(err)
+	}
+	if findings := equivalence.Check(original, rewritten, expect.Instrumentation(o, request)); len(findings) == 0 ||
+		!strings.Contains(findings[0].String(), "post probe") {
+		t.Errorf("a probe that is missing: %v", findings)
+	}
+}

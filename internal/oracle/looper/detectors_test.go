@@ -1,0 +1,22 @@
+package looper
+
+import "testing"
+
+// TestLooperDetectors runs the proofs about IdleHandlers, input events and sync barriers on every platform.
+//
+// Invariant: A sync barrier that was not removed is found on real Android classes, by the queue or by probes, and no
+// probe is left behind.
+//
+// Invariant: A slow IdleHandler or input event is a stall of its own kind, and other code that wraps or replaces window
+// callbacks keeps its events.
+func TestLooperDetectors(t *testing.T) {
+	b := build(t)
+	for _, p := range platforms {
+		for _, w := range p.worlds() {
+			t.Run(p.name+" "+string(w), func(t *testing.T) {
+				t.Parallel()
+				b.prove(t, p, w, "IdleStallProofs", "InputProofs", "BarrierProofs")
+			})
+		}
+	}
+}

@@ -1,0 +1,201 @@
+package looper
+
+import (
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write what was measured into the documents")
+
+// The page and the heading of the table of what each detector sees.
+const (
+	matrixPage    = "docs/detectors.md"
+	matrixHeading = "## Which stall is seen by which detector"
+)
+
+// matrixSettings are the defaults, shortened in proportion, so that a stall of 900 ms is far above each threshold.
+const matrixSettings = `slow = 300
+slow-idle = 300
+slow-input = 300
+input-events = true
+sync-barrier.poll-millis = 100
+sync-barrier.age-millis = 200
+watchdog.poll-millis = 250
+short-polls.poll-millis = 100
+hold.millis = 300
+steady-samples.threshold-millis = 300
+steady-samples.interval-millis = 50
+anr.lag-millis = 300
+startup.slow-cold = 300
+startup.slow-warm = 300
+startup.slow-hot = 300
+`
+
+// TestDetectorMatrix makes each kind of stall on each version while all detectors are on, and compares what they saw
+// with the table in the documents. -update writes the table.
+//
+// Invariant: Which stall is seen by which detector on which version was measured on Android's own classes, with what
+// devices deny.
+func TestDetectorMatrix(t *testing.T) {
+	b := build(t)
+	page, begin, end := matrixTable(t)
+	columns, table := parseTable(page[begin:end])
+	seen := map[string]map[string]bool{} // by pair and platform
+	var ran []string
+	for _, p := range platforms {
+		t.Run(p.name, func(t *testing.T) {
+			settings := filepath.Join(t.TempDir(), "matrix.properties")
+			text := matrixSettings + "detectors = " + strings.Join(detectorNames(columns), ",") + "\n" +
+				"expected = " + strings.Join(expectedPairs(columns, table, p), ";") + "\n"
+			if err := os.WriteFile(settings, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			with := b
+			with.options = append(slices.Clone(b.options), "-Dproofs.matrix="+settings)
+			r := with.prove(t, p, stock, "MatrixProofs")
+			ran = append(ran, p.column())
+			for pair := range r.seen {
+				if seen[pair] == nil {
+					seen[pair] = map[string]bool{}
+				}
+				seen[pair][p.column()] = true
+			}
+		})
+	}
+	if t.Failed() {
+		return
+	}
+	var kinds []string
+	for line := range strings.Lines(page[begin:end]) {
+		if cells := tableCells(line); len(cells) > 1 && table[cells[0]] != nil {
+			kinds = append(kinds, cells[0])
+		}
+	}
+	out := "| | " + strings.Join(columns, " | ") + " |\n|---" + strings.Repeat("|---", len(columns)) + "|\n"
+	for _, kind := range kinds {
+		out += "| " + kind
+		for _, column := range columns {
+			cell := matrixCell(seen[kind+" x "+column], ran)
+			if want := table[kind][column]; cell != want && !*update {
+				t.Errorf("%s: %s, %s: the table says %q, seen was %q", matrixPage, kind, column, want, cell)
+			}
+			out += " | " + cell
+		}
+		out += " |\n"
+	}
+	for _, pair := range slices.Sorted(maps.Keys(seen)) {
+		if kind, column, _ := strings.Cut(pair, " x "); !slices.Contains(kinds, kind) || !slices.Contains(columns, column) {
+			t.Errorf("%s: the table has no cell for %q", matrixPage, pair)
+		}
+	}
+	if *update && len(ran) == len(platforms) {
+		file := filepath.Join("..", "..", "..", filepath.FromSlash(matrixPage))
+		if err := os.WriteFile(file, []byte(page[:begin]+out+page[end:]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// matrixCell returns the cell of a pair that was seen on some of the platforms that ran.
+func matrixCell(on map[string]bool, ran []string) string {
+	var missing []string
+	for _, column := range ran {
+		if !on[column] {
+			missing = append(missing, column)
+		}
+	}
+	switch {
+	case len(missing) == len(ran):
+		return "no"
+	case len(missing) == 0:
+		return "yes"
+	}
+	return "not on " + strings.Join(missing, "; ")
+}
+
+// detectorNames returns the columns that are names of detectors: the first three are the kinds of stalls.
+func detectorNames(columns []string) []string {
+	var names []string
+	for _, c := range columns {
+		if c != "messages" && c != "idle handlers" && c != "input events" {
+			names = append(names, c)
+		}
+	}
+	return names
+}
+
+// expectedPairs returns the pairs that the table says are seen on a platform.
+func expectedPairs(columns []string, table map[string]map[string]string, p platform) []string {
+	var pairs []string
+	for _, kind := range slices.Sorted(maps.Keys(table)) {
+		for _, column := range columns {
+			cell := table[kind][column]
+			without, isPartial := strings.CutPrefix(cell, "not on ")
+			if cell == "yes" || isPartial && !slices.Contains(strings.Split(without, "; "), p.column()) {
+				pairs = append(pairs, kind+" x "+column)
+			}
+		}
+	}
+	return pairs
+}
+
+// matrixTable returns the page, and where the first table behind the heading begins and ends in it.
+func matrixTable(t *testing.T) (page string, begin, end int) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(matrixPage)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page = string(data)
+	heading := strings.Index(page, matrixHeading+"\n")
+	if heading < 0 {
+		t.Fatalf("%s has no heading %q", matrixPage, matrixHeading)
+	}
+	begin = heading + strings.Index(page[heading:], "\n|") + 1
+	end = begin
+	for line := range strings.Lines(page[begin:]) {
+		if !strings.HasPrefix(line, "|") {
+			break
+		}
+		end += len(line)
+	}
+	return page, begin, end
+}
+
+// tableCells returns the cells of a line of a table, nil for another line and for the one below the headings.
+func tableCells(line string) []string {
+	line = strings.TrimSpace(line)
+	if !strings.HasPrefix(line, "|") || strings.HasPrefix(line, "|---") {
+		return nil
+	}
+	cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "|"), "|"), "|")
+	for k := range cells {
+		cells[k] = strings.TrimSpace(cells[k])
+	}
+	return cells
+}
+
+// parseTable returns the columns of a table, and its cells by row and column.
+func parseTable(text string) (columns []string, table map[string]map[string]string) {
+	table = map[string]map[string]string{}
+	for line := range strings.Lines(text) {
+		cells := tableCells(line)
+		if cells == nil {
+			continue
+		}
+		if columns == nil {
+			columns = cells[1:]
+			continue
+		}
+		table[cells[0]] = map[string]string{}
+		for k, cell := range cells[1:] {
+			table[cells[0]][columns[k]] = cell
+		}
+	}
+	return columns, table
+}

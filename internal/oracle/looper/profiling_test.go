@@ -1,0 +1,12 @@
+package looper
+
+import "testing"
+
+// TestProfiling has the detector of results use the real ProfilingManager, whose service is a stand-in. Android has it
+// from API 35 on.
+func TestProfiling(t *testing.T) {
+	b := build(t)
+	for _, p := range platforms[2:4] {
+		t.Run(p.name, func(t *testing.T) { b.prove(t, p, stock, "ProfilingProofs") })
+	}
+}

@@ -1,0 +1,311 @@
+import android.app.Activity;
+import android.view.Choreographer;
+import dev.tracegen.device.Device;
+import dev.tracegen.runtime.DroppedFrameListener;
+import dev.tracegen.runtime.DroppedFrames;
+import dev.tracegen.runtime.FrameTiming;
+import dev.tracegen.runtime.Incident;
+import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.detector.Frames;
+import java.lang.management.ManagementFactory;
+import java.lang.reflect.Field;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+
+/** What the detector of frames reports of Android's own Choreographer, Window and FrameMetrics. */
+public final class FrameDetectorProofs {
+    private final App app = new App(StartProofs.directory());
+
+    /** Draws frames, one of which takes long. */
+    private static final class Drawing implements Choreographer.FrameCallback, Runnable {
+        final CountDownLatch done = new CountDownLatch(1);
+        private final int slow;
+        private final long slowMillis;
+        private int left;
+        long due;
+
+        Drawing(int frames, int slow, long slowMillis) {
+            left = frames;
+            this.slow = slow;
+            this.slowMillis = slowMillis;
+        }
+
+        @Override
+        public void run() {
+            Choreographer.getInstance().postFrameCallback(this);
+        }
+
+        @Override
+        public void doFrame(long due) {
+            if (left == slow) {
+                lateWork(slowMillis);
+            }
+            this.due = due;
+            if (--left > 0) {
+                Choreographer.getInstance().postFrameCallback(this);
+            } else {
+                done.countDown();
+            }
+        }
+    }
+
+    /** The method that the stacks must name. */
+    private static void lateWork(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static long draw(int frames, int slow, long millis) throws Exception {
+        Drawing d = new Drawing(frames, slow, millis);
+        Bench.main.post(d);
+        Bench.await(d.done);
+        Bench.drain();
+        return d.due;
+    }
+
+    private static RuntimeConfig config() {
+        return new RuntimeConfig().output("none");
+    }
+
+    private static boolean names(List<dev.tracegen.runtime.ThreadStack> stacks, String method) {
+        for (dev.tracegen.runtime.ThreadStack s : stacks) {
+            for (StackTraceElement e : s.frames) {
+                if (e.getMethodName().equals(method)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    public void aLateFrameIsReportedWithTheMethodThatRan() throws Exception {
+        final BlockingQueue<DroppedFrames> delivered = new LinkedBlockingQueue<DroppedFrames>();
+        Recorder.setDroppedFrameListener(new DroppedFrameListener() {
+            @Override
+            public void framesDropped(DroppedFrames frames) {
+                Bench.equal(Thread.currentThread().getName(), "tracegen-delivery", "the thread of the listener");
+                delivered.add(frames);
+            }
+        });
+        Switched s = Switched.start(app, "frames", config());
+        Recorder.current().scene("Feed");
+        Incident late = null;
+        // On a busy machine a frame may take longer than 300 ms, and is a frozen one then.
+        for (int k = 0; k < 20 && late == null; k++) {
+            draw(6, 4, 200);
+            draw(3, 0, 0);
+            for (Incident i : s.of("dropped-frames")) {
+                late = names(i.stacks, "lateWork") ? i : late;
+            }
+        }
+        Bench.check(late != null, "no dropped frames with the method that ran: " + s.of("dropped-frames"));
+        Bench.check(Integer.parseInt(late.facts.get("dropped")) >= 9, late.facts.toString());
+        Bench.check(!late.facts.get("level").equals("best") && !late.facts.get("level").equals("normal"),
+                late.facts.toString());
+        Bench.equal(late.scene, "Feed", "the scene");
+        DroppedFrames d = delivered.take();
+        Bench.check(d.dropped >= 3 && d.scene.equals("Feed"), d.dropped + " frames dropped in " + d.scene);
+        draw(6, 4, 750);
+        Incident frozen = s.await("frozen-frame");
+        Bench.equal(frozen.facts.get("level"), "frozen", "the level of 750 ms");
+        Bench.check(names(frozen.stacks, "lateWork"), "no stack of the method that ran");
+        s.on(false);
+        Incident figures = s.await("scene-frames");
+        Bench.equal(figures.scene, "Feed", "the scene of the figures");
+        Bench.check(Integer.parseInt(figures.facts.get("frames")) >= 15, figures.facts.toString());
+        s.stop();
+        Recorder.setDroppedFrameListener(null);
+        Bench.measured("a frame of 200 ms: " + late.facts + ", " + late.stacks.size() + " stacks");
+    }
+
+    public void anIdleAppRequestsNoFrame() throws Exception {
+        Switched s = Switched.start(app, "frames", config());
+        for (int round = 0; round < 2; round++) {
+            long before = Device.vsyncsRequested();
+            for (int k = 0; k < 10; k++) {
+                Thread.sleep(40);
+                Bench.drain();
+            }
+            Bench.equal(Device.vsyncsRequested() - before, 0L, "frames requested while the app draws nothing");
+            draw(150, 0, 0);
+        }
+        long before = Device.vsyncsRequested();
+        draw(150, 0, 0);
+        long with = Device.vsyncsRequested() - before;
+        s.on(false);
+        before = Device.vsyncsRequested();
+        draw(150, 0, 0);
+        long without = Device.vsyncsRequested() - before;
+        Bench.check(with <= Math.max(without, 150) + 15, with + " frames requested with the detector, " + without
+                + " without");
+        s.stop();
+    }
+
+    public void theRateOfThePanelIsFollowed() throws Exception {
+        Switched s = Switched.start(app, "frames", config());
+        draw(20, 0, 0);
+        Device.setRefreshRate(120);
+        try {
+            // The rate is read at most once a second.
+            for (int k = 0; k < 8; k++) {
+                Thread.sleep(200);
+                draw(20, 0, 0);
+            }
+            s.on(false);
+        } finally {
+            Device.setRefreshRate(60);
+        }
+        String rates = "";
+        for (Incident i : s.of("scene-frames")) {
+            rates += i.facts.get("refresh-hz") + " ";
+        }
+        s.await("scene-frames");
+        for (Incident i : s.of("scene-frames")) {
+            rates += i.facts.get("refresh-hz") + " ";
+        }
+        Bench.check(rates.contains("60-120"), "refresh rates " + rates);
+        s.stop();
+    }
+
+    /** Returns what Android has made of our listener for a window; null if there is none. */
+    private static Object observer(Activity activity) throws Exception {
+        Object decor = Bench.field(activity.getWindow(), Class.forName("com.android.internal.policy.PhoneWindow"),
+                "mDecor");
+        List<?> all = (List<?>) Bench.field(decor, android.view.View.class, "mFrameMetricsObservers");
+        return all == null || all.isEmpty() ? null : all.get(0);
+    }
+
+    private static Activity drawnActivity() throws Exception {
+        Activity a = Objects.activity();
+        Object decor = Objects.bare(Class.forName("com.android.internal.policy.DecorView"));
+        Field f = Class.forName("com.android.internal.policy.PhoneWindow").getDeclaredField("mDecor");
+        f.setAccessible(true);
+        f.set(a.getWindow(), decor);
+        return a;
+    }
+
+    /** Calls an observer as the renderer does. */
+    private static void render(Object observer, long vsync, long total, int lost) throws Exception {
+        Object metrics = Bench.field(observer, observer.getClass(), "mFrameMetrics");
+        long[] times = (long[]) Bench.field(metrics, metrics.getClass(), "mTimingData");
+        java.util.Arrays.fill(times, vsync);
+        times[index("FRAME_COMPLETED")] = vsync + total;
+        times[index("FLAGS")] = 0;
+        if (Bench.device.api >= 31) {
+            // The GPU was ready before it began: a device has no such time.
+            times[index("GPU_COMPLETED")] = vsync - 1;
+        }
+        for (String name : new String[] {"notifyDataAvailable", "onFrameMetricsAvailable"}) {
+            for (Method m : observer.getClass().getDeclaredMethods()) {
+                if (m.getName().equals(name)) {
+                    m.setAccessible(true);
+                    m.invoke(observer, lost);
+                    return;
+                }
+            }
+        }
+        throw new IllegalStateException("the observer cannot be called");
+    }
+
+    private static int index(String name) throws Exception {
+        Field f = Class.forName("android.view.FrameMetrics$Index").getField(name);
+        f.setAccessible(true);
+        return f.getInt(null);
+    }
+
+    public void frameMetricsAddThePartsOfAFrame() throws Exception {
+        if (Bench.device.api < 24) {
+            return;
+        }
+        Switched s = Switched.start(app, "frames", config());
+        Activity activity = drawnActivity();
+        Objects.lifecycle(app, "Started", activity);
+        Objects.lifecycle(app, "Resumed", activity);
+        Object observer = observer(activity);
+        Bench.check(observer != null, "no listener at the window of a resumed activity");
+        Incident found = null;
+        // On a busy machine the parts may come later than the frame waits.
+        for (int k = 0; k < 20 && found == null; k++) {
+            long vsync = draw(1, 0, 0);
+            render(observer, vsync, 480000000L, 2);
+            draw(3, 0, 0);
+            Thread.sleep(700);
+            for (Incident i : s.of("frozen-frame")) {
+                found = "480".equals(i.facts.get("total-millis")) ? i : found;
+            }
+        }
+        Bench.check(found != null, "no frame with its parts: " + s.of("frozen-frame").size());
+        Bench.equal(found.facts.get("layout-millis"), "0", "the time of the layout");
+        Bench.equal(found.facts.get("frame-millis"), "480", "the time of the frame");
+        Bench.equal(found.facts.get("gpu-millis"), null, "the time of the GPU");
+        Objects.lifecycle(app, "Paused", activity);
+        Bench.check(observer(activity) == null, "a listener at the window of a paused activity");
+        Objects.lifecycle(app, "Stopped", activity);
+        Incident figures = s.await("scene-frames");
+        Bench.check(Integer.parseInt(figures.facts.get("lost-reports")) >= 2, figures.facts.toString());
+        // A detector that is switched on later begins with the activities that are resumed.
+        s.on(false);
+        Objects.lifecycle(app, "Started", activity);
+        Objects.lifecycle(app, "Resumed", activity);
+        Bench.check(observer(activity) == null, "a listener while the detector is off");
+        s.on(true);
+        Bench.check(observer(activity) != null, "no listener after the detector was switched on");
+        s.on(false);
+        Bench.check(observer(activity) == null, "a listener after the detector was switched off");
+        Objects.lifecycle(app, "Paused", activity);
+        Objects.lifecycle(app, "Stopped", activity);
+        s.stop();
+    }
+
+    /** Measures what the detector costs the main thread for each frame. The time is for the record only. */
+    public void theCostOfAFrame() throws Exception {
+        final Switched s = Switched.start(app, "frames", config());
+        Object times = Bench.field(s.session, s.session.getClass(), "frames");
+        final Frames frames = (Frames) Bench.field(times, times.getClass(), "detector");
+        final int batch = 500;
+        final com.sun.management.ThreadMXBean threads =
+                (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        final List<Long> nanos = new ArrayList<Long>();
+        final long[] bytes = new long[1];
+        final int[] taken = new int[1];
+        for (int k = 0; k < 40; k++) {
+            Bench.onMain(new Runnable() {
+                @Override
+                public void run() {
+                    long id = Thread.currentThread().getId();
+                    long b = threads.getThreadAllocatedBytes(id);
+                    long begin = System.nanoTime();
+                    taken[0] = 0;
+                    for (int j = 0; j < batch; j++) {
+                        long vsync = begin + j;
+                        FrameTiming timing = new FrameTiming(vsync, vsync, vsync + 4000000, 0, 60, null);
+                        taken[0] += frames.frame(timing, 0) ? 1 : 0;
+                    }
+                    nanos.add((System.nanoTime() - begin) / batch);
+                    bytes[0] = (threads.getThreadAllocatedBytes(id) - b) / batch;
+                }
+            });
+            Bench.equal(taken[0], batch, "frames that the detector has taken");
+            // The detector empties its queue every 50 ms.
+            final java.util.Queue<?> queue = (java.util.Queue<?>) Bench.field(frames, Frames.class, "drawn");
+            Bench.until("the detector has taken all frames", new Bench.Condition() {
+                @Override
+                public boolean holds() {
+                    return queue.isEmpty();
+                }
+            });
+        }
+        java.util.Collections.sort(nanos);
+        Bench.measured("the detector frames costs the main thread " + nanos.get(0) + " ns a frame at least, "
+                + nanos.get(nanos.size() / 2) + " ns in the median, and " + bytes[0] + " bytes");
+        s.stop();
+    }
+}

@@ -1,0 +1,155 @@
+package dev.tracegen.runtime.detector;
+
+import dev.tracegen.runtime.Incident;
+import dev.tracegen.runtime.ThreadStack;
+import java.util.Properties;
+
+/**
+ * Posts a tick to the Looper and checks later whether it has run. Two detectors: {@code watchdog} with one long poll,
+ * as ANR-WatchDog, and {@code short-polls}, which reports when several short polls in a row were missed.
+ *
+ * <p>A stall is found only if a tick was posted while it lasted and n polls of length b passed before it ended. The
+ * first tick within a stall of length x comes u after its begin, and u is anything from 0 to b with the same
+ * probability. So the stall is found if u + n b &lt;= x, with the probability x/b - n for n b &lt;= x &lt;= (n + 1) b, 0
+ * below and 1 above. For one poll of length a that is x/a - 1: a stall of 1.25 times the poll is found in a quarter of cases.
+ * With short polls less time lies between the shortest stall that may be found and the shortest one that is found for
+ * sure.
+ *
+ * <p>At most one tick waits in the queue. After a report there is no other one before the tick has run.
+ */
+public final class Watchdog extends Watcher {
+    /** The most polls in a row. */
+    private static final long MAX_POLLS = 1000;
+
+    private final String kind;
+    private final long pollNanos;
+    private final int polls;
+    private final boolean foregroundOnly;
+    private Tick tick;
+    private Incident.Builder incident;
+
+    /** What runs on the Looper's thread. */
+    private static final class Tick implements Runnable {
+        private final Environment environment;
+        final long posted;
+
+        /** When it has run, 0 if it has not. */
+        volatile long answered;
+
+        Tick(Environment environment, long posted) {
+            this.environment = environment;
+            this.posted = posted;
+        }
+
+        @Override
+        public void run() {
+            long now = posted;
+            try {
+                now = environment.nanoTime();
+            } catch (Throwable e) {
+                // Nothing may be thrown into the app.
+            }
+            answered = now;
+        }
+    }
+
+    private Watchdog(String name, String kind, long pollNanos, int polls, boolean foregroundOnly) {
+        super(name);
+        this.kind = kind;
+        this.pollNanos = pollNanos;
+        this.polls = polls;
+        this.foregroundOnly = foregroundOnly;
+    }
+
+    /**
+     * Returns the detector {@code watchdog}.
+     *
+     * @param p {@code watchdog.poll-millis} (5000), {@code watchdog.foreground-only} (false)
+     * @return a new detector, which is off
+     * @throws IllegalArgumentException if a value is wrong
+     */
+    public static Watchdog classic(Properties p) {
+        return new Watchdog("watchdog", "missed-poll", Settings.nanos(p, "watchdog.poll-millis", 5000), 1,
+                Settings.flag(p, "watchdog.foreground-only", false));
+    }
+
+    /**
+     * Returns the detector {@code short-polls}.
+     *
+     * @param p {@code short-polls.poll-millis} (2000), {@code short-polls.polls} (3),
+     *     {@code short-polls.foreground-only} (false)
+     * @return a new detector, which is off
+     * @throws IllegalArgumentException if a value is wrong
+     */
+    public static Watchdog shortPolls(Properties p) {
+        return new Watchdog("short-polls", "missed-polls", Settings.nanos(p, "short-polls.poll-millis", 2000),
+                (int) Settings.number(p, "short-polls.polls", 3, "a number", MAX_POLLS),
+                Settings.flag(p, "short-polls.foreground-only", false));
+    }
+
+    @Override
+    void begin() {
+        tick = null;
+        incident = null;
+    }
+
+    @Override
+    void end() {
+        Tick t = tick;
+        if (t != null) {
+            environment().loop.remove(t);
+        }
+        tick = null;
+    }
+
+    @Override
+    long look(long now) {
+        Tick t = tick;
+        if (t != null && t.answered == 0) {
+            return waiting(t, now);
+        }
+        if (incident != null) {
+            incident.end(t.answered).report();
+            incident = null;
+        } else if (t != null && now < t.posted + pollNanos) {
+            return t.posted + pollNanos;
+        }
+        return post(now);
+    }
+
+    private long post(long now) {
+        Tick t = new Tick(environment(), now);
+        if (!environment().loop.post(t, false)) {
+            // The Looper has ended.
+            tick = null;
+            return now + pollNanos;
+        }
+        tick = t;
+        return now + Math.min(BEAT_NANOS, pollNanos);
+    }
+
+    private long waiting(Tick t, long now) {
+        if (incident != null) {
+            return now + BEAT_NANOS;
+        }
+        if (foregroundOnly && !environment().recorder.foreground()) {
+            restart(now);
+        }
+        long limit = Math.max(t.posted, steadySince()) + polls * pollNanos;
+        if (now < limit) {
+            return Math.min(limit, now + BEAT_NANOS);
+        }
+        ThreadStack stack = ThreadStack.of(environment().loop.thread(), environment().recorder.platform());
+        if (t.answered != 0) {
+            // Meanwhile it did. The stack is that of something else.
+            return now;
+        }
+        incident = environment().incident(kind).begin(t.posted).stack(stack).fact("poll-millis", pollNanos / MILLI);
+        if (polls > 1) {
+            incident.fact("polls", polls);
+        }
+        count();
+        incident.report();
+        return now + BEAT_NANOS;
+    }
+}

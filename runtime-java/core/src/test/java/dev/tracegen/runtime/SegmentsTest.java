@@ -1,0 +1,165 @@
+package dev.tracegen.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Messages, runs of IdleHandlers and input events of one thread: which of them is what, and which is a stall. */
+class SegmentsTest implements StallListener {
+    private static final long MILLI = 1000000L;
+
+    private final VirtualPlatform platform = new VirtualPlatform();
+    private final List<Stall> stalls = new CopyOnWriteArrayList<Stall>();
+    private Recorder recorder;
+    private ThreadTrace trace;
+
+    @BeforeEach
+    void begin() {
+        Recorder.setStallListener(this);
+        recorder = Recorder.start(new RecorderOptions().platform(platform).slowMillis(700).slowIdleMillis(2000)
+                .slowInputMillis(300).history(200, 200, 0));
+        trace = recorder.thread(Thread.currentThread());
+    }
+
+    @AfterEach
+    void end() throws Exception {
+        Recorder.setStallListener(null);
+        Await.stop(recorder);
+    }
+
+    @Override
+    public void stallEnded(Stall stall) {
+        stalls.add(stall);
+    }
+
+    private void pass(long millis) {
+        platform.pass(millis);
+    }
+
+    /** Returns kind and duration of each segment, without pauses. */
+    private List<String> segments() {
+        List<String> all = new ArrayList<String>();
+        for (MessageRecord m : trace.recent()) {
+            all.add(m.kind + " " + m.description + " " + m.wallNanos / MILLI);
+        }
+        return all;
+    }
+
+    /** Returns the texts of the stalls, after one more that is the last. */
+    private List<String> stalls() throws Exception {
+        trace.messageBegin("last");
+        pass(1000);
+        trace.messageEnd();
+        Await.until("the last stall is delivered",
+                () -> !stalls.isEmpty() && stalls.get(stalls.size() - 1).description.equals("last"));
+        List<String> texts = new ArrayList<String>();
+        for (Stall s : stalls) {
+            texts.add(s.description);
+        }
+        texts.remove("last");
+        return texts;
+    }
+
+    private void message(String text, long millis) {
+        trace.messageBegin(text);
+        pass(millis);
+        trace.messageEnd();
+    }
+
+    private void idleHandler(String text, long millis) {
+        trace.idleHandlerBegin(text);
+        pass(millis);
+        trace.messageEnd();
+    }
+
+    private void input(String text, long millis) {
+        long n = trace.inputBegin(text);
+        pass(millis);
+        trace.inputEnd(n);
+    }
+
+    @Test
+    void eachKindHasItsOwnThreshold() throws Exception {
+        message("m699", 699);
+        message("m700", 700);
+        idleHandler("h1999", 1999);
+        idleHandler("h2000", 2000);
+        input("i299", 299);
+        input("i300", 300);
+        assertEquals(List.of("0 m699 699", "0 m700 700", "5 h1999 1999", "5 h2000 2000", "6 i299 299", "6 i300 300"),
+                segments());
+        assertEquals(List.of("m700", "h2000", "i300"), stalls());
+    }
+
+    @Test
+    void anInputEventWithinAMessageIsAPartOfIt() throws Exception {
+        trace.messageBegin("frame");
+        input("within", 400);
+        pass(400);
+        trace.messageEnd();
+        assertEquals(List.of("0 frame 800"), segments());
+        assertEquals(List.of("frame"), stalls());
+    }
+
+    @Test
+    void nestedInputEventsAreOne() throws Exception {
+        long outer = trace.inputBegin("outer");
+        pass(200);
+        input("inner", 200);
+        pass(100);
+        trace.inputEnd(outer);
+        assertEquals(List.of("6 outer 500"), segments());
+        assertEquals(List.of("outer"), stalls());
+    }
+
+    @Test
+    void aLoopWithinAnInputEventEndsIt() throws Exception {
+        long outer = trace.inputBegin("outer");
+        pass(100);
+        message("m", 50);
+        trace.messageBegin("n");
+        pass(20);
+        // The event's end must not end the message of the inner loop.
+        trace.inputEnd(outer);
+        pass(30);
+        trace.messageEnd();
+        assertEquals(List.of("6 outer 100", "0 m 50", "0 n 50"), segments());
+    }
+
+    @Test
+    void anEndWithoutABeginEndsNothing() {
+        trace.inputEnd(-1);
+        input("i", 10);
+        long n = trace.inputBegin("j");
+        trace.inputEnd(n);
+        trace.inputEnd(n);
+        assertEquals(List.of("6 i 10", "6 j 0"), segments());
+        assertEquals(0, trace.runningSince());
+    }
+
+    @Test
+    void whatRunsHasItsThresholdBeforeItEnds() throws Exception {
+        trace.idleHandlerBegin("h");
+        pass(1900);
+        Await.until("the sampler has seen it", () -> trace.facts != null && trace.facts.number == 0);
+        assertEquals(2000 * MILLI, trace.facts.thresholdNanos);
+        assertTrue(!trace.facts.passed, "it is a stall too early");
+        Await.until("the threshold is passed", () -> {
+            pass(10);
+            return trace.facts.passed;
+        });
+        trace.messageEnd();
+    }
+
+    @Test
+    void theRecordingHasTheThresholds() {
+        assertEquals("2000", recorder.options().meta.get("slowIdleMillis"));
+        assertEquals("300", recorder.options().meta.get("slowInputMillis"));
+    }
+}

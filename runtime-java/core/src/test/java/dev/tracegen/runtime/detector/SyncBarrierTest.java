@@ -1,0 +1,250 @@
+package dev.tracegen.runtime.detector;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.tracegen.runtime.Incident;
+import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
+import java.util.List;
+import java.util.Properties;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Leaked and other sync barriers on a virtual Looper. */
+class SyncBarrierTest {
+    private static final long SECOND = 1000000000L;
+    private static final long HOUR = 3600 * SECOND;
+
+    private final VirtualSchedule schedule = new VirtualSchedule();
+    private List<Incident> incidents;
+    private Found found;
+    private Recorder recorder;
+    private VirtualLoop loop;
+    private Detectors detectors;
+
+    @BeforeEach
+    void begin() {
+        recorder = Recorder.start(new RecorderOptions().platform(schedule.platform()));
+        found = new Found(recorder);
+        loop = new VirtualLoop(schedule, recorder);
+        detectors = new Detectors(recorder, loop, schedule);
+    }
+
+    @AfterEach
+    void end() {
+        recorder.stop();
+        Recorder.setIncidentListener(null);
+    }
+
+    private void on(boolean remove) {
+        Properties p = new Properties();
+        p.setProperty("sync-barrier.remove", String.valueOf(remove));
+        detectors.add(new SyncBarrier(p));
+        detectors.set("sync-barrier", true);
+        schedule.advance(SECOND / 10);
+        assertEquals("on", recorder.detectorStates().get("sync-barrier"));
+    }
+
+    private void delivered(int count) throws Exception {
+        incidents = found.of("sync-barrier");
+        assertEquals(count, incidents.size(), "incidents");
+    }
+
+    @Test
+    void aHealthyHourIsSilentAndPostsNothing() throws Exception {
+        on(true);
+        for (int k = 0; k < 3600; k++) {
+            // As traversals do: a barrier for one frame.
+            int token = loop.postBarrier();
+            loop.message(0, SECOND / 100);
+            schedule.advance(SECOND / 60);
+            loop.removeBarrier(token);
+            schedule.advance(SECOND - SECOND / 60);
+        }
+        assertEquals(1, loop.posts(), "posted to a healthy Looper, with the one at the start");
+        delivered(0);
+    }
+
+    @Test
+    void aLeakedBarrierIsReportedAndRemoved() throws Exception {
+        on(true);
+        schedule.advance(SECOND);
+        long begin = schedule.nanoTime();
+        int token = loop.postBarrier();
+        boolean[] ran = new boolean[1];
+        loop.message(0, 0, "text", () -> ran[0] = true);
+        schedule.advance(12 * SECOND);
+        assertTrue(ran[0], "the message behind it has not run");
+        assertEquals(0, loop.waiting(), "probes or barriers that wait");
+        delivered(1);
+        Incident i = incidents.get(0);
+        assertEquals("sync-barrier", i.detector);
+        assertEquals("sync-barrier", i.kind);
+        assertEquals(begin, i.beginNanos);
+        assertTrue(i.endNanos > begin, "it has no end");
+        assertEquals(String.valueOf(token), i.facts.get("token"));
+        assertEquals("queue", i.facts.get("found-by"));
+        assertEquals("5", i.facts.get("asynchronous-answered"));
+        assertEquals("0", i.facts.get("synchronous-answered"));
+        assertEquals("true", i.facts.get("removed"));
+        long age = Long.parseLong(i.facts.get("age-millis"));
+        assertTrue(age >= 8000 && age <= 10000, "age " + age);
+    }
+
+    @Test
+    void itIsLeftWhereItIsUnlessRemovalIsOn() throws Exception {
+        on(false);
+        int token = loop.postBarrier();
+        schedule.advance(HOUR);
+        assertEquals(token, loop.barrier().token);
+        delivered(1);
+        assertEquals("false", incidents.get(0).facts.get("removed"));
+        assertEquals(0, incidents.get(0).endNanos);
+        // The app removes it: the incident has an end.
+        assertTrue(loop.removeBarrier(token));
+        long gone = schedule.nanoTime();
+        schedule.advance(5 * SECOND);
+        delivered(2);
+        assertEquals(incidents.get(0).number, incidents.get(1).number);
+        assertEquals(gone, incidents.get(1).endNanos);
+        assertEquals(0, loop.waiting(), "probes that wait");
+    }
+
+    @Test
+    void aBarrierThatIsRemovedMeanwhileIsNone() throws Exception {
+        on(true);
+        int token = loop.postBarrier();
+        schedule.advance(7 * SECOND);
+        assertTrue(loop.posts() > 1, "no round has begun");
+        assertTrue(loop.removeBarrier(token));
+        schedule.advance(60 * SECOND);
+        assertEquals(0, loop.waiting(), "probes that wait");
+        delivered(0);
+    }
+
+    @Test
+    void aBusyThreadIsNone() throws Exception {
+        on(true);
+        loop.busy(3 * 60 * SECOND);
+        int token = loop.postBarrier();
+        schedule.advance(2 * 60 * SECOND);
+        delivered(0);
+        loop.removeBarrier(token);
+        schedule.advance(2 * 60 * SECOND);
+        assertEquals(0, loop.waiting(), "probes that wait");
+        delivered(0);
+    }
+
+    @Test
+    void twoBarriersAreTwoIncidents() throws Exception {
+        on(true);
+        int first = loop.postBarrier();
+        schedule.advance(SECOND);
+        int second = loop.postBarrier();
+        schedule.advance(30 * SECOND);
+        assertNull(loop.barrier(), "a barrier is left");
+        delivered(2);
+        assertEquals(String.valueOf(first), incidents.get(0).facts.get("token"));
+        assertEquals(String.valueOf(second), incidents.get(1).facts.get("token"));
+    }
+
+    @Test
+    void aBarrierBehindALegitimateOneIsFound() throws Exception {
+        on(true);
+        int legitimate = loop.postBarrier();
+        int leaked = loop.postBarrier();
+        schedule.advance(4 * SECOND);
+        loop.removeBarrier(legitimate);
+        schedule.advance(30 * SECOND);
+        delivered(1);
+        assertEquals(String.valueOf(leaked), incidents.get(0).facts.get("token"));
+    }
+
+    @Test
+    void whereTheQueueIsHiddenProbesFindIt() throws Exception {
+        loop.readable = false;
+        on(true);
+        schedule.advance(60 * SECOND);
+        delivered(0);
+        int token = loop.postBarrier();
+        schedule.advance(60 * SECOND);
+        delivered(1);
+        Incident i = incidents.get(0);
+        assertEquals("probes", i.facts.get("found-by"));
+        assertFalse(i.facts.containsKey("token"), "a token is invented");
+        assertEquals("false", i.facts.get("removed"));
+        assertEquals(0, i.endNanos);
+        loop.removeBarrier(token);
+        schedule.advance(60 * SECOND);
+        delivered(2);
+        assertTrue(incidents.get(1).endNanos > 0, "it has no end");
+    }
+
+    @Test
+    void whereTheQueueIsHiddenABusyThreadIsNone() throws Exception {
+        loop.readable = false;
+        on(true);
+        loop.busy(60 * SECOND);
+        schedule.advance(120 * SECOND);
+        delivered(0);
+    }
+
+    @Test
+    void afterAStopInARoundNothingWaits() throws Exception {
+        on(true);
+        int token = loop.postBarrier();
+        schedule.advance(6 * SECOND);
+        assertTrue(loop.waiting() > 1, "no probes");
+        detectors.set("sync-barrier", false);
+        schedule.advance(SECOND / 10);
+        assertEquals(1, loop.waiting(), "the barrier and what else waits");
+        schedule.advance(60 * SECOND);
+        assertEquals(token, loop.barrier().token);
+        delivered(0);
+        // And on again.
+        detectors.set("sync-barrier", true);
+        schedule.advance(60 * SECOND);
+        delivered(1);
+    }
+
+    @Test
+    void aFrozenProcessIsNone() throws Exception {
+        on(true);
+        int token = loop.postBarrier();
+        schedule.freeze(HOUR);
+        schedule.advance(SECOND);
+        loop.removeBarrier(token);
+        schedule.advance(60 * SECOND);
+        assertEquals(1, loop.posts(), "probes for a barrier of a frozen process");
+        delivered(0);
+    }
+
+    @Test
+    void aLateRoundDoesNotCount() throws Exception {
+        on(true);
+        loop.postBarrier();
+        schedule.advance(6 * SECOND);
+        // The fourth and fifth round would end in this time.
+        schedule.starve(20 * SECOND);
+        delivered(0);
+        schedule.advance(10 * SECOND);
+        delivered(1);
+        assertEquals("5", incidents.get(0).facts.get("asynchronous-answered"));
+    }
+
+    @Test
+    void withoutAsynchronousMessagesItIsSwitchedOff() throws Exception {
+        loop.hasAsynchronous = false;
+        detectors.add(new SyncBarrier(new Properties()));
+        detectors.set("sync-barrier", true);
+        loop.postBarrier();
+        schedule.advance(60 * SECOND);
+        assertTrue(recorder.detectorStates().get("sync-barrier").startsWith("off, because it failed"),
+                recorder.detectorStates().toString());
+        delivered(0);
+    }
+}
