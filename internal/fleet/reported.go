@@ -67,9 +67,9 @@ func FromReport(r *stallreport.Report, names *analysis.Names, other *r8.Mapping)
 }
 
 // setIncidentKey sets the hot path and the key of an incident of a recording, so that they are those of its report.
-func (s *Stall) setIncidentKey(i *analysis.Incident) {
+func (c *Stall) setIncidentKey(i *analysis.Incident) {
 	for _, step := range i.HotPath {
-		s.HotPath = append(s.HotPath, step.Method.Identity())
+		c.HotPath = append(c.HotPath, step.Method.Identity())
 	}
 	var longest, last []string
 	most, count, thread := 0, 0, ""
@@ -87,25 +87,25 @@ func (s *Stall) setIncidentKey(i *analysis.Incident) {
 			longest, most = last, count
 		}
 	}
-	s.setKey(analysis.PathKey(i.HotPath), longest, i.What)
+	c.setKey(analysis.PathKey(i.HotPath), longest, i.What)
 }
 
-// setKey sets the key and the method to blame. key is that of the hot path, if there is one; otherwise the stack counts,
-// or what has run.
-func (s *Stall) setKey(key string, stack []string, what string) {
-	if len(s.HotPath) == 0 {
-		s.HotPath = analysis.AppMethods(stack, keyFrames)
-		slices.Reverse(s.HotPath)
-		key = textKey("frames", s.HotPath)
-		if len(s.HotPath) == 0 {
+// setKey sets the key and the method to blame. key is that of the hot path, if there is one; otherwise the stack
+// counts, or what has run.
+func (c *Stall) setKey(key string, stack []string, what string) {
+	if len(c.HotPath) == 0 {
+		c.HotPath = analysis.AppMethods(stack, keyFrames)
+		slices.Reverse(c.HotPath)
+		key = textKey("frames", c.HotPath)
+		if len(c.HotPath) == 0 {
 			key = textKey("what", []string{what})
 		}
 	}
-	if len(s.HotPath) > 0 {
-		s.Method = s.HotPath[len(s.HotPath)-1]
+	if len(c.HotPath) > 0 {
+		c.Method = c.HotPath[len(c.HotPath)-1]
 	}
-	if s.Key = key; s.ReportKind != stallreport.KindMessage {
-		s.Key = s.ReportKind + ":" + key
+	if c.Key = key; c.ReportKind != stallreport.KindMessage {
+		c.Key = c.ReportKind + ":" + key
 	}
 }
 
