@@ -27,6 +27,12 @@ public final class Stall {
      */
     public final String description;
 
+    /**
+     * What it was: {@link MessageRecord#NORMAL} for a message or an outermost call, {@link
+     * MessageRecord#IDLE_HANDLER} or {@link MessageRecord#INPUT}.
+     */
+    public final int kind;
+
     /** When it began, in {@link Platform#nanoTime()}. */
     public final long beginNanos;
 
@@ -111,6 +117,7 @@ public final class Stall {
                 : MessageRecord.NORMAL;
         this.thread = trace.name();
         this.description = message.description;
+        this.kind = message.kind > MessageRecord.MERGED ? message.kind : MessageRecord.NORMAL;
         this.beginNanos = message.beginNanos;
         this.wallNanos = message.wallNanos;
         this.suspendedNanos = facts.suspendedNanos;
@@ -140,6 +147,7 @@ public final class Stall {
         this.kind = s.kind;
         this.thread = thread;
         this.description = description;
+        this.kind = s.kind;
         this.beginNanos = s.beginNanos;
         this.wallNanos = s.wallNanos;
         this.suspendedNanos = s.suspendedNanos;

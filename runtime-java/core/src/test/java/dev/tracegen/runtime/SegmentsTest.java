@@ -93,8 +93,8 @@ class SegmentsTest implements StallListener {
         idleHandler("h2000", 2000);
         input("i299", 299);
         input("i300", 300);
-        assertEquals(Arrays.asList("0 m699 699", "0 m700 700", "5 h1999 1999", "5 h2000 2000", "6 i299 299", "6 i300 300"),
-                segments());
+        assertEquals(Arrays.asList("0 m699 699", "0 m700 700", "5 h1999 1999", "5 h2000 2000", "6 i299 299",
+                "6 i300 300"), segments());
         assertEquals(Arrays.asList(700L, 2000L, 300L), stalls());
     }
 
@@ -106,6 +106,17 @@ class SegmentsTest implements StallListener {
         trace.messageEnd();
         assertEquals(Arrays.asList("0 frame 800"), segments());
         assertEquals(Arrays.asList(800L), stalls());
+    }
+
+    @Test
+    void aStallHasItsKindAndTheNameOfItsCode() throws Exception {
+        idleHandler("IdleHandler app.Idle", 2000);
+        input("Input dispatchTouchEvent app.Main$1", 400);
+        input("Input dispatchTouchEvent a user's text", 400);
+        stalls();
+        assertEquals("5 IdleHandler app.Idle", stalls.get(0).kind + " " + stalls.get(0).description);
+        assertEquals("6 Input dispatchTouchEvent app.Main$1", stalls.get(1).kind + " " + stalls.get(1).description);
+        assertTrue(!stalls.get(2).description.contains("user"), stalls.get(2).description);
     }
 
     @Test
