@@ -27,12 +27,6 @@ public final class Stall {
      */
     public final String description;
 
-    /**
-     * What it was: {@link MessageRecord#NORMAL} for a message or an outermost call, {@link
-     * MessageRecord#IDLE_HANDLER} or {@link MessageRecord#INPUT}.
-     */
-    public final int kind;
-
     /** When it began, in {@link Platform#nanoTime()}. */
     public final long beginNanos;
 
@@ -117,7 +111,6 @@ public final class Stall {
                 : MessageRecord.NORMAL;
         this.thread = trace.name();
         this.description = message.description;
-        this.kind = message.kind > MessageRecord.MERGED ? message.kind : MessageRecord.NORMAL;
         this.beginNanos = message.beginNanos;
         this.wallNanos = message.wallNanos;
         this.suspendedNanos = facts.suspendedNanos;
@@ -147,7 +140,6 @@ public final class Stall {
         this.kind = s.kind;
         this.thread = thread;
         this.description = description;
-        this.kind = s.kind;
         this.beginNanos = s.beginNanos;
         this.wallNanos = s.wallNanos;
         this.suspendedNanos = s.suspendedNanos;
