@@ -591,6 +591,38 @@ func TestInterruptedMerge(t *testing.T) {
 	}
 }
 
+// TestSegmentThatIsWrittenAgain has a segment whose file was published before the process was killed, and which is still
+// in the database, beside a file to merge it with on the next day: its reports must not be merged and written again.
+func TestSegmentThatIsWrittenAgain(t *testing.T) {
+	dir := t.TempDir()
+	c := &clock{time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+	s := openStore(t, dir, Options{Now: c.read})
+	if _, err := s.Add([]Accepted{{"aa-s1-0", "com.a", "ab", line("aa-s1-0", "com.a", "ab")}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openStore(t, dir, Options{Now: c.read})
+	if _, err := s.Add([]Accepted{{"aa-s2-0", "com.a", "ab", line("aa-s2-0", "com.a", "ab")}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.finishPartition(2, nil); err != nil { // and not finishSegment, which removes the segment
+		t.Fatal(err)
+	}
+	killed := filepath.Join(t.TempDir(), "killed")
+	if err := os.CopyFS(killed, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	c.now = c.now.AddDate(0, 0, 1)
+	if err := openStore(t, killed, Options{Now: c.read}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if ids := storedIDs(t, killed); !slices.Equal(ids, []string{"aa-s1-0", "aa-s2-0"}) {
+		t.Errorf("%q", ids)
+	}
+}
+
 // TestStoreRefusesOthers opens what is no store, and a store twice.
 func TestStoreRefusesOthers(t *testing.T) {
 	dir := t.TempDir()

@@ -148,7 +148,8 @@ func TestKills(t *testing.T) {
 	dir := t.TempDir()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	senders := []*sender{{name: "aa"}, {name: "bb"}, {name: "cc"}}
-	recording := packed(string(recordingBytes(t)))
+	content := recordingBytes(t)
+	recording := packed(string(content))
 	var parts []int // answered with 200
 	for k := range kills {
 		c := startChild(t, dir)
@@ -209,7 +210,7 @@ func TestKills(t *testing.T) {
 	}
 	for _, n := range parts {
 		b, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("recordings/none/none/ab.part%d.tgd", n)))
-		if err != nil || !bytes.Equal(b, recordingBytes(t)) {
+		if err != nil || !bytes.Equal(b, content) {
 			t.Errorf("part %d: %v", n, err)
 		}
 	}

@@ -41,7 +41,6 @@ func (s *Store) write() {
 		case <-s.seal:
 			s.finish()
 		case <-timer.C:
-			s.finish() // what has failed before
 			s.maintain()
 		case <-s.stop:
 			s.finish()
@@ -50,8 +49,8 @@ func (s *Store) write() {
 	}
 }
 
-// finish writes the complete segments as Parquet files.
-func (s *Store) finish() {
+// finish writes the complete segments as Parquet files, and reports whether all of them are written.
+func (s *Store) finish() bool {
 	for {
 		segment := uint64(0)
 		err := s.db.View(func(tx *bolt.Tx) error {
@@ -61,14 +60,14 @@ func (s *Store) finish() {
 			return nil
 		})
 		if err == nil && (segment == 0 || segment > s.sealed.Load()) {
-			return
+			return true
 		}
 		if err == nil {
 			err = s.finishSegment(segment)
 		}
 		if err != nil {
 			s.warn(fmt.Errorf("segment %d cannot be written as Parquet; it stays in %s: %w", segment, database, err))
-			return
+			return false
 		}
 	}
 }
@@ -214,7 +213,14 @@ func (s *Store) publish(out *rows, p partition, name string, unnamed bool) error
 }
 
 // maintain removes what is too old, merges small files, and adds names that are known now.
+//
+// All complete segments must be written before. Some files of a segment may be there while the segment is still in the
+// database, because the process was killed or a file could not be written. The segment is written once more then, with
+// the same names: a merge before that would leave its reports in two files.
 func (s *Store) maintain() {
+	if !s.finish() {
+		return
+	}
 	for _, step := range []struct {
 		what string
 		do   func() error

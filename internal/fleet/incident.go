@@ -1,6 +1,10 @@
 package fleet
 
-import "github.com/tracegen/tracegen/internal/analysis"
+import (
+	"fmt"
+
+	"github.com/tracegen/tracegen/internal/analysis"
+)
 
 // setKind makes the key of a run of an IdleHandler or an input event one of its own kind: it is another trouble than a
 // message with the same hot path.
@@ -18,7 +22,30 @@ func NewIncidents(r *analysis.Recording) []Stall {
 		if !i.Trouble() {
 			continue
 		}
-		all = append(all, NewIncident(i, r))
+		c := Stall{
+			Recording: r.Name, Number: int(i.Number), Incident: i.Kind, ReportKind: i.Kind,
+			App: r.Meta["package"], Version: buildOf(r).version, Code: buildOf(r).code, Device: r.Meta["device"],
+			User: userOfMeta(r.Meta), Wall: i.Lasted().Nanoseconds(), CPU: -1,
+			Kind: analysis.KindUnknown, Verdict: i.Kind + ", " + i.Text, Title: i.Title(r), Scene: i.Scene,
+			Detector: i.Detector,
+		}
+		c.setIncidentKey(i)
+		if id := r.Meta["recordingId"]; id != "" {
+			// As the report that the device sends of it.
+			c.ReportID = fmt.Sprintf("%s-i%d", id, i.Number)
+		}
+		if !i.Time.IsZero() {
+			c.Time = i.Time.UnixMilli()
+		}
+		all = append(all, c)
 	}
 	return all
+}
+
+// place says which stall or incident of which recording it is.
+func (c *Stall) place() string {
+	if c.Incident != "" {
+		return fmt.Sprintf("%s i%d", c.Recording, c.Number)
+	}
+	return fmt.Sprintf("%s #%d", c.Recording, c.Number)
 }

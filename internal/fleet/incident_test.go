@@ -47,17 +47,17 @@ end`
 		t.Fatal(err)
 	}
 	if len(stalls) != 2 || stalls[1].Key != "idle-handler:"+stalls[0].Key ||
-		!strings.HasPrefix(stalls[1].Verdict, "idle-handler, ") || stalls[0].source() != "r #1" {
+		!strings.HasPrefix(stalls[1].Verdict, "idle-handler, ") || stalls[0].place() != "r #1" {
 		t.Errorf("%+v", stalls)
 	}
 	var got []string
 	for _, c := range incidents {
 		kind, _, _ := strings.Cut(c.Key, ":")
-		got = append(got, fmt.Sprint(kind, " ", c.source(), " ", c.Wall/1e6, " ", c.HotPath, " ", c.Method, " ", c.App, c.User,
+		got = append(got, fmt.Sprint(kind, " ", c.place(), " ", c.Wall/1e6, " ", c.HotPath, " ", c.Method, " ", c.App, c.User,
 			c.Version, c.Device, " ", c.Time))
 	}
-	want := []string{"sync-barrier r, incident 1 7000 []  appu1d 1700000002000",
-		"missed-poll r, incident 4 5000 [a.B.d a.B.c] a.B.c appu1d 1700000003000"}
+	want := []string{"sync-barrier r i1 7000 []  appu1d 1700000002000",
+		"missed-poll r i4 5000 [a.B.d a.B.c] a.B.c appu1d 1700000003000"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

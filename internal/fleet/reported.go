@@ -58,28 +58,19 @@ func FromReport(r *stallreport.Report, names *analysis.Names, other *r8.Mapping)
 			longest, most = frames, sample.Count
 		}
 	}
-	s.finish(key, longest, r.What, cause)
+	s.setKey(key, longest, r.What)
+	cause.Method = s.Method
+	if s.Kind, s.Verdict = analysis.VerdictOnReport(cause); r.Kind != stallreport.KindMessage {
+		s.Verdict = r.Kind + ", " + s.Verdict
+	}
 	return s
 }
 
-// NewIncident makes a stall of an incident of a recording, with the key that a report of it has.
-func NewIncident(i *analysis.Incident, r *analysis.Recording) Stall {
-	b := buildOf(r)
-	s := Stall{
-		Recording: r.Name, Number: int(i.Number) + 1, ReportKind: i.Kind, Detector: i.Detector, App: r.Meta["package"], Version: b.version,
-		Code: b.code, Device: r.Meta["device"], User: userOfMeta(r.Meta), Wall: i.Lasted().Nanoseconds(), CPU: -1,
-		Title: cmp.Or(i.What, i.Kind), Scene: i.Scene,
-	}
-	if id := r.Meta["recordingId"]; id != "" {
-		s.ReportID = fmt.Sprintf("%s-i%d", id, i.Number)
-	}
-	if !i.Time.IsZero() {
-		s.Time = i.Time.UnixMilli()
-	}
+// setIncidentKey sets the hot path and the key of an incident of a recording, so that they are those of its report.
+func (c *Stall) setIncidentKey(i *analysis.Incident) {
 	for _, step := range i.HotPath {
-		s.HotPath = append(s.HotPath, step.Method.Identity())
+		c.HotPath = append(c.HotPath, step.Method.Identity())
 	}
-	cause := analysis.Reported{Ran: i.Lasted(), CPU: -1, GC: -1}
 	var longest, last []string
 	most, count, thread := 0, 0, ""
 	if i.Thread != nil {
@@ -89,7 +80,6 @@ func NewIncident(i *analysis.Incident, r *analysis.Recording) Stall {
 		if thread = cmp.Or(thread, stack.Thread); stack.Thread != thread {
 			continue
 		}
-		cause.Samples = append(cause.Samples, stack.Activity)
 		if count++; !slices.Equal(stack.Frames, last) {
 			last, count = stack.Frames, 1
 		}
@@ -97,29 +87,25 @@ func NewIncident(i *analysis.Incident, r *analysis.Recording) Stall {
 			longest, most = last, count
 		}
 	}
-	s.finish(analysis.PathKey(i.HotPath), longest, i.What, cause)
-	return s
+	c.setKey(analysis.PathKey(i.HotPath), longest, i.What)
 }
 
-// finish sets the key, the method to blame and the verdict. key is that of the hot path, if there is one; otherwise the
-// stack counts, or what has run.
-func (s *Stall) finish(key string, stack []string, what string, cause analysis.Reported) {
-	if len(s.HotPath) == 0 {
-		s.HotPath = analysis.AppMethods(stack, keyFrames)
-		slices.Reverse(s.HotPath)
-		key = textKey("frames", s.HotPath)
-		if len(s.HotPath) == 0 {
+// setKey sets the key and the method to blame. key is that of the hot path, if there is one; otherwise the stack
+// counts, or what has run.
+func (c *Stall) setKey(key string, stack []string, what string) {
+	if len(c.HotPath) == 0 {
+		c.HotPath = analysis.AppMethods(stack, keyFrames)
+		slices.Reverse(c.HotPath)
+		key = textKey("frames", c.HotPath)
+		if len(c.HotPath) == 0 {
 			key = textKey("what", []string{what})
 		}
 	}
-	if len(s.HotPath) > 0 {
-		s.Method = s.HotPath[len(s.HotPath)-1]
+	if len(c.HotPath) > 0 {
+		c.Method = c.HotPath[len(c.HotPath)-1]
 	}
-	cause.Method = s.Method
-	s.Kind, s.Verdict = analysis.VerdictOnReport(cause)
-	if s.Key = key; s.ReportKind != stallreport.KindMessage {
-		s.Key = s.ReportKind + ":" + key
-		s.Verdict = s.ReportKind + ", " + s.Verdict
+	if c.Key = key; c.ReportKind != stallreport.KindMessage {
+		c.Key = c.ReportKind + ":" + key
 	}
 }
 

@@ -141,15 +141,23 @@ func TestIncidentAndItsReport(t *testing.T) {
 		Stacks: []analysis.IncidentStack{{Thread: "worker", State: "RUNNABLE", Frames: []string{"com.a.W.w(W.java:1)"}},
 			{Thread: "main", State: "WAITING", Activity: analysis.ActivityWait, Frames: frames}}}
 	i.Thread.Name = "main"
-	recorded := NewIncident(i, r)
+	r.Incidents = []*analysis.Incident{i}
+	i.Begin, i.Ended = 0, true
+	all := NewIncidents(r)
+	if len(all) != 1 {
+		t.Fatalf("%+v", all)
+	}
+	recorded := all[0]
 	report := stallreport.Report{ID: "ab-i4", Recording: "ab", Kind: "missed-poll", Detector: "watchdog", Package: "com.a",
 		Thread: "main", Duration: &wall,
 		Samples: []stallreport.Sample{{Thread: "main", State: "WAITING", Count: 1, Frames: frames}}}
 	sent := FromReport(&report, analysis.NewNames(nil, nil), nil)
-	if recorded.source() != "r.tgd, incident 4" || sent.source() != "report ab-i4" {
+	if recorded.source() != "r.tgd i4" || sent.source() != "report ab-i4" {
 		t.Errorf("%s, %s", recorded.source(), sent.source())
 	}
-	recorded.Recording, recorded.Number = "ab", 0
+	// The recording shows more of the cause.
+	recorded.Recording, recorded.Number, recorded.Incident = "ab", 0, ""
+	recorded.Kind, recorded.Verdict, recorded.Title = sent.Kind, sent.Verdict, sent.Title
 	if diff := gocmp.Diff(recorded, sent); diff != "" {
 		t.Error(diff)
 	}

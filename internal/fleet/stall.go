@@ -11,10 +11,12 @@ import (
 type Stall struct {
 	// Key is equal for stalls with one hot path; see [analysis.Stall.Key].
 	Key string `json:"key"`
-	// Recording is what the recording was opened as, and Number counts its stalls from 1, and apart from them its
-	// incidents. Of a report, Recording is the recording's ID, and Number is 0.
+	// Recording is what the recording was opened as, and Number counts its stalls from 1. Of a report, Recording is the
+	// recording's ID, and Number is 0.
 	Recording string `json:"recording"`
 	Number    int    `json:"number"`
+	// Incident is the kind of an incident, whose Number is that of the device; empty for a stall.
+	Incident string `json:"incident,omitempty"`
 	// ReportID identifies the stall in a recording with an ID: the report that the device sends of it has the same.
 	// ReportKind is "message", "idle-handler", "input", or the kind of an incident; Detector is what found an incident.
 	ReportID   string `json:"reportId,omitempty"`

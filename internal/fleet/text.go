@@ -44,15 +44,12 @@ func (g *StallGroup) writeText(b *strings.Builder, rank int) {
 	}
 }
 
-// source names the stall: by its report, or by its recording and number. Incidents are counted from 0.
+// source names the stall: by its report, or by its recording and number.
 func (c *Stall) source() string {
-	switch {
-	case c.Number == 0:
+	if c.Number == 0 && c.Incident == "" {
 		return "report " + c.ReportID
-	case c.Detector != "":
-		return fmt.Sprintf("%s, incident %d", c.Recording, c.Number-1)
 	}
-	return fmt.Sprintf("%s #%d", c.Recording, c.Number)
+	return c.place()
 }
 
 // devicesText names the first devices with the number of their users.

@@ -254,8 +254,8 @@ func countOf(t *testing.T, variable string, few, full int) int {
 	return few
 }
 
-// TestCorpusSendKills kills processes while they report, and while they report and send to a collector that answers 200,
-// 429, 500, half an answer and nothing.
+// TestCorpusSendKills kills processes while they report, and while they report and send to a collector that answers
+// 200, 429, 500, half an answer and nothing.
 //
 // Invariant: However often an app is killed while it reports or sends, no report that was written is lost, none is
 // damaged, and the collector takes none twice.
@@ -264,7 +264,8 @@ func TestCorpusSendKills(t *testing.T) {
 	j, err := oracle.FindJDK(17)
 	oracle.Require(t, err)
 	// Not on Android's classes, which take seconds to start: nothing of them is used here.
-	java := []string{j.Tool("java"), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx64m", "-Xshare:auto", "-cp", b.path}
+	java := []string{j.Tool("java"), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx64m", "-Xshare:auto", "-cp",
+		b.path}
 	from, _ := strconv.ParseUint(os.Getenv("TRACEGEN_KILLS_FROM"), 10, 64)
 	t.Run("reporting", func(t *testing.T) {
 		reportingKills(t, java, from, countOf(t, "TRACEGEN_REPORT_KILLS", 20, 1000))

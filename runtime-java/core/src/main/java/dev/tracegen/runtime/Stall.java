@@ -109,7 +109,6 @@ public final class Stall {
     Stall(ThreadTrace trace, MessageRecord message, StallFacts facts, CallTree tree, List<MessageRecord> history) {
         this.thread = trace.name();
         this.description = message.description;
-        this.kind = message.kind > MessageRecord.MERGED ? message.kind : MessageRecord.NORMAL;
         this.beginNanos = message.beginNanos;
         this.wallNanos = message.wallNanos;
         this.suspendedNanos = facts.suspendedNanos;
@@ -138,7 +137,6 @@ public final class Stall {
             List<ThreadStack> samples) {
         this.thread = thread;
         this.description = description;
-        this.kind = s.kind;
         this.beginNanos = s.beginNanos;
         this.wallNanos = s.wallNanos;
         this.suspendedNanos = s.suspendedNanos;

@@ -97,7 +97,7 @@ class MachineFactsTest {
         Random random = new Random(5);
         state("x", 1);
         Map<String, String> before = m.read(4711, 1);
-        for (int k = 0; k < 2000; k++) {
+        for (int k = 0; k < 150; k++) {
             state("x", 2);
             for (String file : files) {
                 byte[] b = Files.readAllBytes(root.resolve(file));

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
 
-/** The keys of {@link RuntimeConfig} about reports. Nothing is reported unless {@code upload} or {@code notify} is set. */
+/** The keys of {@link RuntimeConfig} about reports. Without {@code upload} and {@code notify}, nothing is reported. */
 final class ReportSettings {
     /**
      * Keys that only the app itself may set: what leaves the device, where to, and under which key. What is left of

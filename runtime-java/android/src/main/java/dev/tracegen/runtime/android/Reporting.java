@@ -32,8 +32,8 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Reports stalls and incidents of a session as its {@link RuntimeConfig} says: it writes and sends them, shows them in a
- * notification, or both. It also applies the settings of the collector. All methods run on threads that may access the
+ * Reports stalls and incidents of a session as its {@link RuntimeConfig} says: it writes and sends them, shows them in
+ * a notification, or both. It applies the settings of the collector. All methods run on threads that may access the
  * disk, but for {@link #stop}.
  */
 final class Reporting implements StallListener, IncidentListener, RemoteConfig.Listener {

@@ -10,10 +10,10 @@ import java.util.Properties;
  *
  * <p>A stall is found only if a tick was posted while it lasted and n polls of length b passed before it ended. The
  * first tick within a stall of length x comes u after its begin, and u is anything from 0 to b with the same
- * probability. So the stall is found if u + n b &lt;= x, with the probability x/b - n for n b &lt;= x &lt;= (n + 1) b, 0
- * below and 1 above. For one poll of length a that is x/a - 1: a stall of 1.25 times the poll is found in a quarter of
- * cases. With short polls less time lies between the shortest stall that may be found and the shortest one that is found for
- * sure.
+ * probability. So the stall is found if u + n b &lt;= x, with the probability x/b - n for n b &lt;= x &lt;= (n + 1) b,
+ * 0 below and 1 above. For one poll of length a that is x/a - 1: a stall of 1.25 times the poll is found in a quarter
+ * of cases. With short polls less time lies between the shortest stall that may be found and the shortest one that is
+ * found for sure.
  *
  * <p>At most one tick waits in the queue. After a report there is no other one before the tick has run.
  */

@@ -53,8 +53,8 @@ public final class RemoteConfig {
     }
 
     /**
-     * The serials that this process has begun to try, by the file. To begin again in the same process, because recording
-     * was started again, is no death of it. Also the lock of all files here, which several objects may use.
+     * The serials that this process has begun to try, by the file. To begin again in the same process, because
+     * recording was started again, is no death of it. Also the lock of all files here, which several objects may use.
      */
     private static final Map<String, Long> BEGUN = new HashMap<String, Long>();
 

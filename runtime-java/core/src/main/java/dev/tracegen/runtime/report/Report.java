@@ -131,7 +131,8 @@ public final class Report {
         w.head(recorder.recordingId() + "-i" + incident.number, incident.kind, incident.detector);
         w.basic(about, incident.scene, incident.foreground, incident.thread(), incident.what);
         boolean ended = incident.endNanos != 0;
-        w.timing(incident.beginNanos, ended ? incident.wallNanos() : w.platform.nanoTime() - incident.beginNanos, ended);
+        long end = ended ? incident.endNanos : w.platform.nanoTime();
+        w.timing(incident.beginNanos, end - incident.beginNanos, ended);
         w.json.close('}');
         w.machine(machine, -1, 0);
         w.facts(incident.facts);

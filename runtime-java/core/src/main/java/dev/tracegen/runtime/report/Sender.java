@@ -110,7 +110,7 @@ public final class Sender implements Runnable {
         thread.start();
     }
 
-    /** Ends the thread after the upload that runs. Returns at once. Settings that are on trial are not blamed for it. */
+    /** Ends the thread after the upload that runs. Returns at once. It is no death of settings that are on trial. */
     public void stop() {
         synchronized (lock) {
             stopped = true;

@@ -8,11 +8,11 @@
  * {@link dev.tracegen.runtime.report.Outbox}, a directory with one file for each report. A
  * {@link dev.tracegen.runtime.report.Sender} takes batches from there when the moment is good, and hands them to an
  * {@link dev.tracegen.runtime.report.Uploader}. {@link dev.tracegen.runtime.report.HttpUploader} is the one that
- * {@code tracegen collect} understands. A report is deleted only when it was delivered, or refused for ever, or when the
- * outbox is full. {@link dev.tracegen.runtime.report.RemoteConfig} reads signed settings from the same collector.
+ * {@code tracegen collect} understands. A report is deleted only when it was delivered, or refused for ever, or when
+ * the outbox is full. {@link dev.tracegen.runtime.report.RemoteConfig} reads signed settings from the same collector.
  *
- * <p>Everything that reads or writes files says so; none of it may run on the main thread of an app. What may be null is
- * marked as in the package of the recorder.
+ * <p>Everything that reads or writes files says so; none of it may run on the main thread of an app. What may be null
+ * is marked as in the package of the recorder.
  */
 @NullMarked
 package dev.tracegen.runtime.report;

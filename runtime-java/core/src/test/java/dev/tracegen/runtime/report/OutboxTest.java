@@ -106,7 +106,7 @@ class OutboxTest {
             Outbox o = outbox("p");
             for (int k = 0; k < 4; k++) {
                 Incident.Builder b = r.recorder.incident("test", "k" + k);
-                for (int n = 0; n < 50; n++) {
+                for (int n = 0; n < 90; n++) {
                     b.fact("f" + n, big);
                 }
                 o.add(Report.of(r.incident(b.end(r.platform.nanoTime())), r.recorder, new About(), null), 1, NOW + k);
