@@ -107,6 +107,8 @@ public final class Stall {
     public final @Nullable List<PendingMessage> pending;
 
     Stall(ThreadTrace trace, MessageRecord message, StallFacts facts, CallTree tree, List<MessageRecord> history) {
+        this.kind = message.kind == MessageRecord.IDLE_HANDLER || message.kind == MessageRecord.INPUT ? message.kind
+                : MessageRecord.NORMAL;
         this.thread = trace.name();
         this.description = message.description;
         this.beginNanos = message.beginNanos;
@@ -135,6 +137,7 @@ public final class Stall {
     /** Creates a copy with other texts. */
     Stall(Stall s, String thread, String description, String lockOwner, String scene, List<MessageRecord> history,
             List<ThreadStack> samples) {
+        this.kind = s.kind;
         this.thread = thread;
         this.description = description;
         this.beginNanos = s.beginNanos;
