@@ -10,8 +10,8 @@ import (
 
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
 // [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending], [*Gate], [*Alive], [*Window],
-// [*LeftOut], [*Suspended], [*Late], [*Exit], [*Dropped], [*Incident], [*Detectors], [*Machine], [*End], [*MissingParts] of
-// several files and, of a replay alone, [*Completeness].
+// [*LeftOut], [*Suspended], [*Late], [*Exit], [*Dropped], [*Incident], [*Detectors], [*Machine], [*End],
+// [*MissingParts] of several files and, of a replay alone, [*Completeness].
 type Chunk interface{ chunk() }
 
 // MethodDispatch is the ID of a message's dispatch, which encloses what the message does.
@@ -552,8 +552,8 @@ type DetectorState struct {
 	Name, State string
 }
 
-// Machine is what was known of processor, memory, disk and input and output at a moment of a message: when it passed the
-// threshold, and when it had ended.
+// Machine is what was known of processor, memory, disk and input and output at a moment of a message: when it passed
+// the threshold, and when it had ended.
 type Machine struct {
 	// Thread is the index of the message's thread, Message its number.
 	Thread  uint32

@@ -591,7 +591,7 @@ func TestInterruptedMerge(t *testing.T) {
 	}
 }
 
-// TestSegmentThatIsWrittenAgain has a segment whose file was published before the process was killed, and which is still
+// TestSegmentThatIsWrittenAgain has a segment whose file was published before the process was killed, and that is still
 // in the database, beside a file to merge it with on the next day: its reports must not be merged and written again.
 func TestSegmentThatIsWrittenAgain(t *testing.T) {
 	dir := t.TempDir()

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Hours of an app that has no stall: short messages, idle time, pauses in a debugger, freezes, clocks that jump or
- * stop, a machine that gives the detectors no processor.
+ * stop, a machine that leaves the detectors no processor.
  */
 class HealthyHourTest {
     private final World world = new World();

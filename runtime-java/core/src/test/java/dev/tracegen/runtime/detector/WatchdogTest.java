@@ -147,7 +147,7 @@ class WatchdogTest {
     }
 
     @Test
-    void inTheBackgroundNothingIsReportedIfToldSo() {
+    void inTheBackgroundNothingIsReportedIfSetSo() {
         Watchdog dog = Watchdog.classic(World.properties("watchdog.foreground-only", "true"));
         world.on(dog);
         loop.busy(30 * SECOND);

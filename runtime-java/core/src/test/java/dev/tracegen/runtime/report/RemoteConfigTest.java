@@ -138,7 +138,8 @@ class RemoteConfigTest {
             assertEquals("400", config().begin().getProperty("slow"), "the app dies of something else");
         }
         // Another process finds out by itself.
-        assertEquals("400", new RemoteConfig(dir.toFile(), "a.b:push", key(PAIR), "a.b", platform, new Random(1)).begin()
+        assertEquals("400", new RemoteConfig(dir.toFile(), "a.b:push", key(PAIR), "a.b", platform,
+                new Random(1)).begin()
                 .getProperty("slow"));
     }
 
@@ -201,7 +202,8 @@ class RemoteConfigTest {
     @Test
     void aKeyOfAnotherKindIsRefused() {
         for (String wrong : new String[] {"", "!", "AAAA", key(pair("secp384r1"))}) {
-            assertThrows(IllegalArgumentException.class, () -> new RemoteConfig(dir.toFile(), "p", wrong, "a.b", platform,
+            assertThrows(IllegalArgumentException.class,
+                    () -> new RemoteConfig(dir.toFile(), "p", wrong, "a.b", platform,
                     new Random(1)), wrong);
         }
     }

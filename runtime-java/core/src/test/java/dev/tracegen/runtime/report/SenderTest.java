@@ -292,7 +292,8 @@ class SenderTest {
     @Test
     void aCollectorThatDoesNotReadIsLeftInTime() throws Exception {
         try (java.net.ServerSocket deaf = new java.net.ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {
-            HttpUploader u = new HttpUploader("http://127.0.0.1:" + deaf.getLocalPort(), null, false, 60000, 600000, 50);
+            HttpUploader u = new HttpUploader("http://127.0.0.1:" + deaf.getLocalPort(), null,
+                    false, 60000, 600000, 50);
             write(1);
             UploadResult r = u.reports(outbox().batch(1, 1000, platform.wallMillis()));
             assertEquals(UploadResult.Kind.LATER, r.kind);
@@ -308,7 +309,8 @@ class SenderTest {
         assertEquals("http://example.com", new HttpUploader("http://example.com", "t", true).toString());
         new HttpUploader("http://localhost:1/", "t", false);
         new HttpUploader("http://[::1]:1/", "t", false);
-        assertThrows(IllegalArgumentException.class, () -> new HttpUploader("http://127.0.0.1.example.com", "t", false));
+        assertThrows(IllegalArgumentException.class,
+                () -> new HttpUploader("http://127.0.0.1.example.com", "t", false));
     }
 
     @Test
