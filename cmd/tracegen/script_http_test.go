@@ -59,7 +59,7 @@ func scriptRequest(ts *testscript.TestScript, neg bool, args []string) {
 		io.WriteString(w, ts.ReadFile(args[3]))
 		ts.Check(w.Close())
 	}
-	// A certificate that nobody else has signed is good enough for a script.
+	// The certificate of a script is signed by its own key.
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	ctx, cancel := context.WithTimeout(context.Background(), requestLimit)
