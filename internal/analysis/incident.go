@@ -118,9 +118,10 @@ type incidents struct {
 	open     []*foundIncident // that take calls
 	omitted  int
 	texts    int
-	recent   []*trace.Segment // the last ones of the threads that incidents are about
-	calls    int              // how many recent has
-	about    map[uint32]bool  // threads that an incident was about
+	recent   []*trace.Segment // the last ones of the threads that incidents are about, from first on
+	first    int
+	calls    int             // how many recent has
+	about    map[uint32]bool // threads that an incident was about
 	stalls   []stallSpan
 	clock    *trace.Clock // the last one
 	states   map[string]*Detector
@@ -221,7 +222,7 @@ func (x *incidents) incident(c *trace.Incident, r *Recording) error {
 	}
 	f.partial = true
 	x.open = append(x.open, f)
-	for _, s := range x.recent {
+	for _, s := range x.recent[x.first:] {
 		if err := x.give(s); err != nil {
 			return err
 		}
@@ -241,19 +242,21 @@ func (x *incidents) segment(s *trace.Segment, r *Recording) error {
 		return nil
 	}
 	if len(s.Calls) > maxRecentCalls {
-		x.recent, x.calls = nil, 0
+		x.recent, x.first, x.calls = nil, 0, 0
 		return nil
 	}
 	kept := *s
 	kept.Calls, kept.Gaps = slices.Clone(s.Calls), slices.Clone(s.Gaps)
 	x.recent = append(x.recent, &kept)
 	x.calls += len(s.Calls)
-	n := 0
-	for ; x.calls > maxRecentCalls; n++ {
-		x.calls -= len(x.recent[n].Calls)
+	for x.calls > maxRecentCalls {
+		x.calls -= len(x.recent[x.first].Calls)
+		x.recent[x.first] = nil
+		x.first++
 	}
-	if n > 0 {
-		x.recent = append(x.recent[:0:0], x.recent[n:]...)
+	// Each segment is moved once for two that are added, however short they are.
+	if x.first > len(x.recent)/2 {
+		x.recent, x.first = slices.Delete(x.recent, 0, x.first), 0
 	}
 	return nil
 }
