@@ -299,7 +299,8 @@ func newKeygenCmd(con *console) *cobra.Command {
 		Short: "Make a key that signs the configuration of apps",
 		Long: `keygen writes a private key of the curve P-256 to a new file, which only its owner can
 read, and prints the public key: the app must have it to accept configurations.`,
-		Args: noArguments,
+		Example: `  tracegen collect keygen -o signing.pem`,
+		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			if output == "" {
 				return misuse("no --output given")

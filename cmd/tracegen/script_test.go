@@ -45,6 +45,10 @@ func TestMain(m *testing.M) {
 //	poke FILE OLD NEW           replaces bytes in a file, in hexadecimal, which must be there once
 //	pack FILE ENTRY=FILE...     makes an archive of files; an ENTRY that ends in a slash is a directory
 //	tape FILE TEXT              makes a recording of what the file TEXT says, in the notation of package tape
+//	port VARIABLE               sets a variable to an address that is free
+//	certificate CERT KEY        makes a certificate for the address
+//	request METHOD URL TOKEN [FILE]
+//	                            sends a request, with the file as its body, and prints the status and the answer
 //	notemp                      wants no temporary file to be left behind
 //
 // and in the environment SAMPLE, the repository's sample jar, and CLASSES, its directory of test classes.
@@ -100,6 +104,10 @@ func scripts(t *testing.T, dir string, more func(*testscript.Env)) testscript.Pa
 			"pack":     scriptPack,
 			"tape":     scriptTape,
 			"notemp":   scriptNoTemp,
+
+			"port":        scriptPort,
+			"certificate": scriptCertificate,
+			"request":     scriptRequest,
 		},
 	}
 }

@@ -294,7 +294,7 @@ func TestSkipped(t *testing.T) {
 				t.Errorf("reason of %s is %q, want %q", row.key, got[row.key], row.reason)
 			}
 			delete(got, row.key)
-			for _, known := range []string{".i", ".o", ".at"} {
+			for _, known := range []string{".i", ".o", ".at", ".posted"} {
 				delete(got, inject.DefaultRuntimeClass+known)
 			}
 			delete(got, "Good.g") // if it is trivial
@@ -371,7 +371,7 @@ func TestRuntimeClass(t *testing.T) {
 		result := instrument(t, c)
 		got := reasons(result)
 		want := map[string]string{"my/rt/Beat.i": "runtime", "my/rt/Beat.o": "runtime", "my/rt/Beat.at": "runtime",
-			"my/rt/deep/Helper.f": "runtime",
+			"my/rt/Beat.posted": "runtime", "my/rt/deep/Helper.f": "runtime",
 			"app/Clock.now":       "runtime", "app/Clock.unused": "runtime", "app/Log.log": "runtime"}
 		if !maps.Equal(got, want) {
 			t.Errorf("got %v\nwant %v", got, want)
@@ -523,7 +523,7 @@ func TestFocus(t *testing.T) {
 	}
 	got := reasons(result)
 	if got["a/Odd.onWindowFocusChanged"] != "unknown-attribute" || got["a/Foreign.f"] != "already-instrumented" ||
-		len(got) != 5 { // and three of the runtime
+		len(got) != 6 { // and four of the runtime
 		t.Errorf("listed %v", got)
 	}
 	for _, name := range []string{"a/Odd", "a/Long", "a/Full"} {

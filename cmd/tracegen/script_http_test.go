@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// scriptPort sets a variable to the address of a port that was free a moment ago.
+func scriptPort(ts *testscript.TestScript, neg bool, args []string) {
+	wantArguments(ts, neg, args, 1, "port VARIABLE")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Setenv(args[0], l.Addr().String())
+	ts.Check(l.Close())
+}
+
+// scriptCertificate makes a certificate that its own key has signed.
+func scriptCertificate(ts *testscript.TestScript, neg bool, args []string) {
+	wantArguments(ts, neg, args, 2, "certificate CERT KEY")
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	ts.Check(err)
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	cert, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	ts.Check(err)
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	ts.Check(err)
+	for i, b := range []*pem.Block{{Type: "CERTIFICATE", Bytes: cert}, {Type: "PRIVATE KEY", Bytes: private}} {
+		ts.Check(os.WriteFile(ts.MkAbs(args[i]), pem.EncodeToMemory(b), 0o600))
+	}
+}
+
+// requestLimit is far beyond what an answer needs; it ends a script whose server has not started.
+const requestLimit = time.Minute
+
+// scriptRequest sends a request, with a file as its compressed body, and prints the status and the answer. It waits for
+// a server that has just been started.
+func scriptRequest(ts *testscript.TestScript, neg bool, args []string) {
+	wantArguments(ts, neg, args, 3, "request METHOD URL TOKEN [FILE]")
+	var body bytes.Buffer
+	if len(args) > 3 {
+		w := gzip.NewWriter(&body)
+		io.WriteString(w, ts.ReadFile(args[3]))
+		ts.Check(w.Close())
+	}
+	// A certificate that nobody else has signed is good enough for a script.
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	ctx, cancel := context.WithTimeout(context.Background(), requestLimit)
+	defer cancel()
+	for {
+		r, err := http.NewRequestWithContext(ctx, args[0], args[1], bytes.NewReader(body.Bytes()))
+		ts.Check(err)
+		if body.Len() > 0 {
+			r.Header.Set("Content-Encoding", "gzip")
+		}
+		if args[2] != "" {
+			r.Header.Set("Authorization", "Bearer "+args[2])
+		}
+		answer, err := client.Do(r)
+		if err != nil && ctx.Err() == nil {
+			time.Sleep(10 * time.Millisecond)
+			continue
+		}
+		ts.Check(err)
+		text, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		ts.Check(err)
+		fmt.Fprintf(ts.Stdout(), "%d\n%s\n", answer.StatusCode, text)
+		return
+	}
+}
