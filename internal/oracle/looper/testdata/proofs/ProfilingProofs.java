@@ -84,6 +84,9 @@ public final class ProfilingProofs {
             state(recorder, "off");
             Bench.check(service.calls.contains("removeProfilingTriggers [2, 1]"), "calls: " + service.calls);
             service.send("files/profiling/late.perfetto-trace", "x", 0, null, 0);
+            // Android 17 forgets its service, our stand-in, with the last listener.
+            service = Device.profilingService(app);
+            app.profiling = service.manager;
             detectors.set("profiling", true);
             state(recorder, "on");
             service.send("files/profiling/again.perfetto-stack-sample", "y", 0, null, 0);

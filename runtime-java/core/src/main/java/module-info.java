@@ -4,6 +4,5 @@ module dev.tracegen.runtime {
     requires static java.management;
 
     exports dev.tracegen.runtime;
-    exports dev.tracegen.runtime.detector;
     exports dev.tracegen.runtime.report;
 }

@@ -46,6 +46,9 @@ public final class Incident {
     /** The stacks that were taken, the first one first. */
     public final List<ThreadStack> stacks;
 
+    /** Whether {@link #what} is the text of a message as its Looper made it, which must be shortened. */
+    private final boolean messageText;
+
     /** The thread that it concerns; null if it concerns the whole process. */
     final ThreadTrace trace;
 
@@ -67,6 +70,7 @@ public final class Incident {
         detector = b.detector;
         kind = b.kind;
         what = b.what;
+        messageText = b.messageText;
         beginNanos = b.beginNanos;
         endNanos = b.endNanos;
         scene = b.scene == null ? recorder.scene() : b.scene;
@@ -90,7 +94,8 @@ public final class Incident {
         number = i.number;
         detector = i.detector;
         kind = i.kind;
-        what = texts.incident(i.what);
+        what = i.messageText ? texts.message(i.what) : texts.incident(i.what);
+        messageText = false;
         beginNanos = i.beginNanos;
         endNanos = i.endNanos;
         scene = texts.scene(i.scene);
@@ -151,6 +156,7 @@ public final class Incident {
         private final Map<String, String> facts = new LinkedHashMap<String, String>();
         private final List<ThreadStack> stacks = new ArrayList<ThreadStack>();
         private String what = "";
+        private boolean messageText;
         private String scene;
         private long beginNanos;
         private long endNanos;
@@ -174,6 +180,7 @@ public final class Incident {
          */
         public Builder what(String name) {
             what = name;
+            messageText = false;
             return this;
         }
 
@@ -236,7 +243,8 @@ public final class Incident {
         }
 
         /**
-         * Sets name, begin and records to those of a message, and the end if it has ended.
+         * Sets name, begin and records to those of a message, and the end if it has ended. The name is shortened and
+         * redacted as the text of the message is elsewhere, before it is written or delivered.
          *
          * @param message from {@link ThreadTrace#messageAt}; nothing is changed if it is null
          * @return this
@@ -244,6 +252,7 @@ public final class Incident {
         public Builder message(@Nullable MessageRecord message) {
             if (message != null) {
                 what = message.description;
+                messageText = true;
                 beginNanos = message.beginNanos;
                 endNanos = message.kind == MessageRecord.RUNNING ? 0 : message.beginNanos + message.wallNanos;
                 records(message.firstRecord, message.endRecord);

@@ -379,7 +379,7 @@ public final class ThreadTrace {
      * Returns the message that began at a time. May be called on any thread.
      *
      * @param beginNanos the begin, as {@link dev.tracegen.runtime.detector.LoopAccess#runningSince} returns it
-     * @return the message with its text as it is written, of the kind {@link MessageRecord#RUNNING} if it has not
+     * @return the message with its text as the Looper made it, of the kind {@link MessageRecord#RUNNING} if it has not
      *     ended; null if there is none, or if too many have run since
      */
     public @Nullable MessageRecord messageAt(long beginNanos) {
@@ -391,21 +391,16 @@ public final class ThreadTrace {
         }
         if (runningSince == beginNanos && messages == number) {
             return new MessageRecord(MessageRecord.RUNNING, number, 1, beginNanos,
-                    recorder.platform().nanoTime() - beginNanos, -1, shown(text), first, sequence());
+                    recorder.platform().nanoTime() - beginNanos, -1, text == null ? "" : text, first, sequence());
         }
         List<MessageRecord> all = recent();
         for (int k = all.size() - 1; k >= 0; k--) {
             MessageRecord m = all.get(k);
             if (m.beginNanos == beginNanos) {
-                return new MessageRecord(m.kind, m.sequence, m.count, m.beginNanos, m.wallNanos, m.cpuNanos,
-                        shown(m.description), m.firstRecord, m.endRecord);
+                return m;
             }
         }
         return null;
-    }
-
-    private String shown(String text) {
-        return new Texts(recorder.options()).message(text);
     }
 
     /**

@@ -282,6 +282,54 @@ class IncidentTest {
         assertEquals("-secret {key=-value} -t", i.what + " " + i.facts + " " + i.stacks.get(0).thread);
     }
 
+    /** Returns the name of an incident of a message, as it is delivered and as it is written. */
+    private String nameOfMessage(RecorderOptions options, boolean ended) throws Exception {
+        ThreadTrace main = start(options);
+        Recorder.setIncidentListener(delivered::add);
+        main.messageBegin(">>>>> Dispatching to Handler (a.H) {1a2b} Mail{to=Bob}@3c: 7");
+        long begin = main.runningSince();
+        if (ended) {
+            main.messageEnd();
+        }
+        recorder.incident("d", "k").thread(main).message(main.messageAt(begin)).report();
+        awaitIncidents(1);
+        if (!ended) {
+            main.messageEnd();
+        }
+        Incident i = delivered.poll(180, TimeUnit.SECONDS);
+        assertNotNull(i, "nothing was delivered");
+        WrittenChunks.Chunk c = chunks(RecordingWriter.INCIDENT).get(0);
+        c.uv();
+        c.uv();
+        c.uv();
+        assertEquals(i.what, strings(file).get(c.uv()), "the name in the file");
+        return i.what;
+    }
+
+    /** A message's text may have personal data, so an incident has it only as a stall does. */
+    @Test
+    void theTextOfAMessageIsShortened() throws Exception {
+        assertEquals("Handler (a.H) Mail: 7", nameOfMessage(new RecorderOptions(), false));
+    }
+
+    @Test
+    void theTextOfAMessageThatHasEndedIsShortened() throws Exception {
+        assertEquals("Handler (a.H) Mail: 7", nameOfMessage(new RecorderOptions(), true));
+    }
+
+    @Test
+    void theTextOfAMessageIsWholeIfTheAppWantsThat() throws Exception {
+        assertEquals("Handler (a.H) Mail{to=Bob}: 7", nameOfMessage(new RecorderOptions().fullMessageText(true),
+                false));
+    }
+
+    /** It is redacted once, as the text of a message, and behind the shortening. */
+    @Test
+    void theTextOfAMessageIsRedactedAsSuch() throws Exception {
+        assertEquals("message<Handler (a.H) Mail: 7>", nameOfMessage(new RecorderOptions().redactor(
+                (kind, text) -> kind + "<" + text + ">"), false));
+    }
+
     @Test
     void aListenerThatThrowsCostsNothing() throws Exception {
         start(new RecorderOptions());

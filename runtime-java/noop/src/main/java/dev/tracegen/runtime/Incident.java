@@ -1,5 +1,6 @@
 package dev.tracegen.runtime;
 
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -160,6 +161,26 @@ public final class Incident {
          * @return this
          */
         public Builder stack(ThreadStack stack) {
+            return this;
+        }
+
+        /**
+         * Does nothing.
+         *
+         * @param message ignored
+         * @return this
+         */
+        public Builder message(@Nullable MessageRecord message) {
+            return this;
+        }
+
+        /**
+         * Does nothing.
+         *
+         * @param all ignored
+         * @return this
+         */
+        public Builder stacks(Collection<ThreadStack> all) {
             return this;
         }
 

@@ -224,4 +224,13 @@ public final class Recorder {
      */
     public void foreground(boolean value) {
     }
+
+    /**
+     * Returns the slow threshold of messages, which has no effect.
+     *
+     * @return 0
+     */
+    public int slowMillis() {
+        return 0;
+    }
 }

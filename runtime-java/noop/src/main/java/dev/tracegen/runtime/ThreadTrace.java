@@ -160,4 +160,32 @@ public final class ThreadTrace {
      */
     public void frame(FrameTiming timing) {
     }
+
+    /**
+     * Returns the number of the next record.
+     *
+     * @return 0
+     */
+    public long nextRecord() {
+        return 0;
+    }
+
+    /**
+     * Returns no message.
+     *
+     * @param beginNanos ignored
+     * @return null
+     */
+    public @Nullable MessageRecord messageAt(long beginNanos) {
+        return null;
+    }
+
+    /**
+     * Returns no reader of waiting messages.
+     *
+     * @return null
+     */
+    public @Nullable PendingQueue pendingQueue() {
+        return null;
+    }
 }

@@ -39,7 +39,29 @@ class SurfaceTest {
         assertEquals(String.join("\n", real), String.join("\n", surface("target/classes")));
     }
 
-    /** Returns all public and protected names in directories of classes. */
+    /** The Android part has no module. The other parts and the no-op export the same packages. */
+    @Test
+    void theNoOpExportsThePackagesOfTheRuntime() throws Exception {
+        SortedSet<String> parts = exported("../core", "../matrix");
+        parts.add("dev.tracegen.runtime.android");
+        assertEquals(parts, exported("."));
+    }
+
+    /** Returns the packages that modules export: the public API. */
+    private static SortedSet<String> exported(String... modules) throws Exception {
+        SortedSet<String> packages = new TreeSet<String>();
+        for (String module : modules) {
+            for (String line : Files.readAllLines(new File(module, "src/main/java/module-info.java").toPath())) {
+                String text = line.trim();
+                if (text.startsWith("exports ")) {
+                    packages.add(text.substring(8, text.indexOf(';')));
+                }
+            }
+        }
+        return packages;
+    }
+
+    /** Returns all public and protected names of the exported packages, in directories of classes. */
     private static SortedSet<String> surface(String... directories) throws Exception {
         List<URL> path = new ArrayList<URL>();
         for (String directory : directories) {
@@ -48,6 +70,7 @@ class SurfaceTest {
         path.add(android.os.Looper.class.getProtectionDomain().getCodeSource().getLocation());
         path.add(Nullable.class.getProtectionDomain().getCodeSource().getLocation());
         SortedSet<String> names = new TreeSet<String>();
+        SortedSet<String> packages = exported(".");
         try (URLClassLoader loader = new URLClassLoader(path.toArray(new URL[0]),
                 ClassLoader.getSystemClassLoader().getParent())) {
             for (String directory : directories) {
@@ -55,7 +78,8 @@ class SurfaceTest {
                 try (Stream<Path> files = Files.walk(root)) {
                     for (Object file : files.toArray()) {
                         String name = root.relativize((Path) file).toString().replace(File.separatorChar, '.');
-                        if (name.endsWith(".class") && !name.equals("module-info.class")) {
+                        String parent = name.replaceFirst("[.]?[^.]*[.]class$", "");
+                        if (name.endsWith(".class") && packages.contains(parent)) {
                             add(names, loader.loadClass(name.substring(0, name.length() - 6)));
                         }
                     }

@@ -29,6 +29,9 @@ import java.util.WeakHashMap;
  * reads the fields. So at least one of the two sees the other and ends what was made.
  */
 final class Session implements Runnable {
+    /** How long the recorder waits for the end of the detectors. */
+    private static final long DETECTORS_MILLIS = 2000;
+
     private final Context context;
     private final RuntimeConfig given;
     private final Foreground foreground;
@@ -277,10 +280,6 @@ final class Session implements Runnable {
         if (reports != null) {
             reports.stop();
         }
-        Detectors d = detectors;
-        if (d != null) {
-            d.stop();
-        }
         try {
             foreground.unregister();
             activities.unregister();
@@ -299,9 +298,21 @@ final class Session implements Runnable {
         } catch (Throwable e) {
             Log.w(TracegenRuntime.TAG, "cannot restore the Looper", e);
         } finally {
-            if (r != null) {
-                r.stop();
-            }
+            end(r, detectors);
+        }
+    }
+
+    /** Stops the detectors, and then the recorder, because detectors may report something when they end. */
+    private static void end(final Recorder r, Detectors d) {
+        if (r != null && d != null) {
+            d.stop(new Runnable() {
+                @Override
+                public void run() {
+                    r.stop();
+                }
+            }, DETECTORS_MILLIS);
+        } else if (r != null) {
+            r.stop();
         }
     }
 

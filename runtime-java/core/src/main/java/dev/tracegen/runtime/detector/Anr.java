@@ -285,12 +285,10 @@ public final class Anr extends Watcher {
         }
         LoopAccess loop = environment().loop;
         signalConfirmed.clear();
-        signal = environment().recorder.incident("sigquit", "sigquit").thread(loop.trace()).begin(nanos).end(nanos)
-                .stack(ThreadStack.of(loop.thread(), environment().recorder.platform()));
         MessageRecord m = loop.trace().messageAt(loop.runningSince());
-        if (m != null) {
-            signal.what(m.description);
-        }
+        // The name is that of the message, but not its times and records.
+        signal = environment().recorder.incident("sigquit", "sigquit").thread(loop.trace()).message(m).records(0, 0)
+                .begin(nanos).end(nanos).stack(ThreadStack.of(loop.thread(), environment().recorder.platform()));
         count();
         long now = environment().nanoTime();
         signalEnd = now + SIGNAL_NANOS;

@@ -1,9 +1,12 @@
 package dev.tracegen.runtime.detector;
 
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderThread;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The detectors of a recorder. Each is switched on and off by its name, at any time and on any thread. A detector that
@@ -24,6 +27,9 @@ public final class Detectors {
 
     /** Used on the schedule's thread only, but for {@link #add}, which comes before. */
     private final Map<String, Entry> entries = new LinkedHashMap<String, Entry>();
+
+    /** At 0 when all detectors were switched off for good. */
+    private final CountDownLatch ended = new CountDownLatch(1);
 
     private static final class Entry {
         final Detector detector;
@@ -85,12 +91,46 @@ public final class Detectors {
         schedule.at(schedule.nanoTime(), new Runnable() {
             @Override
             public void run() {
-                for (Entry e : entries.values()) {
-                    stop(e, OFF);
+                try {
+                    for (Entry e : entries.values()) {
+                        stop(e, OFF);
+                    }
+                } finally {
+                    ended.countDown();
+                    schedule.stop();
                 }
-                schedule.stop();
             }
         });
+    }
+
+    /**
+     * Switches all detectors off as {@link #stop()} does, and then runs work on another thread. Returns at once. If the
+     * detectors' thread hangs, the work runs all the same after some time. So what a detector reports when it ends
+     * reaches a recorder that the work stops.
+     *
+     * @param after what runs once, when all detectors are off or {@code millis} are over
+     * @param millis the longest wait, in milliseconds
+     */
+    public void stop(final Runnable after, final long millis) {
+        try {
+            stop();
+            new RecorderThread(new Runnable() {
+                @Override
+                public void run() {
+                    try {
+                        ended.await(millis, TimeUnit.MILLISECONDS);
+                    } catch (InterruptedException e) {
+                        // The work must run, and nothing else runs on this thread.
+                        recorder.platform().log("the wait for detectors was interrupted");
+                    } finally {
+                        after.run();
+                    }
+                }
+            }, "tracegen-detectors-end").start();
+        } catch (Throwable e) {
+            // No thread can be started, or the clock fails.
+            after.run();
+        }
     }
 
     private void start(Entry e) {
