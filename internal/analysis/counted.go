@@ -14,8 +14,6 @@ const (
 	NotCountedNormal NotCounted = "normal"
 	// NotCountedSuspended: without the time in which the process did not run, it lasted less than the threshold.
 	NotCountedSuspended NotCounted = "suspended"
-	// NotCountedLost: only calls show how long it lasted, and most of its records are lost.
-	NotCountedLost NotCounted = "lost"
 	// NotCountedClock: only calls show how long it lasted, and the clock of records was so late that it may have
 	// lasted less than the threshold.
 	NotCountedClock NotCounted = "clock"
@@ -33,8 +31,6 @@ type Occurrence struct {
 	// Lasted is how long it lasted, Ran is that without the time in which the process did not run. Threshold is how long
 	// a stall lasts at least, 0 if that is not known.
 	Lasted, Ran, Threshold time.Duration
-	// Lost is set if only calls show how long it lasted, and most of them were not recorded.
-	Lost bool
 	// Error is by how much Ran may be too large because the clock of records was late.
 	Error time.Duration
 	// Covered is set if a stall that counts covers the incident.
@@ -54,8 +50,6 @@ func (o Occurrence) NotCounted() NotCounted {
 	switch {
 	case o.Ran < o.Lasted && o.Ran < max(o.Threshold, 1):
 		return NotCountedSuspended
-	case o.Lost:
-		return NotCountedLost
 	case o.Error > 0 && o.Ran-o.Error < o.Threshold:
 		return NotCountedClock
 	case o.Covered:
@@ -71,15 +65,13 @@ func Covers(stallBegin, stallEnd, begin, end int64) bool {
 	return common >= 0 && common*2 >= end-begin
 }
 
-// NotCounted returns why the stall does not count; empty if it counts. The length of a stall that the device reported
-// is exact, whatever was lost of its calls.
+// NotCounted returns why the stall does not count; empty if it counts. If records are lost, it counts nevertheless: the
+// length of a stall that the device reported is exact, and replay ends calls at a gap, so that a stall that only calls
+// show is not too long.
 func (s *Stall) NotCounted() NotCounted {
 	o := Occurrence{Lasted: s.Wall, Ran: s.Ran, Threshold: s.Threshold}
-	if !s.Reported && s.Ended {
-		o.Lost = s.mostlyLost() && len(s.Samples) == 0
-		if s.Precision > s.Recording.Precision {
-			o.Error = s.Precision
-		}
+	if !s.Reported && s.Ended && s.Precision > s.Recording.Precision {
+		o.Error = s.Precision
 	}
 	return o.NotCounted()
 }

@@ -20,7 +20,6 @@ func TestNotCounted(t *testing.T) {
 		{Occurrence{Lasted: 3 * s, Ran: 1}, ""},
 		{Occurrence{Lasted: 3 * s}, NotCountedSuspended},
 		{Occurrence{Incident: "hold", Lasted: 3 * s}, NotCountedSuspended},
-		{Occurrence{Lasted: s, Ran: s, Lost: true}, NotCountedLost},
 		{Occurrence{Lasted: 3 * s, Ran: 3 * s, Threshold: s, Error: 2 * s}, ""},
 		{Occurrence{Lasted: 3 * s, Ran: 3 * s, Threshold: s, Error: 2*s + 1}, NotCountedClock},
 		{Occurrence{Incident: "hold", Covered: true}, NotCountedCovered},
