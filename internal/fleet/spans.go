@@ -53,8 +53,8 @@ func putSpan(tx *bolt.Tx, recording string, c *Stall) error {
 	return tx.Bucket(bucketSpans).Put(binary.BigEndian.AppendUint64(key, uint64(end)), []byte{})
 }
 
-// covered reports whether a stall that is known covers the incident of a report. An incident of a recording was compared
-// with the stalls of the recording when it was read.
+// covered reports whether a stall that is known covers the incident of a report. An incident of a recording was
+// compared with the stalls of the recording when it was read.
 func covered(tx *bolt.Tx, c *Stall) bool {
 	begin, end, known := c.span()
 	if !known || !c.ofReport() || stallreport.IsStall(c.ReportKind) {

@@ -12,8 +12,8 @@ import (
 // TestCoveredReports compares which incidents of random reports count with a comparison of all pairs, in whatever order
 // the reports come.
 //
-// Invariant: Of reports, an incident counts unless a stall of its recording and thread covers it, in whatever order they
-// are added.
+// Invariant: The incident of a report counts unless a stall of its recording and thread covers it, in whatever order
+// they are added.
 func TestCoveredReports(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 2))
 	var all []Stall

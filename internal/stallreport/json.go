@@ -60,24 +60,25 @@ type parser struct {
 	text  string
 	at    int
 	depth int
+	large string // the first number that is larger than a 64-bit floating point number can be
 }
 
-// parseJSON reads a text that is one JSON value, with nothing but blanks around it.
-func parseJSON(text string) (value, error) {
+// parseJSON reads a text that is one JSON value, with nothing but blanks around it. large is the first number that is
+// too large for a 64-bit floating point number: RFC 8259 allows it, and most programs cannot read it.
+func parseJSON(text string) (v value, large string, err error) {
 	if at := invalidUTF8(text); at >= 0 {
-		return value{}, fmt.Errorf("byte %d: not UTF-8", at)
+		return value{}, "", fmt.Errorf("byte %d: not UTF-8", at)
 	}
 	p := &parser{text: text}
-	v, err := p.value()
-	if err == nil {
+	if v, err = p.value(); err == nil {
 		if p.blanks(); p.at < len(p.text) {
 			err = errors.New("more text behind the end of the value")
 		}
 	}
 	if err != nil {
-		return value{}, fmt.Errorf("byte %d: %w", p.at, err)
+		return value{}, "", fmt.Errorf("byte %d: %w", p.at, err)
 	}
-	return v, nil
+	return v, p.large, nil
 }
 
 // invalidUTF8 returns the offset of the first byte that is not part of a character, -1 for none.
@@ -259,7 +260,8 @@ func (p *parser) number() (value, error) {
 	if is(".") {
 		good = digits() && good
 	}
-	if is("eE") {
+	exponent := is("eE")
+	if exponent {
 		is("+-")
 		good = digits() && good
 	}
@@ -269,6 +271,11 @@ func (p *parser) number() (value, error) {
 	}
 	if len(text) > MaxNumber {
 		return value{}, fmt.Errorf("a number of %d characters; at most %d are read", len(text), MaxNumber)
+	}
+	if exponent && p.large == "" {
+		if _, err := strconv.ParseFloat(text, 64); err != nil {
+			p.large = text
+		}
 	}
 	return value{kind: kindNumber, text: text}, nil
 }

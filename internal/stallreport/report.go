@@ -134,7 +134,7 @@ var ErrNotReport = errors.New("not a report")
 // Parse reads a report. The error is an [*InvalidError] if the text is JSON and has the ID of a report, but breaks the
 // schema. The strings of the result share memory with text.
 func Parse(text string) (*Report, error) {
-	v, err := parseJSON(text)
+	v, large, err := parseJSON(text)
 	if err != nil {
 		return nil, err
 	}
@@ -156,6 +156,9 @@ func Parse(text string) (*Report, error) {
 	r := &Report{ID: id.text, Recording: match[1]}
 	d := decoder{}
 	d.report(&v, r)
+	if large != "" {
+		d.fault("the number %s is larger than a 64-bit floating point number can be", large)
+	}
 	if d.why != "" {
 		return nil, &InvalidError{r.ID, d.why}
 	}
