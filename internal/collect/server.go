@@ -262,11 +262,24 @@ func (s *Server) reports(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) parse(text string) ([]Accepted, outcome, error) {
 	o := outcome{Refused: []refusal{}}
 	var accepted []Accepted
-	number := 0
+	number, reports := 0, 0
 	for line := range strings.Lines(text) {
 		number++
 		line = strings.TrimRight(line, "\r\n")
 		if strings.Trim(line, " \t") == "" {
+			continue
+		}
+		if reports++; reports > maxReports {
+			return nil, o, refused(http.StatusRequestEntityTooLarge, "the body has more than %d reports; send less at a time",
+				maxReports)
+		}
+		if int64(len(line)) > s.MaxReport {
+			id, err := stallreport.ID(line)
+			if err != nil {
+				return nil, o, refused(http.StatusBadRequest, "line %d: %s", number, err)
+			}
+			o.Refused = append(o.Refused, refusal{id, fmt.Sprintf("the report has %d bytes; at most %d are taken", len(line),
+				s.MaxReport)})
 			continue
 		}
 		r, err := stallreport.Parse(line)
@@ -276,16 +289,13 @@ func (s *Server) parse(text string) ([]Accepted, outcome, error) {
 			o.Refused = append(o.Refused, refusal{invalid.ID, invalid.Why})
 		case err != nil:
 			return nil, o, refused(http.StatusBadRequest, "line %d: %s", number, err)
-		case int64(len(line)) > s.MaxReport:
-			o.Refused = append(o.Refused, refusal{r.ID, fmt.Sprintf("the report has %d bytes; at most %d are taken", len(line),
-				s.MaxReport)})
 		case !s.takes(r.Package):
 			o.Refused = append(o.Refused, refusal{r.ID, "the collector does not take reports of this package"})
 		default:
 			accepted = append(accepted, Accepted{r.ID, r.Package, r.Mapping, line})
 		}
 	}
-	if number == 0 {
+	if reports == 0 {
 		return nil, o, refused(http.StatusBadRequest, "the body has no report")
 	}
 	return accepted, o, nil

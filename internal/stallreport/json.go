@@ -3,6 +3,7 @@ package stallreport
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -61,6 +62,9 @@ type parser struct {
 	at    int
 	depth int
 	large string // the first number that is larger than a 64-bit floating point number can be
+	// only has the names of the members of the outermost object that are kept; if it is nil, all are. The others are read
+	// and forgotten, so that a long text takes no memory.
+	only []string
 }
 
 // parseJSON reads a text that is one JSON value, with nothing but blanks around it. large is the first number that is
@@ -70,15 +74,21 @@ func parseJSON(text string) (v value, large string, err error) {
 		return value{}, "", fmt.Errorf("byte %d: not UTF-8", at)
 	}
 	p := &parser{text: text}
+	v, err = p.whole()
+	return v, p.large, err
+}
+
+// whole reads all of the text, which is one value.
+func (p *parser) whole() (v value, err error) {
 	if v, err = p.value(); err == nil {
 		if p.blanks(); p.at < len(p.text) {
 			err = errors.New("more text behind the end of the value")
 		}
 	}
 	if err != nil {
-		return value{}, "", fmt.Errorf("byte %d: %w", p.at, err)
+		return value{}, fmt.Errorf("byte %d: %w", p.at, err)
 	}
-	return v, p.large, nil
+	return v, nil
 }
 
 // invalidUTF8 returns the offset of the first byte that is not part of a character, -1 for none.
@@ -163,7 +173,7 @@ func (p *parser) object() (value, error) {
 		if err != nil {
 			return v, err
 		}
-		if len(v.members) == 16 {
+		if len(v.members) == 16 && many == nil {
 			many = map[string]bool{}
 			for i := range v.members {
 				many[v.members[i].name] = true
@@ -183,7 +193,9 @@ func (p *parser) object() (value, error) {
 		if err != nil {
 			return v, err
 		}
-		v.members = append(v.members, member{name, of})
+		if p.only == nil || p.depth == 1 && slices.Contains(p.only, name) {
+			v.members = append(v.members, member{name, of})
+		}
 		switch p.next() {
 		case ',':
 			p.at++
@@ -217,7 +229,9 @@ func (p *parser) array() (value, error) {
 		if err != nil {
 			return v, err
 		}
-		v.items = append(v.items, item)
+		if p.only == nil {
+			v.items = append(v.items, item)
+		}
 		switch p.next() {
 		case ',':
 			p.at++
