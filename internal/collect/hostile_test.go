@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestMixedBody sends reports that are new, twice in the body, known from before, and refused, between empty lines: the
@@ -30,9 +31,10 @@ func TestMixedBody(t *testing.T) {
 		t.Fatal(status, answer)
 	}
 	version := strings.Replace(line("aa-s5-0", "com.a", "ab"), `"version":1`, `"version":2`, 1)
-	long := strings.Replace(line("aa-s6-0", "com.a", "ab"), `"stack"`, `"later":[`+strings.Repeat("1,", 40<<10)+`1],"stack"`, 1)
-	status, answer := post(h, packed(strings.Join([]string{"", line("aa-s1-0", "com.a", "ab"), line("aa-s2-0", "com.a", "ab"),
-		"\r", line("aa-s3-0", "com.b", "ab"), line("aa-s2-0", "com.a", "ab") + "\r", version, "\t ", long,
+	long := strings.Replace(line("aa-s6-0", "com.a", "ab"), `"stack"`,
+		`"later":[`+strings.Repeat("1,", 40<<10)+`1],"stack"`, 1)
+	status, answer := post(h, packed(strings.Join([]string{"", line("aa-s1-0", "com.a", "ab"),
+		line("aa-s2-0", "com.a", "ab"), "\r", line("aa-s3-0", "com.b", "ab"), line("aa-s2-0", "com.a", "ab") + "\r", version, "\t ", long,
 		line("aa-s4-0", "com.a", "cd"), line("aa-s5-0", "com.a", "ab")}, "\n")))
 	var got outcome
 	if err := json.Unmarshal([]byte(answer), &got); err != nil || status != 200 {
@@ -53,8 +55,8 @@ func TestMixedBody(t *testing.T) {
 	}
 }
 
-// TestHostileReports sends reports with texts and numbers that break programs. What is JSON with an ID is refused alone,
-// everything else with its body.
+// TestHostileReports sends reports with texts and numbers that break programs. What is JSON with an ID is refused
+// alone, everything else with its body.
 func TestHostileReports(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir, Options{})
@@ -262,5 +264,40 @@ func TestEndlessBodies(t *testing.T) {
 	}
 	if left := h.bodies.left.Load(); left != bodyBudget {
 		t.Errorf("%d bytes of the budget were not put back", bodyBudget-left)
+	}
+}
+
+// TestSlowBodies sends bodies that stop before their end: the server does not wait for them, and says so.
+func TestSlowBodies(t *testing.T) {
+	s := openStore(t, t.TempDir(), Options{})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	h := NewServer(s, testOptions)
+	h.bodyTime = 100 * time.Millisecond
+	go func() { ended <- h.Serve(ctx, l) }()
+	body := packed(line("aa-s1-0", "com.a", "ab"))
+	for _, request := range []string{"POST /v1/reports", "PUT /v1/recordings/ab/1"} {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		// It ends a test whose server waits.
+		_ = c.SetDeadline(time.Now().Add(2 * time.Minute))
+		fmt.Fprintf(c, "%s HTTP/1.1\r\nHost: collector\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", request,
+			len(body), body[:len(body)/2])
+		answer, err := io.ReadAll(c)
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 408 ") ||
+			!strings.Contains(string(answer), "did not arrive in time") {
+			t.Errorf("%s: %q %v", request, answer, err)
+		}
+		c.Close()
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

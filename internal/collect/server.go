@@ -58,12 +58,13 @@ type Server struct {
 	packages map[string]bool
 	tokens   atomic.Pointer[[][sha256.Size]byte]
 	configs  atomic.Pointer[Configs]
+	bodyTime time.Duration
 }
 
 // NewServer returns a server that stores in store. It accepts requests without a token until SetTokens is called.
 func NewServer(store *Store, o ServerOptions) *Server {
 	s := &Server{ServerOptions: o, store: store, bodies: newBudget(bodyBudget), uploads: make(chan struct{}, maxUploads),
-		packages: map[string]bool{}}
+		packages: map[string]bool{}, bodyTime: bodyTime}
 	for _, p := range o.Packages {
 		s.packages[p] = true
 	}
@@ -235,7 +236,7 @@ func (s *Server) reports(w http.ResponseWriter, r *http.Request) error {
 		return refused(http.StatusRequestEntityTooLarge, "the body has %d bytes, and at most %d are taken; send less at a "+
 			"time", r.ContentLength, s.MaxBody)
 	}
-	deadline(w, bodyTime)
+	deadline(w, s.bodyTime)
 	in, err := inflate(http.MaxBytesReader(w, r.Body, s.MaxBody), r.Header.Get("Content-Encoding"), maxInflated*s.MaxBody)
 	if err != nil {
 		return err
@@ -327,7 +328,7 @@ func (s *Server) recording(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return ErrBusy
 	}
-	body := &patient{body: http.MaxBytesReader(w, r.Body, s.MaxRecording), w: w, began: time.Now()}
+	body := &patient{body: http.MaxBytesReader(w, r.Body, s.MaxRecording), w: w, began: time.Now(), bodyTime: s.bodyTime}
 	in, err := inflate(body, r.Header.Get("Content-Encoding"), s.MaxRecording)
 	if err != nil {
 		return err
@@ -361,6 +362,8 @@ type patient struct {
 	w     http.ResponseWriter
 	began time.Time
 	n     int64
+	// bodyTime is how long a pause may be, and the time that a body has in any case.
+	bodyTime time.Duration
 }
 
 // leastRate is how many bytes a second of a recording must arrive, after bodyTime.
@@ -368,8 +371,8 @@ const leastRate = 4 << 10
 
 // Read reads within the time that is left.
 func (p *patient) Read(b []byte) (int, error) {
-	left := time.Until(p.began.Add(bodyTime + time.Duration(p.n/leastRate)*time.Second))
-	deadline(p.w, min(bodyTime, left))
+	left := time.Until(p.began.Add(p.bodyTime + time.Duration(p.n/leastRate)*time.Second))
+	deadline(p.w, min(p.bodyTime, left))
 	n, err := p.body.Read(b)
 	p.n += int64(n)
 	return n, err

@@ -151,6 +151,9 @@ func FuzzParse(f *testing.F) {
 			if r.Package != "" && !IsPackage(r.Package) || !IsRecordingID(r.Recording) || r.Ran() < 0 {
 				t.Fatalf("%+v", r)
 			}
+			if id, err := ID(text); err != nil || id != r.ID {
+				t.Fatalf("ID returns %q, %v, want %q", id, err, r.ID)
+			}
 		}
 	})
 }
