@@ -39,7 +39,8 @@ func startReloaded(t *testing.T) *reloaded {
 	c.write("signing.pem", string(pem))
 	c.settings(1)
 	c.cmd = exec.Command("tracegen", "collect", "--store", "collected", "--listen", "127.0.0.1:0",
-		"--token-file", "tokens", "--tls-cert", "cert.pem", "--tls-key", "key.pem", "--config", "config", "--config-key", "signing.pem")
+		"--token-file", "tokens", "--tls-cert", "cert.pem", "--tls-key", "key.pem", "--config", "config",
+		"--config-key", "signing.pem")
 	c.cmd.Dir = c.dir
 	out, err := c.cmd.StderrPipe()
 	if err != nil {

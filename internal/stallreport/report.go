@@ -153,8 +153,8 @@ func Parse(text string) (*Report, error) {
 	return r, nil
 }
 
-// ID returns the ID of a report that is too long to be parsed. It does not keep the rest of the text, and does not check
-// it by the schema.
+// ID returns the ID of a report that is too long to be parsed. It does not keep the rest of the text, and does not
+// check it by the schema.
 func ID(text string) (string, error) {
 	if at := invalidUTF8(text); at >= 0 {
 		return "", fmt.Errorf("byte %d: not UTF-8", at)
