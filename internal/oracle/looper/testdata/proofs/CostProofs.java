@@ -31,6 +31,15 @@ public final class CostProofs {
             super(Looper.getMainLooper());
         }
 
+        /**
+         * Returns a text of one length. Android's own has the identity hash code, whose digits are fewer now and then,
+         * and the Looper puts it into the texts that it allocates.
+         */
+        @Override
+        public String toString() {
+            return "Handler (CostProofs$Chain) {1234567}";
+        }
+
         @Override
         public void handleMessage(Message message) {
             long now = THREADS.getThreadAllocatedBytes(Thread.currentThread().getId());
