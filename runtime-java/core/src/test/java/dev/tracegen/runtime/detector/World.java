@@ -56,6 +56,13 @@ final class World {
         return p;
     }
 
+    /** Returns the incidents that were delivered so far, in the order in which they were found. */
+    List<Incident> incidents() {
+        synchronized (incidents) {
+            return new ArrayList<Incident>(incidents.values());
+        }
+    }
+
     /** Stops everything, and returns the incidents in the order in which they were found. */
     List<Incident> stop() throws Exception {
         Await.stop(recorder);
