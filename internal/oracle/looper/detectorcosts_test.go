@@ -32,7 +32,7 @@ var costStates = []struct{ name, than string }{
 func TestDetectorCosts(t *testing.T) {
 	b := build(t)
 	if *costs != "" {
-		b.options = append(slices.Clone(b.options), "-Dproofs.rounds=5", "-Dproofs.frames=60", "-Dproofs.idle=2500")
+		b.options = append(slices.Clone(b.options), "-Dproofs.rounds=4", "-Dproofs.frames=60", "-Dproofs.idle=2500")
 	}
 	var page strings.Builder
 	for _, p := range platforms {

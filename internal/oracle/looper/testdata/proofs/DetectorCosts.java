@@ -4,6 +4,7 @@ import android.os.Message;
 import android.os.MessageQueue;
 import android.view.Choreographer;
 import android.view.Window;
+import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.android.Dispatch;
 import dev.tracegen.runtime.android.DispatchListener;
@@ -192,6 +193,13 @@ public final class DetectorCosts {
         Bench.settle();
         Objects.lifecycle(app, "Started", activity);
         Objects.lifecycle(app, "Resumed", activity);
+        // Without the focus the start would be open, and the focus be looked for after each message.
+        Bench.onMain(new Runnable() {
+            @Override
+            public void run() {
+                AppMethodBeat.at(activity, true);
+            }
+        });
         Recorder.current().foreground(true);
         Bench.drain();
     }
@@ -419,7 +427,8 @@ public final class DetectorCosts {
         }
         mainThread(name);
         frames(name);
-        idle(name, IDLE_MILLIS);
+        // At least a multiple of the poll.
+        idle(name, name.equals("watchdog") || name.equals("sync-barrier") ? 4 * IDLE_MILLIS : IDLE_MILLIS);
         final WeakReference<Object> environment = environment(name);
         Bench.check(environment.get() != null, name + " is on and has no environment");
         set(name, false);

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tracegen.runtime.Await;
-import dev.tracegen.runtime.Incident;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
@@ -27,44 +26,8 @@ class DetectorsOffTest {
     private final VirtualSchedule schedule = world.schedule;
     private final VirtualLoop loop = world.loop;
     private final VirtualDisplay display = new VirtualDisplay(schedule, loop);
-    private final Launcher launcher = new Launcher();
+    private final Launches launches = new Launches();
     private final List<Detector> all = new ArrayList<Detector>();
-    private int lasts;
-
-    /** Where starts come from. */
-    private final class Launcher extends Startup.Source {
-        Startup startup;
-
-        @Override
-        protected void start(Startup to) {
-            startup = to;
-        }
-
-        @Override
-        protected void stop() {
-            startup = null;
-        }
-
-        @Override
-        protected String applicationBegin() {
-            return "start-call";
-        }
-
-        @Override
-        protected Map<String, String> system(long beginNanos) {
-            return null;
-        }
-
-        void launch() {
-            Starts s = new Starts(new HashSet<String>());
-            long begin = schedule.nanoTime();
-            s.application(begin, begin + 1);
-            s.created(1, begin + 3, begin + 2, 0);
-            if (startup != null) {
-                startup.ended(s.focus("app.Main", begin + SECOND, loop.trace().nextRecord()));
-            }
-        }
-    }
 
     /** What happens while a detector is on. */
     private interface Life {
@@ -86,7 +49,7 @@ class DetectorsOffTest {
         all.add(SteadySamples.create(new Properties()));
         all.add(new Anr(new Properties(), silent, Runnable::run));
         all.add(new Frames(display, false, 9));
-        all.add(new Startup(launcher, 10000, 4000, 1500));
+        all.add(new Startup(launches, 10000, 4000, 1500));
         for (Detector d : all) {
             world.detectors.add(d);
         }
@@ -123,10 +86,20 @@ class DetectorsOffTest {
         }
     }
 
+    private void launch() {
+        Starts s = new Starts(new HashSet<String>());
+        long begin = schedule.nanoTime();
+        s.application(begin, begin + 1);
+        s.created(1, begin + 3, begin + 2, 0);
+        if (launches.startup != null) {
+            launches.startup.ended(s.focus("app.Main", begin + SECOND, loop.trace().nextRecord()));
+        }
+    }
+
     private void everything() throws Exception {
         display.draw(400 * MILLI, 0);
         display.draw(5 * MILLI, 0);
-        launcher.launch();
+        launch();
         loop.busy(30 * SECOND);
         schedule.advance(60 * SECOND);
         int barrier = loop.postBarrier();
@@ -146,34 +119,16 @@ class DetectorsOffTest {
             assertEquals(0, schedule.waiting(), d.name() + ": wake-ups that wait");
             int posts = loop.posts();
             long runs = schedule.runs();
-            int found = incidents(d).size();
+            int found = world.delivered(d.name()).size();
             hour();
             assertEquals(posts, loop.posts(), d.name() + ": messages");
             assertEquals(runs, schedule.runs(), d.name() + ": wake-ups");
-            assertEquals(found, incidents(d).size(), d.name() + ": incidents");
+            assertEquals(found, world.delivered(d.name()).size(), d.name() + ": incidents");
             Await.until(d.name() + ": its environment is collected", () -> {
                 System.gc();
                 return environment.get() == null;
             });
         }
-    }
-
-    private List<Incident> incidents(Detector d) throws Exception {
-        // Those that were reported before are delivered before this one.
-        lasts++;
-        world.recorder.incident("last", "last").report();
-        Await.until("the last incident is delivered", () -> of("last").size() == lasts);
-        return of(d.name());
-    }
-
-    private List<Incident> of(String detector) {
-        List<Incident> some = new ArrayList<Incident>();
-        for (Incident i : world.incidents()) {
-            if (i.detector.equals(detector)) {
-                some.add(i);
-            }
-        }
-        return some;
     }
 
     @Test
@@ -185,7 +140,7 @@ class DetectorsOffTest {
     void aDetectorLeavesNothingWhileAMessageRuns() throws Exception {
         leavesNothing(() -> {
             display.draw(5 * MILLI, 0);
-            launcher.launch();
+            launch();
             loop.busy(40 * SECOND);
             schedule.advance(30 * SECOND);
         });
@@ -214,7 +169,7 @@ class DetectorsOffTest {
                 everything();
                 everything();
                 set(d, false);
-                assertTrue(incidents(d).size() >= round, d.name() + " found nothing in round " + round);
+                assertTrue(world.delivered(d.name()).size() >= round, d.name() + " found nothing in round " + round);
             }
         }
     }

@@ -5,12 +5,10 @@ import static dev.tracegen.runtime.detector.World.SECOND;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.tracegen.runtime.Await;
 import dev.tracegen.runtime.Incident;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Properties;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
@@ -24,7 +22,6 @@ class HealthyHourTest {
     private final World world = new World();
     private final VirtualSchedule schedule = world.schedule;
     private final VirtualLoop loop = world.loop;
-    private int lasts;
 
     @AfterEach
     void stop() throws Exception {
@@ -106,25 +103,12 @@ class HealthyHourTest {
         }
     }
 
-    /** Returns the incidents of a kind that say that something was wrong. All that were reported are delivered first. */
+    /** Returns the incidents of a kind that say that something was wrong. */
     private List<Incident> troubles(String detector) throws Exception {
-        lasts++;
-        world.recorder.incident("last", "last").report();
-        Await.until("the last incident is delivered", () -> of("last").size() == lasts);
         List<Incident> some = new ArrayList<Incident>();
-        for (Incident i : of(detector)) {
+        for (Incident i : world.delivered(detector)) {
             // Figures are reported of every scene, and every start is.
             if (!i.kind.equals("scene-frames") && !"false".equals(i.facts.get("slow"))) {
-                some.add(i);
-            }
-        }
-        return some;
-    }
-
-    private List<Incident> of(String detector) {
-        List<Incident> some = new ArrayList<Incident>();
-        for (Incident i : world.incidents()) {
-            if (i.detector.equals(detector)) {
                 some.add(i);
             }
         }
@@ -224,7 +208,7 @@ class HealthyHourTest {
             assertEquals(0, all.size(), () -> all.get(0).kind + " " + all.get(0).facts);
         }
         int frames = 0;
-        for (Incident i : of("frames")) {
+        for (Incident i : world.delivered("frames")) {
             frames += Integer.parseInt(i.facts.get("frames"));
             assertEquals("0", i.facts.getOrDefault("level-middle", "0"), i.facts.toString());
         }
@@ -289,31 +273,6 @@ class HealthyHourTest {
         }
     }
 
-    /** Starts, and where they come from. */
-    private static final class Launches extends Startup.Source {
-        Startup startup;
-
-        @Override
-        protected void start(Startup to) {
-            startup = to;
-        }
-
-        @Override
-        protected void stop() {
-            startup = null;
-        }
-
-        @Override
-        protected String applicationBegin() {
-            return "start-call";
-        }
-
-        @Override
-        protected Map<String, String> system(long beginNanos) {
-            return null;
-        }
-    }
-
     /** Lets time pass, and returns the time then. */
     private long after(long nanos) {
         schedule.advance(nanos);
@@ -358,9 +317,9 @@ class HealthyHourTest {
             List<Incident> all = troubles("startup");
             assertEquals(0, all.size(), () -> all.get(0).facts.toString());
         }
-        assertTrue(of("startup").size() > 400, of("startup").size() + " starts");
+        assertTrue(world.delivered("startup").size() > 400, world.delivered("startup").size() + " starts");
         for (String type : new String[] {"cold", "warm", "hot"}) {
-            assertTrue(of("startup").stream().anyMatch(i -> type.equals(i.facts.get("type"))), "no start " + type);
+            assertTrue(world.delivered("startup").stream().anyMatch(i -> type.equals(i.facts.get("type"))), "no start " + type);
         }
         Starts starts = new Starts(Collections.emptySet());
         long now = schedule.nanoTime();
