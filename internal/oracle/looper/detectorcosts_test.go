@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-var costs = flag.String("costs", "", "measure for minutes what each detector costs, and write the figures into this file")
+var costs = flag.String("costs", "", "measure for minutes what each detector costs, and write it into this file")
 
 // Whose cost TestDetectorCosts measures: the states of DetectorCosts.java. Each is compared with the one beside it.
 var costStates = []struct{ name, than string }{
@@ -23,8 +23,8 @@ var costStates = []struct{ name, than string }{
 	{"startup", "input-events"}, {"profiling", "input-events"},
 }
 
-// TestDetectorCosts switches each detector on and off while the app runs. With -costs, it measures what each costs; it
-// judges no time.
+// TestDetectorCosts switches each detector on and off while the app runs. With -costs, it measures what each costs.
+// It compares no times.
 //
 // Invariant: A message allocates no more with any detector than without.
 //
@@ -32,7 +32,7 @@ var costStates = []struct{ name, than string }{
 func TestDetectorCosts(t *testing.T) {
 	b := build(t)
 	if *costs != "" {
-		b.options = append(slices.Clone(b.options), "-Dproofs.rounds=4", "-Dproofs.frames=60", "-Dproofs.idle=2500")
+		b.options = append(slices.Clone(b.options), "-Dproofs.rounds=3", "-Dproofs.frames=60", "-Dproofs.idle=2500")
 	}
 	var page strings.Builder
 	for _, p := range platforms {

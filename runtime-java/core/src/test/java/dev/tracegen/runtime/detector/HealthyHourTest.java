@@ -319,7 +319,8 @@ class HealthyHourTest {
         }
         assertTrue(world.delivered("startup").size() > 400, world.delivered("startup").size() + " starts");
         for (String type : new String[] {"cold", "warm", "hot"}) {
-            assertTrue(world.delivered("startup").stream().anyMatch(i -> type.equals(i.facts.get("type"))), "no start " + type);
+            assertTrue(world.delivered("startup").stream().anyMatch(i -> type.equals(i.facts.get("type"))),
+                    "no start " + type);
         }
         Starts starts = new Starts(Collections.emptySet());
         long now = schedule.nanoTime();
