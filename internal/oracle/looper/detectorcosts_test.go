@@ -56,6 +56,7 @@ func TestDetectorCosts(t *testing.T) {
 	if *costs == "" || t.Failed() {
 		return
 	}
+	// bench/runs/2026-11-23/detectors.md explains the columns.
 	head := fmt.Sprintf("# What each detector costs\n\n- date: %s\n- machine: %s, %d cores, %s/%s\n- command: go test "+
 		"-count=1 -timeout 30m ./internal/oracle/looper -run 'TestDetectorCosts$' -costs FILE\n\n",
 		time.Now().UTC().Format("2006-01-02 15:04 UTC"), processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH)
