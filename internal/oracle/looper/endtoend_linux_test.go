@@ -2,6 +2,7 @@ package looper
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -249,7 +250,7 @@ func checkQuery(t *testing.T, groups *fleet.Fleet, rows [][]string) {
 	}
 	for i, g := range groups.Groups {
 		row := rows[i]
-		want := []string{g.Key, g.Worst.ReportKind, g.Worst.Method}
+		want := []string{g.Key, g.Worst.ReportKind, cmp.Or(g.Worst.Method, "None")}
 		for _, n := range []int64{int64(g.Stalls), int64(g.Recordings), int64(g.Users), int64(g.Total), int64(g.Mean)} {
 			want = append(want, strconv.FormatInt(n, 10))
 		}
