@@ -217,7 +217,7 @@ func (i *Incident) culprits() []string {
 	}
 	var methods []string
 	for _, f := range i.bestStack().Frames {
-		if m := textreport.FrameMethod(f); !ofPlatform(m) && len(methods) < shownIncidentCulprits {
+		if m := textreport.FrameMethod(f); ofApp(m) && len(methods) < shownIncidentCulprits {
 			methods = append(methods, m)
 		}
 	}

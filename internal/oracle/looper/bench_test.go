@@ -40,6 +40,12 @@ type bench struct {
 // and the runtime against Google's stubs of API 16, as its Maven build does.
 func build(t *testing.T) bench {
 	t.Helper()
+	return buildWith(t, instrument)
+}
+
+// buildWith is as build, and instruments the app and the runtime as [instrument] does.
+func buildWith(t *testing.T, instrument func(t *testing.T, file string, dirs ...*string) *mapping.Mapping) bench {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("skipped: starts JVMs that wait for seconds")
 	}
