@@ -48,6 +48,9 @@ public final class DetectorCosts {
 
     private static final int OFF_MILLIS = 300;
 
+    /** Before Android 9, MotionEvent calls a method of System that only ART has. */
+    private static final boolean EVENTS_RUN = Bench.device.api >= 28;
+
     private static final com.sun.management.ThreadMXBean THREADS =
             (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -279,7 +282,7 @@ public final class DetectorCosts {
         Bench.await(runs.meter.done);
         add(state, "idle ns", (double) runs.meter.nanos / RUNS);
         add(state, "idle bytes", (double) runs.meter.bytes / RUNS);
-        if (Bench.device.api >= 28) {
+        if (EVENTS_RUN) {
             Meter events = events();
             add(state, "event ns", (double) events.nanos / EVENTS);
             add(state, "event bytes", (double) events.bytes / EVENTS);
@@ -378,8 +381,7 @@ public final class DetectorCosts {
         return (List<String>) Switched.call("DetectorTable", "names");
     }
 
-    public void whatEachDetectorCosts() throws Exception {
-        activity = Objects.activity();
+    private void setCallback() {
         activity.window.setCallback((Window.Callback) Proxy.newProxyInstance(DetectorCosts.class.getClassLoader(),
                 new Class<?>[] {Window.Callback.class}, new InvocationHandler() {
                     @Override
@@ -387,6 +389,13 @@ public final class DetectorCosts {
                         return m.getReturnType() == boolean.class ? (Object) false : null;
                     }
                 }));
+    }
+
+    public void whatEachDetectorCosts() throws Exception {
+        activity = Objects.activity();
+        if (EVENTS_RUN) {
+            setCallback();
+        }
         // Code that is compiled later would make the first states slow.
         for (int k = 0; k < 5; k++) {
             mainThread("warm");
@@ -399,7 +408,7 @@ public final class DetectorCosts {
             start(true, false);
             mainThread("idle-handlers");
             stop();
-            start(true, true);
+            start(true, EVENTS_RUN);
             mainThread("input-events");
             frames("input-events");
             idle("input-events", IDLE_MILLIS);
