@@ -70,7 +70,7 @@ func TestEndToEnd(t *testing.T) {
 	}
 	tool := filepath.Join(t.TempDir(), "tracegen")
 	command(t, "go", "build", "-o", tool, "github.com/tracegen/tracegen/cmd/tracegen")
-	b := buildWith(t, func(t *testing.T, file string, dirs ...*string) *mapping.Mapping {
+	b := compile(t, t.TempDir(), func(t *testing.T, file string, dirs ...*string) *mapping.Mapping {
 		t.Helper()
 		args := []string{"instrument", "--quiet", "--trivial", "none", "--trace-posts", "--mapping", file}
 		for _, dir := range dirs {
