@@ -29,6 +29,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -42,6 +43,9 @@ final class Reporting implements StallListener, IncidentListener, RemoteConfig.L
 
     /** The last one that has a sender. A session that was killed by a setting leaves it running. */
     private static final AtomicReference<Reporting> CURRENT = new AtomicReference<Reporting>();
+
+    /** Whether one of this class is the recorder's reporter. */
+    private static final AtomicBoolean SET = new AtomicBoolean();
 
     private final Context context;
     private final Session session;
@@ -214,6 +218,7 @@ final class Reporting implements StallListener, IncidentListener, RemoteConfig.L
             s.start();
         }
         if (r != null) {
+            SET.set(true);
             Recorder.setReporter(this, this);
         }
         if (stopped) {
@@ -225,9 +230,16 @@ final class Reporting implements StallListener, IncidentListener, RemoteConfig.L
         return everything ? Sampling.ALL : settings.sampling();
     }
 
+    /** Removes the reporter of an earlier session. One that the app has set itself stays. */
+    static void endEarlier() {
+        if (SET.getAndSet(false)) {
+            Recorder.setReporter(null, null);
+        }
+    }
+
     /**
      * Ends sending. Returns at once. What the recorder still delivers is written, for the next session sends it:
-     * detectors report something when they end. The next session replaces the reporter.
+     * detectors report something when they end. The next session removes the reporter.
      */
     void stop() {
         stopped = true;
