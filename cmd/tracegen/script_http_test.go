@@ -10,6 +10,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -33,17 +34,28 @@ func scriptPort(ts *testscript.TestScript, neg bool, args []string) {
 // scriptCertificate makes a certificate that its own key has signed.
 func scriptCertificate(ts *testscript.TestScript, neg bool, args []string) {
 	wantArguments(ts, neg, args, 2, "certificate CERT KEY")
+	ts.Check(writeCertificate(ts.MkAbs(args[0]), ts.MkAbs(args[1]), 1))
+}
+
+// writeCertificate makes a certificate with a serial number for the address of this machine.
+func writeCertificate(certFile, keyFile string, serial int64) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	ts.Check(err)
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+	if err != nil {
+		return err
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(serial), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
 	cert, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	ts.Check(err)
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	ts.Check(err)
-	for i, b := range []*pem.Block{{Type: "CERTIFICATE", Bytes: cert}, {Type: "PRIVATE KEY", Bytes: private}} {
-		ts.Check(os.WriteFile(ts.MkAbs(args[i]), pem.EncodeToMemory(b), 0o600))
+	if err != nil {
+		return err
 	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		os.WriteFile(certFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert}), 0o600),
+		os.WriteFile(keyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}), 0o600))
 }
 
 // requestLimit is far beyond what an answer needs; it ends a script whose server has not started.

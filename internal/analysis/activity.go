@@ -159,6 +159,12 @@ func ofPlatform(method string) bool {
 	return false
 }
 
+// ofApp reports whether a method is neither the platform's nor that of a runtime, tracegen's or Matrix's.
+func ofApp(method string) bool {
+	return !ofPlatform(method) && !strings.HasPrefix(method, "dev.tracegen.runtime.") &&
+		!strings.HasPrefix(method, "com.tencent.matrix.trace.")
+}
+
 // firstOfApp returns the innermost frame that is not the platform's; empty if there is none.
 func firstOfApp(frames []string) string {
 	for _, f := range frames {

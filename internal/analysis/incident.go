@@ -50,8 +50,9 @@ type Incident struct {
 	// Tree has its calls, merged by path; nil if there are none.
 	Tree *trace.Tree `json:"-"`
 
-	chunk   *trace.Incident
-	sampled bool // a stall that covers it has stack samples
+	chunk     *trace.Incident
+	sampled   bool // a stall that covers it has stack samples
+	inCounted bool // a stall that counts covers it
 }
 
 // IncidentFact is something that a detector knows of an incident.
@@ -144,6 +145,7 @@ type stallSpan struct {
 	begin, end int64
 	number     int
 	sampled    bool // stack samples of it are shown
+	counts     bool
 }
 
 func (x *incidents) chunk(c trace.Chunk, r *Recording) error {
@@ -284,7 +286,8 @@ func (x *incidents) give(s *trace.Segment) error {
 // stall notes when a stall was.
 func (x *incidents) stall(s *Stall) {
 	if len(x.stalls) < maxStallSpans {
-		x.stalls = append(x.stalls, stallSpan{s.Thread.Index, s.begin, s.begin + int64(s.Wall), s.Number, len(s.Samples) > 0})
+		x.stalls = append(x.stalls, stallSpan{s.Thread.Index, s.begin, s.begin + int64(s.Wall), s.Number,
+			len(s.Samples) > 0, s.NotCounted() == ""})
 	}
 }
 
@@ -375,9 +378,8 @@ func (x *incidents) overlaps(i *Incident) {
 		if len(i.Stalls) < maxStallsOfIncident {
 			i.Stalls = append(i.Stalls, s.number)
 		}
-		common := min(s.end, end) - max(s.begin, c.Begin)
-		if common*2 >= end-c.Begin {
-			i.Covered, i.sampled = true, i.sampled || s.sampled
+		if Covers(s.begin, s.end, c.Begin, end) {
+			i.Covered, i.sampled, i.inCounted = true, i.sampled || s.sampled, i.inCounted || s.counts
 		}
 	}
 }

@@ -201,18 +201,6 @@ func (i *Incident) Methods() []string {
 	return methods
 }
 
-// Trouble reports whether it is one by itself: figures about frames and starts are none, and what a stall covers is
-// reported with the stall.
-func (i *Incident) Trouble() bool {
-	switch i.Kind {
-	case incidentSceneFrames, incidentProfile, incidentSigquit:
-		return false
-	case incidentStartup:
-		return i.Fact("slow") == "true" && !i.Covered
-	}
-	return !i.Covered
-}
-
 // Lasted returns how long it lasted, or, if it has no end, how long it had lasted when its last stack was taken.
 func (i *Incident) Lasted() time.Duration {
 	lasted := i.Wall
@@ -229,7 +217,7 @@ func (i *Incident) culprits() []string {
 	}
 	var methods []string
 	for _, f := range i.bestStack().Frames {
-		if m := textreport.FrameMethod(f); !ofPlatform(m) && len(methods) < shownIncidentCulprits {
+		if m := textreport.FrameMethod(f); ofApp(m) && len(methods) < shownIncidentCulprits {
 			methods = append(methods, m)
 		}
 	}

@@ -35,8 +35,9 @@ func NamedFrames(names *Names, other *r8.Mapping, frames []string) []string {
 	return residual{other}.frames(frames)
 }
 
-// AppMethods returns "Class.method" of the innermost frames of a stack that are not the platform's, at most n, the
-// innermost first. Of a stack that has none it returns the innermost frames.
+// AppMethods returns "Class.method" of the innermost frames of a stack that are the app's, at most n, the innermost
+// first: neither the platform's nor those of the runtime, which the app's methods call at their begin and end. Of a
+// stack that has none it returns the innermost frames.
 func AppMethods(frames []string, n int) []string {
 	var app, all []string
 	for _, f := range frames {
@@ -44,7 +45,7 @@ func AppMethods(frames []string, n int) []string {
 		if len(all) < n {
 			all = append(all, method)
 		}
-		if !ofPlatform(method) && len(app) < n {
+		if ofApp(method) && len(app) < n {
 			app = append(app, method)
 		}
 	}

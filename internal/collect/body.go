@@ -20,6 +20,9 @@ const (
 	// which repeat names, reach about 30; gzip can reach 1,032.
 	maxRatio   = 200
 	ratioStart = 1 << 20
+	// maxReports is how many reports a body may have. The shortest one has about 40 bytes, and takes several times as many
+	// in memory and in the answer.
+	maxReports = 10_000
 )
 
 // statusError is an error with the status of the answer.

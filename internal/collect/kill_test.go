@@ -136,7 +136,7 @@ func (s *sender) run(url string, enough int, answered func()) error {
 }
 
 // TestKills kills a collector at random moments while clients send reports and recordings; they send again what was not
-// answered. TRACEGEN_KILLS is how often; 20 if it is not set.
+// answered. TRACEGEN_KILLS is how often, 20 if it is not set; TRACEGEN_SEED chooses other moments.
 //
 // Invariant: A collector that is killed at any moment has each report and recording that it answered with 200 once, and
 // nothing damaged.
@@ -146,7 +146,8 @@ func TestKills(t *testing.T) {
 		kills = n
 	}
 	dir := t.TempDir()
-	rnd := rand.New(rand.NewPCG(1, 2))
+	seed, _ := strconv.ParseUint(os.Getenv("TRACEGEN_SEED"), 10, 64)
+	rnd := rand.New(rand.NewPCG(1+seed, 2))
 	senders := []*sender{{name: "aa"}, {name: "bb"}, {name: "cc"}}
 	content := recordingBytes(t)
 	recording := packed(string(content))
@@ -219,5 +220,5 @@ func TestKills(t *testing.T) {
 			t.Errorf("%s is left", f)
 		}
 	}
-	t.Logf("%d kills, %d reports, %d recordings", kills, len(got), len(parts))
+	t.Logf("%d kills with the seed %d, %d reports, %d recordings", kills, seed, len(got), len(parts))
 }

@@ -16,7 +16,8 @@ import (
 )
 
 // row is a report as it stands in a Parquet file. What is not known is null. Columns are added, never renamed or
-// removed. The columns app and mapping_digest repeat what the directories say, for a file that is read by itself.
+// removed. The column not_counted says why the report does not count, as far as the report itself shows it. The columns
+// app and mapping_digest repeat what the directories say, for a file that is read by itself.
 type row struct {
 	ID         string   `parquet:"id"`
 	ReportKind string   `parquet:"report_kind,dict"`
@@ -51,6 +52,7 @@ type row struct {
 	CPU        *int64   `parquet:"cpu_ns,optional"`
 	GC         *int64   `parquet:"gc_ns,optional"`
 	Ended      *bool    `parquet:"ended,optional"`
+	NotCounted *string  `parquet:"not_counted,optional,dict"`
 	Report     string   `parquet:"report"`
 }
 
@@ -63,7 +65,8 @@ func newRow(r *stallreport.Report, line string, received int64, s *fleet.Stall, 
 		Session: known(r.Session), App: known(r.Package), Version: known(s.Version), Code: known(s.Code),
 		BuildID: known(r.BuildID), Mapping: known(r.Mapping), Maker: known(r.Manufacturer), Device: known(s.Device),
 		ABI: known(r.ABI), SDK: r.SDK, Began: r.Began, Received: received, Duration: nanos(r.Duration),
-		Suspended: nanos(r.Suspended), Wall: s.Wall, CPU: nanos(r.CPU), GC: nanos(r.GC), Ended: r.Ended, Report: line,
+		Suspended: nanos(r.Suspended), Wall: s.Wall, CPU: nanos(r.CPU), GC: nanos(r.GC), Ended: r.Ended,
+		NotCounted: known(string(s.NotCounted)), Report: line,
 	}
 }
 

@@ -58,12 +58,13 @@ type Server struct {
 	packages map[string]bool
 	tokens   atomic.Pointer[[][sha256.Size]byte]
 	configs  atomic.Pointer[Configs]
+	bodyTime time.Duration
 }
 
 // NewServer returns a server that stores in store. It accepts requests without a token until SetTokens is called.
 func NewServer(store *Store, o ServerOptions) *Server {
 	s := &Server{ServerOptions: o, store: store, bodies: newBudget(bodyBudget), uploads: make(chan struct{}, maxUploads),
-		packages: map[string]bool{}}
+		packages: map[string]bool{}, bodyTime: bodyTime}
 	for _, p := range o.Packages {
 		s.packages[p] = true
 	}
@@ -235,7 +236,7 @@ func (s *Server) reports(w http.ResponseWriter, r *http.Request) error {
 		return refused(http.StatusRequestEntityTooLarge, "the body has %d bytes, and at most %d are taken; send less at a "+
 			"time", r.ContentLength, s.MaxBody)
 	}
-	deadline(w, bodyTime)
+	deadline(w, s.bodyTime)
 	in, err := inflate(http.MaxBytesReader(w, r.Body, s.MaxBody), r.Header.Get("Content-Encoding"), maxInflated*s.MaxBody)
 	if err != nil {
 		return err
@@ -262,11 +263,24 @@ func (s *Server) reports(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) parse(text string) ([]Accepted, outcome, error) {
 	o := outcome{Refused: []refusal{}}
 	var accepted []Accepted
-	number := 0
+	number, reports := 0, 0
 	for line := range strings.Lines(text) {
 		number++
 		line = strings.TrimRight(line, "\r\n")
 		if strings.Trim(line, " \t") == "" {
+			continue
+		}
+		if reports++; reports > maxReports {
+			return nil, o, refused(http.StatusRequestEntityTooLarge, "the body has more than %d reports; send less at a time",
+				maxReports)
+		}
+		if int64(len(line)) > s.MaxReport {
+			id, err := stallreport.ID(line)
+			if err != nil {
+				return nil, o, refused(http.StatusBadRequest, "line %d: %s", number, err)
+			}
+			o.Refused = append(o.Refused, refusal{id, fmt.Sprintf("the report has %d bytes; at most %d are taken", len(line),
+				s.MaxReport)})
 			continue
 		}
 		r, err := stallreport.Parse(line)
@@ -276,16 +290,13 @@ func (s *Server) parse(text string) ([]Accepted, outcome, error) {
 			o.Refused = append(o.Refused, refusal{invalid.ID, invalid.Why})
 		case err != nil:
 			return nil, o, refused(http.StatusBadRequest, "line %d: %s", number, err)
-		case int64(len(line)) > s.MaxReport:
-			o.Refused = append(o.Refused, refusal{r.ID, fmt.Sprintf("the report has %d bytes; at most %d are taken", len(line),
-				s.MaxReport)})
 		case !s.takes(r.Package):
 			o.Refused = append(o.Refused, refusal{r.ID, "the collector does not take reports of this package"})
 		default:
 			accepted = append(accepted, Accepted{r.ID, r.Package, r.Mapping, line})
 		}
 	}
-	if number == 0 {
+	if reports == 0 {
 		return nil, o, refused(http.StatusBadRequest, "the body has no report")
 	}
 	return accepted, o, nil
@@ -317,7 +328,7 @@ func (s *Server) recording(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return ErrBusy
 	}
-	body := &patient{body: http.MaxBytesReader(w, r.Body, s.MaxRecording), w: w, began: time.Now()}
+	body := &patient{body: http.MaxBytesReader(w, r.Body, s.MaxRecording), w: w, began: time.Now(), bodyTime: s.bodyTime}
 	in, err := inflate(body, r.Header.Get("Content-Encoding"), s.MaxRecording)
 	if err != nil {
 		return err
@@ -351,6 +362,8 @@ type patient struct {
 	w     http.ResponseWriter
 	began time.Time
 	n     int64
+	// bodyTime is how long a pause may be, and the time that a body has in any case.
+	bodyTime time.Duration
 }
 
 // leastRate is how many bytes a second of a recording must arrive, after bodyTime.
@@ -358,8 +371,8 @@ const leastRate = 4 << 10
 
 // Read reads within the time that is left.
 func (p *patient) Read(b []byte) (int, error) {
-	left := time.Until(p.began.Add(bodyTime + time.Duration(p.n/leastRate)*time.Second))
-	deadline(p.w, min(bodyTime, left))
+	left := time.Until(p.began.Add(p.bodyTime + time.Duration(p.n/leastRate)*time.Second))
+	deadline(p.w, min(p.bodyTime, left))
 	n, err := p.body.Read(b)
 	p.n += int64(n)
 	return n, err

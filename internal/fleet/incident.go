@@ -14,20 +14,20 @@ func (c *Stall) setKind(s *analysis.Stall) {
 	}
 }
 
-// NewIncidents makes stalls of the incidents of a recording that has been read to its end. Those that a stall covers
-// are left out, and those that are figures.
+// NewIncidents makes stalls of the incidents of a recording that has been read to its end. [Stall.NotCounted] says
+// which do not count.
 func NewIncidents(r *analysis.Recording) []Stall {
 	var all []Stall
 	for _, i := range r.Incidents {
-		if !i.Trouble() {
-			continue
-		}
 		c := Stall{
 			Recording: r.Name, Number: int(i.Number), Incident: i.Kind, ReportKind: i.Kind,
 			App: r.Meta["package"], Version: buildOf(r).version, Code: buildOf(r).code, Device: r.Meta["device"],
 			User: userOfMeta(r.Meta), Wall: i.Lasted().Nanoseconds(), CPU: -1,
 			Kind: analysis.KindUnknown, Verdict: i.Kind + ", " + i.Text, Title: i.Title(r), Scene: i.Scene,
-			Detector: i.Detector,
+			Detector: i.Detector, NotCounted: i.NotCounted(), Lasted: i.Lasted().Nanoseconds(),
+		}
+		if i.Thread != nil {
+			c.Thread = i.Thread.Name
 		}
 		c.setIncidentKey(i)
 		if id := r.Meta["recordingId"]; id != "" {

@@ -51,7 +51,12 @@ end`
 		t.Errorf("%+v", stalls)
 	}
 	var got []string
+	left := map[int]analysis.NotCounted{}
 	for _, c := range incidents {
+		if c.NotCounted != "" {
+			left[c.Number] = c.NotCounted
+			continue
+		}
 		kind, _, _ := strings.Cut(c.Key, ":")
 		got = append(got, fmt.Sprint(kind, " ", c.place(), " ", c.Wall/1e6, " ", c.HotPath, " ", c.Method, " ", c.App, c.User,
 			c.Version, c.Device, " ", c.Time))
@@ -59,6 +64,11 @@ end`
 	want := []string{"sync-barrier r i1 7000 []  appu1d 1700000002000",
 		"missed-poll r i4 5000 [a.B.d a.B.c] a.B.c appu1d 1700000003000"}
 	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	reasons := map[int]analysis.NotCounted{0: analysis.NotCountedCovered, 2: analysis.NotCountedFigures,
+		3: analysis.NotCountedNormal}
+	if d := cmp.Diff(reasons, left); d != "" {
 		t.Error(d)
 	}
 }

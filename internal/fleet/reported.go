@@ -27,7 +27,10 @@ func FromReport(r *stallreport.Report, names *analysis.Names, other *r8.Mapping)
 		App: r.Package, Version: analysis.Printable(r.VersionName), Code: analysis.Printable(r.VersionCode),
 		Device: analysis.Printable(r.Device), User: analysis.Printable(r.User),
 		Wall: r.Ran().Nanoseconds(), CPU: -1, Title: analysis.Printable(cmp.Or(r.What, r.Kind)),
-		Scene: analysis.Printable(r.Scene),
+		Scene: analysis.Printable(r.Scene), Thread: r.Thread, NotCounted: occurrence(r).NotCounted(),
+	}
+	if r.Duration != nil {
+		s.Lasted = r.Duration.Nanoseconds()
 	}
 	if r.Began != nil {
 		s.Time = *r.Began
@@ -64,6 +67,20 @@ func FromReport(r *stallreport.Report, names *analysis.Names, other *r8.Mapping)
 		s.Verdict = r.Kind + ", " + s.Verdict
 	}
 	return s
+}
+
+// occurrence returns what decides whether a report counts. The device measures the length of a stall, and reports none
+// that lasted less than the threshold without the time in which the process did not run; the report does not have the
+// threshold.
+func occurrence(r *stallreport.Report) analysis.Occurrence {
+	o := analysis.Occurrence{Slow: r.Facts["slow"], Ran: r.Ran()}
+	if !stallreport.IsStall(r.Kind) {
+		o.Incident = r.Kind
+	}
+	if r.Duration != nil {
+		o.Lasted = *r.Duration
+	}
+	return o
 }
 
 // setIncidentKey sets the hot path and the key of an incident of a recording, so that they are those of its report.

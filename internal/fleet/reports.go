@@ -24,8 +24,8 @@ var (
 func reportedDigest(id string) Digest { return sha256.Sum256([]byte("recording " + id)) }
 
 // AddReports adds stalls that devices have reported, all or none, and returns how many are new. A report that is there
-// already stays as it is, and so does the stall of a recording that the report is about. Each stall must have a
-// ReportID.
+// already stays as it is, and so does the stall of a recording that the report is about. A stall that does not count is
+// not added. Each stall must have a ReportID.
 func (s *Store) AddReports(stalls []Stall) (added int, err error) {
 	err = s.db.Update(func(tx *bolt.Tx) error {
 		added = 0
@@ -35,7 +35,7 @@ func (s *Store) AddReports(stalls []Stall) (added int, err error) {
 		reports, reported := tx.Bucket(bucketReports), tx.Bucket(bucketReported)
 		for i := range stalls {
 			c := &stalls[i]
-			if reports.Get([]byte(c.ReportID)) != nil {
+			if c.NotCounted != "" || reports.Get([]byte(c.ReportID)) != nil {
 				continue
 			}
 			d := reportedDigest(c.Recording)
@@ -55,6 +55,9 @@ func (s *Store) AddReports(stalls []Stall) (added int, err error) {
 				}
 			}
 			if err := putReport(tx, c, d); err != nil {
+				return err
+			}
+			if err := putSpan(tx, c.Recording, c); err != nil {
 				return err
 			}
 			added++
@@ -80,7 +83,7 @@ func putReport(tx *bolt.Tx, c *Stall, d Digest) error {
 }
 
 // takeOver makes the reports of a recording that is added belong to it. A report of a stall that the recording has is
-// removed: the recording shows more of the stall.
+// removed: the recording shows more of the stall, also whether it counts.
 func takeOver(tx *bolt.Tx, e *Entry) error {
 	if e.Info.ID == "" {
 		return nil

@@ -122,7 +122,10 @@ func TestFromReport(t *testing.T) {
 				Kind: analysis.KindUnknown, Verdict: "sync-barrier, cause unknown", Title: "w\uFFFD"}},
 	} {
 		got := FromReport(&c.report, names, nil)
-		c.want.ReportKind = c.report.Kind
+		c.want.ReportKind, c.want.Thread = c.report.Kind, c.report.Thread
+		if c.report.Duration != nil {
+			c.want.Lasted = 3e9
+		}
 		if c.want.Title == "" {
 			c.want.Title = c.report.Kind
 		}

@@ -71,8 +71,12 @@ type Sample struct {
 	now      *sampler
 }
 
-// Stall takes a stall.
+// Stall takes a stall. One that does not count is in no group.
 func (s *Sample) Stall(stall *analysis.Stall) error {
+	s.observe(stall)
+	if stall.NotCounted() != "" {
+		return nil
+	}
 	if s.stalls == nil {
 		s.stalls = map[string]*groupSample{}
 	}
@@ -81,7 +85,6 @@ func (s *Sample) Stall(stall *analysis.Stall) error {
 		g = &groupSample{}
 		s.stalls[stall.Key] = g
 	}
-	s.observe(stall)
 	g.cases++
 	g.wall.add(float64(stall.Ran))
 	if c := NewStall(stall); g.cases == 1 || c.Wall > g.worst.Wall {

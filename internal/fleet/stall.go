@@ -22,6 +22,13 @@ type Stall struct {
 	ReportID   string `json:"reportId,omitempty"`
 	ReportKind string `json:"reportKind,omitempty"`
 	Detector   string `json:"detector,omitempty"`
+	// NotCounted is why it does not count; empty if it counts. An incident of which the device sent a report may also be
+	// covered by a stall of the same recording: that shows in a [Store] only.
+	NotCounted analysis.NotCounted `json:"notCounted,omitempty"`
+	// Thread is the name of its thread, empty if it concerns the whole process. Lasted is how long it lasted, with the
+	// time in which the process did not run, in nanoseconds.
+	Thread string `json:"thread,omitempty"`
+	Lasted int64  `json:"lasted,omitempty"`
 	// App, Version, Code and Device are what the program said of itself: its package, versionName, versionCode and
 	// device; empty if it said nothing.
 	App     string `json:"app,omitempty"`
@@ -59,6 +66,7 @@ func NewStall(s *analysis.Stall) Stall {
 		Wall: s.Ran.Nanoseconds(), CPU: s.CPU.Nanoseconds(),
 		Kind: s.Verdict.Kind, Verdict: s.Verdict.Text, Title: s.Title(), Scene: s.Scene,
 		User: userOfMeta(meta), ReportKind: string(s.Kind),
+		NotCounted: s.NotCounted(), Thread: s.Thread.Name, Lasted: s.Wall.Nanoseconds(),
 	}
 	c.setKind(s)
 	if !s.Time.IsZero() {

@@ -17,7 +17,7 @@ import (
 )
 
 // The buckets of a store. A recording's key is the SHA-256 of its content; a stall's is the group's key, the
-// recording's and its number. See reports.go for the rest.
+// recording's and its number. See reports.go and spans.go for the rest.
 var (
 	bucketFormat     = []byte("format")
 	bucketRecordings = []byte("recordings")
@@ -92,7 +92,7 @@ func prepare(tx *bolt.Tx) error {
 	if v := format.Get(keyVersion); string(v) != storeVersion && string(v) != storeWithReports {
 		return fmt.Errorf("a store of another version, %q; this program reads %q", v, storeVersion)
 	}
-	for _, name := range [][]byte{bucketRecordings, bucketStalls, bucketReports, bucketReported} {
+	for _, name := range [][]byte{bucketRecordings, bucketStalls, bucketReports, bucketReported, bucketSpans} {
 		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 			return err
 		}
@@ -123,7 +123,8 @@ func (s *Store) Has(recording Digest) (bool, error) {
 type Entry struct {
 	// Recording is its identity.
 	Recording Digest
-	// Info is what is kept of it, Stalls what was slow in it.
+	// Info is what is kept of it, Stalls what was slow in it. Of stalls that do not count, the store keeps only that a
+	// report of them does not count either.
 	Info   Info
 	Stalls []Stall
 }
@@ -163,6 +164,12 @@ func (s *Store) Add(entries []Entry) error {
 				return err
 			}
 			for i := range e.Stalls {
+				if e.Stalls[i].NotCounted != "" {
+					continue
+				}
+				if err := putSpan(tx, e.Info.ID, &e.Stalls[i]); err != nil {
+					return err
+				}
 				text, err := json.Marshal(&e.Stalls[i])
 				if err != nil {
 					return err
@@ -200,7 +207,7 @@ func (s *Store) Recordings(each func(Digest, Info) error) error {
 	})
 }
 
-// Stalls returns each stall with the digest of its recording, those of one group one after the other.
+// Stalls returns each stall that counts with the digest of its recording, those of one group one after the other.
 func (s *Store) Stalls(each func(Digest, *Stall) error) error {
 	return s.db.View(func(tx *bolt.Tx) error {
 		return tx.Bucket(bucketStalls).ForEach(func(key, value []byte) error {
@@ -209,6 +216,9 @@ func (s *Store) Stalls(each func(Digest, *Stall) error) error {
 			at := bytes.IndexByte(key, 0) + 1
 			if rest := len(key) - at - len(d); at == 0 || rest != 4 && rest != len(d) || json.Unmarshal(value, &c) != nil {
 				return fmt.Errorf("the store is damaged: stall %x", key)
+			}
+			if covered(tx, &c) {
+				return nil
 			}
 			copy(d[:], key[at:])
 			return each(d, &c)

@@ -46,11 +46,14 @@ func (g *StallGroup) writeText(b *strings.Builder, rank int) {
 
 // source names the stall: by its report, or by its recording and number.
 func (c *Stall) source() string {
-	if c.Number == 0 && c.Incident == "" {
+	if c.ofReport() {
 		return "report " + c.ReportID
 	}
 	return c.place()
 }
+
+// ofReport reports whether a report has the stall, and no recording.
+func (c *Stall) ofReport() bool { return c.Number == 0 && c.Incident == "" }
 
 // devicesText names the first devices with the number of their users.
 func devicesText(devices []Share) string {

@@ -372,7 +372,7 @@ func TestRuntimeClass(t *testing.T) {
 		got := reasons(result)
 		want := map[string]string{"my/rt/Beat.i": "runtime", "my/rt/Beat.o": "runtime", "my/rt/Beat.at": "runtime",
 			"my/rt/Beat.posted": "runtime", "my/rt/deep/Helper.f": "runtime",
-			"app/Clock.now":       "runtime", "app/Clock.unused": "runtime", "app/Log.log": "runtime"}
+			"app/Clock.now": "runtime", "app/Clock.unused": "runtime", "app/Log.log": "runtime"}
 		if !maps.Equal(got, want) {
 			t.Errorf("got %v\nwant %v", got, want)
 		}

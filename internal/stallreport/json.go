@@ -3,6 +3,7 @@ package stallreport
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -60,16 +61,26 @@ type parser struct {
 	text  string
 	at    int
 	depth int
+	large string // the first number that is larger than a 64-bit floating point number can be
+	// only has the names of the members of the outermost object that are kept; if it is nil, all are. The others are read
+	// and forgotten, so that a long text takes no memory.
+	only []string
 }
 
-// parseJSON reads a text that is one JSON value, with nothing but blanks around it.
-func parseJSON(text string) (value, error) {
+// parseJSON reads a text that is one JSON value, with nothing but blanks around it. large is the first number that is
+// too large for a 64-bit floating point number: RFC 8259 allows it, and most programs cannot read it.
+func parseJSON(text string) (v value, large string, err error) {
 	if at := invalidUTF8(text); at >= 0 {
-		return value{}, fmt.Errorf("byte %d: not UTF-8", at)
+		return value{}, "", fmt.Errorf("byte %d: not UTF-8", at)
 	}
 	p := &parser{text: text}
-	v, err := p.value()
-	if err == nil {
+	v, err = p.whole()
+	return v, p.large, err
+}
+
+// whole reads all of the text, which is one value.
+func (p *parser) whole() (v value, err error) {
+	if v, err = p.value(); err == nil {
 		if p.blanks(); p.at < len(p.text) {
 			err = errors.New("more text behind the end of the value")
 		}
@@ -162,7 +173,7 @@ func (p *parser) object() (value, error) {
 		if err != nil {
 			return v, err
 		}
-		if len(v.members) == 16 {
+		if len(v.members) == 16 && many == nil {
 			many = map[string]bool{}
 			for i := range v.members {
 				many[v.members[i].name] = true
@@ -182,7 +193,9 @@ func (p *parser) object() (value, error) {
 		if err != nil {
 			return v, err
 		}
-		v.members = append(v.members, member{name, of})
+		if p.only == nil || p.depth == 1 && slices.Contains(p.only, name) {
+			v.members = append(v.members, member{name, of})
+		}
 		switch p.next() {
 		case ',':
 			p.at++
@@ -216,7 +229,9 @@ func (p *parser) array() (value, error) {
 		if err != nil {
 			return v, err
 		}
-		v.items = append(v.items, item)
+		if p.only == nil {
+			v.items = append(v.items, item)
+		}
 		switch p.next() {
 		case ',':
 			p.at++
@@ -259,7 +274,8 @@ func (p *parser) number() (value, error) {
 	if is(".") {
 		good = digits() && good
 	}
-	if is("eE") {
+	exponent := is("eE")
+	if exponent {
 		is("+-")
 		good = digits() && good
 	}
@@ -269,6 +285,11 @@ func (p *parser) number() (value, error) {
 	}
 	if len(text) > MaxNumber {
 		return value{}, fmt.Errorf("a number of %d characters; at most %d are read", len(text), MaxNumber)
+	}
+	if exponent && p.large == "" {
+		if _, err := strconv.ParseFloat(text, 64); err != nil {
+			p.large = text
+		}
 	}
 	return value{kind: kindNumber, text: text}, nil
 }

@@ -134,32 +134,59 @@ var ErrNotReport = errors.New("not a report")
 // Parse reads a report. The error is an [*InvalidError] if the text is JSON and has the ID of a report, but breaks the
 // schema. The strings of the result share memory with text.
 func Parse(text string) (*Report, error) {
-	v, err := parseJSON(text)
+	v, large, err := parseJSON(text)
 	if err != nil {
 		return nil, err
 	}
-	if v.kind != kindObject {
-		return nil, fmt.Errorf("%s where an object is expected: %w", kindNames[v.kind], ErrNotReport)
+	r := &Report{}
+	if r.ID, r.Recording, err = identify(&v); err != nil {
+		return nil, err
 	}
-	f := v.find("format")
-	if f == nil || f.kind != kindText || f.text != Format {
-		return nil, fmt.Errorf("no field \"format\" with the value %q: %w", Format, ErrNotReport)
-	}
-	id := v.find("id")
-	if id == nil || id.kind != kindText {
-		return nil, fmt.Errorf("no field \"id\": %w", ErrNotReport)
-	}
-	match := reportID.FindStringSubmatch(id.text)
-	if match == nil {
-		return nil, fmt.Errorf("the id %q is not of the form RECORDING-s1 or RECORDING-i1: %w", short(id.text), ErrNotReport)
-	}
-	r := &Report{ID: id.text, Recording: match[1]}
 	d := decoder{}
 	d.report(&v, r)
+	if large != "" {
+		d.fault("the number %s is larger than a 64-bit floating point number can be", large)
+	}
 	if d.why != "" {
 		return nil, &InvalidError{r.ID, d.why}
 	}
 	return r, nil
+}
+
+// ID returns the ID of a report that is too long to be parsed. It does not keep the rest of the text, and does not
+// check it by the schema.
+func ID(text string) (string, error) {
+	if at := invalidUTF8(text); at >= 0 {
+		return "", fmt.Errorf("byte %d: not UTF-8", at)
+	}
+	p := &parser{text: text, only: []string{"format", "id"}}
+	v, err := p.whole()
+	if err != nil {
+		return "", err
+	}
+	id, _, err := identify(&v)
+	return id, err
+}
+
+// identify returns the IDs of a report and of its recording.
+func identify(v *value) (id, recording string, err error) {
+	if v.kind != kindObject {
+		return "", "", fmt.Errorf("%s where an object is expected: %w", kindNames[v.kind], ErrNotReport)
+	}
+	f := v.find("format")
+	if f == nil || f.kind != kindText || f.text != Format {
+		return "", "", fmt.Errorf("no field \"format\" with the value %q: %w", Format, ErrNotReport)
+	}
+	field := v.find("id")
+	if field == nil || field.kind != kindText {
+		return "", "", fmt.Errorf("no field \"id\": %w", ErrNotReport)
+	}
+	match := reportID.FindStringSubmatch(field.text)
+	if match == nil {
+		return "", "", fmt.Errorf("the id %q is not of the form RECORDING-s1 or RECORDING-i1: %w", short(field.text),
+			ErrNotReport)
+	}
+	return field.text, match[1], nil
 }
 
 // decoder takes over fields. why is the first fault.
@@ -287,6 +314,9 @@ func (d *decoder) report(v *value, r *Report) {
 		r.Facts = make(map[string]string, len(facts.members))
 		for i := range facts.members {
 			name := facts.members[i].name
+			if len(name) > maxName {
+				d.fault("facts has a name of %d bytes; at most %d are taken", len(name), maxName)
+			}
 			r.Facts[name] = d.text(facts, "facts.", name)
 		}
 	}

@@ -103,6 +103,7 @@ func TestRefusals(t *testing.T) {
 		{"group", with(`"facts":{"a":"b"}`, `"facts":[]`), "!facts is an array"},
 		{"huge", with("1000.5", "1e300"), "!timing.durationMillis"},
 		{"infinite", with("1000.5", "1e999"), "!timing.durationMillis"},
+		{"infinite, of no field", with(`"facts":`, `"more":[-4e1000],"facts":`), "!the number -4e1000 is larger"},
 		{"negative", with("1000.5", "-1"), "!timing.durationMillis"},
 		{"fraction", with("1700000000000", "1.5"), "!timing.wallMillis"},
 		{"method", with("[17,97]", "[17,1048576]"), "!stack.hotPath[1]"},
@@ -133,9 +134,11 @@ func FuzzParse(f *testing.F) {
 	f.Add(whole)
 	f.Add(`{"a":[1,-2.5e+7,"\u00e9\ud83d\ude00\\"],"b":{"c":null,"d":true}}`)
 	f.Add(`{"format":"tracegen-report","version":1,"id":"a-i1","kind":"x"}`)
+	f.Add("4e1000")
+	f.Add("[1e-1000,4e308]")
 	f.Fuzz(func(t *testing.T, text string) {
-		v, err := parseJSON(text)
-		if err == nil {
+		v, large, err := parseJSON(text)
+		if err == nil && large == "" {
 			var other any
 			if err := json.Unmarshal([]byte(text), &other); err != nil {
 				t.Fatalf("accepted, and encoding/json says %v", err)
@@ -147,6 +150,9 @@ func FuzzParse(f *testing.F) {
 		if r, err := Parse(text); err == nil {
 			if r.Package != "" && !IsPackage(r.Package) || !IsRecordingID(r.Recording) || r.Ran() < 0 {
 				t.Fatalf("%+v", r)
+			}
+			if id, err := ID(text); err != nil || id != r.ID {
+				t.Fatalf("ID returns %q, %v, want %q", id, err, r.ID)
 			}
 		}
 	})

@@ -4,14 +4,17 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
@@ -36,19 +39,64 @@ type bench struct {
 	command func(ctx context.Context, java string, args []string) *exec.Cmd
 }
 
-// build compiles the runtime, the device and the proofs. It compiles the proofs against the oldest version of Android,
-// and the runtime against Google's stubs of API 16, as its Maven build does.
+// built is the bench that all tests of this package use, below TestMain's directory.
+var built struct {
+	once    sync.Once
+	dir     string
+	skipped bool
+	bench
+}
+
+// atOnce is how many tests run at a time. A proof waits for most of its time.
+const atOnce = "5"
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", atOnce); err != nil {
+		log.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "looper")
+	if err != nil {
+		log.Fatal(err)
+	}
+	built.dir = dir
+	code := m.Run()
+	if err := os.RemoveAll(dir); err != nil {
+		log.Fatal(err)
+	}
+	os.Exit(code)
+}
+
+// build returns the bench. The first call compiles it.
 func build(t *testing.T) bench {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("skipped: starts JVMs that wait for seconds")
 	}
+	built.once.Do(func() {
+		defer func() { built.skipped = t.Skipped() }()
+		built.bench = compile(t, built.dir, instrument)
+	})
+	switch {
+	case built.skipped:
+		t.Skip("skipped: the proofs were not compiled; the first test that needs them says why")
+	case built.path == "":
+		t.Fatal("the proofs were not compiled; the first test that needs them says why")
+	}
+	return built.bench
+}
+
+// compile compiles the runtime, the device and the proofs into a directory. It compiles the proofs against the oldest
+// version of Android, and the runtime against Google's stubs of API 16, as its Maven build does. The function
+// instruments the app and the runtime as [instrument] does.
+func compile(t *testing.T, dir string, instrument func(t *testing.T, file string, dirs ...*string) *mapping.Mapping,
+) bench {
+	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("skipped: the natives are written for Linux")
 	}
 	j, err := oracle.FindJDK(17)
 	oracle.Require(t, err)
-	dir := t.TempDir()
 	b := bench{natives: filepath.Join(dir, "libframework.so")}
 	compileNatives(t, j, b.natives)
 	stubs := fetch(t, oracle.Artifact{Group: "com.google.android", Name: "android", Version: "4.1.1.4", Type: "jar"},

@@ -14,6 +14,7 @@ func TestPosts(t *testing.T) {
 	for _, p := range platforms {
 		for _, w := range p.worlds() {
 			t.Run(p.name+" "+string(w), func(t *testing.T) {
+				t.Parallel()
 				dir := b.prove(t, p, w, "PostProofs").recordings
 				var posters []string
 				for _, r := range readRecordings(t, dir) {

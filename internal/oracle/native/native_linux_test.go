@@ -120,7 +120,7 @@ func TestAndroid(t *testing.T) {
 	}
 }
 
-// checkRules checks that R8 is told to keep the names of the native methods.
+// checkRules checks that the rules for R8 keep the names of the native methods.
 func checkRules(t *testing.T, r *zip.Reader) {
 	t.Helper()
 	rules, err := fs.ReadFile(r, "proguard.txt")

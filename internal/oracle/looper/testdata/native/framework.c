@@ -255,6 +255,7 @@ OTHER(jobject, dalvik_system_VMRuntime_newUnpaddedArray)(JNIEnv *env, jobject o,
 	jmethodID make = (*env)->GetStaticMethodID(env, array, "newInstance", "(Ljava/lang/Class;I)Ljava/lang/Object;");
 	return (*env)->CallStaticObjectMethod(env, array, make, element, n);
 }
+OTHER(jlong, dalvik_system_VMDebug_threadCpuTimeNanos)(JNIEnv *env, jclass c) { return clock_nanos(CLOCK_THREAD_CPUTIME_ID); }
 OTHER(jboolean, dalvik_system_VMDebug_isDebuggerConnected)(JNIEnv *env, jclass c) { return JNI_FALSE; }
 OTHER(jboolean, dalvik_system_VMRuntime_is64Bit)(JNIEnv *env, jobject o) { return JNI_TRUE; }
 OTHER(jint, dalvik_system_VMRuntime_getNotifyNativeInterval)(JNIEnv *env, jclass c) { return 1 << 30; }

@@ -3,6 +3,7 @@ import android.os.Looper;
 import android.os.Message;
 import android.util.Printer;
 import dev.tracegen.runtime.AppMethodBeat;
+import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.android.LooperMonitor;
 import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
@@ -29,6 +30,15 @@ public final class CostProofs {
 
         Chain() {
             super(Looper.getMainLooper());
+        }
+
+        /**
+         * Returns a text of one length. Android's own has the identity hash code, whose digits are fewer now and then,
+         * and the Looper puts it into the texts that it allocates.
+         */
+        @Override
+        public String toString() {
+            return "Handler (CostProofs$Chain) {1234567}";
         }
 
         @Override
@@ -61,8 +71,8 @@ public final class CostProofs {
     private static String start() throws Exception {
         File dir = new File(System.getProperty("java.io.tmpdir"), "costs");
         Bench.check(TracegenRuntime.start(new App(dir), new RuntimeConfig()), "not recording");
-        // The main thread may install the monitor later.
-        Bench.drain();
+        // Until the recorder gets the messages. Before that, a monitor without listeners would be measured.
+        Bench.settle();
         return LooperMonitor.of(Looper.getMainLooper()).source();
     }
 
@@ -79,6 +89,8 @@ public final class CostProofs {
         try {
             double ours = bytes();
             Bench.check(AppMethodBeat.status() > 0, "the recorder has turned itself off");
+            Bench.check(!Recorder.current().thread(Looper.getMainLooper().getThread()).recent().isEmpty(),
+                    "the recorder got no message");
             Bench.measured("a message allocates " + none + " bytes, " + texts + " with a Printer that does nothing, "
                     + ours + " with our " + source);
             // A byte is for what the JVM may do now and then. With a Printer the Looper makes the same texts again, so

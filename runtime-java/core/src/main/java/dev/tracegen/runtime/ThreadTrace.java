@@ -255,7 +255,8 @@ public final class ThreadTrace {
      * unknown.
      */
     private long cpuAt(long nanos) {
-        if (cpu < 0 || nanos - cpuNanos >= CPU_AGE_NANOS) {
+        // Also if it is unknown: a platform that fails must not cost each message an exception.
+        if (cpuNanos == 0 || nanos - cpuNanos >= CPU_AGE_NANOS) {
             cpu = recorder.platform().threadCpuNanos();
             cpuNanos = nanos;
         }

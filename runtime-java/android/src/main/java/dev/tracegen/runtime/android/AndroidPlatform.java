@@ -16,6 +16,7 @@ final class AndroidPlatform extends Platform {
     private static final Method RUNTIME_STAT = runtimeStat();
 
     private volatile MachineState machine;
+    private volatile boolean noThreadCpu;
 
     @Override
     public long elapsedRealtimeNanos() {
@@ -25,8 +26,10 @@ final class AndroidPlatform extends Platform {
     @Override
     public long threadCpuNanos() {
         try {
-            return Debug.threadCpuTimeNanos();
+            return noThreadCpu ? -1 : Debug.threadCpuTimeNanos();
         } catch (Throwable e) {
+            // It is read again and again while messages run.
+            noThreadCpu = true;
             return -1;
         }
     }

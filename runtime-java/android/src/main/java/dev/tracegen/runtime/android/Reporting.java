@@ -225,12 +225,12 @@ final class Reporting implements StallListener, IncidentListener, RemoteConfig.L
         return everything ? Sampling.ALL : settings.sampling();
     }
 
-    /** Ends everything. Returns at once. */
+    /**
+     * Ends sending. Returns at once. What the recorder still delivers is written, for the next session sends it:
+     * detectors report something when they end. The next session replaces the reporter.
+     */
     void stop() {
         stopped = true;
-        if (reporter != null || notice != null) {
-            Recorder.setReporter(null, null);
-        }
         Sender s = sender;
         if (s != null) {
             s.stop();
@@ -272,7 +272,7 @@ final class Reporting implements StallListener, IncidentListener, RemoteConfig.L
         if (r != null) {
             r.stallEnded(stall);
         }
-        if (notice != null) {
+        if (notice != null && !stopped) {
             notice.show(stall.wallNanos / 1000000 + " ms on " + stall.thread, stall.description,
                     Report.of(stall, recorder, about, null));
         }
@@ -284,7 +284,7 @@ final class Reporting implements StallListener, IncidentListener, RemoteConfig.L
         if (r != null) {
             r.incidentFound(incident);
         }
-        if (notice != null) {
+        if (notice != null && !stopped) {
             notice.show(incident.kind, incident.what, Report.of(incident, recorder, about, null));
         }
     }

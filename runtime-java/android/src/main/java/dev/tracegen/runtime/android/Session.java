@@ -135,6 +135,8 @@ final class Session implements Runnable {
         options.meta("sdk", Integer.toString(Build.VERSION.SDK_INT));
         ExitInfo.describe(options);
         config = c;
+        // Until now that of an earlier session may be set.
+        Recorder.setReporter(null, null);
         Recorder r = Recorder.start(options);
         recorder = r;
         if (stopped) {

@@ -10,8 +10,8 @@ public final class BusyVsyncs {
     private int count;
     private long last;
 
-    /** The last vsync at which the frame itself was still drawn. */
-    private long own;
+    /** How many of them are in a row up to the last one, and behind the frame itself. */
+    private long row;
 
     /** Creates a counter, which counts from {@link #reset} on. */
     public BusyVsyncs() {
@@ -27,8 +27,8 @@ public final class BusyVsyncs {
         firstNanos = vsyncNanos;
         perNano = hz / 1e9;
         count = 0;
+        row = 0;
         last = 0;
-        own = 0;
     }
 
     /**
@@ -42,13 +42,14 @@ public final class BusyVsyncs {
         long to = (long) Math.floor((endNanos - firstNanos) * perNano);
         if (to > from) {
             count += to - from;
+            row = to - from + (from == last ? row : 0);
             last = to;
         }
     }
 
     /** Says that what was added so far was the frame itself. */
     public void ownEnded() {
-        own = last;
+        row = 0;
     }
 
     /**
@@ -64,14 +65,16 @@ public final class BusyVsyncs {
     }
 
     /**
-     * Returns how many of {@link #before} were after the end of the last frame itself: those at which the main thread
-     * did something else.
+     * Returns how many of {@link #before} delayed the next frame: those after the end of the last frame itself at which
+     * the main thread did something else, in a row up to the next frame. If the main thread waited at a vsync between,
+     * no frame was due then, and what it did before that has delayed none.
      *
      * @param vsyncNanos the vsync of the next frame
      * @return at most {@link #before}
      */
     public int others(long vsyncNanos) {
-        return (int) Math.max(0, before(vsyncNanos) - Math.max(0, Math.min(own, next(vsyncNanos) - 1)));
+        long next = next(vsyncNanos);
+        return last < next - 1 ? 0 : (int) Math.max(0, row - (last - next + 1));
     }
 
     private long next(long vsyncNanos) {

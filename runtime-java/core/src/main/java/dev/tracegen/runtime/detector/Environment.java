@@ -2,6 +2,8 @@ package dev.tracegen.runtime.detector;
 
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.Recorder;
+import java.util.HashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** What a detector may use while it is on. One for each time that a detector is switched on. */
@@ -14,7 +16,39 @@ public final class Environment {
 
     private final Detectors detectors;
     private final Detector detector;
+
+    /** What waits for its time. Guarded by itself. */
+    private final Set<Waiting> waiting = new HashSet<Waiting>();
     private volatile boolean ended;
+
+    /** Work of the detector. It is cancelled when the detector is switched off, so that nothing of it stays. */
+    private final class Waiting extends Schedule.Task implements Runnable {
+        private final Runnable work;
+        private Schedule.Task task;
+
+        Waiting(Runnable work) {
+            this.work = work;
+        }
+
+        @Override
+        public void run() {
+            synchronized (waiting) {
+                waiting.remove(this);
+            }
+            if (!ended) {
+                detectors.guard(detector, work);
+            }
+        }
+
+        @Override
+        public void cancel() {
+            synchronized (waiting) {
+                if (waiting.remove(this)) {
+                    task.cancel();
+                }
+            }
+        }
+    }
 
     Environment(Detectors detectors, Detector detector) {
         this.detectors = detectors;
@@ -40,15 +74,16 @@ public final class Environment {
      * @param work what runs
      * @return to cancel it
      */
-    public Schedule.Task at(long nanos, final Runnable work) {
-        return detectors.schedule.at(nanos, new Runnable() {
-            @Override
-            public void run() {
-                if (!ended) {
-                    detectors.guard(detector, work);
-                }
+    public Schedule.Task at(long nanos, Runnable work) {
+        Waiting w = new Waiting(work);
+        // Within the lock, so that the work cannot run before its task is stored, and that end() sees it.
+        synchronized (waiting) {
+            if (!ended) {
+                w.task = detectors.schedule.at(nanos, w);
+                waiting.add(w);
             }
-        });
+        }
+        return w;
     }
 
     /**
@@ -73,8 +108,14 @@ public final class Environment {
         }
     }
 
-    /** Ends all work of the detector. */
+    /** Ends all work of the detector, and cancels what waits. */
     void end() {
-        ended = true;
+        synchronized (waiting) {
+            ended = true;
+            for (Waiting w : waiting) {
+                w.task.cancel();
+            }
+            waiting.clear();
+        }
     }
 }

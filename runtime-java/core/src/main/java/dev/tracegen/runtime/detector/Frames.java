@@ -279,13 +279,15 @@ public final class Frames extends Detector {
         }
     }
 
-    /** Finds out whether the process was stopped or frozen before this check. */
+    /** Finds out whether the process was stopped or frozen before this check, or whether a debugger is attached. */
     private void noteStopped(Environment e, long now) {
         long late = now - dueNanos;
         long cpu = e.recorder.platform().processCpuNanos();
         boolean unused = cpu < 0 || dueCpu < 0 || cpu - dueCpu < late / STOPPED_CPU_SHARE;
-        if (late >= STOPPED_NANOS && unused) {
-            stoppedBegin = dueNanos;
+        boolean debugger = e.recorder.platform().debuggerAttached();
+        if (debugger || late >= STOPPED_NANOS && unused) {
+            // With a debugger, the times between many checks are one.
+            stoppedBegin = debugger && dueNanos - stoppedEnd <= LATE_NANOS ? stoppedBegin : dueNanos;
             stoppedEnd = now;
         }
     }

@@ -115,9 +115,12 @@ public final class SyncBarrier extends Detector {
     protected void stop() {
         removeProbes();
         removeSign();
+        synchronous = null;
+        asynchronous = null;
         suspected = null;
         reported = null;
         reportedBarrier = null;
+        environment = null;
     }
 
     private void poll(final long due) {

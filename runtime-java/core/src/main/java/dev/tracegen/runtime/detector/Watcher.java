@@ -52,6 +52,7 @@ abstract class Watcher extends Detector {
         }
         task = null;
         end();
+        environment = null;
     }
 
     private void wake() {

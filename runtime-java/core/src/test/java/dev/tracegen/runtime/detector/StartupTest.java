@@ -12,7 +12,6 @@ import java.lang.reflect.Field;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -24,34 +23,9 @@ class StartupTest {
     private final Recorder recorder = Recorder.start(new RecorderOptions().platform(schedule.platform()));
     private final VirtualLoop loop = new VirtualLoop(schedule, recorder);
     private final Found found = new Found(recorder);
-    private final Source source = new Source();
+    private final Launches source = new Launches();
     private final Startup startup = new Startup(source, 10000, 4000, 1500);
     private final Detectors detectors = new Detectors(recorder, loop, schedule);
-
-    private static final class Source extends Startup.Source {
-        Startup startup;
-        Map<String, String> system;
-
-        @Override
-        protected void start(Startup to) {
-            startup = to;
-        }
-
-        @Override
-        protected void stop() {
-            startup = null;
-        }
-
-        @Override
-        protected String applicationBegin() {
-            return "start-call";
-        }
-
-        @Override
-        protected Map<String, String> system(long beginNanos) {
-            return system;
-        }
-    }
 
     @AfterEach
     void end() {

@@ -86,6 +86,11 @@ public final class VirtualLoop extends LoopAccess {
         message(0, duration);
     }
 
+    /** Posts a message that a barrier does not hold up, as that of a frame, and that takes some time. */
+    public void asynchronous(long duration) {
+        enqueue(new Entry(schedule.nanoTime(), null, duration, true, 0, "Handler (app.Handler) null: 0"));
+    }
+
     /** Posts a sync barrier and returns its token. */
     public int postBarrier() {
         int token = nextToken++;

@@ -174,6 +174,11 @@ public final class VirtualSchedule extends Schedule {
         debugger = attached;
     }
 
+    /** Returns how much work of the detectors waits for its time. */
+    public int waiting() {
+        return detectors.size();
+    }
+
     /** Returns how often work of the detectors has run. */
     public long runs() {
         return runs;

@@ -25,6 +25,8 @@ final class World {
     private final Map<Long, Incident> incidents =
             Collections.synchronizedMap(new LinkedHashMap<Long, Incident>());
 
+    private int lasts;
+
     World() {
         this(new RecorderOptions());
     }
@@ -54,6 +56,27 @@ final class World {
             p.setProperty(pairs[k], pairs[k + 1]);
         }
         return p;
+    }
+
+    /** Returns the incidents of a detector that were reported so far, in the order in which they were found. */
+    List<Incident> delivered(String detector) throws Exception {
+        lasts++;
+        // The recorder delivers what was reported before first.
+        recorder.incident("last", "last").report();
+        Await.until("the last incident is delivered", () -> of("last").size() == lasts);
+        return of(detector);
+    }
+
+    private List<Incident> of(String detector) {
+        List<Incident> some = new ArrayList<Incident>();
+        synchronized (incidents) {
+            for (Incident i : incidents.values()) {
+                if (i.detector.equals(detector)) {
+                    some.add(i);
+                }
+            }
+        }
+        return some;
     }
 
     /** Stops everything, and returns the incidents in the order in which they were found. */

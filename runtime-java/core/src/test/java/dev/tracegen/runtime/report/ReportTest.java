@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.Stall;
 import dev.tracegen.runtime.ThreadStack;
+import dev.tracegen.runtime.ThreadTrace;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collections;
@@ -52,6 +53,27 @@ class ReportTest {
             assertEquals("on", Reports.group(json, "detectors").get("watchdog"));
             assertFalse(all.containsKey("cut"));
         }
+    }
+
+    @Test
+    void aStallHasTheKindOfWhatRan() throws Exception {
+        try (Reports r = new Reports()) {
+            ThreadTrace trace = r.recorder.thread(Thread.currentThread());
+            trace.idleHandlerBegin("app.Cleaner");
+            r.platform.pass(2500);
+            trace.messageEnd();
+            check(r, "idle-handler");
+            long number = trace.inputBegin("Input dispatchTouchEvent app.Main");
+            r.platform.pass(800);
+            trace.inputEnd(number);
+            check(r, "input");
+        }
+    }
+
+    private static void check(Reports r, String kind) throws Exception {
+        Report report = Report.of((Stall) r.next(), r.recorder, new About(), null);
+        assertEquals(kind, report.kind);
+        assertEquals(kind, Reports.parse(report.toString()).get("kind"));
     }
 
     @Test

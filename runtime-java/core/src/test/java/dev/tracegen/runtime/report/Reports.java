@@ -36,7 +36,8 @@ final class Reports implements AutoCloseable, StallListener, IncidentListener {
         delivered.add(incident);
     }
 
-    private Object next() throws Exception {
+    /** Returns the next stall or incident. */
+    Object next() throws Exception {
         Object o = delivered.poll(3, TimeUnit.MINUTES);
         assertTrue(o != null, "nothing was delivered: " + platform.logged);
         return o;

@@ -1,0 +1,303 @@
+package collect
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestMixedBody sends reports that are new, twice in the body, known from before, and refused, between empty lines: the
+// answer counts each line once.
+//
+// Invariant: The answer to a body counts each of its reports once: as accepted, as a duplicate, or as refused.
+func TestMixedBody(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir, Options{})
+	o := testOptions
+	o.Packages = []string{"com.a"}
+	h := NewServer(s, o)
+	if status, answer := post(h, packed(line("aa-s1-0", "com.a", "ab"))); status != 200 {
+		t.Fatal(status, answer)
+	}
+	version := strings.Replace(line("aa-s5-0", "com.a", "ab"), `"version":1`, `"version":2`, 1)
+	long := strings.Replace(line("aa-s6-0", "com.a", "ab"), `"stack"`,
+		`"later":[`+strings.Repeat("1,", 40<<10)+`1],"stack"`, 1)
+	status, answer := post(h, packed(strings.Join([]string{"", line("aa-s1-0", "com.a", "ab"),
+		line("aa-s2-0", "com.a", "ab"), "\r", line("aa-s3-0", "com.b", "ab"), line("aa-s2-0", "com.a", "ab") + "\r",
+		version, "\t ", long, line("aa-s4-0", "com.a", "cd"), line("aa-s5-0", "com.a", "ab")}, "\n")))
+	var got outcome
+	if err := json.Unmarshal([]byte(answer), &got); err != nil || status != 200 {
+		t.Fatal(status, answer)
+	}
+	var refused []string
+	for _, r := range got.Refused {
+		refused = append(refused, r.ID)
+	}
+	if got.Accepted != 3 || got.Duplicates != 2 || !slices.Equal(refused, []string{"aa-s3-0", "aa-s5-0", "aa-s6-0"}) {
+		t.Error(answer)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if ids := storedIDs(t, dir); !slices.Equal(ids, []string{"aa-s1-0", "aa-s2-0", "aa-s4-0", "aa-s5-0"}) {
+		t.Errorf("%q", ids)
+	}
+}
+
+// TestHostileReports sends reports with texts and numbers that break programs. What is JSON with an ID is refused
+// alone, everything else with its body.
+func TestHostileReports(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir, Options{})
+	h := NewServer(s, testOptions)
+	good := line("aa-s1-0", "com.a", "ab")
+	with := func(old, new string) string { return strings.Replace(good, old, new, 1) }
+	for _, c := range []struct {
+		name, line, why string
+		whole           bool // the whole body is refused
+	}{
+		{"NUL", with("Pixel", "Pi\x00xel"), "control character", true},
+		{"NUL, escaped", with("Pixel", `Pi\u0000xel`), "basic.device has a character of code 0", false},
+		{"no UTF-8", with("Pixel", "Pi\xc3\x28xel"), "not UTF-8", true},
+		{"overlong UTF-8", with("Pixel", "Pi\xc0\x80xel"), "not UTF-8", true},
+		{"half of a pair", with("Pixel", `Pi\ud800xel`), "half of a surrogate pair", true},
+		{"number of a million digits", with("900}", strings.Repeat("9", 50_000)+"}"), "a number of 50000 characters", true},
+		{"number beyond floats", with("900}", "1e999}"), "timing.cpuMillis", false},
+		{"number beyond floats elsewhere", with(`"timing"`, `"x":1e999,"timing"`), "larger than a 64-bit", false},
+		{"number beyond integers", with("1700000000000", "99999999999999999999"), "timing.wallMillis", false},
+		{"negative", with("900}", "-1}"), "timing.cpuMillis", false},
+		{"not a number", with("900}", "NaN}"), "no JSON value", true},
+		{"deep", with(`"timing"`, `"x":`+strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000)+`,"timing"`), "nested deeper",
+			true},
+		{"names twice", with(`"timing"`, `"kind":"x","timing"`), "there twice", true},
+		{"name of a fact", with(`"timing"`, `"facts":{"`+strings.Repeat("a", 30_000)+`":1},"timing"`), "a name of 30000 bytes",
+			false},
+		{"path as package", with("com.a", "../../etc"), "basic.package", false},
+		{"path as mapping", with(`"mapping":"ab"`, `"mapping":"../ab"`), "basic.mapping", false},
+		{"path as ID", with("aa-s1-0", "../aa-s1-0"), "not of the form", true},
+		{"long and no report", `{"a":"` + strings.Repeat("x", 70<<10) + `"}`, "no field \"format\"", true},
+		{"long and deep", with(`"timing"`, `"x":`+strings.Repeat("[", 50_000)+strings.Repeat("]", 50_000)+`,"timing"`),
+			"nested deeper", true},
+		{"long and cut off", strings.TrimSuffix(good, "}") + `,"x":"` + strings.Repeat("x", 70<<10), "ends within a value", true},
+		{"long", with(`"timing"`, `"x":[`+strings.Repeat("{},", 50_000)+`{}],"timing"`), "at most 65536", false},
+	} {
+		status, answer := post(h, packed(c.line))
+		if want := map[bool]int{true: 400, false: 200}[c.whole]; status != want || !strings.Contains(answer, c.why) &&
+			!strings.Contains(answer, strings.ReplaceAll(c.why, `"`, `\"`)) || len(answer) > 400 {
+			t.Errorf("%s: %d %.500s", c.name, status, answer)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if ids := storedIDs(t, dir); len(ids) > 0 {
+		t.Errorf("stored %q", ids)
+	}
+}
+
+// TestEveryDamagedByte flips bits of each byte of a compressed body: the body is refused, or its reports are the same.
+func TestEveryDamagedByte(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir, Options{})
+	h := NewServer(s, testOptions)
+	body := packed(line("aa-s1-0", "com.a", "ab"))
+	refused := 0
+	for i := range body {
+		damaged := bytes.Clone(body)
+		damaged[i] ^= 1 << (i % 8)
+		switch status, answer := post(h, damaged); status {
+		case 400:
+			refused++
+		case 200:
+			// Some fields of the header of gzip have no meaning for the content.
+			if i >= 10 {
+				t.Errorf("byte %d: %s", i, answer)
+			}
+		default:
+			t.Errorf("byte %d: %d %s", i, status, answer)
+		}
+	}
+	if refused < len(body)-10 {
+		t.Errorf("%d of %d are refused", refused, len(body))
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if ids := storedIDs(t, dir); len(ids) > 1 {
+		t.Errorf("stored %q", ids)
+	}
+}
+
+// TestBodiesTakeBoundedMemory sends bodies that are short on the wire and take much when they are read. The bytes that
+// are allocated while a body is handled are limited by its inflated size, whatever it contains.
+//
+// Invariant: What the collector allocates for a body of reports is limited by the inflated size of the body.
+func TestBodiesTakeBoundedMemory(t *testing.T) {
+	s := openStore(t, t.TempDir(), Options{})
+	o := testOptions
+	o.MaxBody = 2 << 20
+	h := NewServer(s, o)
+	noise := rand.New(rand.NewPCG(7, 7))
+	// Some noise, so that the body does not inflate too much.
+	filled := func(text string, n int) string {
+		var b strings.Builder
+		for b.Len() < n {
+			b.WriteString(text)
+			if b.Len()%4096 < len(text) {
+				fmt.Fprintf(&b, "%s", strings.Repeat(" ", int(noise.Uint32()%64)))
+			}
+		}
+		return b.String()
+	}
+	head := `{"format":"tracegen-report","version":1,"id":"aa-s1-0","kind":"message","x":`
+	for _, c := range []struct {
+		name, text string
+		status     int
+		want       string
+	}{
+		{"a million empty lines", strings.Repeat("\n", 1_000_000), 400, "no report"},
+		{"a million lines", filled("{}\n", 3<<20), 400, "line 1: no field"},
+		{"a million refused reports", filled(`{"format":"tracegen-report","id":"a-i1"}`+"\n", 20<<20), 413,
+			"more than 10000 reports"},
+		{"a million reports", filled(`{"format":"tracegen-report","version":1,"id":"a-i1","kind":"x"}`+"\n", 20<<20), 413,
+			"more than 10000 reports"},
+		{"an array of millions", head + "[" + filled("1,", 20<<20) + "1]}", 200, "at most 65536"},
+		{"an array of millions of objects", head + "[" + filled("{},", 20<<20) + "1]}", 200, "at most 65536"},
+		{"an object of millions", head + `1,"a":{"b":1` + filled(`,"c":1`, 20<<20) + "}}", 200, "at most 65536"},
+		{"millions of members", head + "1" + filled(`,"c":1`, 20<<20) + "}", 200, "at most 65536"},
+		{"a long string", head + `"` + filled(`\u00e9`, 20<<20) + `"}`, 200, "at most 65536"},
+		{"a bomb", strings.Repeat(" ", 30<<20), 413, "times its size"},
+	} {
+		var b bytes.Buffer
+		z, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+		io.WriteString(z, c.text)
+		z.Close()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		status, answer := post(h, b.Bytes())
+		runtime.ReadMemStats(&after)
+		if status != c.status || !strings.Contains(answer, c.want) {
+			t.Errorf("%s (%d bytes): %d %.300s", c.name, b.Len(), status, answer)
+		}
+		// A text that grows is copied several times.
+		if got, limit := after.TotalAlloc-before.TotalAlloc, uint64(12<<20+10*len(c.text)); got > limit {
+			t.Errorf("%s: %d MiB were allocated, at most %d are allowed", c.name, got>>20, limit>>20)
+		} else {
+			t.Logf("%s: %.1f times its size", c.name, float64(got)/float64(len(c.text)))
+		}
+	}
+}
+
+// TestEndlessBodies sends bodies that never end over a connection: the server answers, and reads no more.
+func TestEndlessBodies(t *testing.T) {
+	s := openStore(t, t.TempDir(), Options{})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	h := NewServer(s, testOptions)
+	go func() { ended <- h.Serve(ctx, l) }()
+	random := make([]byte, 64<<10)
+	rnd := rand.New(rand.NewPCG(1, 1))
+	for i := range random {
+		random[i] = byte(rnd.Uint32())
+	}
+	for _, c := range []struct {
+		name, method, path, encoding string
+		content                      []byte
+		want                         string
+	}{
+		{"zeros", "POST", "/v1/reports", "gzip", make([]byte, 64<<10), "times its size"},
+		{"noise", "POST", "/v1/reports", "gzip", random, "has more than 1048576 bytes"},
+		{"not compressed", "POST", "/v1/reports", "", random, "has more than 1048576 bytes"},
+		{"lines", "POST", "/v1/reports", "", bytes.Repeat([]byte("\n"), 64<<10), "has more than 1048576 bytes"},
+		{"no gzip", "POST", "/v1/reports", "gzip", []byte("\x1f\x8c"), "not gzip"},
+		{"recording", "PUT", "/v1/recordings/ab/1", "gzip", random, "has more than 4194304 bytes"},
+	} {
+		body, in := io.Pipe()
+		go func() {
+			w := io.Writer(in)
+			if c.encoding == "gzip" && len(c.content) > 2 {
+				w = gzip.NewWriter(in)
+			}
+			for {
+				if _, err := w.Write(c.content); err != nil {
+					return
+				}
+			}
+		}()
+		r, err := http.NewRequestWithContext(t.Context(), c.method, "http://"+l.Addr().String()+c.path, body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Encoding", c.encoding)
+		answer, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			// The server closes the connection; the client may see that before the answer.
+			t.Logf("%s: %v", c.name, err)
+			body.Close()
+			continue
+		}
+		text, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		body.Close()
+		if answer.StatusCode/100 != 4 || !strings.Contains(string(text), c.want) {
+			t.Errorf("%s: %d %s", c.name, answer.StatusCode, text)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if left := h.bodies.left.Load(); left != bodyBudget {
+		t.Errorf("%d bytes of the budget were not put back", bodyBudget-left)
+	}
+}
+
+// TestSlowBodies sends bodies that stop before their end: the server does not wait for them, and says so.
+func TestSlowBodies(t *testing.T) {
+	s := openStore(t, t.TempDir(), Options{})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	h := NewServer(s, testOptions)
+	h.bodyTime = 100 * time.Millisecond
+	go func() { ended <- h.Serve(ctx, l) }()
+	body := packed(line("aa-s1-0", "com.a", "ab"))
+	for _, request := range []string{"POST /v1/reports", "PUT /v1/recordings/ab/1"} {
+		c, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		// It ends a test whose server waits.
+		_ = c.SetDeadline(time.Now().Add(2 * time.Minute))
+		fmt.Fprintf(c, "%s HTTP/1.1\r\nHost: collector\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", request,
+			len(body), body[:len(body)/2])
+		answer, err := io.ReadAll(c)
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 408 ") ||
+			!strings.Contains(string(answer), "did not arrive in time") {
+			t.Errorf("%s: %q %v", request, answer, err)
+		}
+		c.Close()
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

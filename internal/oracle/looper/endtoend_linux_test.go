@@ -1,0 +1,263 @@
+package looper
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/fleet"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/stallreport"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// endToEndSettings make stalls of 900 ms reach each threshold, and send reports at once.
+const endToEndSettings = `slow=300
+slow-idle=300
+slow-input=300
+sync-barrier.poll-millis=100
+sync-barrier.age-millis=200
+watchdog.poll-millis=250
+short-polls.poll-millis=100
+hold.millis=300
+steady-samples.threshold-millis=300
+steady-samples.interval-millis=50
+anr.lag-millis=300
+startup.slow-cold=300
+startup.slow-warm=300
+startup.slow-hot=300
+upload-network=any
+upload-wait=0
+upload-enough=1
+upload-per-key=1000
+build-id=end-to-end
+upload-token=` + endToEndToken
+
+const endToEndToken = "the-token-of-end-to-end"
+
+// endToEndStalls are the kinds of the reports that must name a method of the sample, and that method.
+var endToEndStalls = [...]struct{ kind, method string }{
+	{"message", "app.Shop.showOffer"},
+	{"idle-handler", "app.Shop.evictImages"},
+	{"input", "app.Shop.tapBuy"},
+	{"startup", "app.Shop.createCart"},
+	{"frozen-frame", "app.Shop.drawGrid"},
+	{"missed-polls", "app.Shop.refreshPrice"},
+	{"hold", "app.Shop.saveOrder"},
+	{"anr", "app.Shop.syncAll"},
+}
+
+// TestEndToEnd instruments an app by the command, runs it on Android's classes, where its main thread stalls in eight
+// ways, has it send its reports to the command collect, and reads them with the command group and with SQL.
+//
+// Invariant: A method that makes the main thread stall is named by group and by SQL, whatever the kind of the stall is,
+// from the reports that the app has sent.
+func TestEndToEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: starts JVMs that wait for seconds")
+	}
+	tool := filepath.Join(t.TempDir(), "tracegen")
+	command(t, "go", "build", "-o", tool, "github.com/tracegen/tracegen/cmd/tracegen")
+	b := compile(t, t.TempDir(), func(t *testing.T, file string, dirs ...*string) *mapping.Mapping {
+		t.Helper()
+		args := []string{"instrument", "--quiet", "--trivial", "none", "--trace-posts", "--mapping", file}
+		for _, dir := range dirs {
+			out := *dir + "-instrumented"
+			args = append(args, *dir+"="+out)
+			*dir = out
+		}
+		command(t, tool, args...)
+		m, err := mapping.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	})
+	for _, p := range []platform{platforms[2], platforms[3]} {
+		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			endToEnd(t, b, p, tool)
+		})
+	}
+}
+
+func endToEnd(t *testing.T, b bench, p platform, tool string) {
+	dir := t.TempDir()
+	tokens := filepath.Join(dir, "tokens.txt")
+	if err := os.WriteFile(tokens, []byte(endToEndToken+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store := filepath.Join(dir, "collected") // as the queries have it
+	address, stop := collect(t, tool, "--store", store, "--mapping", b.mapping, "--token-file", tokens)
+	settings := strings.ReplaceAll(endToEndSettings, "\n", ";") + ";upload=" + address
+	b.options = append(slices.Clone(b.options), "-Dproofs.settings="+settings)
+	sent := strings.Fields(b.prove(t, p, stock, "EndToEndProofs").seen["reports"])
+	stop()
+	if t.Failed() {
+		return
+	}
+	out, err := exec.CommandContext(t.Context(), tool, "group", store, "--mapping", b.mapping, "--format", "json",
+		"--top", "0").Output()
+	var groups fleet.Fleet
+	if err == nil {
+		err = json.Unmarshal(out, &groups)
+	}
+	if err != nil {
+		t.Fatalf("group: %v\n%s", err, out)
+	}
+	checkReports(t, b, p, dir, sent)
+	worst := queryReports(t, dir, "worst")
+	checkQuery(t, &groups, worst)
+	for _, want := range endToEndStalls {
+		inGroups := slices.ContainsFunc(groups.Groups, func(g *fleet.StallGroup) bool {
+			return g.Worst.ReportKind == want.kind && g.Worst.Method == want.method
+		})
+		inQuery := slices.ContainsFunc(worst, func(row []string) bool {
+			return row[1] == want.kind && row[2] == want.method
+		})
+		if !inGroups || !inQuery {
+			t.Errorf("%s of %s: group names it: %t, SQL names it: %t", want.kind, want.method, inGroups, inQuery)
+		}
+	}
+	if t.Failed() {
+		for _, row := range worst {
+			t.Log(row)
+		}
+	}
+}
+
+// collect starts the command collect. It returns the address, and a function that ends it as an operator does.
+func collect(t *testing.T, tool string, args ...string) (address string, stop func()) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), tool, append([]string{"collect", "--listen", "127.0.0.1:0"}, args...)...)
+	messages, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(messages)
+	var first string
+	for address == "" {
+		line, err := lines.ReadString('\n')
+		first += line
+		if _, after, ok := strings.Cut(line, "listening on "); ok {
+			address, _, _ = strings.Cut(after, ",")
+		} else if err != nil {
+			t.Fatalf("collect: %v\n%s%v", err, first, cmd.Wait())
+		}
+	}
+	rest := make(chan string, 1)
+	go func() {
+		text, _ := io.ReadAll(lines)
+		rest <- string(text)
+	}()
+	return address, func() {
+		t.Helper()
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		text := <-rest
+		if err := cmd.Wait(); err != nil || text != "tracegen: stopped; all that was received is stored\n" {
+			t.Fatalf("collect: %v\n%s", err, text)
+		}
+	}
+}
+
+// queryReports runs a query of docs/sql in the directory that has the store.
+func queryReports(t *testing.T, dir, name string) [][]string {
+	t.Helper()
+	sql, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "sql", name+".sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return query(t, dir, string(sql))
+}
+
+func query(t *testing.T, dir, sql string) [][]string {
+	t.Helper()
+	view, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "sql", "reports.sql"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := oracle.QueryDuckDB(t.Context(), dir, string(view), sql)
+	oracle.Require(t, err)
+	return rows
+}
+
+// checkReports checks each report as it came, and that all that were sent are there. The slow message must name who
+// posted it.
+func checkReports(t *testing.T, b bench, p platform, dir string, sent []string) {
+	t.Helper()
+	schema := reportSchema(t)
+	came := map[string]bool{}
+	posted := false
+	for _, row := range query(t, dir, "select report, method from reports") {
+		if _, err := checkReport(schema, []byte(row[0])); err != nil {
+			t.Errorf("%v: %s", err, row[0])
+		}
+		r, err := stallreport.Parse(row[0])
+		if err != nil {
+			t.Errorf("%v: %s", err, row[0])
+			continue
+		}
+		came[r.ID] = true
+		if r.Package != appPackage || r.Mapping != b.digest || r.SDK == nil || *r.SDK != int64(p.api) || r.User == "" ||
+			r.BuildID != "end-to-end" || r.Duration == nil || r.Began == nil {
+			t.Errorf("a report without its facts: %s", row[0])
+		}
+		if r.Kind == stallreport.KindMessage && row[1] == "app.Shop.showOffer" && r.PostedBy != nil {
+			m, ok := b.methods.ByID(*r.PostedBy)
+			posted = posted || ok && m.Name == "offerLater"
+		}
+	}
+	if !posted {
+		t.Error("no report names the method that posted the slow message")
+	}
+	if len(sent) < len(endToEndStalls) {
+		t.Errorf("%d reports were sent", len(sent))
+	}
+	for _, id := range sent {
+		if !came[id] {
+			t.Errorf("the report %s is not there", id)
+		}
+	}
+	t.Logf("measured: %s: %d reports", p.name, len(came))
+}
+
+// checkQuery compares the groups with the rows of worst.sql.
+func checkQuery(t *testing.T, groups *fleet.Fleet, rows [][]string) {
+	t.Helper()
+	if len(rows) != len(groups.Groups) {
+		t.Fatalf("%d groups, the query has %d", len(groups.Groups), len(rows))
+	}
+	near := func(a string, b, share float64) bool {
+		n, err := strconv.ParseFloat(a, 64)
+		return err == nil && math.Abs(n-b) <= share*b+1e-9
+	}
+	for i, g := range groups.Groups {
+		row := rows[i]
+		want := []string{g.Key, g.Worst.ReportKind, cmp.Or(g.Worst.Method, "None")}
+		for _, n := range []int64{int64(g.Stalls), int64(g.Recordings), int64(g.Users), int64(g.Total), int64(g.Mean)} {
+			want = append(want, strconv.FormatInt(n, 10))
+		}
+		if !slices.Equal(row[:8], want) || row[10] != fmt.Sprint(int64(g.Longest)) || !near(row[11], g.Score, 1e-6) ||
+			!near(row[8], float64(g.Median), 0.002) || !near(row[9], float64(g.P90), 0.002) ||
+			!strings.HasPrefix(row[14], g.Since.Format(time.DateTime)) {
+			t.Errorf("group %d is\n%q, %+v, the query has\n%q", i+1, want, g, row)
+		}
+	}
+}
