@@ -8,6 +8,7 @@ import (
 	"debug/elf"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -51,7 +52,7 @@ func run(t *testing.T, name string, args ...string) string {
 }
 
 // tests is how many tests test/run prints.
-const tests = 18
+const tests = 22
 
 // TestHook runs the tests in C with each kind of binding, under sanitizers, and for ARM in an emulator.
 //
@@ -104,6 +105,7 @@ func TestAndroid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkRules(t, r)
 	machines := map[string]elf.Machine{}
 	for _, f := range r.File {
 		if filepath.Ext(f.Name) == ".so" {
@@ -115,6 +117,16 @@ func TestAndroid(t *testing.T) {
 		if got := machines["jni/"+abi+"/libtracegen_native.so"]; got != want {
 			t.Errorf("%s: %v, want %v", abi, got, want)
 		}
+	}
+}
+
+// checkRules checks that the rules for R8 keep the names of the native methods.
+func checkRules(t *testing.T, r *zip.Reader) {
+	t.Helper()
+	rules, err := fs.ReadFile(r, "proguard.txt")
+	if err != nil || !strings.Contains(string(rules), "class dev.tracegen.runtime.detector.NativeLibrary {") ||
+		!strings.Contains(string(rules), "native <methods>;") {
+		t.Errorf("proguard.txt does not keep the native methods: %v\n%s", err, rules)
 	}
 }
 
@@ -156,8 +168,8 @@ func checkLibrary(t *testing.T, f *zip.File) elf.Machine {
 			t.Errorf("%s exports %s", f.Name, s.Name)
 		}
 	}
-	if exported != 9 {
-		t.Errorf("%s exports %d functions, want the 9 native methods", f.Name, exported)
+	if exported != 10 {
+		t.Errorf("%s exports %d functions, want the 10 native methods", f.Name, exported)
 	}
 	return lib.Machine
 }

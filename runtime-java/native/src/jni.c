@@ -79,6 +79,12 @@ NATIVE(jint, quitRemove)(JNIEnv *env, jclass type) {
 	return (jint)quit_remove();
 }
 
+NATIVE(jint, quitLook)(JNIEnv *env, jclass type) {
+	(void)env;
+	(void)type;
+	return (jint)quit_look();
+}
+
 NATIVE(jlong, quitWait)(JNIEnv *env, jclass type) {
 	(void)env;
 	(void)type;

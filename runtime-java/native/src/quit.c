@@ -1,7 +1,7 @@
 #include "quit.h"
 
 /* Read by the handler. They are written before the handler is installed. */
-static struct sigaction previous;
+static _Atomic(struct sigaction *) previous;
 static atomic_int catcher;
 static atomic_int process;
 static atomic_int pipe_read = -1, pipe_write = -1;
@@ -13,6 +13,14 @@ static _Atomic int64_t handed_on;
 static atomic_int lock;
 static int installed;
 static int unblocked;
+/* What previous points to. The other one is free: a handler may still read the one before. */
+static struct sigaction kept[2];
+
+static void keep(const struct sigaction *a) {
+	struct sigaction *next = atomic_load(&previous) == &kept[0] ? &kept[1] : &kept[0];
+	*next = *a;
+	atomic_store(&previous, next);
+}
 
 static int has_handler(const struct sigaction *a) {
 	return (a->sa_flags & SA_SIGINFO) != 0 || (a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN);
@@ -33,13 +41,14 @@ static void on_quit(int signal, siginfo_t *info, void *context) {
 	if (atomic_load(&active) && getpid() == atomic_load(&process)) {
 		note(now_nanos());
 	}
-	if (has_handler(&previous)) {
+	const struct sigaction *before = atomic_load(&previous);
+	if (has_handler(before)) {
 		atomic_fetch_add(&handed_on, 1);
 		errno = saved;
-		if ((previous.sa_flags & SA_SIGINFO) != 0) {
-			previous.sa_sigaction(signal, info, context);
+		if ((before->sa_flags & SA_SIGINFO) != 0) {
+			before->sa_sigaction(signal, info, context);
 		} else {
-			previous.sa_handler(signal);
+			before->sa_handler(signal);
 		}
 		return;
 	}
@@ -48,7 +57,7 @@ static void on_quit(int signal, siginfo_t *info, void *context) {
 		atomic_fetch_add(&handed_on, 1);
 	} else {
 		/* What would have happened without us, as soon as this handler returns and unblocks the signal. */
-		sigaction(signal, &previous, NULL);
+		sigaction(signal, before, NULL);
 		syscall(SYS_tgkill, pid, syscall(SYS_gettid), signal);
 	}
 	errno = saved;
@@ -117,6 +126,33 @@ static void unblock(void) {
 	}
 }
 
+static int put(void) {
+	struct sigaction ours;
+	memset(&ours, 0, sizeof ours);
+	ours.sa_sigaction = on_quit;
+	ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+	sigemptyset(&ours.sa_mask);
+	return sigaction(SIGQUIT, &ours, NULL) == 0;
+}
+
+/* Checks whether the handler that was installed is still there. */
+static enum quit_state look(const struct sigaction *current) {
+	if (is_ours(current)) {
+		return QUIT_OK;
+	}
+	if (has_handler(current)) {
+		return QUIT_COVERED;
+	}
+	int tid = find_catcher();
+	if (tid == 0) {
+		return QUIT_NO_CATCHER;
+	}
+	/* The handler that was there before may be gone with its library, and is not called any more. */
+	atomic_store(&catcher, tid);
+	keep(current);
+	return put() ? QUIT_RESTORED : QUIT_FAILED;
+}
+
 static enum quit_state install(void) {
 	struct sigaction current;
 	if (sigaction(SIGQUIT, NULL, &current) != 0) {
@@ -124,10 +160,12 @@ static enum quit_state install(void) {
 	}
 	if (installed) {
 		/* Left from an earlier installation, because another handler is over it, or was. */
-		int ours = is_ours(&current);
-		unblock();
-		atomic_store(&active, 1);
-		return ours ? QUIT_OK : QUIT_COVERED;
+		enum quit_state state = look(&current);
+		if (state == QUIT_OK || state == QUIT_COVERED || state == QUIT_RESTORED) {
+			unblock();
+			atomic_store(&active, 1);
+		}
+		return state == QUIT_RESTORED ? QUIT_OK : state;
 	}
 	int tid = find_catcher();
 	if (tid == 0 && !has_handler(&current)) {
@@ -138,14 +176,9 @@ static enum quit_state install(void) {
 	}
 	atomic_store(&catcher, tid);
 	atomic_store(&process, getpid());
-	previous = current;
-	struct sigaction ours;
-	memset(&ours, 0, sizeof ours);
-	ours.sa_sigaction = on_quit;
-	ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-	sigemptyset(&ours.sa_mask);
+	keep(&current);
 	atomic_store(&active, 1);
-	if (sigaction(SIGQUIT, &ours, NULL) != 0) {
+	if (!put()) {
 		atomic_store(&active, 0);
 		return QUIT_FAILED;
 	}
@@ -161,23 +194,41 @@ enum quit_state quit_install(void) {
 	return state;
 }
 
+enum quit_state quit_look(void) {
+	enum quit_state state = QUIT_FAILED;
+	struct sigaction current;
+	lock_take(&lock);
+	if (installed && sigaction(SIGQUIT, NULL, &current) == 0) {
+		state = look(&current);
+	}
+	lock_release(&lock);
+	return state;
+}
+
+/* Blocks SIGQUIT in this thread again. */
+static void block(void) {
+	if (unblocked) {
+		sigset_t quit;
+		sigemptyset(&quit);
+		sigaddset(&quit, SIGQUIT);
+		pthread_sigmask(SIG_BLOCK, &quit, NULL);
+		unblocked = 0;
+	}
+}
+
 enum quit_state quit_remove(void) {
 	enum quit_state state = QUIT_OK;
 	lock_take(&lock);
 	atomic_store(&active, 0);
 	struct sigaction current;
-	if (installed && (sigaction(SIGQUIT, NULL, &current) != 0 || !is_ours(&current))) {
+	if (installed && (sigaction(SIGQUIT, NULL, &current) != 0 || (!is_ours(&current) && has_handler(&current)))) {
 		state = QUIT_COVERED;
 	} else if (installed) {
 		/* First block, then restore: a signal in between must not meet the default action, which ends the process. */
-		if (unblocked) {
-			sigset_t quit;
-			sigemptyset(&quit);
-			sigaddset(&quit, SIGQUIT);
-			pthread_sigmask(SIG_BLOCK, &quit, NULL);
-			unblocked = 0;
+		block();
+		if (is_ours(&current)) {
+			sigaction(SIGQUIT, atomic_load(&previous), NULL);
 		}
-		sigaction(SIGQUIT, &previous, NULL);
 		installed = 0;
 	}
 	lock_release(&lock);

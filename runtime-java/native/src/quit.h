@@ -18,6 +18,8 @@ enum quit_state {
 	QUIT_FAILED = 2,
 	/* Another library has installed its handler over ours. Ours runs only if that one calls it. */
 	QUIT_COVERED = 3,
+	/* There was no handler any more, because another library had restored an action of its own: ours is back. */
+	QUIT_RESTORED = 4,
 };
 
 /* Installs the handler, and unblocks SIGQUIT in the calling thread, which must be the main thread. */
@@ -25,10 +27,18 @@ enum quit_state quit_install(void);
 
 /*
  * Blocks SIGQUIT in the calling thread again if quit_install has unblocked it, and restores the handler that was there
- * before. If another library has installed a handler over ours, both stay as they are, ours goes on to hand signals
- * on, and the result is QUIT_COVERED. To be called in the thread that has called quit_install.
+ * before. If there is no handler any more, nothing is restored. If another library has installed a handler over ours,
+ * both stay as they are, ours goes on to hand signals on, and the result is QUIT_COVERED. To be called in the thread
+ * that has called quit_install.
  */
 enum quit_state quit_remove(void);
+
+/*
+ * Checks, while it is on, whether the handler is still there. If the default action or "ignore" is in its place, which
+ * would end the process or lose the signal, it installs the handler again (QUIT_RESTORED), and hands signals on to the
+ * Signal Catcher from then on. Without a Signal Catcher it does not (QUIT_NO_CATCHER). On any thread.
+ */
+enum quit_state quit_look(void);
 
 /*
  * Waits for the next signal and returns when it came, in CLOCK_MONOTONIC; 0 after quit_wake. For one thread at a time.

@@ -184,17 +184,24 @@ static void after_receive(int fd, const void *bytes, ssize_t n, int peek) {
 	errno = saved;
 }
 
-/* Is called after the message was sent, with the time before: the answer is not late because sending blocks. */
+/*
+ * Is called after the message was sent, with the time before: the answer is not late because sending blocks. Makes no
+ * system call, so that errno stays.
+ */
 static void after_send(int fd, const void *bytes, ssize_t n, int64_t now) {
 	if (n > 0 && now != 0) {
-		int saved = errno;
 		sent(fd, bytes, n, now);
-		errno = saved;
 	}
 }
 
 static int64_t send_time(void) {
-	return atomic_load_explicit(&active, memory_order_acquire) ? now_nanos() : 0;
+	if (!atomic_load_explicit(&active, memory_order_acquire)) {
+		return 0;
+	}
+	int saved = errno;
+	int64_t now = now_nanos();
+	errno = saved;
+	return now;
 }
 
 /* Copies the first bytes of a message in several pieces. */

@@ -107,7 +107,14 @@ public final class NativeProof {
         Properties settings = new Properties();
         settings.setProperty("native-touch.slow-millis", "50");
         detectors.add(new NativeTouch(settings));
-        detectors.add(new NativeQuit(null));
+        Anr anr = Anr.create(settings, new AnrEvidence() {
+            @Override
+            public State state() {
+                return null;
+            }
+        });
+        detectors.add(anr);
+        detectors.add(new NativeQuit(anr));
         detectors.set("native-touch", true);
         if (args[0].equals("unsupported")) {
             await(recorder, "native-touch", "not available: " + args[1]);
@@ -120,10 +127,15 @@ public final class NativeProof {
         detectors.set("sigquit", true);
         await(recorder, "sigquit", Detectors.ON);
         for (int k = 0; k < 20; k++) {
+            if (k == 19) { // The last one only: that detector takes another one within 20 seconds for the same.
+                detectors.set("anr", true);
+                await(recorder, "anr", Detectors.ON);
+            }
             long before = System.nanoTime();
             quit();
             Incident i = next("sigquit");
             check(i.beginNanos >= before && i.beginNanos <= System.nanoTime(), "the time of the signal");
+            check((k == 19 ? "none" : "null").equals(String.valueOf(i.facts.get("confirmed-by"))), "confirmed " + i);
         }
         detectors.set("sigquit", false);
         await(recorder, "sigquit", Detectors.OFF);

@@ -6,6 +6,8 @@ import dev.tracegen.runtime.detector.Anr;
 import dev.tracegen.runtime.detector.Detector;
 import dev.tracegen.runtime.detector.Detectors;
 import dev.tracegen.runtime.detector.Hold;
+import dev.tracegen.runtime.detector.NativeQuit;
+import dev.tracegen.runtime.detector.NativeTouch;
 import dev.tracegen.runtime.detector.SteadySamples;
 import dev.tracegen.runtime.detector.SyncBarrier;
 import dev.tracegen.runtime.detector.Watchdog;
@@ -99,7 +101,22 @@ final class DetectorTable {
         new Entry("anr", "lag-millis", MILLIS) {
             @Override
             Detector create(Session session, Context context, Properties settings) {
-                return Anr.create(settings, new ErrorState(context));
+                Anr anr = Anr.create(settings, new ErrorState(context));
+                session.anr(anr);
+                return anr;
+            }
+        };
+        // Behind anr, which confirms what a signal means while it is on.
+        new Entry("sigquit") {
+            @Override
+            Detector create(Session session, Context context, Properties settings) {
+                return new NativeQuit(session.anr());
+            }
+        };
+        new Entry("native-touch", "slow-millis", MILLIS) {
+            @Override
+            Detector create(Session session, Context context, Properties settings) {
+                return new NativeTouch(settings);
             }
         };
         new Entry("frames", "dropped", "1..100000") {

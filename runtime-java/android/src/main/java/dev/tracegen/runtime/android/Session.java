@@ -10,6 +10,7 @@ import dev.tracegen.runtime.PostedBy;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.ThreadTrace;
+import dev.tracegen.runtime.detector.Anr;
 import dev.tracegen.runtime.detector.Detectors;
 import dev.tracegen.runtime.detector.ThreadSchedule;
 import java.io.File;
@@ -46,6 +47,9 @@ final class Session implements Runnable {
     /** Made when the first detector is switched on, with the detectors' thread. Set by the thread of Background. */
     private volatile Detectors detectors;
 
+    /** Set and read while the detectors are created, on the thread of Background; null if it could not be created. */
+    private Anr anr;
+
     /** The other Loopers. Guarded by itself. It keeps no Looper alive. */
     private final WeakHashMap<Looper, Watched> others = new WeakHashMap<Looper, Watched>();
 
@@ -74,6 +78,16 @@ final class Session implements Runnable {
     /** Returns what the activities do. */
     ActivityEvents activities() {
         return activities;
+    }
+
+    /** Keeps the detector anr for {@link #anr()}. */
+    void anr(Anr detector) {
+        anr = detector;
+    }
+
+    /** Returns the detector anr, which gets the signals that sigquit notices; null if it could not be created. */
+    Anr anr() {
+        return anr;
     }
 
     /** Begins. To be called once. */

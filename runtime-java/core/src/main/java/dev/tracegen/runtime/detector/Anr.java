@@ -22,7 +22,7 @@ import java.util.TreeSet;
  * <p>The question to the system may take long, so that a thread of its own asks it, at most one at a time. That thread
  * lives no longer than the question. Nothing else runs on it.
  */
-public final class Anr extends Watcher {
+public final class Anr extends Watcher implements QuitListener {
     private static final String STATED = "process-error-state";
     private static final String WAITS = "waiting-message";
 
@@ -97,17 +97,21 @@ public final class Anr extends Watcher {
      * Does nothing while this detector is off.
      *
      * @param nanos when the signal came, in {@link dev.tracegen.runtime.Platform#nanoTime}
+     * @return false if this detector is off
      */
-    public void quitSignal(final long nanos) {
+    @Override
+    public boolean quitSignal(final long nanos) {
         final Environment e = active;
-        if (e != null) {
-            e.at(e.nanoTime(), new Runnable() {
-                @Override
-                public void run() {
-                    signalCame(nanos);
-                }
-            });
+        if (e == null) {
+            return false;
         }
+        e.at(e.nanoTime(), new Runnable() {
+            @Override
+            public void run() {
+                signalCame(nanos);
+            }
+        });
+        return true;
     }
 
     @Override

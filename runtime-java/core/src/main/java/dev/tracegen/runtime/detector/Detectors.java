@@ -7,13 +7,14 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The detectors of a recorder. Each is switched on and off by its name, at any time and on any thread. A detector that
  * fails five times is switched off; the app goes on.
  */
 public final class Detectors {
-    /** The state of a detector that is on. */
+    /** The state of a detector that is on. A colon and text follow if it does not see all, see Environment.limit. */
     public static final String ON = "on";
 
     /** The state of a detector that is off. */
@@ -164,6 +165,16 @@ public final class Detectors {
         } catch (Throwable failure) {
             recorder.platform().log("the detector " + e.detector.name() + " cannot be switched off properly: "
                     + failure);
+        }
+    }
+
+    /** Sets what follows "on" in the state of a detector that is on; nothing if null. */
+    void limit(Detector detector, @Nullable String limit) {
+        Entry e = entries.get(detector.name());
+        String state = limit == null ? ON : ON + ": " + limit;
+        if (e != null && e.environment != null && !state.equals(e.state)) {
+            e.state = state;
+            publish();
         }
     }
 

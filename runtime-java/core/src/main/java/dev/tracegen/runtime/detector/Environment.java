@@ -4,6 +4,7 @@ import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.Recorder;
 import java.util.HashSet;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** What a detector may use while it is on. One for each time that a detector is switched on. */
 public final class Environment {
@@ -93,6 +94,18 @@ public final class Environment {
      */
     public Incident.Builder incident(String kind) {
         return recorder.incident(detector.name(), kind).thread(loop.trace());
+    }
+
+    /**
+     * Sets what the detector's state in the recording and in reports adds to "on". Nothing happens if the detector was
+     * switched off. On the detectors' thread only.
+     *
+     * @param limit what keeps the detector from seeing all that it should see; null if it sees all
+     */
+    public void limit(@Nullable String limit) {
+        if (!ended) {
+            detectors.limit(detector, limit);
+        }
     }
 
     /** Ends all work of the detector, and cancels what waits. */

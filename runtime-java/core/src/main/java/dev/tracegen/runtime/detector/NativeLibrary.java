@@ -8,6 +8,10 @@ final class NativeLibrary {
     static final int QUIT_OK = 0;
     static final int QUIT_NO_CATCHER = 1;
     static final int QUIT_COVERED = 3;
+    static final int QUIT_RESTORED = 4;
+
+    private static final String NAME = "tracegen_native";
+    private static final String ABSENT = "the native library is not in this app";
 
     private static boolean loaded;
 
@@ -18,13 +22,21 @@ final class NativeLibrary {
     static synchronized @Nullable String load() {
         if (!loaded) {
             try {
-                System.loadLibrary("tracegen_native");
+                System.loadLibrary(NAME);
             } catch (Throwable e) {
-                return "the library tracegen_native cannot be loaded: " + e.getMessage();
+                String message = String.valueOf(e.getMessage());
+                return isAbsent(message) ? ABSENT : "the native library cannot be loaded: " + message;
             }
             loaded = true;
         }
         return null;
+    }
+
+    /** Reports whether a message of Android or of HotSpot says that there is no file of the library. */
+    static boolean isAbsent(String message) {
+        String file = '"' + System.mapLibraryName(NAME) + '"';
+        return message.contains("couldn't find " + file) || message.contains("library " + file + " not found")
+                || message.startsWith("no " + NAME + " in ");
     }
 
     /** Sets counts to the number of libraries, of slots hooked, covered and skipped, and whether some are packed. */
@@ -43,6 +55,9 @@ final class NativeLibrary {
     static native int quitInstall();
 
     static native int quitRemove();
+
+    /** Checks whether the handler is still there, and installs it again over a default action. */
+    static native int quitLook();
 
     /** Waits for a signal and returns its time, or 0 after {@link #quitWake}. */
     static native long quitWait();

@@ -12,6 +12,9 @@ public final class NativeQuit extends Detector {
     /** The name of the detector. */
     public static final String NAME = "sigquit";
 
+    /** How often the detector checks that its handler is still there. */
+    private static final long LOOK_NANOS = 5000000000L;
+
     /** The thread that waits for signals. There is one as long as the process lives, once a detector was on. */
     private static Thread waiter;
 
@@ -20,6 +23,9 @@ public final class NativeQuit extends Detector {
 
     private final @Nullable QuitListener listener;
     private volatile Environment environment;
+
+    /** The limit that was logged last; null for none. Used on the detectors' thread. */
+    private String said;
 
     /**
      * Creates a detector that is off. It loads the native library when it is switched on, not before.
@@ -39,6 +45,7 @@ public final class NativeQuit extends Detector {
     @Override
     protected void start(final Environment e) {
         environment = e;
+        said = null;
         active = this;
         boolean posted = e.loop.post(new Runnable() {
             @Override
@@ -51,21 +58,59 @@ public final class NativeQuit extends Detector {
         }
     }
 
-    private void install(Environment e) {
+    private void install(final Environment e) {
         if (active != this || environment != e) {
             return; // Switched off meanwhile.
         }
-        int state = NativeLibrary.quitInstall();
-        if (state != NativeLibrary.QUIT_OK && state != NativeLibrary.QUIT_COVERED) {
-            e.recorder.platform().log("the detector sigquit does nothing: " + (state == NativeLibrary.QUIT_NO_CATCHER
-                    ? "this process has no thread \"Signal Catcher\"" : "the handler cannot be installed"));
+        final int state = NativeLibrary.quitInstall();
+        if (state == NativeLibrary.QUIT_OK || state == NativeLibrary.QUIT_COVERED) {
+            listen();
+        }
+        e.at(e.nanoTime(), new Runnable() {
+            @Override
+            public void run() {
+                looked(e, state);
+            }
+        });
+    }
+
+    /** Says what keeps the detector from seeing signals, and looks again later. On the detectors' thread. */
+    private void looked(final Environment e, int state) {
+        if (state == NativeLibrary.QUIT_RESTORED) {
+            e.recorder.platform().log("another library has taken away the handler of SIGQUIT of the detector sigquit, "
+                    + "which has installed it again");
+        }
+        String limit = limit(state);
+        if (limit != null && !limit.equals(said)) {
+            e.recorder.platform().log("the detector sigquit: " + limit);
+        }
+        said = limit;
+        e.limit(limit);
+        if (state != NativeLibrary.QUIT_OK && state != NativeLibrary.QUIT_COVERED
+                && state != NativeLibrary.QUIT_RESTORED) {
             return;
         }
-        if (state == NativeLibrary.QUIT_COVERED) {
-            e.recorder.platform().log("another library has put its handler of SIGQUIT over that of the detector "
-                    + "sigquit, which sees the signals that it passes on");
+        e.at(e.nanoTime() + LOOK_NANOS, new Runnable() {
+            @Override
+            public void run() {
+                looked(e, NativeLibrary.quitLook());
+            }
+        });
+    }
+
+    private static @Nullable String limit(int state) {
+        switch (state) {
+            case NativeLibrary.QUIT_OK:
+            case NativeLibrary.QUIT_RESTORED:
+                return null;
+            case NativeLibrary.QUIT_COVERED:
+                return "another library has put its handler of SIGQUIT over ours, so that only signals that it passes "
+                        + "on are seen";
+            case NativeLibrary.QUIT_NO_CATCHER:
+                return "nothing is seen, because this process has no thread \"Signal Catcher\"";
+            default:
+                return "nothing is seen, because the handler of SIGQUIT cannot be installed";
         }
-        listen();
     }
 
     private static synchronized void listen() {

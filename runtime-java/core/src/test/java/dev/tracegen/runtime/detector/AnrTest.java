@@ -3,7 +3,9 @@ package dev.tracegen.runtime.detector;
 import static dev.tracegen.runtime.detector.World.MILLI;
 import static dev.tracegen.runtime.detector.World.SECOND;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.PendingMessage;
@@ -172,7 +174,7 @@ class AnrTest {
 
     @Test
     void aSignalIsReportedAtOnceAndConfirmedWithinTwentySeconds() throws Exception {
-        anr.quitSignal(schedule.nanoTime());
+        assertTrue(anr.quitSignal(schedule.nanoTime()));
         schedule.advance(15 * SECOND);
         state = new AnrEvidence.State("ANR executing service x/.Y", "at 1");
         schedule.advance(60 * SECOND);
@@ -193,7 +195,7 @@ class AnrTest {
     void aSignalWhileTheDetectorIsOffDoesNothing() throws Exception {
         world.detectors.set("anr", false);
         schedule.advance(0);
-        anr.quitSignal(schedule.nanoTime());
+        assertFalse(anr.quitSignal(schedule.nanoTime()), "the caller reports the signal itself");
         schedule.advance(60 * SECOND);
         assertEquals(0, world.stop().size());
     }

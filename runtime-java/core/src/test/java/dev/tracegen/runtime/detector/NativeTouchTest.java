@@ -1,7 +1,6 @@
 package dev.tracegen.runtime.detector;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tracegen.runtime.Incident;
@@ -200,8 +199,7 @@ class NativeTouchTest {
     @Test
     void libraryThatIsMissingIsNamed() {
         String why = new NativeTouch(new Properties()).unavailable();
-        assertTrue(why.startsWith("the library tracegen_native cannot be loaded: "), why);
+        assertEquals("the native library is not in this app", why);
         assertEquals(why, new NativeQuit(null).unavailable());
-        assertFalse(why.contains("null"));
     }
 }
