@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,10 +27,22 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// clock is a clock that tests set.
-type clock struct{ now time.Time }
+// clock is a clock that tests set, also while a store reads it.
+type clock struct{ now atomic.Pointer[time.Time] }
 
-func (c *clock) read() time.Time { return c.now }
+func newClock() *clock {
+	c := new(clock)
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	c.now.Store(&now)
+	return c
+}
+
+func (c *clock) read() time.Time { return *c.now.Load() }
+
+func (c *clock) addDays(days int) {
+	now := c.read().AddDate(0, 0, days)
+	c.now.Store(&now)
+}
 
 // openStore opens a store that writes nothing as Parquet until it is closed.
 func openStore(t testing.TB, dir string, o Options) *Store {
@@ -488,7 +501,7 @@ func rowsBelow(t testing.TB, dir string) (found []string) {
 // comes, and what is too old is removed, with the IDs.
 func TestUpkeep(t *testing.T) {
 	dir := t.TempDir()
-	c := &clock{time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+	c := newClock()
 	var names *analysis.Names
 	add := func(ids ...string) (added int) {
 		t.Helper()
@@ -521,13 +534,13 @@ func TestUpkeep(t *testing.T) {
 	names = testNames(t)
 	add()
 	want("the mapping has come", 2, "aa-s1-0 com.example.feed.Feed.load true", "aa-s2-0 com.example.feed.Feed.load true")
-	c.now = c.now.AddDate(0, 0, 1)
+	c.addDays(1)
 	if add("aa-s1-0", "aa-s3-0") != 1 {
 		t.Error("a report of yesterday is new")
 	}
 	want("merged", 2, "aa-s1-0 com.example.feed.Feed.load true", "aa-s2-0 com.example.feed.Feed.load true",
 		"aa-s3-0 com.example.feed.Feed.load true")
-	c.now = c.now.AddDate(0, 0, 2)
+	c.addDays(2)
 	if add("aa-s3-0") != 0 {
 		t.Error("the ID is forgotten")
 	}
@@ -541,7 +554,7 @@ func TestUpkeep(t *testing.T) {
 func TestInterruptedMerge(t *testing.T) {
 	for step := range 3 {
 		dir := t.TempDir()
-		c := &clock{time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+		c := newClock()
 		for _, id := range []string{"aa-s1-0", "aa-s2-0"} {
 			s := openStore(t, dir, Options{Now: c.read})
 			if _, err := s.Add([]Accepted{{id, "com.a", "ab", line(id, "com.a", "ab")}}); err != nil {
@@ -595,7 +608,7 @@ func TestInterruptedMerge(t *testing.T) {
 // in the database, beside a file to merge it with on the next day: its reports must not be merged and written again.
 func TestSegmentThatIsWrittenAgain(t *testing.T) {
 	dir := t.TempDir()
-	c := &clock{time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)}
+	c := newClock()
 	s := openStore(t, dir, Options{Now: c.read})
 	if _, err := s.Add([]Accepted{{"aa-s1-0", "com.a", "ab", line("aa-s1-0", "com.a", "ab")}}); err != nil {
 		t.Fatal(err)
@@ -614,7 +627,7 @@ func TestSegmentThatIsWrittenAgain(t *testing.T) {
 	if err := os.CopyFS(killed, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
-	c.now = c.now.AddDate(0, 0, 1)
+	c.addDays(1)
 	if err := openStore(t, killed, Options{Now: c.read}).Close(); err != nil {
 		t.Fatal(err)
 	}
