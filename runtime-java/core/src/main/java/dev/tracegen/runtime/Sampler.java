@@ -295,7 +295,8 @@ final class Sampler implements Runnable {
     /**
      * Sees to it that the records of an incident are handed over before it. A reader takes the records of a thread in
      * the order of their numbers. So a stall that ended before comes first, and the records of a message that is still
-     * running are copied from its begin on, for it may become a stall.
+     * running are copied from its begin on, for it may become a stall. If every record is written, an incident that is
+     * found before the writer has begun is written before its records: it does not wait, because the disk may be slow.
      */
     private void copyRecords(Incident i) {
         ThreadTrace t = i.trace;
