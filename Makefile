@@ -31,9 +31,8 @@ man:
 deps:
 	@.ci/deps
 
-# Three packages at a time, whatever the number of processors: the tests on Android's classes wait most of their time.
 test: deps
-	TRACEGEN_CORPUS=$${TRACEGEN_CORPUS:-small} TRACEGEN_BUILDS=$${TRACEGEN_BUILDS:-small} .ci/gotest -p 3 -timeout 18m ./...
+	TRACEGEN_CORPUS=$${TRACEGEN_CORPUS:-small} TRACEGEN_BUILDS=$${TRACEGEN_BUILDS:-small} .ci/gotest -timeout 18m ./...
 
 # TRACEGEN_BUILDS_RUN is a pattern of tests. One package at a time: a build uses all processors.
 builds: deps
