@@ -24,21 +24,7 @@ import (
 )
 
 // endToEndSettings make stalls of 900 ms reach each threshold, and send reports at once.
-const endToEndSettings = `slow=300
-slow-idle=300
-slow-input=300
-sync-barrier.poll-millis=100
-sync-barrier.age-millis=200
-watchdog.poll-millis=250
-short-polls.poll-millis=100
-hold.millis=300
-steady-samples.threshold-millis=300
-steady-samples.interval-millis=50
-anr.lag-millis=300
-startup.slow-cold=300
-startup.slow-warm=300
-startup.slow-hot=300
-upload-network=any
+const endToEndSettings = matrixSettings + `upload-network=any
 upload-wait=0
 upload-enough=1
 upload-per-key=1000

@@ -20,21 +20,21 @@ const (
 )
 
 // matrixSettings are the defaults, shortened in proportion, so that a stall of 900 ms is far above each threshold.
-const matrixSettings = `slow = 300
-slow-idle = 300
-slow-input = 300
-input-events = true
-sync-barrier.poll-millis = 100
-sync-barrier.age-millis = 200
-watchdog.poll-millis = 250
-short-polls.poll-millis = 100
-hold.millis = 300
-steady-samples.threshold-millis = 300
-steady-samples.interval-millis = 50
-anr.lag-millis = 300
-startup.slow-cold = 300
-startup.slow-warm = 300
-startup.slow-hot = 300
+const matrixSettings = `slow=300
+slow-idle=300
+slow-input=300
+input-events=true
+sync-barrier.poll-millis=100
+sync-barrier.age-millis=200
+watchdog.poll-millis=250
+short-polls.poll-millis=100
+hold.millis=300
+steady-samples.threshold-millis=300
+steady-samples.interval-millis=50
+anr.lag-millis=300
+startup.slow-cold=300
+startup.slow-warm=300
+startup.slow-hot=300
 `
 
 // TestDetectorMatrix makes each kind of stall on each version while all detectors are on, and compares what they saw
