@@ -121,9 +121,6 @@ type Code struct {
 // codeHeader is the length of what stands before the code array: max_stack, max_locals and code_length.
 const codeHeader = 8
 
-// firstWideCodeMinor is the first minor version of major version 45 in which Code has the layout of JVMS 4.7.3.
-const firstWideCodeMinor = 3
-
 // Code decodes the Code attribute of method m of this class; ok is false if m has none (abstract and native
 // methods). A second Code attribute is an error, as for every JVM (JVMS 4.7.3).
 func (c *Class) Code(m *Member) (code Code, ok bool, err error) {
@@ -146,11 +143,6 @@ func (c *Class) ReadCode(m *Member, code *Code) (ok bool, err error) {
 		if other := &m.Attributes[i]; other.Offset != a.Offset && other.Name == "Code" {
 			return fail(other.Offset, "a second Code attribute")
 		}
-	}
-	// Before 45.3, max_stack and max_locals had one byte and code_length two. Nothing released is known to hold
-	// such code, which would be misread below.
-	if c.major == MinMajor && c.minor < firstWideCodeMinor {
-		return fail(a.Offset, "Code of version %d.%d has a layout that is not supported", c.major, c.minor)
 	}
 	info := a.Info
 	if len(info) < codeHeader {

@@ -379,19 +379,6 @@ func sampleClasses(t testing.TB) map[string][]byte {
 	return classes
 }
 
-// TestCodeBeforeWide checks that Code of the layout before 45.3 is refused rather than misread.
-func TestCodeBeforeWide(t *testing.T) {
-	for _, minor := range []uint16{0, 2, 3} {
-		s := everything()
-		s.minor, s.major = minor, 45
-		c := parse(t, s.bytes())
-		_, ok, err := c.Code(&c.Methods()[0])
-		if refused := minor < 3; refused != (err != nil) || refused == ok {
-			t.Errorf("45.%d: ok %v, %v", minor, ok, err)
-		}
-	}
-}
-
 // TestReadCodeForgets checks that ReadCode of a method without code leaves nothing of the code that was read
 // before.
 func TestReadCodeForgets(t *testing.T) {

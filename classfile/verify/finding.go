@@ -13,6 +13,10 @@ type Finding struct {
 	Note               bool   // HotSpot links the class all the same: the JVMS is stricter
 }
 
+// RuleLimit is the Rule of a finding that says that the check of a class or method was not finished, because it would
+// take more steps or memory than the checker allows. The class may be correct.
+const RuleLimit = "limit"
+
 // String returns the finding as one line: CLASS#METHOD(DESCRIPTOR)@OFFSET: RULE: expected WANT, found GOT.
 func (f Finding) String() string {
 	place := f.Class

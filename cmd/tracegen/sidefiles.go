@@ -104,6 +104,7 @@ func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 		LeftOut:     result.LeftOut,
 		Introduced:  result.Introduced,
 		PreExisting: result.PreExisting,
+		Unchecked:   result.Unchecked,
 		Planned:     i.planned,
 		DryRun:      i.dryRun,
 	}

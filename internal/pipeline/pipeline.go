@@ -148,6 +148,7 @@ type Result struct {
 	Lines    []mapping.SourceLine // of every traced method of which it is known, if asked for
 
 	Introduced  int      // classes that came out wrong and stay as they were: a fault of tracegen
+	Unchecked   int      // classes that stay as they were because a check reached its limit
 	PreExisting int      // classes that were wrong before and are left as they came
 	Unknown     []string // classes that the type checker could not find, sorted, in internal form
 	Tolerated   []string // faults, sorted, of classes that have them still: they show only beside this machine's JDK

@@ -127,6 +127,7 @@ func resultOf(d *plan.Draft, inputs []Input, merge string, t *totals) *Result {
 	}
 	result := countsOf(d, at, inputs, merge, t)
 	result.Introduced, result.PreExisting, result.LeftOut = d.Introduced, d.PreExisting, d.LeftOut
+	result.Unchecked = d.Unchecked
 	result.Skipped = func(yield func(Skipped) bool) { eachSkipped(d, inputs, t, yield) }
 	return result
 }

@@ -76,7 +76,11 @@ func scanWarnings(facts []*scan.Class) (warnings []string) {
 		if c.Warning != "" {
 			warnings = append(warnings, c.At.Where()+c.Warning)
 		}
-		if c.Rejection != nil && !c.Rejection.PreExisting {
+		switch {
+		case c.Rejection == nil || c.Rejection.PreExisting:
+		case c.Rejection.Unchecked:
+			warnings = append(warnings, c.At.Where()+": "+plan.UncheckedText+": "+c.Rejection.Detail)
+		default:
 			warnings = append(warnings, c.At.Where()+": the rewritten class fails a check, and the class will be "+
 				"written unchanged; please report this: "+c.Rejection.Detail)
 		}

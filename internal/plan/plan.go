@@ -105,6 +105,9 @@ type Failure struct {
 	Refusals  []scan.Refusal  // methods that have no room for their calls, though others of the class may
 }
 
+// UncheckedText is what a warning says of a class for which a [scan.Rejection] has Unchecked.
+const UncheckedText = "a check of the rewritten class reached its limit, and the class is written unchanged"
+
 // Draft is all decisions but IDs.
 type Draft struct {
 	ByNames
@@ -114,6 +117,8 @@ type Draft struct {
 	// Introduced counts classes that came out wrong and are left as they were, PreExisting those that were wrong
 	// before.
 	Introduced, PreExisting int
+	// Unchecked counts classes that are left as they were because a check of the rewritten class reached its limit.
+	Unchecked int
 
 	options    *Options
 	facts      []*scan.Class
@@ -268,11 +273,15 @@ func (d *Draft) Without(failures map[int]Failure) *Draft {
 			continue
 		}
 		detail := failure.Rejection.Detail
-		if !failure.Rejection.PreExisting {
+		switch {
+		case failure.Rejection.Unchecked:
+			next.Unchecked++
+			next.warn("%s: %s: %s", c.At.Where(), UncheckedText, detail)
+		case !failure.Rejection.PreExisting:
 			next.Introduced++
 			next.warn("%s: the rewritten class failed a check, and the class is written unchanged; please report "+
 				"this: %s", c.At.Where(), detail)
-		} else {
+		default:
 			next.PreExisting++
 			if broken[c.At.Container.Input]++; broken[c.At.Container.Input] == 1 {
 				first[c.At.Container.Input] = c.At.Where() + ": " + detail

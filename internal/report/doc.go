@@ -19,7 +19,7 @@
 //	runtime    input (a name), output and version of the built-in runtime, if the run added it; no number counts it
 //	totals     the sums of the numbers of inputs
 //	verification  introduced: number of rewritten classes that were rejected; preExisting: number of classes that were
-//	           left as they are because of pre-existing findings
+//	           left as they are because of pre-existing findings; unchecked: because a check reached its limit
 //	guards     the enabled guards: guard, expected, actual (both for people), failed, limit and value (numbers, or
 //	           digests), unit (percent, ratio, classes, "classes and methods", or digest)
 //	packages   by name: package, traced (methods with an ID), skipped, calls (inserted), addedBytes

@@ -35,14 +35,17 @@ func (r *Run) GuardIntroduced() Guard {
 		Failed: r.Introduced > 0, Limit: 0, Value: r.Introduced, Unit: "classes"}
 }
 
-// GuardUnverifiable fails if a class was left as it is because a check failed, after rewriting or before.
+// GuardUnverifiable fails if a class was left as it is because a check failed, after rewriting or before, or did not end.
 func (r *Run) GuardUnverifiable() Guard {
 	methods := r.totalReasons()[filter.ReasonUnverifiable]
-	left := r.Introduced + r.PreExisting
+	left := r.leftAsTheyAre()
 	return Guard{Name: "unverifiable", Expected: "none",
 		Actual: fmt.Sprintf("classes left as they are: %d, methods in them: %d", left, methods),
 		Failed: left+methods > 0, Limit: 0, Value: left + methods, Unit: "classes and methods"}
 }
+
+// leftAsTheyAre returns the number of classes that the checks kept from being rewritten.
+func (r *Run) leftAsTheyAre() int { return r.Introduced + r.PreExisting + r.Unchecked }
 
 // GuardGrowth fails if the class files, uncompressed, grow by more than this percentage.
 func (r *Run) GuardGrowth(percent float64) Guard {

@@ -64,6 +64,7 @@ type counts struct {
 type verifiedPart struct {
 	Introduced  int `json:"introduced"`
 	PreExisting int `json:"preExisting"`
+	Unchecked   int `json:"unchecked"`
 }
 
 type guardPart struct {
@@ -116,7 +117,7 @@ func (r *Run) WriteJSON(w io.Writer) error {
 		Inputs:   make([]inputPart, len(r.Inputs)),
 		Runtime:  r.Runtime,
 		Totals:   r.countsOf(r.total(), r.totalReasons()),
-		Verified: verifiedPart{r.Introduced, r.PreExisting},
+		Verified: verifiedPart{r.Introduced, r.PreExisting, r.Unchecked},
 		Guards:   []guardPart{}, // written as an empty list, not as null
 		Packages: r.packageParts(),
 		Focus:    []focusPart{},

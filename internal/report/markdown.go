@@ -65,9 +65,9 @@ func (r *Run) markdownNumbers(b *bufio.Writer) {
 	}
 	row("mapping", "%s, digest <code>%s</code>, %s%s", markdown(r.MappingFile), r.Mapping.Digest(),
 		count(r.Mapping.Headroom(), "ID left", "IDs left"), r.retiredIDs())
-	if r.Introduced+r.PreExisting > 0 {
-		row("classes left as they are", "%d rejected after rewriting, %d with pre-existing findings", r.Introduced,
-			r.PreExisting)
+	if r.leftAsTheyAre() > 0 {
+		row("classes left as they are", "%d rejected after rewriting, %d with pre-existing findings%s", r.Introduced,
+			r.PreExisting, r.uncheckedClasses())
 	}
 	if r.DryRun {
 		row("dry run", "nothing was written")

@@ -42,6 +42,8 @@ type Run struct {
 	// Introduced is the number of rewritten classes that were rejected, PreExisting the number of classes that were
 	// left as they are because of pre-existing findings.
 	Introduced, PreExisting int
+	// Unchecked is the number of classes that were left as they are because a check reached its limit.
+	Unchecked int
 	// Planned is true for scan and assign, which write no classes: the sizes of outputs and the number of calls are
 	// unknown.
 	Planned bool

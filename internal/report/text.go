@@ -59,9 +59,9 @@ func (r *Run) WriteSummary(w io.Writer, every bool) error {
 		fmt.Fprintf(b, "mapping: %s, %s, digest %s, %d IDs left%s\n", Printable(r.MappingFile),
 			count(r.Mapping.Len(), "method", "methods"), r.Mapping.Digest(), r.Mapping.Headroom(), r.retiredIDs())
 	}
-	if r.Introduced+r.PreExisting > 0 {
-		fmt.Fprintf(b, "classes left as they are: %d rejected after rewriting, %d with pre-existing findings\n",
-			r.Introduced, r.PreExisting)
+	if r.leftAsTheyAre() > 0 {
+		fmt.Fprintf(b, "classes left as they are: %d rejected after rewriting, %d with pre-existing findings%s\n",
+			r.Introduced, r.PreExisting, r.uncheckedClasses())
 	}
 	if r.DryRun {
 		b.WriteString("dry run: nothing was written\n")
@@ -143,4 +143,12 @@ func Printable(text string) string {
 // hidden reports whether Printable escapes the character. U+FFFD stands for bytes that are not UTF-8.
 func hidden(c rune) bool {
 	return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c == utf8.RuneError || c == '\u2028' || c == '\u2029'
+}
+
+// uncheckedClasses continues a list of reasons why classes are left as they are.
+func (r *Run) uncheckedClasses() string {
+	if r.Unchecked == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d too large for the checks", r.Unchecked)
 }

@@ -72,6 +72,7 @@ type RuntimeFaults struct {
 type Rejection struct {
 	Detail      string
 	PreExisting bool // the original has the fault too
+	Unchecked   bool // no fault was found, but a check reached its limit (verify.RuleLimit)
 }
 
 // Refusal is a method that has no room for its calls: its index in the class file, and the decision that follows.

@@ -181,14 +181,14 @@ func (p *packer) class(c *Class) {
 
 // PackRejection writes a rejection.
 func PackRejection(k *wire.Packer, r *Rejection) {
-	k.Flags(r.PreExisting)
+	k.Flags(r.PreExisting, r.Unchecked)
 	k.Text(r.Detail)
 }
 
 // UnpackRejection reads what [PackRejection] has written.
 func UnpackRejection(u *wire.Unpacker) *Rejection {
 	r := &Rejection{}
-	u.Flags(&r.PreExisting)
+	u.Flags(&r.PreExisting, &r.Unchecked)
 	r.Detail = u.Text()
 	return r
 }

@@ -29,7 +29,7 @@ func fullClass(t *testing.T, in *input.Container) *Class {
 		Runtime: &RuntimeFaults{"with", "plain"}, Stripped: true, Foreign: true, Untouched: true, Stamped: true,
 		Untried: true,
 		Sum:     1<<63 + 5, Calls: calls, Rejection: &Rejection{"found",
-			true}, FocusRejection: &Rejection{Detail: "found too"},
+			true, true}, FocusRejection: &Rejection{Detail: "found too"},
 	}
 	v := reflect.ValueOf(*c)
 	for i := range v.NumField() {

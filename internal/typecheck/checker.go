@@ -1,6 +1,7 @@
 package typecheck
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -76,6 +77,9 @@ func (c *Checker) Check(class int, original, rewritten *classfile.Class) *scan.R
 		return nil
 	}
 	if found := views.checkPortably(class, rewritten).Findings; len(found) > 0 {
+		if i := slices.IndexFunc(found, isLimit); i >= 0 {
+			return &scan.Rejection{Detail: found[i].String(), Unchecked: true}
+		}
 		if before := views.checkPortably(class, original).Findings; len(before) > 0 {
 			return &scan.Rejection{Detail: "pre-existing: " + before[0].String(), PreExisting: true}
 		}
@@ -88,6 +92,8 @@ func (c *Checker) Check(class int, original, rewritten *classfile.Class) *scan.R
 	c.noteTolerated(class, before[0].String())
 	return nil
 }
+
+func isLimit(f verify.Finding) bool { return f.Rule == verify.RuleLimit }
 
 // TakeNotes implements [Rewritten].
 func (c *Checker) TakeNotes(input int) Notes {

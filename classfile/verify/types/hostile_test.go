@@ -229,6 +229,37 @@ func TestCheckHostile(t *testing.T) {
 	}
 }
 
+// TestManyRanges checks a method of 60 KB with 3,400 returns and as many ranges of one handler, as instrumented code has
+// it. With each instruction compared with each range it reached the limit, which was taken for a fault of the class.
+func TestManyRanges(t *testing.T) {
+	const n = 3400
+	for _, major := range []uint16{48, 52} {
+		a := crafted.NewClass(major, "T", "java/lang/Object")
+		var b []byte
+		var table [][]byte
+		var handlers []crafted.Handler
+		part := slices.Concat(crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 19),
+			repeat(crafted.Op(code.Iconst0, byte(code.Pop)), 7), crafted.Op(code.Return))
+		for i := range n {
+			at := uint16(len(b))
+			b = append(b, part...)
+			table = append(table, []byte{byte(len(part) - 1)})
+			handlers = append(handlers, crafted.Handler{Start: at, End: at + uint16(len(part)) - 1,
+				Handler: uint16((n)*len(part) + 1)})
+			if i == 0 {
+				table[0][0]++ // the first frame counts from 0, the others from behind the one before
+			}
+		}
+		b = append(b, byte(code.Return), byte(code.Athrow))
+		table = append(table, append([]byte{64, 7}, crafted.U2(a.ClassIndex("java/lang/Throwable"))...))
+		a.Add(crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "(Z)V", MaxStack: 1, MaxLocals: 1, Code: b,
+			Handlers: handlers, Attributes: []crafted.Attribute{crafted.Frames(table...)}})
+		if findings := types.Check(a.Parse(t), smallWorld(t)); len(findings) > 0 {
+			t.Errorf("version %d: %v", major, findings)
+		}
+	}
+}
+
 // FuzzCheck: no bytes make the verifier panic or run away.
 //
 // Invariant: The time and memory of the type checker are bounded, whatever a class contains.

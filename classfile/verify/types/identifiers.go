@@ -57,31 +57,37 @@ func validUnqualified(name string, kind nameKind) bool {
 }
 
 // identifierSize returns the size of the Java identifier with which s begins, 0 if there is none. If slashes is set, it
-// may contain slashes, but not two in a row.
+// may contain slashes, but not two in a row. As HotSpot does (skip_over_field_name), it takes only letters, digits, _
+// and $ of ASCII, and asks Character for all others, which are those of two or more bytes: a character with more bytes
+// than it needs is among these.
 func identifierSize(s string, slashes bool) int {
 	afterSlash := false
 	i := 0
 	for i < len(s) {
-		if c := s[i]; c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$' || i > 0 && c >= '0' &&
-			c <= '9' {
+		c := s[i]
+		switch {
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$' || i > 0 && c >= '0' && c <= '9':
 			afterSlash = false
 			i++
 			continue
-		}
-		r, size := classfile.DecodeMUTF8Rune(s[i:])
-		switch {
-		case size == 0:
-			return i
-		case r == '/' && slashes:
+		case c == '/' && slashes:
 			if afterSlash {
 				return 0
 			}
 			afterSlash = true
-		case isIdentifierStart(r), i > 0 && isIdentifierPart(r):
-			afterSlash = false
-		default:
+			i++
+			continue
+		case c < 0x80:
 			return i
 		}
+		r, size := classfile.DecodeMUTF8Rune(s[i:])
+		if size == 0 {
+			r, size = laxRune(s[i:])
+		}
+		if size == 0 || !isIdentifierStart(r) && (i == 0 || !isIdentifierPart(r)) {
+			return i
+		}
+		afterSlash = false
 		i += size
 	}
 	return i
@@ -166,7 +172,7 @@ func validUtf8(s string, major int) bool {
 		}
 		_, size := classfile.DecodeMUTF8Rune(s[i:])
 		if size == 0 && major <= lastLaxMajor {
-			size = laxSize(s[i:])
+			_, size = laxRune(s[i:])
 		}
 		if size == 0 {
 			return false
@@ -176,22 +182,23 @@ func validUtf8(s string, major int) bool {
 	return true
 }
 
-// laxSize returns the size of a character of two or three bytes, whatever its value.
-func laxSize(s string) int {
-	size := 0
+// laxRune returns the character of two or three bytes with which s begins, whatever its value, and its size, which is 0
+// if there is none.
+func laxRune(s string) (r rune, size int) {
 	switch {
 	case s[0]&0xE0 == 0xC0:
-		size = 2
+		r, size = rune(s[0]&0x1F), 2
 	case s[0]&0xF0 == 0xE0:
-		size = 3
+		r, size = rune(s[0]&0x0F), 3
 	}
 	if len(s) < size {
-		return 0
+		return 0, 0
 	}
 	for i := 1; i < size; i++ {
 		if s[i]&0xC0 != 0x80 {
-			return 0
+			return 0, 0
 		}
+		r = r<<6 | rune(s[i]&0x3F)
 	}
-	return size
+	return r, size
 }

@@ -196,7 +196,7 @@ func (f *inference) run(s *joinState) {
 	for {
 		op, size, _ := code.Next(m.code.Bytecode, pc) // prepare has decoded it
 		m.pc = pc
-		if m.spend(2 + len(f.handlers)/wordsPerStep); m.failed() || m.starts[pc] == faultyStart {
+		if m.spend(2); m.failed() || m.starts[pc] == faultyStart {
 			return
 		}
 		f.mergeHandlers()
@@ -275,9 +275,9 @@ func (f *inference) stepWithFacts(in code.Instruction, t trait) {
 
 // mergeHandlers merges the locals before the current instruction into the states of the handlers that cover it.
 func (f *inference) mergeHandlers() {
-	for i := range f.handlers {
+	for _, i := range f.covering(f.pc) {
 		h := &f.handlers[i]
-		if !h.covers(f.pc) || f.failed() {
+		if !h.covers(f.pc) || f.failed() { // it may be disabled
 			continue
 		}
 		now := mergedState{f.runs, len(f.changed)}
@@ -296,7 +296,7 @@ func (f *inference) mergeAfterInit() {
 	facts := f.now
 	facts.mayNotReturn = true
 	f.runs++ // this state differs from what was merged before
-	for i := range f.handlers {
+	for _, i := range f.covering(f.pc) {
 		if h := &f.handlers[i]; h.covers(f.pc) && !f.failed() {
 			f.mergeInto(h.pc, f.locals[:f.used], h.caught[:], &facts)
 			f.report()

@@ -1,6 +1,8 @@
 package types
 
 import (
+	"slices"
+
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
@@ -91,9 +93,9 @@ func (m *method) initialiseThis(c *constant) {
 // checkInitHandlers checks that a handler that covers the call of another constructor always throws. Otherwise a method
 // could use an object whose constructor has failed.
 func (m *method) checkInitHandlers() {
-	for i := range m.handlers {
+	for _, i := range slices.Clone(m.covering(m.pc)) { // alwaysThrows asks for other positions
 		h := &m.handlers[i]
-		if !h.covers(m.pc) {
+		if !h.covers(m.pc) { // it was disabled
 			continue
 		}
 		throws, known := m.throws[h.pc]
@@ -152,7 +154,7 @@ func (m *method) alwaysThrows(from int) bool {
 		if seen[pc] {
 			continue
 		}
-		if m.spend(2 + len(m.handlers)/wordsPerStep); m.failed() {
+		if m.spend(2); m.failed() {
 			return false
 		}
 		seen[pc] = true
@@ -160,7 +162,7 @@ func (m *method) alwaysThrows(from int) bool {
 		if err != nil || in.Op == code.Return {
 			return false
 		}
-		for i := range m.handlers {
+		for _, i := range m.covering(pc) {
 			if h := &m.handlers[i]; h.covers(pc) && !seen[h.pc] {
 				pending = append(pending, h.pc)
 			}

@@ -39,9 +39,9 @@ type method struct {
 
 	stateUnknown      bool // type checking only: the type state is not known
 	framesUnknownFrom int  // from here on it is not known where frames are
-	uncoveredUpTo     int  // no handler covers the positions from pc up to here
 
 	handlers  []handler
+	coverage  coverage     // of handlers
 	throws    map[int]bool // the answers of alwaysThrows, by the position of a handler
 	frames    []stackFrame
 	result    vtype // what the method returns, tTop for void
@@ -62,6 +62,7 @@ func (m *method) reset(k *checker, member *classfile.Member, body classfile.Code
 		frameWords: m.frameWords[:0],
 
 		handlers: m.handlers[:0],
+		coverage: m.coverage.empty(),
 		frames:   m.frames[:0],
 
 		framesUnknownFrom: math.MaxInt,

@@ -188,28 +188,8 @@ func (m *method) storeQuickly(row *quickRow) bool {
 	return true
 }
 
-// noHandlerCovers reports whether no handler covers the current position. It returns false, too, if that takes too many
-// comparisons. The answer is kept up to where the next handler begins.
-func (m *method) noHandlerCovers() bool {
-	if len(m.handlers) == 0 || m.pc < m.uncoveredUpTo {
-		return true
-	}
-	if len(m.handlers) >= wordsPerStep {
-		return false // each comparison is a step
-	}
-	to := len(m.starts)
-	for i := range m.handlers {
-		h := &m.handlers[i]
-		if h.covers(m.pc) {
-			return false
-		}
-		if h.start > m.pc {
-			to = min(to, h.start)
-		}
-	}
-	m.uncoveredUpTo = to
-	return true
-}
+// noHandlerCovers reports whether no handler covers the current position.
+func (m *method) noHandlerCovers() bool { return len(m.handlers) == 0 || len(m.covering(m.pc)) == 0 }
 
 // stepQuicklyByFrames is stepQuickly for type checking, which can handle more instructions because there are frames at
 // the targets of branches. flows reports whether the instruction leads to the next one.

@@ -1,5 +1,7 @@
 package types
 
+import "github.com/tracegen/tracegen/classfile/verify"
+
 // The rules that findings name: sections of the JVMS.
 const (
 	rulePoolEntry    = "JVMS 4.4"
@@ -22,5 +24,5 @@ const (
 	ruleFlow         = "JVMS 4.10.1.6"
 	ruleInference    = "JVMS 4.10.2"
 	ruleSubroutine   = "JVMS 4.10.2.5"
-	ruleLimit        = "limit"
+	ruleLimit        = verify.RuleLimit
 )

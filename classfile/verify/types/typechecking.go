@@ -264,10 +264,9 @@ func (m *method) matchTarget(target int) {
 // frames the stack holds the caught exception. thisUninitialized is set for the state that an instruction that
 // initialises this leaves if it throws.
 func (m *method) matchHandlers(thisUninitialized bool) {
-	m.spend(len(m.handlers) / wordsPerStep)
-	for i := range m.handlers {
+	for _, i := range m.covering(m.pc) {
 		h := &m.handlers[i]
-		if !h.covers(m.pc) {
+		if !h.covers(m.pc) { // it was disabled
 			continue
 		}
 		if m.failed() {
