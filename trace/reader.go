@@ -102,6 +102,9 @@ func NewReader(source io.Reader) (*Reader, error) {
 	if r.failed != nil {
 		return nil, r.failed
 	}
+	if len(h) == 0 {
+		return nil, fmt.Errorf("%w: it is empty; the program ended before the recorder had written anything", ErrFormat)
+	}
 	if len(h) < headerSize || string(h[:4]) != magic {
 		return nil, fmt.Errorf("%w: it does not begin with the %d bytes of a recording's header", ErrFormat, headerSize)
 	}

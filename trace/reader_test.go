@@ -286,7 +286,7 @@ func TestRefused(t *testing.T) {
 	later := vector(t, "open.tgd")
 	later[4] = 2
 	for _, row := range []struct{ name, data, want string }{
-		{"empty", "", "does not begin"},
+		{"empty", "", "it is empty; the program ended before the recorder had written anything"},
 		{"something else", strings.Repeat("PK\x03\x04", 20), "does not begin"},
 		{"another version", string(later), "of version 2"},
 	} {

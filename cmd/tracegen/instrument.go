@@ -166,8 +166,11 @@ func (i *instrument) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if i.reported == nil {
+	if i.reported == nil { // assign has written the files
 		i.reported = i.reportOf(result)
+		if err := i.printReport(); err != nil {
+			return err
+		}
 	}
 	i.printWarnings(result, i.reported.Warnings)
 	for _, fault := range result.Tolerated {
@@ -196,7 +199,7 @@ func (i *instrument) instrument(ctx context.Context, progress func(done, total i
 // standardOutput is the file name that stands for standard output.
 const standardOutput = "-"
 
-// summarize prints the summary, or the report with --report -. On GitHub it also prints a notice. If the summary cannot
+// summarize prints the summary, unless --report - has printed the report. On GitHub it also prints a notice. If the summary cannot
 // be printed, it prints a warning, as the work is done.
 func (i *instrument) summarize() error {
 	if i.con.format == logGitHub && i.reported.Mapping != nil {
@@ -205,10 +208,7 @@ func (i *instrument) summarize() error {
 	if err := i.appendSummary(); err != nil {
 		return err
 	}
-	if i.report == standardOutput {
-		if err := i.reported.WriteJSON(i.con.out); err != nil {
-			return fmt.Errorf("--report: %w; all other files have been written", err)
-		}
+	if i.report == standardOutput { // printReport has printed it
 		return nil
 	}
 	if i.con.quiet {
@@ -406,7 +406,7 @@ func (i *instrument) adoptSlice(by pipeline.Origin) error {
 // printWarnings prints the warnings of a run and, with -v, the classes that the type checker did not find.
 func (i *instrument) printWarnings(result *pipeline.Result, warnings []string) {
 	for _, w := range warnings {
-		i.con.warn("%s", w)
+		i.con.warn("%s", report.Printable(w)) // a name may have a line end
 	}
 	if i.verify == pipeline.VerifyFull {
 		i.con.detail("classes not found by the type checker, which assumed that they fit: %d", len(result.Unknown))

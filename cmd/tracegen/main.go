@@ -55,12 +55,31 @@ const (
 // checkFailed is the error of a command that did its work and found that a check failed.
 type checkFailed struct{ error }
 
+// noting is a writer that keeps its first error: cobra ignores those of what it prints.
+type noting struct {
+	io.Writer
+	err error
+}
+
+func (n *noting) Write(p []byte) (int, error) {
+	written, err := n.Writer.Write(p)
+	if n.err == nil {
+		n.err = err
+	}
+	return written, err
+}
+
 // run executes one command line and returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	con := &console{in: stdin, out: stdout, err: stderr}
 	root := newRootCmd(con)
 	root.SetArgs(args)
+	printed := &noting{Writer: stdout} // help and completion scripts
+	root.SetOut(printed)
 	cmd, err := root.ExecuteContextC(ctx)
+	if err == nil && printed.err != nil {
+		err = fmt.Errorf("standard output: %w", printed.err)
+	}
 	if stopped := con.profiling.stop(); stopped != nil {
 		con.warn("the profile is incomplete: %v", stopped)
 	}

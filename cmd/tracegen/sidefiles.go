@@ -46,7 +46,18 @@ func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
 	for _, f := range i.sideFiles() {
 		files = append(files, pipeline.File{Path: f.path, Content: contents[f.what]})
 	}
-	return files, nil
+	return files, i.printReport()
+}
+
+// printReport prints the report with --report -, before the outputs appear: if it cannot be printed, nothing is written.
+func (i *instrument) printReport() error {
+	if i.report != standardOutput {
+		return nil
+	}
+	if err := i.reported.WriteJSON(i.con.out); err != nil {
+		return fmt.Errorf("--report: standard output: %w; nothing was written", err)
+	}
+	return nil
 }
 
 // openSummary opens the file of --summary, so that it fails before the work. done closes the file, and removes it if

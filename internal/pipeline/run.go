@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
@@ -128,6 +129,7 @@ func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory 
 		}
 	}
 	memory.KeepFacts(w.set, facts)
+	w.warnings = append(w.warnings, unmatchedWarnings(rules, facts)...)
 	return plan.New(facts, classFiles{w.set, facts, scanning}, plan.Options{
 		Inputs: w.paths(), Filter: rules, FocusHooks: c.FocusHooks, Posts: options.Posts, R8: c.R8,
 		AddRequires:     c.AddRequires != "",
@@ -135,6 +137,33 @@ func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory 
 		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages), Merged: merged, Android: c.Android,
 		ClassPath: supertypesOf(c.ClassPath, path),
 	})
+}
+
+// unmatchedWarnings returns a warning if rules of files match nothing: a misspelled rule is otherwise never noticed. A
+// list for many apps has many such rules, so that only the first are named.
+func unmatchedWarnings(rules *filter.Filter, facts []*scan.Class) []string {
+	unmatched := rules.Unmatched()
+	for _, c := range facts {
+		unmatched.Class(c.Name, func(i int) (name, descriptor string, ok bool) {
+			if i >= len(c.Methods) {
+				return "", "", false
+			}
+			return c.Methods[i].Name, c.Methods[i].Descriptor, true
+		})
+	}
+	const named = 3
+	list := unmatched.Rules()
+	if len(list) == 0 {
+		return nil
+	}
+	text := ""
+	for i := range list[:min(named, len(list))] {
+		text += "; " + list[i].String()
+	}
+	if more := len(list) - named; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return []string{"no class or method of the inputs matches" + strings.TrimPrefix(text, ";")}
 }
 
 // assignUntilStable assigns IDs and calls rewrite, again and again until no class fails. It ends, because every round

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -43,6 +44,9 @@ func open(paths []string, known []scan.Input, jobs int, report func(done, total 
 		inputs = append(inputs, in)
 		for _, c := range in.Containers {
 			for _, name := range c.Duplicates {
+				if strings.HasSuffix(name, "/") {
+					continue // every merged jar has directories twice, and they mean the same
+				}
 				w.warnings = append(w.warnings, fmt.Sprintf("%s: entry %s is there more than once; all are kept, in "+
 					"their order", c.Name, name))
 			}
