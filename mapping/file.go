@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tracegen/tracegen/internal/gz"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // File looks up methods in a mapping file without loading it. It returns what [Load] and [Mapping.Find] return, at a
@@ -50,7 +51,7 @@ type File struct {
 
 // Open opens the mapping file at path. It does not check whether the file is a mapping; [File.Find] does.
 func Open(path string) (*File, error) {
-	f, err := os.Open(path)
+	f, err := userfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read mapping: %w; give the mapping file that an earlier run wrote", err)
 	}

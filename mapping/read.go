@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/gz"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // maxSize is the size in bytes above which a file is not read: ten times the size of a full mapping with long names.
@@ -39,7 +40,7 @@ func (e *FormatError) Unwrap() error { return e.Err }
 // Load reads the mapping file at path, which may be compressed with gzip. It fails with a [*FormatError] if the file is
 // not a complete and consistent mapping, and with an error that wraps fs.ErrNotExist if there is no file.
 func Load(path string) (*Mapping, error) {
-	f, err := os.Open(path)
+	f, err := userfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read mapping: %w; give the mapping file that an earlier run wrote", err)
 	}

@@ -8,7 +8,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"os"
+
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 const (
@@ -81,7 +82,7 @@ type Reader struct {
 
 // Open opens a recording. The caller closes the reader.
 func Open(path string) (*Reader, error) {
-	f, err := os.Open(path)
+	f, err := userfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

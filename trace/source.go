@@ -6,10 +6,10 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/textreport"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // Accepted says what a [Source] can be made of.
@@ -39,7 +39,7 @@ func OpenSource(path string) (*Source, error) {
 // OpenSourceWith is [OpenSource] for a caller that watches how the file is read: watch gets the file, and what it
 // returns is read.
 func OpenSourceWith(path string, watch func(file io.Reader) io.Reader) (*Source, error) {
-	f, err := os.Open(path)
+	f, err := userfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

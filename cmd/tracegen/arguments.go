@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // argument is one input on the command line.
@@ -40,7 +42,7 @@ func parseArguments(args []string) (list []argument, argfiles []string, err erro
 // programs differ in how they escape them. Empty lines and lines that start with # are skipped. Options are refused,
 // as it would not be obvious whether they or those of the command line take precedence.
 func readArgfile(name string) ([]argument, error) {
-	data, err := os.ReadFile(name)
+	data, err := userfile.ReadText(name)
 	if err != nil {
 		return nil, fmt.Errorf("argument file: %w", err)
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/collect"
+	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -213,7 +214,7 @@ type settings struct {
 // load reads the files of the settings, all or none.
 func (c *collecting) load() (s settings, err error) {
 	if c.tokenFile != "" {
-		text, err := os.ReadFile(c.tokenFile)
+		text, err := userfile.ReadText(c.tokenFile)
 		if err == nil {
 			s.tokens, err = collect.ParseTokens(string(text))
 		}

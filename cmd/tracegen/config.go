@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/archive"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 const (
@@ -25,14 +25,14 @@ func (i *instrument) readConfig() (files []string, rules []filter.Rule, err erro
 	if file == "" {
 		file = defaultConfig
 	}
-	data, err := os.ReadFile(file)
+	data, err := userfile.ReadText(file)
 	if i.config == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("--config: %w", err)
 	}
-	config, err := filter.ParseConfig(file, data, i.rows.configurable(), os.ReadFile)
+	config, err := filter.ParseConfig(file, data, i.rows.configurable(), userfile.ReadText)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/export"
+	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -136,7 +137,7 @@ func (p *passes) extent(of recording) (trace.Extent, error) {
 
 // fileExtent returns how long a recording, or a part of one, is.
 func fileExtent(file string) (trace.Extent, error) {
-	f, err := os.Open(file)
+	f, err := userfile.Open(file)
 	if err != nil {
 		return trace.Extent{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/fleet"
 	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // The formats of group and compare.
@@ -203,7 +204,7 @@ func (g *grouping) entry(r *reading, store *fleet.Store, of recording, o analysi
 			defer remove()
 			in, file = copied, copied.Name()
 		}
-		f, err := os.Open(file)
+		f, err := userfile.Open(file)
 		if err != nil {
 			return nil, err
 		}

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +21,7 @@ import (
 	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/internal/report"
+	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -190,8 +190,9 @@ func (i *instrument) instrument(ctx context.Context, progress func(done, total i
 		return pipeline.Run(ctx, config)
 	}
 	return pipeline.Instrument(ctx, pipeline.SliceConfig{
-		Inputs: config.Inputs, Inject: config.Inject, AddRequires: config.AddRequires, Verify: config.Verify,
-		ClassPath: config.ClassPath, Level: config.Level, Jobs: config.Jobs, Incremental: config.Incremental,
+		Inputs: config.Inputs, Reading: config.Reading, Inject: config.Inject, AddRequires: config.AddRequires,
+		Verify: config.Verify, ClassPath: config.ClassPath, Level: config.Level, Jobs: config.Jobs,
+		Incremental: config.Incremental,
 		DryRun: config.DryRun, Progress: progress,
 	}, i.slice)
 }
@@ -199,8 +200,8 @@ func (i *instrument) instrument(ctx context.Context, progress func(done, total i
 // standardOutput is the file name that stands for standard output.
 const standardOutput = "-"
 
-// summarize prints the summary, unless --report - has printed the report. On GitHub it also prints a notice. If the summary cannot
-// be printed, it prints a warning, as the work is done.
+// summarize prints the summary, unless --report - has printed the report. On GitHub it also prints a notice. If the
+// summary cannot be printed, it prints a warning, as the work is done.
 func (i *instrument) summarize() error {
 	if i.con.format == logGitHub && i.reported.Mapping != nil {
 		i.con.notify("%s", i.reported.Notice())
@@ -224,7 +225,7 @@ func (i *instrument) summarize() error {
 func (i *instrument) readRules() error {
 	var listed []filter.Rule
 	for _, name := range i.blocklists {
-		data, err := os.ReadFile(name)
+		data, err := userfile.ReadText(name)
 		if err != nil {
 			return fmt.Errorf("--blocklist: %w", err)
 		}
@@ -323,9 +324,10 @@ func (i *instrument) filterOptions() filter.Options {
 // pipelineConfig returns the configuration of the run for package pipeline.
 func (i *instrument) pipelineConfig() pipeline.Config {
 	return pipeline.Config{
-		Inputs: i.destination.inputs,
-		Merge:  i.destination.merge,
-		Filter: filter.New(i.filterOptions()),
+		Inputs:  i.destination.inputs,
+		Reading: i.reading.options(),
+		Merge:   i.destination.merge,
+		Filter:  filter.New(i.filterOptions()),
 		Inject: inject.Options{
 			RuntimeClass:     i.runtime,
 			Exits:            i.exits,

@@ -172,7 +172,7 @@ func (i *instrument) verifyOptions() []option {
 
 func (i *instrument) runOptions() []option {
 	i.caching.size = defaultCacheSize
-	return grouped("Run",
+	return grouped("Run", slices.Concat(i.reading.rows(), []option{
 		jobsOption(&i.jobs),
 		compressionOption(&i.level),
 		option{name: "cache", flag: text(&i.caching.directory, ""), commands: byInstrument | byRecord,
@@ -194,7 +194,7 @@ func (i *instrument) runOptions() []option {
 		option{name: "verbose", short: "v", flag: yes(&i.con.verbose), commands: everyBuild | byRecord, omit: inNoRecord,
 			withSlice: sliceAllows,
 			help:      "print more details, and each input even if there are many"},
-	)
+	})...)
 }
 
 // outputOption and the functions below return options that commands with another table have, too.

@@ -20,7 +20,7 @@ import (
 )
 
 func newRecordCmd(con *console) *cobra.Command {
-	r := recorder{con: con, build: instrument{con: con}}
+	r := recorder{con: con, build: instrument{con: con, reading: readLimits{flat: true}}}
 	cmd := &cobra.Command{
 		Use:   "record [FLAGS] -- java ARGUMENTS...",
 		Short: "Instrument a Java program, run it, and report what was slow",

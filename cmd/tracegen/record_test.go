@@ -363,6 +363,16 @@ func TestRecordSpringBoot(t *testing.T) {
 	}
 	b.want(b.read("answer.txt"), ` app\.Main\.main$`, ` util\.Util\.answer$`, ` util\.Version\.name$`,
 		` org\.springframework\.boot\.loader\.launch\.`)
+
+	// Instrumented as it is, it runs with the command of docs/instrument.md.
+	out := b.run(nil, "tracegen", "instrument", "fat.jar", "-o", "out.jar", "--trivial", "none")
+	b.want(out.stdout, `^fat.jar -> out.jar: `)
+	b.want(b.read("methodMapping.txt"), `util\.Version name `, `app\.Main main `)
+	launched := b.run(nil, "java", "-cp", "out.jar"+string(filepath.ListSeparator)+"tracegen-runtime.jar",
+		"org.springframework.boot.loader.launch.JarLauncher", "x")
+	if want := strings.ReplaceAll(plain.stdout, "fat.jar", "out.jar"); launched.stdout != want {
+		t.Errorf("instrumented, the program prints\n%sbefore\n%s%s", launched.stdout, want, launched.stderr)
+	}
 }
 
 // TestRecordExitCodes checks the exit code and what is said of the program's own.

@@ -19,6 +19,7 @@ import (
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/internal/program"
 	"github.com/tracegen/tracegen/internal/runtimejars"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // The files of an instrumented program.
@@ -163,7 +164,7 @@ func (r *recorder) key(containers []string) (cache.Key, error) {
 	}
 	base := ""
 	if i.base != "" {
-		data, err := os.ReadFile(i.base)
+		data, err := userfile.Read(i.base, 1<<30)
 		if err != nil {
 			return cache.Key{}, fmt.Errorf("--base: %w", err)
 		}

@@ -73,7 +73,7 @@ func (i *instrument) scan(cmd *cobra.Command, args []string) error {
 	config := i.pipelineConfig()
 	advance, done := i.con.progress("scanning")
 	result, err := pipeline.Scan(ctx, pipeline.ScanConfig{
-		Inputs: inputs, Filter: config.Filter, Inject: config.Inject, FocusHooks: config.FocusHooks,
+		Inputs: inputs, Reading: config.Reading, Filter: config.Filter, Inject: config.Inject, FocusHooks: config.FocusHooks,
 		AddRequires: config.AddRequires, R8: config.R8, Verify: config.Verify, ClassPath: config.ClassPath,
 		Jobs: config.Jobs, Progress: advance,
 	}, i.origin(), i.output)

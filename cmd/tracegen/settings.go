@@ -64,6 +64,7 @@ type instrument struct {
 	caching          caching
 	jobs             int
 	level            jar.Level
+	reading          readLimits
 	dryRun, disabled bool
 
 	// What resolve and the functions after it find out.

@@ -49,7 +49,8 @@ func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
 	return files, i.printReport()
 }
 
-// printReport prints the report with --report -, before the outputs appear: if it cannot be printed, nothing is written.
+// printReport prints the report with --report -, before the outputs appear: if it cannot be printed, nothing is
+// written.
 func (i *instrument) printReport() error {
 	if i.report != standardOutput {
 		return nil

@@ -52,10 +52,11 @@ type strip struct {
 	runtimeClass string
 	jobs         int
 	level        jar.Level
+	reading      readLimits
 }
 
 func (s *strip) options() options {
-	return newOptions([]option{
+	return newOptions(s.reading.rows(), []option{
 		outputOption(&s.output),
 		presetOption(&s.preset, "set the default of --runtime-class: that of tracegen or that of Matrix"),
 		runtimeClassOption(&s.runtimeClass, "the `CLASS` whose calls are removed"),
@@ -83,6 +84,7 @@ func (s *strip) config(arg string) (pipeline.StripConfig, error) {
 	}
 	return pipeline.StripConfig{
 		Inputs:       d.inputs,
+		Reading:      s.reading.options(),
 		RuntimeClass: runtime,
 		Level:        s.level,
 		Jobs:         s.jobs,

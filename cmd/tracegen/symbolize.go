@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +13,7 @@ import (
 	"github.com/tracegen/tracegen/internal/archive"
 	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/symbolize"
+	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -89,7 +89,7 @@ func (y *symbolizing) run(ctx context.Context, con *console, file string) error 
 	}
 	in := con.in
 	if file != "-" {
-		f, err := os.Open(file)
+		f, err := userfile.Open(file)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -45,12 +47,13 @@ type verification struct {
 	baseline  []string
 	format    format
 	jobs      int
+	reading   readLimits
 }
 
 func (v *verification) options() options {
 	quiet := quietOption(v.con, byVerify)
 	quiet.help = "print findings, warnings and errors only"
-	return newOptions(v.classPath.options(), []option{
+	return newOptions(v.classPath.options(), v.reading.rows(), []option{
 		{name: "baseline", flag: texts(&v.baseline), file: fileRead,
 			help: "compare with `ORIGINAL`, a file or directory: findings that it has too are pre-existing; " +
 				"repeatable"},
@@ -84,6 +87,7 @@ func (v *verification) config(args []string) (pipeline.VerifyConfig, error) {
 	return pipeline.VerifyConfig{
 		Paths:     args,
 		Baseline:  v.baseline,
+		Reading:   v.reading.options(),
 		ClassPath: v.classPath.find(v.con),
 		Notes:     v.con.verbose,
 		Frames:    v.con.verbose,
@@ -110,6 +114,9 @@ func (v *verification) run(cmd *cobra.Command, args []string) error {
 	}
 	for _, name := range result.Unknown {
 		v.con.detail("class %s not found, assumed to fit", mapping.Text(name))
+	}
+	if result.Classes == 0 {
+		return fmt.Errorf("nothing was checked: there is no class that can be read in %s", strings.Join(args, ", "))
 	}
 	found := &report.Verification{
 		Version: version(), Baseline: len(v.baseline) > 0, Findings: result.Findings, Classes: result.Classes,

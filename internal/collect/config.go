@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tracegen/tracegen/internal/stallreport"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // Configs has the signed configuration of each package.
@@ -51,7 +52,7 @@ func LoadConfigs(path string, key *ecdsa.PrivateKey) (*Configs, error) {
 	}
 	c := &Configs{byPackage: map[string]signed{}}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
+		text, err := userfile.ReadText(file)
 		if err != nil {
 			return nil, fmt.Errorf("configuration: %w", err)
 		}
@@ -219,7 +220,7 @@ func NewKey() ([]byte, *ecdsa.PrivateKey, error) {
 
 // LoadKey reads a private key of the curve P-256 from a PEM file: PKCS #8, or SEC 1 as openssl writes it.
 func LoadKey(path string) (*ecdsa.PrivateKey, error) {
-	text, err := os.ReadFile(path)
+	text, err := userfile.ReadText(path)
 	if err != nil {
 		return nil, fmt.Errorf("key: %w", err)
 	}

@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // IsCompressed reports whether a file that begins with these bytes is compressed.
@@ -58,7 +60,7 @@ type File struct {
 
 // Open opens the file at path.
 func Open(path string) (*File, error) {
-	f, err := os.Open(path)
+	f, err := userfile.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -131,6 +131,7 @@ type Run struct {
 	Merged    bool   // all inputs become one output
 	Disabled  bool   // all is copied
 	DryRun    bool   // nothing is written, and nothing kept
+	Flat      bool   // no nested archives are opened
 	Runtime   string // the runtime class as the inputs call it
 	Workers   int
 }
@@ -255,7 +256,7 @@ func kindOf(path string) string {
 
 // scanKey is that of the facts which a scan of this run finds out about an input of that content.
 func (m *memory) scanKey(content cache.Key) cache.Key {
-	return cache.KeyOf("scan 2", m.Tool, content.String(), m.ScanKey, fmt.Sprint(m.run.Lines))
+	return cache.KeyOf("scan 3", m.Tool, content.String(), m.ScanKey, fmt.Sprint(m.run.Lines, m.run.Flat))
 }
 
 // loadFacts reads what earlier scans found out, all inputs at a time: texts and lists of many classes.

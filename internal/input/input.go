@@ -1,12 +1,14 @@
-// Package input opens the inputs of a command: archives, .aar files with the archives in them, directories, and lone
-// class files, all as containers with entries. It numbers their classes, reads entries, and releases the memory of
-// archives that have been worked through.
+// Package input opens the inputs of a command: archives with the archives in them that a program's class path has,
+// directories, and lone class files, all as containers with entries. It numbers their classes, reads entries, and
+// releases the memory of archives that have been worked through.
 //
 // A [Set] has the inputs of one run. [Set.Classes] lists the classes of all of them, in the order of inputs, containers
 // and entries. The number of a class in this list stands for the class in everything that a run finds out and decides.
 package input
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -20,6 +22,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // Kind says what a container is.
@@ -27,18 +30,19 @@ type Kind uint8
 
 // The kinds of containers.
 const (
-	Archive   Kind = iota // .jar, .zip or .aar, and an archive in an .aar
+	Archive   Kind = iota // .jar, .war, .zip or .aar, and an archive in one
 	Directory             // a directory, with all that is below it
 	ClassFile             // a single class file, which is its own only entry
 )
 
 // Container is something with entries. All but Zip and Entries is immutable; these are there while its input is open.
 type Container struct {
-	Name       string // as in messages: PATH, or PATH!ENTRY of an archive in an .aar
-	Outer      string // the entry of an .aar that it is, with a ! behind it; "" for all others
+	Name       string // as in messages: PATH, or PATH!ENTRY of a nested archive
+	Outer      string // the entry that a nested archive is, with a ! behind it; "" for all others
 	Input      int    // number of its input
 	Kind       Kind
 	Duplicates []string // names of entries of an archive that an earlier entry has; each once for each entry
+	Apart      []string // names of entries that are archives and are not opened: see Nested
 
 	Zip     *jar.Archive // of a container of kind Archive
 	Entries []Entry
@@ -52,7 +56,7 @@ type Entry struct {
 	Size   int64      // uncompressed, as the container says
 	Zip    *jar.Entry // in an archive, else nil
 	Class  int        // the number of the class, -1 if the entry is none
-	Nested *Container // the archive that it is, if it is one of an .aar's with classes, else nil
+	Nested *Container // the archive that it is, if it has a place of those in nestedPlaces, else nil
 }
 
 // Class is a class entry. It is immutable.
@@ -112,7 +116,8 @@ func ReleaseOf(name string) (directory string, release int) {
 
 // Input is one input of a command.
 type Input struct {
-	Path       string       // of the file or directory
+	Path       string // of the file or directory
+	Options    Options
 	Containers []*Container // its own first, then the archives in it
 	Classes    []*Class     // of all of its containers, in the order of containers and entries
 	First      int          // the number of the first of Classes in the set
@@ -123,9 +128,30 @@ type Input struct {
 	archives []*jar.Archive
 }
 
-// Open opens the input of that number and path. It decompresses nothing but the archives of an .aar.
-func Open(number int, path string) (*Input, error) {
-	in := &Input{Path: path}
+// Options limit what is read of inputs, so that the memory that a run needs does not depend on what is in an archive.
+type Options struct {
+	// MaxClass is the size in bytes of the largest entry that is read as a class; 0 is [DefaultMaxClass]. Larger ones
+	// are copied.
+	MaxClass int64
+	// MaxNested is the size in bytes, uncompressed, of the largest nested archive that is opened; 0 is
+	// [DefaultMaxNested]. Larger ones are copied.
+	MaxNested int64
+	// Flat opens no nested archives.
+	Flat bool
+}
+
+// The limits that hold if no others are given. The largest class in the corpus has 1.7 MB.
+const (
+	DefaultMaxClass  = 64 << 20
+	DefaultMaxNested = 512 << 20
+)
+
+func (o Options) maxClass() int64  { return cmp.Or(o.MaxClass, DefaultMaxClass) }
+func (o Options) maxNested() int64 { return cmp.Or(o.MaxNested, DefaultMaxNested) }
+
+// Open opens the input of that number and path. It decompresses nothing but nested archives.
+func Open(number int, path string, o Options) (*Input, error) {
+	in := &Input{Path: path, Options: o}
 	err := in.read(number)
 	if err != nil {
 		in.Close()
@@ -154,8 +180,8 @@ func OpenArchive(number int, name string, data []byte, without ...string) (*Inpu
 
 // Later returns an input whose containers and classes are known already. It is opened by [Input.Open], or when an entry
 // is read. Opening fails if the input holds other classes by then.
-func Later(path string, containers []*Container, classes []*Class) *Input {
-	return &Input{Path: path, Containers: containers, Classes: classes}
+func Later(path string, containers []*Container, classes []*Class, o Options) *Input {
+	return &Input{Path: path, Containers: containers, Classes: classes, Options: o}
 }
 
 // Opened reports whether the input is open.
@@ -171,7 +197,7 @@ func (in *Input) Open() error {
 	if in.opened.Load() {
 		return nil
 	}
-	fresh, err := Open(in.Containers[0].Input, in.Path)
+	fresh, err := Open(in.Containers[0].Input, in.Path, in.Options)
 	if err != nil {
 		return err
 	}
@@ -222,6 +248,9 @@ func (in *Input) read(number int) error {
 	if err != nil {
 		return fmt.Errorf("cannot read input: %w", err)
 	}
+	if err := userfile.Check(in.Path, info); err != nil {
+		return fmt.Errorf("cannot read input: %w", err)
+	}
 	c := &Container{Name: in.Path, Input: number}
 	in.Containers = []*Container{c}
 	switch extension := strings.ToLower(filepath.Ext(in.Path)); {
@@ -229,6 +258,9 @@ func (in *Input) read(number int) error {
 		c.Kind = Directory
 		if c.Entries, err = list(in.Path, "", []fs.FileInfo{info}); err != nil {
 			return fmt.Errorf("cannot read input directory: %w", err)
+		}
+		for i := range c.Entries {
+			c.setApart(&c.Entries[i], false)
 		}
 	case extension == ".class":
 		c.Kind = ClassFile
@@ -240,10 +272,7 @@ func (in *Input) read(number int) error {
 		in.archives = append(in.archives, c.Zip)
 		c.readZip()
 		in.addClasses(c)
-		if extension == ".aar" {
-			return in.readNested(c)
-		}
-		return nil
+		return in.readNested(c, extension == ".aar")
 	}
 	in.addClasses(c)
 	return nil
@@ -260,28 +289,65 @@ func (c *Container) readZip() {
 	}
 }
 
-// readNested opens the jars with code of an .aar (its format says which): classes.jar and libs/*.jar.
-func (in *Input) readNested(aar *Container) error {
-	var codec jar.Codec
-	for i := range aar.Entries {
-		e := &aar.Entries[i]
-		inLibs, _ := path.Match("libs/*.jar", e.Name)
-		if e.Name != "classes.jar" && !inLibs {
+// nestedPlaces are the places of archives that a class path has: of an .aar (its format says which), and of the
+// archives of programs that run as they are (Spring Boot) or in a server (Jakarta Servlet 10.5).
+var nestedPlaces = map[bool][]string{
+	true:  {"classes.jar", "libs/*.jar"},
+	false: {"BOOT-INF/lib/*.jar", "WEB-INF/lib/*.jar", "WEB-INF/lib-provided/*.jar"},
+}
+
+// setApart notes an entry that is an archive and is not opened. Two archives of an .aar hold nothing that an app runs.
+func (c *Container) setApart(e *Entry, inAAR bool) {
+	switch strings.ToLower(path.Ext(e.Name)) {
+	case ".jar", ".war", ".ear", ".aar":
+		if !inAAR || e.Name != "lint.jar" && e.Name != "api.jar" {
+			c.Apart = append(c.Apart, e.Name)
+		}
+	}
+}
+
+// readNested opens the archives in nestedPlaces. What is in a place and cannot be opened is copied, but in an .aar,
+// whose places are for nothing else, it is an error.
+func (in *Input) readNested(outer *Container, isAAR bool) error {
+	for i := range outer.Entries {
+		e := &outer.Entries[i]
+		inPlace := slices.ContainsFunc(nestedPlaces[isAAR], func(pattern string) bool {
+			matched, _ := path.Match(pattern, e.Name)
+			return matched
+		})
+		if !inPlace || in.Options.Flat || e.Size > in.Options.maxNested() {
+			outer.setApart(e, isAAR)
 			continue
 		}
-		data, err := codec.Read(e.Zip, nil)
-		if err != nil {
-			return err
+		nested := &Container{Name: outer.Name + "!" + e.Name, Outer: e.Name + "!", Input: outer.Input}
+		if err := nested.openIn(e); err != nil {
+			if isAAR || !errors.Is(err, jar.ErrFormat) && !errors.Is(err, jar.ErrUnsupported) {
+				return err
+			}
+			outer.setApart(e, isAAR)
+			continue
 		}
-		nested := &Container{Name: aar.Name + "!" + e.Name, Outer: e.Name + "!", Input: aar.Input}
-		if nested.Zip, err = jar.New(nested.Name, data); err != nil {
-			return err
-		}
-		nested.readZip()
 		in.Containers = append(in.Containers, nested)
 		in.addClasses(nested)
+		for k := range nested.Entries {
+			nested.setApart(&nested.Entries[k], isAAR)
+		}
 		e.Nested = nested
 	}
+	return nil
+}
+
+// openIn opens the archive that an entry is.
+func (c *Container) openIn(e *Entry) error {
+	var codec jar.Codec
+	data, err := codec.View(e.Zip)
+	if err != nil {
+		return err
+	}
+	if c.Zip, err = jar.New(c.Name, data); err != nil {
+		return err
+	}
+	c.readZip()
 	return nil
 }
 

@@ -2,6 +2,7 @@ package input
 
 import (
 	"bytes"
+	"fmt"
 	"hash/crc32"
 	"os"
 
@@ -101,6 +102,11 @@ func (s *Set) Read(class int, buffer *[]byte) ([]byte, error) {
 	e, err := s.Entry(class)
 	if err != nil {
 		return nil, err
+	}
+	at := s.Classes[class]
+	if limit := s.Inputs[at.Container.Input].Options.maxClass(); e.Size > limit {
+		return nil, fmt.Errorf("%w: %s: its %d bytes are more than the %d that are read as a class (--max-class-size)",
+			jar.ErrUnsupported, at.Where(), e.Size, limit)
 	}
 	data, err := s.ReadEntry(e, *buffer)
 	if err != nil {

@@ -125,9 +125,14 @@ func (a *Archive) Duplicates() []*Entry {
 }
 
 // WriteTo writes the whole archive unchanged. It implements io.WriterTo.
-func (a *Archive) WriteTo(w io.Writer) (int64, error) {
-	n, err := w.Write(a.data)
-	return int64(n), err
+func (a *Archive) WriteTo(w io.Writer) (n int64, err error) {
+	for err == nil && n < a.Size() {
+		var written int
+		written, err = w.Write(a.data[n:min(a.Size(), n+runPiece)])
+		a.Release(n, n+int64(written))
+		n += int64(written)
+	}
+	return n, err
 }
 
 // Archive returns the Archive that the entry belongs to.

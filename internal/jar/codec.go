@@ -116,11 +116,34 @@ func (c *Codec) Read(e *Entry, buf []byte) (_ []byte, err error) {
 	} else if buf, err = c.inflate(e, buf); err != nil {
 		return nil, err
 	}
-	if sum := crc32.ChecksumIEEE(buf); sum != e.CRC32 {
-		return nil, e.errorf(ErrFormat, e.data, "CRC of the data is %08x, declared %08x; the entry is damaged",
-			sum, e.CRC32)
+	if err := e.checkCRC(buf); err != nil {
+		return nil, err
 	}
 	return buf, nil
+}
+
+// View is [Codec.Read] for an entry that is worked on as a whole, such as a nested archive: what is stored is not
+// copied. The result must not be changed, nor used after the Archive was closed.
+func (c *Codec) View(e *Entry) (_ []byte, err error) {
+	if e.Method != Stored || e.readable() != nil {
+		return c.Read(e, nil)
+	}
+	restore := debug.SetPanicOnFault(true)
+	defer func() {
+		debug.SetPanicOnFault(restore)
+		if r := recover(); r != nil {
+			err = e.archive.fault(r)
+		}
+	}()
+	return e.Raw(), e.checkCRC(e.Raw())
+}
+
+func (e *Entry) checkCRC(data []byte) error {
+	if sum := crc32.ChecksumIEEE(data); sum != e.CRC32 {
+		return e.errorf(ErrFormat, e.data, "CRC of the data is %08x, declared %08x; the entry is damaged",
+			sum, e.CRC32)
+	}
+	return nil
 }
 
 // readable returns an error if e cannot be read, as far as its headers show that. If it returns nil, e.Size is at

@@ -2,11 +2,15 @@
 
 package jar
 
-import "os"
+import (
+	"math"
+
+	"github.com/tracegen/tracegen/internal/userfile"
+)
 
 // mapFile reads the whole file. On some of these systems, a mapped file could not be replaced by other programs.
 func mapFile(path string) (data []byte, unmap func() error, mapped bool, err error) {
-	data, err = os.ReadFile(path)
+	data, err = userfile.Read(path, math.MaxInt)
 	return data, func() error { return nil }, false, err
 }
 

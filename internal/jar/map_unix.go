@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // mapFile maps a regular file and reads every other one (a pipe, for instance). The mapping stays valid after the
 // file is closed, and if another file is renamed to its path.
 func mapFile(path string) (data []byte, unmap func() error, mapped bool, err error) {
-	f, err := os.Open(path)
+	f, err := userfile.Open(path)
 	if err != nil {
 		return nil, nil, false, err
 	}

@@ -13,6 +13,10 @@ import (
 // Writer's buffer first.
 const writeThrough = 64 << 10
 
+// runPiece is the number of bytes of a run that are written at a time. What was written is released: a resource of
+// gigabytes would else be in memory as a whole.
+const runPiece = 4 << 20
+
 // Writer writes an archive to an io.Writer, entry by entry in the order of its calls. It is for one goroutine.
 // After an error, every further call returns that error.
 type Writer struct {
@@ -236,10 +240,14 @@ func (w *Writer) flushRun() {
 	if w.run == nil {
 		return
 	}
-	a, b := w.run, w.run.data[w.runAt:w.runTo]
+	a, b, from := w.run, w.run.data[w.runAt:w.runTo], w.runAt
 	w.run = nil
 	if len(b) >= writeThrough {
-		w.put(b) // only the kernel reads the mapping, so that a fault is an error of the write
+		w.put(b[:min(len(b), runPiece)]) // only the kernel reads the mapping, so that a fault is an error of the write
+		for at := runPiece; at < len(b); at += runPiece {
+			a.Release(from+int64(at)-runPiece, from+int64(at))
+			w.put(b[at:min(len(b), at+runPiece)])
+		}
 		return
 	}
 	restore := debug.SetPanicOnFault(true)

@@ -5,7 +5,7 @@ package pipeline
 // ForScan returns what [Scan] takes of the configuration.
 func (c Config) ForScan() ScanConfig {
 	inputs, _ := pathsOf(c.Inputs, "")
-	return ScanConfig{Inputs: inputs, Filter: c.Filter, Inject: c.Inject, FocusHooks: c.FocusHooks,
+	return ScanConfig{Inputs: inputs, Reading: c.Reading, Filter: c.Filter, Inject: c.Inject, FocusHooks: c.FocusHooks,
 		AddRequires: c.AddRequires, R8: c.R8,
 		Verify: c.Verify, ClassPath: c.ClassPath, Jobs: c.Jobs, Progress: c.Progress}
 }
@@ -21,7 +21,7 @@ func (c Config) ForAssign() AssignConfig {
 
 // ForSlice returns what [Instrument] takes of the configuration.
 func (c Config) ForSlice() SliceConfig {
-	return SliceConfig{Inputs: c.Inputs, Inject: c.Inject, AddRequires: c.AddRequires, Verify: c.Verify,
-		ClassPath: c.ClassPath,
-		Level:     c.Level, Jobs: c.Jobs, Incremental: c.Incremental, DryRun: c.DryRun, Progress: c.Progress}
+	return SliceConfig{Inputs: c.Inputs, Reading: c.Reading, Inject: c.Inject,
+		AddRequires: c.AddRequires, Verify: c.Verify, ClassPath: c.ClassPath,
+		Level: c.Level, Jobs: c.Jobs, Incremental: c.Incremental, DryRun: c.DryRun, Progress: c.Progress}
 }

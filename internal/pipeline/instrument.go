@@ -13,7 +13,8 @@ import (
 // SliceConfig says what [Instrument] does. Inputs are needed, each with its Output. The fields are as in [Config];
 // those that the scan had too have to be the same.
 type SliceConfig struct {
-	Inputs []Input
+	Inputs  []Input
+	Reading Reading // as for the scan
 
 	// How calls are inserted, classes checked, and outputs written.
 	Inject      inject.Options
@@ -46,7 +47,7 @@ func Instrument(ctx context.Context, c SliceConfig, s *Slice) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := open(inputs, known, c.Jobs, c.Progress, 1)
+	w, err := open(inputs, known, c.Jobs, c.Reading, c.Progress, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
-// TestLimitIsNoFault instruments a class that no check can judge within its limits: 9,000 stores, each seen by each of
-// 2,500 handlers.
+// TestLimitIsNoFault instruments a class that no check can decide about within its limits: 9,000 stores, each seen by
+// each of 2,500 handlers.
 //
 // Invariant: A class for which a check reaches its limit is written unchanged, and does not count as rejected.
 func TestLimitIsNoFault(t *testing.T) {

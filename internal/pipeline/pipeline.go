@@ -37,6 +37,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/incremental"
+	"github.com/tracegen/tracegen/internal/input"
 	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/plan"
 	"github.com/tracegen/tracegen/internal/typecheck"
@@ -60,8 +61,9 @@ type BuiltIn struct {
 // Config says what [Run] does. Inputs, and Merge or each Input's Output, are needed; the zero value of the rest is
 // the default.
 type Config struct {
-	Inputs []Input
-	Merge  string // write all inputs into this one jar; of entries of one name the first input's wins
+	Inputs  []Input
+	Reading Reading // the limits of what is read
+	Merge   string  // write all inputs into this one jar; of entries of one name the first input's wins
 
 	Filter     *filter.Filter // nil traces whatever is not trivial
 	Inject     inject.Options
@@ -114,6 +116,9 @@ type Config struct {
 	// counted; from one goroutine at a time. It may be nil.
 	Progress func(done, total int64)
 }
+
+// Reading limits what is read of inputs.
+type Reading = input.Options
 
 // ClassPath says where classes are found that the inputs refer to.
 type ClassPath = typecheck.ClassPath

@@ -30,14 +30,15 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	options, original := renamed(c.Inject, c.R8)
 	memory := memoryOf(c.Incremental, incremental.Run{
 		Inputs: inputs, ClassPath: c.ClassPath, Runtime: options.RuntimeClass, Types: c.checksTypes(), Lines: c.Lines,
-		Scans: !c.Disabled, Merged: c.Merge != "", Disabled: c.Disabled, DryRun: c.DryRun, Workers: workers(c.Jobs),
+		Scans: !c.Disabled, Merged: c.Merge != "", Disabled: c.Disabled, DryRun: c.DryRun, Flat: c.Reading.Flat,
+		Workers: workers(c.Jobs),
 	})
 	defer memory.Close()
 	known, err := memory.Recall(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w, err := open(inputs, known, c.Jobs, c.Progress, 2)
+	w, err := open(inputs, known, c.Jobs, c.Reading, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,8 @@ import (
 
 // ScanConfig says what [Scan] does. Inputs are needed. The fields are as in [Config].
 type ScanConfig struct {
-	Inputs []string // paths
+	Inputs  []string // paths
+	Reading Reading  // the limits of what is read
 
 	// What decides about classes, and how the scan works.
 	Filter      *filter.Filter
@@ -43,7 +44,7 @@ func Scan(ctx context.Context, c ScanConfig, by Origin, part string) (*Result, e
 	if err := output.CheckPath(part, c.Inputs); err != nil {
 		return nil, err
 	}
-	w, err := open(c.Inputs, nil, c.Jobs, c.Progress, 1)
+	w, err := open(c.Inputs, nil, c.Jobs, c.Reading, c.Progress, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 // [Config].
 type StripConfig struct {
 	Inputs       []Input
+	Reading      Reading // the limits of what is read
 	Merge        string
 	RuntimeClass string // that is called, in internal form; "" is tracegen's own
 	Level        jar.Level
@@ -37,7 +38,7 @@ func Strip(ctx context.Context, c StripConfig) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := open(inputs, known, c.Jobs, c.Progress, 2)
+	w, err := open(inputs, known, c.Jobs, c.Reading, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 type VerifyConfig struct {
 	Paths     []string // jars, zips, .aar and .class files, directories
 	Baseline  []string // the originals of these, to compare with; may be empty
+	Reading   Reading  // the limits of what is read
 	ClassPath ClassPath
 	Notes     bool // also report where the JVMS is stricter than HotSpot
 	Frames    bool // report the types at the place of each finding
@@ -46,7 +47,7 @@ type Finding struct {
 // Verify checks every class by itself, as HotSpot does when it links it. An error is one of reading: what is
 // wrong with a class that can be read is a finding.
 func Verify(ctx context.Context, c VerifyConfig) (*Verification, error) {
-	w, err := open(slices.Concat(c.Paths, c.Baseline), nil, c.Jobs, c.Progress, 2)
+	w, err := open(slices.Concat(c.Paths, c.Baseline), nil, c.Jobs, c.Reading, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}

@@ -32,16 +32,18 @@ type work struct {
 
 // open opens the inputs, but those whose facts are known: these are opened when a byte of them is needed. passes is how
 // often the operation works through all classes.
-func open(paths []string, known []scan.Input, jobs int, report func(done, total int64), passes int) (*work, error) {
+func open(paths []string, known []scan.Input, jobs int, reading input.Options,
+	report func(done, total int64), passes int) (*work, error) {
 	w := &work{}
 	inputs := make([]*input.Input, 0, len(paths))
 	for i, path := range paths {
-		in, err := openInput(i, path, known)
+		in, err := openInput(i, path, known, reading)
 		if err != nil {
 			input.NewSet(inputs).Close()
 			return nil, err
 		}
 		inputs = append(inputs, in)
+		w.warnings = append(w.warnings, apartWarning(in)...)
 		for _, c := range in.Containers {
 			for _, name := range c.Duplicates {
 				if strings.HasSuffix(name, "/") {
@@ -58,15 +60,37 @@ func open(paths []string, known []scan.Input, jobs int, report func(done, total 
 	return w, nil
 }
 
-func openInput(i int, path string, known []scan.Input) (*input.Input, error) {
+// apartWarning returns a warning if an input has archives that are not worked on: their classes would silently be left
+// as they are. With input.Options.Flat, that is what the caller wants.
+func apartWarning(in *input.Input) []string {
+	if in.Options.Flat {
+		return nil
+	}
+	var apart []string
+	for _, c := range in.Containers {
+		for _, name := range c.Apart {
+			apart = append(apart, c.Outer+name)
+		}
+	}
+	switch len(apart) {
+	case 0:
+		return nil
+	case 1:
+		return []string{fmt.Sprintf("%s: it has an archive that is copied, not instrumented: %s", in.Path, apart[0])}
+	}
+	return []string{fmt.Sprintf("%s: it has archives that are copied, not instrumented: %s and %d more", in.Path, apart[0],
+		len(apart)-1)}
+}
+
+func openInput(i int, path string, known []scan.Input, reading input.Options) (*input.Input, error) {
 	if len(known) == 0 || len(known[i].Containers) == 0 {
-		return input.Open(i, path)
+		return input.Open(i, path, reading)
 	}
 	classes := make([]*input.Class, len(known[i].Classes))
 	for k, c := range known[i].Classes {
 		classes[k] = c.At
 	}
-	return input.Later(path, known[i].Containers, classes), nil
+	return input.Later(path, known[i].Containers, classes, reading), nil
 }
 
 // workers returns the number of workers: as many as are asked for, or one per CPU.
@@ -110,6 +134,9 @@ func (w *work) merged(into string) ([]*input.Container, error) {
 	for _, c := range w.set.Containers() {
 		for i := range c.Entries {
 			if c.Entries[i].Nested != nil {
+				if !strings.EqualFold(path.Ext(c.Name), ".aar") {
+					continue
+				}
 				return nil, fmt.Errorf("%s: an .aar cannot be merged into a jar: all but its classes would be lost", c.Name)
 			}
 		}

@@ -15,6 +15,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // Kind is the build tool of a project.
@@ -102,7 +104,7 @@ func (p *Project) readGradle(dir string) error {
 	}
 	slices.Sort(files)
 	for _, file := range slices.Compact(files) {
-		data, err := os.ReadFile(file)
+		data, err := userfile.ReadText(file)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 			continue
 		}

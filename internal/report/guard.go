@@ -35,7 +35,8 @@ func (r *Run) GuardIntroduced() Guard {
 		Failed: r.Introduced > 0, Limit: 0, Value: r.Introduced, Unit: "classes"}
 }
 
-// GuardUnverifiable fails if a class was left as it is because a check failed, after rewriting or before, or did not end.
+// GuardUnverifiable fails if a class was left as it is because a check failed, after rewriting or before, or did not
+// end.
 func (r *Run) GuardUnverifiable() Guard {
 	methods := r.totalReasons()[filter.ReasonUnverifiable]
 	left := r.leftAsTheyAre()

@@ -131,7 +131,7 @@ func TestReadChanged(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	in, err := input.Open(0, path)
+	in, err := input.Open(0, path, input.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,6 +96,10 @@ func (p *packer) input(in *Input) {
 		for _, name := range c.Duplicates {
 			p.Text(name)
 		}
+		p.Int(len(c.Apart))
+		for _, name := range c.Apart {
+			p.Text(name)
+		}
 	}
 	p.Int(len(in.Classes))
 	if p.complete { // together, as they cannot be compressed
@@ -291,8 +295,9 @@ func (u *unpacker) readGraph() {
 	}
 }
 
-// UnpackContainers reads a list of containers, which is not empty: of each the entry of an .aar that it is, its kind,
-// and if asked for the names of duplicates. They become those of an input of that number and path.
+// UnpackContainers reads a list of containers, which is not empty: of each the entry that it is if it is nested, its
+// kind, and if asked for the names of duplicates and of archives that are not opened. They become those of an input of
+// that number and path.
 func UnpackContainers(u *wire.Unpacker, duplicates bool, number int, path string) []*input.Container {
 	containers := make([]*input.Container, 0, u.Count(2))
 	for range cap(containers) {
@@ -304,6 +309,9 @@ func UnpackContainers(u *wire.Unpacker, duplicates bool, number int, path string
 		if duplicates {
 			for range u.Count(1) {
 				c.Duplicates = append(c.Duplicates, u.Text())
+			}
+			for range u.Count(1) {
+				c.Apart = append(c.Apart, u.Text())
 			}
 		}
 		containers = append(containers, c)

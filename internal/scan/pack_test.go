@@ -45,7 +45,8 @@ func fullClass(t *testing.T, in *input.Container) *Class {
 // Invariant: Facts about classes that are written to a scan file or the cache are read as they were.
 func TestFactsArePacked(t *testing.T) {
 	for _, complete := range []bool{false, true} {
-		top := &input.Container{Name: "in.aar", Kind: input.Archive, Duplicates: []string{"x", "x"}}
+		top := &input.Container{Name: "in.aar", Kind: input.Archive, Duplicates: []string{"x", "x"},
+			Apart: []string{"y.jar"}}
 		nested := &input.Container{Name: "in.aar!libs/x.jar", Outer: "libs/x.jar!"}
 		was := []Input{{Name: "in.aar", Containers: []*input.Container{top, nested},
 			Classes: []*Class{fullClass(t, top), fullClass(t, nested)}}}

@@ -8,13 +8,15 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"math/bits"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // Scan files and slices are of one form. Lines of text say what it is: the format and its number, the tool that
@@ -82,7 +84,7 @@ func (s *Sealed) WriteTo(w io.Writer) (int64, error) {
 
 // Load reads a file of the format. Errors name it, and say what to do.
 func Load(path string, want Format) (*Sealed, error) {
-	data, err := os.ReadFile(path)
+	data, err := userfile.Read(path, math.MaxInt32)
 	if err != nil {
 		return nil, err
 	}

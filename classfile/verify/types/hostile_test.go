@@ -229,8 +229,9 @@ func TestCheckHostile(t *testing.T) {
 	}
 }
 
-// TestManyRanges checks a method of 60 KB with 3,400 returns and as many ranges of one handler, as instrumented code has
-// it. With each instruction compared with each range it reached the limit, which was taken for a fault of the class.
+// TestManyRanges checks a method of 60 KB with 3,400 returns and as many ranges of one handler, as instrumented code
+// has it. With each instruction compared with each range it reached the limit, which was taken for a fault of the
+// class.
 func TestManyRanges(t *testing.T) {
 	const n = 3400
 	for _, major := range []uint16{48, 52} {

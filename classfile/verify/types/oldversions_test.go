@@ -43,7 +43,7 @@ func oldClasses() map[string][]byte {
 	return classes
 }
 
-// TestOldVersions: names before version 49 and the minor versions of 45 are judged as HotSpot judges them.
+// TestOldVersions: names before version 49 and the minor versions of 45 are checked as HotSpot checks them.
 func TestOldVersions(t *testing.T) {
 	jdks, err := oracle.FindJDKs()
 	oracle.Require(t, err)

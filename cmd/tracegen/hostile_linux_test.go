@@ -1,0 +1,219 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+)
+
+// zeros is deflate data of so many MiB of zeros, and their CRC-32.
+func zeros(t testing.TB, mebibytes int) (deflated []byte, crc uint32) {
+	t.Helper()
+	block := make([]byte, 1<<20)
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, flate.BestSpeed)
+	if err == nil {
+		_, err = w.Write(block)
+	}
+	if err == nil {
+		err = w.Flush()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range mebibytes {
+		deflated = append(deflated, b.Bytes()...) // no block refers to one before it
+		crc = crc32.Update(crc, crc32.IEEETable, block)
+	}
+	return append(deflated, 3, 0), crc // an empty block, the last
+}
+
+// addZeros adds an entry of zeros to an archive.
+func addZeros(t testing.TB, w *zip.Writer, name string, mebibytes int) {
+	t.Helper()
+	data, crc := zeros(t, mebibytes)
+	e, err := w.CreateRaw(&zip.FileHeader{Name: name, Method: zip.Deflate, CRC32: crc,
+		CompressedSize64: uint64(len(data)), UncompressedSize64: uint64(mebibytes) << 20})
+	if err == nil {
+		_, err = e.Write(data)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// archiveOf writes an archive: what fill adds, and the classes of the repository's sample.
+func archiveOf(t testing.TB, path string, fill func(*zip.Writer)) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := zip.NewWriter(f)
+	fill(w)
+	sample, err := zip.OpenReader(filepath.Join("..", "..", "testdata", "sample", "sample.jar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sample.Close()
+	for _, e := range sample.File {
+		if err := w.Copy(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// peakOf runs tracegen, and returns what it printed and the peak of its memory in MiB.
+func peakOf(t testing.TB, dir string, args ...string) (output string, mebibytes int64) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "tracegen", args...)
+	cmd.Dir = dir
+	text, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, text)
+	}
+	return string(text), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss >> 10
+}
+
+// TestHostileSizes works on archives that are small on disk and large inside.
+//
+// Invariant: Memory does not depend on the sizes of entries that are no classes, nor on those above the limits.
+func TestHostileSizes(t *testing.T) {
+	const most = 200 // MiB; each of them took more than 700 before there were limits
+	for _, row := range []struct {
+		name string
+		fill func(*zip.Writer)
+		says string
+	}{
+		{"a class of 1 GiB", func(w *zip.Writer) { addZeros(t, w, "Z.class", 1024) }, "7 classes, 5 changed"},
+		{"40 of them", func(w *zip.Writer) {
+			for i := range 40 {
+				addZeros(t, w, fmt.Sprintf("a/Z%d.class", i), 1024)
+			}
+		}, "46 classes, 5 changed"},
+		{"a resource of 1 GiB", func(w *zip.Writer) { addZeros(t, w, "z.txt", 1024) }, "6 classes, 5 changed"},
+		{"a nested archive of 1 GiB", func(w *zip.Writer) { addZeros(t, w, "BOOT-INF/lib/z.jar", 1024) },
+			"6 classes, 5 changed"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			dir := t.TempDir()
+			archiveOf(t, filepath.Join(dir, "in.jar"), row.fill)
+			for _, args := range [][]string{
+				{"instrument", "in.jar", "-o", "out.jar"}, {"scan", "in.jar", "-o", "in.scan"},
+				{"strip", "out.jar", "-o", "back.jar"}, {"verify", "in.jar"},
+				{"explain", "in.jar", "--method", "sample.Main#main"},
+			} {
+				text, peak := peakOf(t, dir, args...)
+				t.Logf("%s: %d MiB", args[0], peak)
+				if peak > most {
+					t.Errorf("%s took %d MiB, want at most %d", args[0], peak, most)
+				}
+				if args[0] == "instrument" && !strings.Contains(text, row.says) {
+					t.Errorf("it says %s", text)
+				}
+			}
+		})
+	}
+}
+
+// TestManyEntries instruments an archive of 100,000 entries.
+func TestManyEntries(t *testing.T) {
+	const entries, most = 100_000, 200
+	dir := t.TempDir()
+	archiveOf(t, filepath.Join(dir, "in.jar"), func(w *zip.Writer) {
+		for i := range entries {
+			e, err := w.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("assets/%d/%d.txt", i%100, i)})
+			if err == nil {
+				_, err = io.WriteString(e, "text")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	_, peak := peakOf(t, dir, "instrument", "in.jar", "-o", "out.jar")
+	t.Logf("%d MiB", peak)
+	if peak > most {
+		t.Errorf("%d MiB, want at most %d", peak, most)
+	}
+	out, err := zip.OpenReader(filepath.Join(dir, "out.jar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	if len(out.File) < entries {
+		t.Errorf("%d entries", len(out.File))
+	}
+}
+
+// TestCorpusHugeArchive instruments an archive of more than 4 GiB, whose offsets need zip64: a stored resource of 4.5
+// GiB and a deflated one of 1 GiB.
+func TestCorpusHugeArchive(t *testing.T) {
+	if os.Getenv("TRACEGEN_CORPUS") != "full" {
+		t.Skip("not run: it writes 9 GiB; TRACEGEN_CORPUS=full runs it")
+	}
+	const most = 200
+	dir := t.TempDir()
+	oracle.Require(t, freeSpace(dir, 12<<30))
+	archiveOf(t, filepath.Join(dir, "in.jar"), func(w *zip.Writer) {
+		e, err := w.CreateHeader(&zip.FileHeader{Name: "assets/stored.bin", Method: zip.Store})
+		block := bytes.Repeat([]byte("tracegen"), 1<<17)
+		for range 4608 {
+			if err == nil {
+				_, err = e.Write(block)
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		addZeros(t, w, "assets/zeros.bin", 1024)
+	})
+	for _, args := range [][]string{{"instrument", "in.jar", "-o", "out.jar"}, {"strip", "out.jar", "-o", "back.jar"}} {
+		_, peak := peakOf(t, dir, args...)
+		t.Logf("%s: %d MiB", args[0], peak)
+		if peak > most {
+			t.Errorf("%s took %d MiB, want at most %d", args[0], peak, most)
+		}
+	}
+	out, err := zip.OpenReader(filepath.Join(dir, "out.jar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	for _, e := range out.File[:2] {
+		r, err := e.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := io.Copy(io.Discard, r); err != nil || uint64(n) != e.UncompressedSize64 { // checks the CRC
+			t.Errorf("%s: %d bytes, %v", e.Name, n, err)
+		}
+	}
+}
+
+// freeSpace returns an error if the file system of dir has less free space.
+func freeSpace(dir string, bytes uint64) error {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return err
+	}
+	if free := s.Bavail * uint64(s.Bsize); free < bytes {
+		return fmt.Errorf("%d MiB are free, %d are needed: %w", free>>20, bytes>>20, oracle.ErrMissing)
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package filter
+
+// Unmatched finds rules whose patterns match nothing in the inputs, which are probably misspelled. It looks at patterns
+// only: a rule whose pattern matches is not reported, whatever its conditions say. Rules that do not stand in a file
+// are never reported, nor those whose pattern matches every class.
+type Unmatched struct {
+	filter *Filter
+	rest   []Rule
+}
+
+// Unmatched returns an Unmatched for the rules of the filter that can decide about a method.
+func (f *Filter) Unmatched() *Unmatched {
+	u := &Unmatched{filter: f}
+	for i := range f.index.rules {
+		r := &f.index.rules[i]
+		everywhere := len(r.pattern.class.segments) == 0 || r.pattern.class.matchesAll()
+		if r.at.Line > 0 && (!everywhere || r.pattern.method != nil) {
+			u.rest = append(u.rest, *r)
+		}
+	}
+	return u
+}
+
+// Class drops the rules that match a class, or one of its methods with code. The name is in internal form, as it is in
+// the class file. method returns the name and the descriptor of each method, and false behind the last. Of classes that
+// a shrinker renamed, methods are not compared: it moves them between classes.
+func (u *Unmatched) Class(name string, method func(i int) (name, descriptor string, ok bool)) {
+	name = u.filter.original(name)
+	rest := u.rest[:0]
+	for i := range u.rest {
+		r := &u.rest[i]
+		ofClass := len(r.pattern.class.segments) == 0 || r.pattern.class.match(name)
+		if !ofClass || u.filter.r8 == nil && r.pattern.method != nil && !r.pattern.method.matchAny(method) {
+			rest = append(rest, *r)
+		}
+	}
+	u.rest = rest
+}
+
+func (m *methodPattern) matchAny(method func(i int) (name, descriptor string, ok bool)) bool {
+	for i := 0; ; i++ {
+		name, descriptor, ok := method(i)
+		if !ok || m.match(name, descriptor) {
+			return ok
+		}
+	}
+}
+
+// Rules returns the rules that have matched nothing so far, in their order.
+func (u *Unmatched) Rules() []Rule { return u.rest }

@@ -1,0 +1,79 @@
+package pipeline_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/pipeline"
+)
+
+// TestNestedStaysStored instruments an archive in an archive: a loader that maps nested archives wants them stored, at
+// the same place in the order.
+//
+// Invariant: A nested archive that was stored is stored in the output.
+func TestNestedStaysStored(t *testing.T) {
+	dir := t.TempDir()
+	lib, err := os.ReadFile(sampleJar(t, filepath.Join(dir, "lib.jar")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for name, method := range map[string]uint16{"BOOT-INF/lib/stored.jar": zip.Store,
+		"BOOT-INF/lib/deflated.jar": zip.Deflate} {
+		e, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: method})
+		if err == nil {
+			_, err = e.Write(lib)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	in, out := filepath.Join(dir, "app.jar"), filepath.Join(dir, "out.jar")
+	if err := os.WriteFile(in, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := config(in, out)
+	result := instrument(t, c)
+	once, err := pipeline.Run(t.Context(), config(filepath.Join(dir, "lib.jar"), filepath.Join(dir, "once.jar")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if result.Inputs[0].Rewritten != 2*once.Inputs[0].Rewritten || result.Mapping.Digest() != once.Mapping.Digest() {
+		t.Errorf("%d classes rewritten, digest %s; of the nested archive alone %d, %s", result.Inputs[0].Rewritten,
+			result.Mapping.Digest(), once.Inputs[0].Rewritten, once.Mapping.Digest())
+	}
+	before, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := zip.OpenReader(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer after.Close()
+	want, err := os.ReadFile(filepath.Join(dir, "once.jar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range before.File {
+		f := after.File[i]
+		if f.Name != e.Name || f.Method != e.Method {
+			t.Errorf("entry %d: %s by method %d, want %s by %d", i, f.Name, f.Method, e.Name, e.Method)
+		}
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not the archive that is made of it alone: %v", f.Name, err)
+		}
+	}
+}

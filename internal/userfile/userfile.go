@@ -1,0 +1,54 @@
+// Package userfile opens files that a user has named. A device never ends, or waits for ever, and is refused. Pipes are
+// read, because shells make them for <(command).
+package userfile
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// MaxText is how many bytes a file of settings, rules or arguments may have: 64 MiB, which is thousands of times what
+// people write.
+const MaxText = 64 << 20
+
+// Check returns an error if info, which is that of the file at path, is of a device or a socket.
+func Check(path string, info fs.FileInfo) error {
+	if info.Mode()&(fs.ModeDevice|fs.ModeCharDevice|fs.ModeSocket|fs.ModeIrregular) != 0 {
+		return fmt.Errorf("%s is a device or a socket, not a file; check the path", path)
+	}
+	return nil
+}
+
+// Open opens the file at path for reading.
+func Open(path string) (*os.File, error) {
+	info, err := os.Stat(path) // opening some devices has an effect
+	if err != nil {
+		return nil, err
+	}
+	if err := Check(path, info); err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
+// Read returns what is in the file at path. It fails if that is more than limit bytes.
+func Read(path string, limit int64) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s: longer than %d MiB; check the path", path, limit>>20)
+	}
+	return data, nil
+}
+
+// ReadText is [Read] with the limit [MaxText].
+func ReadText(path string) ([]byte, error) { return Read(path, MaxText) }
