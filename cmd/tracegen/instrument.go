@@ -193,7 +193,7 @@ func (i *instrument) instrument(ctx context.Context, progress func(done, total i
 		Inputs: config.Inputs, Reading: config.Reading, Inject: config.Inject, AddRequires: config.AddRequires,
 		Verify: config.Verify, ClassPath: config.ClassPath, Level: config.Level, Jobs: config.Jobs,
 		Incremental: config.Incremental,
-		DryRun: config.DryRun, Progress: progress,
+		DryRun:      config.DryRun, Progress: progress,
 	}, i.slice)
 }
 

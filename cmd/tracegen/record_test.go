@@ -370,7 +370,10 @@ func TestRecordSpringBoot(t *testing.T) {
 	b.want(b.read("methodMapping.txt"), `util\.Version name `, `app\.Main main `)
 	launched := b.run(nil, "java", "-cp", "out.jar"+string(filepath.ListSeparator)+"tracegen-runtime.jar",
 		"org.springframework.boot.loader.launch.JarLauncher", "x")
-	if want := strings.ReplaceAll(plain.stdout, "fat.jar", "out.jar"); launched.stdout != want {
+	want := strings.ReplaceAll(plain.stdout, "fat.jar", "out.jar")
+	want = strings.Replace(want, "class path out.jar", "class path out.jar"+string(filepath.ListSeparator)+
+		"tracegen-runtime.jar", 1)
+	if launched.stdout != want {
 		t.Errorf("instrumented, the program prints\n%sbefore\n%s%s", launched.stdout, want, launched.stderr)
 	}
 }
