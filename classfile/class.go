@@ -6,10 +6,11 @@ import (
 	"math"
 )
 
-// The class file versions (JVMS table 4.1-A) that [Parse] reads: Java 1.0.2 to Java 26.
+// The class file versions (JVMS table 4.1-A) whose format is known: Java 1.0.2 to Java 28. [Parse] also reads later
+// ones if their structure is as in these; whether to rely on that is up to the caller, see [Class.IsFuture].
 const (
 	MinMajor = 45
-	MaxMajor = 70
+	MaxMajor = 72
 )
 
 // PreviewMinor is the minor version of class files that depend on preview features of their major version
@@ -31,6 +32,7 @@ const (
 	AccAbstract     = 0x0400
 	AccStrict       = 0x0800
 	AccSynthetic    = 0x1000
+	AccStrictInit   = 0x0800 // of a field: set before the constructor of the superclass is called (JEP 401)
 	AccEnum         = 0x4000
 	AccModule       = 0x8000
 )
@@ -91,25 +93,35 @@ func (p *Parser) Parse(data []byte) (*Class, error) {
 		return nil, formatErrorf(math.MaxInt32, "", "class file of %d bytes is larger than any JVM reads", len(data))
 	}
 	c := &Class{data: data, minor: binary.BigEndian.Uint16(data[4:]), major: binary.BigEndian.Uint16(data[6:])}
-	if c.major < MinMajor || c.major > MaxMajor {
+	if c.major < MinMajor {
 		return nil, formatErrorf(6, "", "%w %d.%d (supported: %d to %d)",
 			ErrVersion, c.major, c.minor, MinMajor, MaxMajor)
 	}
+	if err := p.parse(c); err != nil {
+		if c.IsFuture() {
+			return nil, formatErrorf(6, "", "%w %d.%d (supported: %d to %d), whose structure is another: %w",
+				ErrVersion, c.major, c.minor, MinMajor, MaxMajor, err)
+		}
+		return nil, err
+	}
+	return c, nil
+}
+
+// parse reads what follows the version.
+func (p *Parser) parse(c *Class) error {
+	data := c.data
 	var err error
 	if c.pool, err = parseConstantPool(data, 8, p.offsets); err != nil {
-		return nil, err
+		return err
 	}
 	p.offsets = c.pool.offsets
 	c.interfaces = p.interfaces[:0]
 	at, err := c.parseHeader(len(c.pool.data))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p.interfaces = c.interfaces
-	if err := p.parseBody(c, at); err != nil {
-		return nil, err
-	}
-	return c, nil
+	return p.parseBody(c, at)
 }
 
 // reuse returns a slice of n elements with unspecified values. It uses the memory of s if that is large enough.
@@ -257,6 +269,9 @@ func (c *Class) Bytes() []byte { return c.data }
 
 // Version returns minor_version and major_version (JVMS 4.1).
 func (c *Class) Version() (minor, major uint16) { return c.minor, c.major }
+
+// IsFuture reports whether the class file is of a later version than those whose format is known.
+func (c *Class) IsFuture() bool { return c.major > MaxMajor }
 
 // IsPreview reports whether the class file depends on preview features of its Java release (JVMS 4.1).
 func (c *Class) IsPreview() bool { return c.minor == PreviewMinor && c.major >= 56 }

@@ -137,9 +137,10 @@ func TestParseErrors(t *testing.T) {
 		{"magic", func(s *source) { s.magic = 0xCAFED00D },
 			"not a class file: magic is not 0xCAFEBABE at offset 0x0"},
 		{"version 44", func(s *source) { s.major = 44 },
-			"unsupported class file version 44.0 (supported: 45 to 70) at offset 0x6"},
-		{"version 71", func(s *source) { s.major, s.minor = 71, 65535 },
-			"unsupported class file version 71.65535 (supported: 45 to 70) at offset 0x6"},
+			"unsupported class file version 44.0 (supported: 45 to 72) at offset 0x6"},
+		{"a later version of another structure", func(s *source) { s.major, s.count = 73, 0 },
+			"unsupported class file version 73.0 (supported: 45 to 72), whose structure is another: constant pool: " +
+				"count 0 does not fit a class file of 55 bytes at offset 0x8 at offset 0x6"},
 		{"no constant count", func(s *source) { s.count = 0 },
 			"constant pool: count 0 does not fit a class file of 55 bytes at offset 0x8"},
 		{"too many constants", func(s *source) { s.count = 65535 },
@@ -248,7 +249,7 @@ func TestParseSentinels(t *testing.T) {
 		{45, 65535, true, false},
 		{55, 65535, true, false}, {56, 65535, true, true}, {56, 0, true, false}, {70, 65535, true, true},
 		{70, 0, true, false},
-		{71, 0, false, false}, {65535, 65535, false, false},
+		{71, 0, true, false}, {72, 65535, true, true}, {73, 0, true, false}, {65535, 65535, true, true},
 	} {
 		s.major, s.minor = test.major, test.minor
 		c, err := classfile.Parse(s.bytes())

@@ -1,4 +1,4 @@
-// Package classfile reads and writes Java class files (JVMS chapter 4, major versions 45 to 70) without
+// Package classfile reads and writes Java class files (JVMS chapter 4, major versions 45 to 72) without
 // losing a byte.
 //
 // [Parse] takes one byte slice and returns a [Class], a model that holds views into that slice: names are strings

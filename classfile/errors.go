@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// ErrVersion is wrapped by the error of [Parse] for a class file whose major version is outside [MinMajor,
-// MaxMajor]. Such a class may be valid; this package cannot read its format.
+// ErrVersion is wrapped by the error of [Parse] for a class file whose major version is below [MinMajor],
+// or above [MaxMajor] if it has another structure. Such a class may be valid; this package cannot read its format.
 var ErrVersion = errors.New("unsupported class file version")
 
 // ErrMagic is wrapped by the error of [Parse] for data that does not start with 0xCAFEBABE (JVMS 4.1) and so is not

@@ -27,6 +27,8 @@ type Options struct {
 	// R8 translates the names of classes and methods to their original names, if the inputs are shrunk. Rules and
 	// RuntimeClass use original names then. nil if the inputs have their original names.
 	R8 *r8.Mapping
+	// FutureVersions lets classes be traced whose class file version is later than those that are known.
+	FutureVersions bool
 }
 
 // Filter decides which methods are traced. It is immutable, and safe for use by several goroutines.
@@ -35,6 +37,8 @@ type Filter struct {
 	trivial   TrivialMode
 	protected []protection
 	r8        *r8.Mapping
+
+	futureVersions bool
 }
 
 // protection is a prefix of the names of classes that belong to the runtime.
@@ -45,7 +49,8 @@ type protection struct {
 
 // New returns the filter for the options.
 func New(o Options) *Filter {
-	f := &Filter{index: newRuleIndex(decisive(o.Rules)), trivial: o.Trivial, r8: o.R8}
+	f := &Filter{index: newRuleIndex(decisive(o.Rules)), trivial: o.Trivial, r8: o.R8,
+		futureVersions: o.FutureVersions}
 	runtime := strings.ReplaceAll(classfile.EncodeMUTF8(o.RuntimeClass), ".", "/")
 	if runtime == "" {
 		runtime = contract.RuntimeClass
@@ -159,6 +164,12 @@ func (f *Filter) wholeClass(c *classfile.Class, name string) (Decision, bool) {
 	if c.IsPreview() {
 		_, major := c.Version()
 		detail := fmt.Sprintf("preview features of class file version %d", major)
+		return Decision{Reason: ReasonUnsupportedVersion, Detail: detail}, true
+	}
+	if c.IsFuture() && !f.futureVersions {
+		minor, major := c.Version()
+		detail := fmt.Sprintf("class file version %d.%d is later than %d, the last that is known; --future-versions "+
+			"instruments it all the same", major, minor, classfile.MaxMajor)
 		return Decision{Reason: ReasonUnsupportedVersion, Detail: detail}, true
 	}
 	if c.AccessFlags()&classfile.AccModule != 0 || c.Name() == "module-info" {

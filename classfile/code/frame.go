@@ -9,7 +9,8 @@ import (
 const (
 	sameFrame            = 0   // to 63: the delta itself
 	sameLocals1          = 64  // to 127: 64 + delta, one stack item
-	firstReserved        = 128 // to 246
+	firstReserved        = 128 // to 245
+	earlyLarval          = 246
 	sameLocals1Extended  = 247
 	chopFirst            = 248 // to 250: 251 minus the number of locals dropped
 	sameFrameExtended    = 251
@@ -36,6 +37,9 @@ type frame struct {
 	pc   int
 	kind byte   // frame_type; for the two short forms, the first value of their range
 	body []byte // what follows frame_type and offset_delta
+	// larval is what stands before the base frame of an early_larval_frame (JEP 401, JVMS 4.7.4 of its draft): the
+	// frame_type and the fields that are not set. It has no offset, and is kept as it is; nil for all other frames.
+	larval []byte
 }
 
 // parseFrames decodes the info of a StackMapTable attribute (JVMS 4.7.4) and appends its frames to frames.
@@ -49,7 +53,13 @@ func parseFrames(info []byte, frames []frame) ([]frame, error) {
 		if at >= len(info) {
 			return nil, fmt.Errorf("StackMapTable ends in frame %d of %d", i, n)
 		}
-		f := frame{kind: info[at]}
+		f := frame{}
+		if f.larval = larvalPrefix(info[at:]); len(f.larval) > 0 {
+			if at += len(f.larval); at >= len(info) {
+				return nil, fmt.Errorf("StackMapTable ends in frame %d of %d", i, n)
+			}
+		}
+		f.kind = info[at]
 		header, delta := 3, 0
 		switch {
 		case f.kind < sameLocals1:
@@ -77,6 +87,18 @@ func parseFrames(info []byte, frames []frame) ([]frame, error) {
 		return nil, fmt.Errorf("%d bytes follow the last frame of StackMapTable", len(info)-at)
 	}
 	return frames, nil
+}
+
+// larvalPrefix returns the bytes of an early_larval_frame before its base frame, nil if b begins with another frame.
+// The result has all of b if that ends too early.
+func larvalPrefix(b []byte) []byte {
+	if b[0] != earlyLarval {
+		return nil
+	}
+	if len(b) < 3 {
+		return b
+	}
+	return b[:min(len(b), 3+2*int(binary.BigEndian.Uint16(b[1:])))]
 }
 
 // frameBodySize returns the length of the body of a frame of that kind at the start of b; ok is false if it is
@@ -145,6 +167,7 @@ func (f frame) stackWords() int {
 func (r *Relocator) appendFrame(out []byte, f frame, previous int) []byte {
 	delta := f.pc - previous - 1
 	kind := f.kind
+	out = append(out, f.larval...)
 	if delta >= shortestDeltaTooLong && kind <= sameLocals1 {
 		kind = extended(kind)
 	}

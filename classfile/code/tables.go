@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tracegen/tracegen/classfile"
 )
@@ -240,6 +241,9 @@ func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
 	added, err := r.addedFrames()
 	if err != nil {
 		return nil, err
+	}
+	if isLarval := func(f frame) bool { return f.larval != nil }; len(added) > 0 && slices.ContainsFunc(frames, isLarval) {
+		return nil, fmt.Errorf("%w: a widened branch would need an early_larval_frame", ErrTooLarge)
 	}
 	at := len(out)
 	out = append(out, 0, 0)

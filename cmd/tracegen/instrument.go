@@ -318,6 +318,8 @@ func (i *instrument) filterOptions() filter.Options {
 		RuntimeClass:  i.runtime,
 		MatrixRuntime: i.preset == presetMatrix,
 		R8:            i.r8,
+
+		FutureVersions: i.futureVersions,
 	}
 }
 

@@ -118,6 +118,9 @@ func (i *instrument) methodOptions() []option {
 		option{name: "target", commands: classWork,
 			flag: oneOf(&i.forJVM, false, named[bool]{"android", false}, named[bool]{"jvm", true}),
 			help: "with jvm, skip methods that would grow past the size that HotSpot compiles"},
+		option{name: "future-versions", flag: yes(&i.futureVersions), commands: classWork, omit: inWriteKey,
+			help: "also trace classes whose version is later than those that this tracegen knows, if their structure is " +
+				"as in these"},
 		option{name: "allow-huge", flag: yes(&i.allowHuge), commands: classWork | byRecord,
 			help: "with --target jvm, trace these methods too",
 			helpIn: map[command]string{

@@ -65,6 +65,7 @@ type instrument struct {
 	jobs             int
 	level            jar.Level
 	reading          readLimits
+	futureVersions   bool
 	dryRun, disabled bool
 
 	// What resolve and the functions after it find out.

@@ -72,11 +72,9 @@ func Scan(ctx context.Context, c ScanConfig, by Origin, part string) (*Result, e
 }
 
 // scanWarnings returns what the scan warns of.
-func scanWarnings(facts []*scan.Class) (warnings []string) {
+func scanWarnings(facts []*scan.Class) []string {
+	warnings := scan.Warnings(facts)
 	for _, c := range facts {
-		if c.Warning != "" {
-			warnings = append(warnings, c.At.Where()+c.Warning)
-		}
 		switch {
 		case c.Rejection == nil || c.Rejection.PreExisting:
 		case c.Rejection.Unchecked:

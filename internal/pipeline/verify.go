@@ -175,6 +175,11 @@ func findingsOf(by *typecheck.Views, at *input.Class, class int, parser *classfi
 	if errors.Is(err, classfile.ErrVersion) {
 		return nil, nil, err
 	}
+	if err == nil && c.IsFuture() {
+		minor, major := c.Version()
+		return nil, nil, fmt.Errorf("%w %d.%d (supported: %d to %d)", classfile.ErrVersion, major, minor,
+			classfile.MinMajor, classfile.MaxMajor)
+	}
 	if err != nil {
 		return []verify.Finding{{
 			Class: strings.TrimSuffix(at.Name, ".class"), Offset: -1,

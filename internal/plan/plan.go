@@ -143,13 +143,11 @@ func New(facts []*scan.Class, files ClassFiles, o Options) (*Draft, error) {
 	d := newDraft(facts, o)
 	d.dropDuplicates()
 	d.recallNames()
+	d.Warnings = append(d.Warnings, scan.Warnings(facts)...)
 	byName := make(map[string][]int, len(facts))
 	numbers := make([]int, len(facts))
 	stamped := false
 	for n, c := range facts {
-		if c.Warning != "" {
-			d.warn("%s%s", c.At.Where(), c.Warning)
-		}
 		if c.Name == "" || d.classes[n].left != nil {
 			continue
 		}
@@ -188,11 +186,8 @@ func AsScanned(facts []*scan.Class) *Draft { return newDraft(facts, Options{}) }
 // Strip decides that the calls of earlier runs are taken out, and nothing else.
 func Strip(facts []*scan.Class, o Options) (*Draft, error) {
 	bare := make([]*scan.Class, len(facts))
-	var warnings []string
+	warnings := scan.Warnings(facts)
 	for n, c := range facts {
-		if c.Warning != "" {
-			warnings = append(warnings, c.At.Where()+c.Warning)
-		}
 		without := *c
 		without.Methods, without.Stamped = nil, false
 		bare[n] = &without

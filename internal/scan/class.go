@@ -9,6 +9,7 @@ package scan
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/tracegen/tracegen/filter"
@@ -138,6 +139,29 @@ func CompareAncestry(a, b *Class) int {
 // CompareSupertypes is [CompareAncestry] where supertypes are asked for.
 func CompareSupertypes(a, b *Class) int {
 	return cmp.Or(cmp.Compare(a.At.Release, b.At.Release), slices.Compare(a.Supertypes(), b.Supertypes()))
+}
+
+// Warnings returns the warnings about classes: of those about several classes that say the same, for example that their
+// version is not known, one.
+func Warnings(facts []*Class) []string {
+	var first []*Class
+	count := make(map[string]int)
+	for _, c := range facts {
+		if c.Warning == "" {
+			continue
+		}
+		if count[c.Warning]++; count[c.Warning] == 1 {
+			first = append(first, c)
+		}
+	}
+	list := make([]string, len(first))
+	for i, c := range first {
+		list[i] = c.At.Where() + c.Warning
+		if more := count[c.Warning] - 1; more > 0 {
+			list[i] += fmt.Sprintf("; the same holds for %d more classes", more)
+		}
+	}
+	return list
 }
 
 // Of returns the fault that matters: with or without focus hooks.

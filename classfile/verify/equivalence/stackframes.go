@@ -13,6 +13,7 @@ import (
 const (
 	sameLocals1     = 64 // to 127; below is same_frame
 	firstReserved   = 128
+	earlyLarval     = 246 // early_larval_frame (JEP 401), before a base frame
 	extendedLocals1 = 247 // same_locals_1_stack_item_frame_extended
 	firstChop       = 248
 	extendedSame    = 251 // same_frame_extended
@@ -30,15 +31,26 @@ type frame struct {
 	short  bool   // whether frame_type holds offset_delta
 	delta  int    // offset_delta
 	body   []byte // the bytes after offset_delta
+	larval []byte // of an early_larval_frame, what stands before its base frame
 	locals int    // how many bytes of body describe locals; in a full_frame, with their count
 }
 
 // nextFrame reads one frame. If it cannot, r has failed.
 func nextFrame(r *reader) (f frame) {
+	start := r.at
 	kind := r.u1()
+	if kind == earlyLarval {
+		r.skip(2 * r.u2())
+		if r.failed {
+			return f
+		}
+		f.larval = r.data[start:r.at]
+		kind = r.u1()
+	}
 	switch f.kind = byte(kind); {
 	case kind < sameLocals1:
-		return frame{short: true, delta: kind}
+		f.kind, f.short, f.delta = 0, true, kind
+		return f
 	case kind < firstReserved:
 		f.kind, f.short, f.delta = sameLocals1, true, kind-sameLocals1
 	case kind < extendedLocals1:
@@ -47,7 +59,7 @@ func nextFrame(r *reader) (f frame) {
 	default:
 		f.delta = r.u2()
 	}
-	start := r.at
+	start = r.at
 	switch {
 	case f.kind == sameLocals1 || f.kind == extendedLocals1:
 		r.items(1)
@@ -209,6 +221,7 @@ func (f frame) reducedBody(kind byte) []byte {
 
 // appendFrame writes a frame and maps the offsets of its Uninitialized items back.
 func (b *body) appendFrame(out []byte, f frame) []byte {
+	out = append(out, f.larval...)
 	if f.short {
 		out = append(out, f.kind+byte(f.delta))
 	} else {

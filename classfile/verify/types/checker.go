@@ -54,6 +54,7 @@ const (
 	majorCondy      = 55
 	majorJava5      = 49
 	majorRecords    = 60
+	majorValues     = 71 // strict fields and early_larval_frame (JEP 401); flagThisUninit for the stack, too
 	majorSealed     = 61 // sealed classes, no strictfp; the last version that HotSpot 17 reads
 )
 
@@ -95,6 +96,7 @@ type checker struct {
 	uses             []utf8Use                  // by pool index
 	named            []uint16                   // the pool entries that refer to names
 	dynamic          []uint16                   // the Dynamic and InvokeDynamic among them
+	strictFields     []uint16                   // indices of instance fields with ACC_STRICT_INIT
 	bodies           []methodCode
 	body             method // the current method
 

@@ -470,7 +470,7 @@ func (m *method) isObjectOf(object vtype, c *constant, want vtype) bool {
 // arguments above it. It is this, or one that a new made. No handler covers the call.
 func (m *method) initialiseQuickly(base int, c *constant) bool {
 	object := m.stack[base]
-	if object == tUninitializedThis && c.method.result == tTop &&
+	if object == tUninitializedThis && c.method.result == tTop && len(m.unset) == 0 &&
 		(c.class == m.thisType || m.name(c.class) == m.class.SuperName()) {
 		m.stack = m.stack[:base]
 		m.replace(tUninitializedThis, m.thisType)

@@ -12,6 +12,7 @@ type stackFrame struct {
 	pc                int
 	locals, stack     []vtype // locals may share memory with those of the frame before
 	thisUninitialized bool
+	unset             []uint16 // see typeState
 
 	// checked is set when all locals have been compared. The locals that changed since then are those in
 	// typeState.changed from index checkedTo on.
@@ -32,6 +33,7 @@ func (f *stackFrame) isDoubtful(word int) bool { return word < len(f.doubtful) &
 const (
 	typeSameEnd        = 64
 	typeSameLocals1End = 128
+	typeEarlyLarval    = 246 // JEP 401
 	typeSameLocals1Ext = 247
 	typeChopFirst      = 248
 	typeSameExtended   = 251
@@ -61,7 +63,7 @@ func (m *method) readFrames() {
 	r := frameReader{method: m, b: table.Info}
 	n := r.u2()
 	last := stackFrame{pc: -1, locals: m.initial[:len(m.initial):len(m.initial)],
-		thisUninitialized: m.thisUninitialized}
+		thisUninitialized: m.thisUninitialized, unset: m.unset}
 	for i := 0; i < n && !m.failed(); i++ {
 		end := last.pc + 1
 		last = r.next(last)
@@ -128,7 +130,12 @@ func (r *frameReader) u2() int {
 // next decodes one frame; last is the one before.
 func (r *frameReader) next(last stackFrame) stackFrame {
 	kind := r.u1()
-	f := stackFrame{pc: last.pc + 1, locals: last.locals, thisUninitialized: last.thisUninitialized}
+	f := stackFrame{pc: last.pc + 1, locals: last.locals, thisUninitialized: last.thisUninitialized, unset: last.unset}
+	isLarval := kind == typeEarlyLarval && r.major >= majorValues
+	if isLarval {
+		f.unset = r.unsetFields()
+		kind = r.u1()
+	}
 	switch {
 	case kind < typeSameEnd:
 		f.pc += kind
@@ -144,7 +151,36 @@ func (r *frameReader) next(last stackFrame) stackFrame {
 	if kind >= typeSameEnd {
 		r.body(kind, &f)
 	}
+	if !f.thisUninitialized {
+		if f.unset = nil; isLarval {
+			r.malformed("an uninitialised this in an early_larval_frame", "none")
+		}
+	}
 	return f
+}
+
+// unsetFields decodes the fields of an early_larval_frame: NameAndType constants of fields with ACC_STRICT_INIT.
+func (r *frameReader) unsetFields() (unset []uint16) {
+	for range r.u2() {
+		i := uint16(r.u2())
+		if r.failed() {
+			return nil
+		}
+		name, descriptor, err := r.pool.NameAndType(i)
+		field := slices.IndexFunc(r.strictFields, func(n uint16) bool {
+			f := &r.class.Fields()[n]
+			return err == nil && f.Name == name && f.Descriptor == descriptor
+		})
+		if field < 0 {
+			r.malformed(fmt.Sprintf("the NameAndType of a field with ACC_STRICT_INIT at index %d", i),
+				kindAt(r.pool, i))
+			return nil
+		}
+		if n := r.strictFields[field]; !slices.Contains(unset, n) {
+			unset = append(unset, n)
+		}
+	}
+	return unset
 }
 
 // body decodes what follows frame_type and offset_delta.
@@ -163,8 +199,12 @@ func (r *frameReader) body(kind int, f *stackFrame) {
 		f.thisUninitialized = f.thisUninitialized || slices.Contains(f.locals[given:], tUninitializedThis)
 	default:
 		f.locals = r.types(nil, r.u2(), int(r.code.MaxLocals))
-		f.thisUninitialized = slices.Contains(f.locals, tUninitializedThis) // and not on the stack
+		f.thisUninitialized = slices.Contains(f.locals, tUninitializedThis) // see also below
 		f.stack = r.types(nil, r.u2(), int(r.code.MaxStack))
+	}
+	// Before version 71, an uninitialised this that is only on the stack does not set the flag.
+	if r.major >= majorValues && slices.Contains(f.stack, tUninitializedThis) {
+		f.thisUninitialized = true
 	}
 	if r.words > maxFrameWords {
 		r.fail(ruleLimit, fmt.Sprintf("frames of at most %d locals in all", maxFrameWords), "more")

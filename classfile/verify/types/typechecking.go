@@ -91,6 +91,9 @@ func (m *method) checkTypes() {
 	m.locals = resize(m.locals, max(int(m.code.MaxLocals), len(m.initial)))
 	copy(m.locals, m.initial)
 	m.thisUninitialized = len(m.initial) > 0 && m.initial[0] == tUninitializedThis
+	if m.thisUninitialized {
+		m.unset = m.strictFields
+	}
 	m.checkVariables()
 	m.readFrames()
 	m.forgetCaught()
@@ -225,7 +228,7 @@ func (m *method) enterFrame(i int, flows bool) {
 	}
 	m.enteredAt = len(m.changed)
 	m.stack = append(m.stack[:0], f.stack...)
-	m.thisUninitialized = f.thisUninitialized
+	m.thisUninitialized, m.unset = f.thisUninitialized, f.unset
 	m.stateUnknown = f.unusable
 	for word, doubtful := range f.doubtful {
 		if doubtful {
@@ -340,8 +343,23 @@ func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool
 			"an uninitialised one")
 		m.report()
 	}
+	if thisUninitialized {
+		m.matchUnset(f)
+	}
 	f.checked, f.checkedTo = true, len(m.changed)
 	return true
+}
+
+// matchUnset checks that the fields that are not set are among those that a frame says are not.
+func (m *method) matchUnset(f *stackFrame) {
+	for _, n := range m.unset {
+		if !slices.Contains(f.unset, n) {
+			m.failOnce(f.pc, ruleFrameMatch, fmt.Sprintf("the field %s to be set, as in the frame at %d",
+				quoted(m.class.Fields()[n].Name), f.pc), "not set")
+			m.report()
+			return
+		}
+	}
 }
 
 // reportMismatch reports the first of the words, locals and then the stack, in which the type state differs from a

@@ -7,6 +7,9 @@ import "strconv"
 type typeState struct {
 	locals, stack     []vtype
 	thisUninitialized bool
+	// unset are the fields with ACC_STRICT_INIT that a constructor has not set yet, by their indices in the class. They
+	// must be set before it calls a constructor of the superclass (JEP 401). The slice is never changed.
+	unset []uint16
 
 	// changed lists the locals that were changed, oldest first. A local that was compared with a frame need not be
 	// compared with it again before it changes.

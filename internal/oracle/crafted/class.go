@@ -19,7 +19,15 @@ type Class struct {
 	// Known maps the bytes of a constant to its index. A test that replaces it gets new constants, even if there are
 	// equal ones.
 	Known   map[string]uint16
+	Fields  []Field
 	Methods []Method
+}
+
+// Field is a field_info (JVMS 4.5) of a [Class], without attributes: Access, Name and Descriptor are written as they
+// are.
+type Field struct {
+	Access           uint16
+	Name, Descriptor string
 }
 
 // Method is a method_info (JVMS 4.6) of a [Class]: Access, Name and Descriptor, and the Code attribute (JVMS 4.7.3)
@@ -85,12 +93,26 @@ func (a *Class) Methodref(class, name, descriptor string) uint16 {
 	return a.Constant(classfile.TagMethodref, U2(a.ClassIndex(class), nameAndType)...)
 }
 
+// NameAndType returns the index of a NameAndType.
+func (a *Class) NameAndType(name, descriptor string) uint16 {
+	return a.Constant(classfile.TagNameAndType, U2(a.Utf8(name), a.Utf8(descriptor))...)
+}
+
+// Fieldref returns the index of a Fieldref.
+func (a *Class) Fieldref(class, name, descriptor string) uint16 {
+	return a.Constant(classfile.TagFieldref, U2(a.ClassIndex(class), a.NameAndType(name, descriptor))...)
+}
+
 // Add adds a method.
 func (a *Class) Add(m Method) { a.Methods = append(a.Methods, m) }
 
 // Bytes returns the class file.
 func (a *Class) Bytes() []byte {
-	body := U2(a.Access, a.ClassIndex(a.Name), a.ClassIndex(a.Super), 0, 0, uint16(len(a.Methods)))
+	body := U2(a.Access, a.ClassIndex(a.Name), a.ClassIndex(a.Super), 0, uint16(len(a.Fields)))
+	for _, f := range a.Fields {
+		body = append(body, U2(f.Access, a.Utf8(f.Name), a.Utf8(f.Descriptor), 0)...)
+	}
+	body = append(body, U2(uint16(len(a.Methods)))...)
 	for _, m := range a.Methods {
 		body = append(body, U2(m.Access, a.Utf8(m.Name), a.Utf8(m.Descriptor))...)
 		if m.Code == nil {
