@@ -145,7 +145,7 @@ func (c *collecting) run(ctx context.Context) error {
 			return err
 		}
 	}
-	ctx, stop := interruptible(ctx)
+	ctx, stop := canceledBy(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
