@@ -284,9 +284,9 @@ func makeDirectories(files []target) (undo func(), err error) {
 }
 
 // checkWritable fails if an output, or a file beside the outputs, cannot be written. It is called before work that
-// takes long, and first cleans up after runs that were killed, see [output.Recover]. It creates a file in each directory
-// and removes it: on some file systems only an attempt shows whether that is possible. It expects that the directories
-// exist.
+// takes long, and first cleans up after runs that were killed, see [output.Recover]. It creates a file in each
+// directory and removes it: on some file systems only an attempt shows whether that is possible. It expects that the
+// directories exist.
 func checkWritable(d destination, sides []target) error {
 	var paths []string
 	for _, t := range slices.Concat(d.outputs(), sides) {

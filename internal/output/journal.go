@@ -57,6 +57,11 @@ type step struct {
 	was      string // the state of what was at to, see stateAt
 }
 
+// isJournal reports whether a name is that of a journal, of any user.
+func isJournal(name string) bool {
+	return strings.HasPrefix(name, ".tracegen-commit-") && strings.HasSuffix(name, ".journal")
+}
+
 func journalName() string { return fmt.Sprintf(".tracegen-commit-%d.journal", os.Geteuid()) }
 
 // lockAll locks directories, which must be sorted: so two runs never wait for each other. A directory is left out if

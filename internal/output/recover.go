@@ -57,8 +57,8 @@ func Recover(outputs []string) {
 	}
 }
 
-// conclude finishes or undoes the commit of a journal and removes the journal. It returns false if the run that wrote it
-// is not over, and an error if the journal must be left alone.
+// conclude finishes or undoes the commit of a journal and removes the journal. It returns false if the run that wrote
+// it is not over, and an error if the journal must be left alone.
 func conclude(path string) (free bool, err error) {
 	f, err := openJournal(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -122,8 +122,8 @@ func readJournal(f *os.File) (*planned, error) {
 	return parseJournal(data)
 }
 
-// conclude finishes the commit of a killed run if everything of it is still there. Otherwise it removes what the run had
-// staged.
+// conclude finishes the commit of a killed run if everything of it is still there. Otherwise it removes what the run
+// had staged.
 func (p *planned) conclude(dir string) {
 	open, done, lost := 0, 0, 0
 	for i := range p.steps {
@@ -139,7 +139,8 @@ func (p *planned) conclude(dir string) {
 		}
 	}
 	if open > 0 && lost == 0 && p.finish(dir) == nil {
-		note("%s: an earlier run was killed while its outputs appeared; %d files of it were put in place now", dir, open)
+		note("%s: an earlier run was killed while its outputs appeared; %d files of it were put in place now", dir,
+			open)
 		return
 	}
 	for i := range p.steps {

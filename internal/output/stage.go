@@ -178,8 +178,10 @@ func (d *Directory) Check() (others int, err error) {
 			return nil // the target appears with this run
 		case err != nil:
 			return err
-		case file == d.temp:
+		case entry.IsDir() && jar.IsTemporary(entry.Name()): // of this run, or of another that writes here now
 			return fs.SkipDir
+		case jar.IsTemporary(entry.Name()) || isJournal(entry.Name()):
+			return nil
 		case entry.IsDir():
 			return nil
 		}
