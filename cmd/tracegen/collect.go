@@ -146,7 +146,7 @@ func (c *collecting) run(ctx context.Context) error {
 			return err
 		}
 	}
-	ctx, stop := interruptible(ctx)
+	ctx, stop := canceledBy(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)

@@ -8,6 +8,8 @@
 //	1  the work is done, and a check failed: lookup found nothing, verify has findings, or a guard failed
 //	2  the work could not be done; nothing was written
 //
+// A program that was asked to stop by a signal cleans up and ends by this signal, where there are any.
+//
 // # Options
 //
 // Each option is one row of a table, of type option (option.go). Flags, help, manual pages, completion, the keys of
@@ -27,22 +29,53 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"sync/atomic"
 	"syscall"
+
+	"github.com/tracegen/tracegen/internal/output"
 )
 
 func main() {
 	kept := tuneCollector()
 	code := run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	runtime.KeepAlive(kept)
+	if s := stoppedBy.Load(); s != 0 && code == exitFailed {
+		endBy(syscall.Signal(s))
+	}
 	os.Exit(code)
 }
 
-// interruptible returns a context that is canceled when the user or the system asks the program to stop, for commands
-// that have something to clean up. A second request ends the program at once, in case cleaning up takes long.
+// stoppedBy is the signal by which the user or the system has asked the program to stop, or 0.
+var stoppedBy atomic.Int32
+
+// interruptible returns a context that is canceled when the user or the system asks the program to stop, or when the
+// terminal is closed, for commands that have something to clean up. A second request ends the program at once, in case
+// cleaning up takes long.
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup wants it so
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return canceledBy(ctx, signals...)
+}
+
+// canceledBy returns a context that the first of these signals cancels.
+func canceledBy(ctx context.Context, signals ...os.Signal) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, signals...)
+	go func() {
+		select {
+		case s := <-received:
+			if s, ok := s.(syscall.Signal); ok {
+				stoppedBy.Store(int32(s))
+			}
+		case <-ctx.Done():
+		}
+		signal.Stop(received)
+		cancel()
+	}()
+	return ctx, cancel
 }
 
 // The exit codes.
@@ -82,6 +115,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	if stopped := con.profiling.stop(); stopped != nil {
 		con.warn("the profile is incomplete: %v", stopped)
+	}
+	for _, text := range output.Notes() {
+		con.warn("%s", text)
 	}
 	switch {
 	case err == nil:

@@ -18,7 +18,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/archive"
 	"github.com/tracegen/tracegen/internal/gz"
-	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/output"
 	"github.com/tracegen/tracegen/internal/report"
 )
 
@@ -382,25 +382,22 @@ func (p *pulling) write(files []pulledFile) error {
 		return err
 	}
 	defer undo()
-	var staged []*jar.File
-	for _, f := range files {
-		out, err := jar.CreateFile(f.path)
+	if err := checkWritable(destination{}, targets); err != nil {
+		return err
+	}
+	stage := &output.Stage{}
+	defer stage.Abort()
+	// The mapping is the last, so that what waits for it finds the others.
+	for _, f := range slices.Backward(files) {
+		out, err := stage.Create(f.path)
 		if err != nil {
 			return err
 		}
-		defer out.Abort()
 		if _, err := out.Write(f.content); err != nil {
 			return err
 		}
-		staged = append(staged, out)
 	}
-	// The mapping is the last, so that what waits for it finds the others.
-	for _, out := range slices.Backward(staged) {
-		if err := out.Commit(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return stage.Commit()
 }
 
 // listing holds the options of list.

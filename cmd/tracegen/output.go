@@ -163,16 +163,8 @@ func checkKind(input, output string) error {
 // the outputs, the mapping first; read are those that are read beside the inputs. base is the base mapping or "": the
 // mapping may replace it, as it has been read by then.
 func checkWritten(d destination, sides []target, read []string, base string) error {
-	first := map[string]string{}
-	for _, t := range slices.Concat(d.outputs(), sides) {
-		key := t.path
-		if absolute, err := filepath.Abs(t.path); err == nil {
-			key = absolute
-		}
-		if other, ok := first[key]; ok && t.path != os.DevNull {
-			return misuse("%s and %s are the same file, %s: give different names", other, t.what, t.path)
-		}
-		first[key] = t.what
+	if err := checkDistinct(slices.Concat(d.outputs(), sides)); err != nil {
+		return err
 	}
 	// Package pipeline checks that no output is an input.
 	inputs := make([]string, len(d.inputs))
@@ -186,6 +178,27 @@ func checkWritten(d destination, sides []target, read []string, base string) err
 		return err
 	}
 	return checkNotRead(slices.Concat(d.outputs(), sides[1:]), []string{base})
+}
+
+// checkDistinct refuses to write two files under two names of one.
+func checkDistinct(files []target) error {
+	first := map[string]target{}
+	for _, t := range files {
+		identity, err := output.Identity(t.path)
+		if err != nil {
+			identity = filepath.Clean(t.path) // opening the file will report the error
+		}
+		other, taken := first[identity]
+		if taken && identity != "" {
+			if other.path == t.path {
+				return misuse("%s and %s are the same file, %s: give different names", other.what, t.what, t.path)
+			}
+			return misuse("%s %s and %s %s are two names of one file: name another file for one of them", other.what,
+				other.path, t.what, t.path)
+		}
+		first[identity] = t
+	}
+	return nil
 }
 
 // checkNotRead refuses to write a file that is read, or that lies in a directory that is read.
@@ -271,9 +284,15 @@ func makeDirectories(files []target) (undo func(), err error) {
 }
 
 // checkWritable fails if an output, or a file beside the outputs, cannot be written. It is called before work that
-// takes long. It creates a file in each directory and removes it: on some file systems only an attempt shows whether
-// that is possible. It expects that the directories exist.
+// takes long, and first cleans up after runs that were killed, see [output.Recover]. It creates a file in each
+// directory and removes it: on some file systems only an attempt shows whether that is possible. It expects that the
+// directories exist.
 func checkWritable(d destination, sides []target) error {
+	var paths []string
+	for _, t := range slices.Concat(d.outputs(), sides) {
+		paths = append(paths, t.path)
+	}
+	output.Recover(paths)
 	tried := map[string]bool{}
 	for i, t := range slices.Concat(d.outputs(), sides) {
 		info, err := os.Stat(t.path)

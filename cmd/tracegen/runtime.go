@@ -116,6 +116,9 @@ func (r *runtimeWriter) run() error {
 
 // writeRuntime writes all files of the runtime, or none.
 func writeRuntime(files []target) error {
+	if err := checkWritable(destination{}, files); err != nil {
+		return err
+	}
 	stage := &output.Stage{}
 	defer stage.Abort()
 	for k, f := range runtimejars.All() {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
-
-	bolt "go.etcd.io/bbolt"
 )
 
 // A store with reports has two more buckets. bucketReports has each report by its ID, with the key of its stall, or
@@ -27,19 +25,20 @@ func reportedDigest(id string) Digest { return sha256.Sum256([]byte("recording "
 // already stays as it is, and so does the stall of a recording that the report is about. A stall that does not count is
 // not added. Each stall must have a ReportID.
 func (s *Store) AddReports(stalls []Stall) (added int, err error) {
-	err = s.db.Update(func(tx *bolt.Tx) error {
+	err = s.update(func(tx *transaction) error {
 		added = 0
-		if err := tx.Bucket(bucketFormat).Put(keyVersion, []byte(storeWithReports)); err != nil {
-			return err
-		}
-		reports, reported := tx.Bucket(bucketReports), tx.Bucket(bucketReported)
+		reports, reported := tx.table(bucketReports), tx.table(bucketReported)
 		for i := range stalls {
 			c := &stalls[i]
-			if c.NotCounted != "" || reports.Get([]byte(c.ReportID)) != nil {
+			if c.NotCounted != "" || reports.has([]byte(c.ReportID)) {
 				continue
 			}
 			d := reportedDigest(c.Recording)
-			if known := reported.Get([]byte(c.Recording)); known != nil {
+			known, err := reported.get([]byte(c.Recording))
+			if err != nil {
+				return err
+			}
+			if known != nil {
 				copy(d[:], known)
 			} else {
 				info, err := json.Marshal(Info{Name: c.Recording, Version: c.Version, Code: c.Code, User: c.User,
@@ -47,10 +46,10 @@ func (s *Store) AddReports(stalls []Stall) (added int, err error) {
 				if err != nil {
 					return err
 				}
-				if err := tx.Bucket(bucketRecordings).Put(d[:], info); err != nil {
+				if err := tx.table(bucketRecordings).put(d[:], info); err != nil {
 					return err
 				}
-				if err := reported.Put([]byte(c.Recording), d[:]); err != nil {
+				if err := reported.put([]byte(c.Recording), d[:]); err != nil {
 					return err
 				}
 			}
@@ -68,7 +67,7 @@ func (s *Store) AddReports(stalls []Stall) (added int, err error) {
 }
 
 // putReport stores the stall of a report, of a recording for which d stands.
-func putReport(tx *bolt.Tx, c *Stall, d Digest) error {
+func putReport(tx *transaction, c *Stall, d Digest) error {
 	text, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -76,19 +75,19 @@ func putReport(tx *bolt.Tx, c *Stall, d Digest) error {
 	number := sha256.Sum256([]byte(c.ReportID))
 	key := append([]byte(c.Key), 0)
 	key = append(append(key, d[:]...), number[:]...)
-	if err := tx.Bucket(bucketStalls).Put(key, text); err != nil {
+	if err := tx.table(bucketStalls).put(key, text); err != nil {
 		return err
 	}
-	return tx.Bucket(bucketReports).Put([]byte(c.ReportID), key)
+	return tx.table(bucketReports).put([]byte(c.ReportID), key)
 }
 
 // takeOver makes the reports of a recording that is added belong to it. A report of a stall that the recording has is
 // removed: the recording shows more of the stall, also whether it counts.
-func takeOver(tx *bolt.Tx, e *Entry) error {
+func takeOver(tx *transaction, e *Entry) error {
 	if e.Info.ID == "" {
 		return nil
 	}
-	reports, reported, stalls := tx.Bucket(bucketReports), tx.Bucket(bucketReported), tx.Bucket(bucketStalls)
+	reports, reported, stalls := tx.table(bucketReports), tx.table(bucketReported), tx.table(bucketStalls)
 	of := map[string]bool{}
 	for i := range e.Stalls {
 		if id := e.Stalls[i].ReportID; id != "" {
@@ -100,15 +99,23 @@ func takeOver(tx *bolt.Tx, e *Entry) error {
 	var known []report
 	prefix := []byte(e.Info.ID + "-")
 	c := reports.Cursor()
-	for id, key := c.Seek(prefix); bytes.HasPrefix(id, prefix); id, key = c.Next() {
+	for id, sealed := c.Seek(prefix); bytes.HasPrefix(id, prefix); id, sealed = c.Next() {
+		key, err := reports.open(id, sealed)
+		if err != nil {
+			return err
+		}
 		known = append(known, report{bytes.Clone(id), bytes.Clone(key)})
 	}
 	for _, r := range known {
 		if bytes.Equal(r.key, recorded) {
 			continue
 		}
-		text := bytes.Clone(stalls.Get(r.key))
-		if err := stalls.Delete(r.key); err != nil {
+		text, err := stalls.get(r.key)
+		if err != nil {
+			return err
+		}
+		text = bytes.Clone(text)
+		if err := stalls.remove(r.key); err != nil {
 			return err
 		}
 		var c Stall
@@ -120,14 +127,14 @@ func takeOver(tx *bolt.Tx, e *Entry) error {
 		}
 	}
 	for id := range of {
-		if err := reports.Put([]byte(id), recorded); err != nil {
+		if err := reports.put([]byte(id), recorded); err != nil {
 			return err
 		}
 	}
 	if d := reportedDigest(e.Info.ID); len(known) > 0 {
-		if err := tx.Bucket(bucketRecordings).Delete(d[:]); err != nil {
+		if err := tx.table(bucketRecordings).remove(d[:]); err != nil {
 			return err
 		}
 	}
-	return reported.Put([]byte(e.Info.ID), e.Recording[:])
+	return reported.put([]byte(e.Info.ID), e.Recording[:])
 }

@@ -6,8 +6,6 @@ import (
 	"math"
 	"time"
 
-	bolt "go.etcd.io/bbolt"
-
 	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/stallreport"
 )
@@ -44,18 +42,18 @@ func spanPrefix(recording, thread string) []byte {
 }
 
 // putSpan notes when a stall of a recording with an ID was. It notes nothing for an incident.
-func putSpan(tx *bolt.Tx, recording string, c *Stall) error {
+func putSpan(tx *transaction, recording string, c *Stall) error {
 	begin, end, known := c.span()
 	if recording == "" || !known || !stallreport.IsStall(c.ReportKind) {
 		return nil
 	}
 	key := binary.BigEndian.AppendUint64(spanPrefix(recording, c.Thread), uint64(begin))
-	return tx.Bucket(bucketSpans).Put(binary.BigEndian.AppendUint64(key, uint64(end)), []byte{})
+	return tx.table(bucketSpans).put(binary.BigEndian.AppendUint64(key, uint64(end)), []byte{})
 }
 
 // covered reports whether a stall that is known covers the incident of a report. An incident of a recording was
 // compared with the stalls of the recording when it was read.
-func covered(tx *bolt.Tx, c *Stall) bool {
+func covered(tx *transaction, c *Stall) bool {
 	begin, end, known := c.span()
 	if !known || !c.ofReport() || stallreport.IsStall(c.ReportKind) {
 		return false

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
@@ -25,12 +24,8 @@ var (
 	keyVersion       = []byte("version")
 )
 
-// storeVersion is what a store says that it is, and storeWithReports one that has reports, which older programs cannot
-// read.
-const (
-	storeVersion     = "tracegen-stalls 1"
-	storeWithReports = "tracegen-stalls 2"
-)
+// storeVersion is what a store says that it is. Older ones have no checksums; they are added when the store is opened.
+const storeVersion = "tracegen-stalls 3"
 
 // ErrBusy is wrapped by the error that says that another process has the store.
 var ErrBusy = errors.New("another process has it open")
@@ -41,11 +36,13 @@ type Digest [32]byte
 // Store keeps stalls in one file. It is safe for several goroutines.
 type Store struct {
 	db        *bolt.DB
+	path      string
 	temporary string
 }
 
 // OpenStore opens the store at path, which is made if it is missing. The error wraps [ErrBusy] if another process does
-// not close it within some seconds, and says so if the file is no store. An empty path is a store in a temporary file,
+// not close it within some seconds, is a [DamageError] if the store is damaged, and says so if the file is no store. An
+// empty path is a store in a temporary file,
 // which is gone when it is closed.
 func OpenStore(path string) (*Store, error) {
 	s := &Store{}
@@ -57,7 +54,11 @@ func OpenStore(path string) (*Store, error) {
 		f.Close()
 		path, s.temporary = f.Name(), f.Name()
 	}
-	db, err := bolt.Open(path, 0o644, &bolt.Options{Timeout: 5 * time.Second, NoSync: s.temporary != ""})
+	s.path = path
+	if err := check(path); err != nil {
+		return nil, err
+	}
+	db, err := bolt.Open(path, 0o644, &bolt.Options{Timeout: lockTime, NoSync: s.temporary != ""})
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, fmt.Errorf("%s: %w", path, ErrBusy)
@@ -67,37 +68,72 @@ func OpenStore(path string) (*Store, error) {
 		return nil, fmt.Errorf("%s: not a store of tracegen: %w", path, err)
 	}
 	s.db = db
-	if err := db.Update(prepare); err != nil {
+	old := false
+	err = s.guard(func() error {
+		return db.Update(func(tx *bolt.Tx) (err error) {
+			old, err = prepare(tx)
+			return err
+		})
+	})
+	if err == nil && old {
+		err = s.addChecksums()
+	}
+	if err != nil {
 		s.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
 }
 
-// prepare makes the buckets of a new store, and refuses what is another program's.
-func prepare(tx *bolt.Tx) error {
+// addChecksums makes a store of an older program one of this program.
+func (s *Store) addChecksums() error {
+	return s.update(func(tx *transaction) error {
+		for _, name := range kept {
+			t := tx.table(name)
+			var entries [][2][]byte
+			err := t.ForEach(func(key, value []byte) error {
+				entries = append(entries, [2][]byte{bytes.Clone(key), bytes.Clone(value)})
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+			for _, e := range entries {
+				if err := t.Put(e[0], seal(name, e[0], e[1])); err != nil {
+					return err
+				}
+			}
+			tx.counts[string(name)] = int64(len(entries))
+		}
+		return tx.Bucket(bucketFormat).Put(keyVersion, []byte(storeVersion))
+	})
+}
+
+// prepare makes the buckets of a new store, and refuses what is another program's. old says that it has no checksums.
+func prepare(tx *bolt.Tx) (old bool, err error) {
 	format := tx.Bucket(bucketFormat)
 	if format == nil {
 		if name, _ := tx.Cursor().First(); name != nil {
-			return errors.New("a database of another program")
+			return false, errors.New("a database of another program")
 		}
-		var err error
 		if format, err = tx.CreateBucket(bucketFormat); err != nil {
-			return err
+			return false, err
 		}
 		if err := format.Put(keyVersion, []byte(storeVersion)); err != nil {
-			return err
+			return false, err
 		}
 	}
-	if v := format.Get(keyVersion); string(v) != storeVersion && string(v) != storeWithReports {
-		return fmt.Errorf("a store of another version, %q; this program reads %q", v, storeVersion)
+	v := string(format.Get(keyVersion))
+	old = v == "tracegen-stalls 1" || v == "tracegen-stalls 2"
+	if v != storeVersion && !old {
+		return false, fmt.Errorf("a store of another version, %q; this program reads %q", v, storeVersion)
 	}
-	for _, name := range [][]byte{bucketRecordings, bucketStalls, bucketReports, bucketReported, bucketSpans} {
+	for _, name := range kept {
 		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return old, nil
 }
 
 // Close closes the store. All that was added is on disk.
@@ -112,8 +148,8 @@ func (s *Store) Close() error {
 // Has reports whether a recording of that content was added.
 func (s *Store) Has(recording Digest) (bool, error) {
 	found := false
-	err := s.db.View(func(tx *bolt.Tx) error {
-		found = tx.Bucket(bucketRecordings).Get(recording[:]) != nil
+	err := s.view(func(tx *transaction) error {
+		found = tx.table(bucketRecordings).has(recording[:])
 		return nil
 	})
 	return found, err
@@ -141,6 +177,22 @@ type Info struct {
 	ID string `json:"id,omitempty"`
 }
 
+// storedInfo is the entry of a recording, with the number of its stalls that count.
+type storedInfo struct {
+	Info
+	Counted int `json:"stalls,omitempty"`
+}
+
+// counted returns the number of stalls that count.
+func (e *Entry) counted() (n int) {
+	for i := range e.Stalls {
+		if e.Stalls[i].NotCounted == "" {
+			n++
+		}
+	}
+	return n
+}
+
 // NewInfo makes it of a recording that has been read.
 func NewInfo(r *analysis.Recording) Info {
 	b := buildOf(r)
@@ -150,17 +202,17 @@ func NewInfo(r *analysis.Recording) Info {
 
 // Add adds recordings, all or none. One that is there already stays as it is.
 func (s *Store) Add(entries []Entry) error {
-	return s.db.Update(func(tx *bolt.Tx) error {
-		recordings, cases := tx.Bucket(bucketRecordings), tx.Bucket(bucketStalls)
+	return s.update(func(tx *transaction) error {
+		recordings, cases := tx.table(bucketRecordings), tx.table(bucketStalls)
 		for _, e := range entries {
-			if recordings.Get(e.Recording[:]) != nil {
+			if recordings.has(e.Recording[:]) {
 				continue
 			}
-			info, err := json.Marshal(e.Info)
+			info, err := json.Marshal(storedInfo{e.Info, e.counted()})
 			if err != nil {
 				return err
 			}
-			if err := recordings.Put(e.Recording[:], info); err != nil {
+			if err := recordings.put(e.Recording[:], info); err != nil {
 				return err
 			}
 			for i := range e.Stalls {
@@ -174,7 +226,7 @@ func (s *Store) Add(entries []Entry) error {
 				if err != nil {
 					return err
 				}
-				if err := cases.Put(stallKey(&e.Stalls[i], e.Recording, i), text); err != nil {
+				if err := cases.put(stallKey(&e.Stalls[i], e.Recording, i), text); err != nil {
 					return err
 				}
 			}
@@ -195,8 +247,8 @@ func stallKey(c *Stall, recording Digest, number int) []byte {
 
 // Recordings returns each recording that is in the store.
 func (s *Store) Recordings(each func(Digest, Info) error) error {
-	return s.db.View(func(tx *bolt.Tx) error {
-		return tx.Bucket(bucketRecordings).ForEach(func(key, value []byte) error {
+	return s.view(func(tx *transaction) error {
+		return tx.table(bucketRecordings).each(func(key, value []byte) error {
 			var d Digest
 			var info Info
 			if copy(d[:], key) != len(d) || json.Unmarshal(value, &info) != nil {
@@ -209,8 +261,8 @@ func (s *Store) Recordings(each func(Digest, Info) error) error {
 
 // Stalls returns each stall that counts with the digest of its recording, those of one group one after the other.
 func (s *Store) Stalls(each func(Digest, *Stall) error) error {
-	return s.db.View(func(tx *bolt.Tx) error {
-		return tx.Bucket(bucketStalls).ForEach(func(key, value []byte) error {
+	return s.view(func(tx *transaction) error {
+		return tx.table(bucketStalls).each(func(key, value []byte) error {
 			var d Digest
 			var c Stall
 			at := bytes.IndexByte(key, 0) + 1

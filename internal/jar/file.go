@@ -1,7 +1,6 @@
 package jar
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,6 +24,7 @@ type File struct {
 	name   string   // the path in errors, as the caller named it
 	file   *os.File // nil once closed
 	temp   string   // the temporary file; empty if the file is written in place
+	lock   *os.File // keeps the lock of the temporary file when that is closed; or nil
 	synced bool
 	err    error // first error of Write or Sync, after which Commit fails
 }
@@ -54,15 +54,15 @@ func CreateFile(path string) (*File, error) {
 	default:
 		old = info
 	}
-	temp := filepath.Join(filepath.Dir(target), ".tracegen-"+rand.Text()+".tmp")
-	f, err := os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := createTemporary(directoryOf(target))
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
+	temp := f.Name()
 	if old != nil {
 		if err := f.Chmod(old.Mode().Perm()); err != nil {
-			f.Close()
 			os.Remove(temp)
+			f.Close()
 			return nil, fmt.Errorf("create %s: %w", path, err)
 		}
 	}
@@ -120,6 +120,9 @@ func (f *File) Sync() error {
 	if f.temp != "" {
 		err = f.file.Sync()
 	}
+	if f.temp != "" {
+		f.lock = keepLock(f.file)
+	}
 	if closing := f.file.Close(); err == nil {
 		err = closing
 	}
@@ -135,23 +138,48 @@ func (f *File) Sync() error {
 // Commit makes the file appear under its name, where it replaces an older file. If it fails, the older file is
 // unchanged, and Abort removes the temporary file.
 func (f *File) Commit() error {
-	if err := f.Sync(); err != nil {
+	if f.temp == "" {
+		return f.Sync()
+	}
+	if err := f.Rename(); err != nil {
 		return err
 	}
-	if f.temp == "" {
-		return nil
+	SyncDirectory(filepath.Dir(f.path))
+	return nil
+}
+
+// Rename is Commit for a caller with several files, who calls [SyncDirectory] when all are renamed.
+func (f *File) Rename() error {
+	if err := f.Sync(); err != nil || f.temp == "" {
+		return err
 	}
 	if err := os.Rename(f.temp, f.path); err != nil {
 		return fmt.Errorf("write %s: %w", f.name, err)
 	}
-	f.temp = ""
-	syncDir(filepath.Dir(f.path))
+	f.Leave()
 	return nil
 }
 
-// syncDir makes sure that a rename survives a power failure, on systems that can sync a directory. On others, there
-// is either the whole old file or the whole new one afterwards.
-func syncDir(dir string) {
+// Paths returns the path of the temporary file, "" if the file is written in place or was renamed, and the path that it
+// will have.
+func (f *File) Paths() (temp, path string) { return f.temp, f.path }
+
+// Leave makes Abort leave the temporary file, for another run.
+func (f *File) Leave() {
+	f.temp = ""
+	f.unlock()
+}
+
+func (f *File) unlock() {
+	if f.lock != nil {
+		f.lock.Close()
+		f.lock = nil
+	}
+}
+
+// SyncDirectory makes sure that renames in a directory survive a power failure, on systems that can sync a directory.
+// On others, there is either the whole old file or the whole new one afterwards.
+func SyncDirectory(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync()
 		d.Close()
@@ -160,13 +188,13 @@ func syncDir(dir string) {
 
 // Abort removes the temporary file. After Commit it does nothing, so that a caller can defer it.
 func (f *File) Abort() {
+	if f.temp != "" {
+		os.Remove(f.temp) // before its lock ends
+		f.Leave()
+	}
 	if f.file != nil {
 		f.file.Close()
 		f.file = nil
-	}
-	if f.temp != "" {
-		os.Remove(f.temp)
-		f.temp = ""
 	}
 	if f.err == nil {
 		f.err = fmt.Errorf("write %s: %w", f.name, fs.ErrClosed)

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 
 	"github.com/tracegen/tracegen/internal/jar"
 )
@@ -27,19 +29,55 @@ func CheckPaths(outputs, inputs []string) error {
 				return err
 			}
 		}
-		real, err := Resolve(output)
+		identity, err := Identity(output)
 		if err != nil {
 			return fmt.Errorf("check output: %w", err)
 		}
-		if info, err := os.Stat(real); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-			continue // a device takes any number of outputs
+		if identity == "" {
+			continue
 		}
-		if other, ok := seen[real]; ok {
+		if other, ok := seen[identity]; ok {
 			return fmt.Errorf("outputs %s and %s are the same file; choose another for one of them", other, output)
 		}
-		seen[real] = output
+		seen[identity] = output
 	}
 	return nil
+}
+
+// Identity returns a text that is the same for all names of one file, also of one that is not there yet: links to it,
+// names in directories that are the same, and on systems that do not distinguish them, names that differ in case. It is
+// "" for a file that takes any number of outputs, as a device.
+func Identity(name string) (string, error) {
+	real, err := Resolve(name)
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(real); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return "", nil
+	}
+	missing := ""
+	for at := real; ; {
+		info, err := os.Stat(at)
+		if err == nil {
+			if id := IDOf(info); id != (FileID{}) {
+				return fmt.Sprintf("%d %d %s", id.Device, id.Inode, folded(missing)), nil
+			}
+			return folded(real), nil
+		}
+		parent := filepath.Dir(at)
+		if !errors.Is(err, fs.ErrNotExist) || parent == at {
+			return folded(real), nil
+		}
+		at, missing = parent, filepath.Join(filepath.Base(at), missing)
+	}
+}
+
+// folded returns the path in lower case on systems whose file systems usually do not distinguish it.
+func folded(path string) string {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		return strings.ToLower(path)
+	}
+	return path
 }
 
 // inputFiles finds out quickly that an output is none of many inputs, and lies in none.
@@ -118,7 +156,7 @@ func Below(dir, path string) bool {
 // where its name, or the link that names it, says.
 func Resolve(name string) (string, error) {
 	missing := ""
-	for at := filepath.Clean(name); ; {
+	for at := name; ; {
 		real, err := filepath.EvalSymlinks(at)
 		if err == nil {
 			real, err = filepath.Abs(real)
@@ -127,17 +165,40 @@ func Resolve(name string) (string, error) {
 		if !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
+		dir, base := split(at)
 		if to, err := os.Readlink(at); err == nil {
 			if !filepath.IsAbs(to) {
-				to = filepath.Join(filepath.Dir(at), to)
+				to = dir + string(filepath.Separator) + to
 			}
 			at = to
 			continue
 		}
-		parent := filepath.Dir(at)
-		if parent == at {
+		if base == "." || base == ".." { // of a directory that is not there
+			if cleaned := filepath.Clean(at); cleaned != at {
+				at = cleaned
+				continue
+			}
+			return filepath.Abs(filepath.Join(at, missing))
+		}
+		at, missing = dir, filepath.Join(base, missing)
+		if at == "" || base == "" {
 			return filepath.Abs(name)
 		}
-		at, missing = parent, filepath.Join(filepath.Base(at), missing)
 	}
+}
+
+// split returns directory and name of a path. It keeps "link/..", which is not the directory of the link.
+func split(path string) (dir, base string) {
+	trim := func(path string) string {
+		end := len(path)
+		for end > len(filepath.VolumeName(path))+1 && os.IsPathSeparator(path[end-1]) {
+			end--
+		}
+		return path[:end]
+	}
+	dir, base = filepath.Split(trim(path))
+	if dir == "" && base != "" {
+		return ".", base
+	}
+	return trim(dir), base
 }

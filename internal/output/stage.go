@@ -68,34 +68,14 @@ func (o *Stage) Abort() {
 	o.files, o.directories = nil, nil
 }
 
-// Commit makes everything appear: first all is brought onto the disk, so that what can fail has failed before the first
-// name changes.
-func (o *Stage) Commit() error {
-	for _, f := range o.files {
-		if err := f.Sync(); err != nil {
-			return err
-		}
-	}
-	for _, d := range o.directories {
-		if err := d.commit(); err != nil {
-			return err
-		}
-	}
-	for _, f := range o.files {
-		if err := f.Commit(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Directory is an output directory whose files are written elsewhere first. A target that is not there
 // appears whole, by one renaming. One that is there may be another file system's: its stage lies in it, so that
 // every file can be renamed.
 type Directory struct {
 	Target string
-	temp   string // "" for a dry run, and when nothing is left to remove
-	stage  string // in temp
+	temp   string   // "" for a dry run, and when nothing is left to remove
+	lock   *os.File // of temp, or nil
+	stage  string   // in temp
 	names  []string
 
 	kept      []string // files that are in the target as they should be
@@ -124,7 +104,7 @@ func (o *Stage) Directory(target string) (*Directory, error) {
 		return d, nil
 	}
 	var err error
-	if d.temp, err = os.MkdirTemp(beside, ".tracegen-*.tmp"); err != nil {
+	if d.temp, d.lock, err = jar.CreateDirectory(beside); err != nil {
 		return nil, fmt.Errorf("cannot write output directory %s: %w", target, err)
 	}
 	o.mu.Lock()
@@ -198,8 +178,10 @@ func (d *Directory) Check() (others int, err error) {
 			return nil // the target appears with this run
 		case err != nil:
 			return err
-		case file == d.temp:
+		case entry.IsDir() && jar.IsTemporary(entry.Name()): // of this run, or of another that writes here now
 			return fs.SkipDir
+		case jar.IsTemporary(entry.Name()) || isJournal(entry.Name()):
+			return nil
 		case entry.IsDir():
 			return nil
 		}
@@ -212,41 +194,42 @@ func (d *Directory) Check() (others int, err error) {
 	return others, err
 }
 
-// commit makes the staged directory the target, or moves its files into the target that is there. What is left of
-// the stage, Abort removes.
-func (d *Directory) commit() error {
+// moves returns what makes the staged directory the target, or moves its files into the target that is there. What is
+// left of the stage, Abort removes.
+func (d *Directory) moves() ([]move, error) {
 	if _, err := os.Stat(d.Target); errors.Is(err, fs.ErrNotExist) {
 		if len(d.kept) > 0 {
-			return fmt.Errorf("cannot write output directory %s: it was removed while tracegen was running; run it "+
+			return nil, fmt.Errorf("cannot write output directory %s: it was removed while tracegen was running; run it "+
 				"again", d.Target)
 		}
-		if err := os.Rename(d.stage, d.Target); err != nil {
-			return err
+		if d.temp == "" {
+			return nil, nil
 		}
-		d.names = nil
+		return []move{{from: d.stage, to: d.Target}}, nil
 	}
-	for _, name := range d.names {
-		to := filepath.Join(d.Target, filepath.FromSlash(name))
-		if strings.HasSuffix(name, "/") {
-			if err := os.MkdirAll(to, 0o777); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
-			return err
-		}
-		if err := os.Rename(filepath.Join(d.stage, filepath.FromSlash(name)), to); err != nil {
-			return err
+	moves := make([]move, len(d.names))
+	for i, name := range d.names {
+		moves[i].to = filepath.Join(d.Target, filepath.FromSlash(name))
+		if !strings.HasSuffix(name, "/") {
+			moves[i].from = filepath.Join(d.stage, filepath.FromSlash(name))
 		}
 	}
-	return nil
+	return moves, nil
 }
 
 // Abort removes what was staged of the directory.
 func (d *Directory) Abort() {
 	if d.temp != "" {
-		os.RemoveAll(d.temp)
-		d.temp = ""
+		os.RemoveAll(d.temp) // before its lock ends
+		d.leave()
+	}
+}
+
+// leave makes Abort leave what was staged, for another run.
+func (d *Directory) leave() {
+	d.temp = ""
+	if d.lock != nil {
+		d.lock.Close()
+		d.lock = nil
 	}
 }

@@ -1,0 +1,359 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
+)
+
+// outputSet is an app with two ways to instrument it, whose outputs differ: jars and a directory of classes in one
+// directory, and lists in another.
+type outputSet struct {
+	bin, dir string
+	want     [2]map[string]string
+	took     time.Duration // a run
+}
+
+func newOutputSet(t *testing.T) *outputSet {
+	t.Helper()
+	s := &outputSet{bin: builtTool(t), dir: t.TempDir()}
+	sample, err := os.ReadFile("../../testdata/sample/sample.jar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes, err := filepath.Glob("../../testdata/classes/bin/g/*.class")
+	if err != nil || len(classes) == 0 {
+		t.Fatal("no classes", err)
+	}
+	files := map[string][]byte{"in/a.jar": sample, "in/b.jar": sample, "broken.jar": []byte("no archive")}
+	for _, class := range classes {
+		data, err := os.ReadFile(class)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files["in/classes/g/"+filepath.Base(class)] = data
+	}
+	for name, data := range files {
+		if err := os.MkdirAll(filepath.Dir(s.path(name)), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(s.path(name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for kind := range s.want {
+		began := time.Now()
+		s.run(t, s.command(kind, "out"))
+		s.took = time.Since(began)
+		s.want[kind] = s.outputs(t)
+		s.clear(t)
+	}
+	for _, name := range []string{"out/a.jar", "out/b.jar", "out/skipped.tsv", "lists/map.txt", "lists/report.json"} {
+		if s.want[0][name] == s.want[1][name] {
+			t.Fatalf("%s is the same for both", name)
+		}
+	}
+	return s
+}
+
+func (s *outputSet) path(name string) string { return filepath.Join(s.dir, name) }
+
+// command returns a run of one of the two kinds. Its arguments end with the inputs.
+func (s *outputSet) command(kind int, out string, more ...string) *exec.Cmd {
+	args := []string{"instrument", "-o", out + "/", "--mapping", "lists/map.txt", "--lines", "lists/lines.tsv", "--report",
+		"lists/report.json", "--skipped", out + "/skipped.tsv", "--digest", "lists/digest", "--verify", "equivalence"}
+	args = append(args, [][]string{{"--runtime-external"}, {"--runtime-class", "a.Beat", "--runtime-external", "--exits",
+		"exact", "--trivial", "none"}}[kind]...)
+	cmd := exec.Command(s.bin, append(append(args, more...), "in/a.jar", "in/b.jar", "in/classes")...)
+	cmd.Dir = s.dir
+	return cmd
+}
+
+func (s *outputSet) run(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	if said, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(cmd.Args, " "), err, said)
+	}
+}
+
+// failing runs a command that cleans up after others and fails then: it writes nothing.
+func (s *outputSet) failing(t *testing.T) {
+	t.Helper()
+	cmd := s.command(0, "out")
+	cmd.Args[len(cmd.Args)-3] = "in/../broken.jar"
+	said, err := cmd.CombinedOutput()
+	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != exitFailed {
+		t.Fatalf("a run with a broken input: %v\n%s", err, said)
+	}
+}
+
+func (s *outputSet) clear(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"out", "lists"} {
+		if err := os.RemoveAll(s.path(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// outputs returns all files in the directories of the outputs.
+func (s *outputSet) outputs(t *testing.T) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	for _, dir := range []string{"out", "lists"} {
+		err := filepath.WalkDir(s.path(dir), func(path string, d fs.DirEntry, err error) error {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err != nil || d.IsDir() && !strings.HasPrefix(d.Name(), ".tracegen-") {
+				return err
+			}
+			name, _ := filepath.Rel(s.dir, path)
+			if d.IsDir() {
+				files[name] = "a directory"
+				return fs.SkipDir
+			}
+			data, err := os.ReadFile(path)
+			files[name] = string(data)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// which returns which of the two runs the files are of; -1 if there are none, and false if they are of no single one.
+func (s *outputSet) which(files map[string]string) (kind int, whole bool) {
+	if len(files) == 0 {
+		return -1, true
+	}
+	for kind, want := range s.want {
+		if cmp.Equal(want, files) {
+			return kind, true
+		}
+	}
+	return 0, false
+}
+
+// describe says of each file which run it is of.
+func (s *outputSet) describe(files map[string]string) string {
+	var b strings.Builder
+	for name, content := range files {
+		switch content {
+		case s.want[0][name]:
+			fmt.Fprintln(&b, name, "of the first")
+		case s.want[1][name]:
+			fmt.Fprintln(&b, name, "of the second")
+		default:
+			fmt.Fprintln(&b, name, "of none,", len(content), "bytes")
+		}
+	}
+	return b.String()
+}
+
+// hasJournal reports whether outputs are appearing.
+func (s *outputSet) hasJournal() bool {
+	found, _ := filepath.Glob(s.path("*/.tracegen-*.journal"))
+	return len(found) > 0
+}
+
+// TestKilledRuns kills runs at any time, and when their outputs appear. TRACEGEN_KILLS says how many.
+//
+// Invariant: Outputs are those of one run, also when runs are killed; the next run removes what is left of them.
+func TestKilledRuns(t *testing.T) {
+	kills := 40
+	if text := os.Getenv("TRACEGEN_KILLS"); text != "" {
+		var err error
+		if kills, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if testing.Short() {
+		kills = 8
+	}
+	s := newOutputSet(t)
+	var ended, mixed, left, finished, cached int
+	for n := range kills {
+		if n%16 == 0 {
+			s.clear(t)
+		}
+		before, _ := s.which(s.outputs(t))
+		var more []string
+		if n%4 == 3 {
+			more = []string{"--cache", "kept"}
+			cached++
+		}
+		cmd := s.command(n%2, "out", more...)
+		signal := syscall.SIGKILL
+		if n%8 == 6 {
+			signal = syscall.SIGHUP
+		}
+		err := s.kill(t, cmd, signal, n%16 >= 8)
+		if err == nil {
+			ended++
+		}
+		files := s.outputs(t)
+		_, whole := s.which(files)
+		if signal == syscall.SIGHUP && !whole {
+			t.Fatalf("run %d: after SIGHUP (%v):\n%s", n, err, s.describe(files))
+		}
+		if temporaries := countTemporary(files); temporaries > 0 {
+			left++
+		}
+		if !whole && isMixed(s, files) {
+			mixed++
+		}
+		s.failing(t)
+		files = s.outputs(t)
+		after, whole := s.which(files)
+		if !whole || after != before && after != n%2 {
+			t.Fatalf("run %d (%v), after those of %d:\n%s", n, err, before, s.describe(files))
+		}
+		if err != nil && after != before {
+			finished++
+		}
+		if more == nil {
+			continue
+		}
+		s.run(t, s.command(n%2, "out", more...))
+		files = s.outputs(t)
+		if after, whole := s.which(files); !whole || after != n%2 {
+			t.Fatalf("run %d, again with its cache:\n%s", n, s.describe(files))
+		}
+	}
+	t.Logf("%d runs, %d with a cache: %d ended before the signal, %d left temporary files, %d left outputs of two runs, "+
+		"%d appeared or were finished; none was mixed or left anything after the next run", kills, cached, ended, left, mixed,
+		finished)
+}
+
+// kill starts a command and sends it a signal at some time, or when its outputs appear.
+func (s *outputSet) kill(t *testing.T, cmd *exec.Cmd, signal syscall.Signal, appearing bool) error {
+	t.Helper()
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	wait := rand.N(s.took * 5 / 4)
+	if appearing {
+		for began := time.Now(); !s.hasJournal() && time.Since(began) < 4*s.took; {
+			time.Sleep(50 * time.Microsecond)
+		}
+		wait = rand.N(2 * time.Millisecond)
+	}
+	time.Sleep(wait)
+	_ = cmd.Process.Signal(signal)
+	err := <-ended
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
+		status := exit.Sys().(syscall.WaitStatus)
+		if !status.Signaled() || status.Signal() != signal {
+			t.Fatalf("%v ended with %v\n%s", signal, err, &said)
+		}
+		return err
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return nil
+}
+
+func countTemporary(files map[string]string) int {
+	n := 0
+	for name := range files {
+		if strings.Contains(name, ".tracegen-") {
+			n++
+		}
+	}
+	return n
+}
+
+// isMixed reports whether outputs of both runs are there.
+func isMixed(s *outputSet, files map[string]string) bool {
+	var of [2]bool
+	for name, content := range files {
+		for kind := range of {
+			of[kind] = of[kind] || s.want[kind][name] == content && s.want[1-kind][name] != content
+		}
+	}
+	return of[0] && of[1]
+}
+
+// TestRunsAtOnce starts runs that write the same outputs at the same time.
+//
+// Invariant: Two runs that write the same outputs at the same time never mix them.
+func TestRunsAtOnce(t *testing.T) {
+	s := newOutputSet(t)
+	for round := range 8 {
+		var group errgroup.Group
+		for kind := range s.want {
+			group.Go(func() error {
+				if said, err := s.command(kind, "out").CombinedOutput(); err != nil {
+					return fmt.Errorf("%w\n%s", err, said)
+				}
+				return nil
+			})
+		}
+		if err := group.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		files := s.outputs(t)
+		if _, whole := s.which(files); !whole {
+			t.Fatalf("round %d:\n%s", round, s.describe(files))
+		}
+	}
+}
+
+// TestStopped sends signals to a run that cannot end. A shell expects that it ends by the signal.
+//
+// Invariant: A run that is interrupted leaves no file or directory behind.
+func TestStopped(t *testing.T) {
+	s := newOutputSet(t)
+	for _, signal := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
+		stopped := 0
+		for n := 0; stopped < 3 && n < 100; n++ {
+			if s.kill(t, s.command(0, "out"), signal, false) != nil {
+				if files := s.outputs(t); countTemporary(files) > 0 {
+					t.Fatalf("%v leaves\n%s", signal, s.describe(files))
+				}
+				stopped++
+			}
+			s.clear(t)
+		}
+		if stopped == 0 {
+			t.Errorf("%v never stopped a run", signal)
+		}
+	}
+	cmd := exec.Command("nohup", s.command(0, "out").Args...)
+	cmd.Dir = s.dir
+	if _, err := exec.LookPath("nohup"); err != nil {
+		t.Log("no nohup here:", err)
+		return
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		time.Sleep(s.took / 20)
+		_ = cmd.Process.Signal(syscall.SIGHUP)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("with nohup: %v", err)
+	}
+}
