@@ -1,0 +1,94 @@
+package mutate_test
+
+import (
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+)
+
+// disagreement is a mutant of which HotSpot and the type check say different things.
+type disagreement struct {
+	class     string // its name, in internal form
+	data      []byte
+	maxMajor  int // the newest version that the JDK reads
+	verdict   oracle.Verdict
+	complaint string // the type check's first finding, "" without one
+}
+
+// explanations are the known differences of docs/verification.md. Each covers only what its function can tell from the
+// error that HotSpot reports; whatever none covers fails the test.
+var explanations = []struct {
+	rule   string
+	covers func(disagreement) bool
+}{
+	// The type check assumes that a class which is not there fits.
+	{"missing class", func(d disagreement) bool { return d.complaint == "" && d.verdict.MissingClass() }},
+	// Two loaders with a class of one name are a property of the running program.
+	{"loader constraint", func(d disagreement) bool {
+		return d.complaint == "" && d.verdict.Exception == "java.lang.LinkageError" &&
+			strings.HasPrefix(d.verdict.Message, "loader constraint violation")
+	}},
+	// A module does not export the package of a superclass.
+	{"module", func(d disagreement) bool {
+		return d.complaint == "" && d.verdict.Exception == "java.lang.IllegalAccessError" &&
+			strings.Contains(d.verdict.Message, "does not export")
+	}},
+	// The type check knows later versions than the JDK, and does not ask whether preview features are enabled.
+	{"newer version", func(d disagreement) bool {
+		return d.complaint == "" && d.verdict.Exception == "java.lang.UnsupportedClassVersionError" &&
+			(int(binary.BigEndian.Uint16(d.data[6:])) > d.maxMajor || binary.BigEndian.Uint16(d.data[4:]) == 0xffff)
+	}},
+	// Before version 45.3, Code had another layout, which tracegen does not read. HotSpot reads none but the later one.
+	{"version before 45.3", func(d disagreement) bool {
+		return d.verdict.Linked && binary.BigEndian.Uint16(d.data[6:]) == 45 && binary.BigEndian.Uint16(d.data[4:]) < 3 &&
+			strings.Contains(d.complaint, "has a layout that is not supported")
+	}},
+	// The fault is of a class that HotSpot loads to compare types.
+	{"fault of another class", func(d disagreement) bool { return d.complaint == "" && ofAnotherClass(d) }},
+}
+
+// ofAnotherClass reports whether HotSpot's error begins with another class than the mutant, and not by naming it.
+func ofAnotherClass(d disagreement) bool {
+	name := strings.ReplaceAll(d.class, "/", ".")
+	m := strings.ReplaceAll(d.verdict.Message, "/", ".")
+	return d.verdict.Exception == "java.lang.VerifyError" && !strings.Contains(m, name)
+}
+
+// explain returns the rule that covers a disagreement.
+func explain(d disagreement) (string, bool) {
+	for _, e := range explanations {
+		if e.covers(d) {
+			return e.rule, true
+		}
+	}
+	return "", false
+}
+
+// TestExplanationsAreNarrow: an error that names the mutant is not explained, whatever it says.
+func TestExplanationsAreNarrow(t *testing.T) {
+	failed := func(exception, message string) oracle.Verdict {
+		return oracle.Verdict{Exception: "java.lang." + exception, Message: message}
+	}
+	for _, test := range []struct {
+		verdict oracle.Verdict
+		finding string
+		rule    string
+	}{
+		{failed("NoClassDefFoundError", "b/C"), "", "missing class"},
+		{failed("NoClassDefFoundError", "a/B (wrong name: a/C)"), "", ""},
+		{failed("VerifyError", "Bad type on operand stack | Location: a/B.run()V @3"), "", ""},
+		{failed("VerifyError", "(class: a/B, method: run signature: ()V) Stack size too large"), "", ""},
+		{failed("ClassFormatError", "Truncated class file"), "", ""},
+		{failed("UnsupportedClassVersionError", "newer"), "", ""},
+		{failed("IllegalAccessError", "class a.B cannot access its superclass a.C"), "", ""},
+		{failed("LinkageError", "bad method type alias"), "", ""},
+		{oracle.Verdict{Linked: true}, "a/B: JVMS 4.10.1.9: expected int, found long", ""},
+	} {
+		d := disagreement{class: "a/B", data: []byte{7: 61}, maxMajor: 61, verdict: test.verdict, complaint: test.finding}
+		if rule, _ := explain(d); rule != test.rule {
+			t.Errorf("%v: %q, want %q", test.verdict, rule, test.rule)
+		}
+	}
+}
