@@ -172,6 +172,7 @@ func (run *campaign) judge(j corpus.Jar, made []mutant) {
 		opinions, err = oracle.VariantOpinions(t.Context(), []oracle.VariantJob{job})
 		oracle.Require(t, err)
 	}
+	var open []disagreement
 	for n, m := range made {
 		v := verdicts[0][n]
 		key := tableKind{run.jdk.Feature, m.sort, m.kind}
@@ -181,46 +182,86 @@ func (run *campaign) judge(j corpus.Jar, made []mutant) {
 			run.tallies[key] = row
 		}
 		complaint, findings := firstFinding(m.variant, h)
-		run.count(row, n, m, v, complaint, findings)
+		if !run.agree(row, v, complaint, findings) {
+			open = append(open, disagreement{number: n, key: key, variant: m.variant, maxMajor: run.jdk.MaxMajor(),
+				verdict: v, complaint: complaint})
+		}
 		if opinions != nil && !v.MissingClass() {
 			addResult(opinions[0][n].ClassFile, v.Linked, &row.jdkFalse, &row.jdkMissed)
 			addResult(opinions[0][n].ASM, v.Linked, &row.asmFalse, &row.asmMissed)
 		}
 	}
+	run.askOlder(j, open)
+	for _, d := range open {
+		run.count(d)
+	}
 }
 
-func (run *campaign) count(row *tally, n int, m mutant, v oracle.Verdict, complaint string, findings int) {
+// agree counts a mutant of which both say the same.
+func (run *campaign) agree(row *tally, v oracle.Verdict, complaint string, findings int) bool {
 	if !v.Linked {
 		row.rejected++
 	}
 	switch {
 	case complaint == "" && v.Linked:
 		row.accepted++
-		return
 	case complaint != "" && !v.Linked:
 		row.refused++
 		row.findings += findings
 		if findings == 1 {
 			row.single++
 		}
+	default:
+		return false
+	}
+	return true
+}
+
+// askOlder asks HotSpot 17 about mutants of versions up to 61, which the type check judges as HotSpot 17 does.
+func (run *campaign) askOlder(j corpus.Jar, open []disagreement) {
+	older, err := oracle.FindJDK(17)
+	if err != nil || older.Feature != 17 || run.jdk.Feature == 17 {
 		return
 	}
-	if rule, ok := explain(disagreement{m.variant.Class, m.variant.Data, run.jdk.MaxMajor(), v, complaint}); ok {
+	job := oracle.VariantJob{Jar: j.Classes, Deps: j.DepPaths}
+	var asked []int
+	for i, d := range open {
+		if _, explained := explain(d); !explained && int(binary.BigEndian.Uint16(d.variant.Data[6:])) <= older.MaxMajor() {
+			job.Variants = append(job.Variants, d.variant)
+			asked = append(asked, i)
+		}
+	}
+	if len(asked) == 0 {
+		return
+	}
+	verdicts, err := oracle.LinkVariants(run.t.Context(), older, []oracle.VariantJob{job})
+	oracle.Require(run.t, err)
+	for n, i := range asked {
+		open[i].older = &verdicts[0][n]
+	}
+}
+
+// count counts a mutant of which they say different things.
+func (run *campaign) count(d disagreement) {
+	row, v := run.tallies[d.key], d.verdict
+	if rule, ok := explain(d); ok {
 		row.explained++
 		run.explained[tableRule{run.jdk.Feature, rule}]++
 		if rule != "missing class" && rule != "newer version" {
-			run.t.Logf("explained: %s: %s, %s: %s %s", rule, m.kind, m.variant.Class, v.Exception, v.Message)
+			run.t.Logf("explained: %s: %s, %s: HotSpot %s %s; we %q", rule, d.key.kind, d.variant.Class, v.Exception, v.Message,
+				d.complaint)
 		}
 		return
 	}
 	row.unexplained++
-	addResult(complaint == "", v.Linked, &row.falseAlarms, &row.missed)
+	addResult(d.complaint == "", v.Linked, &row.falseAlarms, &row.missed)
 	if run.printed++; run.printed <= *listed {
-		run.t.Logf("%s %s #%d: HotSpot %s %s; we %q", m.kind, m.variant.Class, n, v.Exception, v.Message, complaint)
+		run.t.Logf("%s %s #%d: HotSpot %s %s; we %q", d.key.kind, d.variant.Class, d.number, v.Exception, v.Message,
+			d.complaint)
 	}
 	if *dump != "" {
-		name := fmt.Sprintf("%s/%d-%s.class", *dump, run.printed, strings.ReplaceAll(m.variant.Class, "/", "."))
-		if err := os.WriteFile(name, m.variant.Data, 0o644); err != nil {
+		name := fmt.Sprintf("%s/%d-%s.class", *dump, run.printed, strings.ReplaceAll(d.variant.Class, "/", "."))
+		if err := os.WriteFile(name, d.variant.Data, 0o644); err != nil {
 			run.t.Fatal(err)
 		}
 	}

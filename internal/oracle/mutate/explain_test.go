@@ -2,6 +2,7 @@ package mutate_test
 
 import (
 	"encoding/binary"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -10,11 +11,13 @@ import (
 
 // disagreement is a mutant of which HotSpot and the type check say different things.
 type disagreement struct {
-	class     string // its name, in internal form
-	data      []byte
+	number    int // among the mutants of a jar
+	key       tableKind
+	variant   oracle.Variant
 	maxMajor  int // the newest version that the JDK reads
 	verdict   oracle.Verdict
-	complaint string // the type check's first finding, "" without one
+	complaint string          // the type check's first finding, "" without one
+	older     *oracle.Verdict // of HotSpot 17 for a class of a version up to 61, nil if it was not asked
 }
 
 // explanations are the known differences of docs/verification.md. Each covers only what its function can tell from the
@@ -35,23 +38,36 @@ var explanations = []struct {
 		return d.complaint == "" && d.verdict.Exception == "java.lang.IllegalAccessError" &&
 			strings.Contains(d.verdict.Message, "does not export")
 	}},
+	// The type check follows HotSpot 17 for versions up to 61, and HotSpot 17 says of the mutant what it says.
+	{"as HotSpot 17", func(d disagreement) bool {
+		return d.older != nil && d.older.Linked == (d.complaint == "")
+	}},
 	// The type check knows later versions than the JDK, and does not ask whether preview features are enabled.
 	{"newer version", func(d disagreement) bool {
 		return d.complaint == "" && d.verdict.Exception == "java.lang.UnsupportedClassVersionError" &&
-			(int(binary.BigEndian.Uint16(d.data[6:])) > d.maxMajor || binary.BigEndian.Uint16(d.data[4:]) == 0xffff)
+			(int(binary.BigEndian.Uint16(d.variant.Data[6:])) > d.maxMajor || binary.BigEndian.Uint16(d.variant.Data[4:]) == 0xffff)
+	}},
+	// Names with characters beyond ASCII are checked with Go's tables of Unicode before version 49.
+	{"identifier before version 49", func(d disagreement) bool {
+		return binary.BigEndian.Uint16(d.variant.Data[6:]) < 49 && d.complaint == "" &&
+			d.verdict.Exception == "java.lang.ClassFormatError" && illegalName.MatchString(d.verdict.Message)
 	}},
 	// Before version 45.3, Code had another layout, which tracegen does not read. HotSpot reads none but the later one.
 	{"version before 45.3", func(d disagreement) bool {
-		return d.verdict.Linked && binary.BigEndian.Uint16(d.data[6:]) == 45 && binary.BigEndian.Uint16(d.data[4:]) < 3 &&
+		return d.verdict.Linked && binary.BigEndian.Uint16(d.variant.Data[6:]) == 45 && binary.BigEndian.Uint16(d.variant.Data[4:]) < 3 &&
 			strings.Contains(d.complaint, "has a layout that is not supported")
 	}},
 	// The fault is of a class that HotSpot loads to compare types.
 	{"fault of another class", func(d disagreement) bool { return d.complaint == "" && ofAnotherClass(d) }},
 }
 
+// illegalName is HotSpot's error for a name with a character that is not printable ASCII.
+var illegalName = regexp.MustCompile(
+	`^(Illegal (class|method|field) name|(Method|Field) "[^"]*" in class \S+ has illegal signature) "[^"]*[^ -~][^"]*"`)
+
 // ofAnotherClass reports whether HotSpot's error begins with another class than the mutant, and not by naming it.
 func ofAnotherClass(d disagreement) bool {
-	name := strings.ReplaceAll(d.class, "/", ".")
+	name := strings.ReplaceAll(d.variant.Class, "/", ".")
 	m := strings.ReplaceAll(d.verdict.Message, "/", ".")
 	return d.verdict.Exception == "java.lang.VerifyError" && !strings.Contains(m, name)
 }
@@ -80,13 +96,15 @@ func TestExplanationsAreNarrow(t *testing.T) {
 		{failed("NoClassDefFoundError", "a/B (wrong name: a/C)"), "", ""},
 		{failed("VerifyError", "Bad type on operand stack | Location: a/B.run()V @3"), "", ""},
 		{failed("VerifyError", "(class: a/B, method: run signature: ()V) Stack size too large"), "", ""},
+		{failed("ClassFormatError", `Illegal method name "a.b" in class a/B`), "", ""},
 		{failed("ClassFormatError", "Truncated class file"), "", ""},
 		{failed("UnsupportedClassVersionError", "newer"), "", ""},
 		{failed("IllegalAccessError", "class a.B cannot access its superclass a.C"), "", ""},
 		{failed("LinkageError", "bad method type alias"), "", ""},
 		{oracle.Verdict{Linked: true}, "a/B: JVMS 4.10.1.9: expected int, found long", ""},
 	} {
-		d := disagreement{class: "a/B", data: []byte{7: 61}, maxMajor: 61, verdict: test.verdict, complaint: test.finding}
+		d := disagreement{variant: oracle.Variant{Class: "a/B", Data: []byte{7: 61}}, maxMajor: 61,
+			verdict: test.verdict, complaint: test.finding}
 		if rule, _ := explain(d); rule != test.rule {
 			t.Errorf("%v: %q, want %q", test.verdict, rule, test.rule)
 		}
