@@ -57,7 +57,7 @@ var explanations = []struct {
 		return d.verdict.Linked && binary.BigEndian.Uint16(d.variant.Data[6:]) == 45 && binary.BigEndian.Uint16(d.variant.Data[4:]) < 3 &&
 			strings.Contains(d.complaint, "has a layout that is not supported")
 	}},
-	// The fault is of a class that HotSpot loads to compare types.
+	// The fault is of another class, which HotSpot links first or loads to compare types.
 	{"fault of another class", func(d disagreement) bool { return d.complaint == "" && ofAnotherClass(d) }},
 }
 
@@ -65,11 +65,14 @@ var explanations = []struct {
 var illegalName = regexp.MustCompile(
 	`^(Illegal (class|method|field) name|(Method|Field) "[^"]*" in class \S+ has illegal signature) "[^"]*[^ -~][^"]*"`)
 
-// ofAnotherClass reports whether HotSpot's error begins with another class than the mutant, and not by naming it.
+// subject matches the class that a VerifyError is about, of verification by inference and by type checking.
+var subject = regexp.MustCompile(`^\(class: (\S+), method: |^[^|]*\| Exception Details: \| +Location: \| +([^\s(]+)\.[^\s(.]+\(`)
+
+// ofAnotherClass reports whether HotSpot's VerifyError is about a method of another class than the mutant: HotSpot links
+// superclasses first.
 func ofAnotherClass(d disagreement) bool {
-	name := strings.ReplaceAll(d.variant.Class, "/", ".")
-	m := strings.ReplaceAll(d.verdict.Message, "/", ".")
-	return d.verdict.Exception == "java.lang.VerifyError" && !strings.Contains(m, name)
+	m := subject.FindStringSubmatch(d.verdict.Message)
+	return d.verdict.Exception == "java.lang.VerifyError" && m != nil && m[1]+m[2] != d.variant.Class
 }
 
 // explain returns the rule that covers a disagreement.
@@ -94,7 +97,12 @@ func TestExplanationsAreNarrow(t *testing.T) {
 	}{
 		{failed("NoClassDefFoundError", "b/C"), "", "missing class"},
 		{failed("NoClassDefFoundError", "a/B (wrong name: a/C)"), "", ""},
-		{failed("VerifyError", "Bad type on operand stack | Location: a/B.run()V @3"), "", ""},
+		{failed("VerifyError", "Bad type on operand stack | Exception Details: |   Location: |     a/B.run()V @3: x"), "", ""},
+		{failed("VerifyError", "Bad type on operand stack | Exception Details: |   Location: |     a/C.run(La/B;)V @3: x"), "",
+			"fault of another class"},
+		{failed("VerifyError", "(class: a/C, method: run signature: (La/B;)V) Stack size too large"), "",
+			"fault of another class"},
+		{failed("VerifyError", "Cannot inherit from final class"), "", ""},
 		{failed("VerifyError", "(class: a/B, method: run signature: ()V) Stack size too large"), "", ""},
 		{failed("ClassFormatError", `Illegal method name "a.b" in class a/B`), "", ""},
 		{failed("ClassFormatError", "Truncated class file"), "", ""},
