@@ -32,8 +32,8 @@ var (
 	rows      = flag.String("rows", "", "rows of the corpus to take classes from")
 )
 
-// mutantRows are rows of the corpus, made by different compilers, of class file versions from 45 to 61. Seeds take turns
-// with the two sets; the first is that of an ordinary test run.
+// mutantRows are rows of the corpus, made by different compilers, of class file versions from 45 to 61. Seeds take
+// turns with the two sets; the first is that of an ordinary test run.
 var mutantRows = [2][]string{{
 	"commons-lang3-3.17.0", "groovy-4.0.28", "spring-core-6.2.7", "kotlin-stdlib-2.2.20", "rhino-1.7.15", "guava-18.0",
 	"proguard-base-5.3.3", "ant-1.5.4", "h2-1.3.176", "itext-1.3",

@@ -1,11 +1,15 @@
 package mutate_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
@@ -19,6 +23,9 @@ type disagreement struct {
 	complaint string          // the type check's first finding, "" without one
 	older     *oracle.Verdict // of HotSpot 17 for a class of a version up to 61, nil if it was not asked
 }
+
+func (d disagreement) major() int { return int(binary.BigEndian.Uint16(d.variant.Data[6:])) }
+func (d disagreement) minor() int { return int(binary.BigEndian.Uint16(d.variant.Data[4:])) }
 
 // explanations are the known differences of docs/verification.md. Each covers only what its function can tell from the
 // error that HotSpot reports; whatever none covers fails the test.
@@ -45,31 +52,69 @@ var explanations = []struct {
 	// The type check knows later versions than the JDK, and does not ask whether preview features are enabled.
 	{"newer version", func(d disagreement) bool {
 		return d.complaint == "" && d.verdict.Exception == "java.lang.UnsupportedClassVersionError" &&
-			(int(binary.BigEndian.Uint16(d.variant.Data[6:])) > d.maxMajor || binary.BigEndian.Uint16(d.variant.Data[4:]) == 0xffff)
+			(d.major() > d.maxMajor || d.minor() == 0xffff)
 	}},
-	// Names with characters beyond ASCII are checked with Go's tables of Unicode before version 49.
+	// Before version 49, names with characters beyond ASCII are checked with Go's tables of Unicode, and names of classes
+	// may end in a slash.
 	{"identifier before version 49", func(d disagreement) bool {
-		return binary.BigEndian.Uint16(d.variant.Data[6:]) < 49 && d.complaint == "" &&
+		return d.major() < 49 && d.complaint == "" &&
 			d.verdict.Exception == "java.lang.ClassFormatError" && illegalName.MatchString(d.verdict.Message)
 	}},
 	// Before version 45.3, Code had another layout, which tracegen does not read. HotSpot reads none but the later one.
 	{"version before 45.3", func(d disagreement) bool {
-		return d.verdict.Linked && binary.BigEndian.Uint16(d.variant.Data[6:]) == 45 && binary.BigEndian.Uint16(d.variant.Data[4:]) < 3 &&
+		return d.verdict.Linked && d.major() == 45 && d.minor() < 3 &&
 			strings.Contains(d.complaint, "has a layout that is not supported")
 	}},
+	// HotSpot stops at the first method of version 50 that fails, in the order of the addresses of their names. If its
+	// frames are malformed it throws; if they are wrong it infers the types of the whole class.
+	{"order of methods in version 50", func(d disagreement) bool {
+		return d.verdict.Linked && d.major() == 50 &&
+			strings.Contains(d.complaint, ": JVMS 4.7.4: ") && failingMethods(d.variant.Data) > 1
+	}},
 	// The fault is of another class, which HotSpot links first or loads to compare types.
-	{"fault of another class", func(d disagreement) bool { return d.complaint == "" && ofAnotherClass(d) }},
+	{"fault of another class", func(d disagreement) bool {
+		return d.complaint == "" && (ofAnotherClass(d) || ofAnotherSubclass(d))
+	}},
 }
 
-// illegalName is HotSpot's error for a name with a character that is not printable ASCII.
+// failingMethods returns how many methods would fail if there were no second chance: with version 51.
+func failingMethods(data []byte) int {
+	data = slices.Clone(data)
+	binary.BigEndian.PutUint16(data[6:], 51)
+	c, err := classfile.Parse(data)
+	if err != nil {
+		return 0
+	}
+	var k types.Checker
+	methods := map[string]bool{}
+	for _, f := range k.Check(c).Findings {
+		methods[f.Method+f.Descriptor] = true
+	}
+	return len(methods)
+}
+
+// illegalName is HotSpot's error for a name with a character that is not printable ASCII, or a slash at its end.
 var illegalName = regexp.MustCompile(
-	`^(Illegal (class|method|field) name|(Method|Field) "[^"]*" in class \S+ has illegal signature) "[^"]*[^ -~][^"]*"`)
+	`^(Illegal (class|method|field) name|(Method|Field) "[^"]*" in class \S+ has illegal signature)` +
+		` "[^"]*([^ -~][^"]*|/)"`)
+
+// ofAnotherSubclass reports whether HotSpot refuses to load a subclass of the mutant that the mutant does not mention:
+// another class that is linked with it does.
+func ofAnotherSubclass(d disagreement) bool {
+	m := inherits.FindStringSubmatch(d.verdict.Message)
+	return d.verdict.Exception == "java.lang.IncompatibleClassChangeError" && m != nil &&
+		strings.ReplaceAll(m[2], ".", "/") == d.variant.Class && m[1] != m[2] &&
+		!bytes.Contains(d.variant.Data, []byte(strings.ReplaceAll(m[1], ".", "/")))
+}
+
+var inherits = regexp.MustCompile(`^class (\S+) cannot inherit from final class (\S+)$`)
 
 // subject matches the class that a VerifyError is about, of verification by inference and by type checking.
-var subject = regexp.MustCompile(`^\(class: (\S+), method: |^[^|]*\| Exception Details: \| +Location: \| +([^\s(]+)\.[^\s(.]+\(`)
+var subject = regexp.MustCompile(`^\(class: (\S+), method: |` +
+	`^[^|]*\| Exception Details: \| +Location: \| +([^\s(]+)\.[^\s(.]+\(`)
 
-// ofAnotherClass reports whether HotSpot's VerifyError is about a method of another class than the mutant: HotSpot links
-// superclasses first.
+// ofAnotherClass reports whether HotSpot's VerifyError is about a method of another class than the mutant: HotSpot
+// links superclasses first.
 func ofAnotherClass(d disagreement) bool {
 	m := subject.FindStringSubmatch(d.verdict.Message)
 	return d.verdict.Exception == "java.lang.VerifyError" && m != nil && m[1]+m[2] != d.variant.Class
@@ -102,6 +147,10 @@ func TestExplanationsAreNarrow(t *testing.T) {
 			"fault of another class"},
 		{failed("VerifyError", "(class: a/C, method: run signature: (La/B;)V) Stack size too large"), "",
 			"fault of another class"},
+		{failed("IncompatibleClassChangeError", "class a.C cannot inherit from final class a.B"), "",
+			"fault of another class"},
+		{failed("IncompatibleClassChangeError", "class a.D cannot inherit from final class a.B"), "", ""},
+		{failed("IncompatibleClassChangeError", "class a.B cannot inherit from final class a.C"), "", ""},
 		{failed("VerifyError", "Cannot inherit from final class"), "", ""},
 		{failed("VerifyError", "(class: a/B, method: run signature: ()V) Stack size too large"), "", ""},
 		{failed("ClassFormatError", `Illegal method name "a.b" in class a/B`), "", ""},
@@ -111,7 +160,7 @@ func TestExplanationsAreNarrow(t *testing.T) {
 		{failed("LinkageError", "bad method type alias"), "", ""},
 		{oracle.Verdict{Linked: true}, "a/B: JVMS 4.10.1.9: expected int, found long", ""},
 	} {
-		d := disagreement{variant: oracle.Variant{Class: "a/B", Data: []byte{7: 61}}, maxMajor: 61,
+		d := disagreement{variant: oracle.Variant{Class: "a/B", Data: []byte("\xca\xfe\xba\xbe\x00\x00\x00\x3d a/D")}, maxMajor: 61,
 			verdict: test.verdict, complaint: test.finding}
 		if rule, _ := explain(d); rule != test.rule {
 			t.Errorf("%v: %q, want %q", test.verdict, rule, test.rule)
