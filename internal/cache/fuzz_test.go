@@ -8,7 +8,7 @@ import (
 
 // FuzzEntry puts any bytes where an entry is.
 //
-// Invariant: A cache returns the content that was put, whatever it is, and never the content of a file that was changed.
+// Invariant: A cache returns the content that was put, and never the content of a file that was changed.
 func FuzzEntry(f *testing.F) {
 	c, err := Open(f.TempDir(), 1<<30)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 // FuzzBuildFile finds a project whose build file has any text.
 //
-// Invariant: Whatever a build file has, tracegen init names only files that are there, each line of its file is one line.
+// Invariant: Whatever a build file has, tracegen init names only files that are there.
 func FuzzBuildFile(f *testing.F) {
 	f.Add(`apply plugin: 'com.android.application'
 matrix { trace { baseMethodMapFile = "${project.buildDir}/base.txt"

@@ -11,7 +11,7 @@ import (
 
 // FuzzReader reads any text, with a large buffer and with the smallest one.
 //
-// Invariant: The reports that are found in a text do not depend on how it is read, and no text makes their reader panic.
+// Invariant: The reports found in a text do not depend on how it is read, and no text makes their reader panic.
 func FuzzReader(f *testing.F) {
 	f.Add("maybe happens Jankiness!(712ms)\n|* stack:\n|*\t\t0,97,1,2859\n|*\t\t1,98,1,30\n")
 	f.Add(`{"tag":"Trace_EvilMethod","stack":"0,97,1,2859\n1,98,1,30\n","stackKey":"97|","scene":"a.B"}`)

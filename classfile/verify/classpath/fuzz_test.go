@@ -95,8 +95,8 @@ func FuzzImage(f *testing.F) {
 	})
 }
 
-// compactDescriptor returns a compact class file with one descriptor, whose pattern has the number pattern, and in which
-// every L is followed by the string of a number.
+// compactDescriptor returns a compact class file with one descriptor, whose pattern has the number pattern, and in
+// which every L is followed by the string of a number.
 func compactDescriptor(pattern, inserted byte) []byte {
 	content := append([]byte("\xca\xfe\xba\xbe\x00\x00\x00\x34\x00\x02"), sharedDescriptor, 0x80|1<<5|pattern&0x1F)
 	if pattern > 0x1F {

@@ -420,8 +420,8 @@ func TestCheckFailover(t *testing.T) {
 	}
 }
 
-// TestCheckInnerClassesLength: before version 49, HotSpot reads as many rows as the count says from the bytes that follow,
-// whatever the length of the attribute is.
+// TestCheckInnerClassesLength: before version 49, HotSpot reads as many rows as the count says from the bytes that
+// follow, whatever the length of the attribute is.
 func TestCheckInnerClassesLength(t *testing.T) {
 	for _, c := range []struct {
 		major uint16

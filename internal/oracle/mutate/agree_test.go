@@ -133,7 +133,7 @@ func TestCorpusMutantsAgree(t *testing.T) {
 	oracle.Require(t, err)
 	run := &campaign{t: t, jdk: jdk, tallies: map[tableKind]*tally{}, explained: map[tableRule]int{}}
 	for i, j := range jars {
-		run.judge(j, makeMutants(t, j.Classes, count/len(jars), uint64(i), jdk.MaxMajor()))
+		run.check(j, makeMutants(t, j.Classes, count/len(jars), uint64(i), jdk.MaxMajor()))
 	}
 	all := run.report()
 	if *tableFile == "" {
@@ -153,8 +153,8 @@ func TestCorpusMutantsAgree(t *testing.T) {
 	}
 }
 
-// judge asks HotSpot and the type check about the mutants of a jar.
-func (run *campaign) judge(j corpus.Jar, made []mutant) {
+// check asks HotSpot and the type check about the mutants of a jar.
+func (run *campaign) check(j corpus.Jar, made []mutant) {
 	t := run.t
 	h, err := classpath.Open(append([]string{j.Classes}, append(slices.Clone(j.DepPaths), run.jdk.Home)...)...)
 	if err != nil {
@@ -217,7 +217,7 @@ func (run *campaign) agree(row *tally, v oracle.Verdict, complaint string, findi
 	return true
 }
 
-// askOlder asks HotSpot 17 about mutants of versions up to 61, which the type check judges as HotSpot 17 does.
+// askOlder asks HotSpot 17 about mutants of versions up to 61, which the type check treats as HotSpot 17 does.
 func (run *campaign) askOlder(j corpus.Jar, open []disagreement) {
 	older, err := oracle.FindJDK(17)
 	if err != nil || older.Feature != 17 || run.jdk.Feature == 17 {
@@ -378,7 +378,7 @@ func makeMutants(t *testing.T, path string, n int, stream uint64, maxMajor int) 
 	return made
 }
 
-// framesCount gives most mutants of version 50 the version 51, so that wrong frames are an error: HotSpot infers the
+// framesCount sets the version of most mutants of version 50 to 51, so that wrong frames are an error: HotSpot infers the
 // types of version 50 instead and links the class.
 func framesCount(c *classfile.Class, sort mutate.Sort, data []byte, rng *rand.Rand) {
 	if _, major := c.Version(); major == 50 && sort != mutate.Structure && rng.IntN(4) > 0 {

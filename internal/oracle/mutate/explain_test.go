@@ -27,7 +27,7 @@ type disagreement struct {
 func (d disagreement) major() int { return int(binary.BigEndian.Uint16(d.variant.Data[6:])) }
 func (d disagreement) minor() int { return int(binary.BigEndian.Uint16(d.variant.Data[4:])) }
 
-// explanations are the known differences of docs/verification.md. Each covers only what its function can tell from the
+// explanations are the known differences of docs/verification.md. Each covers only what its function can see in the
 // error that HotSpot reports; whatever none covers fails the test.
 var explanations = []struct {
 	rule   string
@@ -142,8 +142,8 @@ func TestExplanationsAreNarrow(t *testing.T) {
 	}{
 		{failed("NoClassDefFoundError", "b/C"), "", "missing class"},
 		{failed("NoClassDefFoundError", "a/B (wrong name: a/C)"), "", ""},
-		{failed("VerifyError", "Bad type on operand stack | Exception Details: |   Location: |     a/B.run()V @3: x"), "", ""},
-		{failed("VerifyError", "Bad type on operand stack | Exception Details: |   Location: |     a/C.run(La/B;)V @3: x"), "",
+		{failed("VerifyError", "Bad type | Exception Details: |   Location: |     a/B.run()V @3: x"), "", ""},
+		{failed("VerifyError", "Bad type | Exception Details: |   Location: |     a/C.run(La/B;)V @3: x"), "",
 			"fault of another class"},
 		{failed("VerifyError", "(class: a/C, method: run signature: (La/B;)V) Stack size too large"), "",
 			"fault of another class"},
@@ -160,8 +160,8 @@ func TestExplanationsAreNarrow(t *testing.T) {
 		{failed("LinkageError", "bad method type alias"), "", ""},
 		{oracle.Verdict{Linked: true}, "a/B: JVMS 4.10.1.9: expected int, found long", ""},
 	} {
-		d := disagreement{variant: oracle.Variant{Class: "a/B", Data: []byte("\xca\xfe\xba\xbe\x00\x00\x00\x3d a/D")}, maxMajor: 61,
-			verdict: test.verdict, complaint: test.finding}
+		mutant := oracle.Variant{Class: "a/B", Data: []byte("\xca\xfe\xba\xbe\x00\x00\x00\x3d a/D")}
+		d := disagreement{variant: mutant, maxMajor: 61, verdict: test.verdict, complaint: test.finding}
 		if rule, _ := explain(d); rule != test.rule {
 			t.Errorf("%v: %q, want %q", test.verdict, rule, test.rule)
 		}

@@ -62,7 +62,7 @@ func (m *Mutator) otherDescriptor(descriptor string) (string, bool) {
 	return changed, changed != descriptor
 }
 
-// memberType gives a field or method another type than its users and its code believe.
+// memberType changes the type of a field or method to another one than its users and its code believe.
 func (m *Mutator) memberType(data []byte) ([]byte, bool) {
 	members := append(append([]classfile.Member(nil), m.class.Methods()...), m.class.Fields()...)
 	if len(members) == 0 {
@@ -78,7 +78,7 @@ func (m *Mutator) memberType(data []byte) ([]byte, bool) {
 	return t.append(data)
 }
 
-// usedType gives a field or method that is used another type than the instructions around believe.
+// usedType changes the type of a field or method that is used to another one than the instructions around believe.
 func (m *Mutator) usedType(data []byte) ([]byte, bool) {
 	pool := m.class.ConstantPool()
 	for range 200 {

@@ -31,7 +31,7 @@ func (m *Mutator) replaceCode(data []byte, b *body, info []byte) []byte {
 	return slices.Replace(data, b.attribute, end, info...)
 }
 
-// bodyOfMethod gives a method the code of another one of its class.
+// bodyOfMethod replaces the code of a method by that of another one of its class.
 func (m *Mutator) bodyOfMethod(data []byte) ([]byte, bool) {
 	to, from, ok := m.otherBody(m)
 	if !ok {
@@ -41,7 +41,7 @@ func (m *Mutator) bodyOfMethod(data []byte) ([]byte, bool) {
 	return m.replaceCode(data, to, m.data[from.attribute:end]), true
 }
 
-// framesOfMethod gives a method the frames of another one of its class.
+// framesOfMethod replaces the frames of a method by those of another one of its class.
 func (m *Mutator) framesOfMethod() ([]byte, bool) {
 	to, ok := m.withFrames()
 	if !ok {
@@ -111,7 +111,7 @@ func (m *Mutator) translate(t *tail, other *Mutator, b *body) ([]byte, bool) {
 	return append(info, frames...), true
 }
 
-// bodyOfClass gives a method the code of a method of another class.
+// bodyOfClass replaces the code of a method by that of a method of another class.
 func (m *Mutator) bodyOfClass(data []byte) ([]byte, bool) {
 	to, from, ok := m.otherBody(m.donor)
 	if !ok {
@@ -233,7 +233,7 @@ func (m *Mutator) attributeOfClass(data []byte) ([]byte, bool) {
 	return t.append(slices.Insert(data, to.Offset-6, added...))
 }
 
-// superOfClass gives the class the superclass of another class, or the other class itself.
+// superOfClass makes the superclass of another class, or the other class itself, the superclass.
 func (m *Mutator) superOfClass(data []byte) ([]byte, bool) {
 	if m.donor == nil {
 		return nil, false

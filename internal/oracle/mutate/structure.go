@@ -156,7 +156,7 @@ var knownAttributes = []string{
 	"RuntimeVisibleTypeAnnotations", "Signature", "SourceDebugExtension", "SourceFile", "StackMapTable", "Synthetic",
 }
 
-// attributeName gives an attribute the name of another one.
+// attributeName changes the name of an attribute to that of another one.
 func (m *Mutator) attributeName(data []byte) ([]byte, bool) {
 	a, ok := m.attribute(m.layOut(), func(attributePlace) bool { return true })
 	if !ok {

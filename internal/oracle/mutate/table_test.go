@@ -88,9 +88,9 @@ func (c tableCounts) sum() int { return c.accepted + c.refused + c.explained + c
 
 func (t *table) write(file string) error {
 	var b strings.Builder
-	b.WriteString("# Mutants of real classes, judged by the type check and by HotSpot\n\n" +
+	b.WriteString("# Mutants of real classes: the type check and HotSpot\n\n" +
 		"Written by `make mutants`; [docs/verification.md](../../../docs/verification.md) explains the sorts and the\n" +
-		"rules. A mutant is judged by both; explained is a disagreement that a named rule covers.\n\n" +
+		"rules. Explained is a disagreement that a named rule covers.\n\n" +
 		"| JDK | sort | kind | mutants | accepted by both | refused by both | explained | unexplained |\n" +
 		"|---|---|---|---|---|---|---|---|\n")
 	sums := maps.Clone(t.kinds)
@@ -153,10 +153,12 @@ func TestTableKeepsRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := tableKind{17, mutate.Structure, mutate.AnyByte}
-	if len(kept.kinds) != 1 || kept.kinds[k] != (tableCounts{3, 6, 9, 12}) || kept.explained[tableRule{17, "limit"}] != 9 {
+	if len(kept.kinds) != 1 || kept.kinds[k] != (tableCounts{3, 6, 9, 12}) ||
+		kept.explained[tableRule{17, "limit"}] != 9 {
 		t.Errorf("after three runs: %v, %v", kept.kinds, kept.explained)
 	}
-	if data, err := os.ReadFile(file); err != nil || !strings.Contains(string(data), "| **17** | all | all | 30 | 3 | 6 |") {
+	data, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(data), "| **17** | all | all | 30 | 3 | 6 |") {
 		t.Errorf("no sum of all kinds (%v):\n%s", err, data)
 	}
 }
