@@ -378,8 +378,8 @@ func makeMutants(t *testing.T, path string, n int, stream uint64, maxMajor int) 
 	return made
 }
 
-// framesCount sets the version of most mutants of version 50 to 51, so that wrong frames are an error: HotSpot infers the
-// types of version 50 instead and links the class.
+// framesCount sets the version of most mutants of version 50 to 51, so that wrong frames are an error: HotSpot infers
+// the types of version 50 instead and links the class.
 func framesCount(c *classfile.Class, sort mutate.Sort, data []byte, rng *rand.Rand) {
 	if _, major := c.Version(); major == 50 && sort != mutate.Structure && rng.IntN(4) > 0 {
 		binary.BigEndian.PutUint16(data[6:], 51)
