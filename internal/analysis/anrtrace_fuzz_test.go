@@ -14,7 +14,8 @@ func FuzzReadTrace(f *testing.F) {
 		"  at a.B.c(B.java:1)\n  - waiting to lock <0x0c> (a java.lang.Object) held by thread 2\n\n" +
 		"\"x\" prio=5 tid=2 Blocked\n  - locked <0x0c> (a java.lang.Object)\n  at a.C.d(C.java:2)\n" +
 		"  - waiting to lock <0x0d> (a java.lang.Class<a.B>) held by thread 1\n----- end 12 -----\n")
-	f.Add("\"main\" #1 prio=5\n   java.lang.Thread.State: BLOCKED\n\tat a.B.c(B.java)\n\t- waiting to lock <0x1> (a a.B)\n")
+	f.Add("\"main\" #1 prio=5\n   java.lang.Thread.State: BLOCKED\n\tat a.B.c(B.java)\n" +
+		"\t- waiting to lock <0x1> (a a.B)\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, p := range ReadTrace(text, nil) {
 			if p.Threads < 0 || p.Threads > len(text) {
