@@ -4,7 +4,7 @@ SHELL := /bin/bash
 GO ?= go
 TRACEGEN_FUZZTIME ?= 60s
 
-.PHONY: help build man deps test builds race fuzz corpus golden bench check sample runtime screenshots clean
+.PHONY: help build man deps test builds race fuzz corpus mutants golden bench check sample runtime screenshots clean
 
 help:
 	@echo "build    ./tracegen"
@@ -14,6 +14,7 @@ help:
 	@echo "race     all tests but the long ones, under the race detector"
 	@echo "fuzz     every fuzz target for TRACEGEN_FUZZTIME each     ($(TRACEGEN_FUZZTIME))"
 	@echo "corpus   the whole corpus of released jars, every mode   (an hour; downloads 1 GB)"
+	@echo "mutants  a million mutants against JDK 17 and 25, into TRACEGEN_MUTANTS_TABLE (an hour)"
 	@echo "golden   rewrite golden files; read the diff before committing it"
 	@echo "bench    tracegen and other tools, into bench/runs      (20 minutes; downloads 300 MB)"
 	@echo "check    format, vet, staticcheck, tidy, the rules of the repository, clean tree, govulncheck"
@@ -46,6 +47,9 @@ fuzz:
 
 corpus: deps
 	TRACEGEN_CORPUS=full .ci/gotest -timeout 170m -run 'Corpus|Shapes' ./...
+
+mutants: deps
+	TRACEGEN_MUTANTS_TABLE=$${TRACEGEN_MUTANTS_TABLE:-bench/runs/$$(date +%F)/mutants.md} .ci/mutants
 
 golden:
 	$(GO) test $$(git grep -l --untracked 'flag.Bool("update"' -- '*_test.go' | xargs -r -n1 dirname | sort -u | sed 's,^,./,') -update

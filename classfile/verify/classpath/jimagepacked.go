@@ -71,6 +71,9 @@ const (
 	sharedDescriptor = 25
 )
 
+// maxUtf8 is how many bytes a Utf8 has at most. A short descriptor may stand for many times more.
+const maxUtf8 = 1<<16 - 1
+
 // restoreStrings undoes "compact-cp": a class file whose constant pool refers to strings of the image.
 func (m *image) restoreStrings(content []byte, size int) ([]byte, error) {
 	const poolAt = 10 // magic, versions, constant_pool_count
@@ -152,7 +155,7 @@ func (r *compactReader) utf8(text func()) {
 	start := len(r.out)
 	text()
 	size := len(r.out) - start
-	if size > 0xFFFF {
+	if size > maxUtf8 {
 		r.truncated = true
 	}
 	binary.BigEndian.PutUint16(r.out[start-2:], uint16(size))
@@ -172,7 +175,7 @@ func (r *compactReader) descriptor() {
 	numbers := compactReader{image: r.image, rest: r.next(int(r.number()))}
 	shared := len(numbers.rest) > 0
 	numbers.out = r.out
-	for i := 0; i < len(pattern) && !numbers.truncated; i++ {
+	for i := 0; i < len(pattern) && !numbers.truncated && len(numbers.out)-len(r.out) <= maxUtf8; i++ {
 		numbers.out = append(numbers.out, pattern[i])
 		if shared && pattern[i] == 'L' {
 			if inPackage := !numbers.sharedName(); inPackage {

@@ -209,12 +209,16 @@ func (k *checker) checkBootstrapUse(count int) {
 // checkInnerClasses checks an InnerClasses attribute (JVMS 4.7.6).
 func (k *checker) checkInnerClasses(a *classfile.Attribute) {
 	const row = 8
-	if len(a.Info) < 2 || len(a.Info) != 2+row*int(u2(a.Info)) {
-		k.finding(ruleAttribute, "InnerClasses as long as its count says", fmt.Sprint(len(a.Info)))
+	info := a.Info
+	if k.major < majorJava5 {
+		info = k.class.Bytes()[a.Offset:] // HotSpot then reads as many rows as the count says, whatever the length
+	}
+	if len(info) < 2 || len(info) < 2+row*int(u2(info)) || k.major >= majorJava5 && len(info) != 2+row*int(u2(info)) {
+		k.finding(ruleAttribute, "InnerClasses as long as its count says", fmt.Sprint(len(info)))
 		return
 	}
 	seen := map[string]bool{}
-	for b := a.Info[2:]; len(b) > 0; b = b[row:] {
+	for b := info[2 : 2+row*int(u2(info))]; len(b) > 0; b = b[row:] {
 		inner, outer, name, flags := u2(b), u2(b[2:]), u2(b[4:]), u2(b[6:])
 		if k.pool.Tag(inner) != classfile.TagClass || outer != 0 && k.pool.Tag(outer) != classfile.TagClass ||
 			name != 0 && k.pool.Tag(name) != classfile.TagUtf8 {

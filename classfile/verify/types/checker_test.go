@@ -394,6 +394,12 @@ func TestCheckFailover(t *testing.T) {
 		{"malformed frame", []byte{200}, slices.Concat(crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 4),
 			crafted.Op(code.Return)), false,
 			"T#f(I)V: JVMS 4.7.4: expected a known frame_type, found 200"},
+		{"no new at an offset", []byte{255, 0, 4, 0, 1, 1, 0, 1, 8, 0, 9},
+			slices.Concat(crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 4), crafted.Op(code.Return)), true, ""},
+		// HotSpot reads such a frame to its end, and has no second chance for what it meets there.
+		{"no new at an offset, and malformed", []byte{255, 0, 4, 0, 1, 1, 0, 2, 8, 0, 9, 8},
+			slices.Concat(crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 1, 4), crafted.Op(code.Return)), false,
+			"T#f(I)V: JVMS 4.7.4: expected more of StackMapTable, found its end"},
 		{"wrong code", []byte{4}, slices.Concat(crafted.Op(code.Fload0), crafted.Branch(code.Ifeq, 1, 4),
 			crafted.Op(code.Return)), false,
 			"T#f(I)V@0: JVMS 4.10.1.9: expected float in local 0, found int"},
@@ -411,6 +417,39 @@ func TestCheckFailover(t *testing.T) {
 				t.Errorf("got %q, inferred %v; want %q, %v", got, r.Inferred, c.want, c.inferred)
 			}
 		})
+	}
+}
+
+// TestCheckInnerClassesLength: before version 49, HotSpot reads as many rows as the count says from the bytes that
+// follow, whatever the length of the attribute is.
+func TestCheckInnerClassesLength(t *testing.T) {
+	for _, c := range []struct {
+		major uint16
+		count uint16
+		want  string
+	}{
+		{49, 1, ""},
+		{48, 1, ""},
+		{49, 0, "T: JVMS 4.7: expected InnerClasses as long as its count says, found 10"},
+		{48, 0, ""},
+		{48, 9, "T: JVMS 4.7: expected InnerClasses as long as its count says, found 10"},
+	} {
+		a := crafted.NewClass(c.major, "T", "java/lang/Object")
+		a.Access |= 0x20
+		info := crafted.U2(c.count, a.ClassIndex("T$I"), a.ClassIndex("T"), 0, classfile.AccPublic)
+		attribute := a.AttributeInfo(crafted.Attribute{Name: "InnerClasses", Info: info})
+		data := a.Bytes()
+		parsed, err := classfile.Parse(slices.Concat(data[:len(data)-2], crafted.U2(1), attribute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, f := range types.Check(parsed, smallWorld(t)) {
+			got += f.String()
+		}
+		if got != c.want {
+			t.Errorf("version %d, %d rows: got %q, want %q", c.major, c.count, got, c.want)
+		}
 	}
 }
 

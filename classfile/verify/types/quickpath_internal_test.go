@@ -42,7 +42,7 @@ func TestQuickPathAgrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds := mutate.Weighted()
+	kinds := slices.Concat(mutate.Weighted(mutate.Instructions), mutate.Weighted(mutate.Recombined))
 	quick, slow := &Checker{Hierarchy: known, Frames: true}, &Checker{Hierarchy: known, Frames: true, slow: true}
 	checked, rejected := 0, 0
 	for _, data := range classes {

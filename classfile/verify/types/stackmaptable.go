@@ -51,6 +51,9 @@ type frameReader struct {
 	*method
 	b     []byte
 	words int
+	// badOffset is the offset of an uninitialized type of the frame at which there is no new, empty without one. HotSpot
+	// reads such a frame to its end, and throws if its format is wrong there.
+	badOffset string
 }
 
 // readFrames decodes the method's StackMapTable, if it has one, into frames, which are in ascending order. After a
@@ -156,6 +159,11 @@ func (r *frameReader) next(last stackFrame) stackFrame {
 			r.malformed("an uninitialised this in an early_larval_frame", "none")
 		}
 	}
+	if r.badOffset != "" && !r.failed() {
+		r.fail(ruleStackMap, "a new instruction at the offset of an uninitialized type", r.badOffset)
+		r.report()
+	}
+	r.badOffset = ""
 	return f
 }
 
@@ -263,9 +271,7 @@ func (r *frameReader) oneType() vtype {
 	case tagUninitialized:
 		pc := r.u2()
 		if pc >= len(r.starts) || r.starts[pc] != newStart {
-			r.fail(ruleStackMap, "a new instruction at the offset of an uninitialized type",
-				fmt.Sprintf("none at %d", pc))
-			r.report()
+			r.badOffset = fmt.Sprintf("none at %d", pc)
 			return tUnknown
 		}
 		return uninitialized(pc)

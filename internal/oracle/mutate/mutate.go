@@ -2,65 +2,27 @@ package mutate
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// Kind is a kind of fault.
-type Kind string
-
-// The kinds, by what they change.
-const (
-	Opcode         Kind = "opcode"
-	Operand        Kind = "operand"
-	BranchTarget   Kind = "branch target"
-	FrameEntry     Kind = "frame entry"
-	FrameType      Kind = "frame type"
-	DroppedFrame   Kind = "dropped frame"
-	Descriptor     Kind = "descriptor"
-	ConstantIndex  Kind = "constant index"
-	ConstantKind   Kind = "constant kind"
-	ExceptionRange Kind = "exception range"
-	Maximum        Kind = "max_stack, max_locals"
-	Flags          Kind = "flags"
-	Swapped        Kind = "swapped instructions"
-	CutMethod      Kind = "cut method"
-	Hierarchy      Kind = "superclass, interface"
-)
-
-// Weighted returns every kind as often as it should be tried, so that each results in enough mutants that a verifier
-// rejects, and more than half of all are about frames, types and operands.
-func Weighted() []Kind {
-	var all []Kind
-	for _, w := range []struct {
-		kind  Kind
-		times int
-	}{
-		{FrameType, 10}, {FrameEntry, 5}, {DroppedFrame, 3}, {Operand, 6}, {Descriptor, 3}, {ConstantIndex, 2},
-		{ConstantKind, 2},
-		{ExceptionRange, 6}, {BranchTarget, 3}, {Flags, 2}, {Opcode, 1}, {Maximum, 1}, {Swapped, 1}, {CutMethod, 1},
-		{Hierarchy, 1},
-	} {
-		for range w.times {
-			all = append(all, w.kind)
-		}
-	}
-	return all
-}
-
 // Mutator plants faults in one class.
 type Mutator struct {
 	class *classfile.Class
 	data  []byte // of the class as it is
 	rng   *rand.Rand
+	// donor is another class, of which parts are taken; nil without one.
+	donor *Mutator
 	// bodies are the methods that have code.
 	bodies []body
 }
 
 // body is the code of one method, with the positions of its parts in the class file.
 type body struct {
+	descriptor string // of the method, behind its flag of static methods
 	code       classfile.Code
 	attribute  int   // offset of Code's info
 	pcs        []int // of the instructions
@@ -80,7 +42,7 @@ func New(class *classfile.Class, rng *rand.Rand) *Mutator {
 		if err != nil || !ok {
 			continue
 		}
-		b := body{code: c}
+		b := body{code: c, descriptor: fmt.Sprint(methods[i].AccessFlags&classfile.AccStatic, methods[i].Descriptor)}
 		a, _ := classfile.FindAttribute(methods[i].Attributes, "Code")
 		b.attribute = a.Offset
 		for in, err := range code.Instructions(c.Bytecode) {
@@ -99,49 +61,10 @@ func New(class *classfile.Class, rng *rand.Rand) *Mutator {
 	return m
 }
 
-// Mutate returns the class with one fault of a kind, or false if it has no place for such a fault.
-func (m *Mutator) Mutate(kind Kind) ([]byte, bool) {
-	data := append([]byte(nil), m.data...)
-	if len(m.bodies) == 0 && kind != Descriptor && kind != ConstantKind && kind != Flags && kind != Hierarchy {
-		return nil, false
-	}
-	ok := false
-	switch kind {
-	case Opcode:
-		ok = m.opcode(data)
-	case Operand:
-		ok = m.operand(data)
-	case BranchTarget:
-		ok = m.branch(data)
-	case FrameEntry:
-		ok = m.frameEntry(data)
-	case FrameType:
-		ok = m.frameType(data)
-	case DroppedFrame:
-		return m.dropFrame()
-	case Descriptor:
-		ok = m.descriptor(data)
-	case ConstantIndex:
-		ok = m.constantIndex(data)
-	case ConstantKind:
-		ok = m.constantKind(data)
-	case ExceptionRange:
-		ok = m.exceptionRange(data)
-	case Maximum:
-		ok = m.maximum(data)
-	case Flags:
-		ok = m.flags(data)
-	case Swapped:
-		ok = m.swap(data)
-	case CutMethod:
-		return m.cut()
-	case Hierarchy:
-		ok = m.hierarchy(data)
-	}
-	return data, ok
-}
-
 func put2(b []byte, v int) { binary.BigEndian.PutUint16(b, uint16(v)) }
+
+// Cross makes another class the one that parts are taken from.
+func (m *Mutator) Cross(donor *Mutator) { m.donor = donor }
 
 func (m *Mutator) pick() *body { return &m.bodies[m.rng.IntN(len(m.bodies))] }
 

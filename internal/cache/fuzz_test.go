@@ -1,0 +1,58 @@
+package cache
+
+import (
+	"bytes"
+	"os"
+	"testing"
+)
+
+// FuzzEntry puts any bytes where an entry is.
+//
+// Invariant: A cache returns the content that was put, and never the content of a file that was changed.
+func FuzzEntry(f *testing.F) {
+	c, err := Open(f.TempDir(), 1<<30)
+	if err != nil {
+		f.Fatal(err)
+	}
+	key := KeyOf("fuzz", "x")
+	if err := c.Put(key, []byte("content")); err != nil {
+		f.Fatal(err)
+	}
+	whole, err := os.ReadFile(c.file(key))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole, []byte("content"))
+	f.Add(whole[:len(whole)-1], []byte{})
+	f.Add([]byte(magic), []byte("x"))
+	f.Fuzz(func(t *testing.T, file, content []byte) {
+		c, err := Open(t.TempDir(), 1<<30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Put(key, content); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := c.Get(key); err != nil || !bytes.Equal(got, content) {
+			t.Fatalf("%q comes back as %q (%v)", content, got, err)
+		}
+		if err := os.WriteFile(c.file(key), file, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.Get(key)
+		var copied bytes.Buffer
+		if n, copyErr := c.CopyTo(&copied, key); (err == nil) != (copyErr == nil) ||
+			err == nil && (n != int64(len(got)) || !bytes.Equal(copied.Bytes(), got)) {
+			t.Fatalf("Get: %q (%v), CopyTo: %q (%v)", got, err, copied.Bytes(), copyErr)
+		}
+		if err != nil {
+			return
+		}
+		if err := c.Put(key, got); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := os.ReadFile(c.file(key)); err != nil || !bytes.Equal(again, file) {
+			t.Errorf("an accepted file is written back differently (%v)", err)
+		}
+	})
+}

@@ -1,0 +1,111 @@
+package collect
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/stallreport"
+)
+
+// FuzzReports reads any bytes as a Parquet file of reports.
+//
+// Invariant: No bytes make the reader of stored reports panic, or allocate much more than they have.
+func FuzzReports(f *testing.F) {
+	dir := f.TempDir()
+	w, err := createRows(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, id := range []string{"aa-s1-0", "aa-s1-1"} {
+		text := line(id, "com.a", "ab")
+		if _, err := stallreport.Parse(text); err != nil {
+			f.Fatal(err)
+		}
+		if err := w.add(row{ID: id, HotPath: []string{"a.B.c"}, Report: text}); err != nil {
+			f.Fatal(err)
+		}
+	}
+	file, err := w.close()
+	if err != nil {
+		f.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		f.Fatal(err)
+	}
+	rows := 0
+	if err := ReadReports(file, func(*stallreport.Report) error { rows++; return nil }); err != nil || rows != 2 {
+		f.Fatalf("%d reports (%v)", rows, err)
+	}
+	f.Add(data)
+	f.Add(data[:len(data)-9])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file := filepath.Join(t.TempDir(), "a.parquet")
+		if err := os.WriteFile(file, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+		least, limit := uint64(1<<62), uint64(64<<20+2000*len(data))
+		for run := 0; run < 5 && least > limit; run++ {
+			metrics.Read(sample)
+			before := sample[0].Value.Uint64()
+			rows := 0
+			_ = ReadReports(file, func(*stallreport.Report) error {
+				if rows++; rows > 1000 {
+					return errors.New("enough")
+				}
+				return nil
+			})
+			metrics.Read(sample)
+			least = min(least, sample[0].Value.Uint64()-before)
+		}
+		if least > limit {
+			t.Errorf("%d bytes allocated for %d", least, len(data))
+		}
+	})
+}
+
+// FuzzTokens reads any text as a file of tokens: what is accepted is written back alike.
+func FuzzTokens(f *testing.F) {
+	f.Add("# ours\n0123456789abcdef\n\n 0123456789abcdefg\r\n")
+	f.Add("short")
+	f.Fuzz(func(t *testing.T, text string) {
+		tokens, err := ParseTokens(text)
+		if err != nil {
+			return
+		}
+		again, err := ParseTokens(strings.Join(tokens, "\n"))
+		if err != nil || !slices.Equal(again, tokens) {
+			t.Errorf("%q is read as %q (%v)", tokens, again, err)
+		}
+	})
+}
+
+// FuzzKey reads any bytes as a private key: an accepted one signs.
+func FuzzKey(f *testing.F) {
+	text, _, err := NewKey()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add(bytes.ReplaceAll(text, []byte("PRIVATE"), []byte("EC PRIVATE")))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file := filepath.Join(t.TempDir(), "key")
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		key, err := LoadKey(file)
+		if err != nil {
+			return
+		}
+		if _, err := sign([]byte("text"), key); err != nil {
+			t.Errorf("%s does not sign: %v", data, err)
+		}
+	})
+}

@@ -1,0 +1,81 @@
+package incremental
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/internal/output"
+	"github.com/tracegen/tracegen/internal/plan"
+	"github.com/tracegen/tracegen/internal/scan"
+	"github.com/tracegen/tracegen/internal/typecheck"
+)
+
+// FuzzStored reads any bytes as the record of an output.
+//
+// Invariant: What the cache has about an output is read as it was written; no bytes make its reader panic.
+func FuzzStored(f *testing.F) {
+	in := output.InputRecord{ClassBytes: 7, OutputBytes: 1 << 40, Calls: 3,
+		Classes:  []output.ClassRecord{{Class: 1, Calls: 3, Grown: -5}},
+		Failures: map[int]plan.Failure{0: {Rejection: &scan.Rejection{Detail: "d"}}},
+		Notes:    typecheck.Notes{Unknown: map[string]bool{"a/B": true}, Tolerated: map[int]string{1: "fault"}}}
+	s := stored{&output.Record{Inputs: []output.InputRecord{in}, Warnings: []output.Warning{{Text: "odd"}}},
+		[]fileRecord{{name: "a/b", mode: 0o644, size: 1 << 33, sum: cache.KeyOf("x")}}}
+	f.Add(s.pack(), 2, 0)
+	f.Add((&stored{record: &output.Record{}}).pack(), 0, 0)
+	f.Fuzz(func(t *testing.T, data []byte, first, second int) {
+		classes := []int{first, second}
+		if second <= 0 {
+			classes = classes[:1]
+		}
+		s := readStored(data, classes)
+		if s == nil {
+			return
+		}
+		packed := s.pack()
+		again := readStored(packed, classes)
+		if again == nil || !bytes.Equal(again.pack(), packed) {
+			t.Errorf("%x is written as %x, which is read differently", data, packed)
+		}
+	})
+}
+
+// FuzzOutputDir reads any bytes as what earlier runs left in a directory of outputs.
+//
+// Invariant: What the cache has about a directory of outputs is read as it was written; no bytes make its reader panic.
+func FuzzOutputDir(f *testing.F) {
+	p := outputDir{outputs: map[string]leftOutput{"a.jar": {claimed: true, files: []leftFile{{name: "x",
+		sum: cache.KeyOf("x")}}}, "b": {directory: true}}}
+	f.Add(p.pack())
+	f.Add((&outputDir{}).pack())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p := readOutputDir(data)
+		if p == nil {
+			return
+		}
+		packed := p.pack()
+		again := readOutputDir(packed)
+		if again == nil || !bytes.Equal(again.pack(), packed) {
+			t.Errorf("%x is written as %x, which is read differently", data, packed)
+		}
+	})
+}
+
+// FuzzFacts reads any bytes as the class facts of an input.
+//
+// Invariant: The class facts in the cache are read as they were written; no bytes make their reader panic.
+func FuzzFacts(f *testing.F) {
+	f.Add(scan.Pack(nil, false))
+	f.Add(scan.Pack([]scan.Input{{}}, false))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		in, ok := readFacts(data, 0, "a.jar")
+		if !ok {
+			return
+		}
+		packed := scan.Pack([]scan.Input{in}, false)
+		again, ok := readFacts(packed, 0, "a.jar")
+		if !ok || !bytes.Equal(scan.Pack([]scan.Input{again}, false), packed) {
+			t.Errorf("%x is written as %x, which is read differently", data, packed)
+		}
+	})
+}
