@@ -144,6 +144,8 @@ func (i *instrument) baseFile() string {
 }
 
 func (i *instrument) run(cmd *cobra.Command) error {
+	ctx, stop := interruptible(cmd.Context()) // before the first temporary file
+	defer stop()
 	if !i.dryRun {
 		undo, err := makeDirectories(append(i.destination.outputs(), i.allSides(i.sideFiles())...))
 		if err != nil {
@@ -159,8 +161,6 @@ func (i *instrument) run(cmd *cobra.Command) error {
 		}
 		defer done()
 	}
-	ctx, stop := interruptible(cmd.Context())
-	defer stop()
 	advance, done := i.con.progress("instrumenting")
 	result, err := i.instrument(ctx, advance)
 	done()
