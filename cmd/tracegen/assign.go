@@ -140,6 +140,8 @@ func (a *assign) written() []target {
 }
 
 func (a *assign) carryOut(cmd *cobra.Command) error {
+	ctx, stop := interruptible(cmd.Context()) // before the first temporary file
+	defer stop()
 	undo, err := makeDirectories(a.allSides(a.written()))
 	if err != nil {
 		return err
@@ -153,8 +155,6 @@ func (a *assign) carryOut(cmd *cobra.Command) error {
 		return err
 	}
 	defer done()
-	ctx, stop := interruptible(cmd.Context())
-	defer stop()
 	config := a.pipelineConfig()
 	_, err = pipeline.Assign(ctx, pipeline.AssignConfig{
 		Filter: config.Filter, RuntimeClass: config.Inject.RuntimeClass, FocusHooks: config.FocusHooks,

@@ -51,8 +51,9 @@ into the one jar. --runtime-external, --runtime-class and --preset matrix say th
 the runtime is another one; nothing is added then.
 
 Outputs, mapping and lists appear together when all of them are complete;
-otherwise none appears. A file that is read may not be overwritten, with one
-exception: --base may name the mapping that is replaced.
+otherwise none appears. If a run is killed while they appear, the next one that
+writes there finishes or undoes it. A file that is read may not be overwritten,
+with one exception: --base may name the mapping that is replaced.
 
 With --slice, instrument is the last of three steps for builds that are spread
 over machines; see tracegen help scan. Give the inputs that were scanned, in the
@@ -143,6 +144,8 @@ func (i *instrument) baseFile() string {
 }
 
 func (i *instrument) run(cmd *cobra.Command) error {
+	ctx, stop := interruptible(cmd.Context()) // before the first temporary file
+	defer stop()
 	if !i.dryRun {
 		undo, err := makeDirectories(append(i.destination.outputs(), i.allSides(i.sideFiles())...))
 		if err != nil {
@@ -158,8 +161,6 @@ func (i *instrument) run(cmd *cobra.Command) error {
 		}
 		defer done()
 	}
-	ctx, stop := interruptible(cmd.Context())
-	defer stop()
 	advance, done := i.con.progress("instrumenting")
 	result, err := i.instrument(ctx, advance)
 	done()

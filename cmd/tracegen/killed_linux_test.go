@@ -349,6 +349,13 @@ func TestStopped(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	for { // until nohup has become tracegen
+		name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", cmd.Process.Pid))
+		if err != nil || strings.HasPrefix(string(name), "tracegen") {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
 	for range 20 {
 		time.Sleep(s.took / 20)
 		_ = cmd.Process.Signal(syscall.SIGHUP)

@@ -60,6 +60,8 @@ func (i *instrument) scan(cmd *cobra.Command, args []string) error {
 	if err := checkNotRead(written, append(i.readFiles(argfiles), inputs...)); err != nil {
 		return err
 	}
+	ctx, stop := interruptible(cmd.Context()) // before the first temporary file
+	defer stop()
 	undo, err := makeDirectories(written)
 	if err != nil {
 		return err
@@ -68,8 +70,6 @@ func (i *instrument) scan(cmd *cobra.Command, args []string) error {
 	if err := checkWritable(destination{}, written); err != nil {
 		return err
 	}
-	ctx, stop := interruptible(cmd.Context())
-	defer stop()
 	config := i.pipelineConfig()
 	advance, done := i.con.progress("scanning")
 	result, err := pipeline.Scan(ctx, pipeline.ScanConfig{

@@ -92,6 +92,8 @@ func (s *strip) config(arg string) (pipeline.StripConfig, error) {
 }
 
 func (s *strip) run(cmd *cobra.Command, config pipeline.StripConfig) error {
+	ctx, stop := interruptible(cmd.Context()) // before the first temporary file
+	defer stop()
 	undo, err := makeDirectories([]target{{"--output", config.Inputs[0].Output}})
 	if err != nil {
 		return err
@@ -100,8 +102,6 @@ func (s *strip) run(cmd *cobra.Command, config pipeline.StripConfig) error {
 	if err := checkWritable(destination{inputs: config.Inputs}, nil); err != nil {
 		return err
 	}
-	ctx, stop := interruptible(cmd.Context())
-	defer stop()
 	advance, done := s.con.progress("stripping")
 	config.Progress = advance
 	result, err := pipeline.Strip(ctx, config)
