@@ -102,12 +102,13 @@ var illegalName = regexp.MustCompile(
 // another class that is linked with it does.
 func ofAnotherSubclass(d disagreement) bool {
 	m := inherits.FindStringSubmatch(d.verdict.Message)
-	return d.verdict.Exception == "java.lang.IncompatibleClassChangeError" && m != nil &&
+	return m != nil &&
 		strings.ReplaceAll(m[2], ".", "/") == d.variant.Class && m[1] != m[2] &&
 		!bytes.Contains(d.variant.Data, []byte(strings.ReplaceAll(m[1], ".", "/")))
 }
 
-var inherits = regexp.MustCompile(`^class (\S+) cannot inherit from final class (\S+)$`)
+var inherits = regexp.MustCompile(
+	`^class (\S+) (?:cannot inherit from final class |overrides final method )([^\s(]+?)(?:\.[^\s.(]+\(.*)?$`)
 
 // subject matches the class that a VerifyError is about, of verification by inference and by type checking.
 var subject = regexp.MustCompile(`^\(class: (\S+), method: |` +
@@ -151,6 +152,9 @@ func TestExplanationsAreNarrow(t *testing.T) {
 			"fault of another class"},
 		{failed("IncompatibleClassChangeError", "class a.D cannot inherit from final class a.B"), "", ""},
 		{failed("IncompatibleClassChangeError", "class a.B cannot inherit from final class a.C"), "", ""},
+		{failed("IncompatibleClassChangeError", "class a.C overrides final method a.B.run()La/B;"), "",
+			"fault of another class"},
+		{failed("IncompatibleClassChangeError", "class a.B overrides final method a.C.run()La/B;"), "", ""},
 		{failed("VerifyError", "Cannot inherit from final class"), "", ""},
 		{failed("VerifyError", "(class: a/B, method: run signature: ()V) Stack size too large"), "", ""},
 		{failed("ClassFormatError", `Illegal method name "a.b" in class a/B`), "", ""},

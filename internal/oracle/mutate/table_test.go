@@ -90,7 +90,8 @@ func (t *table) write(file string) error {
 	var b strings.Builder
 	b.WriteString("# Mutants of real classes: the type check and HotSpot\n\n" +
 		"Written by `make mutants`; [docs/verification.md](../../../docs/verification.md) explains the sorts and the\n" +
-		"rules. Explained is a disagreement that a named rule covers.\n\n" +
+		"rules. Explained is a disagreement that a named rule covers. A run with one that no rule\n" +
+		"covers is not added; it is repeated when the rules or the type check are corrected.\n\n" +
 		"| JDK | sort | kind | mutants | accepted by both | refused by both | explained | unexplained |\n" +
 		"|---|---|---|---|---|---|---|---|\n")
 	sums := maps.Clone(t.kinds)

@@ -33,7 +33,7 @@ import jdk.test.whitebox.WhiteBox;
  * the variant and they are in one runtime package matters to verification.
  */
 public final class Variants {
-    private static final int MAX_MESSAGE = 300;
+    private static final int MAX_MESSAGE = 4000;
 
     private final WhiteBox whiteBox = new WhiteBox();
     private final PrintWriter out;
