@@ -28,7 +28,7 @@ var (
 	dump      = flag.String("dump", "", "directory to write disagreements to")
 	only      = flag.String("only", "", "sort or kind of mutants to make")
 	release   = flag.Int("jdk", 17, "`release` of the JDK to compare with, or the next newer one")
-	tableFile = flag.String("table", "", "`file` to add the results to, if all are explained; a run that it has is skipped")
+	tableFile = flag.String("table", "", "`file` to add the results to, if all are explained; a run it has is skipped")
 	rows      = flag.String("rows", "", "rows of the corpus to take classes from")
 )
 
