@@ -71,6 +71,18 @@ func FuzzReports(f *testing.F) {
 	})
 }
 
+// TestFooterOfReports: a file of some bytes that claims a footer of gigabytes is damaged, and costs no memory.
+func TestFooterOfReports(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.parquet")
+	if err := os.WriteFile(file, []byte("PAR1....\xff\xff\xff\x7fPAR1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := ReadReports(file, func(*stallreport.Report) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "a footer of 2147483647 bytes in a file of 16") {
+		t.Error(err)
+	}
+}
+
 // FuzzTokens reads any text as a file of tokens: what is accepted is written back alike.
 func FuzzTokens(f *testing.F) {
 	f.Add("# ours\n0123456789abcdef\n\n 0123456789abcdefg\r\n")

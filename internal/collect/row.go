@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -154,6 +155,9 @@ func readRows(path string, each func(*row) error) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := checkFooter(f, info.Size()); err != nil {
+		return fmt.Errorf("%s: not a Parquet file, or damaged: %w", path, err)
+	}
 	file, err := parquet.OpenFile(f, info.Size())
 	if err != nil {
 		return fmt.Errorf("%s: not a Parquet file, or damaged: %w", path, err)
@@ -176,6 +180,23 @@ func readRows(path string, each func(*row) error) (err error) {
 		}
 		clear(some)
 	}
+}
+
+// checkFooter checks the length of the footer at the end of a Parquet file: parquet-go allocates that many bytes before
+// it reads them.
+func checkFooter(f io.ReaderAt, size int64) error {
+	const ends = 12 // magic at both ends, and the length
+	var last [8]byte
+	if size < ends {
+		return fmt.Errorf("%d bytes are too few", size)
+	}
+	if _, err := f.ReadAt(last[:], size-int64(len(last))); err != nil {
+		return err
+	}
+	if length := int64(binary.LittleEndian.Uint32(last[:])); length > size-ends {
+		return fmt.Errorf("a footer of %d bytes in a file of %d", length, size)
+	}
+	return nil
 }
 
 // syncDir writes the entries of a directory to the disk. Some file systems cannot; they need not.

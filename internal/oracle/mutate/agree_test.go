@@ -28,9 +28,8 @@ var (
 	dump      = flag.String("dump", "", "directory to write disagreements to")
 	only      = flag.String("only", "", "sort or kind of mutants to make")
 	release   = flag.Int("jdk", 17, "`release` of the JDK to compare with, or the next newer one")
-	tableFile = flag.String("table", "",
-		"`file` to add the results to, if all are explained; a run that it has is skipped")
-	rows = flag.String("rows", "", "rows of the corpus to take classes from")
+	tableFile = flag.String("table", "", "`file` to add the results to, if all are explained; a run it has is skipped")
+	rows      = flag.String("rows", "", "rows of the corpus to take classes from")
 )
 
 // mutantRows are rows of the corpus, made by different compilers, of class file versions from 45 to 61. Seeds take
