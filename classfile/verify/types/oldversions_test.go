@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -35,6 +36,18 @@ func oldClasses() map[string][]byte {
 		for _, major := range []uint16{46, 47, 48, 49} {
 			add(0, major, "a"+c)
 			add(0, major, c+"a")
+		}
+	}
+	for _, name := range []string{"x/", "x/y/", "/x", "/", "x//y", "x/1", "x/y", "/x/", "x\xc0\xaf"} {
+		for _, major := range []uint16{47, 48, 49} {
+			a := crafted.NewClass(major, fmt.Sprintf("N%d", len(classes)), "java/lang/Object")
+			if !strings.HasSuffix(name, "/") { // HotSpot 25 refuses such a class name, HotSpot 17 does not
+				a.ClassIndex(name)
+			}
+			classes[a.Name] = a.Bytes()
+			a = crafted.NewClass(major, fmt.Sprintf("N%d", len(classes)), "java/lang/Object")
+			a.Add(crafted.Method{Access: crafted.Static | classfile.AccNative, Name: "f", Descriptor: "(L" + name + ";)V"})
+			classes[a.Name] = a.Bytes()
 		}
 	}
 	for minor := range uint16(4) {
@@ -87,8 +100,8 @@ func TestOldVersions(t *testing.T) {
 			}
 			if links != (len(findings) == 0) {
 				minor, major := c.Version()
-				t.Errorf("JDK %d, version %d.%d, method %q: HotSpot says %s %s, found %v", jdk.Feature, major, minor,
-					c.Methods()[0].Name, r.Status, r.Message, findings)
+				t.Errorf("JDK %d, version %d.%d, %+v: HotSpot says %s %s, found %v", jdk.Feature, major, minor,
+					c.Methods(), r.Status, r.Message, findings)
 			}
 		}
 		t.Logf("JDK %d: %d classes, %d refused", jdk.Feature, len(results), refused)
