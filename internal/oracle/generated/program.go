@@ -354,6 +354,12 @@ func (b *body) ranges() {
 			// As a finally does.
 			b.op("dup", 1)
 			b.call("invokestatic", -1, host, "caught", "(Ljava/lang/Throwable;)V")
+			var again label
+			b.call("invokestatic", 1, host, "spend", "()Z")
+			b.branch("ifne", -1, &again)
+			b.op("pop", -1)
+			b.jump(&b.out)
+			b.placeFrame(&again, b.base, []vtype{{kind: 'L', class: stack}})
 			b.op("athrow", -1)
 			continue
 		}
