@@ -54,9 +54,13 @@ func Class(seed uint64) []byte {
 		attributes = append(attributes, g.pool.attribute("BootstrapMethods", u2(1, handle, 0)))
 	}
 	flags := classfile.AccPublic | 0x20
+	minor := 0
+	if g.major == 45 {
+		minor = 3 // versions 45.0 to 45.2 have another layout of Code
+	}
 	body := slices.Concat(u2(flags, name, super, 0, 0, len(methods)), slices.Concat(methods...), u2(len(attributes)),
 		slices.Concat(attributes...))
-	return slices.Concat([]byte{0xCA, 0xFE, 0xBA, 0xBE}, u2(0, g.major, int(g.pool.next)), g.pool.data, body)
+	return slices.Concat([]byte{0xCA, 0xFE, 0xBA, 0xBE}, u2(minor, g.major, int(g.pool.next)), g.pool.data, body)
 }
 
 func (g *generator) member(access int, name, descriptor string, info []byte) []byte {
