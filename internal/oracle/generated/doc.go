@@ -1,9 +1,10 @@
 // Package generated makes programs from a seed, and runs them with and without the calls of the runtime.
 //
 // A program is a class file whose methods are random graphs of blocks. Each block has a number of live locals, some
-// statements, and an end: a jump, a branch, a switch, a return or a throw. Exception ranges are random as well: they nest,
-// overlap, and cover their own handlers. The types of a local never change, and so every graph passes the verifier. Each
-// block takes one unit of fuel from the class host.Host, which the runner has, so that each program ends.
+// statements, and an end: a jump, a branch, a switch, a return or a throw. Exception ranges are random as well: they
+// nest, overlap, and cover their own handlers. The types of a local never change, and so every graph passes the
+// verifier. Each block takes one unit of fuel from the class host.Host, which the runner has, so that each program
+// ends.
 //
 // Runner is a Java program in testdata that runs many programs in one JVM, the original and its outputs of each exit
 // mode, and compares values, exceptions, and stack traces with their line numbers. Its AppMethodBeat compares each exit

@@ -165,7 +165,8 @@ func compileRunner(t *testing.T) string {
 const runTimeout = 30 * time.Minute
 
 // run runs the programs on a JDK and reports what the runner finds.
-func run(ctx context.Context, j oracle.JDK, runner string, all []program) (failures []string, summary string, err error) {
+func run(ctx context.Context, j oracle.JDK, runner string, all []program) (failures []string, summary string,
+	err error) {
 	// HotSpot 17 crashes in print_NPE_cause0 on some of these classes, so that its messages are switched off.
 	ctx, cancel := context.WithTimeout(ctx, runTimeout)
 	defer cancel()
