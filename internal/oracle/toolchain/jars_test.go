@@ -1,0 +1,170 @@
+package toolchain
+
+import (
+	"archive/zip"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
+)
+
+var dexTable = flag.String("dextable", "", "`file` that gets a row for each compilation of TestCorpusD8Jars")
+
+// androidJars are rows of the corpus that Android apps have, the first few for an ordinary run.
+var androidJars = []string{"timber-5.0.1", "kotlinx-coroutines-core-jvm-1.10.2", "lottie-6.6.6", "kotlin-stdlib-1.0.7",
+	"jackson-core-2.19.0", "guava-18.0", "kotlin-stdlib-2.2.20", "rxjava-3.1.10", "glide-4.16.0", "coil-base-2.7.0",
+	"imagepipeline-3.6.0", "leakcanary-android-core-2.14", "shark-2.14", "commons-lang3-3.17.0", "bcprov-jdk18on-1.81"}
+
+const fewJars = 2
+
+// The offsets of two values in the header of a dex file.
+const (
+	dexMethodIDs = 88
+	dexFileSize  = 32
+)
+
+// numbers are what moves in a message when calls are inserted.
+var numbers = regexp.MustCompile(`[0-9]+`)
+
+// TestCorpusD8Jars compiles released jars with D8, as they are and instrumented. D8 must say the same of both.
+//
+// Invariant: D8 has no more to say of an instrumented jar than of the original, in any exit mode.
+func TestCorpusD8Jars(t *testing.T) {
+	needCorpus(t)
+	tools, err := Versions[0].Fetch(t.Context())
+	oracle.Require(t, err)
+	library, err := Library(t.Context())
+	oracle.Require(t, err)
+	list, err := corpus.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, modes, apis := androidJars[:fewJars], []string{"exact"}, minAPIs[:1]
+	if isFull() {
+		names, modes, apis = androidJars, []string{"normal", "throws", "exact"}, minAPIs
+	}
+	jars, err := list.Fetch(t.Context(), names...)
+	oracle.Require(t, err)
+	tool := buildTool(t)
+	rows := "jar\tapi\texits\tmessages\tnew\tbytes\tmethod_ids\n"
+	for _, jar := range jars {
+		if !slices.Contains(names, jar.Name) {
+			continue
+		}
+		t.Run(jar.Name, func(t *testing.T) {
+			dir := t.TempDir()
+			in := filepath.Join(dir, "in.jar")
+			copyFirstRelease(t, jar.Classes, in)
+			for _, api := range apis {
+				before := compile(t, tools, library, api, in)
+				rows += fmt.Sprintf("%s\t%d\t-\t%d\t0\t%d\t%d\n", jar.Name, api, len(before.messages), before.bytes,
+					before.methods)
+				for _, mode := range modes {
+					out := filepath.Join(dir, mode+".jar")
+					command(t, tool, "instrument", "-q", in, "-o", out, "--mapping", filepath.Join(dir, mode+".txt"),
+						"--exits", mode, "--trivial", "none", "--runtime-external")
+					after := compile(t, tools, library, api, out)
+					added := surplus(before.messages, after.messages)
+					for _, text := range added {
+						t.Errorf("API %d, %s: D8 says, of the instrumented jar only: %s", api, mode, text)
+					}
+					if after.methods < before.methods || after.bytes <= before.bytes {
+						t.Errorf("API %d, %s: %d methods in %d bytes, before %d in %d", api, mode, after.methods,
+							after.bytes, before.methods, before.bytes)
+					}
+					rows += fmt.Sprintf("%s\t%d\t%s\t%d\t%d\t%d\t%d\n", jar.Name, api, mode, len(after.messages),
+						len(added), after.bytes, after.methods)
+				}
+			}
+			if *dexTable != "" {
+				if err := os.WriteFile(*dexTable, []byte(rows), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+	t.Logf("measured: D8 %s:\n%s", tools.Version, rows)
+}
+
+// copyFirstRelease copies a jar without the classes for later releases of Java, which D8 refuses or ignores.
+func copyFirstRelease(t *testing.T, from, to string) {
+	t.Helper()
+	z, err := zip.OpenReader(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	f, err := os.Create(to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w := zip.NewWriter(f)
+	for _, e := range z.File {
+		if strings.HasPrefix(e.Name, "META-INF/versions/") || e.Name == "module-info.class" ||
+			strings.HasSuffix(e.Name, "/") {
+			continue
+		}
+		if err := w.Copy(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// compiled is what D8 made of a jar, and said.
+type compiled struct {
+	messages       []string
+	bytes, methods int64 // file_size and method_ids_size of all dex files
+}
+
+func compile(t *testing.T, tools Tools, library string, api int, jar string) (c compiled) {
+	t.Helper()
+	out := t.TempDir()
+	text, err := tools.D8(t.Context(), api, library, out, jar)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for line := range strings.Lines(strings.ReplaceAll(text, jar, "JAR")) {
+		if line = numbers.ReplaceAllString(strings.TrimSpace(line), "N"); line != "" {
+			c.messages = append(c.messages, line)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(out, "*.dex"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no dex file: %v", err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.bytes += int64(binary.LittleEndian.Uint32(data[dexFileSize:]))
+		c.methods += int64(binary.LittleEndian.Uint32(data[dexMethodIDs:]))
+	}
+	return c
+}
+
+// surplus returns the messages that are in after more often than in before.
+func surplus(before, after []string) (added []string) {
+	count := map[string]int{}
+	for _, text := range before {
+		count[text]++
+	}
+	for _, text := range after {
+		if count[text]--; count[text] < 0 {
+			added = append(added, text)
+		}
+	}
+	return added
+}
