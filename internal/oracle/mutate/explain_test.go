@@ -60,11 +60,6 @@ var explanations = []struct {
 		return d.major() < 49 && d.complaint == "" &&
 			d.verdict.Exception == "java.lang.ClassFormatError" && illegalName.MatchString(d.verdict.Message)
 	}},
-	// Before version 45.3, Code had another layout, which tracegen does not read. HotSpot reads none but the later one.
-	{"version before 45.3", func(d disagreement) bool {
-		return d.verdict.Linked && d.major() == 45 && d.minor() < 3 &&
-			strings.Contains(d.complaint, "has a layout that is not supported")
-	}},
 	// HotSpot stops at the first method of version 50 that fails, in the order of the addresses of their names. If its
 	// frames are malformed it throws; if they are wrong it infers the types of the whole class.
 	{"order of methods in version 50", func(d disagreement) bool {
