@@ -531,7 +531,8 @@ func must[T any](v T, err error) T {
 func TestEveryOptionCounts(t *testing.T) {
 	const key, anew, none = "key", "anew", "none"
 	counts := map[string]string{
-		"Inputs": key, "BuiltIn": key, "Merge": key, "Filter": key, "Inject": key, "FocusHooks": key, "RuntimeExternal": anew,
+		"Inputs": key, "Reading": key,
+		"BuiltIn": key, "Merge": key, "Filter": key, "Inject": key, "FocusHooks": key, "RuntimeExternal": anew,
 		"Messages": anew, "Android": anew,
 		"AddRequires": key, "R8": key,
 		"Base": anew, "Prune": anew, "Order": anew, "Verify": key, "ClassPath": key, "Level": key, "Jobs": none,
