@@ -23,10 +23,11 @@ func parseRules(t testing.TB, patterns ...string) []Rule {
 	return rules
 }
 
-// lastRule returns the number of the last rule that matches a method, -1 if none does. The rules have no conditions.
+// lastRule returns the number of the last rule that matches a method, -1 if none does. The method returns at once.
 func lastRule(f *Filter, class, method, descriptor string) int32 {
 	cf := ClassFilter{filter: f, rules: f.index.match(class)}
-	rule, _ := cf.lastMatchingRule(&classfile.Member{Name: method, Descriptor: descriptor}, nil)
+	rule, _ := cf.lastMatchingRule(&classfile.Member{Name: method, Descriptor: descriptor},
+		&classfile.Code{Bytecode: []byte{0xb1}})
 	return rule
 }
 

@@ -147,7 +147,7 @@ func (a *assign) carryOut(cmd *cobra.Command) error {
 		return err
 	}
 	defer undo()
-	if err := checkWritable(destination{}, a.written()); err != nil {
+	if err := a.con.checkWritable(destination{}, a.written()); err != nil {
 		return err
 	}
 	done, err := a.openSummary()

@@ -135,7 +135,7 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 		if err := checkNotRead([]target{{"--output", c.output}}, read); err != nil {
 			return err
 		}
-		if err := checkWritable(destination{}, []target{{"--output", c.output}}); err != nil {
+		if err := c.con.checkWritable(destination{}, []target{{"--output", c.output}}); err != nil {
 			return err
 		}
 	}

@@ -43,6 +43,9 @@ func (c *console) warn(format string, args ...any) {
 	c.print(report.Message{Level: report.LevelWarning, Text: fmt.Sprintf(format, args...)})
 }
 
+// warnText prints a warning that is no format.
+func (c *console) warnText(text string) { c.warn("%s", text) }
+
 // inform prints information.
 func (c *console) inform(format string, args ...any) {
 	c.print(report.Message{Level: report.LevelInfo, Text: fmt.Sprintf(format, args...)})

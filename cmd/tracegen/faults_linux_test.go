@@ -147,10 +147,11 @@ func TestVanishingOutputs(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(rand.N(s.took))
-		if err := os.RemoveAll(s.path("out")); err != nil {
+		removed := os.RemoveAll(s.path("out"))
+		failed := cmd.Wait() != nil
+		if removed != nil {
 			continue // a file appeared in it meanwhile
 		}
-		failed := cmd.Wait() != nil
 		if files := s.outputs(t); countTemporary(files) > 0 {
 			t.Errorf("failed %v, said %s\n%s", failed, &said, s.describe(files))
 		}

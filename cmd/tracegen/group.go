@@ -127,7 +127,7 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 		if err := checkNotRead(g.rows.targets(fileOutput), slices.Concat(onDisk(files), g.rows.files(fileRead))); err != nil {
 			return err
 		}
-		if err := checkWritable(destination{}, g.rows.targets(fileOutput)); err != nil {
+		if err := g.con.checkWritable(destination{}, g.rows.targets(fileOutput)); err != nil {
 			return err
 		}
 	}

@@ -152,7 +152,7 @@ func (i *instrument) run(cmd *cobra.Command) error {
 			return err
 		}
 		defer undo() // removes empty directories only, and so none after success
-		if err := checkWritable(i.destination, i.sideFiles()); err != nil {
+		if err := i.con.checkWritable(i.destination, i.sideFiles()); err != nil {
 			return err
 		}
 		done, err := i.openSummary()

@@ -31,13 +31,13 @@ import (
 	"runtime"
 	"sync/atomic"
 	"syscall"
-
-	"github.com/tracegen/tracegen/internal/output"
 )
 
 func main() {
 	kept := tuneCollector()
-	code := run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stoppedBy := new(atomic.Int32)
+	ctx := context.WithValue(context.Background(), stopSignal{}, stoppedBy)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	runtime.KeepAlive(kept)
 	if s := stoppedBy.Load(); s != 0 && code == exitFailed {
 		endBy(syscall.Signal(s))
@@ -45,8 +45,9 @@ func main() {
 	os.Exit(code)
 }
 
-// stoppedBy is the signal by which the user or the system has asked the program to stop, or 0.
-var stoppedBy atomic.Int32
+// stopSignal is the key of the *atomic.Int32 in a context that holds the signal by which the user or the system has
+// asked the program to stop, or 0.
+type stopSignal struct{}
 
 // interruptible returns a context that is canceled when the user or the system asks the program to stop, or when the
 // terminal is closed, for commands that have something to clean up. A second request ends the program at once, in case
@@ -67,7 +68,8 @@ func canceledBy(ctx context.Context, signals ...os.Signal) (context.Context, con
 	go func() {
 		select {
 		case s := <-received:
-			if s, ok := s.(syscall.Signal); ok {
+			stoppedBy, wanted := ctx.Value(stopSignal{}).(*atomic.Int32)
+			if s, ok := s.(syscall.Signal); ok && wanted {
 				stoppedBy.Store(int32(s))
 			}
 		case <-ctx.Done():
@@ -115,9 +117,6 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	if stopped := con.profiling.stop(); stopped != nil {
 		con.warn("the profile is incomplete: %v", stopped)
-	}
-	for _, text := range output.Notes() {
-		con.warn("%s", text)
 	}
 	switch {
 	case err == nil:

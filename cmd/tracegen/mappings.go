@@ -382,10 +382,10 @@ func (p *pulling) write(files []pulledFile) error {
 		return err
 	}
 	defer undo()
-	if err := checkWritable(destination{}, targets); err != nil {
+	if err := p.con.checkWritable(destination{}, targets); err != nil {
 		return err
 	}
-	stage := &output.Stage{}
+	stage := &output.Stage{Warn: p.con.warnText}
 	defer stage.Abort()
 	// The mapping is the last, so that what waits for it finds the others.
 	for _, f := range slices.Backward(files) {

@@ -100,7 +100,7 @@ func (r *runtimeWriter) run() error {
 		return err
 	}
 	defer undo() // removes empty directories only, and so none after success
-	if err := writeRuntime(files); err != nil {
+	if err := writeRuntime(r.con, files); err != nil {
 		return err
 	}
 	if r.con.quiet {
@@ -115,11 +115,11 @@ func (r *runtimeWriter) run() error {
 }
 
 // writeRuntime writes all files of the runtime, or none.
-func writeRuntime(files []target) error {
-	if err := checkWritable(destination{}, files); err != nil {
+func writeRuntime(con *console, files []target) error {
+	if err := con.checkWritable(destination{}, files); err != nil {
 		return err
 	}
-	stage := &output.Stage{}
+	stage := &output.Stage{Warn: con.warnText}
 	defer stage.Abort()
 	for k, f := range runtimejars.All() {
 		path := files[k].path

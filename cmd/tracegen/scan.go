@@ -67,7 +67,7 @@ func (i *instrument) scan(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer undo()
-	if err := checkWritable(destination{}, written); err != nil {
+	if err := i.con.checkWritable(destination{}, written); err != nil {
 		return err
 	}
 	config := i.pipelineConfig()

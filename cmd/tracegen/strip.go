@@ -99,7 +99,7 @@ func (s *strip) run(cmd *cobra.Command, config pipeline.StripConfig) error {
 		return err
 	}
 	defer undo()
-	if err := checkWritable(destination{inputs: config.Inputs}, nil); err != nil {
+	if err := s.con.checkWritable(destination{inputs: config.Inputs}, nil); err != nil {
 		return err
 	}
 	advance, done := s.con.progress("stripping")

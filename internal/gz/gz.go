@@ -8,7 +8,6 @@ package gz
 import (
 	"bufio"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -67,21 +66,13 @@ func Open(path string) (*File, error) {
 	r, err := NewReader(f)
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
+		return nil, userfile.Named(path, err)
 	}
 	return &File{r, f}, nil
 }
 
 // Close closes the file.
 func (f *File) Close() error { return f.file.Close() }
-
-// withoutPath returns the cause of an error that names its file.
-func withoutPath(err error) error {
-	if named := (*os.PathError)(nil); errors.As(err, &named) {
-		return named.Err
-	}
-	return err
-}
 
 // ReadFile returns what the file at path contains. It fails if that has more than limit bytes.
 func ReadFile(path string, limit int64) ([]byte, error) {
@@ -90,12 +81,5 @@ func ReadFile(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
-	}
-	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("%s: longer than %d MiB; check the path", path, limit>>20)
-	}
-	return data, nil
+	return userfile.ReadAll(f, path, limit)
 }

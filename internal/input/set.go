@@ -151,6 +151,18 @@ func (s *Set) CRC32(class int) (uint32, error) {
 	return crc32.ChecksumIEEE(data), err
 }
 
+// CheckUnchanged returns an error if an archive was changed since it was opened.
+func (s *Set) CheckUnchanged() error {
+	for _, in := range s.Inputs {
+		for _, a := range in.archives {
+			if !a.Unchanged() {
+				return Changed(in.Path)
+			}
+		}
+	}
+	return nil
+}
+
 // Close closes all inputs.
 func (s *Set) Close() {
 	for _, in := range s.Inputs {

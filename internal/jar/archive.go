@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"runtime/debug"
 	"strings"
 )
@@ -13,8 +15,8 @@ type Archive struct {
 	name    string
 	data    []byte
 	unmap   func() error
-	mapped  bool   // data is a mapping of a file
-	central string // copy of the central directory, of which all names are slices
+	mapped  fs.FileInfo // of the file that data is a mapping of, as it was; nil if there is none
+	central string      // copy of the central directory, of which all names are slices
 	entries []Entry
 
 	directory int64  // where the central directory starts
@@ -79,6 +81,17 @@ func (a *Archive) Close() error {
 	return unmap()
 }
 
+// Unchanged reports whether the file has still the size and the time of modification that it had when it was opened.
+// Otherwise what was read may be of several states of the file, because the archive is mapped and not copied.
+func (a *Archive) Unchanged() bool {
+	if a.mapped == nil {
+		return true
+	}
+	now, err := os.Stat(a.name)
+	return err == nil && now.Size() == a.mapped.Size() && now.ModTime().Equal(a.mapped.ModTime()) &&
+		os.SameFile(now, a.mapped)
+}
+
 // Release informs the operating system that the bytes between two offsets of the archive need not be kept in memory,
 // since they will probably not be read again. They can still be read.
 func (a *Archive) Release(from, to int64) {
@@ -86,7 +99,7 @@ func (a *Archive) Release(from, to int64) {
 	if to = min(to, int64(len(a.data))); to < int64(len(a.data)) {
 		to &^= releaseUnit - 1
 	}
-	if a.mapped && from < to {
+	if a.mapped != nil && from < to {
 		release(a.data[from:to])
 	}
 }

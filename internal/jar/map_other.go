@@ -3,15 +3,16 @@
 package jar
 
 import (
+	"io/fs"
 	"math"
 
 	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // mapFile reads the whole file. On some of these systems, a mapped file could not be replaced by other programs.
-func mapFile(path string) (data []byte, unmap func() error, mapped bool, err error) {
+func mapFile(path string) (data []byte, unmap func() error, info fs.FileInfo, err error) {
 	data, err = userfile.Read(path, math.MaxInt)
-	return data, func() error { return nil }, false, err
+	return data, func() error { return nil }, nil, err
 }
 
 // release does nothing, since files are not mapped.

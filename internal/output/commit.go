@@ -51,7 +51,7 @@ func (o *Stage) begin() (*commit, error) {
 	}
 	c := &commit{stage: o}
 	var err error
-	if c.journals, err = lockAll(o.lockedDirectories()); err != nil {
+	if c.journals, err = lockAll(o.lockedDirectories(), o.warn); err != nil {
 		return nil, err
 	}
 	for _, d := range o.directories {

@@ -133,12 +133,13 @@ func TestKilledCommit(t *testing.T) {
 				}
 				ended := c.done == len(c.moves)
 				c.die()
-				Recover([]string{filepath.Join(dir, next)})
-				Recover([]string{filepath.Join(dir, "a/x"), filepath.Join(dir, "b/z"), filepath.Join(dir, "classes")})
+				var said warnings
+				Recover([]string{filepath.Join(dir, next)}, said.add)
+				recoverAll(dir, said.add)
 				if diff := cmp.Diff(outputsOf("new"), tree(t, dir)); diff != "" {
 					t.Fatalf("first %v, next %s, %d moves:\n%s", first, next, moves, diff)
 				}
-				if said := Notes(); (len(said) == 1) == ended {
+				if (len(said) == 1) == ended {
 					t.Errorf("%d moves, warnings %q", moves, said)
 				}
 				if ended {
@@ -147,6 +148,16 @@ func TestKilledCommit(t *testing.T) {
 			}
 		}
 	}
+}
+
+// warnings are those of one recovery.
+type warnings []string
+
+func (w *warnings) add(text string) { *w = append(*w, text) }
+
+// recoverAll recovers the outputs that writeIn writes.
+func recoverAll(dir string, warn func(text string)) {
+	Recover([]string{filepath.Join(dir, "a/x"), filepath.Join(dir, "b/z"), filepath.Join(dir, "classes")}, warn)
 }
 
 // TestKilledCommitChanged changes something after a run was killed: the run is undone, and mixed outputs are reported.
@@ -167,12 +178,13 @@ func TestKilledCommitChanged(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "a/y"), []byte("of the user"), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		Recover([]string{filepath.Join(dir, "a/x"), filepath.Join(dir, "b/z"), filepath.Join(dir, "classes")})
+		var said warnings
+		recoverAll(dir, said.add)
 		files := tree(t, dir)
 		if files["a/x"] != "old" || files["a/y"] != "of the user" || files["b/z"] != "old" || len(files) != 10 {
 			t.Errorf("%d moves: %v", moves, files)
 		}
-		if said := strings.Join(Notes(), "\n"); !strings.Contains(said, want) || want == "" && said != "" {
+		if said := strings.Join(said, "\n"); !strings.Contains(said, want) || want == "" && said != "" {
 			t.Errorf("%d moves: said %q", moves, said)
 		}
 	}
@@ -197,6 +209,7 @@ func TestDamagedJournal(t *testing.T) {
 	}
 	before := tree(t, dir)
 	delete(before, "a/"+journalName())
+	var said warnings
 	for i := range 2 * len(whole) {
 		data := slices.Clone(whole)
 		if i < len(whole) {
@@ -207,7 +220,7 @@ func TestDamagedJournal(t *testing.T) {
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if free, err := conclude(path); !free || err != nil {
+		if free, err := conclude(path, said.add); !free || err != nil {
 			t.Fatalf("mutant %d: %v, %v", i, free, err)
 		}
 		after := tree(t, dir)
@@ -215,7 +228,7 @@ func TestDamagedJournal(t *testing.T) {
 			t.Fatalf("mutant %d was acted on:\n%s", i, diff)
 		}
 	}
-	if said := Notes(); len(said) < len(whole)/2 || !strings.Contains(said[0], "is damaged, and was removed") {
+	if len(said) < len(whole)/2 || !strings.Contains(said[0], "is damaged, and was removed") {
 		t.Errorf("%d warnings", len(said))
 	}
 }
@@ -252,7 +265,7 @@ func TestSweep(t *testing.T) {
 			want++
 		}
 	}
-	Recover([]string{filepath.Join(dir, "a/x"), filepath.Join(dir, "b/z"), filepath.Join(dir, "classes")})
+	recoverAll(dir, new(warnings).add)
 	files := tree(t, dir)
 	for name, content := range files {
 		if content == "dead" {

@@ -66,10 +66,10 @@ func journalName() string { return fmt.Sprintf(".tracegen-commit-%d.journal", os
 
 // lockAll locks directories, which must be sorted: so two runs never wait for each other. A directory is left out if
 // it cannot be locked.
-func lockAll(dirs []string) ([]*journal, error) {
+func lockAll(dirs []string, warn func(text string)) ([]*journal, error) {
 	var list []*journal
 	for _, dir := range dirs {
-		j, err := lock(dir)
+		j, err := lock(dir, warn)
 		if err != nil {
 			for _, j := range list {
 				j.remove()
@@ -85,7 +85,7 @@ func lockAll(dirs []string) ([]*journal, error) {
 
 // lock makes the journal of a directory. If another run has it, it waits; what a killed run has left, it finishes or
 // undoes. It returns nil where this is not possible.
-func lock(dir string) (*journal, error) {
+func lock(dir string, warn func(text string)) (*journal, error) {
 	path := filepath.Join(dir, journalName())
 	for began, pause := time.Now(), time.Millisecond; ; {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
@@ -107,7 +107,7 @@ func lock(dir string) (*journal, error) {
 		case !errors.Is(err, fs.ErrExist):
 			return nil, fmt.Errorf("cannot write to %s: %w", dir, err)
 		}
-		free, err := conclude(path)
+		free, err := conclude(path, warn)
 		if err != nil {
 			return nil, nil
 		}

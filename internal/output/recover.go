@@ -7,35 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 
 	"github.com/tracegen/tracegen/internal/jar"
 )
 
-// notes are warnings about killed runs that [Notes] has not returned yet.
-var notes struct {
-	sync.Mutex
-	texts []string
-}
-
-// Notes returns the warnings about killed runs that came up since it was called last.
-func Notes() []string {
-	notes.Lock()
-	defer notes.Unlock()
-	texts := notes.texts
-	notes.texts = nil
-	return texts
-}
-
-func note(format string, args ...any) {
-	notes.Lock()
-	defer notes.Unlock()
-	notes.texts = append(notes.texts, fmt.Sprintf(format, args...))
-}
-
 // Recover finishes or undoes what runs have left that were killed, in the directories of the outputs, and removes their
-// temporary files. What belongs to another user or to a run that is not over stays. See [Notes].
-func Recover(outputs []string) {
+// temporary files. What belongs to another user or to a run that is not over stays. It calls warn with a text about
+// each directory whose files are others afterwards, or may be of two runs.
+func Recover(outputs []string, warn func(text string)) {
 	var dirs []string
 	for _, path := range outputs {
 		real, err := Resolve(path)
@@ -50,7 +29,7 @@ func Recover(outputs []string) {
 	slices.Sort(dirs)
 	dirs = slices.Compact(dirs)
 	for _, dir := range dirs {
-		_, _ = conclude(filepath.Join(dir, journalName()))
+		_, _ = conclude(filepath.Join(dir, journalName()), warn)
 	}
 	for _, dir := range dirs {
 		jar.Sweep(dir)
@@ -59,7 +38,7 @@ func Recover(outputs []string) {
 
 // conclude finishes or undoes the commit of a journal and removes the journal. It returns false if the run that wrote
 // it is not over, and an error if the journal must be left alone.
-func conclude(path string) (free bool, err error) {
+func conclude(path string, warn func(text string)) (free bool, err error) {
 	f, err := openJournal(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return true, nil
@@ -80,12 +59,12 @@ func conclude(path string) (free bool, err error) {
 	p, err := readJournal(f)
 	switch {
 	case errors.Is(err, errDamaged):
-		note("%s, which a killed run left, is damaged, and was removed; the files there may be of two runs", path)
+		warn(path + ", which a killed run left, is damaged, and was removed; the files there may be of two runs")
 	case errors.Is(err, errUnfinished): // its run had renamed nothing
 	case err != nil:
 		return false, err
 	default:
-		p.conclude(filepath.Dir(path))
+		p.conclude(filepath.Dir(path), warn)
 		p.removeOthers(filepath.Dir(path))
 	}
 	return true, os.Remove(path)
@@ -124,7 +103,7 @@ func readJournal(f *os.File) (*planned, error) {
 
 // conclude finishes the commit of a killed run if everything of it is still there. Otherwise it removes what the run
 // had staged.
-func (p *planned) conclude(dir string) {
+func (p *planned) conclude(dir string, warn func(text string)) {
 	open, done, lost := 0, 0, 0
 	for i := range p.steps {
 		switch s := &p.steps[i]; s.state(dir) {
@@ -139,8 +118,8 @@ func (p *planned) conclude(dir string) {
 		}
 	}
 	if open > 0 && lost == 0 && p.finish(dir) == nil {
-		note("%s: an earlier run was killed while its outputs appeared; %d files of it were put in place now", dir,
-			open)
+		warn(fmt.Sprintf("%s: an earlier run was killed while its outputs appeared; %d files of it were put in place "+
+			"now", dir, open))
 		return
 	}
 	for i := range p.steps {
@@ -149,8 +128,8 @@ func (p *planned) conclude(dir string) {
 		}
 	}
 	if open > 0 && done > 0 {
-		note("%s: an earlier run was killed while its outputs appeared, and what was left of it has been changed; the "+
-			"files there may be of two runs, write all of them again", dir)
+		warn(dir + ": an earlier run was killed while its outputs appeared, and what was left of it has been changed; " +
+			"the files there may be of two runs, write all of them again")
 	}
 }
 

@@ -19,7 +19,8 @@ import (
 
 // Stage has the files and directories that are being written. None is visible before Commit. Goroutines may share it.
 type Stage struct {
-	DryRun bool // what is written is forgotten
+	DryRun bool              // what is written is forgotten
+	Warn   func(text string) // called by Commit about what killed runs left, as by Recover; may be nil
 
 	mu          sync.Mutex
 	files       []*jar.File
@@ -56,6 +57,12 @@ func (o *Stage) Discard(file io.Writer) {
 
 // Directories returns the directories that are staged.
 func (o *Stage) Directories() []*Directory { return o.directories }
+
+func (o *Stage) warn(text string) {
+	if o.Warn != nil {
+		o.Warn(text)
+	}
+}
 
 // Abort removes whatever was not committed, and temporary directories. Then it is empty, and can be used again.
 func (o *Stage) Abort() {

@@ -101,7 +101,7 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 	}
 	result.Warnings = slices.Concat(draft.Warnings, draft.ModuleWarnings(), planned.NearlyFull,
 		messageWarnings(c.Messages, planned.Mapping))
-	return finish(ctx, stage, none, c.Files, result)
+	return finish(ctx, &input.Set{}, stage, none, c.Files, result)
 }
 
 // sortedParts returns the parts by name. It fails if they do not fit together.

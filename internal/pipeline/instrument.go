@@ -82,5 +82,5 @@ func Instrument(ctx context.Context, c SliceConfig, s *Slice) (*Result, error) {
 	}
 	result := countsOf(tasks, w.set.Classes, c.Inputs, "", &round.totals)
 	result.Warnings = append(w.warnings, round.warnings()...)
-	return finish(ctx, stage, memory, nil, result)
+	return finish(ctx, w.set, stage, memory, nil, result)
 }

@@ -189,9 +189,9 @@ func linesOf(p *plan.Plan) []mapping.SourceLine {
 	return slices.CompactFunc(lines, func(a, b mapping.SourceLine) bool { return a.ID == b.ID })
 }
 
-// finish writes the files beside the outputs, and makes everything appear.
-func finish(ctx context.Context, stage *output.Stage, memory incremental.Memory, files func(*Result) ([]File, error),
-	result *Result) (*Result, error) {
+// finish writes the files beside the outputs, and makes everything appear, unless an input was changed meanwhile.
+func finish(ctx context.Context, set *input.Set, stage *output.Stage, memory incremental.Memory,
+	files func(*Result) ([]File, error), result *Result) (*Result, error) {
 	memory.Depart(stage)
 	for _, d := range stage.Directories() {
 		others, err := d.Check()
@@ -215,9 +215,10 @@ func finish(ctx context.Context, stage *output.Stage, memory incremental.Memory,
 			}
 		}
 	}
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), set.CheckUnchanged()); err != nil {
 		return nil, err
 	}
+	stage.Warn = func(text string) { result.Warnings = append(result.Warnings, text) }
 	if err := stage.Commit(); err != nil {
 		return nil, err
 	}

@@ -92,7 +92,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	}
 	result.Warnings = slices.Concat(w.warnings, planned.Warnings, planned.NearlyFull, round.warnings(),
 		planned.ModuleWarnings(), messageWarnings(c.Messages, planned.Mapping))
-	return finish(ctx, stage, memory, c.Files, result)
+	return finish(ctx, w.set, stage, memory, c.Files, result)
 }
 
 func (c *Config) checksTypes() bool { return !c.Disabled && c.Verify == VerifyFull }

@@ -68,7 +68,7 @@ func Scan(ctx context.Context, c ScanConfig, by Origin, part string) (*Result, e
 	}
 	result := resultOf(plan.AsScanned(facts), inputs, "", totals)
 	result.Warnings = append(w.warnings, scanWarnings(facts)...)
-	return finish(ctx, stage, none, nil, result)
+	return finish(ctx, w.set, stage, none, nil, result)
 }
 
 // scanWarnings returns what the scan warns of.

@@ -75,5 +75,5 @@ func Strip(ctx context.Context, c StripConfig) (*Result, error) {
 	result := resultOf(draft, c.Inputs, c.Merge, &round.totals)
 	result.Mapping = planned.Mapping
 	result.Warnings = slices.Concat(w.warnings, draft.Warnings, round.warnings())
-	return finish(ctx, stage, none, nil, result)
+	return finish(ctx, w.set, stage, none, nil, result)
 }

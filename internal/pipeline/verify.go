@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,7 +75,7 @@ func Verify(ctx context.Context, c VerifyConfig) (*Verification, error) {
 		views:         typecheck.NewViews(path, w.set, 0, split, checked, none, more),
 		originalViews: typecheck.NewViews(path, w.set, split, all, originals, checked, more),
 	}
-	if err := w.each(ctx, split, v.start); err != nil {
+	if err := cmp.Or(w.each(ctx, split, v.start), w.set.CheckUnchanged()); err != nil {
 		return nil, err
 	}
 	return v.result(), nil

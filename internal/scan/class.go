@@ -158,7 +158,7 @@ func Warnings(facts []*Class) []string {
 	for i, c := range first {
 		list[i] = c.At.Where() + c.Warning
 		if more := count[c.Warning] - 1; more > 0 {
-			list[i] += fmt.Sprintf("; the same holds for %d more classes", more)
+			list[i] += fmt.Sprintf("; other classes of which it is true: %d", more)
 		}
 	}
 	return list

@@ -3,6 +3,7 @@
 package userfile
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -38,14 +39,34 @@ func Read(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	return ReadAll(f, path, limit)
+}
+
+// ReadAll returns what r reads, which stands for the file at path. It fails if that is more than limit bytes.
+func ReadAll(r io.Reader, path string, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit))
 	if err != nil {
-		return nil, err
+		return nil, Named(path, err)
 	}
-	if int64(len(data)) > limit {
+	if int64(len(data)) < limit {
+		return data, nil
+	}
+	switch _, err := io.ReadFull(r, make([]byte, 1)); err {
+	case io.EOF:
+		return data, nil
+	case nil:
 		return nil, fmt.Errorf("%s: longer than %d MiB; check the path", path, limit>>20)
+	default:
+		return nil, Named(path, err)
 	}
-	return data, nil
+}
+
+// Named returns an error that names the file at path: err, if it does so itself.
+func Named(path string, err error) error {
+	if errors.As(err, new(*fs.PathError)) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }
 
 // ReadText is [Read] with the limit [MaxText].

@@ -420,6 +420,21 @@ func TestCheckFailover(t *testing.T) {
 	}
 }
 
+// checkInnerClasses adds an InnerClasses attribute to a class, and returns what Check finds.
+func checkInnerClasses(t *testing.T, a *crafted.Class, info []byte) (findings string) {
+	t.Helper()
+	attribute := a.AttributeInfo(crafted.Attribute{Name: "InnerClasses", Info: info})
+	data := a.Bytes()
+	parsed, err := classfile.Parse(slices.Concat(data[:len(data)-2], crafted.U2(1), attribute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range types.Check(parsed, smallWorld(t)) {
+		findings += f.String()
+	}
+	return findings
+}
+
 // TestCheckInnerClassesLength: before version 49, HotSpot reads as many rows as the count says from the bytes that
 // follow, whatever the length of the attribute is.
 func TestCheckInnerClassesLength(t *testing.T) {
@@ -436,17 +451,7 @@ func TestCheckInnerClassesLength(t *testing.T) {
 	} {
 		a := crafted.NewClass(c.major, "T", "java/lang/Object")
 		a.Access |= 0x20
-		info := crafted.U2(c.count, a.ClassIndex("T$I"), a.ClassIndex("T"), 0, classfile.AccPublic)
-		attribute := a.AttributeInfo(crafted.Attribute{Name: "InnerClasses", Info: info})
-		data := a.Bytes()
-		parsed, err := classfile.Parse(slices.Concat(data[:len(data)-2], crafted.U2(1), attribute))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := ""
-		for _, f := range types.Check(parsed, smallWorld(t)) {
-			got += f.String()
-		}
+		got := checkInnerClasses(t, a, crafted.U2(c.count, a.ClassIndex("T$I"), a.ClassIndex("T"), 0, classfile.AccPublic))
 		if got != c.want {
 			t.Errorf("version %d, %d rows: got %q, want %q", c.major, c.count, got, c.want)
 		}
@@ -564,17 +569,7 @@ func TestCheckInnerClasses(t *testing.T) {
 	} {
 		a := crafted.NewClass(52, "T", "java/lang/Object")
 		a.Access |= 0x20
-		info := crafted.U2(1, a.ClassIndex(c.inner), a.ClassIndex(c.outer), 0, classfile.AccPublic)
-		attribute := a.AttributeInfo(crafted.Attribute{Name: "InnerClasses", Info: info})
-		data := a.Bytes()
-		parsed, err := classfile.Parse(slices.Concat(data[:len(data)-2], crafted.U2(1), attribute))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := ""
-		for _, f := range types.Check(parsed, smallWorld(t)) {
-			got += f.String()
-		}
+		got := checkInnerClasses(t, a, crafted.U2(1, a.ClassIndex(c.inner), a.ClassIndex(c.outer), 0, classfile.AccPublic))
 		if got != c.want {
 			t.Errorf("%s in %s: got %q, want %q", c.inner, c.outer, got, c.want)
 		}

@@ -8,8 +8,8 @@ import (
 // coverage answers which handlers cover a position of the code.
 //
 // A method may have thousands of handlers and tens of thousands of instructions, for example one with many returns
-// whose calls of the runtime no handler may cover. Comparing each instruction with each handler would be quadratic. The
-// handlers are therefore kept in a tree by where they start, and the answer holds up to where a range begins or ends.
+// whose calls of the runtime no handler may cover. Comparing each instruction with each handler would be quadratic.
+// Many handlers are therefore kept in a tree by where they start. The answer holds up to where a range begins or ends.
 type coverage struct {
 	bounds  []int   // where ranges begin and end, ascending, each once
 	byStart []int32 // indices of handlers, by where they start
@@ -47,6 +47,44 @@ func (c *coverage) build(handlers []handler) {
 	}
 }
 
+// scan looks for the answer among few handlers, which most methods have: that is faster than to make a tree.
+func (c *coverage) scan(handlers []handler, pc, end int) {
+	c.from, c.to = 0, end
+	for i := range handlers {
+		h := &handlers[i]
+		for _, bound := range [2]int{h.start, h.end} {
+			if bound <= pc {
+				c.from = max(c.from, bound)
+			} else {
+				c.to = min(c.to, bound)
+			}
+		}
+		if h.covers(pc) {
+			c.answer = append(c.answer, int32(i))
+		}
+	}
+}
+
+// search looks for the answer in the tree.
+func (c *coverage) search(handlers []handler, pc, end int) {
+	if len(c.byStart) == 0 {
+		c.build(handlers)
+	}
+	next, isBound := slices.BinarySearch(c.bounds, pc)
+	if isBound {
+		next++
+	}
+	c.from, c.to = 0, end
+	if next > 0 {
+		c.from = c.bounds[next-1]
+	}
+	if next < len(c.bounds) {
+		c.to = c.bounds[next]
+	}
+	c.collect(handlers, 0, 0, c.leaves, pc)
+	slices.Sort(c.answer)
+}
+
 // collect adds the handlers below a node of the tree that cover pc to the answer. The node stands for size leaves from
 // first on.
 func (c *coverage) collect(handlers []handler, node, first, size, pc int) {
@@ -65,29 +103,16 @@ func (c *coverage) collect(handlers []handler, node, first, size, pc int) {
 // uses the memory of the result.
 func (m *method) covering(pc int) []int32 {
 	c := &m.coverage
-	if len(c.byStart) != len(m.handlers) { // the first call, or there was a finding about all of them
-		c.build(m.handlers)
-	}
 	if pc >= c.from && pc < c.to {
 		m.spend(len(c.answer) / wordsPerStep)
 		return c.answer
 	}
-	next, isBound := slices.BinarySearch(c.bounds, pc)
-	if isBound {
-		next++
-	}
-	c.from, c.to = 0, len(m.starts)+1
-	if next > 0 {
-		c.from = c.bounds[next-1]
-	}
-	if next < len(c.bounds) {
-		c.to = c.bounds[next]
-	}
 	c.answer = c.answer[:0]
-	if len(m.handlers) > 0 {
-		c.collect(m.handlers, 0, 0, c.leaves, pc)
-		slices.Sort(c.answer)
+	if end := len(m.starts) + 1; len(m.handlers) < wordsPerStep {
+		c.scan(m.handlers, pc, end)
+	} else {
+		c.search(m.handlers, pc, end)
 	}
-	m.spend(len(c.answer))
+	m.spend(1 + len(c.answer))
 	return c.answer
 }

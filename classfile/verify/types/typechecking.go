@@ -282,7 +282,7 @@ func (m *method) matchHandlers(thisUninitialized bool) {
 		case m.code.MaxStack == 0:
 			m.fail(ruleHandlers, "room on the stack for what a handler catches", "max_stack 0")
 			m.report()
-			m.handlers = m.handlers[:0]
+			m.handlers, m.coverage = m.handlers[:0], m.coverage.empty()
 			return
 		case h.frame == nil:
 			m.reportMissingFrame(h.pc, fmt.Sprintf("a frame at the handler %d", h.pc))

@@ -1,8 +1,8 @@
 package toolchain
 
 import (
-	"archive/zip"
 	"encoding/binary"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -97,27 +97,14 @@ func TestCorpusD8Jars(t *testing.T) {
 // copyFirstRelease copies a jar without the classes for later releases of Java, which D8 refuses or ignores.
 func copyFirstRelease(t *testing.T, from, to string) {
 	t.Helper()
-	z, err := zip.OpenReader(from)
+	w, err := newJar(to)
+	if err == nil {
+		err = errors.Join(w.add(from, func(entry string) (string, bool) {
+			return entry, !strings.HasPrefix(entry, "META-INF/versions/") && entry != "module-info.class" &&
+				!strings.HasSuffix(entry, "/")
+		}), w.close())
+	}
 	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	f, err := os.Create(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	w := zip.NewWriter(f)
-	for _, e := range z.File {
-		if strings.HasPrefix(e.Name, "META-INF/versions/") || e.Name == "module-info.class" ||
-			strings.HasSuffix(e.Name, "/") {
-			continue
-		}
-		if err := w.Copy(e); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
