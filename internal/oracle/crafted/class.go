@@ -10,10 +10,11 @@ import (
 )
 
 // Class writes a class file that no compiler would write, or not of this size: Major is its version, Access, Name and
-// Super (in internal form) are written as they are.
+// Super and Interfaces (in internal form) are written as they are.
 type Class struct {
 	Major, Access uint16
 	Name, Super   string
+	Interfaces    []string
 	Pool          []byte // the constants so far
 	Count         uint16 // constant_pool_count
 	// Known maps the bytes of a constant to its index. A test that replaces it gets new constants, even if there are
@@ -108,7 +109,11 @@ func (a *Class) Add(m Method) { a.Methods = append(a.Methods, m) }
 
 // Bytes returns the class file.
 func (a *Class) Bytes() []byte {
-	body := U2(a.Access, a.ClassIndex(a.Name), a.ClassIndex(a.Super), 0, uint16(len(a.Fields)))
+	body := U2(a.Access, a.ClassIndex(a.Name), a.ClassIndex(a.Super), uint16(len(a.Interfaces)))
+	for _, name := range a.Interfaces {
+		body = append(body, U2(a.ClassIndex(name))...)
+	}
+	body = append(body, U2(uint16(len(a.Fields)))...)
 	for _, f := range a.Fields {
 		body = append(body, U2(f.Access, a.Utf8(f.Name), a.Utf8(f.Descriptor), 0)...)
 	}

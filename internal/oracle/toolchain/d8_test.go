@@ -82,7 +82,7 @@ type dex struct {
 func (t Tools) dex(test *testing.T, s sample, api int, jars ...string) dex {
 	test.Helper()
 	out := filepath.Join(test.TempDir(), "dex")
-	text, err := t.D8(test.Context(), api, s.library, out, jars...)
+	text, err := t.D8(test.Context(), Dexing{MinAPI: api, Library: s.library, Output: out}, jars...)
 	if err != nil {
 		test.Fatal(err)
 	}
@@ -96,6 +96,8 @@ var (
 	// dexCall matches a call of the runtime: the register with the ID, and the method.
 	dexCall = regexp.MustCompile(
 		`invoke-static(?:/range)? \{(v\d+)\}, Ldev/tracegen/runtime/AppMethodBeat;\.([io]):\(I\)V`)
+	// dexMove matches a copy of a register: to and from.
+	dexMove = regexp.MustCompile(`: move(?:/from16|/16)? (v\d+), (v\d+)`)
 	// dexConstant matches a load of a constant: whether its digits are the upper half, the register, and the digits.
 	// dexdump shows most IDs as numbers with a point before them.
 	dexConstant = regexp.MustCompile(`: const(?:/4|/16|(/high16))? (v\d+), #.* // #([0-9a-f]+)$`)
@@ -140,6 +142,9 @@ func readDex(t *testing.T, dir string) dex {
 					id <<= 16
 				}
 				constants[m[2]] = strconv.FormatUint(id, 10)
+			}
+			if m := dexMove.FindStringSubmatch(line); m != nil {
+				constants[m[1]] = constants[m[2]]
 			}
 			if m := dexCall.FindStringSubmatch(line); m != nil && !inRuntime {
 				d.calls[m[2]+" "+constants[m[1]]]++

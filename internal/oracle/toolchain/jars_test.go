@@ -31,8 +31,8 @@ const (
 	dexFileSize  = 32
 )
 
-// numbers are what moves in a message when calls are inserted.
-var numbers = regexp.MustCompile(`[0-9]+`)
+// numbers are what moves in a message when calls are inserted: lines, offsets, and the hash in the name of a lambda.
+var numbers = regexp.MustCompile(`[0-9a-f]{32,}|[0-9]+`)
 
 // TestCorpusD8Jars compiles released jars with D8, as they are and instrumented. D8 must say the same of both.
 //
@@ -64,14 +64,14 @@ func TestCorpusD8Jars(t *testing.T) {
 			in := filepath.Join(dir, "in.jar")
 			copyFirstRelease(t, jar.Classes, in)
 			for _, api := range apis {
-				before := compile(t, tools, library, api, in)
+				before := compile(t, tools, Dexing{MinAPI: api, Library: library, ClassPath: jar.DepPaths}, in)
 				rows += fmt.Sprintf("%s\t%d\t-\t%d\t0\t%d\t%d\n", jar.Name, api, len(before.messages), before.bytes,
 					before.methods)
 				for _, mode := range modes {
 					out := filepath.Join(dir, mode+".jar")
 					command(t, tool, "instrument", "-q", in, "-o", out, "--mapping", filepath.Join(dir, mode+".txt"),
 						"--exits", mode, "--trivial", "none", "--runtime-external")
-					after := compile(t, tools, library, api, out)
+					after := compile(t, tools, Dexing{MinAPI: api, Library: library, ClassPath: jar.DepPaths}, out)
 					added := surplus(before.messages, after.messages)
 					for _, text := range added {
 						t.Errorf("API %d, %s: D8 says, of the instrumented jar only: %s", api, mode, text)
@@ -115,19 +115,15 @@ type compiled struct {
 	bytes, methods int64 // file_size and method_ids_size of all dex files
 }
 
-func compile(t *testing.T, tools Tools, library string, api int, jar string) (c compiled) {
+func compile(t *testing.T, tools Tools, d Dexing, jar string) (c compiled) {
 	t.Helper()
-	out := t.TempDir()
-	text, err := tools.D8(t.Context(), api, library, out, jar)
+	d.Output = t.TempDir()
+	text, err := tools.D8(t.Context(), d, jar)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	for line := range strings.Lines(strings.ReplaceAll(text, jar, "JAR")) {
-		if line = numbers.ReplaceAllString(strings.TrimSpace(line), "N"); line != "" {
-			c.messages = append(c.messages, line)
-		}
-	}
-	files, err := filepath.Glob(filepath.Join(out, "*.dex"))
+	c.messages = messages(strings.ReplaceAll(text, jar, "JAR"))
+	files, err := filepath.Glob(filepath.Join(d.Output, "*.dex"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no dex file: %v", err)
 	}
@@ -140,6 +136,16 @@ func compile(t *testing.T, tools Tools, library string, api int, jar string) (c 
 		c.methods += int64(binary.LittleEndian.Uint32(data[dexMethodIDs:]))
 	}
 	return c
+}
+
+// messages returns the lines of what D8 or R8 printed, without what moves when calls are inserted.
+func messages(text string) (lines []string) {
+	for line := range strings.Lines(text) {
+		if line = numbers.ReplaceAllString(strings.TrimSpace(line), "N"); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }
 
 // surplus returns the messages that are in after more often than in before.

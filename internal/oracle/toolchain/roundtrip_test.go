@@ -33,7 +33,8 @@ func TestCorpusRoundTrip(t *testing.T) {
 	for _, tools := range versions(t) {
 		t.Run("D8 "+tools.Version, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "dex")
-			if text, err := tools.D8(t.Context(), minAPIs[0], s.library, dir, s.jar); err != nil || text != "" {
+			if text, err := tools.D8(t.Context(), Dexing{MinAPI: minAPIs[0], Library: s.library, Output: dir},
+				s.jar); err != nil || text != "" {
 				t.Fatalf("D8: %v\n%s", err, text)
 			}
 			s.checkRecorded(t, tool, "", back.translate(t, dir))

@@ -39,13 +39,31 @@ func (t Tools) Fetch(ctx context.Context) (Tools, error) {
 	return t, err
 }
 
-// D8 converts jars to the dex files of a release build and writes them into the directory out. It returns what D8
-// printed.
-func (t Tools) D8(ctx context.Context, minAPI int, library, out string, jars ...string) (string, error) {
-	if err := os.MkdirAll(out, 0o755); err != nil {
+// Dexing is a run of D8.
+type Dexing struct {
+	// MinAPI is the oldest version of Android of the dex files.
+	MinAPI int
+	// Library has the classes of Android, ClassPath those that are not packaged in this run.
+	Library   string
+	ClassPath []string
+	// MainDex is a file of rules that keep classes in the first dex file; it is for a MinAPI below 21.
+	MainDex string
+	// Output is the directory of the dex files.
+	Output string
+}
+
+// D8 converts jars to the dex files of a release build. It returns what D8 printed.
+func (t Tools) D8(ctx context.Context, d Dexing, jars ...string) (string, error) {
+	if err := os.MkdirAll(d.Output, 0o755); err != nil {
 		return "", err
 	}
-	args := []string{"--release", "--min-api", strconv.Itoa(minAPI), "--lib", library, "--output", out}
+	args := []string{"--release", "--min-api", strconv.Itoa(d.MinAPI), "--lib", d.Library, "--output", d.Output}
+	for _, file := range d.ClassPath {
+		args = append(args, "--classpath", file)
+	}
+	if d.MainDex != "" {
+		args = append(args, "--main-dex-rules", d.MainDex)
+	}
 	return t.run(ctx, "com.android.tools.r8.D8", append(args, jars...)...)
 }
 
