@@ -272,7 +272,7 @@ func callsOf(t *testing.T, jar string) calls {
 // TestCorpusR8Libraries shrinks an app of five libraries by R8 in full mode, to class files: instrumented before R8 in
 // each exit mode, and after it with R8's mapping.
 //
-// Invariant: An app of released libraries that R8 has shrunk prints and calls the same, instrumented before it or after.
+// Invariant: An app of released libraries that R8 has shrunk prints and calls the same, instrumented before or after.
 func TestCorpusR8Libraries(t *testing.T) {
 	needCorpus(t)
 	if !isFull() {
