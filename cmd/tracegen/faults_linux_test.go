@@ -269,6 +269,9 @@ func TestCorpusInputOutputErrors(t *testing.T) {
 				if kind, whole := s.which(s.outputs(t)); !whole || kind < 0 {
 					t.Errorf("%s: said\n%s\n%s", what, said, s.describe(s.outputs(t)))
 				}
+			case name == "openat" && countTemporary(s.outputs(t)) > 0:
+				s.failing(t) // a directory that cannot be opened cannot be removed: the next run does it
+				fallthrough
 			default:
 				s.check(t, what, failed, 0, 1, said)
 			}

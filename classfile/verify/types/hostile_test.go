@@ -10,8 +10,10 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/classfile/verify"
 	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
+	"github.com/tracegen/tracegen/internal/oracle/generated"
 )
 
 const hostileSize = 64 << 10
@@ -295,6 +297,55 @@ func FuzzCheck(f *testing.F) {
 		for _, finding := range r.Findings {
 			if finding.Class != c.Name() || finding.Rule == "" || finding.Want == "" || finding.String() == "" {
 				t.Errorf("a finding that says nothing: %+v", finding)
+			}
+		}
+	})
+}
+
+// FuzzInjected: what the injector makes of a class without findings has none.
+//
+// Invariant: Instrumenting introduces no finding of the type check: inject then verify finds nothing new.
+func FuzzInjected(f *testing.F) {
+	for n, c := range crafted.All(f) {
+		if len(c.Bytes()) <= 8192 {
+			f.Add(c.Bytes(), byte(n))
+		}
+	}
+	for seed := range uint64(40) {
+		f.Add(generated.Class(seed), byte(seed))
+	}
+	w := smallWorld(f)
+	for _, cases := range [][]bodyCase{bodyCases, objectCases, inferenceCases} {
+		for n, c := range cases {
+			for _, major := range []uint16{48, 50, 52, 61} {
+				a := crafted.NewClass(major, "T", "java/lang/Object")
+				a.Add(c.make(a))
+				f.Add(a.Bytes(), byte(n))
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte, number byte) {
+		c, err := classfile.Parse(data)
+		if err != nil || len(data) > hostileSize {
+			return
+		}
+		m := crafted.Modes[int(number)%len(crafted.Modes)]
+		in := m.Injector()
+		request := m.Request(in, c)
+		if len(request.Methods) == 0 || len(types.Check(c, w)) > 0 {
+			return
+		}
+		out, err := in.Rewrite(c, request)
+		if err != nil {
+			return
+		}
+		rewritten, err := classfile.Parse(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, finding := range types.Check(rewritten, w) {
+			if finding.Rule != verify.RuleLimit {
+				t.Errorf("%s: %v", m.Name, finding)
 			}
 		}
 	})
