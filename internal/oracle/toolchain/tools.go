@@ -39,6 +39,9 @@ func (t Tools) Fetch(ctx context.Context) (Tools, error) {
 	return t, err
 }
 
+// Jar returns the file of both, once they are fetched.
+func (t Tools) Jar() string { return t.jar }
+
 // D8 converts jars to the dex files of a release build and writes them into the directory out. It returns what D8
 // printed.
 func (t Tools) D8(ctx context.Context, minAPI int, library, out string, jars ...string) (string, error) {
