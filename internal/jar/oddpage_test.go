@@ -10,22 +10,23 @@ import (
 
 const oddIntroduction = `# Odd archives: what tracegen and other programs do with them
 
-Zip archives can be damaged, can contradict themselves, and can be made so that two programs see different content. This page has
-%d of them and what each program does. A test makes the archives, runs the programs, and compares the tables: TestOddArchives in
-` + "`internal/jar`" + `. It also checks of every archive:
+Zip archives can be damaged, can contradict themselves, and can be made so that two programs see different content.
+This page has %d of them and what each program does. A test makes the archives, runs the programs, and compares the
+tables (TestOddArchives in internal/jar). It also checks of every archive:
 
-- tracegen does not panic. If ` + "`instrument`" + ` refuses, its message names the archive, and the entry if one is at fault, and nothing is
-  written.
-- If it accepts, ` + "`ZipFile`" + ` reads the output if it reads the input, and every entry that is no class has the same data there.
-- If it does something else than ` + "`ZipFile`" + ` of JDK 17, the row says why.
+- tracegen does not panic. If it refuses an archive, its message names the archive, and the entry if one is at fault.
+  Nothing is written then.
+- If tracegen accepts what ZipFile reads, ZipFile reads the output, and every entry that is no class has the same data.
+- If tracegen does something else than ZipFile of JDK 17, the row says why.
 
 How to read a cell:
 
-- "3/1" is three entries, of which one is a class that was read; for ` + "`instrument`" + ` it is classes and changed classes, for ` + "`jar xf`" + `
-  files and class files that it wrote, for ` + "`jar tf`" + ` and D8 a single number of entries or classes.
+- "3/1" is three entries, of which one is a class that was read. In the column of instrument it is classes and changed
+  classes, in that of jar xf files and class files that were written. jar tf and D8 have one number: of entries, and
+  of classes.
 - What follows a semicolon is the first fault or warning. "no:" is a refusal with its message. Long texts are cut.
-- javac compiles a class that calls a method of ` + "`odd.A`" + `, which most of the archives have.
-- Gradle reads archives with commons-compress. D8 is called through its API.
+- javac compiles a class that calls a method of odd.A, which most of the archives have.
+- Gradle reads archives with commons-compress. D8 is called by its API.
 
 Versions:
 

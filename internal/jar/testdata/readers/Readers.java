@@ -133,7 +133,9 @@ public final class Readers {
         if (t.getMessage() == null) {
             return name;
         }
-        String text = t.getMessage().lines().findFirst().orElse("").replaceFirst("^java[.]util[.]zip[.]ZipException: ", "");
+        String text = t.getMessage().lines().findFirst().orElse("");
+        text = text.replaceFirst(
+            "^(java[.]util[.]zip[.]ZipException|com[.]android[.]tools[.]r8[.]internal[.]\\w+): ", "");
         return name.equals("ZipException") || name.equals("IOException") ? text : name + ": " + text;
     }
 
