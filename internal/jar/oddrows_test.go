@@ -58,6 +58,14 @@ const (
 	whyLibrary   = "an archive of the library cannot be read; ZipFile does not open it"
 )
 
+// Why a program reads something else of the output.
+const (
+	outStream    = "ZipInputStream stops at bytes that belong to no entry; the output does not have them"
+	outHidden    = "ZipInputStream reads the entry; it is not in the directory, and so not in the output"
+	outDirectory = "; commons-compress finds no entry of the archive, and all of the output"
+	outPacked    = "ZipInputStream takes the other size; the byte between both is not in the output"
+)
+
 // oddClass is a class with a method that is traced.
 func oddClass(name string) string {
 	return string(assembly.Class{Name: name, Methods: []assembly.Method{{Access: classfile.AccPublic | classfile.AccStatic,
@@ -329,18 +337,22 @@ func oddGaps() []oddArchive {
 		{name: "comment length too small", odd: "the comment has 9 bytes and is declared with 4",
 			data: usual(func(c *container) { c.comment = "a comment"; c.end = func(r []byte) { r[20] = 4 } })},
 		{name: "gap between entries", odd: "bytes between entries that belong to none",
-			data: with(part{name: "odd/A.class", data: oddClass("odd/A"), after: "unused bytes"}, r())},
+			output: outStream,
+			data:   with(part{name: "odd/A.class", data: oddClass("odd/A"), after: "unused bytes"}, r())},
 		{name: "hidden entry", odd: "an entry that no central record names",
-			data: container{parts: []part{a(), named("odd/hidden.txt"), r()}, order: []int{0, 2}}.build()},
+			output: outHidden,
+			data:   container{parts: []part{a(), named("odd/hidden.txt"), r()}, order: []int{0, 2}}.build()},
 		{name: "hidden class in front", odd: "a class whose central record is missing, in front of all others",
 			data: container{parts: []part{a(), r(), named("odd/b.txt")}, order: []int{1, 2}}.build()},
 		{name: "signing block", odd: "bytes between the last entry and the directory, as an APK has them",
 			data: with(a(), part{name: "odd/r.txt", data: oddText, after: "\x20\x00\x00\x00\x00\x00\x00\x00APK Sig Block 42"})},
 		{name: "bytes before the end record", odd: "bytes between directory and end record",
 			differs: whyBetween,
+			output:  outDirectory,
 			data:    usual(func(c *container) { c.between = "something" })},
 		{name: "digital signature", odd: "the digital signature of a directory (4.3.13), not counted in its size",
 			differs: whyBetween,
+			output:  outDirectory,
 			data:    usual(func(c *container) { c.between = "PK\x05\x05\x03\x00abc" })},
 		{name: "digital signature counted", odd: "the same, counted in the directory's size",
 			differs: whyBetween,
@@ -352,7 +364,7 @@ func oddGaps() []oddArchive {
 }
 
 func oddNames() []oddArchive {
-	nested := strings.Repeat("d/", 2000)
+	nested := strings.Repeat("d/", 200)
 	return []oddArchive{
 		{name: "absolute name", odd: "/odd/x.txt", data: of(named("/odd/x.txt"))},
 		{name: "parent", odd: "../../x.txt", data: of(named("../../x.txt"))},
@@ -411,7 +423,7 @@ func oddNames() []oddArchive {
 		{name: "longest name", odd: "65,535 bytes", data: of(named(strings.Repeat("n", 0xFFFF)))},
 		{name: "longest class name", odd: "65,535 bytes that end in .class",
 			data: with(classNamed(strings.Repeat("n", 0xFFFF-6)+".class"), r())},
-		{name: "deep directories", odd: "2,000 directories in each other", data: of(named(nested + "x.txt"))},
+		{name: "deep directories", odd: "200 directories in each other", data: of(named(nested + "x.txt"))},
 		{name: "only the suffix", odd: ".class and odd/.class",
 			data: of(part{name: ".class", data: "x"}, part{name: "odd/.class", data: "x"})},
 		{name: "upper-case suffix", odd: "odd/B.CLASS", data: of(part{name: "odd/B.CLASS", data: oddClass("odd/B")})},
@@ -516,7 +528,8 @@ func oddHeaders() []oddArchive {
 			fault: "odd/A.class", differs: whyLocal,
 			data: with(behind(described(a(), "gone"), string(put32(nil, 0x08074b50, 1, 2, 3))), r())},
 		{name: "descriptor without the bit", odd: "a descriptor, and bit 3 is not set",
-			data: with(behind(a(), string(put32(nil, 0x08074b50, 1, 2, 3))), r())},
+			output: outStream,
+			data:   with(behind(a(), string(put32(nil, 0x08074b50, 1, 2, 3))), r())},
 		{name: "bit 3 in the directory only", odd: "the local header does not have the bit",
 			data: of(central16(r(), atFlags+2, 8))},
 		{name: "stored with descriptor", odd: "a stream cannot find its end",
@@ -710,7 +723,8 @@ func oddData() []oddArchive {
 		{name: "stored resource with another size", odd: "a stored resource is declared with one byte more",
 			data: of(both32(stored(r()), atSize, uint32(len(oddText)+1)))},
 		{name: "stored, packed size smaller", odd: "a stored resource of 53 bytes with a compressed size of 52",
-			data: of(both32(stored(r()), atPacked, uint32(len(oddText)-1)))},
+			output: outPacked,
+			data:   of(both32(stored(r()), atPacked, uint32(len(oddText)-1)))},
 		{name: "one bit of a stored class", odd: "one bit of the data is another",
 			fault: "odd/A.class", differs: whyCRC, data: with(packed(stored(a()), flipped), r())},
 		{name: "one bit of a deflated class", odd: "one bit of the data is another",

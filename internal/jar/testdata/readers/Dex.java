@@ -21,7 +21,8 @@ public final class Dex implements Readers.Reader {
         DiagnosticsHandler handler = new DiagnosticsHandler() {
             @Override
             public void error(Diagnostic d) {
-                errors.add(d.getDiagnosticMessage());
+                // The order of the places is that of threads.
+                errors.add(d.getDiagnosticMessage().replaceFirst("(defined multiple times): .*", "$1"));
             }
 
             @Override

@@ -89,14 +89,9 @@ public final class Readers {
         for (String line : Files.readAllLines(Path.of(args[0]))) {
             String[] row = line.split("\t", -1);
             Path in = Path.of(row[1]);
-            for (Map.Entry<String, Reader> e : readers.entrySet()) {
-                String cell;
-                try {
-                    cell = e.getValue().read(in);
-                } catch (Throwable t) {
-                    cell = "no: " + message(t);
-                }
-                say("cell", row[0], e.getKey(), cell.replace(in.toString(), "FILE"));
+            cells("in", row[0], in, readers);
+            if (!row[2].isEmpty()) {
+                cells("out", row[0], Path.of(row[2]), readers);
             }
             list(row[0], "in", in);
             if (!row[2].isEmpty()) {
@@ -104,6 +99,18 @@ public final class Readers {
             }
         }
         OUT.flush();
+    }
+
+    private static void cells(String which, String row, Path file, Map<String, Reader> readers) {
+        readers.forEach((column, reader) -> {
+            String cell;
+            try {
+                cell = reader.read(file);
+            } catch (Throwable t) {
+                cell = "no: " + message(t);
+            }
+            say("cell", row, which, column, cell.replace(file.toString(), "FILE"));
+        });
     }
 
     private static Reader readerOf(String column) throws ReflectiveOperationException {
