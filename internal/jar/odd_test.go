@@ -137,13 +137,20 @@ func TestOddArchives(t *testing.T) {
 	if n < 100 {
 		t.Errorf("only %d archives", n)
 	}
+	text, err := os.ReadFile(oddPage)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	want := parseOddPage(string(text))
 	r := readOdd(t, jdks, jdks[i], list.String(), got)
+	// Another version of the JDK may read other archives, and the rows have the reasons for one.
+	same := *update || got.versions["JDK 17"] == want.versions["JDK 17"]
 	for _, g := range oddGroups() {
 		for _, o := range g.rows {
-			checkOdd(t, o, runs[o.name], r[o.name], got)
+			checkOdd(t, o, runs[o.name], r[o.name], got, same)
 		}
 	}
-	compareOdd(t, got)
+	compareOdd(t, string(text), want, got)
 }
 
 // runOdd runs instrument and verify with one archive, and checks their messages and files.
@@ -350,8 +357,8 @@ func runReaders(t *testing.T, j oracle.JDK, path []string, list string, columns 
 	}
 }
 
-// checkOdd checks what holds for every row.
-func checkOdd(t *testing.T, o oddArchive, run *oddRun, read *oddRead, got oddTable) {
+// checkOdd checks what holds for every row. The reasons of the row are checked if it is the same JDK that they are for.
+func checkOdd(t *testing.T, o oddArchive, run *oddRun, read *oddRead, got oddTable, same bool) {
 	t.Helper()
 	cells := got.cells[o.name]
 	opens := read.refused["in"] == ""
@@ -364,7 +371,8 @@ func checkOdd(t *testing.T, o oddArchive, run *oddRun, read *oddRead, got oddTab
 			other += fmt.Sprintf("%s reads %s of it, and of the output %s\n", column, in, out)
 		}
 	}
-	if (other != "") != (o.output != "") {
+	_, all := got.versions[columnCompress]
+	if other != "" && o.output == "" || other == "" && o.output != "" && all && same {
 		t.Errorf("%s: the row's reason is %q\n%s", o.name, o.output, other)
 	}
 	differs := run.accepted != opens
@@ -377,7 +385,7 @@ func checkOdd(t *testing.T, o oddArchive, run *oddRun, read *oddRead, got oddTab
 		changed, _, _ = strings.Cut(changed, ";")
 		differs = len(lost) > 0 || oddCount.FindStringSubmatch(cells[columnZipFile])[1] != changed
 	}
-	if differs != (o.differs != "") {
+	if same && differs != (o.differs != "") {
 		t.Errorf("%s: tracegen differs from ZipFile: %v, the row's reason is %q\nZipFile: %s\ninstrument: %s", o.name,
 			differs, o.differs, cells[columnZipFile], cells[columnInstrument])
 	}
@@ -409,13 +417,8 @@ func lostEntries(in, out [][2]string) []string {
 }
 
 // compareOdd compares the table with the page, or writes it there.
-func compareOdd(t *testing.T, got oddTable) {
+func compareOdd(t *testing.T, text string, want, got oddTable) {
 	t.Helper()
-	text, err := os.ReadFile(oddPage)
-	if err != nil && !*update {
-		t.Fatal(err)
-	}
-	want := parseOddPage(string(text))
 	for _, o := range allOdd() {
 		for _, column := range oddColumns {
 			cell, ok := got.cells[o.name][column]
@@ -445,7 +448,7 @@ func compareOdd(t *testing.T, got oddTable) {
 		}
 		return
 	}
-	if a, b := outlineOdd(page), outlineOdd(string(text)); a != b {
+	if a, b := outlineOdd(page), outlineOdd(text); a != b {
 		t.Errorf("the page has other sentences or rows than the test; run with -update")
 	}
 }
