@@ -30,6 +30,7 @@ type part struct {
 	zip64        string // which central fields go into a zip64 extra: u, c, o
 	local64      bool   // sizes of the local header in a zip64 extra
 
+	packed  func(data []byte) []byte  // what lies in the archive in place of the compressed data
 	after   string                    // bytes behind the entry that belong to no record
 	central func(record []byte)       // last changes
 	local   func(header, data []byte) // last changes
@@ -147,6 +148,9 @@ func (p part) build(out []byte, base int) (all, record []byte) {
 	data, method := []byte(p.data), uint16(0)
 	if !p.stored {
 		data, method = deflated(p.data), 8
+	}
+	if p.packed != nil {
+		data = p.packed(data)
 	}
 	crc, packed, size := crc32.ChecksumIEEE([]byte(p.data)), uint32(len(data)), uint32(len(p.data))
 	version, flags := p.version, p.flags

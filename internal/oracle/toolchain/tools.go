@@ -39,6 +39,9 @@ func (t Tools) Fetch(ctx context.Context) (Tools, error) {
 	return t, err
 }
 
+// Jar returns the file of both, once they are fetched.
+func (t Tools) Jar() string { return t.jar }
+
 // Dexing is a run of D8.
 type Dexing struct {
 	// MinAPI is the oldest version of Android of the dex files.
