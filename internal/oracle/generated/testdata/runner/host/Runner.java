@@ -7,7 +7,8 @@ import java.util.*;
 
 /**
  * Reads programs from its input: name of the class with the entry point, its method, number of variants; for each
- * variant its name, and its classes. Each variant must do what the first does.
+ * variant its name, and its classes. Each variant must do what the first does. The argument says whether the variant
+ * exact may enter fewer methods: it enters a constructor behind the call of super, whose arguments may throw.
  */
 public final class Runner {
     static final class Loader extends ClassLoader {
@@ -28,6 +29,7 @@ public final class Runner {
     }
 
     public static void main(String[] args) throws Exception {
+        boolean fewer = Boolean.parseBoolean(args[0]);
         DataInputStream in = new DataInputStream(new BufferedInputStream(System.in));
         int programs = 0;
         long thrown = 0;
@@ -61,7 +63,8 @@ public final class Runner {
                 if (variant.equals("exact") && !AppMethodBeat.balanced()) {
                     System.out.println(name + "\t" + variant + "\tunbalanced");
                 }
-                if (entries >= 0 && entries != AppMethodBeat.entries) {
+                boolean mayBeFewer = fewer && variant.equals("exact") && AppMethodBeat.entries < entries;
+                if (entries >= 0 && entries != AppMethodBeat.entries && !mayBeFewer) {
                     System.out.println(name + "\t" + variant + "\tentries: " + entries + ", " + AppMethodBeat.entries);
                 }
                 entries = AppMethodBeat.entries;
