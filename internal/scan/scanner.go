@@ -60,10 +60,10 @@ func New(o Options, graph *Graph) *Scanner {
 	return &Scanner{options: o, graph: graph, injector: inject.New(o.Inject)}
 }
 
-// Unreadable returns the facts about an entry whose bytes cannot be had: it is encrypted, compressed by a method that is
-// not supported, or larger than the limit. crc is its CRC-32, as the archive says it.
+// Unreadable returns the facts about an entry whose bytes cannot be had: it is encrypted, compressed by a method that
+// is not supported, or larger than the limit. crc is its CRC-32, as the archive says it.
 func (s *Scanner) Unreadable(at *input.Class, crc uint32, err error) *Class {
-	// The reason without the entry, so that there is one warning about all classes of which it is true.
+	// The reason leaves out the entry, so that there is one warning about all classes of which it is true.
 	why := "it is larger than --max-class-size"
 	if fault := (*jar.Error)(nil); errors.As(err, &fault) {
 		why = fault.Err.Error()
