@@ -102,6 +102,9 @@ func (o oddTable) cell(fields []string) {
 // Invariant: Of an odd archive tracegen keeps every entry that ZipFile reads, or refuses it with a message that names
 // archive and entry, and writes nothing.
 func TestOddArchives(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
 	if runtime.GOOS != "linux" {
 		t.Skip("the table has the names and messages of Linux")
 	}

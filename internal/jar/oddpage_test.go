@@ -44,7 +44,7 @@ func formatOddPage(table oddTable) string {
 		fmt.Fprintf(&b, "| %s | %s |\n", program, table.versions[program])
 	}
 	for _, g := range groups {
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", g.title, oddHeader())
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", g.title, oddHeader())
 		b.WriteString("|---|---" + strings.Repeat("|---", len(oddColumns)) + "|\n")
 		for _, o := range g.rows {
 			fmt.Fprintf(&b, "| %s | %s |", o.name, o.odd)

@@ -15,6 +15,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/input"
+	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -59,11 +60,16 @@ func New(o Options, graph *Graph) *Scanner {
 	return &Scanner{options: o, graph: graph, injector: inject.New(o.Inject)}
 }
 
-// Unreadable returns the facts about an entry whose bytes cannot be had: it is encrypted, or compressed by a method
-// that is not supported. crc is its CRC-32, as the archive says it.
+// Unreadable returns the facts about an entry whose bytes cannot be had: it is encrypted, compressed by a method that
+// is not supported, or larger than the limit. crc is its CRC-32, as the archive says it.
 func (s *Scanner) Unreadable(at *input.Class, crc uint32, err error) *Class {
+	// The reason leaves out the entry, so that there is one warning about all classes of which it is true.
+	why := "it is larger than --max-class-size"
+	if fault := (*jar.Error)(nil); errors.As(err, &fault) {
+		why = fault.Err.Error()
+	}
 	return &Class{At: at, Unread: filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()},
-		Sum: s.sum(uint64(crc) << 32)}
+		Warning: " is left as it is: " + why, Sum: s.sum(uint64(crc) << 32)}
 }
 
 func (s *Scanner) sum(sum uint64) uint64 {
