@@ -1,9 +1,11 @@
 package generated
 
 import (
+	_ "embed" // of the nested types
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"text/template"
 )
 
 // sourceProgram writes the Java source of a program.
@@ -46,7 +48,7 @@ func Source(seed uint64, release int) string {
 	p.line("import java.util.function.*;")
 	p.line("@SuppressWarnings(\"all\")")
 	p.open("public final class S%d", seed)
-	p.types()
+	p.types(seed)
 	for m := range p.methods {
 		p.method(m)
 	}
@@ -83,70 +85,25 @@ func (p *sourceProgram) name(prefix string) string {
 	return fmt.Sprint(prefix, p.names)
 }
 
-// types writes the nested types that all methods use. Their numbers differ from program to program.
-func (p *sourceProgram) types() {
-	n := p.IntN(100)
-	p.line("static int counter = %d;", n)
-	p.line("static final int[] TABLE = {%d, %d, %d};", n, -n, n*7)
-	if p.IntN(3) == 0 {
-		p.line("static { for (int k = 0; k < %d; k++) { counter += TABLE[k %% 3]; } Host.value(counter); }", 1+n%7)
-	}
-	p.open("interface Shape")
-	p.line("int area(int a);")
-	p.line("default int twice(int a) { if (a == %d) { throw new IllegalStateException(\"twice\"); } return area(a) * 2; }", n%10)
-	p.line("static Shape of(int k) { Host.value(k); return a -> a * k + %d; }", n)
-	if p.release >= 9 {
-		p.line("private int hidden(int a) { return area(a) - %d; }", n)
-		p.line("default int open(int a) { return hidden(a + 1); }")
-	}
-	p.close()
-	p.open("enum Color")
-	p.line("RED { int mix(int a) { return a / (a - %d); } }, GREEN { int mix(int a) { Host.value(a); return a ^ %d; } },",
-		n%8, n)
-	p.line("BLUE { int mix(int a) { return RED.mix(a) + ordinal(); } };")
-	p.line("abstract int mix(int a);")
-	p.line("static Color at(int k) { return values()[Math.abs(k %% 3)]; }")
-	p.close()
-	p.open("static final class Door implements AutoCloseable")
-	p.line("private final int number;")
-	p.line("Door(int number) { this.number = number; if (number %% 5 == %d) { throw new IllegalArgumentException(\"door\" + number); } Host.value(number); }", n%5)
-	p.line("int pass(int a) { if (a %% 7 == %d) { throw new IllegalStateException(\"pass\" + a); } return a + number; }", n%7)
-	p.line("public void close() { Host.value(-number); if (number %% 11 == %d) { throw new UnsupportedOperationException(\"close\"); } }", n%11)
-	p.close()
-	p.open("static class Base<T extends Comparable<T>> implements Comparable<Base<T>>")
-	p.line("final T value; int size = Host.spend() ? 1 : 2;")
-	p.line("{ size += %d; }", n%3)
-	p.line("Base(T value) { this.value = value; Host.value(size); }")
-	p.line("Base(T value, int... more) { this(value); for (int m : more) { size += m; } }")
-	p.line("public int compareTo(Base<T> other) { return value.compareTo(other.value); }")
-	p.line("T get() { return value; }")
-	p.close()
-	p.open("static final class Word extends Base<String>")
-	p.line("Word(String text, int k) { super(text == null ? \"none\" : text.substring(k %% %d), counter, k); size ^= k; }", 2+n%4)
-	p.line("Word(int k) { this(\"word\" + k, k); }")
-	p.line("@Override String get() { return super.get() + size; }")
-	p.line("@Override public String toString() { return \"Word\" + size; }")
-	p.close()
-	p.open("final class Inner")
-	p.line("private int secret = counter + field;")
-	p.line("private int read(int a) { return secret + a + field; }")
-	p.close()
-	p.line("private int field = %d;", n*3)
-	p.line("private static int sum(int... all) { int s = 0; for (int a : all) { s += a; } return s; }")
-	p.line("private static <T> T first(T a, T b, boolean which) { return which ? a : b; }")
-	p.line("private synchronized int locked(int a) { return a / (field - a); }")
-	p.line("private static synchronized int lockedStatic(int a) { if (a == %d) { throw new IllegalStateException(); } return a + 1; }", n%9)
-	if p.release >= 17 {
-		p.line("record Point(int x, String y) { Point { if (x == %d) { throw new IllegalArgumentException(y); } } int far() { return x * x; } }", n%13)
-		p.line("sealed interface Node permits Leaf, Pair { }")
-		p.line("record Leaf(int value) implements Node { }")
-		p.line("record Pair(Node left, Node right) implements Node { }")
-		p.line("static Node tree(int k) { return k <= 0 || !Host.spend() ? new Leaf(k) : new Pair(tree(k - 1), tree(k - 2)); }")
-		if p.release >= 21 {
-			p.line("static int weight(Node n) { return switch (n) { case Leaf l when l.value() > 1 -> l.value(); case Leaf(int v) -> v + %d; case Pair(Leaf a, Leaf b) -> a.value() - b.value(); case Pair(Node a, Node b) -> weight(a) + weight(b); }; }", n)
-		} else {
-			p.line("static int weight(Node n) { if (n instanceof Leaf l) { return l.value(); } if (n instanceof Pair q && q.left() != null) { return weight(q.left()) + weight(q.right()); } return 0; }")
-		}
+//go:embed types.java.tmpl
+var typesText string
+
+// nestedTypes is what a program's nested types depend on. Its numbers differ from program to program.
+type nestedTypes struct {
+	Seed    uint64
+	Release int
+	N       int
+	Static  bool // there is a static initializer
+}
+
+// Mod returns the remainder of N.
+func (n nestedTypes) Mod(by int) int { return n.N % by }
+
+// types writes the nested types that all methods use.
+func (p *sourceProgram) types(seed uint64) {
+	n := nestedTypes{seed, p.release, p.IntN(100), p.IntN(3) == 0}
+	if err := template.Must(template.New("types").Parse(typesText)).Execute(&p.b, n); err != nil {
+		panic(err) // the template does not depend on anything but n
 	}
 }
 
@@ -237,7 +194,8 @@ func (p *sourceProgram) operand(kind string, depth int, final bool) string {
 	case "int":
 		texts := []func() string{
 			func() string {
-				return fmt.Sprintf("(%s %s %s)", of("int"), p.pick("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>>"), of("int"))
+				operator := p.pick("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>>")
+				return fmt.Sprintf("(%s %s %s)", of("int"), operator, of("int"))
 			},
 			func() string { return fmt.Sprintf("(%s ? %s : %s)", of("boolean"), of("int"), of("int")) },
 			func() string { return fmt.Sprintf("%s[%s %% 3]", p.pick("TABLE", of("int[]")), of("int")) },
@@ -249,7 +207,7 @@ func (p *sourceProgram) operand(kind string, depth int, final bool) string {
 			func() string {
 				return fmt.Sprintf("Shape.of(%s).%s(%s)", of("int"), p.pick("area", "twice"), of("int"))
 			},
-			func() string { return fmt.Sprintf("lockedStatic(%s)", of("int")) },
+			func() string { return fmt.Sprintf("%s(%s)", p.pick("lockedStatic", "inner"), of("int")) },
 			func() string { return fmt.Sprintf("m%d(%s)", p.IntN(p.methods), of("int")) },
 			func() string { return fmt.Sprintf("first(%s, %s, %s)", of("int"), of("int"), of("boolean")) },
 			func() string { return fmt.Sprintf("(Integer) %s", of("Object")) },
@@ -262,8 +220,8 @@ func (p *sourceProgram) operand(kind string, depth int, final bool) string {
 		if p.release >= 14 {
 			texts = append(texts, func() string {
 				y := p.name("y")
-				return fmt.Sprintf("switch (%s) { case 0, 1 -> %s; case 2 -> { int %s = %s; yield %s; } default -> %s; }", of("int"),
-					of("int"), y, of("int"), y, of("int"))
+				return fmt.Sprintf("switch (%s) { case 0, 1 -> %s; case 2 -> { int %s = %s; yield %s; } default -> %s; }",
+					of("int"), of("int"), y, of("int"), y, of("int"))
 			})
 		}
 		return "(" + texts[p.IntN(len(texts))]() + ")"

@@ -122,8 +122,8 @@ func (p *sourceProgram) loop(depth int) {
 		p.line("%s: for (int %s : new int[] {%s, %s}) {", label, p.declare("int", true), first, second)
 	case 3:
 		k := p.name("v")
-		p.line("%s: for (Iterator<Integer> %s = Arrays.asList(1, %s, 3).iterator(); %s.hasNext() && Host.spend(); ) {", label, k,
-			p.expression("int", 1), k)
+		p.line("%s: for (Iterator<Integer> %s = Arrays.asList(1, %s, 3).iterator(); %s.hasNext() && Host.spend(); ) {",
+			label, k, p.expression("int", 1), k)
 		p.indent++
 		p.line("final int %s = %s.next();", p.declare("int", true), k)
 		p.indent--
@@ -263,13 +263,13 @@ func (p *sourceProgram) lambda(int) {
 	case 0:
 		p.line("IntUnaryOperator %s = %s -> %s;", f, a, body)
 	case 1:
-		p.line("IntUnaryOperator %s = %s -> { if (%s > 5) { throw new IllegalStateException(\"lambda\" + %s); } return %s; };", f,
-			a, a, a, body)
+		p.line("IntUnaryOperator %s = %s -> { if (%s > 5) { throw new IllegalStateException(\"lambda\" + %s); }", f, a, a, a)
+		p.line("  return %s; };", body)
 	case 2:
 		p.line("IntUnaryOperator %s = %s;", f, p.reference())
 	case 3:
-		p.line("IntUnaryOperator %s = new IntUnaryOperator() { int calls; public int applyAsInt(int %s) { calls++; return %s; } };",
-			f, a, body)
+		p.line("IntUnaryOperator %s = new IntUnaryOperator() {", f)
+		p.line("  int calls; public int applyAsInt(int %s) { calls++; return %s; } };", a, body)
 	default:
 		p.line("IntUnaryOperator %s = ((IntUnaryOperator) %s -> %s).andThen(Color.GREEN::mix);", f, a, body)
 	}
@@ -289,7 +289,7 @@ func (p *sourceProgram) classes(int) {
 	p.open("class %s extends Base<Integer>", name)
 	p.line("int own = %s;", captured)
 	p.line("%s(int a) { super(a %s, a, 3); own += size; }", name, p.pick("+ 1", "/ 2", "% 7"))
-	p.line("@Override Integer get() { if (own == 5) { throw new IllegalStateException(\"own\"); } return super.get() + own; }")
+	p.line("@Override Integer get() { if (own == 5) { throw new Error(\"own\"); } return super.get() + own; }")
 	p.close()
 	p.line("Base<Integer> %s = new %s(%s);", object, name, p.expression("int", 1))
 	p.line("Host.value(%s.get() + %s.compareTo(new Base<>(%s)));", object, object, p.expression("int", 1))
