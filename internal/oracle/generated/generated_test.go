@@ -191,8 +191,8 @@ func run(ctx context.Context, j oracle.JDK, runner string, all []program) (failu
 	return lines, summary, nil
 }
 
-// compare runs programs on the JDKs from 17 on that have the release, and reports each that fails with the way to run it
-// again.
+// compare runs programs on the JDKs from 17 on that have the release, and reports each that fails with the way to run
+// it again.
 func compare(t *testing.T, runner string, all []program, release int) {
 	t.Helper()
 	reruns := map[string]program{}
