@@ -59,7 +59,7 @@ func Identity(name string) (string, error) {
 	for at := real; ; {
 		info, err := os.Stat(at)
 		if err == nil {
-			if id := IDOf(info); id != (FileID{}) {
+			if id := idAt(at, info); id != (FileID{}) {
 				return fmt.Sprintf("%d %d %s", id.Device, id.Inode, folded(missing)), nil
 			}
 			return folded(real), nil
