@@ -156,7 +156,7 @@ func (a *attesting) read() (*report.Build, error) {
 		return nil, fmt.Errorf("--report: %s: %w", a.report, err)
 	}
 	if build.Version != version() {
-		return nil, fmt.Errorf("--report: %s: tracegen %s wrote it, and this is tracegen %s; use the executable that wrote it",
+		return nil, fmt.Errorf("--report: %s: tracegen %s wrote it, and this is tracegen %s; use the one that wrote it",
 			a.report, report.Printable(build.Version), version())
 	}
 	return build, nil

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -268,8 +267,8 @@ func (c *attestCheck) compareOutput(ctx context.Context, s *provenance.Statement
 		faults = append(faults, errors.New(text))
 	}
 	if r.Earlier > 0 {
-		c.con.warn("%s: %d classes of the inputs had calls of an earlier run, which the output does not have", made.output.path,
-			r.Earlier)
+		c.con.warn("%s: %d classes of the inputs had calls of an earlier run, which the output does not have",
+			made.output.path, r.Earlier)
 	}
 	if r.Unsigned > 0 {
 		c.con.warn("%s: the inputs are signed jars; their signatures are left out", made.output.path)
@@ -286,8 +285,8 @@ func compareBuiltIn(s *provenance.Statement) error {
 	is := builtInArtifact()
 	for _, a := range s.Predicate.Build.Dependencies {
 		if a.Name == is.Name && a != is {
-			return fmt.Errorf("the %s of the run has the SHA-256 %s, and that of this tracegen has %s; check it with tracegen %s",
-				path.Base(a.Name), a.Digest.SHA256, is.Digest.SHA256, s.Predicate.Run.Builder.Version["tracegen"])
+			return fmt.Errorf("the %s of the run has the SHA-256 %s, and that of this tracegen has %s; check it with "+
+				"tracegen %s", a.Name, a.Digest.SHA256, is.Digest.SHA256, s.Predicate.Run.Builder.Version["tracegen"])
 		}
 	}
 	return nil

@@ -43,7 +43,8 @@ func (p *product) restore(ctx context.Context, con *console, of *provenance.Inst
 	if err != nil {
 		return nil, err
 	}
-	c := pipeline.RestoreConfig{Output: p.output.path, Merged: p.merged, RuntimeClass: runtime, Jobs: jobs, Reading: reading}
+	c := pipeline.RestoreConfig{Output: p.output.path, Merged: p.merged, RuntimeClass: runtime, Jobs: jobs,
+		Reading: reading}
 	for _, in := range p.inputs {
 		c.Inputs = append(c.Inputs, in.path)
 	}

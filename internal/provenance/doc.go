@@ -15,9 +15,9 @@
 //	    builder.builderDependencies   name and digest.sha256 of the executable
 //	    byproducts                    name and digest.sha256 of files that describe the run
 //
-// Its only text is what encoding/json makes of it, without escapes for HTML and without blanks. A reader encodes what it
-// has read and compares: a key that it does not know, a key that is there twice, or one in another letter case would be
-// read in one way here and in another way by another program. So a statement holds nothing that was not read.
+// Its only text is what encoding/json makes of it, without escapes for HTML and without blanks. A reader encodes what
+// it has read and compares: a key that it does not know, a key that is there twice, or one in another letter case would
+// be read in one way here and in another way by another program. So a statement holds nothing that was not read.
 //
 // The text is the payload of a DSSE envelope, an object with three keys in any order:
 //
@@ -33,6 +33,6 @@
 // as openssl and Java's SHA256withECDSA have it. keyid is the SHA-256 of the public key in its X.509 form
 // (SubjectPublicKeyInfo, DER), in hexadecimal. A key signs a statement in the same way each time (RFC 6979).
 //
-// Names are paths with slashes that cannot leave the directory in which they are looked up. A name of a directory ends in
-// a slash; directories have no digest, the files in them do.
+// Names are paths with slashes that cannot leave the directory in which they are looked up. A name of a directory ends
+// in a slash; directories have no digest, the files in them do.
 package provenance

@@ -199,8 +199,7 @@ func (e *KeyError) Error() string {
 }
 
 // ErrSignature is the error of an envelope whose signature is not one of its payload.
-var ErrSignature = errors.New("the signature is not one of this payload: envelope and payload do not belong together, " +
-	"or one of them was changed")
+var ErrSignature = errors.New("the signature is not one of this payload: the payload or the signature was changed")
 
 // Verify returns the text that the key has signed. The error is a [KeyError] or [ErrSignature].
 func (e *Envelope) Verify(public *ecdsa.PublicKey) ([]byte, error) {
@@ -228,7 +227,7 @@ func KeyID(public *ecdsa.PublicKey) (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// ParsePublicKey reads a public key of the curve P-256: in PEM, or the one line of base64 that tracegen collect keygen
+// ParsePublicKey reads a public key of the curve P-256: in PEM, or the line of base64 that tracegen collect keygen
 // prints.
 func ParsePublicKey(data []byte) (*ecdsa.PublicKey, error) {
 	var der []byte

@@ -23,16 +23,16 @@ const (
 
 // Statement is an in-toto Statement v1 with SLSA provenance v1.
 type Statement struct {
-	Type          string     `json:"_type"`
-	Subject       []Artifact `json:"subject"`
-	PredicateType string     `json:"predicateType"`
-	Predicate     Predicate  `json:"predicate"`
+	Type          string     `json:"_type"`         // [StatementType]
+	Subject       []Artifact `json:"subject"`       // the files that were written
+	PredicateType string     `json:"predicateType"` // [PredicateType]
+	Predicate     Predicate  `json:"predicate"`     // how
 }
 
 // Artifact is a file with its content. It is a ResourceDescriptor of in-toto.
 type Artifact struct {
-	Name   string `json:"name"`
-	Digest Digest `json:"digest"`
+	Name   string `json:"name"`   // a path with slashes
+	Digest Digest `json:"digest"` // of its content
 }
 
 // Digest is a DigestSet of in-toto with SHA-256 alone.
@@ -42,28 +42,28 @@ type Digest struct {
 
 // Predicate is the predicate of SLSA provenance v1.
 type Predicate struct {
-	Build Definition `json:"buildDefinition"`
-	Run   Details    `json:"runDetails"`
+	Build Definition `json:"buildDefinition"` // what was asked for
+	Run   Details    `json:"runDetails"`      // what did it
 }
 
 // Definition says what was built from what.
 type Definition struct {
-	BuildType    string     `json:"buildType"`
-	Parameters   any        `json:"externalParameters"` // a pointer to what BuildType says
-	Dependencies []Artifact `json:"resolvedDependencies"`
+	BuildType    string     `json:"buildType"`            // [Instrument] or [Release]
+	Parameters   any        `json:"externalParameters"`   // a pointer to what BuildType says
+	Dependencies []Artifact `json:"resolvedDependencies"` // the files that were read
 }
 
 // Details says what built it.
 type Details struct {
-	Builder    Builder    `json:"builder"`
-	Byproducts []Artifact `json:"byproducts"`
+	Builder    Builder    `json:"builder"`    // the program
+	Byproducts []Artifact `json:"byproducts"` // files that describe the run
 }
 
 // Builder is the program that built it.
 type Builder struct {
-	ID           string            `json:"id"`
-	Version      map[string]string `json:"version"`
-	Dependencies []Artifact        `json:"builderDependencies"`
+	ID           string            `json:"id"`                  // [BuilderID]
+	Version      map[string]string `json:"version"`             // of each part
+	Dependencies []Artifact        `json:"builderDependencies"` // its executable
 }
 
 // Instrumentation is what was asked of a run of tracegen instrument: the parameters of a build of type [Instrument].
