@@ -59,6 +59,8 @@ type attesting struct {
 }
 
 func (a *attesting) options() options {
+	jobs := jobsOption(&a.jobs)
+	jobs.commands = 0 // it has no table of several commands
 	return newOptions([]option{
 		{name: "report", flag: text(&a.report, ""), file: fileRead, extensions: []string{"json"},
 			help: "the `FILE` that instrument --report has written"},
@@ -69,7 +71,7 @@ func (a *attesting) options() options {
 		{name: "runtime-class", flag: text(&a.runtimeClass, ""),
 			help: "the `CLASS` that the outputs call, if R8 or ProGuard had renamed it in the inputs (default: that of the " +
 				"report)"},
-		jobsOption(&a.jobs),
+		jobs,
 		quietOption(a.con, 0),
 	})
 }

@@ -54,6 +54,8 @@ type attestCheck struct {
 }
 
 func (c *attestCheck) options() options {
+	jobs := jobsOption(&c.jobs)
+	jobs.commands = 0 // it has no table of several commands
 	return newOptions([]option{
 		{name: "public-key", flag: text(&c.publicKey, ""), file: fileRead,
 			help: "the public key in `FILE`: PEM, or the line that tracegen collect keygen prints"},
@@ -63,7 +65,7 @@ func (c *attestCheck) options() options {
 			help: "look for inputs in the directory `DIR`, and compare the outputs with them"},
 		{name: "tool", flag: text(&c.tool, ""), file: fileRead,
 			help: "the executable `FILE` of tracegen that must have made the outputs"},
-		jobsOption(&c.jobs),
+		jobs,
 		quietOption(c.con, 0),
 	})
 }

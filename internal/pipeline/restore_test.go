@@ -246,8 +246,8 @@ func TestRestoreFindsChanges(t *testing.T) {
 }
 
 // isOfCalls reports whether the byte at i belongs to what a call may have in more than one way: the constant of its ID,
-// the operand of the ldc that loads it, and the method's max_stack, which instrument raises and strip computes anew. Such
-// a change adds no code. The digest of the file is what notices it.
+// the operand of the ldc that loads it, and the method's max_stack, which instrument raises and strip computes anew.
+// Such a change adds no code. The digest of the file is what notices it.
 func isOfCalls(data []byte, i int) bool {
 	const constantInteger, ldc = 3, 0x12
 	for tag := i - 4; tag < i; tag++ {
