@@ -192,7 +192,7 @@ func TestDocumentsNameFlagsThatExist(t *testing.T) {
 	known["add-reads"], known["class-path"], known["patch-module"] = true, true, true
 	named := regexp.MustCompile("(?:^|[\\s`(/|])--([a-z][a-z0-9-]*)")
 	// The flags on a line that shows another program are that program's.
-	other := regexp.MustCompile(`(?m)^.*\b(?:gradle|gradlew|[Bb]azel|mvn|maven-repository|java|gh|goreleaser|curl)\b.* --.*$`)
+	other := regexp.MustCompile(`(?m)^.*\b(?:gradle|gradlew|[Bb]azel|mvn|maven-repository|java|gh|goreleaser|curl|jq)\b.* --.*$`)
 	// Most flags in these pages are of another program. The commands of tracegen in them are checked by the tests of
 	// the repository.
 	ofOthers := []string{"gradle.md", "android.md", "bazel.md", "maven.md"}

@@ -64,7 +64,7 @@ Exit codes:
 		newStripCmd(con),
 		newVerifyCmd(con), newAnalyzeCmd(con), newCollectCmd(con), newGroupCmd(con), newCompareCmd(con),
 		newLookupCmd(con), newExplainCmd(con),
-		newDiffCmd(con), newSymbolizeCmd(con), newMappingsCmd(con), newRuntimeCmd(con), newVersionCmd(con))
+		newDiffCmd(con), newSymbolizeCmd(con), newMappingsCmd(con), newAttestCmd(con), newRuntimeCmd(con), newVersionCmd(con))
 	root.AddCommand(newManCmd(root))
 	nameOwnCommands(root)
 	return root

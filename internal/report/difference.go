@@ -82,17 +82,19 @@ func Compare(old, new *Saved) *Difference {
 var rulePlace = regexp.MustCompile(`^.*?:[0-9]+: `)
 
 func compareRules(old, new []string) RuleChanges {
-	texts := func(rules []string) []string {
-		list := make([]string, len(rules))
-		for i, rule := range rules {
-			list[i] = rulePlace.ReplaceAllString(rule, "")
-		}
-		return list
-	}
-	before, after := texts(old), texts(new)
+	before, after := ruleTexts(old), ruleTexts(new)
 	c := RuleChanges{Added: without(after, before), Removed: without(before, after)}
 	c.Reordered = !c.any() && !slices.Equal(before, after)
 	return c
+}
+
+// ruleTexts returns the rules of a report without their places.
+func ruleTexts(rules []string) []string {
+	list := make([]string, len(rules))
+	for i, rule := range rules {
+		list[i] = rulePlace.ReplaceAllString(rule, "")
+	}
+	return list
 }
 
 func compareOptions(old, new map[string]string) []OptionChange {
