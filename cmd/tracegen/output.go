@@ -287,12 +287,12 @@ func makeDirectories(files []target) (undo func(), err error) {
 // takes long, and first cleans up after runs that were killed, see [output.Recover]. It creates a file in each
 // directory and removes it: on some file systems only an attempt shows whether that is possible. It expects that the
 // directories exist.
-func (con *console) checkWritable(d destination, sides []target) error {
+func (c *console) checkWritable(d destination, sides []target) error {
 	var paths []string
 	for _, t := range slices.Concat(d.outputs(), sides) {
 		paths = append(paths, t.path)
 	}
-	output.Recover(paths, con.warnText)
+	output.Recover(paths, c.warnText)
 	tried := map[string]bool{}
 	for i, t := range slices.Concat(d.outputs(), sides) {
 		info, err := os.Stat(t.path)

@@ -131,8 +131,8 @@ func TestWindowsNames(t *testing.T) {
 			t.Errorf("%s: exit code %d, want %d and %q; said\n%s", strings.Join(row.args, " "), code, row.code, row.says, said)
 		}
 	}
-	here := exec.CommandContext(t.Context(), builtTool(t), "instrument", "in/a.jar", "in/B.JAR", "in/classes", "-o", "here/",
-		"--mapping", "here/map.txt")
+	here := exec.CommandContext(t.Context(), builtTool(t), "instrument", "in/a.jar", "in/B.JAR", "in/classes", "-o",
+		"here/", "--mapping", "here/map.txt")
 	here.Dir = w.dir
 	if out, err := here.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

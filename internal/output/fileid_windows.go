@@ -9,8 +9,8 @@ import (
 // IDOf returns no ID: what lists a directory does not say it on this system.
 func IDOf(fs.FileInfo) FileID { return FileID{} }
 
-// idAt returns the ID of the file at path, all links followed. It is zero if the file system has none, or the file cannot
-// be opened.
+// idAt returns the ID of the file at path, all links followed. It is zero if the file system has none, or the file
+// cannot be opened.
 func idAt(path string, _ fs.FileInfo) FileID {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
@@ -27,5 +27,6 @@ func idAt(path string, _ fs.FileInfo) FileID {
 	if err := windows.GetFileInformationByHandle(h, &info); err != nil {
 		return FileID{}
 	}
-	return FileID{Device: uint64(info.VolumeSerialNumber), Inode: uint64(info.FileIndexHigh)<<32 | uint64(info.FileIndexLow)}
+	index := uint64(info.FileIndexHigh)<<32 | uint64(info.FileIndexLow)
+	return FileID{Device: uint64(info.VolumeSerialNumber), Inode: index}
 }
