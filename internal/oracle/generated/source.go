@@ -19,7 +19,9 @@ type sourceProgram struct {
 	names   int      // counts variables and labels
 	methods int
 	left    int  // statements that may still be written in the method
-	inLoop  bool // break and continue are allowed: no lambda or switch is between
+	wide    bool // there is a method wide
+	huge    int  // how many statements the method huge has; 0 without one
+	seed    uint64
 }
 
 // variable is a local variable. Only one that is never assigned again can be used in a lambda.
@@ -29,7 +31,8 @@ type variable struct {
 }
 
 // javaKinds are the types of variables.
-var javaKinds = []string{"int", "int", "int", "long", "double", "String", "boolean", "int[]", "Object"}
+var javaKinds = []string{"int", "int", "int", "int", "long", "long", "double", "float", "short", "char", "String", "String",
+	"boolean", "int[]", "Object"}
 
 // Source returns the source of a Java program that depends on the seed and the release only: class s.S with the seed
 // behind it, with a method m0 as the programs of [Class] have it. It compiles with javac and ECJ for that release of
@@ -37,10 +40,14 @@ var javaKinds = []string{"int", "int", "int", "long", "double", "String", "boole
 //
 // It has loops with labels, each kind of switch, try with resources and finally that returns, locks, lambdas, method
 // references, local, inner and anonymous classes with what they capture, default methods, bridges, enums with bodies,
-// constructors that call each other, varargs, methods with hundreds of variables, huge methods, and from the releases
-// that have them on, records, sealed interfaces and patterns.
+// constructors that call each other, varargs, methods with hundreds of variables, huge methods, threads, and from the
+// releases that have them on, records, sealed interfaces, patterns, and statements before the call of super.
 func Source(seed uint64, release int) string {
-	p := &sourceProgram{Rand: rand.New(rand.NewPCG(seed, uint64(release))), release: release}
+	p := &sourceProgram{Rand: rand.New(rand.NewPCG(seed, uint64(release))), release: release, seed: seed}
+	p.wide = p.IntN(8) == 0
+	if p.IntN(12) == 0 {
+		p.huge = []int{600, 600, 3900}[p.IntN(3)] // the code of the last is longer than a jump of two bytes reaches
+	}
 	p.methods = 3 + p.IntN(4)
 	p.line("package s;")
 	p.line("import host.Host;")
@@ -52,10 +59,10 @@ func Source(seed uint64, release int) string {
 	for m := range p.methods {
 		p.method(m)
 	}
-	if p.IntN(8) == 0 {
+	if p.wide {
 		p.wideMethod()
 	}
-	if p.IntN(12) == 0 {
+	if p.huge > 0 {
 		p.hugeMethod()
 	}
 	p.close()
@@ -110,7 +117,7 @@ func (p *sourceProgram) types(seed uint64) {
 // method writes a static method m with its number, which takes an int and returns one.
 func (p *sourceProgram) method(m int) {
 	p.scope = []variable{{name: "input", kind: "int", final: true}}
-	p.labels, p.inLoop = nil, false
+	p.labels = nil
 	p.left = 8 + p.IntN(18)
 	access := p.pick("static", "private static", "static synchronized", "protected static")
 	if m == 0 {
@@ -118,6 +125,12 @@ func (p *sourceProgram) method(m int) {
 	}
 	p.open("%s int m%d(int input)", access, m)
 	p.line("if (!Host.spend()) { return input; }")
+	if m == 0 && p.wide {
+		p.line("Host.value(wide(input));")
+	}
+	if m == 0 && p.huge > 0 {
+		p.line("Host.value(huge(input));")
+	}
 	for p.left > 0 {
 		p.statement(0)
 	}
@@ -131,22 +144,39 @@ func (p *sourceProgram) wideMethod() {
 	for k := range 260 {
 		p.line("%s v%d = input + %d;", []string{"int", "long", "double"}[k%3], k, k)
 	}
+	p.line("Object lock = Host.lock();")
+	p.open("synchronized (lock)")
+	p.open("try")
 	p.line("for (int k = 0; k < 3; k++) { v255 += k; v258 -= v256; }")
-	p.line("if (v1 > 100) { throw new IllegalStateException(\"wide\" + v255); }")
-	p.line("return (int) (v0 + v1 + v2 + v254 + v255 + v256 + v257 + v258 + v259);")
+	p.line("if (v1 > 5) { throw new IllegalStateException(\"wide\" + v255); }")
+	p.line("v252 += 300 / (v0 - 1);")
+	p.indent--
+	p.open("} catch (IllegalStateException late)")
+	p.line("Host.caught(late);")
+	p.line("v255 += 1000;")
+	p.line("if (v254 > v3) { return (int) v257; }")
+	p.indent--
+	p.open("} finally")
+	p.line("v258++;")
+	p.line("Host.value(v258 + (int) v257);")
+	p.close()
+	p.close()
+	p.line("return (int) (v0 + v1 + v2 + v252 + v254 + v255 + v256 + v257 + v258 + v259);")
 	p.close()
 }
 
-// hugeMethod has code of about 12,000 bytes and many exits.
+// hugeMethod has many exits in a loop around all of its code.
 func (p *sourceProgram) hugeMethod() {
 	p.open("static int huge(int input)")
 	p.line("int all = input;")
-	for k := range 600 {
+	p.open("for (int k = 0; k < 2 && Host.spend(); k++)")
+	for k := range p.huge {
 		p.line("all = all * 31 + %d;", p.IntN(70000))
 		if k%20 == 0 {
-			p.line("if (all == %d) { return %d; }", p.IntN(1000), k)
+			p.line("if ((all & 127) == %d) { return %d; }", p.IntN(1000), k)
 		}
 	}
+	p.close()
 	p.line("return all;")
 	p.close()
 }
@@ -192,46 +222,18 @@ func (p *sourceProgram) operand(kind string, depth int, final bool) string {
 	}
 	switch kind {
 	case "int":
-		texts := []func() string{
-			func() string {
-				operator := p.pick("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>>")
-				return fmt.Sprintf("(%s %s %s)", of("int"), operator, of("int"))
-			},
-			func() string { return fmt.Sprintf("(%s ? %s : %s)", of("boolean"), of("int"), of("int")) },
-			func() string { return fmt.Sprintf("%s[%s %% 3]", p.pick("TABLE", of("int[]")), of("int")) },
-			func() string { return fmt.Sprintf("(int) %s", of(p.pick("long", "double"))) },
-			func() string { return fmt.Sprintf("%s.length()", of("String")) },
-			func() string { return fmt.Sprintf("sum(%s, %s)", of("int"), of("int")) },
-			func() string { return fmt.Sprintf("sum(%s)", of("int[]")) },
-			func() string { return fmt.Sprintf("Color.at(%s).mix(%s)", of("int"), of("int")) },
-			func() string {
-				return fmt.Sprintf("Shape.of(%s).%s(%s)", of("int"), p.pick("area", "twice"), of("int"))
-			},
-			func() string { return fmt.Sprintf("%s(%s)", p.pick("lockedStatic", "inner"), of("int")) },
-			func() string { return fmt.Sprintf("m%d(%s)", p.IntN(p.methods), of("int")) },
-			func() string { return fmt.Sprintf("first(%s, %s, %s)", of("int"), of("int"), of("boolean")) },
-			func() string { return fmt.Sprintf("(Integer) %s", of("Object")) },
-			func() string { return fmt.Sprintf("%s.hashCode()", of("String")) },
-		}
-		if p.release >= 17 {
-			texts = append(texts, func() string { return fmt.Sprintf("weight(tree(%s %% 4))", of("int")) },
-				func() string { return fmt.Sprintf("new Point(%s, %s).far()", of("int"), of("String")) })
-		}
-		if p.release >= 14 {
-			texts = append(texts, func() string {
-				y := p.name("y")
-				return fmt.Sprintf("switch (%s) { case 0, 1 -> %s; case 2 -> { int %s = %s; yield %s; } default -> %s; }",
-					of("int"), of("int"), y, of("int"), y, of("int"))
-			})
-		}
-		return "(" + texts[p.IntN(len(texts))]() + ")"
+		return "(" + p.whole(depth, final) + ")"
 	case "long":
 		return fmt.Sprintf("(%s %s %s)", of("int"), p.pick("* 3L +", "- 5L *", "+ 7L /"), of(p.pick("int", "long")))
 	case "double":
-		return fmt.Sprintf("(%s %s %s)", of("int"), p.pick("* 0.5 +", "/ 3.0 -"), of(p.pick("int", "long", "double")))
+		return fmt.Sprintf("(%s %s %s)", of("int"), p.pick("* 0.5 +", "/ 3.0 -"), of(p.pick("int", "long", "double", "float")))
+	case "float":
+		return fmt.Sprintf("(%s %s %s)", of(p.pick("int", "float")), p.pick("* 1.5f +", "/ 3f -", "%"), of(p.pick("short", "float")))
+	case "short", "char":
+		return fmt.Sprintf("((%s) (1 + %s))", kind, of(p.pick("int", "long", "float", "char")))
 	case "String":
 		texts := []string{
-			fmt.Sprintf("(%s + %s)", of("String"), of(p.pick("int", "long", "boolean", "String"))),
+			fmt.Sprintf("(%s + %s)", of("String"), of(javaPrinted[p.IntN(len(javaPrinted))])),
 			fmt.Sprintf("%s.substring(%s)", of("String"), of("int")),
 			fmt.Sprintf("String.valueOf(%s)", of("int")),
 			fmt.Sprintf("new Word(%s, %s).get()", of("String"), of("int")),
@@ -254,6 +256,62 @@ func (p *sourceProgram) operand(kind string, depth int, final bool) string {
 	}
 }
 
+// javaPrinted are the types of what is appended to a String.
+var javaPrinted = []string{"int", "long", "boolean", "String", "double", "float", "char", "short"}
+
+// whole returns an expression of type int.
+func (p *sourceProgram) whole(depth int, final bool) string {
+	of := func(kind string) string { return p.operand(kind, depth-1, final) }
+	texts := []func() string{
+		func() string {
+			operator := p.pick("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>>")
+			return fmt.Sprintf("(%s %s %s)", of("int"), operator, of("int"))
+		},
+		func() string { return fmt.Sprintf("(%s ? %s : %s)", of("boolean"), of("int"), of("int")) },
+		func() string {
+			return fmt.Sprintf("%s[%s %% 3]", p.pick("TABLE", "Values.ALL", of("int[]")), of("int"))
+		},
+		func() string { return fmt.Sprintf("(int) %s", of(p.pick("long", "double", "float"))) },
+		func() string { return fmt.Sprintf("%s %s %s", of("char"), p.pick("+", "-", ">>"), of("short")) },
+		func() string { return fmt.Sprintf("%s.length()", of("String")) },
+		func() string { return fmt.Sprintf("sum(%s, %s)", of("int"), of("int")) },
+		func() string { return fmt.Sprintf("sum(%s)", of("int[]")) },
+		func() string { return fmt.Sprintf("Color.at(%s).mix(%s)", of("int"), of("int")) },
+		func() string {
+			return fmt.Sprintf("Shape.of(%s).%s(%s)", of("int"), p.pick("area", "twice"), of("int"))
+		},
+		func() string { return fmt.Sprintf("%s(%s)", p.pick("lockedStatic", "inner"), of("int")) },
+		func() string { return fmt.Sprintf("m%d(%s)", p.IntN(p.methods), of("int")) },
+		func() string { return fmt.Sprintf("first(%s, %s, %s)", of("int"), of("int"), of("boolean")) },
+		func() string { return fmt.Sprintf("(Integer) %s", of("Object")) },
+		func() string { return fmt.Sprintf("%s.hashCode()", of("String")) },
+	}
+	if p.release >= 14 {
+		texts = append(texts, func() string { return p.chosen(of) }, func() string {
+			return fmt.Sprintf("switch (Color.at(%s)) { case RED -> %s; case GREEN -> %s; case BLUE -> %s; }",
+				of("int"), of("int"), of("int"), of("int"))
+		})
+	}
+	if p.release >= 17 {
+		texts = append(texts, func() string { return fmt.Sprintf("weight(tree(%s %% 4))", of("int")) },
+			func() string { return fmt.Sprintf("new Point(%s, %s).far()", of("int"), of("String")) })
+	}
+	if p.release >= 21 {
+		texts = append(texts, func() string { return fmt.Sprintf("risky(%s)", of("int")) })
+	}
+	if p.release >= 25 {
+		texts = append(texts, func() string { return fmt.Sprintf("new Early(%s).get()", of("int")) })
+	}
+	return texts[p.IntN(len(texts))]()
+}
+
+// chosen returns a switch expression. Some compilers take a yield before a parenthesis for the name of a method.
+func (p *sourceProgram) chosen(of func(kind string) string) string {
+	y := p.name("y")
+	return fmt.Sprintf("switch (%s) { case 0, 1 -> %s; case 2 -> { int %s = %s; yield 1 + %s; } default -> %s; }",
+		of("int"), of("int"), y, of("int"), y, of("int"))
+}
+
 func (p *sourceProgram) literal(kind string) string {
 	switch kind {
 	case "int":
@@ -262,6 +320,10 @@ func (p *sourceProgram) literal(kind string) string {
 		return p.pick("1L", "counter", "5000000000L")
 	case "double":
 		return p.pick("0.5", "1e9", "counter")
+	case "float":
+		return p.pick("1.5f", "3e38f", "counter")
+	case "short", "char":
+		return fmt.Sprintf("(%s) %s", kind, p.pick("70000", "65", "counter"))
 	case "String":
 		return p.pick(`"a"`, `"bc"`, `"text"`, `""`)
 	case "boolean":

@@ -3,6 +3,7 @@ package generated
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // deepest is how deep statements nest.
@@ -13,10 +14,14 @@ func (p *sourceProgram) statement(depth int) {
 	p.left--
 	kinds := []func(depth int){
 		p.declaration, p.declaration, p.assignment, p.assignment, p.print, p.abrupt, p.lambda, p.increment,
+		p.thread,
 	}
 	if depth < deepest && p.left > 0 {
 		kinds = append(kinds, p.branch, p.branch, p.loop, p.loop, p.choice, p.choice, p.attempt, p.attempt, p.doors, p.lock,
-			p.classes, p.branch)
+			p.classes, p.branch, p.labelled)
+	}
+	if p.release >= 14 {
+		kinds = append(kinds, p.guarded)
 	}
 	kinds[p.IntN(len(kinds))](depth)
 }
@@ -83,8 +88,13 @@ func (p *sourceProgram) abrupt(int) {
 	case n == 0:
 		p.line("throw new %s(%s);", p.pick("IllegalStateException", "UnsupportedOperationException", "Error"),
 			p.expression("String", 1))
-	case n < 4 && p.inLoop && len(p.labels) > 0:
-		p.line("%s%s;", p.pick("break", "continue"), p.pick("", " "+p.labels[p.IntN(len(p.labels))]))
+	case n < 4 && len(p.labels) > 0:
+		label := p.labels[p.IntN(len(p.labels))]
+		if strings.HasPrefix(label, "block") {
+			p.line("break %s;", label)
+			break
+		}
+		p.line("%s;", p.pick("break", "continue", "break "+label, "continue "+label))
 	default:
 		p.line("return %s;", p.expression("int", 1))
 	}
@@ -107,9 +117,9 @@ func (p *sourceProgram) branch(depth int) {
 
 // loop writes a loop, which ends when there is no fuel left.
 func (p *sourceProgram) loop(depth int) {
-	scope, inLoop := len(p.scope), p.inLoop
+	scope := len(p.scope)
 	label := p.name("loop")
-	p.labels, p.inLoop = append(p.labels, label), true
+	p.labels = append(p.labels, label)
 	end := "}"
 	switch p.IntN(5) {
 	case 0:
@@ -135,15 +145,32 @@ func (p *sourceProgram) loop(depth int) {
 	}
 	p.block(depth)
 	p.line("%s", end)
-	p.scope, p.labels, p.inLoop = p.scope[:scope], p.labels[:len(p.labels)-1], inLoop
+	p.scope, p.labels = p.scope[:scope], p.labels[:len(p.labels)-1]
 }
 
-// choice writes a switch statement. Continue is allowed in it, and break with a label, but what abrupt writes is not
-// always one of these: loops outside are out of reach.
+// labelled writes a block that a break may leave.
+func (p *sourceProgram) labelled(depth int) {
+	label := p.name("block")
+	p.labels = append(p.labels, label)
+	p.line("%s: {", label)
+	p.block(depth)
+	p.indent++
+	p.line("if (%s) { break %s; }", p.expression("boolean", 1), label)
+	p.print(depth)
+	p.indent--
+	p.line("}")
+	p.labels = p.labels[:len(p.labels)-1]
+}
+
+// thread writes a call in a thread of its own. It takes no lock that the thread around may hold.
+func (p *sourceProgram) thread(int) {
+	call := fmt.Sprintf(p.pick("Shape.of(%s).twice(%s)", "Color.at(%s).mix(%s)", "sum(%s, %s)", "inner(%s + %s)",
+		"Values.make(%s)[%s]"), p.operand("int", 0, true), p.operand("int", 0, true))
+	p.line("Host.thread(() -> Host.value(%s));", call)
+}
+
+// choice writes a switch statement.
 func (p *sourceProgram) choice(depth int) {
-	inLoop := p.inLoop
-	p.inLoop = false
-	defer func() { p.inLoop = inLoop }()
 	sorts := 3
 	switch {
 	case p.release >= 21:
@@ -259,9 +286,15 @@ func (p *sourceProgram) lambda(int) {
 	p.scope = append(p.scope, variable{a, "int", true})
 	body := p.operand("int", 2, true)
 	p.scope = p.scope[:len(p.scope)-1]
-	switch p.IntN(5) {
+	switch p.IntN(7) {
 	case 0:
 		p.line("IntUnaryOperator %s = %s -> %s;", f, a, body)
+	case 5:
+		p.line("IntUnaryOperator %s = (IntUnaryOperator & java.io.Serializable) %s -> %s;", f, a, body)
+	case 6:
+		w := p.name("w")
+		p.line("IntFunction<Word> %s = Word::new;", w)
+		p.line("IntUnaryOperator %s = %s -> %s.apply(%s).size;", f, a, w, body)
 	case 1:
 		p.line("IntUnaryOperator %s = %s -> { if (%s > 5) { throw new IllegalStateException(\"lambda\" + %s); }", f, a, a, a)
 		p.line("  return %s; };", body)
@@ -279,11 +312,15 @@ func (p *sourceProgram) lambda(int) {
 // reference returns a method reference that takes an int and returns one.
 func (p *sourceProgram) reference() string {
 	return p.pick("Math::abs", "Color.BLUE::mix", "Shape.of(3)::twice",
-		"TABLE.length > 2 ? Color.RED::mix : Math::abs")
+		"TABLE.length > 2 ? Color.RED::mix : Math::abs", fmt.Sprintf("S%d::sum", p.seed), fmt.Sprintf("S%d::inner", p.seed))
 }
 
 // classes writes a local class that captures a variable, and uses it.
 func (p *sourceProgram) classes(int) {
+	if p.release >= 17 && p.IntN(3) == 0 {
+		p.localRecord()
+		return
+	}
 	name, object := p.name("Local"), p.name("o")
 	captured := p.operand("int", 1, true)
 	p.open("class %s extends Base<Integer>", name)
@@ -293,4 +330,34 @@ func (p *sourceProgram) classes(int) {
 	p.close()
 	p.line("Base<Integer> %s = new %s(%s);", object, name, p.expression("int", 1))
 	p.line("Host.value(%s.get() + %s.compareTo(new Base<>(%s)));", object, object, p.expression("int", 1))
+}
+
+// localRecord writes a local record with a local interface, and uses it.
+func (p *sourceProgram) localRecord() {
+	name, part, object := p.name("Local"), p.name("Part"), p.name("o")
+	p.line("interface %s { int a(); default int more() { return a() / (a() - 2); } }", part)
+	p.line("record %s(int a, float... rest) implements %s {", name, part)
+	p.line("  %s { if (a == 3) { throw new IllegalArgumentException(\"record\"); } }", name)
+	p.line("  %s(String s) { this(s.length(), 1, 2); }", name)
+	p.line("}")
+	p.line("%s %s = new %s(%s);", part, object, name, p.expression(p.pick("int", "String"), 1))
+	p.line("Host.value(%s.more() + %s);", object, p.expression("int", 1))
+}
+
+// guarded writes a switch expression that has a try statement, before which a compiler moves the operands that are on
+// the stack into locals. There is no long among them: javac 17 breaks off then.
+func (p *sourceProgram) guarded(int) {
+	e := p.name("e")
+	choice := fmt.Sprintf("switch (%s %% 3) { case 0, 1 -> { try { yield 1 + %s; } catch (%s %s) { Host.caught(%s); "+
+		"yield 2 + %s; } finally { Host.value(%s); } } case 2 -> { try { yield 3; } finally { if (%s) { throw new Error(\"late\"); } } } "+
+		"default -> %s; }", p.expression("int", 1), p.expression("int", 1), p.pick("RuntimeException", "ArithmeticException"), e, e,
+		p.expression("int", 1), p.expression("int", 1), p.expression("boolean", 1), p.expression("int", 1))
+	switch p.IntN(3) {
+	case 0:
+		p.line("Host.value(%s + (%s));", p.expression("int", 0), choice)
+	case 1:
+		p.line("TABLE[%d] += %s;", p.IntN(3), choice)
+	default:
+		p.line("Host.value(sum(%s, %s, %s));", p.expression("int", 0), choice, p.expression("int", 0))
+	}
 }

@@ -32,6 +32,23 @@ public final class Host {
         text.append('\n');
     }
 
+    /** Runs r in a thread of its own and waits for it. What r throws is noted. */
+    public static void thread(Runnable r) {
+        Thread t = new Thread(() -> {
+            try {
+                r.run();
+            } catch (Throwable e) {
+                caught(e);
+            }
+        });
+        t.start();
+        try {
+            t.join();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
     public static CallSite link(MethodHandles.Lookup l, String name, MethodType type) throws Exception {
         return new ConstantCallSite(l.findStatic(l.lookupClass(), name, type));
     }
