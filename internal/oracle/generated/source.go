@@ -31,8 +31,8 @@ type variable struct {
 }
 
 // javaKinds are the types of variables.
-var javaKinds = []string{"int", "int", "int", "int", "long", "long", "double", "float", "short", "char", "String", "String",
-	"boolean", "int[]", "Object"}
+var javaKinds = []string{"int", "int", "int", "int", "long", "long", "double", "float", "short", "char", "String",
+	"String", "boolean", "int[]", "Object"}
 
 // Source returns the source of a Java program that depends on the seed and the release only: class s.S with the seed
 // behind it, with a method m0 as the programs of [Class] have it. It compiles with javac and ECJ for that release of
@@ -226,9 +226,11 @@ func (p *sourceProgram) operand(kind string, depth int, final bool) string {
 	case "long":
 		return fmt.Sprintf("(%s %s %s)", of("int"), p.pick("* 3L +", "- 5L *", "+ 7L /"), of(p.pick("int", "long")))
 	case "double":
-		return fmt.Sprintf("(%s %s %s)", of("int"), p.pick("* 0.5 +", "/ 3.0 -"), of(p.pick("int", "long", "double", "float")))
+		return fmt.Sprintf("(%s %s %s)", of("int"), p.pick("* 0.5 +", "/ 3.0 -"),
+			of(p.pick("int", "long", "double", "float")))
 	case "float":
-		return fmt.Sprintf("(%s %s %s)", of(p.pick("int", "float")), p.pick("* 1.5f +", "/ 3f -", "%"), of(p.pick("short", "float")))
+		return fmt.Sprintf("(%s %s %s)", of(p.pick("int", "float")), p.pick("* 1.5f +", "/ 3f -", "%"),
+			of(p.pick("short", "float")))
 	case "short", "char":
 		return fmt.Sprintf("((%s) (1 + %s))", kind, of(p.pick("int", "long", "float", "char")))
 	case "String":

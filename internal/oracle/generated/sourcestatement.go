@@ -349,8 +349,10 @@ func (p *sourceProgram) localRecord() {
 func (p *sourceProgram) guarded(int) {
 	e := p.name("e")
 	choice := fmt.Sprintf("switch (%s %% 3) { case 0, 1 -> { try { yield 1 + %s; } catch (%s %s) { Host.caught(%s); "+
-		"yield 2 + %s; } finally { Host.value(%s); } } case 2 -> { try { yield 3; } finally { if (%s) { throw new Error(\"late\"); } } } "+
-		"default -> %s; }", p.expression("int", 1), p.expression("int", 1), p.pick("RuntimeException", "ArithmeticException"), e, e,
+		"yield 2 + %s; } finally { Host.value(%s); } } "+
+		"case 2 -> { try { yield 3; } finally { if (%s) { throw new Error(\"late\"); } } } "+
+		"default -> %s; }",
+		p.expression("int", 1), p.expression("int", 1), p.pick("RuntimeException", "ArithmeticException"), e, e,
 		p.expression("int", 1), p.expression("int", 1), p.expression("boolean", 1), p.expression("int", 1))
 	switch p.IntN(3) {
 	case 0:
