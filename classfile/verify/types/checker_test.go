@@ -47,6 +47,7 @@ func smallWorld(t testing.TB) world {
 		crafted.Method{Access: protected, Name: "<init>", Descriptor: "()V"})
 	add("far/Face", "java/lang/Object", public|classfile.AccInterface|classfile.AccAbstract)
 	add("sub/T", "T", public)
+	add("sub/U", "sub/T", public, crafted.Method{Access: public | classfile.AccAbstract, Name: "last", Descriptor: "()V"})
 	add("far/Hidden", "java/lang/Object", 0)
 	return w
 }
@@ -276,6 +277,11 @@ var objectCases = []bodyCase{
 		return simple("(Lsub/T;)Ljava/lang/String;", 1, 1, crafted.Op(code.Aload0, byte(code.Areturn)))(a)
 	}, want: "T: JVMS 5.3.5: expected a class that is not final, as sub/T extends it, found a final one\n" +
 		"T#f(Lsub/T;)Ljava/lang/String;@1: JVMS 4.10.1.9: expected java/lang/String, found sub/T"},
+	{name: "a final method that a subclass's subclass overrides", make: func(a *crafted.Class) crafted.Method {
+		a.Add(crafted.Method{Access: classfile.AccPublic | classfile.AccFinal, Name: "last", Descriptor: "()V",
+			MaxLocals: 1, Code: crafted.Op(code.Return)})
+		return simple("(Lsub/U;)LT;", 1, 1, crafted.Op(code.Aload0, byte(code.Areturn)))(a)
+	}, want: "T: JVMS 5.3.5: expected no final method last()V, as sub/U overrides it, found one"},
 	{name: "extends hidden", super: "far/Hidden", make: simple("()V", 0, 0, crafted.Op(code.Return)),
 		want: "T: JVMS 5.3.5: expected a superclass or superinterface that the class can access, found far/Hidden"},
 	{name: "extends an interface", super: "far/Face", make: simple("()V", 0, 0, crafted.Op(code.Return)),

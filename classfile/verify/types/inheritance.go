@@ -146,20 +146,41 @@ func (k *checker) checkLoads(other *ClassInfo) {
 		fails("a class, as "+other.Name+" extends it", "an interface")
 	case implements && !k.isInterface():
 		fails("an interface, as "+other.Name+" implements it", "a class")
-	case extends:
+	default:
 		methods := k.class.Methods()
 		for i := range methods {
-			m := &methods[i]
-			over := findMember(other.methods, m.Name, m.Descriptor)
-			if over == nil || over.flags&(classfile.AccPrivate|classfile.AccStatic) != 0 || m.Name == "<init>" {
-				continue
-			}
-			visible := m.AccessFlags&(classfile.AccPublic|classfile.AccProtected) != 0 ||
-				packageOf(other.Name) == packageOf(k.class.Name())
-			if m.AccessFlags&classfile.AccFinal != 0 &&
-				m.AccessFlags&(classfile.AccStatic|classfile.AccPrivate) == 0 && visible {
+			if m := &methods[i]; k.isOverridden(m, other) {
 				fails("no final method "+m.Name+m.Descriptor+", as "+other.Name+" overrides it", "one")
 			}
 		}
 	}
+}
+
+// isOverridden reports whether m is a final method of the checked class that its subclass other overrides.
+func (k *checker) isOverridden(m *classfile.Member, other *ClassInfo) bool {
+	if m.AccessFlags&(classfile.AccFinal|classfile.AccStatic|classfile.AccPrivate) != classfile.AccFinal ||
+		m.Name == "<init>" {
+		return false
+	}
+	over := findMember(other.methods, m.Name, m.Descriptor)
+	if over == nil || over.flags&(classfile.AccPrivate|classfile.AccStatic) != 0 {
+		return false
+	}
+	return (m.AccessFlags&(classfile.AccPublic|classfile.AccProtected) != 0 ||
+		packageOf(other.Name) == packageOf(k.class.Name())) && k.extendedBy(other)
+}
+
+// extendedBy reports whether a class is known to be a subclass of the checked one, direct or not. A class that it does
+// not know does not become a finding of a strict class path: no instruction needs it.
+func (k *checker) extendedBy(other *ClassInfo) bool {
+	for range maxSuperclasses {
+		switch {
+		case other == nil || other.Super == "":
+			return false
+		case other.Super == k.class.Name():
+			return true
+		}
+		other = k.hierarchy.Lookup(other.Super)
+	}
+	return false
 }

@@ -66,6 +66,12 @@ var explanations = []struct {
 		return d.verdict.Linked && d.major() == 50 &&
 			strings.Contains(d.complaint, ": JVMS 4.7.4: ") && failingMethods(d.variant.Data) > 1
 	}},
+	// Java Flight Recorder adds a <clinit> with an ldc of a class to events, which no version before 49 may have.
+	{"method that HotSpot adds", func(d disagreement) bool {
+		m := added.FindStringSubmatch(d.verdict.Message)
+		return d.complaint == "" && d.verdict.Exception == "java.lang.VerifyError" && m != nil &&
+			m[1] == d.variant.Class && !bytes.Contains(d.variant.Data, []byte("<clinit>"))
+	}},
 	// The fault is of another class, which HotSpot links first or loads to compare types.
 	{"fault of another class", func(d disagreement) bool {
 		return d.complaint == "" && (ofAnotherClass(d) || ofAnotherSubclass(d))
@@ -92,6 +98,9 @@ func failingMethods(data []byte) int {
 var illegalName = regexp.MustCompile(
 	`^(Illegal (class|method|field) name|(Method|Field) "[^"]*" in class \S+ has illegal signature)` +
 		` "[^"]*([^ -~][^"]*|/)"`)
+
+// added is HotSpot's error for the class initializer of a class that it names.
+var added = regexp.MustCompile(`^\(class: (\S+), method: <clinit> signature: \(\)V\) `)
 
 // ofAnotherSubclass reports whether HotSpot refuses to load a subclass of the mutant that the mutant does not mention:
 // another class that is linked with it does.
@@ -150,6 +159,8 @@ func TestExplanationsAreNarrow(t *testing.T) {
 		{failed("IncompatibleClassChangeError", "class a.C overrides final method a.B.run()La/B;"), "",
 			"fault of another class"},
 		{failed("IncompatibleClassChangeError", "class a.B overrides final method a.C.run()La/B;"), "", ""},
+		{failed("VerifyError", "(class: a/B, method: <clinit> signature: ()V) Illegal type in constant pool"), "",
+			"method that HotSpot adds"},
 		{failed("VerifyError", "Cannot inherit from final class"), "", ""},
 		{failed("VerifyError", "(class: a/B, method: run signature: ()V) Stack size too large"), "", ""},
 		{failed("ClassFormatError", `Illegal method name "a.b" in class a/B`), "", ""},
