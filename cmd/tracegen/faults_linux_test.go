@@ -64,7 +64,7 @@ func mountOn(t *testing.T, dir, options string) {
 //
 // Invariant: A run that meets a full disk, a read error or a write error fails and leaves the outputs as they were.
 func TestFullDisk(t *testing.T) {
-	s := newOutputSet(t)
+	s := newOutputSet(t, instrumentStep)
 	s.run(t, s.command(0, "out"))
 	old, err := os.MkdirTemp(s.dir, "old")
 	if err != nil {
@@ -105,7 +105,7 @@ func TestFullDisk(t *testing.T) {
 //
 // Invariant: A run that meets a full disk, a read error or a write error fails and leaves the outputs as they were.
 func TestReadOnlyOutputs(t *testing.T) {
-	s := newOutputSet(t)
+	s := newOutputSet(t, instrumentStep)
 	s.run(t, s.command(0, "out"))
 	for _, name := range []string{"out", "lists", "out/classes", "out/classes/g"} {
 		if err := os.Chmod(s.path(name), 0o555); err != nil {
@@ -136,7 +136,7 @@ func TestReadOnlyOutputs(t *testing.T) {
 //
 // Invariant: A run that meets a full disk, a read error or a write error fails and leaves the outputs as they were.
 func TestVanishingOutputs(t *testing.T) {
-	s := newOutputSet(t)
+	s := newOutputSet(t, instrumentStep)
 	failures := 0
 	for range 12 {
 		s.clear(t)
@@ -170,7 +170,7 @@ func TestVanishingOutputs(t *testing.T) {
 //
 // Invariant: A run whose input changes meanwhile fails, or its outputs are of one state of the input.
 func TestChangingInput(t *testing.T) {
-	s := newOutputSet(t)
+	s := newOutputSet(t, instrumentStep)
 	input := s.path("in/a.jar")
 	whole, err := os.ReadFile(input)
 	if err != nil {
@@ -230,7 +230,7 @@ func TestCorpusInputOutputErrors(t *testing.T) {
 	if err != nil {
 		t.Skip("skipped: no strace here:", err)
 	}
-	s := newOutputSet(t)
+	s := newOutputSet(t, instrumentStep)
 	s.run(t, s.command(0, "out"))
 	trace := func(inject string) *exec.Cmd {
 		cmd := s.command(1, "out", "--jobs", "1")

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -20,17 +21,58 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// outputSet is an app with two ways to instrument it, whose outputs differ: jars and a directory of classes in one
-// directory, and lists in another.
+// outputSet is an app with two runs of a command, whose outputs differ: jars and a directory of classes, or slices, in
+// one directory, and lists in another.
 type outputSet struct {
 	bin, dir string
+	step     outputStep
 	want     [2]map[string]string
 	took     time.Duration // a run
 }
 
-func newOutputSet(t *testing.T) *outputSet {
+// outputStep is a command that writes outputs.
+type outputStep struct {
+	name    string
+	cached  bool     // whether it takes --cache
+	options []string // of both runs, with the directory of the outputs as OUT
+	runs    [2][]string
+	inputs  []string
+	broken  string   // in place of the first input, it lets a run fail when it has cleaned up after others
+	differ  []string // outputs that are not the same for both runs
+}
+
+var inputsOfSteps = []string{"in/a.jar", "in/b.jar", "in/classes"}
+
+// instrumentStep is instrument with all that it can write.
+var instrumentStep = outputStep{
+	name: "instrument", cached: true,
+	options: []string{"instrument", "-o", "OUT/", "--mapping", "lists/map.txt", "--lines", "lists/lines.tsv", "--report",
+		"lists/report.json", "--skipped", "OUT/skipped.tsv", "--digest", "lists/digest", "--verify", "equivalence"},
+	runs: [2][]string{{"--runtime-external"}, {"--runtime-class", "a.Beat", "--runtime-external", "--exits", "exact",
+		"--trivial", "none"}},
+	inputs: inputsOfSteps, broken: "in/../broken.jar",
+	differ: []string{"out/a.jar", "out/b.jar", "out/skipped.tsv", "lists/map.txt", "lists/report.json"},
+}
+
+// outputSteps are all of them: the second and the third do the work of the first in parts.
+var outputSteps = []outputStep{instrumentStep, {
+	name: "assign",
+	options: []string{"assign", "--slices", "OUT", "-o", "lists/map.txt", "--lines", "lists/lines.tsv", "--report",
+		"lists/report.json", "--skipped", "OUT/skipped.tsv", "--digest", "lists/digest", "--runtime-external"},
+	runs:   [2][]string{{"--id-order", "hash"}, {"--id-order", "compact"}},
+	inputs: []string{"parts/a.scan", "parts/b.scan", "parts/classes.scan"}, broken: "parts/twin/b.scan",
+	differ: []string{"out/a.slice", "out/b.slice", "out/classes.slice", "lists/map.txt", "lists/lines.tsv", "lists/digest"},
+}, {
+	name:    "instrument --slice",
+	options: []string{"instrument", "-o", "OUT/", "--verify", "equivalence"},
+	runs:    [2][]string{{"--slice", "parts/hash/all.slice"}, {"--slice", "parts/compact/all.slice"}},
+	inputs:  inputsOfSteps, broken: "in/../broken.jar",
+	differ: []string{"out/a.jar", "out/b.jar"},
+}}
+
+func newOutputSet(t *testing.T, step outputStep) *outputSet {
 	t.Helper()
-	s := &outputSet{bin: builtTool(t), dir: t.TempDir()}
+	s := &outputSet{bin: builtTool(t), dir: t.TempDir(), step: step}
 	sample, err := os.ReadFile("../../testdata/sample/sample.jar")
 	if err != nil {
 		t.Fatal(err)
@@ -55,6 +97,9 @@ func newOutputSet(t *testing.T) *outputSet {
 			t.Fatal(err)
 		}
 	}
+	if step.name != instrumentStep.name {
+		s.makeParts(t)
+	}
 	for kind := range s.want {
 		began := time.Now()
 		s.run(t, s.command(kind, "out"))
@@ -62,7 +107,7 @@ func newOutputSet(t *testing.T) *outputSet {
 		s.want[kind] = s.outputs(t)
 		s.clear(t)
 	}
-	for _, name := range []string{"out/a.jar", "out/b.jar", "out/skipped.tsv", "lists/map.txt", "lists/report.json"} {
+	for _, name := range step.differ {
 		if s.want[0][name] == s.want[1][name] {
 			t.Fatalf("%s is the same for both", name)
 		}
@@ -72,13 +117,33 @@ func newOutputSet(t *testing.T) *outputSet {
 
 func (s *outputSet) path(name string) string { return filepath.Join(s.dir, name) }
 
-// command returns a run of one of the two kinds. Its arguments end with the inputs.
+// makeParts writes scan files of each input and of all, and two slices of that of all.
+func (s *outputSet) makeParts(t *testing.T) {
+	t.Helper()
+	run := func(args ...string) {
+		cmd := exec.Command(s.bin, args...)
+		cmd.Dir = s.dir
+		s.run(t, cmd)
+	}
+	run(append([]string{"scan", "-o", "parts/all.scan"}, inputsOfSteps...)...)
+	for _, in := range inputsOfSteps {
+		name := strings.TrimSuffix(filepath.Base(in), ".jar")
+		run("scan", in, "-o", "parts/"+name+".scan")
+	}
+	run("scan", "in/b.jar", "-o", "parts/twin/b.scan")
+	for _, order := range []string{"hash", "compact"} {
+		run("assign", "parts/all.scan", "--slices", "parts/"+order, "-o", "parts/"+order+"/map.txt", "--id-order", order,
+			"--runtime-external")
+	}
+}
+
+// command returns one of the two runs. Its arguments end with the inputs.
 func (s *outputSet) command(kind int, out string, more ...string) *exec.Cmd {
-	args := []string{"instrument", "-o", out + "/", "--mapping", "lists/map.txt", "--lines", "lists/lines.tsv", "--report",
-		"lists/report.json", "--skipped", out + "/skipped.tsv", "--digest", "lists/digest", "--verify", "equivalence"}
-	args = append(args, [][]string{{"--runtime-external"}, {"--runtime-class", "a.Beat", "--runtime-external", "--exits",
-		"exact", "--trivial", "none"}}[kind]...)
-	cmd := exec.Command(s.bin, append(append(args, more...), "in/a.jar", "in/b.jar", "in/classes")...)
+	var args []string
+	for _, option := range s.step.options {
+		args = append(args, strings.ReplaceAll(option, "OUT", out))
+	}
+	cmd := exec.Command(s.bin, slices.Concat(args, s.step.runs[kind], more, s.step.inputs)...)
 	cmd.Dir = s.dir
 	return cmd
 }
@@ -94,7 +159,7 @@ func (s *outputSet) run(t *testing.T, cmd *exec.Cmd) {
 func (s *outputSet) failing(t *testing.T) {
 	t.Helper()
 	cmd := s.command(0, "out")
-	cmd.Args[len(cmd.Args)-3] = "in/../broken.jar"
+	cmd.Args[len(cmd.Args)-len(s.step.inputs)] = s.step.broken
 	said, err := cmd.CombinedOutput()
 	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != exitFailed {
 		t.Fatalf("a run with a broken input: %v\n%s", err, said)
@@ -187,7 +252,20 @@ func TestKilledRuns(t *testing.T) {
 	if testing.Short() {
 		kills = 8
 	}
-	s := newOutputSet(t)
+	for _, step := range outputSteps {
+		t.Run(step.name, func(t *testing.T) {
+			kills := kills
+			if step.name != instrumentStep.name { // they share what writes outputs
+				kills = max(8, kills/4)
+			}
+			newOutputSet(t, step).killRuns(t, kills)
+		})
+	}
+}
+
+// killRuns kills that many runs, one with the options of the first and one with those of the second in turn.
+func (s *outputSet) killRuns(t *testing.T, kills int) {
+	t.Helper()
 	var ended, mixed, left, finished, cached int
 	for n := range kills {
 		if n%16 == 0 {
@@ -195,7 +273,7 @@ func TestKilledRuns(t *testing.T) {
 		}
 		before, _ := s.which(s.outputs(t))
 		var more []string
-		if n%4 == 3 {
+		if s.step.cached && n%4 == 3 {
 			more = []string{"--cache", "kept"}
 			cached++
 		}
@@ -300,7 +378,7 @@ func isMixed(s *outputSet, files map[string]string) bool {
 //
 // Invariant: Two runs that write the same outputs at the same time never mix them.
 func TestRunsAtOnce(t *testing.T) {
-	s := newOutputSet(t)
+	s := newOutputSet(t, instrumentStep)
 	for round := range 8 {
 		var group errgroup.Group
 		for kind := range s.want {
@@ -325,7 +403,7 @@ func TestRunsAtOnce(t *testing.T) {
 //
 // Invariant: A run that is interrupted leaves no file or directory behind.
 func TestStopped(t *testing.T) {
-	s := newOutputSet(t)
+	s := newOutputSet(t, instrumentStep)
 	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
 		if signal.Ignored(sig) { // the tests were started by nohup, and tracegen inherits that
 			t.Logf("%v is ignored here, and is not sent", sig)

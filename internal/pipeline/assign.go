@@ -61,9 +61,9 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 	path := ClassPath{Paths: c.ClassPath}
 	opened := path.Lazy()
 	defer opened.Close()
+	rules := filterOf(c.Filter, original, c.R8)
 	draft, err := plan.New(a.facts, recordedCalls(a.facts), plan.Options{
-		Inputs: a.names, Filter: filterOf(c.Filter, original,
-			c.R8), FocusHooks: c.FocusHooks, Posts: c.Posts, RuntimeExternal: c.RuntimeExternal,
+		Inputs: a.names, Filter: rules, FocusHooks: c.FocusHooks, Posts: c.Posts, RuntimeExternal: c.RuntimeExternal,
 		AddRequires: c.AddRequires != "", Runtime: options.RuntimeClass, OriginalRuntime: original, R8: c.R8,
 		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages),
 		ClassPath: supertypesOf(path, opened),
@@ -99,7 +99,7 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 	if c.Lines {
 		result.Lines = linesOf(planned)
 	}
-	result.Warnings = slices.Concat(draft.Warnings, draft.ModuleWarnings(), planned.NearlyFull,
+	result.Warnings = slices.Concat(unmatchedWarnings(rules, a.facts), draft.Warnings, draft.ModuleWarnings(), planned.NearlyFull,
 		messageWarnings(c.Messages, planned.Mapping))
 	return finish(ctx, &input.Set{}, stage, none, c.Files, result)
 }

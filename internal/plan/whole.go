@@ -61,24 +61,35 @@ func (d *Draft) warnLeftOut() {
 			others = append(others, e)
 		}
 	}
-	warn := func(list []LeftOut, what string) {
+	warn := func(list []LeftOut, one, many string) {
+		what := many
+		if len(list) == 1 {
+			what = one
+		}
 		if len(list) > 0 {
 			d.warn("%s!%s: left out, as %s has an entry of that name; left out in all: %d %s (--report lists them)",
 				list[0].Input, list[0].Entry, list[0].First, len(list), what)
 		}
 	}
 	if !d.options.Android {
-		warn(modules, "module descriptors, as a jar is one module")
+		const reason = ", as a jar is one module"
+		warn(modules, "module descriptor"+reason, "module descriptors"+reason)
 	}
-	warn(classes, "classes")
-	warn(others, "files that are not classes")
+	warn(classes, "class", "classes")
+	warn(others, "file that is not a class", "files that are not classes")
 }
 
+// drop leaves out an entry.
 func (d *Draft) drop(e *input.Entry, winner *input.Container) {
 	if d.dropped == nil {
 		d.dropped = make(map[*input.Entry]bool)
 	}
 	d.dropped[e] = true
+	if e.Nested != nil { // its classes are left out with it
+		for i := range e.Nested.Entries {
+			d.drop(&e.Nested.Entries[i], winner)
+		}
+	}
 	if e.Class < 0 {
 		return
 	}
