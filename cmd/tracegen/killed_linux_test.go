@@ -61,7 +61,8 @@ var outputSteps = []outputStep{instrumentStep, {
 		"lists/report.json", "--skipped", "OUT/skipped.tsv", "--digest", "lists/digest", "--runtime-external"},
 	runs:   [2][]string{{"--id-order", "hash"}, {"--id-order", "compact"}},
 	inputs: []string{"parts/a.scan", "parts/b.scan", "parts/classes.scan"}, broken: "parts/twin/b.scan",
-	differ: []string{"out/a.slice", "out/b.slice", "out/classes.slice", "lists/map.txt", "lists/lines.tsv", "lists/digest"},
+	differ: []string{"out/a.slice", "out/b.slice", "out/classes.slice", "lists/map.txt", "lists/lines.tsv",
+		"lists/digest"},
 }, {
 	name:    "instrument --slice",
 	options: []string{"instrument", "-o", "OUT/", "--verify", "equivalence"},

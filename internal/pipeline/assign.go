@@ -99,8 +99,8 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 	if c.Lines {
 		result.Lines = linesOf(planned)
 	}
-	result.Warnings = slices.Concat(unmatchedWarnings(rules, a.facts), draft.Warnings, draft.ModuleWarnings(), planned.NearlyFull,
-		messageWarnings(c.Messages, planned.Mapping))
+	result.Warnings = slices.Concat(unmatchedWarnings(rules, a.facts), draft.Warnings, draft.ModuleWarnings(),
+		planned.NearlyFull, messageWarnings(c.Messages, planned.Mapping))
 	return finish(ctx, &input.Set{}, stage, none, c.Files, result)
 }
 
