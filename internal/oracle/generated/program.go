@@ -50,8 +50,12 @@ func Class(seed uint64) []byte {
 	if g.dynamic {
 		link := g.pool.ref(classfile.TagMethodref, host, "link", "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;"+
 			"Ljava/lang/invoke/MethodType;)Ljava/lang/invoke/CallSite;")
-		handle := int(g.pool.constant(classfile.TagMethodHandle, append([]byte{6}, u2(link)...)...))
-		attributes = append(attributes, g.pool.attribute("BootstrapMethods", u2(1, handle, 0)))
+		constant := g.pool.ref(classfile.TagMethodref, host, "constant", "(Ljava/lang/invoke/MethodHandles$Lookup;"+
+			"Ljava/lang/String;Ljava/lang/Class;)Ljava/lang/Object;")
+		handle := func(method int) int {
+			return int(g.pool.constant(classfile.TagMethodHandle, append([]byte{6}, u2(method)...)...))
+		}
+		attributes = append(attributes, g.pool.attribute("BootstrapMethods", u2(2, handle(link), 0, handle(constant), 0)))
 	}
 	flags := classfile.AccPublic | 0x20
 	minor := 0
@@ -112,12 +116,16 @@ type body struct {
 	array  int
 	lock   int
 	long   int
+	double int
 	result int // of subroutines: the return address
 	blocks []block
 	out    label
 	far    bool
-	level  int
-	filler int
+	// unbalanced says that a return leaves a monitor entered, so that it throws an IllegalMonitorStateException. Not
+	// every exception may leave the method so: with a handler for the exit, the line of its trace is another.
+	unbalanced bool
+	level      int
+	filler     int
 }
 
 type block struct {
@@ -132,6 +140,7 @@ func (g *generator) method(access int, name string) []byte {
 		b.x = 1
 	}
 	b.base = append(b.base, vtype{kind: 'I'})
+	b.unbalanced = g.IntN(8) == 0
 	initial := slices.Clone(b.base)
 	b.locals()
 	count := 2 + g.IntN(9)
@@ -150,7 +159,9 @@ func (g *generator) method(access int, name string) []byte {
 	b.placeFrame(&b.out, b.base, nil)
 	b.local("iload", 1, b.x)
 	b.op("ireturn", -1)
-	b.ranges()
+	if !b.unbalanced { // a handler that covers the return would be entered after the exit of the method
+		b.ranges()
+	}
 	return g.member(access, name, "(I)I", b.attributeInfo(initial, g.major >= 50, g.extended))
 }
 
@@ -190,7 +201,7 @@ func (b *body) set(v vtype, slot int) {
 }
 
 func (b *body) locals() {
-	b.array, b.lock, b.long = -1, -1, -1
+	b.array, b.lock, b.long, b.double = -1, -1, -1, -1
 	if b.IntN(8) == 0 {
 		for range 254 {
 			b.base = append(b.base, vtype{kind: 'T'})
@@ -207,6 +218,9 @@ func (b *body) locals() {
 	}
 	if b.IntN(2) == 0 {
 		b.long = b.add(vtype{kind: 'J'})
+	}
+	if b.IntN(3) == 0 {
+		b.double = b.add(vtype{kind: 'D'})
 	}
 	for range b.IntN(4) {
 		b.extra = append(b.extra, []vtype{{kind: 'I'}, {kind: 'J'}, {kind: 'F'}, {kind: 'D'},
@@ -297,6 +311,10 @@ func (b *body) end(i int) {
 	case kind < 8:
 		b.choose([]*block{target(), target(), target(), target()})
 	case kind < 9:
+		if b.unbalanced {
+			b.call("invokestatic", 1, host, "lock", "()Ljava/lang/Object;")
+			b.op("monitorenter", -1)
+		}
 		b.local("iload", 1, b.x)
 		b.op("ireturn", -1)
 	default:

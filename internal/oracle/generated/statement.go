@@ -9,7 +9,7 @@ import (
 // statement appends one statement, which leaves the stack empty.
 func (b *body) statement() {
 	statements := []func(){b.arithmetic, b.divide, b.trace, b.static, b.static, b.conditional, b.construct, b.raise,
-		b.element, b.wide, b.monitor, b.longs, b.subroutine, b.linked}
+		b.element, b.wide, b.monitor, b.longs, b.subroutine, b.linked, b.dynamicConstant, b.doubles, b.arrays, b.release}
 	statements[b.IntN(len(statements))]()
 }
 
@@ -182,4 +182,101 @@ func (b *body) linked() {
 	b.local("iload", 1, b.x)
 	b.op("invokedynamic", 0, u2(int(b.constant(classfile.TagInvokeDynamic, u2(0, nat)...)), 0)...)
 	b.local("istore", -1, b.x)
+}
+
+// dynamicConstant loads a constant of one word or of two that a bootstrap method makes, which may throw.
+func (b *body) dynamicConstant() {
+	if b.major < 55 {
+		b.linked()
+		return
+	}
+	n := b.IntN(4)
+	if b.IntN(2) == 0 {
+		c := b.constant(classfile.TagDynamic, u2(1, b.nameAndType(fmt.Sprintf("c%d", n), "J"))...)
+		b.op("ldc2_w", 2, u2(int(c))...)
+		b.op("l2i", -1)
+	} else {
+		c := b.constant(classfile.TagDynamic, u2(1, b.nameAndType(fmt.Sprintf("c%d", n), "I"))...)
+		b.op("ldc_w", 1, u2(int(c))...)
+	}
+	b.local("istore", -1, b.x)
+}
+
+func (b *body) doubles() {
+	if b.double < 0 {
+		b.longs()
+		return
+	}
+	b.local("dload", 2, b.double)
+	b.local("iload", 1, b.x)
+	b.op("i2d", 1)
+	b.op([]string{"dadd", "dmul", "dsub", "drem", "ddiv"}[b.IntN(5)], -2)
+	b.op("dup2", 2)
+	b.local("dstore", -2, b.double)
+	switch b.IntN(3) {
+	case 0:
+		b.op("d2i", -1)
+	case 1:
+		b.op("d2f", -1)
+		b.op("fconst_2", 1)
+		b.op([]string{"fcmpl", "fcmpg"}[b.IntN(2)], -1)
+	default:
+		b.op("dconst_1", 2)
+		b.op([]string{"dcmpl", "dcmpg"}[b.IntN(2)], -3)
+	}
+	b.local("istore", -1, b.x)
+}
+
+// arrays uses an array of another type than int, and may throw a NegativeArraySizeException or an ArrayStoreException.
+func (b *body) arrays() {
+	switch b.IntN(4) {
+	case 0:
+		b.op("iconst_2", 1)
+		b.op("newarray", 0, 8)
+		b.op("dup", 1)
+		b.op("iconst_1", 1)
+		b.local("iload", 1, b.x)
+		b.op("bastore", -3)
+		b.op("iconst_1", 1)
+		b.op("baload", -1)
+	case 1:
+		b.op("iconst_2", 1)
+		b.op("newarray", 0, 7)
+		b.op("dup", 1)
+		b.op("iconst_1", 1)
+		b.local("iload", 1, b.x)
+		b.op("i2d", 1)
+		b.op("dastore", -4)
+		b.op("iconst_1", 1)
+		b.op("daload", 0)
+		b.op("d2i", -1)
+	case 2:
+		b.local("iload", 1, b.x)
+		b.op("iconst_3", 1)
+		b.op("irem", -1)
+		b.op("iconst_3", 1)
+		b.op("multianewarray", -1, append(u2(b.class("[[I")), 2)...)
+		b.op("arraylength", 0)
+	default:
+		b.op("iconst_2", 1)
+		b.op("anewarray", 0, u2(b.class("java/lang/String"))...)
+		b.op("dup", 1)
+		b.local("iload", 1, b.x)
+		b.op("iconst_1", 1)
+		b.op("iand", -1)
+		b.call("invokestatic", 1, host, "lock", "()Ljava/lang/Object;")
+		b.op("aastore", -3)
+		b.op("arraylength", 0)
+	}
+	b.local("istore", -1, b.x)
+}
+
+// release leaves a monitor that the method has not entered: an IllegalMonitorStateException.
+func (b *body) release() {
+	if b.IntN(4) > 0 {
+		b.arithmetic()
+		return
+	}
+	b.call("invokestatic", 1, host, "lock", "()Ljava/lang/Object;")
+	b.op("monitorexit", -1)
 }
