@@ -32,7 +32,7 @@ The exit code is 1 if the signature is wrong or anything differs; each differenc
 named. It is 2 if FILE is not a statement that check can read.`,
 		Example: `  tracegen attest check out/provenance.json --public-key signing.pub
   tracegen attest check provenance.json --public-key signing.pub --outputs released/ --inputs reviewed/
-  tracegen attest check out/provenance.json --public-key signing.pub --tool $(command -v tracegen)`,
+  tracegen attest check out/provenance.json --public-key signing.pub --tool bin/tracegen`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return misuse("give one signed statement; %d given", len(args))
