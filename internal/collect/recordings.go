@@ -121,7 +121,7 @@ func (s *Store) AddRecording(p Part, in io.Reader) error {
 	if err := isRecording(f.Name()); err != nil {
 		return err
 	}
-	if err := errors.Join(f.Chmod(0o644), f.Sync()); err != nil {
+	if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("the store cannot be written: %w", err)
 	}
 	done, err = s.place(p, f.Name(), stored{p.file(), sum, size, dayOf(s.Now())})

@@ -58,15 +58,14 @@ func CreateFile(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
 	}
-	temp := f.Name()
+	created := &File{path: target, name: path, file: f, temp: f.Name()}
 	if old != nil {
 		if err := f.Chmod(old.Mode().Perm()); err != nil {
-			os.Remove(temp)
-			f.Close()
+			created.Abort()
 			return nil, fmt.Errorf("create %s: %w", path, err)
 		}
 	}
-	return &File{path: target, name: path, file: f, temp: temp}, nil
+	return created, nil
 }
 
 // followLinks follows the symbolic links at path and returns the last path, which need not exist.
@@ -188,13 +187,15 @@ func SyncDirectory(dir string) {
 
 // Abort removes the temporary file. After Commit it does nothing, so that a caller can defer it.
 func (f *File) Abort() {
-	if f.temp != "" {
-		os.Remove(f.temp) // before its lock ends
-		f.Leave()
-	}
+	temp := f.temp
+	removed := temp == "" || os.Remove(temp) == nil // before its lock ends
+	f.Leave()
 	if f.file != nil {
 		f.file.Close()
 		f.file = nil
+	}
+	if !removed {
+		os.Remove(temp) // Windows does not remove an open file
 	}
 	if f.err == nil {
 		f.err = fmt.Errorf("write %s: %w", f.name, fs.ErrClosed)

@@ -58,7 +58,12 @@ func CreateDirectory(dir string) (path string, lock *os.File, err error) {
 		if err != nil {
 			return path, nil, nil
 		}
-		if holds(lock) {
+		got, supported := TryLock(lock)
+		if !supported { // Windows does not remove or rename an open directory
+			lock.Close()
+			return path, nil, nil
+		}
+		if got && IsAt(lock, path) {
 			return path, lock, nil
 		}
 		lock.Close()

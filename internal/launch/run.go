@@ -46,29 +46,25 @@ func Run(p Process) (End, error) {
 	// would inherit that.
 	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, passedOn...)
-	defer signal.Stop(signals)
 	if err := cmd.Start(); err != nil {
+		signal.Stop(signals)
 		return End{}, fmt.Errorf("cannot start the program: %w", err)
 	}
 	var interrupted atomic.Bool
-	ended := make(chan struct{})
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		for {
-			select {
-			case s := <-signals:
-				if stops(s) {
-					interrupted.Store(true)
-				}
-				passOn(cmd.Process, s)
-			case <-ended:
-				return
+		for s := range signals {
+			if stops(s) {
+				interrupted.Store(true)
 			}
+			passOn(cmd.Process, s)
 		}
 	}()
 	err := cmd.Wait()
-	close(ended)
+	// A signal to both may have ended the program before this process has looked at it.
+	signal.Stop(signals)
+	close(signals)
 	<-watched
 	end := End{Code: cmd.ProcessState.ExitCode(), Interrupted: interrupted.Load()}
 	if number, name := signalOf(cmd.ProcessState); number > 0 {

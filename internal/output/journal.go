@@ -96,8 +96,8 @@ func lock(dir string, warn func(text string)) (*journal, error) {
 				return &journal{f, dir}, nil
 			}
 			if !supported {
-				os.Remove(path)
 				f.Close()
+				os.Remove(path)
 				return nil, nil
 			}
 			f.Close()
