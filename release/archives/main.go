@@ -18,6 +18,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/ecdsa"
 	"errors"
 	"flag"
 	"fmt"
@@ -61,6 +62,7 @@ type release struct {
 	root, out, revision, key string
 	platforms                []string
 	version                  string
+	signer                   *ecdsa.PrivateKey // nil without a key
 	binaries                 []binary
 	files                    []provenance.Artifact // that were written
 }
@@ -81,6 +83,11 @@ func (r *release) run() error {
 		return errors.New("cmd/tracegen/version.go has no line: const release = \"...\"")
 	}
 	r.version = string(found[1])
+	if r.key != "" { // before work that takes minutes
+		if r.signer, err = collect.LoadKey(r.key); err != nil {
+			return err
+		}
+	}
 	if err := os.MkdirAll(r.out, 0o777); err != nil {
 		return err
 	}
@@ -151,14 +158,10 @@ func (r *release) state() error {
 	if err != nil {
 		return err
 	}
-	if err := r.write("tracegen-"+r.version+".statement.json", text); err != nil || r.key == "" {
+	if err := r.write("tracegen-"+r.version+".statement.json", text); err != nil || r.signer == nil {
 		return err
 	}
-	key, err := collect.LoadKey(r.key)
-	if err != nil {
-		return err
-	}
-	e, err := provenance.Sign(text, key)
+	e, err := provenance.Sign(text, r.signer)
 	if err != nil {
 		return err
 	}
