@@ -17,7 +17,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-var sources = flag.Int("sources", 1000, "how many programs TestCorpusCompiled compiles in each way")
+var sources = flag.Int("sources", 200, "how many programs TestCorpusCompiled compiles in each way")
 
 // compilation is a way to compile a program: javac of that release of the JDK, or ECJ, for a release of Java.
 type compilation struct {
