@@ -22,6 +22,7 @@ type sourceProgram struct {
 	wide    bool // there is a method wide
 	huge    int  // how many statements the method huge has; 0 without one
 	seed    uint64
+	guards  bool // switch expressions may have try statements
 }
 
 // variable is a local variable. Only one that is never assigned again can be used in a lambda.
@@ -34,16 +35,17 @@ type variable struct {
 var javaKinds = []string{"int", "int", "int", "int", "long", "long", "double", "float", "short", "char", "String",
 	"String", "boolean", "int[]", "Object"}
 
-// Source returns the source of a Java program that depends on the seed and the release only: class s.S with the seed
-// behind it, with a method m0 as the programs of [Class] have it. It compiles with javac and ECJ for that release of
-// Java, 8 or later.
+// Source returns the source of a Java program that depends on the arguments only: class s.S with the seed
+// behind it, with a method m0 as the programs of [Class] have it. It compiles with javac for that release of Java, 8 or
+// later, and with ECJ if guarded is false: no switch expression has a try statement then. For those, ECJ 3.40 breaks off
+// with an internal error, or writes classes that HotSpot refuses.
 //
 // It has loops with labels, each kind of switch, try with resources and finally that returns, locks, lambdas, method
 // references, local, inner and anonymous classes with what they capture, default methods, bridges, enums with bodies,
 // constructors that call each other, varargs, methods with hundreds of variables, huge methods, threads, and from the
 // releases that have them on, records, sealed interfaces, patterns, and statements before the call of super.
-func Source(seed uint64, release int) string {
-	p := &sourceProgram{Rand: rand.New(rand.NewPCG(seed, uint64(release))), release: release, seed: seed}
+func Source(seed uint64, release int, guarded bool) string {
+	p := &sourceProgram{Rand: rand.New(rand.NewPCG(seed, uint64(release))), release: release, seed: seed, guards: guarded}
 	p.wide = p.IntN(8) == 0
 	if p.IntN(12) == 0 {
 		p.huge = []int{600, 600, 3900}[p.IntN(3)] // the code of the last is longer than a jump of two bytes reaches

@@ -87,7 +87,7 @@ func (c compilation) compile(t *testing.T, runner string, seeds []uint64) (map[u
 	args = append(args, "--release", strconv.Itoa(c.release), c.debug, "-cp", runner, "-d", out)
 	for _, seed := range seeds {
 		file := filepath.Join(dir, fmt.Sprintf("S%d.java", seed))
-		if err := os.WriteFile(file, []byte(Source(seed, c.release)), 0o666); err != nil {
+		if err := os.WriteFile(file, []byte(Source(seed, c.release, !c.ecj)), 0o666); err != nil {
 			return nil, err
 		}
 		args = append(args, file)
@@ -103,7 +103,7 @@ func (c compilation) compile(t *testing.T, runner string, seeds []uint64) (map[u
 }
 
 // compileEach compiles one program after the other, and leaves out those for which the compiler breaks off with a fault
-// of its own. ECJ 3.40 does so for up to two in three sources of release 17 and later.
+// of its own. ECJ 3.40 does so for two in five sources of release 17 and 21.
 func (c compilation) compileEach(t *testing.T, runner string, seeds []uint64) (map[uint64][]class, error) {
 	t.Helper()
 	if len(seeds) == 1 {
@@ -118,7 +118,7 @@ func (c compilation) compileEach(t *testing.T, runner string, seeds []uint64) (m
 		}
 		maps.Copy(all, one)
 	}
-	if len(all) < len(seeds)/5 {
+	if len(all) < len(seeds)/2 {
 		return nil, fmt.Errorf("%v compiles only %d of %d sources", c, len(all), len(seeds))
 	}
 	return all, nil
@@ -225,8 +225,8 @@ func TestCorpusCompiled(t *testing.T) {
 func TestSameSource(t *testing.T) {
 	var all strings.Builder
 	for seed := range uint64(200) {
-		text := Source(seed, 21)
-		if text != Source(seed, 21) {
+		text := Source(seed, 21, true)
+		if text != Source(seed, 21, true) {
 			t.Errorf("seed %d makes two sources", seed)
 		}
 		all.WriteString(text)
@@ -238,7 +238,7 @@ func TestSameSource(t *testing.T) {
 			t.Errorf("no source has %q", part)
 		}
 	}
-	if old := Source(1, 8); slices.ContainsFunc([]string{"record ", "sealed ", "yield "},
+	if old := Source(1, 8, true); slices.ContainsFunc([]string{"record ", "sealed ", "yield "},
 		func(part string) bool { return strings.Contains(old, part) }) {
 		t.Error("a source for Java 8 has later syntax")
 	}

@@ -20,7 +20,7 @@ func (p *sourceProgram) statement(depth int) {
 		kinds = append(kinds, p.branch, p.branch, p.loop, p.loop, p.choice, p.choice, p.attempt, p.attempt, p.doors, p.lock,
 			p.classes, p.branch, p.labelled)
 	}
-	if p.release >= 14 {
+	if p.release >= 14 && p.guards {
 		kinds = append(kinds, p.guarded)
 	}
 	kinds[p.IntN(len(kinds))](depth)
