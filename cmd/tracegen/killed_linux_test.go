@@ -33,7 +33,7 @@ type outputSet struct {
 // outputStep is a command that writes outputs.
 type outputStep struct {
 	name    string
-	cached  bool     // whether it takes --cache
+	parts   bool     // whether it works on scan files or a slice; it takes no --cache then
 	options []string // of both runs, with the directory of the outputs as OUT
 	runs    [2][]string
 	inputs  []string
@@ -45,7 +45,7 @@ var inputsOfSteps = []string{"in/a.jar", "in/b.jar", "in/classes"}
 
 // instrumentStep is instrument with all that it can write.
 var instrumentStep = outputStep{
-	name: "instrument", cached: true,
+	name: "instrument",
 	options: []string{"instrument", "-o", "OUT/", "--mapping", "lists/map.txt", "--lines", "lists/lines.tsv", "--report",
 		"lists/report.json", "--skipped", "OUT/skipped.tsv", "--digest", "lists/digest", "--verify", "equivalence"},
 	runs: [2][]string{{"--runtime-external"}, {"--runtime-class", "a.Beat", "--runtime-external", "--exits", "exact",
@@ -56,7 +56,7 @@ var instrumentStep = outputStep{
 
 // outputSteps are all of them: the second and the third do the work of the first in parts.
 var outputSteps = []outputStep{instrumentStep, {
-	name: "assign",
+	name: "assign", parts: true,
 	options: []string{"assign", "--slices", "OUT", "-o", "lists/map.txt", "--lines", "lists/lines.tsv", "--report",
 		"lists/report.json", "--skipped", "OUT/skipped.tsv", "--digest", "lists/digest", "--runtime-external"},
 	runs:   [2][]string{{"--id-order", "hash"}, {"--id-order", "compact"}},
@@ -64,7 +64,7 @@ var outputSteps = []outputStep{instrumentStep, {
 	differ: []string{"out/a.slice", "out/b.slice", "out/classes.slice", "lists/map.txt", "lists/lines.tsv",
 		"lists/digest"},
 }, {
-	name:    "instrument --slice",
+	name: "instrument --slice", parts: true,
 	options: []string{"instrument", "-o", "OUT/", "--verify", "equivalence"},
 	runs:    [2][]string{{"--slice", "parts/hash/all.slice"}, {"--slice", "parts/compact/all.slice"}},
 	inputs:  inputsOfSteps, broken: "in/../broken.jar",
@@ -98,7 +98,7 @@ func newOutputSet(t *testing.T, step outputStep) *outputSet {
 			t.Fatal(err)
 		}
 	}
-	if step.name != instrumentStep.name {
+	if step.parts {
 		s.makeParts(t)
 	}
 	for kind := range s.want {
@@ -256,7 +256,7 @@ func TestKilledRuns(t *testing.T) {
 	for _, step := range outputSteps {
 		t.Run(step.name, func(t *testing.T) {
 			kills := kills
-			if step.name != instrumentStep.name { // they share what writes outputs
+			if step.parts { // what writes outputs is the same
 				kills = max(8, kills/4)
 			}
 			newOutputSet(t, step).killRuns(t, kills)
@@ -274,7 +274,7 @@ func (s *outputSet) killRuns(t *testing.T, kills int) {
 		}
 		before, _ := s.which(s.outputs(t))
 		var more []string
-		if s.step.cached && n%4 == 3 {
+		if !s.step.parts && n%4 == 3 {
 			more = []string{"--cache", "kept"}
 			cached++
 		}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"sync/atomic"
 )
 
 // Process is what [Run] needs to start a program.
@@ -50,13 +49,13 @@ func Run(p Process) (End, error) {
 		signal.Stop(signals)
 		return End{}, fmt.Errorf("cannot start the program: %w", err)
 	}
-	var interrupted atomic.Bool
+	interrupted := false
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
 		for s := range signals {
 			if stops(s) {
-				interrupted.Store(true)
+				interrupted = true
 			}
 			passOn(cmd.Process, s)
 		}
@@ -66,7 +65,7 @@ func Run(p Process) (End, error) {
 	signal.Stop(signals)
 	close(signals)
 	<-watched
-	end := End{Code: cmd.ProcessState.ExitCode(), Interrupted: interrupted.Load()}
+	end := End{Code: cmd.ProcessState.ExitCode(), Interrupted: interrupted}
 	if number, name := signalOf(cmd.ProcessState); number > 0 {
 		end.Code, end.Signal = 128+number, name
 	}

@@ -63,13 +63,14 @@ func (d *Draft) warnLeftOut() {
 	}
 	warn := func(list []LeftOut, one, many string) {
 		what := many
-		if len(list) == 1 {
+		switch len(list) {
+		case 0:
+			return
+		case 1:
 			what = one
 		}
-		if len(list) > 0 {
-			d.warn("%s!%s: left out, as %s has an entry of that name; left out in all: %d %s (--report lists them)",
-				list[0].Input, list[0].Entry, list[0].First, len(list), what)
-		}
+		d.warn("%s!%s: left out, as %s has an entry of that name; left out in all: %d %s (--report lists them)",
+			list[0].Input, list[0].Entry, list[0].First, len(list), what)
 	}
 	if !d.options.Android {
 		const reason = ", as a jar is one module"
@@ -79,13 +80,13 @@ func (d *Draft) warnLeftOut() {
 	warn(others, "file that is not a class", "files that are not classes")
 }
 
-// drop leaves out an entry.
+// drop leaves out an entry, and what is in it if it is an archive.
 func (d *Draft) drop(e *input.Entry, winner *input.Container) {
 	if d.dropped == nil {
 		d.dropped = make(map[*input.Entry]bool)
 	}
 	d.dropped[e] = true
-	if e.Nested != nil { // its classes are left out with it
+	if e.Nested != nil {
 		for i := range e.Nested.Entries {
 			d.drop(&e.Nested.Entries[i], winner)
 		}

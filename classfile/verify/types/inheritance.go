@@ -146,7 +146,7 @@ func (k *checker) checkLoads(other *ClassInfo) {
 		fails("a class, as "+other.Name+" extends it", "an interface")
 	case implements && !k.isInterface():
 		fails("an interface, as "+other.Name+" implements it", "a class")
-	default:
+	case extends || other.Super != objectName: // most classes extend Object, and need no look at their methods
 		methods := k.class.Methods()
 		for i := range methods {
 			if m := &methods[i]; k.isOverridden(m, other) {
@@ -156,22 +156,8 @@ func (k *checker) checkLoads(other *ClassInfo) {
 	}
 }
 
-// isOverridden reports whether m is a final method of the checked class that its subclass other overrides.
-func (k *checker) isOverridden(m *classfile.Member, other *ClassInfo) bool {
-	if m.AccessFlags&(classfile.AccFinal|classfile.AccStatic|classfile.AccPrivate) != classfile.AccFinal ||
-		m.Name == "<init>" {
-		return false
-	}
-	over := findMember(other.methods, m.Name, m.Descriptor)
-	if over == nil || over.flags&(classfile.AccPrivate|classfile.AccStatic) != 0 {
-		return false
-	}
-	return (m.AccessFlags&(classfile.AccPublic|classfile.AccProtected) != 0 ||
-		packageOf(other.Name) == packageOf(k.class.Name())) && k.extendedBy(other)
-}
-
-// extendedBy reports whether a class is known to be a subclass of the checked one, direct or not. A class that it does
-// not know does not become a finding of a strict class path: no instruction needs it.
+// extendedBy reports whether a class is known to be a subclass of the checked one, direct or not. It does not note
+// superclasses that are missing: no instruction needs them, so that they are no findings of a strict class path.
 func (k *checker) extendedBy(other *ClassInfo) bool {
 	for range maxSuperclasses {
 		switch {
@@ -183,4 +169,16 @@ func (k *checker) extendedBy(other *ClassInfo) bool {
 		other = k.hierarchy.Lookup(other.Super)
 	}
 	return false
+}
+
+// isOverridden reports whether m is a final method of the checked class that its subclass other overrides.
+func (k *checker) isOverridden(m *classfile.Member, other *ClassInfo) bool {
+	if m.AccessFlags&(classfile.AccFinal|classfile.AccStatic|classfile.AccPrivate) != classfile.AccFinal ||
+		m.Name == "<init>" {
+		return false
+	}
+	over := findMember(other.methods, m.Name, m.Descriptor)
+	return over != nil && over.flags&(classfile.AccPrivate|classfile.AccStatic) == 0 &&
+		(m.AccessFlags&(classfile.AccPublic|classfile.AccProtected) != 0 ||
+			packageOf(other.Name) == packageOf(k.class.Name())) && k.extendedBy(other) // last, as it looks up classes
 }

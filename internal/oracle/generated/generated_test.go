@@ -171,8 +171,8 @@ const runTimeout = 30 * time.Minute
 func run(ctx context.Context, j oracle.JDK, runner string, all []program) (failures []string, summary string,
 	err error) {
 	// HotSpot 17 crashes in print_NPE_cause0 on some of these classes, so that its messages are switched off. Its C1
-	// compiler, in 17 and 25, loses an ArrayIndexOutOfBoundsException of a load whose result is not used (source 811,
-	// method m1, without any call of ours), so that programs are interpreted.
+	// compiler, in 17 and 25, loses an ArrayIndexOutOfBoundsException of a load whose result is not used, without any
+	// call of ours (bench/runs/2026-11-23/generated.md), so that programs are interpreted.
 	ctx, cancel := context.WithTimeout(ctx, runTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, j.Tool("java"), "-Xverify:all", "-XX:-ShowCodeDetailsInExceptionMessages",

@@ -121,8 +121,9 @@ type body struct {
 	blocks []block
 	out    label
 	far    bool
-	// unbalanced says that a return leaves a monitor entered, so that it throws an IllegalMonitorStateException. Not
-	// every exception may leave the method so: with a handler for the exit, the line of its trace is another.
+	// unbalanced says that a return leaves a monitor entered, so that it throws an IllegalMonitorStateException. The
+	// monitor is entered just before: the JVM throws it in place of any exception that leaves the method with the
+	// monitor, and in the mode exact its line is then that of the handler.
 	unbalanced bool
 	level      int
 	filler     int

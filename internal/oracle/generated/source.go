@@ -35,10 +35,10 @@ type variable struct {
 var javaKinds = []string{"int", "int", "int", "int", "long", "long", "double", "float", "short", "char", "String",
 	"String", "boolean", "int[]", "Object"}
 
-// Source returns the source of a Java program that depends on the arguments only: class s.S with the seed
-// behind it, with a method m0 as the programs of [Class] have it. It compiles with javac for that release of Java, 8 or
-// later, and with ECJ if guarded is false: no switch expression has a try statement then. For those, ECJ 3.40 breaks
-// off with an internal error, or writes classes that HotSpot refuses.
+// Source returns the source of a Java program that depends on the arguments only: class s.S with the seed behind it,
+// with a method m0 as the programs of [Class] have it. It compiles with javac for that release of Java, 8 or later, and
+// with ECJ if guarded is false: no switch expression has a try statement then. For those, ECJ 3.40 breaks off with an
+// internal error, or writes classes that HotSpot refuses.
 //
 // It has loops with labels, each kind of switch, try with resources and finally that returns, locks, lambdas, method
 // references, local, inner and anonymous classes with what they capture, default methods, bridges, enums with bodies,

@@ -110,14 +110,19 @@ func (b *body) longs() {
 		b.arithmetic()
 		return
 	}
-	b.local("lload", 2, b.long)
-	b.local("iload", 1, b.x)
-	b.op("i2l", 1)
-	b.op("ladd", -2)
-	b.op("dup2", 2)
-	b.local("lstore", -2, b.long)
+	b.combine("l", b.long, "ladd")
 	b.op("l2i", -1)
 	b.local("istore", -1, b.x)
+}
+
+// combine stores a local of two words, l or d, combined with x, and pushes the result.
+func (b *body) combine(kind string, slot int, operation string) {
+	b.local(kind+"load", 2, slot)
+	b.local("iload", 1, b.x)
+	b.op("i2"+kind, 1)
+	b.op(operation, -2)
+	b.op("dup2", 2)
+	b.local(kind+"store", -2, slot)
 }
 
 // monitor has the handlers that javac writes for synchronized, one of which covers itself.
@@ -207,12 +212,7 @@ func (b *body) doubles() {
 		b.longs()
 		return
 	}
-	b.local("dload", 2, b.double)
-	b.local("iload", 1, b.x)
-	b.op("i2d", 1)
-	b.op([]string{"dadd", "dmul", "dsub", "drem", "ddiv"}[b.IntN(5)], -2)
-	b.op("dup2", 2)
-	b.local("dstore", -2, b.double)
+	b.combine("d", b.double, []string{"dadd", "dmul", "dsub", "drem", "ddiv"}[b.IntN(5)])
 	switch b.IntN(3) {
 	case 0:
 		b.op("d2i", -1)

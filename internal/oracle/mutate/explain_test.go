@@ -176,4 +176,10 @@ func TestExplanationsAreNarrow(t *testing.T) {
 			t.Errorf("%v: %q, want %q", test.verdict, rule, test.rule)
 		}
 	}
+	own := disagreement{maxMajor: 61,
+		variant: oracle.Variant{Class: "a/B", Data: []byte("\xca\xfe\xba\xbe\x00\x00\x00\x2f <clinit>")},
+		verdict: failed("VerifyError", "(class: a/B, method: <clinit> signature: ()V) Illegal type in constant pool")}
+	if rule, explained := explain(own); explained {
+		t.Errorf("a <clinit> of the mutant itself: %q", rule)
+	}
 }
