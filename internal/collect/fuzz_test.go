@@ -121,3 +121,59 @@ func FuzzKey(f *testing.F) {
 		}
 	})
 }
+
+// FuzzBody sends any body: the answer is never an error of the server, and nothing of a refused body is stored.
+func FuzzBody(f *testing.F) {
+	good := line("aa-s1-0", "com.a", "ab")
+	f.Add(packed(good), true)
+	f.Add([]byte(good+"\n"+good), false)
+	f.Add(append(packed(good), 0), true)
+	s := openStore(f, f.TempDir(), Options{})
+	h := NewServer(s, testOptions)
+	f.Fuzz(func(t *testing.T, body []byte, compressed bool) {
+		encoding := "identity"
+		if compressed {
+			encoding = "gzip"
+		}
+		if status, answer := post(h, body, "Content-Encoding", encoding); status != 200 && status != 400 && status != 413 {
+			t.Errorf("%d %s", status, answer)
+		}
+		if left := h.bodies.left.Load(); left != bodyBudget {
+			t.Errorf("%d bytes of the budget were not put back", bodyBudget-left)
+		}
+	})
+}
+
+// FuzzPath sends a recording under any path and header: nothing appears outside of its place.
+func FuzzPath(f *testing.F) {
+	f.Add("ab12", "1", "com.a", "ab")
+	f.Add("../x", "1", "..", "/")
+	f.Add("ab", "01", "a\x00b", strings.Repeat("a", 300))
+	f.Fuzz(func(t *testing.T, recording, part, app, digest string) {
+		n, err := parsePart(part)
+		p := Part{Package: app, Mapping: digest, Recording: recording, Number: n}
+		if err != nil || p.check() != nil {
+			return
+		}
+		file := p.file()
+		if filepath.ToSlash(filepath.Clean(file)) != file || !filepath.IsLocal(file) || strings.Count(file, "/") != 3 ||
+			len(file) > 400 || strings.ContainsAny(file, "\x00\\:=") {
+			t.Errorf("%q", file)
+		}
+		dir := partition{app, digest, "2026-11-22"}.dir()
+		if filepath.ToSlash(filepath.Clean(dir)) != dir || strings.Count(dir, "/") != 3 {
+			t.Errorf("%q", dir)
+		}
+	})
+}
+
+// FuzzConfig reads any text of properties: what is accepted has a package and numbers.
+func FuzzConfig(f *testing.F) {
+	f.Add([]byte("package = com.a\nserial: 7\nexpires=1\n"))
+	f.Add([]byte("a\\\n=\\u0041\\\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if app, err := checkConfig(text); err == nil && !stallreport.IsPackage(app) {
+			t.Errorf("%q", app)
+		}
+	})
+}
