@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 )
 
 // Archive is an open zip container. It never changes and may be used by several goroutines.
@@ -24,6 +25,8 @@ type Archive struct {
 	prefix    int64  // number of bytes before the first local header
 	comment   []byte // archive comment
 	tail      []byte // bytes behind the end record
+
+	readAlone atomic.Uint32 // calls of Entry.Release
 }
 
 // Entry is one entry of an Archive, as its central record describes it. It belongs to its Archive; it must not be
@@ -108,9 +111,16 @@ func (a *Archive) Release(from, to int64) {
 // around a page that is accessed.
 const releaseUnit = 64 << 10
 
-// Release calls [Archive.Release] for e and for the bytes around it, which the system has also read into memory. It
-// is for an entry that was read out of order.
-func (e *Entry) Release() { e.archive.Release(e.head-releaseUnit, e.end+releaseUnit) }
+// Release notes that e was read out of order, and every so often releases the whole archive. A single entry is not worth
+// it: the system call interrupts all other threads, which takes longer than to read a class.
+func (e *Entry) Release() {
+	if a := e.archive; a.readAlone.Add(1)%readsPerRelease == 0 {
+		a.Release(0, a.Size())
+	}
+}
+
+// readsPerRelease bounds what such entries leave in memory: around each, the system may have read releaseUnit bytes.
+const readsPerRelease = 256
 
 // Name returns the name the Archive was opened with.
 func (a *Archive) Name() string { return a.name }

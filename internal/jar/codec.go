@@ -247,10 +247,7 @@ func (c *Codec) Compress(data []byte, level Level) (Packed, error) {
 		p.Data, p.Method = data, Stored
 		return p, nil
 	}
-	out, _ := c.buffers.Get().(*buffer)
-	if out == nil {
-		out = &buffer{b: make([]byte, 0, len(data)/2+64)}
-	}
+	out := c.buffer(len(data)/2 + 64)
 	z, _ := c.deflaters[level].Get().(*flate.Writer)
 	if z == nil {
 		var err error
@@ -269,6 +266,24 @@ func (c *Codec) Compress(data []byte, level Level) (Packed, error) {
 	c.deflaters[level].Put(z)
 	p.Data, p.Method, p.buffer = out.b, Deflated, out
 	return p, nil
+}
+
+// Keep returns p with data that is memory of the Codec: what Compress has made it of may change then.
+func (c *Codec) Keep(p Packed) Packed {
+	if p.buffer == nil {
+		p.buffer = c.buffer(len(p.Data))
+		p.buffer.b = append(p.buffer.b, p.Data...)
+		p.Data = p.buffer.b
+	}
+	return p
+}
+
+// buffer returns an empty buffer; a new one has room for size bytes.
+func (c *Codec) buffer(size int) *buffer {
+	if b, ok := c.buffers.Get().(*buffer); ok {
+		return b
+	}
+	return &buffer{b: make([]byte, 0, size)}
 }
 
 // Recycle returns the memory of p to the Codec, which must have made p. P must not be used afterwards.

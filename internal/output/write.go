@@ -106,11 +106,8 @@ func (w *Writer) fill(r *rewrite.Rewriter, s *slot) {
 		s.data = bytes.Clone(data)
 		return
 	}
-	level := s.entry.Zip.Level(w.options.Level)
-	if level == jar.LevelStore {
-		data = bytes.Clone(data) // there is nothing else that would keep it
-	}
-	s.packed, s.err = w.codec.Compress(data, level)
+	packed, err := w.codec.Compress(data, s.entry.Zip.Level(w.options.Level))
+	s.packed, s.err = w.codec.Keep(packed), err // the next class uses the memory of data
 }
 
 // Write writes one output to the stage, and what is in it to the copy. If the record has failures, the output is worth

@@ -159,8 +159,10 @@ func Original(c *classfile.Class, runtimeClass string) (*classfile.Class, error)
 func (s *Scanner) keep(name string) string {
 	kept, known := s.names[name]
 	if !known {
-		if s.names == nil || len(s.names) == namesKept {
+		if s.names == nil {
 			s.names = make(map[string]string)
+		} else if len(s.names) == namesKept {
+			clear(s.names)
 		}
 		kept = strings.Clone(name)
 		s.names[kept] = kept
