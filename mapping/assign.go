@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tracegen/tracegen/internal/contract"
 )
@@ -110,8 +111,9 @@ func AssignEach(methods iter.Seq2[Method, uint64], o Options) (*Mapping, []uint3
 	// Every key is there once, as keepIDs removed the others; the index can be made when it is first used.
 	m := &Mapping{table: t, inTable: len(living), living: len(living), records: retired,
 		runtime: cmp.Or(o.Runtime, contract.RuntimeClass), focus: focus, fingerprints: fingerprints}
-	m.digest = m.computeDigest()
+	m.digest = sync.OnceValue(m.computeDigest)
 	m.findMessages(o.Messages)
+	go m.digest() // while the classes are written
 	return m, ids, nil
 }
 

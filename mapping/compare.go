@@ -66,7 +66,7 @@ func (c *Comparison) Equal() bool {
 // Compare returns how two mappings differ. Methods are matched by class, name and descriptor. A mapping of Matrix
 // without descriptors therefore has no methods in common with one that has them.
 func Compare(old, new *Mapping) *Comparison {
-	c := &Comparison{Runtime: old.runtime != new.runtime, Digest: old.digest != new.digest}
+	c := &Comparison{Runtime: old.runtime != new.runtime, Digest: old.Digest() != new.Digest()}
 	var buf, otherBuf []byte
 	for i := range old.size() {
 		key := old.key(i, &buf)

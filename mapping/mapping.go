@@ -136,7 +136,7 @@ type Mapping struct {
 
 	indexed      sync.Once // guards index if the mapping was assigned; most such mappings are only written
 	index        index
-	digest       string
+	digest       func() string
 	runtime      string
 	focus        []Focus
 	messages     []uint32          // ascending; see Messages
@@ -154,7 +154,8 @@ func newMapping(records []record, living int) (m *Mapping, first, second int) {
 	go func() { done <- m.computeDigest() }()
 	var x index
 	x, first, second = newIndex(m)
-	m.digest = <-done
+	digest := <-done
+	m.digest = func() string { return digest }
 	if second >= 0 {
 		return nil, first, second
 	}
@@ -296,7 +297,7 @@ func (m *Mapping) Kept(base *Mapping) int {
 
 // Digest returns the digest of the mapping: 16 lower-case hexadecimal digits. It is written into the runtime, and
 // every recording contains it.
-func (m *Mapping) Digest() string { return m.digest }
+func (m *Mapping) Digest() string { return m.digest() }
 
 // Runtime returns the runtime class that the methods call, in internal form.
 func (m *Mapping) Runtime() string { return m.runtime }

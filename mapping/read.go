@@ -499,10 +499,10 @@ func (p *parser) build() (*Mapping, error) {
 		return nil, p.errorAt(int(b), "%s has an ID on line %d already; a method has one ID: restore the file from "+
 			"the build that wrote it", key, a)
 	}
-	if p.ownFormat && m.digest != p.digest {
+	if p.ownFormat && m.Digest() != p.digest {
 		return nil, p.errorAt(p.digestLine, "damaged: the header says digest %s, the method lines have %s; lines "+
 			"were lost or changed: restore the file from the build that wrote it",
-			strconv.Quote(clip(p.digest)), m.digest)
+			strconv.Quote(clip(p.digest)), m.Digest())
 	}
 	focus, err := sortFocus(p.focus)
 	if err != nil {

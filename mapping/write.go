@@ -31,7 +31,7 @@ func (m *Mapping) WriteTo(w io.Writer) (int64, error) {
 	count := &countingWriter{w: w}
 	b := bufio.NewWriterSize(count, 256<<10)
 	b.WriteString(versionPrefix + "1\n")
-	b.WriteString(digestPrefix + m.digest + "\n")
+	b.WriteString(digestPrefix + m.Digest() + "\n")
 	b.WriteString(runtimePrefix + Text(m.runtime) + "\n")
 	b.WriteString(countsPrefix + m.counts() + "\n")
 	for i := range m.living {
@@ -111,7 +111,7 @@ func (m *Mapping) WriteLines(w io.Writer, lines []SourceLine) error {
 	})
 	lines = slices.CompactFunc(lines, func(a, b SourceLine) bool { return a.ID == b.ID })
 	b := bufio.NewWriterSize(w, 64<<10)
-	b.WriteString(linesHeader + "\n" + digestPrefix + m.digest + "\n")
+	b.WriteString(linesHeader + "\n" + digestPrefix + m.Digest() + "\n")
 	for _, l := range lines {
 		fmt.Fprintf(b, "%d\t%s\t%d\n", l.ID, appendSource(nil, l.Source), l.First)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -44,20 +45,21 @@ type Scanner struct {
 	methods []Method         // those with code
 	bodies  []classfile.Code // of those that may be traced
 
-	names map[string]string
+	names [namesKept]string // by the hash of the name
+	seed  maphash.Seed
 	// decisions are few: most methods that are not traced are so for one of some reasons.
 	decisions map[filter.Decision]*filter.Decision
 }
 
 // namesKept and decisionsKept bound Scanner.names and Scanner.decisions.
 const (
-	namesKept     = 1 << 14
+	namesKept     = 1 << 13
 	decisionsKept = 1 << 10
 )
 
 // New returns a Scanner. Scanners of one run share the graph.
 func New(o Options, graph *Graph) *Scanner {
-	return &Scanner{options: o, graph: graph, injector: inject.New(o.Inject)}
+	return &Scanner{options: o, graph: graph, injector: inject.New(o.Inject), seed: maphash.MakeSeed()}
 }
 
 // Unreadable returns the facts about an entry whose bytes cannot be had: it is encrypted, compressed by a method that
@@ -157,17 +159,11 @@ func Original(c *classfile.Class, runtimeClass string) (*classfile.Class, error)
 
 // keep copies a name out of the class file. Most names and descriptors are those of many methods.
 func (s *Scanner) keep(name string) string {
-	kept, known := s.names[name]
-	if !known {
-		if s.names == nil {
-			s.names = make(map[string]string)
-		} else if len(s.names) == namesKept {
-			clear(s.names)
-		}
-		kept = strings.Clone(name)
-		s.names[kept] = kept
+	kept := &s.names[maphash.String(s.seed, name)%namesKept]
+	if *kept != name {
+		*kept = strings.Clone(name)
 	}
-	return kept
+	return *kept
 }
 
 // share returns one pointer for all methods with the same decision, nil for the zero one.
