@@ -75,6 +75,7 @@ type Parser struct {
 	members    []Member
 	attributes []Attribute
 	offsets    []uint32
+	tags       []Tag
 	interfaces []string
 }
 
@@ -111,10 +112,10 @@ func (p *Parser) Parse(data []byte) (*Class, error) {
 func (p *Parser) parse(c *Class) error {
 	data := c.data
 	var err error
-	if c.pool, err = parseConstantPool(data, 8, p.offsets); err != nil {
+	if c.pool, err = parseConstantPool(data, 8, p.offsets, p.tags); err != nil {
 		return err
 	}
-	p.offsets = c.pool.offsets
+	p.offsets, p.tags = c.pool.offsets, c.pool.tags
 	c.interfaces = p.interfaces[:0]
 	at, err := c.parseHeader(len(c.pool.data))
 	if err != nil {

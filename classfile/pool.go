@@ -63,6 +63,7 @@ func (t Tag) String() string {
 type ConstantPool struct {
 	data    []byte
 	offsets []uint32 // of each entry's tag in data; 0 for unusable indices
+	tags    []Tag    // likewise; they are there twice, because most look-ups need no more than the tag
 }
 
 // Len is constant_pool_count: one more than the greatest index.
@@ -70,10 +71,10 @@ func (p *ConstantPool) Len() int { return len(p.offsets) }
 
 // Tag returns the kind of entry i, and 0 for an unusable index.
 func (p *ConstantPool) Tag(i uint16) Tag {
-	if int(i) >= len(p.offsets) || p.offsets[i] == 0 {
+	if int(i) >= len(p.tags) {
 		return 0
 	}
-	return Tag(p.data[p.offsets[i]])
+	return p.tags[i]
 }
 
 // Offset returns the position of entry i's tag in the class file. If i is Len or more, it returns the end of the
@@ -213,8 +214,8 @@ func (p *ConstantPool) infoSize(t Tag, start int) int {
 }
 
 // parseConstantPool finds the entries of the pool that starts at offset start with its count. It uses the memory of
-// offsets again, which may be those of an earlier pool.
-func parseConstantPool(data []byte, start int, offsets []uint32) (ConstantPool, error) {
+// offsets and tags again, which may be those of an earlier pool.
+func parseConstantPool(data []byte, start int, offsets []uint32, tags []Tag) (ConstantPool, error) {
 	const path = "constant pool"
 	if start+2 > len(data) {
 		return ConstantPool{}, formatErrorf(len(data), path, "class file ends before its count")
@@ -227,8 +228,8 @@ func parseConstantPool(data []byte, start int, offsets []uint32) (ConstantPool, 
 		return ConstantPool{}, formatErrorf(start, path, "count %d does not fit a class file of %d bytes",
 			count, len(data))
 	}
-	offsets = reuse(offsets, count)
-	offsets[0] = 0
+	offsets, tags = reuse(offsets, count), reuse(tags, count)
+	offsets[0], tags[0] = 0, 0
 	for i := 1; i < count; i++ {
 		if at+3 > len(data) {
 			return ConstantPool{}, formatErrorf(len(data), path, "class file ends in entry %d of %d", i, count)
@@ -244,17 +245,17 @@ func parseConstantPool(data []byte, start int, offsets []uint32) (ConstantPool, 
 		if size > len(data)-at {
 			return ConstantPool{}, formatErrorf(at, path, "%v at index %d of %d bytes runs past the end", tag, i, size)
 		}
-		offsets[i] = uint32(at)
+		offsets[i], tags[i] = uint32(at), tag
 		at += size
 		if tag == TagLong || tag == TagDouble {
 			i++
 			if i == count {
 				return ConstantPool{}, formatErrorf(at, path, "%v at the last index %d has no second slot", tag, i-1)
 			}
-			offsets[i] = 0
+			offsets[i], tags[i] = 0, 0
 		}
 	}
-	return ConstantPool{data: data[:at:at], offsets: offsets}, nil
+	return ConstantPool{data: data[:at:at], offsets: offsets, tags: tags}, nil
 }
 
 // PoolBuilder collects constants to append to a pool. Every method that adds a constant returns its index; once

@@ -39,22 +39,21 @@ func (k *checker) referenceAssignable(from, to vtype, protected bool) bool {
 // classAssignable is assignable for a class or interface to that is not Object. Every object is assignable to an
 // interface; whether it implements the interface is checked when a method is called.
 func (k *checker) classAssignable(from, to vtype, protected bool) bool {
-	key := uint64(from)<<32 | uint64(to)
-	if protected {
-		key |= 1 << 63
-	}
+	question := memoSlot{round: k.round, from: from, to: to, protected: protected}
 	slot := &k.memo[(from*31+to)%memoSize]
-	if slot.key == key {
+	if question.assignable = slot.assignable; *slot == question {
 		return slot.assignable
 	}
-	yes := k.decideClassAssignable(from, to, protected)
-	*slot = memoSlot{key, yes}
-	return yes
+	question.assignable = k.decideClassAssignable(from, to, protected)
+	*slot = question
+	return question.assignable
 }
 
-// memoSlot keeps one answer of classAssignable. Key 0 stands for no answer, because no reference type is 0.
+// memoSlot keeps one answer of classAssignable. It holds for the class of that round (see names).
 type memoSlot struct {
-	key        uint64
+	round      uint32
+	from, to   vtype
+	protected  bool
 	assignable bool
 }
 

@@ -1,6 +1,7 @@
 package types
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -217,15 +218,20 @@ func (k *checker) checkInnerClasses(a *classfile.Attribute) {
 		k.finding(ruleAttribute, "InnerClasses as long as its count says", fmt.Sprint(len(info)))
 		return
 	}
-	seen := map[string]bool{}
-	for b := info[2 : 2+row*int(u2(info))]; len(b) > 0; b = b[row:] {
+	const few = 16 // rows that are compared with each other, which needs no memory
+	rows := info[2 : 2+row*int(u2(info))]
+	var seen map[string]bool
+	if len(rows) > few*row {
+		seen = make(map[string]bool, len(rows)/row)
+	}
+	for b := rows; len(b) > 0; b = b[row:] {
 		inner, outer, name, flags := u2(b), u2(b[2:]), u2(b[4:]), u2(b[6:])
 		if k.pool.Tag(inner) != classfile.TagClass || outer != 0 && k.pool.Tag(outer) != classfile.TagClass ||
 			name != 0 && k.pool.Tag(name) != classfile.TagUtf8 {
 			k.finding(ruleAttribute, "classes and a name in InnerClasses", "other constants")
 			return
 		}
-		if name, err := k.pool.ClassName(outer); err == nil && name[0] == '[' {
+		if outer != 0 && k.name(k.constant(outer).class)[0] == '[' {
 			k.finding(ruleAttribute, "an outer class", "an array")
 		}
 		if inner == outer {
@@ -239,10 +245,17 @@ func (k *checker) checkInnerClasses(a *classfile.Attribute) {
 			flags |= classfile.AccAbstract
 		}
 		k.checkClassFlags("an inner class", flags)
-		if k.major >= majorJava5 && seen[string(b[:row])] {
+		twice := seen[string(b[:row])]
+		if seen != nil {
+			seen[string(b[:row])] = true
+		} else {
+			for before := rows[:len(rows)-len(b)]; len(before) > 0; before = before[row:] {
+				twice = twice || bytes.Equal(before[:row], b[:row])
+			}
+		}
+		if twice && k.major >= majorJava5 {
 			k.finding(ruleAttribute, "no row of InnerClasses twice", "one")
 		}
-		seen[string(b[:row])] = true
 	}
 }
 

@@ -82,14 +82,16 @@ type checker struct {
 	wantNotes bool // Checker.Notes
 	slow      bool // no quick path
 
-	self             *ClassInfo // the checked class
+	self             *ClassInfo   // the checked class
+	selfMemory       *ClassInfo   // of self
+	finals           []*ClassInfo // see checkOverrides
 	thisType, object vtype
 	throwable        vtype
 	unknown          map[string]bool            // the classes that the hierarchy does not have
-	supers           map[string]bool            // the superclasses of self, nil until needed
-	supersKnown      bool                       // whether supers has all of them
+	supersNoted      bool                       // whether the superclasses of self are marked as isSuper
+	supersKnown      bool                       // whether all of them are
 	recent           *[recentClasses]*ClassInfo // answers of the hierarchy, by the hash of the name
-	memo             [memoSize]memoSlot         // answers about assignability
+	memo             *[memoSize]memoSlot        // answers about assignability
 	loaded           [loadedTypes]vtype         // see loadedType; 0 until needed
 	arena            []vtype                    // memory for the types in method descriptors
 	constants        []constant                 // by pool index; filled when needed
@@ -113,17 +115,20 @@ type checker struct {
 func (c *Checker) Check(class *classfile.Class) Result {
 	k, ok := c.idle.Get().(*checker)
 	if !ok {
-		k = &checker{unknown: map[string]bool{}, recent: new([recentClasses]*ClassInfo)}
+		k = &checker{unknown: map[string]bool{}, recent: new([recentClasses]*ClassInfo),
+			memo: new([memoSize]memoSlot), selfMemory: new(ClassInfo)}
 	}
 	defer func() {
 		k.forget()
 		c.idle.Put(k)
 	}()
-	k.names.reset()
+	if k.names.reset(); k.round == 1 {
+		clear(k.memo[:]) // it may have answers of a round of that number
+	}
 	k.class, k.pool, k.major = class, class.ConstantPool(), majorOf(class)
 	k.hierarchy, k.wantFrame, k.wantNotes, k.slow = c.Hierarchy, c.Frames, c.Notes, c.slow
-	k.constants = resize(k.constants, k.pool.Len())
-	k.object = k.of(objectName) // the first name, so that no type of a reference is 0
+	k.constants = slices.Grow(k.constants, k.pool.Len())[:k.pool.Len()] // all zero: see forget
+	k.object = k.of(objectName)                                         // the first name, so that no type of a reference is 0
 	var result Result
 	if class.AccessFlags()&classfile.AccModule != 0 && k.major >= majorModules {
 		k.checkModule()
@@ -131,7 +136,8 @@ func (c *Checker) Check(class *classfile.Class) Result {
 		return result
 	}
 	if k.checkPool() {
-		k.self = &ClassInfo{Name: class.Name(), Super: class.SuperName(), Interfaces: class.Interfaces(),
+		k.self = k.selfMemory
+		*k.self = ClassInfo{Name: class.Name(), Super: class.SuperName(), Interfaces: class.Interfaces(),
 			AccessFlags: class.AccessFlags()}
 		k.thisType = k.of(class.Name())
 		k.throwable = k.of("java/lang/Throwable")
@@ -161,6 +167,8 @@ func (k *checker) forget() {
 	clear(k.unknown)
 	clear(k.list)
 	clear(k.constants)
+	clear(k.finals)
+	*k.selfMemory = ClassInfo{}
 	for i := range k.bodies {
 		attributes := k.bodies[i].code.Attributes
 		clear(attributes)
@@ -174,18 +182,21 @@ func (k *checker) forget() {
 	}
 	k.body.reset(nil, nil, classfile.Code{})
 	*k = checker{
-		names:     k.names,
-		recent:    k.recent,
-		unknown:   k.unknown,
-		arena:     k.arena[:0],
-		constants: k.constants[:0],
-		uses:      k.uses[:0],
-		named:     k.named[:0],
-		dynamic:   k.dynamic[:0],
-		bodies:    k.bodies[:0],
-		variables: k.variables[:0],
-		typed:     k.typed[:0],
-		body:      k.body,
+		names:      k.names,
+		recent:     k.recent,
+		memo:       k.memo,
+		selfMemory: k.selfMemory,
+		finals:     k.finals[:0],
+		unknown:    k.unknown,
+		arena:      k.arena[:0],
+		constants:  k.constants[:0],
+		uses:       k.uses[:0],
+		named:      k.named[:0],
+		dynamic:    k.dynamic[:0],
+		bodies:     k.bodies[:0],
+		variables:  k.variables[:0],
+		typed:      k.typed[:0],
+		body:       k.body,
 	}
 }
 

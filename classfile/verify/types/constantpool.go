@@ -19,7 +19,9 @@ func (k *checker) checkPool() bool {
 		if tag == 0 {
 			continue
 		}
-		k.checkEntry(uint16(i), tag, raw)
+		if !k.fitsQuickly(tag, raw) {
+			k.checkEntry(uint16(i), tag, raw)
+		}
 		switch tag {
 		case classfile.TagDynamic, classfile.TagInvokeDynamic:
 			k.dynamic = append(k.dynamic, uint16(i))
@@ -39,6 +41,29 @@ func (k *checker) checkPool() bool {
 		}
 	}
 	return len(k.findings) == before
+}
+
+// poolRow says which kinds of entries the first two bytes of an entry, and the next two, refer to; 0 stands for none.
+type poolRow struct{ first, second classfile.Tag }
+
+// poolRows are those of the kinds that every version has, and that only refer to other entries.
+var poolRows = [classfile.TagPackage + 1]poolRow{
+	classfile.TagClass:              {first: classfile.TagUtf8},
+	classfile.TagString:             {first: classfile.TagUtf8},
+	classfile.TagFieldref:           {classfile.TagClass, classfile.TagNameAndType},
+	classfile.TagMethodref:          {classfile.TagClass, classfile.TagNameAndType},
+	classfile.TagInterfaceMethodref: {classfile.TagClass, classfile.TagNameAndType},
+	classfile.TagNameAndType:        {classfile.TagUtf8, classfile.TagUtf8},
+}
+
+// fitsQuickly is a quick test before checkEntry, which finds nothing if it returns true. raw is what follows the tag.
+func (k *checker) fitsQuickly(tag classfile.Tag, raw []byte) bool {
+	if tag == classfile.TagUtf8 {
+		return !hasZeroOrNonASCII(raw[2:])
+	}
+	row := &poolRows[tag]
+	return row.first != 0 && k.pool.Tag(u2(raw)) == row.first &&
+		(row.second == 0 || k.pool.Tag(u2(raw[2:])) == row.second)
 }
 
 // poolFinding adds a finding about entry i.
@@ -250,10 +275,14 @@ var byteUses = func() (uses [256]utf8Use) {
 // bytes at once: subtracting 1 from each of them sets the sign bit of one that is zero.
 func hasZeroOrNonASCII(text []byte) bool {
 	const ones, signs = 0x0101010101010101, 0x8080808080808080
-	for ; len(text) >= 8; text = text[8:] {
-		if eight := binary.LittleEndian.Uint64(text); (eight|(eight-ones))&signs != 0 {
-			return true
+	if n := len(text); n >= 8 {
+		for at := 0; at+8 < n; at += 8 {
+			if eight := binary.LittleEndian.Uint64(text[at:]); (eight|(eight-ones))&signs != 0 {
+				return true
+			}
 		}
+		eight := binary.LittleEndian.Uint64(text[n-8:]) // some of its bytes may have been tested before
+		return (eight|(eight-ones))&signs != 0
 	}
 	for _, c := range text {
 		if c == 0 || c >= 0x80 {

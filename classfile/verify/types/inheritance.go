@@ -85,14 +85,13 @@ func (k *checker) checkCycle() {
 
 // checkOverrides checks that the class overrides no final method (JVMS 4.10, 5.4.5).
 func (k *checker) checkOverrides() {
-	var with []*ClassInfo
 	k.walkSupers(k.self, func(_ string, info *ClassInfo) bool {
 		if info != nil && info.finalMethods {
-			with = append(with, info)
+			k.finals = append(k.finals, info)
 		}
 		return info == nil
 	})
-	if len(with) == 0 {
+	if len(k.finals) == 0 {
 		return
 	}
 	methods := k.class.Methods()
@@ -101,7 +100,7 @@ func (k *checker) checkOverrides() {
 		if k.methodFlags(m)&(classfile.AccPrivate|classfile.AccStatic) != 0 || m.Name == "<init>" {
 			continue
 		}
-		for _, info := range with {
+		for _, info := range k.finals {
 			if overridden := findMember(info.methods, m.Name, m.Descriptor); overridden != nil &&
 				k.overrides(info, overridden.flags) {
 				k.memberFinding(m, ruleSuper, "no final method to be overridden", "that of "+info.Name)

@@ -91,14 +91,14 @@ func (k *checker) isSubclass(from *ClassInfo, to string) bool {
 // inSupers reports whether the name is that of a superclass of the checked class. complete is false if some
 // superclasses are not known.
 func (k *checker) inSupers(name string) (found, complete bool) {
-	if k.supers == nil {
-		k.supers = map[string]bool{}
+	if !k.supersNoted {
+		k.supersNoted = true
 		k.supersKnown = k.walkSupers(k.self, func(name string, _ *ClassInfo) bool {
-			k.supers[name] = true
+			k.list[k.of(name).index()].isSuper = true
 			return false
 		})
 	}
-	return k.supers[name], k.supersKnown
+	return k.list[k.of(name).index()].isSuper, k.supersKnown
 }
 
 // isProtectedElsewhere reports whether a member is protected, declared in another package, and inherited by the checked

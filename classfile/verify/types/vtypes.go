@@ -79,6 +79,7 @@ type className struct {
 	name      string
 	component vtype // the component type of an array, 0 for a class
 	lookedUp  bool  // whether info is the answer of the hierarchy
+	isSuper   bool  // whether it is a superclass of the checked class, if these are noted
 	info      *ClassInfo
 }
 
