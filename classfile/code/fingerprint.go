@@ -1,7 +1,6 @@
 package code
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
@@ -25,27 +24,24 @@ import (
 //   - Frames and the tables for debuggers do not count, nor do max_stack and max_locals.
 //
 // Time and memory are linear in the length of the code and of the strings that it names.
-type Fingerprinter struct {
-	fingerprint fingerprint
-	sum         hash.Hash // nil before the first body
-}
+type Fingerprinter struct{ fingerprint fingerprint }
 
 // Fingerprint returns the fingerprint of the code of a method of class. It is 0 for code that cannot be decoded,
 // and for no other code.
 func (f *Fingerprinter) Fingerprint(class *classfile.Class, code *classfile.Code) uint64 {
 	p := &f.fingerprint
-	if f.sum == nil {
-		f.sum = sha256.New()
-		p.w = bufio.NewWriterSize(nil, 8*f.sum.BlockSize())
+	if p.sum == nil {
+		p.sum = sha256.New()
 	}
-	f.sum.Reset()
-	p.w.Reset(f.sum)
+	p.sum.Reset()
+	p.text = p.text[:0]
 	p.class, p.bytecode, p.ordinals, p.failed = class, code.Bytecode, p.ordinals[:0], false
 	for in, err := range Instructions(code.Bytecode) {
 		if err != nil {
 			return 0
 		}
 		p.instruction(in)
+		p.flush(flushed)
 	}
 	for entry := code.ExceptionTable; len(entry) >= 8; entry = entry[8:] {
 		for i := 0; i < 6; i += 2 {
@@ -54,22 +50,36 @@ func (f *Fingerprinter) Fingerprint(class *classfile.Class, code *classfile.Code
 		if caught := binary.BigEndian.Uint16(entry[6:]); caught != 0 {
 			p.constant(caught)
 		}
+		p.flush(flushed)
 	}
 	if p.failed {
 		return 0
 	}
-	p.w.Flush()
-	return max(1, binary.BigEndian.Uint64(f.sum.Sum(p.digest[:0])))
+	p.flush(0)
+	return max(1, binary.BigEndian.Uint64(p.sum.Sum(p.digest[:0])))
 }
 
 // fingerprint writes what is hashed: numbers of four bytes, and strings with their lengths before them.
 type fingerprint struct {
-	w        *bufio.Writer // into a hash, which never fails
+	sum      hash.Hash // nil before the first body
+	text     []byte    // what comes next in it
 	class    *classfile.Class
 	bytecode []byte
 	ordinals []uint32 // by position: the instruction's number from 1, 0 inside of one; empty until the first target
 	failed   bool
 	digest   [sha256.Size]byte
+}
+
+// flushed is the greatest length of text before it is hashed. An instruction may add long strings to it, a body more of
+// them than memory holds.
+const flushed = 4 << 10
+
+// flush hashes the text if it is longer than that.
+func (p *fingerprint) flush(longer int) {
+	if len(p.text) > longer {
+		p.sum.Write(p.text)
+		p.text = p.text[:0]
+	}
 }
 
 // number numbers the instructions, up to the first one that cannot be decoded.
@@ -88,12 +98,12 @@ func (p *fingerprint) number() {
 }
 
 func (p *fingerprint) u4(v uint32) {
-	p.w.Write(binary.BigEndian.AppendUint32(p.w.AvailableBuffer(), v))
+	p.text = binary.BigEndian.AppendUint32(p.text, v)
 }
 
-func (p *fingerprint) text(s string) {
+func (p *fingerprint) string(s string) {
 	p.u4(uint32(len(s)))
-	p.w.WriteString(s)
+	p.text = append(p.text, s...)
 }
 
 // className writes the name of a class, and "" for that of the class itself.
@@ -101,7 +111,7 @@ func (p *fingerprint) className(name string) {
 	if name == p.class.Name() {
 		name = ""
 	}
-	p.text(name)
+	p.string(name)
 }
 
 func (p *fingerprint) target(pc int) {
@@ -172,14 +182,14 @@ func (p *fingerprint) keys(in Instruction) {
 		switch {
 		case first:
 			at = offset + 4
-			p.w.Write(in.code[at : at+4]) // low, or npairs
+			p.text = append(p.text, in.code[at:at+4]...) // low, or npairs
 			first = false
 		case in.Op == Lookupswitch:
-			p.w.Write(in.code[offset-4 : offset])
+			p.text = append(p.text, in.code[offset-4:offset]...)
 		}
 	}
 	if in.Op == Tableswitch {
-		p.w.Write(in.code[at+4 : at+8]) // high
+		p.text = append(p.text, in.code[at+4:at+8]...) // high
 	}
 }
 
@@ -197,9 +207,9 @@ func (p *fingerprint) constant(i uint16) {
 	case classfile.TagString, classfile.TagMethodType:
 		var s string
 		s, err = pool.NamedBy(i, tag)
-		p.text(s)
+		p.string(s)
 	case classfile.TagInteger, classfile.TagFloat, classfile.TagLong, classfile.TagDouble:
-		p.w.Write(pool.Raw(i))
+		p.text = append(p.text, pool.Raw(i)...)
 	case classfile.TagMethodHandle:
 		raw := pool.Raw(i)
 		p.u4(uint32(raw[0]))
@@ -212,8 +222,8 @@ func (p *fingerprint) constant(i uint16) {
 		var ref classfile.Ref
 		ref, err = pool.Ref(i)
 		p.className(ref.Class)
-		p.text(ref.Name)
-		p.text(ref.Descriptor)
+		p.string(ref.Name)
+		p.string(ref.Descriptor)
 	}
 	p.failed = p.failed || err != nil
 }

@@ -44,6 +44,8 @@ type Scanner struct {
 	// Of the class that is scanned:
 	methods []Method         // those with code
 	bodies  []classfile.Code // of those that may be traced
+	// numbered says that all of its methods are mapping.Numbered.
+	numbered bool
 
 	names [namesKept]string // by the hash of the name
 	seed  maphash.Seed
@@ -209,6 +211,7 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 		facts.SourceFile = sourceFile(c)
 	}
 	s.methods, s.bodies = s.methods[:0], s.bodies[:0]
+	s.numbered = mapping.Numbered(mapping.Identity{Class: facts.Name})
 	pending := false
 	for i := range c.Methods() {
 		m := &c.Methods()[i]
@@ -253,8 +256,7 @@ func (s *Scanner) candidate(facts *Class, c *classfile.Class, m *classfile.Membe
 		s.methods[last].Line = uint16(FirstLine(body)) // from a u2
 	}
 	// What R8 has renamed may be numbered under its original name, which is not known yet.
-	if s.options.Renamed || mapping.Numbered(mapping.Identity{Class: facts.Name, Name: m.Name,
-		Descriptor: m.Descriptor}) {
+	if s.options.Renamed || s.numbered || mapping.Numbered(mapping.Identity{Name: m.Name}) {
 		facts.noteBody(last, s.prints.Fingerprint(c, &body))
 	}
 }
