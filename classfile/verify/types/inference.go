@@ -64,16 +64,17 @@ type joinState struct {
 func (m *method) infer() {
 	m.inferring = true
 	m.result = m.typeOf(m.member).result
-	f := inference{method: m, rets: map[int]int{}}
+	f := inference{method: m}
 	if f.prepare(); m.stopped {
 		return
 	}
-	initial := m.appendInitial(nil)
+	m.initial = m.appendInitial(m.initial[:0])
+	initial := m.initial
 	m.locals = resize(m.locals, max(int(m.code.MaxLocals), len(initial)))
 	start := f.state(0)
 	start.reached = true
 	f.mark(start)
-	start.locals = initial
+	start.locals = f.keep(initial) // merging changes it
 	start.facts.needsConstruct = m.methodFlags(m.member)&classfile.AccStatic == 0 && len(initial) > 0 &&
 		initial[0] == tUninitializedThis
 	for again := true; again && !m.stopped; {
@@ -103,7 +104,15 @@ func (f *inference) prepare() {
 	f.joins = resize(m.joins, len(m.starts))
 	m.joins = f.joins
 	f.joins[0] = 1
-	for in := range code.Instructions(m.code.Bytecode) {
+	bytecode := m.code.Bytecode
+	size := 0
+	for pc := 0; pc < len(bytecode); pc += size {
+		op := code.Op(bytecode[pc])
+		if size = op.Size(); size > 0 && f.prepareQuickly(op, pc) {
+			continue
+		}
+		in, _ := code.At(bytecode, pc) // prepare of the method has decoded it
+		size = in.Size
 		t := traitsOf(in)
 		if t&constrained == 0 {
 			continue
@@ -135,6 +144,28 @@ func (f *inference) prepare() {
 	f.numberStates()
 }
 
+// prepareQuickly does for one instruction what prepare does, or returns false if it is not sure that this finds no fault.
+func (f *inference) prepareQuickly(op code.Op, pc int) bool {
+	switch t := traits[op]; {
+	case op == code.Wide || op == code.Ret:
+	case t&constrained == 0:
+		return true
+	case t&local != 0:
+		f.pc = pc
+		return f.quickLocal(&quickRows[op])+1 < int(f.code.MaxLocals)
+	case op >= firstWithConstant && op <= lastWithConstant && op.Size() == sizeWithConstant:
+		const byInference = 1
+		return f.constant(u2(f.code.Bytecode[pc+1:])).allowed[byInference]>>(op-firstWithConstant)&1 != 0
+	case op.Operand() == code.OperandBranch && op != code.Jsr:
+		target := pc + int(int16(u2(f.code.Bytecode[pc+1:])))
+		if f.isStart(target) {
+			f.joins[target] = 1
+			return true
+		}
+	}
+	return false
+}
+
 // prepareHandlers keeps states for the handlers, and leaves out handlers that cannot be entered or about which there is
 // a finding.
 func (f *inference) prepareHandlers() {
@@ -156,7 +187,8 @@ func (f *inference) prepareHandlers() {
 		}
 		f.joins[h.pc] = 1
 	}
-	f.merged = make([]mergedState, len(m.handlers))
+	m.merged = resize(m.merged, len(m.handlers))
+	f.merged = m.merged
 }
 
 // numberStates makes a state for each position that prepare found, in the order of the code.
@@ -171,7 +203,8 @@ func (f *inference) numberStates() {
 		}
 	}
 	f.method.states = f.states
-	f.pending = make([]uint64, n/64+1)
+	f.method.pending = resize(f.method.pending, int(n/64)+1)
+	f.pending = f.method.pending
 }
 
 // state returns the state that is kept for a position, nil if none is.
@@ -200,8 +233,15 @@ func (f *inference) run(s *joinState) {
 			return
 		}
 		f.mergeHandlers()
-		if quick := !m.failed() && !m.slow && len(f.now.subroutines) == 0 && m.stepQuickly(op); !quick &&
-			!f.stepFully() {
+		quick := !m.failed() && !m.slow && len(f.now.subroutines) == 0
+		switch {
+		case quick && m.stepQuicklyByInference(op):
+		case quick && m.branchQuickly(op):
+			f.mergeInto(pc+int(int16(u2(m.code.Bytecode[pc+1:]))), m.locals[:m.used], m.stack, &f.now)
+			if m.failed() || op == code.Goto {
+				return
+			}
+		case !f.stepFully():
 			return
 		}
 		if pc += size; pc >= len(f.joins) {

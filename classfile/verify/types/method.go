@@ -24,9 +24,11 @@ type method struct {
 	pc      int     // the position of the current instruction
 
 	// Memory of inference: see the fields of the same names there.
-	joins  []int32
-	states []joinState
-	words  []vtype // the types of states
+	joins   []int32
+	states  []joinState
+	pending []uint64
+	merged  []mergedState
+	words   []vtype // the types of states
 
 	frameWords []vtype // memory for the types of frames
 
@@ -57,6 +59,8 @@ func (m *method) reset(k *checker, member *classfile.Member, body classfile.Code
 		initial:   m.initial[:0],
 		joins:     m.joins[:0],
 		states:    m.states[:0],
+		pending:   m.pending[:0],
+		merged:    m.merged[:0],
 		words:     m.words[:0],
 
 		frameWords: m.frameWords[:0],

@@ -230,9 +230,62 @@ func (m *method) stepQuicklyByFrames(op code.Op) (done, flows bool) {
 	return m.constantQuickly(op), true
 }
 
-// compareQuickly applies a conditional branch that pops that many references.
-func (m *method) compareQuickly(references int) bool {
-	base := len(m.stack) - references
+// stepQuicklyByInference is stepQuickly for inference, without branches. What [method.checkConstraints] checks has been
+// checked for all instructions.
+func (m *method) stepQuicklyByInference(op code.Op) bool {
+	switch kind := quickRows[op].kind; {
+	case kind == quickBranch:
+		return false
+	case kind != notQuick:
+		return m.stepQuickly(op)
+	case op == code.Ldc:
+		return m.loadConstant(uint16(m.code.Bytecode[m.pc+1]), oldKinds|classKind|newKinds)
+	case op == code.LdcW:
+		return m.loadConstant(u2(m.code.Bytecode[m.pc+1:]), oldKinds|classKind|newKinds)
+	case op == code.Ldc2W:
+		return m.loadConstant(u2(m.code.Bytecode[m.pc+1:]), wideKinds)
+	case op >= code.Getstatic && op <= code.Putfield:
+		return m.fieldQuickly(op, m.constant(u2(m.code.Bytecode[m.pc+1:])))
+	case op >= code.Invokevirtual && op <= code.Invokedynamic:
+		c := m.constant(u2(m.code.Bytecode[m.pc+1:]))
+		return c.name[0] != '<' && m.callQuickly(op, c)
+	case op == code.Checkcast:
+		return m.castQuickly(m.constant(u2(m.code.Bytecode[m.pc+1:])).class)
+	case op == code.Instanceof:
+		return m.castQuickly(tInt)
+	}
+	return false
+}
+
+// castQuickly replaces a reference on top of the stack.
+func (m *method) castQuickly(t vtype) bool {
+	top := len(m.stack) - 1
+	if top < 0 || !m.stack[top].isReference() {
+		return false
+	}
+	m.stack[top] = t
+	return true
+}
+
+// branchQuickly applies a conditional branch or a goto, and leaves it to the caller to follow it.
+func (m *method) branchQuickly(op code.Op) bool {
+	row := &quickRows[op]
+	if row.kind == quickBranch {
+		return m.popAndPush(row)
+	}
+	references := 0
+	switch op {
+	case code.Ifnull, code.Ifnonnull:
+		references = 1
+	case code.IfAcmpeq, code.IfAcmpne:
+		references = 2
+	}
+	return references > 0 && m.popReferences(references)
+}
+
+// popReferences pops that many references.
+func (m *method) popReferences(n int) bool {
+	base := len(m.stack) - n
 	if base < 0 {
 		return false
 	}
@@ -242,6 +295,14 @@ func (m *method) compareQuickly(references int) bool {
 		}
 	}
 	m.stack = m.stack[:base]
+	return true
+}
+
+// compareQuickly applies a conditional branch that pops that many references.
+func (m *method) compareQuickly(references int) bool {
+	if !m.popReferences(references) {
+		return false
+	}
 	m.matchTarget(m.pc + int(int16(u2(m.code.Bytecode[m.pc+1:]))))
 	return true
 }
@@ -404,15 +465,10 @@ func (m *method) constantQuickly(op code.Op) bool {
 		}
 		m.stack[top] = m.arrayWith(c.class)
 		return true
-	case code.Checkcast, code.Instanceof:
-		top := len(m.stack) - 1
-		if top < 0 || !m.stack[top].isReference() {
-			return false
-		}
-		if m.stack[top] = tInt; op == code.Checkcast {
-			m.stack[top] = c.class
-		}
-		return true
+	case code.Checkcast:
+		return m.castQuickly(c.class)
+	case code.Instanceof:
+		return m.castQuickly(tInt)
 	}
 	return false
 }
@@ -427,7 +483,7 @@ func (c *constant) isCalledBy(operand []byte) bool {
 // compared first, as on the full path.
 func (m *method) onStack(base int, words []vtype) bool {
 	for i := len(words) - 1; i >= 0; i-- {
-		if got := m.stack[base+i]; got != words[i] && !m.assignable(got, words[i]) {
+		if got := m.stack[base+i]; got != words[i] && !m.fits(got, words[i]) {
 			return false
 		}
 	}
@@ -462,8 +518,8 @@ func (m *method) fieldQuickly(op code.Op, c *constant) bool {
 
 // isObjectOf reports whether a member that c names, of a class want, can be accessed through an object.
 func (m *method) isObjectOf(object vtype, c *constant, want vtype) bool {
-	return object.isReference() && (object == want || m.assignable(object, want)) &&
-		(object == m.thisType || !m.isProtected(c) || m.assignableInOwnClass(object))
+	return object.isReference() && (object == want || m.fits(object, want)) &&
+		(object == m.thisType || !m.isProtected(c) || m.assignableToThis(object))
 }
 
 // initialiseQuickly applies the call of a constructor. The object is the word at index base of the stack, with all
@@ -505,7 +561,7 @@ func (m *method) callQuickly(op code.Op, c *constant) bool {
 			return false
 		}
 	case code.Invokeinterface:
-		if base--; base < 0 || !m.stack[base].isReference() || !m.assignable(m.stack[base], c.class) {
+		if base--; base < 0 || !m.stack[base].isReference() || !m.fits(m.stack[base], c.class) {
 			return false
 		}
 	case code.Invokespecial:
@@ -515,7 +571,7 @@ func (m *method) callQuickly(op code.Op, c *constant) bool {
 		if c.name == "<init>" {
 			return m.initialiseQuickly(base, c)
 		}
-		if m.stack[base] != m.thisType {
+		if m.stack[base] != m.thisType || m.inferring && !m.inferAssignable(m.thisType, c.class) {
 			return false
 		}
 	}

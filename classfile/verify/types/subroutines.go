@@ -125,6 +125,9 @@ func (f *inference) mergeOneReturn(call code.Instruction, entry int, locals, sta
 		f.fail(ruleSubroutine, "one ret for a call of a subroutine", "two")
 		return
 	}
+	if f.rets == nil {
+		f.rets = map[int]int{}
+	}
 	f.rets[call.PC] = f.pc
 	at := f.state(call.PC)
 	if !at.reached {
