@@ -215,7 +215,10 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 	pending := false
 	for i := range c.Methods() {
 		m := &c.Methods()[i]
-		body, ok, err := c.Code(m)
+		n := len(s.bodies)
+		s.bodies = slices.Grow(s.bodies, 1)
+		body := &s.bodies[:n+1][n] // has memory of another class's method
+		ok, err := c.ReadCode(m, body)
 		if err == nil && !ok {
 			continue
 		}
@@ -226,7 +229,7 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 		case err != nil:
 			d = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
 		default:
-			d = forClass.Decide(m, body)
+			d = forClass.Decide(m, *body)
 		}
 		if foreign != "" && !isWhole && d.Reason != filter.ReasonBlocked {
 			d.Reason, d.Detail = reason, foreign
@@ -237,6 +240,7 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 		})
 		if d.Traced() {
 			pending = pending || d.Pending != ""
+			s.bodies = s.bodies[:n+1]
 			s.candidate(facts, c, m, body)
 		}
 	}
@@ -249,15 +253,14 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 }
 
 // candidate notes what is needed of the last of the methods, which may be traced.
-func (s *Scanner) candidate(facts *Class, c *classfile.Class, m *classfile.Member, body classfile.Code) {
-	s.bodies = append(s.bodies, body)
+func (s *Scanner) candidate(facts *Class, c *classfile.Class, m *classfile.Member, body *classfile.Code) {
 	last := len(s.methods) - 1
 	if s.options.Lines {
-		s.methods[last].Line = uint16(FirstLine(body)) // from a u2
+		s.methods[last].Line = uint16(FirstLine(*body)) // from a u2
 	}
 	// What R8 has renamed may be numbered under its original name, which is not known yet.
 	if s.options.Renamed || s.numbered || mapping.Numbered(mapping.Identity{Name: m.Name}) {
-		facts.noteBody(last, s.prints.Fingerprint(c, &body))
+		facts.noteBody(last, s.prints.Fingerprint(c, body))
 	}
 }
 
