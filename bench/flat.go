@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
 // flatCommand measures whether the cost of a class depends on the number of other classes, and of jars.
@@ -33,17 +34,23 @@ const (
 	manyJars    = 200
 )
 
-// flatSizes are the numbers of classes, multiples of seedClasses.
-var flatSizes = []int{2000, 10000, 50000, 100000}
+// flatSizes are the numbers of classes, multiples of seedClasses, and generatedSizes those with -generated: a mapping
+// has no more IDs than for one method of each of the last.
+var (
+	flatSizes      = []int{2000, 10000, 50000, 100000}
+	generatedSizes = []int{2000, 10000, 100000, 1000000}
+)
 
-// flatMain measures every size as one jar and as many jars, in rounds, and writes flat.md and flat.tsv.
+// flatMain measures every size as one jar and as many jars, in rounds, and writes flat.md and flat.tsv, or
+// generated.md and generated.tsv.
 func flatMain(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(flatCommand, flag.ContinueOnError)
 	runs := flags.Int("runs", 5, "measured `rounds`")
-	most := flags.Int("most", slices.Max(flatSizes), "leave out inputs of more `classes`")
+	most := flags.Int("most", slices.Max(generatedSizes), "leave out inputs of more `classes`")
+	generate := flags.Bool("generated", false, "small generated classes instead of those of a jar, up to a million")
 	tool := flags.String("tracegen", "", "the tracegen `executable`; empty: built here")
 	out := flags.String("o", today(), "`directory` for what is measured")
-	scratch := flags.String("scratch", "", "`directory` for inputs and outputs, 1 GB; empty: the system's")
+	scratch := flags.String("scratch", "", "`directory` for inputs and outputs, 2 GB; empty: the system's")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -52,11 +59,16 @@ func flatMain(ctx context.Context, args []string) error {
 		return err
 	}
 	defer os.RemoveAll(place.dir)
-	seed, err := findInput(ctx, place.corpora, flatJar)
-	if err != nil {
-		return err
+	from, sizes, name := generatedSeed, generatedSizes, "generated"
+	if !*generate {
+		seed, err := findInput(ctx, place.corpora, flatJar)
+		if err != nil {
+			return err
+		}
+		from, sizes, name = seed.jars[0], flatSizes, "flat"
 	}
-	all, err := flatSeries(ctx, place.tool, seed.jars[0], place.dir, *most)
+	sizes = slices.DeleteFunc(slices.Clone(sizes), func(classes int) bool { return classes > *most })
+	all, err := flatSeries(ctx, place.tool, from, place.dir, sizes)
 	if err != nil {
 		return err
 	}
@@ -80,23 +92,20 @@ func flatMain(ctx context.Context, args []string) error {
 		r.rows = append(r.rows, s.row)
 	}
 	r.printFlat(os.Stdout)
-	if err := writeFile(filepath.Join(*out, "flat.tsv"), r.writeTo); err != nil {
+	if err := writeFile(filepath.Join(*out, name+".tsv"), r.writeTo); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(*out, "flat.md"), func(w io.Writer) error { r.printFlat(w); return nil })
+	return writeFile(filepath.Join(*out, name+".md"), func(w io.Writer) error { r.printFlat(w); return nil })
 }
 
-// flatSeries makes the inputs.
-func flatSeries(ctx context.Context, tool, seed, dir string, most int) (all []*series, err error) {
+// flatSeries makes the inputs of these sizes.
+func flatSeries(ctx context.Context, tool, seed, dir string, sizes []int) (all []*series, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	for _, classes := range flatSizes {
+	for _, classes := range sizes {
 		for _, jars := range []int{1, manyJars} {
-			if classes > most {
-				continue
-			}
 			own := filepath.Join(dir, fmt.Sprintf("%d-%d", classes, jars))
 			cmd := exec.CommandContext(ctx, self, multiplyCommand, seed, own, strconv.Itoa(classes), strconv.Itoa(jars))
 			if out, err := cmd.CombinedOutput(); err != nil {
@@ -160,7 +169,30 @@ func (r *record) printFlat(w io.Writer) {
 	}
 }
 
-// multiplyMain takes a jar, an output directory, and the numbers of classes and of jars.
+// generatedSeed stands for the path of a jar, where classes are generated instead of copied.
+const generatedSeed = "generated"
+
+// source has classes by number. The average class of the first seedClasses, and of any multiple, is the same.
+type source interface {
+	class(number int) (name string, data []byte)
+}
+
+// generated is a source of small classes, each with one method that is traced and two that are trivial.
+type generated struct{}
+
+// class returns the class of a number below ten million.
+func (generated) class(number int) (name string, data []byte) {
+	name = fmt.Sprintf("app/p%04d/C%07d", number/1000, number)
+	return name, assembly.Class{Name: name, Methods: []assembly.Method{
+		{Access: classfile.AccPublic, Name: "<init>", Descriptor: "()V", Stack: 1, Locals: 1,
+			Code: "aload_0 | invokespecial java/lang/Object.<init>()V | return"},
+		{Access: classfile.AccPublic, Name: "size", Descriptor: "()I", Stack: 1, Locals: 1, Code: "iconst_3 | ireturn"},
+		{Access: classfile.AccPublic, Name: "scale", Descriptor: "(I)I", Stack: 2, Locals: 2,
+			Code: "iload_1 | iconst_2 | imul | aload_0 | invokevirtual " + name + ".size()I | iadd | ireturn"},
+	}}.Bytes()
+}
+
+// multiplyMain takes a jar or generatedSeed, an output directory, and the numbers of classes and of jars.
 func multiplyMain(args []string) error {
 	if len(args) != 4 {
 		return errors.New("usage: multiply JAR DIRECTORY CLASSES JARS")
@@ -173,9 +205,11 @@ func multiplyMain(args []string) error {
 	if err != nil || jars < 1 || classes%jars != 0 {
 		return errors.New("the classes do not divide into so many jars")
 	}
-	seed, err := chooseClasses(args[0])
-	if err != nil {
-		return err
+	var from source = generated{}
+	if args[0] != generatedSeed {
+		if from, err = chooseClasses(args[0]); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(args[1], 0o755); err != nil {
 		return err
@@ -186,7 +220,7 @@ func multiplyMain(args []string) error {
 		err := writeFile(path, func(w io.Writer) error {
 			out := zip.NewWriter(w)
 			for i := number * classes / jars; i < (number+1)*classes/jars; i++ {
-				name, data := seed.copy(i%len(seed.names), i/len(seed.names))
+				name, data := from.class(i)
 				e, err := out.Create(name + ".class")
 				if err == nil {
 					_, err = e.Write(data)
@@ -248,6 +282,11 @@ func chooseClasses(path string) (*seed, error) {
 
 // prefixLength is the number of letters by which the names of copies differ.
 const prefixLength = 2
+
+// class implements source.
+func (s *seed) class(number int) (name string, data []byte) {
+	return s.copy(number%len(s.names), number/len(s.names))
+}
 
 // copy returns the name and the bytes of a class in the given copy. Its references to other classes of the seed are
 // changed likewise.
