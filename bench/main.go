@@ -13,8 +13,9 @@
 //	go run ./bench dense                       what recording costs in programs of very many calls, and JFR beside it
 //
 // Inputs and peers are rows of bench/corpora.tsv and are fetched by Maven; "corpus" is all released jars of it in one
-// run. An input behind "stored:" is the copy of these jars in which no entry is deflated: Android's Gradle plugin passes
-// such jars from one step of a build to the next. Whole processes are compared, from start to exit, as a build uses them: wall time, CPU time, peak memory. All
+// run. An input behind "stored:" is the copy of these jars in which no entry is deflated: Android's Gradle plugin
+// passes such jars from one step of a build to the next. Whole processes are compared, from start to exit, as a build
+// uses them: wall time, CPU time, peak memory. Only rows called warm are of the last of several runs in a process. All
 // runs of an input are made in rounds with one run of each contestant, so that a noisy minute of the machine affects
 // all of them. The outputs show that all did the same work: classes changed, lines of the mapping, calls, bytes.
 //

@@ -67,7 +67,7 @@ func findPeers(ctx context.Context, corpora *corpus.Corpus, dir string) peers {
 // floorSources is the directory of the floor in C.
 const floorSources = "c-floor"
 
-// buildFloorC compiles the floor in C, whose sources are in a directory, into dir. It fails if there is no C compiler or
+// buildFloorC compiles the floor in C, whose source is in a directory, into dir. It fails if there is no C compiler or
 // no libdeflate (Debian's gcc and libdeflate-dev).
 func buildFloorC(ctx context.Context, sources, dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {

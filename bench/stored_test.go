@@ -31,7 +31,7 @@ func methodsOf(t *testing.T, path string) (methods map[string]uint16, descriptor
 	return methods, descriptors
 }
 
-// Invariant: A stored copy has the entries of its jar in their order, with the same content, and none is deflated.
+// A stored copy has the entries of its jar in their order, with the same content, and none is deflated.
 func TestStoredCopies(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "in.jar")
@@ -106,8 +106,8 @@ func floorC(t *testing.T) string {
 	return path
 }
 
-// mixedJar writes a jar of stored and deflated entries, with and without data descriptors, and returns a list of changes
-// for every third of them.
+// mixedJar writes a jar of stored and deflated entries, with and without data descriptors, and returns a list of
+// changes that has every third of them.
 func mixedJar(t *testing.T, path string, n int) (changes []byte) {
 	t.Helper()
 	var b bytes.Buffer
@@ -175,10 +175,8 @@ func mixedJar(t *testing.T, path string, n int) (changes []byte) {
 	return changes
 }
 
-// TestFloorInCKeepsEveryByte reads what the floor in C has written with archive/zip.
-//
-// Invariant: The floor in C keeps the content and the method of every entry, and deflates again those classes that
-// tracegen changes and no other.
+// TestFloorInCKeepsEveryByte reads with archive/zip what the floor in C has written: it keeps the content and the
+// method of every entry, and writes those classes again that tracegen changes and no other.
 func TestFloorInCKeepsEveryByte(t *testing.T) {
 	program := floorC(t)
 	dir := t.TempDir()

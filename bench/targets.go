@@ -25,10 +25,10 @@ func cpuOf(r *row) float64  { return r.median(cpuSeconds) }
 func peakOf(r *row) float64 { return r.median(peakMB) }
 func sizeOf(r *row) float64 { return float64(r.work.size) }
 
-// targets are the promises about speed with an input. The hand-written ASM program is the fastest that we know to write,
-// with IDs from a counter: one pass, and other IDs in every run. Matrix is compared by its run with jars that it can
-// instrument completely; if only the run exists in which it fails for some jars, by that one, which makes Matrix look
-// faster.
+// targets are the promises about speed with an input. The hand-written ASM program is the fastest that we know to
+// write, with IDs from a counter: one pass, and other IDs in every run. Matrix is compared by its run with jars that it
+// can instrument completely; if only the run exists in which it fails for some jars, by that one, which makes Matrix
+// look faster.
 func targets(input, matrix string) []target {
 	all := deflatedTargets()
 	c1 := 1.6
