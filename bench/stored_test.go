@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
@@ -95,13 +96,21 @@ func TestWarmRowsReportTheLastRun(t *testing.T) {
 	}
 }
 
-// floorC compiles the floor in C, or skips the test.
+// floorC compiles the floor in C. It skips the test if a program of one line cannot be compiled with libdeflate.
 func floorC(t *testing.T) string {
 	t.Helper()
-	path, err := buildFloorC(t.Context(), floorSources, t.TempDir())
-	if err != nil {
+	dir := t.TempDir()
+	line := "#include <libdeflate.h>\nint main(void) { return !libdeflate_alloc_compressor(1); }\n"
+	if err := os.WriteFile(filepath.Join(dir, "floor.c"), []byte(line), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := buildFloorC(t.Context(), dir, dir); err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
 		t.Skipf("skipped: no C compiler or no libdeflate: %s", first)
+	}
+	path, err := buildFloorC(t.Context(), floorSources, dir)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
 }
@@ -217,10 +226,24 @@ func TestFloorInCKeepsEveryByte(t *testing.T) {
 			}
 		}
 		changes = changes[len(want):]
-		// Unlike archive/zip, our own reader compares local headers with the central directory.
-		w, err := compare(path, out, false)
-		if err != nil || w.changed != 0 || w.lost != 0 || w.packed != 0 {
-			t.Errorf("%s: %+v (%v)", path, w, err)
+		readWithLocalHeaders(t, out)
+	}
+}
+
+// readWithLocalHeaders reads all entries with our own reader, which, unlike archive/zip, compares local headers with
+// the central directory.
+func readWithLocalHeaders(t *testing.T, path string) {
+	t.Helper()
+	a, err := jar.Open(path)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer a.Close()
+	var codec jar.Codec
+	for i := range a.Entries() {
+		if _, err := codec.Read(&a.Entries()[i], nil); err != nil {
+			t.Error(err)
 		}
 	}
 }
