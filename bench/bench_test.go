@@ -331,11 +331,14 @@ func TestSpread(t *testing.T) {
 }
 
 func TestContestantsRunsAreBounded(t *testing.T) {
-	c := contestant{one: 2, corpus: 0}
-	if got := c.runs(input{name: "x"}, 5); got != 2 {
+	most := mostRuns{jar: 2, corpus: 0, stored: 3}
+	if got := most.of(input{name: "x"}, 5); got != 2 {
 		t.Errorf("%d runs with a jar, want 2", got)
 	}
-	if got := c.runs(input{name: corpusInput}, 5); got != 0 {
+	if got := most.of(input{name: corpusInput}, 5); got != 0 {
 		t.Errorf("%d runs with the corpus, want none", got)
+	}
+	if got := most.of(input{name: storedPrefix + "x", stored: true}, 5); got != 3 {
+		t.Errorf("%d runs with a stored jar, want 3", got)
 	}
 }

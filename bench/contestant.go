@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 )
 
 // Rows that targets compare.
@@ -16,8 +17,13 @@ const (
 	rowFloorStore  = "floor, store"
 	rowFloorFast   = "floor, fast"
 	rowFloor       = "floor"
+	rowFloorC      = "floor, libdeflate"
 	rowExpert      = "expert"
 	rowExpertC1    = "expert, C1"
+	rowExpertWarm  = "expert, warm"
+	rowWarmTuned   = "expert, warm, parallel GC"
+	rowAGP         = "AGP's own way"
+	rowAGPWarm     = "AGP's own way, warm"
 	rowMatrix      = "Matrix, legible"
 	rowMatrixAsIs  = "Matrix"
 	rowByteBuddy   = "ByteBuddy"
@@ -27,23 +33,37 @@ const (
 // every is more runs than are ever asked for.
 const every = 1 << 30
 
+// mostRuns is how many runs there are at most with a jar, with the corpus, and with stored copies. Slow rows without a
+// target run less often than others.
+type mostRuns struct{ jar, corpus, stored int }
+
+// of returns the number of runs with an input, if so many runs are asked for.
+func (m mostRuns) of(in input, runs int) int {
+	switch {
+	case in.stored:
+		return min(runs, m.stored)
+	case in.name == corpusInput:
+		return min(runs, m.corpus)
+	}
+	return min(runs, m.jar)
+}
+
+// always, oneJar and storedOnly are the numbers of runs of most rows with a target.
+var (
+	always     = mostRuns{jar: every, corpus: every, stored: every}
+	oneJar     = mostRuns{jar: every}
+	storedOnly = mostRuns{stored: every}
+)
+
 // contestant is a program that instruments jars, or a way to run one.
 type contestant struct {
 	name    string
-	one     int  // at most so many runs with one jar: slow rows without a target run less often
-	corpus  int  // likewise with the corpus
+	most    mostRuns
 	traces  bool // it writes a mapping and changes classes
 	legible bool // it gets jars without classes that contain jsr
 	lenient bool // exit code 1 is no failure
+	warm    bool // it reports the times of one of several runs in its process
 	command func(job) *exec.Cmd
-}
-
-// runs returns how often it is measured with an input, if so many runs are asked for.
-func (c contestant) runs(in input, runs int) int {
-	if in.name == corpusInput {
-		return min(runs, c.corpus)
-	}
-	return min(runs, c.one)
 }
 
 // contestants returns the contestants: tracegen, whose path is tool, the floor, and those peers that were found.
@@ -53,33 +73,36 @@ func contestants(tool string, p peers) ([]contestant, error) {
 		return nil, err
 	}
 	all := tracegens(tool)
-	floor := func(name, level string, one, corpus int) {
-		all = append(all, contestant{name: name, one: one, corpus: corpus, command: func(j job) *exec.Cmd {
-			return exec.Command(self, floorCommand, level, j.list, j.out, j.changes)
+	floor := func(name string, most mostRuns, program ...string) {
+		all = append(all, contestant{name: name, most: most, command: func(j job) *exec.Cmd {
+			return exec.Command(program[0], append(program[1:len(program):len(program)], j.list, j.out, j.changes)...)
 		}})
 	}
-	floor(rowFloor, "default", every, every)
-	floor(rowFloorStore, "store", every, 0)
-	floor(rowFloorFast, "fast", every, 0)
-	floor(rowFloor+", best", "best", 2, 0)
+	floor(rowFloor, always, self, floorCommand, "default")
+	if p.floorC != "" {
+		floor(rowFloorC, always, p.floorC, libdeflateLevel)
+	}
+	floor(rowFloorStore, oneJar, self, floorCommand, "store")
+	floor(rowFloorFast, oneJar, self, floorCommand, "fast")
+	floor(rowFloor+", best", mostRuns{jar: 2}, self, floorCommand, "best")
 	return append(all, p.contestants()...), nil
 }
 
 func tracegens(tool string) []contestant {
-	variant := func(name string, one, corpus int, options ...string) contestant {
-		return contestant{name: name, one: one, corpus: corpus, traces: true, command: func(j job) *exec.Cmd {
+	variant := func(name string, most mostRuns, options ...string) contestant {
+		return contestant{name: name, most: most, traces: true, command: func(j job) *exec.Cmd {
 			return tracegen(tool, j, options...)
 		}}
 	}
 	return []contestant{
-		variant(rowTracegen, every, every),
-		variant(rowEquivalence, every, every, "--verify", "equivalence"),
-		variant(rowStore, every, 0, "--compression", "store"),
-		variant(rowFast, every, 0, "--compression", "fast"),
-		variant(rowTracegen+" --compression best", 2, 0, "--compression", "best"),
-		variant(rowAll, every, 0, "--trivial", "none", "--id-order", "compact"),
-		variant(rowTracegen+" --trivial none", 2, 0, "--trivial", "none"),
-		variant(rowTracegen+" -j 1", 1, 0, "-j", "1"),
+		variant(rowTracegen, always),
+		variant(rowEquivalence, always, "--verify", "equivalence"),
+		variant(rowStore, oneJar, "--compression", "store"),
+		variant(rowFast, oneJar, "--compression", "fast"),
+		variant(rowTracegen+" --compression best", mostRuns{jar: 2}, "--compression", "best"),
+		variant(rowAll, mostRuns{jar: every, stored: every}, "--trivial", "none", "--id-order", "compact"),
+		variant(rowTracegen+" --trivial none", mostRuns{jar: 2}, "--trivial", "none"),
+		variant(rowTracegen+" -j 1", mostRuns{jar: 1}, "-j", "1"),
 	}
 }
 
@@ -89,38 +112,65 @@ func tracegen(tool string, j job, options ...string) *exec.Cmd {
 	return exec.Command(tool, append(args, options...)...)
 }
 
-// tuned are the options of the JVM with which such a short run is fastest: the optimising compiler takes more time than
-// it saves.
-var tuned = []string{"-XX:+UseParallelGC", "-XX:TieredStopAtLevel=1"}
+// parallelGC is the garbage collector with which these programs are fastest. With tuned, such a short run is fastest:
+// the optimising compiler takes more time than it saves.
+const parallelGC = "-XX:+UseParallelGC"
+
+var tuned = []string{parallelGC, "-XX:TieredStopAtLevel=1"}
 
 func (p peers) contestants() []contestant {
-	var all []contestant
-	if p.expert != "" {
-		expert := func(name string, one, corpus int, jvm []string, options ...string) {
-			all = append(all, p.traced(name, one, corpus, p.expert, jvm, "AsmExpert", options...))
-		}
-		expert(rowExpert, every, 2, nil, "trivial=none", "ids=counter")
-		expert(rowExpertC1, every, 3, tuned, "trivial=none", "ids=counter")
-		expert(rowExpertC1+", store", every, 0, tuned, "trivial=none", "ids=counter", "level=0")
-		expert("expert, sorted IDs", 2, 0, nil, "trivial=none")
-		expert("expert, sorted IDs, C1", 2, 0, tuned, "trivial=none")
+	return append(append(p.experts(), p.plugin()...), p.others()...)
+}
+
+// experts returns the rows of the hand-written ASM program.
+func (p peers) experts() []contestant {
+	if p.expert == "" {
+		return nil
 	}
+	const main = "AsmExpert"
+	one := []string{"trivial=none", "ids=counter"}
+	two := []string{"trivial=none"}
+	return []contestant{
+		p.traced(rowExpert, mostRuns{jar: every, corpus: 2, stored: every}, p.expert, nil, main, one...),
+		p.traced(rowExpertC1, mostRuns{jar: every, corpus: 3, stored: every}, p.expert, tuned, main, one...),
+		p.traced(rowExpertC1+", store", oneJar, p.expert, tuned, main, append(one, "level=0")...),
+		p.traced(rowExpert+", sorted IDs", mostRuns{jar: 2}, p.expert, nil, main, two...),
+		p.traced(rowExpert+", sorted IDs, C1", mostRuns{jar: 2}, p.expert, tuned, main, two...),
+		p.warm(rowExpertWarm, storedOnly, p.expert, nil, main, one...),
+		p.warm(rowWarmTuned, storedOnly, p.expert, []string{parallelGC}, main, one...),
+	}
+}
+
+// plugin returns the rows of what Android's Gradle plugin does with a class visitor of a user.
+func (p peers) plugin() []contestant {
+	if p.agp == "" {
+		return nil
+	}
+	return []contestant{
+		p.traced(rowAGP, mostRuns{stored: 3}, p.agp, nil, "AgpDriver"),
+		p.warm(rowAGPWarm, mostRuns{stored: 3}, p.agp, nil, "AgpDriver"),
+	}
+}
+
+// others returns the rows of other projects.
+func (p peers) others() []contestant {
+	var all []contestant
 	if p.matrix != "" {
-		matrix := func(name string, one, corpus int, legible bool, jvm []string, option string) {
-			c := p.traced(name, one, corpus, p.matrix, jvm, "MatrixDriver", option)
+		matrix := func(name string, most mostRuns, legible bool, jvm []string, option string) {
+			c := p.traced(name, most, p.matrix, jvm, "MatrixDriver", option)
 			c.legible, c.lenient = legible, true
 			all = append(all, c)
 		}
-		matrix(rowMatrix, every, 0, true, nil, "check=true")
-		matrix(rowMatrix+", unchecked", 2, 0, true, nil, "check=false")
-		matrix(rowMatrix+", unchecked, C1", 2, 0, true, tuned, "check=false")
-		matrix(rowMatrixAsIs, 1, 1, false, nil, "check=true")
+		matrix(rowMatrix, oneJar, true, nil, "check=true")
+		matrix(rowMatrix+", unchecked", mostRuns{jar: 2}, true, nil, "check=false")
+		matrix(rowMatrix+", unchecked, C1", mostRuns{jar: 2}, true, tuned, "check=false")
+		matrix(rowMatrixAsIs, mostRuns{jar: 1, corpus: 1}, false, nil, "check=true")
 	}
 	if p.byteBuddy != "" {
-		all = append(all, p.traced(rowByteBuddy, 2, 0, p.byteBuddy, nil, "ByteBuddyDriver"))
+		all = append(all, p.traced(rowByteBuddy, mostRuns{jar: 2}, p.byteBuddy, nil, "ByteBuddyDriver"))
 	}
 	if p.jacoco != "" {
-		all = append(all, contestant{name: rowJacoco, one: 2, command: func(j job) *exec.Cmd {
+		all = append(all, contestant{name: rowJacoco, most: mostRuns{jar: 2}, command: func(j job) *exec.Cmd {
 			jars, _ := readList(j.list)
 			return exec.Command(p.java, append([]string{"-jar", p.jacoco, "instrument", "--quiet", "--dest", j.out}, jars...)...)
 		}})
@@ -129,11 +179,28 @@ func (p peers) contestants() []contestant {
 }
 
 // traced returns a contestant that one of our Java programs runs.
-func (p peers) traced(name string, one, corpus int, classPath string, jvm []string, main string,
+func (p peers) traced(name string, most mostRuns, classPath string, jvm []string, main string,
 	options ...string) contestant {
-	return contestant{name: name, one: one, corpus: corpus, traces: true, command: func(j job) *exec.Cmd {
-		args := append(append([]string{}, jvm...), "-cp", classPath, "dev.tracegen.bench."+main, j.list, j.out, j.mapping)
-		return exec.Command(p.java, append(args, options...)...)
+	return p.program(name, most, classPath, jvm, []string{javaPackage + main}, options)
+}
+
+// warm returns a contestant that runs one of our Java programs several times in one process and reports the last.
+func (p peers) warm(name string, most mostRuns, classPath string, jvm []string, main string,
+	options ...string) contestant {
+	c := p.program(name, most, classPath, jvm, []string{javaPackage + "WarmRuns", fmt.Sprint(warmRuns),
+		javaPackage + main}, options)
+	c.warm = true
+	return c
+}
+
+// javaPackage is the package of our Java programs.
+const javaPackage = "dev.tracegen.bench."
+
+// program returns a contestant that runs a Java program. Its arguments are those in front, a job and the options.
+func (p peers) program(name string, most mostRuns, classPath string, jvm, front, options []string) contestant {
+	return contestant{name: name, most: most, traces: true, command: func(j job) *exec.Cmd {
+		return exec.Command(p.java, slices.Concat(jvm, []string{"-cp", classPath}, front,
+			[]string{j.list, j.out, j.mapping}, options)...)
 	}}
 }
 

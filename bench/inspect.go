@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -19,6 +20,7 @@ import (
 type work struct {
 	classes, changed int   // class entries of the inputs, and those that differ in the outputs
 	lost             int   // class entries that the outputs lack
+	packed           int   // stored class entries of the inputs that have another method in the outputs
 	methods          int   // lines of the mapping
 	calls            int   // of the runtime's i and o, in the classes that changed
 	before, after    int64 // bytes of all classes, inflated
@@ -29,6 +31,7 @@ func (w *work) add(other work) {
 	w.classes += other.classes
 	w.changed += other.changed
 	w.lost += other.lost
+	w.packed += other.packed
 	w.methods += other.methods
 	w.calls += other.calls
 	w.before += other.before
@@ -49,7 +52,7 @@ func (s *series) inspect() {
 		s.note = "unreadable: " + s.failed.Error()
 		return
 	}
-	s.note = s.shortcomings()
+	s.note = s.remarks()
 }
 
 func (s *series) readOutputs() error {
@@ -70,18 +73,26 @@ func (s *series) readOutputs() error {
 	return err
 }
 
-// shortcomings returns what a contestant did not do, according to its outputs and to its own messages.
-func (s *series) shortcomings() string {
+// remarks returns what a contestant did not do, according to its outputs, and what its own messages say about that and
+// about the libraries that it uses.
+func (s *series) remarks() string {
 	var notes []string
 	if s.work.lost > 0 {
 		notes = append(notes, fmt.Sprintf("leaves out %d classes", s.work.lost))
+	}
+	if s.work.packed > 0 {
+		notes = append(notes, fmt.Sprintf("%d stored classes have the method deflated now", s.work.packed))
 	}
 	if s.contestant.traces && s.work.changed == 0 {
 		notes = append(notes, "fails and copies its input")
 	}
 	for line := range strings.Lines(s.said) {
-		if strings.HasPrefix(line, "fails the build") || strings.HasPrefix(line, "leaves ") {
-			notes = append(notes, strings.TrimSpace(line))
+		if slices.ContainsFunc([]string{"fails the build", "leaves ", "uses "}, func(start string) bool {
+			return strings.HasPrefix(line, start)
+		}) {
+			if line = strings.TrimSpace(line); !slices.Contains(notes, line) {
+				notes = append(notes, line)
+			}
 		}
 	}
 	return strings.Join(notes, "; ")
@@ -122,6 +133,9 @@ func compare(in, out string, countCalls bool) (work, error) {
 		}
 		written[e.Name] = same[1:]
 		w.after += int64(same[0].Size)
+		if e.Method == jar.Stored && same[0].Method != jar.Stored {
+			w.packed++
+		}
 		if e.CRC32 != same[0].CRC32 || e.Size != same[0].Size {
 			w.changed++
 			changed = append(changed, same[0])

@@ -3,6 +3,7 @@
 //
 //	go run ./bench                             everything, 5 rounds, into bench/runs/DATE
 //	go run ./bench -runs 3 -only '^(tracegen|floor)$' some.jar guava-33.4.8-jre corpus
+//	go run ./bench stored:kotlin-compiler-1.3.31    a copy of that jar whose entries are stored
 //	go run ./bench show bench/runs/DATE README.md    page, picture and README's table of a run, once more
 //	go run ./bench lookup                      look-ups in a full mapping
 //	go run ./bench recordings                  what reading recordings costs, and whether memory grows with them
@@ -12,7 +13,9 @@
 //	go run ./bench dense                       what recording costs in programs of very many calls, and JFR beside it
 //
 // Inputs and peers are rows of bench/corpora.tsv and are fetched by Maven; "corpus" is all released jars of it in one
-// run. Whole processes are compared, from start to exit, as a build uses them: wall time, CPU time, peak memory. All
+// run. An input behind "stored:" is the copy of these jars in which no entry is deflated: Android's Gradle plugin
+// passes such jars from one step of a build to the next. Whole processes are compared, from start to exit, as a build
+// uses them: wall time, CPU time, peak memory. Only rows called warm are of the last of several runs in a process. All
 // runs of an input are made in rounds with one run of each contestant, so that a noisy minute of the machine affects
 // all of them. The outputs show that all did the same work: classes changed, lines of the mapping, calls, bytes.
 //
@@ -41,9 +44,14 @@ import (
 // because they differ between machines.
 const corpusInput = "corpus"
 
-// defaultInputs are a big jar, made by Kotlin, javac and ProGuard, one of big classes, made by Scala, and the corpus.
+// storedPrefix is in front of the name of an input whose jars are stored copies.
+const storedPrefix = "stored:"
+
+// defaultInputs are a big jar, made by Kotlin, javac and ProGuard, its stored copy, one of big classes, made by Scala,
+// and the corpus.
 func defaultInputs() []string {
-	return []string{"kotlin-compiler-embeddable-2.2.20", "scala-library-2.13.16", corpusInput}
+	const big = "kotlin-compiler-embeddable-2.2.20"
+	return []string{big, storedPrefix + big, "scala-library-2.13.16", corpusInput}
 }
 
 func main() {
@@ -89,6 +97,8 @@ func dispatch(ctx context.Context, args []string) error {
 			return changesMain(rest)
 		case legibleCommand:
 			return legibleMain(rest)
+		case storedCommand:
+			return storedMain(rest)
 		case collectCommand:
 			return collectMain(ctx, rest)
 		}
@@ -225,10 +235,15 @@ func (r *record) measure(ctx context.Context, corpora *corpus.Corpus, l lineup, 
 }
 
 // findInput returns the jars of an input. A name that is not a file is a row of bench/corpora.tsv, which is fetched if
-// necessary, or the corpus.
+// necessary, or the corpus. With storedPrefix in front of the name, [prepare] makes stored copies of the jars.
 func findInput(ctx context.Context, corpora *corpus.Corpus, name string) (input, error) {
 	if _, err := os.Stat(name); err == nil {
-		return input{filepath.Base(name), []string{name}}, nil
+		return input{name: filepath.Base(name), jars: []string{name}}, nil
+	}
+	if original, found := strings.CutPrefix(name, storedPrefix); found {
+		in, err := findInput(ctx, corpora, original)
+		in.name, in.stored = storedPrefix+in.name, true
+		return in, err
 	}
 	rows := []string{name}
 	if name == corpusInput {

@@ -53,8 +53,9 @@ func (r *row) median(of func(run) float64) float64 {
 
 // input is the jars that one run instruments.
 type input struct {
-	name string
-	jars []string // paths; their last names differ
+	name   string
+	jars   []string // paths; their last names differ
+	stored bool     // stored copies of the jars are measured
 }
 
 // series is a row while it is measured.
@@ -79,7 +80,7 @@ func measureAll(ctx context.Context, l lineup, in input, dir string, runs int) (
 		if err := os.MkdirAll(own, 0o755); err != nil {
 			return nil, err
 		}
-		s := &series{row: row{input: in.name, name: c.name}, contestant: c, most: c.runs(in, runs)}
+		s := &series{row: row{input: in.name, name: c.name}, contestant: c, most: c.most.of(in, runs)}
 		s.job = job{list: p.list, out: filepath.Join(own, "out"), mapping: filepath.Join(own, "mapping.txt"),
 			changes: p.changes}
 		if c.legible {
@@ -139,10 +140,36 @@ func (s *series) once() {
 		fmt.Fprintf(os.Stderr, "bench: %v\n", s.failed)
 		return
 	}
-	s.runs = append(s.runs, run{
+	measured := run{
 		wall: wall,
 		user: cmd.ProcessState.UserTime(),
 		sys:  cmd.ProcessState.SystemTime(),
 		peak: peakMemory(cmd.ProcessState),
-	})
+	}
+	if s.contestant.warm {
+		if s.failed = measured.readWarm(s.said); s.failed != nil {
+			s.failed = fmt.Errorf("%s: %s: %w\n%s", s.input, s.name, s.failed, s.said)
+			fmt.Fprintf(os.Stderr, "bench: %v\n", s.failed)
+			return
+		}
+	}
+	s.runs = append(s.runs, measured)
+}
+
+// warmRuns is the number of runs that a warm row makes in one process. The last one is measured.
+const warmRuns = 10
+
+// readWarm takes the times from what WarmRuns has printed: those of the last run in the process. The CPU time is
+// reported as a whole, so that all of it is user time here.
+func (r *run) readWarm(said string) error {
+	for line := range strings.Lines(said) {
+		var n int
+		var wall, cpu float64
+		if _, err := fmt.Sscanf(line, "warm %d wall %f cpu %f", &n, &wall, &cpu); err == nil && n == warmRuns {
+			second := float64(time.Second)
+			r.wall, r.user, r.sys = time.Duration(wall*second), time.Duration(cpu*second), 0
+			return nil
+		}
+	}
+	return fmt.Errorf("no times of run %d", warmRuns)
 }

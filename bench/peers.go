@@ -21,28 +21,39 @@ const (
 	jacocoJar    = "org.jacoco.cli-0.8.14"
 )
 
-// peers are the programs in Java: the class path of each, or the path of JaCoCo's jar; empty if it was not found.
+// libdeflateLevel is the level of libdeflate 1.14 with which the output is closest in size to ours: see README.md.
+const libdeflateLevel = "3"
+
+// peers are the programs that were found, or empty: the class path of each of our programs in Java, the path of
+// JaCoCo's jar, and the path of the floor in C.
 type peers struct {
-	java                              string
-	expert, matrix, byteBuddy, jacoco string
+	floorC                                 string
+	java                                   string
+	expert, agp, matrix, byteBuddy, jacoco string
 }
 
 // findPeers fetches the jars and compiles our drivers into dir. It reports peers that are missing and leaves them out.
 func findPeers(ctx context.Context, corpora *corpus.Corpus, dir string) peers {
+	var p peers
+	var err error
+	if p.floorC, err = buildFloorC(ctx, filepath.Join("bench", floorSources), dir); err != nil {
+		notMeasured(rowFloorC, err)
+	}
 	jdk, err := oracle.FindJDK(17)
 	if err != nil {
 		notMeasured("what is written in Java", err)
-		return peers{}
+		return p
 	}
-	driver := func(name, row string) string {
-		path, err := buildDriver(ctx, corpora, jdk, name, row, filepath.Join(dir, name))
+	driver := func(name, row string, others ...string) string {
+		path, err := buildDriver(ctx, corpora, jdk, append(others, name), row, filepath.Join(dir, name))
 		if err != nil {
 			notMeasured(name, err)
 		}
 		return path
 	}
-	p := peers{java: jdk.Tool("java")}
+	p.java = jdk.Tool("java")
 	p.expert = driver("asm-expert", asmJar)
+	p.agp = driver("agp-driver", asmJar, "asm-expert")
 	p.matrix = driver("matrix-driver", matrixJar)
 	p.byteBuddy = driver("bytebuddy-driver", byteBuddyJar)
 	if jars, err := corpora.Fetch(ctx, jacocoJar); err != nil {
@@ -53,22 +64,43 @@ func findPeers(ctx context.Context, corpora *corpus.Corpus, dir string) peers {
 	return p
 }
 
-// buildDriver compiles the sources in bench/name with the jars of a row and returns the class path to run them with.
-func buildDriver(ctx context.Context, corpora *corpus.Corpus, jdk oracle.JDK, name, row, out string) (string, error) {
+// floorSources is the directory of the floor in C.
+const floorSources = "c-floor"
+
+// buildFloorC compiles the floor in C, whose source is in a directory, into dir. It fails if there is no C compiler or
+// no libdeflate (Debian's gcc and libdeflate-dev).
+func buildFloorC(ctx context.Context, sources, dir string) (string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "floor-libdeflate")
+	if said, err := exec.CommandContext(ctx, "cc", "-O2", "-pthread", "-o", path, filepath.Join(sources, "floor.c"),
+		"-ldeflate").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("cc: %w\n%s", err, said)
+	}
+	return path, nil
+}
+
+// buildDriver compiles the sources in these directories of bench with the jars of a row and returns the class path to
+// run them with.
+func buildDriver(ctx context.Context, corpora *corpus.Corpus, jdk oracle.JDK, names []string, row, out string) (string,
+	error) {
 	jars, err := corpora.Fetch(ctx, row)
 	if err != nil {
 		return "", err
 	}
 	libraries := strings.Join(append([]string{jars[0].Path}, jars[0].DepPaths...), string(os.PathListSeparator))
 	args := []string{"--release", "17", "-encoding", "UTF-8", "-proc:none", "-d", out, "-cp", libraries}
-	err = filepath.WalkDir(filepath.Join("bench", name), func(path string, e fs.DirEntry, err error) error {
-		if err == nil && filepath.Ext(path) == ".java" {
-			args = append(args, path)
+	for _, name := range names {
+		err := filepath.WalkDir(filepath.Join("bench", name), func(path string, e fs.DirEntry, err error) error {
+			if err == nil && filepath.Ext(path) == ".java" {
+				args = append(args, path)
+			}
+			return err
+		})
+		if err != nil {
+			return "", fmt.Errorf("run this program in the root directory of the repository: %w", err)
 		}
-		return err
-	})
-	if err != nil {
-		return "", fmt.Errorf("run this program in the root directory of the repository: %w", err)
 	}
 	if said, err := exec.CommandContext(ctx, jdk.Tool("javac"), args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("javac: %w\n%s", err, said)

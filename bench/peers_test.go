@@ -36,7 +36,8 @@ func loopClass(name string) assembly.Class {
 	}}
 }
 
-// TestEveryContestantDoesItsWork runs each contestant once, on two jars, of which one contains jsr.
+// TestEveryContestantDoesItsWork runs each contestant once, on two jars, of which one contains jsr, and on stored
+// copies of them.
 //
 // Invariant: Every contestant of the benchmark does its work, and the hand-written ASM program does the same work as
 // --trivial none.
@@ -56,11 +57,37 @@ func TestEveryContestantDoesItsWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := input{"two jars", []string{filepath.Join(dir, "new.jar"), filepath.Join(dir, "old.jar")}}
+	in := input{name: "two jars", jars: []string{filepath.Join(dir, "new.jar"), filepath.Join(dir, "old.jar")}}
 	writeJar(t, in.jars[0], [2]string{"a/A.class", string(loopClass("a/A").Bytes())}, [2]string{"text", "text"})
 	writeJar(t, in.jars[1], [2]string{"a/B.class", string(loopClass("a/B").Bytes())},
 		[2]string{"a/Old.class", string(oldClass("a/Old").Bytes())})
-	all, err := measureAll(t.Context(), l, in, filepath.Join(dir, "measured"), 1)
+	rows := worksOf(t, l, in, filepath.Join(dir, "measured"))
+	if missing := missingRows(l, rows, func(m mostRuns) int { return m.jar }); len(missing) > 0 {
+		t.Errorf("not measured: %q", missing)
+	}
+	sameWork(t, rows[rowAll], rows[rowExpert])
+	if asIs, legible := rows[rowMatrixAsIs], rows[rowMatrix]; asIs.changed != 1 || legible.changed != 2 {
+		t.Errorf("Matrix changed %d classes as they are, want 1, and %d without jsr, want 2", asIs.changed, legible.changed)
+	}
+	in.name, in.stored = storedPrefix+in.name, true
+	rows = worksOf(t, l, in, filepath.Join(dir, "stored"))
+	if missing := missingRows(l, rows, func(m mostRuns) int { return m.stored }); len(missing) > 0 {
+		t.Errorf("not measured with stored jars: %q", missing)
+	}
+	for _, name := range []string{rowExpert, rowExpertWarm, rowWarmTuned, rowAGP, rowAGPWarm} {
+		sameWork(t, rows[rowAll], rows[name])
+	}
+	for name, w := range rows {
+		if deflates := name == rowAGP || name == rowAGPWarm; deflates != (w.packed > 0) {
+			t.Errorf("%s changed the method of %d stored classes", name, w.packed)
+		}
+	}
+}
+
+// worksOf runs every contestant once and returns what each has done.
+func worksOf(t *testing.T, l lineup, in input, dir string) map[string]work {
+	t.Helper()
+	all, err := measureAll(t.Context(), l, in, dir, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,14 +101,23 @@ func TestEveryContestantDoesItsWork(t *testing.T) {
 		}
 		rows[s.name] = s.work
 	}
-	if len(all) != len(l.contestants) {
-		t.Errorf("%d of %d contestants were measured", len(all), len(l.contestants))
+	return rows
+}
+
+// missingRows returns the contestants without a row, of those with runs.
+func missingRows(l lineup, rows map[string]work, runs func(mostRuns) int) []string {
+	var missing []string
+	for _, c := range l.contestants {
+		if _, measured := rows[c.name]; !measured && runs(c.most) > 0 {
+			missing = append(missing, c.name)
+		}
 	}
-	ours, expert := rows[rowAll], rows[rowExpert]
-	if ours.calls != expert.calls || ours.methods != expert.methods || ours.changed != expert.changed {
-		t.Errorf("tracegen did %+v, the expert %+v; want the same work", ours, expert)
-	}
-	if asIs, legible := rows[rowMatrixAsIs], rows[rowMatrix]; asIs.changed != 1 || legible.changed != 2 {
-		t.Errorf("Matrix changed %d classes as they are, want 1, and %d without jsr, want 2", asIs.changed, legible.changed)
+	return missing
+}
+
+func sameWork(t *testing.T, ours, other work) {
+	t.Helper()
+	if ours.calls != other.calls || ours.methods != other.methods || ours.changed != other.changed {
+		t.Errorf("tracegen did %+v, the other %+v; want the same work", ours, other)
 	}
 }

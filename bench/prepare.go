@@ -20,6 +20,7 @@ import (
 const (
 	changesCommand = "changes" // which entries tracegen changes
 	legibleCommand = "legible" // copies of the jars that Matrix can read
+	storedCommand  = "stored"  // copies of the jars in which no entry is deflated
 )
 
 // job is the task of a contestant.
@@ -43,6 +44,13 @@ func prepare(in input, dir, tool string) (prepared, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return p, err
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return p, err
+	}
+	if in.jars, err = storeInputs(self, in, dir); err != nil {
+		return p, err
+	}
 	if err := writeList(p.list, in.jars); err != nil {
 		return p, err
 	}
@@ -52,10 +60,6 @@ func prepare(in input, dir, tool string) (prepared, error) {
 		return p, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, said)
 	}
 	defer os.RemoveAll(out)
-	self, err := os.Executable()
-	if err != nil {
-		return p, err
-	}
 	for _, args := range [][]string{{changesCommand, p.list, out, p.changes},
 		{legibleCommand, p.list, filepath.Join(dir, "copies"), p.legible}} {
 		if said, err := exec.Command(self, args...).CombinedOutput(); err != nil {
@@ -74,6 +78,74 @@ func prepare(in input, dir, tool string) (prepared, error) {
 		}
 	}
 	return p, nil
+}
+
+// storeInputs returns the jars to measure: those of the input, or stored copies of them in dir.
+func storeInputs(self string, in input, dir string) ([]string, error) {
+	if !in.stored {
+		return in.jars, nil
+	}
+	originals, copies := filepath.Join(dir, "originals"), filepath.Join(dir, "stored")
+	if err := writeList(originals, in.jars); err != nil {
+		return nil, err
+	}
+	if said, err := exec.Command(self, storedCommand, originals, copies).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", storedCommand, err, said)
+	}
+	jars := make([]string, len(in.jars))
+	for i, path := range in.jars {
+		jars[i] = filepath.Join(copies, filepath.Base(path))
+	}
+	return jars, nil
+}
+
+// storedMain takes a list of jars and a directory for their stored copies, each under its input's last name.
+func storedMain(args []string) error {
+	if len(args) != 2 {
+		return errors.New("usage: stored LIST COPIES")
+	}
+	paths, err := readList(args[0])
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(args[1], 0o755); err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if err := storeJar(path, filepath.Join(args[1], filepath.Base(path))); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// storeJar writes a copy of a jar with the same entries in the same order, in which none is deflated.
+func storeJar(path, to string) error {
+	a, err := jar.Open(path)
+	if err != nil {
+		return err
+	}
+	defer a.Close()
+	f, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var codec jar.Codec
+	var buf []byte
+	w := jar.NewWriter(f, a)
+	for i := range a.Entries() {
+		e := &a.Entries()[i]
+		if e.Method == jar.Stored {
+			err = w.Copy(e)
+		} else if buf, err = codec.Read(e, buf); err == nil {
+			err = w.Replace(e, jar.Packed{Data: buf, Size: e.Size, CRC32: e.CRC32, Method: jar.Stored})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return errors.Join(w.Close(), f.Close())
 }
 
 // warm reads a file.

@@ -120,6 +120,22 @@ func TestQuotientsOfMediansAndRounds(t *testing.T) {
 	t.Error("no such target")
 }
 
+func TestTargetsWithoutOneRowBelow(t *testing.T) {
+	found := map[string]float64{}
+	for _, j := range goldenRecord(t).evaluate(storedPrefix + "big.jar") {
+		found[j.says] = j.quotient
+	}
+	// tracegen takes 0.5 s, the warm experts 0.65 and 0.45 s; its memory is compared with no other row.
+	for says, want := range map[string]float64{
+		"both checks, beside the fastest warm expert, wall": 0.5 / 0.45,
+		"peak memory with one jar, MB":                      150,
+	} {
+		if got := found[says]; got < want-1e-9 || got > want+1e-9 {
+			t.Errorf("%s: got %v, want %v", says, got, want)
+		}
+	}
+}
+
 func TestDisturbedMachineIsReported(t *testing.T) {
 	for said, want := range map[string]bool{
 		"others: 11 % of the cores, and 0 % were stolen by other machines": true,

@@ -20,8 +20,8 @@ import java.util.zip.Inflater;
 
 /**
  * An instrumenter by a developer who knows ASM well, written for speed: no computation of frames or maxs, the constant
- * pool and untouched methods shared with the reader, other entries copied, own code for zip files, all cores, nothing
- * kept longer than needed. It does not verify, cannot undo, and has no rules.
+ * pool and untouched methods shared with the reader, other entries copied, stored ones kept stored, own code for zip
+ * files, all cores, nothing kept longer than needed. It does not verify, cannot undo, and has no rules.
  *
  * <p>Arguments: a file that lists the jars, the directory for the outputs, the mapping to write, then {@code
  * key=value}: {@code jobs=N} (one per processor), {@code level=-1|0..9} (0 stores), {@code trivial=none|smart}, {@code
@@ -53,7 +53,7 @@ public final class AsmExpert {
     private final AtomicLong bytesOut = new AtomicLong();
     private final List<Numbered> mapping = new ArrayList<>();
 
-    private record Numbered(int id, Tracer.Method method) {}
+    record Numbered(int id, Tracer.Method method) {}
 
     private AsmExpert(List<Jar> jars, Tracer tracer, int jobs, int level, boolean zipOnly, boolean sorted) {
         this.jars = jars;
@@ -94,7 +94,7 @@ public final class AsmExpert {
         for (Jar jar : jars) {
             expert.write(jar, Path.of(args[1]).resolve(jar.path.getFileName()));
         }
-        expert.writeMapping(Path.of(args[2]));
+        writeMapping(Path.of(args[2]), expert.mapping);
         System.out.printf("classes=%d methods=%d bytes-in=%d bytes-out=%d%n", expert.changed.get(),
                 expert.mapping.size(),
                 expert.bytesIn.get(), expert.bytesOut.get());
@@ -237,10 +237,10 @@ public final class AsmExpert {
         }
         bytesIn.addAndGet(in.length);
         bytesOut.addAndGet(out.length);
-        return ZipFile.pack(entry, out, deflater, crc);
+        return ZipFile.pack(entry, out, entry.method() == 0 ? null : deflater, crc);
     }
 
-    private void writeMapping(Path path) throws Exception {
+    static void writeMapping(Path path, List<Numbered> mapping) throws IOException {
         mapping.sort(Comparator.comparingInt(Numbered::id));
         try (BufferedWriter w = Files.newBufferedWriter(path)) {
             for (Numbered m : mapping) {

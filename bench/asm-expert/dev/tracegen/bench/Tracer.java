@@ -57,6 +57,11 @@ final class Tracer {
         return traced.size() == before ? null : writer.toByteArray();
     }
 
+    /** Returns a visitor that inserts the calls and adds each traced method to the list before it asks for its ID. */
+    ClassVisitor visitor(ClassVisitor next, IntSupplier ids, List<Method> traced) {
+        return new Visitor(next, ids, traced);
+    }
+
     private final class Visitor extends ClassVisitor {
         private final IntSupplier ids;
         private final List<Method> traced;
