@@ -111,8 +111,8 @@ func (a *Archive) Release(from, to int64) {
 // around a page that is accessed.
 const releaseUnit = 64 << 10
 
-// Release notes that e was read out of order, and every so often releases the whole archive. A single entry is not worth
-// it: the system call interrupts all other threads, which takes longer than to read a class.
+// Release notes that e was read out of order, and every so often releases the whole archive. A single entry is not
+// worth it: the system call interrupts all other threads, which takes longer than to read a class.
 func (e *Entry) Release() {
 	if a := e.archive; a.readAlone.Add(1)%readsPerRelease == 0 {
 		a.Release(0, a.Size())

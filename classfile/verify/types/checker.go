@@ -127,8 +127,9 @@ func (c *Checker) Check(class *classfile.Class) Result {
 	}
 	k.class, k.pool, k.major = class, class.ConstantPool(), majorOf(class)
 	k.hierarchy, k.wantFrame, k.wantNotes, k.slow = c.Hierarchy, c.Frames, c.Notes, c.slow
+	// The first name is that of Object, so that no type of a reference is 0.
+	k.object = k.of(objectName)
 	k.constants = slices.Grow(k.constants, k.pool.Len())[:k.pool.Len()] // all zero: see forget
-	k.object = k.of(objectName)                                         // the first name, so that no type of a reference is 0
 	var result Result
 	if class.AccessFlags()&classfile.AccModule != 0 && k.major >= majorModules {
 		k.checkModule()

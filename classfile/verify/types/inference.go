@@ -144,7 +144,8 @@ func (f *inference) prepare() {
 	f.numberStates()
 }
 
-// prepareQuickly does for one instruction what prepare does, or returns false if it is not sure that this finds no fault.
+// prepareQuickly does for one instruction what prepare does, or returns false if it is not sure that this finds no
+// fault.
 func (f *inference) prepareQuickly(op code.Op, pc int) bool {
 	switch t := traits[op]; {
 	case op == code.Wide || op == code.Ret:
