@@ -34,12 +34,16 @@ import (
 )
 
 // Memory is what earlier runs have left for this one, and where this one leaves something for later runs. Its methods
-// are called in this order: Recall, AddBuiltIn, KeepFacts, then Reuse, Copy and Keep for each round of writing,
+// are called in this order: Recall, RecallClasses, AddBuiltIn, KeepFacts, then Reuse, Copy, Kept and Keep for each round
+// of writing,
 // HasFile, Depart, Finish.
 type Memory interface {
 	// Recall returns the facts of inputs that an earlier run has scanned, by number of input; without containers for
 	// others. The error is the context's.
 	Recall(ctx context.Context) ([]scan.Input, error)
+	// RecallClasses returns the facts of single classes of inputs that have changed, by number of class in the set; nil
+	// for others. The error is the context's.
+	RecallClasses(ctx context.Context, set *input.Set) ([]*scan.Class, error)
 	// AddBuiltIn notes that the program adds an input of its own behind all others. It may be called after Recall.
 	AddBuiltIn(name string, data []byte)
 	// KeepFacts notes the facts of all inputs, by number of class.
@@ -47,6 +51,8 @@ type Memory interface {
 	// Reuse stages outputs that an earlier run has written by the same decisions. It returns the record of each of
 	// them, and nil for jobs that are left to do.
 	Reuse(set *input.Set, decisions plan.Decisions, jobs []output.Job, stage *output.Stage) []*output.Record
+	// Kept returns a class of a job that is left to do, if an earlier run has written it as this one would.
+	Kept(class int) (output.Kept, bool)
 	// Copy returns what has to take all that is written for a job.
 	Copy(job int) output.Copy
 	// Keep ends a round of writing, with the records of all jobs. It fails if an input was changed meanwhile.
@@ -69,6 +75,9 @@ type None struct {
 // Recall implements [Memory].
 func (n None) Recall(context.Context) ([]scan.Input, error) { return make([]scan.Input, n.Inputs), nil }
 
+// RecallClasses implements [Memory].
+func (None) RecallClasses(context.Context, *input.Set) ([]*scan.Class, error) { return nil, nil }
+
 // AddBuiltIn implements [Memory].
 func (None) AddBuiltIn(string, []byte) {}
 
@@ -79,6 +88,9 @@ func (None) KeepFacts(*input.Set, []*scan.Class) {}
 func (None) Reuse(_ *input.Set, _ plan.Decisions, jobs []output.Job, _ *output.Stage) []*output.Record {
 	return make([]*output.Record, len(jobs))
 }
+
+// Kept implements [Memory].
+func (None) Kept(int) (output.Kept, bool) { return output.Kept{}, false }
 
 // Copy implements [Memory].
 func (None) Copy(int) output.Copy { return output.NoCopy{} }
@@ -147,8 +159,9 @@ type memory struct {
 	grown   bool // something has been kept
 	broken  bool // the cache cannot be written
 
-	recalled int                // inputs
-	fresh    map[cache.Key]bool // outputs that this run has written
+	recalled   int                // inputs
+	remembered int                // classes of other inputs
+	fresh      map[cache.Key]bool // outputs that this run has written
 
 	// Of the round of writing that is going on.
 	jobs                  []*job
@@ -166,6 +179,10 @@ type knownInput struct {
 	recall  bool         // the facts are from an earlier run
 	builtIn bool         // it is part of the program: it cannot change, and its facts are not kept
 	pending *cache.Entry // the facts of this run
+
+	// Of an archive whose facts are not from an earlier run, if its classes are reused one by one.
+	ids  []classID // of its classes
+	past *past     // nil if there is none
 }
 
 // New returns a memory in a cache.
@@ -256,7 +273,15 @@ func kindOf(path string) string {
 
 // scanKey is that of the facts which a scan of this run finds out about an input of that content.
 func (m *memory) scanKey(content cache.Key) cache.Key {
-	return cache.KeyOf("scan 3", m.Tool, content.String(), m.ScanKey, fmt.Sprint(m.run.Lines, m.run.Flat))
+	return cache.KeyOf(append([]string{"scan 3", content.String(), m.ScanKey}, m.scanned()...)...)
+}
+
+// scanned returns what the facts depend on, besides content and options.
+func (m *memory) scanned() []string { return []string{m.Tool, fmt.Sprint(m.run.Lines, m.run.Flat)} }
+
+// writtenBy returns what an output depends on, besides the inputs and the decisions about their classes.
+func (m *memory) writtenBy() []string {
+	return []string{m.Tool, m.checked, m.WriteKey, m.run.Runtime, fmt.Sprint(m.run.Disabled, m.run.Sliced, m.run.Merged)}
 }
 
 // loadFacts reads what earlier scans found out, all inputs at a time: texts and lists of many classes.
@@ -358,6 +383,9 @@ func (m *memory) sameInputs(ctx context.Context) error {
 		if !again[k].ok || cache.KeyOf(kindOf(paths[k]), again[k].key.String()) != m.inputs[i].content {
 			return input.Changed(paths[k])
 		}
+	}
+	if path, ok := m.unchangedOutputs(); !ok {
+		return input.Changed(path)
 	}
 	return nil
 }

@@ -25,6 +25,14 @@ type Options struct {
 	Level    jar.Level       // of what is compressed anew
 	Workers  int             // at least 1
 	Progress func(int64)     // is called with the bytes of classes that are done, by several goroutines
+	// Kept returns a class of an archive that an earlier run has written as this one would.
+	Kept func(class int) (Kept, bool)
+}
+
+// Kept is a class as it is written, with its calls. No worker rewrites it.
+type Kept struct {
+	Packed jar.Packed
+	Calls  int // of the runtime, that were inserted
 }
 
 // Copy takes all that is written to an output once more.
@@ -91,6 +99,23 @@ type slot struct {
 	failure *plan.Failure
 	err     error
 	ready   chan struct{} // closed when the rest is filled in
+}
+
+// filled is the channel of all slots that no worker has to fill.
+var filled = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// keep fills the slot of a class that an earlier run has written, and reports whether there is one.
+func (w *Writer) keep(s *slot) bool {
+	kept, ok := w.options.Kept(s.entry.Class)
+	if ok {
+		s.ready, s.packed, s.size, s.calls = filled, kept.Packed, int(kept.Packed.Size), kept.Calls
+		w.options.Progress(s.entry.Size)
+	}
+	return ok
 }
 
 // fill rewrites and compresses a class.
@@ -228,6 +253,9 @@ func (w *writing) each(c *input.Container, put func(*input.Entry, *slot) error) 
 			}
 			next := &slot{entry: e}
 			changed := e.Class >= 0 && w.decisions.Changes(e.Class)
+			if changed && e.Zip != nil && w.keep(next) {
+				changed = false
+			}
 			if changed {
 				next.ready = make(chan struct{})
 			}
