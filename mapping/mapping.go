@@ -137,6 +137,7 @@ type Mapping struct {
 	indexed      sync.Once // guards index if the mapping was assigned; most such mappings are only written
 	index        index
 	digest       string
+	lines        [sha256.Size]byte // hash of the living methods, with which the digest begins; zero if it was loaded
 	runtime      string
 	focus        []Focus
 	messages     []uint32          // ascending; see Messages
@@ -151,7 +152,7 @@ func newMapping(records []record, living int) (m *Mapping, first, second int) {
 	m = &Mapping{records: records, living: living}
 	// Hashing and indexing each need about a quarter of the time of a load.
 	done := make(chan string)
-	go func() { done <- m.computeDigest() }()
+	go func() { done <- digestOf(m.hashLines()) }()
 	var x index
 	x, first, second = newIndex(m)
 	m.digest = <-done
@@ -162,8 +163,11 @@ func newMapping(records []record, living int) (m *Mapping, first, second int) {
 	return m, -1, -1
 }
 
-// computeDigest returns the digest of the living methods.
-func (m *Mapping) computeDigest() string {
+// digestOf returns the digest of living methods with this hash.
+func digestOf(lines [sha256.Size]byte) string { return hex.EncodeToString(lines[:8]) }
+
+// hashLines returns the hash of the living methods.
+func (m *Mapping) hashLines() (sum [sha256.Size]byte) {
 	h := sha256.New()
 	buf := make([]byte, 0, 64<<10)
 	for i := range m.living {
@@ -175,7 +179,8 @@ func (m *Mapping) computeDigest() string {
 	}
 	last := dispatch()
 	h.Write(last.appendLine(buf))
-	return hex.EncodeToString(h.Sum(nil)[:8])
+	h.Sum(sum[:0])
+	return sum
 }
 
 // size returns the number of methods, living and retired.

@@ -114,6 +114,12 @@ func (m *memory) historyKey(i int) (cache.Key, bool) {
 	return cache.KeyOf(append(parts, m.scanned()...)...), err == nil && m.checked != ""
 }
 
+// hasHistory reports whether there is a history of an input, and this run uses it.
+func (m *memory) hasHistory(i int) bool {
+	key, ok := m.historyKey(i)
+	return ok && m.remembersClasses() && m.Cache.Has(key)
+}
+
 // remembersClasses reports whether this run reuses classes one by one.
 func (m *memory) remembersClasses() bool {
 	return m.run.Scans && !m.run.Sliced && !m.run.Merged && !m.run.Disabled && !m.run.DryRun

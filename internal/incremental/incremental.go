@@ -14,6 +14,7 @@ package incremental
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +32,7 @@ import (
 	"github.com/tracegen/tracegen/internal/plan"
 	"github.com/tracegen/tracegen/internal/scan"
 	"github.com/tracegen/tracegen/internal/typecheck"
+	"github.com/tracegen/tracegen/mapping"
 )
 
 // Memory is what earlier runs have left for this one, and where this one leaves something for later runs. Its methods
@@ -44,6 +46,8 @@ type Memory interface {
 	// RecallClasses returns the facts of single classes of inputs that have changed, by number of class in the set; nil
 	// for others. The error is the context's.
 	RecallClasses(ctx context.Context, set *input.Set) ([]*scan.Class, error)
+	// Memory has the IDs that earlier runs have assigned.
+	mapping.Memory
 	// AddBuiltIn notes that the program adds an input of its own behind all others. It may be called after Recall.
 	AddBuiltIn(name string, data []byte)
 	// KeepFacts notes the facts of all inputs, by number of class.
@@ -77,6 +81,12 @@ func (n None) Recall(context.Context) ([]scan.Input, error) { return make([]scan
 
 // RecallClasses implements [Memory].
 func (None) RecallClasses(context.Context, *input.Set) ([]*scan.Class, error) { return nil, nil }
+
+// Assigned implements [mapping.Memory].
+func (None) Assigned([sha256.Size]byte) []byte { return nil }
+
+// KeepAssigned implements [mapping.Memory].
+func (None) KeepAssigned([sha256.Size]byte, []byte) {}
 
 // AddBuiltIn implements [Memory].
 func (None) AddBuiltIn(string, []byte) {}
@@ -253,6 +263,24 @@ func (m *memory) Recall(ctx context.Context) ([]scan.Input, error) {
 	return m.loadFacts()
 }
 
+// Assigned implements [mapping.Memory].
+func (m *memory) Assigned(key [sha256.Size]byte) []byte { return m.get(m.assignedKey(key)) }
+
+// KeepAssigned implements [mapping.Memory].
+func (m *memory) KeepAssigned(key [sha256.Size]byte, data []byte) {
+	if !m.keeps() {
+		return
+	}
+	m.grown = true
+	if err := m.Cache.Put(m.assignedKey(key), data); err != nil {
+		m.fail(err)
+	}
+}
+
+func (m *memory) assignedKey(key [sha256.Size]byte) cache.Key {
+	return cache.KeyOf("assigned 1", m.Tool, string(key[:]))
+}
+
 // AddBuiltIn implements [Memory].
 func (m *memory) AddBuiltIn(name string, data []byte) {
 	sum := sumOf(data)
@@ -288,8 +316,8 @@ func (m *memory) writtenBy() []string {
 func (m *memory) loadFacts() ([]scan.Input, error) {
 	if m.Known != nil {
 		known := 0
-		for _, in := range m.inputs {
-			if in.known && m.Cache.Has(in.key) {
+		for i, in := range m.inputs {
+			if in.known && (m.Cache.Has(in.key) || m.hasHistory(i)) {
 				known++
 			}
 		}
