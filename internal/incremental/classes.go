@@ -64,8 +64,9 @@ type history struct {
 // past is the history of one input, compared with what the input is now.
 type past struct {
 	history
-	old  []*scan.Class // the facts about the classes that there were
-	same bool          // all classes are in the places in which they were
+	old  *keptFacts // about the classes that there were
+	from []int      // the number that each class had among them, -1 if it is another one now
+	same bool       // all classes are in the places in which they were
 }
 
 func (h *history) pack() []byte {
@@ -162,34 +163,34 @@ func (m *memory) pastOf(i int) *past {
 	if h == nil {
 		return nil
 	}
-	if data = m.get(h.facts); data == nil {
+	old, err := m.readFacts(h.facts, i)
+	if m.note(err); err != nil || len(old.Classes) != len(h.classes) {
 		return nil
 	}
-	old, ok := readFacts(data, i, m.run.Inputs[i])
-	if !ok || len(old.Classes) != len(h.classes) {
-		return nil
-	}
-	return &past{history: *h, old: old.Classes}
+	return &past{history: *h, old: old}
 }
 
 // compare finds the classes of an input that are as they were, and sets their facts.
 func (m *memory) compare(set *input.Set, i int, facts []*scan.Class) {
 	own, first := &m.inputs[i], set.Inputs[i].First
 	classes := set.Inputs[i].Classes
-	byPath := make(map[string]int, len(own.past.old))
-	for n, c := range own.past.old {
+	old := own.past.old.Classes
+	byPath := make(map[string]int, len(old))
+	for n, c := range old {
 		byPath[c.At.Path()] = n // of several in one place, the hashes decide
 	}
-	own.past.same = len(byPath) == len(classes) && len(own.past.old) == len(classes)
+	own.past.same = len(byPath) == len(classes) && len(old) == len(classes)
+	own.past.from = make([]int, len(classes))
 	for k, at := range classes {
 		n, found := byPath[at.Path()]
 		own.past.same = own.past.same && found && n == k
+		own.past.from[k] = -1
 		// What is said of a class that could not be read may name its place.
-		if !found || own.ids[k] != own.past.classes[n].id || own.past.old[n].Name == "" {
+		if !found || own.ids[k] != own.past.classes[n].id || old[n].Name == "" {
 			continue
 		}
-		c := *own.past.old[n]
-		c.At = at
+		c := *old[n]
+		c.At, own.past.from[k] = at, n
 		facts[first+k] = &c
 		m.remembered++
 	}
@@ -285,7 +286,7 @@ func (m *memory) keepClasses(j *job) {
 	if data == nil {
 		return
 	}
-	record := readStored(data, []int{len(own.past.old)})
+	record := readStored(data, []int{len(own.past.old.Classes)})
 	if record == nil || len(record.files) != 1 || record.record.Failed() {
 		return
 	}

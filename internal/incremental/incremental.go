@@ -301,7 +301,7 @@ func kindOf(path string) string {
 
 // scanKey is that of the facts which a scan of this run finds out about an input of that content.
 func (m *memory) scanKey(content cache.Key) cache.Key {
-	return cache.KeyOf(append([]string{"scan 3", content.String(), m.ScanKey}, m.scanned()...)...)
+	return cache.KeyOf(append([]string{"scan 4", content.String(), m.ScanKey}, m.scanned()...)...)
 }
 
 // scanned returns what the facts depend on, besides content and options.
@@ -333,13 +333,9 @@ func (m *memory) loadFacts() ([]scan.Input, error) {
 			continue
 		}
 		group.Go(func() error {
-			data, err := m.Cache.Get(in.key)
-			if failures[i] = err; err != nil {
-				return nil
-			}
-			if facts[i], in.recall = readFacts(data, i, m.run.Inputs[i]); !in.recall {
-				failures[i] = &cache.DamagedError{File: in.key.String(),
-					What: "of another form than this version writes"}
+			var read *keptFacts
+			if read, failures[i] = m.readFacts(in.key, i); read != nil {
+				facts[i], in.recall = read.Input, true
 			}
 			return nil
 		})
@@ -352,15 +348,6 @@ func (m *memory) loadFacts() ([]scan.Input, error) {
 		}
 	}
 	return facts, err
-}
-
-// readFacts reads the facts about one input, for the input of that number and path.
-func readFacts(data []byte, number int, path string) (scan.Input, bool) {
-	inputs, ok := scan.Unpack(data, false, func(int, string) (int, string) { return number, path })
-	if !ok || len(inputs) != 1 {
-		return scan.Input{}, false
-	}
-	return inputs[0], true
 }
 
 // KeepFacts implements [Memory]. The facts are kept when the inputs prove to be the same still.
@@ -380,8 +367,8 @@ func (m *memory) KeepFacts(set *input.Set, facts []*scan.Class) {
 		group.Go(func() error {
 			if in.pending, failures[i] = m.Cache.Create(in.key); failures[i] == nil {
 				first, end := set.ClassesOf(i)
-				_, failures[i] = in.pending.Write(scan.Pack([]scan.Input{{Containers: set.Inputs[i].Containers,
-					Classes: facts[first:end]}}, false))
+				_, failures[i] = in.pending.Write(m.packFacts(i, scan.Input{Containers: set.Inputs[i].Containers,
+					Classes: facts[first:end]}))
 			}
 			return nil
 		})
