@@ -300,6 +300,7 @@ func (m *memory) keepClasses(j *job) {
 		return
 	}
 	j.kept = k
+	m.keptCount += len(k.classes)
 }
 
 // oldOutput opens what an earlier run has written: where it is, if nobody has touched it, or else in the cache.

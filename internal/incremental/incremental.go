@@ -5,9 +5,9 @@
 // classes one by one. What was written depends on its content and on the decisions about it, IDs included, wherever
 // they come from. All that needs the whole is decided anew in every run.
 //
-// A file is identified by its content alone, so that it may be renamed or moved. Only an output that exists already is
-// assumed to be unchanged if its size, times and inode are those that a run left; where these could be wrong, it is
-// read.
+// A file is identified by its content alone, so that it may be renamed or moved. A file is assumed to have the content
+// that an earlier run has found or left there if its size, times and inode are the same; where these could be wrong, it
+// is read.
 //
 // [Memory] is the interface for a run. [New] returns one that keeps all this in a cache; [None] remembers nothing.
 package incremental
@@ -164,6 +164,7 @@ type memory struct {
 	run     Run
 	set     *input.Set // when it is known
 	inputs  []knownInput
+	files   *knownFiles
 	checked string // what the type checker depends on; "" if that cannot be found out
 	dirs    outputDirs
 	grown   bool // something has been kept
@@ -171,6 +172,7 @@ type memory struct {
 
 	recalled   int                // inputs
 	remembered int                // classes of other inputs
+	keptCount  int                // classes that were not written anew
 	fresh      map[cache.Key]bool // outputs that this run has written
 
 	// Of the round of writing that is going on.
@@ -242,7 +244,10 @@ func (m *memory) Recall(ctx context.Context) ([]scan.Input, error) {
 	if m.run.Types {
 		paths = append(paths[:len(paths):len(paths)], m.run.ClassPath.Paths...)
 	}
-	contents, err := hashPaths(ctx, paths, m.run.Workers)
+	var err error
+	m.files, err = loadFiles(m.Cache, filesKey(paths))
+	m.note(err)
+	contents, err := hashPaths(ctx, paths, m.run.Workers, m.files)
 	if err != nil {
 		return nil, err
 	}
@@ -390,7 +395,7 @@ func (m *memory) sameInputs(ctx context.Context) error {
 			paths, numbers = append(paths, m.run.Inputs[i]), append(numbers, i)
 		}
 	}
-	again, err := hashPaths(ctx, paths, m.run.Workers)
+	again, err := hashPaths(ctx, paths, m.run.Workers, m.files)
 	if err != nil {
 		return err
 	}

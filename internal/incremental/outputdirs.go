@@ -245,6 +245,9 @@ func (m *memory) Finish(stage *output.Stage) {
 			m.fail(err)
 		}
 	}
+	if err := m.files.store(m.Cache); err != nil {
+		m.fail(err)
+	}
 	if m.grown {
 		if err := m.Cache.Trim(); err != nil {
 			m.fail(err)

@@ -334,8 +334,11 @@ func (m *memory) summary() {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{m.recalled, "inputs known"}, {m.remembered, "classes known"}, {m.left, "outputs left alone"}, {m.copied, "copied"}, {m.written, "written"}} {
+	}{{m.recalled, "inputs known"}, {m.left, "outputs left alone"}, {m.copied, "copied"}, {m.written, "written"}} {
 		parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 	}
 	m.detail("%s", strings.Join(parts, ", "))
+	if m.remembered > 0 {
+		m.detail("in inputs that have changed: %d classes known, %d copied", m.remembered, m.keptCount)
+	}
 }
