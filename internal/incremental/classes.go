@@ -1,14 +1,12 @@
 package incremental
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
 	"path/filepath"
 	"reflect"
-	"runtime/debug"
 	"slices"
 	"sync/atomic"
 
@@ -214,7 +212,7 @@ func (m *memory) idsOf(ctx context.Context, set *input.Set, i int) ([]classID, e
 				}
 				for k := from; k < min(from+step, len(ids)); k++ {
 					e, err := set.Entry(first + k)
-					if err != nil || e.Zip == nil || !readable(func() { ids[k] = idOf(h, e.Zip) }) {
+					if err != nil || e.Zip == nil || !jar.Guard(func() { ids[k] = idOf(h, e.Zip) }) {
 						failed.Store(true)
 						break
 					}
@@ -241,22 +239,6 @@ func idOf(h hash.Hash, e *jar.Entry) (id classID) {
 	h.Write(e.Raw())
 	h.Sum(id[:0])
 	return id
-}
-
-// readable calls read, which reads from a file that is mapped into memory, and reports whether the file was still there.
-func readable(read func()) (ok bool) {
-	restore := debug.SetPanicOnFault(true)
-	defer func() {
-		debug.SetPanicOnFault(restore)
-		if r := recover(); r != nil {
-			if _, fault := r.(interface{ Addr() uintptr }); !fault {
-				panic(r)
-			}
-			ok = false
-		}
-	}()
-	read()
-	return true
 }
 
 // kept are the classes of a job that are written as before, and where their bytes are.
@@ -383,13 +365,7 @@ func (m *memory) Kept(class int) (output.Kept, bool) {
 	if !ok {
 		return output.Kept{}, false
 	}
-	// A copy, as the file may be made shorter by others while it is mapped.
-	var data []byte
-	if !readable(func() { data = bytes.Clone(c.entry.Raw()) }) {
-		return output.Kept{}, false
-	}
-	return output.Kept{Packed: jar.Packed{Data: data, Size: c.entry.Size, CRC32: c.entry.CRC32,
-		Method: c.entry.Method}, Calls: c.calls}, true
+	return output.Kept{Entry: c.entry, Calls: c.calls}, true
 }
 
 func (j *job) has(set *input.Set, class int) bool {

@@ -29,10 +29,10 @@ type Options struct {
 	Kept func(class int) (Kept, bool)
 }
 
-// Kept is a class as it is written, with its calls. No worker rewrites it.
+// Kept is a class as an earlier run has written it. No worker rewrites it.
 type Kept struct {
-	Packed jar.Packed
-	Calls  int // of the runtime, that were inserted
+	Entry *jar.Entry // of another output
+	Calls int        // of the runtime, that were inserted
 }
 
 // Copy takes all that is written to an output once more.
@@ -95,6 +95,7 @@ type slot struct {
 	size    int        // of the class
 	packed  jar.Packed // the class, compressed, if it comes from an archive
 	data    []byte     // the class, if not
+	kept    *jar.Entry // the class in an output of an earlier run, if it is copied from there
 	calls   int
 	failure *plan.Failure
 	err     error
@@ -112,7 +113,7 @@ var filled = func() chan struct{} {
 func (w *Writer) keep(s *slot) bool {
 	kept, ok := w.options.Kept(s.entry.Class)
 	if ok {
-		s.ready, s.packed, s.size, s.calls = filled, kept.Packed, int(kept.Packed.Size), kept.Calls
+		s.ready, s.kept, s.size, s.calls = filled, kept.Entry, int(kept.Entry.Size), kept.Calls
 		w.options.Progress(s.entry.Size)
 	}
 	return ok
@@ -342,6 +343,8 @@ func (a *archiveWriter) put(e *input.Entry, s *slot) error {
 	}
 	a.behind.Pass(e)
 	switch {
+	case s != nil && s.kept != nil:
+		return a.copyKept(e, s.kept)
 	case s != nil:
 		err := a.zip.Replace(e.Zip, s.packed)
 		a.codec.Recycle(s.packed)
@@ -369,6 +372,16 @@ func (a *archiveWriter) put(e *input.Entry, s *slot) error {
 		}
 	}
 	return a.zip.Copy(e.Zip)
+}
+
+// copyKept replaces an entry by that of an earlier output.
+func (a *archiveWriter) copyKept(e *input.Entry, kept *jar.Entry) (err error) {
+	if !jar.Guard(func() {
+		err = a.zip.Replace(e.Zip, jar.Packed{Data: kept.Raw(), Size: kept.Size, CRC32: kept.CRC32, Method: kept.Method})
+	}) {
+		return input.Changed(kept.Archive().Name())
+	}
+	return err
 }
 
 func (a *archiveWriter) replace(e *input.Entry, data []byte) error {
