@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"iter"
@@ -40,6 +41,9 @@ type Options struct {
 	Focus []Focus
 	// Messages reports whether the calls of a method are messages, which is stored in the mapping; nil if none are.
 	Messages func(Identity) bool
+	// Memory keeps the IDs of this assignment for later ones of the same methods, and has those of earlier ones; nil does
+	// not. It is used only without a Base.
+	Memory Memory
 }
 
 // Assign returns a mapping that has an ID for each of the methods. They may be in any order, and may be repeated; if
@@ -73,11 +77,44 @@ func AssignEach(methods iter.Seq2[Method, uint64], o Options) (*Mapping, []uint3
 	if err := o.checkBase(); err != nil {
 		return nil, nil, err
 	}
+	known, key := t.recall(&o)
+	m := &Mapping{runtime: cmp.Or(o.Runtime, contract.RuntimeClass), focus: focus}
+	if known == nil {
+		if known, err = t.assign(o, m); err != nil {
+			return nil, nil, err
+		}
+	}
+	m.fingerprints = t.fingerprintsByID(known.ids)
+	t.arrange(sortByID(known.living, func(s *assignment) uint32 { return s.id }))
+	// Every key is there once, as keepIDs removed the others; the index can be made when it is first used.
+	m.table, m.inTable, m.living = t, len(known.living), len(known.living)
+	m.findMessages(o.Messages)
+	if known.lines != [sha256.Size]byte{} {
+		m.lines = func() [sha256.Size]byte { return known.lines }
+		return m, known.ids, nil
+	}
+	m.lines = sync.OnceValue(m.hashLines)
+	go m.lines() // while the classes are written
+	if o.remembers() {
+		o.Memory.KeepAssigned(key, known.pack(m.lines()))
+	}
+	return m, known.ids, nil
+}
+
+// assigned is the result of an assignment.
+type assigned struct {
+	ids    []uint32          // of all methods of the table, in their order
+	living []assignment      // one for each identity
+	lines  [sha256.Size]byte // hash of the lines of the living methods; zero if it is not known
+}
+
+// assign assigns IDs to the methods of the table, and sets the retired ones of the mapping.
+func (t *methodTable) assign(o Options, m *Mapping) (*assigned, error) {
 	living, duplicates := t.sorted()
 	retired, fresh := keepIDs(t, living, o)
 	if need := len(living) + len(retired); need > Capacity {
 		t.arrange(living)
-		return nil, nil, &FullError{idUsage(t.perClass(), len(living), len(retired))}
+		return nil, &FullError{idUsage(t.perClass(), len(living), len(retired))}
 	}
 	free := newFreeIDs()
 	for i := range living {
@@ -97,7 +134,7 @@ func AssignEach(methods iter.Seq2[Method, uint64], o Options) (*Mapping, []uint3
 			free.take(living[i].id)
 		}
 	default:
-		return nil, nil, fmt.Errorf("ID order %d: neither OrderHash nor OrderCompact", o.Order)
+		return nil, fmt.Errorf("ID order %d: neither OrderHash nor OrderCompact", o.Order)
 	}
 	ids := make([]uint32, len(t.methods))
 	for _, s := range living {
@@ -106,15 +143,8 @@ func AssignEach(methods iter.Seq2[Method, uint64], o Options) (*Mapping, []uint3
 	for _, r := range duplicates {
 		ids[r.method] = ids[r.of]
 	}
-	fingerprints := t.fingerprintsByID(ids)
-	t.arrange(sortByID(living, func(s *assignment) uint32 { return s.id }))
-	// Every key is there once, as keepIDs removed the others; the index can be made when it is first used.
-	m := &Mapping{table: t, inTable: len(living), living: len(living), records: retired,
-		runtime: cmp.Or(o.Runtime, contract.RuntimeClass), focus: focus, fingerprints: fingerprints}
-	m.digest = sync.OnceValue(m.computeDigest)
-	m.findMessages(o.Messages)
-	go m.digest() // while the classes are written
-	return m, ids, nil
+	m.records = retired
+	return &assigned{ids: ids, living: living}, nil
 }
 
 // fingerprintsByID returns the fingerprints by ID; if a method has several, the lowest.

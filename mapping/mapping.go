@@ -136,7 +136,7 @@ type Mapping struct {
 
 	indexed      sync.Once // guards index if the mapping was assigned; most such mappings are only written
 	index        index
-	digest       func() string
+	lines        func() [sha256.Size]byte // returns the hash of the living methods, which begins with the digest
 	runtime      string
 	focus        []Focus
 	messages     []uint32          // ascending; see Messages
@@ -150,12 +150,12 @@ func dispatch() record { return record{key: dispatchKey, id: DispatchID, access:
 func newMapping(records []record, living int) (m *Mapping, first, second int) {
 	m = &Mapping{records: records, living: living}
 	// Hashing and indexing each need about a quarter of the time of a load.
-	done := make(chan string)
-	go func() { done <- m.computeDigest() }()
+	done := make(chan [sha256.Size]byte)
+	go func() { done <- m.hashLines() }()
 	var x index
 	x, first, second = newIndex(m)
-	digest := <-done
-	m.digest = func() string { return digest }
+	lines := <-done
+	m.lines = func() [sha256.Size]byte { return lines }
 	if second >= 0 {
 		return nil, first, second
 	}
@@ -163,8 +163,8 @@ func newMapping(records []record, living int) (m *Mapping, first, second int) {
 	return m, -1, -1
 }
 
-// computeDigest returns the digest of the living methods.
-func (m *Mapping) computeDigest() string {
+// hashLines returns the hash of the living methods.
+func (m *Mapping) hashLines() (sum [sha256.Size]byte) {
 	h := sha256.New()
 	buf := make([]byte, 0, 64<<10)
 	for i := range m.living {
@@ -176,7 +176,8 @@ func (m *Mapping) computeDigest() string {
 	}
 	last := dispatch()
 	h.Write(last.appendLine(buf))
-	return hex.EncodeToString(h.Sum(nil)[:8])
+	h.Sum(sum[:0])
+	return sum
 }
 
 // size returns the number of methods, living and retired.
@@ -297,7 +298,10 @@ func (m *Mapping) Kept(base *Mapping) int {
 
 // Digest returns the digest of the mapping: 16 lower-case hexadecimal digits. It is written into the runtime, and
 // every recording contains it.
-func (m *Mapping) Digest() string { return m.digest() }
+func (m *Mapping) Digest() string {
+	lines := m.lines()
+	return hex.EncodeToString(lines[:8])
+}
 
 // Runtime returns the runtime class that the methods call, in internal form.
 func (m *Mapping) Runtime() string { return m.runtime }

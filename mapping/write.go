@@ -3,6 +3,7 @@ package mapping
 import (
 	"bufio"
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"maps"
@@ -27,7 +28,19 @@ const dispatchPrefix = "1048574,"
 
 // WriteTo writes the mapping in the format of the package comment. It does not make the write atomic, and its errors
 // do not name the file; both are up to the caller.
-func (m *Mapping) WriteTo(w io.Writer) (int64, error) {
+func (m *Mapping) WriteTo(w io.Writer) (int64, error) { return m.write(w, true) }
+
+// ContentSum returns a hash of what WriteTo writes.
+func (m *Mapping) ContentSum() [sha256.Size]byte {
+	h := sha256.New()
+	_, _ = m.write(h, false) // a hash cannot fail
+	lines := m.lines()
+	h.Write(lines[:])
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// write writes the mapping, with or without its living methods.
+func (m *Mapping) write(w io.Writer, living bool) (int64, error) {
 	count := &countingWriter{w: w}
 	b := bufio.NewWriterSize(count, 256<<10)
 	b.WriteString(versionPrefix + "1\n")
@@ -35,6 +48,9 @@ func (m *Mapping) WriteTo(w io.Writer) (int64, error) {
 	b.WriteString(runtimePrefix + Text(m.runtime) + "\n")
 	b.WriteString(countsPrefix + m.counts() + "\n")
 	for i := range m.living {
+		if !living {
+			break
+		}
 		b.Write(m.appendLine(b.AvailableBuffer(), i))
 	}
 	last := dispatch()

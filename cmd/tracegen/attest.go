@@ -224,7 +224,7 @@ func (a *attesting) statement(ctx context.Context, build *report.Build, products
 	if s.Predicate.Run.Byproducts, err = described.artifacts(ctx); err != nil {
 		return nil, err
 	}
-	sum, err := executableSum()
+	sum, err := executableSum(nil)
 	if err != nil {
 		return nil, err
 	}

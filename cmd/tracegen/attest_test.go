@@ -176,7 +176,7 @@ func TestStatement(t *testing.T) {
 	if err := errors.Join(json.Unmarshal(data, &envelope), json.Unmarshal(envelope.Payload, &statement)); err != nil {
 		t.Fatal(err)
 	}
-	executable, err := executableSum()
+	executable, err := executableSum(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,15 +71,15 @@ func (i *instrument) incremental(argfiles []string) (*pipeline.Incremental, erro
 	if i.dryRun && !isDirectory(i.caching.directory) {
 		return nil, nil // a dry run must not create the directory
 	}
-	tool, err := executableSum()
-	if err != nil {
-		i.con.warn("--cache: %v; continuing without a cache", err)
-		return nil, nil
-	}
 	kept, err := cache.Open(i.caching.directory, int64(i.caching.size))
 	if errors.Is(err, cache.ErrForeign) {
 		return nil, fmt.Errorf("--cache: %w", err)
 	}
+	if err != nil {
+		i.con.warn("--cache: %v; continuing without a cache", err)
+		return nil, nil
+	}
+	tool, err := executableSum(kept)
 	if err != nil {
 		i.con.warn("--cache: %v; continuing without a cache", err)
 		return nil, nil

@@ -1,14 +1,13 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"io"
 	"os"
 	"strconv"
 	"strings"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/internal/incremental"
 )
 
 // scanKey returns the configuration in the cache key of the class facts of an input: the values of all options that the
@@ -31,23 +30,16 @@ func ruleText(rules []filter.Rule) string {
 }
 
 // executableSum returns the hash of the running program. The version is not enough for a cache key: it stays the same
-// while the program is developed.
-func executableSum() (string, error) {
+// while the program is developed. A cache keeps the hash for later runs; nil does not.
+func executableSum(kept *cache.Cache) (string, error) {
 	name, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
 	// On Linux, this is the running file, even if another one has taken its name.
-	f, err := os.Open("/proc/self/exe")
-	if err != nil {
-		if f, err = os.Open(name); err != nil {
-			return "", err
-		}
+	const self = "/proc/self/exe"
+	if _, err := os.Stat(self); err == nil {
+		return incremental.SumOf(kept, name, self)
 	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
+	return incremental.SumOf(kept, name, name)
 }

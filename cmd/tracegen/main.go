@@ -107,7 +107,7 @@ func (n *noting) Write(p []byte) (int, error) {
 // run executes one command line and returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	con := &console{in: stdin, out: stdout, err: stderr}
-	root := newRootCmd(con)
+	root := newRootFor(con, args)
 	root.SetArgs(args)
 	printed := &noting{Writer: stdout} // help and completion scripts
 	root.SetOut(printed)

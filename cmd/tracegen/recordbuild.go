@@ -158,7 +158,7 @@ func (r *recorder) cacheDirectory() (string, error) {
 // key returns the key of the program in the cache.
 func (r *recorder) key(containers []string) (cache.Key, error) {
 	i := &r.build
-	tool, err := executableSum()
+	tool, err := executableSum(nil)
 	if err != nil {
 		return cache.Key{}, err
 	}

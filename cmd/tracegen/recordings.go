@@ -9,11 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/pattern"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -166,7 +166,7 @@ func inOrder(recordings []recording) []recording {
 }
 
 // partName is what the runtime puts into the name of a part, before its extension.
-var partName = regexp.MustCompile(`\.part[1-9][0-9]*(\.[^./\\]*)?$`)
+var partName = pattern.Of(`\.part[1-9][0-9]*(\.[^./\\]*)?$`)
 
 // splitGeneration divides FILE.3 into FILE and 3. A file that was not renamed has generation 0. FILE does not have the
 // number of a part, so that a recording whose last part is missing has its place, too.
@@ -178,7 +178,7 @@ func splitGeneration(file string) (base string, generation int) {
 	} else {
 		n = 0
 	}
-	return partName.ReplaceAllString(file, "$1"), int(n)
+	return partName().ReplaceAllString(file, "$1"), int(n)
 }
 
 // recordingSize returns the total size of the files that exist.

@@ -11,8 +11,45 @@ import (
 	"github.com/tracegen/tracegen/filter"
 )
 
+// commands are the commands below the root, in the order of the help, but for cobra's own and man.
+var commands = []struct {
+	name    string // the first word of its usage
+	command func(*console) *cobra.Command
+}{
+	{"init", newInitCmd}, {"record", newRecordCmd}, {"instrument", newInstrumentCmd}, {"scan", newScanCmd},
+	{"assign", newAssignCmd}, {"strip", newStripCmd}, {"verify", newVerifyCmd}, {"analyze", newAnalyzeCmd},
+	{"collect", newCollectCmd}, {"group", newGroupCmd}, {"compare", newCompareCmd}, {"lookup", newLookupCmd},
+	{"explain", newExplainCmd}, {"diff", newDiffCmd}, {"symbolize", newSymbolizeCmd}, {"mappings", newMappingsCmd},
+	{"attest", newAttestCmd}, {"runtime", newRuntimeCmd}, {"version", newVersionCmd},
+}
+
 // newRootCmd returns the command tree. Its commands read from con and print to con.
 func newRootCmd(con *console) *cobra.Command {
+	root := newRoot(con)
+	for _, c := range commands {
+		root.AddCommand(c.command(con))
+	}
+	root.AddCommand(newManCmd(root))
+	nameOwnCommands(root)
+	return root
+}
+
+// newRootFor returns as much of the command tree as a command line needs. If the line begins with the name of a
+// command, it is the tree with this command alone: to make the options of all takes 1.5 ms.
+func newRootFor(con *console, args []string) *cobra.Command {
+	for _, c := range commands {
+		if len(args) > 0 && args[0] == c.name {
+			root := newRoot(con)
+			root.AddCommand(c.command(con))
+			root.CompletionOptions.DisableDefaultCmd = true
+			return root
+		}
+	}
+	return newRootCmd(con)
+}
+
+// newRoot returns the root of the command tree, without commands.
+func newRoot(con *console) *cobra.Command {
 	root := &cobra.Command{
 		Use:                   "tracegen COMMAND",
 		DisableFlagsInUseLine: true,
@@ -60,13 +97,6 @@ Exit codes:
 	}, con.profiling.options()).addPersistent(root)
 	root.PersistentPreRunE = func(*cobra.Command, []string) error { return con.profiling.start() }
 
-	root.AddCommand(newInitCmd(con), newRecordCmd(con), newInstrumentCmd(con), newScanCmd(con), newAssignCmd(con),
-		newStripCmd(con),
-		newVerifyCmd(con), newAnalyzeCmd(con), newCollectCmd(con), newGroupCmd(con), newCompareCmd(con),
-		newLookupCmd(con), newExplainCmd(con),
-		newDiffCmd(con), newSymbolizeCmd(con), newMappingsCmd(con), newAttestCmd(con), newRuntimeCmd(con), newVersionCmd(con))
-	root.AddCommand(newManCmd(root))
-	nameOwnCommands(root)
 	return root
 }
 

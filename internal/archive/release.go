@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/tracegen/tracegen/internal/pattern"
 )
 
 // Kind is a kind of file of a release.
@@ -148,9 +149,9 @@ func (m *manifest) id() string {
 }
 
 var (
-	hexDigits   = regexp.MustCompile(`^[0-9a-f]{16}$`)
-	hexPrefix   = regexp.MustCompile(`^[0-9a-f]{4,16}$`)
-	mapIDHeader = regexp.MustCompile(`(?m)^# pg_map_id: ?([0-9A-Za-z]{1,128})\r?$`)
+	hexDigits   = pattern.Of(`^[0-9a-f]{16}$`)
+	hexPrefix   = pattern.Of(`^[0-9a-f]{4,16}$`)
+	mapIDHeader = pattern.Of(`(?m)^# pg_map_id: ?([0-9A-Za-z]{1,128})\r?$`)
 )
 
 // check returns an error if the manifest is not one that Push writes.
@@ -158,7 +159,7 @@ func (m *manifest) check() error {
 	if m.Format != manifestFormat {
 		return fmt.Errorf("it has format %d: it is of a later version of tracegen; use that version", m.Format)
 	}
-	if !hexDigits.MatchString(m.Digest) || m.file(Mapping) == nil {
+	if !hexDigits().MatchString(m.Digest) || m.file(Mapping) == nil {
 		return errors.New("it has no mapping")
 	}
 	seen := map[Kind]bool{}
@@ -207,8 +208,8 @@ func parseRelease(path string) (r Release, ok bool) {
 	version, ok1 := unescape(parts[4])
 	variant, ok2 := unescape(parts[5])
 	r = Release{Digest: parts[0], Version: version, Variant: variant, Pushed: at, ID: parts[2], sum: parts[3]}
-	return r, err == nil && ok1 && ok2 && hexDigits.MatchString(r.Digest) && hexDigits.MatchString(r.ID) &&
-		hexDigits.MatchString(r.sum) && r.path() == path
+	return r, err == nil && ok1 && ok2 && hexDigits().MatchString(r.Digest) && hexDigits().MatchString(r.ID) &&
+		hexDigits().MatchString(r.sum) && r.path() == path
 }
 
 // plain reports whether a byte of a version or variant stands for itself in a name.
@@ -273,7 +274,7 @@ type Selector struct {
 }
 
 func (s *Selector) check() error {
-	if s.Digest != "" && !hexPrefix.MatchString(s.Digest) {
+	if s.Digest != "" && !hexPrefix().MatchString(s.Digest) {
 		return fmt.Errorf("digest %q: must have 16 hexadecimal digits in lower case, or be the begin of such a digest with "+
 			"at least 4", s.Digest)
 	}
@@ -308,7 +309,7 @@ func compareReleases(a, b Release) int {
 // mapID returns the ID that R8 wrote into the first lines of its mapping, or "".
 func mapID(content []byte) string {
 	head := content[:min(len(content), 4096)]
-	if m := mapIDHeader.FindSubmatch(head); m != nil {
+	if m := mapIDHeader().FindSubmatch(head); m != nil {
 		return string(bytes.ToLower(m[1]))
 	}
 	return ""

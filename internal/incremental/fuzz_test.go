@@ -65,16 +65,22 @@ func FuzzOutputDir(f *testing.F) {
 //
 // Invariant: The class facts in the cache are read as they were written; no bytes make their reader panic.
 func FuzzFacts(f *testing.F) {
-	f.Add(scan.Pack(nil, false))
-	f.Add(scan.Pack([]scan.Input{{}}, false))
+	one := scan.Pack([]scan.Input{{}}, false)
+	f.Add(append([]byte{factsWhole}, scan.Pack(nil, false)...))
+	f.Add(append([]byte{factsWhole}, one...))
+	f.Add((&memory{}).packChanged(&past{old: &keptFacts{}, from: []int{}}, scan.Input{}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		in, ok := readFacts(data, 0, "a.jar")
-		if !ok {
+		if f, changed := readChanged(data, 0, "a.jar"); f != nil {
+			f.fill(changed, changed)
 			return
 		}
-		packed := scan.Pack([]scan.Input{in}, false)
-		again, ok := readFacts(packed, 0, "a.jar")
-		if !ok || !bytes.Equal(scan.Pack([]scan.Input{again}, false), packed) {
+		in := readWhole(data, 0, "a.jar")
+		if in == nil {
+			return
+		}
+		packed := append([]byte{factsWhole}, scan.Pack([]scan.Input{*in}, false)...)
+		again := readWhole(packed, 0, "a.jar")
+		if again == nil || !bytes.Equal(append([]byte{factsWhole}, scan.Pack([]scan.Input{*again}, false)...), packed) {
 			t.Errorf("%x is written as %x, which is read differently", data, packed)
 		}
 	})

@@ -23,8 +23,9 @@ type hashed struct {
 }
 
 // hashPaths hashes files, and directories with the names and permissions of what is in them. What cannot be read, or is
-// neither, has no hash: using it will report why. The error is the context's.
-func hashPaths(ctx context.Context, paths []string, jobs int) ([]hashed, error) {
+// neither, has no hash: using it will report why. Files that are known are not read; those that are read are known then.
+// The error is the context's.
+func hashPaths(ctx context.Context, paths []string, jobs int, known *knownFiles) ([]hashed, error) {
 	type file struct {
 		path string
 		sum  cache.Key
@@ -69,7 +70,7 @@ func hashPaths(ctx context.Context, paths []string, jobs int) ([]hashed, error) 
 				if n >= len(files) {
 					return nil
 				}
-				files[n].sum, _, files[n].err = hashFile(files[n].path, buffer)
+				files[n].sum, files[n].err = known.hash(files[n].path, buffer)
 			}
 			return ctx.Err()
 		})

@@ -5,15 +5,16 @@
 // classes one by one. What was written depends on its content and on the decisions about it, IDs included, wherever
 // they come from. All that needs the whole is decided anew in every run.
 //
-// A file is identified by its content alone, so that it may be renamed or moved. Only an output that exists already is
-// assumed to be unchanged if its size, times and inode are those that a run left; where these could be wrong, it is
-// read.
+// A file is identified by its content alone, so that it may be renamed or moved. A file is assumed to have the content
+// that an earlier run has found or left there if its size, times and inode are the same; where these could be wrong, it
+// is read.
 //
 // [Memory] is the interface for a run. [New] returns one that keeps all this in a cache; [None] remembers nothing.
 package incremental
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -31,15 +32,22 @@ import (
 	"github.com/tracegen/tracegen/internal/plan"
 	"github.com/tracegen/tracegen/internal/scan"
 	"github.com/tracegen/tracegen/internal/typecheck"
+	"github.com/tracegen/tracegen/mapping"
 )
 
 // Memory is what earlier runs have left for this one, and where this one leaves something for later runs. Its methods
-// are called in this order: Recall, AddBuiltIn, KeepFacts, then Reuse, Copy and Keep for each round of writing,
+// are called in this order: Recall, RecallClasses, AddBuiltIn, KeepFacts, then Reuse, Copy, Kept and Keep for each round
+// of writing,
 // HasFile, Depart, Finish.
 type Memory interface {
 	// Recall returns the facts of inputs that an earlier run has scanned, by number of input; without containers for
 	// others. The error is the context's.
 	Recall(ctx context.Context) ([]scan.Input, error)
+	// RecallClasses returns the facts of single classes of inputs that have changed, by number of class in the set; nil
+	// for others. The error is the context's.
+	RecallClasses(ctx context.Context, set *input.Set) ([]*scan.Class, error)
+	// Memory has the IDs that earlier runs have assigned.
+	mapping.Memory
 	// AddBuiltIn notes that the program adds an input of its own behind all others. It may be called after Recall.
 	AddBuiltIn(name string, data []byte)
 	// KeepFacts notes the facts of all inputs, by number of class.
@@ -47,6 +55,8 @@ type Memory interface {
 	// Reuse stages outputs that an earlier run has written by the same decisions. It returns the record of each of
 	// them, and nil for jobs that are left to do.
 	Reuse(set *input.Set, decisions plan.Decisions, jobs []output.Job, stage *output.Stage) []*output.Record
+	// Kept returns a class of a job that is left to do, if an earlier run has written it as this one would.
+	Kept(class int) (output.Kept, bool)
 	// Copy returns what has to take all that is written for a job.
 	Copy(job int) output.Copy
 	// Keep ends a round of writing, with the records of all jobs. It fails if an input was changed meanwhile.
@@ -69,6 +79,15 @@ type None struct {
 // Recall implements [Memory].
 func (n None) Recall(context.Context) ([]scan.Input, error) { return make([]scan.Input, n.Inputs), nil }
 
+// RecallClasses implements [Memory].
+func (None) RecallClasses(context.Context, *input.Set) ([]*scan.Class, error) { return nil, nil }
+
+// Assigned implements [mapping.Memory].
+func (None) Assigned([sha256.Size]byte) []byte { return nil }
+
+// KeepAssigned implements [mapping.Memory].
+func (None) KeepAssigned([sha256.Size]byte, []byte) {}
+
 // AddBuiltIn implements [Memory].
 func (None) AddBuiltIn(string, []byte) {}
 
@@ -79,6 +98,9 @@ func (None) KeepFacts(*input.Set, []*scan.Class) {}
 func (None) Reuse(_ *input.Set, _ plan.Decisions, jobs []output.Job, _ *output.Stage) []*output.Record {
 	return make([]*output.Record, len(jobs))
 }
+
+// Kept implements [Memory].
+func (None) Kept(int) (output.Kept, bool) { return output.Kept{}, false }
 
 // Copy implements [Memory].
 func (None) Copy(int) output.Copy { return output.NoCopy{} }
@@ -142,13 +164,16 @@ type memory struct {
 	run     Run
 	set     *input.Set // when it is known
 	inputs  []knownInput
+	files   *knownFiles
 	checked string // what the type checker depends on; "" if that cannot be found out
 	dirs    outputDirs
 	grown   bool // something has been kept
 	broken  bool // the cache cannot be written
 
-	recalled int                // inputs
-	fresh    map[cache.Key]bool // outputs that this run has written
+	recalled   int                // inputs
+	remembered int                // classes of other inputs
+	keptCount  int                // classes that were not written anew
+	fresh      map[cache.Key]bool // outputs that this run has written
 
 	// Of the round of writing that is going on.
 	jobs                  []*job
@@ -166,6 +191,10 @@ type knownInput struct {
 	recall  bool         // the facts are from an earlier run
 	builtIn bool         // it is part of the program: it cannot change, and its facts are not kept
 	pending *cache.Entry // the facts of this run
+
+	// Of an archive whose facts are not from an earlier run, if its classes are reused one by one.
+	ids  []classID // of its classes
+	past *past     // nil if there is none
 }
 
 // New returns a memory in a cache.
@@ -215,7 +244,10 @@ func (m *memory) Recall(ctx context.Context) ([]scan.Input, error) {
 	if m.run.Types {
 		paths = append(paths[:len(paths):len(paths)], m.run.ClassPath.Paths...)
 	}
-	contents, err := hashPaths(ctx, paths, m.run.Workers)
+	var err error
+	m.files, err = loadFiles(m.Cache, filesKey(paths))
+	m.note(err)
+	contents, err := hashPaths(ctx, paths, m.run.Workers, m.files)
 	if err != nil {
 		return nil, err
 	}
@@ -234,6 +266,24 @@ func (m *memory) Recall(ctx context.Context) ([]scan.Input, error) {
 		return make([]scan.Input, len(m.inputs)), nil
 	}
 	return m.loadFacts()
+}
+
+// Assigned implements [mapping.Memory].
+func (m *memory) Assigned(key [sha256.Size]byte) []byte { return m.get(m.assignedKey(key)) }
+
+// KeepAssigned implements [mapping.Memory].
+func (m *memory) KeepAssigned(key [sha256.Size]byte, data []byte) {
+	if !m.keeps() {
+		return
+	}
+	m.grown = true
+	if err := m.Cache.Put(m.assignedKey(key), data); err != nil {
+		m.fail(err)
+	}
+}
+
+func (m *memory) assignedKey(key [sha256.Size]byte) cache.Key {
+	return cache.KeyOf("assigned 1", m.Tool, string(key[:]))
 }
 
 // AddBuiltIn implements [Memory].
@@ -256,15 +306,23 @@ func kindOf(path string) string {
 
 // scanKey is that of the facts which a scan of this run finds out about an input of that content.
 func (m *memory) scanKey(content cache.Key) cache.Key {
-	return cache.KeyOf("scan 3", m.Tool, content.String(), m.ScanKey, fmt.Sprint(m.run.Lines, m.run.Flat))
+	return cache.KeyOf(append([]string{"scan 4", content.String(), m.ScanKey}, m.scanned()...)...)
+}
+
+// scanned returns what the facts depend on, besides content and options.
+func (m *memory) scanned() []string { return []string{m.Tool, fmt.Sprint(m.run.Lines, m.run.Flat)} }
+
+// writtenBy returns what an output depends on, besides the inputs and the decisions about their classes.
+func (m *memory) writtenBy() []string {
+	return []string{m.Tool, m.checked, m.WriteKey, m.run.Runtime, fmt.Sprint(m.run.Disabled, m.run.Sliced, m.run.Merged)}
 }
 
 // loadFacts reads what earlier scans found out, all inputs at a time: texts and lists of many classes.
 func (m *memory) loadFacts() ([]scan.Input, error) {
 	if m.Known != nil {
 		known := 0
-		for _, in := range m.inputs {
-			if in.known && m.Cache.Has(in.key) {
+		for i, in := range m.inputs {
+			if in.known && (m.Cache.Has(in.key) || m.hasHistory(i)) {
 				known++
 			}
 		}
@@ -280,13 +338,9 @@ func (m *memory) loadFacts() ([]scan.Input, error) {
 			continue
 		}
 		group.Go(func() error {
-			data, err := m.Cache.Get(in.key)
-			if failures[i] = err; err != nil {
-				return nil
-			}
-			if facts[i], in.recall = readFacts(data, i, m.run.Inputs[i]); !in.recall {
-				failures[i] = &cache.DamagedError{File: in.key.String(),
-					What: "of another form than this version writes"}
+			var read *keptFacts
+			if read, failures[i] = m.readFacts(in.key, i); read != nil {
+				facts[i], in.recall = read.Input, true
 			}
 			return nil
 		})
@@ -299,15 +353,6 @@ func (m *memory) loadFacts() ([]scan.Input, error) {
 		}
 	}
 	return facts, err
-}
-
-// readFacts reads the facts about one input, for the input of that number and path.
-func readFacts(data []byte, number int, path string) (scan.Input, bool) {
-	inputs, ok := scan.Unpack(data, false, func(int, string) (int, string) { return number, path })
-	if !ok || len(inputs) != 1 {
-		return scan.Input{}, false
-	}
-	return inputs[0], true
 }
 
 // KeepFacts implements [Memory]. The facts are kept when the inputs prove to be the same still.
@@ -327,8 +372,8 @@ func (m *memory) KeepFacts(set *input.Set, facts []*scan.Class) {
 		group.Go(func() error {
 			if in.pending, failures[i] = m.Cache.Create(in.key); failures[i] == nil {
 				first, end := set.ClassesOf(i)
-				_, failures[i] = in.pending.Write(scan.Pack([]scan.Input{{Containers: set.Inputs[i].Containers,
-					Classes: facts[first:end]}}, false))
+				_, failures[i] = in.pending.Write(m.packFacts(i, scan.Input{Containers: set.Inputs[i].Containers,
+					Classes: facts[first:end]}))
 			}
 			return nil
 		})
@@ -350,7 +395,7 @@ func (m *memory) sameInputs(ctx context.Context) error {
 			paths, numbers = append(paths, m.run.Inputs[i]), append(numbers, i)
 		}
 	}
-	again, err := hashPaths(ctx, paths, m.run.Workers)
+	again, err := hashPaths(ctx, paths, m.run.Workers, m.files)
 	if err != nil {
 		return err
 	}
@@ -358,6 +403,9 @@ func (m *memory) sameInputs(ctx context.Context) error {
 		if !again[k].ok || cache.KeyOf(kindOf(paths[k]), again[k].key.String()) != m.inputs[i].content {
 			return input.Changed(paths[k])
 		}
+	}
+	if path, ok := m.unchangedOutputs(); !ok {
+		return input.Changed(path)
 	}
 	return nil
 }

@@ -78,6 +78,21 @@ func stateOf(path string) (fileState, bool) {
 	return s, true
 }
 
+func (s *fileState) pack(k *wire.Packer) {
+	k.Flags(s.oldEnough)
+	for _, v := range []uint64{uint64(s.size), uint64(s.modified), s.id.Device, s.id.Inode, uint64(s.id.Changed)} {
+		k.Uvarint(v)
+	}
+}
+
+// readState reads what pack has written.
+func readState(u *wire.Unpacker) (s fileState) {
+	u.Flags(&s.oldEnough)
+	s.size, s.modified = int64(u.Uvarint()), int64(u.Uvarint())
+	s.id = output.FileID{Device: u.Uvarint(), Inode: u.Uvarint(), Changed: int64(u.Uvarint())}
+	return s
+}
+
 // split returns the directory and the name under which an output is remembered.
 func split(path string) (directory, name string, err error) {
 	path = filepath.Clean(path)
@@ -230,6 +245,9 @@ func (m *memory) Finish(stage *output.Stage) {
 			m.fail(err)
 		}
 	}
+	if err := m.files.store(m.Cache); err != nil {
+		m.fail(err)
+	}
 	if m.grown {
 		if err := m.Cache.Trim(); err != nil {
 			m.fail(err)
@@ -349,11 +367,7 @@ func (p *outputDir) pack() []byte {
 		for _, f := range o.files {
 			k.Text(f.name)
 			k.Raw(f.sum[:]...)
-			k.Flags(f.seen.oldEnough)
-			for _, v := range []uint64{uint64(f.seen.size), uint64(f.seen.modified), f.seen.id.Device, f.seen.id.Inode,
-				uint64(f.seen.id.Changed)} {
-				k.Uvarint(v)
-			}
+			f.seen.pack(k)
 		}
 	}
 	return k.Bytes()
@@ -368,9 +382,7 @@ func readOutputDir(data []byte) *outputDir {
 		u.Flags(&o.directory, &o.claimed)
 		for range u.Count(7 + len(cache.Key{})) {
 			f := leftFile{name: u.Text(), sum: cache.Key(u.Raw(len(cache.Key{})))}
-			u.Flags(&f.seen.oldEnough)
-			f.seen.size, f.seen.modified = int64(u.Uvarint()), int64(u.Uvarint())
-			f.seen.id = output.FileID{Device: u.Uvarint(), Inode: u.Uvarint(), Changed: int64(u.Uvarint())}
+			f.seen = readState(u)
 			o.files = append(o.files, f)
 		}
 		p.outputs[name] = o
@@ -410,6 +422,58 @@ func (m *memory) HasFile(path string, content io.WriterTo) bool {
 	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
+	remembered := m.beside(path, content)
+	now, ok := stateOf(path)
+	if remembered != nil && ok && remembered.is(now) {
+		return true
+	}
+	if !m.sameContent(path, content) {
+		return false
+	}
+	if remembered != nil && now.oldEnough && m.keeps() {
+		remembered.state = now
+		if err := m.Cache.Put(remembered.key, remembered.pack()); err != nil {
+			m.fail(err)
+		}
+	}
+	return true
+}
+
+// besideFile is a file beside the outputs, which had its content when it was in that state.
+type besideFile struct {
+	key   cache.Key // of this, in the cache
+	sum   cache.Key // of the content
+	state fileState // zero if it is not known
+}
+
+// is reports whether the file still has the content, now that it is in this state.
+func (b *besideFile) is(now fileState) bool { return b.state.oldEnough && b.state.same(now) }
+
+// beside returns what is remembered of a file with this content, nil if the content has no sum.
+func (m *memory) beside(path string, content io.WriterTo) *besideFile {
+	c, ok := content.(interface{ ContentSum() [sha256.Size]byte })
+	directory, name, err := split(path)
+	if !ok || err != nil {
+		return nil
+	}
+	b := &besideFile{key: cache.KeyOf("beside 1", m.Tool, directory, name), sum: c.ContentSum()}
+	u := wire.NewUnpacker(m.get(b.key))
+	of := cache.Key(u.Raw(len(b.sum)))
+	if state := readState(u); u.End() && of == b.sum {
+		b.state = state
+	}
+	return b
+}
+
+func (b *besideFile) pack() []byte {
+	k := wire.NewPacker()
+	k.Raw(b.sum[:]...)
+	b.state.pack(k)
+	return k.Bytes()
+}
+
+// sameContent reports whether a file has this content.
+func (m *memory) sameContent(path string, content io.WriterTo) bool {
 	there, err := os.Open(path)
 	if err != nil {
 		return false

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/cache"
 	"github.com/tracegen/tracegen/internal/input"
 	"github.com/tracegen/tracegen/internal/output"
@@ -23,6 +22,8 @@ type job struct {
 	key   cache.Key
 	entry *cache.Entry // what is being written, for later runs; nil if nothing is kept
 	files []fileRecord
+	tasks []taskSum // of the classes of the only input
+	kept  *kept     // classes that are not written anew; nil if there are none
 }
 
 // contentKey is the key of the output's bytes, recordKey that of its record.
@@ -58,6 +59,9 @@ func (m *memory) Reuse(set *input.Set, decisions plan.Decisions, jobs []output.J
 			continue
 		}
 		m.written++
+		if !m.run.DryRun {
+			m.keepClasses(j)
+		}
 		if m.checked == "" || !m.keeps() || !m.allKnown(j.Inputs) {
 			continue
 		}
@@ -78,19 +82,12 @@ func (m *memory) begin(decisions plan.Decisions, jobs []output.Job) {
 	m.giveUp()
 	m.jobs = nil
 	m.left, m.copied, m.written = 0, 0, 0
-	var methods []inject.Traced
 	for _, o := range jobs {
 		j := &job{Job: o}
-		parts := []string{"written 2", m.Tool, m.checked, m.WriteKey, m.run.Runtime,
-			fmt.Sprint(m.run.Disabled, m.run.Sliced, m.run.Merged, j.isDirectory())}
+		parts := append([]string{"written 3", fmt.Sprint(j.isDirectory())}, m.writtenBy()...)
 		for _, i := range j.Inputs {
 			k := wire.NewPacker()
-			first, end := m.set.ClassesOf(i)
-			for n := first; n < end; n++ {
-				task := decisions.Task(n, methods[:0])
-				methods = task.Request.Methods
-				task.Pack(k)
-			}
+			j.tasks = packTasks(k, m.set, i, decisions)
 			parts = append(parts, m.inputs[i].content.String(), string(k.Bytes()))
 		}
 		j.key = cache.KeyOf(parts...)
@@ -275,6 +272,9 @@ func (m *memory) Keep(ctx context.Context, records []*output.Record) error {
 	if err := m.sameInputs(ctx); err != nil {
 		return err
 	}
+	for i, j := range m.jobs {
+		m.noteKept(j, records[i])
+	}
 	if !m.keeps() {
 		return nil
 	}
@@ -300,6 +300,8 @@ func (m *memory) Keep(ctx context.Context, records []*output.Record) error {
 			m.fresh[j.key] = true
 		}
 		j.entry = nil
+		j.closeKept()
+		m.keepHistory(j, records[i])
 		if !m.broken {
 			if err := m.Cache.Put(j.recordKey(), result.pack()); err != nil {
 				m.fail(err)
@@ -322,6 +324,7 @@ func (m *memory) giveUp() {
 		if j.entry != nil {
 			j.entry.Abort()
 		}
+		j.closeKept()
 	}
 }
 
@@ -335,4 +338,7 @@ func (m *memory) summary() {
 		parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 	}
 	m.detail("%s", strings.Join(parts, ", "))
+	if m.remembered > 0 {
+		m.detail("in inputs that have changed: %d classes known, %d copied", m.remembered, m.keptCount)
+	}
 }

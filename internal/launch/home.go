@@ -6,12 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
+
+	"github.com/tracegen/tracegen/internal/pattern"
 )
 
 // homeSetting is the line with the home directory in what java -XshowSettings:properties prints.
-var homeSetting = regexp.MustCompile(`(?m)^\s*java\.home = (.*?)\r?$`)
+var homeSetting = pattern.Of(`(?m)^\s*java\.home = (.*?)\r?$`)
 
 // Home returns the home directory of the JDK or JRE that a java command belongs to. It follows links, and asks the
 // program itself if that does not lead to a JDK, as with the starters that version managers install.
@@ -26,7 +27,7 @@ func Home(java string) (string, error) {
 		}
 	}
 	out, err := exec.Command(java, "-XshowSettings:properties", "-version").CombinedOutput()
-	m := homeSetting.FindSubmatch(out)
+	m := homeSetting().FindSubmatch(out)
 	if m == nil {
 		if err == nil {
 			err = errors.New("it does not print its home directory")

@@ -25,6 +25,14 @@ type Options struct {
 	Level    jar.Level       // of what is compressed anew
 	Workers  int             // at least 1
 	Progress func(int64)     // is called with the bytes of classes that are done, by several goroutines
+	// Kept returns a class of an archive that an earlier run has written as this one would.
+	Kept func(class int) (Kept, bool)
+}
+
+// Kept is a class as an earlier run has written it. No worker rewrites it.
+type Kept struct {
+	Entry *jar.Entry // of another output
+	Calls int        // of the runtime, that were inserted
 }
 
 // Copy takes all that is written to an output once more.
@@ -87,10 +95,28 @@ type slot struct {
 	size    int        // of the class
 	packed  jar.Packed // the class, compressed, if it comes from an archive
 	data    []byte     // the class, if not
+	kept    *jar.Entry // the class in an output of an earlier run, if it is copied from there
 	calls   int
 	failure *plan.Failure
 	err     error
 	ready   chan struct{} // closed when the rest is filled in
+}
+
+// filled is the channel of all slots that no worker has to fill.
+var filled = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// keep fills the slot of a class that an earlier run has written, and reports whether there is one.
+func (w *Writer) keep(s *slot) bool {
+	kept, ok := w.options.Kept(s.entry.Class)
+	if ok {
+		s.ready, s.kept, s.size, s.calls = filled, kept.Entry, int(kept.Entry.Size), kept.Calls
+		w.options.Progress(s.entry.Size)
+	}
+	return ok
 }
 
 // fill rewrites and compresses a class.
@@ -225,6 +251,9 @@ func (w *writing) each(c *input.Container, put func(*input.Entry, *slot) error) 
 			}
 			next := &slot{entry: e}
 			changed := e.Class >= 0 && w.decisions.Changes(e.Class)
+			if changed && e.Zip != nil && w.keep(next) {
+				changed = false
+			}
 			if changed {
 				next.ready = make(chan struct{})
 			}
@@ -311,6 +340,8 @@ func (a *archiveWriter) put(e *input.Entry, s *slot) error {
 	}
 	a.behind.Pass(e)
 	switch {
+	case s != nil && s.kept != nil:
+		return a.copyKept(e, s.kept)
 	case s != nil:
 		err := a.zip.Replace(e.Zip, s.packed)
 		a.codec.Recycle(s.packed)
@@ -338,6 +369,16 @@ func (a *archiveWriter) put(e *input.Entry, s *slot) error {
 		}
 	}
 	return a.zip.Copy(e.Zip)
+}
+
+// copyKept replaces an entry by that of an earlier output.
+func (a *archiveWriter) copyKept(e *input.Entry, kept *jar.Entry) (err error) {
+	if !jar.Guard(func() {
+		err = a.zip.Replace(e.Zip, jar.Packed{Data: kept.Raw(), Size: kept.Size, CRC32: kept.CRC32, Method: kept.Method})
+	}) {
+		return input.Changed(kept.Archive().Name())
+	}
+	return err
 }
 
 func (a *archiveWriter) replace(e *input.Entry, data []byte) error {

@@ -74,7 +74,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	o := output.Options{Rewrite: rewriteOptions(options, c.AddRequires, types), Level: levelOf(c.Level, c.DryRun),
-		Workers: w.workers, Progress: w.progress.add}
+		Workers: w.workers, Progress: w.progress.add, Kept: memory.Kept}
 	round := &rounds{work: w, stage: stage, memory: memory, options: o,
 		jobs: output.Jobs(w.set.Containers(), outputs, c.Merge)}
 	if w.builtIn != nil {
@@ -117,7 +117,11 @@ func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory 
 	scanning := scan.Options{Filter: rules, Inject: options, FocusHooks: c.FocusHooks, Renamed: c.R8 != nil,
 		Lines: c.Lines}
 	w.set.KeepClasses()
-	facts, err := w.scan(ctx, known, scanning)
+	single, err := memory.RecallClasses(ctx, w.set)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := w.scan(ctx, known, single, scanning)
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +139,8 @@ func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory 
 		Inputs: w.paths(), Filter: rules, FocusHooks: c.FocusHooks, Posts: options.Posts, R8: c.R8,
 		AddRequires:     c.AddRequires != "",
 		RuntimeExternal: c.RuntimeExternal, Runtime: options.RuntimeClass, OriginalRuntime: original,
-		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages), Merged: merged, Android: c.Android,
-		ClassPath: supertypesOf(c.ClassPath, path),
+		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages), Memory: memory, Merged: merged,
+		Android: c.Android, ClassPath: supertypesOf(c.ClassPath, path),
 	})
 }
 

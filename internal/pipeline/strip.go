@@ -46,7 +46,7 @@ func Strip(ctx context.Context, c StripConfig) (*Result, error) {
 	w.set.KeepClasses()
 	options := inject.Options{RuntimeClass: c.RuntimeClass}.Normalized()
 	rules := filter.New(filter.Options{RuntimeClass: options.RuntimeClass})
-	facts, err := w.scan(ctx, known, scan.Options{Filter: rules, Inject: options})
+	facts, err := w.scan(ctx, known, nil, scan.Options{Filter: rules, Inject: options})
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func Strip(ctx context.Context, c StripConfig) (*Result, error) {
 
 	stage := &output.Stage{}
 	defer stage.Abort()
-	o := output.Options{Rewrite: rewriteOptions(options, "", typecheck.None{}), Level: c.Level, Workers: w.workers,
+	o := output.Options{Rewrite: rewriteOptions(options, "", typecheck.None{}), Level: c.Level, Workers: w.workers, Kept: none.Kept,
 		Progress: w.progress.add}
 	round := &rounds{work: w, stage: stage, memory: none, options: o, jobs: output.Jobs(w.set.Containers(), outputs,
 		c.Merge)}

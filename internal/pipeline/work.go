@@ -207,14 +207,19 @@ func (w *work) newScanner(o scan.Options, graph *scan.Graph) *scanner {
 	return &scanner{work: w, Scanner: scan.New(o, graph)}
 }
 
-// scan returns the facts about all classes, of which some are known.
-func (w *work) scan(ctx context.Context, known []scan.Input, o scan.Options) ([]*scan.Class, error) {
+// scan returns the facts about all classes, of which some are known: those of whole inputs, and single ones by number.
+func (w *work) scan(ctx context.Context, known []scan.Input, single []*scan.Class, o scan.Options) ([]*scan.Class, error) {
 	facts := make([]*scan.Class, 0, len(w.set.Classes))
 	for i, in := range known {
 		if len(in.Containers) == 0 {
 			facts = append(facts, make([]*scan.Class, len(w.set.Inputs[i].Classes))...)
 		} else {
 			facts = append(facts, in.Classes...)
+		}
+	}
+	for n, c := range single {
+		if c != nil {
+			facts[n] = c
 		}
 	}
 	err := w.each(ctx, len(facts), func() (func(int) error, func()) {

@@ -12,10 +12,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/pattern"
 	"github.com/tracegen/tracegen/internal/userfile"
 )
 
@@ -59,11 +59,11 @@ var buildFiles = []struct {
 }
 
 var (
-	androidPlugin = regexp.MustCompile(`com\.android\.(application|library|dynamic-feature|tools\.build:gradle)`)
-	matrixBlock   = regexp.MustCompile(`(?m)^\s*matrix\s*\{`)
-	btraceBlock   = regexp.MustCompile(`(?m)^\s*(rheaTrace|btrace)\s*\{`)
-	blockList     = regexp.MustCompile(`(?:black|block)ListFile\s*(?:=|\s|\()\s*"?'?([^"'\n)]+)`)
-	baseMapping   = regexp.MustCompile(`(?:baseMethodMapFile|applyMethodMappingFilePath)\s*(?:=|\s|\()\s*"?'?([^"'\n)]+)`)
+	androidPlugin = pattern.Of(`com\.android\.(application|library|dynamic-feature|tools\.build:gradle)`)
+	matrixBlock   = pattern.Of(`(?m)^\s*matrix\s*\{`)
+	btraceBlock   = pattern.Of(`(?m)^\s*(rheaTrace|btrace)\s*\{`)
+	blockList     = pattern.Of(`(?:black|block)ListFile\s*(?:=|\s|\()\s*"?'?([^"'\n)]+)`)
+	baseMapping   = pattern.Of(`(?:baseMethodMapFile|applyMethodMappingFilePath)\s*(?:=|\s|\()\s*"?'?([^"'\n)]+)`)
 )
 
 // Find looks at a directory. The error is one of reading it.
@@ -116,17 +116,17 @@ func (p *Project) readGradle(dir string) error {
 			return err
 		}
 		text := string(data)
-		if androidPlugin.MatchString(text) && p.Kind != Android {
+		if androidPlugin().MatchString(text) && p.Kind != Android {
 			p.Kind, p.File = Android, filepath.ToSlash(name)
 		}
-		if matrixBlock.MatchString(text) {
+		if matrixBlock().MatchString(text) {
 			p.Other = appendNew(p.Other, "Matrix")
-			p.addFiles(&p.BlockLists, dir, file, blockList.FindAllStringSubmatch(text, -1))
-			p.addFiles(&p.Bases, dir, file, baseMapping.FindAllStringSubmatch(text, -1))
+			p.addFiles(&p.BlockLists, dir, file, blockList().FindAllStringSubmatch(text, -1))
+			p.addFiles(&p.Bases, dir, file, baseMapping().FindAllStringSubmatch(text, -1))
 		}
-		if btraceBlock.MatchString(text) {
+		if btraceBlock().MatchString(text) {
 			p.Other = appendNew(p.Other, "btrace")
-			p.addFiles(&p.Bases, dir, file, baseMapping.FindAllStringSubmatch(text, -1))
+			p.addFiles(&p.Bases, dir, file, baseMapping().FindAllStringSubmatch(text, -1))
 		}
 	}
 	return nil

@@ -7,11 +7,11 @@ import (
 	"io"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/pattern"
 )
 
 // Difference holds the differences of two reports, but for the names of files and for warnings.
@@ -79,7 +79,7 @@ func Compare(old, new *Saved) *Difference {
 }
 
 // rulePlace matches the file and line before the text of a rule in a report.
-var rulePlace = regexp.MustCompile(`^.*?:[0-9]+: `)
+var rulePlace = pattern.Of(`^.*?:[0-9]+: `)
 
 func compareRules(old, new []string) RuleChanges {
 	before, after := ruleTexts(old), ruleTexts(new)
@@ -92,7 +92,7 @@ func compareRules(old, new []string) RuleChanges {
 func ruleTexts(rules []string) []string {
 	list := make([]string, len(rules))
 	for i, rule := range rules {
-		list[i] = rulePlace.ReplaceAllString(rule, "")
+		list[i] = rulePlace().ReplaceAllString(rule, "")
 	}
 	return list
 }

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/tracegen/tracegen/internal/pattern"
 )
 
 // Level is the level of a message.
@@ -134,11 +135,11 @@ var (
 
 // place is how a message names a file and what lies in it: "file!entry", "file:line", or "file: text", at times behind
 // the option that names the file.
-var place = regexp.MustCompile(`^(?:--[a-z0-9-]+:? )?(.+?)(?:!|: |:([0-9]+))`)
+var place = pattern.Of(`^(?:--[a-z0-9-]+:? )?(.+?)(?:!|: |:([0-9]+))`)
 
 // placeOf returns the file at the beginning of a message, and the line or 0. It returns "" if there is no such file.
 func placeOf(text string) (file string, line int) {
-	m := place.FindStringSubmatch(text)
+	m := place().FindStringSubmatch(text)
 	if m == nil {
 		return "", 0
 	}

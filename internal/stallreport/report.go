@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tracegen/tracegen/internal/pattern"
 )
 
 // The format that a report says it has.
@@ -105,11 +106,11 @@ type InvalidError struct {
 func (e *InvalidError) Error() string { return "report " + e.ID + ": " + e.Why }
 
 var (
-	reportID    = regexp.MustCompile(`^([0-9a-f]{1,32})-[si][0-9]{1,20}(-[0-9]{1,10})?$`)
-	recordingID = regexp.MustCompile(`^[0-9a-f]{1,32}$`)
-	packageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
-	digestText  = regexp.MustCompile(`^[0-9a-f]{1,64}$`)
-	kindName    = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+	reportID    = pattern.Of(`^([0-9a-f]{1,32})-[si][0-9]{1,20}(-[0-9]{1,10})?$`)
+	recordingID = pattern.Of(`^[0-9a-f]{1,32}$`)
+	packageName = pattern.Of(`^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
+	digestText  = pattern.Of(`^[0-9a-f]{1,64}$`)
+	kindName    = pattern.Of(`^[a-z0-9][a-z0-9-]{0,63}$`)
 )
 
 // maxName is how long a package name, a text and a frame may be, in bytes.
@@ -119,14 +120,14 @@ const (
 )
 
 // IsRecordingID reports whether the text is the ID of a recording: 1 to 32 hexadecimal digits in lower case.
-func IsRecordingID(text string) bool { return recordingID.MatchString(text) }
+func IsRecordingID(text string) bool { return recordingID().MatchString(text) }
 
 // IsPackage reports whether the text is a name of a package, which is also safe as a name of a directory: letters,
 // digits, "_" and "-" in parts that dots separate, at most 200 bytes.
-func IsPackage(text string) bool { return len(text) <= maxName && packageName.MatchString(text) }
+func IsPackage(text string) bool { return len(text) <= maxName && packageName().MatchString(text) }
 
 // IsDigest reports whether the text is the digest of a mapping: 1 to 64 hexadecimal digits in lower case.
-func IsDigest(text string) bool { return digestText.MatchString(text) }
+func IsDigest(text string) bool { return digestText().MatchString(text) }
 
 // ErrNotReport is wrapped by the error about a JSON value that is no report.
 var ErrNotReport = errors.New("not a report")
@@ -181,7 +182,7 @@ func identify(v *value) (id, recording string, err error) {
 	if field == nil || field.kind != kindText {
 		return "", "", fmt.Errorf("no field \"id\": %w", ErrNotReport)
 	}
-	match := reportID.FindStringSubmatch(field.text)
+	match := reportID().FindStringSubmatch(field.text)
 	if match == nil {
 		return "", "", fmt.Errorf("the id %q is not of the form RECORDING-s1 or RECORDING-i1: %w", short(field.text),
 			ErrNotReport)
@@ -297,7 +298,7 @@ func (d *decoder) report(v *value, r *Report) {
 	if version == nil || *version != Version {
 		d.fault("the version of the format is not %d; update tracegen", Version)
 	}
-	r.Kind = d.matching(v, "", "kind", kindName.MatchString)
+	r.Kind = d.matching(v, "", "kind", kindName().MatchString)
 	if r.Kind == "" {
 		d.fault("kind is missing")
 	}

@@ -1,11 +1,11 @@
 package textreport
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/contract"
+	"github.com/tracegen/tracegen/internal/pattern"
 )
 
 // Key is a key in a line of text that has records or a stack's key for its value. The value may be a string in JSON, or
@@ -19,11 +19,11 @@ type Key struct {
 	Quoted bool
 }
 
-var stackKeyword = regexp.MustCompile(`\b(stack|stackKey)(\\*")?\s*[:=]\s*(\\*")?([0-9])`)
+var stackKeyword = pattern.Of(`\b(stack|stackKey)(\\*")?\s*[:=]\s*(\\*")?([0-9])`)
 
 // NextKey finds the first key in a text whose value begins with a digit.
 func NextKey(text string) (k Key, ok bool) {
-	at := stackKeyword.FindStringSubmatchIndex(text)
+	at := stackKeyword().FindStringSubmatchIndex(text)
 	if at == nil {
 		return k, false
 	}

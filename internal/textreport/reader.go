@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/contract"
+	"github.com/tracegen/tracegen/internal/pattern"
 )
 
 // Reader finds the reports in a text, whatever stands around them. A report begins where a fact comes that the one
@@ -36,23 +37,23 @@ const maxReportLine = 16 << 20
 
 var (
 	// logPrefix is what logcat and its viewers put before each line.
-	logPrefix = regexp.MustCompile(`^(?:\S{1,60} +){0,5}[VDIWEFA][ /][\w.$-]{1,60} *(?:\( *\d+\))?: ?`)
-	headline  = regexp.MustCompile(`maybe happens (?:Jankiness|ANR)\D{0,9}(\d{1,12}) ?ms`)
-	waited    = regexp.MustCompile(`Application Not Responding for at least (\d{1,12}) ms`)
-	separator = regexp.MustCompile(`^\W*([*=-])(?:[*=-]){4,}\W*$`)
-	written   = regexp.MustCompile(`^(\d{4})-\d\d-\d\d [\d:]+\(write log time\)`)
-	logClock  = regexp.MustCompile(`^\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$`)
-	dumped    = regexp.MustCompile(`^([A-Za-z][\w-]*) ?[:=] ?(.*)$`)
-	stackLine = regexp.MustCompile(`^(?:at )?((?:[\w.$-]+/)?[\pL\pN_$]+(?:\.[\pL\pN_$<>-]+)+\([^()]*\))$`)
-	threadOf  = regexp.MustCompile(`^(?:Caused by: )?[\w.$]*(?:_Thread|Thread): (.+) \(state = (\w+)\)$`)
-	threadRow = regexp.MustCompile(`^"([^"]+)".*\b(?:prio|tid)=`)
+	logPrefix = pattern.Of(`^(?:\S{1,60} +){0,5}[VDIWEFA][ /][\w.$-]{1,60} *(?:\( *\d+\))?: ?`)
+	headline  = pattern.Of(`maybe happens (?:Jankiness|ANR)\D{0,9}(\d{1,12}) ?ms`)
+	waited    = pattern.Of(`Application Not Responding for at least (\d{1,12}) ms`)
+	separator = pattern.Of(`^\W*([*=-])(?:[*=-]){4,}\W*$`)
+	written   = pattern.Of(`^(\d{4})-\d\d-\d\d [\d:]+\(write log time\)`)
+	logClock  = pattern.Of(`^\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$`)
+	dumped    = pattern.Of(`^([A-Za-z][\w-]*) ?[:=] ?(.*)$`)
+	stackLine = pattern.Of(`^(?:at )?((?:[\w.$-]+/)?[\pL\pN_$]+(?:\.[\pL\pN_$<>-]+)+\([^()]*\))$`)
+	threadOf  = pattern.Of(`^(?:Caused by: )?[\w.$]*(?:_Thread|Thread): (.+) \(state = (\w+)\)$`)
+	threadRow = pattern.Of(`^"([^"]+)".*\b(?:prio|tid)=`)
 	// between is what stands among the frames of a stack and is none.
-	between    = regexp.MustCompile(`^(?:- |\.\.\. \d+ |\| |native: |kernel: )`)
-	jsonKey    = regexp.MustCompile(`(\\*)"([A-Za-z_]\w{0,60})\\*"\s*:\s*`)
-	jsonBare   = regexp.MustCompile(`^[^\s,{}\[\]"\\]{1,60}`)
-	escapedEnd = regexp.MustCompile(`\\+n`)
-	escapedTab = regexp.MustCompile(`^(?:\\+[tr])+`)
-	stateRow   = regexp.MustCompile(`^java\.lang\.Thread\.State: (\w+)`)
+	between    = pattern.Of(`^(?:- |\.\.\. \d+ |\| |native: |kernel: )`)
+	jsonKey    = pattern.Of(`(\\*)"([A-Za-z_]\w{0,60})\\*"\s*:\s*`)
+	jsonBare   = pattern.Of(`^[^\s,{}\[\]"\\]{1,60}`)
+	escapedEnd = pattern.Of(`\\+n`)
+	escapedTab = pattern.Of(`^(?:\\+[tr])+`)
+	stateRow   = pattern.Of(`^java\.lang\.Thread\.State: (\w+)`)
 )
 
 // NewReader returns a reader of a text.
@@ -117,7 +118,7 @@ func (p *Reader) readLine() (string, error) {
 
 // line takes a line.
 func (p *Reader) line(line string) {
-	if at := logPrefix.FindStringIndex(line[:min(len(line), 400)]); at != nil {
+	if at := logPrefix().FindStringIndex(line[:min(len(line), 400)]); at != nil {
 		line = line[at[1]:]
 	}
 	text := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "|*"))
@@ -144,7 +145,7 @@ func (p *Reader) follows(text string) (ok bool, rest string) {
 		}
 		return ok, ""
 	case followStack:
-		if logClock.MatchString(text) {
+		if logClock().MatchString(text) {
 			p.now.Stacks = append(p.now.Stacks, Stack{At: text})
 			return true, ""
 		}
@@ -153,18 +154,18 @@ func (p *Reader) follows(text string) (ok bool, rest string) {
 		}
 		return len(p.now.Stacks) > 0 && p.frame(text), ""
 	case followFrames:
-		if m := stateRow.FindStringSubmatch(text); m != nil {
+		if m := stateRow().FindStringSubmatch(text); m != nil {
 			p.now.Stacks[len(p.now.Stacks)-1].State = m[1]
 			return true, ""
 		}
-		return p.frame(text) || between.MatchString(text), ""
+		return p.frame(text) || between().MatchString(text), ""
 	}
 	return false, ""
 }
 
 // frame adds a frame to the last stack.
 func (p *Reader) frame(text string) bool {
-	m := stackLine.FindStringSubmatch(text)
+	m := stackLine().FindStringSubmatch(text)
 	s := &p.now.Stacks[len(p.now.Stacks)-1]
 	if m == nil || len(s.Frames) == maxFrames {
 		return m != nil
@@ -185,7 +186,7 @@ const (
 func (p *Reader) begins(text string) {
 	r, n := cutFields(text)
 	switch {
-	case separator.MatchString(text):
+	case separator().MatchString(text):
 		p.now.over = p.now.hasStack
 	case strings.Contains(text, TableHead):
 		p.stack()
@@ -204,7 +205,7 @@ func (p *Reader) begins(text string) {
 
 // beginsStack takes the beginning of a stack trace, a headline, or else facts.
 func (p *Reader) beginsStack(text string) {
-	for _, pattern := range []*regexp.Regexp{headline, waited} {
+	for _, pattern := range []*regexp.Regexp{headline(), waited()} {
 		if m := pattern.FindStringSubmatch(text); m != nil {
 			p.fresh()
 			p.now.Wall, _ = strconv.ParseInt(m[1], 10, 64)
@@ -212,11 +213,11 @@ func (p *Reader) beginsStack(text string) {
 		}
 	}
 	thread, state := "", ""
-	if m := threadOf.FindStringSubmatch(text); m != nil {
+	if m := threadOf().FindStringSubmatch(text); m != nil {
 		thread, state = m[1], m[2]
-	} else if m := threadRow.FindStringSubmatch(text); m != nil {
+	} else if m := threadRow().FindStringSubmatch(text); m != nil {
 		thread = m[1]
-	} else if !stackLine.MatchString(text) {
+	} else if !stackLine().MatchString(text) {
 		p.facts(text)
 		return
 	}
@@ -292,12 +293,12 @@ func (p *Reader) facts(text string) {
 	if text == "{" || text == "[{" || strings.Contains(text, `{"`) || strings.Contains(text, `{\"`) {
 		p.now.over = p.now.over || p.now.hasStack
 	}
-	if m := written.FindStringSubmatch(text); m != nil {
+	if m := written().FindStringSubmatch(text); m != nil {
 		p.fact("year", m[1])
 		return
 	}
-	at := jsonKey.FindStringSubmatchIndex(text)
-	if m := dumped.FindStringSubmatch(text); at == nil && m != nil && known(m[1]) {
+	at := jsonKey().FindStringSubmatchIndex(text)
+	if m := dumped().FindStringSubmatch(text); at == nil && m != nil && known(m[1]) {
 		p.value(m[1], strings.TrimSpace(m[2]), false)
 	}
 	for at != nil {
@@ -305,7 +306,7 @@ func (p *Reader) facts(text string) {
 		value, closed, n := cutValue(text[at[1]:])
 		p.value(key, value, closed)
 		text = text[at[1]+n:]
-		at = jsonKey.FindStringSubmatchIndex(text)
+		at = jsonKey().FindStringSubmatchIndex(text)
 	}
 	if strings.HasSuffix(text, "}") || strings.HasSuffix(text, "}]") {
 		p.now.over = p.now.over || p.now.hasStack
@@ -331,7 +332,7 @@ func cutValue(text string) (value string, closed bool, n int) {
 	bare := strings.TrimLeft(text, `\`)
 	level := len(text) - len(bare)
 	if !strings.HasPrefix(bare, `"`) {
-		value = jsonBare.FindString(text)
+		value = jsonBare().FindString(text)
 		return value, true, len(value)
 	}
 	from := level + 1
@@ -356,7 +357,7 @@ func (p *Reader) value(key, value string, closed bool) {
 		if !closed && !cut {
 			p.follow = followStack
 		}
-		if logClock.MatchString(value) {
+		if logClock().MatchString(value) {
 			p.now.Stacks = append(p.now.Stacks, Stack{At: value})
 			return
 		}
@@ -378,8 +379,8 @@ func (p *Reader) threadStack(value string) {
 		return
 	}
 	p.now.Stacks = append(p.now.Stacks, Stack{})
-	for _, line := range escapedEnd.Split(value, maxFrames) {
-		p.frame(escapedTab.ReplaceAllString(strings.TrimSpace(line), ""))
+	for _, line := range escapedEnd().Split(value, maxFrames) {
+		p.frame(escapedTab().ReplaceAllString(strings.TrimSpace(line), ""))
 	}
 }
 

@@ -1,11 +1,11 @@
 package textreport
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/contract"
+	"github.com/tracegen/tracegen/internal/pattern"
 )
 
 // MaxJump is how much deeper than the one before a record can be: more than one, as Matrix leaves out frames that had
@@ -72,12 +72,12 @@ func CutNewline(s string) (length int) {
 	return len(s) - len(bare) + 1
 }
 
-var tableRow = regexp.MustCompile(`(?:^|[\s*|])(\.*)([0-9]{1,7}) ([0-9]{1,18}) ([0-9]{1,18})(?: (\S+))?$`)
+var tableRow = pattern.Of(`(?:^|[\s*|])(\.*)([0-9]{1,7}) ([0-9]{1,18}) ([0-9]{1,18})(?: (\S+))?$`)
 
 // TableRow reads a line of the table; ok is false for any other line. A name that was put behind the record is given
 // too.
 func TableRow(line string) (r Record, name string, ok bool) {
-	at := tableRow.FindStringSubmatch(strings.TrimRight(line, " \t"))
+	at := tableRow().FindStringSubmatch(strings.TrimRight(line, " \t"))
 	if at == nil {
 		return r, "", false
 	}

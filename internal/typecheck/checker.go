@@ -44,6 +44,9 @@ type Notes struct {
 	// Tolerated are faults that show only beside this machine's JDK, and that the original has too, by number of class
 	// among those of the input.
 	Tolerated map[int]string
+	// UnknownTo are the classes that were not found when a class was checked, by the number of this among those of the
+	// input.
+	UnknownTo map[int][]string
 }
 
 // New returns a checker for the classes of a set, with their names by number, "" for those that are not to be found. It
@@ -121,13 +124,17 @@ func (c *Checker) noteUnknown(class int, names []string) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := &c.notes[c.set.Classes[class].Container.Input]
+	input := c.set.Classes[class].Container.Input
+	n := &c.notes[input]
 	if n.Unknown == nil {
-		n.Unknown = make(map[string]bool)
+		n.Unknown, n.UnknownTo = make(map[string]bool), make(map[int][]string)
 	}
+	class -= c.set.Inputs[input].First
 	for _, name := range names {
-		if !n.Unknown[name] {
-			n.Unknown[strings.Clone(name)] = true // it is cut from a class file
+		name = strings.Clone(name) // it is cut from a class file
+		n.Unknown[name] = true
+		if !slices.Contains(n.UnknownTo[class], name) {
+			n.UnknownTo[class] = append(n.UnknownTo[class], name)
 		}
 	}
 }

@@ -56,6 +56,12 @@ func (p *Packer) Flags(flags ...bool) {
 	p.Raw(b)
 }
 
+// Len returns how many bytes were written, without the table.
+func (p *Packer) Len() int { return len(p.data) }
+
+// From returns what was written behind so many bytes, without the table. It is valid until the next write.
+func (p *Packer) From(at int) []byte { return p.data[at:] }
+
 // Bytes returns the table, and behind it what was written. The lengths of all texts stand before the texts, because
 // each kind of data compresses best among its own.
 func (p *Packer) Bytes() []byte {

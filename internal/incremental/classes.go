@@ -1,0 +1,450 @@
+package incremental
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/verify/types"
+	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/internal/input"
+	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/output"
+	"github.com/tracegen/tracegen/internal/plan"
+	"github.com/tracegen/tracegen/internal/scan"
+	"github.com/tracegen/tracegen/internal/wire"
+)
+
+// Of an archive in which a few classes have changed, the results of all others are reused one by one. For that, the
+// cache has a history for each archive: what the run before has found and written. A class is the same if its entry is,
+// byte for byte as it is compressed.
+//
+// The facts about a class depend on nothing but the class and the options. What is written for a class depends on the
+// task too, and on what the type checker has asked of other classes. So it is reused only if
+//
+//   - the task is the same, IDs included,
+//   - the archive holds the same classes in the same places, and those that have changed look to other classes as they
+//     did before: flags, supertypes, and members are the same,
+//   - the class path and the JDK are the same, which are in the key of the history,
+//   - the checker has tolerated no fault of it.
+//
+// Classes that the checker did not find then are not there now either. They are noted again.
+
+// classID is the hash of a class's entry.
+type classID [sha256.Size]byte
+
+// taskSum is the beginning of the hash of a packed task.
+type taskSum [sha256.Size / 2]byte
+
+// pastClass is what a run has found about one class.
+type pastClass struct {
+	id      classID
+	task    taskSum  // what was done
+	fault   bool     // the type checker has tolerated a fault
+	unknown []string // classes that the type checker did not find
+}
+
+// history is what the last run that wrote the output of an archive has left.
+type history struct {
+	facts   cache.Key // of the facts
+	output  cache.Key // of the job
+	classes []pastClass
+}
+
+// past is the history of one input, compared with what the input is now.
+type past struct {
+	history
+	old  *keptFacts // about the classes that there were
+	from []int      // the number that each class had among them, -1 if it is another one now
+	same bool       // all classes are in the places in which they were
+}
+
+func (h *history) pack() []byte {
+	k := wire.NewPacker()
+	k.Raw(h.facts[:]...)
+	k.Raw(h.output[:]...)
+	k.Int(len(h.classes))
+	for i := range h.classes {
+		c := &h.classes[i]
+		k.Flags(c.fault)
+		k.Raw(c.id[:]...)
+		k.Raw(c.task[:]...)
+		k.Int(len(c.unknown))
+		for _, name := range c.unknown {
+			k.Text(name)
+		}
+	}
+	return k.Bytes()
+}
+
+// readHistory reads what pack has written, nil if it is damaged.
+func readHistory(data []byte) *history {
+	u := wire.NewUnpacker(data)
+	h := &history{facts: cache.Key(u.Raw(len(cache.Key{}))), output: cache.Key(u.Raw(len(cache.Key{})))}
+	h.classes = make([]pastClass, u.Count(2+len(classID{})+len(taskSum{})))
+	for i := range h.classes {
+		c := &h.classes[i]
+		u.Flags(&c.fault)
+		c.id = classID(u.Raw(len(c.id)))
+		c.task = taskSum(u.Raw(len(c.task)))
+		for range u.Count(1) {
+			c.unknown = append(c.unknown, u.Text())
+		}
+	}
+	if !u.End() {
+		return nil
+	}
+	return h
+}
+
+// historyKey is the key of the history of an input: all that its facts and outputs depend on, but its content and what
+// is decided about its classes.
+func (m *memory) historyKey(i int) (cache.Key, bool) {
+	path, err := filepath.Abs(m.run.Inputs[i])
+	parts := append([]string{"history 1", path, m.ScanKey}, m.writtenBy()...)
+	return cache.KeyOf(append(parts, m.scanned()...)...), err == nil && m.checked != ""
+}
+
+// hasHistory reports whether there is a history of an input, and this run uses it.
+func (m *memory) hasHistory(i int) bool {
+	key, ok := m.historyKey(i)
+	return ok && m.remembersClasses() && m.Cache.Has(key)
+}
+
+// remembersClasses reports whether this run reuses classes one by one.
+func (m *memory) remembersClasses() bool {
+	return m.run.Scans && !m.run.Sliced && !m.run.Merged && !m.run.Disabled && !m.run.DryRun
+}
+
+// RecallClasses implements [Memory].
+func (m *memory) RecallClasses(ctx context.Context, set *input.Set) ([]*scan.Class, error) {
+	if !m.remembersClasses() {
+		return nil, nil
+	}
+	facts := make([]*scan.Class, len(set.Classes))
+	for i, in := range set.Inputs {
+		own := &m.inputs[i]
+		if !own.known || own.recall || in.Containers[0].Kind != input.Archive {
+			continue
+		}
+		var err error
+		if own.ids, err = m.idsOf(ctx, set, i); err != nil {
+			return nil, err
+		}
+		if own.past = m.pastOf(i); own.past == nil || own.ids == nil {
+			continue
+		}
+		m.compare(set, i, facts)
+	}
+	return facts, nil
+}
+
+// pastOf reads the history of an input, nil if there is none.
+func (m *memory) pastOf(i int) *past {
+	key, ok := m.historyKey(i)
+	if !ok {
+		return nil
+	}
+	data := m.get(key)
+	if data == nil {
+		return nil
+	}
+	h := readHistory(data)
+	if h == nil {
+		return nil
+	}
+	old, err := m.readFacts(h.facts, i)
+	if m.note(err); err != nil || len(old.Classes) != len(h.classes) {
+		return nil
+	}
+	return &past{history: *h, old: old}
+}
+
+// compare finds the classes of an input that are as they were, and sets their facts.
+func (m *memory) compare(set *input.Set, i int, facts []*scan.Class) {
+	own, first := &m.inputs[i], set.Inputs[i].First
+	classes := set.Inputs[i].Classes
+	old := own.past.old.Classes
+	byPath := make(map[string]int, len(old))
+	for n, c := range old {
+		byPath[c.At.Path()] = n // of several in one place, the hashes decide
+	}
+	own.past.same = len(byPath) == len(classes) && len(old) == len(classes)
+	own.past.from = make([]int, len(classes))
+	for k, at := range classes {
+		n, found := byPath[at.Path()]
+		own.past.same = own.past.same && found && n == k
+		own.past.from[k] = -1
+		// What is said of a class that could not be read may name its place.
+		if !found || own.ids[k] != own.past.classes[n].id || old[n].Name == "" {
+			continue
+		}
+		c := *old[n]
+		c.At, own.past.from[k] = at, n
+		facts[first+k] = &c
+		m.remembered++
+	}
+}
+
+// idsOf returns the hashes of all classes of an input, nil if they cannot be had. The error is the context's.
+func (m *memory) idsOf(ctx context.Context, set *input.Set, i int) ([]classID, error) {
+	first, end := set.ClassesOf(i)
+	ids := make([]classID, end-first)
+	var next atomic.Int64
+	var failed atomic.Bool
+	var group errgroup.Group
+	const step = 256
+	for range min(m.run.Workers, 1+len(ids)/step) {
+		group.Go(func() error {
+			h := sha256.New()
+			for ctx.Err() == nil && !failed.Load() {
+				from := int(next.Add(step)) - step
+				if from >= len(ids) {
+					break
+				}
+				for k := from; k < min(from+step, len(ids)); k++ {
+					e, err := set.Entry(first + k)
+					if err != nil || e.Zip == nil || !jar.Guard(func() { ids[k] = idOf(h, e.Zip) }) {
+						failed.Store(true)
+						break
+					}
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	if err := group.Wait(); err != nil || failed.Load() {
+		return nil, err
+	}
+	return ids, nil
+}
+
+// idOf returns the hash of an entry: of its data as they are compressed, and of all that says what they mean.
+func idOf(h hash.Hash, e *jar.Entry) (id classID) {
+	h.Reset()
+	var head [8 + 4 + 2 + 2]byte
+	binary.BigEndian.PutUint64(head[:], e.Size)
+	binary.BigEndian.PutUint32(head[8:], e.CRC32)
+	binary.BigEndian.PutUint16(head[12:], e.Method)
+	binary.BigEndian.PutUint16(head[14:], e.Flags)
+	h.Write(head[:])
+	h.Write(e.Raw())
+	h.Sum(id[:0])
+	return id
+}
+
+// kept are the classes of a job that are written as before, and where their bytes are.
+type kept struct {
+	from    *jar.Archive
+	classes map[int]keptClass // by number of class
+}
+
+// keptClass is a class as an earlier run has written it.
+type keptClass struct {
+	entry *jar.Entry
+	calls int
+}
+
+// keepClasses finds the classes that a job writes as the job before has done; none if that is not certain.
+func (m *memory) keepClasses(j *job) {
+	if len(j.Inputs) != 1 || j.Kind != input.Archive {
+		return
+	}
+	i := j.Inputs[0]
+	own, in := &m.inputs[i], m.set.Inputs[i]
+	if own.past == nil || own.ids == nil || !own.past.same || in.Containers[0].Kind != input.Archive {
+		return
+	}
+	old := &job{Job: j.Job, key: own.past.output}
+	data := m.get(old.recordKey())
+	if data == nil {
+		return
+	}
+	record := readStored(data, []int{len(own.past.old.Classes)})
+	if record == nil || len(record.files) != 1 || record.record.Failed() {
+		return
+	}
+	from, ok := m.oldOutput(old, record.files[0])
+	if !ok {
+		return
+	}
+	k := &kept{from: from, classes: make(map[int]keptClass)}
+	if !m.chooseClasses(k, j, record.record.Inputs[0].Classes) {
+		from.Close()
+		return
+	}
+	j.kept = k
+	m.keptCount += len(k.classes)
+}
+
+// oldOutput opens what an earlier run has written: where it is, if nobody has touched it, or else in the cache.
+func (m *memory) oldOutput(old *job, file fileRecord) (*jar.Archive, bool) {
+	if from, err := jar.Open(old.Path); err == nil {
+		if m.dirs.holds(old.Path, "", file) && from.Unchanged() {
+			return from, true
+		}
+		from.Close()
+	}
+	data := m.get(old.contentKey())
+	if data == nil {
+		return nil, false
+	}
+	from, err := jar.New(old.Path, data)
+	return from, err == nil
+}
+
+// chooseClasses fills k.classes. It returns false if a class that has changed may change what the type checker says of
+// others.
+func (m *memory) chooseClasses(k *kept, j *job, records []output.ClassRecord) bool {
+	i := j.Inputs[0]
+	own, in := &m.inputs[i], m.set.Inputs[i]
+	byName := make(map[string]*jar.Entry, len(k.from.Entries()))
+	for n := range k.from.Entries() {
+		e := &k.from.Entries()[n]
+		if _, twice := byName[e.Name]; twice {
+			e = nil
+		}
+		byName[k.from.Entries()[n].Name] = e
+	}
+	calls := make(map[int]output.ClassRecord, len(records))
+	for _, r := range records {
+		calls[r.Class] = r
+	}
+	for n, at := range in.Classes {
+		entry := byName[at.Name]
+		if at.Container != in.Containers[0] {
+			entry = nil
+		}
+		was := &own.past.classes[n]
+		if own.ids[n] != was.id {
+			if entry == nil || m.run.Types && !m.looksTheSame(in.First+n, entry) {
+				return false
+			}
+			continue
+		}
+		record := calls[n]
+		if entry == nil || was.fault || was.task != j.tasks[n] || int64(entry.Size) != at.Size+record.Grown {
+			continue
+		}
+		k.classes[in.First+n] = keptClass{entry, record.Calls}
+	}
+	return true
+}
+
+// looksTheSame reports whether a class that has changed is to other classes what it was when it was written to an entry
+// of an earlier output. The calls in it do not change that; a method that a focus hook adds does.
+func (m *memory) looksTheSame(class int, entry *jar.Entry) bool {
+	now, err := m.set.Peek(class, new([]byte))
+	if err != nil {
+		return false
+	}
+	before, err := new(jar.Codec).Read(entry, nil)
+	if err != nil {
+		return false
+	}
+	new, err1 := classfile.Parse(now)
+	old, err2 := classfile.Parse(before)
+	return err1 == nil && err2 == nil && reflect.DeepEqual(types.NewClassInfo(new), types.NewClassInfo(old))
+}
+
+// Kept implements [Memory].
+func (m *memory) Kept(class int) (output.Kept, bool) {
+	n := slices.IndexFunc(m.jobs, func(j *job) bool { return j.kept != nil && j.has(m.set, class) })
+	if n < 0 {
+		return output.Kept{}, false
+	}
+	c, ok := m.jobs[n].kept.classes[class]
+	if !ok {
+		return output.Kept{}, false
+	}
+	return output.Kept{Entry: c.entry, Calls: c.calls}, true
+}
+
+func (j *job) has(set *input.Set, class int) bool {
+	first, end := set.ClassesOf(j.Inputs[0])
+	return first <= class && class < end
+}
+
+// noteKept adds to a record what the type checker has noted about the classes that were kept.
+func (m *memory) noteKept(j *job, record *output.Record) {
+	if j.kept == nil {
+		return
+	}
+	own, first := &m.inputs[j.Inputs[0]], m.set.Inputs[j.Inputs[0]].First
+	notes := &record.Inputs[0].Notes
+	for class := range j.kept.classes {
+		unknown := own.past.classes[class-first].unknown
+		if len(unknown) == 0 {
+			continue
+		}
+		if notes.Unknown == nil {
+			notes.Unknown, notes.UnknownTo = make(map[string]bool), make(map[int][]string)
+		}
+		notes.UnknownTo[class-first] = unknown
+		for _, name := range unknown {
+			notes.Unknown[name] = true
+		}
+	}
+}
+
+// keepHistory writes the history of the input of a job that was written.
+func (m *memory) keepHistory(j *job, record *output.Record) {
+	if !m.remembersClasses() || len(j.Inputs) != 1 || j.Kind != input.Archive || record.Failed() {
+		return
+	}
+	own := &m.inputs[j.Inputs[0]]
+	key, ok := m.historyKey(j.Inputs[0])
+	if !ok || own.ids == nil || own.builtIn {
+		return
+	}
+	h := history{facts: own.key, output: j.key, classes: make([]pastClass, len(own.ids))}
+	notes := &record.Inputs[0].Notes
+	for n := range h.classes {
+		_, fault := notes.Tolerated[n]
+		h.classes[n] = pastClass{own.ids[n], j.tasks[n], fault, notes.UnknownTo[n]}
+	}
+	if err := m.Cache.Put(key, h.pack()); err != nil {
+		m.fail(err)
+	}
+}
+
+// unchangedOutputs reports whether the outputs that classes were copied from are as they were.
+func (m *memory) unchangedOutputs() (path string, ok bool) {
+	for _, j := range m.jobs {
+		if j.kept != nil && !j.kept.from.Unchanged() {
+			return j.Path, false
+		}
+	}
+	return "", true
+}
+
+// closeKept closes the outputs that classes were copied from.
+func (j *job) closeKept() {
+	if j.kept != nil {
+		j.kept.from.Close()
+		j.kept = nil
+	}
+}
+
+// packTasks packs what is done to the classes of an input, and returns the hash of each.
+func packTasks(k *wire.Packer, set *input.Set, in int, decisions plan.Decisions) []taskSum {
+	first, end := set.ClassesOf(in)
+	sums := make([]taskSum, 0, end-first)
+	task := plan.Task{}
+	for n := first; n < end; n++ {
+		task = decisions.Task(n, task.Request.Methods[:0])
+		at := k.Len()
+		task.Pack(k)
+		sum := sha256.Sum256(k.From(at))
+		sums = append(sums, taskSum(sum[:]))
+	}
+	return sums
+}
