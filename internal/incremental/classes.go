@@ -308,11 +308,7 @@ func (m *memory) chooseClasses(k *kept, j *job, records []output.ClassRecord) bo
 	own, in := &m.inputs[i], m.set.Inputs[i]
 	byName := make(map[string]*jar.Entry, len(k.from.Entries()))
 	for n := range k.from.Entries() {
-		e := &k.from.Entries()[n]
-		if _, twice := byName[e.Name]; twice {
-			e = nil
-		}
-		byName[k.from.Entries()[n].Name] = e
+		byName[k.from.Entries()[n].Name] = &k.from.Entries()[n] // no class is there twice, as all were in other places
 	}
 	calls := make(map[int]output.ClassRecord, len(records))
 	for _, r := range records {
