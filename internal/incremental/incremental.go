@@ -176,6 +176,7 @@ type memory struct {
 	fresh      map[cache.Key]bool // outputs that this run has written
 
 	// Of the round of writing that is going on.
+	decisions             plan.Decisions
 	jobs                  []*job
 	left, copied, written int // outputs
 
