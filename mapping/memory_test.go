@@ -60,7 +60,8 @@ func TestRememberedAssignment(t *testing.T) {
 	memory := &remembering{byKey: map[[sha256.Size]byte][]byte{}}
 	compare := func(what string, list []printed, order Order) {
 		t.Helper()
-		o := Options{Order: order, Focus: []Focus{{"a/C$1", FocusAdd}}, Messages: func(m Identity) bool { return m.Name == "m1" }}
+		o := Options{Order: order, Focus: []Focus{{"a/C$1", FocusAdd}},
+			Messages: func(m Identity) bool { return m.Name == "m1" }}
 		want, wantIDs, err := AssignEach(each(list), o)
 		if err != nil {
 			t.Fatal(err)
@@ -147,7 +148,7 @@ func TestContentSum(t *testing.T) {
 
 // FuzzAssigned reads any bytes as the IDs that an earlier assignment has made.
 //
-// Invariant: What is remembered of an assignment gives each method an ID of its own, and no bytes make its reader panic.
+// Invariant: In what is remembered of an assignment no two methods have one ID, and no bytes make its reader panic.
 func FuzzAssigned(f *testing.F) {
 	t, err := newMethodTable(each(randomMethods(rand.New(rand.NewPCG(7, 8)), 5)))
 	if err != nil {

@@ -327,7 +327,7 @@ func (m *memory) keptFrom(j *job, p *past) *kept {
 	return k
 }
 
-// oldOutput opens what an earlier run has written: where it is, if nobody has touched it, or else in the cache.
+// oldOutput opens what an earlier run has written: where it is, if it was not changed since, or else in the cache.
 func (m *memory) oldOutput(old *job, file fileRecord) (*jar.Archive, bool) {
 	if from, err := jar.Open(old.Path); err == nil {
 		if m.dirs.holds(old.Path, "", file) && from.Unchanged() {

@@ -63,7 +63,7 @@ func TestKnownFiles(t *testing.T) {
 	files, _ := loadFiles(store, key)
 	file, ok := files.byPath[path]
 	if now, is := stateOf(path); !ok || !is || !now.oldEnough {
-		t.Skip("the file system does not tell enough about files")
+		t.Skip("the file system does not report enough about files")
 	}
 	file.sum = cache.KeyOf("mark")
 	files.byPath[path], files.grown = file, true

@@ -89,15 +89,15 @@ func copied(said string) int {
 	return n
 }
 
-// TestClassesAreKept changes single classes of an archive, and wants those that it does not concern to be copied, and no
-// others.
+// TestClassesAreKept changes single classes of an archive, and wants those that it does not concern to be copied, and
+// no others.
 //
 // Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
 // damaged before.
 func TestClassesAreKept(t *testing.T) {
 	jarFile := filepath.Join(t.TempDir(), "app.jar")
-	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Inputs: named([]string{jarFile}).Inputs, Lines: true,
-		Jobs: 2}
+	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Inputs: named([]string{jarFile}).Inputs,
+		Lines: true, Jobs: 2}
 	const all = 11
 	for _, test := range []struct {
 		what   string
