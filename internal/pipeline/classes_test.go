@@ -240,3 +240,28 @@ func TestRandomChanges(t *testing.T) {
 		t.Errorf("%q", k.said)
 	}
 }
+
+// TestToleratedFaultIsNotedAgain has a class with a fault that shows only beside the JDK's classes, in an archive in
+// which another class changes.
+//
+// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
+// damaged before.
+func TestToleratedFaultIsNotedAgain(t *testing.T) {
+	dir := t.TempDir()
+	jarFile, jdk := filepath.Join(dir, "app.jar"), filepath.Join(dir, "jdk")
+	for name, super := range map[string]string{"java/lang/Object": "-", "java/lang/String": "", "java/lang/Integer": ""} {
+		write(t, filepath.Join(jdk, filepath.FromSlash(name)+".class"), assembly.Class{Name: name, Super: super}.Bytes())
+	}
+	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Inputs: named([]string{jarFile}).Inputs,
+		ClassPath: pipeline.ClassPath{JDK: jdk}}
+	k := newKept(t)
+	list := append(members(), member{name: "app/Faulty", cast: "java/lang/Integer java/lang/String"})
+	for range 3 {
+		archive(t, jarFile, files(list)...)
+		said := k.same(t, "a fault", c, "r")
+		if list[9].salt > 0 && copied(said) != len(list)-2 {
+			t.Errorf("%d classes are copied, want all but the one that has changed and the one with the fault", copied(said))
+		}
+		list[9].salt++
+	}
+}
