@@ -5,15 +5,17 @@ import (
 	"encoding/binary"
 )
 
-// Memory keeps the results of assignments for later ones. It returns the data of a key as they were kept, or nil.
+// Memory keeps the results of assignments for later ones.
 type Memory interface {
+	// Assigned returns the data of a key as they were kept, or nil.
 	Assigned(key [sha256.Size]byte) []byte
+	// KeepAssigned keeps the data of a key, or does nothing.
 	KeepAssigned(key [sha256.Size]byte, data []byte)
 }
 
-// recall returns the IDs that an earlier assignment of the same methods has made, nil if there are none, and the key
-// of this one. The key is the hash of all that IDs depend on without a base mapping: the methods in their order, and the
-// order of IDs.
+// recall returns the IDs that an earlier assignment of the same methods has made, nil if there are none, and the key of
+// this one. The key is the hash of all that IDs depend on without a base mapping: the methods in their order, and
+// the order of IDs.
 func (t *methodTable) recall(o *Options) (known *assigned, key [sha256.Size]byte) {
 	if !o.remembers() {
 		return nil, key
@@ -55,8 +57,8 @@ func (t *methodTable) hash(order Order) (sum [sha256.Size]byte) {
 	return sum
 }
 
-// pack returns an assignment as bytes: the hash of the lines, and for each method its ID, negative if another method has
-// the same identity and the assignment.
+// pack returns an assignment as bytes: the hash of the lines, and for each method its ID, negative if another method
+// has the same identity and the assignment.
 func (a *assigned) pack(lines [sha256.Size]byte) []byte {
 	chosen := make([]bool, len(a.ids))
 	for _, s := range a.living {

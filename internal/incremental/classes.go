@@ -37,6 +37,10 @@ import (
 //   - the checker has tolerated no fault of it.
 //
 // Classes that the checker did not find then are not there now either. They are noted again.
+//
+// An output of which most classes are reused is not kept in the cache: otherwise each changed class would add a copy of
+// the whole output. If such an output is gone, classes are copied from the last one that was kept, which has a history
+// of its own.
 
 // classID is the hash of a class's entry.
 type classID [sha256.Size]byte
@@ -105,17 +109,23 @@ func readHistory(data []byte) *history {
 	return h
 }
 
-// historyKey is the key of the history of an input: all that its facts and outputs depend on, but its content and what
+// The kinds of histories.
+const (
+	lastOutput = "last" // of the last output
+	keptOutput = "kept" // of the last output that the cache has
+)
+
+// historyKey is the key of a history of an input: all that its facts and outputs depend on, but its content and what
 // is decided about its classes.
-func (m *memory) historyKey(i int) (cache.Key, bool) {
+func (m *memory) historyKey(i int, kind string) (cache.Key, bool) {
 	path, err := filepath.Abs(m.run.Inputs[i])
-	parts := append([]string{"history 1", path, m.ScanKey}, m.writtenBy()...)
+	parts := append([]string{"history 1", kind, path, m.ScanKey}, m.writtenBy()...)
 	return cache.KeyOf(append(parts, m.scanned()...)...), err == nil && m.checked != ""
 }
 
 // hasHistory reports whether there is a history of an input, and this run uses it.
 func (m *memory) hasHistory(i int) bool {
-	key, ok := m.historyKey(i)
+	key, ok := m.historyKey(i, lastOutput)
 	return ok && m.remembersClasses() && m.Cache.Has(key)
 }
 
@@ -139,17 +149,27 @@ func (m *memory) RecallClasses(ctx context.Context, set *input.Set) ([]*scan.Cla
 		if own.ids, err = m.idsOf(ctx, set, i); err != nil {
 			return nil, err
 		}
-		if own.past = m.pastOf(i); own.past == nil || own.ids == nil {
+		if own.ids == nil {
 			continue
 		}
-		m.compare(set, i, facts)
+		if own.past = m.pastOf(set, i, lastOutput); own.past == nil {
+			continue
+		}
+		for k, n := range own.past.from {
+			if n >= 0 {
+				c := *own.past.old.Classes[n]
+				c.At = in.Classes[k]
+				facts[in.First+k] = &c
+				m.remembered++
+			}
+		}
 	}
 	return facts, nil
 }
 
-// pastOf reads the history of an input, nil if there is none.
-func (m *memory) pastOf(i int) *past {
-	key, ok := m.historyKey(i)
+// pastOf reads a history of an input, nil if there is none.
+func (m *memory) pastOf(set *input.Set, i int, kind string) *past {
+	key, ok := m.historyKey(i, kind)
 	if !ok {
 		return nil
 	}
@@ -165,32 +185,28 @@ func (m *memory) pastOf(i int) *past {
 	if m.note(err); err != nil || len(old.Classes) != len(h.classes) {
 		return nil
 	}
-	return &past{history: *h, old: old}
+	p := &past{history: *h, old: old}
+	p.compare(set.Inputs[i].Classes, m.inputs[i].ids)
+	return p
 }
 
-// compare finds the classes of an input that are as they were, and sets their facts.
-func (m *memory) compare(set *input.Set, i int, facts []*scan.Class) {
-	own, first := &m.inputs[i], set.Inputs[i].First
-	classes := set.Inputs[i].Classes
-	old := own.past.old.Classes
+// compare finds the classes that are as they were.
+func (p *past) compare(classes []*input.Class, ids []classID) {
+	old := p.old.Classes
 	byPath := make(map[string]int, len(old))
 	for n, c := range old {
 		byPath[c.At.Path()] = n // of several in one place, the hashes decide
 	}
-	own.past.same = len(byPath) == len(classes) && len(old) == len(classes)
-	own.past.from = make([]int, len(classes))
+	p.same = len(byPath) == len(classes) && len(old) == len(classes)
+	p.from = make([]int, len(classes))
 	for k, at := range classes {
 		n, found := byPath[at.Path()]
-		own.past.same = own.past.same && found && n == k
-		own.past.from[k] = -1
+		p.same = p.same && found && n == k
+		p.from[k] = -1
 		// What is said of a class that could not be read may name its place.
-		if !found || own.ids[k] != own.past.classes[n].id || old[n].Name == "" {
-			continue
+		if found && ids[k] == p.classes[n].id && old[n].Name != "" {
+			p.from[k] = n
 		}
-		c := *old[n]
-		c.At, own.past.from[k] = at, n
-		facts[first+k] = &c
-		m.remembered++
 	}
 }
 
@@ -243,8 +259,10 @@ func idOf(h hash.Hash, e *jar.Entry) (id classID) {
 
 // kept are the classes of a job that are written as before, and where their bytes are.
 type kept struct {
+	past    *past
 	from    *jar.Archive
 	classes map[int]keptClass // by number of class
+	most    bool              // of all classes that change
 }
 
 // keptClass is a class as an earlier run has written it.
@@ -253,39 +271,63 @@ type keptClass struct {
 	calls int
 }
 
-// keepClasses finds the classes that a job writes as the job before has done; none if that is not certain.
+// keepClasses finds the classes that a job writes as a job before has done; none if that is not certain.
 func (m *memory) keepClasses(j *job) {
 	if len(j.Inputs) != 1 || j.Kind != input.Archive {
 		return
 	}
 	i := j.Inputs[0]
 	own, in := &m.inputs[i], m.set.Inputs[i]
-	if own.past == nil || own.ids == nil || !own.past.same || in.Containers[0].Kind != input.Archive {
+	if own.past == nil || in.Containers[0].Kind != input.Archive {
 		return
 	}
-	old := &job{Job: j.Job, key: own.past.output}
+	k := m.keptFrom(j, own.past)
+	if k == nil {
+		if p := m.pastOf(m.set, i, keptOutput); p != nil {
+			k = m.keptFrom(j, p)
+		}
+	}
+	if k == nil {
+		return
+	}
+	changes := 0
+	for n := range in.Classes {
+		if m.decisions.Changes(in.First + n) {
+			changes++
+		}
+	}
+	k.most = (changes-len(k.classes))*changedShare < changes
+	m.keptCount += len(k.classes)
+	j.kept = k
+}
+
+// keptFrom finds the classes that a job writes as it was done before, nil if that is not certain.
+func (m *memory) keptFrom(j *job, p *past) *kept {
+	if !p.same {
+		return nil
+	}
+	old := &job{Job: j.Job, key: p.output}
 	data := m.get(old.recordKey())
 	if data == nil {
-		return
+		return nil
 	}
-	record := readStored(data, []int{len(own.past.old.Classes)})
+	record := readStored(data, []int{len(p.old.Classes)})
 	if record == nil || len(record.files) != 1 || record.record.Failed() {
-		return
+		return nil
 	}
 	from, ok := m.oldOutput(old, record.files[0])
 	if !ok {
-		return
+		return nil
 	}
-	k := &kept{from: from, classes: make(map[int]keptClass)}
+	k := &kept{past: p, from: from, classes: make(map[int]keptClass)}
 	if !m.chooseClasses(k, j, record.record.Inputs[0].Classes) {
 		from.Close()
-		return
+		return nil
 	}
-	j.kept = k
-	m.keptCount += len(k.classes)
+	return k
 }
 
-// oldOutput opens what an earlier run has written: where it is, if nobody has touched it, or else in the cache.
+// oldOutput opens what an earlier run has written: where it is, if it was not changed since, or else in the cache.
 func (m *memory) oldOutput(old *job, file fileRecord) (*jar.Archive, bool) {
 	if from, err := jar.Open(old.Path); err == nil {
 		if m.dirs.holds(old.Path, "", file) && from.Unchanged() {
@@ -308,11 +350,7 @@ func (m *memory) chooseClasses(k *kept, j *job, records []output.ClassRecord) bo
 	own, in := &m.inputs[i], m.set.Inputs[i]
 	byName := make(map[string]*jar.Entry, len(k.from.Entries()))
 	for n := range k.from.Entries() {
-		e := &k.from.Entries()[n]
-		if _, twice := byName[e.Name]; twice {
-			e = nil
-		}
-		byName[k.from.Entries()[n].Name] = e
+		byName[k.from.Entries()[n].Name] = &k.from.Entries()[n] // no class is there twice, as all were in other places
 	}
 	calls := make(map[int]output.ClassRecord, len(records))
 	for _, r := range records {
@@ -323,7 +361,7 @@ func (m *memory) chooseClasses(k *kept, j *job, records []output.ClassRecord) bo
 		if at.Container != in.Containers[0] {
 			entry = nil
 		}
-		was := &own.past.classes[n]
+		was := &k.past.classes[n]
 		if own.ids[n] != was.id {
 			if entry == nil || m.run.Types && !m.looksTheSame(in.First+n, entry) {
 				return false
@@ -334,7 +372,9 @@ func (m *memory) chooseClasses(k *kept, j *job, records []output.ClassRecord) bo
 		if entry == nil || was.fault || was.task != j.tasks[n] || int64(entry.Size) != at.Size+record.Grown {
 			continue
 		}
-		k.classes[in.First+n] = keptClass{entry, record.Calls}
+		if m.decisions.Changes(in.First + n) {
+			k.classes[in.First+n] = keptClass{entry, record.Calls}
+		}
 	}
 	return true
 }
@@ -378,10 +418,10 @@ func (m *memory) noteKept(j *job, record *output.Record) {
 	if j.kept == nil {
 		return
 	}
-	own, first := &m.inputs[j.Inputs[0]], m.set.Inputs[j.Inputs[0]].First
+	first := m.set.Inputs[j.Inputs[0]].First
 	notes := &record.Inputs[0].Notes
 	for class := range j.kept.classes {
-		unknown := own.past.classes[class-first].unknown
+		unknown := j.kept.past.classes[class-first].unknown
 		if len(unknown) == 0 {
 			continue
 		}
@@ -395,13 +435,13 @@ func (m *memory) noteKept(j *job, record *output.Record) {
 	}
 }
 
-// keepHistory writes the history of the input of a job that was written.
-func (m *memory) keepHistory(j *job, record *output.Record) {
+// keepHistory writes the history of the input of a job that was written, and that of its output if the cache has that.
+func (m *memory) keepHistory(j *job, record *output.Record, stored bool) {
 	if !m.remembersClasses() || len(j.Inputs) != 1 || j.Kind != input.Archive || record.Failed() {
 		return
 	}
 	own := &m.inputs[j.Inputs[0]]
-	key, ok := m.historyKey(j.Inputs[0])
+	key, ok := m.historyKey(j.Inputs[0], lastOutput)
 	if !ok || own.ids == nil || own.builtIn {
 		return
 	}
@@ -411,7 +451,12 @@ func (m *memory) keepHistory(j *job, record *output.Record) {
 		_, fault := notes.Tolerated[n]
 		h.classes[n] = pastClass{own.ids[n], j.tasks[n], fault, notes.UnknownTo[n]}
 	}
-	if err := m.Cache.Put(key, h.pack()); err != nil {
+	packed := h.pack()
+	err := m.Cache.Put(key, packed)
+	if key, ok = m.historyKey(j.Inputs[0], keptOutput); err == nil && ok && stored {
+		err = m.Cache.Put(key, packed)
+	}
+	if err != nil {
 		m.fail(err)
 	}
 }

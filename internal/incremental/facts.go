@@ -17,7 +17,8 @@ import (
 type keptFacts struct {
 	scan.Input
 	whole cache.Key // of the entry with the facts of most classes
-	// at has the number in that entry of each class, -1 for one that is not there. It is nil if the numbers are the same.
+	// at has the number in that entry of each class, -1 for one that is not there. It is nil if the numbers are the
+	// same.
 	at []int
 }
 
@@ -40,7 +41,8 @@ func (m *memory) packFacts(i int, in scan.Input) []byte {
 	return append([]byte{factsWhole}, scan.Pack([]scan.Input{in}, false)...)
 }
 
-// packChanged returns the facts of classes that have changed, nil if they are too many, or there is nothing to refer to.
+// packChanged returns the facts of classes that have changed, nil if they are too many, or there is nothing to refer
+// to.
 func (m *memory) packChanged(p *past, in scan.Input) []byte {
 	if p == nil || p.from == nil {
 		return nil

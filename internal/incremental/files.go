@@ -10,9 +10,9 @@ import (
 	"github.com/tracegen/tracegen/internal/wire"
 )
 
-// knownFiles are files whose content was hashed, by the paths under which they were read. A file that is in the state in
-// which it was then is not read again: size, times, and inode are the same, and it had been written so long before that
-// another write would have changed its time. Goroutines share them.
+// knownFiles are files whose content was hashed, by the paths under which they were read. A file that is in the state
+// in which it was then is not read again: size, times, and inode are the same, and it had been written so long before
+// that another write would have changed its time. Goroutines share them.
 type knownFiles struct {
 	mu     sync.Mutex
 	byPath map[string]knownFile

@@ -85,3 +85,28 @@ func FuzzFacts(f *testing.F) {
 		}
 	})
 }
+
+// FuzzHistory reads any bytes as what a run has left about the classes of an input, and about files.
+//
+// Invariant: What the cache has about classes and files is read as it was written; no bytes make its reader panic.
+func FuzzHistory(f *testing.F) {
+	h := history{facts: cache.KeyOf("f"), output: cache.KeyOf("o"), classes: []pastClass{{fault: true}, {id: classID{1},
+		task: taskSum{2}, unknown: []string{"a/B", "a/C"}}}}
+	f.Add(h.pack())
+	f.Add((&knownFiles{byPath: map[string]knownFile{"a.jar": {sum: cache.KeyOf("s"), state: fileState{size: 7,
+		oldEnough: true}}}}).pack())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if h := readHistory(data); h != nil {
+			packed := h.pack()
+			if again := readHistory(packed); again == nil || !bytes.Equal(again.pack(), packed) {
+				t.Errorf("%x is written as %x, which is read differently", data, packed)
+			}
+		}
+		if files := readFiles(data); files != nil {
+			packed := (&knownFiles{byPath: files}).pack()
+			if again := readFiles(packed); again == nil || !bytes.Equal((&knownFiles{byPath: again}).pack(), packed) {
+				t.Errorf("%x is written as %x, which is read differently", data, packed)
+			}
+		}
+	})
+}

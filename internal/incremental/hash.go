@@ -23,8 +23,8 @@ type hashed struct {
 }
 
 // hashPaths hashes files, and directories with the names and permissions of what is in them. What cannot be read, or is
-// neither, has no hash: using it will report why. Files that are known are not read; those that are read are known then.
-// The error is the context's.
+// neither, has no hash: using it will report why. Files that are known are not read; those that are read are known
+// then. The error is the context's.
 func hashPaths(ctx context.Context, paths []string, jobs int, known *knownFiles) ([]hashed, error) {
 	type file struct {
 		path string

@@ -36,8 +36,8 @@ import (
 )
 
 // Memory is what earlier runs have left for this one, and where this one leaves something for later runs. Its methods
-// are called in this order: Recall, RecallClasses, AddBuiltIn, KeepFacts, then Reuse, Copy, Kept and Keep for each round
-// of writing,
+// are called in this order: Recall, RecallClasses, AddBuiltIn, KeepFacts, then Reuse, Copy, Kept and Keep for each
+// round of writing,
 // HasFile, Depart, Finish.
 type Memory interface {
 	// Recall returns the facts of inputs that an earlier run has scanned, by number of input; without containers for
@@ -176,6 +176,7 @@ type memory struct {
 	fresh      map[cache.Key]bool // outputs that this run has written
 
 	// Of the round of writing that is going on.
+	decisions             plan.Decisions
 	jobs                  []*job
 	left, copied, written int // outputs
 

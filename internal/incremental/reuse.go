@@ -2,7 +2,9 @@ package incremental
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"hash"
 	"os"
 	"slices"
 	"strings"
@@ -24,6 +26,8 @@ type job struct {
 	files []fileRecord
 	tasks []taskSum // of the classes of the only input
 	kept  *kept     // classes that are not written anew; nil if there are none
+	sum   hash.Hash // of what is written and not kept; nil if it is kept
+	size  int64     // likewise
 }
 
 // contentKey is the key of the output's bytes, recordKey that of its record.
@@ -65,6 +69,10 @@ func (m *memory) Reuse(set *input.Set, decisions plan.Decisions, jobs []output.J
 		if m.checked == "" || !m.keeps() || !m.allKnown(j.Inputs) {
 			continue
 		}
+		if j.kept != nil && j.kept.most {
+			j.sum = sha256.New()
+			continue
+		}
 		var err error
 		if j.entry, err = m.Cache.Create(j.contentKey()); err != nil {
 			m.fail(err)
@@ -80,8 +88,8 @@ func (m *memory) allKnown(inputs []int) bool {
 // begin starts a round: it lists its outputs, and what each depends on.
 func (m *memory) begin(decisions plan.Decisions, jobs []output.Job) {
 	m.giveUp()
-	m.jobs = nil
-	m.left, m.copied, m.written = 0, 0, 0
+	m.jobs, m.decisions = nil, decisions
+	m.left, m.copied, m.written, m.keptCount = 0, 0, 0, 0
 	for _, o := range jobs {
 		j := &job{Job: o}
 		parts := append([]string{"written 3", fmt.Sprint(j.isDirectory())}, m.writtenBy()...)
@@ -244,7 +252,7 @@ func (m *memory) countCopy(j *job) {
 
 // Copy implements [Memory].
 func (m *memory) Copy(i int) output.Copy {
-	if m.jobs[i].entry == nil {
+	if m.jobs[i].entry == nil && m.jobs[i].sum == nil {
 		return output.NoCopy{}
 	}
 	return &copying{m, m.jobs[i]}
@@ -257,7 +265,13 @@ type copying struct {
 }
 
 // Write implements output.Copy.
-func (c *copying) Write(p []byte) (int, error) { return c.job.entry.Write(p) }
+func (c *copying) Write(p []byte) (int, error) {
+	if c.job.sum != nil {
+		c.job.size += int64(len(p))
+		return c.job.sum.Write(p)
+	}
+	return c.job.entry.Write(p)
+}
 
 // File implements output.Copy. Files that are there already stay.
 func (c *copying) File(name string, mode os.FileMode, data []byte) bool {
@@ -285,23 +299,28 @@ func (m *memory) Keep(ctx context.Context, records []*output.Record) error {
 		}
 	}
 	for i, j := range m.jobs {
-		if j.entry == nil {
+		switch {
+		case j.entry == nil && j.sum == nil:
 			continue
-		}
-		if !j.isDirectory() {
+		case j.sum != nil:
+			j.files = []fileRecord{{size: j.size, sum: cache.Key(j.sum.Sum(nil))}}
+		case !j.isDirectory():
 			j.files = []fileRecord{{size: j.entry.Size(), sum: cache.Key(j.entry.Sum())}}
 		}
 		result := stored{records[i], j.files}
-		if result.record.Failed() {
+		switch failed := result.record.Failed(); {
+		case failed && j.entry != nil:
 			j.entry.Abort()
+			fallthrough
+		case failed:
 			result.files = nil
-		} else {
+		case j.entry != nil:
 			m.commit(j.entry)
 			m.fresh[j.key] = true
 		}
-		j.entry = nil
 		j.closeKept()
-		m.keepHistory(j, records[i])
+		m.keepHistory(j, records[i], j.entry != nil)
+		j.entry, j.sum = nil, nil
 		if !m.broken {
 			if err := m.Cache.Put(j.recordKey(), result.pack()); err != nil {
 				m.fail(err)

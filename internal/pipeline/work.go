@@ -208,7 +208,8 @@ func (w *work) newScanner(o scan.Options, graph *scan.Graph) *scanner {
 }
 
 // scan returns the facts about all classes, of which some are known: those of whole inputs, and single ones by number.
-func (w *work) scan(ctx context.Context, known []scan.Input, single []*scan.Class, o scan.Options) ([]*scan.Class, error) {
+func (w *work) scan(ctx context.Context, known []scan.Input, single []*scan.Class, o scan.Options) (
+	[]*scan.Class, error) {
 	facts := make([]*scan.Class, 0, len(w.set.Classes))
 	for i, in := range known {
 		if len(in.Containers) == 0 {
