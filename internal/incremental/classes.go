@@ -240,6 +240,9 @@ func (m *memory) idsOf(ctx context.Context, set *input.Set, i int) ([]classID, e
 	if err := group.Wait(); err != nil || failed.Load() {
 		return nil, err
 	}
+	if zip := set.Inputs[i].Containers[0].Zip; zip != nil {
+		zip.Release(0, zip.Size())
+	}
 	return ids, nil
 }
 

@@ -205,6 +205,7 @@ func (w *writing) entries(containers []*input.Container, out io.Writer) error {
 			return err
 		}
 		a.behind.End()
+		a.keptBehind.End()
 		a.report()
 	}
 	return zip.Close()
@@ -330,7 +331,7 @@ type archiveWriter struct {
 	zip       *jar.Writer
 
 	signatures, digests int
-	behind              input.Trail
+	behind, keptBehind  input.Trail
 }
 
 // put writes one entry; s is that of a changed class, else nil.
@@ -373,6 +374,7 @@ func (a *archiveWriter) put(e *input.Entry, s *slot) error {
 
 // copyKept replaces an entry by that of an earlier output.
 func (a *archiveWriter) copyKept(e *input.Entry, kept *jar.Entry) (err error) {
+	a.keptBehind.Pass(&input.Entry{Zip: kept})
 	if !jar.Guard(func() {
 		err = a.zip.Replace(e.Zip, jar.Packed{Data: kept.Raw(), Size: kept.Size, CRC32: kept.CRC32, Method: kept.Method})
 	}) {
