@@ -281,7 +281,15 @@ func (m *memory) keepClasses(j *job) {
 	}
 	i := j.Inputs[0]
 	own, in := &m.inputs[i], m.set.Inputs[i]
-	if own.past == nil || in.Containers[0].Kind != input.Archive {
+	if in.Containers[0].Kind != input.Archive || !own.known || !m.remembersClasses() {
+		return
+	}
+	if own.recall && own.ids == nil { // the facts are of an earlier run, but the output of that is gone
+		if own.ids, _ = m.idsOf(context.Background(), m.set, i); own.ids != nil {
+			own.past = m.pastOf(m.set, i, lastOutput)
+		}
+	}
+	if own.past == nil {
 		return
 	}
 	k := m.keptFrom(j, own.past)

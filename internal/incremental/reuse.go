@@ -357,7 +357,7 @@ func (m *memory) summary() {
 		parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 	}
 	m.detail("%s", strings.Join(parts, ", "))
-	if m.remembered > 0 {
-		m.detail("in inputs that have changed: %d classes known, %d copied", m.remembered, m.keptCount)
+	if m.remembered+m.keptCount > 0 {
+		m.detail("of inputs that have changed: %d classes known, %d copied", m.remembered, m.keptCount)
 	}
 }

@@ -139,6 +139,26 @@ func TestClassesAreKept(t *testing.T) {
 	}
 }
 
+// TestClassesOfAnEarlierContent changes an archive back to what it was before. The facts are known then, and the output
+// is not: it had been made of copies, and was not kept.
+func TestClassesOfAnEarlierContent(t *testing.T) {
+	jarFile := filepath.Join(t.TempDir(), "app.jar")
+	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Inputs: named([]string{jarFile}).Inputs, Jobs: 2}
+	k := newKept(t)
+	variant := func(salt int) []file {
+		list := members()
+		list[9].salt = salt
+		return files(list)
+	}
+	for run, salt := range []int{0, 1, 2, 0, 1, 2, 1} {
+		archive(t, jarFile, variant(salt)...)
+		n := copied(k.same(t, fmt.Sprintf("run %d, variant %d", run, salt), c, "r"))
+		if want := len(members()) - 1; run > 0 && salt > 0 && n != want {
+			t.Errorf("run %d: %d classes are copied, want %d", run, n, want)
+		}
+	}
+}
+
 // TestClassesOfATouchedOutput changes the output from which classes would be copied.
 //
 // Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
