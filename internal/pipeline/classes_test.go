@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -258,6 +259,56 @@ func TestRandomChanges(t *testing.T) {
 	}
 	if slices.ContainsFunc(k.said, func(s string) bool { return strings.Contains(s, "damaged") }) {
 		t.Errorf("%q", k.said)
+	}
+}
+
+// TestRandomBytes changes bytes of compiled classes in an archive, so that some are no classes any more, and others are
+// not those that a JVM links.
+//
+// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
+// damaged before.
+func TestRandomBytes(t *testing.T) {
+	var original []file
+	root := filepath.Join("..", "..", "testdata", "classes", "bin", "g")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".class" {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		name, _ := filepath.Rel(root, path)
+		original = append(original, file{filepath.ToSlash(name), data})
+		return err
+	})
+	if err != nil || len(original) < 5 {
+		t.Fatalf("%d classes, error %v", len(original), err)
+	}
+	jarFile := filepath.Join(t.TempDir(), "app.jar")
+	k := newKept(t)
+	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Inputs: named([]string{jarFile}).Inputs, Jobs: 2}
+	random := rand.New(rand.NewPCG(3, 4))
+	now, total := slices.Clone(original), 0
+	for step := range 100 {
+		i := random.IntN(len(now))
+		switch random.IntN(8) {
+		case 0:
+			now = slices.Clone(original)
+		case 1, 2:
+			now[i] = original[i]
+		case 3:
+			now[i], now[0] = now[0], now[i]
+			original[i], original[0] = original[0], original[i]
+		default:
+			data := slices.Clone(now[i].data)
+			data[10+random.IntN(len(data)-10)] = byte(random.IntN(256))
+			now[i].data = data
+		}
+		archive(t, jarFile, now...)
+		if total += copied(k.same(t, fmt.Sprint("step ", step), c, "r")); t.Failed() {
+			t.FailNow()
+		}
+	}
+	if total < 50 {
+		t.Errorf("only %d classes were copied", total)
 	}
 }
 
