@@ -50,7 +50,11 @@ func (r *record) publish(dir string) error {
 	if err := writeFile(filepath.Join(dir, recordFile), r.writeTo); err != nil {
 		return err
 	}
-	return r.show(dir)
+	written, err := loadRecord(dir) // whose times are rounded
+	if err != nil {
+		return err
+	}
+	return written.show(dir)
 }
 
 // show writes the page and the picture of the record in dir.

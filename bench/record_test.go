@@ -198,6 +198,28 @@ func TestReadmeShowsItsRun(t *testing.T) {
 	}
 }
 
+// TestPageIsThatOfTheRecord publishes times that are rounded in a record: the page shows them as they are there.
+func TestPageIsThatOfTheRecord(t *testing.T) {
+	r, dir := goldenRecord(t), t.TempDir()
+	for i := range r.rows {
+		for k := range r.rows[i].runs {
+			r.rows[i].runs[k].wall += 4_999_999
+			r.rows[i].runs[k].user += 499_999
+		}
+	}
+	if err := r.publish(dir); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := loadRecord(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "peers.md"))
+	if err != nil || string(page) != printed(loaded.printTables) {
+		t.Errorf("the page is not that of the record (%v)", err)
+	}
+}
+
 func TestInsertSectionWantsItsPlace(t *testing.T) {
 	r := goldenRecord(t)
 	if _, err := r.insertSection("no section", "d"); err == nil {
