@@ -7,7 +7,6 @@ import (
 	"hash"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -228,7 +227,7 @@ func (m *memory) idsOf(ctx context.Context, set *input.Set, i int) ([]classID, e
 				}
 				for k := from; k < min(from+step, len(ids)); k++ {
 					e, err := set.Entry(first + k)
-					if err != nil || e.Zip == nil || !jar.Guard(func() { ids[k] = idOf(h, e.Zip) }) {
+					if err != nil || e.Zip == nil || e.Zip.Archive().Guard(func() { ids[k] = idOf(h, e.Zip) }) != nil {
 						failed.Store(true)
 						break
 					}
@@ -264,14 +263,8 @@ func idOf(h hash.Hash, e *jar.Entry) (id classID) {
 type kept struct {
 	past    *past
 	from    *jar.Archive
-	classes map[int]keptClass // by number of class
-	most    bool              // of all classes that change
-}
-
-// keptClass is a class as an earlier run has written it.
-type keptClass struct {
-	entry *jar.Entry
-	calls int
+	classes map[int]output.Kept // by number of class
+	most    bool                // of all classes that change
 }
 
 // keepClasses finds the classes that a job writes as a job before has done; none if that is not certain.
@@ -330,7 +323,7 @@ func (m *memory) keptFrom(j *job, p *past) *kept {
 	if !ok {
 		return nil
 	}
-	k := &kept{past: p, from: from, classes: make(map[int]keptClass)}
+	k := &kept{past: p, from: from, classes: make(map[int]output.Kept)}
 	if !m.chooseClasses(k, j, record.record.Inputs[0].Classes) {
 		from.Close()
 		return nil
@@ -384,7 +377,7 @@ func (m *memory) chooseClasses(k *kept, j *job, records []output.ClassRecord) bo
 			continue
 		}
 		if m.decisions.Changes(in.First + n) {
-			k.classes[in.First+n] = keptClass{entry, record.Calls}
+			k.classes[in.First+n] = output.Kept{Entry: entry, Calls: record.Calls}
 		}
 	}
 	return true
@@ -401,27 +394,19 @@ func (m *memory) looksTheSame(class int, entry *jar.Entry) bool {
 	if err != nil {
 		return false
 	}
-	new, err1 := classfile.Parse(now)
-	old, err2 := classfile.Parse(before)
-	return err1 == nil && err2 == nil && reflect.DeepEqual(types.NewClassInfo(new), types.NewClassInfo(old))
+	changed, err1 := classfile.Parse(now)
+	written, err2 := classfile.Parse(before)
+	return err1 == nil && err2 == nil && reflect.DeepEqual(types.NewClassInfo(changed), types.NewClassInfo(written))
 }
 
 // Kept implements [Memory].
 func (m *memory) Kept(class int) (output.Kept, bool) {
-	n := slices.IndexFunc(m.jobs, func(j *job) bool { return j.kept != nil && j.has(m.set, class) })
-	if n < 0 {
+	j := m.inputs[m.set.Classes[class].Container.Input].job
+	if j.kept == nil {
 		return output.Kept{}, false
 	}
-	c, ok := m.jobs[n].kept.classes[class]
-	if !ok {
-		return output.Kept{}, false
-	}
-	return output.Kept{Entry: c.entry, Calls: c.calls}, true
-}
-
-func (j *job) has(set *input.Set, class int) bool {
-	first, end := set.ClassesOf(j.Inputs[0])
-	return first <= class && class < end
+	kept, ok := j.kept.classes[class]
+	return kept, ok
 }
 
 // noteKept adds to a record what the type checker has noted about the classes that were kept.

@@ -37,8 +37,7 @@ import (
 
 // Memory is what earlier runs have left for this one, and where this one leaves something for later runs. Its methods
 // are called in this order: Recall, RecallClasses, AddBuiltIn, KeepFacts, then Reuse, Copy, Kept and Keep for each
-// round of writing,
-// HasFile, Depart, Finish.
+// round of writing, HasFile, Depart, Finish.
 type Memory interface {
 	// Recall returns the facts of inputs that an earlier run has scanned, by number of input; without containers for
 	// others. The error is the context's.
@@ -196,6 +195,7 @@ type knownInput struct {
 	// Of an archive whose facts are not from an earlier run, if its classes are reused one by one.
 	ids  []classID // of its classes
 	past *past     // nil if there is none
+	job  *job      // that writes it, of the round of writing that is going on
 }
 
 // New returns a memory in a cache.

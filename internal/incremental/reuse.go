@@ -94,6 +94,7 @@ func (m *memory) begin(decisions plan.Decisions, jobs []output.Job) {
 		j := &job{Job: o}
 		parts := append([]string{"written 3", fmt.Sprint(j.isDirectory())}, m.writtenBy()...)
 		for _, i := range j.Inputs {
+			m.inputs[i].job = j
 			k := wire.NewPacker()
 			j.tasks = packTasks(k, m.set, i, decisions)
 			parts = append(parts, m.inputs[i].content.String(), string(k.Bytes()))

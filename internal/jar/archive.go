@@ -171,21 +171,18 @@ func (e *Entry) Offset() int64 { return e.head }
 // be used after the Archive was closed.
 func (e *Entry) Raw() []byte { return e.archive.data[e.data : e.data+int64(e.CompressedSize)] }
 
-// Guard calls read, which reads the raw data of entries, and reports whether the file still had them: a file that is
-// mapped into memory may have become shorter.
-func Guard(read func()) (ok bool) {
+// Guard calls read, which reads raw data of the archive. It returns an error if the file does not have them any more:
+// one that is mapped into memory may have become shorter.
+func (a *Archive) Guard(read func()) (err error) {
 	restore := debug.SetPanicOnFault(true)
 	defer func() {
 		debug.SetPanicOnFault(restore)
 		if r := recover(); r != nil {
-			if _, fault := r.(interface{ Addr() uintptr }); !fault {
-				panic(r)
-			}
-			ok = false
+			err = a.fault(r)
 		}
 	}()
 	read()
-	return true
+	return nil
 }
 
 // Level returns the compression level for new data of e if the user wants the level asked: a stored entry stays

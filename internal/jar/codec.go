@@ -7,7 +7,6 @@ import (
 	"hash/crc32"
 	"io"
 	"math"
-	"runtime/debug"
 	"sync"
 
 	"github.com/klauspost/compress/flate"
@@ -104,13 +103,14 @@ func (c *Codec) Read(e *Entry, buf []byte) (_ []byte, err error) {
 	if err := e.readable(); err != nil {
 		return nil, err
 	}
-	restore := debug.SetPanicOnFault(true)
-	defer func() {
-		debug.SetPanicOnFault(restore)
-		if r := recover(); r != nil {
-			err = e.archive.fault(r)
-		}
-	}()
+	if fault := e.archive.Guard(func() { buf, err = c.read(e, buf) }); fault != nil {
+		return nil, fault
+	}
+	return buf, err
+}
+
+// read is Read for an entry that is readable, of an archive that is guarded.
+func (c *Codec) read(e *Entry, buf []byte) (_ []byte, err error) {
 	if e.Method == Stored {
 		buf = append(buf[:0], e.Raw()...)
 	} else if buf, err = c.inflate(e, buf); err != nil {
@@ -128,14 +128,10 @@ func (c *Codec) View(e *Entry) (_ []byte, err error) {
 	if e.Method != Stored || e.readable() != nil {
 		return c.Read(e, nil)
 	}
-	restore := debug.SetPanicOnFault(true)
-	defer func() {
-		debug.SetPanicOnFault(restore)
-		if r := recover(); r != nil {
-			err = e.archive.fault(r)
-		}
-	}()
-	return e.Raw(), e.checkCRC(e.Raw())
+	if fault := e.archive.Guard(func() { err = e.checkCRC(e.Raw()) }); fault != nil {
+		return nil, fault
+	}
+	return e.Raw(), err
 }
 
 func (e *Entry) checkCRC(data []byte) error {

@@ -375,9 +375,9 @@ func (a *archiveWriter) put(e *input.Entry, s *slot) error {
 // copyKept replaces an entry by that of an earlier output.
 func (a *archiveWriter) copyKept(e *input.Entry, kept *jar.Entry) (err error) {
 	a.keptBehind.Pass(&input.Entry{Zip: kept})
-	if !jar.Guard(func() {
+	if fault := kept.Archive().Guard(func() {
 		err = a.zip.Replace(e.Zip, jar.Packed{Data: kept.Raw(), Size: kept.Size, CRC32: kept.CRC32, Method: kept.Method})
-	}) {
+	}); fault != nil {
 		return input.Changed(kept.Archive().Name())
 	}
 	return err
