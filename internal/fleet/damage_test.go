@@ -203,6 +203,43 @@ func countOf(got, all map[string]bool, kinds ...string) bool {
 	return false
 }
 
+// TestShortFreelist shortens the list of free pages: the store is damaged, and what was removed from it is not saved
+// as if it had been lost.
+func TestShortFreelist(t *testing.T) {
+	path, _ := written(t, 60)
+	s := open(t, path)
+	want := entriesOf(t, s)
+	s.Close()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPages(bytes.NewReader(data), int64(len(data)))
+	p.damaged = func(offset int64, what string) error { return fmt.Errorf("damage at %d: %s", offset, what) }
+	if err := p.read(); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.free) < 8 {
+		t.Fatalf("only %d pages are free", len(p.free))
+	}
+	order.PutUint16(data[int64(p.freelist)*p.pageSize+10:], uint16(len(p.free)-8))
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenStore(path); !errors.As(err, new(*DamageError)) {
+		t.Errorf("opening it: %v", err)
+	}
+	fresh := open(t, "")
+	result, err := fresh.Salvage(path)
+	if err != nil || result.Places != 1 || result.LostRecordings+result.LostStalls != 0 {
+		t.Errorf("salvage: %+v, %v", result, err)
+	}
+	if diff := gocmp.Diff(want, entriesOf(t, fresh)); diff != "" {
+		t.Errorf("saved:\n%s", diff)
+	}
+	fresh.Close()
+}
+
 // TestSalvagedRecordings adds lost recordings again: the store has what it had.
 func TestSalvagedRecordings(t *testing.T) {
 	entries := made(rand.New(rand.NewPCG(3, 3)), 400)

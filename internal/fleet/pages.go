@@ -63,7 +63,8 @@ type pages struct {
 	counts   map[string]int64
 	found    map[string]int64
 	seen     map[uint64]bool // pages that were read
-	free     map[uint64]bool // nil if the list of free pages cannot be read
+	free     map[uint64]bool // nil if it is not known which pages are free
+	broken   bool            // damage was found
 
 	// yield gets each entry whose checksum is right. damaged gets what is wrong; if it returns an error, reading ends.
 	yield   func(bucket, key, value []byte) error
@@ -81,12 +82,12 @@ func (p *pages) read() error {
 		return err
 	}
 	if p.headers == 1 {
-		if err := p.damaged(0, "one of the two headers is not whole, and the last change may be missing"); err != nil {
+		if err := p.damage(0, "one of the two headers is not whole, and the last change may be missing"); err != nil {
 			return err
 		}
 	}
 	if have := uint64(p.size / p.pageSize); have < p.high {
-		if err := p.damaged(p.size, fmt.Sprintf("the file ends after %d of %d pages", have, p.high)); err != nil {
+		if err := p.damage(p.size, fmt.Sprintf("the file ends after %d of %d pages", have, p.high)); err != nil {
 			return err
 		}
 	}
@@ -98,14 +99,39 @@ func (p *pages) read() error {
 	}
 	for _, bucket := range kept {
 		if p.counts != nil && p.counts[string(bucket)] != p.found[string(bucket)] {
-			err := p.damaged(0, fmt.Sprintf("%d of %d entries of %s are there", p.found[string(bucket)],
+			err := p.damage(0, fmt.Sprintf("%d of %d entries of %s are there", p.found[string(bucket)],
 				p.counts[string(bucket)], bucket))
 			if err != nil {
 				return err
 			}
 		}
 	}
+	if !p.broken {
+		return p.checkAllPages()
+	}
 	return nil
+}
+
+// checkAllPages checks that each page is used or in the list of free pages, as the database leaves it. In a store
+// that has all its entries a page that is neither is missing from the list: its entries were removed and must not
+// be taken for lost ones.
+func (p *pages) checkAllPages() error {
+	if p.free == nil {
+		return nil
+	}
+	for id := uint64(2); id < p.high; id++ {
+		if !p.seen[id] && !p.free[id] {
+			p.free = nil
+			return p.damage(p.offsetOf(p.freelist), fmt.Sprintf("page %d is not used and not in the list of free pages", id))
+		}
+	}
+	return nil
+}
+
+// damage says what is wrong.
+func (p *pages) damage(offset int64, what string) error {
+	p.broken = true
+	return p.damaged(offset, what)
 }
 
 // readHeaders finds the newest header that is whole.
@@ -148,7 +174,7 @@ func (p *pages) readHeaders() error {
 
 // noHeader returns the error of a store without a whole header, from which nothing can be read.
 func (p *pages) noHeader() error {
-	if err := p.damaged(0, "both headers are damaged"); err != nil {
+	if err := p.damage(0, "both headers are damaged"); err != nil {
 		return err
 	}
 	return errNoStore
@@ -272,7 +298,7 @@ func (p *pages) walk(id uint64, from, before []byte, depth int, leaf func(page, 
 		err = errors.New("a branch page is empty")
 	}
 	if err != nil {
-		return p.damaged(offset, err.Error())
+		return p.damage(offset, err.Error())
 	}
 	if g.flags == flagLeaf {
 		return leaf(g, list)
@@ -296,7 +322,7 @@ func (p *pages) readBuckets() error {
 			known := bytes.Equal(e.key, bucketFormat) ||
 				slices.ContainsFunc(kept, func(name []byte) bool { return bytes.Equal(name, e.key) })
 			if !known || e.flags != 1 || len(e.value) < 16 {
-				if err := p.damaged(g.offset, fmt.Sprintf("there is an unknown bucket %q", e.key)); err != nil {
+				if err := p.damage(g.offset, fmt.Sprintf("there is an unknown bucket %q", e.key)); err != nil {
 					return err
 				}
 				continue
@@ -323,7 +349,7 @@ func (p *pages) readBucket(offset int64, e element) error {
 		return p.walk(root, nil, nil, 1, entries)
 	}
 	if len(e.value) < 16+pageHeader {
-		return p.damaged(offset, fmt.Sprintf("the bucket %s has no page", e.key))
+		return p.damage(offset, fmt.Sprintf("the bucket %s has no page", e.key))
 	}
 	// An empty page has no room for an element.
 	g := newPage(e.value[16:], offset)
@@ -332,7 +358,7 @@ func (p *pages) readBucket(offset int64, e element) error {
 		err = errors.New("a page in another is no leaf")
 	}
 	if err != nil {
-		return p.damaged(offset, err.Error())
+		return p.damage(offset, err.Error())
 	}
 	return entries(g, list)
 }
@@ -340,7 +366,7 @@ func (p *pages) readBucket(offset int64, e element) error {
 // entry checks an entry and hands it on.
 func (p *pages) entry(bucket []byte, e element, offset int64) error {
 	if e.flags != 0 {
-		return p.damaged(offset, fmt.Sprintf("an entry of %s is a bucket", bucket))
+		return p.damage(offset, fmt.Sprintf("an entry of %s is a bucket", bucket))
 	}
 	if bytes.Equal(bucket, bucketFormat) && bytes.Equal(e.key, keyVersion) {
 		p.version = string(e.value)
@@ -351,7 +377,7 @@ func (p *pages) entry(bucket []byte, e element, offset int64) error {
 		value, ok = e.value, isPlausible(bucket, e.key, e.value)
 	}
 	if !ok {
-		return p.damaged(offset, fmt.Sprintf("an entry of %s has another checksum", bucket))
+		return p.damage(offset, fmt.Sprintf("an entry of %s has another checksum", bucket))
 	}
 	if bytes.Equal(bucket, bucketFormat) {
 		p.counts = map[string]int64{}
@@ -410,7 +436,7 @@ func (p *pages) readFreelist() error {
 		free[id] = true
 	}
 	if err != nil {
-		return p.damaged(p.offsetOf(p.freelist), err.Error())
+		return p.damage(p.offsetOf(p.freelist), err.Error())
 	}
 	p.free = free
 	return nil

@@ -45,6 +45,12 @@ func StripDigests(manifest []byte) (stripped []byte, count int) {
 	drop := func(from, to int) {
 		out = append(out, manifest[copied:from]...)
 		copied = to
+		if bytes.HasSuffix(out, []byte("\r")) && to < len(manifest) && manifest[to] == '\n' {
+			// The line before ends in CR and an empty line in LF follows. Side by side they would be one line end, and
+			// the section would go on: the line before gets the LF of the line that is removed.
+			out = out[:len(out)-1]
+			copied = to - 1
+		}
 	}
 	// The main section has no digests of entries, even if its attributes have such names.
 	for at := nextSection(manifest, 0); at < len(manifest); {

@@ -87,11 +87,25 @@ func TestStripDigests(t *testing.T) {
 	}
 }
 
+// mixedLineEnds is a manifest in which the line before a digest ends in CR, and the one behind it is empty.
+const mixedLineEnds = "Manifest-Version: 1.0\n\nName: a\nKept: x\rMD5-Digest: y=\nSHA-Digest: z=\n\nName: b\nKept: y\n\n"
+
+// TestStripDigestsKeepsEmptyLine removes digests between CR and LF: side by side these were one line end, and two
+// sections became one.
+func TestStripDigestsKeepsEmptyLine(t *testing.T) {
+	const want = "Manifest-Version: 1.0\n\nName: a\nKept: x\n\nName: b\nKept: y\n\n"
+	got, count := StripDigests([]byte(mixedLineEnds))
+	if diff := cmp.Diff(want, string(got)); diff != "" || count != 2 {
+		t.Errorf("%d attributes, want 2\n%s", count, diff)
+	}
+}
+
 func FuzzStripDigests(f *testing.F) {
 	for _, m := range manifests {
 		f.Add([]byte(m.in))
 		f.Add([]byte(strings.ReplaceAll(m.in, "\n", "\r\n")))
 	}
+	f.Add([]byte(mixedLineEnds))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		given := bytes.Clone(in)
 		got, count := StripDigests(in)
