@@ -290,7 +290,7 @@ func (c *Container) readZip() {
 }
 
 // nestedPlaces are the places of archives that a class path has: of an .aar (its format says which), and of the
-// archives of programs that run as they are (Spring Boot) or in a server (Jakarta Servlet 10.5).
+// archives of programs that run as they are (Spring Boot) or in a server (Jakarta Servlet 10.5). All end in .jar.
 var nestedPlaces = map[bool][]string{
 	true:  {"classes.jar", "libs/*.jar"},
 	false: {"BOOT-INF/lib/*.jar", "WEB-INF/lib/*.jar", "WEB-INF/lib-provided/*.jar"},
@@ -309,9 +309,11 @@ func (c *Container) setApart(e *Entry, inAAR bool) {
 // readNested opens the archives in nestedPlaces. What is in a place and cannot be opened is copied, but in an .aar,
 // whose places are for nothing else, it is an error.
 func (in *Input) readNested(outer *Container, isAAR bool) error {
+	places := nestedPlaces[isAAR]
 	for i := range outer.Entries {
 		e := &outer.Entries[i]
-		inPlace := slices.ContainsFunc(nestedPlaces[isAAR], func(pattern string) bool {
+		// Nearly all entries are classes, for which matching all patterns takes longer than all else that is done here.
+		inPlace := strings.HasSuffix(e.Name, ".jar") && slices.ContainsFunc(places, func(pattern string) bool {
 			matched, _ := path.Match(pattern, e.Name)
 			return matched
 		})

@@ -2,20 +2,39 @@ package jar
 
 import (
 	"cmp"
+	"runtime"
 	"slices"
+
+	"golang.org/x/sync/errgroup"
 )
+
+// localsPerTask is the number of entries whose local headers one goroutine reads. There is one header on nearly every
+// page of an archive of classes, so that reading them is mostly waiting for the system to map pages.
+const localsPerTask = 1024
 
 // parseLocals reads the local header of every entry, compares it with the central record and checks
 // that no byte belongs to two entries.
 func (a *Archive) parseLocals() error {
+	failures := make([]error, (len(a.entries)+localsPerTask-1)/localsPerTask)
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for task := range failures {
+		group.Go(func() error {
+			entries := a.entries[task*localsPerTask : min(len(a.entries), (task+1)*localsPerTask)]
+			fault := a.Guard(func() { failures[task] = readLocals(entries) })
+			failures[task] = cmp.Or(failures[task], fault)
+			return nil
+		})
+	}
+	_ = group.Wait() // none of them fails: the error of the first entry counts, whichever was read first
+	if err := cmp.Or(failures...); err != nil {
+		return err
+	}
 	a.prefix = a.directory
 	sorted := true
 	last := int64(0)
 	for i := range a.entries {
 		e := &a.entries[i]
-		if err := e.readLocal(); err != nil {
-			return err
-		}
 		a.prefix = min(a.prefix, e.head)
 		sorted = sorted && e.head >= last
 		last = e.head
@@ -35,6 +54,16 @@ func (a *Archive) parseLocals() error {
 	slices.SortStableFunc(order, func(x, y *Entry) int { return cmp.Compare(x.head, y.head) })
 	for i := 1; i < len(order); i++ {
 		if err := checkNoOverlap(order[i-1], order[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readLocals reads the local headers of entries.
+func readLocals(entries []Entry) error {
+	for i := range entries {
+		if err := entries[i].readLocal(); err != nil {
 			return err
 		}
 	}

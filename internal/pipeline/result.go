@@ -74,7 +74,7 @@ func countsOf(by decided, at []*input.Class, inputs []Input, merge string, t *to
 	for i, in := range inputs {
 		result.Inputs[i] = InputResult{Path: in.Path, Output: cmp.Or(merge, in.Output)}
 	}
-	packages := make(map[string]PackageResult)
+	packages := packageTotals{byName: make(map[string]*PackageResult)}
 	first := make([]int, len(inputs)) // class of each input
 	for n, c := range at {
 		in := &result.Inputs[c.Container.Input]
@@ -86,12 +86,12 @@ func countsOf(by decided, at []*input.Class, inputs []Input, merge string, t *to
 		in.Methods += withCode
 		in.Traced += traced
 		in.ClassBytes += c.Size
-		if by.Changes(n) {
-			in.Rewritten++
+		if !by.Changes(n) {
+			continue
 		}
-		if by.Changes(n) && !t.isBuiltIn(c.Container.Input) {
-			name := packageOf(by.ClassName(n))
-			packages[name] = PackageResult{name, packages[name].Calls, packages[name].Bytes}
+		in.Rewritten++
+		if !t.isBuiltIn(c.Container.Input) {
+			packages.of(by.ClassName(n))
 		}
 	}
 	for i, written := range t.inputs {
@@ -101,18 +101,37 @@ func countsOf(by decided, at []*input.Class, inputs []Input, merge string, t *to
 			continue
 		}
 		for _, c := range written.Classes {
-			name := packageOf(by.ClassName(first[i] + c.Class))
-			packages[name] = PackageResult{name, packages[name].Calls + c.Calls, packages[name].Bytes + c.Grown}
+			p := packages.of(by.ClassName(first[i] + c.Class))
+			p.Calls += c.Calls
+			p.Bytes += c.Grown
 		}
 	}
-	result.Packages = slices.SortedFunc(maps.Values(packages), func(a,
-		b PackageResult) int {
-		return cmp.Compare(a.Package, b.Package)
-	})
+	for _, name := range slices.Sorted(maps.Keys(packages.byName)) {
+		result.Packages = append(result.Packages, *packages.byName[name])
+	}
 	if n := t.builtIn; n > 0 {
 		result.BuiltIn, result.Inputs = &result.Inputs[n], result.Inputs[:n:n]
 	}
 	return result
+}
+
+// packageTotals sum up the classes of packages.
+type packageTotals struct {
+	byName map[string]*PackageResult
+	last   *PackageResult // that was asked for: neighbours in an archive are mostly of one package
+}
+
+// of returns the totals of the package of a class.
+func (t *packageTotals) of(class string) *PackageResult {
+	name := packageOf(class)
+	if t.last == nil || t.last.Package != name {
+		t.last = t.byName[name]
+	}
+	if t.last == nil {
+		t.last = &PackageResult{Package: name}
+		t.byName[name] = t.last
+	}
+	return t.last
 }
 
 // packageOf returns the package of a class, in internal form.
