@@ -54,9 +54,13 @@ func (s *Set) KeepClasses() {
 	}
 }
 
-// Keep copies the bytes of a class file for later reads. No other goroutine may read the class meanwhile.
+// Keep copies the bytes of a class file for later reads. No other goroutine may read the class meanwhile. What an
+// archive has uncompressed is not kept: it is copied from the mapped archive as fast.
 func (s *Set) Keep(class int, data []byte) {
-	if s.kept != nil {
+	if s.kept == nil {
+		return
+	}
+	if e, err := s.Entry(class); err == nil && (e.Zip == nil || e.Zip.Method != jar.Stored) {
 		s.kept[class] = bytes.Clone(data)
 	}
 }
