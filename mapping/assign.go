@@ -50,9 +50,9 @@ type Options struct {
 // a method has several access flags, the lowest are stored. Assign fails with a [*FullError] if there are not enough
 // IDs, and if a method has no class, name or descriptor. The mapping keeps the strings of methods.
 func Assign(methods []Method, o Options) (*Mapping, error) {
-	m, _, err := AssignEach(func(yield func(Method, uint64) bool) {
+	m, _, err := AssignEach(len(methods), func(yield func(Method, Facts) bool) {
 		for i := range methods {
-			if !yield(methods[i], 0) {
+			if !yield(methods[i], Facts{}) {
 				return
 			}
 		}
@@ -60,17 +60,25 @@ func Assign(methods []Method, o Options) (*Mapping, error) {
 	return m, err
 }
 
-// AssignEach is [Assign] for callers that have fingerprints of code and need all IDs. Each method comes with the
-// fingerprint of its code: a number that a later build computes for the same code, too, whatever its name; 0 means
-// that it is unknown. The mapping stores the fingerprints of methods whose names are [Numbered], because those names
-// alone do not identify code; if a method is repeated, it stores the lowest. The second result has the ID of each of
-// the methods, in their order. methods is iterated twice, and must yield the same both times.
-func AssignEach(methods iter.Seq2[Method, uint64], o Options) (*Mapping, []uint32, error) {
+// Facts are what a caller of [AssignEach] may know about a method.
+type Facts struct {
+	// Fingerprint is a number that a later build computes for the same code, too, whatever the name of the method. 0 means
+	// that it is unknown.
+	Fingerprint uint64
+	// Place is that of the method, as a [Placer] computes it.
+	Place Place
+}
+
+// AssignEach is [Assign] for callers that know more about methods and need all IDs. n is the number of methods. The
+// mapping stores the fingerprints of methods whose names are [Numbered], because those names alone do not identify
+// code; if a method is repeated, it stores the lowest. The second result has the ID of each of the methods, in their
+// order.
+func AssignEach(n int, methods iter.Seq2[Method, Facts], o Options) (*Mapping, []uint32, error) {
 	focus, err := sortFocus(o.Focus)
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := newMethodTable(methods)
+	t, err := newMethodTable(n, methods)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,7 +93,7 @@ func AssignEach(methods iter.Seq2[Method, uint64], o Options) (*Mapping, []uint3
 		}
 	}
 	m.fingerprints = t.fingerprintsByID(known.ids)
-	t.arrange(sortByID(known.living, func(s *assignment) uint32 { return s.id }))
+	t.arrange(known.living)
 	// Every key is there once, as keepIDs removed the others; the index can be made when it is first used.
 	m.table, m.inTable, m.living = t, len(known.living), len(known.living)
 	m.findMessages(o.Messages)
@@ -104,12 +112,22 @@ func AssignEach(methods iter.Seq2[Method, uint64], o Options) (*Mapping, []uint3
 // assigned is the result of an assignment.
 type assigned struct {
 	ids    []uint32          // of all methods of the table, in their order
-	living []assignment      // one for each identity
+	living []assignment      // one for each identity, by ID
 	lines  [sha256.Size]byte // hash of the lines of the living methods; zero if it is not known
 }
 
 // assign assigns IDs to the methods of the table, and sets the retired ones of the mapping.
 func (t *methodTable) assign(o Options, m *Mapping) (*assigned, error) {
+	if o.Order == OrderHash && (o.Base == nil || o.Base.size() == 0) {
+		if all := t.placeAll(); all != nil {
+			return all, nil
+		}
+	}
+	return t.assignInOrder(o, m)
+}
+
+// assignInOrder is assign for every order and base mapping: it assigns IDs to one method after the other.
+func (t *methodTable) assignInOrder(o Options, m *Mapping) (*assigned, error) {
 	living, duplicates := t.sorted()
 	retired, fresh := keepIDs(t, living, o)
 	if need := len(living) + len(retired); need > Capacity {
@@ -136,27 +154,43 @@ func (t *methodTable) assign(o Options, m *Mapping) (*assigned, error) {
 	default:
 		return nil, fmt.Errorf("ID order %d: neither OrderHash nor OrderCompact", o.Order)
 	}
+	m.records = retired
+	return t.assigned(sortAssignments(living), duplicates), nil
+}
+
+// assigned returns an assignment of living methods, which are sorted by ID.
+func (t *methodTable) assigned(living []assignment, duplicates []duplicate) *assigned {
 	ids := make([]uint32, len(t.methods))
 	for _, s := range living {
 		ids[s.method] = s.id
 	}
-	for _, r := range duplicates {
-		ids[r.method] = ids[r.of]
+	for _, d := range duplicates {
+		ids[d.method] = ids[d.of]
 	}
-	m.records = retired
-	return &assigned{ids: ids, living: living}, nil
+	return &assigned{ids: ids, living: living}
+}
+
+// sortAssignments is sortByID for assignments.
+func sortAssignments(list []assignment) []assignment {
+	return sortByID(list, func(s *assignment) uint32 { return s.id })
 }
 
 // fingerprintsByID returns the fingerprints by ID; if a method has several, the lowest.
-func (t *methodTable) fingerprintsByID(ids []uint32) map[uint32]uint64 {
-	fingerprints := make(map[uint32]uint64, len(t.fingerprints))
-	for _, b := range t.fingerprints {
-		id := ids[b.method]
-		if lowest := fingerprints[id]; lowest == 0 || b.fingerprint < lowest {
-			fingerprints[id] = b.fingerprint
+func (t *methodTable) fingerprintsByID(ids []uint32) fingerprints {
+	list := make(fingerprints, len(t.fingerprints))
+	for i, f := range t.fingerprints {
+		list[i] = fingerprint{ids[f.method], f.fingerprint}
+	}
+	list = sortByID(list, func(f *fingerprint) uint32 { return f.id })
+	unique := list[:0]
+	for _, f := range list {
+		if last := len(unique) - 1; last < 0 || unique[last].id != f.id {
+			unique = append(unique, f)
+		} else {
+			unique[last].value = min(unique[last].value, f.value)
 		}
 	}
-	return fingerprints
+	return unique
 }
 
 // errNoDescriptors is the error about a base mapping that identifies methods by class and name alone.

@@ -10,10 +10,10 @@ import (
 // bodiesOf returns a mapping of methods "class name ()V" with fingerprints of their code.
 func bodiesOf(t *testing.T, base *Mapping, bodies map[string]uint64) *Mapping {
 	t.Helper()
-	m, _, err := AssignEach(func(yield func(Method, uint64) bool) {
+	m, _, err := AssignEach(len(bodies), func(yield func(Method, Facts) bool) {
 		for _, text := range slices.Sorted(maps.Keys(bodies)) {
 			class, name, _ := strings.Cut(text, " ")
-			if !yield(Method{Identity{class, name, "()V"}, 1}, bodies[text]) {
+			if !yield(Method{Identity{class, name, "()V"}, 1}, Facts{Fingerprint: bodies[text]}) {
 				return
 			}
 		}
@@ -40,7 +40,7 @@ func TestNumberedLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if written(t, again) != text || !maps.Equal(again.fingerprints, map[uint32]uint64{2: 2, 4: 0xfedcba9876543210}) {
+	if written(t, again) != text || !slices.Equal(again.fingerprints, fingerprints{{2, 2}, {4, 0xfedcba9876543210}}) {
 		t.Errorf("read back:\n%s", written(t, again))
 	}
 	last := "# numbered 4 fedcba9876543210\n"

@@ -142,7 +142,7 @@ func (c *Comparison) findSuspicious(old, new *Mapping) {
 		if i < 0 || i >= old.living || old.id(i) != new.id(j) {
 			continue
 		}
-		was, is := old.fingerprints[old.id(i)], new.fingerprints[new.id(j)]
+		was, is := old.fingerprints.of(old.id(i)), new.fingerprints.of(new.id(j))
 		if was != 0 && is == was {
 			continue
 		}
@@ -173,9 +173,9 @@ func (c *Comparison) findRenumbered(old, new *Mapping) {
 // byFingerprint returns the indexes of the methods with fingerprints; -1 if several methods have the same.
 func (m *Mapping) byFingerprint() map[fingerprintKey]int {
 	found := make(map[fingerprintKey]int, len(m.fingerprints))
-	for id, fingerprint := range m.fingerprints {
-		i := m.position(id)
-		at := fingerprintKey{outermost(m.entryAt(i).Class), fingerprint}
+	for _, f := range m.fingerprints {
+		i := m.position(f.id)
+		at := fingerprintKey{outermost(m.entryAt(i).Class), f.value}
 		if _, again := found[at]; again {
 			i = -1
 		}

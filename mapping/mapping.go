@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"iter"
@@ -139,8 +140,26 @@ type Mapping struct {
 	lines        func() [sha256.Size]byte // returns the hash of the living methods, which begins with the digest
 	runtime      string
 	focus        []Focus
-	messages     []uint32          // ascending; see Messages
-	fingerprints map[uint32]uint64 // by the ID of a living method that is Numbered; only those that are known, never 0
+	messages     []uint32     // ascending; see Messages
+	fingerprints fingerprints // of the living methods that are Numbered, as far as they are known
+}
+
+// fingerprint is that of the living method with an ID. It is never 0.
+type fingerprint struct {
+	id    uint32
+	value uint64
+}
+
+// fingerprints are sorted by ID. No two have the same.
+type fingerprints []fingerprint
+
+// of returns the fingerprint of the method with an ID, 0 if there is none.
+func (f fingerprints) of(id uint32) uint64 {
+	i, found := slices.BinarySearchFunc(f, id, func(a fingerprint, id uint32) int { return cmp.Compare(a.id, id) })
+	if !found {
+		return 0
+	}
+	return f[i].value
 }
 
 func dispatch() record { return record{key: dispatchKey, id: DispatchID, access: 1} }

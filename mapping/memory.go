@@ -101,5 +101,6 @@ func (t *methodTable) readAssigned(data []byte) *assigned {
 			return nil
 		}
 	}
+	a.living = sortAssignments(a.living)
 	return a
 }

@@ -18,12 +18,14 @@ type methodTable struct {
 	methods      []tableMethod       // in the caller's order; after arrange one for each identity, by ID
 	ids          []uint32            // of methods, set by arrange
 	fingerprints []methodFingerprint // of methods that are Numbered; nil after arrange
+	places       []Place             // of methods, as far as they are known; nil after arrange
 }
 
 // tableClass is a class whose methods came one after the other. A class may be in the table more than once.
 type tableClass struct {
-	name string
-	from uint32 // index of its first method; not valid after arrange
+	name  string
+	from  uint32 // index of its first method; not valid after arrange
+	plain bool   // name is unescaped
 }
 
 type tableMethod struct {
@@ -44,17 +46,11 @@ type assignment struct{ method, id uint32 }
 // duplicate is a method that has the same identity as another one, which has an assignment.
 type duplicate struct{ method, of uint32 }
 
-// newMethodTable returns the table of methods. It fails if a method has an empty class, name or descriptor.
-func newMethodTable(methods iter.Seq2[Method, uint64]) (*methodTable, error) {
-	classes, n, last := 0, 0, ""
-	for m := range methods {
-		if n++; m.Class != last {
-			classes, last = classes+1, m.Class
-		}
-	}
-	t := &methodTable{classes: make([]tableClass, 0, classes), methods: make([]tableMethod, 0, n)}
-	last = ""
-	for m, fingerprint := range methods {
+// newMethodTable returns the table of n methods. It fails if a method has an empty class, name or descriptor.
+func newMethodTable(n int, methods iter.Seq2[Method, Facts]) (*methodTable, error) {
+	t := &methodTable{methods: make([]tableMethod, 0, n), places: make([]Place, 0, n)}
+	last, numbered := "", false // the class, and whether its name is
+	for m, facts := range methods {
 		if m.Class == "" || m.Name == "" || m.Descriptor == "" {
 			return nil, fmt.Errorf("class %q, method %q, descriptor %q: none of the three may be empty; skip the "+
 				"method as malformed",
@@ -62,14 +58,19 @@ func newMethodTable(methods iter.Seq2[Method, uint64]) (*methodTable, error) {
 		}
 		at := uint32(len(t.methods))
 		if m.Class != last { // the methods of a class usually come together
-			t.classes, last = append(t.classes, tableClass{m.Class, at}), m.Class
+			t.classes, last = append(t.classes, tableClass{m.Class, at, unescaped(m.Class)}), m.Class
+			numbered = numberedClass(m.Class)
 		}
-		if fingerprint != 0 && Numbered(m.Identity) {
-			t.fingerprints = append(t.fingerprints, methodFingerprint{at, fingerprint})
+		if facts.Fingerprint != 0 && (numbered || numberedMethod(m.Name)) {
+			t.fingerprints = append(t.fingerprints, methodFingerprint{at, facts.Fingerprint})
 		}
+		plain := facts.Place&placePlain != 0
+		if facts.Place == 0 {
+			plain = unescaped(m.Name) && unescaped(m.Descriptor)
+		}
+		t.places = append(t.places, facts.Place)
 		t.methods = append(t.methods, tableMethod{
-			name: m.Name, descriptor: m.Descriptor, class: uint32(len(t.classes) - 1), access: m.Access,
-			plain: unescaped(m.Name) && unescaped(m.Descriptor),
+			name: m.Name, descriptor: m.Descriptor, class: uint32(len(t.classes) - 1), access: m.Access, plain: plain,
 		})
 	}
 	return t, nil
@@ -86,8 +87,8 @@ func (t *methodTable) sorted() (assignments []assignment, duplicates []duplicate
 	}
 	classes := make([]class, len(t.classes))
 	for i := range classes {
-		name := t.classes[i].name
-		classes[i] = class{name, uint32(i), unescaped(name)}
+		c := &t.classes[i]
+		classes[i] = class{c.name, uint32(i), c.plain}
 	}
 	slices.SortFunc(classes, func(a, b class) int { return compareText(a.name, b.name, a.plain && b.plain) })
 	assignments = make([]assignment, 0, len(t.methods))
@@ -116,11 +117,17 @@ func (t *methodTable) ofClass(class uint32) (first, end uint32) {
 	return t.classes[class].from, end
 }
 
-// sortUnique sorts methods of one class and moves one method for each identity to the front; it returns their number.
-// The others are appended to duplicates.
+// sortUnique sorts methods by key and moves one method for each identity to the front; it returns their number. The
+// others are appended to duplicates.
 func (t *methodTable) sortUnique(assignments []assignment, duplicates []duplicate) (int, []duplicate) {
 	compare := func(a, b assignment) int {
 		x, y := &t.methods[a.method], &t.methods[b.method]
+		if x.class != y.class {
+			c, d := &t.classes[x.class], &t.classes[y.class]
+			if order := compareText(c.name, d.name, c.plain && d.plain); order != 0 {
+				return order
+			}
+		}
 		plain := x.plain && y.plain
 		if c := compareText(x.name, y.name, plain); c != 0 {
 			return c
@@ -131,7 +138,7 @@ func (t *methodTable) sortUnique(assignments []assignment, duplicates []duplicat
 		if c := compare(a, b); c != 0 {
 			return c
 		}
-		return cmp.Compare(t.methods[a.method].access, t.methods[b.method].access)
+		return cmp.Or(cmp.Compare(t.methods[a.method].access, t.methods[b.method].access), cmp.Compare(a.method, b.method))
 	})
 	n := 0
 	for i, s := range assignments {
@@ -156,19 +163,32 @@ func compareText(a, b string, plain bool) int {
 // appendKey appends the key of method i to dst.
 func (t *methodTable) appendKey(dst []byte, i int) []byte {
 	m := &t.methods[i]
-	dst = append(appendText(dst, t.classes[m.class].name), ' ')
-	dst = append(appendText(dst, m.name), ' ')
-	return appendText(dst, m.descriptor)
+	if c := &t.classes[m.class]; c.plain {
+		dst = append(appendUnescaped(dst, c.name), ' ')
+	} else {
+		dst = append(appendText(dst, c.name), ' ')
+	}
+	return appendNames(dst, m.name, m.descriptor, m.plain)
+}
+
+// appendNames appends the end of a key. plain means that both names are unescaped.
+func appendNames(dst []byte, name, descriptor string, plain bool) []byte {
+	if plain {
+		return appendUnescaped(append(appendUnescaped(dst, name), ' '), descriptor)
+	}
+	return appendText(append(appendText(dst, name), ' '), descriptor)
 }
 
 // arrange keeps only the methods of the assignments, in their order.
 func (t *methodTable) arrange(assignments []assignment) {
 	methods := make([]tableMethod, len(assignments))
 	t.ids = make([]uint32, len(assignments))
-	for i, s := range assignments {
-		methods[i], t.ids[i] = t.methods[s.method], s.id
-	}
-	t.methods, t.fingerprints = methods, nil
+	parallel(len(assignments), func(from, to int) {
+		for i := from; i < to; i++ {
+			methods[i], t.ids[i] = t.methods[assignments[i].method], assignments[i].id
+		}
+	})
+	t.methods, t.fingerprints, t.places = methods, nil, nil
 }
 
 // prefetchCount is the number of methods that are prefetched at once, a power of two.

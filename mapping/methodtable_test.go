@@ -70,9 +70,9 @@ func TestRepeated(t *testing.T) {
 	for i := range list {
 		list[i].Access = uint16(9 - i)
 	}
-	m, ids, err := AssignEach(func(yield func(Method, uint64) bool) {
+	m, ids, err := AssignEach(len(list), func(yield func(Method, Facts) bool) {
 		for i := range list {
-			if !yield(list[i], bodies[i]) {
+			if !yield(list[i], Facts{Fingerprint: bodies[i]}) {
 				return
 			}
 		}
@@ -112,6 +112,9 @@ func TestTextOrder(t *testing.T) {
 		a, b := random(alphabet), random(alphabet)
 		if got, want := Text(a), string(appendChars(nil, a)); got != want {
 			t.Fatalf("%q: %q, want %q", a, got, want)
+		}
+		if unescaped(a) && string(appendUnescaped([]byte("p"), a)) != "p"+Text(a) {
+			t.Fatalf("%q: %q, want %q", a, appendUnescaped(nil, a), Text(a))
 		}
 		plain := unescaped(a) && unescaped(b)
 		if got, want := compareText(a, b, plain), strings.Compare(Text(a), Text(b)); got != want {

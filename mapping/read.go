@@ -508,7 +508,10 @@ func (p *parser) build() (*Mapping, error) {
 	if err != nil {
 		return nil, p.errorAt(0, "%w", err)
 	}
-	m.runtime, m.focus, m.fingerprints = p.runtime, focus, p.fingerprints
+	m.runtime, m.focus = p.runtime, focus
+	for _, id := range slices.Sorted(maps.Keys(p.fingerprints)) {
+		m.fingerprints = append(m.fingerprints, fingerprint{id, p.fingerprints[id]})
+	}
 	slices.Sort(p.messages)
 	m.messages = slices.Compact(p.messages)
 	return m, nil

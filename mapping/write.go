@@ -6,8 +6,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -58,8 +58,8 @@ func (m *Mapping) write(w io.Writer, living bool) (int64, error) {
 	for _, f := range m.focus {
 		b.WriteString(focusPrefix + Text(f.Class) + " " + string(f.Action) + "\n")
 	}
-	for _, id := range slices.Sorted(maps.Keys(m.fingerprints)) {
-		fmt.Fprintf(b, "%s%d %016x\n", numberedPrefix, id, m.fingerprints[id])
+	for _, f := range m.fingerprints {
+		b.Write(f.appendLine(b.AvailableBuffer()))
 	}
 	for i := m.living; i < m.size(); i++ {
 		b.Write(m.appendLine(append(b.AvailableBuffer(), retiredPrefix...), i))
@@ -70,6 +70,16 @@ func (m *Mapping) write(w io.Writer, living bool) (int64, error) {
 	}
 	err := b.Flush() // a bufio.Writer keeps its first error
 	return count.n, err
+}
+
+// appendLine appends the numbered line of f to dst, with its newline.
+func (f *fingerprint) appendLine(dst []byte) []byte {
+	dst = strconv.AppendUint(append(dst, numberedPrefix...), uint64(f.id), 10)
+	dst = append(dst, ' ')
+	for shift := 60; shift >= 0; shift -= 4 {
+		dst = append(dst, "0123456789abcdef"[f.value>>shift&15])
+	}
+	return append(dst, '\n')
 }
 
 // counts returns the content of the counts line.

@@ -17,6 +17,7 @@ import (
 	"github.com/tracegen/tracegen/internal/rewrite"
 	"github.com/tracegen/tracegen/internal/scan"
 	"github.com/tracegen/tracegen/internal/typecheck"
+	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -115,7 +116,7 @@ func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory 
 	}
 	rules := filterOf(c.Filter, original, c.R8)
 	scanning := scan.Options{Filter: rules, Inject: options, FocusHooks: c.FocusHooks, Renamed: c.R8 != nil,
-		Lines: c.Lines}
+		Lines: c.Lines, Places: c.Order == mapping.OrderHash && c.Base == nil && c.R8 == nil}
 	w.set.KeepClasses()
 	single, err := memory.RecallClasses(ctx, w.set)
 	if err != nil {

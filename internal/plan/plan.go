@@ -385,33 +385,47 @@ func (d *Draft) Assign() (*Plan, error) {
 	slices.SortFunc(o.Focus, func(a, b mapping.Focus) int { return cmp.Compare(a.Class, b.Class) })
 	p := &Plan{Draft: d, first: make([]uint32, len(d.facts)+1)}
 	var err error
-	if p.Mapping, p.ids, err = mapping.AssignEach(d.tracedMethods, o); err != nil {
+	traced := uint32(0)
+	for n, c := range d.facts {
+		p.first[n] = traced
+		for i := range c.Methods {
+			if scan.Traced(d.decision(n, i)) {
+				traced++
+			}
+		}
+	}
+	p.first[len(d.facts)] = traced
+	if p.Mapping, p.ids, err = mapping.AssignEach(int(traced), d.tracedMethods, o); err != nil {
 		return nil, err
 	}
 	if mapping.Capacity-p.Mapping.Headroom() >= mapping.NearlyFull {
 		usage := p.Mapping.IDUsage()
 		p.NearlyFull = []string{fmt.Sprintf("method IDs run short: %v", &usage)}
 	}
-	next := uint32(0)
-	for n, c := range d.facts {
-		p.first[n] = next
-		for i := range c.Methods {
-			if scan.Traced(d.decision(n, i)) {
-				next++
-			}
-		}
-	}
-	p.first[len(d.facts)] = next
 	return p, nil
 }
 
-// tracedMethods yields the methods that get IDs, each with its code's fingerprint, 0 if that does not matter. Of copies
-// that differ, under META-INF/versions for instance, package mapping chooses one.
-func (d *Draft) tracedMethods(yield func(mapping.Method, uint64) bool) {
+// tracedMethods yields the methods that get IDs, each with what the scan found out about it. Of copies that differ,
+// under META-INF/versions for instance, package mapping chooses one.
+func (d *Draft) tracedMethods(yield func(mapping.Method, mapping.Facts) bool) {
 	for n, c := range d.facts {
+		bodies := c.Bodies
 		for i := range c.Methods {
-			if scan.Traced(d.decision(n, i)) && !yield(mapping.Method{Identity: d.Identity(n, i),
-				Access: c.Methods[i].Access}, c.Bodies[i]) {
+			if !scan.Traced(d.decision(n, i)) {
+				continue
+			}
+			m := &c.Methods[i]
+			facts := mapping.Facts{}
+			if renamed := d.former(n) != nil; !renamed {
+				facts.Place = m.Place
+			}
+			for len(bodies) > 0 && bodies[0].Method < i {
+				bodies = bodies[1:]
+			}
+			if len(bodies) > 0 && bodies[0].Method == i {
+				facts.Fingerprint = bodies[0].Fingerprint
+			}
+			if !yield(mapping.Method{Identity: d.Identity(n, i), Access: m.Access}, facts) {
 				return
 			}
 		}

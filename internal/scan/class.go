@@ -29,10 +29,8 @@ type Class struct {
 	Ancestry   inject.Ancestry // what focus hooks depend on
 	Interfaces []string        // that it names itself, if the filter has rules on supertypes
 	SourceFile string          // if lines are asked for
-	// Bodies are the fingerprints (code.Fingerprinter) of methods that may be traced and are mapping.Numbered, by index
-	// into Methods.
-	Bodies  map[int]uint64
-	Warning string // what follows the name of its place
+	Bodies     []Body          // of methods that may be traced and are mapping.Numbered, in their order
+	Warning    string          // what follows the name of its place
 	// FocusRefusal is why the class would not take a focus hook, "" if it would.
 	FocusRefusal string
 	Runtime      *RuntimeFaults // of the runtime class, nil for others
@@ -58,9 +56,16 @@ type Class struct {
 type Method struct {
 	Name, Descriptor string           // as in the constant pool
 	Decision         *filter.Decision // shared with other methods; nil for the zero one
+	Place            mapping.Place    // of a method that may be traced, if Options.Places asked for it
 	Index            uint16           // into classfile.Class.Methods
 	Access           uint16           // access_flags (JVMS 4.6)
 	Line             uint16           // the first line, 0 if unknown
+}
+
+// Body is what the scan found out about the code of a method.
+type Body struct {
+	Method      int    // index into Class.Methods
+	Fingerprint uint64 // see code.Fingerprinter
 }
 
 // RuntimeFaults say why a class cannot be the runtime class: with the method that focus hooks call, and without. They

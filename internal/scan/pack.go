@@ -3,7 +3,6 @@ package scan
 import (
 	"cmp"
 	"encoding/binary"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -243,9 +242,9 @@ func (p *packer) methods(c *Class) {
 		line = int(m.Line)
 	}
 	p.Int(len(c.Bodies))
-	for _, i := range slices.Sorted(maps.Keys(c.Bodies)) {
-		p.Int(i)
-		p.Raw(binary.BigEndian.AppendUint64(nil, c.Bodies[i])...)
+	for _, b := range c.Bodies {
+		p.Int(b.Method)
+		p.Raw(binary.BigEndian.AppendUint64(nil, b.Fingerprint)...)
 	}
 	if !p.complete { // else the names of all methods are there already
 		for i := range c.Methods {
@@ -409,9 +408,15 @@ func (u *unpacker) methods(c *Class) {
 		}
 		m.Line = uint16(line)
 	}
-	for range u.Count(9) {
-		i := u.Below(len(c.Methods))
-		c.noteBody(i, binary.BigEndian.Uint64(u.Raw(8)))
+	if n := u.Count(9); n > 0 {
+		c.Bodies = make([]Body, n)
+	}
+	for i := range c.Bodies {
+		b := Body{u.Below(len(c.Methods)), binary.BigEndian.Uint64(u.Raw(8))}
+		if i > 0 && b.Method <= c.Bodies[i-1].Method {
+			u.Fail()
+		}
+		c.Bodies[i] = b
 	}
 	for i := range c.Methods {
 		m := &c.Methods[i]

@@ -23,9 +23,9 @@ func fullClass(t *testing.T, in *input.Container) *Class {
 	c := &Class{
 		At: input.NewClass(in, "META-INF/versions/9/a/A.class", 77), Name: "a/A",
 		Unread:   filter.Decision{Reason: filter.ReasonMalformed, Detail: in.Name + "!detail"},
-		Methods:  []Method{{"f", "(I)V", blocked, 1, 9, 300}},
+		Methods:  []Method{{Name: "f", Descriptor: "(I)V", Decision: blocked, Index: 1, Access: 9, Line: 300}},
 		Ancestry: inject.Ancestry{SuperName: "s/S", DeclaresFocus: true, BarsFocus: true}, Interfaces: []string{"i/I"},
-		SourceFile: "A.java", Bodies: map[int]uint64{0: 1 << 60}, Warning: ": warning", FocusRefusal: "too large",
+		SourceFile: "A.java", Bodies: []Body{{0, 1 << 60}}, Warning: ": warning", FocusRefusal: "too large",
 		Runtime: &RuntimeFaults{"with", "plain"}, Stripped: true, Foreign: true, Untouched: true, Stamped: true,
 		Untried: true,
 		Sum:     1<<63 + 5, Calls: calls, Rejection: &Rejection{"found",

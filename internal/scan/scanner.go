@@ -29,6 +29,8 @@ type Options struct {
 	Renamed bool
 	// Lines asks for source files and line numbers.
 	Lines bool
+	// Places asks for what the IDs of methods depend on, if they go by the names that they have in the inputs.
+	Places bool
 	// Complete asks for what decisions need that are made without the class files: sums and calls.
 	Complete bool
 }
@@ -40,10 +42,12 @@ type Scanner struct {
 	injector *inject.Injector
 	parser   classfile.Parser
 	prints   code.Fingerprinter
+	placer   mapping.Placer
 
 	// Of the class that is scanned:
 	methods []Method         // those with code
 	bodies  []classfile.Code // of those that may be traced
+	found   []Body           // see Class.Bodies
 	// numbered says that all of its methods are mapping.Numbered.
 	numbered bool
 
@@ -210,8 +214,11 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 	if s.options.Lines {
 		facts.SourceFile = sourceFile(c)
 	}
-	s.methods, s.bodies = s.methods[:0], s.bodies[:0]
+	s.methods, s.bodies, s.found = s.methods[:0], s.bodies[:0], s.found[:0]
 	s.numbered = mapping.Numbered(mapping.Identity{Class: facts.Name})
+	if s.options.Places {
+		s.placer.Class(facts.Name)
+	}
 	pending := false
 	for i := range c.Methods() {
 		m := &c.Methods()[i]
@@ -241,7 +248,7 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 		if d.Traced() {
 			pending = pending || d.Pending != ""
 			s.bodies = s.bodies[:n+1]
-			s.candidate(facts, c, m, body)
+			s.candidate(c, m, body)
 		}
 	}
 	// Pending rules and focus hooks are decided later, and only about methods that have room for their calls.
@@ -249,26 +256,23 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 	if facts.Untried = !pending && !focus && s.injector.FitsWithoutTrial(c, s.bodies); !facts.Untried {
 		s.try(facts, c)
 	}
-	facts.Methods = slices.Clone(s.methods) // there are many: no spare room
+	// There are many: no spare room.
+	facts.Methods, facts.Bodies = slices.Clone(s.methods), append([]Body(nil), s.found...)
 }
 
 // candidate notes what is needed of the last of the methods, which may be traced.
-func (s *Scanner) candidate(facts *Class, c *classfile.Class, m *classfile.Member, body *classfile.Code) {
+func (s *Scanner) candidate(c *classfile.Class, m *classfile.Member, body *classfile.Code) {
 	last := len(s.methods) - 1
+	if s.options.Places {
+		s.methods[last].Place = s.placer.Place(m.Name, m.Descriptor)
+	}
 	if s.options.Lines {
 		s.methods[last].Line = uint16(FirstLine(*body)) // from a u2
 	}
 	// What R8 has renamed may be numbered under its original name, which is not known yet.
 	if s.options.Renamed || s.numbered || mapping.Numbered(mapping.Identity{Name: m.Name}) {
-		facts.noteBody(last, s.prints.Fingerprint(c, body))
+		s.found = append(s.found, Body{last, s.prints.Fingerprint(c, body)})
 	}
-}
-
-func (c *Class) noteBody(method int, body uint64) {
-	if c.Bodies == nil {
-		c.Bodies = make(map[int]uint64)
-	}
-	c.Bodies[method] = body
 }
 
 // try finds out which of the candidates have no room for their calls, and whether the focus hook has any beside those
