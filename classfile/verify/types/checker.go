@@ -96,7 +96,7 @@ type checker struct {
 	arena            []vtype                    // memory for the types in method descriptors
 	constants        []constant                 // by pool index; filled when needed
 	uses             []utf8Use                  // by pool index
-	named            []uint16                   // the pool entries that refer to names
+	named            []namedEntry               // the pool entries that lead to names
 	dynamic          []uint16                   // the Dynamic and InvokeDynamic among them
 	strictFields     []uint16                   // indices of instance fields with ACC_STRICT_INIT
 	bodies           []methodCode

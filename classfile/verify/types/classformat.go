@@ -2,6 +2,7 @@ package types
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/tracegen/tracegen/classfile"
 )
@@ -58,14 +59,17 @@ func (k *checker) checkClass() {
 }
 
 // checkDuplicates checks that no two members have the same name and descriptor. A few members are compared with each
-// other, which needs no memory.
+// other, by a number that is the same for the same name and descriptor; that needs no memory.
 func (k *checker) checkDuplicates(members []classfile.Member, rule, want string) {
-	const few = 20
-	if len(members) <= few {
+	var keys [64]uint64
+	if len(members) <= len(keys) {
 		for i := range members {
-			for j := range members[:i] {
-				if members[i].Name == members[j].Name && members[i].Descriptor == members[j].Descriptor {
-					k.formatFinding(&members[i], rule, want, "two")
+			m := &members[i]
+			key := edgesOf(m.Name) ^ bits.RotateLeft64(edgesOf(m.Descriptor), 32)
+			keys[i] = key
+			for j, other := range keys[:i] {
+				if other == key && members[j].Name == m.Name && members[j].Descriptor == m.Descriptor {
+					k.formatFinding(m, rule, want, "two")
 				}
 			}
 		}
@@ -124,7 +128,7 @@ func (k *checker) checkField(f *classfile.Member) {
 	if bad {
 		k.formatFinding(f, ruleFieldInfo, "access_flags that may be combined", fmt.Sprintf("%#04x", flags))
 	}
-	if !validName(f.Name, nameOfField, k.major) {
+	if !k.validName(k.nameIndex(f), f.Name, nameOfField) {
 		k.formatFinding(f, ruleNames, "a field name", quoted(f.Name))
 	}
 	if !k.validField(k.descriptorIndex(f), f.Descriptor) {
@@ -136,7 +140,7 @@ func (k *checker) checkField(f *classfile.Member) {
 
 // checkMethod checks a method_info (JVMS 4.6).
 func (k *checker) checkMethod(m *classfile.Member) {
-	if !validName(m.Name, nameOfMethod, k.major) {
+	if !k.validName(k.nameIndex(m), m.Name, nameOfMethod) {
 		k.formatFinding(m, ruleNames, "a method name", quoted(m.Name))
 		return
 	}

@@ -79,11 +79,11 @@ func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, wa
 		}
 	}
 	k.variables, k.typed = variables, typed
-	if hasDuplicate(variables) && k.major >= majorJava5 {
+	if len(variables) > 1 && hasDuplicate(variables) && k.major >= majorJava5 {
 		report("JVMS 4.7.13", "each variable once", "twice")
 	}
-	if len(variables) == 0 {
-		return // HotSpot ignores LocalVariableTypeTable then
+	if len(variables) == 0 || len(typed) == 0 {
+		return // HotSpot ignores LocalVariableTypeTable without LocalVariableTable
 	}
 	bad := hasDuplicate(typed)
 	for i := 0; i < len(typed) && !bad; i++ {
@@ -129,21 +129,20 @@ func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, bo
 		report("JVMS 4.7.13", a.Name+" as long as its count says", fmt.Sprint(len(a.Info)))
 		return keys
 	}
-	for b := a.Info[2:]; len(b) > 0; b = b[row:] {
+	for b := a.Info[2:]; len(b) >= row; b = b[row:] {
 		start, length, index := int(u2(b)), int(u2(b[2:])), int(u2(b[8:]))
 		name, descriptor := u2(b[4:]), u2(b[6:])
-		switch {
-		case start >= len(body.Bytecode) || start+length > len(body.Bytecode):
+		if start >= len(body.Bytecode) || start+length > len(body.Bytecode) {
 			report("JVMS 4.7.13", "ranges of variables in the code", fmt.Sprintf("%d to %d", start, start+length))
 			return keys
-		case k.pool.Tag(name) != classfile.TagUtf8 || k.pool.Tag(descriptor) != classfile.TagUtf8 ||
-			!k.validOnce(name, asField, func() bool { return k.validName(name, k.text(name), nameOfField) }) ||
-			described && !k.validOnce(descriptor, asFieldType,
-				func() bool { return k.validField(descriptor, k.text(descriptor)) }):
+		}
+		if !k.isKnown(name, asField) && !k.isVariableName(name) ||
+			described && !k.isKnown(descriptor, asVariableType) && !k.isVariableType(descriptor) ||
+			!described && k.pool.Tag(descriptor) != classfile.TagUtf8 {
 			report("JVMS 4.7.13", "a variable's name and descriptor", quoted(k.text(name)+" "+k.text(descriptor)))
 			return keys
 		}
-		if _, two := k.constants[descriptor].value.secondWord(); described && two {
+		if described && k.isKnown(descriptor, isWide) {
 			index++
 		}
 		if index >= int(body.MaxLocals) {
@@ -153,4 +152,22 @@ func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, bo
 		keys = append(keys, variableKey(start)<<48|variableKey(length)<<32|variableKey(name)<<16|variableKey(u2(b[8:])))
 	}
 	return keys
+}
+
+// isVariableName reports whether entry i is the name of a local variable.
+func (k *checker) isVariableName(i uint16) bool {
+	return k.pool.Tag(i) == classfile.TagUtf8 && k.validName(i, k.text(i), nameOfField)
+}
+
+// isVariableType reports whether entry i is the descriptor of a local variable. Instructions do not refer to it, so that
+// its verification type is not needed.
+func (k *checker) isVariableType(i uint16) bool {
+	descriptor := k.text(i)
+	if !k.isKnown(i, asFieldType) && !validField(descriptor, k.major) {
+		return false
+	}
+	if k.uses[i] |= asVariableType; descriptor == "J" || descriptor == "D" {
+		k.uses[i] |= isWide
+	}
+	return true
 }

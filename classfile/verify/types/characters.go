@@ -1,0 +1,97 @@
+package types
+
+// The characters of names and strings are tested eight at a time, as the bytes of one number. Adding 127 to each of
+// eight bytes below 128 sets the sign bit of those that are not zero, and carries nothing to the next byte.
+const (
+	eachByte = 0x0101010101010101
+	signs    = 0x80 * eachByte
+	maxASCII = 0x7F * eachByte
+)
+
+// differs sets the sign bit of each byte that is not c. Eight bytes below 128 are given.
+func differs(eight, c uint64) uint64 { return eight ^ c*eachByte + maxASCII }
+
+// eightOf returns eight bytes of a text.
+func eightOf(text string, at int) uint64 {
+	s := text[at : at+8]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+// fewOf returns the bytes of a text of fewer than eight, some of them twice, and zeros. Two that are next to each other
+// in the text are so in the result.
+func fewOf(text string) uint64 {
+	switch n := len(text); {
+	case n >= 4:
+		a, b := text[:4], text[n-4:n]
+		return uint64(a[0]) | uint64(a[1])<<8 | uint64(a[2])<<16 | uint64(a[3])<<24 |
+			uint64(b[0])<<32 | uint64(b[1])<<40 | uint64(b[2])<<48 | uint64(b[3])<<56
+	case n >= 2:
+		return uint64(text[0]) | uint64(text[1])<<8 | uint64(text[n-2])<<16 | uint64(text[n-1])<<24
+	case n == 1:
+		return uint64(text[0])
+	}
+	return 0
+}
+
+// edgesOf returns a number made of the first and the last eight bytes of a text, and of its size.
+func edgesOf(text string) uint64 {
+	const odd = 0x9E3779B97F4A7C15 // 2^64 divided by the golden ratio: spreads the bits
+	n := len(text)
+	if n < 8 {
+		return fewOf(text)*odd + uint64(n)
+	}
+	return (eightOf(text, 0)*odd^eightOf(text, n-8))*odd + uint64(n)
+}
+
+// zeroOrNonASCII sets sign bits if one of eight bytes is zero, or of a character that is not ASCII: that of the first
+// such byte, and maybe of others after it. Subtracting 1 from each byte sets the sign bit of a zero.
+func zeroOrNonASCII(eight uint64) uint64 { return eight | (eight - eachByte) }
+
+// isPlainName is a quick test before validUnqualified, for the name of a field or method: it returns false for every
+// name with a character that is not allowed in both, and for some others.
+func isPlainName(name string) bool {
+	n := len(name)
+	if n < 8 {
+		return n > 0 && isPlain(fewOf(name))
+	}
+	for at := 0; at+8 < n; at += 8 {
+		if !isPlain(eightOf(name, at)) {
+			return false
+		}
+	}
+	return isPlain(eightOf(name, n-8)) // some of them may have been tested before
+}
+
+// isPlain reports whether none of eight bytes is one of . / ; < > [ or a few others.
+func isPlain(eight uint64) bool {
+	eight &= maxASCII // other characters may look like one of those
+	// Two characters that differ in one bit are tested at once.
+	return (differs(eight|eachByte, '/')&differs(eight|2*eachByte, '>')&differs(eight, ';')&differs(eight, '['))&signs == signs
+}
+
+// isPlainClassName is a quick test before validUnqualified, for the name of a class that is not an array: it returns
+// false for every name that is not valid, and for some others.
+func isPlainClassName(name string) bool {
+	n := len(name)
+	if n == 0 || name[0] == '/' || name[n-1] == '/' {
+		return false
+	}
+	if n < 8 {
+		return isPlainOfClass(fewOf(name))
+	}
+	for at := 0; at+8 < n; at += 7 { // so that each byte is tested together with the next
+		if !isPlainOfClass(eightOf(name, at)) {
+			return false
+		}
+	}
+	return isPlainOfClass(eightOf(name, n-8))
+}
+
+// isPlainOfClass reports whether none of eight bytes is . ; or [ and no two slashes are next to each other. It returns
+// false for a few others.
+func isPlainOfClass(eight uint64) bool {
+	eight &= maxASCII
+	slashes := ^differs(eight, '/') & signs
+	return (differs(eight, '.')&differs(eight, ';')&differs(eight, '['))&signs == signs && slashes&(slashes>>8) == 0
+}
