@@ -18,18 +18,15 @@ func eightOf(text string, at int) uint64 {
 		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
-// fewOf returns the bytes of a text of fewer than eight, some of them twice, and zeros. Two that are next to each other
-// in the text are so in the result.
+// fewOf returns the bytes of a text of fewer than eight, and zeros.
 func fewOf(text string) uint64 {
 	switch n := len(text); {
-	case n >= 4:
+	case n >= 4: // the first four and the last four, of which some may be the same
 		a, b := text[:4], text[n-4:n]
 		return uint64(a[0]) | uint64(a[1])<<8 | uint64(a[2])<<16 | uint64(a[3])<<24 |
-			uint64(b[0])<<32 | uint64(b[1])<<40 | uint64(b[2])<<48 | uint64(b[3])<<56
-	case n >= 2:
-		return uint64(text[0]) | uint64(text[1])<<8 | uint64(text[n-2])<<16 | uint64(text[n-1])<<24
-	case n == 1:
-		return uint64(text[0])
+			uint64(uint32(b[0])|uint32(b[1])<<8|uint32(b[2])<<16|uint32(b[3])<<24)<<(8*uint(n-4)&63)
+	case n > 0:
+		return uint64(text[0]) | uint64(text[n/2])<<(8*uint(n/2)&63) | uint64(text[n-1])<<(8*uint(n-1)&63)
 	}
 	return 0
 }
@@ -67,7 +64,8 @@ func isPlainName(name string) bool {
 func isPlain(eight uint64) bool {
 	eight &= maxASCII // other characters may look like one of those
 	// Two characters that differ in one bit are tested at once.
-	return (differs(eight|eachByte, '/')&differs(eight|2*eachByte, '>')&differs(eight, ';')&differs(eight, '['))&signs == signs
+	none := differs(eight|eachByte, '/') & differs(eight|2*eachByte, '>') & differs(eight, ';') & differs(eight, '[')
+	return none&signs == signs
 }
 
 // isPlainClassName is a quick test before validUnqualified, for the name of a class that is not an array: it returns
@@ -92,6 +90,7 @@ func isPlainClassName(name string) bool {
 // false for a few others.
 func isPlainOfClass(eight uint64) bool {
 	eight &= maxASCII
+	none := differs(eight, '.') & differs(eight, ';') & differs(eight, '[')
 	slashes := ^differs(eight, '/') & signs
-	return (differs(eight, '.')&differs(eight, ';')&differs(eight, '['))&signs == signs && slashes&(slashes>>8) == 0
+	return none&signs == signs && slashes&(slashes>>8) == 0
 }

@@ -53,26 +53,15 @@ func (k *checker) checkClass() {
 	methods := k.class.Methods()
 	for i := range methods {
 		k.checkMethod(&methods[i])
+		k.hasFinal = k.hasFinal || canBeOverridden(&methods[i])
 	}
 	k.checkDuplicates(methods, ruleMethodInfo, "one method of a name and descriptor")
 	k.checkClassAttributes()
 }
 
-// checkDuplicates checks that no two members have the same name and descriptor. A few members are compared with each
-// other, by a number that is the same for the same name and descriptor; that needs no memory.
+// checkDuplicates checks that no two members have the same name and descriptor.
 func (k *checker) checkDuplicates(members []classfile.Member, rule, want string) {
-	var keys [64]uint64
-	if len(members) <= len(keys) {
-		for i := range members {
-			m := &members[i]
-			key := edgesOf(m.Name) ^ bits.RotateLeft64(edgesOf(m.Descriptor), 32)
-			keys[i] = key
-			for j, other := range keys[:i] {
-				if other == key && members[j].Name == m.Name && members[j].Descriptor == m.Descriptor {
-					k.formatFinding(m, rule, want, "two")
-				}
-			}
-		}
+	if !k.mayRepeat(members) {
 		return
 	}
 	seen := make(map[[2]string]bool, len(members))
@@ -83,6 +72,17 @@ func (k *checker) checkDuplicates(members []classfile.Member, rule, want string)
 		}
 		seen[key] = true
 	}
+}
+
+// mayRepeat reports whether two members may have the same name and descriptor: whether two of the numbers are the same
+// that are made of their names and descriptors.
+func (k *checker) mayRepeat(members []classfile.Member) bool {
+	k.keys = k.keys[:0]
+	for i := range members {
+		m := &members[i]
+		k.keys = append(k.keys, edgesOf(m.Name)^bits.RotateLeft64(edgesOf(m.Descriptor), 32))
+	}
+	return hasDuplicate(k.keys)
 }
 
 // checkVersion checks the minor version (JVMS 4.1).

@@ -96,7 +96,7 @@ func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, wa
 }
 
 // hasDuplicate sorts the keys and reports whether two are equal.
-func hasDuplicate(keys []variableKey) bool {
+func hasDuplicate[K ~uint64](keys []K) bool {
 	slices.Sort(keys)
 	for i := 1; i < len(keys); i++ {
 		if keys[i] == keys[i-1] {
@@ -159,15 +159,15 @@ func (k *checker) isVariableName(i uint16) bool {
 	return k.pool.Tag(i) == classfile.TagUtf8 && k.validName(i, k.text(i), nameOfField)
 }
 
-// isVariableType reports whether entry i is the descriptor of a local variable. Instructions do not refer to it, so that
-// its verification type is not needed.
+// isVariableType reports whether entry i is the descriptor of a local variable. Instructions do not refer to it, so
+// that its verification type is not needed.
 func (k *checker) isVariableType(i uint16) bool {
 	descriptor := k.text(i)
 	if !k.isKnown(i, asFieldType) && !validField(descriptor, k.major) {
 		return false
 	}
-	if k.uses[i] |= asVariableType; descriptor == "J" || descriptor == "D" {
-		k.uses[i] |= isWide
+	if k.facts[i] |= asVariableType; descriptor == "J" || descriptor == "D" {
+		k.facts[i] |= isWide
 	}
 	return true
 }

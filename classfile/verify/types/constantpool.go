@@ -14,18 +14,30 @@ import (
 // if not, nothing else of the class is checked.
 func (k *checker) checkPool() bool {
 	before := len(k.findings)
-	k.uses = resize(k.uses, k.pool.Len())
+	k.facts = resize(k.facts, k.pool.Len())
 	k.checkEntries()
 	if len(k.findings) > before {
 		return false
 	}
 	// Names are checked last: the references that lead to them have been checked then.
 	for _, e := range k.named {
-		if !k.hasKnownNames(e) {
+		if e.tag == classfile.TagNameAndType {
+			k.checkNameAndType(e)
+		}
+	}
+	for _, e := range k.named {
+		if e.tag != classfile.TagNameAndType && !k.isKnown(e.second, poolRows[e.tag&31].pair) {
 			k.checkEntryNames(e)
 		}
 	}
-	return len(k.findings) == before
+	if len(k.findings) == before {
+		return true
+	}
+	k.findings = k.findings[:before] // make them again, in the order of the class file
+	for _, e := range k.named {
+		k.checkEntryNames(e)
+	}
+	return false
 }
 
 // namedEntry is an entry that leads to names: its index and kind, and its first four bytes, which are two indexes for
@@ -41,6 +53,7 @@ type poolRow struct {
 	slots         uint8 // the indexes that it takes
 	named         bool  // whether it leads to names
 	first, second kinds // what the first two bytes, and the next two, may refer to for a quick test
+	pair          facts // what must be known of the NameAndType that it refers to, for a quick test of names
 }
 
 const (
@@ -53,22 +66,22 @@ const (
 // poolRows are those of all kinds but Utf8. The kinds that not every version has, and those that are rare, fail the
 // quick test.
 var poolRows = [32]poolRow{
-	classfile.TagInteger:            {5, 1, false, anyKind, anyKind},
-	classfile.TagFloat:              {5, 1, false, anyKind, anyKind},
-	classfile.TagLong:               {9, 2, false, anyKind, anyKind},
-	classfile.TagDouble:             {9, 2, false, anyKind, anyKind},
-	classfile.TagClass:              {3, 1, true, utf8s, anyKind},
-	classfile.TagString:             {3, 1, false, utf8s, anyKind},
-	classfile.TagFieldref:           {5, 1, true, classes, pairs},
-	classfile.TagMethodref:          {5, 1, true, classes, pairs},
-	classfile.TagInterfaceMethodref: {5, 1, true, classes, pairs},
-	classfile.TagNameAndType:        {5, 1, true, utf8s, utf8s},
-	classfile.TagMethodHandle:       {4, 1, true, 0, 0},
-	classfile.TagMethodType:         {3, 1, true, 0, 0},
-	classfile.TagDynamic:            {5, 1, true, 0, 0},
-	classfile.TagInvokeDynamic:      {5, 1, true, 0, 0},
-	classfile.TagModule:             {3, 1, false, 0, 0},
-	classfile.TagPackage:            {3, 1, false, 0, 0},
+	classfile.TagInteger:            {5, 1, false, anyKind, anyKind, 0},
+	classfile.TagFloat:              {5, 1, false, anyKind, anyKind, 0},
+	classfile.TagLong:               {9, 2, false, anyKind, anyKind, 0},
+	classfile.TagDouble:             {9, 2, false, anyKind, anyKind, 0},
+	classfile.TagClass:              {3, 1, true, utf8s, anyKind, 0},
+	classfile.TagString:             {3, 1, false, utf8s, anyKind, 0},
+	classfile.TagFieldref:           {5, 1, true, classes, pairs, fitsField},
+	classfile.TagMethodref:          {5, 1, true, classes, pairs, fitsMethod},
+	classfile.TagInterfaceMethodref: {5, 1, true, classes, pairs, fitsInterface},
+	classfile.TagNameAndType:        {5, 1, true, utf8s, utf8s, 0},
+	classfile.TagMethodHandle:       {4, 1, true, 0, 0, 0},
+	classfile.TagMethodType:         {3, 1, true, 0, 0, 0},
+	classfile.TagDynamic:            {5, 1, true, 0, 0, 0},
+	classfile.TagInvokeDynamic:      {5, 1, true, 0, 0, 0},
+	classfile.TagModule:             {3, 1, false, 0, 0, 0},
+	classfile.TagPackage:            {3, 1, false, 0, 0, 0},
 }
 
 // checkEntries checks all entries but for the names that they lead to, and lists those that lead to names.
@@ -209,63 +222,14 @@ func (k *checker) checkMethodHandle(i uint16, kind int, to uint16) {
 // text returns the string of entry i, which must be a Utf8.
 func (k *checker) text(i uint16) string { return k.pool.Text(i) }
 
-// hasKnownNames is a quick test before checkEntryNames. It returns true if all names that an entry leads to have been
-// checked before.
-func (k *checker) hasKnownNames(e namedEntry) bool {
-	switch e.tag {
-	case classfile.TagClass:
-		return k.uses[e.first]&asClass != 0
-	case classfile.TagNameAndType:
-		name, descriptor := k.uses[e.first], k.uses[e.second]
-		return name&asField != 0 && descriptor&asFieldType != 0 || name&asMethod != 0 && name&isSpecial == 0 &&
-			descriptor&asMethodType != 0
-	case classfile.TagFieldref, classfile.TagDynamic:
-		return k.pairOf(e.second)&isPairOfMethod == 0
-	case classfile.TagMethodref:
-		pair := k.pairOf(e.second)
-		return pair&isPairOfMethod != 0 && (pair&isPairOfSpecial == 0 || pair&isPairOfConstructor != 0)
-	case classfile.TagInterfaceMethodref, classfile.TagInvokeDynamic:
-		return k.pairOf(e.second)&isPairOfMethod != 0
-	}
-	return false
-}
-
-// pairOf returns the properties of the NameAndType i, and adds its strings to constants.
-func (k *checker) pairOf(i uint16) utf8Use {
-	if k.uses[i] == 0 {
-		raw := k.pool.Raw(i)
-		k.readPair(i, u2(raw), u2(raw[2:]))
-	}
-	return k.uses[i]
-}
-
-// readPair adds the properties and the strings of the NameAndType i, which refers to two Utf8s.
-func (k *checker) readPair(i, nameIndex, descriptorIndex uint16) *constant {
-	c := &k.constants[i]
-	if k.uses[i] != 0 {
-		return c
-	}
-	name, descriptor := k.text(nameIndex), k.text(descriptorIndex)
-	c.name, c.descriptor = name, descriptor
-	pair := isPair
-	if isMethod(descriptor) {
-		pair |= isPairOfMethod
-	}
-	if name != "" && name[0] == '<' {
-		pair |= isPairOfSpecial
-		if name == "<init>" && strings.HasSuffix(descriptor, ")V") {
-			pair |= isPairOfConstructor
-		}
-	}
-	k.uses[i] = pair
-	return c
-}
-
 // checkEntryNames checks the names and descriptors that an entry leads to.
 func (k *checker) checkEntryNames(e namedEntry) {
 	i := e.index
 	switch e.tag {
 	case classfile.TagClass:
+		if k.isKnown(e.first, asClass) {
+			break
+		}
 		name := k.text(e.first)
 		if !k.validName(e.first, name, nameOfClass) {
 			k.poolFinding(i, ruleNames, "a class name", quoted(name))
@@ -299,37 +263,35 @@ func (k *checker) checkEntryNames(e namedEntry) {
 	}
 }
 
-// utf8Use is a set of facts about an entry: the uses for which a string was found valid, and others. A long string may
-// be used by thousands of constants, and is checked once for each use.
-type utf8Use uint16
+// facts is a set of facts about an entry: the uses for which a string was found valid, and others. A long string may be
+// used by thousands of constants, and is checked once for each use.
+type facts uint16
 
 const (
-	asClass utf8Use = 1 << iota // the uses as names are in the order of nameKind
+	asClass facts = 1 << iota // the uses as names are in the order of nameKind
 	asField
 	asMethod
 	asFieldType
 	asMethodType
 	asSpecialType  // of a method whose name has angle brackets
 	asVariableType // a field type whose verification type is not kept
-	isSpecial      // a name of a method that has angle brackets
 	isWide         // a variable type that takes two words
 
-	// The facts about a NameAndType.
-	isPair
-	isPairOfMethod
-	isPairOfSpecial     // the name begins with an angle bracket
-	isPairOfConstructor // of <init> without a result
+	// The kinds of constants that may refer to a NameAndType.
+	fitsField
+	fitsMethod
+	fitsInterface
 )
 
-// isKnown reports whether entry i is a string that was found valid for one of the uses.
-func (k *checker) isKnown(i uint16, as utf8Use) bool {
-	return int(i) < len(k.uses) && k.uses[i]&as != 0
+// isKnown reports whether one of the facts is known of entry i.
+func (k *checker) isKnown(i uint16, one facts) bool {
+	return int(i) < len(k.facts) && k.facts[i]&one != 0
 }
 
 // validName does what the function validName does for string i, which is checked only once for each kind of name.
 func (k *checker) validName(i uint16, name string, kind nameKind) bool {
 	as := asClass << kind
-	if k.uses[i]&as != 0 {
+	if k.facts[i]&as != 0 {
 		return true
 	}
 	plain := false
@@ -343,38 +305,53 @@ func (k *checker) validName(i uint16, name string, kind nameKind) bool {
 	if !plain && !validName(name, kind, k.major) {
 		return false
 	}
-	if kind == nameOfMethod && name[0] == '<' {
-		as |= isSpecial
-	}
-	k.uses[i] |= as
+	k.facts[i] |= as
 	return true
 }
 
-// checkNameAndType checks the name and the descriptor of a NameAndType (JVMS 4.4.6).
+// checkNameAndType checks the name and the descriptor of a NameAndType (JVMS 4.4.6), and adds them to constants.
 func (k *checker) checkNameAndType(e namedEntry) {
-	pair := k.readPair(e.index, e.first, e.second)
-	name, descriptor := pair.name, pair.descriptor
+	name, descriptor := k.text(e.first), k.text(e.second)
+	pair := &k.constants[e.index]
+	pair.name, pair.descriptor = name, descriptor
+	if !isMethod(descriptor) {
+		k.facts[e.index] = fitsField
+		k.checkFieldPair(e, name, descriptor)
+		return
+	}
+	k.facts[e.index] = fitsInterface
+	as, of := asMethodType, ""
+	switch {
+	case name == "":
+		k.poolFinding(e.index, ruleNames, "a name and a descriptor", "an empty one")
+		return
+	case name[0] != '<' || name == "<init>" && strings.HasSuffix(descriptor, ")V"):
+		k.facts[e.index] |= fitsMethod
+	}
+	if name[0] == '<' && k.major <= majorSealed { // HotSpot 25 checks this only where the constant is used
+		as, of = asSpecialType, name
+	}
+	ok := k.facts[e.first]&asMethod != 0 || k.validName(e.first, name, nameOfMethod)
+	if ok && k.facts[e.second]&as == 0 {
+		if _, ok = k.argumentWords(e.second, of, descriptor); ok {
+			k.facts[e.second] |= as
+		}
+	}
+	if !ok {
+		k.poolFinding(e.index, ruleDescriptors, "a method name and a descriptor", quoted(name+descriptor))
+	}
+}
+
+// checkFieldPair checks the name and the descriptor of a NameAndType whose descriptor is not that of a method.
+func (k *checker) checkFieldPair(e namedEntry, name, descriptor string) {
 	switch {
 	case descriptor == "" || name == "":
 		k.poolFinding(e.index, ruleNames, "a name and a descriptor", "an empty one")
-	case isMethod(descriptor):
-		as, of := asMethodType, ""
-		if name[0] == '<' && k.major <= majorSealed { // HotSpot 25 checks this only where the constant is used
-			as, of = asSpecialType, name
-		}
-		ok := k.validName(e.first, name, nameOfMethod)
-		if ok && k.uses[e.second]&as == 0 {
-			if _, ok = k.argumentWords(e.second, of, descriptor); ok {
-				k.uses[e.second] |= as
-			}
-		}
-		if !ok {
-			k.poolFinding(e.index, ruleDescriptors, "a method name and a descriptor", quoted(name+descriptor))
-		}
-	case !k.validName(e.first, name, nameOfField) || !k.validField(e.second, descriptor):
+	case !k.validName(e.first, name, nameOfField) ||
+		k.facts[e.second]&asFieldType == 0 && !k.validField(e.second, descriptor):
 		k.poolFinding(e.index, ruleDescriptors, "a field name and a descriptor", quoted(name+" "+descriptor))
 	default:
-		k.uses[e.second] |= asFieldType
+		k.facts[e.second] |= asFieldType
 	}
 }
 
