@@ -48,49 +48,43 @@ func zeroOrNonASCII(eight uint64) uint64 { return eight | (eight - eachByte) }
 // isPlainName is a quick test before validUnqualified, for the name of a field or method: it returns false for every
 // name with a character that is not allowed in both, and for some others.
 func isPlainName(name string) bool {
-	n := len(name)
-	if n < 8 {
-		return n > 0 && isPlain(fewOf(name))
+	if len(name) < 8 {
+		return name != "" && plainIn(fewOf(name))&signs == signs
 	}
-	for at := 0; at+8 < n; at += 8 {
-		if !isPlain(eightOf(name, at)) {
-			return false
-		}
+	plain := plainIn(eightOf(name, len(name)-8)) // some of them are tested again
+	for ; len(name) > 8; name = name[8:] {
+		plain &= plainIn(eightOf(name, 0))
 	}
-	return isPlain(eightOf(name, n-8)) // some of them may have been tested before
+	return plain&signs == signs
 }
 
-// isPlain reports whether none of eight bytes is one of . / ; < > [ or a few others.
-func isPlain(eight uint64) bool {
+// plainIn sets the sign bit of each of eight bytes that is not . / ; < > [ or one of a few others.
+func plainIn(eight uint64) uint64 {
 	eight &= maxASCII // other characters may look like one of those
-	// Two characters that differ in one bit are tested at once.
-	none := differs(eight|eachByte, '/') & differs(eight|2*eachByte, '>') & differs(eight, ';') & differs(eight, '[')
-	return none&signs == signs
+	// Characters that differ in one or two bits are tested at once.
+	return differs(eight|eachByte, '/') & differs(eight|2*eachByte, '>') & differs(eight&(0x1F*eachByte), ';'&0x1F)
 }
 
 // isPlainClassName is a quick test before validUnqualified, for the name of a class that is not an array: it returns
 // false for every name that is not valid, and for some others.
 func isPlainClassName(name string) bool {
-	n := len(name)
-	if n == 0 || name[0] == '/' || name[n-1] == '/' {
+	if name == "" || name[0] == '/' || name[len(name)-1] == '/' {
 		return false
 	}
-	if n < 8 {
-		return isPlainOfClass(fewOf(name))
+	if len(name) < 8 {
+		return plainInClass(fewOf(name))&signs == signs
 	}
-	for at := 0; at+8 < n; at += 7 { // so that each byte is tested together with the next
-		if !isPlainOfClass(eightOf(name, at)) {
-			return false
-		}
+	plain := plainInClass(eightOf(name, len(name)-8))
+	for ; len(name) > 8; name = name[7:] { // so that each byte is tested together with the next
+		plain &= plainInClass(eightOf(name, 0))
 	}
-	return isPlainOfClass(eightOf(name, n-8))
+	return plain&signs == signs
 }
 
-// isPlainOfClass reports whether none of eight bytes is . ; or [ and no two slashes are next to each other. It returns
-// false for a few others.
-func isPlainOfClass(eight uint64) bool {
+// plainInClass sets the sign bit of each of eight bytes that is not . ; [ or one of a few others, nor a slash before
+// another.
+func plainInClass(eight uint64) uint64 {
 	eight &= maxASCII
-	none := differs(eight, '.') & differs(eight, ';') & differs(eight, '[')
-	slashes := ^differs(eight, '/') & signs
-	return none&signs == signs && slashes&(slashes>>8) == 0
+	noSlash := differs(eight, '/')
+	return differs(eight, '.') & differs(eight&(0x1F*eachByte), ';'&0x1F) & (noSlash | noSlash>>8 | 1<<63)
 }

@@ -112,8 +112,8 @@ func (k *checker) checkLines(a *classfile.Attribute, body *classfile.Code, repor
 		report("JVMS 4.7.12", "LineNumberTable as long as its count says", fmt.Sprint(len(a.Info)))
 		return
 	}
-	for row := a.Info[2:]; len(row) > 0; row = row[4:] {
-		if int(u2(row)) >= len(body.Bytecode) {
+	for row := a.Info[2:]; len(row) >= 4; row = row[4:] {
+		if int(u2(row[:2])) >= len(body.Bytecode) {
 			report("JVMS 4.7.12", "lines in the code", fmt.Sprintf("one at %d", u2(row)))
 			return
 		}
@@ -130,8 +130,8 @@ func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, bo
 		return keys
 	}
 	for b := a.Info[2:]; len(b) >= row; b = b[row:] {
-		start, length, index := int(u2(b)), int(u2(b[2:])), int(u2(b[8:]))
-		name, descriptor := u2(b[4:]), u2(b[6:])
+		start, length, name := int(u2(b[:2])), int(u2(b[2:4])), u2(b[4:6])
+		descriptor, index := u2(b[6:8]), int(u2(b[8:10]))
 		if start >= len(body.Bytecode) || start+length > len(body.Bytecode) {
 			report("JVMS 4.7.13", "ranges of variables in the code", fmt.Sprintf("%d to %d", start, start+length))
 			return keys
@@ -142,14 +142,15 @@ func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, bo
 			report("JVMS 4.7.13", "a variable's name and descriptor", quoted(k.text(name)+" "+k.text(descriptor)))
 			return keys
 		}
+		last := index
 		if described && k.isKnown(descriptor, isWide) {
-			index++
+			last++
 		}
-		if index >= int(body.MaxLocals) {
-			report("JVMS 4.7.13", "variables below max_locals", fmt.Sprint(index))
+		if last >= int(body.MaxLocals) {
+			report("JVMS 4.7.13", "variables below max_locals", fmt.Sprint(last))
 			return keys
 		}
-		keys = append(keys, variableKey(start)<<48|variableKey(length)<<32|variableKey(name)<<16|variableKey(u2(b[8:])))
+		keys = append(keys, variableKey(start)<<48|variableKey(length)<<32|variableKey(name)<<16|variableKey(index))
 	}
 	return keys
 }

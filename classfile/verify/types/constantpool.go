@@ -40,8 +40,8 @@ func (k *checker) checkPool() bool {
 	return false
 }
 
-// namedEntry is an entry that leads to names: its index and kind, and its first four bytes, which are two indexes for
-// most kinds.
+// namedEntry is an entry that leads to names: its index and kind, and the first four bytes after its tag, which are two
+// indexes for most kinds.
 type namedEntry struct {
 	index, first, second uint16
 	tag                  classfile.Tag
@@ -104,23 +104,13 @@ func (k *checker) checkQuickly(next, at int) (end, endAt, doubtful int) {
 	data, pool := k.class.Bytes(), k.pool
 	count, named := len(k.named), k.named[:cap(k.named)]
 	for next < pool.Len() && doubtful == 0 {
-		tag, first := data[at], u2(data[at+1:at+3])
+		tag := data[at]
 		if tag == byte(classfile.TagUtf8) {
-			at += 3
-			odd, text := uint64(0), data[at:at+int(first)]
-			for ; len(text) > 8; text = text[8:] {
-				odd |= zeroOrNonASCII(binary.LittleEndian.Uint64(text))
-			}
-			at += int(first)
-			rest := len(text)
-			odd |= zeroOrNonASCII(binary.LittleEndian.Uint64(data[at-rest:at-rest+8])) << (64 - 8*uint(rest))
-			if odd&signs != 0 {
-				doubtful = next
-			}
-			next++
+			next, at, doubtful = skipUtf8(data, next, at, pool.Len())
 			continue
 		}
-		row, second := &poolRows[tag&31], u2(data[at+3:at+5])
+		first, second := u2(data[at+1:at+3]), u2(data[at+3:at+5])
+		row := &poolRows[tag&31]
 		if row.first>>(pool.Tag(first)&31)&(row.second>>(pool.Tag(second)&31))&1 == 0 {
 			doubtful = next
 		}
@@ -133,6 +123,27 @@ func (k *checker) checkQuickly(next, at int) (end, endAt, doubtful int) {
 	}
 	k.named = named[:count]
 	return next, at, doubtful
+}
+
+// skipUtf8 is checkQuickly for the Utf8 entries from the next one on, up to an entry of another kind. Most of them follow
+// each other.
+func skipUtf8(data []byte, next, at, count int) (end, endAt, doubtful int) {
+	for next < count && data[at] == byte(classfile.TagUtf8) {
+		size := int(u2(data[at+1 : at+3]))
+		at += 3
+		odd, text := uint64(0), data[at:at+size]
+		for ; len(text) > 8; text = text[8:] {
+			odd |= zeroOrNonASCII(binary.LittleEndian.Uint64(text))
+		}
+		at += size
+		rest := len(text)
+		odd |= zeroOrNonASCII(binary.LittleEndian.Uint64(data[at-rest:at-rest+8])) << (64 - 8*uint(rest))
+		next++
+		if odd&signs != 0 {
+			return next, at, next - 1
+		}
+	}
+	return next, at, 0
 }
 
 // poolFinding adds a finding about entry i.

@@ -52,9 +52,11 @@ func (k *checker) readMethod(descriptor string) (t methodType, ok bool) {
 	start := len(k.arena)
 	d := descriptor[1:]
 	for d != "" && d[0] != ')' {
-		v, size := k.readField(d)
-		if size == 0 {
-			return t, false
+		v, size := primitiveTypes[d[0]], 1
+		if v == tTop {
+			if v, size = k.readField(d); size == 0 {
+				return t, false
+			}
 		}
 		if k.arena = append(k.arena, v); v == tLong || v == tDouble {
 			second, _ := v.secondWord()
@@ -88,6 +90,12 @@ func (k *checker) readField(s string) (t vtype, size int) {
 		if end := strings.IndexByte(s, ';'); end > 1 && s[1] != '[' {
 			// A class that has a number has been checked before.
 			name := s[1:end]
+			switch name { // the most frequent ones
+			case objectName:
+				return k.object, end + 1
+			case "java/lang/String":
+				return k.loadedType(loadedString), end + 1
+			}
 			hash := k.hash(name)
 			slot := k.slot(name, hash)
 			switch {
