@@ -114,6 +114,14 @@ func (p *ConstantPool) utf8(i uint16) string {
 	return view(p.data[at : at+int(binary.BigEndian.Uint16(p.data[at-2:]))])
 }
 
+// Text is [ConstantPool.Utf8] for an index that is known to be that of a Utf8. It returns "" for every other index.
+func (p *ConstantPool) Text(i uint16) string {
+	if p.Tag(i) != TagUtf8 {
+		return ""
+	}
+	return p.utf8(i)
+}
+
 // NamedBy returns the string that entry i, of kind Class, String, MethodType, Module or Package, refers to
 // (JVMS 4.4.1, 4.4.3, 4.4.9, 4.4.11, 4.4.12).
 func (p *ConstantPool) NamedBy(i uint16, kind Tag) (string, error) {

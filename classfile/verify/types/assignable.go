@@ -199,18 +199,19 @@ func (k *checker) mergeClasses(a, b vtype, assignment bool) vtype {
 		return k.object
 	}
 	above := map[string]bool{value.Name: true}
-	if !k.walkSupers(value, func(name string, _ *ClassInfo) bool { above[name] = true; return false }) {
+	if !k.walkSupers(value, func(t vtype, _ *ClassInfo) bool { above[k.name(t)] = true; return false }) {
 		return b
 	}
 	if above[target.Name] {
 		return b
 	}
 	common := k.object
-	k.walkSupers(target, func(name string, _ *ClassInfo) bool {
-		if above[name] {
-			common = k.of(name)
+	k.walkSupers(target, func(t vtype, _ *ClassInfo) bool {
+		if above[k.name(t)] {
+			common = t
+			return true
 		}
-		return above[name]
+		return false
 	})
 	return common
 }

@@ -84,25 +84,27 @@ type checker struct {
 
 	self             *ClassInfo   // the checked class
 	selfMemory       *ClassInfo   // of self
-	finals           []*ClassInfo // see checkOverrides
+	finals           []*ClassInfo // the superclasses that have final methods
+	hasFinal         bool         // whether a method must not be overridden
 	thisType, object vtype
 	throwable        vtype
-	unknown          map[string]bool            // the classes that the hierarchy does not have
-	supersNoted      bool                       // whether the superclasses of self are marked as isSuper
-	supersKnown      bool                       // whether all of them are
-	recent           *[recentClasses]*ClassInfo // answers of the hierarchy, by the hash of the name
-	memo             *[memoSize]memoSlot        // answers about assignability
-	loaded           [loadedTypes]vtype         // see loadedType; 0 until needed
-	arena            []vtype                    // memory for the types in method descriptors
-	constants        []constant                 // by pool index; filled when needed
-	uses             []utf8Use                  // by pool index
-	named            []uint16                   // the pool entries that refer to names
-	dynamic          []uint16                   // the Dynamic and InvokeDynamic among them
-	strictFields     []uint16                   // indices of instance fields with ACC_STRICT_INIT
+	unknown          map[string]bool             // the classes that the hierarchy does not have
+	supersNoted      bool                        // whether the superclasses of self are marked as isSuper
+	supersKnown      bool                        // whether all of them are
+	recent           *[recentClasses]recentClass // answers of the hierarchy, by a number made of the name
+	memo             *[memoSize]memoSlot         // answers about assignability
+	loaded           [loadedTypes]vtype          // see loadedType; 0 until needed
+	arena            []vtype                     // memory for the types in method descriptors
+	constants        []constant                  // by pool index; filled when needed
+	facts            []facts                     // by pool index
+	named            []namedEntry                // the pool entries that lead to names
+	dynamic          []uint16                    // the Dynamic and InvokeDynamic among them
+	strictFields     []uint16                    // indices of instance fields with ACC_STRICT_INIT
 	bodies           []methodCode
 	body             method // the current method
 
 	variables, typed []variableKey // of the method whose Code attribute is checked
+	keys             []uint64      // of members, see mayRepeat
 
 	findings  []verify.Finding
 	thrown    bool                       // whether HotSpot throws for one of them: no second chance for version 50
@@ -115,7 +117,7 @@ type checker struct {
 func (c *Checker) Check(class *classfile.Class) Result {
 	k, ok := c.idle.Get().(*checker)
 	if !ok {
-		k = &checker{unknown: map[string]bool{}, recent: new([recentClasses]*ClassInfo),
+		k = &checker{unknown: map[string]bool{}, recent: new([recentClasses]recentClass),
 			memo: new([memoSize]memoSlot), selfMemory: new(ClassInfo)}
 	}
 	defer func() {
@@ -191,12 +193,13 @@ func (k *checker) forget() {
 		unknown:    k.unknown,
 		arena:      k.arena[:0],
 		constants:  k.constants[:0],
-		uses:       k.uses[:0],
+		facts:      k.facts[:0],
 		named:      k.named[:0],
 		dynamic:    k.dynamic[:0],
 		bodies:     k.bodies[:0],
 		variables:  k.variables[:0],
 		typed:      k.typed[:0],
+		keys:       k.keys[:0],
 		body:       k.body,
 	}
 }

@@ -2,6 +2,7 @@ package types
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/tracegen/tracegen/classfile"
 )
@@ -52,23 +53,15 @@ func (k *checker) checkClass() {
 	methods := k.class.Methods()
 	for i := range methods {
 		k.checkMethod(&methods[i])
+		k.hasFinal = k.hasFinal || canBeOverridden(&methods[i])
 	}
 	k.checkDuplicates(methods, ruleMethodInfo, "one method of a name and descriptor")
 	k.checkClassAttributes()
 }
 
-// checkDuplicates checks that no two members have the same name and descriptor. A few members are compared with each
-// other, which needs no memory.
+// checkDuplicates checks that no two members have the same name and descriptor.
 func (k *checker) checkDuplicates(members []classfile.Member, rule, want string) {
-	const few = 20
-	if len(members) <= few {
-		for i := range members {
-			for j := range members[:i] {
-				if members[i].Name == members[j].Name && members[i].Descriptor == members[j].Descriptor {
-					k.formatFinding(&members[i], rule, want, "two")
-				}
-			}
-		}
+	if !k.mayRepeat(members) {
 		return
 	}
 	seen := make(map[[2]string]bool, len(members))
@@ -79,6 +72,17 @@ func (k *checker) checkDuplicates(members []classfile.Member, rule, want string)
 		}
 		seen[key] = true
 	}
+}
+
+// mayRepeat reports whether two members may have the same name and descriptor: whether two of the numbers are the same
+// that are made of their names and descriptors.
+func (k *checker) mayRepeat(members []classfile.Member) bool {
+	k.keys = k.keys[:0]
+	for i := range members {
+		m := &members[i]
+		k.keys = append(k.keys, edgesOf(m.Name)^bits.RotateLeft64(edgesOf(m.Descriptor), 32))
+	}
+	return hasDuplicate(k.keys)
 }
 
 // checkVersion checks the minor version (JVMS 4.1).
@@ -124,7 +128,7 @@ func (k *checker) checkField(f *classfile.Member) {
 	if bad {
 		k.formatFinding(f, ruleFieldInfo, "access_flags that may be combined", fmt.Sprintf("%#04x", flags))
 	}
-	if !validName(f.Name, nameOfField, k.major) {
+	if !k.validName(k.nameIndex(f), f.Name, nameOfField) {
 		k.formatFinding(f, ruleNames, "a field name", quoted(f.Name))
 	}
 	if !k.validField(k.descriptorIndex(f), f.Descriptor) {
@@ -136,7 +140,7 @@ func (k *checker) checkField(f *classfile.Member) {
 
 // checkMethod checks a method_info (JVMS 4.6).
 func (k *checker) checkMethod(m *classfile.Member) {
-	if !validName(m.Name, nameOfMethod, k.major) {
+	if !k.validName(k.nameIndex(m), m.Name, nameOfMethod) {
 		k.formatFinding(m, ruleNames, "a method name", quoted(m.Name))
 		return
 	}

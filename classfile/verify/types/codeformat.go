@@ -79,11 +79,11 @@ func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, wa
 		}
 	}
 	k.variables, k.typed = variables, typed
-	if hasDuplicate(variables) && k.major >= majorJava5 {
+	if len(variables) > 1 && hasDuplicate(variables) && k.major >= majorJava5 {
 		report("JVMS 4.7.13", "each variable once", "twice")
 	}
-	if len(variables) == 0 {
-		return // HotSpot ignores LocalVariableTypeTable then
+	if len(variables) == 0 || len(typed) == 0 {
+		return // HotSpot ignores LocalVariableTypeTable without LocalVariableTable
 	}
 	bad := hasDuplicate(typed)
 	for i := 0; i < len(typed) && !bad; i++ {
@@ -96,7 +96,7 @@ func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, wa
 }
 
 // hasDuplicate sorts the keys and reports whether two are equal.
-func hasDuplicate(keys []variableKey) bool {
+func hasDuplicate[K ~uint64](keys []K) bool {
 	slices.Sort(keys)
 	for i := 1; i < len(keys); i++ {
 		if keys[i] == keys[i-1] {
@@ -112,8 +112,8 @@ func (k *checker) checkLines(a *classfile.Attribute, body *classfile.Code, repor
 		report("JVMS 4.7.12", "LineNumberTable as long as its count says", fmt.Sprint(len(a.Info)))
 		return
 	}
-	for row := a.Info[2:]; len(row) > 0; row = row[4:] {
-		if int(u2(row)) >= len(body.Bytecode) {
+	for row := a.Info[2:]; len(row) >= 4; row = row[4:] {
+		if int(u2(row[:2])) >= len(body.Bytecode) {
 			report("JVMS 4.7.12", "lines in the code", fmt.Sprintf("one at %d", u2(row)))
 			return
 		}
@@ -129,28 +129,46 @@ func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, bo
 		report("JVMS 4.7.13", a.Name+" as long as its count says", fmt.Sprint(len(a.Info)))
 		return keys
 	}
-	for b := a.Info[2:]; len(b) > 0; b = b[row:] {
-		start, length, index := int(u2(b)), int(u2(b[2:])), int(u2(b[8:]))
-		name, descriptor := u2(b[4:]), u2(b[6:])
-		switch {
-		case start >= len(body.Bytecode) || start+length > len(body.Bytecode):
+	for b := a.Info[2:]; len(b) >= row; b = b[row:] {
+		start, length, name := int(u2(b[:2])), int(u2(b[2:4])), u2(b[4:6])
+		descriptor, index := u2(b[6:8]), int(u2(b[8:10]))
+		if start >= len(body.Bytecode) || start+length > len(body.Bytecode) {
 			report("JVMS 4.7.13", "ranges of variables in the code", fmt.Sprintf("%d to %d", start, start+length))
 			return keys
-		case k.pool.Tag(name) != classfile.TagUtf8 || k.pool.Tag(descriptor) != classfile.TagUtf8 ||
-			!k.validOnce(name, asField, func() bool { return k.validName(name, k.text(name), nameOfField) }) ||
-			described && !k.validOnce(descriptor, asFieldType,
-				func() bool { return k.validField(descriptor, k.text(descriptor)) }):
+		}
+		if !k.isKnown(name, asField) && !k.isVariableName(name) ||
+			described && !k.isKnown(descriptor, asVariableType) && !k.isVariableType(descriptor) ||
+			!described && k.pool.Tag(descriptor) != classfile.TagUtf8 {
 			report("JVMS 4.7.13", "a variable's name and descriptor", quoted(k.text(name)+" "+k.text(descriptor)))
 			return keys
 		}
-		if _, two := k.constants[descriptor].value.secondWord(); described && two {
-			index++
+		last := index
+		if described && k.isKnown(descriptor, isWide) {
+			last++
 		}
-		if index >= int(body.MaxLocals) {
-			report("JVMS 4.7.13", "variables below max_locals", fmt.Sprint(index))
+		if last >= int(body.MaxLocals) {
+			report("JVMS 4.7.13", "variables below max_locals", fmt.Sprint(last))
 			return keys
 		}
-		keys = append(keys, variableKey(start)<<48|variableKey(length)<<32|variableKey(name)<<16|variableKey(u2(b[8:])))
+		keys = append(keys, variableKey(start)<<48|variableKey(length)<<32|variableKey(name)<<16|variableKey(index))
 	}
 	return keys
+}
+
+// isVariableName reports whether entry i is the name of a local variable.
+func (k *checker) isVariableName(i uint16) bool {
+	return k.pool.Tag(i) == classfile.TagUtf8 && k.validName(i, k.text(i), nameOfField)
+}
+
+// isVariableType reports whether entry i is the descriptor of a local variable. Instructions do not refer to it, so
+// that its verification type is not needed.
+func (k *checker) isVariableType(i uint16) bool {
+	descriptor := k.text(i)
+	if !k.isKnown(i, asFieldType) && !validField(descriptor, k.major) {
+		return false
+	}
+	if k.facts[i] |= asVariableType; descriptor == "J" || descriptor == "D" {
+		k.facts[i] |= isWide
+	}
+	return true
 }

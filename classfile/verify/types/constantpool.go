@@ -3,6 +3,7 @@ package types
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -13,57 +14,136 @@ import (
 // if not, nothing else of the class is checked.
 func (k *checker) checkPool() bool {
 	before := len(k.findings)
-	k.uses = resize(k.uses, k.pool.Len())
-	for i := 1; i < k.pool.Len(); i++ {
-		tag, raw := k.pool.Entry(uint16(i))
-		if tag == 0 {
-			continue
-		}
-		if !k.fitsQuickly(tag, raw) {
-			k.checkEntry(uint16(i), tag, raw)
-		}
-		switch tag {
-		case classfile.TagDynamic, classfile.TagInvokeDynamic:
-			k.dynamic = append(k.dynamic, uint16(i))
-			k.named = append(k.named, uint16(i))
-		case classfile.TagClass, classfile.TagMethodType, classfile.TagNameAndType, classfile.TagFieldref,
-			classfile.TagMethodref, classfile.TagInterfaceMethodref, classfile.TagMethodHandle:
-			k.named = append(k.named, uint16(i))
-		}
-	}
+	k.facts = resize(k.facts, k.pool.Len())
+	k.checkEntries()
 	if len(k.findings) > before {
 		return false
 	}
 	// Names are checked last: the references that lead to them have been checked then.
-	for _, i := range k.named {
-		if tag, raw := k.pool.Entry(i); !k.hasKnownNames(tag, raw) {
-			k.checkEntryNames(i, tag)
+	for _, e := range k.named {
+		if e.tag == classfile.TagNameAndType {
+			k.checkNameAndType(e)
 		}
 	}
-	return len(k.findings) == before
-}
-
-// poolRow says which kinds of entries the first two bytes of an entry, and the next two, refer to; 0 stands for none.
-type poolRow struct{ first, second classfile.Tag }
-
-// poolRows are those of the kinds that every version has, and that only refer to other entries.
-var poolRows = [classfile.TagPackage + 1]poolRow{
-	classfile.TagClass:              {first: classfile.TagUtf8},
-	classfile.TagString:             {first: classfile.TagUtf8},
-	classfile.TagFieldref:           {classfile.TagClass, classfile.TagNameAndType},
-	classfile.TagMethodref:          {classfile.TagClass, classfile.TagNameAndType},
-	classfile.TagInterfaceMethodref: {classfile.TagClass, classfile.TagNameAndType},
-	classfile.TagNameAndType:        {classfile.TagUtf8, classfile.TagUtf8},
-}
-
-// fitsQuickly is a quick test before checkEntry, which finds nothing if it returns true. raw is what follows the tag.
-func (k *checker) fitsQuickly(tag classfile.Tag, raw []byte) bool {
-	if tag == classfile.TagUtf8 {
-		return !hasZeroOrNonASCII(raw[2:])
+	for _, e := range k.named {
+		if e.tag != classfile.TagNameAndType && !k.isKnown(e.second, poolRows[e.tag&31].pair) {
+			k.checkEntryNames(e)
+		}
 	}
-	row := &poolRows[tag]
-	return row.first != 0 && k.pool.Tag(u2(raw)) == row.first &&
-		(row.second == 0 || k.pool.Tag(u2(raw[2:])) == row.second)
+	if len(k.findings) == before {
+		return true
+	}
+	k.findings = k.findings[:before] // make them again, in the order of the class file
+	for _, e := range k.named {
+		k.checkEntryNames(e)
+	}
+	return false
+}
+
+// namedEntry is an entry that leads to names: its index and kind, and the first four bytes after its tag, which are two
+// indexes for most kinds.
+type namedEntry struct {
+	index, first, second uint16
+	tag                  classfile.Tag
+}
+
+// poolRow says what is known of a kind of entry.
+type poolRow struct {
+	size          uint8 // in bytes, the tag included
+	slots         uint8 // the indexes that it takes
+	named         bool  // whether it leads to names
+	first, second kinds // what the first two bytes, and the next two, may refer to for a quick test
+	pair          facts // what must be known of the NameAndType that it refers to, for a quick test of names
+}
+
+const (
+	anyKind = ^kinds(0)
+	utf8s   = kinds(1) << classfile.TagUtf8
+	classes = kinds(1) << classfile.TagClass
+	pairs   = kinds(1) << classfile.TagNameAndType
+)
+
+// poolRows are those of all kinds but Utf8. The kinds that not every version has, and those that are rare, fail the
+// quick test.
+var poolRows = [32]poolRow{
+	classfile.TagInteger:            {5, 1, false, anyKind, anyKind, 0},
+	classfile.TagFloat:              {5, 1, false, anyKind, anyKind, 0},
+	classfile.TagLong:               {9, 2, false, anyKind, anyKind, 0},
+	classfile.TagDouble:             {9, 2, false, anyKind, anyKind, 0},
+	classfile.TagClass:              {3, 1, true, utf8s, anyKind, 0},
+	classfile.TagString:             {3, 1, false, utf8s, anyKind, 0},
+	classfile.TagFieldref:           {5, 1, true, classes, pairs, fitsField},
+	classfile.TagMethodref:          {5, 1, true, classes, pairs, fitsMethod},
+	classfile.TagInterfaceMethodref: {5, 1, true, classes, pairs, fitsInterface},
+	classfile.TagNameAndType:        {5, 1, true, utf8s, utf8s, 0},
+	classfile.TagMethodHandle:       {4, 1, true, 0, 0, 0},
+	classfile.TagMethodType:         {3, 1, true, 0, 0, 0},
+	classfile.TagDynamic:            {5, 1, true, 0, 0, 0},
+	classfile.TagInvokeDynamic:      {5, 1, true, 0, 0, 0},
+	classfile.TagModule:             {3, 1, false, 0, 0, 0},
+	classfile.TagPackage:            {3, 1, false, 0, 0, 0},
+}
+
+// checkEntries checks all entries but for the names that they lead to, and lists those that lead to names.
+func (k *checker) checkEntries() {
+	const poolAt = 10 // after magic, versions and constant_pool_count (JVMS 4.1)
+	k.named = slices.Grow(k.named, k.pool.Len())
+	for next, at, doubtful := 1, poolAt, 0; next < k.pool.Len(); {
+		next, at, doubtful = k.checkQuickly(next, at)
+		if doubtful > 0 {
+			tag, raw := k.pool.Entry(uint16(doubtful))
+			k.checkEntry(uint16(doubtful), tag, raw)
+		}
+	}
+}
+
+// checkQuickly checks entries, from the next one on, which stands at an offset in the class file, up to the first that
+// fails a quick test. It returns where it stopped, and the index of that entry, which may be correct; 0 for none. The
+// parser has found the entries to be complete, and more than eight bytes follow.
+func (k *checker) checkQuickly(next, at int) (end, endAt, doubtful int) {
+	data, pool := k.class.Bytes(), k.pool
+	count, named := len(k.named), k.named[:cap(k.named)]
+	for next < pool.Len() && doubtful == 0 {
+		tag := data[at]
+		if tag == byte(classfile.TagUtf8) {
+			next, at, doubtful = skipUtf8(data, next, at, pool.Len())
+			continue
+		}
+		first, second := u2(data[at+1:at+3]), u2(data[at+3:at+5])
+		row := &poolRows[tag&31]
+		if row.first>>(pool.Tag(first)&31)&(row.second>>(pool.Tag(second)&31))&1 == 0 {
+			doubtful = next
+		}
+		if row.named {
+			named[count] = namedEntry{uint16(next), first, second, classfile.Tag(tag)}
+			count++
+		}
+		at += int(row.size)
+		next += int(row.slots)
+	}
+	k.named = named[:count]
+	return next, at, doubtful
+}
+
+// skipUtf8 is checkQuickly for the Utf8 entries from the next one on, up to an entry of another kind. Most of them follow
+// each other.
+func skipUtf8(data []byte, next, at, count int) (end, endAt, doubtful int) {
+	for next < count && data[at] == byte(classfile.TagUtf8) {
+		size := int(u2(data[at+1 : at+3]))
+		at += 3
+		odd, text := uint64(0), data[at:at+size]
+		for ; len(text) > 8; text = text[8:] {
+			odd |= zeroOrNonASCII(binary.LittleEndian.Uint64(text))
+		}
+		at += size
+		rest := len(text)
+		odd |= zeroOrNonASCII(binary.LittleEndian.Uint64(data[at-rest:at-rest+8])) << (64 - 8*uint(rest))
+		next++
+		if odd&signs != 0 {
+			return next, at, next - 1
+		}
+	}
+	return next, at, 0
 }
 
 // poolFinding adds a finding about entry i.
@@ -92,7 +172,7 @@ func (k *checker) checkEntry(i uint16, tag classfile.Tag, raw []byte) {
 	}
 	switch tag {
 	case classfile.TagUtf8:
-		if hasZeroOrNonASCII(raw[2:]) && !validUtf8(k.text(i), k.major) {
+		if !validUtf8(k.text(i), k.major) {
 			k.poolFinding(i, ruleUtf8, "modified UTF-8", "other bytes")
 		}
 	case classfile.TagClass, classfile.TagString, classfile.TagMethodType:
@@ -104,6 +184,7 @@ func (k *checker) checkEntry(i uint16, tag classfile.Tag, raw []byte) {
 		k.refersTo(i, u2(raw), classfile.TagUtf8)
 		k.refersTo(i, u2(raw[2:]), classfile.TagUtf8)
 	case classfile.TagDynamic, classfile.TagInvokeDynamic:
+		k.dynamic = append(k.dynamic, i)
 		k.refersTo(i, u2(raw[2:]), classfile.TagNameAndType)
 	case classfile.TagMethodHandle:
 		k.checkMethodHandle(i, int(raw[0]), u2(raw[1:]))
@@ -150,87 +231,41 @@ func (k *checker) checkMethodHandle(i uint16, kind int, to uint16) {
 }
 
 // text returns the string of entry i, which must be a Utf8.
-func (k *checker) text(i uint16) string {
-	s, _ := k.pool.Utf8(i)
-	return s
-}
-
-// hasKnownNames is a quick test before checkEntryNames. It returns true if an entry leads to no names, or if all of
-// them have been checked before. raw is what follows the tag.
-func (k *checker) hasKnownNames(tag classfile.Tag, raw []byte) bool {
-	switch tag {
-	case classfile.TagClass:
-		return k.uses[u2(raw)]&asClass != 0
-	case classfile.TagMethodType:
-		return k.uses[u2(raw)]&asMethodType != 0
-	case classfile.TagNameAndType:
-		name, descriptor := k.uses[u2(raw)], k.uses[u2(raw[2:])]
-		return name&asField != 0 && descriptor&asFieldType != 0 || name&asMethod != 0 && name&hasAngle == 0 &&
-			descriptor&asMethodType != 0
-	case classfile.TagFieldref, classfile.TagDynamic:
-		return k.pairOf(u2(raw[2:]))&isPairOfMethod == 0
-	case classfile.TagMethodref:
-		pair := k.pairOf(u2(raw[2:]))
-		return pair&isPairOfMethod != 0 && (pair&isPairOfSpecial == 0 || pair&isPairOfConstructor != 0)
-	case classfile.TagInterfaceMethodref, classfile.TagInvokeDynamic:
-		return k.pairOf(u2(raw[2:]))&isPairOfMethod != 0
-	case classfile.TagMethodHandle:
-		return false
-	}
-	return true
-}
-
-// pairOf returns the properties of the NameAndType i, and adds its strings to constants.
-func (k *checker) pairOf(i uint16) utf8Use {
-	pair := k.uses[i]
-	if pair == 0 {
-		raw := k.pool.Raw(i)
-		name, descriptor := k.text(u2(raw)), k.text(u2(raw[2:]))
-		k.constants[i].name, k.constants[i].descriptor = name, descriptor
-		pair = isPair
-		if isMethod(descriptor) {
-			pair |= isPairOfMethod
-		}
-		if strings.HasPrefix(name, "<") {
-			pair |= isPairOfSpecial
-		}
-		if name == "<init>" && strings.HasSuffix(descriptor, ")V") {
-			pair |= isPairOfConstructor
-		}
-		k.uses[i] = pair
-	}
-	return pair
-}
+func (k *checker) text(i uint16) string { return k.pool.Text(i) }
 
 // checkEntryNames checks the names and descriptors that an entry leads to.
-func (k *checker) checkEntryNames(i uint16, tag classfile.Tag) {
-	switch tag {
+func (k *checker) checkEntryNames(e namedEntry) {
+	i := e.index
+	switch e.tag {
 	case classfile.TagClass:
-		at := u2(k.pool.Raw(i))
-		name, _ := k.pool.Utf8(at)
-		if !k.validOnce(at, asClass, func() bool { return validName(name, nameOfClass, k.major) }) {
+		if k.isKnown(e.first, asClass) {
+			break
+		}
+		name := k.text(e.first)
+		if !k.validName(e.first, name, nameOfClass) {
 			k.poolFinding(i, ruleNames, "a class name", quoted(name))
 			break
 		}
-		k.constants[i] = constant{resolved: true, tag: tag, class: k.of(name)} // so that descriptors find the name
+		c := &k.constants[i] // so that descriptors find the name
+		c.resolved, c.tag, c.class = true, e.tag, k.of(name)
 	case classfile.TagNameAndType:
-		k.checkNameAndType(i)
+		k.checkNameAndType(e)
 	case classfile.TagMethodType:
-		descriptor, _ := k.pool.NamedBy(i, tag)
+		descriptor := k.text(e.first)
 		if _, ok := argumentWords("", descriptor, k.major); !ok {
 			k.poolFinding(i, ruleDescriptors, "a method descriptor", quoted(descriptor))
 		}
 	case classfile.TagFieldref, classfile.TagDynamic:
-		if _, descriptor, _ := k.pool.NameAndType(u2(k.pool.Raw(i)[2:])); isMethod(descriptor) {
+		if _, descriptor, _ := k.pool.NameAndType(e.second); isMethod(descriptor) {
 			k.poolFinding(i, ruleDescriptors, "a field descriptor", quoted(descriptor))
 		}
 	case classfile.TagMethodref, classfile.TagInterfaceMethodref, classfile.TagInvokeDynamic:
-		name, descriptor, _ := k.pool.NameAndType(u2(k.pool.Raw(i)[2:]))
+		name, descriptor, _ := k.pool.NameAndType(e.second)
 		if !isMethod(descriptor) {
 			k.poolFinding(i, ruleDescriptors, "a method descriptor", quoted(descriptor))
-		} else if tag == classfile.TagMethodref && strings.HasPrefix(name, "<") && name != "<init>" {
+		} else if e.tag == classfile.TagMethodref && strings.HasPrefix(name, "<") && name != "<init>" {
 			k.poolFinding(i, ruleNames, "a name other than "+name, name)
-		} else if tag == classfile.TagMethodref && name == "<init>" && k.major > majorSealed &&
+		} else if e.tag == classfile.TagMethodref && name == "<init>" && k.major > majorSealed &&
 			!strings.HasSuffix(descriptor, ")V") {
 			k.poolFinding(i, ruleDescriptors, "a constructor without a result", quoted(descriptor))
 		}
@@ -239,119 +274,95 @@ func (k *checker) checkEntryNames(i uint16, tag classfile.Tag) {
 	}
 }
 
-// utf8Use is a set of facts about a string: the uses for which it was found valid, and the characters in it that matter
-// to names. A long string may be used by thousands of constants, and is checked once for each use.
-type utf8Use uint16
+// facts is a set of facts about an entry: the uses for which a string was found valid, and others. A long string may be
+// used by thousands of constants, and is checked once for each use.
+type facts uint16
 
 const (
-	asClass utf8Use = 1 << iota
+	asClass facts = 1 << iota // the uses as names are in the order of nameKind
 	asField
 	asMethod
 	asFieldType
 	asMethodType
-	asSpecialType // of a method whose name has angle brackets
-	hasForbidden  // . ; [
-	hasSlash
-	hasAngle // < >
-	examined // the bits for characters are set
+	asSpecialType  // of a method whose name has angle brackets
+	asVariableType // a field type whose verification type is not kept
+	isWide         // a variable type that takes two words
+
+	// The kinds of constants that may refer to a NameAndType.
+	fitsField
+	fitsMethod
+	fitsInterface
 )
 
-// The facts about a NameAndType, which are kept in the same slice.
-const (
-	isPair utf8Use = 1 << iota
-	isPairOfMethod
-	isPairOfSpecial     // the name begins with an angle bracket
-	isPairOfConstructor // of <init> without a result
-)
-
-// byteUses holds the fact that each byte of a string contributes.
-var byteUses = func() (uses [256]utf8Use) {
-	uses['.'], uses[';'], uses['['] = hasForbidden, hasForbidden, hasForbidden
-	uses['/'], uses['<'], uses['>'] = hasSlash, hasAngle, hasAngle
-	return uses
-}()
-
-// hasZeroOrNonASCII reports whether the text has a zero byte or a byte of a character that is not ASCII. It tests eight
-// bytes at once: subtracting 1 from each of them sets the sign bit of one that is zero.
-func hasZeroOrNonASCII(text []byte) bool {
-	const ones, signs = 0x0101010101010101, 0x8080808080808080
-	if n := len(text); n >= 8 {
-		for at := 0; at+8 < n; at += 8 {
-			if eight := binary.LittleEndian.Uint64(text[at:]); (eight|(eight-ones))&signs != 0 {
-				return true
-			}
-		}
-		eight := binary.LittleEndian.Uint64(text[n-8:]) // some of its bytes may have been tested before
-		return (eight|(eight-ones))&signs != 0
-	}
-	for _, c := range text {
-		if c == 0 || c >= 0x80 {
-			return true
-		}
-	}
-	return false
+// isKnown reports whether one of the facts is known of entry i.
+func (k *checker) isKnown(i uint16, one facts) bool {
+	return int(i) < len(k.facts) && k.facts[i]&one != 0
 }
 
-// charactersOf returns which of the characters that matter are in string i.
-func (k *checker) charactersOf(i uint16, text string) utf8Use {
-	seen := k.uses[i]
-	if seen&examined == 0 {
-		for _, c := range []byte(text) {
-			seen |= byteUses[c]
-		}
-		seen |= examined
-		k.uses[i] = seen
-	}
-	return seen
-}
-
-// validName does what the function validName does for string i, whose characters are examined only once.
+// validName does what the function validName does for string i, which is checked only once for each kind of name.
 func (k *checker) validName(i uint16, name string, kind nameKind) bool {
-	seen := k.charactersOf(i, name) // hasKnownNames needs them in every version
+	as := asClass << kind
+	if k.facts[i]&as != 0 {
+		return true
+	}
+	plain := false
 	switch {
-	case k.major < majorJava5 || name == "":
-	case kind == nameOfField:
-		return seen&(hasForbidden|hasSlash) == 0
-	case kind == nameOfMethod && name[0] != '<':
-		return seen&(hasForbidden|hasSlash|hasAngle) == 0
+	case k.major < majorJava5:
+	case kind == nameOfClass:
+		plain = isPlainClassName(name)
+	default:
+		plain = isPlainName(name)
 	}
-	return validName(name, kind, k.major)
-}
-
-// validOnce reports whether string i is valid for a use. It calls check only if that is not known yet.
-func (k *checker) validOnce(i uint16, as utf8Use, check func() bool) bool {
-	if k.uses[i]&as == 0 {
-		if !check() {
-			return false
-		}
-		k.uses[i] |= as
+	if !plain && !validName(name, kind, k.major) {
+		return false
 	}
+	k.facts[i] |= as
 	return true
 }
 
-// checkNameAndType checks the name and the descriptor of a NameAndType (JVMS 4.4.6).
-func (k *checker) checkNameAndType(i uint16) {
-	name, descriptor, _ := k.pool.NameAndType(i)
-	nameIndex, descriptorIndex := u2(k.pool.Raw(i)), u2(k.pool.Raw(i)[2:])
+// checkNameAndType checks the name and the descriptor of a NameAndType (JVMS 4.4.6), and adds them to constants.
+func (k *checker) checkNameAndType(e namedEntry) {
+	name, descriptor := k.text(e.first), k.text(e.second)
+	pair := &k.constants[e.index]
+	pair.name, pair.descriptor = name, descriptor
+	if !isMethod(descriptor) {
+		k.facts[e.index] = fitsField
+		k.checkFieldPair(e, name, descriptor)
+		return
+	}
+	k.facts[e.index] = fitsInterface
+	as, of := asMethodType, ""
+	switch {
+	case name == "":
+		k.poolFinding(e.index, ruleNames, "a name and a descriptor", "an empty one")
+		return
+	case name[0] != '<' || name == "<init>" && strings.HasSuffix(descriptor, ")V"):
+		k.facts[e.index] |= fitsMethod
+	}
+	if name[0] == '<' && k.major <= majorSealed { // HotSpot 25 checks this only where the constant is used
+		as, of = asSpecialType, name
+	}
+	ok := k.facts[e.first]&asMethod != 0 || k.validName(e.first, name, nameOfMethod)
+	if ok && k.facts[e.second]&as == 0 {
+		if _, ok = k.argumentWords(e.second, of, descriptor); ok {
+			k.facts[e.second] |= as
+		}
+	}
+	if !ok {
+		k.poolFinding(e.index, ruleDescriptors, "a method name and a descriptor", quoted(name+descriptor))
+	}
+}
+
+// checkFieldPair checks the name and the descriptor of a NameAndType whose descriptor is not that of a method.
+func (k *checker) checkFieldPair(e namedEntry, name, descriptor string) {
 	switch {
 	case descriptor == "" || name == "":
-		k.poolFinding(i, ruleNames, "a name and a descriptor", "an empty one")
-	case isMethod(descriptor):
-		as, of := asMethodType, ""
-		if name[0] == '<' && k.major <= majorSealed { // HotSpot 25 checks this only where the constant is used
-			as, of = asSpecialType, name
-		}
-		if !k.validOnce(nameIndex, asMethod, func() bool { return k.validName(nameIndex, name, nameOfMethod) }) ||
-			!k.validOnce(descriptorIndex, as, func() bool {
-				_,
-					ok := k.argumentWords(descriptorIndex, of, descriptor)
-				return ok
-			}) {
-			k.poolFinding(i, ruleDescriptors, "a method name and a descriptor", quoted(name+descriptor))
-		}
-	case !k.validOnce(nameIndex, asField, func() bool { return k.validName(nameIndex, name, nameOfField) }) ||
-		!k.validOnce(descriptorIndex, asFieldType, func() bool { return k.validField(descriptorIndex, descriptor) }):
-		k.poolFinding(i, ruleDescriptors, "a field name and a descriptor", quoted(name+" "+descriptor))
+		k.poolFinding(e.index, ruleNames, "a name and a descriptor", "an empty one")
+	case !k.validName(e.first, name, nameOfField) ||
+		k.facts[e.second]&asFieldType == 0 && !k.validField(e.second, descriptor):
+		k.poolFinding(e.index, ruleDescriptors, "a field name and a descriptor", quoted(name+" "+descriptor))
+	default:
+		k.facts[e.second] |= asFieldType
 	}
 }
 

@@ -65,7 +65,12 @@ func members(of []classfile.Member) []memberInfo {
 	if len(of) == 0 {
 		return nil
 	}
+	size := 0
+	for i := range of {
+		size += len(of[i].Name) + len(of[i].Descriptor)
+	}
 	var b strings.Builder
+	b.Grow(size)
 	for i := range of {
 		b.WriteString(of[i].Name)
 		b.WriteString(of[i].Descriptor)

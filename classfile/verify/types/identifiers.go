@@ -36,10 +36,10 @@ func validName(name string, kind nameKind, major int) bool {
 
 // validUnqualified is validName for version 49 and newer, except for <init>, <clinit> and arrays.
 func validUnqualified(name string, kind nameKind) bool {
+	if kind == nameOfClass && isPlainClassName(name) || kind != nameOfClass && isPlainName(name) {
+		return true
+	}
 	for i := 0; i < len(name); i++ {
-		if byteUses[name[i]]&(hasForbidden|hasSlash|hasAngle) == 0 {
-			continue
-		}
 		switch name[i] {
 		case '.', ';', '[':
 			return false

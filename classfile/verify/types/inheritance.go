@@ -25,16 +25,15 @@ func (k *checker) checkSupers() {
 	if info := k.find(super); info != nil {
 		k.checkSuper(info)
 	}
-	seen := map[string]bool{}
-	for _, name := range k.class.Interfaces() {
+	twice := repeated(k.class.Interfaces())
+	for i, name := range k.class.Interfaces() {
 		switch {
 		case name[0] == '[':
 			k.finding(ruleClassFlags, "a superinterface", "an array")
 			continue
-		case seen[name]:
+		case twice != nil && twice[i]:
 			k.finding(ruleClassFlags, "each superinterface once", name+" twice")
 		}
-		seen[name] = true
 		if info := k.find(name); info != nil {
 			if !info.isInterface() {
 				k.finding(ruleSuper, "an interface", "class "+name)
@@ -42,7 +41,9 @@ func (k *checker) checkSupers() {
 			k.checkPermits(info)
 		}
 	}
-	k.checkCycle()
+	if k.checkCycle() {
+		k.listFinals()
+	}
 	k.checkOverrides()
 	if k.isInterface() && k.major < majorJava8 {
 		k.checkStaticMethods()
@@ -69,28 +70,63 @@ func (k *checker) checkPermits(super *ClassInfo) {
 	}
 }
 
-// checkCycle checks that the class is not its own superclass or superinterface.
-func (k *checker) checkCycle() {
-	k.walkSupers(k.self, func(name string, _ *ClassInfo) bool {
-		if name == k.class.Name() {
-			k.finding(ruleSuper, "a class that does not extend itself", name)
+// checkCycle checks that the class is not its own superclass or superinterface, and reports whether it is the former.
+// If it is not, the superclasses are marked as isSuper, and listed in finals.
+func (k *checker) checkCycle() (cyclic bool) {
+	known := k.walkSupers(k.self, func(t vtype, info *ClassInfo) bool {
+		if t == k.thisType {
+			k.finding(ruleSuper, "a class that does not extend itself", k.name(t))
+			cyclic = true
 			return true
 		}
+		k.list[t.index()].isSuper = true
+		k.addFinals(info)
 		return false
 	})
+	k.supersNoted, k.supersKnown = !cyclic, known
 	if slices.Contains(k.class.Interfaces(), k.class.Name()) {
 		k.finding(ruleSuper, "an interface that does not extend itself", k.class.Name())
 	}
+	return cyclic
+}
+
+// addFinals adds a superclass to finals, if it is known to have final methods.
+func (k *checker) addFinals(super *ClassInfo) {
+	if super != nil && super.finalMethods {
+		k.finals = append(k.finals, super)
+	}
+}
+
+// listFinals sets finals for a class that is its own superclass.
+func (k *checker) listFinals() {
+	k.finals = k.finals[:0]
+	k.walkSupers(k.self, func(_ vtype, info *ClassInfo) bool {
+		k.addFinals(info)
+		return false
+	})
+}
+
+// repeated returns which names are equal to one before them, nil if none is.
+func repeated(names []string) []bool {
+	if len(names) < 2 {
+		return nil
+	}
+	var found []bool
+	seen := make(map[string]bool, len(names))
+	for i, name := range names {
+		if seen[name] {
+			if found == nil {
+				found = make([]bool, len(names))
+			}
+			found[i] = true
+		}
+		seen[name] = true
+	}
+	return found
 }
 
 // checkOverrides checks that the class overrides no final method (JVMS 4.10, 5.4.5).
 func (k *checker) checkOverrides() {
-	k.walkSupers(k.self, func(_ string, info *ClassInfo) bool {
-		if info != nil && info.finalMethods {
-			k.finals = append(k.finals, info)
-		}
-		return info == nil
-	})
 	if len(k.finals) == 0 {
 		return
 	}
@@ -145,7 +181,7 @@ func (k *checker) checkLoads(other *ClassInfo) {
 		fails("a class, as "+other.Name+" extends it", "an interface")
 	case implements && !k.isInterface():
 		fails("an interface, as "+other.Name+" implements it", "a class")
-	case extends || other.Super != objectName: // most classes extend Object, and need no look at their methods
+	case k.hasFinal && (extends || other.Super != objectName): // most need no look at their methods
 		methods := k.class.Methods()
 		for i := range methods {
 			if m := &methods[i]; k.isOverridden(m, other) {
@@ -170,10 +206,15 @@ func (k *checker) extendedBy(other *ClassInfo) bool {
 	return false
 }
 
+// canBeOverridden reports whether a method is final, and one that could be overridden if it was not.
+func canBeOverridden(m *classfile.Member) bool {
+	return m.AccessFlags&(classfile.AccFinal|classfile.AccStatic|classfile.AccPrivate) == classfile.AccFinal &&
+		m.Name != "<init>"
+}
+
 // isOverridden reports whether m is a final method of the checked class that its subclass other overrides.
 func (k *checker) isOverridden(m *classfile.Member, other *ClassInfo) bool {
-	if m.AccessFlags&(classfile.AccFinal|classfile.AccStatic|classfile.AccPrivate) != classfile.AccFinal ||
-		m.Name == "<init>" {
+	if !canBeOverridden(m) {
 		return false
 	}
 	over := findMember(other.methods, m.Name, m.Descriptor)

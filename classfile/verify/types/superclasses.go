@@ -1,7 +1,6 @@
 package types
 
 import (
-	"hash/maphash"
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -35,9 +34,12 @@ func (k *checker) find(name string) *ClassInfo {
 	if name == k.class.Name() {
 		return k.self
 	}
-	slot := &k.recent[maphash.String(k.seed, name)%recentClasses]
-	if *slot != nil && (*slot).Name == name {
-		return *slot
+	slot := &k.recent[edgesOf(name)%recentClasses]
+	if slot.name == name {
+		if slot.info == nil {
+			k.unknown[name] = true
+		}
+		return slot.info
 	}
 	var info *ClassInfo
 	if k.hierarchy != nil {
@@ -46,24 +48,32 @@ func (k *checker) find(name string) *ClassInfo {
 	switch {
 	case info == nil:
 		k.unknown[name] = true
+		*slot = recentClass{name: strings.Clone(name)} // the name may be part of a class file in memory
 	case info.Name == name:
-		*slot = info
+		*slot = recentClass{info.Name, info}
 	}
 	return info
 }
 
-// recentClasses is the number of answers of the hierarchy that are kept from one checked class to the next.
-const recentClasses = 1 << 8
+// recentClass is an answer of the hierarchy that is kept from one checked class to the next.
+type recentClass struct {
+	name string
+	info *ClassInfo // nil if the hierarchy does not have the class
+}
+
+// recentClasses is the number of answers that are kept.
+const recentClasses = 1 << 11
 
 // walkSupers calls visit for the superclasses of a class, nearest first, until visit returns true. known is false if a
 // superclass is not known, or if there are more than maxSuperclasses.
-func (k *checker) walkSupers(of *ClassInfo, visit func(name string, info *ClassInfo) bool) (known bool) {
+func (k *checker) walkSupers(of *ClassInfo, visit func(t vtype, info *ClassInfo) bool) (known bool) {
 	for range maxSuperclasses {
 		if of.Super == "" {
 			return true
 		}
-		info := k.lookup(k.of(of.Super))
-		if visit(of.Super, info) {
+		super := k.of(of.Super)
+		info := k.lookup(super)
+		if visit(super, info) {
 			return true
 		}
 		if info == nil {
@@ -81,8 +91,8 @@ func (k *checker) isSubclass(from *ClassInfo, to string) bool {
 		return true
 	}
 	found := false
-	known := k.walkSupers(from, func(name string, _ *ClassInfo) bool {
-		found = name == to
+	known := k.walkSupers(from, func(t vtype, _ *ClassInfo) bool {
+		found = k.name(t) == to
 		return found
 	})
 	return found || !known
@@ -93,8 +103,8 @@ func (k *checker) isSubclass(from *ClassInfo, to string) bool {
 func (k *checker) inSupers(name string) (found, complete bool) {
 	if !k.supersNoted {
 		k.supersNoted = true
-		k.supersKnown = k.walkSupers(k.self, func(name string, _ *ClassInfo) bool {
-			k.list[k.of(name).index()].isSuper = true
+		k.supersKnown = k.walkSupers(k.self, func(t vtype, _ *ClassInfo) bool {
+			k.list[t.index()].isSuper = true
 			return false
 		})
 	}

@@ -138,22 +138,20 @@ func (n *names) grow() {
 	}
 }
 
-// known returns the type of a class or array that has a number, otherwise tTop.
-func (n *names) known(name string) vtype {
-	hash := uint32(maphash.String(n.seed, name))
-	if s := n.slot(name, hash); s.round == n.round {
-		return s.t
-	}
-	return tTop
-}
-
 // of returns the type of a class, or of an array whose descriptor is given. The name must be well-formed.
 func (n *names) of(name string) vtype {
-	hash := uint32(maphash.String(n.seed, name))
+	hash := n.hash(name)
 	s := n.slot(name, hash)
 	if s.round == n.round {
 		return s.t
 	}
+	return n.add(name, hash, s)
+}
+
+func (n *names) hash(name string) uint32 { return uint32(maphash.String(n.seed, name)) }
+
+// add returns the type of a name that has no number yet, with the slot that it is to be put into.
+func (n *names) add(name string, hash uint32, s *nameSlot) vtype {
 	t := vtype(len(n.list))<<kindBits | kindObject
 	*s = nameSlot{n.round, hash, t}
 	n.list = append(n.list, className{name: name})
