@@ -42,6 +42,16 @@ type method struct {
 	stateUnknown      bool // type checking only: the type state is not known
 	framesUnknownFrom int  // from here on it is not known where frames are
 
+	// The quick path, see quickframes.go.
+	isQuick     bool // the method is checked on the quick path
+	quickFrames []quickFrame
+	mustStarts  []uint16 // positions where an instruction must begin
+	isCovered   bool     // handlers cover the current instruction
+	matched     bool     // the state was compared with the frames of these handlers since it changed
+	stored      bool     // an instruction that is not a simple store has changed a local
+	pauses      int      // how often run has paused
+	gaveUp      bool     // there may be a finding
+
 	handlers  []handler
 	coverage  coverage     // of handlers
 	throws    map[int]bool // the answers of alwaysThrows, by the position of a handler
@@ -64,6 +74,9 @@ func (m *method) reset(k *checker, member *classfile.Member, body classfile.Code
 		words:     m.words[:0],
 
 		frameWords: m.frameWords[:0],
+
+		quickFrames: m.quickFrames[:0],
+		mustStarts:  m.mustStarts[:0],
 
 		handlers: m.handlers[:0],
 		coverage: m.coverage.empty(),
@@ -135,7 +148,7 @@ func (m *method) failed() bool { return m.problem != nil }
 // report makes a finding of the problem, if there is one, and clears it so that the check continues, unless the method
 // has enough findings.
 func (m *method) report() {
-	if m.problem == nil || m.stopped {
+	if m.problem == nil || m.stopped || m.isQuick {
 		return
 	}
 	again := func(f verify.Finding) bool {

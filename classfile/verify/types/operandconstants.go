@@ -15,7 +15,7 @@ type constant struct {
 	tag              classfile.Tag
 	class            vtype // for a Class, the type; for a Fieldref or method reference, the owner
 	name, descriptor string
-	value            vtype // the type of a Fieldref or Dynamic, or of a field descriptor
+	value            vtype // the type of a Fieldref or Dynamic, or of a field descriptor; for a Class, of arrays of it
 	method           methodType
 
 	allowed   [2]uint32  // a bit for each instruction that may use it: by type checking, by inference

@@ -12,6 +12,7 @@ type handler struct {
 	start, end, pc int
 	caught         [1]vtype    // the stack: the type that it catches, Throwable if any
 	frame          *stackFrame // at pc; nil if it was not needed yet
+	quickFrame     *quickFrame // likewise
 }
 
 func (h *handler) covers(pc int) bool { return pc >= h.start && pc < h.end }
@@ -115,18 +116,6 @@ func (m *method) checkTypes() {
 		}
 		pc += size
 		m.initialised = false
-		if !m.stateUnknown && !m.failed() && !m.slow {
-			covered := !m.noHandlerCovers()
-			if !covered || traits[op]&storing == 0 && op != code.Invokespecial {
-				done, leads := m.stepQuicklyByFrames(op)
-				if done && covered && !m.stateUnknown {
-					m.matchHandlers(false)
-				}
-				if flows = leads; done {
-					continue
-				}
-			}
-		}
 		in, _ := code.At(m.code.Bytecode, m.pc)
 		flows = m.stepAndMatch(in)
 	}
