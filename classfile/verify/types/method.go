@@ -45,10 +45,11 @@ type method struct {
 	// The quick path, see quickframes.go.
 	isQuick     bool // the method is checked on the quick path
 	quickFrames []quickFrame
+	room        []vtype  // memory for the stack
 	mustStarts  []uint16 // positions where an instruction must begin
 	isCovered   bool     // handlers cover the current instruction
 	matched     bool     // the state was compared with the frames of these handlers since it changed
-	stored      bool     // an instruction that is not a simple store has changed a local
+	stored      bool     // run has changed a local
 	pauses      int      // how often run has paused
 	gaveUp      bool     // there may be a finding
 
@@ -76,6 +77,7 @@ func (m *method) reset(k *checker, member *classfile.Member, body classfile.Code
 		frameWords: m.frameWords[:0],
 
 		quickFrames: m.quickFrames[:0],
+		room:        m.room[:0],
 		mustStarts:  m.mustStarts[:0],
 
 		handlers: m.handlers[:0],

@@ -64,16 +64,12 @@ func (m *method) checkConstraints(in code.Instruction, t trait) {
 		return
 	}
 	// A constant that one instruction may use, every other of the same kind may use.
-	way, bit := 0, uint32(1)<<(in.Op-firstWithConstant)
-	if m.inferring {
-		way = 1
-	}
-	c := m.constant(in.Constant())
-	if c.allowed[way]&bit != 0 {
+	c, bit := m.constant(in.Constant()), m.allowedBit(in.Op)
+	if c.allowed&bit != 0 {
 		return
 	}
 	if m.checkOperandsOf(in); !m.failed() {
-		c.allowed[way] |= bit
+		c.allowed |= bit
 	}
 }
 

@@ -10,27 +10,19 @@ import (
 // operand returns the constant of the instruction at a position, nil if it must not use that. For invokeinterface and
 // invokedynamic it does not look at the bytes that follow the index.
 func (m *method) operand(pc int) *constant {
-	in := m.code.Bytecode[pc:]
-	op, i := code.Op(in[0]), int(u2(in[1:]))
-	if i < len(m.constants) {
-		if c := &m.constants[i]; c.allowed[m.way()]>>(op-firstWithConstant)&1 != 0 {
+	in := m.code.Bytecode[pc : pc+sizeWithConstant]
+	if i := int(u2(in[1:])); i < len(m.constants) {
+		if c := &m.constants[i]; c.allowed&m.allowedBit(code.Op(in[0])) != 0 {
 			return c
 		}
 	}
-	return m.admit(op, pc)
-}
-
-// way is the index in constant.allowed.
-func (m *method) way() int {
-	if m.inferring {
-		return 1
-	}
-	return 0
+	return m.admit(pc)
 }
 
 // admit is operand for a constant that no such instruction has used before.
-func (m *method) admit(op code.Op, pc int) *constant {
-	c := m.constant(u2(m.code.Bytecode[pc+1:]))
+func (m *method) admit(pc int) *constant {
+	in := m.code.Bytecode[pc:]
+	op, c := code.Op(in[0]), m.constant(u2(in[1:]))
 	if !m.admits(op, c) {
 		m.pc = pc
 		in, err := code.At(m.code.Bytecode, pc)
@@ -41,7 +33,7 @@ func (m *method) admit(op code.Op, pc int) *constant {
 			return nil
 		}
 	}
-	c.allowed[m.way()] |= 1 << (op - firstWithConstant)
+	c.allowed |= m.allowedBit(op)
 	return c
 }
 
@@ -68,43 +60,79 @@ func (m *method) admits(op code.Op, c *constant) bool {
 	return false
 }
 
-// areOn reports whether words of the stack can be assigned to the words of values of these types.
-func (m *method) areOn(words, want []vtype) bool {
-	if len(words) != len(want) {
+// accessField applies an access to a field.
+func (m *method) accessField(pc int) bool {
+	c := m.operand(pc)
+	if c == nil {
 		return false
 	}
-	for i, got := range words {
-		if t := want[i]; got != t && !(t == m.object && references.has(got)) && !m.fits(got, t) {
+	op, base := code.Op(m.code.Bytecode[pc]), len(m.stack)
+	isPut := op == code.Putstatic || op == code.Putfield
+	second, two := c.value.secondWord()
+	if isPut {
+		if two {
+			if base--; base < 0 || m.stack[base] != second {
+				return false
+			}
+		}
+		if base--; base < 0 || m.stack[base] != c.value && !m.fits(m.stack[base], c.value) {
 			return false
 		}
+	}
+	if op >= code.Getfield {
+		if base--; base < 0 || !m.isObjectOf(m.stack[base], c) {
+			return false
+		}
+	}
+	if isPut {
+		m.stack = m.stack[:base]
+		return true
+	}
+	return m.pushOnto(base, c.value)
+}
+
+// pushOnto pushes a value onto the lowest words of the stack, if there is room; tTop stands for no value.
+func (m *method) pushOnto(base int, t vtype) bool {
+	second, two := t.secondWord()
+	switch {
+	case t == tTop:
+		m.stack = m.stack[:base]
+		return true
+	case base >= cap(m.stack) || two && base+1 >= cap(m.stack):
+		return false
+	}
+	if m.stack = append(m.stack[:base], t); two {
+		m.stack = append(m.stack, second)
 	}
 	return true
 }
 
-// accessField applies an access to a field. base is where its operands begin on the stack.
-func (m *method) accessField(pc int, stack []vtype, top int) int {
-	c := m.operand(pc)
-	if c == nil {
-		return refused
+// loadConstant applies ldc, ldc_w or ldc2_w, unless the constant is a Dynamic. Before inference, checkLoadable has
+// checked the kind.
+func (m *method) loadConstant(pc int) bool {
+	in, want := m.code.Bytecode[pc:], oldKinds|classKind|newKinds
+	op, i := code.Op(in[0]), uint16(in[1])
+	if op != code.Ldc {
+		i = u2(in[1:])
 	}
-	op, base := code.Op(m.code.Bytecode[pc]), top
-	isPut := op == code.Putstatic || op == code.Putfield
-	if isPut {
-		var value [2]vtype
-		words := appendWords(value[:0], c.value)
-		if base -= len(words); base < 0 || !m.areOn(stack[base:top], words) {
-			return refused
+	if int(i) < len(m.constants) && op == code.Ldc {
+		if t := m.constants[i].loaded; t != tTop && len(m.stack) < cap(m.stack) {
+			m.stack = append(m.stack, t)
+			return true
 		}
 	}
-	if op >= code.Getfield {
-		if base--; base < 0 || !m.isObjectOf(stack[base], c) {
-			return refused
-		}
+	if op == code.Ldc2W {
+		want = wideKinds
 	}
-	if isPut {
-		return base
+	c := m.constant(i)
+	if !want.has(c.tag) || c.tag == classfile.TagDynamic {
+		return false
 	}
-	return pushValue(c.value, stack, base)
+	t := m.loadedConstant(c)
+	if op != code.Ldc2W {
+		c.loaded = t
+	}
+	return m.pushOnto(len(m.stack), t)
 }
 
 // isObjectOf reports whether a member that c names can be accessed through an object.
@@ -114,66 +142,74 @@ func (m *method) isObjectOf(object vtype, c *constant) bool {
 }
 
 // call applies the call of a method.
-func (m *method) call(pc int, stack []vtype, top int) int {
+func (m *method) call(pc int) bool {
 	c := m.operand(pc)
 	if c == nil {
-		return refused
+		return false
 	}
-	in, base := m.code.Bytecode[pc:], top-len(c.method.words)
-	if base < 0 || !m.areOn(stack[base:top], c.method.words) {
-		return refused
+	words := c.method.words
+	base := len(m.stack) - len(words)
+	if base < 0 {
+		return false
 	}
+	for i, got := range m.stack[base:] {
+		if t := words[i]; got != t && !(t == m.object && references.has(got)) && !m.fits(got, t) {
+			return false
+		}
+	}
+	in := m.code.Bytecode[pc:]
 	op := code.Op(in[0])
 	if op != code.Invokestatic && op != code.Invokedynamic {
 		if base--; base < 0 {
-			return refused
+			return false
 		}
 	}
 	switch op {
 	case code.Invokevirtual:
-		if !m.isObjectOf(stack[base], c) {
-			return refused
+		if !m.isObjectOf(m.stack[base], c) {
+			return false
 		}
 	case code.Invokeinterface:
-		if int(in[3]) != len(c.method.words)+1 || in[4] != 0 || !references.has(stack[base]) ||
-			stack[base] != c.class && !m.fits(stack[base], c.class) {
-			return refused
+		if got := m.stack[base]; int(in[3]) != len(words)+1 || in[4] != 0 || !references.has(got) ||
+			got != c.class && !m.fits(got, c.class) {
+			return false
 		}
 	case code.Invokedynamic:
 		if u2(in[3:]) != 0 {
-			return refused
+			return false
 		}
 	case code.Invokespecial:
 		if c.name == "<init>" {
-			return m.initialise(c, stack, base)
+			return m.initialise(c, base)
 		}
-		if stack[base] != m.thisType || m.inferring && !m.inferAssignable(m.thisType, c.class) {
-			return refused
+		if m.stack[base] != m.thisType || m.inferring && !m.inferAssignable(m.thisType, c.class) {
+			return false
 		}
 	}
-	return pushValue(c.method.result, stack, base)
+	return m.pushOnto(base, c.method.result)
 }
 
 // initialise applies the call of a constructor. The object is the word at index base of the stack, with all arguments
 // above it: this, or one that a new made. For type checking, the state is compared with the handlers that cover the
 // call before and after it.
-func (m *method) initialise(c *constant, stack []vtype, base int) int {
-	object, now := stack[base], c.class
+func (m *method) initialise(c *constant, base int) bool {
+	object, now := m.stack[base], c.class
 	switch {
 	case c.method.result != tTop:
-		return refused
+		return false
 	case object == tUninitializedThis:
 		if m.inferring || m.isCovered || c.class != m.thisType && m.name(c.class) != m.class.SuperName() {
-			return refused
+			return false
 		}
 		now = m.thisType
 		m.thisUninitialized = false
 	case object.kind() != kindUninitialized || !m.isMade(object, c.class) || m.isProtected(c):
-		return refused
+		return false
 	}
-	for i, t := range stack[:base] {
+	m.stack = m.stack[:base]
+	for i, t := range m.stack {
 		if t == object {
-			stack[i] = now
+			m.stack[i] = now
 		}
 	}
 	for i, t := range m.locals[:m.used] {
@@ -184,7 +220,7 @@ func (m *method) initialise(c *constant, stack []vtype, base int) int {
 	if m.stored && m.isCovered && !m.inferring && !m.fitsCovering() {
 		m.gaveUp = true
 	}
-	return base
+	return true
 }
 
 // isMade reports whether the new that made the object names that class.
@@ -198,37 +234,50 @@ func (m *method) isMade(object, class vtype) bool {
 }
 
 // makeNew applies a new. Inference demands that an older object of the same new is gone.
-func (m *method) makeNew(pc int, stack []vtype, top int) int {
+func (m *method) makeNew(pc int) bool {
 	if m.operand(pc) == nil {
-		return refused
+		return false
 	}
 	made := uninitialized(pc)
-	if m.inferring && (slices.Contains(stack[:top], made) || slices.Contains(m.locals[:m.used], made)) {
-		return refused
+	if m.inferring && (slices.Contains(m.stack, made) || slices.Contains(m.locals[:m.used], made)) {
+		return false
 	}
-	return pushValue(made, stack, top)
+	return m.pushOnto(len(m.stack), made)
 }
 
 // makeArray applies newarray or anewarray.
-func (m *method) makeArray(kind quickKind, pc int, stack []vtype, top int) int {
-	if top == 0 || stack[top-1] != tInt {
-		return refused
+func (m *method) makeArray(kind quickKind, pc int) bool {
+	top := len(m.stack) - 1
+	if top < 0 || m.stack[top] != tInt {
+		return false
 	}
 	if kind == quickNewarray {
 		component := m.code.Bytecode[pc+1]
 		if component < 4 || component > 11 {
-			return refused
+			return false
 		}
-		stack[top-1] = m.loadedType(loadedArrays + int(component) - 4)
-		return top
+		m.stack[top] = m.loadedType(loadedArrays + int(component) - 4)
+		return true
 	}
 	c := m.operand(pc)
 	if c == nil {
-		return refused
+		return false
 	}
 	if c.value == tTop {
 		c.value = m.arrayWith(c.class)
 	}
-	stack[top-1] = c.value
-	return top
+	m.stack[top] = c.value
+	return true
+}
+
+// cast applies checkcast or instanceof.
+func (m *method) cast(kind quickKind, pc int) bool {
+	c, top := m.operand(pc), len(m.stack)-1
+	if c == nil || top < 0 || !references.has(m.stack[top]) {
+		return false
+	}
+	if m.stack[top] = tInt; kind == quickCheckcast {
+		m.stack[top] = c.class
+	}
+	return true
 }

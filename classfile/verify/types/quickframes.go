@@ -211,27 +211,31 @@ func (m *method) fitsCovering() bool {
 // the instruction leads there, and whether it is correct.
 func (m *method) leave(pc, limit int) (next int, flows, ok bool) {
 	bytecode := m.code.Bytecode
-	row, op, stack := &quickRows[bytecode[pc]], code.Op(bytecode[pc]), m.stack
-	next = pc + int(row.size)
-	if next > limit {
+	row, op := &quickRows[bytecode[pc]], code.Op(bytecode[pc])
+	if next = pc + int(row.size); next > limit {
 		return next, false, false
 	}
 	m.starts[pc] = instructionStart
-	top := refused
 	switch row.kind {
-	case quickBranch:
-		top = row.popAndPush(stack, len(stack))
-	case quickCompare:
-		top = popReferences(op, stack)
 	case quickReturn, quickAreturn, quickReturnVoid, quickAthrow:
 		isOpen := row.kind == quickReturnVoid && m.thisUninitialized && m.member.Name == "<init>"
 		return next, false, !isOpen && m.ends(row)
 	}
-	if top < 0 {
+	if !m.branch(row) {
 		return m.stepAlone(pc, limit)
 	}
-	m.stack = stack[:top]
 	return next, op != code.Goto, m.fitsTarget(pc + int(int16(u2(bytecode[pc+1:]))))
+}
+
+// branch applies the instruction if it is a branch, but does not follow it.
+func (m *method) branch(row *quickRow) bool {
+	switch row.kind {
+	case quickBranch:
+		return m.popAndPush(row)
+	case quickCompare:
+		return m.popReferences(int(row.pops))
+	}
+	return false
 }
 
 // ends reports whether the types on the stack allow a return or athrow.
@@ -241,30 +245,11 @@ func (m *method) ends(row *quickRow) bool {
 	case quickReturnVoid:
 		return m.result == tTop
 	case quickReturn:
-		return m.result == vtype(row.t) && row.endsStack(m.stack)
+		return m.result == vtype(row.t) && m.popPushed(row)
 	case quickAreturn:
 		return m.result != tTop && top >= 0 && references.has(m.stack[top]) && m.fits(m.stack[top], m.result)
 	}
 	return top >= 0 && references.has(m.stack[top]) && m.fits(m.stack[top], m.throwable)
-}
-
-// endsStack reports whether the words that the row pushes are on top of a stack.
-func (row *quickRow) endsStack(stack []vtype) bool {
-	base := len(stack) - int(row.pushes)
-	return base >= 0 && row.isOn(stack[base:])
-}
-
-// popReferences applies a branch that compares references, and returns the new height of the stack.
-func popReferences(op code.Op, stack []vtype) int {
-	n := 2
-	if op >= code.Ifnull {
-		n = 1
-	}
-	base := len(stack) - n
-	if base < 0 || !references.has(stack[base]) || !references.has(stack[len(stack)-1]) {
-		return refused
-	}
-	return base
 }
 
 // stepAlone applies an instruction on the full path.

@@ -130,28 +130,22 @@ func (f *inference) runQuickly(s *joinState) {
 // leave applies the instruction at a position, at which run of the method stopped. It returns the position of the next
 // one, and whether the instruction leads there.
 func (f *inference) leave(pc int) (next int, flows bool) {
-	m, stack := f.method, f.stack
+	m := f.method
 	op := code.Op(m.code.Bytecode[pc])
-	row, top := &quickRows[op], refused
+	row := &quickRows[op]
 	m.pc = pc
 	m.spend(2)
 	if len(f.now.subroutines) == 0 {
 		switch row.kind {
-		case quickBranch:
-			top = row.popAndPush(stack, len(stack))
-		case quickCompare:
-			top = popReferences(op, stack)
 		case quickReturn, quickAreturn, quickReturnVoid, quickAthrow:
-			isReturn := row.kind != quickAthrow
-			if !(isReturn && f.now.mayNotReturn) && !(f.now.needsConstruct && !f.now.constructed) && m.ends(row) {
+			if !f.now.mayNotReturn && (f.now.constructed || !f.now.needsConstruct) && m.ends(row) {
 				return pc, false
 			}
 		}
-	}
-	if top >= 0 {
-		m.stack = stack[:top]
-		f.mergeInto(pc+int(int16(u2(m.code.Bytecode[pc+1:]))), m.locals[:m.used], m.stack, &f.now)
-		return pc + int(row.size), op != code.Goto
+		if m.branch(row) {
+			f.mergeInto(pc+int(int16(u2(m.code.Bytecode[pc+1:]))), m.locals[:m.used], m.stack, &f.now)
+			return pc + int(row.size), op != code.Goto
+		}
 	}
 	_, size, _ := code.Next(m.code.Bytecode, pc) // findStarts has decoded it
 	return pc + size, f.stepFully()

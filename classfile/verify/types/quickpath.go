@@ -1,11 +1,6 @@
 package types
 
-import (
-	"slices"
-
-	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/code"
-)
+import "slices"
 
 // The quick path
 //
@@ -35,7 +30,8 @@ func (m *method) passes(k *checker, body *methodCode) bool {
 	m.initial = m.appendInitial(m.initial[:0])
 	m.locals = resize(m.locals, int(m.code.MaxLocals))
 	m.used = copy(m.locals, m.initial)
-	m.stack = slices.Grow(m.stack[:0], int(m.code.MaxStack))
+	m.room = slices.Grow(m.room[:0], int(m.code.MaxStack))
+	m.stack = m.room[:0:m.code.MaxStack] // so that there is room on the stack up to its capacity
 	switch {
 	case k.major >= majorValues: // fields with ACC_STRICT_INIT
 		return false
@@ -45,217 +41,217 @@ func (m *method) passes(k *checker, body *methodCode) bool {
 	return m.passesByInference()
 }
 
-// refused is what the functions below return in place of the new height of the stack if they did not apply the
-// instruction. The type state is as it was then.
-const refused = -1
-
-// run applies instructions from position pc on, which must end before limit. It returns the position of the first one
+// run applies instructions from position pc on, which must end before limit, and returns the position of the first one
 // that it did not apply. stopped is set if it cannot apply that: it leads elsewhere, needs the full path, or has a
-// fault. Otherwise limit is reached, or pauses is set and a local has changed.
+// fault; the type state is the one before it then. Otherwise limit is reached, or pauses is set and a local has changed.
+//
+// The state is in the method's fields, and not in variables: the calls would have to save each of them.
 func (m *method) run(pc, limit int, pauses bool) (next int, stopped bool) {
-	bytecode, starts := m.code.Bytecode, m.starts
-	locals, stack, top := m.locals, m.stack[:m.code.MaxStack], len(m.stack)
-	paused := false
+	bytecode := m.code.Bytecode
 	m.stored = false
-loop:
-	for pc < limit && !paused {
+	for pc < limit {
 		row := &quickRows[bytecode[pc]]
 		end := pc + int(row.size)
 		if end > limit {
-			break
+			return pc, true
 		}
-		switch row.kind {
+		ok := false
+		switch top := len(m.stack); row.kind {
 		case quickPush:
-			if top >= len(stack) {
-				break loop
+			if top < cap(m.stack) {
+				m.stack, ok = append(m.stack, vtype(row.t)), true
 			}
-			stack[top] = vtype(row.t)
-			top++
 		case quickLoad:
 			index := int(row.local)
 			if index < 0 {
 				index = int(bytecode[pc+1])
 			}
-			if index >= len(locals) || top >= len(stack) || !row.kinds.has(locals[index]) {
-				break loop
-			}
-			stack[top] = locals[index]
-			top++
-		case quickStore:
-			index := int(row.local)
-			if index < 0 {
-				index = int(bytecode[pc+1])
-			}
-			// It must not overwrite one word of a long or double.
-			if index >= len(locals) || top == 0 || !row.kinds.has(stack[top-1]) || halves.has(locals[index]) {
-				break loop
-			}
-			if top--; locals[index] != stack[top] {
-				locals[index] = stack[top]
-				m.used = max(m.used, index+1)
-				paused = pauses
+			if index < len(m.locals) && top < cap(m.stack) && row.kinds.has(m.locals[index]) {
+				m.stack, ok = append(m.stack, m.locals[index]), true
 			}
 		case quickDup:
-			if top == 0 || top >= len(stack) || !wholes.has(stack[top-1]) {
-				break loop
+			if top > 0 && top < cap(m.stack) && wholes.has(m.stack[top-1]) {
+				m.stack, ok = append(m.stack, m.stack[top-1]), true
 			}
-			stack[top] = stack[top-1]
-			top++
 		case quickPop:
-			if top == 0 || !wholes.has(stack[top-1]) {
-				break loop
+			if top > 0 && wholes.has(m.stack[top-1]) {
+				m.stack, ok = m.stack[:top-1], true
 			}
-			top--
+		case quickLdc:
+			ok = m.loadConstant(pc)
+		case quickFixed:
+			ok = m.popAndPush(row)
 		case quickCall:
-			after := m.call(pc, stack, top)
-			if after < 0 {
-				break loop
-			}
-			top = after
-			paused = pauses && m.stored
-		default:
-			after := m.runOther(row, pc, stack, top)
-			if after < 0 {
-				break loop
-			}
-			top = after
-			paused = pauses && m.stored
+			ok = m.call(pc)
+		case quickField:
+			ok = m.accessField(pc)
+		case quickStore:
+			ok = m.storeOne(row, pc)
+		case quickLoadTwo, quickStoreTwo, quickIinc:
+			ok = m.accessLocal(row, pc)
+		case quickArrayLoad, quickArrayStore, quickArrayLength:
+			ok = m.accessArray(row)
+		case quickPopTwo, quickDupX1, quickDupTwo, quickSwap:
+			ok = m.moveWords(row.kind)
+		case quickMonitor:
+			ok = m.popReferences(1)
+		case quickNew:
+			ok = m.makeNew(pc)
+		case quickNewarray, quickAnewarray:
+			ok = m.makeArray(row.kind, pc)
+		case quickCheckcast, quickInstanceof:
+			ok = m.cast(row.kind, pc)
 		}
-		starts[pc] = instructionStart
+		if !ok {
+			return pc, true
+		}
+		m.starts[pc] = instructionStart
 		pc = end
-	}
-	m.stack = stack[:top]
-	if paused {
-		m.pauses++
-	}
-	return pc, pc < limit && !paused
-}
-
-// runOther applies an instruction of a kind that is less frequent, and returns the new height of the stack.
-func (m *method) runOther(row *quickRow, pc int, stack []vtype, top int) int {
-	switch row.kind {
-	case quickFixed:
-		return row.popAndPush(stack, top)
-	case quickLdc:
-		return m.loadConstant(pc, stack, top)
-	case quickField:
-		return m.accessField(pc, stack, top)
-	case quickLoadTwo, quickStoreTwo, quickIinc:
-		return m.accessLocal(row, pc, stack, top)
-	case quickArrayLoad, quickArrayStore, quickArrayLength:
-		return m.accessArray(row, stack, top)
-	case quickPopTwo, quickDupX1, quickDupTwo, quickSwap:
-		return moveWords(row.kind, stack, top)
-	case quickMonitor:
-		if top == 0 || !references.has(stack[top-1]) {
-			return refused
+		if pauses && m.stored {
+			m.pauses++
+			return pc, false
 		}
-		return top - 1
-	case quickNew:
-		return m.makeNew(pc, stack, top)
-	case quickNewarray, quickAnewarray:
-		return m.makeArray(row.kind, pc, stack, top)
-	case quickCheckcast, quickInstanceof:
-		c := m.operand(pc)
-		if c == nil || top == 0 || !references.has(stack[top-1]) {
-			return refused
-		}
-		if stack[top-1] = tInt; row.kind == quickCheckcast {
-			stack[top-1] = c.class
-		}
-		return top
 	}
-	return refused
+	return pc, false
 }
 
 // popAndPush pops the words of the row, which must have exactly its types, and pushes the words that the row pushes.
-func (row *quickRow) popAndPush(stack []vtype, top int) int {
-	base := top - int(row.pops)
-	if base < 0 || base+int(row.pushes) > len(stack) {
-		return refused
+func (m *method) popAndPush(row *quickRow) bool {
+	base := len(m.stack) - int(row.pops)
+	if base < 0 || base+int(row.pushes) > cap(m.stack) {
+		return false
 	}
 	for i, t := range row.popped[:row.pops] {
-		if stack[base+i] != vtype(t) {
-			return refused
+		if m.stack[base+i] != vtype(t) {
+			return false
 		}
 	}
-	return base + row.push(stack[base:])
+	m.stack = row.appendPushed(m.stack[:base])
+	return true
 }
 
-// push writes the words that the row pushes, for which there must be room, and returns how many there are.
-func (row *quickRow) push(stack []vtype) int {
-	for i, t := range row.pushed[:row.pushes] {
-		stack[i] = vtype(t)
+// appendPushed appends the words that the row pushes.
+func (row *quickRow) appendPushed(stack []vtype) []vtype {
+	for _, t := range row.pushed[:row.pushes] {
+		stack = append(stack, vtype(t))
 	}
-	return int(row.pushes)
+	return stack
 }
 
-// accessLocal applies a load or store of two words, or an iinc. A store must not split another long or double.
-func (m *method) accessLocal(row *quickRow, pc int, stack []vtype, top int) int {
-	index := int(row.local)
-	if index < 0 {
-		index = int(m.code.Bytecode[pc+1])
+// popPushed pops the words that the row pushes.
+func (m *method) popPushed(row *quickRow) bool {
+	base := len(m.stack) - int(row.pushes)
+	if base < 0 || !row.isOn(m.stack[base:]) {
+		return false
 	}
+	m.stack = m.stack[:base]
+	return true
+}
+
+// popReferences pops that many references.
+func (m *method) popReferences(n int) bool {
+	base := len(m.stack) - n
+	if base < 0 {
+		return false
+	}
+	for _, t := range m.stack[base:] {
+		if !references.has(t) {
+			return false
+		}
+	}
+	m.stack = m.stack[:base]
+	return true
+}
+
+// localOf returns the local that the instruction uses.
+func (m *method) localOf(row *quickRow, pc int) int {
+	if row.local >= 0 {
+		return int(row.local)
+	}
+	return int(m.code.Bytecode[pc+1])
+}
+
+// storeOne applies a store of one word, unless it overwrites one word of a long or double.
+func (m *method) storeOne(row *quickRow, pc int) bool {
+	index, top := m.localOf(row, pc), len(m.stack)-1
+	if index >= len(m.locals) || top < 0 {
+		return false
+	}
+	got, old := m.stack[top], m.locals[index]
+	if !row.kinds.has(got) || halves.has(old) {
+		return false
+	}
+	m.stack = m.stack[:top]
+	if got != old {
+		m.locals[index] = got
+		m.used, m.stored = max(m.used, index+1), true
+	}
+	return true
+}
+
+// accessLocal applies a load or store of two words, or an iinc. A store must not overwrite one word of another long or
+// double.
+func (m *method) accessLocal(row *quickRow, pc int) bool {
+	index := m.localOf(row, pc)
 	if row.kind == quickIinc {
-		if index >= len(m.locals) || m.locals[index] != tInt {
-			return refused
-		}
-		return top
+		return index < len(m.locals) && m.locals[index] == tInt
 	}
 	if index+1 >= len(m.locals) {
-		return refused
+		return false
 	}
 	pair, first, second := m.locals[index:index+2], vtype(row.pushed[0]), vtype(row.pushed[1])
+	same := pair[0] == first && pair[1] == second
 	if row.kind == quickLoadTwo {
-		if pair[0] != first || pair[1] != second || top+2 > len(stack) {
-			return refused
+		if !same || len(m.stack)+2 > cap(m.stack) {
+			return false
 		}
-		stack[top], stack[top+1] = first, second
-		return top + 2
+		m.stack = append(m.stack, first, second)
+		return true
 	}
-	if top < 2 || stack[top-2] != first || stack[top-1] != second ||
-		(halves.has(pair[0]) || halves.has(pair[1])) && (pair[0] != first || pair[1] != second) {
-		return refused
+	if !same && (halves.has(pair[0]) || halves.has(pair[1])) || !m.popPushed(row) {
+		return false
 	}
-	if pair[0] != first {
+	if !same {
 		pair[0], pair[1] = first, second
 		m.used, m.stored = max(m.used, index+2), true
 	}
-	return top - 2
+	return true
 }
 
 // accessArray applies an array load, an array store, or arraylength. Every reference fits into an array of references.
-func (m *method) accessArray(row *quickRow, stack []vtype, top int) int {
-	if row.kind == quickArrayLength {
+func (m *method) accessArray(row *quickRow) bool {
+	stack := m.stack
+	top := len(stack)
+	switch {
+	case row.kind == quickArrayLength:
 		if top == 0 || !m.isArray(stack[top-1]) {
-			return refused
+			return false
 		}
 		stack[top-1] = tInt
-		return top
-	}
-	if row.kind == quickArrayStore {
-		if row.pushes == 0 { // a reference
-			if top == 0 || !references.has(stack[top-1]) {
-				return refused
-			}
-			top--
-		} else if top -= int(row.pushes); top < 0 || !row.isOn(stack[top:]) {
-			return refused
+		return true
+	case row.kind == quickArrayStore && row.pushes > 0:
+		if top -= int(row.pushes); top < 0 || !row.isOn(stack[top:]) {
+			return false
+		}
+	case row.kind == quickArrayStore:
+		if top--; top < 0 || !references.has(stack[top]) {
+			return false
 		}
 	}
 	if top < 2 || stack[top-1] != tInt || !m.hasComponents(stack[top-2], row.kinds) {
-		return refused
+		return false
 	}
-	top -= 2
-	switch array := stack[top]; {
+	array := stack[top-2]
+	switch m.stack = stack[:top-2]; {
 	case row.kind == quickArrayStore:
-		return top
 	case row.pushes > 0:
-		return top + row.push(stack[top:])
-	case array != tNull:
-		stack[top] = m.list[array.index()].component
+		m.stack = row.appendPushed(m.stack)
+	case array == tNull:
+		m.stack = append(m.stack, array)
+	default:
+		m.stack = append(m.stack, m.list[array.index()].component)
 	}
-	return top + 1
+	return true
 }
 
 // isOn reports whether a stack begins with the words that the row pushes.
@@ -275,60 +271,24 @@ func (n *names) hasComponents(t vtype, kinds kindSet) bool {
 
 // moveWords applies an instruction that moves words of the stack, unless it moves a long or double together with other
 // values.
-func moveWords(kind quickKind, stack []vtype, top int) int {
+func (m *method) moveWords(kind quickKind) bool {
+	top, room := len(m.stack), cap(m.stack)-len(m.stack)
 	if top < 2 {
-		return refused
+		return false
 	}
-	a, b, room := stack[top-1], stack[top-2], len(stack)-top
+	a, b := m.stack[top-1], m.stack[top-2]
 	whole := wholes.has(a) && wholes.has(b)
 	switch {
 	case kind == quickPopTwo && (whole || secondWords.has(a)):
-		return top - 2
+		m.stack = m.stack[:top-2]
 	case kind == quickDupTwo && (whole || secondWords.has(a)) && room >= 2:
-		stack[top], stack[top+1] = b, a
-		return top + 2
+		m.stack = append(m.stack, b, a)
 	case kind == quickDupX1 && whole && room >= 1:
-		stack[top-2], stack[top-1], stack[top] = a, b, a
-		return top + 1
+		m.stack = append(m.stack[:top-2], a, b, a)
 	case kind == quickSwap && whole:
-		stack[top-2], stack[top-1] = a, b
-		return top
-	}
-	return refused
-}
-
-// pushValue writes a value to the stack at height top, if there is room; tTop stands for no value.
-func pushValue(t vtype, stack []vtype, top int) int {
-	second, two := t.secondWord()
-	switch {
-	case t == tTop:
-		return top
-	case top >= len(stack) || two && top+1 >= len(stack):
-		return refused
-	}
-	if stack[top] = t; two {
-		stack[top+1] = second
-		return top + 2
-	}
-	return top + 1
-}
-
-// loadConstant applies ldc, ldc_w or ldc2_w, unless the constant is a Dynamic. Before inference, checkLoadable has
-// checked the kind.
-func (m *method) loadConstant(pc int, stack []vtype, top int) int {
-	operand, want := m.code.Bytecode[pc:], oldKinds|classKind|newKinds
-	var index uint16
-	switch code.Op(operand[0]) {
-	case code.Ldc:
-		index = uint16(operand[1])
-	case code.Ldc2W:
-		index, want = u2(operand[1:]), wideKinds
+		m.stack[top-2], m.stack[top-1] = a, b
 	default:
-		index = u2(operand[1:])
+		return false
 	}
-	c := m.constant(index)
-	if !want.has(c.tag) || c.tag == classfile.TagDynamic {
-		return refused
-	}
-	return pushValue(m.loadedConstant(c), stack, top)
+	return true
 }

@@ -85,6 +85,9 @@ var quickRows = func() (rows [256]quickRow) {
 		switch e := &effects[op]; {
 		case quickKinds[op] != notQuick:
 			row.kind = quickKinds[op]
+			if row.pops = 2; op >= code.Ifnull { // how many references a branch compares
+				row.pops = 1
+			}
 		case traits[op]&local != 0:
 			row.setLocal(op)
 		case op.IsReturn():
@@ -146,7 +149,7 @@ func (row *quickRow) setLocal(op code.Op) {
 	}
 	if second, two := t.secondWord(); two {
 		row.kind++
-		row.pushed = [4]uint8{uint8(t), uint8(second)}
+		row.pushes, row.pushed = 2, [4]uint8{uint8(t), uint8(second)}
 	}
 }
 
