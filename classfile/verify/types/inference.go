@@ -62,22 +62,21 @@ type joinState struct {
 
 // infer checks the method by inference.
 func (m *method) infer() {
-	m.inferring = true
+	m.setInferring(true)
 	m.result = m.typeOf(m.member).result
 	f := inference{method: m}
 	if f.prepare(); m.stopped {
 		return
 	}
+	m.initial = m.appendInitial(m.initial[:0])
+	m.locals = resize(m.locals, max(int(m.code.MaxLocals), len(m.initial)))
 	f.follow()
 	slices.SortStableFunc(m.reported, func(a, b verify.Finding) int { return cmp.Compare(a.Offset, b.Offset) })
 }
 
 // follow follows the code until no state changes any more, or a check failed.
 func (f *inference) follow() {
-	m := f.method
-	m.initial = m.appendInitial(m.initial[:0])
-	initial := m.initial
-	m.locals = resize(m.locals, max(int(m.code.MaxLocals), len(initial)))
+	m, initial := f.method, f.method.initial
 	start := f.state(0)
 	start.reached = true
 	f.mark(start)
@@ -113,7 +112,7 @@ func (f *inference) prepare() {
 	m := f.method
 	f.joins = resize(m.joins, len(m.starts))
 	m.joins = f.joins
-	f.joins[0] = 1
+	f.join(0)
 	bytecode := m.code.Bytecode
 	size := 0
 	for pc := 0; pc < len(bytecode); pc += size {
@@ -141,17 +140,17 @@ func (f *inference) prepareOne(in code.Instruction) {
 		return
 	}
 	for target := range in.Targets() {
-		f.joins[target] = 1
+		f.join(target)
 	}
 	switch op, _ := localAccess(in); op {
 	case code.Jsr, code.JsrW:
 		f.jsrs = append(f.jsrs, in.PC)
-		f.joins[in.PC] = 1
+		f.join(in.PC)
 		if next := in.PC + in.Size; next < len(f.joins) {
-			f.joins[next] = 1
+			f.join(next)
 		}
 	case code.Ret:
-		f.joins[in.PC] = 1
+		f.join(in.PC)
 	}
 }
 
@@ -174,25 +173,31 @@ func (f *inference) prepareHandlers() {
 		if h.caught[0] == tUnknown {
 			h.disable()
 		}
-		f.joins[h.pc] = 1
+		f.join(h.pc)
 	}
 	m.merged = resize(m.merged, len(m.handlers))
 	f.merged = m.merged
 }
 
-// numberStates makes a state for each position that prepare found, in the order of the code.
+// join says that paths may join at a position, so that a state is kept for it.
+func (f *inference) join(pc int) {
+	if f.joins[pc] == 0 {
+		f.joins[pc] = 1
+		f.method.joined = append(f.method.joined, uint16(pc))
+	}
+}
+
+// numberStates makes a state for each position at which paths may join, in the order of the code.
 func (f *inference) numberStates() {
-	n := int32(0)
+	joined := f.method.joined
+	slices.Sort(joined)
 	f.states = f.method.states[:0]
-	for pc, marked := range f.joins {
-		if marked != 0 {
-			f.states = append(f.states, joinState{pc: pc, number: int(n)})
-			n++
-			f.joins[pc] = n
-		}
+	for number, pc := range joined {
+		f.states = append(f.states, joinState{pc: int(pc), number: number})
+		f.joins[pc] = int32(number) + 1
 	}
 	f.method.states = f.states
-	f.method.pending = resize(f.method.pending, int(n/64)+1)
+	f.method.pending = resize(f.method.pending, len(joined)/64+1)
 	f.pending = f.method.pending
 }
 

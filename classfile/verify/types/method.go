@@ -25,6 +25,7 @@ type method struct {
 
 	// Memory of inference: see the fields of the same names there.
 	joins   []int32
+	joined  []uint16
 	states  []joinState
 	pending []uint64
 	merged  []mergedState
@@ -46,6 +47,7 @@ type method struct {
 	isQuick     bool // the method is checked on the quick path
 	quickFrames []quickFrame
 	room        []vtype  // memory for the stack
+	unusual     []uint16 // positions of instructions that run does not apply
 	mustStarts  []uint16 // positions where an instruction must begin
 	isCovered   bool     // handlers cover the current instruction
 	matched     bool     // the state was compared with the frames of these handlers since it changed
@@ -59,6 +61,8 @@ type method struct {
 	frames    []stackFrame
 	result    vtype // what the method returns, tTop for void
 	inferring bool  // inference, not type checking
+
+	firstAllowed byte // the opcode of the lowest bit in constant.allowed
 }
 
 // reset makes m the checker of another method and keeps its memory.
@@ -69,6 +73,7 @@ func (m *method) reset(k *checker, member *classfile.Member, body classfile.Code
 		starts:    m.starts[:0],
 		initial:   m.initial[:0],
 		joins:     m.joins[:0],
+		joined:    m.joined[:0],
 		states:    m.states[:0],
 		pending:   m.pending[:0],
 		merged:    m.merged[:0],
@@ -79,6 +84,7 @@ func (m *method) reset(k *checker, member *classfile.Member, body classfile.Code
 		quickFrames: m.quickFrames[:0],
 		room:        m.room[:0],
 		mustStarts:  m.mustStarts[:0],
+		unusual:     m.unusual[:0],
 
 		handlers: m.handlers[:0],
 		coverage: m.coverage.empty(),
@@ -104,6 +110,7 @@ const (
 	instructionStart
 	newStart    // of a new instruction: what uninitialized types refer to
 	faultyStart // of an instruction with a finding about its operands
+	passedStart // of an instruction that the quick path has applied
 )
 
 // maxFindings is the greatest number of findings that are collected for a method.

@@ -24,13 +24,15 @@ type constant struct {
 	name, descriptor string
 }
 
-// allowedBit returns the bit of constant.allowed for an instruction with a constant. Inference has bits of its own.
-func (m *method) allowedBit(op code.Op) uint32 {
-	bit := op - firstWithConstant
-	if m.inferring {
-		bit += lastWithConstant - firstWithConstant + 1
+// allowedBit returns the bit of constant.allowed for an instruction with a constant.
+func (m *method) allowedBit(op code.Op) uint32 { return 1 << ((byte(op) - m.firstAllowed) & 31) }
+
+// setInferring says whether the method is checked by inference, which has bits of its own in constant.allowed.
+func (m *method) setInferring(inferring bool) {
+	m.inferring, m.firstAllowed = inferring, byte(firstWithConstant)
+	if inferring {
+		m.firstAllowed -= byte(lastWithConstant - firstWithConstant + 1)
 	}
-	return 1 << bit
 }
 
 // protection is the answer of [checker.isProtectedElsewhere].

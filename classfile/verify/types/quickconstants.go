@@ -11,8 +11,8 @@ import (
 // invokedynamic it does not look at the bytes that follow the index.
 func (m *method) operand(pc int) *constant {
 	in := m.code.Bytecode[pc : pc+sizeWithConstant]
-	if i := int(u2(in[1:])); i < len(m.constants) {
-		if c := &m.constants[i]; c.allowed&m.allowedBit(code.Op(in[0])) != 0 {
+	if i := int(in[1])<<8 | int(in[2]); i < len(m.constants) {
+		if c := &m.constants[i]; c.allowed>>((in[0]-m.firstAllowed)&31)&1 != 0 {
 			return c
 		}
 	}
@@ -107,24 +107,24 @@ func (m *method) pushOnto(base int, t vtype) bool {
 	return true
 }
 
-// loadConstant applies ldc, ldc_w or ldc2_w, unless the constant is a Dynamic. Before inference, checkLoadable has
-// checked the kind.
+// loadConstant applies ldc, ldc_w or ldc2_w, unless the constant is a Dynamic.
 func (m *method) loadConstant(pc int) bool {
-	in, want := m.code.Bytecode[pc:], oldKinds|classKind|newKinds
-	op, i := code.Op(in[0]), uint16(in[1])
+	bytecode := m.code.Bytecode
+	op, i := code.Op(bytecode[pc]), int(bytecode[pc+1])
 	if op != code.Ldc {
-		i = u2(in[1:])
+		i = i<<8 | int(bytecode[pc+2])
 	}
-	if int(i) < len(m.constants) && op == code.Ldc {
+	if i < len(m.constants) && op != code.Ldc2W {
 		if t := m.constants[i].loaded; t != tTop && len(m.stack) < cap(m.stack) {
 			m.stack = append(m.stack, t)
 			return true
 		}
 	}
-	if op == code.Ldc2W {
-		want = wideKinds
+	want := wideKinds
+	if op != code.Ldc2W {
+		want = m.loadable()
 	}
-	c := m.constant(i)
+	c := m.constant(uint16(i))
 	if !want.has(c.tag) || c.tag == classfile.TagDynamic {
 		return false
 	}
@@ -147,7 +147,7 @@ func (m *method) call(pc int) bool {
 	if c == nil {
 		return false
 	}
-	words := c.method.words
+	words, in := c.method.words, m.code.Bytecode[pc:]
 	base := len(m.stack) - len(words)
 	if base < 0 {
 		return false
@@ -157,7 +157,6 @@ func (m *method) call(pc int) bool {
 			return false
 		}
 	}
-	in := m.code.Bytecode[pc:]
 	op := code.Op(in[0])
 	if op != code.Invokestatic && op != code.Invokedynamic {
 		if base--; base < 0 {
@@ -185,6 +184,12 @@ func (m *method) call(pc int) bool {
 		if m.stack[base] != m.thisType || m.inferring && !m.inferAssignable(m.thisType, c.class) {
 			return false
 		}
+	}
+	if t := c.method.result; t == tTop || !halves.has(t) && base < cap(m.stack) {
+		if m.stack = m.stack[:base]; t != tTop {
+			m.stack = append(m.stack, t)
+		}
+		return true
 	}
 	return m.pushOnto(base, c.method.result)
 }

@@ -22,6 +22,7 @@ type quickFrame struct {
 // A state is compared with a whole frame each time, where checkTypes compares what has changed. That is no more than
 // a few words, except in methods whose check is bounded by spend.
 func (m *method) passesByFrames() bool {
+	m.setInferring(false)
 	bytecode := m.code.Bytecode
 	m.thisUninitialized = len(m.initial) > 0 && m.initial[0] == tUninitializedThis
 	if !m.readAllFrames() || !m.readAllHandlers() {
@@ -215,7 +216,7 @@ func (m *method) leave(pc, limit int) (next int, flows, ok bool) {
 	if next = pc + int(row.size); next > limit {
 		return next, false, false
 	}
-	m.starts[pc] = instructionStart
+	m.starts[pc] = passedStart
 	switch row.kind {
 	case quickReturn, quickAreturn, quickReturnVoid, quickAthrow:
 		isOpen := row.kind == quickReturnVoid && m.thisUninitialized && m.member.Name == "<init>"

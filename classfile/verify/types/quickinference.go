@@ -1,92 +1,75 @@
 package types
 
 import (
+	"bytes"
+
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
 // passesByInference reports whether the method passes inference (JVMS 4.10.2), as infer does it, but for the findings.
+// The operands of instructions are checked when a path leads to them, those of the others last.
 func (m *method) passesByInference() bool {
-	m.inferring = true
-	m.words = m.words[:0]
-	f := inference{method: m}
-	if !m.findStarts() || !m.readAllHandlers() || !m.startsAgree() || !f.prepareQuickly() {
+	m.setInferring(true)
+	m.words, m.joined, m.unusual = m.words[:0], m.joined[:0], m.unusual[:0]
+	m.joins = resize(m.joins, len(m.starts))
+	f := inference{method: m, joins: m.joins}
+	if !f.findJoins() || !m.readAllHandlers() || !m.startsAgree() {
 		return false
 	}
+	f.prepareHandlers()
+	f.numberStates()
 	f.follow()
-	return !m.failed()
+	for pc := 0; !m.failed(); pc++ {
+		next := bytes.IndexByte(m.starts[pc:], instructionStart)
+		if next < 0 {
+			return true
+		}
+		pc += next
+		in, _ := code.At(m.code.Bytecode, pc)
+		f.prepareOne(in)
+	}
+	return false
 }
 
-// findStarts finds where instructions begin, and reports whether the code can be decoded, as prepare does.
-func (m *method) findStarts() bool {
+// findJoins finds where instructions begin, and where paths can join but for handlers. It reports whether the code can
+// be decoded, and whether branches lead to instructions.
+func (f *inference) findJoins() bool {
+	m := f.method
 	bytecode := m.code.Bytecode
+	f.join(0)
 	for pc := 0; pc < len(bytecode); {
-		size := int(quickRows[bytecode[pc]].size)
+		row := &quickRows[bytecode[pc]]
+		size := int(row.size)
 		if size == 0 || size > len(bytecode)-pc {
 			op, variable, err := code.Next(bytecode, pc)
-			if err != nil || op == code.Lookupswitch && pc+variable == len(bytecode) {
+			if err != nil || op == code.Lookupswitch && pc+variable == len(bytecode) { // see prepare
 				return false
 			}
 			size = variable
 		}
 		m.starts[pc] = instructionStart
-		pc += size
-	}
-	return true
-}
-
-// prepareQuickly does what prepare does, and reports whether that finds no fault.
-func (f *inference) prepareQuickly() bool {
-	m := f.method
-	m.joins = resize(m.joins, len(m.starts))
-	f.joins = m.joins
-	f.joins[0] = 1
-	bytecode := m.code.Bytecode
-	for pc := 0; pc < len(bytecode); {
-		size := int(quickRows[bytecode[pc]].size)
-		if !f.prepareOneQuickly(pc) {
-			in, _ := code.At(bytecode, pc) // findStarts has decoded it
-			if f.prepareOne(in); m.failed() {
+		switch row.kind {
+		case notQuick:
+			m.unusual = append(m.unusual, uint16(pc))
+		case quickBranch, quickCompare:
+			target := pc + int(int16(u2(bytecode[pc+1:])))
+			if target < 0 || target >= len(bytecode) {
 				return false
 			}
-			size = in.Size
+			f.join(target)
 		}
 		pc += size
 	}
-	f.prepareHandlers()
-	f.numberStates()
-	return !m.failed()
-}
-
-// prepareOneQuickly does what prepareOne does, or reports that it is not sure that this finds no fault.
-func (f *inference) prepareOneQuickly(pc int) bool {
-	bytecode := f.code.Bytecode
-	row := &quickRows[bytecode[pc]]
-	switch row.kind {
-	case notQuick, quickNewarray:
-		return false
-	case quickLoad, quickStore, quickIinc, quickLoadTwo, quickStoreTwo:
-		last := int(row.local)
-		if last < 0 {
-			last = int(bytecode[pc+1])
-		}
-		if row.kind == quickLoadTwo || row.kind == quickStoreTwo {
-			last++
-		}
-		return last < int(f.code.MaxLocals)
-	case quickField, quickNew, quickAnewarray, quickCheckcast, quickInstanceof:
-		return f.operand(pc) != nil
-	case quickCall:
-		return code.Op(bytecode[pc]) <= code.Invokestatic && f.operand(pc) != nil
-	case quickLdc:
-		return code.Op(bytecode[pc]) == code.Ldc && oldKinds.has(f.pool.Tag(uint16(bytecode[pc+1])))
-	case quickBranch, quickCompare:
-		target := pc + int(int16(u2(bytecode[pc+1:])))
-		if !f.isStart(target) {
+	for _, pc := range m.joined {
+		if m.starts[pc] == noStart {
 			return false
 		}
-		f.joins[target] = 1
 	}
-	return true
+	for _, pc := range m.unusual {
+		in, _ := code.At(bytecode, int(pc))
+		f.prepareOne(in)
+	}
+	return !m.failed()
 }
 
 // runQuickly does what run does, on the quick path.
@@ -134,6 +117,7 @@ func (f *inference) leave(pc int) (next int, flows bool) {
 	op := code.Op(m.code.Bytecode[pc])
 	row := &quickRows[op]
 	m.pc = pc
+	m.starts[pc] = passedStart
 	m.spend(2)
 	if len(f.now.subroutines) == 0 {
 		switch row.kind {
@@ -147,6 +131,9 @@ func (f *inference) leave(pc int) (next int, flows bool) {
 			return pc + int(row.size), op != code.Goto
 		}
 	}
-	_, size, _ := code.Next(m.code.Bytecode, pc) // findStarts has decoded it
-	return pc + size, f.stepFully()
+	in, _ := code.At(m.code.Bytecode, pc) // findJoins has decoded it
+	if t := traitsOf(in); t&constrained != 0 {
+		m.checkConstraints(in, t)
+	}
+	return pc + in.Size, !m.failed() && f.stepFully()
 }

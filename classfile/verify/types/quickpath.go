@@ -59,7 +59,8 @@ func (m *method) run(pc, limit int, pauses bool) (next int, stopped bool) {
 		switch top := len(m.stack); row.kind {
 		case quickPush:
 			if top < cap(m.stack) {
-				m.stack, ok = append(m.stack, vtype(row.t)), true
+				m.stack = append(m.stack, vtype(row.t))
+				ok = true
 			}
 		case quickLoad:
 			index := int(row.local)
@@ -67,15 +68,18 @@ func (m *method) run(pc, limit int, pauses bool) (next int, stopped bool) {
 				index = int(bytecode[pc+1])
 			}
 			if index < len(m.locals) && top < cap(m.stack) && row.kinds.has(m.locals[index]) {
-				m.stack, ok = append(m.stack, m.locals[index]), true
+				m.stack = append(m.stack, m.locals[index])
+				ok = true
 			}
 		case quickDup:
 			if top > 0 && top < cap(m.stack) && wholes.has(m.stack[top-1]) {
-				m.stack, ok = append(m.stack, m.stack[top-1]), true
+				m.stack = append(m.stack, m.stack[top-1])
+				ok = true
 			}
 		case quickPop:
 			if top > 0 && wholes.has(m.stack[top-1]) {
-				m.stack, ok = m.stack[:top-1], true
+				m.stack = m.stack[:top-1]
+				ok = true
 			}
 		case quickLdc:
 			ok = m.loadConstant(pc)
@@ -105,7 +109,7 @@ func (m *method) run(pc, limit int, pauses bool) (next int, stopped bool) {
 		if !ok {
 			return pc, true
 		}
-		m.starts[pc] = instructionStart
+		m.starts[pc] = passedStart
 		pc = end
 		if pauses && m.stored {
 			m.pauses++

@@ -84,6 +84,7 @@ func (h *handler) disable() { h.start, h.end = 0, 0 }
 // operands, and that there are frames where branches lead. If a state does not fit a frame, either may be wrong: both
 // continue with the differing words unknown.
 func (m *method) checkTypes() {
+	m.setInferring(false)
 	descriptor := m.member.Descriptor
 	if m.result = m.typeOf(m.member).result; m.result == tInt {
 		m.result = m.component(descriptor[len(descriptor)-1:])
