@@ -21,7 +21,7 @@ type Checker struct {
 	// Strict makes a finding of every class that the Hierarchy does not have.
 	Strict bool
 
-	slow bool      // no instruction takes the quick path; a test compares the findings
+	slow bool      // no class takes the quick path; a test compares the findings
 	idle sync.Pool // of *checker, whose memory serves the next class
 }
 
@@ -80,7 +80,6 @@ type checker struct {
 	hierarchy Hierarchy
 	wantFrame bool // Checker.Frames
 	wantNotes bool // Checker.Notes
-	slow      bool // no quick path
 
 	self             *ClassInfo   // the checked class
 	selfMemory       *ClassInfo   // of self
@@ -124,19 +123,29 @@ func (c *Checker) Check(class *classfile.Class) Result {
 		k.forget()
 		c.idle.Put(k)
 	}()
+	result, sure := c.check(k, class, !c.slow && !c.Notes)
+	if !sure {
+		k.forget()
+		result, _ = c.check(k, class, false)
+	}
+	return result
+}
+
+// check is Check in the memory of k. On the quick path, sure is false if there may be findings besides those of the
+// result.
+func (c *Checker) check(k *checker, class *classfile.Class, quick bool) (result Result, sure bool) {
 	if k.names.reset(); k.round == 1 {
 		clear(k.memo[:]) // it may have answers of a round of that number
 	}
 	k.class, k.pool, k.major = class, class.ConstantPool(), majorOf(class)
-	k.hierarchy, k.wantFrame, k.wantNotes, k.slow = c.Hierarchy, c.Frames, c.Notes, c.slow
+	k.hierarchy, k.wantFrame, k.wantNotes = c.Hierarchy, c.Frames, c.Notes
 	// The first name is that of Object, so that no type of a reference is 0.
 	k.object = k.of(objectName)
 	k.constants = slices.Grow(k.constants, k.pool.Len())[:k.pool.Len()] // all zero: see forget
-	var result Result
 	if class.AccessFlags()&classfile.AccModule != 0 && k.major >= majorModules {
 		k.checkModule()
 		result.Findings = k.findings
-		return result
+		return result, true
 	}
 	if k.checkPool() {
 		k.self = k.selfMemory
@@ -146,7 +155,11 @@ func (c *Checker) Check(class *classfile.Class) Result {
 		k.throwable = k.of("java/lang/Throwable")
 		k.checkClass()
 		k.checkSupers()
-		result.Inferred = k.checkCode()
+		if !quick {
+			result.Inferred = k.checkCode()
+		} else if !k.passesQuickly() {
+			return Result{}, false
+		}
 	}
 	for name := range k.unknown {
 		result.Unknown = append(result.Unknown, name)
@@ -158,7 +171,7 @@ func (c *Checker) Check(class *classfile.Class) Result {
 		}
 	}
 	result.Findings = k.findings
-	return result
+	return result, true
 }
 
 // maxIdleWords bounds the words of types whose memory is kept for the next class.
@@ -291,4 +304,19 @@ func (k *checker) eachCode(check func(*method)) {
 			return
 		}
 	}
+}
+
+// passesQuickly reports whether the quick path finds that no method has a fault.
+func (k *checker) passesQuickly() bool {
+	before := len(k.findings)
+	for i := range k.bodies {
+		body := &k.bodies[i]
+		if len(k.broken) > 0 && k.broken[body.member] {
+			continue
+		}
+		if m := &k.body; !m.passes(k, body) || len(k.findings) > before {
+			return false
+		}
+	}
+	return !k.exhausted()
 }

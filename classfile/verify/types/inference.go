@@ -62,36 +62,45 @@ type joinState struct {
 
 // infer checks the method by inference.
 func (m *method) infer() {
-	m.inferring = true
+	m.setInferring(true)
 	m.result = m.typeOf(m.member).result
 	f := inference{method: m}
 	if f.prepare(); m.stopped {
 		return
 	}
 	m.initial = m.appendInitial(m.initial[:0])
-	initial := m.initial
-	m.locals = resize(m.locals, max(int(m.code.MaxLocals), len(initial)))
+	m.locals = resize(m.locals, max(int(m.code.MaxLocals), len(m.initial)))
+	f.follow()
+	slices.SortStableFunc(m.reported, func(a, b verify.Finding) int { return cmp.Compare(a.Offset, b.Offset) })
+}
+
+// follow follows the code until no state changes any more, or a check failed.
+func (f *inference) follow() {
+	m, initial := f.method, f.method.initial
 	start := f.state(0)
 	start.reached = true
 	f.mark(start)
 	start.locals = f.keep(initial) // merging changes it
 	start.facts.needsConstruct = m.methodFlags(m.member)&classfile.AccStatic == 0 && len(initial) > 0 &&
 		initial[0] == tUninitializedThis
-	for again := true; again && !m.stopped; {
+	for again := true; again && !m.failed(); {
 		again = false
 		m.spend(len(f.pending))
 		m.report()
 		for word := range f.pending {
-			for f.pending[word] != 0 && !m.stopped {
+			for f.pending[word] != 0 && !m.failed() {
 				again = true
 				number := word*64 + bits.TrailingZeros64(f.pending[word])
 				f.pending[word] &^= 1 << (number % 64)
-				f.run(&f.states[number])
+				if m.isQuick {
+					f.runQuickly(&f.states[number])
+				} else {
+					f.run(&f.states[number])
+				}
 				m.report()
 			}
 		}
 	}
-	slices.SortStableFunc(m.reported, func(a, b verify.Finding) int { return cmp.Compare(a.Offset, b.Offset) })
 }
 
 // mark records that a state has changed, so that the code from there on must be followed again.
@@ -103,68 +112,46 @@ func (f *inference) prepare() {
 	m := f.method
 	f.joins = resize(m.joins, len(m.starts))
 	m.joins = f.joins
-	f.joins[0] = 1
+	f.join(0)
 	bytecode := m.code.Bytecode
 	size := 0
 	for pc := 0; pc < len(bytecode); pc += size {
-		op := code.Op(bytecode[pc])
-		if size = op.Size(); size > 0 && f.prepareQuickly(op, pc) {
-			continue
-		}
 		in, _ := code.At(bytecode, pc) // prepare of the method has decoded it
 		size = in.Size
-		t := traitsOf(in)
-		if t&constrained == 0 {
-			continue
-		}
-		m.pc = in.PC
-		if m.checkConstraints(in, t); m.failed() {
-			m.starts[in.PC] = faultyStart
-			m.report()
-			continue
-		}
-		if t&branching == 0 && t&local == 0 {
-			continue
-		}
-		for target := range in.Targets() {
-			f.joins[target] = 1
-		}
-		switch op, _ := localAccess(in); op {
-		case code.Jsr, code.JsrW:
-			f.jsrs = append(f.jsrs, in.PC)
-			f.joins[in.PC] = 1
-			if next := in.PC + in.Size; next < len(f.joins) {
-				f.joins[next] = 1
-			}
-		case code.Ret:
-			f.joins[in.PC] = 1
-		}
+		f.prepareOne(in)
 	}
 	f.prepareHandlers()
 	f.numberStates()
 }
 
-// prepareQuickly does for one instruction what prepare does, or returns false if it is not sure that this finds no
-// fault.
-func (f *inference) prepareQuickly(op code.Op, pc int) bool {
-	switch t := traits[op]; {
-	case op == code.Wide || op == code.Ret:
-	case t&constrained == 0:
-		return true
-	case t&local != 0:
-		f.pc = pc
-		return f.quickLocal(&quickRows[op])+1 < int(f.code.MaxLocals)
-	case op >= firstWithConstant && op <= lastWithConstant && op.Size() == sizeWithConstant:
-		const byInference = 1
-		return f.constant(u2(f.code.Bytecode[pc+1:])).allowed[byInference]>>(op-firstWithConstant)&1 != 0
-	case op.Operand() == code.OperandBranch && op != code.Jsr:
-		target := pc + int(int16(u2(f.code.Bytecode[pc+1:])))
-		if f.isStart(target) {
-			f.joins[target] = 1
-			return true
-		}
+// prepareOne checks the operands of an instruction, and marks the positions for which states are kept because of it.
+func (f *inference) prepareOne(in code.Instruction) {
+	m, t := f.method, traitsOf(in)
+	if t&constrained == 0 {
+		return
 	}
-	return false
+	m.pc = in.PC
+	if m.checkConstraints(in, t); m.failed() {
+		m.starts[in.PC] = faultyStart
+		m.report()
+		return
+	}
+	if t&branching == 0 && t&local == 0 {
+		return
+	}
+	for target := range in.Targets() {
+		f.join(target)
+	}
+	switch op, _ := localAccess(in); op {
+	case code.Jsr, code.JsrW:
+		f.jsrs = append(f.jsrs, in.PC)
+		f.join(in.PC)
+		if next := in.PC + in.Size; next < len(f.joins) {
+			f.join(next)
+		}
+	case code.Ret:
+		f.join(in.PC)
+	}
 }
 
 // prepareHandlers keeps states for the handlers, and leaves out handlers that cannot be entered or about which there is
@@ -186,25 +173,31 @@ func (f *inference) prepareHandlers() {
 		if h.caught[0] == tUnknown {
 			h.disable()
 		}
-		f.joins[h.pc] = 1
+		f.join(h.pc)
 	}
 	m.merged = resize(m.merged, len(m.handlers))
 	f.merged = m.merged
 }
 
-// numberStates makes a state for each position that prepare found, in the order of the code.
+// join says that paths may join at a position, so that a state is kept for it.
+func (f *inference) join(pc int) {
+	if f.joins[pc] == 0 {
+		f.joins[pc] = 1
+		f.method.joined = append(f.method.joined, uint16(pc))
+	}
+}
+
+// numberStates makes a state for each position at which paths may join, in the order of the code.
 func (f *inference) numberStates() {
-	n := int32(0)
+	joined := f.method.joined
+	slices.Sort(joined)
 	f.states = f.method.states[:0]
-	for pc, marked := range f.joins {
-		if marked != 0 {
-			f.states = append(f.states, joinState{pc: pc, number: int(n)})
-			n++
-			f.joins[pc] = n
-		}
+	for number, pc := range joined {
+		f.states = append(f.states, joinState{pc: int(pc), number: number})
+		f.joins[pc] = int32(number) + 1
 	}
 	f.method.states = f.states
-	f.method.pending = resize(f.method.pending, int(n/64)+1)
+	f.method.pending = resize(f.method.pending, len(joined)/64+1)
 	f.pending = f.method.pending
 }
 
@@ -219,30 +212,15 @@ func (f *inference) state(pc int) *joinState {
 // run follows the code from a state on, until it leads to a position with a state, ends, or fails.
 func (f *inference) run(s *joinState) {
 	m, pc := f.method, s.pc
-	m.spend(2 + (len(s.locals)+len(s.stack)+s.facts.words())/wordsPerStep)
-	copy(m.locals, s.locals)
-	clear(m.locals[len(s.locals):max(m.used, len(s.locals))])
-	m.used = len(s.locals)
-	m.stack = append(m.stack[:0], s.stack...)
-	m.changed = m.changed[:0]
-	f.runs++
-	f.now = s.facts.clone()
+	f.start(s)
 	for {
-		op, size, _ := code.Next(m.code.Bytecode, pc) // prepare has decoded it
+		_, size, _ := code.Next(m.code.Bytecode, pc) // prepare has decoded it
 		m.pc = pc
 		if m.spend(2); m.failed() || m.starts[pc] == faultyStart {
 			return
 		}
 		f.mergeHandlers()
-		quick := !m.failed() && !m.slow && len(f.now.subroutines) == 0
-		switch {
-		case quick && m.stepQuicklyByInference(op):
-		case quick && m.branchQuickly(op):
-			f.mergeInto(pc+int(int16(u2(m.code.Bytecode[pc+1:]))), m.locals[:m.used], m.stack, &f.now)
-			if m.failed() || op == code.Goto {
-				return
-			}
-		case !f.stepFully():
+		if !f.stepFully() {
 			return
 		}
 		if pc += size; pc >= len(f.joins) {
@@ -254,6 +232,19 @@ func (f *inference) run(s *joinState) {
 			return
 		}
 	}
+}
+
+// start makes a state the current one.
+func (f *inference) start(s *joinState) {
+	m := f.method
+	m.spend(2 + (len(s.locals)+len(s.stack)+s.facts.words())/wordsPerStep)
+	copy(m.locals, s.locals)
+	clear(m.locals[len(s.locals):max(m.used, len(s.locals))])
+	m.used = len(s.locals)
+	m.stack = append(m.stack[:0], s.stack...)
+	m.changed = m.changed[:0]
+	f.runs++
+	f.now = s.facts.clone()
 }
 
 // stepFully applies the current instruction, whatever it is, merges the result into the states at its targets, and
@@ -321,7 +312,7 @@ func (f *inference) mergeHandlers() {
 		if !h.covers(f.pc) || f.failed() { // it may be disabled
 			continue
 		}
-		now := mergedState{f.runs, len(f.changed)}
+		now := mergedState{f.runs, len(f.changed) + f.pauses}
 		if f.merged[i] == now && len(f.now.subroutines) == 0 {
 			continue
 		}

@@ -25,6 +25,7 @@ type method struct {
 
 	// Memory of inference: see the fields of the same names there.
 	joins   []int32
+	joined  []uint16
 	states  []joinState
 	pending []uint64
 	merged  []mergedState
@@ -42,12 +43,26 @@ type method struct {
 	stateUnknown      bool // type checking only: the type state is not known
 	framesUnknownFrom int  // from here on it is not known where frames are
 
+	// The quick path, see quickframes.go.
+	isQuick     bool // the method is checked on the quick path
+	quickFrames []quickFrame
+	room        []vtype  // memory for the stack
+	unusual     []uint16 // positions of instructions that run does not apply
+	mustStarts  []uint16 // positions where an instruction must begin
+	isCovered   bool     // handlers cover the current instruction
+	matched     bool     // the state was compared with the frames of these handlers since it changed
+	stored      bool     // run has changed a local
+	pauses      int      // how often run has paused
+	gaveUp      bool     // there may be a finding
+
 	handlers  []handler
 	coverage  coverage     // of handlers
 	throws    map[int]bool // the answers of alwaysThrows, by the position of a handler
 	frames    []stackFrame
 	result    vtype // what the method returns, tTop for void
 	inferring bool  // inference, not type checking
+
+	firstAllowed byte // the opcode of the lowest bit in constant.allowed
 }
 
 // reset makes m the checker of another method and keeps its memory.
@@ -58,12 +73,18 @@ func (m *method) reset(k *checker, member *classfile.Member, body classfile.Code
 		starts:    m.starts[:0],
 		initial:   m.initial[:0],
 		joins:     m.joins[:0],
+		joined:    m.joined[:0],
 		states:    m.states[:0],
 		pending:   m.pending[:0],
 		merged:    m.merged[:0],
 		words:     m.words[:0],
 
 		frameWords: m.frameWords[:0],
+
+		quickFrames: m.quickFrames[:0],
+		room:        m.room[:0],
+		mustStarts:  m.mustStarts[:0],
+		unusual:     m.unusual[:0],
 
 		handlers: m.handlers[:0],
 		coverage: m.coverage.empty(),
@@ -89,6 +110,7 @@ const (
 	instructionStart
 	newStart    // of a new instruction: what uninitialized types refer to
 	faultyStart // of an instruction with a finding about its operands
+	passedStart // of an instruction that the quick path has applied
 )
 
 // maxFindings is the greatest number of findings that are collected for a method.
@@ -135,7 +157,7 @@ func (m *method) failed() bool { return m.problem != nil }
 // report makes a finding of the problem, if there is one, and clears it so that the check continues, unless the method
 // has enough findings.
 func (m *method) report() {
-	if m.problem == nil || m.stopped {
+	if m.problem == nil || m.stopped || m.isQuick {
 		return
 	}
 	again := func(f verify.Finding) bool {

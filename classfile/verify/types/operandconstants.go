@@ -5,21 +5,34 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
 )
 
 // constant is a constant pool entry as instructions use it. The pool has been checked, so that all references in it are
 // valid.
 type constant struct {
-	resolved         bool // all fields are set, except for value and method
-	hasType          bool // value or method is set, for a Utf8 or NameAndType
-	tag              classfile.Tag
-	class            vtype // for a Class, the type; for a Fieldref or method reference, the owner
-	name, descriptor string
-	value            vtype // the type of a Fieldref or Dynamic, or of a field descriptor
-	method           methodType
-
-	allowed   [2]uint32  // a bit for each instruction that may use it: by type checking, by inference
+	resolved  bool // all fields are set, except for value and method
+	hasType   bool // value or method is set, for a Utf8 or NameAndType
+	tag       classfile.Tag
 	protected protection // whether the member of a Fieldref or method reference is protected
+	class     vtype      // for a Class, the type; for a Fieldref or method reference, the owner
+	value     vtype      // the type of a Fieldref or Dynamic, or of a field descriptor; for a Class, of an array of it
+	loaded    vtype      // the type that ldc pushes, 0 until needed
+	allowed   uint32     // a bit for each instruction that may use it, see allowedBit
+	method    methodType
+
+	name, descriptor string
+}
+
+// allowedBit returns the bit of constant.allowed for an instruction with a constant.
+func (m *method) allowedBit(op code.Op) uint32 { return 1 << ((byte(op) - m.firstAllowed) & 31) }
+
+// setInferring says whether the method is checked by inference, which has bits of its own in constant.allowed.
+func (m *method) setInferring(inferring bool) {
+	m.inferring, m.firstAllowed = inferring, byte(firstWithConstant)
+	if inferring {
+		m.firstAllowed -= byte(lastWithConstant - firstWithConstant + 1)
+	}
 }
 
 // protection is the answer of [checker.isProtectedElsewhere].

@@ -64,16 +64,12 @@ func (m *method) checkConstraints(in code.Instruction, t trait) {
 		return
 	}
 	// A constant that one instruction may use, every other of the same kind may use.
-	way, bit := 0, uint32(1)<<(in.Op-firstWithConstant)
-	if m.inferring {
-		way = 1
-	}
-	c := m.constant(in.Constant())
-	if c.allowed[way]&bit != 0 {
+	c, bit := m.constant(in.Constant()), m.allowedBit(in.Op)
+	if c.allowed&bit != 0 {
 		return
 	}
 	if m.checkOperandsOf(in); !m.failed() {
-		c.allowed[way] |= bit
+		c.allowed |= bit
 	}
 }
 
@@ -176,8 +172,8 @@ const (
 	interfaceKind kinds = 1 << classfile.TagInterfaceMethodref
 )
 
-// checkLoadable checks the constant of ldc or ldc_w (JVMS 4.9.1, table 5.1-A).
-func (m *method) checkLoadable(i uint16) {
+// loadable returns the kinds of constants that ldc and ldc_w load.
+func (m *method) loadable() kinds {
 	want := oldKinds
 	if m.major >= majorJava5 || !m.inferring {
 		want |= classKind
@@ -185,7 +181,12 @@ func (m *method) checkLoadable(i uint16) {
 	if m.major >= majorIndy || !m.inferring {
 		want |= newKinds
 	}
-	c := m.constantOf(i, want)
+	return want
+}
+
+// checkLoadable checks the constant of ldc or ldc_w (JVMS 4.9.1, table 5.1-A).
+func (m *method) checkLoadable(i uint16) {
+	c := m.constantOf(i, m.loadable())
 	if _, two := c.value.secondWord(); c.tag == classfile.TagDynamic && two {
 		m.fail(ruleInstructions, "a constant of one word", c.descriptor)
 	}

@@ -1,286 +1,155 @@
 package types
 
-import (
-	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/code"
-)
+import "slices"
 
 // The quick path
 //
-// Nearly all instructions take the quick path. For an instruction in which [method.checkConstraints] and [method.step]
-// would find no fault, it changes the type state exactly as they do, and asks the hierarchy the same questions in the
-// same order. For every other instruction, and for one that it is not sure of, it returns false and leaves the type
-// state as it was. The instruction then takes the full path, which makes the finding. The quick path itself never makes
-// one, so that a fault in it can only hide findings; TestQuickPathAgrees compares the findings with and without it.
+// Nearly all classes are correct. For these, it is enough to find that no instruction has a fault, and which classes
+// the hierarchy was asked about. The quick path (quickframes.go for type checking, inference.go) does only that: it
+// passes over a method once, and applies most instructions by a few comparisons. It never makes a finding. Where it is
+// not sure that the full path would make none, it gives up, and the whole class is checked again, by the full path
+// alone ([Checker.Check]). A fault in the quick path can therefore only hide findings; TestQuickPathAgrees compares the
+// findings with and without it.
 //
-// It is quick because most opcodes need only a row of quickRows: a few words to compare on top of the stack, and a few
-// to write there. Whether a handler covers an instruction is decided for a range of code at once, and a constant is
-// checked once for all instructions of a kind.
+// Whatever the quick path compares, the full path compares, too, and the other way round, so that both ask the
+// hierarchy the same questions. The order may differ, which does not matter unless a class of the hierarchy makes a
+// finding; then the quick path gives up.
 
-// quickKind says how the quick path handles an opcode.
-type quickKind uint8
-
-const (
-	notQuick quickKind = iota
-	quickFixed
-	quickBranch // quickFixed with a target in two bytes
-	quickLoad
-	quickStore
-	quickIinc
-	quickPop
-	quickDup
-)
-
-// quickRow is what the quick path needs of an opcode.
-type quickRow struct {
-	kind  quickKind
-	local int8 // the local that a load or store uses; -1 if the operand names it
-	// t is the type that a load or store moves; tNull stands for any reference.
-	t vtype
-	// The words that are popped, and then pushed, lowest first.
-	popped, pushed []vtype
-}
-
-var quickRows = func() (rows [256]quickRow) {
-	for op := code.Nop; op.Known(); op++ {
-		row := &rows[op]
-		switch e := &effects[op]; {
-		case traits[op]&local != 0:
-			row.setLocal(op)
-		case op == code.Pop:
-			row.kind = quickPop
-		case op == code.Dup:
-			row.kind = quickDup
-		case !e.known || op.IsReturn() || op == code.Tableswitch || op == code.Lookupswitch || op == code.GotoW:
-		default:
-			row.kind = quickFixed
-			if traits[op]&branching != 0 {
-				row.kind = quickBranch
-			}
-			for _, t := range e.popped {
-				row.popped = appendWords(row.popped, t)
-			}
-			if e.pushed != tTop {
-				row.pushed = appendWords(nil, e.pushed)
-			}
-		}
+// passes reports whether the quick path finds that a method has no fault. Fields that only the full path uses are as
+// [checker.forget] left them.
+func (m *method) passes(k *checker, body *methodCode) bool {
+	m.checker, m.member, m.code = k, body.member, body.code
+	m.changed, m.handlers, m.frameWords = m.changed[:0], m.handlers[:0], m.frameWords[:0]
+	m.quickFrames, m.mustStarts = m.quickFrames[:0], m.mustStarts[:0]
+	m.isQuick, m.isCovered = true, false
+	if m.coverage.to != 0 {
+		m.coverage = m.coverage.empty()
 	}
-	return rows
-}()
-
-func appendWords(words []vtype, t vtype) []vtype {
-	words = append(words, t)
-	if second, two := t.secondWord(); two {
-		words = append(words, second)
-	}
-	return words
-}
-
-// setLocal fills in the row of a load, store or iinc.
-func (row *quickRow) setLocal(op code.Op) {
-	plain, n := op, -1
+	m.starts = resize(m.starts, len(m.code.Bytecode))
+	m.result = m.typeOf(m.member).result
+	m.initial = m.appendInitial(m.initial[:0])
+	m.locals = resize(m.locals, int(m.code.MaxLocals))
+	m.used = copy(m.locals, m.initial)
+	m.room = slices.Grow(m.room[:0], int(m.code.MaxStack))
+	m.stack = m.room[:0:m.code.MaxStack] // so that there is room on the stack up to its capacity
 	switch {
-	case op >= code.Iload0 && op <= code.Aload3:
-		plain, n = code.Iload+(op-code.Iload0)/4, int(op-code.Iload0)%4
-	case op >= code.Istore0 && op <= code.Astore3:
-		plain, n = code.Istore+(op-code.Istore0)/4, int(op-code.Istore0)%4
+	case k.major >= majorValues: // fields with ACC_STRICT_INIT
+		return false
+	case k.major >= majorFrames:
+		return m.passesByFrames()
 	}
-	row.local = int8(n)
-	switch {
-	case plain >= code.Iload && plain <= code.Aload:
-		row.kind, row.t = quickLoad, localTypes[plain-code.Iload]
-	case plain >= code.Istore && plain <= code.Astore:
-		row.kind, row.t = quickStore, localTypes[plain-code.Istore]
-	case plain == code.Iinc:
-		row.kind = quickIinc
-	}
+	return m.passesByInference()
 }
 
-// stepQuickly applies the instruction at the current position, and reports whether it did. If so, the instruction leads
-// to the next one and to no other.
-func (m *method) stepQuickly(op code.Op) bool {
-	row := &quickRows[op]
-	switch top := len(m.stack); row.kind {
-	case quickFixed:
-		return m.popAndPush(row)
-	case quickLoad:
-		return m.loadQuickly(row)
-	case quickStore:
-		return m.storeQuickly(row)
-	case quickIinc:
-		index := m.quickLocal(row)
-		return index < int(m.code.MaxLocals) && m.locals[index] == tInt
-	case quickPop:
-		if top == 0 || !m.stack[top-1].isOneWord() {
-			return false
+// run applies instructions from position pc on, which must end before limit, and returns the position of the first one
+// that it did not apply. stopped is set if it cannot apply that: it leads elsewhere, needs the full path, or has a
+// fault; the type state is the one before it then. Otherwise limit is reached, or pauses is set and a local has changed.
+//
+// The state is in the method's fields, and not in variables: the calls would have to save each of them.
+func (m *method) run(pc, limit int, pauses bool) (next int, stopped bool) {
+	bytecode := m.code.Bytecode
+	m.stored = false
+	for pc < limit {
+		row := &quickRows[bytecode[pc]]
+		end := pc + int(row.size)
+		if end > limit {
+			return pc, true
 		}
-		m.stack = m.stack[:top-1]
-		return true
-	case quickDup:
-		if top == 0 || top >= int(m.code.MaxStack) || !m.stack[top-1].isOneWord() {
-			return false
+		ok := false
+		switch top := len(m.stack); row.kind {
+		case quickPush:
+			if top < cap(m.stack) {
+				m.stack = append(m.stack, vtype(row.t))
+				ok = true
+			}
+		case quickLoad:
+			index := int(row.local)
+			if index < 0 {
+				index = int(bytecode[pc+1])
+			}
+			if index < len(m.locals) && top < cap(m.stack) && row.kinds.has(m.locals[index]) {
+				m.stack = append(m.stack, m.locals[index])
+				ok = true
+			}
+		case quickDup:
+			if top > 0 && top < cap(m.stack) && wholes.has(m.stack[top-1]) {
+				m.stack = append(m.stack, m.stack[top-1])
+				ok = true
+			}
+		case quickPop:
+			if top > 0 && wholes.has(m.stack[top-1]) {
+				m.stack = m.stack[:top-1]
+				ok = true
+			}
+		case quickLdc:
+			ok = m.loadConstant(pc)
+		case quickFixed:
+			ok = m.popAndPush(row)
+		case quickCall:
+			ok = m.call(pc)
+		case quickField:
+			ok = m.accessField(pc)
+		case quickStore:
+			ok = m.storeOne(row, pc)
+		case quickLoadTwo, quickStoreTwo, quickIinc:
+			ok = m.accessLocal(row, pc)
+		case quickArrayLoad, quickArrayStore, quickArrayLength:
+			ok = m.accessArray(row)
+		case quickPopTwo, quickDupX1, quickDupTwo, quickSwap:
+			ok = m.moveWords(row.kind)
+		case quickMonitor:
+			ok = m.popReferences(1)
+		case quickNew:
+			ok = m.makeNew(pc)
+		case quickNewarray, quickAnewarray:
+			ok = m.makeArray(row.kind, pc)
+		case quickCheckcast, quickInstanceof:
+			ok = m.cast(row.kind, pc)
 		}
-		m.stack = append(m.stack, m.stack[top-1])
-		return true
+		if !ok {
+			return pc, true
+		}
+		m.starts[pc] = passedStart
+		pc = end
+		if pauses && m.stored {
+			m.pauses++
+			return pc, false
+		}
 	}
-	return false
+	return pc, false
 }
 
 // popAndPush pops the words of the row, which must have exactly its types, and pushes the words that the row pushes.
 func (m *method) popAndPush(row *quickRow) bool {
-	base := len(m.stack) - len(row.popped)
-	if base < 0 || base+len(row.pushed) > int(m.code.MaxStack) {
+	base := len(m.stack) - int(row.pops)
+	if base < 0 || base+int(row.pushes) > cap(m.stack) {
 		return false
 	}
-	for i, t := range row.popped {
-		if m.stack[base+i] != t {
+	for i, t := range row.popped[:row.pops] {
+		if m.stack[base+i] != vtype(t) {
 			return false
 		}
 	}
-	m.stack = append(m.stack[:base], row.pushed...)
+	m.stack = row.appendPushed(m.stack[:base])
 	return true
 }
 
-// quickLocal returns the local variable that the current instruction uses.
-func (m *method) quickLocal(row *quickRow) int {
-	if row.local >= 0 {
-		return int(row.local)
+// appendPushed appends the words that the row pushes.
+func (row *quickRow) appendPushed(stack []vtype) []vtype {
+	for _, t := range row.pushed[:row.pushes] {
+		stack = append(stack, vtype(t))
 	}
-	return int(m.code.Bytecode[m.pc+1])
+	return stack
 }
 
-// loadQuickly applies a load.
-func (m *method) loadQuickly(row *quickRow) bool {
-	index, room := m.quickLocal(row), int(m.code.MaxStack)-len(m.stack)
-	if second, two := row.t.secondWord(); two {
-		if index+1 >= int(m.code.MaxLocals) || room < 2 || m.locals[index] != row.t || m.locals[index+1] != second {
-			return false
-		}
-		m.stack = append(m.stack, row.t, second)
-		return true
-	}
-	if index >= int(m.code.MaxLocals) || room < 1 {
+// popPushed pops the words that the row pushes.
+func (m *method) popPushed(row *quickRow) bool {
+	base := len(m.stack) - int(row.pushes)
+	if base < 0 || !row.isOn(m.stack[base:]) {
 		return false
 	}
-	got := m.locals[index]
-	if got != row.t && (row.t != tNull || !got.isObject()) {
-		return false
-	}
-	m.stack = append(m.stack, got)
+	m.stack = m.stack[:base]
 	return true
-}
-
-// storeQuickly applies a store, unless it changes one word of a long or double.
-func (m *method) storeQuickly(row *quickRow) bool {
-	index, top := m.quickLocal(row), len(m.stack)-1
-	if top < 0 || index >= int(m.code.MaxLocals) {
-		return false
-	}
-	got, old := m.stack[top], m.locals[index]
-	if got != row.t && (row.t != tNull || !got.isObject()) {
-		return false // another type, or two words
-	}
-	if old.isSecondWord() || old == tLong || old == tDouble {
-		return false
-	}
-	m.stack = m.stack[:top]
-	m.setLocal(index, got)
-	return true
-}
-
-// noHandlerCovers reports whether no handler covers the current position.
-func (m *method) noHandlerCovers() bool { return len(m.handlers) == 0 || len(m.covering(m.pc)) == 0 }
-
-// stepQuicklyByFrames is stepQuickly for type checking, which can handle more instructions because there are frames at
-// the targets of branches. flows reports whether the instruction leads to the next one.
-func (m *method) stepQuicklyByFrames(op code.Op) (done, flows bool) {
-	row := &quickRows[op]
-	if row.kind == quickBranch {
-		if !m.popAndPush(row) {
-			return false, false
-		}
-		m.matchTarget(m.pc + int(int16(u2(m.code.Bytecode[m.pc+1:]))))
-		return true, op != code.Goto
-	}
-	if row.kind != notQuick {
-		return m.stepQuickly(op), true
-	}
-	switch {
-	case op == code.Ldc:
-		return m.loadConstant(uint16(m.code.Bytecode[m.pc+1]), oldKinds|classKind|newKinds), true
-	case op == code.LdcW:
-		return m.loadConstant(u2(m.code.Bytecode[m.pc+1:]), oldKinds|classKind|newKinds), true
-	case op == code.Ldc2W:
-		return m.loadConstant(u2(m.code.Bytecode[m.pc+1:]), wideKinds), true
-	case op == code.Ifnull, op == code.Ifnonnull:
-		return m.compareQuickly(1), true
-	case op == code.IfAcmpeq, op == code.IfAcmpne:
-		return m.compareQuickly(2), true
-	case op.IsReturn():
-		return m.returnQuickly(op), false
-	case op == code.Athrow:
-		return m.throwQuickly(), false
-	case op >= code.Iaload && op <= code.Saload, op >= code.Iastore && op <= code.Sastore, op == code.Arraylength:
-		return m.arrayQuickly(op), true
-	case op >= code.DupX1 && op <= code.Swap:
-		return m.moveQuickly(op), true
-	case op < firstWithConstant, op > lastWithConstant, op.Size() < sizeWithConstant:
-		return false, true
-	}
-	return m.constantQuickly(op), true
-}
-
-// stepQuicklyByInference is stepQuickly for inference, without branches. What [method.checkConstraints] checks has been
-// checked for all instructions.
-func (m *method) stepQuicklyByInference(op code.Op) bool {
-	switch kind := quickRows[op].kind; {
-	case kind == quickBranch:
-		return false
-	case kind != notQuick:
-		return m.stepQuickly(op)
-	case op == code.Ldc:
-		return m.loadConstant(uint16(m.code.Bytecode[m.pc+1]), oldKinds|classKind|newKinds)
-	case op == code.LdcW:
-		return m.loadConstant(u2(m.code.Bytecode[m.pc+1:]), oldKinds|classKind|newKinds)
-	case op == code.Ldc2W:
-		return m.loadConstant(u2(m.code.Bytecode[m.pc+1:]), wideKinds)
-	case op >= code.Getstatic && op <= code.Putfield:
-		return m.fieldQuickly(op, m.constant(u2(m.code.Bytecode[m.pc+1:])))
-	case op >= code.Invokevirtual && op <= code.Invokedynamic:
-		c := m.constant(u2(m.code.Bytecode[m.pc+1:]))
-		return c.name[0] != '<' && m.callQuickly(op, c)
-	case op == code.Checkcast:
-		return m.castQuickly(m.constant(u2(m.code.Bytecode[m.pc+1:])).class)
-	case op == code.Instanceof:
-		return m.castQuickly(tInt)
-	}
-	return false
-}
-
-// castQuickly replaces a reference on top of the stack.
-func (m *method) castQuickly(t vtype) bool {
-	top := len(m.stack) - 1
-	if top < 0 || !m.stack[top].isReference() {
-		return false
-	}
-	m.stack[top] = t
-	return true
-}
-
-// branchQuickly applies a conditional branch or a goto, and leaves it to the caller to follow it.
-func (m *method) branchQuickly(op code.Op) bool {
-	row := &quickRows[op]
-	if row.kind == quickBranch {
-		return m.popAndPush(row)
-	}
-	references := 0
-	switch op {
-	case code.Ifnull, code.Ifnonnull:
-		references = 1
-	case code.IfAcmpeq, code.IfAcmpne:
-		references = 2
-	}
-	return references > 0 && m.popReferences(references)
 }
 
 // popReferences pops that many references.
@@ -290,7 +159,7 @@ func (m *method) popReferences(n int) bool {
 		return false
 	}
 	for _, t := range m.stack[base:] {
-		if !t.isReference() {
+		if !references.has(t) {
 			return false
 		}
 	}
@@ -298,287 +167,132 @@ func (m *method) popReferences(n int) bool {
 	return true
 }
 
-// compareQuickly applies a conditional branch that pops that many references.
-func (m *method) compareQuickly(references int) bool {
-	if !m.popReferences(references) {
-		return false
+// localOf returns the local that the instruction uses.
+func (m *method) localOf(row *quickRow, pc int) int {
+	if row.local >= 0 {
+		return int(row.local)
 	}
-	m.matchTarget(m.pc + int(int16(u2(m.code.Bytecode[m.pc+1:]))))
-	return true
+	return int(m.code.Bytecode[pc+1])
 }
 
-// throwQuickly applies an athrow.
-func (m *method) throwQuickly() bool {
-	top := len(m.stack) - 1
-	if top < 0 || !m.stack[top].isReference() || !m.assignable(m.stack[top], m.throwable) {
+// storeOne applies a store of one word, unless it overwrites one word of a long or double.
+func (m *method) storeOne(row *quickRow, pc int) bool {
+	index, top := m.localOf(row, pc), len(m.stack)-1
+	if index >= len(m.locals) || top < 0 {
+		return false
+	}
+	got, old := m.stack[top], m.locals[index]
+	if !row.kinds.has(got) || halves.has(old) {
 		return false
 	}
 	m.stack = m.stack[:top]
+	if got != old {
+		m.locals[index] = got
+		m.used, m.stored = max(m.used, index+1), true
+	}
 	return true
 }
 
-// arrayQuickly applies an array load, an array store, or arraylength.
-func (m *method) arrayQuickly(op code.Op) bool {
-	if op == code.Arraylength {
-		top := len(m.stack) - 1
-		if top < 0 || !m.isArray(m.stack[top]) {
+// accessLocal applies a load or store of two words, or an iinc. A store must not overwrite one word of another long or
+// double.
+func (m *method) accessLocal(row *quickRow, pc int) bool {
+	index := m.localOf(row, pc)
+	if row.kind == quickIinc {
+		return index < len(m.locals) && m.locals[index] == tInt
+	}
+	if index+1 >= len(m.locals) {
+		return false
+	}
+	pair, first, second := m.locals[index:index+2], vtype(row.pushed[0]), vtype(row.pushed[1])
+	same := pair[0] == first && pair[1] == second
+	if row.kind == quickLoadTwo {
+		if !same || len(m.stack)+2 > cap(m.stack) {
 			return false
 		}
-		m.stack[top] = tInt
+		m.stack = append(m.stack, first, second)
 		return true
 	}
-	n, isStore := op-code.Iaload, op >= code.Iastore
-	if isStore {
-		n = op - code.Iastore
-	}
-	components := arrayComponents[n]
-	value := m.object
-	if components != nil {
-		if value = components[0]; value >= tBoolean {
-			value = tInt
-		}
-	}
-	var memory [2]vtype
-	words, at := appendWords(memory[:0], value), len(m.stack)-2
-	if isStore {
-		if at -= len(words); at < 0 || !m.onStack(at+2, words) {
-			return false
-		}
-	}
-	if at < 0 || m.stack[at+1] != tInt {
+	if !same && (halves.has(pair[0]) || halves.has(pair[1])) || !m.popPushed(row) {
 		return false
 	}
-	array := m.stack[at]
-	if components != nil && !m.isArrayOf(array, components...) || components == nil && !m.isReferenceArray(array) {
-		return false
-	}
-	switch m.stack = m.stack[:at]; {
-	case isStore:
-	case components != nil:
-		m.stack = append(m.stack, words...)
-	case array.kind() == kindObject:
-		m.stack = append(m.stack, m.list[array.index()].component)
-	default:
-		m.stack = append(m.stack, array)
+	if !same {
+		pair[0], pair[1] = first, second
+		m.used, m.stored = max(m.used, index+2), true
 	}
 	return true
 }
 
-// moveQuickly applies swap, dup_x1 or dup2 to two values of category 1.
-func (m *method) moveQuickly(op code.Op) bool {
-	top := len(m.stack) - 1
-	if top < 1 || !m.stack[top].isOneWord() || !m.stack[top-1].isOneWord() {
-		return false
-	}
-	a, b, room := m.stack[top], m.stack[top-1], int(m.code.MaxStack)-len(m.stack)
+// accessArray applies an array load, an array store, or arraylength. Every reference fits into an array of references.
+func (m *method) accessArray(row *quickRow) bool {
+	stack := m.stack
+	top := len(stack)
 	switch {
-	case op == code.Swap:
-		m.stack[top], m.stack[top-1] = b, a
-	case op == code.DupX1 && room >= 1:
-		m.stack = append(m.stack[:top-1], a, b, a)
-	case op == code.Dup2 && room >= 2:
+	case row.kind == quickArrayLength:
+		if top == 0 || !m.isArray(stack[top-1]) {
+			return false
+		}
+		stack[top-1] = tInt
+		return true
+	case row.kind == quickArrayStore && row.pushes > 0:
+		if top -= int(row.pushes); top < 0 || !row.isOn(stack[top:]) {
+			return false
+		}
+	case row.kind == quickArrayStore:
+		if top--; top < 0 || !references.has(stack[top]) {
+			return false
+		}
+	}
+	if top < 2 || stack[top-1] != tInt || !m.hasComponents(stack[top-2], row.kinds) {
+		return false
+	}
+	array := stack[top-2]
+	switch m.stack = stack[:top-2]; {
+	case row.kind == quickArrayStore:
+	case row.pushes > 0:
+		m.stack = row.appendPushed(m.stack)
+	case array == tNull:
+		m.stack = append(m.stack, array)
+	default:
+		m.stack = append(m.stack, m.list[array.index()].component)
+	}
+	return true
+}
+
+// isOn reports whether a stack begins with the words that the row pushes.
+func (row *quickRow) isOn(stack []vtype) bool {
+	for i, t := range row.pushed[:row.pushes] {
+		if stack[i] != vtype(t) {
+			return false
+		}
+	}
+	return true
+}
+
+// hasComponents reports whether t is null or an array whose components have one of the kinds.
+func (n *names) hasComponents(t vtype, kinds kindSet) bool {
+	return t == tNull || t.kind() == kindObject && kinds.has(n.list[t.index()].component)
+}
+
+// moveWords applies an instruction that moves words of the stack, unless it moves a long or double together with other
+// values.
+func (m *method) moveWords(kind quickKind) bool {
+	top, room := len(m.stack), cap(m.stack)-len(m.stack)
+	if top < 2 {
+		return false
+	}
+	a, b := m.stack[top-1], m.stack[top-2]
+	whole := wholes.has(a) && wholes.has(b)
+	switch {
+	case kind == quickPopTwo && (whole || secondWords.has(a)):
+		m.stack = m.stack[:top-2]
+	case kind == quickDupTwo && (whole || secondWords.has(a)) && room >= 2:
 		m.stack = append(m.stack, b, a)
+	case kind == quickDupX1 && whole && room >= 1:
+		m.stack = append(m.stack[:top-2], a, b, a)
+	case kind == quickSwap && whole:
+		m.stack[top-2], m.stack[top-1] = a, b
 	default:
 		return false
 	}
 	return true
-}
-
-// returnTypes are the types that ireturn, lreturn, freturn and dreturn pop.
-var returnTypes = [...]vtype{tInt, tLong, tFloat, tDouble}
-
-// returnQuickly applies a return.
-func (m *method) returnQuickly(op code.Op) bool {
-	top := len(m.stack) - 1
-	switch op {
-	case code.Return:
-		return m.result == tTop && !(m.thisUninitialized && m.member.Name == "<init>")
-	case code.Areturn:
-		if m.result == tTop || top < 0 || !m.stack[top].isReference() || !m.assignable(m.stack[top], m.result) {
-			return false
-		}
-		m.stack = m.stack[:top]
-		return true
-	}
-	t := returnTypes[op-code.Ireturn]
-	second, two := t.secondWord()
-	if m.result == tTop || !m.assignable(t, m.result) || top < 0 {
-		return false
-	}
-	if two {
-		if m.stack[top] != second || top == 0 {
-			return false
-		}
-		top--
-	}
-	if m.stack[top] != t {
-		return false
-	}
-	m.stack = m.stack[:top]
-	return true
-}
-
-// loadConstant pushes constant i if it has one of the kinds, and a type that its kind determines.
-func (m *method) loadConstant(i uint16, want kinds) bool {
-	c := m.constant(i)
-	return want.has(c.tag) && c.tag != classfile.TagDynamic && m.pushQuickly(m.loadedConstant(c))
-}
-
-// pushQuickly pushes a value, if there is room; tTop stands for no value.
-func (m *method) pushQuickly(t vtype) bool {
-	if t == tTop {
-		return true
-	}
-	second, two := t.secondWord()
-	room := int(m.code.MaxStack) - len(m.stack)
-	if room < 1 || two && room < 2 {
-		return false
-	}
-	if m.stack = append(m.stack, t); two {
-		m.stack = append(m.stack, second)
-	}
-	return true
-}
-
-// constantQuickly applies an instruction with a constant. The constant is checked unless an instruction of the same
-// kind has used it before.
-func (m *method) constantQuickly(op code.Op) bool {
-	operand := m.code.Bytecode[m.pc+1:]
-	c := m.constant(u2(operand))
-	if c.allowed[0]>>(op-firstWithConstant)&1 == 0 && !(op == code.Invokeinterface && c.isCalledBy(operand)) {
-		in, _ := code.At(m.code.Bytecode, m.pc)
-		if m.checkConstraints(in, traits[op]); m.failed() {
-			return false
-		}
-	}
-	switch op {
-	case code.Getstatic, code.Putstatic, code.Getfield, code.Putfield:
-		return m.fieldQuickly(op, c)
-	case code.Invokevirtual, code.Invokespecial, code.Invokestatic, code.Invokeinterface, code.Invokedynamic:
-		return m.callQuickly(op, c)
-	case code.New:
-		return !m.wantNotes && m.pushQuickly(uninitialized(m.pc))
-	case code.Anewarray:
-		top := len(m.stack) - 1
-		if top < 0 || m.stack[top] != tInt {
-			return false
-		}
-		m.stack[top] = m.arrayWith(c.class)
-		return true
-	case code.Checkcast:
-		return m.castQuickly(c.class)
-	case code.Instanceof:
-		return m.castQuickly(tInt)
-	}
-	return false
-}
-
-// isCalledBy reports whether an invokeinterface with that operand may call the method.
-func (c *constant) isCalledBy(operand []byte) bool {
-	return 1<<c.tag&interfaceKind != 0 && int(operand[2]) == len(c.method.words)+1 && operand[3] == 0 &&
-		c.name[0] != '<'
-}
-
-// onStack reports whether the words of the stack from index base on are assignable to these types. The last word is
-// compared first, as on the full path.
-func (m *method) onStack(base int, words []vtype) bool {
-	for i := len(words) - 1; i >= 0; i-- {
-		if got := m.stack[base+i]; got != words[i] && !m.fits(got, words[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// fieldQuickly applies an access to a field.
-func (m *method) fieldQuickly(op code.Op, c *constant) bool {
-	var value [2]vtype
-	words := appendWords(value[:0], c.value)
-	base := len(m.stack)
-	if op == code.Putstatic || op == code.Putfield {
-		if base -= len(words); base < 0 || !m.onStack(base, words) {
-			return false
-		}
-	}
-	if op >= code.Getfield {
-		if base--; base < 0 || !m.isObjectOf(m.stack[base], c, c.class) {
-			return false
-		}
-	}
-	if op == code.Putstatic || op == code.Putfield {
-		m.stack = m.stack[:base]
-		return true
-	}
-	if base+len(words) > int(m.code.MaxStack) {
-		return false
-	}
-	m.stack = append(m.stack[:base], words...)
-	return true
-}
-
-// isObjectOf reports whether a member that c names, of a class want, can be accessed through an object.
-func (m *method) isObjectOf(object vtype, c *constant, want vtype) bool {
-	return object.isReference() && (object == want || m.fits(object, want)) &&
-		(object == m.thisType || !m.isProtected(c) || m.assignableToThis(object))
-}
-
-// initialiseQuickly applies the call of a constructor. The object is the word at index base of the stack, with all
-// arguments above it. It is this, or one that a new made. No handler covers the call.
-func (m *method) initialiseQuickly(base int, c *constant) bool {
-	object := m.stack[base]
-	if object == tUninitializedThis && c.method.result == tTop && len(m.unset) == 0 &&
-		(c.class == m.thisType || m.name(c.class) == m.class.SuperName()) {
-		m.stack = m.stack[:base]
-		m.replace(tUninitializedThis, m.thisType)
-		m.thisUninitialized = false
-		return true
-	}
-	if object.kind() != kindUninitialized || c.method.result != tTop {
-		return false
-	}
-	made := m.code.Bytecode[object.index():]
-	if code.Op(made[0]) != code.New || len(made) < sizeWithConstant || int(u2(made[1:])) >= len(m.constants) {
-		return false
-	}
-	of := &m.constants[u2(made[1:])]
-	if !of.resolved || of.tag != classfile.TagClass || of.class != c.class || m.isProtected(c) {
-		return false
-	}
-	m.stack = m.stack[:base]
-	m.replace(object, c.class)
-	return true
-}
-
-// callQuickly applies a call of a method.
-func (m *method) callQuickly(op code.Op, c *constant) bool {
-	base := len(m.stack) - len(c.method.words)
-	if base < 0 || !m.onStack(base, c.method.words) {
-		return false
-	}
-	switch op {
-	case code.Invokevirtual:
-		if base--; base < 0 || !m.isObjectOf(m.stack[base], c, c.class) {
-			return false
-		}
-	case code.Invokeinterface:
-		if base--; base < 0 || !m.stack[base].isReference() || !m.fits(m.stack[base], c.class) {
-			return false
-		}
-	case code.Invokespecial:
-		if base--; base < 0 {
-			return false
-		}
-		if c.name == "<init>" {
-			return m.initialiseQuickly(base, c)
-		}
-		if m.stack[base] != m.thisType || m.inferring && !m.inferAssignable(m.thisType, c.class) {
-			return false
-		}
-	}
-	_, two := c.method.result.secondWord()
-	if room := int(m.code.MaxStack) - base; room < 1 && c.method.result != tTop || two && room < 2 {
-		return false
-	}
-	m.stack = m.stack[:base]
-	return m.pushQuickly(c.method.result)
 }

@@ -12,6 +12,7 @@ type handler struct {
 	start, end, pc int
 	caught         [1]vtype    // the stack: the type that it catches, Throwable if any
 	frame          *stackFrame // at pc; nil if it was not needed yet
+	quickFrame     *quickFrame // likewise
 }
 
 func (h *handler) covers(pc int) bool { return pc >= h.start && pc < h.end }
@@ -83,6 +84,7 @@ func (h *handler) disable() { h.start, h.end = 0, 0 }
 // operands, and that there are frames where branches lead. If a state does not fit a frame, either may be wrong: both
 // continue with the differing words unknown.
 func (m *method) checkTypes() {
+	m.setInferring(false)
 	descriptor := m.member.Descriptor
 	if m.result = m.typeOf(m.member).result; m.result == tInt {
 		m.result = m.component(descriptor[len(descriptor)-1:])
@@ -115,18 +117,6 @@ func (m *method) checkTypes() {
 		}
 		pc += size
 		m.initialised = false
-		if !m.stateUnknown && !m.failed() && !m.slow {
-			covered := !m.noHandlerCovers()
-			if !covered || traits[op]&storing == 0 && op != code.Invokespecial {
-				done, leads := m.stepQuicklyByFrames(op)
-				if done && covered && !m.stateUnknown {
-					m.matchHandlers(false)
-				}
-				if flows = leads; done {
-					continue
-				}
-			}
-		}
 		in, _ := code.At(m.code.Bytecode, m.pc)
 		flows = m.stepAndMatch(in)
 	}
