@@ -23,16 +23,8 @@ type Checker struct{ checker checker }
 
 // Check does what the function [Check] does.
 func (keeper *Checker) Check(original, rewritten *classfile.Class, want Instrumentation) []verify.Finding {
-	r := &keeper.checker
-	r.class, r.pool, r.original, r.want = rewritten, rewritten.ConstantPool(), original, want
-	r.member, r.findings, r.seekPosts = nil, nil, want.Posts
-	if r.checkBlock() && r.checkStructure() {
-		for i := range original.Methods() {
-			r.checkMethod(i)
-		}
-		r.checkUse()
-	}
-	return r.findings
+	keeper.checker.check(original, rewritten, want, (*checker).inStep)
+	return keeper.checker.findings
 }
 
 // checker compares one class with its original, method by method.
@@ -45,8 +37,29 @@ type checker struct {
 	before   classfile.Code // rebuilt, as codeOf reads it
 	coverage []int32
 	entries  []int
+	step     lockstep
 	// The ranges of the exact handler of the current method.
 	gotRanges, wantRanges [][2]int
+}
+
+// check compares two classes. Each method that is to have calls is decided by quickly or, if that is not sure, by
+// checkMethod.
+func (r *checker) check(original, rewritten *classfile.Class, want Instrumentation,
+	quickly func(r *checker, old, now *classfile.Member, id uint32) bool) {
+	r.class, r.pool, r.original, r.want = rewritten, rewritten.ConstantPool(), original, want
+	r.member, r.findings, r.seekPosts = nil, nil, want.Posts
+	if !r.checkBlock() || !r.checkStructure() {
+		return
+	}
+	r.step.setClass(r.pool, r.block.start)
+	for i := range original.Methods() {
+		old, now := &original.Methods()[i], &rewritten.Methods()[i]
+		r.number, r.member = i, now
+		if id := want.id(i); id == 0 || len(r.findings) > 0 || !quickly(r, old, now, id) {
+			r.checkMethod(old, now, id)
+		}
+	}
+	r.checkUse()
 }
 
 // checkBlock checks that the pool is the original's, followed by one block of new constants or by nothing.
@@ -159,11 +172,8 @@ func methodEnd(m *classfile.Member) int {
 	return last.Offset + len(last.Info)
 }
 
-// checkMethod compares the methods with index i. If their bytes are equal, it does not decode them.
-func (r *checker) checkMethod(i int) {
-	old, now := &r.original.Methods()[i], &r.class.Methods()[i]
-	r.number, r.member = i, now
-	id := r.want.id(i)
+// checkMethod compares a method with its original. If their bytes are equal, it does not decode them.
+func (r *checker) checkMethod(old, now *classfile.Member, id uint32) {
 	hooked := r.want.FocusHooked && isHooked(now)
 	if bytes.Equal(r.original.Bytes()[old.Offset:methodEnd(old)], r.class.Bytes()[now.Offset:methodEnd(now)]) {
 		if id != 0 {
@@ -184,7 +194,7 @@ func (r *checker) checkMethod(i int) {
 		r.report(-1, ruleMethod, "a well-formed Code attribute", err.Error())
 		return
 	}
-	r.setMethod(i)
+	r.setMethod(r.number)
 	known := len(r.findings)
 	if !r.recognise() {
 		return

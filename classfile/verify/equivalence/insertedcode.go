@@ -268,23 +268,29 @@ func (b *body) pushed(pc int) (value int32, constant uint16, size int) {
 	return value, constant, size
 }
 
-// checkPush holds an inserted call's push to the shortest encoding of an ID (JVMS 6.5), with a constant of
-// the block if it has to be one.
-func (b *body) checkPush(c call) {
-	want := code.Sipush
+// pushOf returns the opcode of the shortest instruction that pushes the ID of an inserted call (JVMS 6.5).
+func pushOf(c call) code.Op {
 	switch {
-	case c.id < 1:
+	case c.id <= 5:
+		return code.Iconst0 + code.Op(c.id)
+	case c.id <= 127:
+		return code.Bipush
+	case c.id > 32767 && c.constant > 255:
+		return code.LdcW
+	case c.id > 32767:
+		return code.Ldc
+	}
+	return code.Sipush
+}
+
+// checkPush holds an inserted call's push to the shortest encoding of an ID, with a constant of the block if it has to
+// be one.
+func (b *body) checkPush(c call) {
+	if c.id < 1 {
 		b.report(c.start, ruleID, "an ID from 1 on", fmt.Sprint(c.id))
 		return
-	case c.id <= 5:
-		want = code.Iconst0 + code.Op(c.id)
-	case c.id <= 127:
-		want = code.Bipush
-	case c.id > 32767 && c.constant > 255:
-		want = code.LdcW
-	case c.id > 32767:
-		want = code.Ldc
 	}
+	want := pushOf(c)
 	if got := code.Op(b.code.Bytecode[c.push]); got != want {
 		b.report(c.start, ruleID, fmt.Sprintf("%d pushed by %v", c.id, want), got.String())
 	}
