@@ -185,6 +185,28 @@ func (p *ConstantPool) Ref(i uint16) (Ref, error) {
 	return r, nil
 }
 
+// MemberDescriptor returns the index of the Utf8 entry that is the Descriptor of [ConstantPool.Ref], without an error
+// for each way in which Ref can fail; ok is false if it fails.
+func (p *ConstantPool) MemberDescriptor(i uint16) (index uint16, ok bool) {
+	tag := p.Tag(i)
+	hasClass := tag == TagFieldref || tag == TagMethodref || tag == TagInterfaceMethodref
+	if !hasClass && tag != TagDynamic && tag != TagInvokeDynamic {
+		return 0, false
+	}
+	operands := binary.BigEndian.Uint32(p.data[p.offsets[i]+1:])
+	if class := uint16(operands >> 16); hasClass &&
+		(p.Tag(class) != TagClass || p.Tag(binary.BigEndian.Uint16(p.data[p.offsets[class]+1:])) != TagUtf8) {
+		return 0, false
+	}
+	pair := uint16(operands)
+	if p.Tag(pair) != TagNameAndType {
+		return 0, false
+	}
+	operands = binary.BigEndian.Uint32(p.data[p.offsets[pair]+1:])
+	name, index := uint16(operands>>16), uint16(operands)
+	return index, p.Tag(name) == TagUtf8 && p.Tag(index) == TagUtf8
+}
+
 // Integer returns the value of the Integer entry i (JVMS 4.4.4).
 func (p *ConstantPool) Integer(i uint16) (int32, error) {
 	b, err := p.entry(i, TagInteger)
@@ -274,7 +296,13 @@ type PoolBuilder struct {
 	added []byte
 	err   error
 	found []foundConstant
+	short []uint16 // the Utf8 entries of base of at most shortUtf8 bytes, if hasShort
+	// hasShort reports that base was searched for them.
+	hasShort bool
 }
+
+// shortUtf8 is a length that few names and descriptors of a pool stay below, and those of the runtime class do.
+const shortUtf8 = 4
 
 // foundConstant is an entry that Utf8, Class or NameAndType returned, of the base pool or appended.
 type foundConstant struct {
@@ -290,7 +318,7 @@ func NewPoolBuilder(base *ConstantPool) *PoolBuilder {
 
 // Reset makes b what [NewPoolBuilder] returns for base, and keeps b's memory.
 func (b *PoolBuilder) Reset(base *ConstantPool) {
-	*b = PoolBuilder{base: base, next: base.Len(), added: b.added[:0], found: b.found[:0]}
+	*b = PoolBuilder{base: base, next: base.Len(), added: b.added[:0], found: b.found[:0], short: b.short[:0]}
 }
 
 // Len returns the constant_pool_count of the pool with the constants that were added.
@@ -309,11 +337,27 @@ func (b *PoolBuilder) Err() error {
 // earlier call of Utf8 has returned one.
 func (b *PoolBuilder) Utf8(s string) uint16 {
 	return b.once(TagUtf8, s, "", func() uint16 {
-		if i, ok := b.base.FindUtf8(s); ok {
+		if i, ok := b.findUtf8(s); ok {
 			return i
 		}
 		return b.AddUtf8(s)
 	})
+}
+
+// findUtf8 is [ConstantPool.FindUtf8] of the base pool. It searches the pool once for all short strings.
+func (b *PoolBuilder) findUtf8(s string) (uint16, bool) {
+	if len(s) > shortUtf8 {
+		return b.base.FindUtf8(s)
+	}
+	if !b.hasShort {
+		b.short, b.hasShort = b.base.appendShortUtf8(b.short), true
+	}
+	for _, i := range b.short {
+		if b.base.utf8(i) == s {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // Class returns the index of a Class entry with that name; like Utf8, it appends one only if needed.
@@ -410,16 +454,34 @@ func (p *ConstantPool) FindUtf8(s string) (uint16, bool) {
 	if len(s) > math.MaxUint16 {
 		return 0, false
 	}
-	// Tag and length are compared as one number. An unusable index has the offset 0, where the class file begins
-	// with its magic number, whose first byte is not TagUtf8.
-	header := uint32(TagUtf8)<<16 | uint32(len(s))
+	data, header := p.data, uint32(TagUtf8)<<16|uint32(len(s))
 	for i, at := range p.offsets {
-		entry := p.data[at:]
-		if uint32(entry[0])<<16|uint32(entry[1])<<8|uint32(entry[2]) == header && string(entry[3:3+len(s)]) == s {
+		if utf8Header(data, at) == header && p.utf8(uint16(i)) == s {
 			return uint16(i), true
 		}
 	}
 	return 0, false
+}
+
+// appendShortUtf8 appends the indices of the Utf8 entries of at most shortUtf8 bytes, in order.
+func (p *ConstantPool) appendShortUtf8(found []uint16) []uint16 {
+	data := p.data
+	for i, at := range p.offsets {
+		if utf8Header(data, at)-uint32(TagUtf8)<<16 <= shortUtf8 {
+			found = append(found, uint16(i))
+		}
+	}
+	return found
+}
+
+// utf8Header returns tag and length of the Utf8 entry at an offset of the pool's data as one number, so that they take
+// one comparison. For an entry of another kind, and for the offset 0 of an unusable index, where the class file has its
+// magic number, the result is not that of any Utf8.
+func utf8Header(data []byte, at uint32) uint32 {
+	if int(at) < len(data)-3 {
+		return binary.BigEndian.Uint32(data[at:]) >> 8
+	}
+	return uint32(data[at])<<16 | uint32(data[at+1])<<8 | uint32(data[at+2]) // the last entry, of three bytes
 }
 
 // Find returns the index of the first entry of kind tag whose info (JVMS 4.4) consists of these two-byte values, or

@@ -16,6 +16,7 @@ type methodPlan struct {
 	depths     code.Depths
 	entries    []code.Insertion  // the entry calls
 	insertions []code.Insertion  // the entry and exit calls, in order
+	stops      []int             // the instructions in front of which calls may be inserted, in order
 	push       []byte            // the instruction that pushes the ID
 	entry      []byte            // the bytecode that reports the entry
 	exit       []byte            // the bytecode that reports the exit, empty until it is needed
@@ -43,7 +44,7 @@ func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) e
 	if err := w.planMethod(m, id, focus); err != nil {
 		return err
 	}
-	patch := code.Patch{Insertions: plan.insertions}
+	patch := code.Patch{Insertions: plan.insertions, Depths: &plan.depths}
 	if len(plan.ranges) > 0 {
 		plan.makeExit(&w.block)
 		plan.handler = appendHandler(plan.handler, plan.exit)
@@ -171,23 +172,14 @@ func (w *writer) planExits(entered *code.Initialised) error {
 	p := &w.plan
 	entries, bytecode := p.entries, p.code.Bytecode
 	throws := w.options.Exits == ExitsThrows
-	for pc, size := 0, 0; pc < len(bytecode); pc += size {
+	err := p.findStops(w.options.Posts)
+	for _, pc := range p.stops {
 		op := code.Op(bytecode[pc])
-		if size = op.Size(); size == 0 || size > len(bytecode)-pc {
-			in, err := code.At(bytecode, pc)
-			if err != nil {
-				return fmt.Errorf("%w: %w", ErrMalformed, err)
-			}
-			size = in.Size
-		}
-		if w.options.Posts && (op == code.Invokevirtual || op == code.Invokeinterface) {
+		if op == code.Invokevirtual || op == code.Invokeinterface {
 			if form, ok := postFormOf(w.class.ConstantPool(), bytecode, pc); ok {
 				entries = p.takeEntries(entries, pc)
 				p.insertProbe(&w.block, form, pc)
 			}
-			continue
-		}
-		if !op.IsReturn() && op != code.Athrow {
 			continue
 		}
 		leaves := isEntered(entered, pc) && (op.IsReturn() || throws && op == code.Athrow && !covered(&p.code, pc))
@@ -197,9 +189,36 @@ func (w *writer) planExits(entered *code.Initialised) error {
 			p.insertExit(op, pc)
 		}
 	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
 	p.insertions = append(p.insertions, entries...)
 	if w.options.Exits == ExitsExact {
 		p.planRanges(entered)
+	}
+	return nil
+}
+
+// findStops finds the returns and athrows, and with posts the calls of methods that may be a post. If the code cannot
+// be decoded, they are those in front of the fault.
+func (p *methodPlan) findStops(posts bool) error {
+	if p.stops = p.stops[:0]; !posts {
+		var ok bool
+		if p.stops, ok = p.depths.AppendLeaving(p.stops); ok {
+			return nil
+		}
+	}
+	bytecode := p.code.Bytecode
+	for pc := 0; pc < len(bytecode); {
+		op, size, err := code.Next(bytecode, pc)
+		if err != nil {
+			return err
+		}
+		isCall := op == code.Invokevirtual || op == code.Invokeinterface
+		if op.IsReturn() || op == code.Athrow || posts && isCall {
+			p.stops = append(p.stops, pc)
+		}
+		pc += size
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package code
 import (
 	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
 )
@@ -24,6 +25,16 @@ type Depths struct {
 	pending  []int32 // positions reached but not yet followed
 	followed int     // bytes of instructions followed
 	frames   []frame
+
+	inOrder   bool       // followInOrder has succeeded, which sets what follows
+	hasSwitch bool       // the method has a switch
+	marks     int        // how many positions got a depth before the walk came there
+	arrived   int        // how many of these the walk has come to
+	most      int        // the greatest depth in the walk, plus 1
+	ends      []blockEnd // in order
+	switches  []int32    // their positions, in order
+	table     []byte     // the info of the StackMapTable, nil if there is none
+	frameList []frameAt  // its frames
 }
 
 // knownConstant is what Depths has read of a constant: one that an instruction names, or one that such a constant
@@ -38,13 +49,20 @@ type knownConstant struct {
 type constantKind uint8
 
 const (
-	unknownConstant constantKind = iota
-	memberField                  // a field, named by a Fieldref or the like
-	memberMethod
-	descriptorField // a Utf8 that is the descriptor of a field
-	descriptorMethod
-	namedClass // a Class whose name is a Utf8
+	unknownConstant  constantKind = iota
+	memberField                   // a field, named by a Fieldref or the like
+	memberMethod                  // a method
+	descriptorField               // a Utf8 that is the descriptor of a field
+	descriptorMethod              // or of a method
 )
+
+// ofMember returns the kind of a member whose descriptor has the kind k.
+func (k constantKind) ofMember() constantKind {
+	if k == unknownConstant {
+		return unknownConstant
+	}
+	return k - (descriptorField - memberField)
+}
 
 // At returns the depth in words before the instruction at pc; ok is false if no path leads there.
 func (d *Depths) At(pc int) (depth int, ok bool) {
@@ -52,6 +70,17 @@ func (d *Depths) At(pc int) (depth int, ok bool) {
 		return 0, false
 	}
 	return int(d.at[pc]) - 1, true
+}
+
+// AppendLeaving appends the positions of the returns and athrows, in order. ok is false if Follow has not found them,
+// as in unusual code.
+func (d *Depths) AppendLeaving(positions []int) (leaving []int, ok bool) {
+	for i := range d.ends {
+		if d.ends[i].target == leaves {
+			positions = append(positions, int(d.ends[i].pc))
+		}
+	}
+	return positions, d.inOrder
 }
 
 // Follow computes the depths of a method. It fails for code that every verifier rejects: a stack that underflows,
@@ -68,6 +97,15 @@ func (d *Depths) At(pc int) (depth int, ok bool) {
 // code.
 func (d *Depths) Follow(pool *classfile.ConstantPool, code *classfile.Code) error {
 	d.reset(pool, code.Bytecode)
+	if d.inOrder = d.followInOrder(code); d.inOrder {
+		return nil
+	}
+	d.reset(pool, code.Bytecode)
+	return d.followPaths(code)
+}
+
+// followPaths is Follow for any code, after reset.
+func (d *Depths) followPaths(code *classfile.Code) error {
 	if err := d.reach(0, 0); err != nil {
 		return err
 	}
@@ -103,7 +141,17 @@ func (d *Depths) reset(pool *classfile.ConstantPool, bytecode []byte) {
 	}
 	d.bytecode, d.at = bytecode, zeroed(d.at, len(bytecode))
 	d.pending, d.frames = d.pending[:0], d.frames[:0]
+	d.ends, d.switches, d.frameList = d.ends[:0], d.switches[:0], d.frameList[:0]
+	d.inOrder, d.marks, d.table = false, 0, nil
 	d.Max, d.Subroutines, d.followed = 0, false, 0
+}
+
+// reuse returns a slice of n elements with unspecified values. It uses the memory of s if that is large enough.
+func reuse[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
 }
 
 // zeroed returns a slice of n zeros. It uses the memory of s if that is large enough.
@@ -140,9 +188,6 @@ func (d *Depths) run() error {
 		pc := int(d.pending[len(d.pending)-1])
 		d.pending = d.pending[:len(d.pending)-1]
 		for pc >= 0 {
-			if pc = d.followCommon(pc); pc < 0 {
-				break
-			}
 			next, err := d.followOne(pc)
 			if err != nil {
 				return err
@@ -153,147 +198,33 @@ func (d *Depths) run() error {
 	return nil
 }
 
-// followCommon follows the instructions from pc on as long as they are common ones: those whose effect depends on
-// the opcode alone, and those that name a member. It returns -1 where the path ends, and the position of the first
-// instruction that [Depths.followOne] must follow: any other instruction, and one that has a fault, since followOne
-// reports faults. Nearly all instructions are common, and this loop follows them without a call for each.
-func (d *Depths) followCommon(pc int) int {
-	bytecode, at := d.bytecode, d.at[:len(d.bytecode)]
-	depth, most, start := int(at[pc])-1, d.Max, pc
-	for {
-		op := Op(bytecode[pc])
-		effect := &stackEffects[op]
-		pops, pushes := int(effect.pops), int(effect.pushes)
-		next := pc + int(effect.size)
-		if effect.flow == flowSpecial {
-			if op < Getstatic || op > Invokedynamic || next > len(bytecode) {
-				break
-			}
-			var ok bool
-			if pops, pushes, ok = d.constant(binary.BigEndian.Uint16(bytecode[pc+1:])).effect(op); !ok {
-				break
-			}
-		}
-		after := depth - pops + pushes
-		if pops > depth || next > len(bytecode) {
-			break
-		}
-		if effect.flow == flowBranch || effect.flow == flowJump {
-			target := pc + int(int16(binary.BigEndian.Uint16(bytecode[pc+1:])))
-			if target < 0 || target >= len(at) || at[target] != 0 && at[target] != int32(after)+1 {
-				break
-			}
-			if effect.flow == flowBranch && (next >= len(at) || at[next] != 0 && at[next] != int32(after)+1) {
-				break
-			}
-			if at[target] == 0 {
-				at[target] = int32(after) + 1
-				d.pending = append(d.pending, int32(target))
-			}
-		}
-		if effect.flow == flowJump || effect.flow == flowEnd {
-			d.followed, d.Max = d.followed+next-start, most
-			return -1
-		}
-		if next >= len(at) || at[next] != 0 && at[next] != int32(after)+1 {
-			break
-		}
-		depth, most = after, max(most, after)
-		if at[next] != 0 { // another path, with the same depth, has followed the rest
-			d.followed, d.Max = d.followed+next-start, most
-			return -1
-		}
-		at[next] = int32(depth) + 1
-		pc = next
+// member reads constant i, which must be in the pool, and returns its kind. That is unknownConstant where
+// [classfile.ConstantPool.Ref] fails. The members that a class names share few descriptors, each of which is read once.
+func (d *Depths) member(i uint16) constantKind {
+	text, ok := d.pool.MemberDescriptor(i)
+	if !ok {
+		return unknownConstant
 	}
-	d.followed, d.Max = d.followed+pc-start, most
-	return pc
+	descriptor := &d.known[text]
+	if descriptor.kind == unknownConstant {
+		*descriptor = readDescriptor(d.pool, text)
+	}
+	d.known[i] = *descriptor
+	d.known[i].kind = descriptor.kind.ofMember()
+	return d.known[i].kind
 }
 
-// effect returns how many words an instruction that names the member takes off the stack and puts on it; ok is
-// false if c is not a member that the instruction may name.
-func (c knownConstant) effect(op Op) (pops, pushes int, ok bool) {
-	switch op {
-	case Getstatic:
-		return 0, int(c.result), c.kind == memberField
-	case Putstatic:
-		return int(c.result), 0, c.kind == memberField
-	case Getfield:
-		return 1, int(c.result), c.kind == memberField
-	case Putfield:
-		return 1 + int(c.result), 0, c.kind == memberField
-	case Invokestatic, Invokedynamic:
-		return int(c.arguments), int(c.result), c.kind == memberMethod
-	}
-	return 1 + int(c.arguments), int(c.result), c.kind == memberMethod
-}
-
-// constant returns what was read of constant i, and reads it if nothing was.
-func (d *Depths) constant(i uint16) knownConstant {
-	if int(i) >= len(d.known) {
-		return knownConstant{}
-	}
-	if d.known[i].kind == unknownConstant {
-		d.known[i] = d.member(i)
-	}
-	return d.known[i]
-}
-
-// member reads a constant that names a field or method, like [classfile.ConstantPool.Ref], and returns an
-// unknownConstant where that fails. The members that a class names share few classes and descriptors, each of which
-// is read once.
-func (d *Depths) member(i uint16) knownConstant {
-	tag, info := d.pool.Entry(i)
-	switch tag {
-	case classfile.TagFieldref, classfile.TagMethodref, classfile.TagInterfaceMethodref:
-		if !d.isClass(binary.BigEndian.Uint16(info)) {
-			return knownConstant{}
+// readDescriptor reads the Utf8 entry i. It returns an unknownConstant if that is not a descriptor.
+func readDescriptor(pool *classfile.ConstantPool, i uint16) knownConstant {
+	text, _ := pool.Utf8(i)
+	if strings.HasPrefix(text, "(") {
+		if arguments, result, err := DescriptorWords(text); err == nil {
+			return knownConstant{kind: descriptorMethod, arguments: uint8(arguments), result: uint8(result)}
 		}
-	case classfile.TagDynamic, classfile.TagInvokeDynamic:
-	default:
-		return knownConstant{}
+	} else if words, size := fieldWords(text); size != 0 && size == len(text) {
+		return knownConstant{kind: descriptorField, result: uint8(words)}
 	}
-	tag, info = d.pool.Entry(binary.BigEndian.Uint16(info[2:]))
-	if tag != classfile.TagNameAndType || d.pool.Tag(binary.BigEndian.Uint16(info)) != classfile.TagUtf8 {
-		return knownConstant{}
-	}
-	member := d.descriptor(binary.BigEndian.Uint16(info[2:]))
-	switch member.kind {
-	case descriptorField:
-		member.kind = memberField
-	case descriptorMethod:
-		member.kind = memberMethod
-	}
-	return member
-}
-
-// isClass reports whether constant i is a Class with a name.
-func (d *Depths) isClass(i uint16) bool {
-	tag, info := d.pool.Entry(i)
-	if tag != classfile.TagClass {
-		return false
-	}
-	if d.known[i].kind == unknownConstant && d.pool.Tag(binary.BigEndian.Uint16(info)) == classfile.TagUtf8 {
-		d.known[i].kind = namedClass
-	}
-	return d.known[i].kind == namedClass
-}
-
-// descriptor reads the Utf8 entry i. It returns an unknownConstant if that is not a descriptor.
-func (d *Depths) descriptor(i uint16) knownConstant {
-	text, err := d.pool.Utf8(i)
-	if err != nil {
-		return knownConstant{}
-	}
-	if d.known[i].kind != unknownConstant {
-		return d.known[i]
-	}
-	if words, size := fieldWords(text); size != 0 && size == len(text) {
-		d.known[i] = knownConstant{kind: descriptorField, result: uint8(words)}
-	} else if arguments, result, err := DescriptorWords(text); err == nil {
-		d.known[i] = knownConstant{kind: descriptorMethod, arguments: uint8(arguments), result: uint8(result)}
-	}
-	return d.known[i]
+	return knownConstant{}
 }
 
 // followOne follows any one instruction, at pc. It returns the position of the instruction behind it if a path
@@ -338,15 +269,15 @@ func (d *Depths) followOne(pc int) (next int, err error) {
 // (JVMS 6.5). It reads fields and methods from the pool, and fails if the instruction names one that the pool does
 // not have.
 func (in Instruction) StackWords(pool *classfile.ConstantPool) (pops, pushes int, err error) {
-	if effect := stackEffects[in.Op]; effect.known {
-		return int(effect.pops), int(effect.pushes), nil
+	if effect := stackEffects[in.Op]; effect.known() {
+		return effect.pops(), effect.pushes(), nil
 	}
 	switch in.Op {
 	case Multianewarray:
 		return in.U1(2), 1, nil
 	case Wide:
 		effect := stackEffects[in.U1(0)]
-		return int(effect.pops), int(effect.pushes), nil
+		return effect.pops(), effect.pushes(), nil
 	}
 	ref, err := pool.Ref(in.Constant())
 	if err != nil {

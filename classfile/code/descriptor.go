@@ -14,7 +14,14 @@ func DescriptorWords(descriptor string) (arguments, result int, err error) {
 	}
 	i := 1
 	for i < len(descriptor) && descriptor[i] != ')' {
-		words, size := fieldWords(descriptor[i:])
+		words, size := 1, 1
+		switch descriptor[i] {
+		case 'I', 'Z': // the common ones need no call
+		case 'L':
+			size = 1 + strings.IndexByte(descriptor[i:], ';')
+		default:
+			words, size = fieldWords(descriptor[i:])
+		}
 		if size == 0 {
 			return 0, 0, fmt.Errorf("malformed method descriptor %q", descriptor)
 		}

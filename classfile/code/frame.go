@@ -165,22 +165,28 @@ func (f frame) stackWords() int {
 // appendFrame appends the encoding of f, whose pc is a position in the new code. previous is the new position of
 // the frame before it, -1 if there is none. The offsets of Uninitialized items are moved.
 func (r *Relocator) appendFrame(out []byte, f frame, previous int) []byte {
-	delta := f.pc - previous - 1
-	kind := f.kind
 	out = append(out, f.larval...)
-	if delta >= shortestDeltaTooLong && kind <= sameLocals1 {
-		kind = extended(kind)
-	}
-	if kind <= sameLocals1 {
-		out = append(out, kind+byte(delta))
-	} else {
-		out = append(out, kind, byte(delta>>8), byte(delta))
-	}
+	out = appendFrameHeader(out, f.kind, f.pc-previous-1)
 	start := len(out)
 	out = append(out, f.body...)
 	r.moveUninitialized(f.kind, out[start:])
 	return out
 }
+
+// appendFrameHeader appends the frame_type and, unless that has it, the offset_delta of a frame of that kind.
+func appendFrameHeader(out []byte, kind byte, delta int) []byte {
+	if kind < firstReserved {
+		kind &= sameLocals1 // the first value of the range of the form
+		if delta < shortestDeltaTooLong {
+			return append(out, kind+byte(delta))
+		}
+		kind = extended(kind)
+	}
+	return append(out, kind, byte(delta>>8), byte(delta))
+}
+
+// isExtended reports whether frames of that kind have a short form too.
+func isExtended(kind byte) bool { return kind == sameFrameExtended || kind == sameLocals1Extended }
 
 // extended returns the form with a two-byte offset_delta that corresponds to one of the two short forms.
 func extended(kind byte) byte {
@@ -205,7 +211,7 @@ func (r *Relocator) moveUninitialized(kind byte, body []byte) {
 		}
 	}
 	switch {
-	case kind == sameLocals1 || kind == sameLocals1Extended:
+	case kind >= sameLocals1 && kind <= sameLocals1Extended:
 		move(1)
 	case kind >= appendFirst && kind < fullFrame:
 		move(int(kind) - sameFrameExtended)

@@ -83,8 +83,7 @@ func moveAnything(t *testing.T, class *classfile.Class, index, where, length int
 	if !ok || err != nil {
 		return false
 	}
-	var depths code.Depths
-	err = depths.Follow(class.ConstantPool(), &body)
+	depths, err := followBothWays(t, sample{m.Name, class, m, body})
 	if at, ok := depths.At(0); err == nil && !ok {
 		t.Errorf("%s starts with a stack of %d words, %v", m.Name, at, ok)
 	}
@@ -103,8 +102,7 @@ func moveAnything(t *testing.T, class *classfile.Class, index, where, length int
 		patch.Handler = &code.Handler{Bytecode: []byte{0xBF}, Throwable: pool.Class("java/lang/Throwable"),
 			Ranges: [][2]int{{0, len(body.Bytecode)}}}
 	}
-	var r code.Relocator
-	info, _, err := r.Relocate(nil, class, m, &body, patch, pool)
+	info, _, err := relocateBothWays(t, sample{m.Name, class, m, body}, patch, pool)
 	if err != nil {
 		return false
 	}

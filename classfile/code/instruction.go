@@ -182,29 +182,43 @@ func (in Instruction) SwitchOffsets() iter.Seq2[int, int] {
 		if in.Op != Tableswitch && in.Op != Lookupswitch {
 			return
 		}
-		at := (in.PC + 4) &^ 3
-		target := func(at int) int { return in.PC + int(int32(binary.BigEndian.Uint32(in.code[at:]))) }
-		if !yield(at, target(at)) {
-			return
-		}
-		first, step := at+12, 4
-		if in.Op == Lookupswitch {
-			first, step = at+12, 8
-		}
-		for at := first; at+4 <= in.PC+in.Size; at += step {
-			if !yield(at, target(at)) {
+		for i := range in.switchTargets() {
+			if !yield(in.switchTarget(i)) {
 				return
 			}
 		}
 	}
 }
 
-// padding returns the bytes between the opcode and the operands of a switch; it is empty for others.
-func (in Instruction) padding() []byte {
-	if in.Op != Tableswitch && in.Op != Lookupswitch {
-		return nil
+// switchTargets returns the number of branch offsets of a switch.
+func (in Instruction) switchTargets() int {
+	entries := in.PC + in.Size - ((in.PC+4)&^3 + 12) // bytes behind the default and low and high, or npairs and a match
+	if in.Op == Tableswitch {
+		return 1 + entries/4
 	}
-	return in.code[in.PC+1 : (in.PC+4)&^3]
+	return 1 + (entries+4)/8
+}
+
+// switchTarget returns the position in the code of the branch offset i of a switch, and its target. The first one is
+// the default.
+func (in Instruction) switchTarget(i int) (at, target int) {
+	at = (in.PC + 4) &^ 3
+	if i > 0 && in.Op == Tableswitch {
+		at += 8 + 4*i
+	} else if i > 0 {
+		at += 4 + 8*i
+	}
+	return at, in.PC + int(int32(binary.BigEndian.Uint32(in.code[at:])))
+}
+
+// hasOddPadding reports whether a byte between the opcode and the operands of a switch is not zero.
+func (in Instruction) hasOddPadding() bool {
+	for _, pad := range in.code[in.PC+1 : (in.PC+4)&^3] {
+		if pad != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Targets yields every position that the instruction may branch to: the target of a branch, or those of a switch,

@@ -29,8 +29,7 @@ type relocation struct {
 // relocate applies the patch and writes and parses the class.
 func relocate(t testing.TB, old sample, patch code.Patch, pool *classfile.PoolBuilder) (*relocation, error) {
 	t.Helper()
-	var r code.Relocator
-	info, notes, err := r.Relocate(nil, old.class, old.method, &old.code, patch, pool)
+	info, notes, err := relocateBothWays(t, old, patch, pool)
 	if err != nil {
 		return nil, err
 	}

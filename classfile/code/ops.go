@@ -492,30 +492,42 @@ func (o Op) IsConditional() bool {
 	return o >= Ifeq && o <= IfAcmpne || o == Ifnull || o == Ifnonnull
 }
 
-// stackEffect is a row of ops in numbers: the stack words that the instruction takes off and puts on, its size and
-// its successors. known is false if the row has a "*".
-type stackEffect struct {
-	pops, pushes uint8
-	size         uint8 // bytes of the instruction, 0 where it varies
-	known        bool
-	flow         flow
+// stackEffect is a row of ops as one number: the stack words that the instruction takes off and puts on, its size, and
+// its flow.
+type stackEffect uint32
+
+func newStackEffect(pops, pushes, size uint8, flow flow) stackEffect {
+	return stackEffect(pops) | stackEffect(pushes)<<8 | stackEffect(size)<<16 | stackEffect(flow)<<24
 }
 
-// flow is the kind of instructions that may run after an instruction.
+func (e stackEffect) pops() int   { return int(uint8(e)) }
+func (e stackEffect) pushes() int { return int(uint8(e >> 8)) }
+func (e stackEffect) size() int   { return int(uint8(e >> 16)) } // in bytes, 0 where it varies
+func (e stackEffect) flow() flow  { return flow(e >> 24) }
+
+// known reports whether the opcode alone determines the effect.
+func (e stackEffect) known() bool { return e.flow() >= flowSpecial }
+
+// flow is the kind of instructions that may run after an instruction. For an instruction that may only be followed by
+// the next one, it has the kind of operand that determines the effect on the stack.
 type flow uint8
 
 const (
-	flowSpecial flow = iota // any, as the Instruction says: switches, subroutines, four-byte branches, rows with "*"
-	flowNext                // the next instruction
-	flowBranch              // the next instruction, or the target of the two-byte branch
+	flowUnknown flow = iota // there is no such instruction, or any operand determines its effect
+	flowGet                 // the next one: the instruction pushes a field
+	flowPut                 // the next one: it pops a field
+	flowInvoke              // the next one: it pops arguments and pushes a result
+	flowSpecial             // any, as the Instruction says: switches, subroutines, four-byte branches
+	flowNext                // the next one
+	flowBranch              // the next one, or the target of the two-byte branch
 	flowJump                // the target of the two-byte branch
 	flowEnd                 // none: returns and athrow
 )
 
+// stackEffects has the effect of each opcode. Without what the operand determines, it is that of the object alone.
 var stackEffects = func() (effects [256]stackEffect) {
 	width := map[rune]uint8{'J': 2, 'D': 2}
 	for op, row := range ops {
-		effects[op].size = operandSizes[row.operand]
 		before, after, known := strings.Cut(row.stack, ">")
 		switch Op(op) {
 		case Ldc, LdcW: // one word of any type
@@ -523,28 +535,44 @@ var stackEffects = func() (effects [256]stackEffect) {
 		case Ldc2W:
 			after = "J"
 		}
-		if !known || after == "*" {
-			continue
-		}
-		e := &effects[op]
-		e.known = true
+		pops, pushes := uint8(0), uint8(0)
 		for _, letter := range before {
-			e.pops += max(1, width[letter])
+			pops += max(1, width[letter])
 		}
 		for _, letter := range after {
-			e.pushes += max(1, width[letter])
+			pushes += max(1, width[letter])
 		}
-		e.flow = flowOf(Op(op), row.operand)
+		flow := flowOf(Op(op), row.operand)
+		if !known || after == "*" {
+			pops, pushes, flow = 0, 0, flowUnknown
+			switch Op(op) {
+			case Getstatic:
+				flow = flowGet
+			case Putstatic:
+				flow = flowPut
+			case Invokestatic, Invokedynamic:
+				flow = flowInvoke
+			case Getfield:
+				flow, pops = flowGet, 1
+			case Putfield:
+				flow, pops = flowPut, 1
+			case Invokevirtual, Invokespecial, Invokeinterface:
+				flow, pops = flowInvoke, 1
+			}
+		}
+		effects[op] = newStackEffect(pops, pushes, operandSizes[row.operand], flow)
 	}
 	return effects
 }()
 
-// flowOf returns the flow of the instructions with an opcode, which must not be Wide.
+// flowOf returns the flow of the instructions with an opcode whose effect is known.
 func flowOf(op Op, operand Operand) flow {
-	next := Instruction{Op: op}.FallsThrough()
-	switch {
-	case op == Jsr || op == Ret || operand == OperandBranchW || operand == OperandTableSwitch ||
-		operand == OperandLookupSwitch:
+	switch operand {
+	case OperandBranchW, OperandTableSwitch, OperandLookupSwitch:
+		return flowSpecial
+	}
+	switch next := op != Wide && (Instruction{Op: op}).FallsThrough(); {
+	case op == Jsr || op == Ret:
 		return flowSpecial
 	case operand == OperandBranch && next:
 		return flowBranch

@@ -42,6 +42,9 @@ type Patch struct {
 	Insertions []Insertion // by ascending PC; at one PC, those with Entry first
 	Handler    *Handler    // or nil
 	MaxStack   uint16      // of the new code
+	// Depths, unless nil, is the result of [Depths.Follow] for the same code. Relocate then need not find the branches
+	// and frames again that Follow has found.
+	Depths *Depths
 }
 
 // Note is a fact about the old code that is needed to undo a patch and that the new code does not show. Undoing
@@ -81,7 +84,7 @@ const (
 //     frames and the ends of ranges. It differs from inst(p) only if code was inserted at p: target(p) is in front
 //     of inserted code, unless this is an Entry.
 //
-// Each function takes a binary search in the shifts, but mostly only a comparison with the last result, since
+// Each function takes a binary search in its moves, but mostly only a comparison with the last result, since
 // tables are sorted. So time is nearly linear in the size of the attribute, plus the number of branches and
 // insertions for each round of the layout.
 type Relocator struct {
@@ -93,17 +96,11 @@ type Relocator struct {
 	notes  []Note
 
 	branches  []branch
-	shifts    []shift
-	sums      []int // sums[i] is the total size of shifts[:i]
-	last      int   // the last result of shiftsUpTo, tried first since most positions come in ascending order
+	insts     moves // of instructions
+	targets   moves // of control
 	frames    []frame
-	newLength int // of the new code, without the handler
-}
-
-// shift moves everything from the old position at on by size bytes.
-type shift struct {
-	at, size int
-	before   bool // control that went to at goes in front of the inserted code: not an Entry
+	newLength int  // of the new code, without the handler
+	quick     bool // [Relocator.layOutQuickly] has succeeded
 }
 
 // branch is a branch or switch instruction.
@@ -124,11 +121,13 @@ func (r *Relocator) Relocate(out []byte, class *classfile.Class, method *classfi
 	patch Patch, pool *classfile.PoolBuilder) (info []byte, notes []Note, err error) {
 	r.class, r.method, r.code, r.patch, r.pool = class, method, code, patch, pool
 	r.notes = r.notes[:0]
-	if err := r.findBranches(); err != nil {
-		return nil, nil, err
-	}
-	if err := r.layOut(); err != nil {
-		return nil, nil, err
+	if r.quick = r.layOutQuickly(); !r.quick {
+		if err := r.findBranches(); err != nil {
+			return nil, nil, err
+		}
+		if err := r.layOut(); err != nil {
+			return nil, nil, err
+		}
 	}
 	length := r.newLength
 	if patch.Handler != nil {
@@ -141,7 +140,11 @@ func (r *Relocator) Relocate(out []byte, class *classfile.Class, method *classfi
 	out = binary.BigEndian.AppendUint16(out, patch.MaxStack)
 	out = binary.BigEndian.AppendUint16(out, code.MaxLocals)
 	out = binary.BigEndian.AppendUint32(out, uint32(length))
-	out = r.appendBytecode(out)
+	if r.quick {
+		out = r.appendBytecodeQuickly(out)
+	} else {
+		out = r.appendBytecode(out)
+	}
 	if patch.Handler != nil {
 		out = append(out, patch.Handler.Bytecode...)
 	}
@@ -219,10 +222,8 @@ func (r *Relocator) addBranch(in Instruction) error {
 		return nil
 	}
 	r.branches = append(r.branches, branch{Instruction: in, width: in.Size})
-	for _, pad := range in.padding() {
-		if pad != 0 {
-			return fmt.Errorf("%v at %d has padding that is not zero, which strip could not restore", in.Op, in.PC)
-		}
+	if in.hasOddPadding() {
+		return fmt.Errorf("%v at %d has padding that is not zero, which strip could not restore", in.Op, in.PC)
 	}
 	for _, target := range in.SwitchOffsets() {
 		if target < 0 || target >= len(r.code.Bytecode) {
@@ -269,19 +270,16 @@ func (r *Relocator) layOut() error {
 // maxRounds is the greatest number of rounds of [Relocator.layOut].
 const maxRounds = 100
 
-// layOutOnce computes the shifts for the present widths of branches, and the widths of switches.
+// layOutOnce computes the moves for the present widths of branches, and the widths of switches.
 func (r *Relocator) layOutOnce() {
-	r.shifts, r.sums, r.last = r.shifts[:0], append(r.sums[:0], 0), 0
+	r.insts.reset()
+	r.targets.reset()
 	total := 0
-	push := func(at, size int, before bool) {
-		total += size
-		r.shifts = append(r.shifts, shift{at, size, before})
-		r.sums = append(r.sums, total)
-	}
 	insertions := r.patch.Insertions
 	insertUpTo := func(pc int) {
 		for len(insertions) > 0 && insertions[0].PC <= pc {
-			push(insertions[0].PC, len(insertions[0].Bytecode), !insertions[0].Entry)
+			total += len(insertions[0].Bytecode)
+			r.insert(&insertions[0], total)
 			insertions = insertions[1:]
 		}
 	}
@@ -292,10 +290,22 @@ func (r *Relocator) layOutOnce() {
 			b.width = b.Size - padding(b.PC) + padding(b.PC+total)
 		}
 		if b.width != b.Size {
-			push(b.PC+1, b.width-b.Size, false)
+			total += b.width - b.Size
+			r.insts.add(b.PC+1, total)
+			r.targets.add(b.PC+1, total)
 		}
 	}
 	insertUpTo(len(r.code.Bytecode))
+}
+
+// insert adds an insertion to the moves, after which all insertions up to it have total bytes.
+func (r *Relocator) insert(in *Insertion, total int) {
+	r.insts.add(in.PC, total)
+	if in.Entry {
+		r.targets.add(in.PC, total)
+	} else {
+		r.targets.add(in.PC+1, total) // control that went to PC goes in front of the inserted code
+	}
 }
 
 // padding counts the bytes between the opcode of a switch at pc and its operands (JVMS 6.5).
@@ -303,44 +313,11 @@ func padding(pc int) int { return 3 - pc&3 }
 
 // inst returns the new position of the instruction at the old position p, or of the byte there if no instruction
 // starts at p.
-func (r *Relocator) inst(p int) int { return p + r.sums[r.shiftsUpTo(p)] }
+func (r *Relocator) inst(p int) int { return p + r.insts.by(p) }
 
 // target returns the new position to which control that went to the old position p must go: behind an inserted
 // Entry, in front of other inserted code.
-func (r *Relocator) target(p int) int {
-	i := r.shiftsUpTo(p)
-	// That is behind everything inserted at p. Go back over what is not an Entry.
-	q := p + r.sums[i]
-	for i--; i >= 0 && r.shifts[i].at == p; i-- {
-		if r.shifts[i].before {
-			q -= r.shifts[i].size
-		}
-	}
-	return q
-}
-
-// shiftsUpTo counts the shifts at positions up to p.
-func (r *Relocator) shiftsUpTo(p int) int {
-	n := r.last
-	if (n == 0 || r.shifts[n-1].at <= p) && (n == len(r.shifts) || r.shifts[n].at > p) {
-		return n
-	}
-	r.last = r.searchShifts(p)
-	return r.last
-}
-
-// searchShifts is shiftsUpTo by binary search.
-func (r *Relocator) searchShifts(p int) int {
-	lo, hi := 0, len(r.shifts)
-	for lo < hi {
-		if mid := (lo + hi) / 2; r.shifts[mid].at <= p {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
-}
+func (r *Relocator) target(p int) int { return p + r.targets.by(p) }
 
 // start returns the new start of a line or of a variable's range that started at the old position p. That is the
 // target, but what started at 0 still does, so that parameters and the first line cover the inserted entry.
@@ -435,7 +412,8 @@ func (r *Relocator) appendSwitch(out []byte, b *branch, pc int) []byte {
 	old := (b.PC + 4) &^ 3
 	moved := len(out) - old
 	out = append(out, r.code.Bytecode[old:b.PC+b.Size]...)
-	for at, target := range b.SwitchOffsets() {
+	for i := range b.switchTargets() {
+		at, target := b.switchTarget(i)
 		binary.BigEndian.PutUint32(out[at+moved:], uint32(r.target(target)-pc))
 	}
 	return out

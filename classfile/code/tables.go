@@ -107,14 +107,13 @@ func (r *Relocator) moveLines(out, info []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out = append(out, info[:2]...)
-	for ; len(table) > 0; table = table[4:] {
+	out = append(out, info...)
+	for table = out[len(out)-len(table):]; len(table) >= 4; table = table[4:] {
 		p := int(binary.BigEndian.Uint16(table))
 		if err := r.checkPosition(p); err != nil {
 			return nil, err
 		}
-		start := r.start(p)
-		out = append(out, byte(start>>8), byte(start), table[2], table[3])
+		binary.BigEndian.PutUint16(table, uint16(r.start(p)))
 	}
 	return out, nil
 }
@@ -125,30 +124,30 @@ func (r *Relocator) moveVariables(out, info []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out = append(out, info[:2]...)
-	for ; len(table) > 0; table = table[10:] {
-		if out, err = r.appendRange(out, table[:4]); err != nil {
+	out = append(out, info...)
+	for table = out[len(out)-len(table):]; len(table) >= 10; table = table[10:] {
+		if err := r.moveRange(table); err != nil {
 			return nil, err
 		}
-		out = append(out, table[4:10]...)
 	}
 	return out, nil
 }
 
-// appendRange appends the start_pc and length of a variable, moved. An empty range stays empty.
-func (r *Relocator) appendRange(out, old []byte) ([]byte, error) {
-	p := int(binary.BigEndian.Uint16(old))
-	end := p + int(binary.BigEndian.Uint16(old[2:]))
+// moveRange moves the start_pc and length of a variable at the start of entry. An empty range stays empty.
+func (r *Relocator) moveRange(entry []byte) error {
+	p := int(binary.BigEndian.Uint16(entry))
+	end := p + int(binary.BigEndian.Uint16(entry[2:]))
 	if err := r.checkPosition(end); err != nil {
-		return nil, err
+		return err
 	}
 	start := r.start(p)
 	length := 0
 	if end > p {
 		length = r.target(end) - start
 	}
-	out = binary.BigEndian.AppendUint16(out, uint16(start))
-	return binary.BigEndian.AppendUint16(out, uint16(length)), nil
+	binary.BigEndian.PutUint16(entry, uint16(start))
+	binary.BigEndian.PutUint16(entry[2:], uint16(length))
+	return nil
 }
 
 // moveCharacterRanges moves the CharacterRangeTable that javac -Xjcov writes: start_pc, end_pc (inclusive),
@@ -230,6 +229,9 @@ func throwableOnly(h *Handler) []byte {
 // one for the handler. See addedFrames for the types in them. A frame that follows an added one is written as a
 // full_frame, since its short form describes a difference to the frame before it.
 func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
+	if r.hasFound(info) {
+		return r.moveFramesQuickly(out, info)
+	}
 	var err error
 	if r.frames, err = parseFrames(info, r.frames[:0]); err != nil {
 		return nil, err
@@ -279,7 +281,7 @@ func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
 		}
 		f.pc = r.target(f.pc)
 		longer := oldDelta(frames, i) < shortestDeltaTooLong && f.pc-previous-1 >= shortestDeltaTooLong
-		if f.kind != form || longer && (form == sameFrameExtended || form == sameLocals1Extended) {
+		if f.kind != form || longer && isExtended(form) {
 			r.notes = append(r.notes, Note{Kind: NoteFrameForm, Index: i, Value: int(form)})
 		}
 		push(f)
@@ -382,7 +384,7 @@ func (r *Relocator) moveTarget(out, info []byte, at int) (end int, err error) {
 		}
 		for i := range n {
 			p := operand + 2 + 6*i
-			if _, err := r.appendRange(out[p:p], info[p:p+4]); err != nil {
+			if err := r.moveRange(out[p:]); err != nil {
 				return 0, err
 			}
 		}
