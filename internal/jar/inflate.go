@@ -85,6 +85,8 @@ type decoder struct {
 	lengths   [288 + 32]uint8
 	sorted    [288]uint16
 
+	layout *layout // is noted, if not nil
+
 	in   []byte
 	at   int    // position in in of the next byte that is not in hold
 	hold uint64 // the next bits, the first one lowest
@@ -92,13 +94,21 @@ type decoder struct {
 }
 
 // inflate inflates in to out[:size]; the bytes of out behind that may be overwritten. It returns true if in starts
-// with a deflate stream that inflates to exactly size bytes. If it returns false, the stream may nevertheless be
-// valid.
-func (d *decoder) inflate(out []byte, size int, in []byte) bool {
+// with a deflate stream that inflates to exactly size bytes, and notes its layout in l, unless that is nil. If it
+// returns false, the stream may nevertheless be valid.
+func (d *decoder) inflate(out []byte, size int, in []byte, l *layout) bool {
 	d.in, d.at, d.hold, d.held = in, 0, 0, 0
-	defer func() { d.in = nil }()
+	d.layout = l
+	defer func() { d.in, d.layout = nil, nil }()
+	if l != nil {
+		l.reset()
+		if max(size, len(in)) > maxLaidOut {
+			d.layout = nil
+		}
+	}
 	n := 0
 	for last := false; !last; {
+		start := d.position()
 		header, ok := d.readBits(3)
 		if !ok {
 			return false
@@ -106,13 +116,14 @@ func (d *decoder) inflate(out []byte, size int, in []byte) bool {
 		last = header&1 != 0
 		switch header >> 1 {
 		case 0:
+			d.layout = nil
 			n, ok = d.stored(out[:size], n)
 		case 1:
 			d.fixed()
-			n, ok = d.block(out, n, size)
+			n, ok = d.block(start, out, n, size)
 		case 2:
 			if ok = d.dynamic(); ok {
-				n, ok = d.block(out, n, size)
+				n, ok = d.block(start, out, n, size)
 			}
 		default:
 			ok = false
@@ -123,6 +134,9 @@ func (d *decoder) inflate(out []byte, size int, in []byte) bool {
 	}
 	return n == size
 }
+
+// position returns how many bits of in have been decoded.
+func (d *decoder) position() int { return 8*d.at - int(d.held) }
 
 // fill adds bits to hold until it has at least 56, or all that are left of in.
 func (d *decoder) fill() {
@@ -362,14 +376,41 @@ func (d *decoder) buildSecond(table []symbol, width uint, sorted []uint16, count
 	return true
 }
 
-// block decodes a compressed block (RFC 1951 3.2.3) to out[n:] and returns the new length. It returns false if the
-// data is malformed, or if it would be longer than size.
-func (d *decoder) block(out []byte, n, size int) (int, bool) {
-	n, ended, ok := d.fast(out, n)
+// block decodes a compressed block (RFC 1951 3.2.3), whose header is at bit start, to out[n:] and returns the new
+// length. It returns false if the data is malformed, or if it would be longer than size.
+func (d *decoder) block(start int, out []byte, n, size int) (int, bool) {
+	ended, ok := false, true
+	if d.layout != nil {
+		d.layout.blocks = append(d.layout.blocks, block{start, uint(d.lengths[256])})
+		n, ended, ok = d.marked(out, n, size)
+	}
+	if ok && !ended {
+		n, ended, ok = d.fast(out, n)
+	}
 	for ok && !ended && n <= size {
 		n, ended, ok = d.slow(out[:size], n)
 	}
+	if d.layout != nil {
+		d.layout.end = d.position()
+	}
 	return n, ok && n <= size
+}
+
+// marked decodes symbols with [decoder.fast] in steps, and leaves a mark in front of each step. It ends before a step
+// depends on how much room there is in out behind size: the marks are those of the stream alone.
+func (d *decoder) marked(out []byte, n, size int) (_ int, ended, ok bool) {
+	d.layout.mark(n, d.position())
+	for ok = true; ok && !ended && n < changingEnd; {
+		n, ended, ok = d.slow(out[:size], n)
+	}
+	for ok && !ended && n+markStep+slack <= size {
+		d.layout.mark(n, d.position())
+		before := n
+		if n, ended, ok = d.fast(out[:n+markStep+slack], n); n < before+markStep {
+			break // the end of in is near
+		}
+	}
+	return n, ended, ok
 }
 
 // fast decodes symbols while neither in nor out is near its end. ended reports that the block ended.
@@ -437,9 +478,14 @@ loop:
 		}
 		distance := int(s>>16&0x7FFF) + int(hold&(1<<(s&31)-1)>>(s>>8&15))
 		hold, held = hold>>(s&31), held-uint(s&31)
-		if distance > n {
-			ok = false
-			break loop
+		if distance > n-changingEnd {
+			if distance > n {
+				ok = false
+				break loop
+			}
+			if d.layout != nil {
+				d.layout.match(n, distance, length)
+			}
 		}
 		n = repeat(out, n, distance, length)
 	}
@@ -481,6 +527,9 @@ func (d *decoder) slow(out []byte, n int) (_ int, ended, ok bool) {
 	_, distance, ok := d.next(d.distances[:], distanceBits)
 	if !ok || distance > n || length > len(out)-n {
 		return n, false, false
+	}
+	if d.layout != nil {
+		d.layout.match(n, distance, length)
 	}
 	for range length {
 		out[n] = out[n-distance]

@@ -84,13 +84,13 @@ func TestInflate(t *testing.T) {
 		for by, in := range deflations(t, data) {
 			for _, more := range []int{0, 1, slack, 2 * slack} {
 				out := make([]byte, len(data)+more)
-				if !d.inflate(out, len(data), in) || !bytes.Equal(out[:len(data)], data) {
+				if !d.inflate(out, len(data), in, nil) || !bytes.Equal(out[:len(data)], data) {
 					t.Fatalf("%s by %s, %d bytes of room: not inflated", name, by, more)
 				}
-				if !d.inflate(out, len(data), append(bytes.Clone(in), 1, 2, 3)) {
+				if !d.inflate(out, len(data), append(bytes.Clone(in), 1, 2, 3), nil) {
 					t.Errorf("%s by %s: not inflated when more follows", name, by)
 				}
-				if len(data) > 0 && d.inflate(out, len(data)-1, in) || d.inflate(append(out, 0), len(data)+1, in) {
+				if len(data) > 0 && d.inflate(out, len(data)-1, in, nil) || d.inflate(append(out, 0), len(data)+1, in, nil) {
 					t.Errorf("%s by %s: inflated to another size", name, by)
 				}
 			}
@@ -110,7 +110,7 @@ func TestInflateDamaged(t *testing.T) {
 		for by, in := range deflations(t, data) {
 			out := make([]byte, len(data)+slack)
 			for cut := range in[:min(len(in), 400)] {
-				if d.inflate(out, len(data), in[:len(in)-1-cut]) {
+				if d.inflate(out, len(data), in[:len(in)-1-cut], nil) {
 					if want, ok := byLibrary(in[:len(in)-1-cut], len(data)); !ok ||
 						!bytes.Equal(want, out[:len(data)]) {
 						t.Fatalf("%s by %s without its last %d bytes is inflated", name, by, cut+1)
@@ -120,7 +120,7 @@ func TestInflateDamaged(t *testing.T) {
 			for range 300 {
 				bad := bytes.Clone(in)
 				bad[random.IntN(min(len(bad), 200))] ^= 1 << random.IntN(8)
-				if !d.inflate(out, len(data), bad) {
+				if !d.inflate(out, len(data), bad, nil) {
 					refused++
 					continue
 				}
@@ -153,8 +153,8 @@ func FuzzInflate(f *testing.F) {
 		}
 		var d decoder
 		larger, exact := make([]byte, size+slack), make([]byte, size)
-		got := d.inflate(larger, size, in)
-		if slow := d.inflate(exact, size, in); slow != got || slow && !bytes.Equal(larger[:size], exact) {
+		got := d.inflate(larger, size, in, nil)
+		if slow := d.inflate(exact, size, in, nil); slow != got || slow && !bytes.Equal(larger[:size], exact) {
 			t.Fatal("the result depends on the size of the buffer")
 		}
 		want, ok := byLibrary(in, size)
