@@ -133,7 +133,15 @@ func (w *Writer) fill(r *rewrite.Rewriter, s *slot) {
 		return
 	}
 	packed, err := w.codec.CompressLike(data, s.entry.Zip, outcome.Original, s.entry.Zip.Level(w.options.Level))
-	s.packed, s.err = w.codec.Keep(packed), err // the next class uses the memory of data
+	if s.err = err; err != nil {
+		return
+	}
+	// The next class uses the memory of data.
+	if outcome.Memory != nil {
+		s.packed = w.codec.Exchange(packed, outcome.Memory)
+	} else {
+		s.packed = w.codec.Keep(packed)
+	}
 }
 
 // Write writes one output to the stage, and what is in it to the copy. If the record has failures, the output is worth

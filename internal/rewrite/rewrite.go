@@ -31,6 +31,9 @@ type Outcome struct {
 	Calls int // of the runtime, that were inserted
 	// Failure is why the class stays as it was; nil if nothing failed.
 	Failure *plan.Failure
+	// Memory holds Data, if the class was rewritten; otherwise it is nil. If it is given other memory, the next class uses
+	// that.
+	Memory *[]byte
 	// Original is the class as it was read, not to be changed; nil unless [Rewriter.Rewrite] read it. The next class
 	// uses its memory.
 	Original *jar.Inflated
@@ -119,7 +122,7 @@ func (r *Rewriter) Apply(class int, c *classfile.Class, task *plan.Task) Outcome
 		return r.checker.Check(c, again, r.options.Expected(r.options.Inject, task.Request))
 	})
 	if outcome.Failure == nil {
-		outcome.Calls = r.injector.Cost().Calls
+		outcome.Calls, outcome.Memory = r.injector.Cost().Calls, &r.output
 	}
 	return outcome
 }
