@@ -76,7 +76,7 @@ func (s *Scanner) Unreadable(at *input.Class, crc uint32, err error) *Class {
 	if fault := (*jar.Error)(nil); errors.As(err, &fault) {
 		why = fault.Err.Error()
 	}
-	return &Class{At: at, Unread: filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()},
+	return &Class{At: at, Unread: &filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()},
 		Warning: " is left as it is: " + why, Sum: s.sum(uint64(crc) << 32)}
 }
 
@@ -103,7 +103,7 @@ func (s *Scanner) Scan(at *input.Class, data []byte) (*Class, *classfile.Class) 
 	}
 	c, err := s.parser.Parse(data)
 	if err != nil {
-		facts.Unread = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
+		facts.Unread = &filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
 		if errors.Is(err, classfile.ErrVersion) {
 			facts.Unread.Reason = filter.ReasonUnsupportedVersion
 			facts.Warning = fmt.Sprintf(" is left as it is: %v", err)
