@@ -2,6 +2,7 @@ package classfile
 
 import (
 	"encoding/binary"
+	"slices"
 )
 
 // Attribute is one attribute_info (JVMS 4.7).
@@ -67,45 +68,37 @@ func FindAttribute(attributes []Attribute, name string) (Attribute, bool) {
 	return Attribute{}, false
 }
 
-// checkAttributes checks the attribute table at offset at, which begins with its count. It returns the number of
-// attributes and the offset behind them. Its error has no path yet.
-func (p *ConstantPool) checkAttributes(data []byte, at int) (n, end int, bad *FormatError) {
+// appendAttributes reads the attribute table at offset at, which begins with its count, and appends the attributes to
+// table. It returns the offset behind them. Its error has no path yet.
+func (p *ConstantPool) appendAttributes(table []Attribute, data []byte, at int) ([]Attribute, int, *FormatError) {
 	if at+2 > len(data) {
-		return 0, 0, formatErrorf(len(data), "", "it ends before attributes_count")
+		return table, 0, formatErrorf(len(data), "", "it ends before attributes_count")
 	}
-	n = int(binary.BigEndian.Uint16(data[at:]))
+	n := int(binary.BigEndian.Uint16(data[at:]))
 	at += 2
 	if n*attributeHeader > len(data)-at {
-		return 0, 0, formatErrorf(at-2, "", "attributes_count %d does not fit the %d bytes left", n, len(data)-at)
+		return table, 0, formatErrorf(at-2, "", "attributes_count %d does not fit the %d bytes left", n, len(data)-at)
 	}
 	for i := range n {
 		if at+attributeHeader > len(data) {
-			return 0, 0, formatErrorf(len(data), "", "it ends in attribute %d of %d", i, n)
+			return table, 0, formatErrorf(len(data), "", "it ends in attribute %d of %d", i, n)
 		}
-		nameIndex := binary.BigEndian.Uint16(data[at:])
+		header := data[at : at+attributeHeader]
+		nameIndex := binary.BigEndian.Uint16(header)
 		if p.Tag(nameIndex) != TagUtf8 {
 			_, err := p.Utf8(nameIndex)
-			return 0, 0, formatErrorf(at, "", "name of attribute %d: %w", i, err)
+			return table, 0, formatErrorf(at, "", "name of attribute %d: %w", i, err)
 		}
-		length := int64(binary.BigEndian.Uint32(data[at+2:]))
+		length := int64(binary.BigEndian.Uint32(header[2:]))
 		if length > int64(len(data)-at-attributeHeader) {
-			return 0, 0, formatErrorf(at+2, "", "%s of %d bytes runs past the end", p.utf8(nameIndex), length)
+			return table, 0, formatErrorf(at+2, "", "%s of %d bytes runs past the end", p.utf8(nameIndex), length)
 		}
-		at += attributeHeader + int(length)
-	}
-	return n, at, nil
-}
-
-// fillAttributes decodes into table the attributes that checkAttributes has checked; the first one starts at offset
-// at, behind the count. It returns the offset behind them.
-func (p *ConstantPool) fillAttributes(table []Attribute, data []byte, at int) int {
-	for i := range table {
-		nameIndex := binary.BigEndian.Uint16(data[at:])
 		start := at + attributeHeader
-		at = start + int(binary.BigEndian.Uint32(data[start-4:]))
-		table[i] = Attribute{Name: p.utf8(nameIndex), NameIndex: nameIndex, Offset: start, Info: data[start:at:at]}
+		at = start + int(length)
+		table = append(table, Attribute{Name: p.utf8(nameIndex), NameIndex: nameIndex, Offset: start,
+			Info: data[start:at:at]})
 	}
-	return at
+	return table, at, nil
 }
 
 // Code is a Code attribute (JVMS 4.7.3). Its slices share the class file's memory.
@@ -131,18 +124,18 @@ func (c *Class) Code(m *Member) (code Code, ok bool, err error) {
 // ReadCode is [Class.Code] without an allocation for each method: it decodes into *code and uses the memory of
 // code.Attributes again. If ok is false, *code is empty.
 func (c *Class) ReadCode(m *Member, code *Code) (ok bool, err error) {
-	*code = Code{Attributes: code.Attributes[:0]}
-	a, found := FindAttribute(m.Attributes, "Code")
-	if !found {
+	attributes := code.Attributes[:0]
+	*code = Code{Attributes: attributes}
+	first := slices.IndexFunc(m.Attributes, isCode)
+	if first < 0 {
 		return false, nil
 	}
+	a := &m.Attributes[first]
 	fail := func(offset int, format string, args ...any) (bool, error) {
 		return false, formatErrorf(offset, c.path(m.path("method")+": Code"), format, args...)
 	}
-	for i := range m.Attributes {
-		if other := &m.Attributes[i]; other.Offset != a.Offset && other.Name == "Code" {
-			return fail(other.Offset, "a second Code attribute")
-		}
+	if second := slices.IndexFunc(m.Attributes[first+1:], isCode); second >= 0 {
+		return fail(m.Attributes[first+1+second].Offset, "a second Code attribute")
 	}
 	info := a.Info
 	if len(info) < codeHeader {
@@ -160,21 +153,21 @@ func (c *Class) ReadCode(m *Member, code *Code) (ok bool, err error) {
 			handlers/8, len(info)-bytecodeEnd-2)
 	}
 	end := a.Offset + len(info)
-	n, at, bad := c.pool.checkAttributes(c.data[:end], a.Offset+tablesAt)
+	attributes, at, bad := c.pool.appendAttributes(attributes, c.data[:end], a.Offset+tablesAt)
 	if bad != nil {
 		return fail(bad.Offset, "%w", bad.Err)
 	}
 	if at != end {
 		return fail(at, "%d bytes are left over", end-at)
 	}
-	*code = Code{
-		Attributes:     reuse(code.Attributes, n),
-		MaxStack:       binary.BigEndian.Uint16(info),
-		MaxLocals:      binary.BigEndian.Uint16(info[2:]),
-		Bytecode:       info[codeHeader:bytecodeEnd:bytecodeEnd],
-		Offset:         a.Offset + codeHeader,
-		ExceptionTable: info[bytecodeEnd+2 : tablesAt : tablesAt],
-	}
-	c.pool.fillAttributes(code.Attributes, c.data, a.Offset+tablesAt+2)
+	// One field after the other is faster than a Code at once, which is copied.
+	code.Attributes = attributes
+	code.MaxStack = binary.BigEndian.Uint16(info)
+	code.MaxLocals = binary.BigEndian.Uint16(info[2:])
+	code.Bytecode = info[codeHeader:bytecodeEnd:bytecodeEnd]
+	code.Offset = a.Offset + codeHeader
+	code.ExceptionTable = info[bytecodeEnd+2 : tablesAt : tablesAt]
 	return true, nil
 }
+
+func isCode(a Attribute) bool { return a.Name == "Code" }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // The class file versions (JVMS table 4.1-A) whose format is known: Java 1.0.2 to Java 28. [Parse] also reads later
@@ -164,22 +165,27 @@ func (c *Class) parseHeader(at int) (int, error) {
 	return at, nil
 }
 
-// parseBody reads fields, methods and attributes, which must end where the data ends. A first walk checks and
-// counts them all. The second walk fills one array of members and one of attributes, each allocated in its exact
-// size: these arrays are most of the memory that a class takes.
+// parseBody reads fields, methods and attributes, which must end where the data ends. All members are in one array, and
+// all attributes in another: these arrays are most of the memory that a class takes.
 func (p *Parser) parseBody(c *Class, at int) error {
-	fieldsAt := at
-	nFields, inFields, at, err := c.checkMembers("field", at)
-	if err != nil {
+	if p.members == nil && p.attributes == nil {
+		members, attributes := countBody(c.data, at)
+		p.members, p.attributes = make([]Member, 0, members), make([]Attribute, 0, attributes)
+	}
+	p.attributes = p.attributes[:0]
+	var err error
+	members := p.members[:0]
+	if members, at, err = p.appendMembers(members, c, "field", at); err != nil {
 		return err
 	}
+	nFields := len(members)
 	c.methodsAt = at
-	nMethods, inMethods, at, err := c.checkMembers("method", at)
-	if err != nil {
+	if members, at, err = p.appendMembers(members, c, "method", at); err != nil {
 		return err
 	}
 	c.methodsEnd = at
-	own, at, bad := c.pool.checkAttributes(c.data, at)
+	own := len(p.attributes)
+	at, bad := p.appendAttributes(&c.pool, c.data, at)
 	if bad != nil {
 		bad.Path = c.path("")
 		return bad
@@ -187,72 +193,92 @@ func (p *Parser) parseBody(c *Class, at int) error {
 	if at != len(c.data) {
 		return formatErrorf(at, c.path(""), "%d bytes follow the class", len(c.data)-at)
 	}
-	members := reuse(p.members, nFields+nMethods)
-	attributes := reuse(p.attributes, inFields+inMethods+own)
-	p.members, p.attributes = members, attributes
+	p.members = members
 	c.fields = members[:nFields:nFields]
 	c.methods = members[nFields:]
-	c.fillMembers(c.fields, fieldsAt+2, attributes)
-	c.fillMembers(c.methods, c.methodsAt+2, attributes[inFields:])
-	c.attributes = attributes[inFields+inMethods:]
-	c.pool.fillAttributes(c.attributes, c.data, c.methodsEnd+2)
+	c.attributes = p.attributes[own:]
 	return nil
 }
 
-// checkMembers checks the fields or methods whose count stands at offset at. It returns their number, the number of
-// all their attributes and the offset behind them.
-func (c *Class) checkMembers(kind string, at int) (members, attributes, end int, err error) {
+// appendMembers reads the fields or methods whose count stands at offset at, and appends them to members. It returns
+// the offset behind them.
+func (p *Parser) appendMembers(members []Member, c *Class, kind string, at int) ([]Member, int, error) {
 	data := c.data
 	if at+2 > len(data) {
-		return 0, 0, 0, formatErrorf(len(data), c.path(""), "class file ends before %ss_count", kind)
+		return nil, 0, formatErrorf(len(data), c.path(""), "class file ends before %ss_count", kind)
 	}
-	members = int(binary.BigEndian.Uint16(data[at:]))
+	n := int(binary.BigEndian.Uint16(data[at:]))
 	at += 2
-	if members*8 > len(data)-at {
-		return 0, 0, 0, formatErrorf(at-2, c.path(""), "%ss_count %d does not fit the %d bytes left",
-			kind, members, len(data)-at)
+	if n*8 > len(data)-at {
+		return nil, 0, formatErrorf(at-2, c.path(""), "%ss_count %d does not fit the %d bytes left", kind, n, len(data)-at)
 	}
-	for i := range members {
+	first := len(members)
+	members = slices.Grow(members, n)[:first+n]
+	for i := range n {
 		if at+8 > len(data) {
-			return 0, 0, 0, formatErrorf(len(data), c.path(""), "class file ends in %s %d of %d", kind, i, members)
+			return nil, 0, formatErrorf(len(data), c.path(""), "class file ends in %s %d of %d", kind, i, n)
 		}
-		name, descriptor := binary.BigEndian.Uint16(data[at+2:]), binary.BigEndian.Uint16(data[at+4:])
+		info := data[at : at+8]
+		name, descriptor := binary.BigEndian.Uint16(info[2:]), binary.BigEndian.Uint16(info[4:])
 		if c.pool.Tag(name) != TagUtf8 {
 			_, err := c.pool.Utf8(name)
-			return 0, 0, 0, formatErrorf(at+2, c.path(fmt.Sprintf("name of %s %d", kind, i)), "%w", err)
+			return nil, 0, formatErrorf(at+2, c.path(fmt.Sprintf("name of %s %d", kind, i)), "%w", err)
 		}
 		if c.pool.Tag(descriptor) != TagUtf8 {
 			name, _ := c.pool.Utf8(name)
 			_, err := c.pool.Utf8(descriptor)
-			return 0, 0, 0, formatErrorf(at+4, c.path(fmt.Sprintf("descriptor of %s %d %s", kind, i, name)), "%w", err)
+			return nil, 0, formatErrorf(at+4, c.path(fmt.Sprintf("descriptor of %s %d %s", kind, i, name)), "%w", err)
 		}
-		n, next, bad := c.pool.checkAttributes(data, at+6)
-		if bad != nil {
-			m := Member{Name: c.pool.utf8(name), Descriptor: c.pool.utf8(descriptor)}
-			bad.Path = c.path(m.path(kind))
-			return 0, 0, 0, bad
-		}
-		attributes += n
-		at = next
-	}
-	return members, attributes, at, nil
-}
-
-// fillMembers decodes the members that checkMembers has checked; the first one starts at offset at. Their
-// attributes go into table.
-func (c *Class) fillMembers(members []Member, at int, table []Attribute) {
-	for i := range members {
-		info := c.data[at : at+8]
-		n := binary.BigEndian.Uint16(info[6:])
-		m := &members[i]
+		m := &members[first+i]
 		m.Offset = at
 		m.AccessFlags = binary.BigEndian.Uint16(info)
-		m.Name = c.pool.utf8(binary.BigEndian.Uint16(info[2:]))
-		m.Descriptor = c.pool.utf8(binary.BigEndian.Uint16(info[4:]))
-		m.Attributes = table[:n:n]
-		at = c.pool.fillAttributes(m.Attributes, c.data, at+8)
-		table = table[n:]
+		m.Name = c.pool.utf8(name)
+		m.Descriptor = c.pool.utf8(descriptor)
+		own := len(p.attributes)
+		next, bad := p.appendAttributes(&c.pool, data, at+6)
+		if bad != nil {
+			bad.Path = c.path(m.path(kind))
+			return nil, 0, bad
+		}
+		m.Attributes = p.attributes[own:len(p.attributes):len(p.attributes)]
+		at = next
 	}
+	return members, at, nil
+}
+
+// appendAttributes reads the attribute table at offset at, and appends to p.attributes.
+func (p *Parser) appendAttributes(pool *ConstantPool, data []byte, at int) (end int, bad *FormatError) {
+	p.attributes, end, bad = pool.appendAttributes(p.attributes, data, at)
+	return end, bad
+}
+
+// countBody returns how many members and attributes parseBody is going to read from offset at on, and no more than the
+// data can hold if that fails.
+func countBody(data []byte, at int) (members, attributes int) {
+	rest := data[at:]
+	u2 := func() (n int) {
+		if len(rest) >= 2 {
+			n, rest = int(binary.BigEndian.Uint16(rest)), rest[2:]
+		}
+		return n
+	}
+	skipTable := func() {
+		for n := u2(); n > 0 && len(rest) >= attributeHeader; n-- {
+			length := binary.BigEndian.Uint32(rest[2:])
+			rest = rest[attributeHeader:]
+			rest = rest[min(int64(length), int64(len(rest))):]
+			attributes++
+		}
+	}
+	for range 2 {
+		for n := u2(); n > 0 && len(rest) >= 8; n-- {
+			rest = rest[6:]
+			skipTable()
+			members++
+		}
+	}
+	skipTable()
+	return members, attributes
 }
 
 // path returns the path of a structure inside the class for error messages, or that of the class if inner is empty.

@@ -243,6 +243,44 @@ func (p *ConstantPool) infoSize(t Tag, start int) int {
 	return int(infoSizes[t])
 }
 
+// entryForm says how long an entry is: the sum of size and, if it is a Utf8, the u2 behind its tag.
+type entryForm struct {
+	size   uint8  // the tag included
+	length uint16 // 0xFFFF for a Utf8, 0 for other kinds
+	rare   bool   // a Long, a Double, or not a tag at all
+}
+
+var entryForms = func() (forms [256]entryForm) {
+	for tag, size := range infoSizes {
+		forms[tag] = entryForm{size: 1 + size, rare: size == 0 || Tag(tag) == TagLong || Tag(tag) == TagDouble}
+	}
+	forms[TagUtf8].length = 0xFFFF
+	return forms
+}()
+
+// findEntries sets the offsets and tags of all entries of a pool but the unusable first one. The first tag is at offset
+// at. It returns the offset behind the pool; ok is false if the pool is malformed. Nearly all of its time it waits for
+// the length of one entry to find the next one, so that it does not branch on kinds.
+func findEntries(data []byte, at int, offsets []uint32, tags []Tag) (end int, ok bool) {
+	tags = tags[:len(offsets)]
+	for i := 1; i < len(offsets); i++ {
+		if at+3 > len(data) {
+			return 0, false
+		}
+		entry := data[at : at+3 : at+3]
+		form := &entryForms[entry[0]]
+		offsets[i], tags[i] = uint32(at), Tag(entry[0])
+		at += int(form.size) + int(binary.BigEndian.Uint16(entry[1:])&form.length)
+		if form.rare {
+			if i++; form.size == 1 || i == len(offsets) {
+				return 0, false
+			}
+			offsets[i], tags[i] = 0, 0
+		}
+	}
+	return at, at <= len(data)
+}
+
 // parseConstantPool finds the entries of the pool that starts at offset start with its count. It uses the memory of
 // offsets and tags again, which may be those of an earlier pool.
 func parseConstantPool(data []byte, start int, offsets []uint32, tags []Tag) (ConstantPool, error) {
@@ -260,9 +298,23 @@ func parseConstantPool(data []byte, start int, offsets []uint32, tags []Tag) (Co
 	}
 	offsets, tags = reuse(offsets, count), reuse(tags, count)
 	offsets[0], tags[0] = 0, 0
+	end, ok := findEntries(data, at, offsets, tags)
+	if !ok {
+		var err error
+		if end, err = checkEntries(data, at, offsets, tags); err != nil {
+			return ConstantPool{}, err
+		}
+	}
+	return ConstantPool{data: data[:end:end], offsets: offsets, tags: tags}, nil
+}
+
+// checkEntries is findEntries for a pool that may be malformed: its error says how.
+func checkEntries(data []byte, at int, offsets []uint32, tags []Tag) (end int, err error) {
+	const path = "constant pool"
+	count := len(offsets)
 	for i := 1; i < count; i++ {
 		if at+3 > len(data) {
-			return ConstantPool{}, formatErrorf(len(data), path, "class file ends in entry %d of %d", i, count)
+			return 0, formatErrorf(len(data), path, "class file ends in entry %d of %d", i, count)
 		}
 		tag := Tag(data[at])
 		size := 1 + int(infoSizes[tag])
@@ -270,22 +322,22 @@ func parseConstantPool(data []byte, start int, offsets []uint32, tags []Tag) (Co
 			size += int(binary.BigEndian.Uint16(data[at+1:]))
 		}
 		if size == 1 {
-			return ConstantPool{}, formatErrorf(at, path, "entry %d has the unknown %v", i, tag)
+			return 0, formatErrorf(at, path, "entry %d has the unknown %v", i, tag)
 		}
 		if size > len(data)-at {
-			return ConstantPool{}, formatErrorf(at, path, "%v at index %d of %d bytes runs past the end", tag, i, size)
+			return 0, formatErrorf(at, path, "%v at index %d of %d bytes runs past the end", tag, i, size)
 		}
 		offsets[i], tags[i] = uint32(at), tag
 		at += size
 		if tag == TagLong || tag == TagDouble {
 			i++
 			if i == count {
-				return ConstantPool{}, formatErrorf(at, path, "%v at the last index %d has no second slot", tag, i-1)
+				return 0, formatErrorf(at, path, "%v at the last index %d has no second slot", tag, i-1)
 			}
 			offsets[i], tags[i] = 0, 0
 		}
 	}
-	return ConstantPool{data: data[:at:at], offsets: offsets, tags: tags}, nil
+	return at, nil
 }
 
 // PoolBuilder collects constants to append to a pool. Every method that adds a constant returns its index; once

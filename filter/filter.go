@@ -212,6 +212,9 @@ func (cf *ClassFilter) decide(m *classfile.Member, c *classfile.Code) Decision {
 	if cf.decided {
 		return cf.whole
 	}
+	if len(cf.filter.index.rules) == 0 {
+		return cf.decideUnblocked(m, c)
+	}
 	rule, pending := cf.lastMatchingRule(m, c)
 	d := cf.filter.ruleDecision(rule)
 	if pending == "" && !d.Traced() {

@@ -245,6 +245,9 @@ type classRules struct {
 // match returns the rules in the tree that may match a class or its methods.
 func (x *ruleIndex) match(name string) classRules {
 	found := classRules{class: -1}
+	if len(x.rules) == 0 {
+		return found
+	}
 	simple := name[strings.LastIndexByte(name, '/')+1:]
 	for n, rest := &x.root, name; n != nil; {
 		x.collect(&found, n.all)

@@ -57,9 +57,14 @@ func (cf *ClassFilter) trivial(m *classfile.Member, c *classfile.Code) (string, 
 		return "", errNoCode
 	case mode == Matrix:
 		return matrixTrivial(m, c)
-	case m.AccessFlags&classfile.AccSynchronized != 0:
+	case m.AccessFlags&classfile.AccSynchronized != 0, notSmart(c.Bytecode):
 		return "", nil
 	}
+	return cf.smart(m, c)
+}
+
+// smart is trivial for the mode Smart and a method that is not synchronized.
+func (cf *ClassFilter) smart(m *classfile.Member, c *classfile.Code) (string, error) {
 	if n, err := cf.plainSize(c); n > 0 || err != nil {
 		return plainDetails[n], err
 	}

@@ -50,7 +50,7 @@ type Options struct {
 // a method has several access flags, the lowest are stored. Assign fails with a [*FullError] if there are not enough
 // IDs, and if a method has no class, name or descriptor. The mapping keeps the strings of methods.
 func Assign(methods []Method, o Options) (*Mapping, error) {
-	m, _, err := AssignEach(len(methods), func(yield func(Method, Facts) bool) {
+	m, _, err := AssignEach(Counts{Methods: len(methods)}, func(yield func(Method, Facts) bool) {
 		for i := range methods {
 			if !yield(methods[i], Facts{}) {
 				return
@@ -69,11 +69,13 @@ type Facts struct {
 	Place Place
 }
 
-// AssignEach is [Assign] for callers that know more about methods and need all IDs. n is the number of methods. The
-// mapping stores the fingerprints of methods whose names are [Numbered], because those names alone do not identify
-// code; if a method is repeated, it stores the lowest. The second result has the ID of each of the methods, in their
-// order.
-func AssignEach(n int, methods iter.Seq2[Method, Facts], o Options) (*Mapping, []uint32, error) {
+// Counts are how many methods there are, and of how many classes. If they are not exact, more memory is used.
+type Counts struct{ Classes, Methods int }
+
+// AssignEach is [Assign] for callers that know more about methods and need all IDs. The mapping stores the fingerprints
+// of methods whose names are [Numbered], because those names alone do not identify code; if a method is repeated, it
+// stores the lowest. The second result has the ID of each of the methods, in their order.
+func AssignEach(n Counts, methods iter.Seq2[Method, Facts], o Options) (*Mapping, []uint32, error) {
 	focus, err := sortFocus(o.Focus)
 	if err != nil {
 		return nil, nil, err

@@ -10,7 +10,7 @@ import (
 // bodiesOf returns a mapping of methods "class name ()V" with fingerprints of their code.
 func bodiesOf(t *testing.T, base *Mapping, bodies map[string]uint64) *Mapping {
 	t.Helper()
-	m, _, err := AssignEach(len(bodies), func(yield func(Method, Facts) bool) {
+	m, _, err := AssignEach(Counts{Methods: len(bodies)}, func(yield func(Method, Facts) bool) {
 		for _, text := range slices.Sorted(maps.Keys(bodies)) {
 			class, name, _ := strings.Cut(text, " ")
 			if !yield(Method{Identity{class, name, "()V"}, 1}, Facts{Fingerprint: bodies[text]}) {

@@ -62,12 +62,12 @@ func TestRememberedAssignment(t *testing.T) {
 		t.Helper()
 		o := Options{Order: order, Focus: []Focus{{"a/C$1", FocusAdd}},
 			Messages: func(m Identity) bool { return m.Name == "m1" }}
-		want, wantIDs, err := AssignEach(len(list), each(list), o)
+		want, wantIDs, err := AssignEach(Counts{Methods: len(list)}, each(list), o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o.Memory = memory
-		got, ids, err := AssignEach(len(list), each(list), o)
+		got, ids, err := AssignEach(Counts{Methods: len(list)}, each(list), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,13 +121,13 @@ func TestContentSum(t *testing.T) {
 		{Focus: []Focus{{"a/C$1", FocusHook}}}, {Messages: func(m Identity) bool { return m.Name == "m1" }},
 		{Messages: func(m Identity) bool { return m.Name == "m2" }}} {
 		for _, methods := range [][]printed{list, list[1:], nil} {
-			m, _, err := AssignEach(len(methods), each(methods), o)
+			m, _, err := AssignEach(Counts{Methods: len(methods)}, each(methods), o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, base := range []*Mapping{nil, m} {
 				o.Base = base
-				if m, _, err = AssignEach(len(methods)-len(methods)/2, each(methods[len(methods)/2:]), o); err != nil {
+				if m, _, err = AssignEach(Counts{}, each(methods[len(methods)/2:]), o); err != nil {
 					t.Fatal(err)
 				}
 				var text bytes.Buffer
@@ -150,7 +150,7 @@ func TestContentSum(t *testing.T) {
 //
 // Invariant: In what is remembered of an assignment no two methods have one ID, and no bytes make its reader panic.
 func FuzzAssigned(f *testing.F) {
-	t, err := newMethodTable(5, each(randomMethods(rand.New(rand.NewPCG(7, 8)), 5)))
+	t, err := newMethodTable(Counts{}, each(randomMethods(rand.New(rand.NewPCG(7, 8)), 5)))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -46,9 +46,10 @@ type assignment struct{ method, id uint32 }
 // duplicate is a method that has the same identity as another one, which has an assignment.
 type duplicate struct{ method, of uint32 }
 
-// newMethodTable returns the table of n methods. It fails if a method has an empty class, name or descriptor.
-func newMethodTable(n int, methods iter.Seq2[Method, Facts]) (*methodTable, error) {
-	t := &methodTable{methods: make([]tableMethod, 0, n), places: make([]Place, 0, n)}
+// newMethodTable returns the table of methods. It fails if a method has an empty class, name or descriptor.
+func newMethodTable(n Counts, methods iter.Seq2[Method, Facts]) (*methodTable, error) {
+	t := &methodTable{classes: make([]tableClass, 0, n.Classes), methods: make([]tableMethod, 0, n.Methods),
+		places: make([]Place, 0, n.Methods)}
 	last, numbered := "", false // the class, and whether its name is
 	for m, facts := range methods {
 		if m.Class == "" || m.Name == "" || m.Descriptor == "" {

@@ -70,7 +70,7 @@ func TestRepeated(t *testing.T) {
 	for i := range list {
 		list[i].Access = uint16(9 - i)
 	}
-	m, ids, err := AssignEach(len(list), func(yield func(Method, Facts) bool) {
+	m, ids, err := AssignEach(Counts{Methods: len(list)}, func(yield func(Method, Facts) bool) {
 		for i := range list {
 			if !yield(list[i], Facts{Fingerprint: bodies[i]}) {
 				return

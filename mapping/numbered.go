@@ -35,6 +35,9 @@ var hashedClass = [...]string{"$sam$", "-$$Lambda$", "$$ExternalSynthetic", "$$I
 
 func numberedClass(name string) bool {
 	name = name[strings.LastIndexByte(name, '/')+1:]
+	if strings.IndexByte(name, '$') < 0 {
+		return false
+	}
 	for _, part := range hashedClass {
 		if strings.Contains(name, part) {
 			return true
@@ -52,6 +55,8 @@ func numberedClass(name string) bool {
 
 func numberedMethod(name string) bool {
 	switch {
+	case strings.IndexByte(name, '$') < 0 && (name == "" || name[len(name)-1]-'0' > 9):
+		return false // as nearly all
 	case strings.HasPrefix(name, "$r8$lambda$"):
 		return true
 	case strings.HasPrefix(name, "super$"), strings.HasPrefix(name, "this$dist$"):

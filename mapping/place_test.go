@@ -9,7 +9,7 @@ import (
 // tableOf returns a table of the methods, with the places that place returns.
 func tableOf(t *testing.T, list []Method, place func(Identity) Place) *methodTable {
 	t.Helper()
-	table, err := newMethodTable(len(list), func(yield func(Method, Facts) bool) {
+	table, err := newMethodTable(Counts{}, func(yield func(Method, Facts) bool) {
 		for _, m := range list {
 			if !yield(m, Facts{Place: place(m.Identity)}) {
 				return

@@ -45,8 +45,9 @@ type Memory interface {
 	// RecallClasses returns the facts of single classes of inputs that have changed, by number of class in the set; nil
 	// for others. The error is the context's.
 	RecallClasses(ctx context.Context, set *input.Set) ([]*scan.Class, error)
-	// Memory has the IDs that earlier runs have assigned.
-	mapping.Memory
+	// IDs returns the memory of the IDs that earlier runs have assigned; nil if there is none, as looking for them, and
+	// keeping them, takes time.
+	IDs() mapping.Memory
 	// AddBuiltIn notes that the program adds an input of its own behind all others. It may be called after Recall.
 	AddBuiltIn(name string, data []byte)
 	// KeepFacts notes the facts of all inputs, by number of class.
@@ -81,11 +82,8 @@ func (n None) Recall(context.Context) ([]scan.Input, error) { return make([]scan
 // RecallClasses implements [Memory].
 func (None) RecallClasses(context.Context, *input.Set) ([]*scan.Class, error) { return nil, nil }
 
-// Assigned implements [mapping.Memory].
-func (None) Assigned([sha256.Size]byte) []byte { return nil }
-
-// KeepAssigned implements [mapping.Memory].
-func (None) KeepAssigned([sha256.Size]byte, []byte) {}
+// IDs implements [Memory].
+func (None) IDs() mapping.Memory { return nil }
 
 // AddBuiltIn implements [Memory].
 func (None) AddBuiltIn(string, []byte) {}
@@ -268,6 +266,9 @@ func (m *memory) Recall(ctx context.Context) ([]scan.Input, error) {
 	}
 	return m.loadFacts()
 }
+
+// IDs implements [Memory].
+func (m *memory) IDs() mapping.Memory { return m }
 
 // Assigned implements [mapping.Memory].
 func (m *memory) Assigned(key [sha256.Size]byte) []byte { return m.get(m.assignedKey(key)) }

@@ -69,9 +69,17 @@ type Class struct {
 
 // NewClass returns the class entry of that name and size.
 func NewClass(in *Container, name string, size int64) *Class {
-	_, release := ReleaseOf(name)
-	return &Class{Container: in, Name: name, Size: size, Release: release}
+	c := newClass(in, name, size)
+	return &c
 }
+
+func newClass(in *Container, name string, size int64) Class {
+	_, release := ReleaseOf(name)
+	return Class{Container: in, Name: name, Size: size, Release: release}
+}
+
+// isClass reports whether an entry of that name is read as a class.
+func isClass(name string) bool { return strings.HasSuffix(name, ".class") }
 
 // Where names the class entry as messages do.
 func (c *Class) Where() string { return c.Container.where(c.Name) }
@@ -354,11 +362,20 @@ func (c *Container) openIn(e *Entry) error {
 }
 
 func (in *Input) addClasses(c *Container) {
+	n := 0
+	for i := range c.Entries {
+		if isClass(c.Entries[i].Name) {
+			n++
+		}
+	}
+	classes := make([]Class, 0, n)
+	in.Classes, in.entries = slices.Grow(in.Classes, n), slices.Grow(in.entries, n)
 	for i := range c.Entries {
 		e := &c.Entries[i]
 		e.Class = -1
-		if strings.HasSuffix(e.Name, ".class") {
-			in.Classes = append(in.Classes, NewClass(c, e.Name, e.Size))
+		if isClass(e.Name) {
+			classes = append(classes, newClass(c, e.Name, e.Size))
+			in.Classes = append(in.Classes, &classes[len(classes)-1])
 			in.entries = append(in.entries, e)
 		}
 	}

@@ -385,17 +385,16 @@ func (d *Draft) Assign() (*Plan, error) {
 	slices.SortFunc(o.Focus, func(a, b mapping.Focus) int { return cmp.Compare(a.Class, b.Class) })
 	p := &Plan{Draft: d, first: make([]uint32, len(d.facts)+1)}
 	var err error
-	traced := uint32(0)
-	for n, c := range d.facts {
-		p.first[n] = traced
-		for i := range c.Methods {
-			if scan.Traced(d.decision(n, i)) {
-				traced++
-			}
+	count := mapping.Counts{}
+	for n := range d.facts {
+		p.first[n] = uint32(count.Methods)
+		if _, traced := d.Counts(n); traced > 0 {
+			count.Methods += traced
+			count.Classes++
 		}
 	}
-	p.first[len(d.facts)] = traced
-	if p.Mapping, p.ids, err = mapping.AssignEach(int(traced), d.tracedMethods, o); err != nil {
+	p.first[len(d.facts)] = uint32(count.Methods)
+	if p.Mapping, p.ids, err = mapping.AssignEach(count, d.tracedMethods, o); err != nil {
 		return nil, err
 	}
 	if mapping.Capacity-p.Mapping.Headroom() >= mapping.NearlyFull {

@@ -131,7 +131,7 @@ func (d *Draft) WholeDecision(class int) filter.Decision {
 	if left := d.classes[class].left; left != nil {
 		return *left
 	}
-	return d.facts[class].Unread
+	return scan.Decided(d.facts[class].Unread)
 }
 
 // Names returns the names of all classes in the inputs, by number: "" for those that could not be read or are left out.

@@ -22,8 +22,8 @@ import (
 type Class struct {
 	At   *input.Class // where it is
 	Name string       // in internal form; "" if it could not be read
-	// Unread says why the class could not be read, if Name is "".
-	Unread  filter.Decision
+	// Unread says why the class could not be read, if Name is "". It is nil for nearly all classes.
+	Unread  *filter.Decision
 	Methods []Method // those with code
 
 	Ancestry   inject.Ancestry // what focus hooks depend on

@@ -156,9 +156,9 @@ func UnpackPlace(u *wire.Unpacker, containers []*input.Container) (at *input.Cla
 }
 
 func (p *packer) class(c *Class) {
-	detail, placed := c.Unread.Detail, false
+	unread, placed := Decided(c.Unread), false
 	if !p.complete { // there may be another path next time
-		detail, placed = strings.CutPrefix(detail, c.At.Container.Name+"!")
+		unread.Detail, placed = strings.CutPrefix(unread.Detail, c.At.Container.Name+"!")
 	}
 	p.Flags(c.Stripped, c.Foreign, c.Untouched, c.Stamped, c.Untried, c.Ancestry.DeclaresFocus, c.Ancestry.BarsFocus,
 		c.Runtime != nil)
@@ -174,7 +174,7 @@ func (p *packer) class(c *Class) {
 		p.Text(c.Runtime.WithFocus)
 		p.Text(c.Runtime.Plain)
 	}
-	PackDecision(p.Packer, filter.Decision{Reason: c.Unread.Reason, Detail: detail, Pending: c.Unread.Pending})
+	PackDecision(p.Packer, unread)
 	for _, r := range []*Rejection{c.Rejection, c.FocusRejection} {
 		if r != nil {
 			PackRejection(p.Packer, r)
@@ -359,9 +359,12 @@ func (u *unpacker) class(c *Class) {
 	if isRuntime {
 		c.Runtime = &RuntimeFaults{u.Text(), u.Text()}
 	}
-	c.Unread = UnpackDecision(u.Unpacker)
+	unread := UnpackDecision(u.Unpacker)
 	if placed {
-		c.Unread.Detail = c.At.Container.Name + "!" + c.Unread.Detail
+		unread.Detail = c.At.Container.Name + "!" + unread.Detail
+	}
+	if unread != (filter.Decision{}) {
+		c.Unread = &unread
 	}
 	if rejected {
 		c.Rejection = UnpackRejection(u.Unpacker)

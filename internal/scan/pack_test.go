@@ -22,7 +22,7 @@ func fullClass(t *testing.T, in *input.Container) *Class {
 	blocked := &filter.Decision{Reason: filter.ReasonBlocked, Detail: "rule", Pending: "p"}
 	c := &Class{
 		At: input.NewClass(in, "META-INF/versions/9/a/A.class", 77), Name: "a/A",
-		Unread:   filter.Decision{Reason: filter.ReasonMalformed, Detail: in.Name + "!detail"},
+		Unread:   &filter.Decision{Reason: filter.ReasonMalformed, Detail: in.Name + "!detail"},
 		Methods:  []Method{{Name: "f", Descriptor: "(I)V", Decision: blocked, Index: 1, Access: 9, Line: 300}},
 		Ancestry: inject.Ancestry{SuperName: "s/S", DeclaresFocus: true, BarsFocus: true}, Interfaces: []string{"i/I"},
 		SourceFile: "A.java", Bodies: []Body{{0, 1 << 60}}, Warning: ": warning", FocusRefusal: "too large",
@@ -77,7 +77,7 @@ func TestFactsArePacked(t *testing.T) {
 				}
 				want.Calls = got.Calls
 			} else {
-				want.Unread.Detail = got.At.Container.Name + "!detail"
+				want.Unread = &filter.Decision{Reason: want.Unread.Reason, Detail: got.At.Container.Name + "!detail"}
 				want.Sum, want.Calls = 0, nil
 			}
 			if !reflect.DeepEqual(*got, want) {

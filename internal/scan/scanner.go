@@ -51,8 +51,13 @@ type Scanner struct {
 	// numbered says that all of its methods are mapping.Numbered.
 	numbered bool
 
-	names [namesKept]string // by the hash of the name
-	seed  maphash.Seed
+	// What facts are made of: there are many of them, and they are needed until the end.
+	facts     slab[Class]
+	ofMethods slab[Method]
+	ofBodies  slab[Body]
+	text      strings.Builder   // holds the names that were kept last
+	names     [namesKept]string // by the hash of the name
+	seed      maphash.Seed
 	// decisions are few: most methods that are not traced are so for one of some reasons.
 	decisions map[filter.Decision]*filter.Decision
 }
@@ -76,7 +81,7 @@ func (s *Scanner) Unreadable(at *input.Class, crc uint32, err error) *Class {
 	if fault := (*jar.Error)(nil); errors.As(err, &fault) {
 		why = fault.Err.Error()
 	}
-	return &Class{At: at, Unread: filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()},
+	return &Class{At: at, Unread: &filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()},
 		Warning: " is left as it is: " + why, Sum: s.sum(uint64(crc) << 32)}
 }
 
@@ -97,13 +102,14 @@ func Sum(data []byte) uint64 {
 // Scan returns the facts about a class file, and the class without the calls of an earlier run, whose memory serves the
 // next call. The class is nil if it cannot be read as one; the facts say why.
 func (s *Scanner) Scan(at *input.Class, data []byte) (*Class, *classfile.Class) {
-	facts := &Class{At: at}
+	facts := &s.facts.take(1)[0]
+	facts.At = at
 	if s.options.Complete {
 		facts.Sum = Sum(data)
 	}
 	c, err := s.parser.Parse(data)
 	if err != nil {
-		facts.Unread = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
+		facts.Unread = &filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
 		if errors.Is(err, classfile.ErrVersion) {
 			facts.Unread.Reason = filter.ReasonUnsupportedVersion
 			facts.Warning = fmt.Sprintf(" is left as it is: %v", err)
@@ -117,12 +123,12 @@ func (s *Scanner) Scan(at *input.Class, data []byte) (*Class, *classfile.Class) 
 		facts.Stripped = original != c
 		c = original
 	}
-	facts.Name = strings.Clone(c.Name())
+	facts.Name = s.clone(c.Name())
 	facts.Ancestry = inject.AncestryOf(c)
-	facts.Ancestry.SuperName = strings.Clone(facts.Ancestry.SuperName)
+	facts.Ancestry.SuperName = s.keep(facts.Ancestry.SuperName)
 	if s.options.Filter.NeedsSupertypes() {
 		for _, name := range c.Interfaces() {
-			facts.Interfaces = append(facts.Interfaces, strings.Clone(name))
+			facts.Interfaces = append(facts.Interfaces, s.keep(name))
 		}
 	}
 	s.scanMethods(facts, c, foreign)
@@ -167,9 +173,41 @@ func Original(c *classfile.Class, runtimeClass string) (*classfile.Class, error)
 func (s *Scanner) keep(name string) string {
 	kept := &s.names[maphash.String(s.seed, name)%namesKept]
 	if *kept != name {
-		*kept = strings.Clone(name)
+		*kept = s.clone(name)
 	}
 	return *kept
+}
+
+// clone copies a name out of the class file, into memory that it shares with other names.
+func (s *Scanner) clone(name string) string {
+	const chunk = 4 << 10
+	if len(name) > chunk/4 {
+		return strings.Clone(name)
+	}
+	if s.text.Cap()-s.text.Len() < len(name) {
+		s.text = strings.Builder{}
+		s.text.Grow(chunk)
+	}
+	from := s.text.Len()
+	s.text.WriteString(name)
+	return s.text.String()[from:]
+}
+
+// slab is memory for values that are needed equally long: a piece of it costs less than an allocation.
+type slab[T any] struct{ rest []T }
+
+// take returns n zero values.
+func (s *slab[T]) take(n int) []T {
+	const size = 64
+	if n > size/4 {
+		return make([]T, n)
+	}
+	if n > len(s.rest) {
+		s.rest = make([]T, size)
+	}
+	taken := s.rest[:n:n]
+	s.rest = s.rest[n:]
+	return taken
 }
 
 // share returns one pointer for all methods with the same decision, nil for the zero one.
@@ -256,8 +294,14 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 	if facts.Untried = !pending && !focus && s.injector.FitsWithoutTrial(c, s.bodies); !facts.Untried {
 		s.try(facts, c)
 	}
-	// There are many: no spare room.
-	facts.Methods, facts.Bodies = slices.Clone(s.methods), append([]Body(nil), s.found...)
+	if len(s.methods) > 0 {
+		facts.Methods = s.ofMethods.take(len(s.methods))
+		copy(facts.Methods, s.methods)
+	}
+	if len(s.found) > 0 {
+		facts.Bodies = s.ofBodies.take(len(s.found))
+		copy(facts.Bodies, s.found)
+	}
 }
 
 // candidate notes what is needed of the last of the methods, which may be traced.
