@@ -34,7 +34,7 @@ func (k *checker) find(name string) *ClassInfo {
 	if name == k.class.Name() {
 		return k.self
 	}
-	slot := &k.recent[edgesOf(name)%recentClasses]
+	slot := &k.recent[edgesOf(name, 0)>>(64-recentBits)]
 	if slot.name == name {
 		if slot.info == nil {
 			k.unknown[name] = true
@@ -62,7 +62,10 @@ type recentClass struct {
 }
 
 // recentClasses is the number of answers that are kept.
-const recentClasses = 1 << 11
+const (
+	recentBits    = 11
+	recentClasses = 1 << recentBits
+)
 
 // walkSupers calls visit for the superclasses of a class, nearest first, until visit returns true. known is false if a
 // superclass is not known, or if there are more than maxSuperclasses.
@@ -122,12 +125,12 @@ func (k *checker) isProtectedElsewhere(owner, name, descriptor string, method bo
 		if info == nil {
 			return false
 		}
-		rows := info.fields
+		members := &info.fields
 		if method {
-			rows = info.methods
+			members = &info.methods
 		}
-		if m := findMember(rows, name, descriptor); m != nil {
-			return m.flags&classfile.AccProtected != 0 && packageOf(info.Name) != packageOf(k.class.Name())
+		if flags, found := members.find(name, descriptor); found {
+			return flags&classfile.AccProtected != 0 && packageOf(info.Name) != packageOf(k.class.Name())
 		}
 		if !method && k.interfaceHasField(info, name, descriptor, map[string]bool{}) {
 			return false // fields of interfaces are public
@@ -150,8 +153,10 @@ func (k *checker) interfaceHasField(info *ClassInfo, name, descriptor string, se
 		}
 		seen[i] = true
 		super := k.lookup(k.of(i))
-		if super == nil || findMember(super.fields, name, descriptor) != nil ||
-			k.interfaceHasField(super, name, descriptor, seen) {
+		if super == nil {
+			return true
+		}
+		if _, found := super.fields.find(name, descriptor); found || k.interfaceHasField(super, name, descriptor, seen) {
 			return true
 		}
 	}
