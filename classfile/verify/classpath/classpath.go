@@ -61,6 +61,9 @@ func (c *ClassPath) Close() error {
 
 // Lookup implements [types.Hierarchy]. A class that cannot be read or parsed counts as one that does not exist.
 func (c *ClassPath) Lookup(name string) *types.ClassInfo {
+	if len(c.containers) == 0 {
+		return nil
+	}
 	if info, found := c.found.Get(name); found {
 		return info
 	}

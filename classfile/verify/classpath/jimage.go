@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/recent"
 )
 
 // image is a lib/modules file, in which a JDK has its classes: a perfect hash table of resources. A resource is a
@@ -31,6 +32,9 @@ type image struct {
 	locations []byte // attributes
 	names     []byte // NUL-terminated strings
 	base      int64  // the offset of the resources' contents
+	size      uint64 // of the file
+
+	modules recent.Map[string, string] // by package; "" if no module has classes in it
 }
 
 const (
@@ -104,6 +108,7 @@ func (m *image) readIndex() error {
 	if _, err := m.file.ReadAt(index, imageHeader); err != nil {
 		return fmt.Errorf("%w: %w", errImage, err)
 	}
+	m.size = uint64(info.Size())
 	m.redirects, index = index[:4*length], index[4*length:]
 	m.offsets, index = index[:4*length], index[4*length:]
 	m.locations, m.names = index[:locations], index[locations:]
@@ -119,18 +124,31 @@ func (m *image) class(name string, _ *jar.Codec) ([]byte, error) {
 	if slash < 0 {
 		return nil, nil // no module has the unnamed package
 	}
-	modules, err := m.resource("/packages/" + strings.ReplaceAll(name[:slash], "/", "."))
-	if err != nil || modules == nil {
+	module, err := m.moduleOf(name[:slash])
+	if err != nil || module == "" {
 		return nil, err
 	}
-	for ; len(modules) >= 8; modules = modules[8:] {
-		if m.order.Uint32(modules) != 0 {
-			continue // the module has the package, but no classes in it
-		}
-		module := m.name(uint64(m.order.Uint32(modules[4:])))
-		return m.resource("/" + module + "/" + name + ".class")
+	return m.resource("/" + module + "/" + name + ".class")
+}
+
+// moduleOf returns the name of the module that has classes in a package, "" if there is none.
+func (m *image) moduleOf(inPackage string) (string, error) {
+	if module, found := m.modules.Get(inPackage); found {
+		return module, nil
 	}
-	return nil, nil
+	modules, err := m.resource("/packages/" + strings.ReplaceAll(inPackage, "/", "."))
+	if err != nil {
+		return "", err
+	}
+	module := ""
+	for ; len(modules) >= 8; modules = modules[8:] {
+		if m.order.Uint32(modules) == 0 { // otherwise the module has the package, but no classes in it
+			module = m.name(uint64(m.order.Uint32(modules[4:])))
+			break
+		}
+	}
+	m.modules.Put(strings.Clone(inPackage), module)
+	return module, nil
 }
 
 // imageHash returns the hash of a path.
@@ -158,22 +176,19 @@ func (m *image) resource(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%w: bucket %d of %d", errImage, bucket, length)
 	}
 	at, ok := m.location(m.order.Uint32(m.offsets[4*bucket:]))
-	if !ok || m.path(at) != path {
+	if !ok || !m.isPath(at, path) {
 		return nil, nil
 	}
 	size := at[imageSize]
 	if at[imageCompressed] != 0 {
 		size = at[imageCompressed]
 	}
-	info, err := m.file.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if end := uint64(info.Size()); at[imageOffset] > end || size > end {
+	if at[imageOffset] > m.size || size > m.size {
 		return nil, fmt.Errorf("%w: %s runs past the end", errImage, path)
 	}
 	data := make([]byte, size)
-	if _, err = m.file.ReadAt(data, m.base+int64(at[imageOffset])); err == nil && at[imageCompressed] != 0 {
+	_, err := m.file.ReadAt(data, m.base+int64(at[imageOffset]))
+	if err == nil && at[imageCompressed] != 0 {
 		data, err = m.unpack(data)
 	}
 	if err != nil {
@@ -205,27 +220,27 @@ func (m *image) location(offset uint32) (at [imageAttributes]uint64, ok bool) {
 	return at, false
 }
 
-// path returns the path of the resource at a location.
-func (m *image) path(at [imageAttributes]uint64) string {
-	path := ""
-	if module := m.name(at[imageModule]); module != "" {
-		path = "/" + module + "/"
+// isPath reports whether a path is that of the resource at a location.
+func (m *image) isPath(at [imageAttributes]uint64, path string) bool {
+	cut := func(text string) (found bool) {
+		path, found = strings.CutPrefix(path, text)
+		return found
 	}
-	if parent := m.name(at[imageParent]); parent != "" {
-		path += parent + "/"
-	}
-	path += m.name(at[imageBase])
-	if extension := m.name(at[imageExtension]); extension != "" {
-		path += "." + extension
-	}
-	return path
+	module, parent := m.text(at[imageModule]), m.text(at[imageParent])
+	base, extension := m.text(at[imageBase]), m.text(at[imageExtension])
+	return (len(module) == 0 || cut("/") && cut(string(module)) && cut("/")) &&
+		(len(parent) == 0 || cut(string(parent)) && cut("/")) && cut(string(base)) &&
+		(len(extension) == 0 || cut(".") && cut(string(extension))) && path == ""
 }
 
 // name returns the string at an offset.
-func (m *image) name(offset uint64) string {
+func (m *image) name(offset uint64) string { return string(m.text(offset)) }
+
+// text returns the bytes of the string at an offset.
+func (m *image) text(offset uint64) []byte {
 	if offset >= uint64(len(m.names)) {
-		return ""
+		return nil
 	}
 	text, _, _ := bytes.Cut(m.names[offset:], []byte{0})
-	return string(text)
+	return text
 }

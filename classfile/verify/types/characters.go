@@ -31,14 +31,16 @@ func fewOf(text string) uint64 {
 	return 0
 }
 
-// edgesOf returns a number made of the first and the last eight bytes of a text, and of its size.
-func edgesOf(text string) uint64 {
+// edgesOf returns a number made of the first and the last eight bytes of a text, of its size, and of another number.
+// The highest bits depend on all of these.
+func edgesOf(text string, with uint64) uint64 {
 	const odd = 0x9E3779B97F4A7C15 // 2^64 divided by the golden ratio: spreads the bits
 	n := len(text)
+	with += uint64(n)
 	if n < 8 {
-		return fewOf(text)*odd + uint64(n)
+		return (fewOf(text) ^ with) * odd
 	}
-	return (eightOf(text, 0)*odd^eightOf(text, n-8))*odd + uint64(n)
+	return ((eightOf(text, 0)^with)*odd ^ eightOf(text, n-8)) * odd
 }
 
 // zeroOrNonASCII sets sign bits if one of eight bytes is zero, or of a character that is not ASCII: that of the first

@@ -2,6 +2,7 @@ package types
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
 	"sync"
 
@@ -161,10 +162,9 @@ func (c *Checker) check(k *checker, class *classfile.Class, quick bool) (result 
 			return Result{}, false
 		}
 	}
-	for name := range k.unknown {
-		result.Unknown = append(result.Unknown, name)
+	if len(k.unknown) > 0 { // ranging over an empty map takes time, too
+		result.Unknown = slices.Sorted(maps.Keys(k.unknown))
 	}
-	slices.Sort(result.Unknown)
 	if c.Strict {
 		for _, name := range result.Unknown {
 			k.finding(ruleMissing, "class "+name, "none on the class path")
@@ -180,7 +180,9 @@ const maxIdleWords = 1 << 18
 // forget drops everything about the class, as the memory of its class file may be reused, and keeps memory for the next
 // class. It does not change what was returned.
 func (k *checker) forget() {
-	clear(k.unknown)
+	if len(k.unknown) > 0 {
+		clear(k.unknown)
+	}
 	clear(k.list)
 	clear(k.constants)
 	clear(k.finals)

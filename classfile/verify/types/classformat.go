@@ -2,7 +2,6 @@ package types
 
 import (
 	"fmt"
-	"math/bits"
 
 	"github.com/tracegen/tracegen/classfile"
 )
@@ -77,12 +76,18 @@ func (k *checker) checkDuplicates(members []classfile.Member, rule, want string)
 // mayRepeat reports whether two members may have the same name and descriptor: whether two of the numbers are the same
 // that are made of their names and descriptors.
 func (k *checker) mayRepeat(members []classfile.Member) bool {
+	const bits = 12
+	var seen [1 << bits / 64]uint64 // a bit for each value of the highest bits of the numbers
+	twice := uint64(0)
 	k.keys = k.keys[:0]
 	for i := range members {
-		m := &members[i]
-		k.keys = append(k.keys, edgesOf(m.Name)^bits.RotateLeft64(edgesOf(m.Descriptor), 32))
+		key := edgesOf(members[i].Name, edgesOf(members[i].Descriptor, 0))
+		k.keys = append(k.keys, key)
+		word, bit := &seen[key>>(64-bits)/64], uint64(1)<<(key>>(64-bits)%64)
+		twice |= *word & bit
+		*word |= bit
 	}
-	return hasDuplicate(k.keys)
+	return twice != 0 && hasDuplicate(k.keys)
 }
 
 // checkVersion checks the minor version (JVMS 4.1).

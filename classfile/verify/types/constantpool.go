@@ -125,8 +125,8 @@ func (k *checker) checkQuickly(next, at int) (end, endAt, doubtful int) {
 	return next, at, doubtful
 }
 
-// skipUtf8 is checkQuickly for the Utf8 entries from the next one on, up to an entry of another kind. Most of them follow
-// each other.
+// skipUtf8 is checkQuickly for the Utf8 entries from the next one on, up to an entry of another kind. Most of them
+// follow each other.
 func skipUtf8(data []byte, next, at, count int) (end, endAt, doubtful int) {
 	for next < count && data[at] == byte(classfile.TagUtf8) {
 		size := int(u2(data[at+1 : at+3]))

@@ -24,14 +24,23 @@ type ClassInfo struct {
 	Permitted []string
 	Sealed    bool
 
-	methods, fields []memberInfo
+	methods, fields memberTable
 	finalMethods    bool // whether a method is final
 }
 
-// memberInfo is a field's or method's row in a ClassInfo.
-type memberInfo struct {
-	name, descriptor string
-	flags            uint16
+// memberTable has the fields or methods of a ClassInfo. All names and descriptors are in one string, one after the
+// other, so that the table takes two allocations and has few pointers.
+type memberTable struct {
+	text string
+	rows []memberRow
+}
+
+// memberRow is one field or method: where its name and descriptor end in the text, and how long its name is. It begins
+// where the one before it ends.
+type memberRow struct {
+	end      int
+	nameSize uint16
+	flags    uint16
 }
 
 // NewClassInfo returns the ClassInfo of a parsed class. It copies everything, so that the memory of the class file can
@@ -44,8 +53,8 @@ func NewClassInfo(c *classfile.Class) *ClassInfo {
 	for _, i := range c.Interfaces() {
 		info.Interfaces = append(info.Interfaces, strings.Clone(i))
 	}
-	for i := range info.methods {
-		info.finalMethods = info.finalMethods || info.methods[i].flags&classfile.AccFinal != 0
+	for _, row := range info.methods.rows {
+		info.finalMethods = info.finalMethods || row.flags&classfile.AccFinal != 0
 	}
 	if a, ok := classfile.FindAttribute(c.Attributes(), "PermittedSubclasses"); ok && len(a.Info) >= 2 &&
 		majorOf(c) >= majorSealed {
@@ -59,39 +68,39 @@ func NewClassInfo(c *classfile.Class) *ClassInfo {
 	return info
 }
 
-// members returns the rows of fields or methods. It copies names and descriptors into one string, which is one
-// allocation instead of hundreds.
-func members(of []classfile.Member) []memberInfo {
+// members returns the table of fields or methods.
+func members(of []classfile.Member) memberTable {
 	if len(of) == 0 {
-		return nil
+		return memberTable{}
 	}
-	size := 0
+	rows, size := make([]memberRow, len(of)), 0
 	for i := range of {
-		size += len(of[i].Name) + len(of[i].Descriptor)
+		m := &of[i]
+		size += len(m.Name) + len(m.Descriptor)
+		rows[i] = memberRow{size, uint16(len(m.Name)), m.AccessFlags}
 	}
-	var b strings.Builder
-	b.Grow(size)
+	var text strings.Builder
+	text.Grow(size)
 	for i := range of {
-		b.WriteString(of[i].Name)
-		b.WriteString(of[i].Descriptor)
+		text.WriteString(of[i].Name)
+		text.WriteString(of[i].Descriptor)
 	}
-	text := b.String()
-	rows := make([]memberInfo, len(of))
-	for i := range of {
-		n, d := len(of[i].Name), len(of[i].Descriptor)
-		rows[i] = memberInfo{text[:n], text[n : n+d], of[i].AccessFlags}
-		text = text[n+d:]
-	}
-	return rows
+	return memberTable{text.String(), rows}
 }
 
 func (c *ClassInfo) isInterface() bool { return c.AccessFlags&classfile.AccInterface != 0 }
 
-func findMember(rows []memberInfo, name, descriptor string) *memberInfo {
-	for i := range rows {
-		if rows[i].name == name && rows[i].descriptor == descriptor {
-			return &rows[i]
+// find returns the access flags of the first field or method with that name and descriptor.
+func (t *memberTable) find(name, descriptor string) (flags uint16, found bool) {
+	start := 0
+	for i := range t.rows {
+		row := &t.rows[i]
+		if row.end-start == len(name)+len(descriptor) && int(row.nameSize) == len(name) {
+			if text := t.text[start:row.end]; text[:len(name)] == name && text[len(name):] == descriptor {
+				return row.flags, true
+			}
 		}
+		start = row.end
 	}
-	return nil
+	return 0, false
 }

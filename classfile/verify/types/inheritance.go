@@ -137,8 +137,7 @@ func (k *checker) checkOverrides() {
 			continue
 		}
 		for _, info := range k.finals {
-			if overridden := findMember(info.methods, m.Name, m.Descriptor); overridden != nil &&
-				k.overrides(info, overridden.flags) {
+			if flags, found := info.methods.find(m.Name, m.Descriptor); found && k.overrides(info, flags) {
 				k.memberFinding(m, ruleSuper, "no final method to be overridden", "that of "+info.Name)
 				break
 			}
@@ -217,8 +216,8 @@ func (k *checker) isOverridden(m *classfile.Member, other *ClassInfo) bool {
 	if !canBeOverridden(m) {
 		return false
 	}
-	over := findMember(other.methods, m.Name, m.Descriptor)
-	return over != nil && over.flags&(classfile.AccPrivate|classfile.AccStatic) == 0 &&
+	flags, found := other.methods.find(m.Name, m.Descriptor)
+	return found && flags&(classfile.AccPrivate|classfile.AccStatic) == 0 &&
 		(m.AccessFlags&(classfile.AccPublic|classfile.AccProtected) != 0 ||
 			packageOf(other.Name) == packageOf(k.class.Name())) && k.extendedBy(other) // last, as it looks up classes
 }

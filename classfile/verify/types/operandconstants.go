@@ -48,7 +48,7 @@ const (
 func (k *checker) isProtected(c *constant) bool {
 	if c.protected == protectionUnknown {
 		c.protected = notProtected
-		if k.isProtectedElsewhere(k.name(c.class), c.name, c.descriptor, isMethod(c.descriptor)) {
+		if k.isProtectedElsewhere(c.class, c.name, c.descriptor, isMethod(c.descriptor)) {
 			c.protected = isProtected
 		}
 	}

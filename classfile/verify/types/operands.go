@@ -276,7 +276,7 @@ func (m *method) checkSpecialOwner(c *constant) {
 		return
 	}
 	if m.inferring {
-		if found, complete := m.inSupers(owner); !found && complete {
+		if found, complete := m.inSupers(c.class); !found && complete {
 			m.fail(ruleInstructions, "a method of the class or a superclass", "one of "+owner)
 		}
 		return

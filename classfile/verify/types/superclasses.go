@@ -34,7 +34,7 @@ func (k *checker) find(name string) *ClassInfo {
 	if name == k.class.Name() {
 		return k.self
 	}
-	slot := &k.recent[edgesOf(name)%recentClasses]
+	slot := &k.recent[edgesOf(name, 0)>>(64-recentBits)]
 	if slot.name == name {
 		if slot.info == nil {
 			k.unknown[name] = true
@@ -62,7 +62,10 @@ type recentClass struct {
 }
 
 // recentClasses is the number of answers that are kept.
-const recentClasses = 1 << 11
+const (
+	recentBits    = 11
+	recentClasses = 1 << recentBits
+)
 
 // walkSupers calls visit for the superclasses of a class, nearest first, until visit returns true. known is false if a
 // superclass is not known, or if there are more than maxSuperclasses.
@@ -98,9 +101,9 @@ func (k *checker) isSubclass(from *ClassInfo, to string) bool {
 	return found || !known
 }
 
-// inSupers reports whether the name is that of a superclass of the checked class. complete is false if some
-// superclasses are not known.
-func (k *checker) inSupers(name string) (found, complete bool) {
+// inSupers reports whether a class is a superclass of the checked one. complete is false if some superclasses are not
+// known.
+func (k *checker) inSupers(t vtype) (found, complete bool) {
 	if !k.supersNoted {
 		k.supersNoted = true
 		k.supersKnown = k.walkSupers(k.self, func(t vtype, _ *ClassInfo) bool {
@@ -108,26 +111,26 @@ func (k *checker) inSupers(name string) (found, complete bool) {
 			return false
 		})
 	}
-	return k.list[k.of(name).index()].isSuper, k.supersKnown
+	return k.list[t.index()].isSuper, k.supersKnown
 }
 
 // isProtectedElsewhere reports whether a member is protected, declared in another package, and inherited by the checked
 // class from its superclass owner. Access to it then depends on the type of the object (JVMS 4.10.1.8).
-func (k *checker) isProtectedElsewhere(owner, name, descriptor string, method bool) bool {
+func (k *checker) isProtectedElsewhere(owner vtype, name, descriptor string, method bool) bool {
 	if found, _ := k.inSupers(owner); !found {
 		return false
 	}
-	info := k.lookup(k.of(owner))
+	info := k.lookup(owner)
 	for range maxSuperclasses {
 		if info == nil {
 			return false
 		}
-		rows := info.fields
+		members := &info.fields
 		if method {
-			rows = info.methods
+			members = &info.methods
 		}
-		if m := findMember(rows, name, descriptor); m != nil {
-			return m.flags&classfile.AccProtected != 0 && packageOf(info.Name) != packageOf(k.class.Name())
+		if flags, found := members.find(name, descriptor); found {
+			return flags&classfile.AccProtected != 0 && packageOf(info.Name) != packageOf(k.class.Name())
 		}
 		if !method && k.interfaceHasField(info, name, descriptor, map[string]bool{}) {
 			return false // fields of interfaces are public
@@ -150,8 +153,10 @@ func (k *checker) interfaceHasField(info *ClassInfo, name, descriptor string, se
 		}
 		seen[i] = true
 		super := k.lookup(k.of(i))
-		if super == nil || findMember(super.fields, name, descriptor) != nil ||
-			k.interfaceHasField(super, name, descriptor, seen) {
+		if super == nil {
+			return true
+		}
+		if _, found := super.fields.find(name, descriptor); found || k.interfaceHasField(super, name, descriptor, seen) {
 			return true
 		}
 	}
