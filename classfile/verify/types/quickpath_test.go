@@ -18,7 +18,9 @@ import (
 )
 
 // quickRows are rows of the corpus without frames and with, made by different compilers.
-var quickRows = []string{"hsqldb-1.8.0.10", "jython-2.2.1", "guava-18.0", "kotlin-stdlib-2.2.20", "netty-all-4.0.56.Final"}
+var quickRows = []string{
+	"hsqldb-1.8.0.10", "jython-2.2.1", "guava-18.0", "kotlin-stdlib-2.2.20", "netty-all-4.0.56.Final",
+}
 
 // TestCorpusQuickPath compares the findings of the quick path with those of the full path for real classes and for
 // mutants of them. A correct class must not need the full path, which takes much longer.
