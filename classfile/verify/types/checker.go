@@ -117,8 +117,7 @@ type checker struct {
 func (c *Checker) Check(class *classfile.Class) Result {
 	k, ok := c.idle.Get().(*checker)
 	if !ok {
-		k = &checker{unknown: map[string]bool{}, recent: new([recentClasses]recentClass),
-			memo: new([memoSize]memoSlot), selfMemory: new(ClassInfo)}
+		k = newChecker()
 	}
 	defer func() {
 		k.forget()
@@ -130,6 +129,11 @@ func (c *Checker) Check(class *classfile.Class) Result {
 		result, _ = c.check(k, class, false)
 	}
 	return result
+}
+
+func newChecker() *checker {
+	return &checker{unknown: map[string]bool{}, recent: new([recentClasses]recentClass), memo: new([memoSize]memoSlot),
+		selfMemory: new(ClassInfo)}
 }
 
 // check is Check in the memory of k. On the quick path, sure is false if there may be findings besides those of the

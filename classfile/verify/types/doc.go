@@ -18,6 +18,7 @@
 //	constraints    what instructions need whatever the types are         4.9.1         operands.go
 //	type checking  from version 50 on: one pass, with the frames         4.10.1        typechecking.go, stackmaptable.go
 //	inference      before version 50: merging until nothing changes      4.10.2        inference.go, subroutines.go
+//	quick path     the last three at once, for classes without faults                  quickpath.go, quick*.go
 //
 // Type checking and inference share what an instruction does with types (execute.go, invoke.go, typestate.go) and the
 // rules of assignment (assignable.go). They differ in where the types at a branch target come from, in how arrays of
@@ -48,11 +49,11 @@
 //   - Each name that a class mentions is numbered once, so that a verification type is a number (vtypes.go), and most
 //     comparisons are of numbers. The hierarchy is asked only if two classes differ and neither is Object. A class that
 //     the hierarchy does not have is assumed to fit; [Result.Unknown] lists it.
-//   - Nearly all instructions take the quick path (quickpath.go): one look at the opcode and the types on top of the
-//     stack shows that the instruction is correct. The quick path never makes a finding. An instruction that it is not
-//     sure of takes the full path, from the same state. Both ask the hierarchy the same questions in the same order, so
-//     that findings do not depend on which path was taken.
-//   - A frame is compared as a whole only once, and later only in the locals that have changed since.
+//   - The code of nearly all classes takes the quick path (quickpath.go), which passes over each method once. Most
+//     instructions need a row of a table (quickrows.go) and a look at the types on top of the stack; what an
+//     instruction demands of a constant is checked once for all instructions of the kind. The quick path never makes a
+//     finding. Unless it is sure that there is none, the class is checked again, on the full path alone.
+//   - The full path compares a frame as a whole only once, and later only in the locals that have changed since.
 //   - The work for one class is bounded by a number of steps that grows with its size, the memory by a number of words.
 //     A class that needs more has a finding of the rule "limit"; only classes made for the purpose come near it.
 //

@@ -46,14 +46,17 @@ type method struct {
 	// The quick path, see quickframes.go.
 	isQuick     bool // the method is checked on the quick path
 	quickFrames []quickFrame
+	nextFrame   int      // the frame that comes next, among quickFrames
 	room        []vtype  // memory for the stack
 	unusual     []uint16 // positions of instructions that run does not apply
 	mustStarts  []uint16 // positions where an instruction must begin
-	isCovered   bool     // handlers cover the current instruction
-	matched     bool     // the state was compared with the frames of these handlers since it changed
-	stored      bool     // run has changed a local
-	pauses      int      // how often run has paused
-	gaveUp      bool     // there may be a finding
+	// hasVariables is set if the method has a LocalVariableTable.
+	hasVariables bool
+	isCovered    bool // handlers cover the current instruction
+	matched      bool // the state was compared with the frames of these handlers since it changed
+	stored       bool // run has changed a local
+	pauses       int  // how often run has paused
+	gaveUp       bool // there may be a finding
 
 	handlers  []handler
 	coverage  coverage     // of handlers

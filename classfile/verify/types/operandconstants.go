@@ -63,13 +63,18 @@ type methodType struct {
 
 // constant returns entry i. Its tag is 0 if the index is not usable.
 func (k *checker) constant(i uint16) *constant {
+	if int(i) < len(k.constants) && k.constants[i].resolved {
+		return &k.constants[i]
+	}
+	return k.resolve(i)
+}
+
+// resolve is constant for an entry that was not needed before.
+func (k *checker) resolve(i uint16) *constant {
 	if int(i) >= len(k.constants) {
 		return &constant{}
 	}
 	c := &k.constants[i]
-	if c.resolved {
-		return c
-	}
 	c.resolved = true
 	c.tag = k.pool.Tag(i)
 	switch c.tag {

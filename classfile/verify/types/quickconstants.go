@@ -129,10 +129,15 @@ func (m *method) loadConstant(pc int) bool {
 		return false
 	}
 	t := m.loadedConstant(c)
-	if op != code.Ldc2W {
-		c.loaded = t
+	if op == code.Ldc2W {
+		return m.pushOnto(len(m.stack), t)
 	}
-	return m.pushOnto(len(m.stack), t)
+	c.loaded = t
+	if len(m.stack) >= cap(m.stack) {
+		return false
+	}
+	m.stack = append(m.stack, t)
+	return true
 }
 
 // isObjectOf reports whether a member that c names can be accessed through an object.
@@ -147,17 +152,18 @@ func (m *method) call(pc int) bool {
 	if c == nil {
 		return false
 	}
-	words, in := c.method.words, m.code.Bytecode[pc:]
+	words := c.method.words
 	base := len(m.stack) - len(words)
 	if base < 0 {
 		return false
 	}
-	for i, got := range m.stack[base:] {
-		if t := words[i]; got != t && !(t == m.object && references.has(got)) && !m.fits(got, t) {
+	for i, t := range words {
+		if got := m.stack[base+i]; got != t && !(t == m.object && references.has(got)) && !m.fits(got, t) {
 			return false
 		}
 	}
-	op := code.Op(in[0])
+	bytecode := m.code.Bytecode
+	op := code.Op(bytecode[pc])
 	if op != code.Invokestatic && op != code.Invokedynamic {
 		if base--; base < 0 {
 			return false
@@ -169,12 +175,12 @@ func (m *method) call(pc int) bool {
 			return false
 		}
 	case code.Invokeinterface:
-		if got := m.stack[base]; int(in[3]) != len(words)+1 || in[4] != 0 || !references.has(got) ||
+		if got := m.stack[base]; int(bytecode[pc+3]) != len(words)+1 || bytecode[pc+4] != 0 || !references.has(got) ||
 			got != c.class && !m.fits(got, c.class) {
 			return false
 		}
 	case code.Invokedynamic:
-		if u2(in[3:]) != 0 {
+		if u2(bytecode[pc+3:]) != 0 {
 			return false
 		}
 	case code.Invokespecial:

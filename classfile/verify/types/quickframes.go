@@ -29,20 +29,19 @@ func (m *method) passesByFrames() bool {
 		return false
 	}
 	flows := true // whether the instruction before this one leads here
-	next := 0
 	for pc := 0; pc < len(bytecode); {
 		limit := len(bytecode)
-		if next < len(m.quickFrames) {
-			if f := &m.quickFrames[next]; f.pc == pc {
+		if m.nextFrame < len(m.quickFrames) {
+			if f := &m.quickFrames[m.nextFrame]; f.pc == pc {
 				if flows && !m.fitsFrame(f, m.stack) {
 					return false
 				}
 				m.continueFrom(f)
 				flows = true
-				next++
+				m.nextFrame++
 			}
-			if next < len(m.quickFrames) {
-				limit = min(limit, m.quickFrames[next].pc)
+			if m.nextFrame < len(m.quickFrames) {
+				limit = min(limit, m.quickFrames[m.nextFrame].pc)
 			}
 		}
 		if !flows || limit <= pc {
@@ -56,7 +55,7 @@ func (m *method) passesByFrames() bool {
 		}
 		at, stopped := m.run(pc, limit, m.isCovered)
 		if m.isCovered { // checkTypes compares at each instruction
-			m.spend(2 * len(m.coverage.answer) * (at - pc + 1))
+			m.work += int64(2 * len(m.coverage.answer) * (at - pc + 1))
 		}
 		if pc = at; stopped {
 			var ok bool
@@ -65,7 +64,8 @@ func (m *method) passesByFrames() bool {
 			}
 		}
 	}
-	return !flows && next == len(m.quickFrames) && !m.gaveUp && !m.failed() && m.startsAgree() && m.variablesAgree()
+	return !flows && m.nextFrame == len(m.quickFrames) && !m.gaveUp && !m.failed() && m.startsAgree() &&
+		(!m.hasVariables || m.variablesAgree())
 }
 
 // mustStart notes that an instruction must begin at a position.
@@ -124,10 +124,19 @@ func (m *method) readAllHandlers() bool {
 	return true
 }
 
-// quickFrameAt returns the frame at a position, nil if there is none.
+// quickFrameAt returns the frame at a position, nil if there is none. Most branches lead to one of the next frames.
 func (m *method) quickFrameAt(pc int) *quickFrame {
 	frames := m.quickFrames
-	lo, hi := 0, len(frames)
+	lo, hi := 0, m.nextFrame
+	if hi < len(frames) && frames[hi].pc <= pc {
+		const few = 4
+		for lo = hi; lo < min(hi+few, len(frames)); lo++ {
+			if frames[lo].pc == pc {
+				return &frames[lo]
+			}
+		}
+		hi = len(frames)
+	}
 	for lo < hi {
 		if mid := int(uint(lo+hi) / 2); frames[mid].pc < pc {
 			lo = mid + 1
@@ -143,18 +152,18 @@ func (m *method) quickFrameAt(pc int) *quickFrame {
 
 // fitsFrame reports whether the type state, with that stack, may continue as the frame (see matchFrame).
 func (m *method) fitsFrame(f *quickFrame, stack []vtype) bool {
-	m.spend(1 + (len(f.locals)+len(stack))/wordsPerStep)
-	if len(stack) != len(f.stack) || m.thisUninitialized && !f.thisUninitialized || m.failed() {
+	m.work += 1 + int64(len(f.locals)+len(stack))/wordsPerStep
+	if len(stack) != len(f.stack) || m.thisUninitialized && !f.thisUninitialized || m.exhausted() {
 		return false
 	}
-	return m.fitWords(m.locals, f.locals) && m.fitWords(stack, f.stack)
-}
-
-// fitWords reports whether each word can be assigned to the one wanted. There are at least as many.
-func (m *method) fitWords(words, wanted []vtype) bool {
-	words = words[:len(wanted)]
-	for i, want := range wanted {
-		if got := words[i]; got != want && want != tTop && !m.assignable(got, want) {
+	for i, want := range f.stack {
+		if got := stack[i]; got != want && want != tTop && !m.assignable(got, want) {
+			return false
+		}
+	}
+	locals := m.locals[:len(f.locals)]
+	for i, want := range f.locals {
+		if got := locals[i]; got != want && want != tTop && !m.assignable(got, want) {
 			return false
 		}
 	}
@@ -169,7 +178,7 @@ func (m *method) fitsTarget(pc int) bool {
 
 // continueFrom makes a frame the type state.
 func (m *method) continueFrom(f *quickFrame) {
-	m.spend(1 + len(m.locals)/wordsPerStep)
+	m.work += 1 + int64(len(m.locals))/wordsPerStep
 	n := copy(m.locals, f.locals)
 	if m.used > n {
 		clear(m.locals[n:m.used])
@@ -304,10 +313,18 @@ func (m *method) fitsSwitch(in code.Instruction) bool {
 	return true
 }
 
-// readAllFrames decodes the StackMapTable (JVMS 4.7.4), as readFrames does.
+// readAllFrames decodes the StackMapTable (JVMS 4.7.4), as readFrames does, and notes whether there are variables.
 func (m *method) readAllFrames() bool {
-	table, _ := classfile.FindAttribute(m.code.Attributes, "StackMapTable")
-	b := table.Info
+	var b []byte
+	m.nextFrame, m.hasVariables = 0, false
+	for i := len(m.code.Attributes) - 1; i >= 0; i-- { // the first one counts
+		switch a := &m.code.Attributes[i]; a.Name {
+		case "StackMapTable":
+			b = a.Info
+		case "LocalVariableTable":
+			m.hasVariables = true
+		}
+	}
 	if len(b) < 2 {
 		return len(b) == 0
 	}
@@ -456,7 +473,11 @@ func (r *quickReader) types(n int) bool {
 		tag := b[0]
 		b = b[1:]
 		if tag < tagObject {
-			words = appendWords(words, vtype(tag))
+			t := vtype(tag)
+			words = append(words, t)
+			if second, two := t.secondWord(); two {
+				words = append(words, second)
+			}
 			continue
 		}
 		if tag > tagUninitialized || len(b) < 2 {

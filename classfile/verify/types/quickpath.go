@@ -5,15 +5,15 @@ import "slices"
 // The quick path
 //
 // Nearly all classes are correct. For these, it is enough to find that no instruction has a fault, and which classes
-// the hierarchy was asked about. The quick path (quickframes.go for type checking, inference.go) does only that: it
+// are not known. The quick path (quickframes.go for type checking, quickinference.go for inference) does only that: it
 // passes over a method once, and applies most instructions by a few comparisons. It never makes a finding. Where it is
-// not sure that the full path would make none, it gives up, and the whole class is checked again, by the full path
-// alone ([Checker.Check]). A fault in the quick path can therefore only hide findings; TestQuickPathAgrees compares the
-// findings with and without it.
+// not sure that the full path would make none, it gives up, and the whole class is checked again, on the full path
+// alone ([Checker.Check]). A fault in the quick path can therefore only hide findings; TestQuickPathAgrees and
+// TestCorpusQuickPath compare the findings with and without it.
 //
-// Whatever the quick path compares, the full path compares, too, and the other way round, so that both ask the
-// hierarchy the same questions. The order may differ, which does not matter unless a class of the hierarchy makes a
-// finding; then the quick path gives up.
+// If the quick path does not give up, it has compared the same types as the full path would, so that it has asked the
+// hierarchy about the same classes. It may have done so in another order, which matters only if one of these classes
+// makes a finding; then it gives up. It counts at least as many steps as the full path (see spend).
 
 // passes reports whether the quick path finds that a method has no fault. Fields that only the full path uses are as
 // [checker.forget] left them.
@@ -43,7 +43,8 @@ func (m *method) passes(k *checker, body *methodCode) bool {
 
 // run applies instructions from position pc on, which must end before limit, and returns the position of the first one
 // that it did not apply. stopped is set if it cannot apply that: it leads elsewhere, needs the full path, or has a
-// fault; the type state is the one before it then. Otherwise limit is reached, or pauses is set and a local has changed.
+// fault. The type state is the one before it then. Otherwise limit is reached, or pauses is set and a local has
+// changed.
 //
 // The state is in the method's fields, and not in variables: the calls would have to save each of them.
 func (m *method) run(pc, limit int, pauses bool) (next int, stopped bool) {
