@@ -2,6 +2,7 @@ package equivalence
 
 import (
 	"encoding/binary"
+	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
@@ -123,32 +124,31 @@ func (p *framePair) count() (n int, ok bool) {
 
 // sameItems compares n verification_type_info structures, and notes where those say that there is a new.
 func (s *lockstep) sameItems(p *framePair, n int) bool {
-	old, now, words := p.old[p.oldAt:], p.now[p.nowAt:], 0
+	old, now, at, to, words := p.old, p.now, p.oldAt, p.nowAt, n
 	for range n {
-		if len(old) == 0 || len(now) == 0 || old[0] != now[0] || old[0] > itemUninitialized {
+		if at >= len(old) || to >= len(now) || old[at] != now[to] {
 			return false
 		}
-		words++
-		tag := old[0]
-		if tag == longItem[0] || tag == doubleItem[0] {
-			words++
-		}
-		old, now = old[1:], now[1:]
+		tag := old[at]
+		at, to = at+1, to+1
 		if tag < itemObject {
+			if tag == longItem[0] || tag == doubleItem[0] {
+				words++
+			}
 			continue
 		}
-		if len(old) < 2 || len(now) < 2 {
+		if tag > itemUninitialized || at+2 > len(old) || to+2 > len(now) {
 			return false
 		}
-		was, is := binary.BigEndian.Uint16(old), binary.BigEndian.Uint16(now)
-		old, now = old[2:], now[2:]
+		was, is := binary.BigEndian.Uint16(old[at:]), binary.BigEndian.Uint16(now[to:])
+		at, to = at+2, to+2
 		if tag == itemUninitialized {
 			s.news = append(s.news, newPair{int(was), int(is)})
 		} else if was != is || int(was) >= s.start {
 			return false
 		}
 	}
-	p.oldAt, p.nowAt, p.words = len(p.old)-len(old), len(p.now)-len(now), words
+	p.oldAt, p.nowAt, p.words = at, to, words
 	return true
 }
 
@@ -257,10 +257,12 @@ func (s *lockstep) descriptor(i uint16) knownConstant {
 	c := knownConstant{kind: otherConstant}
 	if text, err := s.pool.Utf8(i); err != nil {
 		return c
+	} else if strings.HasPrefix(text, "(") {
+		if arguments, result, err := code.DescriptorWords(text); err == nil {
+			c = knownConstant{kind: methodDescriptor, arguments: uint8(arguments), result: uint8(result)}
+		}
 	} else if words, ok := code.FieldWords(text); ok {
 		c = knownConstant{kind: fieldDescriptor, result: uint8(words)}
-	} else if arguments, result, err := code.DescriptorWords(text); err == nil {
-		c = knownConstant{kind: methodDescriptor, arguments: uint8(arguments), result: uint8(result)}
 	}
 	s.known[i] = c
 	return c

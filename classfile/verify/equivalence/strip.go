@@ -193,41 +193,76 @@ func (s *stripper) edit() classfile.Edit {
 // checkConstants reports constants before the block that refer into the block. Such a block is not tracegen's, because
 // the original's constants do not change.
 func (b *body) checkConstants() {
-	data, at := b.class.Bytes(), poolStart
+	if !referPast(b.class.Bytes()[poolStart:], b.block.start) {
+		return
+	}
 	for i := 1; i < b.block.start; i++ {
-		tag := classfile.Tag(data[at])
-		holds := &poolIndexes[tag]
-		at += 1 + int(holds.before)
-		for range holds.indexes {
-			if b.block.has(binary.BigEndian.Uint16(data[at:])) {
+		if tag := b.pool.Tag(uint16(i)); tag == 0 || tag == classfile.TagUtf8 {
+			continue
+		}
+		to := referencesOf(b.class.Bytes()[b.pool.Offset(i):])
+		for _, to := range [...]uint32{to >> 16, to & 0xFFFF} {
+			if b.block.has(uint16(to)) {
 				b.report(-1, rulePool, fmt.Sprintf("no earlier constant to refer to constants from %d on", b.block.start),
 					fmt.Sprintf("a reference from constant %d", i))
 			}
-			at += 2
-		}
-		switch tag {
-		case classfile.TagUtf8:
-			at += int(binary.BigEndian.Uint16(data[at-2:]))
-		case classfile.TagLong, classfile.TagDouble:
-			i++ // they take two indexes
 		}
 	}
 }
 
-// poolStart is where the first constant stands in a class file (JVMS 4.1).
-const poolStart = 10
-
-// poolIndexes holds the layout of each kind of constant (JVMS 4.4): how many bytes follow the tag before the first
-// index of another constant, and how many such indexes there are. The bytes of a Utf8 follow its length.
-var poolIndexes = [256]struct{ before, indexes uint8 }{
-	classfile.TagUtf8: {2, 0}, classfile.TagInteger: {4, 0}, classfile.TagFloat: {4, 0},
-	classfile.TagLong: {8, 0}, classfile.TagDouble: {8, 0},
-	classfile.TagClass: {0, 1}, classfile.TagString: {0, 1}, classfile.TagMethodType: {0, 1},
-	classfile.TagModule: {0, 1}, classfile.TagPackage: {0, 1},
-	classfile.TagFieldref: {0, 2}, classfile.TagMethodref: {0, 2}, classfile.TagInterfaceMethodref: {0, 2},
-	classfile.TagNameAndType: {0, 2}, classfile.TagMethodHandle: {1, 1},
-	classfile.TagDynamic: {2, 1}, classfile.TagInvokeDynamic: {2, 1},
+// referPast reports whether any constant before index limit refers to one from limit on. The constants stand at the
+// start of rest.
+func referPast(rest []byte, limit int) bool {
+	first, second := uint32(0), uint32(0)
+	for i := 1; i < limit && len(rest) > maxReferences; i++ {
+		tag := classfile.Tag(rest[0])
+		if tag == classfile.TagUtf8 {
+			rest = rest[3+int(binary.BigEndian.Uint16(rest[1:])):]
+			continue
+		}
+		to := referencesOf(rest)
+		first, second = max(first, to), max(second, to&0xFFFF)
+		rest = rest[poolIndexes[tag].size:]
+		if tag == classfile.TagLong || tag == classfile.TagDouble {
+			i++ // they take two indexes
+		}
+	}
+	return int(first>>16) >= limit || int(second) >= limit
 }
+
+// poolStart is where the first constant stands in a class file (JVMS 4.1). maxReferences is the number of bytes that
+// follow the tag of a constant, up to the end of the indexes in it; more bytes than that follow the pool.
+const poolStart, maxReferences = 10, 4
+
+// referencesOf returns the indexes of the constants to which a constant refers, the first in the upper half; 0 for none.
+// The constant is the one at the start of data, and no Utf8.
+func referencesOf(data []byte) uint32 {
+	tag, indexes := classfile.Tag(data[0]), binary.BigEndian.Uint32(data[1:])
+	if tag == classfile.TagMethodHandle {
+		indexes <<= 8 // the index follows the kind
+	}
+	return indexes & poolIndexes[tag].mask
+}
+
+// poolIndexes holds the layout of each kind of constant but Utf8 (JVMS 4.4): its size, and which of the four bytes that
+// follow the tag are indexes of other constants. In a MethodHandle, they are those that follow the kind.
+var poolIndexes = func() (rows [256]struct{ size, mask uint32 }) {
+	const first, second = 0xFFFF0000, 0xFFFF
+	set := func(size, mask uint32, tags ...classfile.Tag) {
+		for _, tag := range tags {
+			rows[tag].size, rows[tag].mask = size, mask
+		}
+	}
+	set(5, 0, classfile.TagInteger, classfile.TagFloat)
+	set(9, 0, classfile.TagLong, classfile.TagDouble)
+	set(3, first, classfile.TagClass, classfile.TagString, classfile.TagMethodType, classfile.TagModule,
+		classfile.TagPackage)
+	set(5, first|second, classfile.TagFieldref, classfile.TagMethodref, classfile.TagInterfaceMethodref,
+		classfile.TagNameAndType)
+	set(4, first, classfile.TagMethodHandle)
+	set(5, second, classfile.TagDynamic, classfile.TagInvokeDynamic)
+	return rows
+}()
 
 // mentionsBlock reports whether the code may call a method of the block, that is, whether it contains the bytes of such
 // an instruction anywhere. It is a quick test before the code is decoded.
