@@ -1,6 +1,7 @@
 package equivalence
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -39,6 +40,9 @@ func Strip(c *classfile.Class, runtimeClass string) (stripped []byte, removed in
 		}
 	}
 	pool := c.ConstantPool()
+	if !mayName(c, runtimeClass) {
+		return c.Bytes(), 0, nil
+	}
 	if _, ok := pool.FindUtf8(runtimeClass); !ok {
 		return c.Bytes(), 0, nil
 	}
@@ -70,6 +74,15 @@ func Strip(c *classfile.Class, runtimeClass string) (stripped []byte, removed in
 		why = call
 	}
 	return nil, 0, fmt.Errorf("%w: %s", ErrForeignCalls, why)
+}
+
+// mayName reports whether a constant of the class may be that name: whether the bytes of the pool contain its last part.
+// Few classes have it, and it begins with an upper-case letter, which are rare, so that most bytes are only compared
+// with that one letter.
+func mayName(c *classfile.Class, name string) bool {
+	pool := c.ConstantPool()
+	last := name[strings.LastIndexByte(name, '/')+1:]
+	return bytes.Contains(c.Bytes()[:pool.Offset(pool.Len())], []byte(last))
 }
 
 // digestOf returns the string that MappingInfo.digest() returns, and the index of its Utf8. ok is false if c is not
@@ -193,7 +206,7 @@ func (s *stripper) edit() classfile.Edit {
 // checkConstants reports constants before the block that refer into the block. Such a block is not tracegen's, because
 // the original's constants do not change.
 func (b *body) checkConstants() {
-	if !referPast(b.class.Bytes()[poolStart:], b.block.start) {
+	if !referPast(b.pool, b.class.Bytes(), b.block.start) {
 		return
 	}
 	for i := 1; i < b.block.start; i++ {
@@ -210,58 +223,43 @@ func (b *body) checkConstants() {
 	}
 }
 
-// referPast reports whether any constant before index limit refers to one from limit on. The constants stand at the
-// start of rest.
-func referPast(rest []byte, limit int) bool {
+// referPast reports whether any constant before index limit refers to one from limit on. data is the class file.
+func referPast(pool *classfile.ConstantPool, data []byte, limit int) bool {
 	first, second := uint32(0), uint32(0)
-	for i := 1; i < limit && len(rest) > maxReferences; i++ {
-		tag := classfile.Tag(rest[0])
-		if tag == classfile.TagUtf8 {
-			rest = rest[3+int(binary.BigEndian.Uint16(rest[1:])):]
+	for i := range limit {
+		if tag := pool.Tag(uint16(i)); tag == classfile.TagUtf8 || tag == 0 {
 			continue
 		}
-		to := referencesOf(rest)
+		to := referencesOf(data[pool.Offset(i):])
 		first, second = max(first, to), max(second, to&0xFFFF)
-		rest = rest[poolIndexes[tag].size:]
-		if tag == classfile.TagLong || tag == classfile.TagDouble {
-			i++ // they take two indexes
-		}
 	}
 	return int(first>>16) >= limit || int(second) >= limit
 }
 
-// poolStart is where the first constant stands in a class file (JVMS 4.1). maxReferences is the number of bytes that
-// follow the tag of a constant, up to the end of the indexes in it; more bytes than that follow the pool.
-const poolStart, maxReferences = 10, 4
-
 // referencesOf returns the indexes of the constants to which a constant refers, the first in the upper half; 0 for none.
-// The constant is the one at the start of data, and no Utf8.
+// The constant is the one at the start of data, and no Utf8; four bytes follow its tag, or what comes after the pool.
 func referencesOf(data []byte) uint32 {
 	tag, indexes := classfile.Tag(data[0]), binary.BigEndian.Uint32(data[1:])
 	if tag == classfile.TagMethodHandle {
 		indexes <<= 8 // the index follows the kind
 	}
-	return indexes & poolIndexes[tag].mask
+	return indexes & poolIndexes[tag]
 }
 
-// poolIndexes holds the layout of each kind of constant but Utf8 (JVMS 4.4): its size, and which of the four bytes that
-// follow the tag are indexes of other constants. In a MethodHandle, they are those that follow the kind.
-var poolIndexes = func() (rows [256]struct{ size, mask uint32 }) {
+// poolIndexes says, for each kind of constant (JVMS 4.4), which of the four bytes that follow the tag are indexes of
+// other constants. In a MethodHandle, they are those that follow the kind.
+var poolIndexes = func() (masks [256]uint32) {
 	const first, second = 0xFFFF0000, 0xFFFF
-	set := func(size, mask uint32, tags ...classfile.Tag) {
-		for _, tag := range tags {
-			rows[tag].size, rows[tag].mask = size, mask
-		}
+	for _, tag := range []classfile.Tag{classfile.TagClass, classfile.TagString, classfile.TagMethodType,
+		classfile.TagModule, classfile.TagPackage, classfile.TagMethodHandle} {
+		masks[tag] = first
 	}
-	set(5, 0, classfile.TagInteger, classfile.TagFloat)
-	set(9, 0, classfile.TagLong, classfile.TagDouble)
-	set(3, first, classfile.TagClass, classfile.TagString, classfile.TagMethodType, classfile.TagModule,
-		classfile.TagPackage)
-	set(5, first|second, classfile.TagFieldref, classfile.TagMethodref, classfile.TagInterfaceMethodref,
-		classfile.TagNameAndType)
-	set(4, first, classfile.TagMethodHandle)
-	set(5, second, classfile.TagDynamic, classfile.TagInvokeDynamic)
-	return rows
+	for _, tag := range []classfile.Tag{classfile.TagFieldref, classfile.TagMethodref,
+		classfile.TagInterfaceMethodref, classfile.TagNameAndType} {
+		masks[tag] = first | second
+	}
+	masks[classfile.TagDynamic], masks[classfile.TagInvokeDynamic] = second, second
+	return masks
 }()
 
 // mentionsBlock reports whether the code may call a method of the block, that is, whether it contains the bytes of such
