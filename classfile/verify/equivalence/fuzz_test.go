@@ -50,8 +50,8 @@ func FuzzStrip(f *testing.F) {
 	})
 }
 
-// FuzzEquivalent: no bytes make the equivalence check panic or loop, its lockstep never decides otherwise than its exact
-// path, and of each class that it accepts Strip returns the original.
+// FuzzEquivalent: no bytes make the equivalence check panic or loop, its lockstep never decides otherwise than its
+// exact path, and of each class that it accepts Strip returns the original.
 //
 // Invariant: Removing the calls from an instrumented class returns the bytes of the original: strip(inject(x)) = x.
 func FuzzEquivalent(f *testing.F) {

@@ -76,9 +76,9 @@ func Strip(c *classfile.Class, runtimeClass string) (stripped []byte, removed in
 	return nil, 0, fmt.Errorf("%w: %s", ErrForeignCalls, why)
 }
 
-// mayName reports whether a constant of the class may be that name: whether the bytes of the pool contain its last part.
-// Few classes have it, and it begins with an upper-case letter, which are rare, so that most bytes are only compared
-// with that one letter.
+// mayName reports whether a constant of the class may be that name: whether the bytes of the pool contain its last
+// part. Few classes have it, and it begins with an upper-case letter, which are rare, so that most bytes are only
+// compared with that one letter.
 func mayName(c *classfile.Class, name string) bool {
 	pool := c.ConstantPool()
 	last := name[strings.LastIndexByte(name, '/')+1:]
@@ -236,8 +236,9 @@ func referPast(pool *classfile.ConstantPool, data []byte, limit int) bool {
 	return int(first>>16) >= limit || int(second) >= limit
 }
 
-// referencesOf returns the indexes of the constants to which a constant refers, the first in the upper half; 0 for none.
-// The constant is the one at the start of data, and no Utf8; four bytes follow its tag, or what comes after the pool.
+// referencesOf returns the indexes of the constants to which a constant refers, the first in the upper half; 0 for
+// none. The constant is the one at the start of data, and no Utf8; four bytes follow its tag, some of which may be
+// those behind the pool.
 func referencesOf(data []byte) uint32 {
 	tag, indexes := classfile.Tag(data[0]), binary.BigEndian.Uint32(data[1:])
 	if tag == classfile.TagMethodHandle {
