@@ -61,7 +61,10 @@ func (b *block) parse() (why string) {
 		raw := pool.Raw(uint16(i))
 		switch tag := pool.Tag(uint16(i)); tag {
 		case classfile.TagUtf8:
-			if text, _ := pool.Utf8(uint16(i)); i == pool.Len()-1 && isNotes(text) {
+			if i < pool.Len()-1 {
+				continue
+			}
+			if text, _ := pool.Utf8(uint16(i)); isNotes(text) {
 				var ok bool
 				if b.notes, ok = parseNotes(text); !ok {
 					return fmt.Sprintf("malformed strip notes %q at index %d", text, i)

@@ -55,8 +55,8 @@
 //
 // # The usual case
 //
-// Nearly all methods are the original with an entry call at the start and exit calls, and nothing that is hard to tell.
-// For them, Check goes through the original and the rewritten method in lockstep and writes nothing: see lockstep.go,
-// lockstepwalk.go for the code, and lockstepframes.go for frames. The lockstep only accepts. Whatever it is not sure
-// about is decided as above, and all findings are made there.
+// Nearly all methods are the original with an entry call at the start and exit calls, and nothing unusual. For them,
+// Check goes through the original and the rewritten method in lockstep and writes nothing: see lockstep.go,
+// lockstepwalk.go for the code, lockstepframes.go for frames, and lockstepconstants.go for what members do to the
+// stack. The lockstep only accepts. Whatever it is not sure about is decided as above, where all findings are made.
 package equivalence

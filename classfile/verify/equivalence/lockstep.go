@@ -51,7 +51,7 @@ type tablePair struct {
 // newPair is a position in the original and in the rewritten code at which a frame says that a new stands.
 type newPair struct{ old, now int }
 
-// exitCode is an exit call: the first size bytes of code, of which mask selects the bits.
+// exitCode is an exit call: the low size bytes of code, the first one lowest. mask selects them.
 type exitCode struct {
 	code, mask uint64
 	size       int
@@ -81,26 +81,23 @@ func (r *checker) inStep(old, now *classfile.Member, id uint32) bool {
 		return false
 	}
 	r.code.Bytecode = s.now[:s.nowLength]
-	entry, ok := r.inserted(0)
-	if !ok || entry.kind != callEntry || int64(entry.id) != int64(id) || !r.isShortest(entry) {
+	value, constant, size := r.pushed(0)
+	entry := call{id: value, constant: constant}
+	if size == 0 || int64(value) != int64(id) || code.Op(s.now[0]) != pushOf(entry) ||
+		constant != 0 && !r.block.has(constant) || r.invoked(size) != r.block.entry {
 		return false
 	}
-	s.setCalls(entry, r.block.exit, r.want.Exits.UncaughtThrows)
+	s.setCalls(size, r.block.exit, r.want.Exits.UncaughtThrows)
 	if !s.presetHandlers() || !s.presetFrames() || !s.walk() || !s.sameTables() ||
 		!s.sameStack(before, after, notes) {
 		return false
 	}
 	r.block.use(r.block.entry)
-	r.block.use(entry.constant)
+	r.block.use(constant)
 	if s.exits > 0 {
 		r.block.use(r.block.exit)
 	}
 	return true
-}
-
-// isShortest reports whether an inserted call pushes its ID as [body.checkPush] demands.
-func (b *body) isShortest(c call) bool {
-	return c.id > 0 && code.Op(b.code.Bytecode[c.push]) == pushOf(c) && (c.constant == 0 || b.block.has(c.constant))
 }
 
 // codesOf returns the infos of the Code attributes of a method before and after. ok is false if anything else in the
@@ -183,18 +180,14 @@ func (s *lockstep) setTables(old, now []byte) bool {
 	return len(old)+len(now) == 0
 }
 
-// setCalls says which calls there are to be.
-func (s *lockstep) setCalls(entry call, exit uint16, throws bool) {
-	const bits, call = 8, 3
-	push := entry.end - entry.start - call
-	s.exit = exitCode{size: push + call, mask: 1<<(bits*(push+call)) - 1}
-	for i, b := range [...]byte{byte(code.Invokestatic), byte(exit >> bits), byte(exit)} {
-		s.exit.code |= uint64(b) << (bits * (push + i))
-	}
-	for i, b := range s.now[:push] {
-		s.exit.code |= uint64(b) << (bits * i)
-	}
-	s.throws, s.exits, s.shift, s.compare = throws, 0, entry.end, 0
+// setCalls says which calls there are to be. The entry call begins with an instruction of that size, which pushes the
+// ID.
+func (s *lockstep) setCalls(push int, exit uint16, throws bool) {
+	const bits, invoke = 8, 3
+	call := uint64(code.Invokestatic) | uint64(exit>>bits)<<bits | uint64(exit&0xFF)<<(2*bits)
+	pushed := binary.LittleEndian.Uint64(s.now) & (1<<(bits*push) - 1) // there are eight bytes, with the tables' counts
+	s.exit = exitCode{pushed | call<<(bits*push), 1<<(bits*(push+invoke)) - 1, push + invoke}
+	s.throws, s.exits, s.shift, s.compare = throws, 0, push+invoke, 0
 	s.marks, s.awaited, s.news = resize(s.marks, s.oldLength+1), 0, s.news[:0]
 	s.most, s.need = 0, 1<<depthShift // which the entry call needs
 }

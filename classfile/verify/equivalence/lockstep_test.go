@@ -1,6 +1,7 @@
 package equivalence_test
 
 import (
+	"encoding/binary"
 	"flag"
 	"math/rand/v2"
 	"slices"
@@ -153,6 +154,7 @@ func (n *compared) mutateRewritten(t *testing.T, rng *rand.Rand, c *classfile.Cl
 		n.compare(t, "rewritten, "+string(kind), c, changed, want)
 	}
 	for i := range rewritten.Methods() {
+		n.resizeCode(t, rng, c, rewritten, i, want)
 		info, ok := classfile.FindAttribute(rewritten.Methods()[i].Attributes, "Code")
 		if !ok {
 			continue
@@ -168,6 +170,40 @@ func (n *compared) mutateRewritten(t *testing.T, rng *rand.Rand, c *classfile.Cl
 				n.compare(t, "a byte of rewritten code", c, again, want)
 			}
 		}
+	}
+}
+
+// resizeCode takes bytes out of the code of a rewritten method, doubles some, or adds others.
+func (n *compared) resizeCode(t *testing.T, rng *rand.Rand, c, rewritten *classfile.Class, method int,
+	want equivalence.Instrumentation) {
+	info, ok := classfile.FindAttribute(rewritten.Methods()[method].Attributes, "Code")
+	body, _, err := rewritten.Code(&rewritten.Methods()[method])
+	if err != nil || !ok {
+		return
+	}
+	for range 10 {
+		length := 1 + rng.IntN(7)
+		at := rng.IntN(len(body.Bytecode) + 1)
+		if rng.IntN(4) == 0 {
+			at = len(body.Bytecode)
+		}
+		bytecode := slices.Clone(body.Bytecode)
+		switch end := min(at+length, len(bytecode)); rng.IntN(3) {
+		case 0:
+			bytecode = slices.Delete(bytecode, at, end)
+		case 1:
+			bytecode = slices.Insert(bytecode, at, bytecode[max(0, at-length):at]...)
+		case 2:
+			bytecode = slices.Insert(bytecode, at, make([]byte, length)...)
+		}
+		code := binary.BigEndian.AppendUint32(slices.Clone(info.Info[:4]), uint32(len(bytecode)))
+		code = append(append(code, bytecode...), info.Info[8+len(body.Bytecode):]...)
+		data, err := rewritten.Rewrite(classfile.Edit{KeepConstants: rewritten.ConstantPool().Len(),
+			Codes: []classfile.CodeEdit{{Method: method, Info: code}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.compare(t, "code of another length", c, parsed(t, data), want)
 	}
 }
 

@@ -9,24 +9,29 @@ import (
 
 // step is what [lockstep.walk] knows of the instructions with one opcode.
 type step struct {
+	// change is what the instruction adds to the mark: its size, and the words that it leaves minus those that it takes.
+	// It leaves out what the descriptor of a member says. The size of a switch is 0.
+	change int32
+	// least is one more than the words that must be on the stack, in the place of the depth of a mark.
+	least  uint32
 	kind   stepKind
-	pops   uint8 // the words that it takes off the stack, without those of which a member's descriptor says
-	size   uint8 // 0 for switches
-	change int32 // what it adds to the mark: its size, and the words that it leaves minus those that it takes
+	member constantKind // of the constant that it must name, if kind is stepCall, stepRead or stepWrite
 }
+
+func (s *step) size() int { return int(uint16(s.change)) }
 
 type stepKind uint8
 
 const (
-	stepPlain stepKind = iota
-	stepConstant
-	stepLoadConstant // ldc, whose index has one byte
-	stepRead         // reads a field
-	stepWrite        // writes a field
-	stepCall
-	stepArray // multianewarray, whose operand says what it takes
-	stepBranch
-	stepJump // from here on, the next instruction is not reached from this one
+	stepPlain        stepKind = iota
+	stepCall                  // of this kind and the next two, a descriptor says what they take and leave
+	stepRead                  // reads a field
+	stepWrite                 // writes a field
+	stepConstant              // names a constant
+	stepLoadConstant          // ldc, whose index has one byte
+	stepBranch                // conditional
+	stepArray                 // multianewarray, whose operand says what it takes
+	stepJump                  // from here on, the next instruction is not reached from this one
 	stepSwitch
 	stepReturn
 	stepThrow
@@ -40,17 +45,19 @@ var steps = func() (rows [256]step) {
 		if !op.Known() || op == code.Jsr || op == code.Ret || op == code.Wide || op.Operand() == code.OperandBranchW {
 			continue
 		}
-		row := step{kind: kindOf(op), size: uint8(op.Size())}
-		pushes := 0
+		pops, pushes := 0, 0
 		if _, _, fixed := op.Stack(); fixed || op == code.Ldc || op == code.LdcW || op == code.Ldc2W {
-			pops, left, _ := code.Instruction{Op: op}.StackWords(nil)
-			row.pops, pushes = uint8(pops), left
+			pops, pushes, _ = code.Instruction{Op: op}.StackWords(nil)
 		} else if op == code.Multianewarray {
 			pushes = 1
 		} else if op != code.Getstatic && op != code.Putstatic && op != code.Invokestatic && op != code.Invokedynamic {
-			row.pops = 1 // the object of which the member is
+			pops = 1 // the object of which the member is
 		}
-		row.change = int32(row.size) + int32(pushes-int(row.pops))<<depthShift
+		row := step{kind: kindOf(op), least: uint32(pops+1) << depthShift, member: memberField}
+		row.change = int32(op.Size()) + int32(pushes-pops)<<depthShift
+		if row.kind == stepCall {
+			row.member = memberMethod
+		}
 		rows[i] = row
 	}
 	return rows
@@ -93,100 +100,125 @@ func kindOf(op code.Op) stepKind {
 // of the code: where no path leads from one instruction to the next, a branch, a handler or a frame must have said the
 // depth. Every path that leads to a position must agree with what is known about it.
 func (s *lockstep) walk() bool {
-	marks, old, known := s.marks[:s.oldLength], s.old, s.known
 	pc, mark := 0, uint64(1<<depthShift|s.shift)
-	most, kind := mark, stepPlain
-	for pc < len(marks) {
-		if marks[pc] == 0 {
-			marks[pc] = uint32(mark)
-		} else if s.awaited--; marks[pc] != uint32(mark) {
+	s.most = mark
+	for {
+		if pc, mark = s.walkCommon(pc, mark); pc >= s.oldLength {
+			return false // it runs off the code
+		}
+		st := &steps[s.old[pc]]
+		if st.kind >= stepCall && st.kind <= stepWrite {
+			i := binary.BigEndian.Uint16(s.old[pc+1:])
+			if int(i) >= s.start || s.known[i].kind != unknownConstant {
+				return false
+			}
+			s.readMember(i)
+			continue
+		}
+		if mark < uint64(st.least) || !s.leads(-1, pc, pc+s.shift, mark) {
 			return false
 		}
-		st := &steps[old[pc]]
-		if mark>>depthShift <= uint64(st.pops) {
+		s.awaited-- // the walk has come here
+		size, after, ok := s.special(pc, st, mark)
+		if !ok {
 			return false
 		}
-		size := int(st.size)
-		switch kind = st.kind; kind {
-		case stepPlain:
-		case stepLoadConstant:
-			if int(old[pc+1]) >= len(known) {
+		pc, mark = pc+size, after
+		if st.kind >= stepJump {
+			if pc >= s.oldLength {
+				return s.ends(pc)
+			}
+			if mark = uint64(s.marks[pc]); !stands(uint32(mark), pc+s.shift) {
 				return false
 			}
-		case stepConstant:
-			if int(binary.BigEndian.Uint16(old[pc+1:])) >= len(known) {
-				return false
+		}
+		s.most = max(s.most, mark)
+	}
+}
+
+// ends checks what is left to check at the end of the walk, which is at position pc.
+func (s *lockstep) ends(pc int) bool {
+	end := pc + s.shift
+	s.marks[s.oldLength] = 1<<depthShift | uint32(end)
+	return pc == s.oldLength && end == s.nowLength && s.awaited == 0 && s.most>>(2*depthShift) == 0 && s.sameUpTo(pc, pc)
+}
+
+// walkCommon goes through the instructions from pc on, before which mark is known, that do not leave the method. It
+// returns where it stops, and the mark there: before any other instruction, one with a fault, one that names a member
+// that has not been read so far, and a branch whose offset may have changed. It calls no function, so that all it needs
+// stays in registers.
+func (s *lockstep) walkCommon(pc int, mark uint64) (int, uint64) {
+	marks, known := s.marks[:s.oldLength], s.known
+	old := s.old[:len(marks)]
+	most, awaited, at := s.most, s.awaited, uint(pc)
+	for at < uint(len(old)) {
+		st := &steps[old[at]]
+		after := mark + uint64(int64(st.change))
+		if mark < uint64(st.least) {
+			break
+		}
+		if kind := st.kind; kind != stepPlain {
+			if kind > stepBranch || at+2 >= uint(len(old)) {
+				break
 			}
-		case stepRead, stepWrite, stepCall:
-			i := int(binary.BigEndian.Uint16(old[pc+1:]))
-			if i >= len(known) {
-				return false
+			i := uint(old[at+1])<<8 | uint(old[at+2])
+			if kind == stepBranch {
+				// If the offset is as it was, the target has moved as far as the branch; sameUpTo compares the offset.
+				to := at + uint(int16(i))
+				if to >= uint(len(marks)) || marks[to] != uint32(after)&^(1<<depthShift-1)|uint32(uint16(mark)+uint16(i)) {
+					break
+				}
+				i = 0 // it names no constant
+			} else if kind == stepLoadConstant {
+				i >>= 8
 			}
-			c := known[i]
-			if c.kind == unknownConstant {
-				c = s.readMember(uint16(i))
+			if i >= uint(len(known)) {
+				break
 			}
-			takes, leaves, wanted := uint64(c.arguments), uint64(c.result), memberMethod
-			if kind != stepCall {
-				wanted = memberField
+			if kind <= stepWrite {
+				c := known[i]
+				takes, leaves := uint64(c.arguments), uint64(c.result)
 				if kind == stepWrite {
 					takes, leaves = leaves, 0
 				}
-			}
-			if c.kind != wanted || mark>>depthShift <= uint64(st.pops)+takes {
-				return false
-			}
-			mark += (leaves - takes) << depthShift
-		default:
-			var ok bool
-			if size, ok = s.special(pc, st, mark); !ok {
-				return false
-			}
-			if kind == stepArray {
-				mark -= uint64(old[pc+3]) << depthShift
+				if c.kind != st.member || mark < uint64(st.least)+takes<<depthShift {
+					break
+				}
+				after += (leaves - takes) << depthShift
 			}
 		}
-		mark += uint64(int64(st.change))
-		pc += size
+		if marks[at] == 0 {
+			marks[at] = uint32(mark)
+		} else if awaited--; marks[at] != uint32(mark) {
+			break
+		}
+		at += uint(uint16(st.change))
+		mark = after
 		most = max(most, mark)
-		if kind >= stepJump && pc < len(marks) {
-			mark = uint64(marks[pc])
-			if !stands(uint32(mark), pc+s.shift) {
-				return false
-			}
-			most = max(most, mark)
-		}
 	}
-	s.most = most
-	end := pc + s.shift
-	if pc != s.oldLength || kind < stepJump || end != s.nowLength || s.awaited != 0 || most>>(2*depthShift) != 0 {
-		return false
-	}
-	s.marks[pc] = 1<<depthShift | uint32(end)
-	return s.sameUpTo(pc, pc)
+	s.most, s.awaited = most, awaited
+	return int(at), mark
 }
 
-// special compares an instruction at pc that is not a common one, before which the stack has the depth of mark. It
-// returns its size.
-func (s *lockstep) special(pc int, st *step, mark uint64) (size int, ok bool) {
-	after := mark + uint64(int64(st.change))
+// special compares the instruction at pc, which is one that walkCommon leaves, and before which mark is known. It
+// returns its size and the mark after it.
+func (s *lockstep) special(pc int, st *step, mark uint64) (size int, after uint64, ok bool) {
+	size, after = st.size(), mark+uint64(int64(st.change))
 	switch st.kind {
 	case stepArray:
-		takes := uint64(s.old[pc+3])
-		ok = int(binary.BigEndian.Uint16(s.old[pc+1:])) < s.start && mark>>depthShift > takes
+		takes := uint64(s.old[pc+3]) << depthShift
+		ok = int(binary.BigEndian.Uint16(s.old[pc+1:])) < s.start && mark >= uint64(st.least)+takes
+		after -= takes
 	case stepBranch, stepJump:
 		ok = s.sameBranch(pc, after)
 	case stepSwitch:
-		return s.sameSwitch(pc, after)
+		size, ok = s.sameSwitch(pc, after)
 	case stepReturn:
 		ok = s.sameExit(pc, mark)
 	case stepThrow:
-		if s.throws && !s.isCovered(pc) {
-			return 1, s.sameExit(pc, mark)
-		}
-		ok = true
+		ok = !s.throws || s.isCovered(pc) || s.sameExit(pc, mark)
 	}
-	return int(st.size), ok
+	return size, after, ok
 }
 
 // sameUpTo compares the bytes up to position pc of the original with the rewritten ones. Those from next on remain to

@@ -1,6 +1,7 @@
 package equivalence
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -39,6 +40,9 @@ func Strip(c *classfile.Class, runtimeClass string) (stripped []byte, removed in
 		}
 	}
 	pool := c.ConstantPool()
+	if !mayName(c, runtimeClass) {
+		return c.Bytes(), 0, nil
+	}
 	if _, ok := pool.FindUtf8(runtimeClass); !ok {
 		return c.Bytes(), 0, nil
 	}
@@ -70,6 +74,15 @@ func Strip(c *classfile.Class, runtimeClass string) (stripped []byte, removed in
 		why = call
 	}
 	return nil, 0, fmt.Errorf("%w: %s", ErrForeignCalls, why)
+}
+
+// mayName reports whether a constant of the class may be that name: whether the bytes of the pool contain its last
+// part. Few classes have it, and it begins with an upper-case letter, which are rare, so that most bytes are only
+// compared with that one letter.
+func mayName(c *classfile.Class, name string) bool {
+	pool := c.ConstantPool()
+	last := name[strings.LastIndexByte(name, '/')+1:]
+	return bytes.Contains(c.Bytes()[:pool.Offset(pool.Len())], []byte(last))
 }
 
 // digestOf returns the string that MappingInfo.digest() returns, and the index of its Utf8. ok is false if c is not
@@ -193,41 +206,62 @@ func (s *stripper) edit() classfile.Edit {
 // checkConstants reports constants before the block that refer into the block. Such a block is not tracegen's, because
 // the original's constants do not change.
 func (b *body) checkConstants() {
-	data, at := b.class.Bytes(), poolStart
+	if !referPast(b.pool, b.class.Bytes(), b.block.start) {
+		return
+	}
 	for i := 1; i < b.block.start; i++ {
-		tag := classfile.Tag(data[at])
-		holds := &poolIndexes[tag]
-		at += 1 + int(holds.before)
-		for range holds.indexes {
-			if b.block.has(binary.BigEndian.Uint16(data[at:])) {
+		if tag := b.pool.Tag(uint16(i)); tag == 0 || tag == classfile.TagUtf8 {
+			continue
+		}
+		to := referencesOf(b.class.Bytes()[b.pool.Offset(i):])
+		for _, to := range [...]uint32{to >> 16, to & 0xFFFF} {
+			if b.block.has(uint16(to)) {
 				b.report(-1, rulePool, fmt.Sprintf("no earlier constant to refer to constants from %d on", b.block.start),
 					fmt.Sprintf("a reference from constant %d", i))
 			}
-			at += 2
-		}
-		switch tag {
-		case classfile.TagUtf8:
-			at += int(binary.BigEndian.Uint16(data[at-2:]))
-		case classfile.TagLong, classfile.TagDouble:
-			i++ // they take two indexes
 		}
 	}
 }
 
-// poolStart is where the first constant stands in a class file (JVMS 4.1).
-const poolStart = 10
-
-// poolIndexes holds the layout of each kind of constant (JVMS 4.4): how many bytes follow the tag before the first
-// index of another constant, and how many such indexes there are. The bytes of a Utf8 follow its length.
-var poolIndexes = [256]struct{ before, indexes uint8 }{
-	classfile.TagUtf8: {2, 0}, classfile.TagInteger: {4, 0}, classfile.TagFloat: {4, 0},
-	classfile.TagLong: {8, 0}, classfile.TagDouble: {8, 0},
-	classfile.TagClass: {0, 1}, classfile.TagString: {0, 1}, classfile.TagMethodType: {0, 1},
-	classfile.TagModule: {0, 1}, classfile.TagPackage: {0, 1},
-	classfile.TagFieldref: {0, 2}, classfile.TagMethodref: {0, 2}, classfile.TagInterfaceMethodref: {0, 2},
-	classfile.TagNameAndType: {0, 2}, classfile.TagMethodHandle: {1, 1},
-	classfile.TagDynamic: {2, 1}, classfile.TagInvokeDynamic: {2, 1},
+// referPast reports whether any constant before index limit refers to one from limit on. data is the class file.
+func referPast(pool *classfile.ConstantPool, data []byte, limit int) bool {
+	first, second := uint32(0), uint32(0)
+	for i := range limit {
+		if tag := pool.Tag(uint16(i)); tag == classfile.TagUtf8 || tag == 0 {
+			continue
+		}
+		to := referencesOf(data[pool.Offset(i):])
+		first, second = max(first, to), max(second, to&0xFFFF)
+	}
+	return int(first>>16) >= limit || int(second) >= limit
 }
+
+// referencesOf returns the indexes of the constants to which a constant refers, the first in the upper half; 0 for
+// none. The constant is the one at the start of data, and no Utf8; four bytes follow its tag, some of which may be
+// those behind the pool.
+func referencesOf(data []byte) uint32 {
+	tag, indexes := classfile.Tag(data[0]), binary.BigEndian.Uint32(data[1:])
+	if tag == classfile.TagMethodHandle {
+		indexes <<= 8 // the index follows the kind
+	}
+	return indexes & poolIndexes[tag]
+}
+
+// poolIndexes says, for each kind of constant (JVMS 4.4), which of the four bytes that follow the tag are indexes of
+// other constants. In a MethodHandle, they are those that follow the kind.
+var poolIndexes = func() (masks [256]uint32) {
+	const first, second = 0xFFFF0000, 0xFFFF
+	for _, tag := range []classfile.Tag{classfile.TagClass, classfile.TagString, classfile.TagMethodType,
+		classfile.TagModule, classfile.TagPackage, classfile.TagMethodHandle} {
+		masks[tag] = first
+	}
+	for _, tag := range []classfile.Tag{classfile.TagFieldref, classfile.TagMethodref,
+		classfile.TagInterfaceMethodref, classfile.TagNameAndType} {
+		masks[tag] = first | second
+	}
+	masks[classfile.TagDynamic], masks[classfile.TagInvokeDynamic] = second, second
+	return masks
+}()
 
 // mentionsBlock reports whether the code may call a method of the block, that is, whether it contains the bytes of such
 // an instruction anywhere. It is a quick test before the code is decoded.
