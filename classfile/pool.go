@@ -288,13 +288,28 @@ type PoolBuilder struct {
 	added []byte
 	err   error
 	found []foundConstant
-	short []uint16 // the Utf8 entries of base of at most shortUtf8 bytes, if hasShort
-	// hasShort reports that base was searched for them.
-	hasShort bool
+	// short has the Utf8 entries of base that are not longer than maxShort, by their shortKey. It is empty before base
+	// was searched for them, and begins with an element for none.
+	short []shortUtf8
 }
 
-// shortUtf8 is a length that few names and descriptors of a pool stay below, and those of the runtime class do.
-const shortUtf8 = 4
+// shortUtf8 is a Utf8 entry that is not longer than maxShort.
+type shortUtf8 struct {
+	key   uint64
+	index uint16
+}
+
+// maxShort is a length that few names and descriptors of a pool stay below, and those of the runtime class do.
+const maxShort = 4
+
+// shortKey returns the length and the bytes of a string that is not longer than maxShort as one number.
+func shortKey[T string | []byte](s T) uint64 {
+	key := uint64(len(s))
+	for i := range len(s) {
+		key = key<<8 | uint64(s[i])
+	}
+	return key
+}
 
 // foundConstant is an entry that Utf8, Class or NameAndType returned, of the base pool or appended.
 type foundConstant struct {
@@ -338,15 +353,16 @@ func (b *PoolBuilder) Utf8(s string) uint16 {
 
 // findUtf8 is [ConstantPool.FindUtf8] of the base pool. It searches the pool once for all short strings.
 func (b *PoolBuilder) findUtf8(s string) (uint16, bool) {
-	if len(s) > shortUtf8 {
+	if len(s) > maxShort {
 		return b.base.FindUtf8(s)
 	}
-	if !b.hasShort {
-		b.short, b.hasShort = b.base.appendShortUtf8(b.short), true
+	if len(b.short) == 0 {
+		b.short = b.base.appendShortUtf8(append(b.short, shortUtf8{}))
 	}
-	for _, i := range b.short {
-		if b.base.utf8(i) == s {
-			return i, true
+	key := shortKey(s)
+	for i := range b.short {
+		if b.short[i].key == key && b.short[i].index != 0 {
+			return b.short[i].index, true
 		}
 	}
 	return 0, false
@@ -455,12 +471,12 @@ func (p *ConstantPool) FindUtf8(s string) (uint16, bool) {
 	return 0, false
 }
 
-// appendShortUtf8 appends the indices of the Utf8 entries of at most shortUtf8 bytes, in order.
-func (p *ConstantPool) appendShortUtf8(found []uint16) []uint16 {
+// appendShortUtf8 appends the Utf8 entries that are not longer than maxShort, in order.
+func (p *ConstantPool) appendShortUtf8(found []shortUtf8) []shortUtf8 {
 	data := p.data
 	for i, at := range p.offsets {
-		if utf8Header(data, at)-uint32(TagUtf8)<<16 <= shortUtf8 {
-			found = append(found, uint16(i))
+		if n := utf8Header(data, at) - uint32(TagUtf8)<<16; n <= maxShort {
+			found = append(found, shortUtf8{shortKey(data[at+3 : at+3+n]), uint16(i)})
 		}
 	}
 	return found
