@@ -160,6 +160,18 @@ type Ref struct {
 // member and its descriptor.
 func (p *ConstantPool) Ref(i uint16) (Ref, error) {
 	r := Ref{Tag: p.Tag(i)}
+	if class, name, descriptor, ok := p.memberNames(i); ok {
+		if class != 0 {
+			r.Class = p.utf8(class)
+		}
+		r.Name, r.Descriptor = p.utf8(name), p.utf8(descriptor)
+		return r, nil
+	}
+	return p.faultyRef(i, r)
+}
+
+// faultyRef is Ref for an entry for which it fails.
+func (p *ConstantPool) faultyRef(i uint16, r Ref) (Ref, error) {
 	hasClass := r.Tag == TagFieldref || r.Tag == TagMethodref || r.Tag == TagInterfaceMethodref
 	if !hasClass && r.Tag != TagDynamic && r.Tag != TagInvokeDynamic {
 		return r, fmt.Errorf("constant pool index %d does not refer to a member (%v)", i, r.Tag)
@@ -180,23 +192,34 @@ func (p *ConstantPool) Ref(i uint16) (Ref, error) {
 // MemberDescriptor returns the index of the Utf8 entry that is the Descriptor of [ConstantPool.Ref], without an error
 // for each way in which Ref can fail; ok is false if it fails.
 func (p *ConstantPool) MemberDescriptor(i uint16) (index uint16, ok bool) {
+	_, _, index, ok = p.memberNames(i)
+	return index, ok
+}
+
+// memberNames returns the indices of the Utf8 entries of a [Ref], that of a class as 0 if there is none.
+func (p *ConstantPool) memberNames(i uint16) (class, name, descriptor uint16, ok bool) {
 	tag := p.Tag(i)
 	hasClass := tag == TagFieldref || tag == TagMethodref || tag == TagInterfaceMethodref
 	if !hasClass && tag != TagDynamic && tag != TagInvokeDynamic {
-		return 0, false
+		return 0, 0, 0, false
 	}
 	operands := binary.BigEndian.Uint32(p.data[p.offsets[i]+1:])
-	if class := uint16(operands >> 16); hasClass &&
-		(p.Tag(class) != TagClass || p.Tag(binary.BigEndian.Uint16(p.data[p.offsets[class]+1:])) != TagUtf8) {
-		return 0, false
+	if hasClass {
+		of := uint16(operands >> 16)
+		if p.Tag(of) != TagClass {
+			return 0, 0, 0, false
+		}
+		if class = binary.BigEndian.Uint16(p.data[p.offsets[of]+1:]); p.Tag(class) != TagUtf8 {
+			return 0, 0, 0, false
+		}
 	}
 	pair := uint16(operands)
 	if p.Tag(pair) != TagNameAndType {
-		return 0, false
+		return 0, 0, 0, false
 	}
 	operands = binary.BigEndian.Uint32(p.data[p.offsets[pair]+1:])
-	name, index := uint16(operands>>16), uint16(operands)
-	return index, p.Tag(name) == TagUtf8 && p.Tag(index) == TagUtf8
+	name, descriptor = uint16(operands>>16), uint16(operands)
+	return class, name, descriptor, p.Tag(name) == TagUtf8 && p.Tag(descriptor) == TagUtf8
 }
 
 // Integer returns the value of the Integer entry i (JVMS 4.4.4).
