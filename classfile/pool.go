@@ -189,11 +189,25 @@ func (p *ConstantPool) faultyRef(i uint16, r Ref) (Ref, error) {
 	return r, nil
 }
 
-// MemberDescriptor returns the index of the Utf8 entry that is the Descriptor of [ConstantPool.Ref], without an error
-// for each way in which Ref can fail; ok is false if it fails.
-func (p *ConstantPool) MemberDescriptor(i uint16) (index uint16, ok bool) {
-	_, _, index, ok = p.memberNames(i)
-	return index, ok
+// MemberDescriptor is an entry that names a member, with the Descriptor of its [Ref].
+type MemberDescriptor struct {
+	Descriptor string
+	Member     uint16 // the index of the entry
+	Utf8       uint16 // that of the Utf8 entry that is the Descriptor
+}
+
+// AppendMemberDescriptors appends the entries for which [ConstantPool.Ref] does not fail, in order.
+func (p *ConstantPool) AppendMemberDescriptors(found []MemberDescriptor) []MemberDescriptor {
+	const members = 1<<TagFieldref | 1<<TagMethodref | 1<<TagInterfaceMethodref | 1<<TagDynamic | 1<<TagInvokeDynamic
+	for i, tag := range p.tags {
+		if members>>(tag&31)&1 == 0 {
+			continue
+		}
+		if _, _, descriptor, ok := p.memberNames(uint16(i)); ok {
+			found = append(found, MemberDescriptor{p.utf8(descriptor), uint16(i), descriptor})
+		}
+	}
+	return found
 }
 
 // memberNames returns the indices of the Utf8 entries of a [Ref], that of a class as 0 if there is none.

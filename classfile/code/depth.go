@@ -21,6 +21,7 @@ type Depths struct {
 	at       []int32 // by position: depth + 1, 0 where nothing leads
 	pool     *classfile.ConstantPool
 	known    []knownConstant // by index into pool; the members, and the descriptors of members
+	members  []classfile.MemberDescriptor
 	bytecode []byte
 	pending  []int32 // positions reached but not yet followed
 	followed int     // bytes of instructions followed
@@ -199,28 +200,19 @@ func (d *Depths) run() error {
 // readMembers reads the members that the pool names. They share few descriptors, each of which is read once. What
 // stays unknown are the constants for which [classfile.ConstantPool.Ref] fails.
 func (d *Depths) readMembers() {
-	const tags = 1<<classfile.TagFieldref | 1<<classfile.TagMethodref | 1<<classfile.TagInterfaceMethodref |
-		1<<classfile.TagDynamic | 1<<classfile.TagInvokeDynamic
-	for i := range d.known {
-		if tags>>(d.pool.Tag(uint16(i))&31)&1 == 0 {
-			continue
-		}
-		text, ok := d.pool.MemberDescriptor(uint16(i))
-		if !ok {
-			continue
-		}
-		descriptor := &d.known[text]
+	d.members = d.pool.AppendMemberDescriptors(d.members[:0])
+	for i := range d.members {
+		m := &d.members[i]
+		descriptor := &d.known[m.Utf8]
 		if descriptor.kind == unknownConstant {
-			*descriptor = readDescriptor(d.pool, text)
+			*descriptor = readDescriptor(m.Descriptor)
 		}
-		d.known[i] = *descriptor
-		d.known[i].kind = descriptor.kind.ofMember()
+		d.known[m.Member] = knownConstant{descriptor.kind.ofMember(), descriptor.arguments, descriptor.result}
 	}
 }
 
-// readDescriptor reads the Utf8 entry i.
-func readDescriptor(pool *classfile.ConstantPool, i uint16) knownConstant {
-	text, _ := pool.Utf8(i)
+// readDescriptor reads the text of a descriptor.
+func readDescriptor(text string) knownConstant {
 	if strings.HasPrefix(text, "(") {
 		if arguments, result, fault := descriptorWords(text); fault == noFault {
 			return knownConstant{kind: descriptorMethod, arguments: uint8(arguments), result: uint8(result)}

@@ -42,9 +42,11 @@ const firstFramesMajor = 50
 // appendAttributes appends the attributes of the code with their positions moved, and a StackMapTable if the appended
 // handler needs the first one.
 func (r *Relocator) appendAttributes(out []byte) ([]byte, error) {
-	_, major := r.class.Version()
-	_, hasFrames := classfile.FindAttribute(r.code.Attributes, "StackMapTable")
-	addFrames := r.patch.Handler != nil && major >= firstFramesMajor && !hasFrames
+	addFrames := false
+	if _, major := r.class.Version(); r.patch.Handler != nil && major >= firstFramesMajor {
+		_, hasFrames := classfile.FindAttribute(r.code.Attributes, "StackMapTable")
+		addFrames = !hasFrames
+	}
 	n := len(r.code.Attributes)
 	if addFrames {
 		n++
@@ -147,9 +149,15 @@ func (r *Relocator) moveRange(entry []byte) error {
 	if err := r.checkPosition(end); err != nil {
 		return err
 	}
-	start := r.start(p)
-	length := 0
-	if end > p {
+	start, length := 0, 0
+	if p != 0 { // as in start
+		start = r.targets.to(p)
+	}
+	switch end {
+	case p:
+	case len(r.code.Bytecode):
+		length = r.newLength - start
+	default:
 		length = r.targets.to(end) - start
 	}
 	binary.BigEndian.PutUint16(entry, uint16(start))
