@@ -168,6 +168,18 @@ type Ref struct {
 // member and its descriptor.
 func (p *ConstantPool) Ref(i uint16) (Ref, error) {
 	r := Ref{Tag: p.Tag(i)}
+	if class, name, descriptor, ok := p.memberNames(i); ok {
+		if class != 0 {
+			r.Class = p.utf8(class)
+		}
+		r.Name, r.Descriptor = p.utf8(name), p.utf8(descriptor)
+		return r, nil
+	}
+	return p.faultyRef(i, r)
+}
+
+// faultyRef is Ref for an entry for which it fails.
+func (p *ConstantPool) faultyRef(i uint16, r Ref) (Ref, error) {
 	hasClass := r.Tag == TagFieldref || r.Tag == TagMethodref || r.Tag == TagInterfaceMethodref
 	if !hasClass && r.Tag != TagDynamic && r.Tag != TagInvokeDynamic {
 		return r, fmt.Errorf("constant pool index %d does not refer to a member (%v)", i, r.Tag)
@@ -185,26 +197,51 @@ func (p *ConstantPool) Ref(i uint16) (Ref, error) {
 	return r, nil
 }
 
-// MemberDescriptor returns the index of the Utf8 entry that is the Descriptor of [ConstantPool.Ref], without an error
-// for each way in which Ref can fail; ok is false if it fails.
-func (p *ConstantPool) MemberDescriptor(i uint16) (index uint16, ok bool) {
+// MemberDescriptor is an entry that names a member, with the Descriptor of its [Ref].
+type MemberDescriptor struct {
+	Descriptor string
+	Member     uint16 // the index of the entry
+	Utf8       uint16 // that of the Utf8 entry that is the Descriptor
+}
+
+// AppendMemberDescriptors appends the entries for which [ConstantPool.Ref] does not fail, in order.
+func (p *ConstantPool) AppendMemberDescriptors(found []MemberDescriptor) []MemberDescriptor {
+	const members = 1<<TagFieldref | 1<<TagMethodref | 1<<TagInterfaceMethodref | 1<<TagDynamic | 1<<TagInvokeDynamic
+	for i, tag := range p.tags {
+		if members>>(tag&31)&1 == 0 {
+			continue
+		}
+		if _, _, descriptor, ok := p.memberNames(uint16(i)); ok {
+			found = append(found, MemberDescriptor{p.utf8(descriptor), uint16(i), descriptor})
+		}
+	}
+	return found
+}
+
+// memberNames returns the indices of the Utf8 entries of a [Ref], that of a class as 0 if there is none.
+func (p *ConstantPool) memberNames(i uint16) (class, name, descriptor uint16, ok bool) {
 	tag := p.Tag(i)
 	hasClass := tag == TagFieldref || tag == TagMethodref || tag == TagInterfaceMethodref
 	if !hasClass && tag != TagDynamic && tag != TagInvokeDynamic {
-		return 0, false
+		return 0, 0, 0, false
 	}
 	operands := binary.BigEndian.Uint32(p.data[p.offsets[i]+1:])
-	if class := uint16(operands >> 16); hasClass &&
-		(p.Tag(class) != TagClass || p.Tag(binary.BigEndian.Uint16(p.data[p.offsets[class]+1:])) != TagUtf8) {
-		return 0, false
+	if hasClass {
+		of := uint16(operands >> 16)
+		if p.Tag(of) != TagClass {
+			return 0, 0, 0, false
+		}
+		if class = binary.BigEndian.Uint16(p.data[p.offsets[of]+1:]); p.Tag(class) != TagUtf8 {
+			return 0, 0, 0, false
+		}
 	}
 	pair := uint16(operands)
 	if p.Tag(pair) != TagNameAndType {
-		return 0, false
+		return 0, 0, 0, false
 	}
 	operands = binary.BigEndian.Uint32(p.data[p.offsets[pair]+1:])
-	name, index := uint16(operands>>16), uint16(operands)
-	return index, p.Tag(name) == TagUtf8 && p.Tag(index) == TagUtf8
+	name, descriptor = uint16(operands>>16), uint16(operands)
+	return class, name, descriptor, p.Tag(name) == TagUtf8 && p.Tag(descriptor) == TagUtf8
 }
 
 // Integer returns the value of the Integer entry i (JVMS 4.4.4).
@@ -348,13 +385,28 @@ type PoolBuilder struct {
 	added []byte
 	err   error
 	found []foundConstant
-	short []uint16 // the Utf8 entries of base of at most shortUtf8 bytes, if hasShort
-	// hasShort reports that base was searched for them.
-	hasShort bool
+	// short has the Utf8 entries of base that are not longer than maxShort, by their shortKey. It is empty before base
+	// was searched for them, and begins with an element for none.
+	short []shortUtf8
 }
 
-// shortUtf8 is a length that few names and descriptors of a pool stay below, and those of the runtime class do.
-const shortUtf8 = 4
+// shortUtf8 is a Utf8 entry that is not longer than maxShort.
+type shortUtf8 struct {
+	key   uint64
+	index uint16
+}
+
+// maxShort is a length that few names and descriptors of a pool stay below, and those of the runtime class do.
+const maxShort = 4
+
+// shortKey returns the length and the bytes of a string that is not longer than maxShort as one number.
+func shortKey[T string | []byte](s T) uint64 {
+	key := uint64(len(s))
+	for i := range len(s) {
+		key = key<<8 | uint64(s[i])
+	}
+	return key
+}
 
 // foundConstant is an entry that Utf8, Class or NameAndType returned, of the base pool or appended.
 type foundConstant struct {
@@ -398,15 +450,16 @@ func (b *PoolBuilder) Utf8(s string) uint16 {
 
 // findUtf8 is [ConstantPool.FindUtf8] of the base pool. It searches the pool once for all short strings.
 func (b *PoolBuilder) findUtf8(s string) (uint16, bool) {
-	if len(s) > shortUtf8 {
+	if len(s) > maxShort {
 		return b.base.FindUtf8(s)
 	}
-	if !b.hasShort {
-		b.short, b.hasShort = b.base.appendShortUtf8(b.short), true
+	if len(b.short) == 0 {
+		b.short = b.base.appendShortUtf8(append(b.short, shortUtf8{}))
 	}
-	for _, i := range b.short {
-		if b.base.utf8(i) == s {
-			return i, true
+	key := shortKey(s)
+	for i := range b.short {
+		if b.short[i].key == key && b.short[i].index != 0 {
+			return b.short[i].index, true
 		}
 	}
 	return 0, false
@@ -515,12 +568,12 @@ func (p *ConstantPool) FindUtf8(s string) (uint16, bool) {
 	return 0, false
 }
 
-// appendShortUtf8 appends the indices of the Utf8 entries of at most shortUtf8 bytes, in order.
-func (p *ConstantPool) appendShortUtf8(found []uint16) []uint16 {
+// appendShortUtf8 appends the Utf8 entries that are not longer than maxShort, in order.
+func (p *ConstantPool) appendShortUtf8(found []shortUtf8) []shortUtf8 {
 	data := p.data
 	for i, at := range p.offsets {
-		if utf8Header(data, at)-uint32(TagUtf8)<<16 <= shortUtf8 {
-			found = append(found, uint16(i))
+		if n := utf8Header(data, at) - uint32(TagUtf8)<<16; n <= maxShort {
+			found = append(found, shortUtf8{shortKey(data[at+3 : at+3+n]), uint16(i)})
 		}
 	}
 	return found

@@ -1,6 +1,7 @@
 package classfile_test
 
 import (
+	"encoding/binary"
 	"slices"
 	"strings"
 	"testing"
@@ -328,4 +329,96 @@ func TestPoolBuilderReuse(t *testing.T) {
 			t.Errorf("%s is at %d, want %d", test.what, test.got, test.want)
 		}
 	}
+}
+
+// TestSpoiledPools changes each byte of the pools of testdata, and compares what is made for speed with the functions
+// that read one entry: Ref and AppendMemberDescriptors, FindUtf8 and the look-up of a PoolBuilder.
+//
+// Invariant: A look-up in a constant pool returns the first entry that is equal, however malformed the class is.
+func TestSpoiledPools(t *testing.T) {
+	pools, found, failed := 0, 0, 0
+	check := func(c *classfile.Class) {
+		pools++
+		pool := c.ConstantPool()
+		first := map[string]uint16{"": 0, "i": 0, "(I)V": 0, "absent": 0}
+		members := pool.AppendMemberDescriptors(nil)
+		for i := range uint16(pool.Len() + 1) {
+			if text, err := pool.Utf8(i); err == nil && first[text] == 0 {
+				first[text] = i
+			}
+			got, err := pool.Ref(i)
+			want, wantOK := readRef(pool, i)
+			if got != want && wantOK || (err == nil) != wantOK {
+				t.Errorf("Ref(%d) = %+v, %v; want %+v, %v", i, got, err, want, wantOK)
+			}
+			if wantOK {
+				found++
+			} else {
+				failed++
+			}
+			if len(members) > 0 && members[0].Member == i {
+				got := members[0]
+				text, err := pool.Utf8(got.Utf8)
+				if !wantOK || err != nil || text != want.Descriptor || got.Descriptor != text {
+					t.Errorf("member %d has the descriptor %+v, %v; want %q, %v", i, got, err, want.Descriptor, wantOK)
+				}
+				members = members[1:]
+			} else if wantOK {
+				t.Errorf("member %d was not found", i)
+			}
+		}
+		if len(members) > 0 {
+			t.Errorf("members %v are left", members)
+		}
+		b := classfile.NewPoolBuilder(pool)
+		for text, want := range first {
+			if got, ok := pool.FindUtf8(text); got != want || ok != (want != 0) {
+				t.Errorf("FindUtf8(%q) = %d, %v; want %d", text, got, ok, want)
+			}
+			if got := b.Utf8(text); want != 0 && got != want || want == 0 && int(got) != b.Len()-1 {
+				t.Errorf("Utf8(%q) = %d, want %d, or a new one", text, got, want)
+			}
+		}
+	}
+	last := everything()
+	last.utf8("") // the last entry, of three bytes
+	check(parse(t, last.bytes()))
+	for _, data := range sampleClasses(t) {
+		c := parse(t, data)
+		check(c)
+		if len(data) > 1500 {
+			continue
+		}
+		data = slices.Clone(data)
+		for at := 10; at < c.ConstantPool().Offset(c.ConstantPool().Len()); at++ {
+			old := data[at]
+			for _, v := range []byte{0, 0xFF, old ^ 1, old ^ 8} {
+				data[at] = v
+				if c, err := classfile.Parse(data); err == nil {
+					check(c)
+				}
+			}
+			data[at] = old
+		}
+	}
+	if pools < 1000 || found < 1000 || failed < 1000 {
+		t.Errorf("%d pools, in which %d members were found and %d not: there should be many", pools, found, failed)
+	}
+}
+
+// readRef is ConstantPool.Ref by the functions that read one entry.
+func readRef(pool *classfile.ConstantPool, i uint16) (classfile.Ref, bool) {
+	r := classfile.Ref{Tag: pool.Tag(i)}
+	var err error
+	switch r.Tag {
+	case classfile.TagFieldref, classfile.TagMethodref, classfile.TagInterfaceMethodref:
+		r.Class, err = pool.ClassName(binary.BigEndian.Uint16(pool.Raw(i)))
+	case classfile.TagDynamic, classfile.TagInvokeDynamic:
+	default:
+		return r, false
+	}
+	if err == nil {
+		r.Name, r.Descriptor, err = pool.NameAndType(binary.BigEndian.Uint16(pool.Raw(i)[2:]))
+	}
+	return r, err == nil
 }

@@ -20,25 +20,25 @@ type Depths struct {
 
 	at       []int32 // by position: depth + 1, 0 where nothing leads
 	pool     *classfile.ConstantPool
-	known    []knownConstant // by index into pool
+	known    []knownConstant // by index into pool; the members, and the descriptors of members
+	members  []classfile.MemberDescriptor
 	bytecode []byte
 	pending  []int32 // positions reached but not yet followed
 	followed int     // bytes of instructions followed
 	frames   []frame
 
-	inOrder   bool       // followInOrder has succeeded, which sets what follows
-	hasSwitch bool       // the method has a switch
+	// What followInOrder has found, unless inOrder is false.
+	inOrder   bool
 	marks     int        // how many positions got a depth before the walk came there
 	arrived   int        // how many of these the walk has come to
 	most      int        // the greatest depth in the walk, plus 1
 	ends      []blockEnd // in order
-	switches  []int32    // their positions, in order
+	switches  []int32    // the positions of the switches, in order
 	table     []byte     // the info of the StackMapTable, nil if there is none
 	frameList []frameAt  // its frames
 }
 
-// knownConstant is what Depths has read of a constant: one that an instruction names, or one that such a constant
-// refers to.
+// knownConstant is what Depths has read of a constant: of a member, or of its descriptor.
 type knownConstant struct {
 	kind      constantKind
 	arguments uint8 // stack words of a method's arguments, without this
@@ -52,17 +52,13 @@ const (
 	unknownConstant  constantKind = iota
 	memberField                   // a field, named by a Fieldref or the like
 	memberMethod                  // a method
-	descriptorField               // a Utf8 that is the descriptor of a field
+	noDescriptor                  // a Utf8 that is no descriptor
+	descriptorField               // one that is the descriptor of a field
 	descriptorMethod              // or of a method
 )
 
 // ofMember returns the kind of a member whose descriptor has the kind k.
-func (k constantKind) ofMember() constantKind {
-	if k == unknownConstant {
-		return unknownConstant
-	}
-	return k - (descriptorField - memberField)
-}
+func (k constantKind) ofMember() constantKind { return k - noDescriptor }
 
 // At returns the depth in words before the instruction at pc; ok is false if no path leads there.
 func (d *Depths) At(pc int) (depth int, ok bool) {
@@ -93,8 +89,10 @@ func (d *Depths) AppendLeaving(positions []int) (leaving []int, ok bool) {
 // file with a StackMapTable (JVMS 4.10.1), so what is inserted into it must fit as well; its depths start from its
 // frames.
 //
-// Time is linear in the length of the code, its branch targets and its handlers; memory is 4 bytes for each byte of
-// code.
+// In compiled code all that takes one walk through the instructions in the order of the code, see followInOrder.
+//
+// Time is linear in the length of the code, its branch targets and its handlers, and for the first method of a class
+// in its constants; memory is 12 bytes for each byte of code.
 func (d *Depths) Follow(pool *classfile.ConstantPool, code *classfile.Code) error {
 	d.reset(pool, code.Bytecode)
 	if d.inOrder = d.followInOrder(code); d.inOrder {
@@ -138,6 +136,7 @@ func (d *Depths) followPaths(code *classfile.Code) error {
 func (d *Depths) reset(pool *classfile.ConstantPool, bytecode []byte) {
 	if d.pool != pool {
 		d.pool, d.known = pool, zeroed(d.known, pool.Len())
+		d.readMembers()
 	}
 	d.bytecode, d.at = bytecode, zeroed(d.at, len(bytecode))
 	d.pending, d.frames = d.pending[:0], d.frames[:0]
@@ -198,33 +197,30 @@ func (d *Depths) run() error {
 	return nil
 }
 
-// member reads constant i, which must be in the pool, and returns its kind. That is unknownConstant where
-// [classfile.ConstantPool.Ref] fails. The members that a class names share few descriptors, each of which is read once.
-func (d *Depths) member(i uint16) constantKind {
-	text, ok := d.pool.MemberDescriptor(i)
-	if !ok {
-		return unknownConstant
+// readMembers reads the members that the pool names. They share few descriptors, each of which is read once. What
+// stays unknown are the constants for which [classfile.ConstantPool.Ref] fails.
+func (d *Depths) readMembers() {
+	d.members = d.pool.AppendMemberDescriptors(d.members[:0])
+	for i := range d.members {
+		m := &d.members[i]
+		descriptor := &d.known[m.Utf8]
+		if descriptor.kind == unknownConstant {
+			*descriptor = readDescriptor(m.Descriptor)
+		}
+		d.known[m.Member] = knownConstant{descriptor.kind.ofMember(), descriptor.arguments, descriptor.result}
 	}
-	descriptor := &d.known[text]
-	if descriptor.kind == unknownConstant {
-		*descriptor = readDescriptor(d.pool, text)
-	}
-	d.known[i] = *descriptor
-	d.known[i].kind = descriptor.kind.ofMember()
-	return d.known[i].kind
 }
 
-// readDescriptor reads the Utf8 entry i. It returns an unknownConstant if that is not a descriptor.
-func readDescriptor(pool *classfile.ConstantPool, i uint16) knownConstant {
-	text, _ := pool.Utf8(i)
+// readDescriptor reads the text of a descriptor.
+func readDescriptor(text string) knownConstant {
 	if strings.HasPrefix(text, "(") {
-		if arguments, result, err := DescriptorWords(text); err == nil {
+		if arguments, result, fault := descriptorWords(text); fault == noFault {
 			return knownConstant{kind: descriptorMethod, arguments: uint8(arguments), result: uint8(result)}
 		}
 	} else if words, size := fieldWords(text); size != 0 && size == len(text) {
 		return knownConstant{kind: descriptorField, result: uint8(words)}
 	}
-	return knownConstant{}
+	return knownConstant{kind: noDescriptor}
 }
 
 // followOne follows any one instruction, at pc. It returns the position of the instruction behind it if a path

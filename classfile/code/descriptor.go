@@ -9,36 +9,60 @@ import (
 // `this`, and those of its result. A long or double takes two words. It fails for a malformed descriptor and for
 // one with more than 255 words of arguments.
 func DescriptorWords(descriptor string) (arguments, result int, err error) {
-	if len(descriptor) == 0 || descriptor[0] != '(' {
+	arguments, result, fault := descriptorWords(descriptor)
+	switch fault {
+	case noMethod:
 		return 0, 0, fmt.Errorf("%q is not a method descriptor", descriptor)
+	case malformed:
+		return 0, 0, fmt.Errorf("malformed method descriptor %q", descriptor)
+	case tooManyWords:
+		return 0, 0, fmt.Errorf("method descriptor %.60q has more than %d words of arguments", descriptor, maxWords)
+	}
+	return arguments, result, nil
+}
+
+// descriptorFault is the reason why [DescriptorWords] fails.
+type descriptorFault uint8
+
+const (
+	noFault descriptorFault = iota
+	noMethod
+	malformed
+	tooManyWords
+)
+
+// descriptorWords is DescriptorWords without making an error.
+func descriptorWords(descriptor string) (arguments, result int, fault descriptorFault) {
+	if len(descriptor) == 0 || descriptor[0] != '(' {
+		return 0, 0, noMethod
 	}
 	i := 1
 	for i < len(descriptor) && descriptor[i] != ')' {
 		words, size := 1, 1
 		switch descriptor[i] {
-		case 'I', 'Z': // the common ones need no call
+		case 'I', 'Z': // these and classes are nearly all, and need no call
 		case 'L':
 			size = 1 + strings.IndexByte(descriptor[i:], ';')
 		default:
 			words, size = fieldWords(descriptor[i:])
 		}
 		if size == 0 {
-			return 0, 0, fmt.Errorf("malformed method descriptor %q", descriptor)
+			return 0, 0, malformed
 		}
 		if arguments += words; arguments > maxWords {
-			return 0, 0, fmt.Errorf("method descriptor %.60q has more than %d words of arguments", descriptor, maxWords)
+			return 0, 0, tooManyWords
 		}
 		i += size
 	}
 	if i+1 < len(descriptor) && descriptor[i+1:] == "V" {
-		return arguments, 0, nil
+		return arguments, 0, noFault
 	}
 	if i+1 < len(descriptor) {
 		if words, size := fieldWords(descriptor[i+1:]); size == len(descriptor)-i-1 {
-			return arguments, words, nil
+			return arguments, words, noFault
 		}
 	}
-	return 0, 0, fmt.Errorf("malformed method descriptor %q", descriptor)
+	return 0, 0, malformed
 }
 
 // maxWords is the greatest number of argument words (JVMS 4.3.3) and of array dimensions (JVMS 4.3.2). The limit

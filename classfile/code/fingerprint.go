@@ -36,12 +36,18 @@ func (f *Fingerprinter) Fingerprint(class *classfile.Class, code *classfile.Code
 	p.sum.Reset()
 	p.text = p.text[:0]
 	p.class, p.bytecode, p.ordinals, p.failed = class, code.Bytecode, p.ordinals[:0], false
-	for in, err := range Instructions(code.Bytecode) {
+	for pc := 0; pc < len(code.Bytecode); p.flush(flushed) {
+		if op := Op(code.Bytecode[pc]); sizes[op] == 1 { // it has no operand
+			p.u4(uint32(op))
+			pc++
+			continue
+		}
+		in, err := At(code.Bytecode, pc)
 		if err != nil {
 			return 0
 		}
 		p.instruction(in)
-		p.flush(flushed)
+		pc += in.Size
 	}
 	for entry := code.ExceptionTable; len(entry) >= 8; entry = entry[8:] {
 		for i := 0; i < 6; i += 2 {
@@ -77,9 +83,13 @@ const flushed = 4 << 10
 // flush hashes the text if it is longer than that.
 func (p *fingerprint) flush(longer int) {
 	if len(p.text) > longer {
-		p.sum.Write(p.text)
-		p.text = p.text[:0]
+		p.write()
 	}
+}
+
+func (p *fingerprint) write() {
+	p.sum.Write(p.text)
+	p.text = p.text[:0]
 }
 
 // number numbers the instructions, up to the first one that cannot be decoded.

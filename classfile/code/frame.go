@@ -205,7 +205,7 @@ func (r *Relocator) moveUninitialized(kind byte, body []byte) {
 		for range n {
 			if body[at] == itemUninitialized {
 				p := int(binary.BigEndian.Uint16(body[at+1:]))
-				binary.BigEndian.PutUint16(body[at+1:], uint16(r.inst(p)))
+				binary.BigEndian.PutUint16(body[at+1:], uint16(r.insts.to(p)))
 			}
 			at, _ = itemsSize(body, at, 1)
 		}

@@ -125,23 +125,23 @@ func (d *Depths) followSimple(pc, now int) (int, int, walkOutcome) {
 				after = 0
 			}
 		case flowGet:
-			c := d.known[d.operand(pc)]
+			c := d.known[operand(bytecode, pc, len(d.known))]
 			if c.kind != memberField {
-				return pc, now, walkOther
+				return pc, now, walkFaulty
 			}
 			after += int(c.result)
 		case flowPut:
-			c := d.known[d.operand(pc)]
+			c := d.known[operand(bytecode, pc, len(d.known))]
 			if c.kind != memberField {
-				return pc, now, walkOther
+				return pc, now, walkFaulty
 			}
 			if after -= int(c.result); after <= 0 {
 				return pc, now, walkFaulty
 			}
 		case flowInvoke:
-			c := d.known[d.operand(pc)]
+			c := d.known[operand(bytecode, pc, len(d.known))]
 			if c.kind != memberMethod {
-				return pc, now, walkOther
+				return pc, now, walkFaulty
 			}
 			if after -= int(c.arguments); after <= 0 {
 				return pc, now, walkFaulty
@@ -155,10 +155,10 @@ func (d *Depths) followSimple(pc, now int) (int, int, walkOutcome) {
 	return pc, now, walkEnded
 }
 
-// operand returns the two-byte operand of the instruction at pc, 0 if it is no index into d.known.
-func (d *Depths) operand(pc int) int {
-	if pc+2 < len(d.bytecode) {
-		if i := int(d.bytecode[pc+1])<<8 | int(d.bytecode[pc+2]); i < len(d.known) {
+// operand returns the two-byte operand of the instruction at pc, 0 if it is not less than limit.
+func operand(bytecode []byte, pc, limit int) int {
+	if pc+2 < len(bytecode) {
+		if i := int(bytecode[pc+1])<<8 | int(bytecode[pc+2]); i < limit {
 			return i
 		}
 	}
@@ -172,32 +172,17 @@ func (d *Depths) addEnd(pc, target int) {
 	d.ends[n] = blockEnd{int32(pc), int32(target)}
 }
 
-// memberOf returns the kind of constant that an instruction with that flow must name.
-func memberOf(f flow) constantKind {
-	if f == flowInvoke {
-		return memberMethod
-	}
-	return memberField
-}
-
-// followOther follows an instruction that followSimple does not: one that names a member which was not read, a
-// switch, a multianewarray or a wide load, store or increment. It returns where the walk goes on, and the depth plus
-// 1 with which the instruction before leads there. ok is false for other instructions, and where there is a fault.
+// followOther follows a switch, a multianewarray or a wide load, store or increment. It returns where the walk goes
+// on, and the depth plus 1 with which the instruction leads there, 0 if it does not. ok is false for other
+// instructions, and where there is a fault.
 func (d *Depths) followOther(pc, now int) (next, after int, ok bool) {
-	op := Op(d.bytecode[pc])
-	switch flow := stackEffects[op].flow(); flow {
-	case flowGet, flowPut, flowInvoke:
-		d.arrived-- // since the walk comes to pc again, where there is a mark now if there was none
-		i := d.operand(pc)
-		return pc, now, i != 0 && d.member(uint16(i)) == memberOf(flow)
-	}
 	in, err := At(d.bytecode, pc)
 	if err != nil {
 		return 0, 0, false
 	}
-	switch op {
+	switch in.Op {
 	case Tableswitch, Lookupswitch:
-		now -= stackEffects[op].pops()
+		now -= stackEffects[in.Op].pops()
 		for i := range in.switchTargets() {
 			if _, target := in.switchTarget(i); now <= 0 || !d.mark(target, now, pc) {
 				return 0, 0, false

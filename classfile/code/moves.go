@@ -15,6 +15,9 @@ type moves struct {
 // move is the number of bytes by which positions move, from one on up to that of the next move.
 type move struct{ from, by int }
 
+// fewMoves is the greatest number of moves that are searched one after another.
+const fewMoves = 8
+
 // reset removes all moves.
 func (m *moves) reset() {
 	m.list = append(m.list[:0], move{})
@@ -30,27 +33,32 @@ func (m *moves) add(from, by int) {
 	m.list = append(m.list, move{from, by})
 }
 
-// by returns the number of bytes by which p moves.
-func (m *moves) by(p int) int {
+// to returns the new position of p.
+func (m *moves) to(p int) int {
 	if uint(p-m.first) < m.size {
-		return m.last
+		return p + m.last
 	}
 	return m.find(p)
 }
 
-// find is by without the last result.
+// find is to without the last result.
 func (m *moves) find(p int) int {
-	lo, hi := 0, len(m.list)-1 // the move is one of list[lo : hi+1]
-	for lo < hi {
-		if mid := (lo + hi + 1) / 2; m.list[mid].from <= p {
-			lo = mid
-		} else {
-			hi = mid - 1
+	list, i := m.list, 0 // list[i] is the last move that is known to be from p or before
+	if len(list) > fewMoves {
+		for lo, hi := 0, len(list); lo+1 < hi; {
+			if i = int(uint(lo+hi) / 2); list[i].from <= p {
+				lo = i
+			} else {
+				i, hi = lo, i
+			}
 		}
 	}
-	m.first, m.last, m.size = m.list[lo].from, m.list[lo].by, math.MaxInt
-	if lo+1 < len(m.list) {
-		m.size = uint(m.list[lo+1].from - m.first)
+	for i+1 < len(list) && list[i+1].from <= p {
+		i++
 	}
-	return m.last
+	m.first, m.last, m.size = list[i].from, list[i].by, math.MaxInt
+	if i+1 < len(list) {
+		m.size = uint(list[i+1].from - m.first)
+	}
+	return p + m.last
 }

@@ -79,7 +79,7 @@ func (r *Relocator) appendBytecodeQuickly(out []byte) []byte {
 		if end.target == leaves {
 			continue
 		}
-		pc, target := r.inst(int(end.pc)), r.target(int(end.target))
+		pc, target := r.insts.to(int(end.pc)), r.targets.to(int(end.target))
 		if offset := target - pc; offset != int(end.target-end.pc) {
 			binary.BigEndian.PutUint16(moved[pc+1:], uint16(offset))
 		}
@@ -117,7 +117,7 @@ func (r *Relocator) moveFramesQuickly(out, info []byte) ([]byte, error) {
 	for i := range frames {
 		f := &frames[i]
 		pc, start := int(f.pc), int(f.start)
-		moved := r.target(pc)
+		moved := r.targets.to(pc)
 		delta, old := moved-previous-1, pc-before-1
 		before, previous = pc, moved
 		if delta != old {

@@ -75,14 +75,13 @@ const (
 // Inserting moves everything behind it, and the code is full of references to positions. Relocate works in two
 // steps. First it lays out the new code: it collects the branches and finds out which of them must be widened,
 // until it has the list of all shifts, "from position at on, everything moves by size bytes". Then it copies the
-// old attribute piece by piece, and replaces each reference p by one of two functions of p, which the shifts
-// define:
+// old attribute piece by piece, and replaces each reference p by one of two functions of p:
 //
-//   - inst(p) is the new position of the instruction that was at p. It is for references that mean the instruction
-//     itself: Uninitialized types in frames, and type annotations.
-//   - target(p) is the position where control that went to p must go now. It is for branches, switches, handlers,
-//     frames and the ends of ranges. It differs from inst(p) only if code was inserted at p: target(p) is in front
-//     of inserted code, unless this is an Entry.
+//   - insts.to(p) is the new position of the instruction that was at p, or of the byte there if none starts at p. It
+//     is for references that mean the instruction itself: Uninitialized types in frames, and type annotations.
+//   - targets.to(p) is the position where control that went to p must go now. It is for branches, switches, handlers,
+//     frames and the ends of ranges. It differs from insts.to(p) only if code was inserted at p: it is in front of
+//     inserted code, unless this is an Entry.
 //
 // Each function takes a binary search in its moves, but mostly only a comparison with the last result, since
 // tables are sorted. So time is nearly linear in the size of the attribute, plus the number of branches and
@@ -97,7 +96,7 @@ type Relocator struct {
 
 	branches  []branch
 	insts     moves // of instructions
-	targets   moves // of control
+	targets   moves // of where control goes
 	frames    []frame
 	newLength int  // of the new code, without the handler
 	quick     bool // [Relocator.layOutQuickly] has succeeded
@@ -252,7 +251,7 @@ func (r *Relocator) layOut() error {
 			if b.Op == Tableswitch || b.Op == Lookupswitch || b.width > 3 {
 				continue
 			}
-			if offset := r.target(b.target) - r.inst(b.PC); !fitsShort(offset) {
+			if offset := r.targets.to(b.target) - r.insts.to(b.PC); !fitsShort(offset) {
 				b.width, widened = 5, true
 				if b.Op.IsConditional() {
 					b.width = 8
@@ -260,7 +259,7 @@ func (r *Relocator) layOut() error {
 			}
 		}
 		if !widened {
-			r.newLength = r.inst(len(r.code.Bytecode))
+			r.newLength = r.insts.to(len(r.code.Bytecode))
 			return nil
 		}
 	}
@@ -311,21 +310,13 @@ func (r *Relocator) insert(in *Insertion, total int) {
 // padding counts the bytes between the opcode of a switch at pc and its operands (JVMS 6.5).
 func padding(pc int) int { return 3 - pc&3 }
 
-// inst returns the new position of the instruction at the old position p, or of the byte there if no instruction
-// starts at p.
-func (r *Relocator) inst(p int) int { return p + r.insts.by(p) }
-
-// target returns the new position to which control that went to the old position p must go: behind an inserted
-// Entry, in front of other inserted code.
-func (r *Relocator) target(p int) int { return p + r.targets.by(p) }
-
 // start returns the new start of a line or of a variable's range that started at the old position p. That is the
 // target, but what started at 0 still does, so that parameters and the first line cover the inserted entry.
 func (r *Relocator) start(p int) int {
 	if p == 0 {
 		return 0
 	}
-	return r.target(p)
+	return r.targets.to(p)
 }
 
 // appendBytecode copies the instructions, with the insertions between them and new offsets in branches and
@@ -358,7 +349,7 @@ func (r *Relocator) appendBranch(out []byte, b *branch, pc int) []byte {
 	if b.Op == Tableswitch || b.Op == Lookupswitch {
 		return r.appendSwitch(out, b, pc)
 	}
-	offset := r.target(b.target) - pc
+	offset := r.targets.to(b.target) - pc
 	r.noteBranch(b, offset)
 	switch {
 	case b.width == 3:
@@ -383,7 +374,7 @@ func (r *Relocator) noteBranch(b *branch, offset int) {
 		if next, err := At(r.code.Bytecode, b.PC+3); err == nil && next.Op == GotoW {
 			target, _ := next.Branch()
 			old, wide = target-b.PC, true
-			offset = r.target(target) - r.inst(b.PC)
+			offset = r.targets.to(target) - r.insts.to(b.PC)
 		}
 	}
 	switch {
@@ -414,7 +405,7 @@ func (r *Relocator) appendSwitch(out []byte, b *branch, pc int) []byte {
 	out = append(out, r.code.Bytecode[old:b.PC+b.Size]...)
 	for i := range b.switchTargets() {
 		at, target := b.switchTarget(i)
-		binary.BigEndian.PutUint32(out[at+moved:], uint32(r.target(target)-pc))
+		binary.BigEndian.PutUint32(out[at+moved:], uint32(r.targets.to(target)-pc))
 	}
 	return out
 }
@@ -438,14 +429,14 @@ func (r *Relocator) appendExceptionTable(out []byte) ([]byte, error) {
 				return nil, fmt.Errorf("exception table holds the position %d, outside of the %d bytes of code",
 					p, len(r.code.Bytecode))
 			}
-			out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)))
+			out = binary.BigEndian.AppendUint16(out, uint16(r.targets.to(p)))
 		}
 		out = append(out, old[6:8]...)
 	}
 	if h := r.patch.Handler; h != nil {
 		for _, span := range h.Ranges {
-			out = binary.BigEndian.AppendUint16(out, uint16(r.target(span[0])))
-			out = binary.BigEndian.AppendUint16(out, uint16(r.target(span[1])))
+			out = binary.BigEndian.AppendUint16(out, uint16(r.targets.to(span[0])))
+			out = binary.BigEndian.AppendUint16(out, uint16(r.targets.to(span[1])))
 			out = binary.BigEndian.AppendUint16(out, uint16(r.newLength))
 			out = append(out, 0, 0)
 		}

@@ -42,9 +42,11 @@ const firstFramesMajor = 50
 // appendAttributes appends the attributes of the code with their positions moved, and a StackMapTable if the appended
 // handler needs the first one.
 func (r *Relocator) appendAttributes(out []byte) ([]byte, error) {
-	_, major := r.class.Version()
-	_, hasFrames := classfile.FindAttribute(r.code.Attributes, "StackMapTable")
-	addFrames := r.patch.Handler != nil && major >= firstFramesMajor && !hasFrames
+	addFrames := false
+	if _, major := r.class.Version(); r.patch.Handler != nil && major >= firstFramesMajor {
+		_, hasFrames := classfile.FindAttribute(r.code.Attributes, "StackMapTable")
+		addFrames = !hasFrames
+	}
 	n := len(r.code.Attributes)
 	if addFrames {
 		n++
@@ -96,9 +98,14 @@ func entries(info []byte, size int) ([]byte, error) {
 // checkPosition returns an error for a position behind the end of the old code.
 func (r *Relocator) checkPosition(p int) error {
 	if p > len(r.code.Bytecode) {
-		return fmt.Errorf("holds the position %d, outside of the %d bytes of code", p, len(r.code.Bytecode))
+		return r.positionError(p)
 	}
 	return nil
+}
+
+// positionError is a function of its own so that the compiler inlines checkPosition.
+func (r *Relocator) positionError(p int) error {
+	return fmt.Errorf("holds the position %d, outside of the %d bytes of code", p, len(r.code.Bytecode))
 }
 
 // moveLines moves a LineNumberTable (JVMS 4.7.12).
@@ -113,7 +120,9 @@ func (r *Relocator) moveLines(out, info []byte) ([]byte, error) {
 		if err := r.checkPosition(p); err != nil {
 			return nil, err
 		}
-		binary.BigEndian.PutUint16(table, uint16(r.start(p)))
+		if p != 0 { // as in start
+			binary.BigEndian.PutUint16(table, uint16(r.targets.to(p)))
+		}
 	}
 	return out, nil
 }
@@ -140,10 +149,16 @@ func (r *Relocator) moveRange(entry []byte) error {
 	if err := r.checkPosition(end); err != nil {
 		return err
 	}
-	start := r.start(p)
-	length := 0
-	if end > p {
-		length = r.target(end) - start
+	start, length := 0, 0
+	if p != 0 { // as in start
+		start = r.targets.to(p)
+	}
+	switch end {
+	case p:
+	case len(r.code.Bytecode):
+		length = r.newLength - start
+	default:
+		length = r.targets.to(end) - start
 	}
 	binary.BigEndian.PutUint16(entry, uint16(start))
 	binary.BigEndian.PutUint16(entry[2:], uint16(length))
@@ -164,7 +179,7 @@ func (r *Relocator) moveCharacterRanges(out, info []byte) ([]byte, error) {
 			return nil, err
 		}
 		out = binary.BigEndian.AppendUint16(out, uint16(r.start(p)))
-		out = binary.BigEndian.AppendUint16(out, uint16(r.target(last+1)-1))
+		out = binary.BigEndian.AppendUint16(out, uint16(r.targets.to(last+1)-1))
 		out = append(out, table[4:14]...)
 	}
 	return out, nil
@@ -204,7 +219,7 @@ func (r *Relocator) moveStackMap(out, info []byte) ([]byte, error) {
 		if err := r.checkPosition(p); err != nil {
 			return nil, err
 		}
-		out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)))
+		out = binary.BigEndian.AppendUint16(out, uint16(r.targets.to(p)))
 		start := len(out)
 		out = append(out, info[2:2+size]...)
 		r.moveUninitialized(fullFrame, out[start:])
@@ -257,7 +272,7 @@ func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
 	}
 	pushAdded := func(before int) (pushed bool) {
 		for ; len(added) > 0 && added[0].pc < before; added = added[1:] {
-			added[0].pc = r.target(added[0].pc)
+			added[0].pc = r.targets.to(added[0].pc)
 			push(added[0])
 			pushed = true
 		}
@@ -279,7 +294,7 @@ func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
 				return nil, fmt.Errorf("%w: its frames would take more than %d bytes", ErrTooLarge, len(out)-at)
 			}
 		}
-		f.pc = r.target(f.pc)
+		f.pc = r.targets.to(f.pc)
 		longer := oldDelta(frames, i) < shortestDeltaTooLong && f.pc-previous-1 >= shortestDeltaTooLong
 		if f.kind != form || longer && isExtended(form) {
 			r.notes = append(r.notes, Note{Kind: NoteFrameForm, Index: i, Value: int(form)})
@@ -395,7 +410,7 @@ func (r *Relocator) moveTarget(out, info []byte, at int) (end int, err error) {
 		if err := r.checkPosition(n); err != nil {
 			return 0, err
 		}
-		binary.BigEndian.PutUint16(out[operand:], uint16(r.inst(n)))
+		binary.BigEndian.PutUint16(out[operand:], uint16(r.insts.to(n)))
 		if kind < firstArgumentTarget {
 			return operand + 2, nil
 		}
