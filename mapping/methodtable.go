@@ -50,7 +50,8 @@ type duplicate struct{ method, of uint32 }
 func newMethodTable(n Counts, methods iter.Seq2[Method, Facts]) (*methodTable, error) {
 	t := &methodTable{classes: make([]tableClass, 0, n.Classes), methods: make([]tableMethod, 0, n.Methods),
 		places: make([]Place, 0, n.Methods)}
-	last, numbered := "", false // the class, and whether its name is
+	last := ""
+	numbered := numberedClasses{}
 	for m, facts := range methods {
 		if m.Class == "" || m.Name == "" || m.Descriptor == "" {
 			return nil, fmt.Errorf("class %q, method %q, descriptor %q: none of the three may be empty; skip the "+
@@ -60,9 +61,8 @@ func newMethodTable(n Counts, methods iter.Seq2[Method, Facts]) (*methodTable, e
 		at := uint32(len(t.methods))
 		if m.Class != last { // the methods of a class usually come together
 			t.classes, last = append(t.classes, tableClass{m.Class, at, unescaped(m.Class)}), m.Class
-			numbered = numberedClass(m.Class)
 		}
-		if facts.Fingerprint != 0 && (numbered || numberedMethod(m.Name)) {
+		if facts.Fingerprint != 0 && (numbered.has(m.Class) || numberedMethod(m.Name)) {
 			t.fingerprints = append(t.fingerprints, methodFingerprint{at, facts.Fingerprint})
 		}
 		plain := facts.Place&placePlain != 0

@@ -30,6 +30,19 @@ func Numbered(method Identity) bool {
 	return numberedClass(method.Class) || numberedMethod(method.Name)
 }
 
+// numberedClasses is numberedClass for methods of which those of a class usually come together.
+type numberedClasses struct {
+	last string
+	is   bool
+}
+
+func (n *numberedClasses) has(class string) bool {
+	if class != n.last {
+		n.last, n.is = class, numberedClass(class)
+	}
+	return n.is
+}
+
 // hashedClass are parts of class names that a hash or a count follows.
 var hashedClass = [...]string{"$sam$", "-$$Lambda$", "$$ExternalSynthetic", "$$InternalSynthetic"}
 

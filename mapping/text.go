@@ -68,16 +68,25 @@ func appendUnescaped(dst []byte, raw string) []byte {
 	from := len(dst)
 	dst = append(dst, raw...)
 	text := dst[from:]
-	for ; len(text) >= 8; text = text[8:] {
-		v := binary.LittleEndian.Uint64(text)
-		binary.LittleEndian.PutUint64(text, v-bytesOf(v, '/')>>7)
-	}
-	for i, b := range text {
-		if b == '/' {
-			text[i] = '.'
+	if len(text) < 8 {
+		for i, b := range text {
+			if b == '/' {
+				text[i] = '.'
+			}
 		}
+		return dst
 	}
+	for rest := text; len(rest) >= 8; rest = rest[8:] {
+		dotSlashes(rest)
+	}
+	dotSlashes(text[len(text)-8:]) // some of these bytes for the second time
 	return dst
+}
+
+// dotSlashes replaces each '/' among the first eight bytes of text by '.'.
+func dotSlashes(text []byte) {
+	v := binary.LittleEndian.Uint64(text)
+	binary.LittleEndian.PutUint64(text, v-bytesOf(v, '/')>>7)
 }
 
 // appendText appends the text form of raw to dst.

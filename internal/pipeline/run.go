@@ -140,8 +140,8 @@ func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory 
 		Inputs: w.paths(), Filter: rules, FocusHooks: c.FocusHooks, Posts: options.Posts, R8: c.R8,
 		AddRequires:     c.AddRequires != "",
 		RuntimeExternal: c.RuntimeExternal, Runtime: options.RuntimeClass, OriginalRuntime: original,
-		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages), Memory: memory.IDs(), Merged: merged,
-		Android: c.Android, ClassPath: supertypesOf(c.ClassPath, path),
+		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages), Memory: memory.IDs(),
+		Merged: merged, Android: c.Android, ClassPath: supertypesOf(c.ClassPath, path),
 	})
 }
 

@@ -21,7 +21,7 @@ func (d *Draft) resolve(byName map[string][]int) error {
 	var pending []int
 	for n := range d.facts {
 		for i := range d.facts[n].Methods {
-			if d.Decision(n, i).Pending != "" {
+			if decision := d.decision(n, i); decision != nil && decision.Pending != "" {
 				pending = append(pending, n)
 				break
 			}

@@ -279,6 +279,14 @@ func (d *Draft) decideRequires() {
 
 // callingModules returns the module-infos of containers with classes that call the runtime.
 func (d *Draft) callingModules() (modules []int) {
+	for n, c := range d.facts {
+		if c.Name == "module-info" && d.classes[n].left == nil {
+			modules = append(modules, n)
+		}
+	}
+	if len(modules) == 0 { // nearly always
+		return nil
+	}
 	changed := make(map[*input.Container]bool)
 	for n, c := range d.facts {
 		// What is only stamped calls nothing: the runtime's own module, above all, need not read itself.
@@ -286,12 +294,7 @@ func (d *Draft) callingModules() (modules []int) {
 			changed[c.At.Container] = true
 		}
 	}
-	for n, c := range d.facts {
-		if c.Name == "module-info" && d.classes[n].left == nil && changed[c.At.Container] {
-			modules = append(modules, n)
-		}
-	}
-	return modules
+	return slices.DeleteFunc(modules, func(n int) bool { return !changed[d.facts[n].At.Container] })
 }
 
 // ModuleWarnings returns a warning if there are modules that will not read the runtime's, when it is known which. On a
