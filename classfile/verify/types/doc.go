@@ -12,6 +12,7 @@
 //
 //	step           what it checks                                        JVMS          files
 //	class format   constant pool, names, descriptors, flags, attributes  4.1 to 4.7    constantpool.go, identifiers.go,
+//	                                                                                   characters.go, descriptors.go,
 //	                                                                                   classformat.go, attributes.go,
 //	                                                                                   codeformat.go, moduleformat.go
 //	inheritance    final, sealed, inaccessible, circular superclasses    5.3.5         inheritance.go, superclasses.go
@@ -46,6 +47,9 @@
 //
 // # Speed
 //
+//   - Constants, names and descriptors pass quick tests first: of the kinds that a constant refers to, and of the
+//     characters of a string, eight at once (characters.go). What fails a quick test is checked exactly. A string is
+//     checked once for each use.
 //   - Each name that a class mentions is numbered once, so that a verification type is a number (vtypes.go), and most
 //     comparisons are of numbers. The hierarchy is asked only if two classes differ and neither is Object. A class that
 //     the hierarchy does not have is assumed to fit; [Result.Unknown] lists it.

@@ -41,9 +41,7 @@ func (k *checker) checkSupers() {
 			k.checkPermits(info)
 		}
 	}
-	if k.checkCycle() {
-		k.listFinals()
-	}
+	k.checkCycle()
 	k.checkOverrides()
 	if k.isInterface() && k.major < majorJava8 {
 		k.checkStaticMethods()
@@ -70,9 +68,10 @@ func (k *checker) checkPermits(super *ClassInfo) {
 	}
 }
 
-// checkCycle checks that the class is not its own superclass or superinterface, and reports whether it is the former.
-// If it is not, the superclasses are marked as isSuper, and listed in finals.
-func (k *checker) checkCycle() (cyclic bool) {
+// checkCycle checks that the class is not its own superclass or superinterface. It lists superclasses in finals and
+// marks all of them as isSuper, unless the class is among them.
+func (k *checker) checkCycle() {
+	cyclic := false
 	known := k.walkSupers(k.self, func(t vtype, info *ClassInfo) bool {
 		if t == k.thisType {
 			k.finding(ruleSuper, "a class that does not extend itself", k.name(t))
@@ -80,30 +79,15 @@ func (k *checker) checkCycle() (cyclic bool) {
 			return true
 		}
 		k.list[t.index()].isSuper = true
-		k.addFinals(info)
+		if info != nil && info.finalMethods {
+			k.finals = append(k.finals, info)
+		}
 		return false
 	})
 	k.supersNoted, k.supersKnown = !cyclic, known
 	if slices.Contains(k.class.Interfaces(), k.class.Name()) {
 		k.finding(ruleSuper, "an interface that does not extend itself", k.class.Name())
 	}
-	return cyclic
-}
-
-// addFinals adds a superclass to finals, if it is known to have final methods.
-func (k *checker) addFinals(super *ClassInfo) {
-	if super != nil && super.finalMethods {
-		k.finals = append(k.finals, super)
-	}
-}
-
-// listFinals sets finals for a class that is its own superclass.
-func (k *checker) listFinals() {
-	k.finals = k.finals[:0]
-	k.walkSupers(k.self, func(_ vtype, info *ClassInfo) bool {
-		k.addFinals(info)
-		return false
-	})
 }
 
 // repeated returns which names are equal to one before them, nil if none is.
