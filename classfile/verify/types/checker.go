@@ -123,7 +123,8 @@ func (c *Checker) Check(class *classfile.Class) Result {
 		k.forget()
 		c.idle.Put(k)
 	}()
-	result, sure := c.check(k, class, !c.slow && !c.Notes)
+	// The quick path knows no fields with ACC_STRICT_INIT.
+	result, sure := c.check(k, class, !c.slow && !c.Notes && majorOf(class) < majorValues)
 	if !sure {
 		k.forget()
 		result, _ = c.check(k, class, false)
@@ -200,7 +201,7 @@ func (k *checker) forget() {
 		k.body.words = nil
 	}
 	if cap(k.body.frameWords) > maxIdleWords {
-		k.body.frameWords = nil
+		k.body.frameWords, k.body.frames, k.body.quickFrames = nil, nil, nil
 	}
 	k.body.reset(nil, nil, classfile.Code{})
 	*k = checker{

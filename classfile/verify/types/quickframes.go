@@ -54,6 +54,7 @@ func (m *method) passesByFrames() bool {
 			limit = min(limit, m.coverage.to)
 		}
 		at, stopped := m.run(pc, limit, m.isCovered)
+		m.matched = m.matched && !m.stored
 		if m.isCovered { // checkTypes compares at each instruction
 			m.work += int64(2 * len(m.coverage.answer) * (at - pc + 1))
 		}

@@ -32,10 +32,7 @@ func (m *method) passes(k *checker, body *methodCode) bool {
 	m.used = copy(m.locals, m.initial)
 	m.room = slices.Grow(m.room[:0], int(m.code.MaxStack))
 	m.stack = m.room[:0:m.code.MaxStack] // so that there is room on the stack up to its capacity
-	switch {
-	case k.major >= majorValues: // fields with ACC_STRICT_INIT
-		return false
-	case k.major >= majorFrames:
+	if k.major >= majorFrames {
 		return m.passesByFrames()
 	}
 	return m.passesByInference()

@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/classfile/verify/classpath"
 	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/crafted"
 	"github.com/tracegen/tracegen/internal/oracle/mutate"
 )
 
@@ -54,6 +56,76 @@ func TestCorpusQuickPath(t *testing.T) {
 			classes := classesOf(t, j.Classes)
 			p.compareReal(t, classes)
 			p.compareMutants(t, classes, mutants/len(jars), rand.New(rand.NewPCG(6, uint64(n))))
+		})
+	}
+}
+
+// giveUpCases are methods with faults that mutants seldom have.
+var giveUpCases = []struct {
+	name string
+	make func(a *crafted.Class) crafted.Method
+}{
+	{"a store changes what a handler may see", func(a *crafted.Class) crafted.Method {
+		return handled(a, 1, []byte{255, 0, 7, 0, 1, 1, 0, 1}, 2, 6, crafted.Op(code.Iconst0, byte(code.Istore0),
+			byte(code.Nop), byte(code.Fconst0), byte(code.Fstore0), byte(code.Nop), byte(code.Return)))
+	}},
+	{"a store of two words changes what a handler may see", func(a *crafted.Class) crafted.Method {
+		return handled(a, 2, []byte{255, 0, 7, 0, 1, 4, 0, 1}, 2, 6, crafted.Op(code.Lconst0, byte(code.Lstore0),
+			byte(code.Nop), byte(code.Dconst0), byte(code.Dstore0), byte(code.Nop), byte(code.Return)))
+	}},
+	{"a constructor changes what a handler may see", func(a *crafted.Class) crafted.Method {
+		class := crafted.U2(a.ClassIndex("java/lang/Object"))
+		return handled(a, 1, []byte{255, 0, 9, 0, 1, 8, 0, 0, 0, 1}, 5, 8, slices.Concat(
+			crafted.Op(code.New, class...), crafted.Op(code.Dup, byte(code.Astore0)),
+			crafted.Op(code.Invokespecial, crafted.U2(a.Methodref("java/lang/Object", "<init>", "()V"))...),
+			crafted.Op(code.Return)))
+	}},
+	{"uninitialized refers to an operand", func(*crafted.Class) crafted.Method {
+		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1,
+			Code:       crafted.Op(code.Sipush, 0, byte(code.New), byte(code.Pop), byte(code.Return), byte(code.Return)),
+			Attributes: []crafted.Attribute{crafted.Frames([]byte{255, 0, 5, 0, 1, 8, 0, 2, 0, 0})}}
+	}},
+	{"a frame in an instruction", func(*crafted.Class) crafted.Method {
+		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1,
+			Code:       crafted.Op(code.Sipush, 0, 0, byte(code.Pop), byte(code.Return)),
+			Attributes: []crafted.Attribute{crafted.Frames([]byte{2})}}
+	}},
+	{"a frame behind the code", func(*crafted.Class) crafted.Method {
+		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1,
+			Code:       crafted.Op(code.Return),
+			Attributes: []crafted.Attribute{crafted.Frames([]byte{2})}}
+	}},
+	{"a lookupswitch without cases at the end", func(*crafted.Class) crafted.Method {
+		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1,
+			Code: slices.Concat(crafted.Op(code.Iconst0, byte(code.Goto), 0, 3), crafted.Op(code.Lookupswitch, 0, 0, 0),
+				[]byte{0xFF, 0xFF, 0xFF, 0xFC}, []byte{0, 0, 0, 0}),
+			Attributes: []crafted.Attribute{crafted.Frames([]byte{64, 1}, []byte{66, 1})}}
+	}},
+}
+
+// handled is a static method with a handler that catches everything from start to end and stands behind the code. The
+// frame lacks only the class on its stack.
+func handled(a *crafted.Class, words uint16, frame []byte, start, end uint16, bytecode []byte) crafted.Method {
+	frame = slices.Concat(frame, []byte{7}, crafted.U2(a.ClassIndex("java/lang/Throwable")))
+	return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 2, MaxLocals: words,
+		Code:       append(bytecode, byte(code.Athrow)),
+		Handlers:   []crafted.Handler{{Start: start, End: end, Handler: uint16(len(bytecode))}},
+		Attributes: []crafted.Attribute{crafted.Frames(frame)}}
+}
+
+// TestQuickPathGivesUp: where a method has a fault, the quick path finds that it is not sure.
+func TestQuickPathGivesUp(t *testing.T) {
+	p := &quickPaths{quick: &types.Checker{Hierarchy: smallWorld(t), Frames: true}}
+	p.full = p.quick.OnFullPath()
+	for _, c := range giveUpCases {
+		t.Run(c.name, func(t *testing.T) {
+			a := crafted.NewClass(52, "T", "java/lang/Object")
+			a.Add(c.make(a))
+			if class := a.Parse(t); p.compare(t, class) == 0 {
+				t.Error("no finding")
+			} else {
+				t.Log(p.full.Check(class).Findings[0])
+			}
 		})
 	}
 }
