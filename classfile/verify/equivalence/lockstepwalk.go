@@ -115,7 +115,7 @@ func (s *lockstep) walk() bool {
 			s.readMember(i)
 			continue
 		}
-		if mark < uint64(st.least) || !s.leads(-1, pc, pc+s.shift, mark) {
+		if mark < uint64(st.least) || !s.leads(pc, pc+s.shift, mark) {
 			return false
 		}
 		s.awaited-- // the walk has come here
@@ -263,12 +263,13 @@ func (s *lockstep) sameBranch(pc int, after uint64) bool {
 	if was != is && !s.sameUpTo(pc+1, pc+size) {
 		return false
 	}
-	return s.leads(pc, pc+int(int16(was)), at+int(int16(is)), after)
+	return s.leads(pc+int(int16(was)), at+int(int16(is)), after)
 }
 
-// leads notes that the instruction at pc led to position old and now leads to position now, with the depth of mark. It
-// returns false if something else is known about the position.
-func (s *lockstep) leads(pc, old, now int, mark uint64) bool {
+// leads notes that control leads to what was position old and is position now, with the depth of mark. It returns false
+// if something else is known about the position. If the walk has passed it, and no instruction begins there, it stays
+// among those that are awaited.
+func (s *lockstep) leads(old, now int, mark uint64) bool {
 	if uint(old) >= uint(s.oldLength) || uint(now) >= uint(s.nowLength) {
 		return false
 	}
@@ -278,7 +279,7 @@ func (s *lockstep) leads(pc, old, now int, mark uint64) bool {
 	}
 	s.marks[old] = want
 	s.awaited++
-	return old > pc
+	return true
 }
 
 // sameSwitch compares the switch at pc (JVMS 6.5). It returns its size in the original. If the amount of padding
@@ -304,7 +305,7 @@ func (s *lockstep) sameSwitch(pc int, after uint64) (size int, ok bool) {
 	for i := 0; i < len(old); i += word {
 		was, is := binary.BigEndian.Uint32(old[i:]), binary.BigEndian.Uint32(now[i:])
 		if i == 0 || i >= firstOffset && (op == code.Tableswitch || i%(2*word) != 0) {
-			if !s.leads(pc, pc+int(int32(was)), at+int(int32(is)), after) {
+			if !s.leads(pc+int(int32(was)), at+int(int32(is)), after) {
 				return 0, false
 			}
 		} else if was != is {
