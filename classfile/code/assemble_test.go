@@ -33,6 +33,7 @@ const (
 	callVoid    = 14 // Methodref T.f()V
 	callWide    = 17 // Methodref T.f(JD)J
 	firstClass  = 19 // the first of assembly.classes
+	fieldInt    = 20 // Fieldref T.f of type I, if there are no classes
 )
 
 // sample assembles the method and returns it parsed.
@@ -67,6 +68,8 @@ func (a assembly) sample(t testing.TB) sample {
 	for _, class := range a.classes {
 		refer(classfile.TagClass, int(utf8(class)))
 	}
+	refer(classfile.TagNameAndType, f, int(utf8("I")))
+	refer(classfile.TagFieldref, classT, int(count)-1)
 	name, descriptor := a.name, a.descriptor
 	if name == "" {
 		name = "f"

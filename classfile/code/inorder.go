@@ -55,7 +55,7 @@ func (d *Depths) followInOrder(code *classfile.Code) bool {
 			return false
 		case walkEnded:
 			d.Max = d.most - 1
-			return pc == len(d.bytecode) && now == 0 && d.arrived == d.marks
+			return now == 0 && d.arrived == d.marks
 		}
 		ok := false
 		if pc, now, ok = d.followOther(pc, now); !ok {

@@ -90,3 +90,38 @@ func TestCorpusInOrder(t *testing.T) {
 		t.Error("that is less than 19 of 20")
 	}
 }
+
+// TestInOrderRarely checks what followInOrder and the quick layout leave to the code for everything, and the forms of
+// methods that no released code has.
+func TestInOrderRarely(t *testing.T) {
+	noFrames := map[string][]byte{"StackMapTable": u2s(0)}
+	secondTable := assembly{bytecode: asm(code.Return), attributes: noFrames}.sample(t)
+	secondTable.code.Attributes = append(secondTable.code.Attributes, secondTable.code.Attributes[0])
+	oddSwitch := asm(code.Iconst0, code.Tableswitch, byte(0), byte(1), 0, 19, 0, 0, 0, 0, 0, 19, code.Return)
+	for _, test := range []struct {
+		name    string
+		method  sample
+		inOrder bool
+	}{
+		{"two tables", secondTable, false},
+		{"a wide ret", assembly{bytecode: asm(code.Wide, code.Ret, 0, code.Return)}.sample(t), false},
+		{"a wide iinc", assembly{bytecode: asm(code.Wide, code.Iinc, 0, 1, code.Return)}.sample(t), true},
+		{"no frames", assembly{bytecode: asm(code.Return), attributes: noFrames}.sample(t), true},
+		{"padding", assembly{bytecode: oddSwitch}.sample(t), true},
+		{"goto_w", assembly{bytecode: asm(code.GotoW, 0, 5, code.Return)}.sample(t), false},
+		{"a value below the stack", assembly{bytecode: asm(code.Putstatic, fieldInt, code.Return),
+			attributes: map[string][]byte{"StackMapTable": asm(1, byte(3))}}.sample(t), false},
+		{"arguments below the stack", assembly{bytecode: asm(code.Aload0, code.Invokevirtual, callWide, code.Pop2,
+			code.Return)}.sample(t), false},
+	} {
+		depths, err := followBothWays(t, test.method)
+		if depths.InOrder() != test.inOrder {
+			t.Errorf("%s: in order %v, %v", test.name, depths.InOrder(), err)
+		}
+		for _, handler := range []*code.Handler{nil, {Bytecode: []byte{0xBF}, Throwable: classT, Ranges: [][2]int{{0, 1}}}} {
+			patch := code.Patch{Handler: handler, Insertions: []code.Insertion{{Bytecode: nops(3), Entry: true}}}
+			pool := classfile.NewPoolBuilder(test.method.class.ConstantPool())
+			relocateBothWays(t, test.method, patch, pool)
+		}
+	}
+}
