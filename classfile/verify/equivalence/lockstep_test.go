@@ -292,3 +292,42 @@ func twinBytes(t *testing.T, c, rewritten *classfile.Class) (pairs [][2]int) {
 	}
 	return pairs
 }
+
+// TestLockstepByHand has faults that mutants rarely have. The lockstep must leave each to the exact path, which reports
+// it.
+//
+// Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
+func TestLockstepByHand(t *testing.T) {
+	array := func(h *byHand, constant uint16, dimensions byte, then code.Op) {
+		own := slices.Concat(crafted.Op(code.Iload0), crafted.Op(code.Multianewarray, crafted.U2(constant)...),
+			[]byte{dimensions}, crafted.Op(then))
+		call := func(ref uint16) []byte {
+			return append(crafted.Op(code.Bipush, 7), crafted.Op(code.Invokestatic, crafted.U2(ref)...)...)
+		}
+		h.before.Code = append(slices.Clone(own), byte(code.Return))
+		h.after.Code = slices.Concat(call(h.entry), own, call(h.exit), crafted.Op(code.Return))
+		h.before.Attributes, h.after.Attributes = nil, nil
+	}
+	for _, row := range []struct {
+		name   string
+		change func(h *byHand)
+		proven bool
+	}{
+		{"an array", func(h *byHand) { array(h, 2, 1, code.Pop) }, true},
+		{"an array of more dimensions than there are words", func(h *byHand) { array(h, 2, 2, code.Nop) }, false},
+		{"an array whose class is a new constant", func(h *byHand) { array(h, h.entry, 1, code.Pop) }, false},
+		{"a line inside of an instruction that begins with the method", func(h *byHand) {
+			h.before.Attributes[1].Info[7], h.after.Attributes[1].Info[7] = 2, 0
+		}, false},
+		{"a variable that had no length", func(h *byHand) { h.before.Attributes[2].Info[5] = 0 }, false},
+	} {
+		h := newByHand()
+		row.change(h)
+		original, rewritten := h.classes(t)
+		var n compared
+		n.compare(t, row.name, original, rewritten, h.want)
+		if (n.accepted == 1) != row.proven || row.proven && n.sure != 1 {
+			t.Errorf("%s: accepted %t, by the lockstep %t", row.name, n.accepted == 1, n.sure == 1)
+		}
+	}
+}
