@@ -129,8 +129,8 @@ func handled(a *crafted.Class, words uint16, frame []byte, start, end uint16, by
 		Attributes: []crafted.Attribute{crafted.Frames(frame)}}
 }
 
-// TestQuickPathGivesUp: where a method has a fault, the quick path finds that it is not sure.
-func TestQuickPathGivesUp(t *testing.T) {
+// TestQuickPathStops: where a method has a fault, the quick path is not sure that there is none.
+func TestQuickPathStops(t *testing.T) {
 	p := &quickPaths{quick: &types.Checker{Hierarchy: smallWorld(t), Frames: true}}
 	p.full = p.quick.OnFullPath()
 	for _, c := range giveUpCases {
