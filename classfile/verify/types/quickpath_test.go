@@ -95,6 +95,22 @@ var giveUpCases = []struct {
 			Code:       crafted.Op(code.Return),
 			Attributes: []crafted.Attribute{crafted.Frames([]byte{2})}}
 	}},
+	{"a frame of too many locals", func(*crafted.Class) crafted.Method {
+		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1,
+			Code:       crafted.Op(code.Return, byte(code.Return)),
+			Attributes: []crafted.Attribute{crafted.Frames([]byte{254, 0, 1, 1, 1, 1})}}
+	}},
+	{"a frame of too many words on the stack", func(*crafted.Class) crafted.Method {
+		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1,
+			Code:       crafted.Op(code.Return, byte(code.Return)),
+			Attributes: []crafted.Attribute{crafted.Frames([]byte{255, 0, 1, 0, 0, 0, 2, 1, 1})}}
+	}},
+	{"a protected constructor of another package", func(a *crafted.Class) crafted.Method {
+		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1,
+			Code: slices.Concat(crafted.Op(code.New, crafted.U2(a.ClassIndex("far/Base"))...),
+				crafted.Op(code.Invokespecial, crafted.U2(a.Methodref("far/Base", "<init>", "()V"))...),
+				crafted.Op(code.Return))}
+	}},
 	{"a lookupswitch without cases at the end", func(*crafted.Class) crafted.Method {
 		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1,
 			Code: slices.Concat(crafted.Op(code.Iconst0, byte(code.Goto), 0, 3), crafted.Op(code.Lookupswitch, 0, 0, 0),
@@ -113,13 +129,13 @@ func handled(a *crafted.Class, words uint16, frame []byte, start, end uint16, by
 		Attributes: []crafted.Attribute{crafted.Frames(frame)}}
 }
 
-// TestQuickPathGivesUp: where a method has a fault, the quick path finds that it is not sure.
-func TestQuickPathGivesUp(t *testing.T) {
+// TestQuickPathStops: where a method has a fault, the quick path is not sure that there is none.
+func TestQuickPathStops(t *testing.T) {
 	p := &quickPaths{quick: &types.Checker{Hierarchy: smallWorld(t), Frames: true}}
 	p.full = p.quick.OnFullPath()
 	for _, c := range giveUpCases {
 		t.Run(c.name, func(t *testing.T) {
-			a := crafted.NewClass(52, "T", "java/lang/Object")
+			a := crafted.NewClass(52, "T", "far/Base")
 			a.Add(c.make(a))
 			if class := a.Parse(t); p.compare(t, class) == 0 {
 				t.Error("no finding")
