@@ -1,7 +1,6 @@
 package input
 
 import (
-	"bytes"
 	"fmt"
 	"hash/crc32"
 	"os"
@@ -15,7 +14,7 @@ type Set struct {
 	Classes []*Class // of all inputs
 
 	codec jar.Codec
-	kept  [][]byte // by number of class; nil unless the classes are kept
+	kept  []*jar.Inflated // by number of class; nil unless the classes are kept
 }
 
 // NewSet makes a set of inputs, and numbers their classes.
@@ -35,7 +34,7 @@ func (s *Set) Add(in *Input) {
 	s.Inputs = append(s.Inputs, in)
 	s.Classes = append(s.Classes, in.Classes...)
 	if s.kept != nil {
-		s.kept = append(s.kept, make([][]byte, len(in.Classes))...)
+		s.kept = append(s.kept, make([]*jar.Inflated, len(in.Classes))...)
 	}
 }
 
@@ -43,22 +42,54 @@ func (s *Set) Add(in *Input) {
 // inflated once instead of once for each pass. More would be the biggest part of what a run needs.
 const keptClasses = 32 << 20
 
-// KeepClasses makes [Set.Keep] work, unless the classes have too many bytes: for a run that reads each class twice.
+// KeepClasses makes [Set.ReadFirst] keep classes, unless they have too many bytes: for a run that reads each class
+// twice.
 func (s *Set) KeepClasses() {
 	total := int64(0)
 	for _, c := range s.Classes {
 		total += min(c.Size, keptClasses)
 	}
 	if total <= keptClasses {
-		s.kept = make([][]byte, len(s.Classes))
+		s.kept = make([]*jar.Inflated, len(s.Classes))
 	}
 }
 
-// Keep copies the bytes of a class file for later reads. No other goroutine may read the class meanwhile.
-func (s *Set) Keep(class int, data []byte) {
-	if s.kept != nil {
-		s.kept[class] = bytes.Clone(data)
+// ReadFirst is [Set.Read] for a class that was not read before, and is not read meanwhile: later reads may get what it
+// keeps.
+func (s *Set) ReadFirst(class int, buffer *jar.Inflated) ([]byte, error) {
+	if s.kept == nil {
+		return s.Read(class, &buffer.Data)
 	}
+	err := s.inflate(class, buffer)
+	if err != nil {
+		return nil, err
+	}
+	s.kept[class] = buffer.Clone()
+	return buffer.Data, nil
+}
+
+// ReadAgain is [Set.Read] for a class that will be compressed again. The result is buffer, or what the set keeps, which
+// is not to be changed.
+func (s *Set) ReadAgain(class int, buffer *jar.Inflated) (*jar.Inflated, error) {
+	if s.kept != nil && s.kept[class] != nil {
+		return s.kept[class], nil
+	}
+	return buffer, s.inflate(class, buffer)
+}
+
+func (s *Set) inflate(class int, buffer *jar.Inflated) error {
+	e, err := s.readable(class)
+	if err != nil {
+		return err
+	}
+	if e.Zip != nil {
+		return s.codec.Inflate(e.Zip, buffer)
+	}
+	data, err := os.ReadFile(e.File)
+	if err == nil {
+		*buffer = jar.Inflated{Data: data}
+	}
+	return err
 }
 
 // Size returns the number of bytes that all classes have, uncompressed, as the containers say.
@@ -97,8 +128,22 @@ func (s *Set) Entry(class int) (*Entry, error) {
 // needed. It opens the input if it is not open.
 func (s *Set) Read(class int, buffer *[]byte) ([]byte, error) {
 	if s.kept != nil && s.kept[class] != nil {
-		return s.kept[class], nil
+		return s.kept[class].Data, nil
 	}
+	e, err := s.readable(class)
+	if err != nil {
+		return nil, err
+	}
+	data, err := s.ReadEntry(e, *buffer)
+	if err != nil {
+		return nil, err
+	}
+	*buffer = data
+	return data, nil
+}
+
+// readable returns the entry of a class, unless it is too big.
+func (s *Set) readable(class int) (*Entry, error) {
 	e, err := s.Entry(class)
 	if err != nil {
 		return nil, err
@@ -108,12 +153,7 @@ func (s *Set) Read(class int, buffer *[]byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %s: its %d bytes are more than the %d that are read as a class (--max-class-size)",
 			jar.ErrUnsupported, at.Where(), e.Size, limit)
 	}
-	data, err := s.ReadEntry(e, *buffer)
-	if err != nil {
-		return nil, err
-	}
-	*buffer = data
-	return data, nil
+	return e, nil
 }
 
 // Peek is [Set.Read] for a single class that is read out of order: it releases the memory of the archive again.

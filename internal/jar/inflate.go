@@ -3,6 +3,7 @@ package jar
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // This inflater (RFC 1951) works on buffers that hold all of an entry, compressed and inflated. Classes are small:
@@ -85,6 +86,11 @@ type decoder struct {
 	lengths   [288 + 32]uint8
 	sorted    [288]uint16
 
+	// The tokens of the data are noted, if tokens is not nil. It has room for those of all data.
+	tokens []token
+	noted  int // how many they are
+	behind int // the position behind the last one
+
 	in   []byte
 	at   int    // position in in of the next byte that is not in hold
 	hold uint64 // the next bits, the first one lowest
@@ -93,10 +99,28 @@ type decoder struct {
 
 // inflate inflates in to out[:size]; the bytes of out behind that may be overwritten. It returns true if in starts
 // with a deflate stream that inflates to exactly size bytes. If it returns false, the stream may nevertheless be
-// valid.
-func (d *decoder) inflate(out []byte, size int, in []byte) bool {
+// valid. With tokens, inflate notes those of the data, in the memory of tokens.
+func (d *decoder) inflate(out []byte, size int, in []byte, tokens *[]token) bool {
 	d.in, d.at, d.hold, d.held = in, 0, 0, 0
-	defer func() { d.in = nil }()
+	d.noted, d.behind = 0, 0
+	if tokens != nil {
+		*tokens = (*tokens)[:0]
+		if size <= maxDeflated {
+			out = out[:min(len(out), size+slack)] // what does not fit has no tokens
+			*tokens = slices.Grow(*tokens, roomForTokens(len(out)))
+			d.tokens = (*tokens)[:cap(*tokens)]
+		}
+	}
+	ok := d.blocks(out, size)
+	if d.tokens != nil {
+		*tokens = d.tokens[:d.noted]
+	}
+	d.in, d.tokens = nil, nil
+	return ok
+}
+
+// blocks inflates all blocks.
+func (d *decoder) blocks(out []byte, size int) bool {
 	n := 0
 	for last := false; !last; {
 		header, ok := d.readBits(3)
@@ -441,6 +465,9 @@ loop:
 			ok = false
 			break loop
 		}
+		if d.tokens != nil {
+			d.note(n, length, distance)
+		}
 		n = repeat(out, n, distance, length)
 	}
 	d.at, d.hold, d.held = at, hold, held
@@ -481,6 +508,9 @@ func (d *decoder) slow(out []byte, n int) (_ int, ended, ok bool) {
 	_, distance, ok := d.next(d.distances[:], distanceBits)
 	if !ok || distance > n || length > len(out)-n {
 		return n, false, false
+	}
+	if d.tokens != nil {
+		d.note(n, length, distance)
 	}
 	for range length {
 		out[n] = out[n-distance]

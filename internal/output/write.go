@@ -132,7 +132,7 @@ func (w *Writer) fill(r *rewrite.Rewriter, s *slot) {
 		s.data = bytes.Clone(data)
 		return
 	}
-	packed, err := w.codec.Compress(data, s.entry.Zip.Level(w.options.Level))
+	packed, err := w.codec.CompressLike(data, s.entry.Zip, outcome.Original, s.entry.Zip.Level(w.options.Level))
 	s.packed, s.err = w.codec.Keep(packed), err // the next class uses the memory of data
 }
 

@@ -199,7 +199,7 @@ func (w *work) each(ctx context.Context, end int, start func() (work func(class 
 type scanner struct {
 	*work
 	*scan.Scanner
-	buffer []byte
+	buffer jar.Inflated
 	behind input.Trail
 }
 
@@ -248,7 +248,7 @@ func (s *scanner) scan(class int) (*scan.Class, *classfile.Class, error) {
 		return nil, nil, err
 	}
 	s.behind.Pass(e)
-	data, err := s.set.Read(class, &s.buffer)
+	data, err := s.set.ReadFirst(class, &s.buffer)
 	s.progress.add(at.Size)
 	if errors.Is(err, jar.ErrUnsupported) {
 		return s.Unreadable(at, e.Zip.CRC32, err), nil, nil
@@ -256,7 +256,6 @@ func (s *scanner) scan(class int) (*scan.Class, *classfile.Class, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s.set.Keep(class, data)
 	facts, c := s.Scan(at, data)
 	return facts, c, nil
 }

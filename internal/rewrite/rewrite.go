@@ -9,6 +9,7 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/input"
+	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/plan"
 	"github.com/tracegen/tracegen/internal/scan"
 	"github.com/tracegen/tracegen/internal/typecheck"
@@ -30,6 +31,9 @@ type Outcome struct {
 	Calls int // of the runtime, that were inserted
 	// Failure is why the class stays as it was; nil if nothing failed.
 	Failure *plan.Failure
+	// Original is the class as it was read, not to be changed; nil unless [Rewriter.Rewrite] read it. The next class
+	// uses its memory.
+	Original *jar.Inflated
 }
 
 // Rewriter rewrites classes, one at a time; it keeps working memory. Make one for each goroutine.
@@ -54,17 +58,20 @@ type Reader struct {
 	Set     *input.Set // that has the classes
 	Runtime string     // the runtime class, whose calls of an earlier run are taken out
 
-	buffer []byte
-	parser classfile.Parser
+	buffer   jar.Inflated
+	original *jar.Inflated // of the last class
+	parser   classfile.Parser
 }
 
 // Read returns a class without the calls of an earlier run, unless they are foreign. Its memory serves the next call.
 // The file may not have changed since the scan: what was decided is about the class that it was.
 func (r *Reader) Read(class int, by plan.Identity, foreign bool) (*classfile.Class, error) {
-	data, err := r.Set.Read(class, &r.buffer)
+	original, err := r.Set.ReadAgain(class, &r.buffer)
 	if err != nil {
 		return nil, err
 	}
+	r.original = original
+	data := original.Data
 	if err := by.CheckBytes(class, data); err != nil {
 		return nil, err
 	}
@@ -86,7 +93,9 @@ func (r *Rewriter) Rewrite(class int, by plan.Decisions) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	return r.Apply(class, c, &task), nil
+	outcome := r.Apply(class, c, &task)
+	outcome.Original = r.reader.original
+	return outcome, nil
 }
 
 // Apply carries out a task on a class as [Reader.Read] returns it.
