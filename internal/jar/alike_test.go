@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"testing"
 )
@@ -34,27 +32,6 @@ func classLike(random *rand.Rand, constants, code int) []byte {
 	return data
 }
 
-// streams returns deflations of data, and one without a flush, which would make a block that is stored.
-func streams(t testing.TB, data []byte) map[string][]byte {
-	t.Helper()
-	all := deflations(t, data)
-	all["compress/flate, whole"] = deflatedWhole(t, data)
-	return all
-}
-
-func deflatedWhole(t testing.TB, data []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w, err := stdflate.NewWriter(&b, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Write(data); err != nil || w.Close() != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
-
 // withConstants returns data as they are with more constants, which end at an offset, and with changes behind them.
 func withConstants(data []byte, end int, more string) []byte {
 	changed := slices.Concat(data[:end], []byte(more), data[end:])
@@ -66,11 +43,11 @@ func withConstants(data []byte, end int, more string) []byte {
 	return changed
 }
 
-// inflated returns the data of a stream with their layout.
+// inflated returns the data of a stream with their tokens, nil if the inflater gives up.
 func inflated(in []byte, size int) *Inflated {
 	var d decoder
 	i := &Inflated{Data: make([]byte, size)}
-	if !d.inflate(i.Data, size, in, &i.layout) {
+	if !d.inflate(i.Data, size, in, &i.tokens) {
 		return nil
 	}
 	return i
@@ -78,13 +55,13 @@ func inflated(in []byte, size int) *Inflated {
 
 // checkLike checks what a deflater makes of data, by the inflater and by two libraries. It reports whether that is
 // anything.
-func checkLike(t *testing.T, z *deflater, data, raw []byte, original *Inflated) bool {
+func checkLike(t *testing.T, z *deflater, data []byte, original *Inflated) bool {
 	t.Helper()
-	out, like := z.like(nil, data, raw, original)
+	out, like := z.like(nil, data, original)
 	if !like {
 		return false
 	}
-	if again, _ := new(deflater).like(nil, data, raw, original); !bytes.Equal(again, out) {
+	if again, _ := new(deflater).like(nil, data, original); !bytes.Equal(again, out) {
 		t.Fatal("the output depends on what the deflater has done before")
 	}
 	if ours := inflated(out, len(data)); ours == nil || !bytes.Equal(ours.Data, data) {
@@ -110,25 +87,22 @@ func TestCompressLike(t *testing.T) {
 		texts[fmt.Sprintf("class with %d constants", size)] = classLike(random, size, 3*size)
 	}
 	var z deflater
-	count, several := 0, 0
+	count := 0
 	for name, data := range texts {
 		if len(data) < changingEnd {
 			continue
 		}
-		for by, raw := range streams(t, data) {
+		for by, raw := range deflations(t, data) {
 			original := inflated(raw, len(data))
 			end := changingEnd + random.IntN(len(data)-changingEnd)
 			changed := [][]byte{data, data[:end], data[:changing], withConstants(data, end, ""),
 				withConstants(data, end, "com/example/Runtime"), withConstants(data, len(data), "end"),
-				withConstants(data, changingEnd, "begin"), withConstants(data, end, string(texts["noise"][:30000])),
+				withConstants(data, changingEnd, "begin"), withConstants(data, end, string(texts["noise"])),
 				append([]byte{1}, data...)}
 			for i, c := range changed {
 				if !t.Run(fmt.Sprint(name, " by ", by, " ", i), func(t *testing.T) {
-					if checkLike(t, &z, c, raw, original) {
+					if checkLike(t, &z, c, original) {
 						count++
-						if len(original.layout.blocks) > 1 {
-							several++
-						}
 					}
 				}) {
 					return
@@ -136,29 +110,8 @@ func TestCompressLike(t *testing.T) {
 			}
 		}
 	}
-	if count < 500 || several < 20 {
-		t.Errorf("%d streams are like an original, %d of them of several blocks", count, several)
-	}
-}
-
-// TestCompressLikeLastBlock copies a part of the last one of several blocks.
-//
-// Invariant: What is compressed like an original inflates to its data.
-func TestCompressLikeLastBlock(t *testing.T) {
-	random := rand.New(rand.NewPCG(13, 14))
-	data := classLike(random, 3000, 5000)
-	raw := deflatedWhole(t, data)
-	original := inflated(raw, len(data))
-	blocks := make(map[int]bool)
-	for end := len(data) - 100; end > len(data)-40000; end -= 999 {
-		if !checkLike(t, new(deflater), withConstants(data, end, "more"), raw, original) {
-			t.Fatalf("not like its first %d bytes", end)
-		}
-		_, in, _ := original.layout.lastMark(end)
-		blocks[in] = true
-	}
-	if last := len(original.layout.blocks) - 1; last < 2 || !blocks[last] || !blocks[last-1] {
-		t.Errorf("%d blocks, of which the copies end in %v", last+1, blocks)
+	if count < 2000 {
+		t.Errorf("%d streams are like an original", count)
 	}
 }
 
@@ -167,11 +120,11 @@ func TestCompressLikeLastBlock(t *testing.T) {
 // Invariant: What is compressed like an original inflates to its data.
 func TestCompressLikeFar(t *testing.T) {
 	data := classLike(rand.New(rand.NewPCG(15, 16)), 50, 200)
-	raw := deflatedWhole(t, data)
+	original := inflated([]byte(deflated(string(data))), len(data))
 	noise := plainTexts()["noise"]
 	for distance := windowSize - 2; distance < windowSize+3; distance++ {
-		changed := slices.Concat(data, noise[:distance], noise[:30])
-		if !checkLike(t, new(deflater), changed, raw, inflated(raw, len(data))) {
+		changed := slices.Concat(data, noise[:30], make([]byte, distance-30), noise[:30])
+		if !checkLike(t, new(deflater), changed, original) {
 			t.Fatal("not like the original")
 		}
 	}
@@ -187,21 +140,23 @@ func TestCompressLikeMatch(t *testing.T) {
 	for at := range changingEnd {
 		for length := 3; length < 20; length++ {
 			data := classLike(random, 300, 300)
-			data[8], data[9] = 0xF1, 0xF2        // nowhere else
-			copy(data[200:], data[at:at+length]) // a match in the constants
-			raw := deflatedWhole(t, data)
-			original := inflated(raw, len(data))
+			data[8], data[9] = 0xF1, 0xF2 // nowhere else
+			copy(data[200:], data[at:at+length])
+			original := inflated(deflated(string(data)), len(data))
 			for i := range changingEnd {
 				changed := withConstants(data, 2000, "more")
 				changed[i]++
-				if like := checkLike(t, &z, changed, raw, original); like != (i >= changing) {
+				if like := checkLike(t, &z, changed, original); like != (i >= changing) {
 					t.Fatalf("%d bytes at %d, byte %d changed: like the original: %v", length, at, i, like)
 				}
 			}
-			if uses := original.layout.uses; uses < 200+length {
-				used++
-			} else if uses != math.MaxInt {
-				t.Fatalf("%d bytes at %d: a match at %d", length, at, uses)
+			begin := 0
+			for _, token := range original.tokens {
+				begin += token.literals()
+				if from := begin - token.distance(); token.hasMatch() && from < changingEnd && from+token.length() > changing {
+					used++
+				}
+				begin += token.length()
 			}
 		}
 	}
@@ -210,26 +165,44 @@ func TestCompressLikeMatch(t *testing.T) {
 	}
 }
 
-// TestLayout inflates into buffers of different sizes.
+// TestTokens puts data together from their tokens, which are the same whatever buffer the data are inflated to.
 //
 // Invariant: Compressed bytes depend on nothing but the data.
-func TestLayout(t *testing.T) {
-	marks := 0
+func TestTokens(t *testing.T) {
+	count := 0
 	for name, data := range plainTexts() {
-		for by, in := range streams(t, data) {
-			want := inflated(in, len(data))
+		for by, in := range deflations(t, data) {
+			want := inflated(in, len(data)).tokens
 			for _, more := range []int{1, slack, 2 * slack, 5 * slack} {
 				var d decoder
-				var got layout
-				if !d.inflate(make([]byte, len(data)+more), len(data), in, &got) || !reflect.DeepEqual(got, want.layout) {
-					t.Fatalf("%s by %s: the layout depends on %d bytes of room", name, by, more)
+				var got []token
+				if !d.inflate(make([]byte, len(data)+more), len(data), in, &got) || !slices.Equal(got, want) {
+					t.Fatalf("%s by %s: the tokens depend on %d bytes of room", name, by, more)
 				}
 			}
-			marks += len(want.layout.marks)
+			count += len(want)
+			var again []byte
+			for _, token := range want {
+				again = append(again, data[len(again):len(again)+token.literals()]...)
+				for range token.length() {
+					if token.hasMatch() {
+						again = append(again, again[len(again)-token.distance()])
+					}
+				}
+			}
+			if !bytes.HasPrefix(data, again) {
+				t.Fatalf("%s by %s: the tokens are of other data", name, by)
+			}
 		}
 	}
-	if marks < 1000 {
-		t.Errorf("%d marks", marks)
+	if count < 10000 {
+		t.Errorf("%d tokens", count)
+	}
+	data := classLike(rand.New(rand.NewPCG(13, 14)), 500, 500)
+	var d decoder
+	var tokens []token
+	if d.inflate(make([]byte, len(data)), 10, deflated(string(data)), &tokens) {
+		t.Error("inflated to fewer bytes than there are")
 	}
 }
 
@@ -304,11 +277,11 @@ func FuzzCompressLike(f *testing.F) {
 			return
 		}
 		var z deflater
-		checkLike(t, &z, rest, raw, original)
+		checkLike(t, &z, rest, original)
 		if begin < changingEnd || begin > len(plain) || len(rest) < 2 {
 			return
 		}
 		data := slices.Concat(plain[:changing], rest[:2], plain[changingEnd:begin], rest[2:])
-		checkLike(t, &z, data, raw, original)
+		checkLike(t, &z, data, original)
 	})
 }

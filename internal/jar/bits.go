@@ -25,7 +25,7 @@ func (w *bitWriter) flush() {
 	w.held &= 7
 }
 
-func (w *bitWriter) add(value uint64, bits uint) {
+func (w *bitWriter) write(value uint64, bits uint) {
 	w.push(value, bits)
 	w.flush()
 }
@@ -37,25 +37,4 @@ func (w *bitWriter) finish() []byte {
 		w.n++
 	}
 	return w.out[:w.n]
-}
-
-// copy adds the bits of in from one position up to another.
-func (w *bitWriter) copy(in []byte, from, to int) {
-	for ; from&7 != 0 && from < to; from++ {
-		w.add(uint64(in[from>>3]>>(from&7)&1), 1)
-	}
-	bytes := in[from>>3 : max(from, to)>>3]
-	from += 8 * len(bytes)
-	for ; len(bytes) >= 8; bytes = bytes[8:] {
-		value := binary.LittleEndian.Uint64(bytes)
-		binary.LittleEndian.PutUint64(w.out[w.n:], w.hold|value<<(w.held&7))
-		w.hold = value >> 1 >> (63 - w.held&7)
-		w.n += 8
-	}
-	for _, b := range bytes {
-		w.add(uint64(b), 8)
-	}
-	for ; from < to; from++ {
-		w.add(uint64(in[from>>3]>>(from&7)&1), 1)
-	}
 }

@@ -102,25 +102,25 @@ type inflater struct {
 // for an encrypted entry or an unknown compression method, and ErrFormat for a damaged entry.
 func (c *Codec) Read(e *Entry, buf []byte) ([]byte, error) { return c.readNoting(e, buf, nil) }
 
-// readNoting is Read, which notes the layout of the data in l, unless that is nil.
-func (c *Codec) readNoting(e *Entry, buf []byte, l *layout) (_ []byte, err error) {
+// readNoting is Read, which notes the tokens of the data, unless tokens is nil.
+func (c *Codec) readNoting(e *Entry, buf []byte, tokens *[]token) (_ []byte, err error) {
 	if err := e.readable(); err != nil {
 		return nil, err
 	}
-	if fault := e.archive.Guard(func() { buf, err = c.read(e, buf, l) }); fault != nil {
+	if fault := e.archive.Guard(func() { buf, err = c.read(e, buf, tokens) }); fault != nil {
 		return nil, fault
 	}
 	return buf, err
 }
 
 // read is Read for an entry that is readable, of an archive that is guarded.
-func (c *Codec) read(e *Entry, buf []byte, l *layout) (_ []byte, err error) {
+func (c *Codec) read(e *Entry, buf []byte, tokens *[]token) (_ []byte, err error) {
 	if e.Method == Stored {
 		buf = append(buf[:0], e.Raw()...)
-		if l != nil {
-			l.reset()
+		if tokens != nil {
+			*tokens = (*tokens)[:0]
 		}
-	} else if buf, err = c.inflate(e, buf, l); err != nil {
+	} else if buf, err = c.inflate(e, buf, tokens); err != nil {
 		return nil, err
 	}
 	if err := e.checkCRC(buf); err != nil {
@@ -177,7 +177,7 @@ func (e *Entry) readable() error {
 // inflate returns the inflated data of e, in the memory of buf if that is big enough. Its length is the declared
 // size. Like the JDK, inflate accepts data behind the end of the deflate stream: size and CRC show that the stream
 // itself is complete.
-func (c *Codec) inflate(e *Entry, buf []byte, l *layout) ([]byte, error) {
+func (c *Codec) inflate(e *Entry, buf []byte, tokens *[]token) ([]byte, error) {
 	z, _ := c.inflaters.Get().(*inflater)
 	if z == nil {
 		z = new(inflater)
@@ -188,13 +188,13 @@ func (c *Codec) inflate(e *Entry, buf []byte, l *layout) ([]byte, error) {
 		if cap(buf) < size {
 			buf = make([]byte, size, size+slack)
 		}
-		if z.inflate(buf[:cap(buf)], size, e.Raw(), l) {
+		if z.inflate(buf[:cap(buf)], size, e.Raw(), tokens) {
 			c.inflaters.Put(z)
 			return buf[:size], nil
 		}
 	}
-	if l != nil {
-		l.reset()
+	if tokens != nil {
+		*tokens = (*tokens)[:0]
 	}
 	z.source.Reset(e.Raw())
 	err := z.stream.(flate.Resetter).Reset(&z.source, nil)

@@ -5,63 +5,50 @@ import (
 	"math/bits"
 )
 
-// This deflater makes one block of the end of some data, whose beginning is in the stream already. It is for classes,
-// of which some 2 KB of code and tables are left then: package flate would spend half of its time on computing codes,
-// and another part on finding matches in the beginning, where there are hardly any for what follows.
+// This deflater is for data whose beginning has tokens: those of a stream that it was inflated from. It finds more for
+// the rest, and makes one block of all. It is for classes, which are small: package flate spends a third of its time on
+// computing codes for them.
 
 const (
-	maxMatch   = 258
 	windowSize = 1 << 15 // the greatest distance
 
 	lengthSymbolsEnd   = 286 // of literals, the end of a block, and lengths
 	distanceSymbolsEnd = 30
 	endOfBlock         = 256
 
-	// maxDeflated is the greatest number of bytes that the deflater takes: what occurs in them is counted in 16 bits.
-	maxDeflated = 1<<16 - 1
+	// maxDeflated is the greatest number of bytes that the deflater takes: there is one block for all.
+	maxDeflated = 1 << 20
 )
 
-// What the search for matches does. More of anything makes the output smaller, and takes longer.
-const (
-	matchBits  = 12      // of the table
-	niceMatch  = 16      // a match of that length is taken without a look at the next position
-	seenBefore = 1 << 11 // how many of the bytes in front are in the table
-	seenStep   = 2       // of them
-)
-
-// sequence is some literals, and a match, which the last sequence does not have.
-type sequence struct {
-	literals uint16
-	length   uint16
-	distance uint16 // less 1
-}
+// matchBits is the number of bits that a position of the table of matches has: a small table stays in the cache.
+const matchBits = 12
 
 // deflater deflates, for one goroutine at a time. The zero value is ready for use.
 type deflater struct {
-	// seen has, by hash of four bytes, the last two positions with them: the last one in the lower half. base is
-	// added to positions, so that those of earlier calls are below it.
-	seen [1 << matchBits]uint64
+	// seen has, by hash of four bytes, the last position with them. base is added to it, so that positions of earlier
+	// calls are below base.
+	seen [1 << matchBits]uint32
 	base uint32
 
-	sequences []sequence
-	literals  [lengthSymbolsEnd]uint16   // how often each symbol occurs
-	distances [distanceSymbolsEnd]uint16 // likewise
+	tokens    []token
+	begin     int                        // where literals begin that have no token
+	literals  [lengthSymbolsEnd]uint32   // how often each symbol occurs
+	distances [distanceSymbolsEnd]uint32 // likewise
 
 	huffman
 	codeLengths   [lengthSymbolsEnd + distanceSymbolsEnd]uint8
 	literalWords  [lengthSymbolsEnd]codeWord
 	distanceWords [32]codeWord
 	runs          []lengthRun
-	runCounts     [len(codeOrder)]uint16
+	runCounts     [len(codeOrder)]uint32
 	runLengths    [len(codeOrder)]uint8
 	runWords      [len(codeOrder)]codeWord
 
 	bitWriter
 }
 
-// search finds sequences for data[from:], and counts their symbols. data has at most maxLaidOut bytes, and at most
-// maxDeflated behind from.
-func (z *deflater) search(data []byte, from int) {
+// start forgets what was deflated before.
+func (z *deflater) start() {
 	if z.base < windowSize || z.base > 1<<31 {
 		clear(z.seen[:])
 		z.base = windowSize
@@ -69,70 +56,77 @@ func (z *deflater) search(data []byte, from int) {
 	clear(z.literals[:])
 	clear(z.distances[:])
 	z.literals[endOfBlock] = 1
-	z.sequences = z.sequences[:0]
-	for at := max(0, from-seenBefore); at < from-3; at += seenStep {
-		z.see(data, at)
+	z.tokens, z.begin = z.tokens[:0], 0
+}
+
+// take adds tokens of other data for data[:size], which are the same but for the changing bytes. A match that has to do
+// with these becomes literals.
+func (z *deflater) take(data []byte, size int, tokens []token) {
+	at := 0
+	for _, t := range tokens {
+		at += t.literals()
+		if at >= size {
+			break
+		}
+		if !t.hasMatch() {
+			continue
+		}
+		length, distance := min(t.length(), size-at), t.distance()
+		if from := at - distance; length >= minMatch && at >= changingEnd &&
+			(from >= changingEnd || from+length <= changing) {
+			z.add(data, at, length, distance)
+		}
+		at += length
 	}
-	at, literals := from, from // where literals begin that are in no sequence
-	last := len(data) - 4      // the last position with four bytes
-	for at <= last {
-		length, distance := z.match(data, at)
-		if length == 0 {
-			z.literals[data[at]]++
+}
+
+// add adds a match, and the literals in front of it.
+func (z *deflater) add(data []byte, at, length, distance int) {
+	literals := data[z.begin:at]
+	for _, b := range literals {
+		z.literals[b]++
+	}
+	n := len(literals)
+	for ; n >= manyLiterals; n -= manyLiterals {
+		z.tokens = append(z.tokens, manyLiterals<<23)
+	}
+	z.tokens = append(z.tokens, newToken(n, length, distance))
+	z.literals[lengthCodes[length].symbol]++
+	z.distances[distanceSymbol(distance-1)]++
+	z.begin = at + length
+}
+
+// search finds tokens for data[from:], which match what is behind from. That is not thorough, but what follows the
+// constants of a class has little in common with them, and its matches are near.
+func (z *deflater) search(data []byte, from int) {
+	base, seen := z.base, &z.seen
+	last := len(data) - 4 // the last position with four bytes
+	for at := from; at <= last; {
+		four := binary.LittleEndian.Uint32(data[at:])
+		place, here := &seen[matchHash(four)], base+uint32(at)
+		before := *place
+		*place = here
+		oldest := max(base, here-windowSize)
+		if before-oldest >= here-oldest || binary.LittleEndian.Uint32(data[before-base:]) != four {
 			at++
 			continue
 		}
+		distance := int(here - before)
+		length := matchLength(data, at-distance, at)
+		z.add(data, at, length, distance)
 		next := at + 1
-		if length < niceMatch && at < last {
-			next++
-			if l, d := z.match(data, at+1); l > length {
-				z.literals[data[at]]++
-				at++
-				length, distance = l, d
-			}
-		}
-		z.sequences = append(z.sequences, sequence{uint16(at - literals), uint16(length), uint16(distance - 1)})
-		z.literals[lengthCodes[length].symbol]++
-		z.distances[distanceSymbol(distance-1)]++
 		at += length
-		literals = at
 		for end := min(at, last+1); next < end; next++ {
-			z.see(data, next)
+			seen[matchHash(binary.LittleEndian.Uint32(data[next:]))] = base + uint32(next)
 		}
 	}
-	for ; at < len(data); at++ {
-		z.literals[data[at]]++
+	for _, b := range data[z.begin:] {
+		z.literals[b]++
 	}
-	z.sequences = append(z.sequences, sequence{literals: uint16(at - literals)})
 	z.base += uint32(len(data))
 }
 
 func matchHash(four uint32) uint32 { return four * 0x9E3779B1 >> (32 - matchBits) }
-
-// see puts a position with four bytes into the table.
-func (z *deflater) see(data []byte, at int) {
-	seen := &z.seen[matchHash(binary.LittleEndian.Uint32(data[at:]))]
-	*seen = *seen<<32 | uint64(z.base+uint32(at))
-}
-
-// match puts a position with four bytes into the table, and returns the longer one of two matches for it, with length 0
-// if there is none.
-func (z *deflater) match(data []byte, at int) (length, distance int) {
-	four := binary.LittleEndian.Uint32(data[at:])
-	seen := &z.seen[matchHash(four)]
-	two, here := *seen, z.base+uint32(at)
-	*seen = two<<32 | uint64(here)
-	oldest := max(z.base, here-windowSize)
-	if x := uint32(two); x-oldest < here-oldest && binary.LittleEndian.Uint32(data[x-z.base:]) == four {
-		length, distance = matchLength(data, int(x-z.base), at), int(here-x)
-	}
-	if x := uint32(two >> 32); x-oldest < here-oldest && binary.LittleEndian.Uint32(data[x-z.base:]) == four {
-		if n := matchLength(data, int(x-z.base), at); n > length {
-			length, distance = n, int(here-x)
-		}
-	}
-	return length, distance
-}
 
 // matchLength returns how many bytes at two positions are the same. The first four are.
 func matchLength(data []byte, before, at int) int {
@@ -155,7 +149,7 @@ func samePrefix(a, b []byte) int {
 	return i
 }
 
-// block writes the last block of a stream (RFC 1951 3.2.3), of what was searched: data.
+// block writes a block (RFC 1951 3.2.3) of data, whose tokens were found. It is the only one of the stream.
 func (z *deflater) block(data []byte) {
 	lengths := z.codeLengths[:]
 	z.huffman.lengths(z.literals[:], lengths, maxCodeLength)
@@ -168,7 +162,7 @@ func (z *deflater) block(data []byte) {
 	for distances > 1 && lengths[literals+distances-1] == 0 {
 		distances--
 	}
-	z.add(1|2<<1, 3)
+	z.write(1|2<<1, 3)
 	z.codes(literals, distances)
 	assignCodes(lengths[:literals], z.literalWords[:])
 	assignCodes(lengths[literals:literals+distances], z.distanceWords[:])
@@ -192,13 +186,13 @@ func (z *deflater) codes(literals, distances int) {
 	for ordered > 4 && z.runLengths[codeOrder[ordered-1]] == 0 {
 		ordered--
 	}
-	z.add(uint64(literals-257)|uint64(distances-1)<<5|uint64(ordered-4)<<10, 14)
+	z.write(uint64(literals-257)|uint64(distances-1)<<5|uint64(ordered-4)<<10, 14)
 	for _, symbol := range codeOrder[:ordered] {
-		z.add(uint64(z.runLengths[symbol]), 3)
+		z.write(uint64(z.runLengths[symbol]), 3)
 	}
 	for _, r := range z.runs {
 		word := z.runWords[r.symbol]
-		z.add(word.bits()|uint64(r.extra)<<word.length(), word.length()+orderSymbols[r.symbol].width())
+		z.write(word.bits()|uint64(r.extra)<<word.length(), word.length()+orderSymbols[r.symbol].width())
 	}
 }
 
@@ -232,37 +226,52 @@ func (z *deflater) findRuns(lengths []uint8) {
 	}
 }
 
-// content writes the sequences, which stand for data, and the end of the block.
+// content writes the tokens of data, and the end of the block. It has the fields of the bitWriter in registers.
 func (z *deflater) content(data []byte) {
-	w := z.bitWriter // in registers
-	for _, s := range z.sequences {
-		literals := data[:s.literals]
-		data = data[int(s.literals)+int(s.length):]
-		for len(literals) >= 3 {
-			w.word(z.literalWords[literals[0]])
-			w.word(z.literalWords[literals[1]])
-			w.word(z.literalWords[literals[2]])
-			w.flush()
-			literals = literals[3:]
+	literals := &z.literalWords
+	out, n, hold, held := z.out, z.n, z.hold, z.held
+	for _, t := range append(z.tokens, lastToken) {
+		run := data
+		if t != lastToken {
+			run = data[:t.literals()]
 		}
-		for _, b := range literals {
-			w.word(z.literalWords[b])
+		data = data[len(run):]
+		for len(run) >= 3 {
+			a, b, c := literals[run[0]], literals[run[1]], literals[run[2]]
+			hold |= a.bits() << (held & 63)
+			held += a.length()
+			hold |= b.bits() << (held & 63)
+			held += b.length()
+			hold |= c.bits() << (held & 63)
+			held += c.length()
+			binary.LittleEndian.PutUint64(out[n:], hold)
+			n, hold, held = n+int(held>>3), hold>>(held&56), held&7
+			run = run[3:]
 		}
-		w.flush()
-		if s.length == 0 {
-			break
+		for _, b := range run {
+			a := literals[b]
+			hold |= a.bits() << (held & 63)
+			held += a.length()
 		}
-		length := &lengthCodes[s.length]
-		w.word(z.literalWords[length.symbol])
-		w.push(uint64(s.length-length.base), uint(length.extra))
-		symbol := distanceSymbol(int(s.distance))
-		w.word(z.distanceWords[symbol])
-		w.push(uint64(s.distance-distanceBases[symbol]), distanceSymbols[symbol].width())
-		w.flush()
+		if t.hasMatch() {
+			length := &lengthCodes[t.length()]
+			a := literals[length.symbol]
+			hold |= (a.bits() | uint64(t.length()-int(length.base))<<a.length()) << (held & 63)
+			held += a.length() + uint(length.extra)
+			binary.LittleEndian.PutUint64(out[n:], hold)
+			n, hold, held = n+int(held>>3), hold>>(held&56), held&7
+			symbol := distanceSymbol(t.distance() - 1)
+			a = z.distanceWords[symbol]
+			hold |= (a.bits() | uint64(t.distance()-1-int(distanceBases[symbol]))<<a.length()) << (held & 63)
+			held += a.length() + distanceSymbols[symbol].width()
+			data = data[t.length():]
+		}
+		binary.LittleEndian.PutUint64(out[n:], hold)
+		n, hold, held = n+int(held>>3), hold>>(held&56), held&7
 	}
-	w.word(z.literalWords[endOfBlock])
-	w.flush()
-	z.bitWriter = w
+	z.n, z.hold, z.held = n, hold, held
+	z.word(literals[endOfBlock])
+	z.flush()
 }
 
 func (w *bitWriter) word(word codeWord) { w.push(word.bits(), word.length()) }

@@ -17,12 +17,12 @@ type huffman struct {
 // lengths computes the lengths of the best code for symbols that occur so often, with at most limit bits for one. A
 // symbol that does not occur has length 0, and one that is alone has length 1. With more than limit bits, a code is
 // shortened to limit, which is good and not always best.
-func (h *huffman) lengths(counts []uint16, lengths []uint8, limit int) {
+func (h *huffman) lengths(counts []uint32, lengths []uint8, limit int) {
 	n := 0
 	for symbol, count := range counts {
 		lengths[symbol] = 0
 		if count > 0 {
-			h.symbols[n] = uint32(count)<<9 | uint32(symbol)
+			h.symbols[n] = count<<9 | uint32(symbol)
 			n++
 		}
 	}

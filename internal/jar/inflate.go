@@ -3,6 +3,7 @@ package jar
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // This inflater (RFC 1951) works on buffers that hold all of an entry, compressed and inflated. Classes are small:
@@ -85,7 +86,10 @@ type decoder struct {
 	lengths   [288 + 32]uint8
 	sorted    [288]uint16
 
-	layout *layout // is noted, if not nil
+	// The tokens of the data are noted, if tokens is not nil. It has room for those of all data.
+	tokens []token
+	noted  int // how many they are
+	behind int // the position behind the last one
 
 	in   []byte
 	at   int    // position in in of the next byte that is not in hold
@@ -94,21 +98,31 @@ type decoder struct {
 }
 
 // inflate inflates in to out[:size]; the bytes of out behind that may be overwritten. It returns true if in starts
-// with a deflate stream that inflates to exactly size bytes, and notes its layout in l, unless that is nil. If it
-// returns false, the stream may nevertheless be valid.
-func (d *decoder) inflate(out []byte, size int, in []byte, l *layout) bool {
+// with a deflate stream that inflates to exactly size bytes. If it returns false, the stream may nevertheless be
+// valid. With tokens, inflate notes those of the data, in the memory of tokens.
+func (d *decoder) inflate(out []byte, size int, in []byte, tokens *[]token) bool {
 	d.in, d.at, d.hold, d.held = in, 0, 0, 0
-	d.layout = l
-	defer func() { d.in, d.layout = nil, nil }()
-	if l != nil {
-		l.reset()
-		if max(size, len(in)) > maxLaidOut {
-			d.layout = nil
+	d.noted, d.behind = 0, 0
+	if tokens != nil {
+		*tokens = (*tokens)[:0]
+		if size <= maxDeflated {
+			out = out[:min(len(out), size+slack)] // what does not fit has no tokens
+			*tokens = slices.Grow(*tokens, roomForTokens(len(out)))
+			d.tokens = (*tokens)[:cap(*tokens)]
 		}
 	}
+	ok := d.blocks(out, size)
+	if d.tokens != nil {
+		*tokens = d.tokens[:d.noted]
+	}
+	d.in, d.tokens = nil, nil
+	return ok
+}
+
+// blocks inflates all blocks.
+func (d *decoder) blocks(out []byte, size int) bool {
 	n := 0
 	for last := false; !last; {
-		start := d.position()
 		header, ok := d.readBits(3)
 		if !ok {
 			return false
@@ -116,14 +130,13 @@ func (d *decoder) inflate(out []byte, size int, in []byte, l *layout) bool {
 		last = header&1 != 0
 		switch header >> 1 {
 		case 0:
-			d.layout = nil
 			n, ok = d.stored(out[:size], n)
 		case 1:
 			d.fixed()
-			n, ok = d.block(start, out, n, size)
+			n, ok = d.block(out, n, size)
 		case 2:
 			if ok = d.dynamic(); ok {
-				n, ok = d.block(start, out, n, size)
+				n, ok = d.block(out, n, size)
 			}
 		default:
 			ok = false
@@ -134,9 +147,6 @@ func (d *decoder) inflate(out []byte, size int, in []byte, l *layout) bool {
 	}
 	return n == size
 }
-
-// position returns how many bits of in have been decoded.
-func (d *decoder) position() int { return 8*d.at - int(d.held) }
 
 // fill adds bits to hold until it has at least 56, or all that are left of in.
 func (d *decoder) fill() {
@@ -376,41 +386,14 @@ func (d *decoder) buildSecond(table []symbol, width uint, sorted []uint16, count
 	return true
 }
 
-// block decodes a compressed block (RFC 1951 3.2.3), whose header is at bit start, to out[n:] and returns the new
-// length. It returns false if the data is malformed, or if it would be longer than size.
-func (d *decoder) block(start int, out []byte, n, size int) (int, bool) {
-	ended, ok := false, true
-	if d.layout != nil {
-		d.layout.blocks = append(d.layout.blocks, block{start, uint(d.lengths[256])})
-		n, ended, ok = d.marked(out, n, size)
-	}
-	if ok && !ended {
-		n, ended, ok = d.fast(out, n)
-	}
+// block decodes a compressed block (RFC 1951 3.2.3) to out[n:] and returns the new length. It returns false if the
+// data is malformed, or if it would be longer than size.
+func (d *decoder) block(out []byte, n, size int) (int, bool) {
+	n, ended, ok := d.fast(out, n)
 	for ok && !ended && n <= size {
 		n, ended, ok = d.slow(out[:size], n)
 	}
-	if d.layout != nil {
-		d.layout.end = d.position()
-	}
 	return n, ok && n <= size
-}
-
-// marked decodes symbols with [decoder.fast] in steps, and leaves a mark in front of each step. It ends before a step
-// depends on how much room there is in out behind size: the marks are those of the stream alone.
-func (d *decoder) marked(out []byte, n, size int) (_ int, ended, ok bool) {
-	d.layout.mark(n, d.position())
-	for ok = true; ok && !ended && n < changingEnd; {
-		n, ended, ok = d.slow(out[:size], n)
-	}
-	for ok && !ended && n+markStep+slack <= size {
-		d.layout.mark(n, d.position())
-		before := n
-		if n, ended, ok = d.fast(out[:n+markStep+slack], n); n < before+markStep {
-			break // the end of in is near
-		}
-	}
-	return n, ended, ok
 }
 
 // fast decodes symbols while neither in nor out is near its end. ended reports that the block ended.
@@ -478,14 +461,12 @@ loop:
 		}
 		distance := int(s>>16&0x7FFF) + int(hold&(1<<(s&31)-1)>>(s>>8&15))
 		hold, held = hold>>(s&31), held-uint(s&31)
-		if distance > n-changingEnd {
-			if distance > n {
-				ok = false
-				break loop
-			}
-			if d.layout != nil {
-				d.layout.match(n, distance, length)
-			}
+		if distance > n {
+			ok = false
+			break loop
+		}
+		if d.tokens != nil {
+			d.note(n, length, distance)
 		}
 		n = repeat(out, n, distance, length)
 	}
@@ -528,8 +509,8 @@ func (d *decoder) slow(out []byte, n int) (_ int, ended, ok bool) {
 	if !ok || distance > n || length > len(out)-n {
 		return n, false, false
 	}
-	if d.layout != nil {
-		d.layout.match(n, distance, length)
+	if d.tokens != nil {
+		d.note(n, length, distance)
 	}
 	for range length {
 		out[n] = out[n-distance]

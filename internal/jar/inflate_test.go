@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/klauspost/compress/flate"
@@ -26,6 +27,13 @@ func plainTexts() map[string][]byte {
 		"one byte repeated": bytes.Repeat([]byte{1}, 100000)}
 	for n := 2; n < 12; n++ { // distances below and above the 8 bytes that are copied at once
 		all[fmt.Sprintf("%d bytes repeated", n)] = bytes.Repeat(noise[:n], 500)
+	}
+	seven := bytes.Clone(noise[:600]) // is not stored, as noise is
+	for i := range seven {
+		seven[i] &= 0x7F
+	}
+	for n := manyLiterals - 2; n < manyLiterals+3; n++ {
+		all[fmt.Sprintf("a match behind %d literals", n)] = slices.Concat(seven[:n], seven[20:70], seven[300:350])
 	}
 	all["far"] = append(append(append([]byte{}, noise[:32768]...), noise[:300]...), noise[100:2000]...)
 	all["text"] = bytes.Repeat([]byte("public static final synchronized void "), 50)
@@ -104,11 +112,12 @@ func TestInflate(t *testing.T) {
 func TestInflateDamaged(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	var d decoder
+	var tokens []token
 	agreed, refused := 0, 0
 	for name, data := range plainTexts() {
 		data = data[:min(len(data), 3000)]
 		for by, in := range deflations(t, data) {
-			out := make([]byte, len(data)+slack)
+			out := make([]byte, len(data)+1<<18) // more than most of what damaged streams inflate to
 			for cut := range in[:min(len(in), 400)] {
 				if d.inflate(out, len(data), in[:len(in)-1-cut], nil) {
 					if want, ok := byLibrary(in[:len(in)-1-cut], len(data)); !ok ||
@@ -120,7 +129,7 @@ func TestInflateDamaged(t *testing.T) {
 			for range 300 {
 				bad := bytes.Clone(in)
 				bad[random.IntN(min(len(bad), 200))] ^= 1 << random.IntN(8)
-				if !d.inflate(out, len(data), bad, nil) {
+				if !d.inflate(out, len(data), bad, &tokens) {
 					refused++
 					continue
 				}
@@ -154,7 +163,8 @@ func FuzzInflate(f *testing.F) {
 		var d decoder
 		larger, exact := make([]byte, size+slack), make([]byte, size)
 		got := d.inflate(larger, size, in, nil)
-		if slow := d.inflate(exact, size, in, nil); slow != got || slow && !bytes.Equal(larger[:size], exact) {
+		var tokens []token
+		if slow := d.inflate(exact, size, in, &tokens); slow != got || slow && !bytes.Equal(larger[:size], exact) {
 			t.Fatal("the result depends on the size of the buffer")
 		}
 		want, ok := byLibrary(in, size)
