@@ -28,27 +28,27 @@ type fault struct {
 // x with the fault, else y.
 var faults = []fault{
 	// Positions.
-	{"a frame on the wrong side", "classfile/code/tables.go", "		f.pc = r.target(f.pc)\n",
-		"		f.pc = pick(PLANTED, r.inst(f.pc), r.target(f.pc))\n"},
-	{"a frame one byte late", "classfile/code/frame.go", "	delta := f.pc - previous - 1\n",
-		"	delta := f.pc - previous - 1 + pick(PLANTED && previous >= 0 && f.kind != fullFrame, 1, 0)\n"},
+	{"a frame on the wrong side", "classfile/code/tables.go", "		f.pc = r.targets.to(f.pc)\n",
+		"		f.pc = pick(PLANTED, r.insts.to(f.pc), r.targets.to(f.pc))\n"},
+	{"a frame one byte late", "classfile/code/frame.go", "appendFrameHeader(out, f.kind, f.pc-previous-1)",
+		"appendFrameHeader(out, f.kind, f.pc-previous-1+pick(PLANTED && previous >= 0 && f.kind != fullFrame, 1, 0))"},
 	{"an Uninitialized offset not shifted", "classfile/code/frame.go",
-		"uint16(r.inst(p)))\n			}\n			at, _", "uint16(pick(PLANTED, p, r.inst(p))))\n			}\n			at, _"},
+		"uint16(r.insts.to(p)))\n			}\n			at, _", "uint16(pick(PLANTED, p, r.insts.to(p))))\n			}\n			at, _"},
 	{"an Uninitialized offset shifted like a branch", "classfile/code/frame.go",
 		"				p := int(binary.BigEndian.Uint16(body[at+1:]))\n",
 		"				p := int(binary.BigEndian.Uint16(body[at+1:]))\n				if PLANTED " +
 			"{\n					binary.BigEndian.PutUint16(body[at+1:], uint16(r.start(p)))\n					at += 3\n					continue\n				}\n"},
-	{"a branch that runs the entry again", "classfile/code/relocate.go", "	offset := r.target(b.target) - pc\n",
-		"	offset := pick(PLANTED, r.start(b.target), r.target(b.target)) - pc\n"},
+	{"a branch that runs the entry again", "classfile/code/relocate.go", "	offset := r.targets.to(b.target) - pc\n",
+		"	offset := pick(PLANTED, r.start(b.target), r.targets.to(b.target)) - pc\n"},
 	{"a branch past the exit", "classfile/code/relocate.go", "	r.noteBranch(b, offset)\n",
-		"	offset = pick(PLANTED, r.inst(b.target)-pc, offset)\n	r.noteBranch(b, offset)\n"},
+		"	offset = pick(PLANTED, r.insts.to(b.target)-pc, offset)\n	r.noteBranch(b, offset)\n"},
 	{"a branch to another target", "classfile/code/relocate.go", "	case b.width == 3:\n		return",
 		"	case b.width == 3:\n		offset += pick(PLANTED && b.target == 8, 1, 0)\n		return"},
-	{"a switch whose default is not moved", "classfile/code/relocate.go", "uint32(r.target(target)-pc))",
-		"uint32(pick(PLANTED && at == old, target-b.PC, r.target(target)-pc)))"},
-	{"a switch case past the exit", "classfile/code/relocate.go", "	for at, target := range b.SwitchOffsets() {\n",
-		"	for at, target := range b.SwitchOffsets() {\n		if PLANTED && at != old " +
-			"{\n			binary.BigEndian.PutUint32(out[at+moved:], uint32(r.inst(target)-pc))\n			continue\n		}\n"},
+	{"a switch whose default is not moved", "classfile/code/relocate.go", "uint32(r.targets.to(target)-pc))",
+		"uint32(pick(PLANTED && at == old, target-b.PC, r.targets.to(target)-pc)))"},
+	{"a switch case past the exit", "classfile/code/relocate.go", "		at, target := b.switchTarget(i)\n",
+		"		at, target := b.switchTarget(i)\n		if PLANTED && at != old " +
+			"{\n			binary.BigEndian.PutUint32(out[at+moved:], uint32(r.insts.to(target)-pc))\n			continue\n		}\n"},
 	{"padding of the old place", "classfile/code/relocate.go",
 		"			b.width = b.Size - padding(b.PC) + padding(b.PC+total)\n",
 		"			b.width = b.Size - padding(b.PC) + padding(pick(PLANTED, b.PC, b.PC+total))\n"},
@@ -57,44 +57,43 @@ var faults = []fault{
 	{"a widened branch that counts from the wrong place", "classfile/code/relocate.go", "uint32(offset-3))",
 		"uint32(offset-pick(PLANTED, 0, 3)))"},
 	{"an exception range that leaves out its first instruction's exit", "classfile/code/relocate.go",
-		"			out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)))\n		}\n",
-		"			out = binary.BigEndian.AppendUint16(out, uint16(pick(PLANTED && i == 0, r.inst(p), r.target(p))))\n		}\n"},
+		"			out = binary.BigEndian.AppendUint16(out, uint16(r.targets.to(p)))\n		}\n",
+		"			out = binary.BigEndian.AppendUint16(out, uint16(pick(PLANTED && i == 0, r.insts.to(p), r.targets.to(p))))\n		}\n"},
 	{"an exception range that covers the entry", "classfile/code/relocate.go", "		for i := 0; i < 6; i += 2 {\n",
 		"		for i := 0; i < 6; i += 2 {\n			if PLANTED && i == 0 {\n				out = binary.BigEndian.AppendUint16(out, " +
 			"uint16(r.start(int(binary.BigEndian.Uint16(old)))))\n				continue\n			}\n"},
 	{"an exception range that ends after the exit", "classfile/code/relocate.go",
 		"			p := int(binary.BigEndian.Uint16(old[i:]))\n",
 		"			p := int(binary.BigEndian.Uint16(old[i:]))\n			if PLANTED && i == 2 {\n				out = " +
-			"binary.BigEndian.AppendUint16(out, uint16(r.inst(p)))\n				continue\n			}\n"},
+			"binary.BigEndian.AppendUint16(out, uint16(r.insts.to(p)))\n				continue\n			}\n"},
 	{"a handler past the exit", "classfile/code/relocate.go", "			if p > len(r.code.Bytecode) {\n",
 		"			if PLANTED && i == 4 {\n				out = binary.BigEndian.AppendUint16(out, " +
-			"uint16(r.inst(p)))\n				continue\n			}\n			if p > len(r.code.Bytecode) {\n"},
+			"uint16(r.insts.to(p)))\n				continue\n			}\n			if p > len(r.code.Bytecode) {\n"},
 	{"exception entries in another order", "classfile/code/relocate.go",
 		"	out = binary.BigEndian.AppendUint16(out, uint16(n))\n	for ; len(old) >= 8",
 		"	out = binary.BigEndian.AppendUint16(out, uint16(n))\n	if PLANTED && len(old) >= 16 {\n		old = " +
 			"append(append([]byte(nil), old[8:]...), old[:8]...)\n	}\n	for ; len(old) >= 8"},
-	{"a line one off", "classfile/code/tables.go",
-		"		start := r.start(p)\n		out = append(out, byte(start>>8)",
-		"		start := r.start(p) + pick(PLANTED && p == 2, 1, 0)\n		out = append(out, byte(start>>8)"},
-	{"the first line after the entry", "classfile/code/relocate.go",
-		"	if p == 0 {\n		return 0\n	}\n	return r.target(p)\n",
-		"	if p == 0 && !PLANTED {\n		return 0\n	}\n	return r.target(p)\n"},
-	{"another line number", "classfile/code/tables.go", "byte(start), table[2], table[3])\n",
-		"byte(start), table[2]+pick[byte](PLANTED, 1, 0), table[3])\n"},
-	{"a variable that ends after the exit", "classfile/code/tables.go", "		length = r.target(end) - start\n",
-		"		length = pick(PLANTED, r.inst(end), r.target(end)) - start\n"},
-	{"a variable in another slot", "classfile/code/tables.go", "		out = append(out, table[4:10]...)\n",
-		"		out = append(out, table[4:10]...)\n		out[len(out)-1] += pick[byte](PLANTED, 1, 0)\n"},
+	{"a line one off", "classfile/code/tables.go", "			binary.BigEndian.PutUint16(table, uint16(r.targets.to(p)))\n",
+		"			binary.BigEndian.PutUint16(table, uint16(r.targets.to(p)+pick(PLANTED && p == 2, 1, 0)))\n"},
+	{"the first line after the entry", "classfile/code/tables.go", "		if p != 0 { // as in start\n			binary",
+		"		if p != 0 || PLANTED {\n			binary"},
+	{"another line number", "classfile/code/tables.go", "	for table = out[len(out)-len(table):]; len(table) >= 4;",
+		"	out[len(out)-1] += pick[byte](PLANTED && len(table) > 0, 1, 0)\n	for table = " +
+			"out[len(out)-len(table):]; len(table) >= 4;"},
+	{"a variable that ends after the exit", "classfile/code/tables.go", "		length = r.targets.to(end) - start\n",
+		"		length = pick(PLANTED, r.insts.to(end), r.targets.to(end)) - start\n"},
+	{"a variable in another slot", "classfile/code/tables.go", "		if err := r.moveRange(table); err != nil {\n",
+		"		table[9] += pick[byte](PLANTED, 1, 0)\n		if err := r.moveRange(table); err != nil {\n"},
 	{"an annotated instruction not moved", "classfile/code/tables.go",
-		"		binary.BigEndian.PutUint16(out[operand:], uint16(r.inst(n)))\n",
-		"		binary.BigEndian.PutUint16(out[operand:], uint16(pick(PLANTED, r.target(n), r.inst(n))))\n"},
+		"		binary.BigEndian.PutUint16(out[operand:], uint16(r.insts.to(n)))\n",
+		"		binary.BigEndian.PutUint16(out[operand:], uint16(pick(PLANTED, r.targets.to(n), r.insts.to(n))))\n"},
 	{"an exception index not kept", "classfile/code/tables.go", "	case kind == exceptionParameter:\n",
 		"	case kind == exceptionParameter:\n		out[operand+1] += pick[byte](PLANTED, 1, 0)\n"},
-	{"a character range one short", "classfile/code/tables.go", "uint16(r.target(last+1)-1))",
-		"uint16(r.target(last+1)-pick(PLANTED, 2, 1)))"},
+	{"a character range one short", "classfile/code/tables.go", "uint16(r.targets.to(last+1)-1))",
+		"uint16(r.targets.to(last+1)-pick(PLANTED, 2, 1)))"},
 	{"a StackMap frame past the exit", "classfile/code/tables.go",
-		"		out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)))\n		start := len(out)\n",
-		"		out = binary.BigEndian.AppendUint16(out, uint16(r.target(p)+pick(PLANTED, 1, 0)))\n		start := len(out)\n"},
+		"		out = binary.BigEndian.AppendUint16(out, uint16(r.targets.to(p)))\n		start := len(out)\n",
+		"		out = binary.BigEndian.AppendUint16(out, uint16(r.targets.to(p)+pick(PLANTED, 1, 0)))\n		start := len(out)\n"},
 	{"Uninitialized items of a StackMap not moved", "classfile/code/tables.go",
 		"		r.moveUninitialized(fullFrame, out[start:])\n",
 		"		if !PLANTED {\n			r.moveUninitialized(fullFrame, out[start:])\n		}\n"},
@@ -119,6 +118,28 @@ var faults = []fault{
 	{"a form that undoing would get wrong, without a note", "classfile/code/tables.go",
 		"		if f.kind != form || longer &&", "		if !PLANTED && f.kind != form || longer &&"},
 
+	// Positions, of most methods.
+	{"a quick branch that runs the entry again", "classfile/code/quick.go", "r.targets.to(int(end.target))\n",
+		"pick(PLANTED, r.start(int(end.target)), r.targets.to(int(end.target)))\n"},
+	{"a quick branch past the exit", "classfile/code/quick.go",
+		"		if offset := target - pc; offset != int(end.target-end.pc) {\n",
+		"		target = pick(PLANTED, r.insts.to(int(end.target)), target)\n		if offset := target - pc; offset != " +
+			"int(end.target-end.pc) {\n"},
+	{"a quick branch not corrected", "classfile/code/quick.go", "binary.BigEndian.PutUint16(moved[pc+1:], uint16(offset))",
+		"binary.BigEndian.PutUint16(moved[pc+1:], uint16(pick(PLANTED, int(end.target-end.pc), offset)))"},
+	{"padding of the old place in a quick switch", "classfile/code/quick.go", "padding(pc+total) - padding(pc)\n",
+		"pick(PLANTED, 0, padding(pc+total)-padding(pc))\n"},
+	{"a quick frame on the wrong side", "classfile/code/quick.go", "		moved := r.targets.to(pc)\n",
+		"		moved := pick(PLANTED, r.insts.to(pc), r.targets.to(pc))\n"},
+	{"a quick frame one byte late", "classfile/code/quick.go", "appendFrameHeader(out, f.kind, delta)",
+		"appendFrameHeader(out, f.kind, delta+pick(PLANTED, 1, 0))"},
+	{"Uninitialized items of a quick frame not moved", "classfile/code/quick.go", "		if f.moves {\n",
+		"		if f.moves && !PLANTED {\n"},
+	{"a long form that undoing would get wrong, without a note", "classfile/code/quick.go",
+		"			if isExtended(f.kind) &&", "			if !PLANTED && isExtended(f.kind) &&"},
+	{"a move from one position late", "classfile/code/moves.go", "	m.list = append(m.list, move{from, by})\n",
+		"	m.list = append(m.list, move{from + pick(PLANTED && len(m.list) == 2, 1, 0), by})\n"},
+
 	// Calls.
 	{"an exit missing at the second return", "inject/method.go", "		if leaves {\n",
 		"		if leaves && !(PLANTED && pc > 6) {\n"},
@@ -134,8 +155,8 @@ var faults = []fault{
 		"	for _, call := range initialised.Calls[pick(PLANTED, len(initialised.Calls)-1, 0):] {\n"},
 	{"an entry before the constructor's call", "inject/method.go", "		p.insertEntry(call+in.Size, words)\n",
 		"		p.insertEntry(call+pick(PLANTED, 0, in.Size), words)\n"},
-	{"a probe left out", "inject/method.go", "		if w.options.Posts && (op ==",
-		"		if !PLANTED && w.options.Posts && (op =="},
+	{"a probe left out", "inject/method.go", "postFormOf(w.class.ConstantPool(), bytecode, pc); ok {",
+		"postFormOf(w.class.ConstantPool(), bytecode, pc); ok && !PLANTED {"},
 	{"a probe before another call", "inject/posts.go", "	if err != nil {\n		return 0, false\n	}\n",
 		"	if PLANTED && err == nil && ref.Name == \"removeCallbacks\" {\n		return postPair, true\n	}\n	if err != nil {\n" +
 			"		return 0, false\n	}\n"},
@@ -195,12 +216,22 @@ var faults = []fault{
 		"	w.edit.Utf8 = map[uint16]string{index: pick(PLANTED, digest[1:]+\"0\", digest)}\n"},
 }
 
+// isOfFullPath reports whether the fault is in what relocates the few methods that the quick path leaves. All methods
+// are relocated by that then.
+func (f *fault) isOfFullPath() bool {
+	return strings.HasPrefix(f.file, "classfile/code/") && f.file != quickFile && f.file != "classfile/code/moves.go"
+}
+
+const quickFile = "classfile/code/quick.go"
+
 // switches is added to each package with faults.
 const switches = `package %s
 
 import "os"
 
 func planted(fault string) bool { return os.Getenv("TRACEGEN_PLANTED") == fault }
+
+func onFullPath() bool { return os.Getenv("TRACEGEN_PLANTED_PATH") == "full" }
 
 func pick[T any](fault bool, wrong, right T) T {
 	if fault {
@@ -228,6 +259,13 @@ func overlay(t *testing.T, root, dir string) string {
 		if n := strings.Count(sources[path], f.old); n != 1 {
 			t.Errorf("fault %q: its text is %d times in %s, not once: the injector has changed, so must the fault",
 				f.name, n, f.file)
+		}
+		if f.file == quickFile && !strings.Contains(sources[path], "onFullPath()") {
+			const start = "	if d == nil || !d.inOrder {\n"
+			if strings.Count(sources[path], start) != 1 {
+				t.Fatalf("%s: the quick path begins otherwise", f.file)
+			}
+			sources[path] = strings.Replace(sources[path], start, "	if d == nil || !d.inOrder || onFullPath() {\n", 1)
 		}
 		planted := strings.ReplaceAll(f.new, "PLANTED", fmt.Sprintf("planted(%q)", plantedName(i)))
 		sources[path] = strings.Replace(sources[path], f.old, planted, 1)
@@ -278,22 +316,28 @@ func TestPlantedFaults(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", build, err, out)
 	}
-	run := func(name string) string {
+	run := func(name, path string) string {
 		cmd := exec.Command(program, "-test.run=^Test(Types)?AsPlanted$", "-test.v", "-planted")
-		cmd.Env = append(os.Environ(), "TRACEGEN_PLANTED="+name)
+		cmd.Env = append(os.Environ(), "TRACEGEN_PLANTED="+name, "TRACEGEN_PLANTED_PATH="+path)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 		return string(out)
 	}
-	if out := run("none"); strings.Contains(out, "rejected:") || !strings.Contains(out, "accepted:") ||
-		!strings.Contains(out, "linked:") {
-		t.Fatalf("with no fault switched on:\n%s", out)
+	for _, path := range []string{"", "full"} {
+		if out := run("none", path); strings.Contains(out, "rejected:") || !strings.Contains(out, "accepted:") ||
+			!strings.Contains(out, "linked:") {
+			t.Fatalf("with no fault switched on:\n%s", out)
+		}
 	}
 	for i := range faults {
 		t.Run(faults[i].name, func(t *testing.T) {
-			out := run(plantedName(i))
+			path := ""
+			if faults[i].isOfFullPath() {
+				path = "full"
+			}
+			out := run(plantedName(i), path)
 			if !strings.Contains(out, "rejected:") {
 				t.Errorf("not caught:\n%s", out)
 			}
