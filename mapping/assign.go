@@ -103,9 +103,7 @@ func AssignEach(n Counts, methods iter.Seq2[Method, Facts], o Options) (*Mapping
 		m.lines = func() [sha256.Size]byte { return known.lines }
 		return m, known.ids, nil
 	}
-	hashed := sync.OnceValues(func() ([sha256.Size]byte, [][]byte) { return m.hashLines(keptText) })
-	m.lines = func() [sha256.Size]byte { sum, _ := hashed(); return sum }
-	m.text = func() [][]byte { _, text := hashed(); return text }
+	m.lines = sync.OnceValue(m.hashLines)
 	go m.lines() // while the classes are written
 	if o.remembers() {
 		o.Memory.KeepAssigned(key, known.pack(m.lines()))

@@ -138,7 +138,6 @@ type Mapping struct {
 	indexed      sync.Once // guards index if the mapping was assigned; most such mappings are only written
 	index        index
 	lines        func() [sha256.Size]byte // returns the hash of the living methods, which begins with the digest
-	text         func() [][]byte          // returns the lines of the living methods in pieces, nil if they are not kept
 	runtime      string
 	focus        []Focus
 	messages     []uint32     // ascending; see Messages
@@ -171,10 +170,7 @@ func newMapping(records []record, living int) (m *Mapping, first, second int) {
 	m = &Mapping{records: records, living: living}
 	// Hashing and indexing each need about a quarter of the time of a load.
 	done := make(chan [sha256.Size]byte)
-	go func() {
-		sum, _ := m.hashLines(0)
-		done <- sum
-	}()
+	go func() { done <- m.hashLines() }()
 	var x index
 	x, first, second = newIndex(m)
 	lines := <-done
@@ -186,33 +182,21 @@ func newMapping(records []record, living int) (m *Mapping, first, second int) {
 	return m, -1, -1
 }
 
-// keptText is how many bytes of text of the living methods are kept from their hashing to their writing: those of some
-// 200,000 methods. More would be made twice.
-const keptText = 16 << 20
-
-// hashLines returns the hash of the living methods, and their lines in pieces if those are at most that many bytes.
-func (m *Mapping) hashLines(keep int) (sum [sha256.Size]byte, text [][]byte) {
-	const piece, longest = 64 << 10, 4 << 10 // few lines are longer than that
+// hashLines returns the hash of the living methods.
+func (m *Mapping) hashLines() (sum [sha256.Size]byte) {
 	h := sha256.New()
-	buf := make([]byte, 0, piece)
-	flush := func() {
-		h.Write(buf)
-		if keep -= len(buf); keep < 0 {
-			text, buf = nil, buf[:0]
-			return
-		}
-		text, buf = append(text, buf), make([]byte, 0, piece)
-	}
+	buf := make([]byte, 0, 64<<10)
 	for i := range m.living {
-		if buf = m.appendLine(buf, i); len(buf) > piece-longest {
-			flush()
+		buf = m.appendLine(buf, i)
+		if len(buf) > 60<<10 {
+			h.Write(buf)
+			buf = buf[:0]
 		}
 	}
-	flush()
 	last := dispatch()
-	h.Write(last.appendLine(nil))
+	h.Write(last.appendLine(buf))
 	h.Sum(sum[:0])
-	return sum, text
+	return sum
 }
 
 // size returns the number of methods, living and retired.

@@ -175,33 +175,3 @@ func FuzzAssigned(f *testing.F) {
 		}
 	})
 }
-
-// TestKeptText holds that the text that is kept of a mapping is that of its lines, and that none is kept if it is longer
-// than allowed. Either is the text that is written.
-func TestKeptText(t *testing.T) {
-	list := randomMethods(rand.New(rand.NewPCG(11, 12)), 5000)
-	m, _, err := AssignEach(Counts{Methods: len(list)}, each(list), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []byte
-	for i := range m.living {
-		want = m.appendLine(want, i)
-	}
-	sum, text := m.hashLines(len(want))
-	if got := bytes.Join(text, nil); !bytes.Equal(got, want) {
-		t.Errorf("%d bytes of lines are kept, want %d", len(got), len(want))
-	}
-	without, none := m.hashLines(len(want) - 1)
-	if none != nil || without != sum || sum != m.lines() {
-		t.Errorf("with too little room %d pieces are kept, and the hash is %x, want none and %x", len(none), without, sum)
-	}
-	var kept, made bytes.Buffer
-	if _, err := m.WriteTo(&kept); err != nil {
-		t.Fatal(err)
-	}
-	m.text = nil
-	if _, err := m.WriteTo(&made); err != nil || !bytes.Equal(kept.Bytes(), made.Bytes()) {
-		t.Errorf("the kept text is not what is written without it: %v", err)
-	}
-}

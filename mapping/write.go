@@ -71,17 +71,9 @@ func (m *Mapping) write(w io.Writer, living bool) (int64, error) {
 	return count.n, err
 }
 
-// writeLiving writes the lines of the living methods. If they were not kept, blocks of them are made in parallel: a
-// build has nothing else to do in the end.
+// writeLiving writes the lines of the living methods. Blocks of them are made in parallel: a build has nothing else to
+// do in the end.
 func (m *Mapping) writeLiving(w io.Writer) {
-	if m.text != nil {
-		if text := m.text(); text != nil {
-			for _, piece := range text {
-				w.Write(piece) // a bufio.Writer keeps its first error
-			}
-			return
-		}
-	}
 	const lines, most = 1024, 8 // of a block, and blocks in memory
 	blocks := make([][]byte, min(most, runtime.GOMAXPROCS(0), 1+m.living/lines))
 	for from := 0; from < m.living; from += lines * len(blocks) {
@@ -98,7 +90,7 @@ func (m *Mapping) writeLiving(w io.Writer) {
 		}
 		group.Wait()
 		for _, text := range blocks {
-			w.Write(text)
+			w.Write(text) // a bufio.Writer keeps its first error
 		}
 	}
 }
