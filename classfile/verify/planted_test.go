@@ -58,7 +58,8 @@ var faults = []fault{
 		"uint32(offset-pick(PLANTED, 0, 3)))"},
 	{"an exception range that leaves out its first instruction's exit", "classfile/code/relocate.go",
 		"			out = binary.BigEndian.AppendUint16(out, uint16(r.targets.to(p)))\n		}\n",
-		"			out = binary.BigEndian.AppendUint16(out, uint16(pick(PLANTED && i == 0, r.insts.to(p), r.targets.to(p))))\n		}\n"},
+		"			out = binary.BigEndian.AppendUint16(out, uint16(pick(PLANTED && i == 0, r.insts.to(p), " +
+			"r.targets.to(p))))\n		}\n"},
 	{"an exception range that covers the entry", "classfile/code/relocate.go", "		for i := 0; i < 6; i += 2 {\n",
 		"		for i := 0; i < 6; i += 2 {\n			if PLANTED && i == 0 {\n				out = binary.BigEndian.AppendUint16(out, " +
 			"uint16(r.start(int(binary.BigEndian.Uint16(old)))))\n				continue\n			}\n"},
