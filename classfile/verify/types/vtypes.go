@@ -53,9 +53,6 @@ func (t vtype) isUninitialized() bool {
 	return t == tUninitializedThis || t.kind() == kindUninitialized
 }
 
-// isObject reports whether t is an object, initialised or not, but not null.
-func (t vtype) isObject() bool { return t.kind() == kindObject || t.isUninitialized() }
-
 func (t vtype) isSecondWord() bool { return t == tLong2 || t == tDouble2 }
 
 // isOneWord reports whether t is of category 1 (JVMS table 2.11.1-B). top is of no category.
