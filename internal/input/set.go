@@ -87,7 +87,7 @@ func (s *Set) inflate(class int, buffer *jar.Inflated) error {
 	if e.Zip != nil {
 		return s.codec.Inflate(e.Zip, buffer)
 	}
-	data, err := os.ReadFile(e.File)
+	data, err := s.ReadEntry(e, nil)
 	if err == nil {
 		*buffer = jar.Inflated{Data: data}
 	}
