@@ -24,7 +24,7 @@ func FuzzParseLines(f *testing.F) {
 		fmt.Fprintf(&b, "%s\n%s%s\n", linesHeader, digestPrefix, l.Digest())
 		for _, id := range slices.Sorted(maps.Keys(l.byID)) {
 			row := l.byID[id]
-			fmt.Fprintf(&b, "%d\t%s\t%d\n", row.ID, Text(row.Source), row.First)
+			fmt.Fprintf(&b, "%d\t%s\t%d\n", row.ID, appendSource(nil, row.Source), row.First)
 		}
 		again, err := ParseLines("again.txt", strings.NewReader(b.String()))
 		if err != nil || again.digest != l.digest || !maps.Equal(again.byID, l.byID) {

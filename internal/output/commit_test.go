@@ -89,6 +89,36 @@ func makeDirs(t testing.TB, dir string) {
 	}
 }
 
+// TestRemovedStage removes a temporary file of a run before its commit: none of the outputs appears.
+func TestRemovedStage(t *testing.T) {
+	needLocks(t)
+	for _, removed := range []string{"a/.tracegen-*", "b/.tracegen-*", ".tracegen-*/output"} {
+		dir := t.TempDir()
+		makeDirs(t, dir)
+		writeIn(t, dir, "old")
+		if err := os.RemoveAll(filepath.Join(dir, "classes")); err != nil {
+			t.Fatal(err)
+		}
+		want := tree(t, dir)
+		stage := stageIn(t, dir, "new")
+		names, err := filepath.Glob(filepath.Join(dir, removed))
+		if err != nil || len(names) == 0 {
+			t.Fatal(names, err)
+		}
+		if err := os.RemoveAll(names[0]); err != nil {
+			t.Fatal(err)
+		}
+		err = stage.Commit()
+		stage.Abort()
+		if err == nil || !strings.Contains(err.Error(), "removed while tracegen was running") {
+			t.Errorf("%s removed: %v", removed, err)
+		}
+		if diff := cmp.Diff(want, tree(t, dir)); diff != "" {
+			t.Errorf("%s removed:\n%s", removed, diff)
+		}
+	}
+}
+
 // die ends a commit as a killed process does: its locks end, and everything stays.
 func (c *commit) die() {
 	for _, f := range c.stage.files {

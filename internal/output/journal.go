@@ -182,15 +182,22 @@ func (m *move) step(dir string) (s step, err error) {
 	if s.from = relative(m.from); err != nil {
 		return s, err
 	}
-	_, s.inode = stateAt(m.from)
+	state := ""
+	if state, s.inode = stateAt(m.from); state == noFile {
+		return s, fmt.Errorf("cannot write %s: its temporary file was removed while tracegen was running; run it again",
+			m.to)
+	}
 	return s, nil
 }
 
-// stateAt returns a text that changes when a file is written or replaced, and its inode; "-" for no file.
+// noFile is the state of what is not there.
+const noFile = "-"
+
+// stateAt returns a text that changes when a file is written or replaced, and its inode; noFile if there is none.
 func stateAt(path string) (state string, inode uint64) {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return "-", 0
+		return noFile, 0
 	}
 	id := IDOf(info)
 	if info.IsDir() {

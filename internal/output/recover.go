@@ -145,7 +145,7 @@ const (
 func (s *step) state(dir string) stepState {
 	state, there := stateAt(filepath.Join(dir, s.to))
 	if s.from == "" {
-		if state == "-" {
+		if state == noFile {
 			return stepOpen
 		}
 		return stepDone
