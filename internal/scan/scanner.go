@@ -233,6 +233,9 @@ const dropInAmongInputs = "the class forwards calls of Matrix's runtime class to
 	"instrumented here makes such calls: " +
 	"leave it out, or instrument with --preset matrix"
 
+// nameless is the detail about a method that no mapping can name.
+const nameless = "the name of the class, or name or descriptor of the method, is empty"
+
 // scanMethods decides about every method with code. foreign, unless empty, describes another tool's calls.
 func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) {
 	forClass := s.options.Filter.ForClass(c)
@@ -273,6 +276,8 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 			d = whole
 		case err != nil:
 			d = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
+		case facts.Name == "" || m.Name == "" || m.Descriptor == "":
+			d = filter.Decision{Reason: filter.ReasonMalformed, Detail: nameless}
 		default:
 			d = forClass.Decide(m, *body)
 		}
