@@ -68,8 +68,8 @@ func (l *Lines) add(n int, line string) error {
 		return nil
 	case n == 2:
 		digest, ok := strings.CutPrefix(line, digestPrefix)
-		if !ok {
-			return fmt.Errorf("want %q and the digest of the mapping", digestPrefix)
+		if !ok || len(digest) != 16 || strings.Trim(digest, "0123456789abcdef") != "" {
+			return fmt.Errorf("want %q and the digest of the mapping, 16 lower-case hexadecimal digits", digestPrefix)
 		}
 		l.digest = digest
 		return nil
