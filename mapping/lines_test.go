@@ -53,7 +53,7 @@ func TestLinesRefused(t *testing.T) {
 		{"", "l.txt: not a table of source lines"},
 		{"# tracegen-mapping 1\n", `l.txt:1: want "# tracegen-lines 1"`},
 		{"# tracegen-lines 1\n17\tA.java\t1\n", "l.txt:2: want"},
-		{"# tracegen-lines 1\n# digest 00112233445566aa\r\r\n", "l.txt:2: want"},
+		{"# tracegen-lines 1\n# digest 00112233445566aa\r\r\r\n", "l.txt:2: want"},
 		{"# tracegen-lines 1\n# digest 00112233\n", "l.txt:2: want"},
 		{head + "17\tA.java\n", "l.txt:3: want an ID"},
 		{head + "x\tA.java\t1\n", "l.txt:3: "},
