@@ -208,7 +208,7 @@ func (m *Mutator) memberTwice(data []byte) ([]byte, bool) {
 	return slices.Insert(data, s.to, m.data[s.from:s.to]...), true
 }
 
-// text changes a byte of a text among the constants, or adds or removes one.
+// text changes a byte of a text among the constants, adds or removes one, or empties the text.
 func (m *Mutator) text(data []byte) ([]byte, bool) {
 	pool := m.class.ConstantPool()
 	for range 200 {
@@ -223,11 +223,14 @@ func (m *Mutator) text(data []byte) ([]byte, bool) {
 		const letters = "IJFDZBCSV[L();/.<>: $aX\x00\x7f\x80\xc0\xe0\xed\xff"
 		at := pool.Offset(i) + 3 + m.rng.IntN(len(s))
 		letter := letters[m.rng.IntN(len(letters))]
-		switch m.rng.IntN(4) {
+		switch m.rng.IntN(8) {
 		case 0:
+			put2(data[pool.Offset(i)+1:], 0)
+			return slices.Delete(data, pool.Offset(i)+3, pool.Offset(i)+3+len(s)), true
+		case 1, 2:
 			put2(data[pool.Offset(i)+1:], len(s)-1)
 			return slices.Delete(data, at, at+1), true
-		case 1:
+		case 3, 4:
 			put2(data[pool.Offset(i)+1:], len(s)+1)
 			return slices.Insert(data, at, letter), true
 		}
