@@ -28,8 +28,8 @@ const leastHeap = 4 << 20
 // pacerKey is the key of the *pacer in a context.
 type pacerKey struct{}
 
-// pacer tells the garbage collector how far the heap may grow. Go's collector knows percentages only, so that each
-// collection needs another one. A nil pacer leaves all to the environment.
+// pacer sets how far the heap may grow until it is collected. Go's garbage collector knows percentages only, so that
+// each collection needs another one. A nil pacer leaves all to the environment.
 type pacer struct {
 	mu      sync.Mutex
 	percent int64 // of what is alive

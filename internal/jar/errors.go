@@ -81,8 +81,8 @@ func (a *Archive) fault(recovered any) error {
 	return a.errorf(-1, "the file was shortened while it was read; run again when nothing else writes it")
 }
 
-// mustBeFault panics again for a value that recover returned while a mapping was read, unless it is a memory fault: that
-// happens if another program shortens the file after it was mapped. Any other panic is a defect in this program.
+// mustBeFault panics again for a value that recover returned while a mapping was read, unless it is a memory fault:
+// that happens if another program shortens the file after it was mapped. Any other panic is a defect in this program.
 func mustBeFault(recovered any) {
 	if _, ok := recovered.(interface {
 		runtime.Error

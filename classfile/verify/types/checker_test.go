@@ -536,8 +536,8 @@ func TestCheckTogether(t *testing.T) {
 	workers.Wait()
 }
 
-// TestCheckInSharedMemory: checkers with other hierarchies and options that share their memory, and check in turns, say of
-// each class what each says in memory of its own.
+// TestCheckInSharedMemory: checkers with other hierarchies and options that share their memory, and check in turns, say
+// of each class what each says in memory of its own.
 func TestCheckInSharedMemory(t *testing.T) {
 	var memory types.Memory
 	own := []*types.Checker{{Hierarchy: smallWorld(t), Frames: true}, {Hierarchy: world{}}, {}}
