@@ -74,8 +74,11 @@ func (m *Mapping) write(w io.Writer, living bool) (int64, error) {
 // writeLiving writes the lines of the living methods. Blocks of them are made in parallel: a build has nothing else to
 // do in the end.
 func (m *Mapping) writeLiving(w io.Writer) {
-	const lines, most = 1024, 8 // of a block, and blocks in memory
+	const lines, most, room = 512, 8, 96 << 10 // of a block, blocks in memory, and bytes that most blocks fit into
 	blocks := make([][]byte, min(most, runtime.GOMAXPROCS(0), 1+m.living/lines))
+	for k := range blocks {
+		blocks[k] = make([]byte, 0, room)
+	}
 	for from := 0; from < m.living; from += lines * len(blocks) {
 		var group sync.WaitGroup
 		for k := range blocks {

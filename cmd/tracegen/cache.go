@@ -17,7 +17,6 @@ import (
 type caching struct {
 	directory string
 	size      byteSize
-	room      []byte // kept alive, see relaxCollector
 }
 
 // defaultCacheSize is enough for several builds of a big app.
@@ -88,7 +87,7 @@ func (i *instrument) incremental(argfiles []string) (*pipeline.Incremental, erro
 	return &pipeline.Incremental{
 		Cache: kept, Tool: tool, ScanKey: i.scanKey(), WriteKey: i.writeKey(), Directory: i.destination.directory,
 		Spare:  spare,
-		Known:  func(known, inputs int) { i.caching.room = relaxCollector(known, inputs) },
+		Known:  i.con.pacer.relax,
 		Detail: func(message string) { i.con.detail("%s", message) },
 		Warn:   func(message string) { i.con.warn("--cache: %s", message) },
 	}, nil

@@ -36,6 +36,7 @@ type console struct {
 	erase func()
 
 	profiling profiling
+	pacer     *pacer // nil if the environment sets up the garbage collector
 }
 
 // warn prints a warning: a fault that did not prevent the work.

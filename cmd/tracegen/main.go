@@ -28,17 +28,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
 	"sync/atomic"
 	"syscall"
 )
 
 func main() {
-	kept := tuneCollector()
+	ctx := context.WithValue(context.Background(), pacerKey{}, tuneCollector())
 	stoppedBy := new(atomic.Int32)
-	ctx := context.WithValue(context.Background(), stopSignal{}, stoppedBy)
+	ctx = context.WithValue(ctx, stopSignal{}, stoppedBy)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	runtime.KeepAlive(kept)
 	if s := stoppedBy.Load(); s != 0 && code == exitFailed {
 		endBy(syscall.Signal(s))
 	}
@@ -107,6 +105,7 @@ func (n *noting) Write(p []byte) (int, error) {
 // run executes one command line and returns the exit code.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	con := &console{in: stdin, out: stdout, err: stderr}
+	con.pacer, _ = ctx.Value(pacerKey{}).(*pacer)
 	root := newRootFor(con, args)
 	root.SetArgs(args)
 	printed := &noting{Writer: stdout} // help and completion scripts

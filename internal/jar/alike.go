@@ -40,34 +40,41 @@ func (c *Codec) CompressLike(data []byte, e *Entry, original *Inflated, level Le
 	if z == nil {
 		z = new(deflater)
 	}
-	out := c.buffer(0)
-	var like bool
-	out.b, like = z.like(out.b, data, original)
-	z.bitWriter = bitWriter{}
-	c.likes.Put(z)
+	packed, like := z.like(data, original)
 	if !like {
-		c.buffers.Put(out)
+		c.likes.Put(z)
 		return c.Compress(data, level)
 	}
+	// Many results wait for the writer, and the deflater's memory has room for much more than each of them.
+	out := c.buffer(len(packed))
+	out.b = append(out.b, packed...)
+	c.likes.Put(z)
 	sum := crc32.ChecksumIEEE(data)
 	return Packed{Data: out.b, Size: uint64(len(data)), CRC32: sum, Method: Deflated, buffer: out}, nil
 }
 
-// like deflates data into the memory of out, with the tokens of what it has in common with the original. It returns
-// false if that is not worth while.
-func (z *deflater) like(out, data []byte, original *Inflated) ([]byte, bool) {
+// like deflates data, with the tokens of what it has in common with the original. The result is memory of the deflater,
+// which the next call uses again. It returns false if that is not worth while.
+func (z *deflater) like(data []byte, original *Inflated) ([]byte, bool) {
 	if len(original.tokens) == 0 || len(data) < changingEnd || len(original.Data) < changingEnd ||
 		len(data) > maxDeflated || !bytes.Equal(original.Data[:changing], data[:changing]) {
-		return out, false
+		return nil, false
 	}
 	same := changingEnd + samePrefix(original.Data[changingEnd:], data[changingEnd:])
 	z.start()
 	z.take(data, same, original.tokens)
 	z.search(data, same)
 	// No symbol has more than twice the bits of the bytes that it stands for, and the codes have less than 600 bytes.
-	room := 2*len(data) + 1024
-	out = slices.Grow(out[:0], room)
-	z.bitWriter = bitWriter{out: out[:room]}
+	z.bitWriter = bitWriter{out: sized(z.out, 2*len(data)+1024)}
 	z.block(data)
 	return z.finish(), true
+}
+
+// sized returns n elements in the memory of s, or else in new memory. What they are does not matter. Unlike
+// [slices.Grow], it does not touch the memory: the system backs only pages that are touched.
+func sized[E any](s []E, n int) []E {
+	if cap(s) < n {
+		return make([]E, n)
+	}
+	return s[:n]
 }

@@ -57,11 +57,11 @@ func inflated(in []byte, size int) *Inflated {
 // anything.
 func checkLike(t *testing.T, z *deflater, data []byte, original *Inflated) bool {
 	t.Helper()
-	out, like := z.like(nil, data, original)
+	out, like := z.like(data, original)
 	if !like {
 		return false
 	}
-	if again, _ := new(deflater).like(nil, data, original); !bytes.Equal(again, out) {
+	if again, _ := new(deflater).like(data, original); !bytes.Equal(again, out) {
 		t.Fatal("the output depends on what the deflater has done before")
 	}
 	if ours := inflated(out, len(data)); ours == nil || !bytes.Equal(ours.Data, data) {

@@ -93,7 +93,7 @@ func (b *buffer) Write(p []byte) (int, error) {
 type inflater struct {
 	decoder
 	source bytes.Reader  // the input of stream
-	stream io.ReadCloser // of package flate
+	stream io.ReadCloser // of package flate; nil until the decoder gives up, as it needs 40 KB
 	beyond [1]byte       // for a byte behind the declared size
 }
 
@@ -181,7 +181,6 @@ func (c *Codec) inflate(e *Entry, buf []byte, tokens *[]token) ([]byte, error) {
 	z, _ := c.inflaters.Get().(*inflater)
 	if z == nil {
 		z = new(inflater)
-		z.stream = flate.NewReader(&z.source)
 	}
 	step := max(trustedSize, plausibleExpansion*len(e.Raw()))
 	if size := int(e.Size); size <= step {
@@ -197,7 +196,12 @@ func (c *Codec) inflate(e *Entry, buf []byte, tokens *[]token) ([]byte, error) {
 		*tokens = (*tokens)[:0]
 	}
 	z.source.Reset(e.Raw())
-	err := z.stream.(flate.Resetter).Reset(&z.source, nil)
+	var err error
+	if z.stream == nil {
+		z.stream = flate.NewReader(&z.source)
+	} else {
+		err = z.stream.(flate.Resetter).Reset(&z.source, nil)
+	}
 	if err == nil {
 		buf, err = z.read(buf, int(e.Size), step)
 	}

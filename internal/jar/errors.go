@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 )
@@ -74,15 +75,32 @@ func wrap(sentinel error, format string, args ...any) error {
 	return fmt.Errorf("%w: %w", sentinel, fmt.Errorf(format, args...))
 }
 
-// fault returns an error for a value that recover returned while a mapping was read, if it is a memory fault: that
-// happens if another program shortens the file after it was mapped. For any other value fault panics again, since
-// that panic is a defect in this program.
+// fault returns an error for a value that recover returned while a mapping was read, if it is a memory fault.
 func (a *Archive) fault(recovered any) error {
+	mustBeFault(recovered)
+	return a.errorf(-1, "the file was shortened while it was read; run again when nothing else writes it")
+}
+
+// mustBeFault panics again for a value that recover returned while a mapping was read, unless it is a memory fault:
+// that happens if another program shortens the file after it was mapped. Any other panic is a defect in this program.
+func mustBeFault(recovered any) {
 	if _, ok := recovered.(interface {
 		runtime.Error
 		Addr() uintptr
 	}); !ok {
 		panic(recovered)
 	}
-	return a.errorf(-1, "the file was shortened while it was read; run again when nothing else writes it")
+}
+
+// Guard calls read, which reads what [MapStart] returned. It returns false if the file does not have it any more.
+func Guard(read func()) (whole bool) {
+	restore := debug.SetPanicOnFault(true)
+	defer func() {
+		debug.SetPanicOnFault(restore)
+		if r := recover(); r != nil {
+			mustBeFault(r)
+		}
+	}()
+	read()
+	return true
 }

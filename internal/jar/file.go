@@ -223,3 +223,10 @@ func Linked(output string, inputs ...string) (string, error) {
 	}
 	return "", nil
 }
+
+// readStart is MapStart without a mapping.
+func readStart(f *os.File, size int) (data []byte, unmap func() error, err error) {
+	data = make([]byte, size)
+	_, err = f.ReadAt(data, 0)
+	return data, func() error { return nil }, err
+}

@@ -3,7 +3,6 @@ package jar
 import (
 	"encoding/binary"
 	"math/bits"
-	"slices"
 )
 
 // This inflater (RFC 1951) works on buffers that hold all of an entry, compressed and inflated. Classes are small:
@@ -107,8 +106,7 @@ func (d *decoder) inflate(out []byte, size int, in []byte, tokens *[]token) bool
 		*tokens = (*tokens)[:0]
 		if size <= maxDeflated {
 			out = out[:min(len(out), size+slack)] // what does not fit has no tokens
-			*tokens = slices.Grow(*tokens, roomForTokens(len(out)))
-			d.tokens = (*tokens)[:cap(*tokens)]
+			d.tokens = sized(*tokens, roomForTokens(len(out)))
 		}
 	}
 	ok := d.blocks(out, size)

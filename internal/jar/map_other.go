@@ -5,6 +5,7 @@ package jar
 import (
 	"io/fs"
 	"math"
+	"os"
 
 	"github.com/tracegen/tracegen/internal/userfile"
 )
@@ -13,6 +14,11 @@ import (
 func mapFile(path string) (data []byte, unmap func() error, info fs.FileInfo, err error) {
 	data, err = userfile.Read(path, math.MaxInt)
 	return data, func() error { return nil }, nil, err
+}
+
+// MapStart reads the first bytes of a file.
+func MapStart(f *os.File, size int) (data []byte, unmap func() error, err error) {
+	return readStart(f, size)
 }
 
 // release does nothing, since files are not mapped.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"os"
 
 	"golang.org/x/sys/unix"
 
@@ -41,6 +42,15 @@ func mapFile(path string) (data []byte, unmap func() error, info fs.FileInfo, er
 		return data, none, nil, err
 	}
 	return data, func() error { return unix.Munmap(data) }, info, nil
+}
+
+// MapStart maps the first bytes of a file, or reads them where that is not possible. They may be read in [Guard] only.
+func MapStart(f *os.File, size int) (data []byte, unmap func() error, err error) {
+	data, err = unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ, unix.MAP_PRIVATE)
+	if err != nil {
+		return readStart(f, size)
+	}
+	return data, func() error { return unix.Munmap(data) }, nil
 }
 
 // release advises the system to free the memory of whole pages of a mapping. An error is ignored, since the pages

@@ -80,14 +80,12 @@ func (o *Stage) begin() (*commit, error) {
 // it is also the one that it lies in: another run may be making it.
 func (o *Stage) lockedDirectories() []string {
 	var dirs []string
-	add := func(dir string) {
-		if real, err := Resolve(dir); err == nil {
-			dirs = append(dirs, real)
-		}
-	}
+	real := realNames{}
 	for _, f := range o.files {
 		if temp, _ := f.Paths(); temp != "" {
-			add(filepath.Dir(temp))
+			if dir, err := real.of(filepath.Dir(temp)); err == nil {
+				dirs = append(dirs, dir)
+			}
 		}
 	}
 	for _, d := range o.directories {

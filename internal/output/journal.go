@@ -131,11 +131,11 @@ func (j *journal) remove() {
 
 // write writes the journals of a commit, and brings them onto the disk.
 func (c *commit) write() error {
-	run := rand.Text()
+	run, real := rand.Text(), realNames{}
 	for _, j := range c.journals {
 		p := planned{run: run}
 		for _, m := range c.moves {
-			s, err := m.step(j.dir)
+			s, err := m.step(j.dir, real)
 			if err != nil {
 				return err
 			}
@@ -164,13 +164,13 @@ func (c *commit) write() error {
 }
 
 // step returns the move as a journal in dir has it.
-func (m *move) step(dir string) (s step, err error) {
+func (m *move) step(dir string, real realNames) (s step, err error) {
 	relative := func(path string) string {
-		real := ""
-		if real, err = Resolve(filepath.Dir(path)); err == nil {
-			real, err = filepath.Rel(dir, filepath.Join(real, filepath.Base(path)))
+		name := ""
+		if name, err = real.of(filepath.Dir(path)); err == nil {
+			name, err = filepath.Rel(dir, filepath.Join(name, filepath.Base(path)))
 		}
-		return real
+		return name
 	}
 	if s.to = relative(m.to); err != nil {
 		return s, err

@@ -187,6 +187,21 @@ func Resolve(name string) (string, error) {
 	}
 }
 
+// realNames has what [Resolve] has returned, for a short time in which many files of the same directories are asked
+// for.
+type realNames map[string]string
+
+func (r realNames) of(dir string) (string, error) {
+	if real, known := r[dir]; known {
+		return real, nil
+	}
+	real, err := Resolve(dir)
+	if err == nil {
+		r[dir] = real
+	}
+	return real, err
+}
+
 // split returns directory and name of a path. It keeps "link/..", which is not the directory of the link.
 func split(path string) (dir, base string) {
 	trim := func(path string) string {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -51,7 +52,8 @@ func (NoCopy) Write(p []byte) (int, error) { return len(p), nil }
 // File implements [Copy].
 func (NoCopy) File(string, os.FileMode, []byte) bool { return false }
 
-// Writer writes outputs of one set by one set of decisions, one output at a time.
+// Writer writes outputs of one set by one set of decisions, one output at a time. Its workers are ahead, also in the
+// outputs to come: they would have nothing to do at the end of each one.
 type Writer struct {
 	options   Options
 	set       *input.Set
@@ -63,12 +65,18 @@ type Writer struct {
 	cancel  context.CancelFunc
 	jobs    chan *slot
 	workers errgroup.Group
+	feeds   chan *feed     // of the containers that are inputs, in the order in which they are written
+	feeding sync.WaitGroup // of what fills feeds
 }
 
-// NewWriter starts the workers of a Writer. Close ends them.
-func NewWriter(ctx context.Context, set *input.Set, decisions plan.Decisions, stage *Stage, o Options) *Writer {
+// NewWriter starts the workers of a Writer for jobs, with which Write must be called in this order. Close ends them.
+func NewWriter(ctx context.Context, set *input.Set, decisions plan.Decisions, stage *Stage, jobs []Job,
+	o Options) *Writer {
 	w := &Writer{options: o, set: set, decisions: decisions, stage: stage, jobs: make(chan *slot)}
 	w.ctx, w.cancel = context.WithCancel(ctx)
+	slots := slotsPerJob * o.Workers
+	w.feeds = make(chan *feed, slots)
+	w.feeding.Go(func() { w.feedJobs(jobs, make(chan struct{}, slots)) })
 	for range o.Workers {
 		w.workers.Go(func() error {
 			rewriter := rewrite.New(o.Rewrite, set)
@@ -85,6 +93,7 @@ func NewWriter(ctx context.Context, set *input.Set, decisions plan.Decisions, st
 // Close ends the workers.
 func (w *Writer) Close() {
 	w.cancel()
+	w.feeding.Wait()
 	close(w.jobs)
 	_ = w.workers.Wait() // none of them fails
 }
@@ -165,11 +174,17 @@ type writing struct {
 	record *Record
 }
 
-func (w *writing) write() error {
-	containers := make([]*input.Container, len(w.job.Inputs))
-	for i, n := range w.job.Inputs {
+// containers returns what a job consists of.
+func (w *Writer) containers(job Job) []*input.Container {
+	containers := make([]*input.Container, len(job.Inputs))
+	for i, n := range job.Inputs {
 		containers[i] = w.set.Inputs[n].Containers[0]
 	}
+	return containers
+}
+
+func (w *writing) write() error {
+	containers := w.containers(w.job)
 	switch w.job.Kind {
 	case input.Directory:
 		return w.directory(containers[0])
@@ -200,11 +215,11 @@ func (w *writing) entries(containers []*input.Container, out io.Writer) error {
 	var from *jar.Archive
 	if len(containers) == 1 {
 		from = containers[0].Zip
-		if from != nil && !w.changes(containers[0]) {
-			w.count(containers[0])
-			_, err := from.WriteTo(out)
-			return err
-		}
+	}
+	if w.stays(containers) {
+		w.count(containers[0])
+		_, err := from.WriteTo(out)
+		return err
 	}
 	zip := jar.NewWriter(out, from)
 	for _, c := range containers {
@@ -219,8 +234,13 @@ func (w *writing) entries(containers []*input.Container, out io.Writer) error {
 	return zip.Close()
 }
 
+// stays reports whether containers are one archive that is written as it came.
+func (w *Writer) stays(containers []*input.Container) bool {
+	return len(containers) == 1 && containers[0].Zip != nil && !w.changes(containers[0])
+}
+
 // changes reports whether any entry is written otherwise than it came.
-func (w *writing) changes(c *input.Container) bool {
+func (w *Writer) changes(c *input.Container) bool {
 	for i := range c.Entries {
 		e := &c.Entries[i]
 		if e.Class >= 0 && w.decisions.Changes(e.Class) || e.Nested != nil && w.changes(e.Nested) {
@@ -244,40 +264,90 @@ func (w *writing) count(c *input.Container) {
 	}
 }
 
-// each calls put with the entries of a container in their order, changed classes with their slots filled, while the
-// workers fill those to come. Entries that are dropped are left out.
-func (w *writing) each(c *input.Container, put func(*input.Entry, *slot) error) error {
-	order := make(chan *slot, slotsPerJob*w.options.Workers)
-	go func() {
-		defer close(order)
-		for i := range c.Entries {
-			e := &c.Entries[i]
-			if w.decisions.Dropped(e) {
-				if e.Class >= 0 {
-					w.options.Progress(e.Size)
-				}
-				continue
-			}
-			next := &slot{entry: e}
-			changed := e.Class >= 0 && w.decisions.Changes(e.Class)
-			if changed && e.Zip != nil && w.keep(next) {
-				changed = false
-			}
-			if changed {
-				next.ready = make(chan struct{})
-			}
+// feed has the entries of a container in their order, while the workers fill the slots of changed classes.
+type feed struct {
+	order chan *slot
+	room  chan struct{} // holds as many elements as slots are under way
+}
+
+// newFeed returns an empty feed with room for as many slots as room.
+func newFeed(room chan struct{}) *feed { return &feed{make(chan *slot, cap(room)), room} }
+
+// feedJobs feeds the containers of jobs one after the other.
+func (w *Writer) feedJobs(jobs []Job, room chan struct{}) {
+	for _, job := range jobs {
+		containers := w.containers(job)
+		if w.stays(containers) {
+			continue
+		}
+		for _, c := range containers {
+			f := newFeed(room)
 			select {
-			case order <- next:
+			case w.feeds <- f:
+				w.feed(c, f)
 			case <-w.ctx.Done():
 				return
 			}
-			if changed {
-				w.jobs <- next
-			}
 		}
-	}()
+	}
+}
+
+// feed makes the slots of a container. Entries that are dropped are left out.
+func (w *Writer) feed(c *input.Container, to *feed) {
+	defer close(to.order)
+	for i := range c.Entries {
+		e := &c.Entries[i]
+		if w.decisions.Dropped(e) {
+			if e.Class >= 0 {
+				w.options.Progress(e.Size)
+			}
+			continue
+		}
+		next := &slot{entry: e}
+		changed := e.Class >= 0 && w.decisions.Changes(e.Class)
+		if changed && e.Zip != nil && w.keep(next) {
+			changed = false
+		}
+		if changed {
+			next.ready = make(chan struct{})
+		}
+		select {
+		case to.room <- struct{}{}:
+		case <-w.ctx.Done():
+			return
+		}
+		to.order <- next // has as much room
+		if changed {
+			w.jobs <- next
+		}
+	}
+}
+
+// feedOf returns the feed of a container. That of a nested one begins only now: its slots must not wait for room that
+// the entries behind it take in the archive around it.
+func (w *writing) feedOf(c *input.Container) (*feed, error) {
+	if c != w.set.Inputs[c.Input].Containers[0] {
+		f := newFeed(make(chan struct{}, cap(w.feeds)))
+		go w.feed(c, f)
+		return f, nil
+	}
+	select {
+	case f := <-w.feeds:
+		return f, nil
+	case <-w.ctx.Done():
+		return nil, w.ctx.Err()
+	}
+}
+
+// each calls put with the entries of a container in their order, changed classes with their slots filled, while the
+// workers fill those to come. Entries that are dropped are left out.
+func (w *writing) each(c *input.Container, put func(*input.Entry, *slot) error) error {
+	from, err := w.feedOf(c)
+	if err != nil {
+		return err
+	}
 	var failure error
-	for next := range order {
+	for next := range from.order {
 		if next.ready != nil {
 			<-next.ready
 		}
@@ -287,6 +357,7 @@ func (w *writing) each(c *input.Container, put func(*input.Entry, *slot) error) 
 		if failure != nil {
 			w.cancel()
 		}
+		<-from.room
 	}
 	if failure == nil {
 		failure = w.ctx.Err()

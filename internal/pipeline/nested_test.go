@@ -3,10 +3,13 @@ package pipeline_test
 import (
 	"archive/zip"
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
@@ -74,6 +77,39 @@ func TestNestedStaysStored(t *testing.T) {
 		}
 		if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s is not the archive that is made of it alone: %v", f.Name, err)
+		}
+	}
+}
+
+// TestWorkersAhead instruments three archives with one worker, which is then 32 entries ahead of the writer. Each
+// has an archive in front of more entries than that, and the workers begin with the next one before it is written. Each
+// output is what its input becomes alone, with the same IDs.
+func TestWorkersAhead(t *testing.T) {
+	dir := t.TempDir()
+	var classes, files []file
+	for i := range 70 {
+		classes = append(classes, class(fmt.Sprint("in/C", i), "a", "b"))
+		files = append(files, class(fmt.Sprint("out/C", i), "a", "b"), file{fmt.Sprint("text", i), []byte("x")})
+	}
+	inner, err := os.ReadFile(archive(t, filepath.Join(dir, "inner.jar"), classes...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append([]file{{"BOOT-INF/lib/inner.jar", inner}}, files...)
+	c := config(archive(t, filepath.Join(dir, "0.jar"), files...), filepath.Join(dir, "out0.jar"))
+	c.RuntimeExternal, c.Jobs = true, 1
+	instrument(t, c)
+	alone := contents(t, c.Inputs[0].Output)
+	for i := 1; i < 3; i++ {
+		c.Inputs = append(c.Inputs, pipeline.Input{
+			Path:   archive(t, filepath.Join(dir, fmt.Sprint(i, ".jar")), files...),
+			Output: filepath.Join(dir, fmt.Sprint("out", i, ".jar")),
+		})
+	}
+	instrument(t, c)
+	for _, in := range c.Inputs {
+		if diff := cmp.Diff(alone, contents(t, in.Output), cmp.AllowUnexported(file{})); diff != "" {
+			t.Errorf("%s is not what its input becomes alone: %s", in.Output, diff)
 		}
 	}
 }

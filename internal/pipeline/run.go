@@ -235,7 +235,13 @@ func (r *rounds) write(ctx context.Context, by plan.Decisions) (map[int]plan.Fai
 }
 
 func (r *rounds) writeJobs(ctx context.Context, by plan.Decisions) (err error) {
-	w := output.NewWriter(ctx, r.set, by, r.stage, r.options)
+	var jobs []output.Job
+	for i, job := range r.jobs {
+		if r.records[i] == nil {
+			jobs = append(jobs, job)
+		}
+	}
+	w := output.NewWriter(ctx, r.set, by, r.stage, jobs, r.options)
 	defer w.Close()
 	for i, job := range r.jobs {
 		if r.records[i] != nil {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/tracegen/tracegen/classfile/verify/classpath"
+	"github.com/tracegen/tracegen/classfile/verify/types"
 )
 
 // ClassPath says where classes are found that are referred to: first in Paths, then among the inputs, then in the JDK.
@@ -27,6 +28,8 @@ type Opened struct {
 	err  error
 
 	before, after *classpath.ClassPath // of the inputs
+
+	memory types.Memory // of all checkers, of which each input has one
 }
 
 // Lazy returns the class path, not yet opened.

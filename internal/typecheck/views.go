@@ -147,8 +147,8 @@ func NewViews(path *Opened, set *input.Set, first, end int, own, others *Classes
 		}
 		given := classpath.Chain{path.before, view{own, key}, view{others, key}}
 		all := &types.Checker{Hierarchy: append(slices.Clip(given), path.after), Notes: more.Notes, Frames: more.Frames,
-			Strict: path.from.Strict}
-		v.checkers[key], v.portable[key] = all, &types.Checker{Hierarchy: given}
+			Strict: path.from.Strict, Memory: &path.memory}
+		v.checkers[key], v.portable[key] = all, &types.Checker{Hierarchy: given, Memory: &path.memory}
 		if path.from.Strict {
 			v.portable[key] = all // if all classes have to be there, those of the JDK count
 		}

@@ -141,6 +141,26 @@ func TestImageIsRead(t *testing.T) {
 	}
 }
 
+// TestShortenedImage: an image that another program shortens while it is open is an error, whether its index is mapped
+// or was read.
+func TestShortenedImage(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "modules")
+	if err := os.WriteFile(file, smallImage([]byte("a class"), false), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	m, err := openImage(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if err := os.Truncate(file, 0); err != nil {
+		t.Skipf("an open file cannot be shortened here: %v", err)
+	}
+	if got, err := m.class("a/B", nil); err == nil {
+		t.Errorf("%q and no error", got)
+	}
+}
+
 // TestLongDescriptorOfImage: a pattern of many names that are long is no descriptor, and costs no memory.
 func TestLongDescriptorOfImage(t *testing.T) {
 	const many = 60000

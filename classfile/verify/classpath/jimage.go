@@ -26,6 +26,7 @@ import (
 // asked to do so.
 type image struct {
 	file      *os.File
+	unmap     func() error
 	order     binary.ByteOrder
 	redirects []byte // by hash: a seed, or an index
 	offsets   []byte // by index: the offset of a location
@@ -104,10 +105,12 @@ func (m *image) readIndex() error {
 	if length == 0 || m.base > info.Size() {
 		return fmt.Errorf("%w: an index of %d bytes in a file of %d", errImage, m.base, info.Size())
 	}
-	index := make([]byte, m.base-imageHeader)
-	if _, err := m.file.ReadAt(index, imageHeader); err != nil {
+	// The index of a JDK has 1.5 MB, of which a run over a few hundred classes needs little.
+	index, unmap, err := jar.MapStart(m.file, int(m.base))
+	if err != nil {
 		return fmt.Errorf("%w: %w", errImage, err)
 	}
+	m.unmap, index = unmap, index[imageHeader:]
 	m.size = uint64(info.Size())
 	m.redirects, index = index[:4*length], index[4*length:]
 	m.offsets, index = index[:4*length], index[4*length:]
@@ -116,10 +119,18 @@ func (m *image) readIndex() error {
 }
 
 // Close closes the file.
-func (m *image) Close() error { return m.file.Close() }
+func (m *image) Close() error { return errors.Join(m.unmap(), m.file.Close()) }
 
-// class implements container. It looks up the module of the package first, and then the class in that module.
-func (m *image) class(name string, _ *jar.Codec) ([]byte, error) {
+// class implements container.
+func (m *image) class(name string, _ *jar.Codec) (data []byte, err error) {
+	if !jar.Guard(func() { data, err = m.find(name) }) {
+		return nil, fmt.Errorf("%w: it was shortened while it was read", errImage)
+	}
+	return data, err
+}
+
+// find looks up the module of the class's package first, and then the class in that module.
+func (m *image) find(name string) ([]byte, error) {
 	slash := strings.LastIndexByte(name, '/')
 	if slash < 0 {
 		return nil, nil // no module has the unnamed package

@@ -1,6 +1,7 @@
 package types
 
 import (
+	"cmp"
 	"encoding/binary"
 	"maps"
 	"slices"
@@ -21,9 +22,17 @@ type Checker struct {
 	Notes bool
 	// Strict makes a finding of every class that the Hierarchy does not have.
 	Strict bool
+	// Memory is used by one class after the other. Checkers of few classes each should share it. If it is nil, the
+	// Checker has its own.
+	Memory *Memory
 
-	slow bool      // no class takes the quick path; a test compares the findings
-	idle sync.Pool // of *checker, whose memory serves the next class
+	slow bool // no class takes the quick path; a test compares the findings
+	own  Memory
+}
+
+// Memory is the memory of Checkers. The zero Memory is ready for use, by several goroutines.
+type Memory struct {
+	idle sync.Pool // of *checker
 }
 
 // Result holds what a Checker found out about one class.
@@ -75,6 +84,7 @@ func u2(b []byte) uint16 { return binary.BigEndian.Uint16(b) }
 // checker checks one class.
 type checker struct {
 	names
+	owner     *Checker // whose hierarchy has given the answers in recent
 	class     *classfile.Class
 	pool      *classfile.ConstantPool
 	major     int
@@ -115,14 +125,19 @@ type checker struct {
 
 // Check checks a class. The class may have every fault that [classfile.Parse] does not report.
 func (c *Checker) Check(class *classfile.Class) Result {
-	k, ok := c.idle.Get().(*checker)
+	memory := cmp.Or(c.Memory, &c.own)
+	k, ok := memory.idle.Get().(*checker)
 	if !ok {
 		k = newChecker()
 	}
 	defer func() {
 		k.forget()
-		c.idle.Put(k)
+		memory.idle.Put(k)
 	}()
+	if k.owner != c {
+		clear(k.recent[:]) // another Checker may have another hierarchy
+		k.owner = c
+	}
 	// The quick path knows no fields with ACC_STRICT_INIT.
 	result, sure := c.check(k, class, !c.slow && !c.Notes && majorOf(class) < majorValues)
 	if !sure {
@@ -206,6 +221,7 @@ func (k *checker) forget() {
 	k.body.reset(nil, nil, classfile.Code{})
 	*k = checker{
 		names:      k.names,
+		owner:      k.owner,
 		recent:     k.recent,
 		memo:       k.memo,
 		selfMemory: k.selfMemory,

@@ -536,6 +536,25 @@ func TestCheckTogether(t *testing.T) {
 	workers.Wait()
 }
 
+// TestCheckInSharedMemory: checkers with other hierarchies and options that share their memory, and check in turns, say
+// of each class what each says in memory of its own.
+func TestCheckInSharedMemory(t *testing.T) {
+	var memory types.Memory
+	own := []*types.Checker{{Hierarchy: smallWorld(t), Frames: true}, {Hierarchy: world{}}, {}}
+	var sharing []*types.Checker
+	for _, c := range own {
+		sharing = append(sharing, &types.Checker{Hierarchy: c.Hierarchy, Frames: c.Frames, Memory: &memory})
+	}
+	for _, c := range crafted.All(t) {
+		for i := range own {
+			got, want := sharing[i].Check(c), own[i].Check(c)
+			if !slices.Equal(got.Findings, want.Findings) || !slices.Equal(got.Unknown, want.Unknown) {
+				t.Errorf("%s: checker %d got %v, want %v", c.Name(), i, got, want)
+			}
+		}
+	}
+}
+
 // TestCheckAcceptsCompilers: what compilers made has no findings, before instrumentation and after.
 func TestCheckAcceptsCompilers(t *testing.T) {
 	w := smallWorld(t)
