@@ -724,7 +724,17 @@ func TestLockstepOfCode(t *testing.T) {
 		{name: "an invokeinterface cut off", change: own(1, 1, iload, byte(code.Invokeinterface))},
 		{name: "a goto cut off", change: own(1, 1, iload, byte(code.Goto))},
 		{name: "no instruction", change: own(1, 1, nop, 0xFF, leave)},
-		{name: "a wide instruction", change: own(1, 1, nop, byte(code.Wide), iload)},
+		{name: "a jsr with the max_stack of a branch", change: own(1, 4, byte(code.Jsr), 0, 3, pop, leave)},
+		{name: "a ret with the max_stack of the code behind it", change: func(h *byHand) {
+			own(1, 3, iload, byte(code.Ret), 0, leave)(h)
+			h.after.MaxStack = 2
+		}},
+		{name: "an exit call in a wide instruction", change: func(h *byHand) {
+			h.setCode([]byte{byte(code.Wide), byte(code.Iload), 0, leave, pop, leave}, 3, 5)
+			h.before.Attributes = []crafted.Attribute{crafted.Frames([]byte{64 + 4, 1})}
+			h.after.Attributes = []crafted.Attribute{crafted.Frames([]byte{64 + 14, 1})}
+			h.after.MaxStack = 2
+		}},
 		{name: "an instruction more at the end", change: func(h *byHand) {
 			own(0, 0, leave)(h)
 			h.after.Code = append(h.after.Code, leave)

@@ -115,7 +115,7 @@ var giveUpCases = []struct {
 		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1,
 			Code: slices.Concat(crafted.Op(code.Iconst0, byte(code.Goto), 0, 3), crafted.Op(code.Lookupswitch, 0, 0, 0),
 				[]byte{0xFF, 0xFF, 0xFF, 0xFC}, []byte{0, 0, 0, 0}),
-			Attributes: []crafted.Attribute{crafted.Frames([]byte{64, 1}, []byte{66, 1})}}
+			Attributes: []crafted.Attribute{crafted.Frames([]byte{0}, []byte{64 + 3, 1})}}
 	}},
 }
 
