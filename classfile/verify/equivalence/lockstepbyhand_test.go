@@ -459,6 +459,18 @@ func TestLockstepOfMembers(t *testing.T) {
 				h.before.MaxStack, h.after.MaxStack = 2, 2
 			}, proven: c.proven}})
 	}
+	compareHandCases(t, []handCase{{name: "a field that is put", constants: func(a *crafted.Class) { field("I")(a) },
+		change: func(h *byHand) {
+			h.setCode(slices.Concat(crafted.Op(code.Iload0), crafted.Op(code.Putstatic, crafted.U2(field("I")(h.original))...),
+				crafted.Op(code.Return)), 4)
+		}, proven: true}, {name: "a long that is loaded", constants: func(a *crafted.Class) {
+		a.Constant(classfile.TagLong, make([]byte, 8)...)
+		a.Count++
+	}, change: func(h *byHand) {
+		h.setCode(slices.Concat(crafted.Op(code.Ldc2W, crafted.U2(h.firstNew()-2)...), crafted.Op(code.Pop2,
+			byte(code.Return))), 4)
+		h.before.MaxStack, h.after.MaxStack = 2, 2
+	}, proven: true}})
 	for _, op := range []code.Op{code.Getstatic, code.Ldc, code.LdcW, code.New} {
 		compareHandCases(t, []handCase{{name: op.String() + " of a new constant", change: func(h *byHand) {
 			operand := crafted.U2(h.firstNew())

@@ -207,6 +207,21 @@ func constantFaults() []faultCase {
 			return faulty(3, 0, append([]any{code.Iconst0, code.Anewarray, a.ClassIndex("java/lang/Object"), code.Iconst0},
 				append(made(a), code.Aastore, code.Return)...)...)
 		}},
+		{"an element of an uninitialized object", func(a *crafted.Class) crafted.Method {
+			return faulty(2, 0, make([]byte, 200), code.New, a.ClassIndex("java/lang/Object"), code.Iconst0, code.Iaload,
+				code.Return)
+		}},
+		{"invokespecial of a method of a class that is not the superclass", func(a *crafted.Class) crafted.Method {
+			m := faulty(1, 1, code.Aload0, code.Invokespecial, a.Methodref("java/lang/String", "g", none), code.Return)
+			m.Access = classfile.AccPublic
+			return m
+		}},
+		{"getstatic of the constant behind the last", func(a *crafted.Class) crafted.Method {
+			return faulty(1, 0, code.Getstatic, behindLast(a), code.Pop, code.Return)
+		}},
+		{"ldc_w of the constant behind the last", func(a *crafted.Class) crafted.Method {
+			return faulty(1, 0, code.LdcW, behindLast(a), code.Pop, code.Return)
+		}},
 		using("new of an array", 1, class("[I"), between(nil, code.New, code.Pop, code.Return)),
 		using("new of a field", 1, field("T", "I"), between(nil, code.New, code.Pop, code.Return)),
 		using("new where no word is left", 0, class("T"), between(nil, code.New, code.Return)),
@@ -234,7 +249,7 @@ func constantFaults() []faultCase {
 		cases[i].make = func(a *crafted.Class) crafted.Method {
 			a.ClassIndex("java/lang/Object") // is constant 2
 			m := make(a)
-			if m.Code[0] == byte(code.Aload0) { // an Object
+			if m.Code[0] == byte(code.Aload0) && m.Access == crafted.Static { // an Object
 				m.Descriptor = "(Ljava/lang/Object;)V"
 			}
 			return m
@@ -243,11 +258,21 @@ func constantFaults() []faultCase {
 	return cases
 }
 
+// behindLast returns the index behind the last constant of a class with one method.
+func behindLast(a *crafted.Class) uint16 {
+	for _, text := range []string{"Code", "f", "()V"} {
+		a.Utf8(text)
+	}
+	a.ClassIndex(a.Name)
+	a.ClassIndex(a.Super)
+	return a.Count
+}
+
 // stackFaults are methods that take wrong values from the stack or from locals.
 func stackFaults() []faultCase {
 	return []faultCase{
 		method("two halves of a long popped", faulty(2, 0, code.Lconst0, code.Pop, code.Pop, code.Return)),
-		method("an int and half of a long popped", faulty(3, 0, code.Lconst0, code.Iconst0, code.Pop2, code.Pop, code.Return)),
+		method("an int and half of a long popped", faulty(3, 0, code.Lconst0, code.Iconst0, code.Pop2, code.Return)),
 		method("half of a long copied", faulty(3, 0, code.Lconst0, code.Dup, code.Return)),
 		method("an int and half of a long copied", faulty(5, 0, code.Lconst0, code.Iconst0, code.Dup2, code.Return)),
 		method("halves of a long swapped", faulty(2, 0, code.Lconst0, code.Swap, code.Return)),
@@ -399,11 +424,20 @@ func flowFaults() []faultCase {
 				code.Return, code.Pop, code.Return), crafted.Handler{Start: 2, End: 7, Handler: 8}),
 				[]byte{6}, bytecode(255, uint16(1), uint16(1), 1, uint16(1), 7, a.ClassIndex("java/lang/Throwable")))
 		}},
+		{"a store changes what a handler loads", func(a *crafted.Class) crafted.Method {
+			return framed(handledBy(faulty(1, 1, code.Iconst0, code.Istore0, code.Nop, code.Fconst0, code.Fstore0, code.Nop,
+				code.Return, code.Pop, code.Iload0, code.Pop, code.Return), crafted.Handler{Start: 2, End: 6, Handler: 7}),
+				bytecode(255, uint16(7), uint16(1), 1, uint16(1), 7, a.ClassIndex("java/lang/Throwable")))
+		}},
 		variable("a variable that begins in an instruction", 1, 4),
 		variable("a variable that ends in an instruction", 0, 2),
 		variable("a variable that ends behind the code", 0, 9),
 
-		table("a StackMapTable of one byte", 0),
+		{"a StackMapTable of one byte", func(*crafted.Class) crafted.Method {
+			m := faulty(0, 0, code.Return)
+			m.Attributes = []crafted.Attribute{{Name: "StackMapTable", Info: []byte{0}}}
+			return m
+		}},
 		table("a frame too many in a StackMapTable", 0, 1, 4, 0),
 		table("a frame too few in a StackMapTable", 0, 2, 4),
 		table("a reserved frame", 0, 1, 200, 0, 4),
@@ -419,6 +453,14 @@ func flowFaults() []faultCase {
 		table("a full_frame without counts", 0, 1, 255, 0, 4),
 		table("a full_frame without the count of its stack", 0, 1, 255, 0, 4, 0, 0),
 		table("a chop_frame of more than there is", 0, 1, 250, 0, 4),
+		method("a nop as the new of a local", framed(faulty(0, 1, code.Goto, uint16(4), code.Return, code.Return),
+			[]byte{252, 0, 3, 8, 0, 3}, []byte{250, 0, 0})),
+		method("a new behind the code", framed(faulty(0, 1, code.Goto, uint16(4), code.Return, code.Return),
+			[]byte{252, 0, 3, 8, 0, 5}, []byte{250, 0, 0})),
+		method("an unknown type in a full_frame that looks like a count", framed(faulty(2400, 1, code.Goto, uint16(4),
+			code.Return, code.Return), bytecode(255, uint16(3), uint16(1), 9, 0, make([]byte, 9<<8)), full(0))),
+		method("a reserved frame that looks like one of an int at 64", framed(faulty(1, 0, make([]byte, 63), code.Iconst0,
+			code.Pop, code.Return), []byte{128, 1})),
 		method("a word in a frame where none is left", framed(faulty(0, 0, code.Goto, uint16(4), code.Return, code.Return),
 			[]byte{64 + 3, 1}, []byte{0})),
 		method("a word in a longer frame where none is left", framed(faulty(0, 0, code.Goto, uint16(4), code.Return,
@@ -429,7 +471,7 @@ func flowFaults() []faultCase {
 		method("code behind a return without a frame", faulty(1, 0, code.Return, code.Return)),
 		method("code behind a goto_w without a frame", framed(faulty(1, 0, code.GotoW, uint16(0), uint16(6), code.Nop,
 			code.Return), []byte{6})),
-		method("a goto_w to where no frame is", framed(faulty(1, 0, code.GotoW, uint16(0), uint16(6), code.Return,
+		method("a goto_w to where no frame is", framed(faulty(1, 0, code.GotoW, uint16(0), uint16(6), code.Nop,
 			code.Return), []byte{5})),
 		method("code behind a switch without a frame", framed(faulty(1, 0, code.Iconst0, code.Tableswitch, uint16(0),
 			uint16(0), uint16(20), uint16(0), uint16(0), uint16(0), uint16(0), uint16(0), uint16(20), code.Nop,
@@ -471,6 +513,11 @@ func flowFaults() []faultCase {
 			return asConstructor(framed(faulty(1, 1, append(call(a), code.Return, code.Goto, uint16(0), code.Return)...),
 				full(5), bytecode(252, uint16(2), 6)))
 		}},
+		{"a constructor that returns where a frame adds to what it has not initialised",
+			func(a *crafted.Class) crafted.Method {
+				return asConstructor(framed(faulty(1, 2, append(call(a), code.Return, code.Goto, uint16(0), code.Return)...),
+					full(5, 6), bytecode(252, uint16(2), 1)))
+			}},
 		{"a constructor whose frame has forgotten what it has not initialised", func(*crafted.Class) crafted.Method {
 			return asConstructor(framed(faulty(1, 1, code.Nop, code.Goto, uint16(0)), bytecode(250, uint16(1))))
 		}},
@@ -493,6 +540,66 @@ func flowFaults() []faultCase {
 	}
 }
 
+// correctMethods are methods without a fault.
+func correctMethods() []faultCase {
+	const object = "java/lang/Object"
+	made := func(a *crafted.Class, then ...any) []any {
+		return append([]any{code.New, a.ClassIndex(object)}, then...)
+	}
+	return []faultCase{
+		{"an ldc_w of a constant that another loaded", func(a *crafted.Class) crafted.Method {
+			i := a.Constant(classfile.TagInteger, 0, 0, 0, 5)
+			return faulty(1, 0, code.LdcW, i, code.Pop, code.LdcW, i, code.Pop, code.Return)
+		}},
+		method("pop2 twice", faulty(2, 0, code.Iconst0, code.Iconst0, code.Pop2, code.Iconst0, code.Iconst0, code.Pop2,
+			code.Lconst0, code.Pop2, code.Return)),
+		method("dup_x1", faulty(3, 1, code.Iconst0, code.Fconst0, code.DupX1, code.Fstore0, code.Istore0, code.Fstore0,
+			code.Return)),
+		method("swap", faulty(2, 1, code.Iconst0, code.Fconst0, code.Swap, code.Istore0, code.Fstore0, code.Return)),
+		method("dup2", faulty(4, 1, code.Iconst0, code.Fconst0, code.Dup2, code.Fstore0, code.Istore0, code.Fstore0,
+			code.Istore0, code.Lconst0, code.Dup2, code.Pop2, code.Pop2, code.Return)),
+		method("an element of null", faulty(2, 0, code.AconstNull, code.Iconst0, code.Aaload, code.Pop, code.Return)),
+		{"a handler of all code", func(a *crafted.Class) crafted.Method {
+			m := framed(faulty(1, 0, code.Return, code.Pop, code.Return), bytecode(64+1, 7,
+				a.ClassIndex("java/lang/Throwable")))
+			m.Handlers = []crafted.Handler{{Start: 0, End: 3, Handler: 1}}
+			return m
+		}},
+		{"a new in a local above others that are stored later", func(a *crafted.Class) crafted.Method {
+			return faulty(3, 6, made(a, code.Dup, code.Astore, 5, code.Lconst0, code.Lstore0, code.Invokespecial,
+				a.Methodref(object, "<init>", "()V"), code.Aload, 5, code.Areturn)...)
+		}},
+		{"a new in a local above another that is stored later", func(a *crafted.Class) crafted.Method {
+			return faulty(2, 6, made(a, code.Dup, code.Astore, 5, code.Iconst0, code.Istore0, code.Invokespecial,
+				a.Methodref(object, "<init>", "()V"), code.Aload, 5, code.Areturn)...)
+		}},
+		{"a constructor that uses what it initialised", func(a *crafted.Class) crafted.Method {
+			return asConstructor(faulty(2, 1, code.Aload0, code.Invokespecial, a.Methodref("far/Base", "<init>", "()V"),
+				code.Aload0, code.Iconst0, code.Putfield, a.Fieldref("T", "x", "I"), code.Return))
+		}},
+	}
+}
+
+// TestQuickPathOfCorrectMethods: methods without a fault do not need the full path.
+func TestQuickPathOfCorrectMethods(t *testing.T) {
+	p := &quickPaths{quick: &types.Checker{Hierarchy: smallWorld(t), Frames: true}}
+	p.full = p.quick.OnFullPath()
+	for _, c := range correctMethods() {
+		for _, major := range []uint16{52, 49} {
+			a := crafted.NewClass(major, "T", "far/Base")
+			m := c.make(a)
+			if m.Code[len(m.Code)-1] == byte(code.Areturn) {
+				m.Descriptor = "()Ljava/lang/Object;"
+			}
+			a.Add(m)
+			if class := a.Parse(t); p.compare(t, class) > 0 || !p.quick.PassesQuickly(class) {
+				t.Errorf("%s, version %d: %v, quickly %t", c.name, major, p.full.Check(class).Findings,
+					p.quick.PassesQuickly(class))
+			}
+		}
+	}
+}
+
 // TestQuickPathFaults: where a method has a fault, the quick path is not sure that there is none, by frames and by
 // inference.
 //
@@ -500,7 +607,7 @@ func flowFaults() []faultCase {
 func TestQuickPathFaults(t *testing.T) {
 	p := &quickPaths{quick: &types.Checker{Hierarchy: smallWorld(t), Frames: true}}
 	p.full = p.quick.OnFullPath()
-	for _, cases := range [][]faultCase{constantFaults(), stackFaults(), flowFaults()} {
+	for _, cases := range [][]faultCase{giveUpCases, constantFaults(), stackFaults(), flowFaults()} {
 		for _, c := range cases {
 			for _, major := range []uint16{52, 49} {
 				a := crafted.NewClass(major, "T", "far/Base")
