@@ -78,8 +78,8 @@ func (h *byHand) call(ref uint16) []byte {
 	return slices.Concat(h.push, crafted.Op(code.Invokestatic, crafted.U2(ref)...))
 }
 
-// setCode makes own the code of the original, and gives the rewritten method an entry call and an exit call before each
-// of these positions of the original. It drops the attributes of both Code attributes.
+// setCode makes own the code of the original, and writes the rewritten method with an entry call and an exit call
+// before each of these positions of the original. It drops the attributes of both Code attributes.
 func (h *byHand) setCode(own []byte, exits ...int) {
 	h.before.Code, h.before.Attributes, h.after.Attributes = own, nil, nil
 	h.after.Code = h.call(h.entry)

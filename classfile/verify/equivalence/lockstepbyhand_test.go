@@ -131,7 +131,8 @@ func TestLockstepOfCalls(t *testing.T) {
 			a.Methodref("java/lang/Object", "<init>", "()V")
 		}, change: func(h *byHand) {
 			constructor := h.original.Methodref("java/lang/Object", "<init>", "()V")
-			h.setCode(slices.Concat(crafted.Op(code.Aload0), crafted.Op(code.Invokespecial, crafted.U2(constructor)...),
+			h.setCode(slices.Concat(crafted.Op(code.Aload0), crafted.Op(code.Invokespecial,
+				crafted.U2(constructor)...),
 				aReturn), 4)
 			for _, m := range []*crafted.Method{&h.before, &h.after} {
 				m.Access, m.Name, m.Descriptor = classfile.AccPublic, "<init>", "()V"
@@ -229,10 +230,12 @@ func TestLockstepOfAttributes(t *testing.T) {
 			after[32]++
 			return before, append(after, after[variables+grown:]...)
 		}},
-		{name: "an attribute that is cut off in the rewritten class", infos: func(before, after []byte) (was, now []byte) {
+		{name: "an attribute that is cut off in the rewritten class", infos: func(before, after []byte) (was,
+			now []byte) {
 			return before, after[:len(after)-15]
 		}},
-		{name: "an attribute that is longer than the rest in the original", infos: func(before, after []byte) (was, now []byte) {
+		{name: "an attribute that is longer than the rest in the original", infos: func(before, after []byte) (was,
+			now []byte) {
 			before[variables+5] = 200
 			return before, after
 		}},
@@ -241,8 +244,12 @@ func TestLockstepOfAttributes(t *testing.T) {
 				after[variables+grown+5] = 200
 				return before, after
 			}},
-		{name: "a byte after the attributes of both", infos: both(func(info []byte, _ int) []byte { return append(info, 0) })},
-		{name: "a byte after the attributes of the rewritten class", infos: func(before, after []byte) (was, now []byte) {
+		{name: "a byte after the attributes of both", infos: both(func(info []byte,
+			_ int) []byte {
+			return append(info, 0)
+		})},
+		{name: "a byte after the attributes of the rewritten class", infos: func(before, after []byte) (was,
+			now []byte) {
 			return before, append(after, 0)
 		}},
 		{name: "an attribute of unknown layout", change: func(h *byHand) {
@@ -309,7 +316,10 @@ func TestLockstepOfTables(t *testing.T) {
 	iload, pop, leave := byte(code.Iload0), byte(code.Pop), byte(code.Return)
 	compareHandCases(t, []handCase{
 		{name: "a handler", change: handler(func(was, now *crafted.Handler) {}), proven: true},
-		{name: "a handler of a class", change: handler(func(was, now *crafted.Handler) { was.Catch, now.Catch = 2, 2 }),
+		{name: "a handler of a class", change: handler(func(was, now *crafted.Handler) {
+			was.Catch, now.Catch = 2,
+				2
+		}),
 			proven: true},
 		{name: "a handler of another class", change: handler(func(was, now *crafted.Handler) { now.Catch = 2 })},
 		{name: "a handler of a new constant", change: func(h *byHand) {
@@ -317,14 +327,26 @@ func TestLockstepOfTables(t *testing.T) {
 			was.Catch, now.Catch = h.firstNew(), h.firstNew()
 			handled(h, code.Return, was, now)
 		}},
-		{name: "a handler that begins to cover elsewhere", change: handler(func(was, now *crafted.Handler) { now.Start = 6 })},
-		{name: "a handler that ends to cover elsewhere", change: handler(func(was, now *crafted.Handler) { now.End = 12 })},
+		{name: "a handler that begins to cover elsewhere", change: handler(func(was,
+			now *crafted.Handler) {
+			now.Start = 6
+		})},
+		{name: "a handler that ends to cover elsewhere", change: handler(func(was,
+			now *crafted.Handler) {
+			now.End = 12
+		})},
 		{name: "a handler elsewhere", change: handler(func(was, now *crafted.Handler) { now.Handler = 14 })},
 		{name: "a handler at its instruction", change: handler(func(was, now *crafted.Handler) { now.Handler = 18 })},
 		{name: "a handler that covers nothing, from the end on",
-			change: handler(func(was, now *crafted.Handler) { was.Start, was.End, now.Start, now.End = 5, 5, 20, 20 })},
+			change: handler(func(was, now *crafted.Handler) {
+				was.Start, was.End, now.Start, now.End = 5, 5, 20,
+					20
+			})},
 		{name: "a handler that begins behind the code",
-			change: handler(func(was, now *crafted.Handler) { was.Start, was.End, now.Start, now.End = 9, 9, 24, 24 })},
+			change: handler(func(was, now *crafted.Handler) {
+				was.Start, was.End, now.Start, now.End = 9, 9, 24,
+					24
+			})},
 		{name: "a handler that covers more than the code",
 			change: handler(func(was, now *crafted.Handler) { was.End, now.End = 9, 24 })},
 		{name: "a handler behind the code",
@@ -349,7 +371,8 @@ func TestLockstepOfTables(t *testing.T) {
 		}, proven: true},
 
 		{name: "a line behind the code", change: table(1, crafted.U2(1, 99, 1), crafted.U2(1, 114, 1))},
-		{name: "lines of another number", change: table(1, crafted.U2(3, 0, 1, 4, 2, 5, 3), crafted.U2(2, 0, 1, 9, 2, 15, 3))},
+		{name: "lines of another number", change: table(1, crafted.U2(3, 0, 1, 4, 2, 5, 3), crafted.U2(2, 0, 1, 9, 2,
+			15, 3))},
 		{name: "lines with more bytes", change: table(1, crafted.U2(3, 0, 1, 4, 2, 5, 3), append(lines, 0, 0, 0, 0))},
 		{name: "lines with fewer bytes", change: table(1, crafted.U2(3, 0, 1, 4, 2, 5, 3), lines[:10])},
 		{name: "lines whose number is less in both", change: table(1, crafted.U2(2, 0, 1, 4, 2, 5, 3),
@@ -392,7 +415,8 @@ func TestLockstepOfMembers(t *testing.T) {
 	const fieldref = classfile.TagFieldref
 	pair := func(name, descriptor uint16) func(a *crafted.Class) uint16 {
 		return func(a *crafted.Class) uint16 {
-			return a.Constant(fieldref, crafted.U2(2, a.Constant(classfile.TagNameAndType, crafted.U2(name, descriptor)...))...)
+			return a.Constant(fieldref, crafted.U2(2, a.Constant(classfile.TagNameAndType, crafted.U2(name,
+				descriptor)...))...)
 		}
 	}
 	field := func(descriptor string) func(a *crafted.Class) uint16 {
@@ -419,7 +443,8 @@ func TestLockstepOfMembers(t *testing.T) {
 	}{
 		{"a field", get, field("I"), true},
 		{"a field of two words", []code.Op{code.Getstatic, code.Pop2}, field("J"), true},
-		{"a field that is read and stored", []code.Op{code.Getstatic, code.Dup, code.Iadd, code.Pop}, field("I"), true},
+		{"a field that is read and stored", []code.Op{code.Getstatic, code.Dup, code.Iadd, code.Pop}, field("I"),
+			true},
 		{"a method", []code.Op{code.Invokestatic, code.Pop}, method("()I"), true},
 		{"a field with a malformed descriptor", []code.Op{code.Getstatic, code.Nop}, field("Q"), false},
 		{"a field with the descriptor of a method", get, field("()I"), false},
@@ -443,9 +468,11 @@ func TestLockstepOfMembers(t *testing.T) {
 			return a.Constant(classfile.TagClass, crafted.U2(2)...)
 		}), false},
 		{"a field without NameAndType", get, func(a *crafted.Class) uint16 {
-			return a.Constant(fieldref, crafted.U2(2, a.Constant(classfile.TagInteger, crafted.U2(1, a.Utf8("I"))...))...)
+			return a.Constant(fieldref, crafted.U2(2, a.Constant(classfile.TagInteger, crafted.U2(1,
+				a.Utf8("I"))...))...)
 		}, false},
-		{"a field whose name is a Class", get, func(a *crafted.Class) uint16 { return pair(2, a.Utf8("I"))(a) }, false},
+		{"a field whose name is a Class", get, func(a *crafted.Class) uint16 { return pair(2, a.Utf8("I"))(a) },
+			false},
 		{"a field whose descriptor is a Class", get, pair(1, 2), false},
 		{"a field whose descriptor is no constant", get, pair(1, 0xFFFF), false},
 	} {
@@ -461,7 +488,8 @@ func TestLockstepOfMembers(t *testing.T) {
 	}
 	compareHandCases(t, []handCase{{name: "a field that is put", constants: func(a *crafted.Class) { field("I")(a) },
 		change: func(h *byHand) {
-			h.setCode(slices.Concat(crafted.Op(code.Iload0), crafted.Op(code.Putstatic, crafted.U2(field("I")(h.original))...),
+			h.setCode(slices.Concat(crafted.Op(code.Iload0), crafted.Op(code.Putstatic,
+				crafted.U2(field("I")(h.original))...),
 				crafted.Op(code.Return)), 4)
 		}, proven: true}, {name: "a long that is loaded", constants: func(a *crafted.Class) {
 		a.Constant(classfile.TagLong, make([]byte, 8)...)
@@ -483,20 +511,99 @@ func TestLockstepOfMembers(t *testing.T) {
 	}
 }
 
-// TestLockstepOfFrames has faults of a StackMapTable, some of them in both classes.
+// tableInfos makes these the StackMapTables of the method with one frame, which is at 5 and now at 15.
+func tableInfos(was, now []byte) func(h *byHand) {
+	return func(h *byHand) { h.before.Attributes[0].Info, h.after.Attributes[0].Info = was, now }
+}
+
+func oneFrame(was, now []byte) func(h *byHand) {
+	return tableInfos(append([]byte{0, 1}, was...), append([]byte{0, 1}, now...))
+}
+
+func twoFrames(was, now []byte) func(h *byHand) {
+	return tableInfos(append([]byte{0, 2}, was...), append([]byte{0, 2}, now...))
+}
+
+// fullFrame is a full_frame without locals.
+func fullFrame(delta byte, stack ...byte) []byte {
+	return slices.Concat([]byte{255, 0, delta, 0, 0}, stack)
+}
+
+// TestLockstepOfFrames has faults of the forms of frames, some of them in both classes.
 //
 // Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
 func TestLockstepOfFrames(t *testing.T) {
-	// infos makes these the StackMapTables of the method with one frame, which is at 5 and now at 15.
-	infos := func(was, now []byte) func(h *byHand) {
-		return func(h *byHand) { h.before.Attributes[0].Info, h.after.Attributes[0].Info = was, now }
+	// far has a frame at a position that is now five bytes further.
+	far := func(at int, was, now []byte) func(h *byHand) {
+		return func(h *byHand) {
+			h.setCode(append(make([]byte, at), byte(code.Return)), at)
+			h.before.MaxStack = 0
+			h.before.Attributes = []crafted.Attribute{crafted.Frames(was)}
+			h.after.Attributes = []crafted.Attribute{crafted.Frames(now)}
+		}
 	}
-	frames := func(was, now []byte) func(h *byHand) {
-		return infos(append([]byte{0, 1}, was...), append([]byte{0, 1}, now...))
+	thrown := func(was, now []byte) func(h *byHand) {
+		return func(h *byHand) {
+			h.setCode(crafted.Op(code.Iload0, byte(code.Pop), byte(code.Return), byte(code.Pop), byte(code.Return)),
+				2, 4)
+			h.before.Handlers = []crafted.Handler{{Start: 0, End: 2, Handler: 3}}
+			h.after.Handlers = []crafted.Handler{{Start: 5, End: 7, Handler: 13}}
+			h.before.Attributes = []crafted.Attribute{crafted.Frames(was)}
+			h.after.Attributes = []crafted.Attribute{crafted.Frames(now)}
+		}
 	}
-	two := func(was, now []byte) func(h *byHand) {
-		return infos(append([]byte{0, 2}, was...), append([]byte{0, 2}, now...))
-	}
+	compareHandCases(t, []handCase{
+		{name: "a frame", change: oneFrame([]byte{5}, []byte{15}), proven: true},
+		{name: "a frame elsewhere", change: oneFrame([]byte{5}, []byte{16})},
+		{name: "a frame behind the code", change: oneFrame([]byte{6}, []byte{21})},
+		{name: "a frame far behind the code", change: oneFrame([]byte{60}, []byte{63})},
+		{name: "no frames by their number", change: tableInfos([]byte{0, 1, 5}, []byte{0, 0, 15})},
+		{name: "256 frames more by their number", change: tableInfos([]byte{0, 1, 5}, []byte{1, 1, 15})},
+		{name: "no bytes", change: tableInfos(nil, nil)},
+		{name: "one byte before", change: tableInfos([]byte{0}, []byte{0, 0})},
+		{name: "one byte now", change: tableInfos([]byte{0, 0}, []byte{0})},
+		{name: "no frames", change: tableInfos([]byte{0, 0}, []byte{0, 0}), proven: true},
+		{name: "a frame that is missing", change: twoFrames([]byte{5}, []byte{15})},
+		{name: "more bytes", change: oneFrame([]byte{5, 0}, []byte{15, 0})},
+		{name: "more bytes before", change: oneFrame([]byte{5, 0}, []byte{15})},
+		{name: "more bytes now", change: oneFrame([]byte{5}, []byte{15, 0})},
+		{name: "a reserved form", change: oneFrame([]byte{128, 0, 5}, []byte{128, 0, 15})},
+		{name: "the last reserved form", change: oneFrame([]byte{245, 0, 5}, []byte{245, 0, 15})},
+		{name: "an early_larval_frame without base", change: oneFrame([]byte{246, 0, 5}, []byte{246, 0, 15})},
+		{name: "a form cut off", change: oneFrame([]byte{251, 0}, []byte{251, 0})},
+		{name: "a form cut off now", change: oneFrame([]byte{251, 0, 5}, []byte{251, 0})},
+		{name: "another form", change: oneFrame([]byte{250, 0, 5}, []byte{249, 0, 15})},
+		{name: "a frame that is extended as before", change: oneFrame([]byte{251, 0, 5}, []byte{251, 0, 15}),
+			proven: true},
+		{name: "a frame that became short", change: oneFrame([]byte{251, 0, 5}, []byte{15})},
+		{name: "a frame that became extended without need", change: oneFrame([]byte{5}, []byte{251, 0, 15})},
+		{name: "a frame that became extended", change: far(60, []byte{60}, []byte{251, 0, 65}), proven: true},
+		{name: "a frame that was extended without need", change: far(63, []byte{251, 0, 63}, []byte{251, 0, 68})},
+		{name: "a frame that became extended at 63", change: far(58, []byte{58}, []byte{251, 0, 63})},
+		{name: "a frame at 64 in the form of another", change: far(59, []byte{59}, []byte{64})},
+		{name: "a frame with an int at 64 in a reserved form", change: func(h *byHand) {
+			h.setCode(append(make([]byte, 55), byte(code.Iconst0), byte(code.Goto), 0, 3, byte(code.Pop),
+				byte(code.Return)), 60)
+			h.before.Attributes = []crafted.Attribute{crafted.Frames([]byte{64 + 59, 1})}
+			h.after.Attributes = []crafted.Attribute{crafted.Frames([]byte{128, 1})}
+		}},
+		{name: "a frame of an exception", change: thrown([]byte{67, 7, 0, 2}, []byte{77, 7, 0, 2}), proven: true},
+		{name: "a frame of another exception", change: thrown([]byte{67, 7, 0, 2}, []byte{77, 7, 0, 4})},
+		{name: "a frame of an exception that became extended without need",
+			change: thrown([]byte{67, 7, 0, 2}, []byte{247, 0, 13, 7, 0, 2})},
+		{name: "a frame of an exception that is extended as before",
+			change: thrown([]byte{247, 0, 3, 7, 0, 2}, []byte{247, 0, 13, 7, 0, 2}), proven: true},
+		{name: "a full_frame of an exception", change: thrown(fullFrame(3, 0, 1, 7, 0, 2), fullFrame(13, 0, 1, 7, 0,
+			2)),
+			proven: true},
+		{name: "a frame of no exception elsewhere", change: thrown([]byte{3}, []byte{15})},
+	})
+}
+
+// TestLockstepOfFrameTypes has faults of the types in frames.
+//
+// Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
+func TestLockstepOfFrameTypes(t *testing.T) {
 	// onStack has a frame with a value on the stack behind a goto, at 4 and now at 9.
 	onStack := func(push, pop code.Op, was, now []byte) func(h *byHand) {
 		return func(h *byHand) {
@@ -517,106 +624,44 @@ func TestLockstepOfFrames(t *testing.T) {
 	}
 	list := func(all ...crafted.Attribute) []crafted.Attribute { return all }
 	ints := func(n int) []byte { return slices.Repeat([]byte{1}, n) }
-	full := func(delta byte, stack ...byte) []byte { return slices.Concat([]byte{255, 0, delta, 0, 0}, stack) }
 	// deep has a stack of 65535 values, the first a long, of which one might see the lower two bytes of the depth only.
 	deep := func(delta byte) crafted.Attribute {
-		return crafted.Frames(full(delta, slices.Concat([]byte{0xFF, 0xFF, 4}, ints(65534))...))
+		return crafted.Frames(fullFrame(delta, slices.Concat([]byte{0xFF, 0xFF, 4}, ints(65534))...))
 	}
 	// made has a new on the stack behind a goto. Its position is the last byte of the frame.
 	made := func(at byte) func(h *byHand) {
 		return func(h *byHand) {
 			h.setCode(crafted.Op(code.New, 0, 2, byte(code.Goto), 0, 3, byte(code.Pop), byte(code.Return)), 7)
-			h.before.Attributes = []crafted.Attribute{crafted.Frames(full(6, 0, 1, 8, 0, 0))}
-			h.after.Attributes = []crafted.Attribute{crafted.Frames(full(11, 0, 1, 8, 0, at))}
-		}
-	}
-	// far has a frame at a position that is now five bytes further.
-	far := func(at int, was, now []byte) func(h *byHand) {
-		return func(h *byHand) {
-			h.setCode(append(make([]byte, at), byte(code.Return)), at)
-			h.before.MaxStack = 0
-			h.before.Attributes = []crafted.Attribute{crafted.Frames(was)}
-			h.after.Attributes = []crafted.Attribute{crafted.Frames(now)}
-		}
-	}
-	thrown := func(was, now []byte) func(h *byHand) {
-		return func(h *byHand) {
-			h.setCode(crafted.Op(code.Iload0, byte(code.Pop), byte(code.Return), byte(code.Pop), byte(code.Return)), 2, 4)
-			h.before.Handlers = []crafted.Handler{{Start: 0, End: 2, Handler: 3}}
-			h.after.Handlers = []crafted.Handler{{Start: 5, End: 7, Handler: 13}}
-			h.before.Attributes = []crafted.Attribute{crafted.Frames(was)}
-			h.after.Attributes = []crafted.Attribute{crafted.Frames(now)}
+			h.before.Attributes = []crafted.Attribute{crafted.Frames(fullFrame(6, 0, 1, 8, 0, 0))}
+			h.after.Attributes = []crafted.Attribute{crafted.Frames(fullFrame(11, 0, 1, 8, 0, at))}
 		}
 	}
 	compareHandCases(t, []handCase{
-		{name: "a frame", change: frames([]byte{5}, []byte{15}), proven: true},
-		{name: "a frame elsewhere", change: frames([]byte{5}, []byte{16})},
-		{name: "a frame behind the code", change: frames([]byte{6}, []byte{21})},
-		{name: "a frame far behind the code", change: frames([]byte{60}, []byte{63})},
-		{name: "no frames by their number", change: infos([]byte{0, 1, 5}, []byte{0, 0, 15})},
-		{name: "256 frames more by their number", change: infos([]byte{0, 1, 5}, []byte{1, 1, 15})},
-		{name: "no bytes", change: infos(nil, nil)},
-		{name: "one byte before", change: infos([]byte{0}, []byte{0, 0})},
-		{name: "one byte now", change: infos([]byte{0, 0}, []byte{0})},
-		{name: "no frames", change: infos([]byte{0, 0}, []byte{0, 0}), proven: true},
-		{name: "a frame that is missing", change: two([]byte{5}, []byte{15})},
-		{name: "more bytes", change: frames([]byte{5, 0}, []byte{15, 0})},
-		{name: "more bytes before", change: frames([]byte{5, 0}, []byte{15})},
-		{name: "more bytes now", change: frames([]byte{5}, []byte{15, 0})},
-		{name: "a reserved form", change: frames([]byte{128, 0, 5}, []byte{128, 0, 15})},
-		{name: "the last reserved form", change: frames([]byte{245, 0, 5}, []byte{245, 0, 15})},
-		{name: "an early_larval_frame without base", change: frames([]byte{246, 0, 5}, []byte{246, 0, 15})},
-		{name: "a form cut off", change: frames([]byte{251, 0}, []byte{251, 0})},
-		{name: "a form cut off now", change: frames([]byte{251, 0, 5}, []byte{251, 0})},
-		{name: "another form", change: frames([]byte{250, 0, 5}, []byte{249, 0, 15})},
-		{name: "a frame that is extended as before", change: frames([]byte{251, 0, 5}, []byte{251, 0, 15}), proven: true},
-		{name: "a frame that became short", change: frames([]byte{251, 0, 5}, []byte{15})},
-		{name: "a frame that became extended without need", change: frames([]byte{5}, []byte{251, 0, 15})},
-		{name: "a frame that became extended", change: far(60, []byte{60}, []byte{251, 0, 65}), proven: true},
-		{name: "a frame that was extended without need", change: far(63, []byte{251, 0, 63}, []byte{251, 0, 68})},
-		{name: "a frame that became extended at 63", change: far(58, []byte{58}, []byte{251, 0, 63})},
-		{name: "a frame at 64 in the form of another", change: far(59, []byte{59}, []byte{64})},
-		{name: "a frame with an int at 64 in a reserved form", change: func(h *byHand) {
-			h.setCode(append(make([]byte, 55), byte(code.Iconst0), byte(code.Goto), 0, 3, byte(code.Pop),
-				byte(code.Return)), 60)
-			h.before.Attributes = []crafted.Attribute{crafted.Frames([]byte{64 + 59, 1})}
-			h.after.Attributes = []crafted.Attribute{crafted.Frames([]byte{128, 1})}
-		}},
-		{name: "a frame of an exception", change: thrown([]byte{67, 7, 0, 2}, []byte{77, 7, 0, 2}), proven: true},
-		{name: "a frame of another exception", change: thrown([]byte{67, 7, 0, 2}, []byte{77, 7, 0, 4})},
-		{name: "a frame of an exception that became extended without need",
-			change: thrown([]byte{67, 7, 0, 2}, []byte{247, 0, 13, 7, 0, 2})},
-		{name: "a frame of an exception that is extended as before",
-			change: thrown([]byte{247, 0, 3, 7, 0, 2}, []byte{247, 0, 13, 7, 0, 2}), proven: true},
-		{name: "a full_frame of an exception", change: thrown(full(3, 0, 1, 7, 0, 2), full(13, 0, 1, 7, 0, 2)),
-			proven: true},
-		{name: "a frame of no exception elsewhere", change: thrown([]byte{3}, []byte{15})},
-
-		{name: "a local", change: frames([]byte{252, 0, 5, 1}, []byte{252, 0, 15, 1}), proven: true},
-		{name: "two locals", change: frames([]byte{253, 0, 5, 1, 4}, []byte{253, 0, 15, 1, 4}), proven: true},
-		{name: "another local", change: frames([]byte{252, 0, 5, 1}, []byte{252, 0, 15, 2})},
-		{name: "another second local", change: frames([]byte{253, 0, 5, 1, 1}, []byte{253, 0, 15, 1, 2})},
-		{name: "a local cut off before", change: frames([]byte{252, 0, 5}, []byte{252, 0, 15, 1})},
-		{name: "a local cut off now", change: frames([]byte{252, 0, 5, 1}, []byte{252, 0, 15})},
-		{name: "a class cut off before", change: frames([]byte{252, 0, 5, 7, 0}, []byte{252, 0, 15, 7, 0, 2})},
-		{name: "a class cut off now", change: frames([]byte{252, 0, 5, 7, 0, 2}, []byte{252, 0, 15, 7, 0})},
-		{name: "another class", change: frames([]byte{252, 0, 5, 7, 0, 2}, []byte{252, 0, 15, 7, 0, 4})},
+		{name: "a local", change: oneFrame([]byte{252, 0, 5, 1}, []byte{252, 0, 15, 1}), proven: true},
+		{name: "two locals", change: oneFrame([]byte{253, 0, 5, 1, 4}, []byte{253, 0, 15, 1, 4}), proven: true},
+		{name: "another local", change: oneFrame([]byte{252, 0, 5, 1}, []byte{252, 0, 15, 2})},
+		{name: "another second local", change: oneFrame([]byte{253, 0, 5, 1, 1}, []byte{253, 0, 15, 1, 2})},
+		{name: "a local cut off before", change: oneFrame([]byte{252, 0, 5}, []byte{252, 0, 15, 1})},
+		{name: "a local cut off now", change: oneFrame([]byte{252, 0, 5, 1}, []byte{252, 0, 15})},
+		{name: "a class cut off before", change: oneFrame([]byte{252, 0, 5, 7, 0}, []byte{252, 0, 15, 7, 0, 2})},
+		{name: "a class cut off now", change: oneFrame([]byte{252, 0, 5, 7, 0, 2}, []byte{252, 0, 15, 7, 0})},
+		{name: "another class", change: oneFrame([]byte{252, 0, 5, 7, 0, 2}, []byte{252, 0, 15, 7, 0, 4})},
 		{name: "a class that is a new constant", change: func(h *byHand) {
-			frames(append([]byte{252, 0, 5, 7}, crafted.U2(h.firstNew())...), append([]byte{252, 0, 15, 7},
+			oneFrame(append([]byte{252, 0, 5, 7}, crafted.U2(h.firstNew())...), append([]byte{252, 0, 15, 7},
 				crafted.U2(h.firstNew())...))(h)
 		}},
-		{name: "an unknown type", change: frames([]byte{252, 0, 5, 9, 0, 2}, []byte{252, 0, 15, 9, 0, 2})},
-		{name: "a chop_frame", change: frames([]byte{250, 0, 5}, []byte{250, 0, 15}), proven: true},
-		{name: "counts of a full_frame cut off", change: frames([]byte{255, 0, 5}, []byte{255, 0, 15})},
-		{name: "counts of a full_frame cut off before", change: frames([]byte{255, 0, 5}, full(15, 0, 0))},
-		{name: "counts of a full_frame cut off now", change: frames(full(5, 0, 0), []byte{255, 0, 15})},
-		{name: "another count of a full_frame", change: frames(full(5, 0, 0), full(15, 0, 1))},
+		{name: "an unknown type", change: oneFrame([]byte{252, 0, 5, 9, 0, 2}, []byte{252, 0, 15, 9, 0, 2})},
+		{name: "a chop_frame", change: oneFrame([]byte{250, 0, 5}, []byte{250, 0, 15}), proven: true},
+		{name: "counts of a full_frame cut off", change: oneFrame([]byte{255, 0, 5}, []byte{255, 0, 15})},
+		{name: "counts of a full_frame cut off before", change: oneFrame([]byte{255, 0, 5}, fullFrame(15, 0, 0))},
+		{name: "counts of a full_frame cut off now", change: oneFrame(fullFrame(5, 0, 0), []byte{255, 0, 15})},
+		{name: "another count of a full_frame", change: oneFrame(fullFrame(5, 0, 0), fullFrame(15, 0, 1))},
 		{name: "an unknown type on the stack that looks like a frame",
-			change: two([]byte{64 + 4, 255, 0, 0, 0, 0, 0, 0}, []byte{64 + 9, 255, 0, 5, 0, 0, 0, 0})},
+			change: twoFrames([]byte{64 + 4, 255, 0, 0, 0, 0, 0, 0}, []byte{64 + 9, 255, 0, 5, 0, 0, 0, 0})},
 		{name: "an unknown type of a local that looks like a frame",
-			change: two([]byte{252, 0, 4, 255, 0, 0, 0, 0, 0, 0}, []byte{252, 0, 9, 255, 0, 5, 0, 0, 0, 0})},
+			change: twoFrames([]byte{252, 0, 4, 255, 0, 0, 0, 0, 0, 0}, []byte{252, 0, 9, 255, 0, 5, 0, 0, 0, 0})},
 		{name: "an unknown type of a full_frame that looks like a count",
-			change: two([]byte{255, 0, 4, 0, 1, 255, 0, 0}, []byte{255, 0, 9, 0, 1, 255, 0, 5})},
+			change: twoFrames([]byte{255, 0, 4, 0, 1, 255, 0, 0}, []byte{255, 0, 9, 0, 1, 255, 0, 5})},
 
 		{name: "an int on the stack", change: onStack(code.Iconst0, code.Pop, []byte{64 + 4, 1}, []byte{64 + 9, 1}),
 			proven: true},
@@ -627,19 +672,21 @@ func TestLockstepOfFrames(t *testing.T) {
 		{name: "a new on the stack", change: made(5), proven: true},
 		{name: "a new at the start of the method", change: made(0)},
 		{name: "a new elsewhere", change: made(8)},
-		{name: "a return as the new of a local", change: frames([]byte{252, 0, 5, 8, 0, 4}, []byte{252, 0, 15, 8, 0, 9})},
+		{name: "a return as the new of a local", change: oneFrame([]byte{252, 0, 5, 8, 0, 4}, []byte{252, 0, 15, 8, 0,
+			9})},
 		{name: "a new of a local behind the code",
-			change: frames([]byte{252, 0, 5, 8, 0, 99}, []byte{252, 0, 15, 8, 0, 114})},
+			change: oneFrame([]byte{252, 0, 5, 8, 0, 99}, []byte{252, 0, 15, 8, 0, 114})},
 
-		{name: "a new of a local at the end of the code, where the number of handlers begins like a new", change: func(h *byHand) {
-			const handlers = int(code.New) << 8
-			frames([]byte{252, 0, 5, 8, 0, 6}, []byte{252, 0, 15, 8, 0, 21})(h)
-			h.before.Handlers = slices.Repeat([]crafted.Handler{{Start: 0, End: 1, Handler: 4}}, handlers)
-			h.after.Handlers = slices.Repeat([]crafted.Handler{{Start: 5, End: 6, Handler: 9}}, handlers)
-			copy(h.before.Code, crafted.Op(code.Nop, byte(code.Goto)))
-			copy(h.after.Code[5:], crafted.Op(code.Nop, byte(code.Goto)))
-			h.after.MaxStack = 2
-		}},
+		{name: "a new of a local at the end of the code, where the number of handlers begins like a new",
+			change: func(h *byHand) {
+				const handlers = int(code.New) << 8
+				oneFrame([]byte{252, 0, 5, 8, 0, 6}, []byte{252, 0, 15, 8, 0, 21})(h)
+				h.before.Handlers = slices.Repeat([]crafted.Handler{{Start: 0, End: 1, Handler: 4}}, handlers)
+				h.after.Handlers = slices.Repeat([]crafted.Handler{{Start: 5, End: 6, Handler: 9}}, handlers)
+				copy(h.before.Code, crafted.Op(code.Nop, byte(code.Goto)))
+				copy(h.after.Code[5:], crafted.Op(code.Nop, byte(code.Goto)))
+				h.after.MaxStack = 2
+			}},
 
 		{name: "code that only a frame leads to", change: unreached(0, list(crafted.Frames([]byte{3}, []byte{0})),
 			list(crafted.Frames([]byte{8}, []byte{5}))), proven: true},
@@ -649,8 +696,8 @@ func TestLockstepOfFrames(t *testing.T) {
 		{name: "code that only a frame leads to, with 65536 words on the stack",
 			change: unreached(0, list(deep(3)), list(deep(8)))},
 		{name: "code that only a second StackMapTable leads to", change: unreached(5,
-			list(crafted.Frames([]byte{4}), crafted.Frames(full(3, append([]byte{0, 5}, ints(5)...)...))),
-			list(crafted.Frames([]byte{14}), crafted.Frames(full(8, append([]byte{0, 5}, ints(5)...)...))))},
+			list(crafted.Frames([]byte{4}), crafted.Frames(fullFrame(3, append([]byte{0, 5}, ints(5)...)...))),
+			list(crafted.Frames([]byte{14}), crafted.Frames(fullFrame(8, append([]byte{0, 5}, ints(5)...)...))))},
 	})
 }
 
@@ -673,52 +720,7 @@ func TestLockstepOfCode(t *testing.T) {
 			h.after.Code = h.after.Code[:n]
 		}
 	}
-	// thrown has an athrow at 1 that an entry of the exception table may cover, and an exit call before it if exits is set.
-	thrown := func(start, end uint16, exits bool) func(h *byHand) {
-		return func(h *byHand) {
-			where := []int{3}
-			if exits {
-				where = []int{1, 3}
-			}
-			h.setCode([]byte{iload, athrow, pop, leave}, where...)
-			grown := uint16(len(h.after.Code) - len(h.before.Code) - 5)
-			h.before.Handlers = []crafted.Handler{{Start: start, End: end, Handler: 2}}
-			at := func(pc uint16) uint16 {
-				if pc > 1 {
-					return pc + grown
-				}
-				return pc + 5
-			}
-			h.after.Handlers = []crafted.Handler{{Start: at(start), End: at(end), Handler: at(2)}}
-			if exits {
-				h.after.MaxStack = 2
-			}
-		}
-	}
-	// switched has a switch at 1, with that padding before and now, and operands before and now.
-	switched := func(op code.Op, wasPad, nowPad []byte, was, now []int32) func(h *byHand) {
-		return func(h *byHand) {
-			words := func(all []int32) (b []byte) {
-				for _, w := range all {
-					b = binary.BigEndian.AppendUint32(b, uint32(w))
-				}
-				return b
-			}
-			rest := []byte{leave, leave}
-			h.before.Code = slices.Concat([]byte{iload, byte(op)}, wasPad, words(was), rest)
-			h.after.Code = slices.Concat(h.call(h.entry), []byte{iload, byte(op)}, nowPad, words(now),
-				h.call(h.exit), rest[:1], h.call(h.exit), rest[1:])
-			h.before.Attributes, h.after.Attributes = nil, nil
-		}
-	}
 	zeros := func(n int) []byte { return make([]byte, n) }
-	// short is a method whose ID takes one byte to push, so that a switch at 1 keeps its padding.
-	short := func(change func(h *byHand)) func(h *byHand) {
-		return func(h *byHand) {
-			h.push, h.want.IDs = crafted.Op(code.Iconst4), []uint32{4}
-			change(h)
-		}
-	}
 	array := func(constant func(h *byHand) uint16, dimensions byte, then code.Op) func(h *byHand) {
 		return func(h *byHand) {
 			h.setCode(slices.Concat([]byte{iload}, crafted.Op(code.Multianewarray, crafted.U2(constant(h))...),
@@ -726,7 +728,7 @@ func TestLockstepOfCode(t *testing.T) {
 		}
 	}
 	class := func(*byHand) uint16 { return 2 }
-	table, lookup := code.Tableswitch, code.Lookupswitch
+	table := code.Tableswitch
 	compareHandCases(t, []handCase{
 		{name: "a word too few", change: own(0, 1, pop, leave)},
 		{name: "a word too few for a return", change: own(0, 0, byte(code.Ireturn))},
@@ -762,7 +764,8 @@ func TestLockstepOfCode(t *testing.T) {
 		{name: "a rewritten method that ends before a branch",
 			change: cut(5, append(zeros(40), byte(code.Goto), 0, 3, leave)...)},
 		{name: "a rewritten method that ends before a switch",
-			change: cut(5, slices.Concat(zeros(40), []byte{iload, byte(table)}, zeros(2), zeros(16), []byte{leave})...)},
+			change: cut(5, slices.Concat(zeros(40), []byte{iload, byte(table)}, zeros(2), zeros(16),
+				[]byte{leave})...)},
 		{name: "a rewritten method that ends before an exit call", change: cut(5, append(zeros(40), leave)...)},
 
 		{name: "a branch behind the code", change: own(0, 3, byte(code.Goto), 0, 9, leave)},
@@ -772,7 +775,8 @@ func TestLockstepOfCode(t *testing.T) {
 		{name: "a branch into an instruction", change: own(1, 4, iload, byte(code.Ifeq), 0, 2, leave)},
 		{name: "a branch into a later instruction",
 			change: own(1, 8, iload, byte(code.Ifeq), 0, 4, byte(code.Sipush), 0, 0, pop, leave)},
-		{name: "a branch back into an instruction", change: own(1, 7, byte(code.Sipush), 0, 0, byte(code.Ifeq), 0xFF, 0xFE,
+		{name: "a branch back into an instruction", change: own(1, 7, byte(code.Sipush), 0, 0, byte(code.Ifeq), 0xFF,
+			0xFE,
 			nop, leave)},
 		{name: "a branch forward to another depth",
 			change: own(1, 5, iload, byte(code.Ifeq), 0, 4, iload, leave)},
@@ -794,6 +798,43 @@ func TestLockstepOfCode(t *testing.T) {
 			h.before.MaxStack, h.after.MaxStack = 65534, 65535
 		}},
 
+		{name: "a switch cut off", change: own(1, 1, iload, byte(table), 0, 0, 0, 0)},
+		{name: "an array", change: array(class, 1, code.Pop), proven: true},
+		{name: "an array of more dimensions than there are words", change: array(class, 2, code.Nop)},
+		{name: "an array whose class is a new constant", change: array(func(h *byHand) uint16 { return h.firstNew() },
+			1,
+			code.Pop)},
+	})
+}
+
+// TestLockstepOfThrows has methods with an athrow.
+//
+// Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
+func TestLockstepOfThrows(t *testing.T) {
+	const iload, pop, leave, athrow = byte(code.Iload0), byte(code.Pop), byte(code.Return), byte(code.Athrow)
+	// thrown has an athrow at 1 that an entry of the exception table may cover, and an exit call before it if exits is set.
+	thrown := func(start, end uint16, exits bool) func(h *byHand) {
+		return func(h *byHand) {
+			where := []int{3}
+			if exits {
+				where = []int{1, 3}
+			}
+			h.setCode([]byte{iload, athrow, pop, leave}, where...)
+			grown := uint16(len(h.after.Code) - len(h.before.Code) - 5)
+			h.before.Handlers = []crafted.Handler{{Start: start, End: end, Handler: 2}}
+			at := func(pc uint16) uint16 {
+				if pc > 1 {
+					return pc + grown
+				}
+				return pc + 5
+			}
+			h.after.Handlers = []crafted.Handler{{Start: at(start), End: at(end), Handler: at(2)}}
+			if exits {
+				h.after.MaxStack = 2
+			}
+		}
+	}
+	compareHandCases(t, []handCase{
 		{name: "an athrow with an exit call", change: thrown(0, 1, true), proven: true},
 		{name: "an athrow without behind what is covered", change: thrown(0, 1, false)},
 		{name: "an athrow without before what is covered", change: thrown(2, 3, false)},
@@ -807,7 +848,40 @@ func TestLockstepOfCode(t *testing.T) {
 			thrown(0, 1, false)(h)
 			h.want.Exits.UncaughtThrows = false
 		}, proven: true},
+	})
+}
 
+// TestLockstepOfSwitches has faults of a switch.
+//
+// Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
+func TestLockstepOfSwitches(t *testing.T) {
+	const iload, leave = byte(code.Iload0), byte(code.Return)
+	// switched has a switch at 1, with that padding before and now, and operands before and now.
+	switched := func(op code.Op, wasPad, nowPad []byte, was, now []int32) func(h *byHand) {
+		return func(h *byHand) {
+			words := func(all []int32) (b []byte) {
+				for _, w := range all {
+					b = binary.BigEndian.AppendUint32(b, uint32(w))
+				}
+				return b
+			}
+			rest := []byte{leave, leave}
+			h.before.Code = slices.Concat([]byte{iload, byte(op)}, wasPad, words(was), rest)
+			h.after.Code = slices.Concat(h.call(h.entry), []byte{iload, byte(op)}, nowPad, words(now),
+				h.call(h.exit), rest[:1], h.call(h.exit), rest[1:])
+			h.before.Attributes, h.after.Attributes = nil, nil
+		}
+	}
+	zeros := func(n int) []byte { return make([]byte, n) }
+	// short is a method whose ID takes one byte to push, so that a switch at 1 keeps its padding.
+	short := func(change func(h *byHand)) func(h *byHand) {
+		return func(h *byHand) {
+			h.push, h.want.IDs = crafted.Op(code.Iconst4), []uint32{4}
+			change(h)
+		}
+	}
+	table, lookup := code.Tableswitch, code.Lookupswitch
+	compareHandCases(t, []handCase{
 		{name: "a tableswitch", change: short(switched(table, zeros(2), zeros(2), []int32{20, 0, 0, 19},
 			[]int32{24, 0, 0, 19})), proven: true},
 		{name: "a lookupswitch", change: short(switched(lookup, zeros(2), zeros(2), []int32{20, 1, 9, 19},
@@ -816,7 +890,8 @@ func TestLockstepOfCode(t *testing.T) {
 			[]int32{28, 2, 9, 27, 10, 28}, []int32{32, 2, 9, 27, 10, 32})), proven: true},
 		{name: "a tableswitch of which the padding changes", change: switched(table, zeros(2), zeros(1),
 			[]int32{20, 0, 0, 19}, []int32{24, 0, 0, 18}), proven: true},
-		{name: "a default that leads elsewhere", change: short(switched(table, zeros(2), zeros(2), []int32{20, 0, 0, 19},
+		{name: "a default that leads elsewhere", change: short(switched(table, zeros(2), zeros(2), []int32{20, 0, 0,
+			19},
 			[]int32{19, 0, 0, 19}))},
 		{name: "a case that leads elsewhere", change: short(switched(table, zeros(2), zeros(2), []int32{20, 0, 0, 19},
 			[]int32{24, 0, 0, 24}))},
@@ -844,16 +919,10 @@ func TestLockstepOfCode(t *testing.T) {
 			[]int32{20, 0, 0, 19}, []int32{24, 0, 0, 18})},
 		{name: "a switch of no cases by its bounds", change: short(switched(table, zeros(2), zeros(2),
 			[]int32{20, 2, 0, 19}, []int32{24, 2, 0, 19}))},
-		{name: "a switch cut off", change: own(1, 1, iload, byte(table), 0, 0, 0, 0)},
 		{name: "another instruction before a switch", change: func(h *byHand) {
 			short(switched(table, zeros(2), zeros(2), []int32{20, 0, 0, 19}, []int32{24, 0, 0, 19}))(h)
 			h.after.Code[4] = byte(code.Iload1)
 		}},
-
-		{name: "an array", change: array(class, 1, code.Pop), proven: true},
-		{name: "an array of more dimensions than there are words", change: array(class, 2, code.Nop)},
-		{name: "an array whose class is a new constant", change: array(func(h *byHand) uint16 { return h.firstNew() }, 1,
-			code.Pop)},
 	})
 }
 
@@ -895,7 +964,8 @@ func TestLockstepOfMethodAttributes(t *testing.T) {
 		original, result *classfile.Class
 		proven           bool
 	}{
-		{"another attribute", withAttribute(original, other, []byte{1}), withAttribute(rewritten, other, []byte{1}), true},
+		{"another attribute", withAttribute(original, other, []byte{1}), withAttribute(rewritten, other, []byte{1}),
+			true},
 		{"another attribute that differs", withAttribute(original, other, []byte{1}),
 			withAttribute(rewritten, other, []byte{2}), false},
 		{"another attribute of another name", withAttribute(original, other, []byte{1}),
