@@ -812,7 +812,7 @@ func TestLockstepOfCode(t *testing.T) {
 // Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
 func TestLockstepOfThrows(t *testing.T) {
 	const iload, pop, leave, athrow = byte(code.Iload0), byte(code.Pop), byte(code.Return), byte(code.Athrow)
-	// thrown has an athrow at 1 that an entry of the exception table may cover, and an exit call before it if exits is set.
+	// thrown has an athrow at 1 that an entry of the exception table may cover, and if exits is set an exit call before.
 	thrown := func(start, end uint16, exits bool) func(h *byHand) {
 		return func(h *byHand) {
 			where := []int{3}
