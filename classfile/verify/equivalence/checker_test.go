@@ -19,6 +19,7 @@ type byHand struct {
 	original, rewritten *crafted.Class
 	before, after       crafted.Method // of the one method; added to the classes by check
 	entry, exit         uint16         // Methodrefs of the rewritten class
+	push                []byte         // what pushes the ID in calls that setCode makes
 	want                equivalence.Instrumentation
 }
 
@@ -34,10 +35,11 @@ func methodref2(a *crafted.Class, class, name, descriptor string) uint16 {
 	return a.Methodref(class, name, descriptor)
 }
 
-// newByHand has one branch, two returns, and every table that holds positions.
-func newByHand() *byHand {
-	h := &byHand{want: equivalence.Instrumentation{RuntimeClass: beat, Exits: equivalence.Exits{UncaughtThrows: true},
-		IDs: []uint32{7}}}
+// newByHand has one branch, two returns, and every table that holds positions. constants adds others that both classes
+// have.
+func newByHand(constants ...func(a *crafted.Class)) *byHand {
+	h := &byHand{push: crafted.Op(code.Bipush, 7), want: equivalence.Instrumentation{RuntimeClass: beat,
+		Exits: equivalence.Exits{UncaughtThrows: true}, IDs: []uint32{7}}}
 	for _, side := range []**crafted.Class{&h.original, &h.rewritten} {
 		a := crafted.NewClass(52, "Hand", "java/lang/Object")
 		for _, s := range []string{"Hand", "java/lang/Object"} {
@@ -46,6 +48,9 @@ func newByHand() *byHand {
 		for _, s := range []string{"f", "(I)V", "Code", "StackMapTable", "LineNumberTable", "LocalVariableTable", "v",
 			"I"} {
 			a.Utf8(s)
+		}
+		for _, add := range constants {
+			add(a)
 		}
 		*side = a
 	}
@@ -59,16 +64,31 @@ func newByHand() *byHand {
 	known := h.rewritten.Known
 	h.entry, h.exit = appendBlock(h.rewritten)
 	h.rewritten.Known = known // what the class itself is written with
-	call := func(ref uint16) []byte {
-		return append(crafted.Op(code.Bipush, 7), crafted.Op(code.Invokestatic, crafted.U2(ref)...)...)
-	}
 	h.after = crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "(I)V", MaxStack: 1, MaxLocals: 1,
-		Code: slices.Concat(call(h.entry), crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 6, 15),
-			call(h.exit), crafted.Op(code.Return), call(h.exit), crafted.Op(code.Return)),
+		Code: slices.Concat(h.call(h.entry), crafted.Op(code.Iload0), crafted.Branch(code.Ifeq, 6, 15),
+			h.call(h.exit), crafted.Op(code.Return), h.call(h.exit), crafted.Op(code.Return)),
 		Attributes: []crafted.Attribute{crafted.Frames([]byte{15}),
 			{Name: "LineNumberTable", Info: crafted.U2(3, 0, 1, 9, 2, 15, 3)}, {Name: "LocalVariableTable",
 				Info: crafted.U2(1, 0, 21, v, d, 0)}}}
 	return h
+}
+
+// call returns an inserted call.
+func (h *byHand) call(ref uint16) []byte {
+	return slices.Concat(h.push, crafted.Op(code.Invokestatic, crafted.U2(ref)...))
+}
+
+// setCode makes own the code of the original, and writes the rewritten method with an entry call and an exit call
+// before each of these positions of the original. It drops the attributes of both Code attributes.
+func (h *byHand) setCode(own []byte, exits ...int) {
+	h.before.Code, h.before.Attributes, h.after.Attributes = own, nil, nil
+	h.after.Code = h.call(h.entry)
+	from := 0
+	for _, at := range exits {
+		h.after.Code = slices.Concat(h.after.Code, own[from:at], h.call(h.exit))
+		from = at
+	}
+	h.after.Code = append(h.after.Code, own[from:]...)
 }
 
 func (h *byHand) classes(t testing.TB) (original, rewritten *classfile.Class) {

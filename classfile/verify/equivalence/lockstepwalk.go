@@ -232,7 +232,8 @@ func (s *lockstep) sameUpTo(pc, next int) bool {
 // sameExit checks that an exit call stands before the instruction at pc, which leaves the method.
 func (s *lockstep) sameExit(pc int, mark uint64) bool {
 	at := pc + s.shift
-	if !s.sameUpTo(pc, pc) || at+s.exit.size > s.nowLength || len(s.now)-at < 8 ||
+	// A call has four bytes at least, and the tables' counts behind the code have four more.
+	if !s.sameUpTo(pc, pc) || at+s.exit.size > s.nowLength ||
 		(binary.LittleEndian.Uint64(s.now[at:])^s.exit.code)&s.exit.mask != 0 {
 		return false
 	}
@@ -286,7 +287,7 @@ func (s *lockstep) leads(old, now int, mark uint64) bool {
 // changed, all padding must be zeros, see [body.appendSwitch].
 func (s *lockstep) sameSwitch(pc int, after uint64) (size int, ok bool) {
 	at := pc + s.shift
-	if !s.sameUpTo(pc+1, pc) || at >= s.nowLength {
+	if !s.sameUpTo(pc+1, pc) {
 		return 0, false
 	}
 	op, size, err := code.Next(s.old[:s.oldLength], pc)

@@ -61,10 +61,7 @@ func TestCorpusQuickPath(t *testing.T) {
 }
 
 // giveUpCases are methods with faults that mutants seldom have.
-var giveUpCases = []struct {
-	name string
-	make func(a *crafted.Class) crafted.Method
-}{
+var giveUpCases = []faultCase{
 	{"a store changes what a handler may see", func(a *crafted.Class) crafted.Method {
 		return handled(a, 1, []byte{255, 0, 7, 0, 1, 1, 0, 1}, 2, 6, crafted.Op(code.Iconst0, byte(code.Istore0),
 			byte(code.Nop), byte(code.Fconst0), byte(code.Fstore0), byte(code.Nop), byte(code.Return)))
@@ -115,7 +112,7 @@ var giveUpCases = []struct {
 		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1,
 			Code: slices.Concat(crafted.Op(code.Iconst0, byte(code.Goto), 0, 3), crafted.Op(code.Lookupswitch, 0, 0, 0),
 				[]byte{0xFF, 0xFF, 0xFF, 0xFC}, []byte{0, 0, 0, 0}),
-			Attributes: []crafted.Attribute{crafted.Frames([]byte{64, 1}, []byte{66, 1})}}
+			Attributes: []crafted.Attribute{crafted.Frames([]byte{0}, []byte{64 + 3, 1})}}
 	}},
 }
 
@@ -127,23 +124,6 @@ func handled(a *crafted.Class, words uint16, frame []byte, start, end uint16, by
 		Code:       append(bytecode, byte(code.Athrow)),
 		Handlers:   []crafted.Handler{{Start: start, End: end, Handler: uint16(len(bytecode))}},
 		Attributes: []crafted.Attribute{crafted.Frames(frame)}}
-}
-
-// TestQuickPathStops: where a method has a fault, the quick path is not sure that there is none.
-func TestQuickPathStops(t *testing.T) {
-	p := &quickPaths{quick: &types.Checker{Hierarchy: smallWorld(t), Frames: true}}
-	p.full = p.quick.OnFullPath()
-	for _, c := range giveUpCases {
-		t.Run(c.name, func(t *testing.T) {
-			a := crafted.NewClass(52, "T", "far/Base")
-			a.Add(c.make(a))
-			if class := a.Parse(t); p.compare(t, class) == 0 {
-				t.Error("no finding")
-			} else {
-				t.Log(p.full.Check(class).Findings[0])
-			}
-		})
-	}
 }
 
 // quickPaths are two checkers that must agree.
