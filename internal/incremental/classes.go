@@ -3,8 +3,6 @@ package incremental
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
-	"hash"
 	"path/filepath"
 	"reflect"
 	"sync/atomic"
@@ -40,9 +38,6 @@ import (
 // An output of which most classes are reused is not kept in the cache: otherwise each changed class would add a copy of
 // the whole output. If such an output is gone, classes are copied from the last one that was kept, which has a history
 // of its own.
-
-// classID is the hash of a class's entry.
-type classID [sha256.Size]byte
 
 // taskSum is the beginning of the hash of a packed task.
 type taskSum [sha256.Size / 2]byte
@@ -118,7 +113,7 @@ const (
 // is decided about its classes.
 func (m *memory) historyKey(i int, kind string) (cache.Key, bool) {
 	path, err := filepath.Abs(m.run.Inputs[i])
-	parts := append([]string{"history 1", kind, path, m.ScanKey}, m.writtenBy()...)
+	parts := append([]string{"history 2", kind, path, m.ScanKey}, m.writtenBy()...)
 	return cache.KeyOf(append(parts, m.scanned()...)...), err == nil && m.checked != ""
 }
 
@@ -213,6 +208,9 @@ func (p *past) compare(classes []*input.Class, ids []classID) {
 func (m *memory) idsOf(ctx context.Context, set *input.Set, i int) ([]classID, error) {
 	first, end := set.ClassesOf(i)
 	ids := make([]classID, end-first)
+	if m.fromArchive(ids, set.Inputs[i], &m.inputs[i]) {
+		return ids, nil
+	}
 	var next atomic.Int64
 	var failed atomic.Bool
 	var group errgroup.Group
@@ -245,18 +243,20 @@ func (m *memory) idsOf(ctx context.Context, set *input.Set, i int) ([]classID, e
 	return ids, nil
 }
 
-// idOf returns the hash of an entry: of its data as they are compressed, and of all that says what they mean.
-func idOf(h hash.Hash, e *jar.Entry) (id classID) {
-	h.Reset()
-	var head [8 + 4 + 2 + 2]byte
-	binary.BigEndian.PutUint64(head[:], e.Size)
-	binary.BigEndian.PutUint32(head[8:], e.CRC32)
-	binary.BigEndian.PutUint16(head[12:], e.Method)
-	binary.BigEndian.PutUint16(head[14:], e.Flags)
-	h.Write(head[:])
-	h.Write(e.Raw())
-	h.Sum(id[:0])
-	return id
+// fromArchive takes the hashes of all classes of an input from those of an archive's entries. It returns false if the
+// input is not the archive that was hashed, or classes are in another one that is in it.
+func (m *memory) fromArchive(ids []classID, in *input.Input, own *knownInput) bool {
+	if own.opened == nil || in.Containers[0].Zip != own.opened || len(in.Containers) > 1 {
+		return false
+	}
+	n := 0
+	for i := range in.Containers[0].Entries {
+		if in.Containers[0].Entries[i].Class >= 0 {
+			ids[n] = own.entryIDs[i] // containers have the entries of archives in their order
+			n++
+		}
+	}
+	return n == len(ids)
 }
 
 // kept are the classes of a job that are written as before, and where their bytes are.
@@ -333,7 +333,7 @@ func (m *memory) keptFrom(j *job, p *past) *kept {
 
 // oldOutput opens what an earlier run has written: where it is, if it was not changed since, or else in the cache.
 func (m *memory) oldOutput(old *job, file fileRecord) (*jar.Archive, bool) {
-	if from, err := jar.Open(old.Path); err == nil {
+	if from, err := jar.OpenToRead(old.Path); err == nil {
 		if m.dirs.holds(old.Path, "", file) && from.Unchanged() {
 			return from, true
 		}
