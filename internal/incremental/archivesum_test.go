@@ -103,6 +103,15 @@ func TestArchiveSum(t *testing.T) {
 			elsewhere++
 		}
 	}
+	// What the central directory says of an entry is part of its hash: the same data may mean something else.
+	record := bytes.Index(data, []byte("PK\x01\x02"))
+	for _, field := range []int{9, 10, 16, 24} { // flags, method, CRC, size
+		changed := bytes.Clone(data)
+		changed[record+field] ^= 2
+		if _, other, ok := archiveSums(t, changed, 1); !ok || other[0] == ids[0] || other[1] != ids[1] {
+			t.Errorf("the hash of an entry does not depend on the field at %d alone", field)
+		}
+	}
 	if inData == 0 || elsewhere == 0 {
 		t.Errorf("%d changes in data and %d elsewhere were hashed", inData, elsewhere)
 	}
@@ -132,6 +141,40 @@ func TestArchiveSumOfParts(t *testing.T) {
 	add("two entries", testArchive(t, 2))
 	add("a full part", testArchive(t, entriesPerPart))
 	add("a full part and one entry", testArchive(t, entriesPerPart+1))
+}
+
+// TestBytesBetween hashes bytes between entries in one piece and in two.
+//
+// Invariant: The hash of a part depends on where the data of entries lie.
+func TestBytesBetween(t *testing.T) {
+	a, err := jar.New("a.jar", testArchive(t, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, two := newPartSum(a, nil), newPartSum(a, nil)
+	one.between(0, 10)
+	two.between(0, 4)
+	two.between(4, 10)
+	if bytes.Equal(one.of.Sum(nil), two.of.Sum(nil)) {
+		t.Error("two pieces have the hash of one")
+	}
+}
+
+// sumsOfParts returns what the hash of an archive is made of, if its entries are in one part.
+func sumsOfParts(t *testing.T, data []byte) []byte {
+	t.Helper()
+	a, err := jar.New("a.jar", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newPartSum(a, make([]classID, len(a.Entries())))
+	var order []int
+	for n := range a.Entries() {
+		order = append(order, n)
+	}
+	entries := s.sum(0, order)
+	behind := s.sum(a.Entries()[len(order)-1].DataEnd(), nil)
+	return append(entries[:], behind[:]...)
 }
 
 // hashOf hashes one file with what is known of others, and closes it.
@@ -174,6 +217,10 @@ func TestSumKinds(t *testing.T) {
 		if hashOf(t, path, plainSum, known).key != plain.key || hashOf(t, path, archiveSum, known).key != archive.key {
 			t.Error("a hash of the other kind was taken")
 		}
+	}
+	// A file may have been made of the hashes that the hash of an archive is made of.
+	if made := hashOf(t, write("made.jar", sumsOfParts(t, data)), archiveSum, known); made.key == archive.key {
+		t.Error("a file that is no archive has the hash of one")
 	}
 	// The second entry begins where the first does.
 	overlapping := bytes.Clone(data)

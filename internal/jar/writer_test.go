@@ -447,6 +447,8 @@ func TestReplaceBy(t *testing.T) {
 		func(p *part) { p.data = strings.ReplaceAll(p.data, "here", "longer") },
 		func(p *part) { p.data = strings.ReplaceAll(p.data, "text", "next") },
 		func(p *part) { p.name = strings.ReplaceAll(p.name, "other", "OTHER") },
+		func(p *part) { p.time = 12345 },
+		func(p *part) { p.localExtra = []byte("zz\x01\x00x") },
 		func(p *part) { p.name = strings.ReplaceAll(p.name, "last", "a longer name") },
 	} {
 		changed := container{}
@@ -462,7 +464,7 @@ func TestReplaceBy(t *testing.T) {
 	}
 	// One run takes all, for which the buffer is too small.
 	for i := range in.parts {
-		in.parts[i].data = strings.Repeat(in.parts[i].data, 4000)
+		in.parts[i].data, in.parts[i].stored = strings.Repeat(in.parts[i].data, 4000), true
 	}
 	before, _ = output(mustNew(t, in.build()), nil)
 	if _, writes := output(mustNew(t, in.build()), mustNew(t, before)); writes > 4 {
