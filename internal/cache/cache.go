@@ -5,7 +5,7 @@
 //
 // A program works without the entries of a [Cache] too: it computes again what is missing or damaged. So there are
 // no locks, and files are not synced to the disk. A file is written under a temporary name and then renamed. It
-// begins with its key and ends with the SHA-256 of its content. For an entry that is truncated, in the wrong place
+// begins with its key and ends with the checksum of its content. For an entry that is truncated, in the wrong place
 // or changed, reading returns a [DamagedError], and the next [Cache.Put] replaces it. A process that is killed may
 // leave temporary files; [Cache.Trim] removes them when they are a day old.
 //
@@ -15,8 +15,9 @@
 // # Files
 //
 //	CACHEDIR.TAG          marks the directory as a cache, for backup programs (bford.info/cachedir)
-//	ab/abcd….entry        an entry: magic, key, content, SHA-256 of the content
+//	ab/abcd….entry        an entry: magic, key, content, checksum of the content
 //	ab/abcd….entry-….tmp  an entry that is being written
+//	00/clock-….tmp        a file whose time is that of the file system's clock
 package cache
 
 import (
@@ -25,7 +26,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -58,11 +58,12 @@ type Cache struct {
 }
 
 const (
-	magic     = "tracegen-cache 1\n"
+	magic     = "tracegen-cache 2\n"
 	headSize  = len(magic) + len(Key{})
 	extension = ".entry"
 	temporary = ".tmp"
 	tagName   = "CACHEDIR.TAG"
+	clockName = "00/clock" // in a directory that Trim looks into
 	tag       = "Signature: 8a477f597d28d172789f06886806bc55\n" +
 		"# Everything here can be made again by tracegen, and may be deleted at any time.\n"
 	// maxTemporaryAge is the age from which on a temporary file is assumed to belong to a process that has ended.
@@ -175,7 +176,7 @@ func (c *Cache) Get(k Key) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("cache: %w", err)
 	}
-	if err := f.check(sha256.Sum256(content)); err != nil {
+	if err := f.check(ChecksumOf(content)); err != nil {
 		return nil, err
 	}
 	return content, nil
@@ -189,7 +190,7 @@ func (c *Cache) CopyTo(w io.Writer, k Key) (int64, error) {
 		return 0, err
 	}
 	defer f.Close()
-	sum := sha256.New()
+	sum := new(Summer)
 	n, err := io.CopyBuffer(io.MultiWriter(w, sum), io.LimitReader(f, size), make([]byte, min(size+1, bufferSize)))
 	switch {
 	case err != nil:
@@ -197,7 +198,7 @@ func (c *Cache) CopyTo(w io.Writer, k Key) (int64, error) {
 	case n != size:
 		return n, &DamagedError{f.Name(), cutOff}
 	}
-	return n, f.check(Key(sum.Sum(nil)))
+	return n, f.check(sum.Sum())
 }
 
 const (
@@ -231,7 +232,7 @@ func checkHead(f *os.File, k Key) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("cache: %w", err)
 	}
-	size := info.Size() - int64(headSize) - sha256.Size
+	size := info.Size() - int64(headSize) - int64(len(Checksum{}))
 	if !info.Mode().IsRegular() || size < 0 {
 		return 0, &DamagedError{f.Name(), "not an entry, or truncated"}
 	}
@@ -247,8 +248,8 @@ func checkHead(f *os.File, k Key) (int64, error) {
 
 // check compares the sum of the content that was read with the one behind the content. If they agree, it sets the
 // file's time, by which Trim finds out when the entry was last used.
-func (f openedEntry) check(sum Key) error {
-	var want Key
+func (f openedEntry) check(sum Checksum) error {
+	var want Checksum
 	if _, err := io.ReadFull(f, want[:]); err != nil {
 		return &DamagedError{f.Name(), cutOff}
 	}
@@ -258,6 +259,26 @@ func (f openedEntry) check(sum Key) error {
 	now := time.Now()
 	_ = os.Chtimes(f.Name(), now, now) // if that is not permitted, entries cannot be removed either
 	return nil
+}
+
+// Touch makes a file in the cache, removes it, and returns what the file system reported of it: its time is that of the
+// file system's clock.
+func (c *Cache) Touch() (fs.FileInfo, error) {
+	name := c.path(clockName)
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return nil, fmt.Errorf("cache: %w", err)
+	}
+	f, err := createTemp(name)
+	if err != nil {
+		return nil, fmt.Errorf("cache: %w", err)
+	}
+	info, err := f.Stat()
+	f.Close()
+	os.Remove(f.Name())
+	if err != nil {
+		return nil, fmt.Errorf("cache: %w", err)
+	}
+	return info, nil
 }
 
 // Put writes or replaces an entry. It does nothing if the content is bigger than the limit of the whole cache.
@@ -278,7 +299,7 @@ type Entry struct {
 	cache *Cache
 	file  *os.File // nil after Commit and Abort
 	key   Key
-	sum   hash.Hash
+	sum   Summer
 	size  int64
 	err   error
 }
@@ -293,7 +314,7 @@ func (c *Cache) Create(k Key) (*Entry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cache: %w", err)
 	}
-	e := &Entry{cache: c, file: f, key: k, sum: sha256.New()}
+	e := &Entry{cache: c, file: f, key: k}
 	if _, err := f.Write(append([]byte(magic), k[:]...)); err != nil {
 		e.Abort()
 		return nil, fmt.Errorf("cache: %w", err)
@@ -312,11 +333,8 @@ func (e *Entry) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Sum returns the SHA-256 of the content that was written so far.
-func (e *Entry) Sum() (sum [sha256.Size]byte) {
-	e.sum.Sum(sum[:0])
-	return sum
-}
+// Sum returns the checksum of the content that was written so far.
+func (e *Entry) Sum() Checksum { return e.sum.Sum() }
 
 // Size returns the number of bytes of content that were written so far.
 func (e *Entry) Size() int64 { return e.size }
@@ -334,7 +352,8 @@ func (e *Entry) Commit() error {
 	f, err := e.file, e.err
 	e.file = nil
 	if err == nil {
-		_, err = f.Write(e.sum.Sum(nil))
+		sum := e.sum.Sum()
+		_, err = f.Write(sum[:])
 	}
 	if err = commitFile(f, e.cache.file(e.key), err); err != nil {
 		return fmt.Errorf("cache: %w", err)

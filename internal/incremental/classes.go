@@ -3,8 +3,6 @@ package incremental
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
-	"hash"
 	"path/filepath"
 	"reflect"
 	"sync/atomic"
@@ -40,9 +38,6 @@ import (
 // An output of which most classes are reused is not kept in the cache: otherwise each changed class would add a copy of
 // the whole output. If such an output is gone, classes are copied from the last one that was kept, which has a history
 // of its own.
-
-// classID is the hash of a class's entry.
-type classID [sha256.Size]byte
 
 // taskSum is the beginning of the hash of a packed task.
 type taskSum [sha256.Size / 2]byte
@@ -118,7 +113,7 @@ const (
 // is decided about its classes.
 func (m *memory) historyKey(i int, kind string) (cache.Key, bool) {
 	path, err := filepath.Abs(m.run.Inputs[i])
-	parts := append([]string{"history 1", kind, path, m.ScanKey}, m.writtenBy()...)
+	parts := append([]string{"history 2", kind, path, m.ScanKey}, m.writtenBy()...)
 	return cache.KeyOf(append(parts, m.scanned()...)...), err == nil && m.checked != ""
 }
 
@@ -154,14 +149,7 @@ func (m *memory) RecallClasses(ctx context.Context, set *input.Set) ([]*scan.Cla
 		if own.past = m.pastOf(set, i, lastOutput); own.past == nil {
 			continue
 		}
-		for k, n := range own.past.from {
-			if n >= 0 {
-				c := *own.past.old.Classes[n]
-				c.At = in.Classes[k]
-				facts[in.First+k] = &c
-				m.remembered++
-			}
-		}
+		m.remembered += own.past.recall(facts[in.First:], in.Classes)
 	}
 	return facts, nil
 }
@@ -189,6 +177,26 @@ func (m *memory) pastOf(set *input.Set, i int, kind string) *past {
 	return p
 }
 
+// recall sets the facts of the classes that are as they were, and returns how many these are.
+func (p *past) recall(facts []*scan.Class, classes []*input.Class) (n int) {
+	taken := make([]bool, len(p.old.Classes))
+	for k, from := range p.from {
+		if from < 0 {
+			continue
+		}
+		c := p.old.Classes[from]
+		if taken[from] { // by another class in the same place
+			copied := *c
+			c = &copied
+		}
+		taken[from] = true
+		c.At = classes[k]
+		facts[k] = c
+		n++
+	}
+	return n
+}
+
 // compare finds the classes that are as they were.
 func (p *past) compare(classes []*input.Class, ids []classID) {
 	old := p.old.Classes
@@ -213,6 +221,9 @@ func (p *past) compare(classes []*input.Class, ids []classID) {
 func (m *memory) idsOf(ctx context.Context, set *input.Set, i int) ([]classID, error) {
 	first, end := set.ClassesOf(i)
 	ids := make([]classID, end-first)
+	if m.fromArchive(ids, set.Inputs[i], &m.inputs[i]) {
+		return ids, nil
+	}
 	var next atomic.Int64
 	var failed atomic.Bool
 	var group errgroup.Group
@@ -245,26 +256,29 @@ func (m *memory) idsOf(ctx context.Context, set *input.Set, i int) ([]classID, e
 	return ids, nil
 }
 
-// idOf returns the hash of an entry: of its data as they are compressed, and of all that says what they mean.
-func idOf(h hash.Hash, e *jar.Entry) (id classID) {
-	h.Reset()
-	var head [8 + 4 + 2 + 2]byte
-	binary.BigEndian.PutUint64(head[:], e.Size)
-	binary.BigEndian.PutUint32(head[8:], e.CRC32)
-	binary.BigEndian.PutUint16(head[12:], e.Method)
-	binary.BigEndian.PutUint16(head[14:], e.Flags)
-	h.Write(head[:])
-	h.Write(e.Raw())
-	h.Sum(id[:0])
-	return id
+// fromArchive takes the hashes of all classes of an input from those of an archive's entries. It returns false if the
+// input is not the archive that was hashed, or classes are in another one that is in it.
+func (m *memory) fromArchive(ids []classID, in *input.Input, own *knownInput) bool {
+	if own.opened == nil || in.Containers[0].Zip != own.opened || len(in.Containers) > 1 {
+		return false
+	}
+	n := 0
+	for i := range in.Containers[0].Entries {
+		if in.Containers[0].Entries[i].Class >= 0 {
+			ids[n] = own.entryIDs[i] // containers have the entries of archives in their order
+			n++
+		}
+	}
+	return n == len(ids)
 }
 
 // kept are the classes of a job that are written as before, and where their bytes are.
 type kept struct {
 	past    *past
 	from    *jar.Archive
-	classes map[int]output.Kept // by number of class
-	most    bool                // of all classes that change
+	classes []output.Kept // by number of class in the input; without an entry for others
+	count   int           // of those that have one
+	most    bool          // of all classes that change
 }
 
 // keepClasses finds the classes that a job writes as a job before has done; none if that is not certain.
@@ -300,8 +314,8 @@ func (m *memory) keepClasses(j *job) {
 			changes++
 		}
 	}
-	k.most = (changes-len(k.classes))*changedShare < changes
-	m.keptCount += len(k.classes)
+	k.most = (changes-k.count)*changedShare < changes
+	m.keptCount += k.count
 	j.kept = k
 }
 
@@ -323,7 +337,7 @@ func (m *memory) keptFrom(j *job, p *past) *kept {
 	if !ok {
 		return nil
 	}
-	k := &kept{past: p, from: from, classes: make(map[int]output.Kept)}
+	k := &kept{past: p, from: from, classes: make([]output.Kept, len(m.set.Inputs[j.Inputs[0]].Classes))}
 	if !m.chooseClasses(k, j, record.record.Inputs[0].Classes) {
 		from.Close()
 		return nil
@@ -333,7 +347,7 @@ func (m *memory) keptFrom(j *job, p *past) *kept {
 
 // oldOutput opens what an earlier run has written: where it is, if it was not changed since, or else in the cache.
 func (m *memory) oldOutput(old *job, file fileRecord) (*jar.Archive, bool) {
-	if from, err := jar.Open(old.Path); err == nil {
+	if from, err := jar.OpenToRead(old.Path); err == nil {
 		if m.dirs.holds(old.Path, "", file) && from.Unchanged() {
 			return from, true
 		}
@@ -352,18 +366,15 @@ func (m *memory) oldOutput(old *job, file fileRecord) (*jar.Archive, bool) {
 func (m *memory) chooseClasses(k *kept, j *job, records []output.ClassRecord) bool {
 	i := j.Inputs[0]
 	own, in := &m.inputs[i], m.set.Inputs[i]
-	byName := make(map[string]*jar.Entry, len(k.from.Entries()))
-	for n := range k.from.Entries() {
-		byName[k.from.Entries()[n].Name] = &k.from.Entries()[n] // no class is there twice, as all were in other places
-	}
-	calls := make(map[int]output.ClassRecord, len(records))
+	named := finder{entries: k.from.Entries()}
+	calls := make([]output.ClassRecord, len(in.Classes))
 	for _, r := range records {
 		calls[r.Class] = r
 	}
 	for n, at := range in.Classes {
-		entry := byName[at.Name]
-		if at.Container != in.Containers[0] {
-			entry = nil
+		var entry *jar.Entry
+		if at.Container == in.Containers[0] {
+			entry = named.find(at.Name)
 		}
 		was := &k.past.classes[n]
 		if own.ids[n] != was.id {
@@ -377,10 +388,37 @@ func (m *memory) chooseClasses(k *kept, j *job, records []output.ClassRecord) bo
 			continue
 		}
 		if m.decisions.Changes(in.First + n) {
-			k.classes[in.First+n] = output.Kept{Entry: entry, Calls: record.Calls}
+			k.classes[n] = output.Kept{Entry: entry, Calls: record.Calls}
+			k.count++
 		}
 	}
 	return true
+}
+
+// finder finds entries by their names, of which no class has that of another: all were in other places. They are asked
+// for in their order as a rule.
+type finder struct {
+	entries []jar.Entry
+	next    int
+	byName  map[string]*jar.Entry // nil until it is needed
+}
+
+// find returns the entry of that name, nil if there is none.
+func (f *finder) find(name string) *jar.Entry {
+	for f.byName == nil && f.next < len(f.entries) {
+		e := &f.entries[f.next]
+		f.next++
+		if e.Name == name {
+			return e
+		}
+	}
+	if f.byName == nil {
+		f.byName = make(map[string]*jar.Entry, len(f.entries))
+		for n := range f.entries {
+			f.byName[f.entries[n].Name] = &f.entries[n]
+		}
+	}
+	return f.byName[name]
 }
 
 // looksTheSame reports whether a class that has changed is to other classes what it was when it was written to an entry
@@ -401,12 +439,13 @@ func (m *memory) looksTheSame(class int, entry *jar.Entry) bool {
 
 // Kept implements [Memory].
 func (m *memory) Kept(class int) (output.Kept, bool) {
-	j := m.inputs[m.set.Classes[class].Container.Input].job
+	number := m.set.Classes[class].Container.Input
+	j := m.inputs[number].job
 	if j.kept == nil {
 		return output.Kept{}, false
 	}
-	kept, ok := j.kept.classes[class]
-	return kept, ok
+	kept := j.kept.classes[class-m.set.Inputs[number].First]
+	return kept, kept.Entry != nil
 }
 
 // noteKept adds to a record what the type checker has noted about the classes that were kept.
@@ -414,17 +453,16 @@ func (m *memory) noteKept(j *job, record *output.Record) {
 	if j.kept == nil {
 		return
 	}
-	first := m.set.Inputs[j.Inputs[0]].First
 	notes := &record.Inputs[0].Notes
-	for class := range j.kept.classes {
-		unknown := j.kept.past.classes[class-first].unknown
-		if len(unknown) == 0 {
+	for n, class := range j.kept.classes {
+		unknown := j.kept.past.classes[n].unknown
+		if class.Entry == nil || len(unknown) == 0 {
 			continue
 		}
 		if notes.Unknown == nil {
 			notes.Unknown, notes.UnknownTo = make(map[string]bool), make(map[int][]string)
 		}
-		notes.UnknownTo[class-first] = unknown
+		notes.UnknownTo[n] = unknown
 		for _, name := range unknown {
 			notes.Unknown[name] = true
 		}

@@ -1,9 +1,11 @@
 package incremental
 
 import (
+	"cmp"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/tracegen/tracegen/internal/cache"
@@ -15,10 +17,26 @@ import (
 // that another write would have changed its time. Goroutines share them.
 type knownFiles struct {
 	mu     sync.Mutex
-	byPath map[string]knownFile
+	byPath map[filePath]knownFile
 	key    cache.Key // of them, in the cache
+	clock  fileClock // as it was before any file was read
 	grown  bool      // there is one that the cache does not have
 }
+
+// filePath is a file, and how it was hashed.
+type filePath struct {
+	path string
+	kind sumKind
+}
+
+// sumKind says how files are hashed. The same content has another hash in each kind.
+type sumKind uint8
+
+const (
+	plainSum   sumKind = iota // as bytes
+	archiveSum                // as an archive with entries, if it is one, else as bytes
+	sumKinds   = iota
+)
 
 // knownFile is a file whose content was hashed when it was in a state.
 type knownFile struct {
@@ -28,7 +46,7 @@ type knownFile struct {
 
 // loadFiles reads what is known of files from the cache.
 func loadFiles(from *cache.Cache, key cache.Key) (*knownFiles, error) {
-	f := &knownFiles{byPath: make(map[string]knownFile), key: key}
+	f := &knownFiles{byPath: make(map[filePath]knownFile), key: key}
 	data, err := from.Get(key)
 	if err != nil {
 		return f, err
@@ -51,9 +69,13 @@ func (f *knownFiles) store(to *cache.Cache) error {
 func (f *knownFiles) pack() []byte {
 	k := wire.NewPacker()
 	k.Int(len(f.byPath))
-	for _, path := range slices.Sorted(maps.Keys(f.byPath)) {
+	paths := slices.SortedFunc(maps.Keys(f.byPath), func(a, b filePath) int {
+		return cmp.Or(strings.Compare(a.path, b.path), cmp.Compare(a.kind, b.kind))
+	})
+	for _, path := range paths {
 		file := f.byPath[path]
-		k.Text(path)
+		k.Text(path.path)
+		k.Int(int(path.kind))
 		k.Raw(file.sum[:]...)
 		file.state.pack(k)
 	}
@@ -61,11 +83,11 @@ func (f *knownFiles) pack() []byte {
 }
 
 // readFiles reads what pack has written, nil if it is damaged.
-func readFiles(data []byte) map[string]knownFile {
+func readFiles(data []byte) map[filePath]knownFile {
 	u := wire.NewUnpacker(data)
-	files := make(map[string]knownFile)
-	for range u.Count(7 + len(cache.Key{})) {
-		path := u.Text()
+	files := make(map[filePath]knownFile)
+	for range u.Count(8 + len(cache.Key{})) {
+		path := filePath{u.Text(), sumKind(u.Below(sumKinds))}
 		files[path] = knownFile{cache.Key(u.Raw(len(cache.Key{}))), readState(u)}
 	}
 	if !u.End() {
@@ -74,16 +96,17 @@ func readFiles(data []byte) map[string]knownFile {
 	return files
 }
 
-// hash returns the SHA-256 of a file.
-func (f *knownFiles) hash(path string, buffer []byte) (cache.Key, error) {
-	now, ok := stateOf(path) // before it is read: a write that comes after this changes the state
+// sum returns the hash of a file, which read makes if the file is not known.
+func (f *knownFiles) sum(path filePath, read func() (cache.Key, error)) (cache.Key, error) {
+	now, ok := stateOf(path.path) // before it is read: a write that comes after this changes the state
+	now.oldEnough = now.oldEnough || f.clock.shows(now)
 	f.mu.Lock()
 	file, known := f.byPath[path]
 	f.mu.Unlock()
 	if known && ok && file.state.oldEnough && file.state.same(now) {
 		return file.sum, nil
 	}
-	sum, _, err := hashFile(path, buffer)
+	sum, err := read()
 	if err == nil && ok {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -92,14 +115,15 @@ func (f *knownFiles) hash(path string, buffer []byte) (cache.Key, error) {
 	return sum, err
 }
 
-// SumOf returns the SHA-256 of a file, in hexadecimal. The cache keeps it under a name; nil keeps nothing.
+// SumOf returns the hash of a file, in hexadecimal. The cache keeps it under a name; nil keeps nothing.
 func SumOf(kept *cache.Cache, name, path string) (string, error) {
+	read := func() (cache.Key, error) { return hashFile(path, make([]byte, bufferSize)) }
 	if kept == nil {
-		sum, _, err := hashFile(path, make([]byte, 1<<18))
+		sum, err := read()
 		return sum.String(), err
 	}
-	files, _ := loadFiles(kept, cache.KeyOf("file 1", name)) // without it, the file is read
-	sum, err := files.hash(path, make([]byte, 1<<18))
+	files, _ := loadFiles(kept, cache.KeyOf("file 2", name)) // without it, the file is read
+	sum, err := files.sum(filePath{path: path}, read)
 	if err != nil {
 		return "", err
 	}
@@ -110,5 +134,5 @@ func SumOf(kept *cache.Cache, name, path string) (string, error) {
 // filesKey is the key of what is known of the files that a run reads, by their paths.
 func filesKey(paths []string) cache.Key {
 	directory, _ := os.Getwd() // what is known of other files is of no use, and does no harm
-	return cache.KeyOf(append([]string{"files 1", directory}, paths...)...)
+	return cache.KeyOf(append([]string{"files 2", directory}, paths...)...)
 }

@@ -26,7 +26,7 @@ func TestKnownFiles(t *testing.T) {
 	hash := func() cache.Key {
 		t.Helper()
 		files, _ := loadFiles(store, key)
-		sum, err := files.hash(path, make([]byte, 10))
+		sum, err := files.sum(filePath{path: path}, func() (cache.Key, error) { return hashFile(path, make([]byte, 10)) })
 		if err = errors.Join(err, files.store(store)); err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestKnownFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 3 {
-			if sum := hash(); sum != sumOf([]byte(content)) {
+			if sum := hash(); sum != plainSumOf(content) {
 				t.Errorf("change %d: an outdated hash", i)
 			}
 		}
@@ -61,18 +61,24 @@ func TestKnownFiles(t *testing.T) {
 	hash()
 	// What is remembered is used: the content that is asked for is not read.
 	files, _ := loadFiles(store, key)
-	file, ok := files.byPath[path]
+	file, ok := files.byPath[filePath{path: path}]
 	if now, is := stateOf(path); !ok || !is || !now.oldEnough {
 		t.Skip("the file system does not report enough about files")
 	}
 	file.sum = cache.KeyOf("mark")
-	files.byPath[path], files.grown = file, true
+	files.byPath[filePath{path: path}], files.grown = file, true
 	if err := files.store(store); err != nil {
 		t.Fatal(err)
 	}
 	if sum := hash(); sum != file.sum {
 		t.Error("a file that is known is read again")
 	}
+}
+
+// plainSumOf is what hashFile returns for a file with this content.
+func plainSumOf(content string) cache.Key {
+	sum := sha256.Sum256([]byte(content))
+	return cache.KeyOf("file", string(sum[:]))
 }
 
 // summed is the content of a file, with its sum.
@@ -83,7 +89,7 @@ func (s summed) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-func (s summed) ContentSum() ([sha256.Size]byte, bool) { return sha256.Sum256(s), true }
+func (s summed) ContentSum() [sha256.Size]byte { return sha256.Sum256(s) }
 
 // TestFileBeside changes a file beside the outputs, and asks whether it has its content.
 //

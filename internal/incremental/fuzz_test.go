@@ -20,7 +20,7 @@ func FuzzStored(f *testing.F) {
 		Failures: map[int]plan.Failure{0: {Rejection: &scan.Rejection{Detail: "d"}}},
 		Notes:    typecheck.Notes{Unknown: map[string]bool{"a/B": true}, Tolerated: map[int]string{1: "fault"}}}
 	s := stored{&output.Record{Inputs: []output.InputRecord{in}, Warnings: []output.Warning{{Text: "odd"}}},
-		[]fileRecord{{name: "a/b", mode: 0o644, size: 1 << 33, sum: cache.KeyOf("x")}}}
+		[]fileRecord{{name: "a/b", mode: 0o644, size: 1 << 33, sum: cache.Checksum{1}}}}
 	f.Add(s.pack(), 2, 0)
 	f.Add((&stored{record: &output.Record{}}).pack(), 0, 0)
 	f.Fuzz(func(t *testing.T, data []byte, first, second int) {
@@ -45,7 +45,7 @@ func FuzzStored(f *testing.F) {
 // Invariant: What the cache has about a directory of outputs is read as it was written; no bytes make its reader panic.
 func FuzzOutputDir(f *testing.F) {
 	p := outputDir{outputs: map[string]leftOutput{"a.jar": {claimed: true, files: []leftFile{{name: "x",
-		sum: cache.KeyOf("x")}}}, "b": {directory: true}}}
+		sum: cache.Checksum{2}}}}, "b": {directory: true}}}
 	f.Add(p.pack())
 	f.Add((&outputDir{}).pack())
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -93,8 +93,8 @@ func FuzzHistory(f *testing.F) {
 	h := history{facts: cache.KeyOf("f"), output: cache.KeyOf("o"), classes: []pastClass{{fault: true}, {id: classID{1},
 		task: taskSum{2}, unknown: []string{"a/B", "a/C"}}}}
 	f.Add(h.pack())
-	f.Add((&knownFiles{byPath: map[string]knownFile{"a.jar": {sum: cache.KeyOf("s"), state: fileState{size: 7,
-		oldEnough: true}}}}).pack())
+	f.Add((&knownFiles{byPath: map[filePath]knownFile{{"a.jar", archiveSum}: {sum: cache.KeyOf("s"),
+		state: fileState{size: 7, oldEnough: true}}}}).pack())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if h := readHistory(data); h != nil {
 			packed := h.pack()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/cache"
 	"github.com/tracegen/tracegen/internal/input"
+	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/typecheck"
 )
 
@@ -20,30 +21,36 @@ import (
 type hashed struct {
 	key cache.Key
 	ok  bool // it could be read, and twice would be the same
+
+	// Of an archive that was read for that, until it is closed.
+	zip *jar.Archive
+	ids []classID // of its entries
 }
 
-// hashPaths hashes files, and directories with the names and permissions of what is in them. What cannot be read, or is
-// neither, has no hash: using it will report why. Files that are known are not read; those that are read are known
-// then. The error is the context's.
-func hashPaths(ctx context.Context, paths []string, jobs int, known *knownFiles) ([]hashed, error) {
-	type file struct {
-		path string
-		sum  cache.Key
-		err  error
-	}
-	var files []*file
+// hashing is a file or directory that is hashed. Directories are hashed with the names and permissions of what is in
+// them.
+type hashing struct {
+	path string
+	kind sumKind // of a file
+}
+
+// hashPaths hashes files and directories. What cannot be read, or is neither, has no hash: using it will report why.
+// Files that are known are not read; those that are read are known then, and if they are archives, they are left open.
+// The error is the context's; then there are no results.
+func hashPaths(ctx context.Context, paths []hashing, jobs int, known *knownFiles) ([]hashed, error) {
+	h := pathHasher{ctx: ctx, known: known}
 	lists := make([][]*file, len(paths))
 	results := make([]hashed, len(paths))
 	parts := make([][]string, len(paths))
-	for i, path := range paths {
-		info, err := os.Stat(path)
+	for i, p := range paths {
+		info, err := os.Stat(p.path)
 		switch {
 		case err != nil:
 			continue
 		case info.Mode().IsRegular():
-			lists[i], parts[i] = []*file{{path: path}}, []string{"file"}
+			lists[i], parts[i] = []*file{{filePath: filePath(p), result: &results[i]}}, []string{"file"}
 		case info.IsDir():
-			entries, err := input.List(path)
+			entries, err := input.List(p.path)
 			if err != nil {
 				continue
 			}
@@ -51,31 +58,17 @@ func hashPaths(ctx context.Context, paths []string, jobs int, known *knownFiles)
 			for _, e := range entries {
 				parts[i] = append(parts[i], fmt.Sprintf("%o %s", e.Mode.Perm(), e.Name))
 				if !e.IsDirectory() {
-					lists[i] = append(lists[i], &file{path: e.File})
+					lists[i] = append(lists[i], &file{filePath: filePath{path: e.File}, result: &results[i]})
 				}
 			}
 		default:
 			continue
 		}
 		results[i].ok = true
-		files = append(files, lists[i]...)
+		h.files = append(h.files, lists[i]...)
 	}
-	var next atomic.Int64
-	var group errgroup.Group
-	for range min(jobs, len(files)) {
-		group.Go(func() error {
-			buffer := make([]byte, 1<<18)
-			for ctx.Err() == nil {
-				n := int(next.Add(1)) - 1
-				if n >= len(files) {
-					return nil
-				}
-				files[n].sum, files[n].err = known.hash(files[n].path, buffer)
-			}
-			return ctx.Err()
-		})
-	}
-	if err := group.Wait(); err != nil {
+	if err := h.run(jobs); err != nil {
+		closeHashed(results)
 		return nil, err
 	}
 	for i, list := range lists {
@@ -88,17 +81,83 @@ func hashPaths(ctx context.Context, paths []string, jobs int, known *knownFiles)
 	return results, nil
 }
 
-// hashFile returns the SHA-256 of a file and its length.
-func hashFile(path string, buffer []byte) (sum cache.Key, size int64, err error) {
+// closeHashed closes the archives that hashPaths has left open.
+func closeHashed(results []hashed) {
+	for i := range results {
+		if results[i].zip != nil {
+			results[i].zip.Close()
+			results[i].zip = nil
+		}
+	}
+}
+
+// file is a file that a pathHasher hashes.
+type file struct {
+	filePath
+	result *hashed // of the path that it belongs to
+	sum    cache.Key
+	err    error
+}
+
+// pathHasher hashes files.
+type pathHasher struct {
+	ctx   context.Context
+	known *knownFiles
+	files []*file
+}
+
+// run hashes the files. The error is the context's.
+func (h *pathHasher) run(jobs int) error {
+	var next atomic.Int64
+	var group errgroup.Group
+	inEach := jobs / max(len(h.files), 1) // workers for one file, if there are more of them than files
+	for range min(jobs, len(h.files)) {
+		group.Go(func() error {
+			buffer := make([]byte, bufferSize)
+			for h.ctx.Err() == nil {
+				n := int(next.Add(1)) - 1
+				if n >= len(h.files) {
+					return nil
+				}
+				f := h.files[n]
+				f.sum, f.err = h.known.sum(f.filePath, func() (cache.Key, error) { return h.read(f, buffer, inEach) })
+			}
+			return h.ctx.Err()
+		})
+	}
+	return group.Wait()
+}
+
+// read hashes a file that is not known.
+func (h *pathHasher) read(f *file, buffer []byte, workers int) (cache.Key, error) {
+	if f.kind == archiveSum {
+		if zip, err := jar.OpenToRead(f.path); err == nil {
+			sum, ids, err := sumArchive(h.ctx, zip, workers)
+			if err != nil {
+				zip.Close()
+				return sum, err
+			}
+			f.result.zip, f.result.ids = zip, ids
+			return sum, nil
+		}
+	}
+	return hashFile(f.path, buffer)
+}
+
+// bufferSize is the size of buffers that files are read into to hash them.
+const bufferSize = 1 << 18
+
+// hashFile returns the hash of a file as bytes.
+func hashFile(path string, buffer []byte) (cache.Key, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return sum, 0, err
+		return cache.Key{}, err
 	}
 	defer f.Close()
 	h := sha256.New()
 	// Hidden from CopyBuffer, the file's own way of copying does not allocate another buffer.
-	size, err = io.CopyBuffer(h, struct{ io.Reader }{f}, buffer)
-	return cache.Key(h.Sum(nil)), size, err
+	_, err = io.CopyBuffer(h, struct{ io.Reader }{f}, buffer)
+	return cache.KeyOf("file", string(h.Sum(nil))), err
 }
 
 // classPathText returns what the type checker depends on: the content of the class path, and which JDK. No byte of the

@@ -28,6 +28,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/cache"
 	"github.com/tracegen/tracegen/internal/input"
+	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/output"
 	"github.com/tracegen/tracegen/internal/plan"
 	"github.com/tracegen/tracegen/internal/scan"
@@ -36,12 +37,14 @@ import (
 )
 
 // Memory is what earlier runs have left for this one, and where this one leaves something for later runs. Its methods
-// are called in this order: Recall, RecallClasses, AddBuiltIn, KeepFacts, then Reuse, Copy, Kept and Keep for each
-// round of writing, HasFile, Depart, Finish.
+// are called in this order: Recall, Archive, RecallClasses, AddBuiltIn, KeepFacts, then Reuse, Copy, Kept and Keep for
+// each round of writing, Depart, HasFile, Staged, Finish.
 type Memory interface {
 	// Recall returns the facts of inputs that an earlier run has scanned, by number of input; without containers for
 	// others. The error is the context's.
 	Recall(ctx context.Context) ([]scan.Input, error)
+	// Archive returns an input that Recall has opened as an archive to hash it, nil for others. It is the caller's then.
+	Archive(input int) *jar.Archive
 	// RecallClasses returns the facts of single classes of inputs that have changed, by number of class in the set; nil
 	// for others. The error is the context's.
 	RecallClasses(ctx context.Context, set *input.Set) ([]*scan.Class, error)
@@ -65,6 +68,8 @@ type Memory interface {
 	HasFile(path string, content io.WriterTo) bool
 	// Depart notes in staged directories which files of an earlier run are going to be removed from them.
 	Depart(stage *output.Stage)
+	// Staged is called when all is written, and nothing is in its place yet.
+	Staged()
 	// Finish is called when all outputs are in their places.
 	Finish(stage *output.Stage)
 	// Close drops what was not kept.
@@ -78,6 +83,9 @@ type None struct {
 
 // Recall implements [Memory].
 func (n None) Recall(context.Context) ([]scan.Input, error) { return make([]scan.Input, n.Inputs), nil }
+
+// Archive implements [Memory].
+func (None) Archive(int) *jar.Archive { return nil }
 
 // RecallClasses implements [Memory].
 func (None) RecallClasses(context.Context, *input.Set) ([]*scan.Class, error) { return nil, nil }
@@ -110,6 +118,9 @@ func (None) HasFile(string, io.WriterTo) bool { return false }
 
 // Depart implements [Memory].
 func (None) Depart(*output.Stage) {}
+
+// Staged implements [Memory].
+func (None) Staged() {}
 
 // Finish implements [Memory].
 func (None) Finish(*output.Stage) {}
@@ -164,8 +175,9 @@ type memory struct {
 	files   *knownFiles
 	checked string // what the type checker depends on; "" if that cannot be found out
 	dirs    outputDirs
-	grown   bool // something has been kept
-	broken  bool // the cache cannot be written
+	besides []*besideFile // that this run writes
+	grown   bool          // something has been kept
+	broken  bool          // the cache cannot be written
 
 	recalled   int                // inputs
 	remembered int                // classes of other inputs
@@ -189,6 +201,11 @@ type knownInput struct {
 	recall  bool         // the facts are from an earlier run
 	builtIn bool         // it is part of the program: it cannot change, and its facts are not kept
 	pending *cache.Entry // the facts of this run
+
+	// Of an archive that was hashed.
+	zip      *jar.Archive // until [Memory.Archive] has returned it
+	opened   *jar.Archive // from then on
+	entryIDs []classID
 
 	// Of an archive whose facts are not from an earlier run, if its classes are reused one by one.
 	ids  []classID // of its classes
@@ -239,13 +256,23 @@ func (m *memory) note(err error) {
 
 // Recall implements [Memory].
 func (m *memory) Recall(ctx context.Context) ([]scan.Input, error) {
-	paths := m.run.Inputs
+	var paths []hashing
+	names := m.run.Inputs
+	for _, path := range m.run.Inputs {
+		paths = append(paths, inputPath(path))
+	}
 	if m.run.Types {
-		paths = append(paths[:len(paths):len(paths)], m.run.ClassPath.Paths...)
+		names = slices.Concat(names, m.run.ClassPath.Paths)
+		for _, path := range m.run.ClassPath.Paths {
+			paths = append(paths, hashing{path: path})
+		}
 	}
 	var err error
-	m.files, err = loadFiles(m.Cache, filesKey(paths))
+	m.files, err = loadFiles(m.Cache, filesKey(names))
 	m.note(err)
+	if m.keeps() {
+		m.files.clock = readClock(m.Cache)
+	}
 	contents, err := hashPaths(ctx, paths, m.run.Workers, m.files)
 	if err != nil {
 		return nil, err
@@ -253,9 +280,10 @@ func (m *memory) Recall(ctx context.Context) ([]scan.Input, error) {
 	for i := range m.inputs {
 		in := &m.inputs[i]
 		if contents[i].ok {
-			*in = knownInput{content: cache.KeyOf(kindOf(m.run.Inputs[i]), contents[i].key.String()), known: true}
+			*in = knownInput{content: m.contentOf(i, contents[i]), known: true}
 			in.key = m.scanKey(in.content)
 		}
+		in.zip, in.entryIDs = contents[i].zip, contents[i].ids
 	}
 	m.checked = "none"
 	if m.run.Types {
@@ -265,6 +293,29 @@ func (m *memory) Recall(ctx context.Context) ([]scan.Input, error) {
 		return make([]scan.Input, len(m.inputs)), nil
 	}
 	return m.loadFacts()
+}
+
+// Archive implements [Memory].
+func (m *memory) Archive(i int) *jar.Archive {
+	in := &m.inputs[i]
+	zip := in.zip
+	in.zip, in.opened = nil, zip
+	return zip
+}
+
+// inputPath returns how an input is hashed: as [input.Open] reads it.
+func inputPath(path string) hashing {
+	if strings.ToLower(filepath.Ext(path)) == classExtension {
+		return hashing{path: path}
+	}
+	return hashing{path, archiveSum}
+}
+
+const classExtension = ".class"
+
+// contentOf returns what identifies the content of an input.
+func (m *memory) contentOf(i int, h hashed) cache.Key {
+	return cache.KeyOf(kindOf(m.run.Inputs[i]), h.key.String())
 }
 
 // IDs implements [Memory].
@@ -290,7 +341,7 @@ func (m *memory) assignedKey(key [sha256.Size]byte) cache.Key {
 
 // AddBuiltIn implements [Memory].
 func (m *memory) AddBuiltIn(name string, data []byte) {
-	sum := sumOf(data)
+	sum := sha256.Sum256(data)
 	m.run.Inputs = append(slices.Clip(m.run.Inputs), name)
 	m.inputs = append(m.inputs, knownInput{content: cache.KeyOf("built in", string(sum[:])), known: true, builtIn: true})
 }
@@ -298,7 +349,7 @@ func (m *memory) AddBuiltIn(name string, data []byte) {
 // kindOf returns what makes a difference between the same bytes under one name and another.
 func kindOf(path string) string {
 	switch extension := strings.ToLower(filepath.Ext(path)); extension {
-	case ".class":
+	case classExtension:
 		return filepath.Base(path) // the name of the only entry
 	case ".aar":
 		return extension
@@ -308,7 +359,7 @@ func kindOf(path string) string {
 
 // scanKey is that of the facts which a scan of this run finds out about an input of that content.
 func (m *memory) scanKey(content cache.Key) cache.Key {
-	return cache.KeyOf(append([]string{"scan 4", content.String(), m.ScanKey}, m.scanned()...)...)
+	return cache.KeyOf(append([]string{"scan 5", content.String(), m.ScanKey}, m.scanned()...)...)
 }
 
 // scanned returns what the facts depend on, besides content and options.
@@ -343,6 +394,7 @@ func (m *memory) loadFacts() ([]scan.Input, error) {
 			var read *keptFacts
 			if read, failures[i] = m.readFacts(in.key, i); read != nil {
 				facts[i], in.recall = read.Input, true
+				in.close()
 			}
 			return nil
 		})
@@ -390,20 +442,21 @@ func (m *memory) KeepFacts(set *input.Set, facts []*scan.Class) {
 
 // sameInputs fails if an input that was read in this run has other content than when the run began.
 func (m *memory) sameInputs(ctx context.Context) error {
-	var paths []string
+	var paths []hashing
 	var numbers []int
 	for i := range m.inputs {
 		if in := &m.inputs[i]; in.known && !in.builtIn && m.set.Inputs[i].Opened() {
-			paths, numbers = append(paths, m.run.Inputs[i]), append(numbers, i)
+			paths, numbers = append(paths, inputPath(m.run.Inputs[i])), append(numbers, i)
 		}
 	}
 	again, err := hashPaths(ctx, paths, m.run.Workers, m.files)
 	if err != nil {
 		return err
 	}
+	closeHashed(again)
 	for k, i := range numbers {
-		if !again[k].ok || cache.KeyOf(kindOf(paths[k]), again[k].key.String()) != m.inputs[i].content {
-			return input.Changed(paths[k])
+		if !again[k].ok || m.contentOf(i, again[k]) != m.inputs[i].content {
+			return input.Changed(paths[k].path)
 		}
 	}
 	if path, ok := m.unchangedOutputs(); !ok {
@@ -416,9 +469,19 @@ func (m *memory) sameInputs(ctx context.Context) error {
 func (m *memory) Close() {
 	m.giveUp()
 	for i := range m.inputs {
-		if m.inputs[i].pending != nil {
-			m.inputs[i].pending.Abort()
+		in := &m.inputs[i]
+		if in.pending != nil {
+			in.pending.Abort()
 		}
+		in.close()
+	}
+}
+
+// close closes the archive that was hashed, unless it is the caller's of [Memory.Archive].
+func (in *knownInput) close() {
+	if in.zip != nil {
+		in.zip.Close()
+		in.zip = nil
 	}
 }
 

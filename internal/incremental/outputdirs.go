@@ -25,6 +25,7 @@ import (
 // more can be removed. Without an entry, all outputs are read, and none is removed.
 type outputDirs struct {
 	byDirectory map[string]*outputDir
+	staged      fileClock // as it was when all outputs were written, and none was in its place
 }
 
 // outputDir is a directory with outputs.
@@ -43,7 +44,7 @@ type leftOutput struct {
 // leftFile is a file of an output, and the state in which a run left it.
 type leftFile struct {
 	name string // as in fileRecord
-	sum  cache.Key
+	sum  cache.Checksum
 	seen fileState
 }
 
@@ -62,8 +63,6 @@ const (
 	coarse = 2 * time.Second
 	fine   = 100 * time.Millisecond
 )
-
-func sumOf(data []byte) cache.Key { return sha256.Sum256(data) }
 
 // stateOf returns the state of a file. It follows links, as writing does.
 func stateOf(path string) (fileState, bool) {
@@ -100,7 +99,7 @@ func split(path string) (directory, name string, err error) {
 	return directory, filepath.Base(path), err
 }
 
-func outputDirKey(directory string) cache.Key { return cache.KeyOf("outputs 2", directory) }
+func outputDirKey(directory string) cache.Key { return cache.KeyOf("outputs 3", directory) }
 
 // load reads what is remembered of the directories that this run writes to.
 func (p *outputDirs) load(m *memory) {
@@ -161,10 +160,17 @@ func (p *outputDirs) holds(target, name string, want fileRecord) bool {
 	return hasContent(path, want.sum)
 }
 
-// hasContent reports whether the file has content of that SHA-256.
-func hasContent(path string, want cache.Key) bool {
-	sum, _, err := hashFile(path, make([]byte, 1<<18))
-	return err == nil && sum == want
+// hasContent reports whether the file has content of that checksum.
+func hasContent(path string, want cache.Checksum) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var sum cache.Summer
+	// Hidden from CopyBuffer, the file's own way of copying does not allocate another buffer.
+	_, err = io.CopyBuffer(&sum, struct{ io.Reader }{f}, make([]byte, bufferSize))
+	return err == nil && sum.Sum() == want
 }
 
 func (s fileState) same(other fileState) bool {
@@ -222,6 +228,13 @@ func (m *memory) Depart(stage *output.Stage) {
 	}
 }
 
+// Staged implements [Memory].
+func (m *memory) Staged() {
+	if m.keeps() {
+		m.dirs.staged = readClock(m.Cache)
+	}
+}
+
 // Finish implements [Memory]. It removes what is not an output any more, and remembers how the outputs were left.
 func (m *memory) Finish(stage *output.Stage) {
 	m.summary()
@@ -235,6 +248,7 @@ func (m *memory) Finish(stage *output.Stage) {
 	for _, d := range m.jobs {
 		m.dirs.note(d, m.Directory != "")
 	}
+	m.noteBesides()
 	for _, directory := range slices.Sorted(maps.Keys(m.dirs.byDirectory)) {
 		at := m.dirs.byDirectory[directory]
 		if !at.changed || m.broken {
@@ -338,6 +352,7 @@ func (p *outputDirs) note(d *job, claimed bool) {
 	for _, f := range d.files {
 		path := filepath.Join(d.Path, filepath.FromSlash(f.name))
 		now, ok := stateOf(path)
+		now.oldEnough = now.oldEnough || p.staged.shows(now) // it was written before, or it shows that it was changed
 		if before := old.file(f.name); before != nil && before.sum == f.sum && before.seen.same(now) &&
 			before.seen.oldEnough {
 			now = before.seen // it has not changed: only its age has
@@ -380,8 +395,8 @@ func readOutputDir(data []byte) *outputDir {
 		name := u.Text()
 		var o leftOutput
 		u.Flags(&o.directory, &o.claimed)
-		for range u.Count(7 + len(cache.Key{})) {
-			f := leftFile{name: u.Text(), sum: cache.Key(u.Raw(len(cache.Key{})))}
+		for range u.Count(7 + len(cache.Checksum{})) {
+			f := leftFile{name: u.Text(), sum: cache.Checksum(u.Raw(len(cache.Checksum{})))}
 			f.seen = readState(u)
 			o.files = append(o.files, f)
 		}
@@ -418,29 +433,47 @@ func (m *memory) HasFile(path string, content io.WriterTo) bool {
 	if m.run.DryRun {
 		return false
 	}
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
 	remembered := m.beside(path, content)
 	now, ok := stateOf(path)
 	if remembered != nil && ok && remembered.is(now) {
 		return true
 	}
-	if !m.sameContent(path, content) {
+	if !ok || !m.sameContent(path, content) {
+		if remembered != nil {
+			m.besides = append(m.besides, remembered)
+		}
 		return false
 	}
-	if remembered != nil && now.oldEnough && m.keeps() {
-		remembered.state = now
-		if err := m.Cache.Put(remembered.key, remembered.pack()); err != nil {
-			m.fail(err)
-		}
+	if remembered != nil {
+		m.keepBeside(remembered, now)
 	}
 	return true
 }
 
+// keepBeside keeps the state of a file beside the outputs, if it shows when the file is changed.
+func (m *memory) keepBeside(b *besideFile, now fileState) {
+	if !now.oldEnough || !m.keeps() {
+		return
+	}
+	b.state = now
+	if err := m.Cache.Put(b.key, b.pack()); err != nil {
+		m.fail(err)
+	}
+}
+
+// noteBesides keeps the states of the files that were written beside the outputs.
+func (m *memory) noteBesides() {
+	for _, b := range m.besides {
+		if now, ok := stateOf(b.path); ok {
+			now.oldEnough = now.oldEnough || m.dirs.staged.shows(now)
+			m.keepBeside(b, now)
+		}
+	}
+}
+
 // besideFile is a file beside the outputs, which had its content when it was in that state.
 type besideFile struct {
+	path  string
 	key   cache.Key // of this, in the cache
 	sum   cache.Key // of the content
 	state fileState // zero if it is not known
@@ -456,7 +489,7 @@ func (m *memory) beside(path string, content io.WriterTo) *besideFile {
 	if !ok || err != nil {
 		return nil
 	}
-	b := &besideFile{key: cache.KeyOf("beside 1", m.Tool, directory, name), sum: c.ContentSum()}
+	b := &besideFile{path: path, key: cache.KeyOf("beside 1", m.Tool, directory, name), sum: c.ContentSum()}
 	u := wire.NewUnpacker(m.get(b.key))
 	of := cache.Key(u.Raw(len(b.sum)))
 	if state := readState(u); u.End() && of == b.sum {

@@ -23,7 +23,7 @@ type fileRecord struct {
 	name string // with slashes; that of a directory ends in one
 	mode uint16 // permissions, of files in a directory
 	size int64
-	sum  cache.Key // SHA-256 of the content
+	sum  cache.Checksum // of the content
 }
 
 func (s *stored) pack() []byte {
@@ -99,9 +99,9 @@ func readStored(data []byte, classes []int) *stored {
 	for range u.Count(2) {
 		s.record.Warnings = append(s.record.Warnings, output.Warning{Input: u.Below(len(classes)), Text: u.Text()})
 	}
-	for range u.Count(3 + len(cache.Key{})) {
+	for range u.Count(3 + len(cache.Checksum{})) {
 		s.files = append(s.files, fileRecord{u.Text(), uint16(u.Below(1 << 16)), int64(u.Uvarint()),
-			cache.Key(u.Raw(len(cache.Key{})))})
+			cache.Checksum(u.Raw(len(cache.Checksum{})))})
 	}
 	if !u.End() {
 		return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/cache"
 	"github.com/tracegen/tracegen/internal/output"
 	"github.com/tracegen/tracegen/internal/plan"
 	"github.com/tracegen/tracegen/internal/scan"
@@ -35,7 +36,7 @@ func TestRecordIsKept(t *testing.T) {
 	}
 	want := stored{&output.Record{Inputs: []output.InputRecord{in}, Warnings: []output.Warning{{Input: 0,
 		Text: ": odd"}}},
-		[]fileRecord{{name: "a/", mode: 0o755}, {name: "a/b", mode: 0o644, size: 1 << 33, sum: sumOf([]byte("x"))}}}
+		[]fileRecord{{name: "a/", mode: 0o755}, {name: "a/b", mode: 0o644, size: 1 << 33, sum: cache.Checksum{3}}}}
 	got := readStored(want.pack(), []int{len(reasons)})
 	if got == nil || !reflect.DeepEqual(*got, want) {
 		t.Fatalf("read %+v, packed %+v", got, want)

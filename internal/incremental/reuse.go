@@ -2,9 +2,7 @@ package incremental
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
-	"hash"
 	"os"
 	"slices"
 	"strings"
@@ -24,10 +22,10 @@ type job struct {
 	key   cache.Key
 	entry *cache.Entry // what is being written, for later runs; nil if nothing is kept
 	files []fileRecord
-	tasks []taskSum // of the classes of the only input
-	kept  *kept     // classes that are not written anew; nil if there are none
-	sum   hash.Hash // of what is written and not kept; nil if it is kept
-	size  int64     // likewise
+	tasks []taskSum     // of the classes of the only input
+	kept  *kept         // classes that are not written anew; nil if there are none
+	sum   *cache.Summer // of what is written and not kept; nil if it is kept
+	size  int64         // likewise
 }
 
 // contentKey is the key of the output's bytes, recordKey that of its record.
@@ -70,7 +68,7 @@ func (m *memory) Reuse(set *input.Set, decisions plan.Decisions, jobs []output.J
 			continue
 		}
 		if j.kept != nil && j.kept.most {
-			j.sum = sha256.New()
+			j.sum = new(cache.Summer)
 			continue
 		}
 		var err error
@@ -92,7 +90,7 @@ func (m *memory) begin(decisions plan.Decisions, jobs []output.Job) {
 	m.left, m.copied, m.written, m.keptCount = 0, 0, 0, 0
 	for _, o := range jobs {
 		j := &job{Job: o}
-		parts := append([]string{"written 3", fmt.Sprint(j.isDirectory())}, m.writtenBy()...)
+		parts := append([]string{"written 4", fmt.Sprint(j.isDirectory())}, m.writtenBy()...)
 		for _, i := range j.Inputs {
 			m.inputs[i].job = j
 			k := wire.NewPacker()
@@ -276,7 +274,7 @@ func (c *copying) Write(p []byte) (int, error) {
 
 // File implements output.Copy. Files that are there already stay.
 func (c *copying) File(name string, mode os.FileMode, data []byte) bool {
-	f := fileRecord{name, uint16(mode.Perm()), int64(len(data)), sumOf(data)}
+	f := fileRecord{name, uint16(mode.Perm()), int64(len(data)), cache.ChecksumOf(data)}
 	c.job.files = append(c.job.files, f)
 	_, _ = c.job.entry.Write(data) // what goes wrong, Commit says
 	return c.memory.dirs.holds(c.job.Path, f.name, f)
@@ -304,9 +302,9 @@ func (m *memory) Keep(ctx context.Context, records []*output.Record) error {
 		case j.entry == nil && j.sum == nil:
 			continue
 		case j.sum != nil:
-			j.files = []fileRecord{{size: j.size, sum: cache.Key(j.sum.Sum(nil))}}
+			j.files = []fileRecord{{size: j.size, sum: j.sum.Sum()}}
 		case !j.isDirectory():
-			j.files = []fileRecord{{size: j.entry.Size(), sum: cache.Key(j.entry.Sum())}}
+			j.files = []fileRecord{{size: j.entry.Size(), sum: j.entry.Sum()}}
 		}
 		result := stored{records[i], j.files}
 		switch failed := result.record.Failed(); {

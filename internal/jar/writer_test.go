@@ -405,3 +405,69 @@ func TestLevels(t *testing.T) {
 		t.Errorf("sizes %v", sizes)
 	}
 }
+
+// TestReplaceBy replaces entries by those of an earlier output, in which they are, or are not, as they have to be.
+//
+// Invariant: ReplaceBy writes what Replace does, and Copy the entry that it was given, whatever lies in the archive
+// that the entries before were copied from.
+func TestReplaceBy(t *testing.T) {
+	text := strings.Repeat("text", 50)
+	in := container{parts: []part{{name: "first", data: "1"}, {name: "A", data: text, stored: true},
+		{name: "same", data: text}, {name: "B", data: text}, {name: "other", data: "here"}, {name: "C", data: text},
+		{name: "last", data: text}}}
+	replaced := map[string]bool{"A": true, "B": true, "C": true}
+	output := func(in, by *Archive) (data []byte, writes int) {
+		t.Helper()
+		var out bytes.Buffer
+		w := NewWriter(writerFunc(func(p []byte) (int, error) { writes++; return out.Write(p) }), in)
+		for i := range in.Entries() {
+			e := &in.Entries()[i]
+			var err error
+			switch {
+			case !replaced[e.Name]:
+				err = w.Copy(e)
+			case by == nil:
+				err = w.Replace(e, Packed{Data: []byte("new " + e.Name), Size: 99, CRC32: 7})
+			default:
+				err = w.ReplaceBy(e, &by.Entries()[i])
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes(), writes
+	}
+	before, _ := output(mustNew(t, in.build()), nil)
+	for i, change := range []func(p *part){
+		func(*part) {},
+		func(p *part) { p.data = strings.ReplaceAll(p.data, "here", "gone") }, // of as many bytes
+		func(p *part) { p.data = strings.ReplaceAll(p.data, "here", "longer") },
+		func(p *part) { p.data = strings.ReplaceAll(p.data, "text", "next") },
+		func(p *part) { p.name = strings.ReplaceAll(p.name, "other", "OTHER") },
+		func(p *part) { p.time = 12345 },
+		func(p *part) { p.localExtra = []byte("zz\x01\x00x") },
+		func(p *part) { p.name = strings.ReplaceAll(p.name, "last", "a longer name") },
+	} {
+		changed := container{}
+		for _, p := range in.parts {
+			change(&p)
+			changed.parts = append(changed.parts, p)
+		}
+		now := mustNew(t, changed.build())
+		want, _ := output(now, nil)
+		if got, _ := output(now, mustNew(t, before)); !bytes.Equal(got, want) {
+			t.Errorf("change %d: another output", i)
+		}
+	}
+	// One run takes all, for which the buffer is too small.
+	for i := range in.parts {
+		in.parts[i].data, in.parts[i].stored = strings.Repeat(in.parts[i].data, 4000), true
+	}
+	before, _ = output(mustNew(t, in.build()), nil)
+	if _, writes := output(mustNew(t, in.build()), mustNew(t, before)); writes > 4 {
+		t.Errorf("%d writes of what lies together", writes)
+	}
+}

@@ -172,6 +172,7 @@ type writing struct {
 	job    Job
 	copy   Copy
 	record *Record
+	kept   *jar.Archive // the earlier output that classes are copied from
 }
 
 // containers returns what a job consists of.
@@ -205,7 +206,11 @@ func (w *writing) archive(containers []*input.Container) error {
 	if err != nil {
 		return err
 	}
-	if err := w.entries(containers, io.MultiWriter(out, w.copy)); err != nil {
+	err = w.entries(containers, io.MultiWriter(out, w.copy))
+	if err != nil && w.kept != nil && !w.kept.Unchanged() {
+		err = input.Changed(w.kept.Name()) // which is why what is copied from it could not be read
+	}
+	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", w.job.Path, err)
 	}
 	return nil
@@ -454,8 +459,9 @@ func (a *archiveWriter) put(e *input.Entry, s *slot) error {
 // copyKept replaces an entry by that of an earlier output.
 func (a *archiveWriter) copyKept(e *input.Entry, kept *jar.Entry) (err error) {
 	a.keptBehind.Pass(&input.Entry{Zip: kept})
+	a.kept = kept.Archive()
 	if fault := kept.Archive().Guard(func() {
-		err = a.zip.Replace(e.Zip, jar.Packed{Data: kept.Raw(), Size: kept.Size, CRC32: kept.CRC32, Method: kept.Method})
+		err = a.zip.ReplaceBy(e.Zip, kept)
 	}); fault != nil {
 		return input.Changed(kept.Archive().Name())
 	}

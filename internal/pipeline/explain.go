@@ -32,7 +32,7 @@ func Explain(ctx context.Context, c Config, asked explanation.Question) (*Explai
 	if err != nil {
 		return nil, err
 	}
-	w, err := open(inputs, known, c.Jobs, c.Reading, c.Progress, 2)
+	w, err := open(inputs, known, none.Archive, c.Jobs, c.Reading, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}

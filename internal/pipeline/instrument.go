@@ -47,7 +47,7 @@ func Instrument(ctx context.Context, c SliceConfig, s *Slice) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := open(inputs, known, c.Jobs, c.Reading, c.Progress, 1)
+	w, err := open(inputs, known, memory.Archive, c.Jobs, c.Reading, c.Progress, 1)
 	if err != nil {
 		return nil, err
 	}

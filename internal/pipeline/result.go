@@ -237,6 +237,7 @@ func finish(ctx context.Context, set *input.Set, stage *output.Stage, memory inc
 	if err := cmp.Or(ctx.Err(), set.CheckUnchanged()); err != nil {
 		return nil, err
 	}
+	memory.Staged()
 	stage.Warn = func(text string) { result.Warnings = append(result.Warnings, text) }
 	if err := stage.Commit(); err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := open(inputs, known, c.Jobs, c.Reading, c.Progress, 2)
+	w, err := open(inputs, known, memory.Archive, c.Jobs, c.Reading, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}

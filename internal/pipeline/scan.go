@@ -44,7 +44,7 @@ func Scan(ctx context.Context, c ScanConfig, by Origin, part string) (*Result, e
 	if err := output.CheckPath(part, c.Inputs); err != nil {
 		return nil, err
 	}
-	w, err := open(c.Inputs, nil, c.Jobs, c.Reading, c.Progress, 1)
+	w, err := open(c.Inputs, nil, incremental.None{}.Archive, c.Jobs, c.Reading, c.Progress, 1)
 	if err != nil {
 		return nil, err
 	}

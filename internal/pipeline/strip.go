@@ -38,7 +38,7 @@ func Strip(ctx context.Context, c StripConfig) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := open(inputs, known, c.Jobs, c.Reading, c.Progress, 2)
+	w, err := open(inputs, known, none.Archive, c.Jobs, c.Reading, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}

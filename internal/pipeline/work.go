@@ -32,12 +32,12 @@ type work struct {
 
 // open opens the inputs, but those whose facts are known: these are opened when a byte of them is needed. passes is how
 // often the operation works through all classes.
-func open(paths []string, known []scan.Input, jobs int, reading input.Options,
+func open(paths []string, known []scan.Input, opened func(input int) *jar.Archive, jobs int, reading input.Options,
 	report func(done, total int64), passes int) (*work, error) {
 	w := &work{}
 	inputs := make([]*input.Input, 0, len(paths))
 	for i, path := range paths {
-		in, err := openInput(i, path, known, reading)
+		in, err := openInput(i, path, known, opened(i), reading)
 		if err != nil {
 			input.NewSet(inputs).Close()
 			return nil, err
@@ -82,7 +82,11 @@ func apartWarning(in *input.Input) []string {
 		len(apart)-1)}
 }
 
-func openInput(i int, path string, known []scan.Input, reading input.Options) (*input.Input, error) {
+func openInput(i int, path string, known []scan.Input, opened *jar.Archive, reading input.Options) (*input.Input,
+	error) {
+	if opened != nil {
+		return input.FromArchive(i, opened, reading)
+	}
 	if len(known) == 0 || len(known[i].Containers) == 0 {
 		return input.Open(i, path, reading)
 	}
