@@ -22,13 +22,9 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// The size of the app for the warm runs, and the cost that a warm run may have, compared with hashing the inputs and
-// copying a jar.
-const (
-	warmJars    = 200
-	warmClasses = 60_000
-	warmShare   = 0.05 // of a run without a cache
-)
+// warmShare is the cost that a warm run may have beside hashing the inputs and copying a jar, as a part of that of a run
+// without a cache.
+const warmShare = 0.05
 
 // hashCommand makes this program hash the files that a list names, on all cores, and copyCommand copy one: the work
 // that a warm run cannot avoid, in a process of its own as the run is.
@@ -42,21 +38,27 @@ const (
 // has. Rounds are interleaved, and each changes the class again.
 //
 //	go run ./bench warm -runs 5
+//	go run ./bench warm -jars 1 -classes 25000 -o DIR
 func warmMain(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(warmCommand, flag.ContinueOnError)
 	runs := flags.Int("runs", 5, "measured `rounds`")
+	jars := flags.Int("jars", 200, "`number` of jars of the app, of which one changes")
+	classes := flags.Int("classes", 60_000, "`number` of classes in all of them")
 	tool := flags.String("tracegen", "./tracegen", "the tracegen `executable`")
 	out := flags.String("o", today(), "`directory` for warm.md and warm.tsv")
 	scratch := flags.String("scratch", "", "`directory` for inputs and outputs, 1 GB; empty: the system's")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	if *jars < 1 || *classes < *jars {
+		return fmt.Errorf("%d classes cannot be dealt to %d jars", *classes, *jars)
+	}
 	dir, err := os.MkdirTemp(*scratch, "tracegen-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	app := &warmApp{tool: *tool, dir: dir, methods: 3}
+	app := &warmApp{tool: *tool, dir: dir, jars: *jars, classes: *classes, methods: 3}
 	defer app.close()
 	if err := app.deal(ctx); err != nil {
 		return err
@@ -79,10 +81,11 @@ func warmMain(ctx context.Context, args []string) error {
 
 // warmApp is an app of many jars, made from the classes of the corpus.
 type warmApp struct {
-	tool, dir string
-	opened    []*zip.ReadCloser
-	first     []*zip.File // the unchanged classes of the jar that changes
-	bytes     int64       // of all jars
+	tool, dir     string
+	jars, classes int
+	opened        []*zip.ReadCloser
+	first         []*zip.File // the unchanged classes of the jar that changes
+	bytes         int64       // of all jars
 
 	methods, nops int // of the class that changes
 }
@@ -126,12 +129,12 @@ func (a *warmApp) deal(ctx context.Context) error {
 			}
 		}
 	}
-	if len(all) < warmClasses {
-		return fmt.Errorf("the corpus has %d classes of different names, %d are needed", len(all), warmClasses)
+	if len(all) < a.classes {
+		return fmt.Errorf("the corpus has %d classes of different names, %d are needed", len(all), a.classes)
 	}
-	const each = warmClasses / warmJars
+	each := a.classes / a.jars
 	var names strings.Builder
-	for i := range warmJars {
+	for i := range a.jars {
 		list := all[i*each : (i+1)*each]
 		if i == 0 {
 			a.first = list[1:]
@@ -262,7 +265,7 @@ func (a *warmApp) print(w io.Writer, said []string, all []series) error {
 	for _, c := range said {
 		fmt.Fprintf(w, "- %s\n", c)
 	}
-	fmt.Fprintf(w, "\n## builds of %d classes in %d jars, %.1f MB, with --cache\n\n", warmClasses, warmJars,
+	fmt.Fprintf(w, "\n## builds of %d classes in %d jars, %.1f MB, with --cache\n\n", a.classes, a.jars,
 		float64(a.bytes)/mega)
 	fmt.Fprintln(w, "| run | wall ms | user+sys ms | peak MB |")
 	fmt.Fprintln(w, "|---|---|---|---|")
