@@ -455,16 +455,8 @@ func (m *memory) noteKept(j *job, record *output.Record) {
 	}
 	notes := &record.Inputs[0].Notes
 	for n, class := range j.kept.classes {
-		unknown := j.kept.past.classes[n].unknown
-		if class.Entry == nil || len(unknown) == 0 {
-			continue
-		}
-		if notes.Unknown == nil {
-			notes.Unknown, notes.UnknownTo = make(map[string]bool), make(map[int][]string)
-		}
-		notes.UnknownTo[n] = unknown
-		for _, name := range unknown {
-			notes.Unknown[name] = true
+		if class.Entry != nil {
+			notes.AddUnknown(n, j.kept.past.classes[n].unknown)
 		}
 	}
 }

@@ -159,6 +159,9 @@ func (f *File) Rename() error {
 	return nil
 }
 
+// Name returns the path as the caller of CreateFile named it.
+func (f *File) Name() string { return f.name }
+
 // Paths returns the path of the temporary file, "" if the file is written in place or was renamed, and the path that it
 // will have.
 func (f *File) Paths() (temp, path string) { return f.temp, f.path }

@@ -55,6 +55,23 @@ func (o *Stage) Discard(file io.Writer) {
 	})
 }
 
+// Take returns a Stage with all that is staged; o is empty then.
+func (o *Stage) Take() *Stage {
+	taken := &Stage{files: o.files, directories: o.directories}
+	o.files, o.directories = nil, nil
+	return taken
+}
+
+// Written returns the temporary file that has what was written to a file of that name; ok is false if there is none.
+func (o *Stage) Written(name string) (temp string, ok bool) {
+	for _, f := range o.files {
+		if temp, _ := f.Paths(); f.Name() == name && temp != "" {
+			return temp, true
+		}
+	}
+	return "", false
+}
+
 // Directories returns the directories that are staged.
 func (o *Stage) Directories() []*Directory { return o.directories }
 

@@ -66,9 +66,10 @@ func Instrument(ctx context.Context, c SliceConfig, s *Slice) (*Result, error) {
 	stage := &output.Stage{DryRun: c.DryRun}
 	defer stage.Abort()
 	o := output.Options{Rewrite: rewriteOptions(options, c.AddRequires, types), Level: levelOf(c.Level, c.DryRun),
-		Workers: w.workers, Progress: w.progress.add, Kept: memory.Kept}
+		Workers: w.workers, Progress: w.progress.add}
 	round := &rounds{work: w, stage: stage, memory: memory, options: o,
 		jobs: output.Jobs(w.set.Containers(), outputs, "")}
+	defer round.close()
 	failures, err := round.write(ctx, tasks)
 	if err != nil {
 		return nil, err

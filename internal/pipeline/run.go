@@ -75,9 +75,10 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	o := output.Options{Rewrite: rewriteOptions(options, c.AddRequires, types), Level: levelOf(c.Level, c.DryRun),
-		Workers: w.workers, Progress: w.progress.add, Kept: memory.Kept}
+		Workers: w.workers, Progress: w.progress.add}
 	round := &rounds{work: w, stage: stage, memory: memory, options: o,
 		jobs: output.Jobs(w.set.Containers(), outputs, c.Merge)}
+	defer round.close()
 	if w.builtIn != nil {
 		round.totals.builtIn = len(inputs)
 	}
@@ -201,11 +202,17 @@ type rounds struct {
 
 	records []*output.Record // of the last round, as jobs
 	totals  totals
+	before  *earlier // the last round, if classes failed in it
 }
 
 // write writes every output to the stage, by a plan or slice. It returns the classes that fail; if there are any, the
-// outputs are worth nothing, and are removed.
+// outputs are not those that are wanted, and are taken out of the stage.
 func (r *rounds) write(ctx context.Context, by plan.Decisions) (map[int]plan.Failure, error) {
+	before := r.before
+	r.before = nil
+	if before != nil {
+		defer before.close()
+	}
 	r.progress.restart()
 	r.records = r.memory.Reuse(r.set, by, r.jobs, r.stage)
 	for i, job := range r.jobs {
@@ -221,27 +228,45 @@ func (r *rounds) write(ctx context.Context, by plan.Decisions) (map[int]plan.Fai
 			}
 		}
 	}
-	if err := r.writeJobs(ctx, by); err != nil {
+	if err := r.writeJobs(ctx, by, before); err != nil {
 		return nil, err
+	}
+	if before != nil {
+		before.note(r.jobs, r.records)
 	}
 	if err := r.memory.Keep(ctx, r.records); err != nil {
 		return nil, err
 	}
 	failures := r.totals.add(r.set, r.jobs, r.records)
 	if len(failures) > 0 {
-		r.stage.Abort()
+		r.before = r.setAside(by)
 	}
 	return failures, nil
 }
 
-func (r *rounds) writeJobs(ctx context.Context, by plan.Decisions) (err error) {
+// close removes what a round has left in which classes failed.
+func (r *rounds) close() {
+	if r.before != nil {
+		r.before.close()
+	}
+}
+
+func (r *rounds) writeJobs(ctx context.Context, by plan.Decisions, before *earlier) (err error) {
 	var jobs []output.Job
 	for i, job := range r.jobs {
 		if r.records[i] == nil {
 			jobs = append(jobs, job)
 		}
 	}
-	w := output.NewWriter(ctx, r.set, by, r.stage, jobs, r.options)
+	options := r.options
+	options.Kept = func(class int) (output.Kept, bool) {
+		kept, ok := r.memory.Kept(class)
+		if !ok && before != nil {
+			return before.Kept(class, by)
+		}
+		return kept, ok
+	}
+	w := output.NewWriter(ctx, r.set, by, r.stage, jobs, options)
 	defer w.Close()
 	for i, job := range r.jobs {
 		if r.records[i] != nil {

@@ -66,9 +66,10 @@ func Strip(ctx context.Context, c StripConfig) (*Result, error) {
 	stage := &output.Stage{}
 	defer stage.Abort()
 	o := output.Options{Rewrite: rewriteOptions(options, "", typecheck.None{}), Level: c.Level, Workers: w.workers,
-		Kept: none.Kept, Progress: w.progress.add}
+		Progress: w.progress.add}
 	round := &rounds{work: w, stage: stage, memory: none, options: o, jobs: output.Jobs(w.set.Containers(), outputs,
 		c.Merge)}
+	defer round.close()
 	if _, err := round.write(ctx, planned); err != nil {
 		return nil, err
 	}

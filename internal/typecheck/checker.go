@@ -49,6 +49,21 @@ type Notes struct {
 	UnknownTo map[int][]string
 }
 
+// AddUnknown adds classes that were not found when a class was checked, which is given by its number among those of the
+// input.
+func (n *Notes) AddUnknown(class int, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	if n.Unknown == nil {
+		n.Unknown, n.UnknownTo = make(map[string]bool), make(map[int][]string)
+	}
+	n.UnknownTo[class] = names
+	for _, name := range names {
+		n.Unknown[name] = true
+	}
+}
+
 // New returns a checker for the classes of a set, with their names by number, "" for those that are not to be found. It
 // opens the class path.
 func New(path *Opened, set *input.Set, names []string) (*Checker, error) {

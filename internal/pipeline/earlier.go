@@ -1,0 +1,116 @@
+package pipeline
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+
+	"github.com/tracegen/tracegen/internal/input"
+	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/output"
+	"github.com/tracegen/tracegen/internal/plan"
+	"github.com/tracegen/tracegen/internal/wire"
+)
+
+// earlier is a round of writing in which classes failed. The next round copies from its archives what it would write
+// again: the classes that have the same task, IDs included. What a class becomes, and what the checks say of it, depends
+// on nothing else that differs between rounds: they see the other classes as they came. So a class that no JVM links
+// does not make the run rewrite all others twice.
+type earlier struct {
+	set    *input.Set
+	by     plan.Decisions
+	stage  *output.Stage // with the outputs of the round
+	inputs []earlierInput
+
+	mu   sync.Mutex
+	kept []int // numbers of the classes that were copied
+}
+
+// earlierInput is an input in an earlier round.
+type earlierInput struct {
+	archive *jar.Archive          // its output; nil if that is no archive, or not of this input alone
+	entries map[string]*jar.Entry // by name; nil for a name of several
+	record  *output.InputRecord
+	calls   map[int]int // by number of class among those of the input
+}
+
+// setAside takes the outputs of a round out of the stage.
+func (r *rounds) setAside(by plan.Decisions) *earlier {
+	e := &earlier{set: r.set, by: by, stage: r.stage.Take(), inputs: make([]earlierInput, len(r.set.Inputs))}
+	for i, job := range r.jobs {
+		path, staged := e.stage.Written(job.Path)
+		if job.Kind != input.Archive || len(job.Inputs) != 1 || !staged {
+			continue
+		}
+		archive, err := jar.Open(path)
+		if err != nil {
+			continue // its classes are written again
+		}
+		in := &e.inputs[job.Inputs[0]]
+		*in = earlierInput{archive, make(map[string]*jar.Entry), &r.records[i].Inputs[0], make(map[int]int)}
+		for k := range archive.Entries() {
+			entry := &archive.Entries()[k]
+			if _, twice := in.entries[entry.Name]; twice {
+				entry = nil
+			}
+			in.entries[archive.Entries()[k].Name] = entry
+		}
+		for _, c := range in.record.Classes {
+			in.calls[c.Class] = c.Calls
+		}
+	}
+	return e
+}
+
+// Kept returns a class that the earlier round has written as one by these decisions would.
+func (e *earlier) Kept(class int, by plan.Decisions) (output.Kept, bool) {
+	at := e.set.Classes[class]
+	in, from := &e.inputs[at.Container.Input], e.set.Inputs[at.Container.Input]
+	entry, number := in.entries[at.Name], class-from.First
+	if entry == nil || at.Container != from.Containers[0] || !e.by.Changes(class) {
+		return output.Kept{}, false
+	}
+	// A class that failed has another task now. One with a fault that is tolerated is checked again, and noted.
+	if _, fault := in.record.Notes.Tolerated[number]; fault || !bytes.Equal(packedTask(e.by, class), packedTask(by, class)) {
+		return output.Kept{}, false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.kept = append(e.kept, class)
+	return output.Kept{Entry: entry, Calls: in.calls[number]}, true
+}
+
+func packedTask(by plan.Decisions, class int) []byte {
+	task, k := by.Task(class, nil), wire.NewPacker()
+	task.Pack(k)
+	return k.Bytes()
+}
+
+// note adds to the records of the next round what the type checker has noted about the classes that were copied.
+func (e *earlier) note(jobs []output.Job, records []*output.Record) {
+	slices.Sort(e.kept)
+	for i, job := range jobs {
+		if len(job.Inputs) != 1 {
+			continue
+		}
+		first, end := e.set.ClassesOf(job.Inputs[0])
+		from, _ := slices.BinarySearch(e.kept, first)
+		for _, class := range e.kept[from:] {
+			if class >= end {
+				break
+			}
+			was := &e.inputs[job.Inputs[0]].record.Notes
+			records[i].Inputs[0].Notes.AddUnknown(class-first, was.UnknownTo[class-first])
+		}
+	}
+}
+
+// close removes the outputs.
+func (e *earlier) close() {
+	for i := range e.inputs {
+		if e.inputs[i].archive != nil {
+			e.inputs[i].archive.Close()
+		}
+	}
+	e.stage.Abort()
+}
