@@ -259,8 +259,8 @@ class SuspensionsTest {
 
     /**
      * Stops a real process with SIGSTOP while a message runs. On a machine with much other work the process may get so
-     * little CPU time around the stop that the message is slow in truth. Then the test tries again, and that message may
-     * be a stall.
+     * little CPU time around the stop that the message is slow in truth. Then the test tries again, and that message
+     * may be a stall.
      */
     @Test
     void aProcessThatGotSigstopDoesNotStall() throws Exception {
