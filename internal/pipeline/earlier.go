@@ -13,9 +13,9 @@ import (
 )
 
 // earlier is a round of writing in which classes failed. The next round copies from its archives what it would write
-// again: the classes that have the same task, IDs included. What a class becomes, and what the checks say of it, depends
-// on nothing else that differs between rounds: they see the other classes as they came. So a class that no JVM links
-// does not make the run rewrite all others twice.
+// again: the classes that have the same task, IDs included. What a class becomes, and what the checks say of it,
+// depends on nothing else that differs between rounds: they see the other classes as they came. So a class that no JVM
+// links does not make the run rewrite all others twice.
 type earlier struct {
 	set    *input.Set
 	by     plan.Decisions
@@ -71,7 +71,8 @@ func (e *earlier) Kept(class int, by plan.Decisions) (output.Kept, bool) {
 		return output.Kept{}, false
 	}
 	// A class that failed has another task now. One with a fault that is tolerated is checked again, and noted.
-	if _, fault := in.record.Notes.Tolerated[number]; fault || !bytes.Equal(packedTask(e.by, class), packedTask(by, class)) {
+	_, fault := in.record.Notes.Tolerated[number]
+	if fault || !bytes.Equal(packedTask(e.by, class), packedTask(by, class)) {
 		return output.Kept{}, false
 	}
 	e.mu.Lock()

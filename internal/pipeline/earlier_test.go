@@ -22,9 +22,9 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
-// TestRejectionRewritesOnce has a class that no JVM links among others. Each of the others is rewritten once, that of the
-// mapping's digest twice, and all is written as if the class were not there: into the cache, too, with the classes that
-// were not found.
+// TestRejectionRewritesOnce has a class that no JVM links among others. Each of the others is rewritten once, that of
+// the mapping's digest twice, and all is written as if the class were not there: into the cache, too, with the classes
+// that were not found.
 func TestRejectionRewritesOnce(t *testing.T) {
 	var rewritten atomic.Int64
 	expected = func(o inject.Options, r inject.Request) equivalence.Instrumentation {
