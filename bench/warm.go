@@ -22,8 +22,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// warmShare is the cost that a warm run may have beside hashing the inputs and copying a jar, as a part of that of a run
-// without a cache.
+// warmShare is the cost that a warm run may have beside hashing the inputs and copying a jar, as a part of that of a
+// run without a cache.
 const warmShare = 0.05
 
 // hashCommand makes this program hash the files that a list names, on all cores, and copyCommand copy one: the work
