@@ -137,6 +137,18 @@ func createTemp(path string) (*os.File, error) {
 	return os.OpenFile(path+"-"+rand.Text()+temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
+// createBelow is createTemp for a path in a subdirectory, which need not exist.
+func createBelow(path string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return nil, fmt.Errorf("cache: %w", err)
+	}
+	f, err := createTemp(path)
+	if err != nil {
+		return nil, fmt.Errorf("cache: %w", err)
+	}
+	return f, nil
+}
+
 // commitFile closes a temporary file and renames it to path, or removes it if failure is not nil. It replaces an
 // existing file, and also an existing directory, which it removes.
 func commitFile(f *os.File, path string, failure error) error {
@@ -264,13 +276,9 @@ func (f openedEntry) check(sum Checksum) error {
 // Touch makes a file in the cache, removes it, and returns what the file system reported of it: its time is that of the
 // file system's clock.
 func (c *Cache) Touch() (fs.FileInfo, error) {
-	name := c.path(clockName)
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return nil, fmt.Errorf("cache: %w", err)
-	}
-	f, err := createTemp(name)
+	f, err := createBelow(c.path(clockName))
 	if err != nil {
-		return nil, fmt.Errorf("cache: %w", err)
+		return nil, err
 	}
 	info, err := f.Stat()
 	f.Close()
@@ -306,13 +314,9 @@ type Entry struct {
 
 // Create starts to write an entry. It cannot be read before it is committed.
 func (c *Cache) Create(k Key) (*Entry, error) {
-	name := c.file(k)
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return nil, fmt.Errorf("cache: %w", err)
-	}
-	f, err := createTemp(name)
+	f, err := createBelow(c.file(k))
 	if err != nil {
-		return nil, fmt.Errorf("cache: %w", err)
+		return nil, err
 	}
 	e := &Entry{cache: c, file: f, key: k}
 	if _, err := f.Write(append([]byte(magic), k[:]...)); err != nil {

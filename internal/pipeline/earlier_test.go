@@ -1,8 +1,6 @@
 package pipeline
 
 import (
-	"archive/zip"
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -48,24 +46,8 @@ func TestRejectionRewritesOnce(t *testing.T) {
 		Descriptor: "()Ljava/lang/Object;", Stack: 1, Code: "iconst_0 | areturn"}}}
 	dir := t.TempDir()
 	archive := func(name string, all ...assembly.Class) string {
-		var b bytes.Buffer
-		w := zip.NewWriter(&b)
-		for _, c := range all {
-			e, err := w.Create(c.Name + ".class")
-			if err == nil {
-				_, err = e.Write(c.Bytes())
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		writeClasses(t, path, nil, all)
 		return path
 	}
 	store, err := cache.Open(filepath.Join(dir, "cache"), 1<<30)

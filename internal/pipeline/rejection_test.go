@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"archive/zip"
+	"bytes"
 	"io"
 	"maps"
 	"os"
@@ -46,31 +47,7 @@ func TestRejection(t *testing.T) {
 		return c
 	}
 	write := func(path string, classes ...assembly.Class) {
-		f, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w := zip.NewWriter(f)
-		for _, name := range []string{"META-INF/A.SF", "META-INF/A.RSA"} {
-			if _, err := w.Create(name); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, c := range classes {
-			e, err := w.Create(c.Name + ".class")
-			if err == nil {
-				_, err = e.Write(c.Bytes())
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		writeClasses(t, path, []string{"META-INF/A.SF", "META-INF/A.RSA"}, classes)
 	}
 	dir := t.TempDir()
 	run := func(name string, order mapping.Order) *Result {
@@ -137,6 +114,33 @@ func TestRejection(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 6 {
 		t.Errorf("%d files are left, want 3 inputs and 3 outputs: %v", len(entries), err)
+	}
+}
+
+// writeClasses writes a jar of empty entries and classes.
+func writeClasses(t *testing.T, path string, empty []string, classes []assembly.Class) {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for _, name := range empty {
+		if _, err := w.Create(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range classes {
+		e, err := w.Create(c.Name + ".class")
+		if err == nil {
+			_, err = e.Write(c.Bytes())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+		t.Fatal(err)
 	}
 }
 
