@@ -232,6 +232,17 @@ func TestPageState(t *testing.T) {
 	}
 }
 
+// TestPageLinkPasted: a link that is pasted while the page is about to write its own state is not overwritten.
+func TestPageLinkPasted(t *testing.T) {
+	got := visit{steps: []step{value(`void shown.writeHash()`),
+		value(`void (location.hash = "#view=methods&search=decode", shown.writeHash())`), painted,
+		value(`shown.view + " " + $("search").value`), value(`void shown.setView("graph")`), painted,
+		value(`(shown.writeHash(), location.hash)`)}}.open(t, demoPage(t))
+	if diff := gocmp.Diff([]any{"methods decode", "#view=graph&search=decode"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestPageStalls: the list is in the order of duration, time or verdict; a stall opens with what is known of it.
 func TestPageStalls(t *testing.T) {
 	order := func(by string) []step {

@@ -810,8 +810,10 @@ class Page {
   /** Keeps the state in the address, so that it can be copied. Not before what it says has been restored. */
   writeHash() {
     if (!this.recording || !this.more) return;
-    this.hash = "#" + new URLSearchParams(this.state());
-    if (this.hash !== location.hash) history.replaceState(null, "", this.hash);
+    if (location.hash !== this.hash) return; // a pasted link, of which hashchange has yet to tell
+    const hash = "#" + new URLSearchParams(this.state());
+    if (hash !== this.hash) history.replaceState(null, "", hash);
+    this.hash = location.hash;
   }
 
   restore() {
