@@ -17,6 +17,7 @@ import (
 	"github.com/tracegen/tracegen/internal/output"
 	"github.com/tracegen/tracegen/internal/plan"
 	"github.com/tracegen/tracegen/internal/scan"
+	"github.com/tracegen/tracegen/internal/typecheck"
 	"github.com/tracegen/tracegen/internal/wire"
 )
 
@@ -25,15 +26,16 @@ import (
 // byte for byte as it is compressed.
 //
 // The facts about a class depend on nothing but the class and the options. What is written for a class depends on the
-// task too, and on what the type checker has asked of other classes. So it is reused only if
+// task too, and on the other classes that the type checker has looked for. So it is reused only if
 //
 //   - the task is the same, IDs included,
-//   - the archive holds the same classes in the same places, and those that have changed look to other classes as they
-//     did before: flags, supertypes, and members are the same,
+//   - none of the classes that the checker has looked for, whether it has found them or not, has come, gone, or changed in
+//     what it is to others: name, flags, supertypes, and members,
 //   - the class path and the JDK are the same, which are in the key of the history,
-//   - the checker has tolerated no fault of it.
+//   - the checker has tolerated no fault of it,
+//   - no two classes of the archive were or are in one place.
 //
-// Classes that the checker did not find then are not there now either. They are noted again.
+// So the checker would find now what it found then, and miss what it missed, which is noted again.
 //
 // An output of which most classes are reused is not kept in the cache: otherwise each changed class would add a copy of
 // the whole output. If such an output is gone, classes are copied from the last one that was kept, which has a history
@@ -44,10 +46,10 @@ type taskSum [sha256.Size / 2]byte
 
 // pastClass is what a run has found about one class.
 type pastClass struct {
-	id      classID
-	task    taskSum  // what was done
-	fault   bool     // the type checker has tolerated a fault
-	unknown []string // classes that the type checker did not find
+	id    classID
+	task  taskSum         // what was done
+	fault bool            // the type checker has tolerated a fault
+	asked typecheck.Asked // what it has looked for
 }
 
 // history is what the last run that wrote the output of an archive has left.
@@ -60,9 +62,11 @@ type history struct {
 // past is the history of one input, compared with what the input is now.
 type past struct {
 	history
-	old  *keptFacts // about the classes that there were
-	from []int      // the number that each class had among them, -1 if it is another one now
-	same bool       // all classes are in the places in which they were
+	old   *keptFacts // about the classes that there were
+	place []int      // the number of that which was in the place of each class, -1 if there was none
+	from  []int      // the same, but -1 too if it is another one now
+	gone  []int      // the numbers of those in whose places there is none now
+	twins bool       // two classes were or are in one place
 }
 
 func (h *history) pack() []byte {
@@ -75,10 +79,12 @@ func (h *history) pack() []byte {
 		k.Flags(c.fault)
 		k.Raw(c.id[:]...)
 		k.Raw(c.task[:]...)
-		k.Int(len(c.unknown))
-		for _, name := range c.unknown {
+		k.Int(len(c.asked.Unknown))
+		for _, name := range c.asked.Unknown {
 			k.Text(name)
 		}
+		k.Int(len(c.asked.All))
+		k.Raw(c.asked.All...)
 	}
 	return k.Bytes()
 }
@@ -87,15 +93,16 @@ func (h *history) pack() []byte {
 func readHistory(data []byte) *history {
 	u := wire.NewUnpacker(data)
 	h := &history{facts: cache.Key(u.Raw(len(cache.Key{}))), output: cache.Key(u.Raw(len(cache.Key{})))}
-	h.classes = make([]pastClass, u.Count(2+len(classID{})+len(taskSum{})))
+	h.classes = make([]pastClass, u.Count(3+len(classID{})+len(taskSum{})))
 	for i := range h.classes {
 		c := &h.classes[i]
 		u.Flags(&c.fault)
 		c.id = classID(u.Raw(len(c.id)))
 		c.task = taskSum(u.Raw(len(c.task)))
 		for range u.Count(1) {
-			c.unknown = append(c.unknown, u.Text())
+			c.asked.Unknown = append(c.asked.Unknown, u.Text())
 		}
+		c.asked.All = u.Raw(u.Count(1))
 	}
 	if !u.End() {
 		return nil
@@ -113,24 +120,24 @@ const (
 // is decided about its classes.
 func (m *memory) historyKey(i int, kind string) (cache.Key, bool) {
 	path, err := filepath.Abs(m.run.Inputs[i])
-	parts := append([]string{"history 2", kind, path, m.ScanKey}, m.writtenBy()...)
+	parts := append([]string{"history 3", kind, path, m.ScanKey}, m.writtenBy()...)
 	return cache.KeyOf(append(parts, m.scanned()...)...), err == nil && m.checked != ""
 }
 
 // hasHistory reports whether there is a history of an input, and this run uses it.
 func (m *memory) hasHistory(i int) bool {
 	key, ok := m.historyKey(i, lastOutput)
-	return ok && m.remembersClasses() && m.Cache.Has(key)
+	return ok && m.RemembersClasses() && m.Cache.Has(key)
 }
 
-// remembersClasses reports whether this run reuses classes one by one.
-func (m *memory) remembersClasses() bool {
+// RemembersClasses implements [Memory].
+func (m *memory) RemembersClasses() bool {
 	return m.run.Scans && !m.run.Sliced && !m.run.Merged && !m.run.Disabled && !m.run.DryRun
 }
 
 // RecallClasses implements [Memory].
 func (m *memory) RecallClasses(ctx context.Context, set *input.Set) ([]*scan.Class, error) {
-	if !m.remembersClasses() {
+	if !m.RemembersClasses() {
 		return nil, nil
 	}
 	facts := make([]*scan.Class, len(set.Classes))
@@ -204,15 +211,25 @@ func (p *past) compare(classes []*input.Class, ids []classID) {
 	for n, c := range old {
 		byPath[c.At.Path()] = n // of several in one place, the hashes decide
 	}
-	p.same = len(byPath) == len(classes) && len(old) == len(classes)
-	p.from = make([]int, len(classes))
+	p.twins = len(byPath) < len(old)
+	p.place, p.from = make([]int, len(classes)), make([]int, len(classes))
+	taken := make([]bool, len(old))
 	for k, at := range classes {
+		p.place[k], p.from[k] = -1, -1
 		n, found := byPath[at.Path()]
-		p.same = p.same && found && n == k
-		p.from[k] = -1
+		if !found {
+			continue
+		}
+		p.twins = p.twins || taken[n]
+		p.place[k], taken[n] = n, true
 		// What is said of a class that could not be read may name its place.
-		if found && ids[k] == p.classes[n].id && old[n].Name != "" {
+		if ids[k] == p.classes[n].id && old[n].Name != "" {
 			p.from[k] = n
+		}
+	}
+	for n := range old {
+		if !taken[n] {
+			p.gone = append(p.gone, n)
 		}
 	}
 }
@@ -288,7 +305,7 @@ func (m *memory) keepClasses(j *job) {
 	}
 	i := j.Inputs[0]
 	own, in := &m.inputs[i], m.set.Inputs[i]
-	if in.Containers[0].Kind != input.Archive || !own.known || !m.remembersClasses() {
+	if in.Containers[0].Kind != input.Archive || !own.known || !m.RemembersClasses() {
 		return
 	}
 	if own.recall && own.ids == nil { // the facts are of an earlier run, but the output of that is gone
@@ -321,7 +338,7 @@ func (m *memory) keepClasses(j *job) {
 
 // keptFrom finds the classes that a job writes as it was done before, nil if that is not certain.
 func (m *memory) keptFrom(j *job, p *past) *kept {
-	if !p.same {
+	if p.twins {
 		return nil
 	}
 	old := &job{Job: j.Job, key: p.output}
@@ -338,10 +355,7 @@ func (m *memory) keptFrom(j *job, p *past) *kept {
 		return nil
 	}
 	k := &kept{past: p, from: from, classes: make([]output.Kept, len(m.set.Inputs[j.Inputs[0]].Classes))}
-	if !m.chooseClasses(k, j, record.record.Inputs[0].Classes) {
-		from.Close()
-		return nil
-	}
+	m.chooseClasses(k, j, record.record.Inputs[0].Classes)
 	return k
 }
 
@@ -361,38 +375,55 @@ func (m *memory) oldOutput(old *job, file fileRecord) (*jar.Archive, bool) {
 	return from, err == nil
 }
 
-// chooseClasses fills k.classes. It returns false if a class that has changed may change what the type checker says of
-// others.
-func (m *memory) chooseClasses(k *kept, j *job, records []output.ClassRecord) bool {
-	i := j.Inputs[0]
-	own, in := &m.inputs[i], m.set.Inputs[i]
-	named := finder{entries: k.from.Entries()}
-	calls := make([]output.ClassRecord, len(in.Classes))
+// chooseClasses fills k.classes.
+func (m *memory) chooseClasses(k *kept, j *job, records []output.ClassRecord) {
+	in := m.set.Inputs[j.Inputs[0]]
+	others := m.changedForOthers(k, in)
+	entries := finder{entries: k.from.Entries()}
+	was := make([]output.ClassRecord, len(k.past.classes))
 	for _, r := range records {
-		calls[r.Class] = r
+		was[r.Class] = r
 	}
-	for n, at := range in.Classes {
-		var entry *jar.Entry
-		if at.Container == in.Containers[0] {
-			entry = named.find(at.Name)
-		}
-		was := &k.past.classes[n]
-		if own.ids[n] != was.id {
-			if entry == nil || m.run.Types && !m.looksTheSame(in.First+n, entry) {
-				return false
-			}
+	for n, from := range k.past.from {
+		if from < 0 || !m.decisions.Changes(in.First+n) {
 			continue
 		}
-		record := calls[n]
-		if entry == nil || was.fault || was.task != j.tasks[n] || int64(entry.Size) != at.Size+record.Grown {
+		at, past, record := in.Classes[n], &k.past.classes[from], &was[from]
+		if past.fault || past.task != j.tasks[n] || m.run.Types && (len(past.asked.All) == 0 || past.asked.All.Any(others)) {
 			continue
 		}
-		if m.decisions.Changes(in.First + n) {
-			k.classes[n] = output.Kept{Entry: entry, Calls: record.Calls}
+		if e := entries.of(at, in); e != nil && int64(e.Size) == at.Size+record.Grown {
+			k.classes[n] = output.Kept{Entry: e, Calls: record.Calls}
 			k.count++
 		}
 	}
-	return true
+}
+
+// changedForOthers returns the names under which the type checker may find another class of an input than an earlier run
+// has found: another one, none, or one where there was none.
+func (m *memory) changedForOthers(k *kept, in *input.Input) map[typecheck.NameSum]bool {
+	if !m.run.Types {
+		return nil
+	}
+	p, entries := k.past, finder{entries: k.from.Entries()}
+	names := make(map[typecheck.NameSum]bool)
+	for _, n := range p.gone {
+		names[typecheck.SumOf(p.old.Classes[n].Name)] = true
+	}
+	for n, from := range p.from {
+		if from >= 0 {
+			continue
+		}
+		class, place := in.First+n, p.place[n]
+		if place >= 0 {
+			if e := entries.of(in.Classes[n], in); e != nil && m.looksTheSame(class, e) {
+				continue
+			}
+			names[typecheck.SumOf(p.old.Classes[place].Name)] = true
+		}
+		names[typecheck.SumOf(m.facts[class].Name)] = true
+	}
+	return names
 }
 
 // finder finds entries by their names, of which no class has that of another: all were in other places. They are asked
@@ -401,6 +432,14 @@ type finder struct {
 	entries []jar.Entry
 	next    int
 	byName  map[string]*jar.Entry // nil until it is needed
+}
+
+// of returns the entry of a class of an input, nil if that is in an archive in the output.
+func (f *finder) of(class *input.Class, in *input.Input) *jar.Entry {
+	if class.Container != in.Containers[0] {
+		return nil
+	}
+	return f.find(class.Name)
 }
 
 // find returns the entry of that name, nil if there is none.
@@ -456,14 +495,14 @@ func (m *memory) noteKept(j *job, record *output.Record) {
 	notes := &record.Inputs[0].Notes
 	for n, class := range j.kept.classes {
 		if class.Entry != nil {
-			notes.AddUnknown(n, j.kept.past.classes[n].unknown)
+			notes.Add(n, j.kept.past.classes[j.kept.past.from[n]].asked)
 		}
 	}
 }
 
 // keepHistory writes the history of the input of a job that was written, and that of its output if the cache has that.
 func (m *memory) keepHistory(j *job, record *output.Record, stored bool) {
-	if !m.remembersClasses() || len(j.Inputs) != 1 || j.Kind != input.Archive || record.Failed() {
+	if !m.RemembersClasses() || len(j.Inputs) != 1 || j.Kind != input.Archive || record.Failed() {
 		return
 	}
 	own := &m.inputs[j.Inputs[0]]
@@ -475,7 +514,7 @@ func (m *memory) keepHistory(j *job, record *output.Record, stored bool) {
 	notes := &record.Inputs[0].Notes
 	for n := range h.classes {
 		_, fault := notes.Tolerated[n]
-		h.classes[n] = pastClass{own.ids[n], j.tasks[n], fault, notes.UnknownTo[n]}
+		h.classes[n] = pastClass{own.ids[n], j.tasks[n], fault, notes.Asked[n]}
 	}
 	packed := h.pack()
 	err := m.Cache.Put(key, packed)

@@ -91,7 +91,7 @@ func FuzzFacts(f *testing.F) {
 // Invariant: What the cache has about classes and files is read as it was written; no bytes make its reader panic.
 func FuzzHistory(f *testing.F) {
 	h := history{facts: cache.KeyOf("f"), output: cache.KeyOf("o"), classes: []pastClass{{fault: true}, {id: classID{1},
-		task: taskSum{2}, unknown: []string{"a/B", "a/C"}}}}
+		task: taskSum{2}, asked: typecheck.Asked{Unknown: []string{"a/B", "a/C"}, All: typecheck.NameSums("12345678")}}}}
 	f.Add(h.pack())
 	f.Add((&knownFiles{byPath: map[filePath]knownFile{{"a.jar", archiveSum}: {sum: cache.KeyOf("s"),
 		state: fileState{size: 7, oldEnough: true}}}}).pack())

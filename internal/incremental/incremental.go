@@ -48,6 +48,9 @@ type Memory interface {
 	// RecallClasses returns the facts of single classes of inputs that have changed, by number of class in the set; nil
 	// for others. The error is the context's.
 	RecallClasses(ctx context.Context, set *input.Set) ([]*scan.Class, error)
+	// RemembersClasses reports whether results for single classes are kept, for which the type checker has to note the
+	// classes that it looks for.
+	RemembersClasses() bool
 	// IDs returns the memory of the IDs that earlier runs have assigned; nil if there is none, as looking for them, and
 	// keeping them, takes time.
 	IDs() mapping.Memory
@@ -89,6 +92,9 @@ func (None) Archive(int) *jar.Archive { return nil }
 
 // RecallClasses implements [Memory].
 func (None) RecallClasses(context.Context, *input.Set) ([]*scan.Class, error) { return nil, nil }
+
+// RemembersClasses implements [Memory].
+func (None) RemembersClasses() bool { return false }
 
 // IDs implements [Memory].
 func (None) IDs() mapping.Memory { return nil }
@@ -171,6 +177,7 @@ type memory struct {
 	Options
 	run     Run
 	set     *input.Set // when it is known
+	facts   []*scan.Class
 	inputs  []knownInput
 	files   *knownFiles
 	checked string // what the type checker depends on; "" if that cannot be found out
@@ -411,7 +418,7 @@ func (m *memory) loadFacts() ([]scan.Input, error) {
 
 // KeepFacts implements [Memory]. The facts are kept when the inputs prove to be the same still.
 func (m *memory) KeepFacts(set *input.Set, facts []*scan.Class) {
-	m.set = set
+	m.set, m.facts = set, facts
 	if !m.run.Scans || !m.keeps() {
 		return
 	}

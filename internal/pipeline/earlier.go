@@ -101,7 +101,7 @@ func (e *earlier) note(jobs []output.Job, records []*output.Record) {
 				break
 			}
 			was := &e.inputs[job.Inputs[0]].record.Notes
-			records[i].Inputs[0].Notes.AddUnknown(class-first, was.UnknownTo[class-first])
+			records[i].Inputs[0].Notes.Add(class-first, was.Asked[class-first])
 		}
 	}
 }

@@ -43,7 +43,7 @@ func Explain(ctx context.Context, c Config, asked explanation.Question) (*Explai
 	if err != nil {
 		return nil, err
 	}
-	types, err := typesOf(c.checksTypes(), path, w.set, draft.Names())
+	types, err := typesOf(c.checksTypes(), path, w.set, draft.Names(), false)
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func Instrument(ctx context.Context, c SliceConfig, s *Slice) (*Result, error) {
 	}
 	path := c.ClassPath.Lazy()
 	defer path.Close()
-	types, err := typesOf(c.Verify == VerifyFull, path, w.set, tasks.Names())
+	types, err := typesOf(c.Verify == VerifyFull, path, w.set, tasks.Names(), false)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			return nil, fmt.Errorf("%s: %w", builtIn.Path, err)
 		}
 	}
-	types, err := typesOf(c.checksTypes(), path, w.set, draft.Names())
+	types, err := typesOf(c.checksTypes(), path, w.set, draft.Names(), memory.RemembersClasses())
 	if err != nil {
 		return nil, err
 	}
@@ -316,12 +316,13 @@ func memoryOf(o *Incremental, run incremental.Run) incremental.Memory {
 	return incremental.New(*o, run)
 }
 
-// typesOf returns the type checker for the classes of a set, if one is asked for. It opens the class path.
-func typesOf(asked bool, path *typecheck.Opened, set *input.Set, names []string) (typecheck.Rewritten, error) {
-	if !asked {
+// typesOf returns the type checker for the classes of a set, if one is wanted. It opens the class path. If asked is
+// set, the checker notes which classes it looks for.
+func typesOf(wanted bool, path *typecheck.Opened, set *input.Set, names []string, asked bool) (typecheck.Rewritten, error) {
+	if !wanted {
 		return typecheck.None{}, nil
 	}
-	return typecheck.New(path, set, names)
+	return typecheck.New(path, set, names, asked)
 }
 
 func supertypesOf(p ClassPath, opened *typecheck.Opened) plan.ClassPath {

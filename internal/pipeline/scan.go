@@ -146,7 +146,7 @@ func scanWithTrial(ctx context.Context, c *ScanConfig, w *work, path *typecheck.
 // first scans and tries every class. It reports whether a class has another name than was assumed: then no trial
 // counts.
 func (t *trial) first(ctx context.Context, names []string) (bool, error) {
-	types, err := typesOf(t.config.Verify == VerifyFull, t.path, t.set, names)
+	types, err := typesOf(t.config.Verify == VerifyFull, t.path, t.set, names, false)
 	if err != nil {
 		return false, err
 	}
@@ -177,7 +177,7 @@ func (t *trial) first(ctx context.Context, names []string) (bool, error) {
 
 // again tries every class that could be read, with all names known.
 func (t *trial) again(ctx context.Context, names []string) error {
-	types, err := typesOf(t.config.Verify == VerifyFull, t.path, t.set, names)
+	types, err := typesOf(t.config.Verify == VerifyFull, t.path, t.set, names, false)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/internal/input"
 	"github.com/tracegen/tracegen/internal/scan"
 )
@@ -44,29 +45,14 @@ type Notes struct {
 	// Tolerated are faults that show only beside this machine's JDK, and that the original has too, by number of class
 	// among those of the input.
 	Tolerated map[int]string
-	// UnknownTo are the classes that were not found when a class was checked, by the number of this among those of the
+	// Asked are the classes that were looked for when a class was checked, by the number of this among those of the
 	// input.
-	UnknownTo map[int][]string
-}
-
-// AddUnknown adds classes that were not found when a class was checked, which is given by its number among those of the
-// input.
-func (n *Notes) AddUnknown(class int, names []string) {
-	if len(names) == 0 {
-		return
-	}
-	if n.Unknown == nil {
-		n.Unknown, n.UnknownTo = make(map[string]bool), make(map[int][]string)
-	}
-	n.UnknownTo[class] = names
-	for _, name := range names {
-		n.Unknown[name] = true
-	}
+	Asked map[int]Asked
 }
 
 // New returns a checker for the classes of a set, with their names by number, "" for those that are not to be found. It
-// opens the class path.
-func New(path *Opened, set *input.Set, names []string) (*Checker, error) {
+// opens the class path. If asked is set, the notes have all that was looked for, or else what was not found.
+func New(path *Opened, set *input.Set, names []string, asked bool) (*Checker, error) {
 	if err := path.Open(); err != nil {
 		return nil, err
 	}
@@ -76,7 +62,8 @@ func New(path *Opened, set *input.Set, names []string) (*Checker, error) {
 	for i := range c.views {
 		c.views[i] = sync.OnceValue(func() *Views {
 			first, end := set.ClassesOf(i)
-			return NewViews(path, set, first, end, namesOf(r, names, first, end), none, Details{})
+			return NewViews(path, set, first, end, namesOf(r, names, first, end), none,
+				Details{Asked: asked})
 		})
 	}
 	return c, nil
@@ -90,7 +77,7 @@ func New(path *Opened, set *input.Set, names []string) (*Checker, error) {
 func (c *Checker) Check(class int, original, rewritten *classfile.Class) *scan.Rejection {
 	views := c.views[c.set.Classes[class].Container.Input]()
 	result := views.Check(class, rewritten)
-	c.noteUnknown(class, result.Unknown)
+	c.noteAsked(class, &result)
 	if len(result.Findings) == 0 {
 		return nil
 	}
@@ -133,23 +120,16 @@ func (c *Checker) noteTolerated(class int, fault string) {
 	n.Tolerated[class-c.set.Inputs[input].First] = fault
 }
 
-func (c *Checker) noteUnknown(class int, names []string) {
-	if len(names) == 0 {
+func (c *Checker) noteAsked(class int, result *types.Result) {
+	if len(result.Unknown) == 0 && len(result.Asked) == 0 {
 		return
+	}
+	asked := Asked{All: sumsOf(result.Asked)}
+	for _, name := range result.Unknown {
+		asked.Unknown = append(asked.Unknown, strings.Clone(name)) // it is cut from a class file
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	input := c.set.Classes[class].Container.Input
-	n := &c.notes[input]
-	if n.Unknown == nil {
-		n.Unknown, n.UnknownTo = make(map[string]bool), make(map[int][]string)
-	}
-	class -= c.set.Inputs[input].First
-	for _, name := range names {
-		name = strings.Clone(name) // it is cut from a class file
-		n.Unknown[name] = true
-		if !slices.Contains(n.UnknownTo[class], name) {
-			n.UnknownTo[class] = append(n.UnknownTo[class], name)
-		}
-	}
+	c.notes[input].Add(class-c.set.Inputs[input].First, asked)
 }

@@ -22,6 +22,8 @@ type Checker struct {
 	Notes bool
 	// Strict makes a finding of every class that the Hierarchy does not have.
 	Strict bool
+	// Asked notes in each Result which classes the Hierarchy was asked for.
+	Asked bool
 	// Memory is used by one class after the other. Checkers of few classes each should share it. If it is nil, the
 	// Checker has its own.
 	Memory *Memory
@@ -42,6 +44,10 @@ type Result struct {
 	// Unknown are the names of classes that the Hierarchy does not have, in ascending order. They were assumed to fit
 	// everywhere.
 	Unknown []string
+	// Asked are, if the Checker has Asked set, the names of all classes that the Hierarchy was asked for, found or not,
+	// some more than once. As long as its answers about these are the same, so is what is found out. The names share
+	// memory with the class file.
+	Asked []string
 	// Inferred is set if frames of a class of major version 50 are wrong and its types were inferred instead, as
 	// HotSpot does then (JVMS 4.10).
 	Inferred bool
@@ -91,6 +97,7 @@ type checker struct {
 	hierarchy Hierarchy
 	wantFrame bool // Checker.Frames
 	wantNotes bool // Checker.Notes
+	wantAsked bool // Checker.Asked
 
 	self             *ClassInfo   // the checked class
 	selfMemory       *ClassInfo   // of self
@@ -99,6 +106,7 @@ type checker struct {
 	thisType, object vtype
 	throwable        vtype
 	unknown          map[string]bool             // the classes that the hierarchy does not have
+	asked            []string                    // see Result.Asked
 	supersNoted      bool                        // whether the superclasses of self are marked as isSuper
 	supersKnown      bool                        // whether all of them are
 	recent           *[recentClasses]recentClass // answers of the hierarchy, by a number made of the name
@@ -141,8 +149,10 @@ func (c *Checker) Check(class *classfile.Class) Result {
 	// The quick path knows no fields with ACC_STRICT_INIT.
 	result, sure := c.check(k, class, !c.slow && !c.Notes && majorOf(class) < majorValues)
 	if !sure {
+		asked := k.asked
 		k.forget()
 		result, _ = c.check(k, class, false)
+		result.Asked = append(asked, result.Asked...)
 	}
 	return result
 }
@@ -159,7 +169,7 @@ func (c *Checker) check(k *checker, class *classfile.Class, quick bool) (result 
 		clear(k.memo[:]) // it may have answers of a round of that number
 	}
 	k.class, k.pool, k.major = class, class.ConstantPool(), majorOf(class)
-	k.hierarchy, k.wantFrame, k.wantNotes = c.Hierarchy, c.Frames, c.Notes
+	k.hierarchy, k.wantFrame, k.wantNotes, k.wantAsked = c.Hierarchy, c.Frames, c.Notes, c.Asked
 	// The first name is that of Object, so that no type of a reference is 0.
 	k.object = k.of(objectName)
 	k.constants = slices.Grow(k.constants, k.pool.Len())[:k.pool.Len()] // all zero: see forget
@@ -190,7 +200,7 @@ func (c *Checker) check(k *checker, class *classfile.Class, quick bool) (result 
 			k.finding(ruleMissing, "class "+name, "none on the class path")
 		}
 	}
-	result.Findings = k.findings
+	result.Findings, result.Asked = k.findings, k.asked
 	return result, true
 }
 

@@ -184,6 +184,7 @@ func (k *checker) extendedBy(other *ClassInfo) bool {
 		case other.Super == k.class.Name():
 			return true
 		}
+		k.noteAsked(other.Super)
 		other = k.hierarchy.Lookup(other.Super)
 	}
 	return false
