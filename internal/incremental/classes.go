@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -21,118 +22,26 @@ import (
 	"github.com/tracegen/tracegen/internal/wire"
 )
 
-// Of an archive in which a few classes have changed, the results of all others are reused one by one. For that, the
-// cache has a history for each archive: what the run before has found and written. A class is the same if its entry is,
-// byte for byte as it is compressed.
-//
-// The facts about a class depend on nothing but the class and the options. What is written for a class depends on the
-// task too, and on the other classes that the type checker has looked for. So it is reused only if
-//
-//   - the task is the same, IDs included,
-//   - none of the classes that the checker has looked for, whether it has found them or not, has come, gone, or changed in
-//     what it is to others: name, flags, supertypes, and members,
-//   - the class path and the JDK are the same, which are in the key of the history,
-//   - the checker has tolerated no fault of it,
-//   - no two classes of the archive were or are in one place.
-//
-// So the checker would find now what it found then, and miss what it missed, which is noted again.
-//
-// An output of which most classes are reused is not kept in the cache: otherwise each changed class would add a copy of
-// the whole output. If such an output is gone, classes are copied from the last one that was kept, which has a history
-// of its own.
-
-// taskSum is the beginning of the hash of a packed task.
-type taskSum [sha256.Size / 2]byte
-
-// pastClass is what a run has found about one class.
-type pastClass struct {
-	id    classID
-	task  taskSum         // what was done
-	fault bool            // the type checker has tolerated a fault
-	asked typecheck.Asked // what it has looked for
-}
-
-// history is what the last run that wrote the output of an archive has left.
-type history struct {
-	facts   cache.Key // of the facts
-	output  cache.Key // of the job
-	classes []pastClass
-}
-
-// past is the history of one input, compared with what the input is now.
-type past struct {
-	history
-	old   *keptFacts // about the classes that there were
-	place []int      // the number of that which was in the place of each class, -1 if there was none
-	from  []int      // the same, but -1 too if it is another one now
-	gone  []int      // the numbers of those in whose places there is none now
-	twins bool       // two classes were or are in one place
-}
-
-func (h *history) pack() []byte {
-	k := wire.NewPacker()
-	k.Raw(h.facts[:]...)
-	k.Raw(h.output[:]...)
-	k.Int(len(h.classes))
-	for i := range h.classes {
-		c := &h.classes[i]
-		k.Flags(c.fault)
-		k.Raw(c.id[:]...)
-		k.Raw(c.task[:]...)
-		k.Int(len(c.asked.Unknown))
-		for _, name := range c.asked.Unknown {
-			k.Text(name)
-		}
-		k.Int(len(c.asked.All))
-		k.Raw(c.asked.All...)
-	}
-	return k.Bytes()
-}
-
-// readHistory reads what pack has written, nil if it is damaged.
-func readHistory(data []byte) *history {
-	u := wire.NewUnpacker(data)
-	h := &history{facts: cache.Key(u.Raw(len(cache.Key{}))), output: cache.Key(u.Raw(len(cache.Key{})))}
-	h.classes = make([]pastClass, u.Count(3+len(classID{})+len(taskSum{})))
-	for i := range h.classes {
-		c := &h.classes[i]
-		u.Flags(&c.fault)
-		c.id = classID(u.Raw(len(c.id)))
-		c.task = taskSum(u.Raw(len(c.task)))
-		for range u.Count(1) {
-			c.asked.Unknown = append(c.asked.Unknown, u.Text())
-		}
-		c.asked.All = u.Raw(u.Count(1))
-	}
-	if !u.End() {
-		return nil
-	}
-	return h
-}
-
-// The kinds of histories.
-const (
-	lastOutput = "last" // of the last output
-	keptOutput = "kept" // of the last output that the cache has
-)
-
-// historyKey is the key of a history of an input: all that its facts and outputs depend on, but its content and what
-// is decided about its classes.
-func (m *memory) historyKey(i int, kind string) (cache.Key, bool) {
-	path, err := filepath.Abs(m.run.Inputs[i])
-	parts := append([]string{"history 3", kind, path, m.ScanKey}, m.writtenBy()...)
-	return cache.KeyOf(append(parts, m.scanned()...)...), err == nil && m.checked != ""
-}
-
 // hasHistory reports whether there is a history of an input, and this run uses it.
 func (m *memory) hasHistory(i int) bool {
 	key, ok := m.historyKey(i, lastOutput)
 	return ok && m.RemembersClasses() && m.Cache.Has(key)
 }
 
+// past is what an earlier run has found about an input, compared with what the input is now.
+type past struct {
+	key     cache.Key // of the list of classes
+	classes []pastClass
+	old     *keptFacts // about these classes; nil if the content is the same
+	place   []int      // the number of that which was in the place of each class, -1 if there was none
+	from    []int      // the same, but -1 too if it is another one now
+	gone    []int      // the numbers of those in whose places there is none now
+	twins   bool       // two classes were or are in one place
+}
+
 // RemembersClasses implements [Memory].
 func (m *memory) RemembersClasses() bool {
-	return m.run.Scans && !m.run.Sliced && !m.run.Merged && !m.run.Disabled && !m.run.DryRun
+	return m.run.Scans && !m.run.Sliced && !m.run.Disabled && !m.run.DryRun
 }
 
 // RecallClasses implements [Memory].
@@ -156,32 +65,55 @@ func (m *memory) RecallClasses(ctx context.Context, set *input.Set) ([]*scan.Cla
 		if own.past = m.pastOf(set, i, lastOutput); own.past == nil {
 			continue
 		}
-		m.remembered += own.past.recall(facts[in.First:], in.Classes)
+		if own.past.old != nil {
+			m.remembered += own.past.recall(facts[in.First:], in.Classes)
+		}
 	}
 	return facts, nil
 }
 
-// pastOf reads a history of an input, nil if there is none.
+// pastOf reads what the history of an output has about an input, nil if it has nothing.
 func (m *memory) pastOf(set *input.Set, i int, kind string) *past {
-	key, ok := m.historyKey(i, kind)
-	if !ok {
-		return nil
-	}
-	data := m.get(key)
-	if data == nil {
-		return nil
-	}
-	h := readHistory(data)
+	h := m.historyOf(i, kind)
 	if h == nil {
 		return nil
 	}
-	old, err := m.readFacts(h.facts, i)
-	if m.note(err); err != nil || len(old.Classes) != len(h.classes) {
+	in, own := h.find(m.run.Inputs[i]), &m.inputs[i]
+	if in == nil {
 		return nil
 	}
-	p := &past{history: *h, old: old}
-	p.compare(set.Inputs[i].Classes, m.inputs[i].ids)
+	p := &past{key: in.classes}
+	if data := m.get(in.classes); data != nil {
+		p.classes = readClasses(data)
+	}
+	if len(p.classes) != in.count {
+		return nil
+	}
+	if in.content == own.content {
+		p.unchanged(len(set.Inputs[i].Classes))
+		return p
+	}
+	var err error
+	if p.old, err = m.readFacts(in.facts, i); err != nil || len(p.old.Classes) != in.count {
+		m.note(err)
+		return nil
+	}
+	if own.ids == nil {
+		if own.ids, err = m.idsOf(context.Background(), set, i); own.ids == nil || err != nil {
+			return nil
+		}
+	}
+	p.compare(set.Inputs[i].Classes, own.ids)
 	return p
+}
+
+// unchanged is compare for an input whose content is the same.
+func (p *past) unchanged(classes int) {
+	p.from = make([]int, classes)
+	for n := range p.from {
+		p.from[n] = n
+	}
+	p.place = p.from
 }
 
 // recall sets the facts of the classes that are as they were, and returns how many these are.
@@ -291,62 +223,77 @@ func (m *memory) fromArchive(ids []classID, in *input.Input, own *knownInput) bo
 
 // kept are the classes of a job that are written as before, and where their bytes are.
 type kept struct {
-	past    *past
-	from    *jar.Archive
-	classes []output.Kept // by number of class in the input; without an entry for others
-	count   int           // of those that have one
-	most    bool          // of all classes that change
+	from   *jar.Archive
+	inputs []keptInput // as in the job
+	count  int         // of classes that are copied
+	most   bool        // of all classes that change
 }
 
-// keepClasses finds the classes that a job writes as a job before has done; none if that is not certain.
+// keptInput are the classes of one input.
+type keptInput struct {
+	past    *past         // nil if there is none
+	classes []output.Kept // by number; without an entry for others
+}
+
+// keepClasses finds the classes that a job writes as a job before has done.
 func (m *memory) keepClasses(j *job) {
-	if len(j.Inputs) != 1 || j.Kind != input.Archive {
+	if j.Kind != input.Archive || !m.RemembersClasses() || !m.allKnown(j.Inputs) {
 		return
 	}
-	i := j.Inputs[0]
-	own, in := &m.inputs[i], m.set.Inputs[i]
-	if in.Containers[0].Kind != input.Archive || !own.known || !m.RemembersClasses() {
-		return
-	}
-	if own.recall && own.ids == nil { // the facts are of an earlier run, but the output of that is gone
-		if own.ids, _ = m.idsOf(context.Background(), m.set, i); own.ids != nil {
-			own.past = m.pastOf(m.set, i, lastOutput)
-		}
-	}
-	if own.past == nil {
-		return
-	}
-	k := m.keptFrom(j, own.past)
+	k := m.keptFrom(j, lastOutput)
 	if k == nil {
-		if p := m.pastOf(m.set, i, keptOutput); p != nil {
-			k = m.keptFrom(j, p)
-		}
+		k = m.keptFrom(j, keptOutput)
+	}
+	j.kept = k
+	for at, i := range j.Inputs {
+		m.hashClasses(j, at, i)
 	}
 	if k == nil {
 		return
 	}
 	changes := 0
-	for n := range in.Classes {
-		if m.decisions.Changes(in.First + n) {
-			changes++
+	for _, i := range j.Inputs {
+		first, end := m.set.ClassesOf(i)
+		for n := first; n < end; n++ {
+			if m.decisions.Changes(n) {
+				changes++
+			}
 		}
 	}
 	k.most = (changes-k.count)*changedShare < changes
 	m.keptCount += k.count
-	j.kept = k
 }
 
-// keptFrom finds the classes that a job writes as it was done before, nil if that is not certain.
-func (m *memory) keptFrom(j *job, p *past) *kept {
-	if p.twins {
+// hashClasses finds the hashes of the classes of an input, for the history that this run leaves.
+func (m *memory) hashClasses(j *job, at, i int) {
+	own := &m.inputs[i]
+	switch {
+	case own.ids != nil || own.builtIn || m.set.Inputs[i].Containers[0].Kind != input.Archive:
+	case j.kept != nil && j.kept.inputs[at].past != nil && j.kept.inputs[at].past.old == nil:
+		for _, c := range j.kept.inputs[at].past.classes {
+			own.ids = append(own.ids, c.id)
+		}
+	default:
+		own.ids, _ = m.idsOf(context.Background(), m.set, i) // nil if it cannot be read
+	}
+}
+
+// keptFrom finds the classes that a job writes as it was done before, nil if there are none.
+func (m *memory) keptFrom(j *job, kind string) *kept {
+	h := m.historyOf(j.Inputs[0], kind)
+	if h == nil {
 		return nil
 	}
-	old := &job{Job: j.Job, key: p.output}
+	old := &job{Job: j.Job, key: h.output}
 	data := m.get(old.recordKey())
 	if data == nil {
 		return nil
 	}
-	record := readStored(data, []int{len(p.old.Classes)})
+	var counts []int
+	for _, in := range h.inputs {
+		counts = append(counts, in.count)
+	}
+	record := readStored(data, counts)
 	if record == nil || len(record.files) != 1 || record.record.Failed() {
 		return nil
 	}
@@ -354,8 +301,27 @@ func (m *memory) keptFrom(j *job, p *past) *kept {
 	if !ok {
 		return nil
 	}
-	k := &kept{past: p, from: from, classes: make([]output.Kept, len(m.set.Inputs[j.Inputs[0]].Classes))}
-	m.chooseClasses(k, j, record.record.Inputs[0].Classes)
+	k := &kept{from: from, inputs: make([]keptInput, len(j.Inputs))}
+	for at, i := range j.Inputs {
+		in, own := m.set.Inputs[i], &m.inputs[i]
+		was := h.find(m.run.Inputs[i])
+		if was == nil || in.Containers[0].Kind != input.Archive || own.builtIn {
+			continue
+		}
+		p := own.past
+		if p == nil || kind != lastOutput {
+			p = m.pastOf(m.set, i, kind)
+		}
+		if p == nil || p.twins {
+			continue
+		}
+		k.inputs[at] = keptInput{p, make([]output.Kept, len(in.Classes))}
+		m.chooseClasses(k, at, j, record.record.Inputs[slices.Index(h.inputs, *was)].Classes)
+	}
+	if k.count == 0 {
+		from.Close()
+		return nil
+	}
 	return k
 }
 
@@ -375,53 +341,57 @@ func (m *memory) oldOutput(old *job, file fileRecord) (*jar.Archive, bool) {
 	return from, err == nil
 }
 
-// chooseClasses fills k.classes.
-func (m *memory) chooseClasses(k *kept, j *job, records []output.ClassRecord) {
-	in := m.set.Inputs[j.Inputs[0]]
-	others := m.changedForOthers(k, in)
+// chooseClasses finds the classes of an input, which is given by its position in the job.
+func (m *memory) chooseClasses(k *kept, at int, j *job, records []output.ClassRecord) {
+	in, own, decided := m.set.Inputs[j.Inputs[at]], &k.inputs[at], j.done[at]
+	others := m.changedForOthers(k.from, own.past, in, decided)
 	entries := finder{entries: k.from.Entries()}
-	was := make([]output.ClassRecord, len(k.past.classes))
+	was := make([]output.ClassRecord, len(own.past.classes))
 	for _, r := range records {
 		was[r.Class] = r
 	}
-	for n, from := range k.past.from {
+	for n, from := range own.past.from {
 		if from < 0 || !m.decisions.Changes(in.First+n) {
 			continue
 		}
-		at, past, record := in.Classes[n], &k.past.classes[from], &was[from]
-		if past.fault || past.task != j.tasks[n] || m.run.Types && (len(past.asked.All) == 0 || past.asked.All.Any(others)) {
+		class, before, record := in.Classes[n], &own.past.classes[from], &was[from]
+		if before.fault || before.done != decided[n] ||
+			m.run.Types && (len(before.asked.All) == 0 || before.asked.All.Any(others)) {
 			continue
 		}
-		if e := entries.of(at, in); e != nil && int64(e.Size) == at.Size+record.Grown {
-			k.classes[n] = output.Kept{Entry: e, Calls: record.Calls}
+		if e := entries.of(class, in); e != nil && int64(e.Size) == class.Size+record.Grown {
+			own.classes[n] = output.Kept{Entry: e, Calls: record.Calls}
 			k.count++
 		}
 	}
 }
 
 // changedForOthers returns the names under which the type checker may find another class of an input than an earlier run
-// has found: another one, none, or one where there was none.
-func (m *memory) changedForOthers(k *kept, in *input.Input) map[typecheck.NameSum]bool {
+// has found: another one, none, or one where there was none. from is what that run has written.
+func (m *memory) changedForOthers(from *jar.Archive, p *past, in *input.Input, decided []done) map[typecheck.NameSum]bool {
 	if !m.run.Types {
 		return nil
 	}
-	p, entries := k.past, finder{entries: k.from.Entries()}
+	entries := finder{entries: from.Entries()}
 	names := make(map[typecheck.NameSum]bool)
+	add := func(name string) { names[typecheck.SumOf(name)] = true }
 	for _, n := range p.gone {
-		names[typecheck.SumOf(p.old.Classes[n].Name)] = true
+		add(p.old.Classes[n].Name)
 	}
-	for n, from := range p.from {
-		if from >= 0 {
-			continue
-		}
-		class, place := in.First+n, p.place[n]
-		if place >= 0 {
-			if e := entries.of(in.Classes[n], in); e != nil && m.looksTheSame(class, e) {
+	for n, place := range p.place {
+		name := m.facts[in.First+n].Name
+		if place >= 0 && p.classes[place].dropped == decided[n].dropped {
+			if p.from[n] >= 0 || decided[n].dropped {
 				continue
 			}
-			names[typecheck.SumOf(p.old.Classes[place].Name)] = true
+			if e := entries.of(in.Classes[n], in); e != nil && m.looksTheSame(in.First+n, e) {
+				continue
+			}
 		}
-		names[typecheck.SumOf(m.facts[class].Name)] = true
+		add(name)
+		if place >= 0 && p.old != nil {
+			add(p.old.Classes[place].Name)
+		}
 	}
 	return names
 }
@@ -478,12 +448,12 @@ func (m *memory) looksTheSame(class int, entry *jar.Entry) bool {
 
 // Kept implements [Memory].
 func (m *memory) Kept(class int) (output.Kept, bool) {
-	number := m.set.Classes[class].Container.Input
-	j := m.inputs[number].job
-	if j.kept == nil {
+	i := m.set.Classes[class].Container.Input
+	j := m.inputs[i].job
+	if j.kept == nil || j.kept.inputs[i-j.Inputs[0]].past == nil {
 		return output.Kept{}, false
 	}
-	kept := j.kept.classes[class-m.set.Inputs[number].First]
+	kept := j.kept.inputs[i-j.Inputs[0]].classes[class-m.set.Inputs[i].First]
 	return kept, kept.Entry != nil
 }
 
@@ -492,29 +462,39 @@ func (m *memory) noteKept(j *job, record *output.Record) {
 	if j.kept == nil {
 		return
 	}
-	notes := &record.Inputs[0].Notes
-	for n, class := range j.kept.classes {
-		if class.Entry != nil {
-			notes.Add(n, j.kept.past.classes[j.kept.past.from[n]].asked)
+	for at := range j.kept.inputs {
+		own, notes := &j.kept.inputs[at], &record.Inputs[at].Notes
+		for n, class := range own.classes {
+			if class.Entry != nil {
+				notes.Add(n, own.past.classes[own.past.from[n]].asked)
+			}
 		}
 	}
 }
 
-// keepHistory writes the history of the input of a job that was written, and that of its output if the cache has that.
+// keepHistory writes the history of an output that was written, once more if the cache has the output.
 func (m *memory) keepHistory(j *job, record *output.Record, stored bool) {
-	if !m.RemembersClasses() || len(j.Inputs) != 1 || j.Kind != input.Archive || record.Failed() {
+	if !m.RemembersClasses() || j.Kind != input.Archive || record.Failed() || !m.allKnown(j.Inputs) {
 		return
 	}
-	own := &m.inputs[j.Inputs[0]]
 	key, ok := m.historyKey(j.Inputs[0], lastOutput)
-	if !ok || own.ids == nil || own.builtIn {
+	if !ok {
 		return
 	}
-	h := history{facts: own.key, output: j.key, classes: make([]pastClass, len(own.ids))}
-	notes := &record.Inputs[0].Notes
-	for n := range h.classes {
-		_, fault := notes.Tolerated[n]
-		h.classes[n] = pastClass{own.ids[n], j.tasks[n], fault, notes.Asked[n]}
+	h := history{output: j.key}
+	known := false
+	for at, i := range j.Inputs {
+		in, err := m.keepPast(j, at, record.Inputs[at].Notes)
+		if err != nil {
+			m.fail(err)
+			return
+		}
+		known = known || in.facts != (cache.Key{})
+		in.count = len(m.set.Inputs[i].Classes)
+		h.inputs = append(h.inputs, in)
+	}
+	if !known {
+		return
 	}
 	packed := h.pack()
 	err := m.Cache.Put(key, packed)
@@ -524,6 +504,30 @@ func (m *memory) keepHistory(j *job, record *output.Record, stored bool) {
 	if err != nil {
 		m.fail(err)
 	}
+}
+
+// keepPast keeps what was found about the classes of an input, which is given by its position in the job.
+func (m *memory) keepPast(j *job, at int, notes typecheck.Notes) (pastInput, error) {
+	own := &m.inputs[j.Inputs[at]]
+	path, err := filepath.Abs(m.run.Inputs[j.Inputs[at]])
+	if err != nil {
+		return pastInput{}, err
+	}
+	in := pastInput{path: path, content: own.content}
+	if own.builtIn || own.ids == nil {
+		return in, nil
+	}
+	classes := make([]pastClass, len(own.ids))
+	for n := range classes {
+		_, fault := notes.Tolerated[n]
+		classes[n] = pastClass{own.ids[n], j.done[at][n], fault, notes.Asked[n]}
+	}
+	packed := packClasses(classes)
+	in.facts, in.classes = own.key, cache.KeyOf("classes 1", string(packed))
+	if j.kept != nil && j.kept.inputs[at].past != nil && j.kept.inputs[at].past.key == in.classes {
+		return in, nil // this run has read it
+	}
+	return in, m.Cache.Put(in.classes, packed)
 }
 
 // unchangedOutputs reports whether the outputs that classes were copied from are as they were.
@@ -544,17 +548,17 @@ func (j *job) closeKept() {
 	}
 }
 
-// packTasks packs what is done to the classes of an input, and returns the hash of each.
-func packTasks(k *wire.Packer, set *input.Set, in int, decisions plan.Decisions) []taskSum {
+// packTasks packs what is done to the classes of an input, and returns it for each.
+func packTasks(k *wire.Packer, set *input.Set, in int, decisions plan.Decisions) []done {
 	first, end := set.ClassesOf(in)
-	sums := make([]taskSum, 0, end-first)
+	all := make([]done, 0, end-first)
 	task := plan.Task{}
 	for n := first; n < end; n++ {
 		task = decisions.Task(n, task.Request.Methods[:0])
 		at := k.Len()
 		task.Pack(k)
 		sum := sha256.Sum256(k.From(at))
-		sums = append(sums, taskSum(sum[:]))
+		all = append(all, done{taskSum(sum[:]), task.Dropped})
 	}
-	return sums
+	return all
 }

@@ -44,7 +44,7 @@ func (m *memory) packFacts(i int, in scan.Input) []byte {
 // packChanged returns the facts of classes that have changed, nil if they are too many, or there is nothing to refer
 // to.
 func (m *memory) packChanged(p *past, in scan.Input) []byte {
-	if p == nil || p.from == nil {
+	if p == nil || p.old == nil {
 		return nil
 	}
 	k := wire.NewPacker()

@@ -90,15 +90,22 @@ func FuzzFacts(f *testing.F) {
 //
 // Invariant: What the cache has about classes and files is read as it was written; no bytes make its reader panic.
 func FuzzHistory(f *testing.F) {
-	h := history{facts: cache.KeyOf("f"), output: cache.KeyOf("o"), classes: []pastClass{{fault: true}, {id: classID{1},
-		task: taskSum{2}, asked: typecheck.Asked{Unknown: []string{"a/B", "a/C"}, All: typecheck.NameSums("12345678")}}}}
+	h := history{output: cache.KeyOf("o"), inputs: []pastInput{{path: "/a.jar", count: 2, facts: cache.KeyOf("f")}, {}}}
 	f.Add(h.pack())
+	f.Add(packClasses([]pastClass{{fault: true}, {id: classID{1}, done: done{taskSum{2}, true},
+		asked: typecheck.Asked{Unknown: []string{"a/B", "a/C"}, All: typecheck.NameSums("12345678")}}}))
 	f.Add((&knownFiles{byPath: map[filePath]knownFile{{"a.jar", archiveSum}: {sum: cache.KeyOf("s"),
 		state: fileState{size: 7, oldEnough: true}}}}).pack())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if h := readHistory(data); h != nil {
 			packed := h.pack()
 			if again := readHistory(packed); again == nil || !bytes.Equal(again.pack(), packed) {
+				t.Errorf("%x is written as %x, which is read differently", data, packed)
+			}
+		}
+		if classes := readClasses(data); classes != nil {
+			packed := packClasses(classes)
+			if again := readClasses(packed); again == nil || !bytes.Equal(packClasses(again), packed) {
 				t.Errorf("%x is written as %x, which is read differently", data, packed)
 			}
 		}

@@ -164,7 +164,7 @@ type Run struct {
 	Scans     bool   // classes are scanned
 	Lines     bool   // the facts have source files and lines
 	Sliced    bool   // the decisions are those of a slice
-	Merged    bool   // all inputs become one output
+	Merged    string // the output of all inputs; "" if each has its own
 	Disabled  bool   // all is copied
 	DryRun    bool   // nothing is written, and nothing kept
 	Flat      bool   // no nested archives are opened
@@ -175,16 +175,18 @@ type Run struct {
 // memory is a Memory in a cache.
 type memory struct {
 	Options
-	run     Run
-	set     *input.Set // when it is known
-	facts   []*scan.Class
-	inputs  []knownInput
-	files   *knownFiles
-	checked string // what the type checker depends on; "" if that cannot be found out
-	dirs    outputDirs
-	besides []*besideFile // that this run writes
-	grown   bool          // something has been kept
-	broken  bool          // the cache cannot be written
+	run   Run
+	set   *input.Set // when it is known
+	facts []*scan.Class
+	// histories are those that were read, nil for those that are not there.
+	histories map[cache.Key]*history
+	inputs    []knownInput
+	files     *knownFiles
+	checked   string // what the type checker depends on; "" if that cannot be found out
+	dirs      outputDirs
+	besides   []*besideFile // that this run writes
+	grown     bool          // something has been kept
+	broken    bool          // the cache cannot be written
 
 	recalled   int                // inputs
 	remembered int                // classes of other inputs
@@ -222,7 +224,8 @@ type knownInput struct {
 
 // New returns a memory in a cache.
 func New(o Options, run Run) Memory {
-	return &memory{Options: o, run: run, inputs: make([]knownInput, len(run.Inputs)), fresh: make(map[cache.Key]bool)}
+	return &memory{Options: o, run: run, inputs: make([]knownInput, len(run.Inputs)), fresh: make(map[cache.Key]bool),
+		histories: make(map[cache.Key]*history)}
 }
 
 func (m *memory) detail(format string, args ...any) {
@@ -374,7 +377,7 @@ func (m *memory) scanned() []string { return []string{m.Tool, fmt.Sprint(m.run.L
 
 // writtenBy returns what an output depends on, besides the inputs and the decisions about their classes.
 func (m *memory) writtenBy() []string {
-	return []string{m.Tool, m.checked, m.WriteKey, m.run.Runtime, fmt.Sprint(m.run.Disabled, m.run.Sliced, m.run.Merged)}
+	return []string{m.Tool, m.checked, m.WriteKey, m.run.Runtime, fmt.Sprint(m.run.Disabled, m.run.Sliced, m.run.Merged != "")}
 }
 
 // loadFacts reads what earlier scans found out, all inputs at a time: texts and lists of many classes.

@@ -22,7 +22,7 @@ type job struct {
 	key   cache.Key
 	entry *cache.Entry // what is being written, for later runs; nil if nothing is kept
 	files []fileRecord
-	tasks []taskSum     // of the classes of the only input
+	done  [][]done      // what is decided about the classes, by position of the input
 	kept  *kept         // classes that are not written anew; nil if there are none
 	sum   *cache.Summer // of what is written and not kept; nil if it is kept
 	size  int64         // likewise
@@ -94,7 +94,7 @@ func (m *memory) begin(decisions plan.Decisions, jobs []output.Job) {
 		for _, i := range j.Inputs {
 			m.inputs[i].job = j
 			k := wire.NewPacker()
-			j.tasks = packTasks(k, m.set, i, decisions)
+			j.done = append(j.done, packTasks(k, m.set, i, decisions))
 			parts = append(parts, m.inputs[i].content.String(), string(k.Bytes()))
 		}
 		j.key = cache.KeyOf(parts...)
@@ -317,8 +317,8 @@ func (m *memory) Keep(ctx context.Context, records []*output.Record) error {
 			m.commit(j.entry)
 			m.fresh[j.key] = true
 		}
-		j.closeKept()
 		m.keepHistory(j, records[i], j.entry != nil)
+		j.closeKept()
 		j.entry, j.sum = nil, nil
 		if !m.broken {
 			if err := m.Cache.Put(j.recordKey(), result.pack()); err != nil {

@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -32,6 +33,9 @@ func related() []file {
 	}
 	return files
 }
+
+// twice is the row in which nothing is copied.
+const twice = "a place twice"
 
 // relatedChanges is the number of related classes that get calls.
 const relatedChanges = 16
@@ -63,40 +67,37 @@ func TestIncrementalClasses(t *testing.T) {
 	open := final
 	open.Access = public
 	sub := assembly.Class{Name: "a/Sub", Methods: []assembly.Method{open}} // does not extend Base
-	copied := func(n int) string {
-		return fmt.Sprintf(`cache: of inputs that have changed: \d+ classes known, %d copied`, n)
-	}
 	rows := []struct {
 		what   string
 		change func([]file) []file
-		said   string // with a cache; "" if classes are rejected, when two rounds say it
-		left   string // the class that is left as it came
+		copied int    // classes
+		left   string // the class that is left as it came: there are two rounds then, and copied is not looked at
 	}{
-		{what: "a method of a class for which none asks", said: copied(relatedChanges - 1),
+		{what: "a method of a class for which none asks", copied: relatedChanges - 1,
 			change: put("b/C0.class", assembly.Class{Name: "b/C0", Methods: []assembly.Method{final}})},
-		{what: "a class that is new", said: copied(relatedChanges), change: put("b/New.class",
+		{what: "a class that is new", copied: relatedChanges, change: put("b/New.class",
 			assembly.Class{Name: "b/New", Methods: []assembly.Method{final}})},
-		{what: "a class that is gone", said: copied(relatedChanges - 1), change: remove("b/C3.class")},
-		{what: "another order", said: copied(relatedChanges),
+		{what: "a class that is gone", copied: relatedChanges - 1, change: remove("b/C3.class")},
+		{what: "another order", copied: relatedChanges,
 			change: func(files []file) []file { slices.Reverse(files); return files }},
-		{what: "the code of the superclass", said: copied(relatedChanges - 1), change: put("a/Base.class",
+		{what: "the code of the superclass", copied: relatedChanges - 1, change: put("a/Base.class",
 			assembly.Class{Name: "a/Base", Methods: []assembly.Method{{Access: public, Name: "f", Descriptor: "()V",
 				Locals: 1, Code: "nop | return"}}})},
-		{what: "a method more in the superclass", said: copied(relatedChanges - 3), change: put("a/Base.class",
+		{what: "a method more in the superclass", copied: relatedChanges - 3, change: put("a/Base.class",
 			assembly.Class{Name: "a/Base", Methods: []assembly.Method{open, {Access: public, Name: "h",
 				Descriptor: "()V", Locals: 1, Code: "return"}}})},
 		{what: "a final method in the superclass", change: put("a/Base.class", base), left: "a/Sub.class"},
 		{what: "a superclass that is final", left: "a/Sub.class", change: put("a/Base.class", assembly.Class{
 			Name: "a/Base", Access: public | classfile.AccFinal})},
 		{what: "another superclass", change: put("a/Sub.class", sub), left: "a/User.class"},
-		{what: "the superclass is gone", said: copied(relatedChanges - 3), change: remove("a/Base.class")},
-		{what: "the superclass elsewhere", said: copied(relatedChanges - 3), change: func(files []file) []file {
+		{what: "the superclass is gone", copied: relatedChanges - 3, change: remove("a/Base.class")},
+		{what: "the superclass elsewhere", copied: relatedChanges - 3, change: func(files []file) []file {
 			files = remove("a/Base.class")(files)
 			return put("c/Base.class", assembly.Class{Name: "a/Base", Methods: []assembly.Method{open}})(files)
 		}},
-		{what: "another class in the place of the superclass", said: copied(relatedChanges - 3),
+		{what: "another class in the place of the superclass", copied: relatedChanges - 3,
 			change: put("a/Base.class", assembly.Class{Name: "a/Other", Methods: []assembly.Method{open}})},
-		{what: "a superclass that cannot be read", said: copied(relatedChanges - 3), change: func(files []file) []file {
+		{what: "a superclass that cannot be read", copied: relatedChanges - 3, change: func(files []file) []file {
 			files = remove("a/Base.class")(files)
 			return append(files, file{"a/Base.class", []byte{0xCA, 0xFE}})
 		}},
@@ -104,37 +105,82 @@ func TestIncrementalClasses(t *testing.T) {
 			files = put("q/Gone.class", assembly.Class{Name: "q/Gone"})(files)
 			return put("q/Missing.class", assembly.Class{Name: "q/Missing"})(files)
 		}},
-		{what: "another superclass for a later release", said: copied(relatedChanges - 2),
+		{what: "another superclass for a later release", copied: relatedChanges - 2,
 			change: put("META-INF/versions/9/a/Base.class", base)},
-		{what: "a place twice", said: `cache: of inputs that have changed: \d+ classes known, 0 copied`,
-			change: func(files []file) []file { return append(files, files[len(files)-1]) }},
+		{what: twice, change: func(files []file) []file { return append(files, files[len(files)-1]) }},
 	}
-	name := filepath.Join(t.TempDir(), "in.jar")
-	for _, row := range rows {
-		k := newKept(t)
-		c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Inputs: named([]string{name}).Inputs}
-		archive(t, name, related()...)
-		k.same(t, row.what+", before", c, "r")
-		files := row.change(related())
-		archive(t, name, files...)
-		said := k.same(t, row.what, c, "r")
-		says(t, row.what, said, row.said)
-		if row.left != "" {
-			written := entryOf(t, contents(t, k.path("out/in.jar")), row.left)
-			if !bytes.Equal(written, entryOf(t, files, row.left)) {
-				t.Errorf("%s: %s is not left as it came", row.what, row.left)
+	dir := t.TempDir()
+	name, other := filepath.Join(dir, "in.jar"), filepath.Join(dir, "other.jar")
+	archive(t, other, class("d/D0", "f"), class("d/D1", "f"), class("d/D2", "f"))
+	for _, merged := range []bool{false, true} {
+		for _, row := range rows {
+			what := fmt.Sprintf("%s, merged: %v", row.what, merged)
+			k := newKept(t)
+			c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Inputs: named([]string{name}).Inputs}
+			if merged {
+				c.Inputs, c.Merge = []pipeline.Input{{Path: other}, {Path: name}}, "in.jar"
+				row.copied += 3
 			}
+			archive(t, name, related()...)
+			k.same(t, what+", before", c, "r")
+			files := row.change(related())
+			archive(t, name, files...)
+			said := k.same(t, what, c, "r")
+			if row.left == "" {
+				says(t, what, said, fmt.Sprintf(`known, %d copied`, row.copied))
+			} else if written := entryOf(t, contents(t, k.path("out/in.jar")), row.left); !bytes.Equal(written,
+				entryOf(t, files, row.left)) {
+				t.Errorf("%s: %s is not left as it came", what, row.left)
+			}
+			// What was copied is known as well as what was written.
+			for _, c := range []assembly.Class{{Name: "q/Gone"}, {Name: "q/Missing"}, base} {
+				files = put(c.Name+".class", c)(files)
+			}
+			archive(t, name, files...)
+			said = k.same(t, what+", and other superclasses", c, "r")
+			if row.what != twice {
+				says(t, what+", and other superclasses", said, `known, 1\d copied`)
+			}
+			archive(t, name, related()...)
+			k.same(t, what+", as before", c, "r")
 		}
-		// What was copied is known as well as what was written.
-		for _, c := range []assembly.Class{{Name: "q/Gone"}, {Name: "q/Missing"}, base} {
-			files = put(c.Name+".class", c)(files)
-		}
-		archive(t, name, files...)
-		said = k.same(t, row.what+", and other superclasses", c, "r")
-		if row.what != "a place twice" {
-			says(t, row.what+", and other superclasses", said, `known, 1\d copied`)
-		}
-		archive(t, name, related()...)
-		k.same(t, row.what+", as before", c, "r")
 	}
+}
+
+// TestIncrementalMergedClasses merges a jar with another one in front, which at times has a class of that: the class of
+// the jar is left out then, so that others do not find it.
+//
+// Invariant: A class is copied from an earlier output only if no other one that its check looked for has changed in
+// what it is to others, has come, or has gone.
+func TestIncrementalMergedClasses(t *testing.T) {
+	dir := t.TempDir()
+	front, name, behind := filepath.Join(dir, "front.jar"), filepath.Join(dir, "in.jar"), filepath.Join(dir, "classes")
+	archive(t, name, related()...)
+	write(t, filepath.Join(behind, "e", "E.class"), class("e/E", "f").data)
+	k := newKept(t)
+	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Merge: "all.jar",
+		Inputs: []pipeline.Input{{Path: front}, {Path: name}, {Path: behind}}}
+	own := []file{class("d/D0", "f"), class("d/D1", "f")}
+	winner := classFile(assembly.Class{Name: "a/Base", Methods: []assembly.Method{{Access: public, Name: "f",
+		Descriptor: "()V", Locals: 1, Code: "return"}}})
+	archive(t, front, own...)
+	k.same(t, "before", c, "r")
+	archive(t, front, append(own, winner)...)
+	// a/Base comes from another input, of which a/Sub and a/User see nothing. e/E is in a directory.
+	says(t, "a class in front", k.same(t, "a class in front", c, "r"), fmt.Sprintf(`known, %d copied`, 2+relatedChanges-3))
+	archive(t, front, append([]file{class("d/D2", "f"), winner}, own...)...)
+	says(t, "another", k.same(t, "another", c, "r"), fmt.Sprintf(`known, %d copied`, 3+relatedChanges-1))
+	archive(t, front, own...)
+	says(t, "as before", k.same(t, "as before", c, "r"), `1 copied, 0 written`)
+	// The last output that was written has the class in front.
+	write(t, filepath.Join(behind, "e", "E.class"), class("e/E", "f", "g").data)
+	says(t, "a class of the directory", k.same(t, "a class of the directory", c, "r"),
+		fmt.Sprintf(`known, %d copied`, 2+relatedChanges-3))
+	// Only the first output is still in the cache.
+	if err := os.Remove(k.path("out/all.jar")); err != nil {
+		t.Fatal(err)
+	}
+	archive(t, front, own[1:]...)
+	says(t, "a class less, and no output", k.same(t, "a class less, and no output", c, "r"),
+		fmt.Sprintf(`known, %d copied`, 1+relatedChanges))
 }

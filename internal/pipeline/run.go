@@ -31,7 +31,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	options, original := renamed(c.Inject, c.R8)
 	memory := memoryOf(c.Incremental, incremental.Run{
 		Inputs: inputs, ClassPath: c.ClassPath, Runtime: options.RuntimeClass, Types: c.checksTypes(), Lines: c.Lines,
-		Scans: !c.Disabled, Merged: c.Merge != "", Disabled: c.Disabled, DryRun: c.DryRun, Flat: c.Reading.Flat,
+		Scans: !c.Disabled, Merged: c.Merge, Disabled: c.Disabled, DryRun: c.DryRun, Flat: c.Reading.Flat,
 		Workers: workers(c.Jobs),
 	})
 	defer memory.Close()

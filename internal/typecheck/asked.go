@@ -39,7 +39,7 @@ func sumsOf(names []string) NameSums {
 
 // Any reports whether one of the sums is in a set.
 func (s NameSums) Any(of map[NameSum]bool) bool {
-	for ; len(s) >= nameSumSize; s = s[nameSumSize:] {
+	for ; len(of) > 0 && len(s) >= nameSumSize; s = s[nameSumSize:] {
 		if of[NameSum(binary.LittleEndian.Uint32(s))] {
 			return true
 		}
