@@ -39,11 +39,13 @@ const (
 //
 //	go run ./bench warm -runs 5
 //	go run ./bench warm -jars 1 -classes 25000 -o DIR
+//	go run ./bench warm -merge -o DIR
 func warmMain(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(warmCommand, flag.ContinueOnError)
 	runs := flags.Int("runs", 5, "measured `rounds`")
 	jars := flags.Int("jars", 200, "`number` of jars of the app, of which one changes")
 	classes := flags.Int("classes", 60_000, "`number` of classes in all of them")
+	merge := flags.Bool("merge", false, "make one jar of all")
 	tool := flags.String("tracegen", "./tracegen", "the tracegen `executable`")
 	out := flags.String("o", today(), "`directory` for warm.md and warm.tsv")
 	scratch := flags.String("scratch", "", "`directory` for inputs and outputs, 1 GB; empty: the system's")
@@ -58,7 +60,7 @@ func warmMain(ctx context.Context, args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	app := &warmApp{tool: *tool, dir: dir, jars: *jars, classes: *classes, methods: 3}
+	app := &warmApp{tool: *tool, dir: dir, jars: *jars, classes: *classes, merge: *merge, methods: 3}
 	defer app.close()
 	if err := app.deal(ctx); err != nil {
 		return err
@@ -83,11 +85,13 @@ func warmMain(ctx context.Context, args []string) error {
 type warmApp struct {
 	tool, dir     string
 	jars, classes int
+	merge         bool
 	opened        []*zip.ReadCloser
 	first         []*zip.File // the unchanged classes of the jar that changes
 	bytes         int64       // of all jars
 
 	methods, nops int // of the class that changes
+	more          int // classes of this program beside that
 }
 
 func (a *warmApp) close() {
@@ -140,7 +144,7 @@ func (a *warmApp) deal(ctx context.Context) error {
 			a.first = list[1:]
 			err = a.writeFirst()
 		} else {
-			err = writeClasses(a.jar(i), list, nil)
+			err = writeClasses(a.jar(i), list)
 		}
 		if err != nil {
 			return err
@@ -155,17 +159,20 @@ func (a *warmApp) deal(ctx context.Context) error {
 	return os.WriteFile(a.path("inputs.txt"), []byte(names.String()), 0o666)
 }
 
-// writeClasses writes a jar of unchanged classes, and one of ours unless it is empty.
-func writeClasses(path string, classes []*zip.File, ours []byte) error {
+// writeClasses writes a jar of classes of this program and unchanged ones.
+func writeClasses(path string, classes []*zip.File, ours ...assembly.Class) error {
 	out, err := os.Create(path)
 	if err != nil {
 		return err
 	}
 	w := zip.NewWriter(out)
-	if len(ours) > 0 {
+	for _, c := range ours {
 		var e io.Writer
-		if e, err = w.Create("warm/Edited.class"); err == nil {
-			_, err = e.Write(ours)
+		if err == nil {
+			e, err = w.Create(c.Name + ".class")
+		}
+		if err == nil {
+			_, err = e.Write(c.Bytes())
 		}
 	}
 	for _, f := range classes {
@@ -184,7 +191,11 @@ func (a *warmApp) writeFirst() error {
 			Name:       fmt.Sprintf("m%d", i),
 			Descriptor: "()V", Code: strings.Repeat("nop | ", 20+a.nops) + "return"})
 	}
-	return writeClasses(a.jar(0), a.first, c.Bytes())
+	ours := []assembly.Class{c}
+	for i := range a.more {
+		ours = append(ours, assembly.Class{Name: fmt.Sprintf("warm/New%d", i), Methods: c.Methods[:1]})
+	}
+	return writeClasses(a.jar(0), a.first, ours...)
 }
 
 // warmRow is one kind of run, and the preparation before each.
@@ -200,8 +211,13 @@ func (a *warmApp) rows() ([]warmRow, error) {
 		return nil, err
 	}
 	instrument := func(out string, more ...string) []string {
-		return append([]string{a.tool, "instrument", "@" + a.path("inputs.txt"), "-o", a.path(out) +
-			string(filepath.Separator), "-q", "--runtime-external"}, more...)
+		args := []string{a.tool, "instrument", "@" + a.path("inputs.txt"), "-q", "--runtime-external"}
+		if a.merge {
+			args = append(args, "--merge", "-o", a.path(filepath.Join(out, "all.jar")))
+		} else {
+			args = append(args, "-o", a.path(out)+string(filepath.Separator))
+		}
+		return append(args, more...)
 	}
 	remove := func(names ...string) func() error {
 		return func() error {
@@ -218,6 +234,7 @@ func (a *warmApp) rows() ([]warmRow, error) {
 		{"cold: the cache is empty", remove("out", "kept"), kept},
 		{rowCodeChanged, func() error { a.nops++; return a.writeFirst() }, kept},
 		{"warm: a method is new in one class", func() error { a.methods++; return a.writeFirst() }, kept},
+		{"warm: a class is new", func() error { a.more++; return a.writeFirst() }, kept},
 		{"warm: nothing changed", remove(), kept},
 		{"warm: the outputs are gone", remove("out"), kept},
 		{rowHash, remove(), []string{self, hashCommand, a.path("inputs.txt")}},
@@ -265,8 +282,12 @@ func (a *warmApp) print(w io.Writer, said []string, all []series) error {
 	for _, c := range said {
 		fmt.Fprintf(w, "- %s\n", c)
 	}
-	fmt.Fprintf(w, "\n## builds of %d classes in %d jars, %.1f MB, with --cache\n\n", a.classes, a.jars,
-		float64(a.bytes)/mega)
+	merged := ""
+	if a.merge {
+		merged = " --merge"
+	}
+	fmt.Fprintf(w, "\n## builds of %d classes in %d jars, %.1f MB, with --cache%s\n\n", a.classes, a.jars,
+		float64(a.bytes)/mega, merged)
 	fmt.Fprintln(w, "| run | wall ms | user+sys ms | peak MB |")
 	fmt.Fprintln(w, "|---|---|---|---|")
 	milliseconds := map[string][2]float64{} // wall, CPU

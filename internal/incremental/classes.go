@@ -90,8 +90,7 @@ func (m *memory) pastOf(set *input.Set, i int, kind string) *past {
 		return nil
 	}
 	if in.content == own.content {
-		p.unchanged(len(set.Inputs[i].Classes))
-		return p
+		return p.unchanged(len(set.Inputs[i].Classes))
 	}
 	var err error
 	if p.old, err = m.readFacts(in.facts, i); err != nil || len(p.old.Classes) != in.count {
@@ -107,13 +106,17 @@ func (m *memory) pastOf(set *input.Set, i int, kind string) *past {
 	return p
 }
 
-// unchanged is compare for an input whose content is the same.
-func (p *past) unchanged(classes int) {
+// unchanged is compare for an input whose content is the same. It returns nil if it cannot be.
+func (p *past) unchanged(classes int) *past {
+	if len(p.classes) != classes {
+		return nil
+	}
 	p.from = make([]int, classes)
 	for n := range p.from {
 		p.from[n] = n
 	}
 	p.place = p.from
+	return p
 }
 
 // recall sets the facts of the classes that are as they were, and returns how many these are.
@@ -223,10 +226,11 @@ func (m *memory) fromArchive(ids []classID, in *input.Input, own *knownInput) bo
 
 // kept are the classes of a job that are written as before, and where their bytes are.
 type kept struct {
-	from   *jar.Archive
-	inputs []keptInput // as in the job
-	count  int         // of classes that are copied
-	most   bool        // of all classes that change
+	from             *jar.Archive
+	copied, replaced finder      // entries of from
+	inputs           []keptInput // as in the job
+	count            int         // of classes that are copied
+	most             bool        // of all classes that change
 }
 
 // keptInput are the classes of one input.
@@ -301,7 +305,8 @@ func (m *memory) keptFrom(j *job, kind string) *kept {
 	if !ok {
 		return nil
 	}
-	k := &kept{from: from, inputs: make([]keptInput, len(j.Inputs))}
+	entries := finder{entries: from.Entries()}
+	k := &kept{from: from, copied: entries, replaced: entries, inputs: make([]keptInput, len(j.Inputs))}
 	for at, i := range j.Inputs {
 		in, own := m.set.Inputs[i], &m.inputs[i]
 		was := h.find(m.run.Inputs[i])
@@ -344,8 +349,7 @@ func (m *memory) oldOutput(old *job, file fileRecord) (*jar.Archive, bool) {
 // chooseClasses finds the classes of an input, which is given by its position in the job.
 func (m *memory) chooseClasses(k *kept, at int, j *job, records []output.ClassRecord) {
 	in, own, decided := m.set.Inputs[j.Inputs[at]], &k.inputs[at], j.done[at]
-	others := m.changedForOthers(k.from, own.past, in, decided)
-	entries := finder{entries: k.from.Entries()}
+	others := m.changedForOthers(k, own.past, in, decided)
 	was := make([]output.ClassRecord, len(own.past.classes))
 	for _, r := range records {
 		was[r.Class] = r
@@ -359,20 +363,19 @@ func (m *memory) chooseClasses(k *kept, at int, j *job, records []output.ClassRe
 			m.run.Types && (len(before.asked.All) == 0 || before.asked.All.Any(others)) {
 			continue
 		}
-		if e := entries.of(class, in); e != nil && int64(e.Size) == class.Size+record.Grown {
+		if e := k.copied.of(class, in); e != nil && int64(e.Size) == class.Size+record.Grown {
 			own.classes[n] = output.Kept{Entry: e, Calls: record.Calls}
 			k.count++
 		}
 	}
 }
 
-// changedForOthers returns the names under which the type checker may find another class of an input than an earlier run
-// has found: another one, none, or one where there was none. from is what that run has written.
-func (m *memory) changedForOthers(from *jar.Archive, p *past, in *input.Input, decided []done) map[typecheck.NameSum]bool {
+// changedForOthers returns the names under which the type checker may find something else among the classes of an input
+// than an earlier run has found: another class, none, or one where there was none.
+func (m *memory) changedForOthers(k *kept, p *past, in *input.Input, decided []done) map[typecheck.NameSum]bool {
 	if !m.run.Types {
 		return nil
 	}
-	entries := finder{entries: from.Entries()}
 	names := make(map[typecheck.NameSum]bool)
 	add := func(name string) { names[typecheck.SumOf(name)] = true }
 	for _, n := range p.gone {
@@ -384,7 +387,7 @@ func (m *memory) changedForOthers(from *jar.Archive, p *past, in *input.Input, d
 			if p.from[n] >= 0 || decided[n].dropped {
 				continue
 			}
-			if e := entries.of(in.Classes[n], in); e != nil && m.looksTheSame(in.First+n, e) {
+			if e := k.replaced.of(in.Classes[n], in); e != nil && m.looksTheSame(in.First+n, e) {
 				continue
 			}
 		}

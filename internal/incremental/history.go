@@ -18,8 +18,8 @@ import (
 // task too, and on the other classes that the type checker has looked for. So it is reused only if
 //
 //   - the task is the same, IDs included,
-//   - none of the classes that the checker has looked for, whether it has found them or not, has come, gone, or changed in
-//     what it is to others: name, flags, supertypes, and members,
+//   - none of the classes that the checker has looked for, whether it has found them or not, has come, gone, or changed
+//     in what it is to others: name, flags, supertypes, and members,
 //   - the class path and the JDK are the same, which are in the key of the history,
 //   - the checker has tolerated no fault of it,
 //   - no two classes of the archive were or are in one place.

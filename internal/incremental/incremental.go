@@ -377,7 +377,8 @@ func (m *memory) scanned() []string { return []string{m.Tool, fmt.Sprint(m.run.L
 
 // writtenBy returns what an output depends on, besides the inputs and the decisions about their classes.
 func (m *memory) writtenBy() []string {
-	return []string{m.Tool, m.checked, m.WriteKey, m.run.Runtime, fmt.Sprint(m.run.Disabled, m.run.Sliced, m.run.Merged != "")}
+	merged := m.run.Merged != ""
+	return []string{m.Tool, m.checked, m.WriteKey, m.run.Runtime, fmt.Sprint(m.run.Disabled, m.run.Sliced, merged)}
 }
 
 // loadFacts reads what earlier scans found out, all inputs at a time: texts and lists of many classes.

@@ -17,10 +17,11 @@ import (
 // depends on nothing else that differs between rounds: they see the other classes as they came. So a class that no JVM
 // links does not make the run rewrite all others twice.
 type earlier struct {
-	set    *input.Set
-	by     plan.Decisions
-	stage  *output.Stage // with the outputs of the round
-	inputs []earlierInput
+	set      *input.Set
+	by       plan.Decisions
+	stage    *output.Stage // with the outputs of the round
+	archives []*jar.Archive
+	inputs   []earlierInput
 
 	mu   sync.Mutex
 	kept []int // numbers of the classes that were copied
@@ -28,8 +29,7 @@ type earlier struct {
 
 // earlierInput is an input in an earlier round.
 type earlierInput struct {
-	archive *jar.Archive          // its output; nil if that is no archive, or not of this input alone
-	entries map[string]*jar.Entry // by name; nil for a name of several
+	entries map[string]*jar.Entry // of its output, by name; nil for a name of several
 	record  *output.InputRecord
 	calls   map[int]int // by number of class among those of the input
 }
@@ -39,24 +39,28 @@ func (r *rounds) setAside(by plan.Decisions) *earlier {
 	e := &earlier{set: r.set, by: by, stage: r.stage.Take(), inputs: make([]earlierInput, len(r.set.Inputs))}
 	for i, job := range r.jobs {
 		path, staged := e.stage.Written(job.Path)
-		if job.Kind != input.Archive || len(job.Inputs) != 1 || !staged {
+		if job.Kind != input.Archive || !staged {
 			continue
 		}
 		archive, err := jar.Open(path)
 		if err != nil {
 			continue // its classes are written again
 		}
-		in := &e.inputs[job.Inputs[0]]
-		*in = earlierInput{archive, make(map[string]*jar.Entry), &r.records[i].Inputs[0], make(map[int]int)}
+		e.archives = append(e.archives, archive)
+		entries := make(map[string]*jar.Entry)
 		for k := range archive.Entries() {
 			entry := &archive.Entries()[k]
-			if _, twice := in.entries[entry.Name]; twice {
+			if _, twice := entries[entry.Name]; twice {
 				entry = nil
 			}
-			in.entries[archive.Entries()[k].Name] = entry
+			entries[archive.Entries()[k].Name] = entry
 		}
-		for _, c := range in.record.Classes {
-			in.calls[c.Class] = c.Calls
+		for at, number := range job.Inputs {
+			in := earlierInput{entries, &r.records[i].Inputs[at], make(map[int]int)}
+			for _, c := range in.record.Classes {
+				in.calls[c.Class] = c.Calls
+			}
+			e.inputs[number] = in
 		}
 	}
 	return e
@@ -91,27 +95,24 @@ func packedTask(by plan.Decisions, class int) []byte {
 func (e *earlier) note(jobs []output.Job, records []*output.Record) {
 	slices.Sort(e.kept)
 	for i, job := range jobs {
-		if len(job.Inputs) != 1 {
-			continue
-		}
-		first, end := e.set.ClassesOf(job.Inputs[0])
-		from, _ := slices.BinarySearch(e.kept, first)
-		for _, class := range e.kept[from:] {
-			if class >= end {
-				break
+		for at, number := range job.Inputs {
+			first, end := e.set.ClassesOf(number)
+			from, _ := slices.BinarySearch(e.kept, first)
+			for _, class := range e.kept[from:] {
+				if class >= end {
+					break
+				}
+				was := &e.inputs[number].record.Notes
+				records[i].Inputs[at].Notes.Add(class-first, was.Asked[class-first])
 			}
-			was := &e.inputs[job.Inputs[0]].record.Notes
-			records[i].Inputs[0].Notes.Add(class-first, was.Asked[class-first])
 		}
 	}
 }
 
 // close removes the outputs.
 func (e *earlier) close() {
-	for i := range e.inputs {
-		if e.inputs[i].archive != nil {
-			e.inputs[i].archive.Close()
-		}
+	for _, archive := range e.archives {
+		archive.Close()
 	}
 	e.stage.Abort()
 }

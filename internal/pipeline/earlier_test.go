@@ -98,6 +98,22 @@ func TestRejectionRewritesOnce(t *testing.T) {
 		}
 		compareEntries(t, filepath.Join(dir, "kept.out.jar"), filepath.Join(dir, "both.out.jar"), both)
 	}
+	// The same with another jar in one output.
+	other := assembly.Class{Name: "c/Other", Methods: []assembly.Method{{Access: static, Name: "f", Descriptor: "()V",
+		Code: "return"}}}
+	rewritten.Store(0)
+	merged, err := Run(t.Context(), Config{Inputs: []Input{{Path: archive("other.jar", other)}, {Path: both}}, Jobs: 3,
+		Merge: filepath.Join(dir, "merged.jar"), RuntimeExternal: true,
+		Filter: filter.New(filter.Options{Trivial: filter.None})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := rewritten.Load(); n < others+3 || n > others+4 {
+		t.Errorf("%d classes were rewritten for one output, want %d and that of the digest once more", n, others+3)
+	}
+	if !slices.Equal(merged.Unknown, want.Unknown) || merged.Inputs[1].Calls != want.Inputs[0].Calls {
+		t.Errorf("%d calls, want %d; not found are %v", merged.Inputs[1].Calls, want.Inputs[0].Calls, merged.Unknown)
+	}
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -318,7 +318,8 @@ func memoryOf(o *Incremental, run incremental.Run) incremental.Memory {
 
 // typesOf returns the type checker for the classes of a set, if one is wanted. It opens the class path. If asked is
 // set, the checker notes which classes it looks for.
-func typesOf(wanted bool, path *typecheck.Opened, set *input.Set, names []string, asked bool) (typecheck.Rewritten, error) {
+func typesOf(wanted bool, path *typecheck.Opened, set *input.Set, names []string,
+	asked bool) (typecheck.Rewritten, error) {
 	if !wanted {
 		return typecheck.None{}, nil
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -29,6 +30,20 @@ type evolving struct {
 	absent  map[string][]byte // classes that a later build may add or bring back
 	jars    int
 	done    map[string]int // edits by kind
+}
+
+// newEvolving returns an app of four in five classes of a library. All that happens to it depends on the seed.
+func newEvolving(t *testing.T, seed uint64, library corpus.Jar) *evolving {
+	e := &evolving{random: rand.New(rand.NewPCG(seed, 9)), classes: map[string][]byte{}, absent: map[string][]byte{},
+		done: map[string]int{}, jars: 1}
+	for _, f := range classFiles(t, library.Classes) {
+		to := e.classes
+		if e.random.IntN(5) == 0 {
+			to = e.absent
+		}
+		to[f.name] = f.data
+	}
+	return e
 }
 
 // anyClass returns the name of a random class of the app.
@@ -256,16 +271,7 @@ func pushedID(t *testing.T, c *classfile.Class, in code.Instruction) int {
 // Invariant: Over a thousand builds of real classes a method keeps its ID, no ID stands for two methods, and the
 // outputs report the IDs of the mapping.
 func TestCorpusEvolutions(t *testing.T) {
-	library := fetchOne(t, "guava-18.0")
-	e := &evolving{random: rand.New(rand.NewPCG(1, 9)), classes: map[string][]byte{}, absent: map[string][]byte{},
-		done: map[string]int{}, jars: 1}
-	for _, f := range classFiles(t, library.Classes) {
-		to := e.classes
-		if e.random.IntN(5) == 0 {
-			to = e.absent
-		}
-		to[f.name] = f.data
-	}
+	e := newEvolving(t, 1, fetchOne(t, "guava-18.0"))
 	steps := 25
 	if isFull() {
 		steps = 1000
