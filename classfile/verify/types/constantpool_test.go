@@ -1,6 +1,7 @@
 package types_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -24,6 +25,21 @@ func TestConstructorWithResult(t *testing.T) {
 		if found := types.Check(c, nil); len(found) != 1 ||
 			!strings.Contains(found[0].Got, `"<init>()Ljava/lang/Object;"`) {
 			t.Errorf("version %d: %v", major, found)
+		}
+	}
+}
+
+// TestClassInitializerWithArguments: a NameAndType of <clinit> with arguments is found before and after one of <init>
+// with the same descriptor. What was known of the descriptor as that of <init> was taken for <clinit>, too, and after
+// that nothing else of the class was checked.
+func TestClassInitializerWithArguments(t *testing.T) {
+	for _, major := range []uint16{51, 52, 61} {
+		for _, names := range [][]string{{"<init>", "<clinit>"}, {"<clinit>", "<init>"}} {
+			a := crafted.NewClass(major, "A", "java/lang/Object")
+			for _, name := range names {
+				a.NameAndType(name, "(LA;)V")
+			}
+			checkFindings(t, fmt.Sprintf("version %d, %v", major, names), a, nil, `"<clinit>(LA;)V"`)
 		}
 	}
 }
