@@ -200,6 +200,8 @@ func TestLockstepOfMoreFrames(t *testing.T) {
 		{name: "a word on the stack cut off in both", change: oneFrame([]byte{64 + 5}, []byte{64 + 15})},
 		{name: "half of a class in both", change: oneFrame([]byte{252, 0, 5, 7, 0}, []byte{252, 0, 15, 7, 0})},
 		{name: "half of the count of locals", change: oneFrame([]byte{255, 0, 5, 0}, []byte{255, 0, 15, 0})},
+		{name: "half of the count of locals before", change: oneFrame([]byte{255, 0, 5, 0}, fullFrame(15, 0, 0))},
+		{name: "half of the count of locals now", change: oneFrame(fullFrame(5, 0, 0), []byte{255, 0, 15, 0})},
 		{name: "half of the count of the stack",
 			change: oneFrame([]byte{255, 0, 5, 0, 0, 0}, []byte{255, 0, 15, 0, 0, 0})},
 		{name: "a frame that stays short at 63", change: far(58, []byte{58}, []byte{63}), proven: true},
@@ -246,7 +248,12 @@ func TestLockstepOfDepths(t *testing.T) {
 				h.setCode(own, len(own)-1)
 			}}
 	}
-	own := func(exit int, code ...byte) func(h *byHand) { return func(h *byHand) { h.setCode(code, exit) } }
+	own := func(exit int, code ...byte) func(h *byHand) {
+		return func(h *byHand) {
+			h.setCode(code, exit)
+			h.before.MaxStack = 0 // as deep as it seems to be
+		}
+	}
 	compareHandCases(t, []handCase{
 		{name: "a pop of nothing, and a load", change: own(2, pop, iload, leave)},
 		{name: "a sum of nothing, and a load", change: own(2, byte(code.Iadd), iload, leave)},

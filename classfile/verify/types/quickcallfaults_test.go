@@ -73,6 +73,15 @@ func dynamicFaults() []faultCase {
 		named("invokedynamic with bytes of 255", "()V", 1, indy("d", "()V"), call(nil, 255, 255)),
 		named("invokedynamic with a second byte that is not zero, and nop", "()V", 1, indy("d", "()V"), call(nil, 0, 1,
 			code.Nop, code.Nop)),
+		named("invokedynamic with a first byte that is not zero, and nop", "()V", 1, indy("d", "()V"), call(nil, 1, 0,
+			code.Nop, code.Nop)),
+		{"invokedynamic of constant 256 with a second byte that is not zero", func(a *crafted.Class) crafted.Method {
+			pair := a.NameAndType("d", "()V")
+			a.Bootstrapped(classfile.TagInvokeDynamic, "other", "()V")
+			fillPool(a, 0x0100)
+			i := a.Constant(classfile.TagInvokeDynamic, crafted.U2(0, pair)...)
+			return faulty(1, 0, code.Invokedynamic, i, 0, 1, code.Return)
+		}},
 		named("invokedynamic again, with a byte that is not zero", "()V", 1, indy("d", "()V"), func(i uint16) []any {
 			return []any{code.Invokedynamic, i, 0, 0, code.Invokedynamic, i, 0, 1, code.Return}
 		}),
@@ -414,6 +423,9 @@ func constantsOfAllKinds() map[string]func(a *crafted.Class) uint16 {
 		all["a Dynamic of "+descriptor] = func(a *crafted.Class) uint16 {
 			return a.Bootstrapped(classfile.TagDynamic, "x", descriptor)
 		}
+	}
+	all["a field like a constructor"] = func(a *crafted.Class) uint16 {
+		return a.Fieldref("java/lang/Object", "<init>", "I")
 	}
 	all["a field of an array"] = func(a *crafted.Class) uint16 { return a.Fieldref("[I", "x", "I") }
 	for _, name := range []string{"g", "<init>", "<clinit>"} {
