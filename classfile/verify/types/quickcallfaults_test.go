@@ -259,6 +259,24 @@ func indexFaults() []faultCase {
 		{"instanceof of an int above an object", func(a *crafted.Class) crafted.Method {
 			return faulty(2, 0, code.AconstNull, code.Iconst0, code.Instanceof, a.ClassIndex("T"), code.Return)
 		}},
+		{"a store of two words changes ints that a handler may see", func(a *crafted.Class) crafted.Method {
+			return handled(a, 2, []byte{255, 0, 7, 0, 1, 1, 0, 1}, 2, 6, crafted.Op(code.Iconst0, byte(code.Istore0),
+				byte(code.Nop), byte(code.Dconst0), byte(code.Dstore0), byte(code.Nop), byte(code.Return)))
+		}},
+		method("a long that a frame left out", framed(faulty(2, 2, code.Lconst0, code.Lstore0, code.Nop, code.Lload0,
+			code.Return), []byte{2})),
+		method("iload_0 of nothing before 4, as which local 4 would fit", faulty(2, 5, code.Iconst0, code.Istore, 4,
+			code.Iload0, code.Iconst1, code.Return)),
+		method("iload of nothing before 4, as which local 4 would fit", faulty(2, 9, code.Iconst0, code.Istore, 4,
+			code.Iload, 8, code.Iconst1, code.Return)),
+		method("iload of nothing behind 4, as which local 4 would fit", faulty(2, 9, code.Iconst0, code.Istore, 4,
+			code.Iconst1, code.Iload, 8, code.Return)),
+		method("iload of nothing, where the local of its opcode would fit", faulty(2, 22, code.Iconst0, code.Istore,
+			int(code.Iload), code.Iload, 8, code.Return)),
+		method("istore_0 before 4, and a load of local 4", faulty(2, 5, code.Iconst0, code.Istore0, code.Iconst1,
+			code.Iload, 4, code.Return)),
+		method("lstore_0 before 4, and a load of local 4", faulty(3, 6, code.Lconst0, code.Lstore0, code.Iconst1,
+			code.Lload, 4, code.Return)),
 		{"putstatic of a long without a value", func(a *crafted.Class) crafted.Method {
 			return faulty(2, 0, code.Putstatic, a.Fieldref("T", "x", "J"), code.Return)
 		}},
@@ -323,6 +341,30 @@ func topFaults() (cases []faultCase) {
 		return []any{code.Invokeinterface, interfaceMethod(a, "g", "()V"), 1, 0, code.Return}
 	})
 	return cases
+}
+
+// TestQuickPathForgets: what is known of the handlers of a method is not taken for those of the next one.
+//
+// Invariant: The type checker's quick path reports what its full path reports, for classes and for mutants.
+func TestQuickPathForgets(t *testing.T) {
+	p := &quickPaths{quick: &types.Checker{Hierarchy: smallWorld(t), Frames: true}}
+	p.full = p.quick.OnFullPath()
+	a := crafted.NewClass(52, "T", "far/Base")
+	throwable := bytecode(7, a.ClassIndex("java/lang/Throwable"))
+	// One handler covers all code.
+	a.Add(framed(handledBy(faulty(1, 0, code.Return, code.Pop, code.Return, code.Nop, code.Nop, code.Return),
+		crafted.Handler{Start: 0, End: 6, Handler: 1}), bytecode(64+1, throwable), []byte{1}))
+	if p.compare(t, a.Parse(t)) > 0 {
+		t.Fatal("the first method is not correct")
+	}
+	// Of two handlers, the second has a frame with an int.
+	a.Add(framed(handledBy(faulty(1, 0, code.Nop, code.Return, code.Athrow, code.Pop, code.Return),
+		crafted.Handler{Start: 0, End: 1, Handler: 2}, crafted.Handler{Start: 0, End: 1, Handler: 3}),
+		bytecode(64+2, throwable), []byte{64 + 0, 1}))
+	a.Methods[1].Name = "g"
+	if p.compare(t, a.Parse(t)) == 0 {
+		t.Error("no finding in the second method")
+	}
 }
 
 // TestQuickPathOfConstants applies two instructions to each kind of constant, one after the other: what the first may

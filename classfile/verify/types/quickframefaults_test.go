@@ -113,6 +113,8 @@ func decodingFaults() []faultCase {
 			bytecode(255, uint16(2), uint16(1), 4, uint16(0))),
 		beside("half of a long that a frame has chopped", 2, 3, []any{code.Nop, code.Lload0, code.Return},
 			[]byte{252, 0, 2, 4}, []byte{250, 0, 0}),
+		beside("an int behind half of a long that a frame has chopped", 1, 3, []any{code.Goto, uint16(0), code.Goto,
+			uint16(0), code.Iload1, code.Return}, []byte{252, 0, 2, 4}, []byte{250, 0, 2}, []byte{252, 0, 2, 1}),
 		table("half of the count of locals", 0, 1, 255, 0, 4, 0),
 		table("half of the count of words on the stack", 0, 1, 255, 0, 4, 0, 0, 0),
 		{"a local of an unknown type that names a class", func(a *crafted.Class) crafted.Method {

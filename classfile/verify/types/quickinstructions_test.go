@@ -71,6 +71,7 @@ func (s *instructions) follow(parts ...[]any) {
 	}
 	for room := range uint16(6) {
 		s.run("V", room, parts...)
+		s.run("V", room, append(parts, []any{code.Iconst0})...)
 	}
 }
 
