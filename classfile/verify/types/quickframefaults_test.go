@@ -115,6 +115,12 @@ func decodingFaults() []faultCase {
 			[]byte{252, 0, 2, 4}, []byte{250, 0, 0}),
 		beside("an int behind half of a long that a frame has chopped", 1, 3, []any{code.Goto, uint16(0), code.Goto,
 			uint16(0), code.Iload1, code.Return}, []byte{252, 0, 2, 4}, []byte{250, 0, 2}, []byte{252, 0, 2, 1}),
+		beside("an element of null that is of no type", 3, 0, []any{code.Aastore, code.Return},
+			bytecode(255, uint16(2), uint16(0), uint16(3), 5, 1, 0)),
+		beside("an index of null that is of no type", 2, 0, []any{code.Iaload, code.Return},
+			bytecode(255, uint16(2), uint16(0), uint16(2), 5, 0)),
+		beside("an index of null that is of no type, for a store", 3, 0, []any{code.Iastore, code.Return},
+			bytecode(255, uint16(2), uint16(0), uint16(3), 5, 0, 1)),
 		table("half of the count of locals", 0, 1, 255, 0, 4, 0),
 		table("half of the count of words on the stack", 0, 1, 255, 0, 4, 0, 0, 0),
 		{"a local of an unknown type that names a class", func(a *crafted.Class) crafted.Method {
@@ -129,6 +135,22 @@ func decodingFaults() []faultCase {
 				m.Descriptor = "(I)V"
 				return m
 			}},
+	}
+	for op := code.Iaload; op <= code.Saload; op++ {
+		for _, parts := range [][]any{{code.Aload0, code.Iconst0, op}, {code.Aload0, code.Iconst0, code.Iconst0,
+			op - code.Iaload + code.Iastore}} {
+			cases = append(cases, faultCase{fmt.Sprintf("an uninitialised this as the array, %v", parts),
+				func(a *crafted.Class) crafted.Method {
+					return asConstructor(faulty(6, 1, append(slices.Clone(parts), code.Aload0, code.Invokespecial,
+						a.Methodref("far/Base", "<init>", "()V"), code.Return)...))
+				}})
+		}
+	}
+	for _, op := range []code.Op{code.Pop2, code.Dup2, code.DupX1, code.Swap} {
+		for _, items := range [][]byte{{1, 0}, {0, 1}} {
+			cases = append(cases, beside(fmt.Sprintf("%v of words of types %d", op, items), 4, 0, []any{op, code.Return},
+				bytecode(255, uint16(2), uint16(0), uint16(2), items)))
+		}
 	}
 	for kind := byte(128); kind < 247; kind++ { // read as a chop_frame, they would leave locals
 		m := returning("("+string(slices.Repeat([]byte{'I'}, 130))+")V", faulty(1, 130, code.Nop, code.Return))

@@ -105,7 +105,7 @@ func TestQuickPathOfInstructions(t *testing.T) {
 	}
 }
 
-// TestQuickPathOfElements stores values of all types in arrays of all types.
+// TestQuickPathOfElements stores values of all types in arrays of all types, and loads elements below such values.
 //
 // Invariant: The type checker's quick path reports what its full path reports, for classes and for mutants.
 func TestQuickPathOfElements(t *testing.T) {
@@ -115,6 +115,7 @@ func TestQuickPathOfElements(t *testing.T) {
 			for _, index := range [][]any{{code.Iconst0}, {code.Fconst0}} {
 				for _, value := range values() {
 					s.run("V", roomy, array, index, value, []any{op})
+					s.run("V", roomy, array, index, value, []any{op - code.Iastore + code.Iaload})
 				}
 			}
 		}
