@@ -88,6 +88,8 @@ func dynamicFaults() []faultCase {
 		named("invokedynamic of a constructor", "()V", 1, indy("<init>", "()V"), call(nil, 0, 0)),
 		named("invokedynamic of a class initializer", "()V", 1, indy("<clinit>", "()V"), call(nil, 0, 0)),
 		named("invokedynamic without an argument", "()V", 1, indy("d", "(I)V"), call(nil, 0, 0)),
+		named("invokedynamic of an int and null as a float", "()V", 2, indy("d", "(F)V"),
+			call([]any{code.AconstNull, code.Iconst0}, 0, 0)),
 		named("invokedynamic of a float as an int", "()V", 1, indy("d", "(I)V"), call([]any{code.Fconst0}, 0, 0)),
 		named("invokedynamic with a result where no word is left", "()V", 0, indy("d", "()I"), call(nil, 0, 0)),
 	}

@@ -28,13 +28,23 @@ func newInstructions(t *testing.T) *instructions {
 func (s *instructions) run(result string, stack uint16, parts ...[]any) (correct [2]bool) {
 	for i, major := range []uint16{52, 49} {
 		a := crafted.NewClass(major, "T", "far/Base")
-		a.ClassIndex("java/lang/Object") // is constant 2
+		addOperands(a)
 		m := faulty(stack, 10, append(slices.Concat(parts...), code.Return)...)
 		m.Access, m.Descriptor = classfile.AccPublic, "(IJFD[I)"+result
 		a.Add(m)
 		correct[i] = s.compare(s.t, a.Parse(s.t)) == 0
 	}
 	return correct
+}
+
+// addOperands adds the constants that the instructions use, and returns the index of one for each kind of instruction.
+func addOperands(a *crafted.Class) (class, field, method, face, number, long uint16) {
+	class = a.ClassIndex("java/lang/Object") // is constant 2
+	field, method = a.Fieldref("T", "x", "F"), a.Methodref("T", "x", "(F)F")
+	face, number = interfaceMethod(a, "x", "(F)F"), a.Constant(classfile.TagFloat, 0, 0, 0, 5)
+	long = a.Constant(classfile.TagDouble, 0, 0, 0, 0, 0, 0, 0, 5)
+	a.Count++
+	return class, field, method, face, number, long
 }
 
 const roomy = 12 // words on the stack, more than any of these methods needs
@@ -101,6 +111,33 @@ func TestQuickPathOfInstructions(t *testing.T) {
 	}
 	t.Logf("%d methods, %d of them rejected", s.checked, s.rejected)
 	if s.rejected < 10_000 || s.checked-s.rejected < 2000 {
+		t.Errorf("%d methods, %d of them rejected, are too few", s.checked, s.rejected)
+	}
+}
+
+// TestQuickPathOfOperands applies each instruction with a constant to values of all types, alone and in pairs.
+//
+// Invariant: The type checker's quick path reports what its full path reports, for classes and for mutants.
+func TestQuickPathOfOperands(t *testing.T) {
+	s := newInstructions(t)
+	class, field, method, face, number, long := addOperands(crafted.NewClass(52, "T", "far/Base"))
+	instructions := [][]any{{code.Ldc, int(number)}, {code.LdcW, number}, {code.Ldc2W, long},
+		{code.Invokeinterface, face, 2, 0}, {code.Multianewarray, class, 1}}
+	for op, operand := range map[code.Op]uint16{code.Getstatic: field, code.Putstatic: field, code.Getfield: field,
+		code.Putfield: field, code.Invokevirtual: method, code.Invokespecial: method, code.Invokestatic: method,
+		code.New: class, code.Anewarray: class, code.Checkcast: class, code.Instanceof: class} {
+		instructions = append(instructions, []any{op, operand})
+	}
+	for _, instruction := range instructions {
+		for _, first := range append(values(), nil) {
+			for _, second := range append(values()[:7], nil) {
+				if s.run("V", roomy, first, second, instruction) != [2]bool{} {
+					s.follow(first, second, instruction)
+				}
+			}
+		}
+	}
+	if s.rejected < 2000 || s.checked-s.rejected < 500 {
 		t.Errorf("%d methods, %d of them rejected, are too few", s.checked, s.rejected)
 	}
 }
