@@ -284,9 +284,10 @@ const (
 	asMethod
 	asFieldType
 	asMethodType
-	asSpecialType  // of a method whose name has angle brackets
-	asVariableType // a field type whose verification type is not kept
-	isWide         // a variable type that takes two words
+	asSpecialType     // of a method whose name has angle brackets, but for the next one
+	asInitializerType // of <clinit>, which may not even have arguments
+	asVariableType    // a field type whose verification type is not kept
+	isWide            // a variable type that takes two words
 
 	// The kinds of constants that may refer to a NameAndType.
 	fitsField
@@ -340,7 +341,9 @@ func (k *checker) checkNameAndType(e namedEntry) {
 		k.facts[e.index] |= fitsMethod
 	}
 	if name[0] == '<' && k.major <= majorSealed { // HotSpot 25 checks this only where the constant is used
-		as, of = asSpecialType, name
+		if as, of = asSpecialType, name; name == "<clinit>" {
+			as = asInitializerType
+		}
 	}
 	ok := k.facts[e.first]&asMethod != 0 || k.validName(e.first, name, nameOfMethod)
 	if ok && k.facts[e.second]&as == 0 {

@@ -653,7 +653,7 @@ func correctMethods() []faultCase {
 func TestQuickPathOfCorrectMethods(t *testing.T) {
 	p := &quickPaths{quick: &types.Checker{Hierarchy: smallWorld(t), Frames: true}}
 	p.full = p.quick.OnFullPath()
-	for _, c := range correctMethods() {
+	for _, c := range append(correctMethods(), correctFrames()...) {
 		for _, major := range []uint16{52, 49} {
 			a := crafted.NewClass(major, "T", "far/Base")
 			m := c.make(a)
@@ -677,8 +677,8 @@ func TestQuickPathFaults(t *testing.T) {
 	p := &quickPaths{quick: &types.Checker{Hierarchy: smallWorld(t), Frames: true}}
 	p.full = p.quick.OnFullPath()
 	for _, cases := range [][]faultCase{giveUpCases, constantFaults(), uninitializedFaults(), stackFaults(),
-		flowFaults(),
-		frameFaults(), constructorFaults()} {
+		flowFaults(), frameFaults(), constructorFaults(), dynamicFaults(), interfaceFaults(), specialFaults(),
+		indexFaults(), topFaults(), targetFaults(), mismatchFaults(), decodingFaults()} {
 		for _, c := range cases {
 			for _, major := range []uint16{52, 49} {
 				a := crafted.NewClass(major, "T", "far/Base")

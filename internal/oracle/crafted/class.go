@@ -19,9 +19,10 @@ type Class struct {
 	Count         uint16 // constant_pool_count
 	// Known maps the bytes of a constant to its index. A test that replaces it gets new constants, even if there are
 	// equal ones.
-	Known   map[string]uint16
-	Fields  []Field
-	Methods []Method
+	Known      map[string]uint16
+	Fields     []Field
+	Methods    []Method
+	Attributes []Attribute // of the class, such as BootstrapMethods
 }
 
 // Field is a field_info (JVMS 4.5) of a [Class], without attributes: Access, Name and Descriptor are written as they
@@ -45,6 +46,15 @@ type Method struct {
 // Handler is an entry of an exception table: it covers Start up to End, and Catch is the index of a Class, 0 for any
 // type.
 type Handler struct{ Start, End, Handler, Catch uint16 }
+
+// Bootstrapped returns the index of a Dynamic or InvokeDynamic, of which the class gets the bootstrap method.
+func (a *Class) Bootstrapped(tag classfile.Tag, name, descriptor string) uint16 {
+	const refInvokeStatic = 6
+	handle := a.Constant(classfile.TagMethodHandle, append([]byte{refInvokeStatic},
+		U2(a.Methodref("java/lang/Object", "boot", "()V"))...)...)
+	a.Attributes = []Attribute{{"BootstrapMethods", U2(1, handle, 0)}}
+	return a.Constant(tag, U2(0, a.NameAndType(name, descriptor))...)
+}
 
 // Attribute is an attribute of any Name with its Info.
 type Attribute struct {
@@ -135,7 +145,10 @@ func (a *Class) Bytes() []byte {
 		}
 		body = append(append(body, 0, 1), a.AttributeInfo(Attribute{"Code", info})...)
 	}
-	body = append(body, 0, 0)
+	body = append(body, U2(uint16(len(a.Attributes)))...)
+	for _, t := range a.Attributes {
+		body = append(body, a.AttributeInfo(t)...)
+	}
 	head := append([]byte{0xCA, 0xFE, 0xBA, 0xBE}, U2(0, a.Major, a.Count)...)
 	return slices.Concat(head, a.Pool, body)
 }
