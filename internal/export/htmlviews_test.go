@@ -394,13 +394,14 @@ func TestPageBeforeItsData(t *testing.T) {
 	}
 	var got struct{ Values []any }
 	ask(t, "page", file, map[string]any{"wait": "document.documentElement.dataset.shell", "steps": []step{
-		wait(`$("banner").textContent.includes("cannot be read")`), value(`$("stalls").querySelectorAll("button").length`),
+		wait(`$("banner").textContent.includes("cannot be read")`), painted,
+		value(`$("stalls").querySelectorAll("button").length`),
 		value(`(() => {
 			const c = $("timeline"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data, seen = new Set();
 			for (let i = 0; i < d.length; i += 4) seen.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]);
 			return seen.size > 10;
 		})()`)}}, &got)
-	if diff := gocmp.Diff([]any{5.0, true}, got.Values); diff != "" {
+	if diff := gocmp.Diff([]any{nil, 5.0, true}, got.Values); diff != "" {
 		t.Error(diff)
 	}
 }
