@@ -59,7 +59,7 @@ func writeCertificate(certFile, keyFile string, serial int64) error {
 }
 
 // requestLimit is far beyond what an answer needs; it ends a script whose server has not started.
-const requestLimit = time.Minute
+const requestLimit = 5 * time.Minute
 
 // scriptRequest sends a request, with a file as its compressed body, and prints the status and the answer. It waits for
 // a server that has just been started.

@@ -242,7 +242,7 @@ public final class Bench {
 
     /** Collects garbage until an object is gone. */
     static boolean collected(java.lang.ref.WeakReference<?> ref) throws Exception {
-        for (int k = 0; k < 50 && ref.get() != null; k++) {
+        for (long begin = System.nanoTime(); ref.get() != null && System.nanoTime() - begin < 120000000000L;) {
             System.gc();
             Thread.sleep(20);
         }
