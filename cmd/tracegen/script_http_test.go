@@ -14,29 +14,22 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// scriptPort sets a variable to the address of a port that was free a moment ago. It is below those that systems give to
-// other programs, which would take it before the script does.
+// scriptPort sets a variable to the address of a port that was free a moment ago.
 func scriptPort(ts *testscript.TestScript, neg bool, args []string) {
 	wantArguments(ts, neg, args, 1, "port VARIABLE")
-	for range 100 {
-		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 20000+mathrand.IntN(12000)))
-		if err != nil {
-			continue // somebody has it
-		}
-		ts.Setenv(args[0], l.Addr().String())
-		ts.Check(l.Close())
-		return
-	}
-	ts.Fatalf("no port is free")
+	address, err := oracle.FreeAddress()
+	ts.Check(err)
+	ts.Setenv(args[0], address)
 }
 
 // scriptCertificate makes a certificate that its own key has signed.
