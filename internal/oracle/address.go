@@ -6,9 +6,9 @@ import (
 	"net"
 )
 
-// FreeAddress returns an address of 127.0.0.1 that was free a moment ago, for a program that is told where to listen.
-// Its port is below those that systems give to programs that ask for any: one of these would be taken by another program
-// before that one is started.
+// FreeAddress returns an address of 127.0.0.1 that was free a moment ago, for a program that listens where it has
+// to. Its port is below those that systems give to programs that ask for any: one of these might be another
+// program's before that one is started.
 func FreeAddress() (string, error) {
 	for try := 1; ; try++ {
 		l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", 20000+rand.IntN(12000)))

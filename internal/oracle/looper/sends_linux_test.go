@@ -278,8 +278,8 @@ func TestCorpusSendKills(t *testing.T) {
 // perOutbox is how many processes use an outbox one after the other.
 const perOutbox = 20
 
-// moreKills is how many processes are killed beyond those that are asked for, if none of these did anything in its time:
-// how soon one does depends on the machine.
+// moreKills is how many processes are killed beyond those that are asked for, if none of these did anything in its
+// time: how soon one does depends on the machine.
 const moreKills = 8
 
 // longestLife returns how long a process lives at most: a moment, and each time twice as long beyond kills.
