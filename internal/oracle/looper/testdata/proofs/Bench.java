@@ -177,6 +177,23 @@ public final class Bench {
         }
     }
 
+    /**
+     * Runs a message that stalls until a condition holds. A machine that is too busy to let the process run for half a
+     * second makes it seem to have been stopped, and then the message is no stall.
+     */
+    static void stallUntil(String what, final Runnable stall, final Condition c) throws Exception {
+        until(what, new Condition() {
+            @Override
+            public boolean holds() throws Exception {
+                onMain(stall);
+                for (int k = 0; k < 200 && !c.holds(); k++) {
+                    Thread.sleep(20);
+                }
+                return c.holds();
+            }
+        });
+    }
+
     static void await(CountDownLatch latch) throws Exception {
         check(latch.await(2, TimeUnit.MINUTES), "nothing happened for two minutes");
     }
