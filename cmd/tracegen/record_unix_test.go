@@ -56,7 +56,7 @@ func TestRecordInterrupted(t *testing.T) {
 				t.Fatal(err)
 			}
 			// If nothing comes, the test must end before that of the whole package.
-			guard := time.AfterFunc(90*time.Second, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+			guard := time.AfterFunc(5*time.Minute, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 			defer guard.Stop()
 			lines := bufio.NewReader(out)
 			if line, err := lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "ready") {

@@ -20,15 +20,16 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/tracegen/tracegen/internal/oracle"
 )
 
 // scriptPort sets a variable to the address of a port that was free a moment ago.
 func scriptPort(ts *testscript.TestScript, neg bool, args []string) {
 	wantArguments(ts, neg, args, 1, "port VARIABLE")
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := oracle.FreeAddress()
 	ts.Check(err)
-	ts.Setenv(args[0], l.Addr().String())
-	ts.Check(l.Close())
+	ts.Setenv(args[0], address)
 }
 
 // scriptCertificate makes a certificate that its own key has signed.
@@ -59,7 +60,7 @@ func writeCertificate(certFile, keyFile string, serial int64) error {
 }
 
 // requestLimit is far beyond what an answer needs; it ends a script whose server has not started.
-const requestLimit = time.Minute
+const requestLimit = 5 * time.Minute
 
 // scriptRequest sends a request, with a file as its compressed body, and prints the status and the answer. It waits for
 // a server that has just been started.

@@ -1,6 +1,7 @@
 package export_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -13,10 +14,11 @@ import (
 	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/trace"
 )
 
-// pooledProgram has three threads of one name: two wait for a lock of the third, which sleeps. The program is then
-// ended while the main thread sleeps.
+// pooledProgram has three threads of one name: two wait for a lock of the third, which sleeps. The program ends at a
+// line of its input, while the main thread sleeps.
 const pooledProgram = `import java.util.concurrent.CountDownLatch;
 public class Pooled {
     static final Object lock = new Object();
@@ -32,7 +34,10 @@ public class Pooled {
         }, "pool-worker");
         t.start();
     }
-    static void end() throws Exception { Thread.sleep(1500); Runtime.getRuntime().halt(0); }
+    static void end() throws Exception {
+        do Thread.sleep(500); while (System.in.available() == 0);
+        Runtime.getRuntime().halt(0);
+    }
     public static void main(String[] args) throws Exception {
         start(true);
         done.await();
@@ -107,15 +112,52 @@ func recordPooled(t *testing.T) ([]byte, *analysis.Mappings) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run("java", "-Dtracegen.output="+path("app.tgd"), "-Dtracegen.threads=all", "-Dtracegen.slow=200", "-cp",
-		path("program.jar")+string(os.PathListSeparator)+path("runtime.jar"), "Pooled")
 	mappings, err := analysis.OpenMappings(path("map.txt"), nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, j.Tool("java"), "-Dtracegen.output="+path("app.tgd"), "-Dtracegen.threads=all",
+		"-Dtracegen.slow=200", "-cp", path("program.jar")+string(os.PathListSeparator)+path("runtime.jar"), "Pooled")
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	// How soon the recording says that all threads stall, and that the main thread hangs, depends on the machine.
+	for stalledThreads(path("app.tgd"), mappings) < 4 && ctx.Err() == nil {
+		time.Sleep(50 * time.Millisecond)
+	}
+	if _, err := in.Write([]byte("\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("java: %v: %s", err, &said)
 	}
 	data, err := os.ReadFile(path("app.tgd"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return data, mappings
+}
+
+// stalledThreads returns on how many threads a recording that is being written has stalls.
+func stalledThreads(file string, mappings *analysis.Mappings) int {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return 0 // it has not begun yet
+	}
+	source, err := trace.NewSource(bytes.NewReader(data))
+	if err != nil {
+		return 0
+	}
+	labels := map[string]bool{}
+	_ = analysis.Analyze("app.tgd", source, analysis.Options{Mappings: mappings, Stall: func(s *analysis.Stall) error {
+		labels[s.Thread.Label] = true
+		return nil
+	}})
+	return len(labels)
 }

@@ -100,12 +100,10 @@ func startObjectStore(t testing.TB, program string) (*ObjectStore, error) {
 			return nil, err
 		}
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	address := l.Addr().String()
-	l.Close()
 	s.Endpoint = "http://" + address
 	var out log
 	ctx, stop := context.WithCancel(context.Background())
@@ -127,8 +125,8 @@ func startObjectStore(t testing.TB, program string) (*ObjectStore, error) {
 		stop()
 		<-ended
 	})
-	// A minute is many times what it takes.
-	for deadline := time.Now().Add(time.Minute); ; {
+	// Minutes are many times what it takes.
+	for deadline := time.Now().Add(3 * time.Minute); ; {
 		c, err := net.Dial("tcp", address)
 		if err == nil {
 			c.Close()

@@ -152,7 +152,7 @@ func TestInteractive(t *testing.T) {
 		go func() { n, _ := io.ReadAtLeast(out, buf, 1); read <- n }()
 		select {
 		case <-read:
-		case <-time.After(time.Minute):
+		case <-time.After(3 * time.Minute):
 			t.Fatal("nothing came out while the input waited")
 		}
 	}

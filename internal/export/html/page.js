@@ -125,6 +125,7 @@ class Page {
   async openRecording(k, state = {}) {
     const token = (this.opening = {}),
       r = (this.recording = page.recordings[k]);
+    this.wanted = state;
     this.source = k;
     $("source").value = k;
     this.calls = r.threads.map(() => null); // by thread: its calls once they are complete
@@ -144,7 +145,7 @@ class Page {
     await shellPainted();
     document.documentElement.dataset.shell ||= String(Math.round(performance.now()));
     try {
-      await this.readData(state, alive);
+      await this.readData(alive);
     } catch (e) {
       page.notices.push(`This page cannot be read: ${e.message}.`);
       this.notices();
@@ -153,13 +154,13 @@ class Page {
   }
 
   /** Reads what is behind the head of the page: names, then calls. */
-  async readData(state, alive) {
+  async readData(alive) {
     if (!this.named) {
       this.named = await inflateJSON("names");
       this.labels = this.named.map(labelOf);
       this.foldNames();
     }
-    if (alive()) await this.decodeFirst(state, alive);
+    if (alive()) await this.decodeFirst(alive);
     if (alive()) await this.decodeRest(alive);
   }
 
@@ -171,7 +172,7 @@ class Page {
   }
 
   /** Decodes what is shown, and then what is known of stalls and messages. */
-  async decodeFirst(state, alive) {
+  async decodeFirst(alive) {
     this.search();
     const k = Math.max(0, this.scope);
     if (this.recording.threads.length) await this.decode(k, alive);
@@ -182,7 +183,7 @@ class Page {
     this.timeline.frames = more.frames;
     $("facts").lastElementChild.replaceChildren(definitions(more.facts.map(([key, text]) => [factName(key), text])));
     this.timeline.draw();
-    this.applySelection(state);
+    this.applySelection(this.wanted); // a link may have been pasted meanwhile
     document.documentElement.dataset.ready = String(Math.round(performance.now()));
   }
 
@@ -821,6 +822,7 @@ class Page {
     const state = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
     const k = Math.min(Math.max(0, (+state.recording || 1) - 1), page.recordings.length - 1);
     if (!this.recording || k !== this.source) return this.openRecording(k, state);
+    this.wanted = state;
     $("search").value = "";
     this.applyState(state);
     this.stallList();

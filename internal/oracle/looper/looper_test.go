@@ -103,7 +103,7 @@ func TestProofs(t *testing.T) {
 const appPackage = "dev.tracegen.proofs"
 
 // runLimit is far beyond what the proofs need; it ends proofs that hang.
-const runLimit = 5 * time.Minute
+const runLimit = 12 * time.Minute
 
 // A run is what proofs left.
 type run struct {

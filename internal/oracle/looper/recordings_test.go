@@ -161,12 +161,22 @@ func checkAnswers(t *testing.T, dir string, b bench, p platform, w world, stalls
 	if err != nil {
 		t.Fatal(err)
 	}
-	ran := map[string]int{}
+	ran, inTime := map[string]int{}, 0
 	countStall := func(s *analysis.Stall) error {
 		m := s.Message
 		ran[m.Kind]++
-		if v := s.Verdict; v.Kind != analysis.KindSleep || v.Likely != (s.CPU < 0) || v.Method == nil ||
-			v.Method.Identity() != "app.Feed.rest" {
+		if s.State != trace.ThreadState(5).String() {
+			return nil // the sampler came late, and the proof has tried again
+		}
+		v := s.Verdict
+		// On a busy machine some samples show that it had slept, and waited for a processor.
+		if isMixed := v.Kind == analysis.KindMixed && v.Causes[0].Kind == analysis.KindSleep; !isMixed {
+			inTime++
+			if v.Kind != analysis.KindSleep || v.Likely != (s.CPU < 0) {
+				t.Errorf("%s: the verdict is %s: %s", m, v.Kind, v.Text)
+			}
+		}
+		if v.Method == nil || v.Method.Identity() != "app.Feed.rest" {
 			t.Errorf("%s: the verdict is %s: %s", m, v.Kind, v.Text)
 		}
 		if m.Kind == "message" && (m.Handler != "RecordingProofs$FeedHandler" || *m.What != 1) ||
@@ -190,6 +200,9 @@ func checkAnswers(t *testing.T, dir string, b bench, p platform, w world, stalls
 			t.Error(err)
 		}
 		r.Close()
+	}
+	if inTime == 0 {
+		t.Error("no slow message has a verdict that it slept")
 	}
 	idle := 0
 	if p.seesIdleHandlers(w) {

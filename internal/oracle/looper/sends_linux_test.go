@@ -154,11 +154,12 @@ type sendRun struct {
 	dir  string
 }
 
-// start runs the process until it is killed after a random time, or until it ends by itself if drain is set. It returns
-// the IDs of the reports that were on the disk.
-func (s sendRun) start(t *testing.T, address string, seed uint64, drain bool) []string {
+// start runs the process until it is killed after a random time of at most most, or until it ends by itself if that is
+// 0. It returns the IDs of the reports that were on the disk.
+func (s sendRun) start(t *testing.T, address string, seed uint64, most time.Duration) []string {
 	t.Helper()
 	args := append(s.java[1:len(s.java):len(s.java)], "SendKills", s.dir, address, strconv.FormatUint(seed, 10))
+	drain := most == 0
 	if drain {
 		args = append(args, "1", "drain")
 	} else {
@@ -177,7 +178,6 @@ func (s sendRun) start(t *testing.T, address string, seed uint64, drain bool) []
 		return nil
 	}
 	random := rand.New(rand.NewPCG(seed, 17))
-	pause := time.Duration(random.Int64N(int64(400 * time.Millisecond)))
 	var written []string
 	begun, drained := false, false
 	lines := bufio.NewReader(out)
@@ -190,7 +190,7 @@ func (s sendRun) start(t *testing.T, address string, seed uint64, drain bool) []
 		case "begins":
 			begun = true
 			if !drain {
-				time.AfterFunc(pause, func() { cmd.Process.Kill() })
+				time.AfterFunc(time.Duration(random.Int64N(int64(most))), func() { cmd.Process.Kill() })
 			}
 		case "written":
 			written = append(written, rest)
@@ -278,14 +278,21 @@ func TestCorpusSendKills(t *testing.T) {
 // perOutbox is how many processes use an outbox one after the other.
 const perOutbox = 20
 
+// moreKills is how many processes are killed beyond those that are asked for, if none of these did anything in its
+// time: how soon one does depends on the machine.
+const moreKills = 8
+
+// longestLife returns how long a process lives at most: a moment, and each time twice as long beyond kills.
+func longestLife(k, kills int) time.Duration { return 400 * time.Millisecond << max(0, k-kills+1) }
+
 func reportingKills(t *testing.T, java []string, from uint64, kills int) {
 	schema := reportSchema(t)
 	var lost, written, found, torn int
-	for k := 0; k < kills; {
+	for k := 0; k < kills || written == 0 && k < kills+moreKills; {
 		run := sendRun{java, filepath.Join(t.TempDir(), "outbox")}
 		var ids []string
-		for n := 0; n < perOutbox && k < kills; n++ {
-			ids = append(ids, run.start(t, "none", from+uint64(k), false)...)
+		for n := 0; n < perOutbox && (k < kills || n == 0); n++ {
+			ids = append(ids, run.start(t, "none", from+uint64(k), longestLife(k, kills))...)
 			k++
 		}
 		if _, err := os.Stat(run.dir); err != nil && len(ids) == 0 {
@@ -318,15 +325,20 @@ func uploadingKills(t *testing.T, java []string, from uint64, kills int) {
 	run := sendRun{java, filepath.Join(t.TempDir(), "outbox")}
 	r := newReceiver(t, from)
 	var ids []string
-	for k := range kills {
-		ids = append(ids, run.start(t, r.URL, from+uint64(k), false)...)
+	arrived := func() bool {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return len(r.taken) > 0
 	}
+	for k := 0; k < kills || !arrived() && k < kills+moreKills; k++ {
+		ids = append(ids, run.start(t, r.URL, from+uint64(k), longestLife(k, kills))...)
+	}
+	before := arrived()
 	r.mu.Lock()
 	r.healthy = true
-	before := len(r.taken)
 	r.mu.Unlock()
 	waiting := reportsIn(t, r.schema, run.dir)
-	ids = append(ids, run.start(t, r.URL, from+uint64(kills), true)...)
+	ids = append(ids, run.start(t, r.URL, from+uint64(kills+moreKills), 0)...)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	lost := 0
@@ -344,7 +356,7 @@ func uploadingKills(t *testing.T, java []string, from uint64, kills int) {
 	for _, fault := range r.faults {
 		t.Error(fault)
 	}
-	if before == 0 || r.answers["200"] == 0 {
+	if !before || r.answers["200"] == 0 {
 		t.Error("nothing arrived before the last process")
 	}
 	if left := reportsIn(t, r.schema, run.dir); len(left) > 0 {

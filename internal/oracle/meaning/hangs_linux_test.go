@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -102,15 +101,21 @@ type hungProcess struct {
 	before, after int64
 }
 
-// waitUntilHung waits until the recording of a running process shows that so many threads hang: how soon that is
-// depends on the machine.
+// waitUntilHung waits until the recording of a running process shows that so many threads hang, each in two samples:
+// one says nothing of CPU time. How soon that is depends on the machine.
 func waitUntilHung(t *testing.T, file string, threads int) {
 	t.Helper()
+	waitForFile(t, file)
 	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		facts, hung := factsOf(t, file), 0
 		for id, samples := range facts.samples {
-			if slices.ContainsFunc(samples, func(at int64) bool { return at > facts.records[id] && at <= facts.signs[id] }) &&
-				facts.quiet(id) >= int64(700*time.Millisecond) {
+			inHang := 0
+			for _, at := range samples {
+				if at > facts.records[id] && at <= facts.signs[id] {
+					inHang++
+				}
+			}
+			if inHang >= 2 && facts.quiet(id) >= int64(700*time.Millisecond) {
 				hung++
 			}
 		}

@@ -95,7 +95,8 @@ public class Driver {
                     Thread.sleep(20);
                     for (Thread t : recorder == 0 ? Thread.getAllStackTraces().keySet() : new java.util.HashSet<Thread>())
                         if (t.getName().equals("tracegen-sampler")) recorder = t.getId();
-                    if (recorder != 0) beats = (int) clock.getThreadInfo(recorder).getWaitedCount();
+                    ThreadInfo info = recorder == 0 ? null : clock.getThreadInfo(recorder);
+                    if (info != null) beats = (int) info.getWaitedCount(); // it ends before this thread
                 } catch (InterruptedException e) { return; }
             }
         };

@@ -230,32 +230,47 @@ func TestManyThreads(t *testing.T) {
 			if wantCode != 7 && wantCode != 143 && wantCode != -1 {
 				t.Fatalf("the program fails without tracegen: exit code %d\n%s", wantCode, tail(stderr))
 			}
-			file := filepath.Join(t.TempDir(), "threads.tgd")
-			got, code, stderr := b.run(t, b.instrumented, append([]string{"-Dtracegen.output=" + file,
-				"-Dtracegen.threads=" + row.threads}, row.heap...), row.args)
-			if got != want || code != wantCode {
-				t.Errorf("it printed %q and ended with %d, without tracegen it printed %q and ended with %d\n%s", got, code, want,
-					wantCode, tail(stderr))
-			}
-			if strings.Contains(stderr, "Error") {
-				t.Errorf("an error was seen:\n%s", tail(stderr))
-			}
-			a := account(t, file)
-			t.Logf("measured: %s: %d records, %d lost, %d left out, %d dropped, %d threads; the log says: %s", row.name,
-				a.written, a.lost, a.leftOut, a.dropped, a.threads, stderr)
-			if row.recorded >= 0 && a.threads != row.recorded+1 {
-				t.Errorf("%d threads are recorded, want %d", a.threads, row.recorded+1)
-			}
-			var sum, calls uint64
-			if _, err := fmt.Sscanf(got, "sum %d calls %d", &sum, &calls); err != nil {
-				return // it was ended by a signal
-			}
-			if row.args[0] == "virtual" && row.threads == "all" {
-				calls = 5 // those of the main thread
-			}
-			if a.all() != 2*calls {
-				t.Errorf("the recording has an account of %d records, want %d", a.all(), 2*calls)
+			// The memory of threads that have ended is free when the recorder has had its turn. On a busy machine others may
+			// find no memory before that, but not each time.
+			for try := 1; !t.Failed(); try++ {
+				a := b.recordThreads(t, append([]string{"-Dtracegen.threads=" + row.threads}, row.heap...), row.args, want,
+					wantCode)
+				if row.recorded < 0 || a.threads == row.recorded+1 {
+					return
+				}
+				if a.dropped == 0 || try == 5 {
+					t.Errorf("%d threads are recorded, want %d", a.threads, row.recorded+1)
+				}
 			}
 		})
 	}
+}
+
+// recordThreads records the program once, compares its outcome with that without tracegen, and the number of records
+// with that of its calls.
+func (b threadsBench) recordThreads(t *testing.T, flags, args []string, want string, wantCode int) accounts {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "threads.tgd")
+	got, code, stderr := b.run(t, b.instrumented, append([]string{"-Dtracegen.output=" + file}, flags...), args)
+	if got != want || code != wantCode {
+		t.Errorf("it printed %q and ended with %d, without tracegen it printed %q and ended with %d\n%s", got, code, want,
+			wantCode, tail(stderr))
+	}
+	if strings.Contains(stderr, "Error") {
+		t.Errorf("an error was seen:\n%s", tail(stderr))
+	}
+	a := account(t, file)
+	t.Logf("measured: %s: %d records, %d lost, %d left out, %d dropped, %d threads; the log says: %s", t.Name(),
+		a.written, a.lost, a.leftOut, a.dropped, a.threads, stderr)
+	var sum, calls uint64
+	if _, err := fmt.Sscanf(got, "sum %d calls %d", &sum, &calls); err != nil {
+		return a // it was ended by a signal
+	}
+	if args[0] == "virtual" && flags[0] == "-Dtracegen.threads=all" {
+		calls = 5 // those of the main thread
+	}
+	if a.all() != 2*calls {
+		t.Errorf("the recording has an account of %d records, want %d", a.all(), 2*calls)
+	}
+	return a
 }

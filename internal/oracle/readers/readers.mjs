@@ -14,6 +14,11 @@ const [home, chromium] = process.argv.slice(1);
 const modules = path.join(home, 'node_modules');
 const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'readers-'));
 
+// How long each thing that a reader waits for may take, in milliseconds. It only ends what would never come: a machine
+// that has much to do may need a minute for what takes a second elsewhere. It is less than the deadline of the caller, so
+// that the error says what did not come.
+const limit = 240000;
+
 // Only answers go to standard output.
 for (const name of ['log', 'info', 'warn', 'debug']) {
   console[name] = () => {};
@@ -112,17 +117,17 @@ async function firefox({file}) {
   const env = {...process.env, PROFILER_CLI_SESSION_DIR: scratch, PROFILER_CLI_NO_SYMBOLICATE: '1'};
   const session = `s${++sessions}`;
   const run = (...args) => execFileSync(process.execPath, [cli, ...args, '--session', session],
-      {env, encoding: 'utf8', maxBuffer: 1 << 28, stdio: 'pipe', timeout: 60000, killSignal: 'SIGKILL'});
+      {env, encoding: 'utf8', maxBuffer: 1 << 28, stdio: 'pipe', timeout: limit, killSignal: 'SIGKILL'});
   const json = (...args) => JSON.parse(run(...args, '--json'));
   // Its own way to start the server waits half a second for it, which is not enough on a machine that has much to do.
   const server = spawn(process.execPath, [cli, '--daemon', file, '--session', session], {env, stdio: 'ignore'});
-  const until = Date.now() + 180000;
+  const until = Date.now() + limit;
   // A client that finds no server behind the socket removes the socket, and no later client finds the server. So the
   // first client comes when something listens there.
   while (!await listens(path.join(scratch, `${session}.sock`))) {
     if (server.exitCode !== null || Date.now() > until) {
       server.kill('SIGKILL');
-      throw new Error(`the server of profiler-cli ${server.exitCode === null ? 'does not listen after 3 minutes' : 'ended'}`);
+      throw new Error(`the server of profiler-cli ${server.exitCode === null ? 'does not listen after some minutes' : 'ended'}`);
     }
     await new Promise((done) => setTimeout(done, 100));
   }
@@ -169,10 +174,12 @@ async function open(url, size = {width: 1400, height: 800}, dark = false) {
     const {default: puppeteer} = await import(path.join(modules, 'puppeteer-core/lib/puppeteer/puppeteer-core.js'));
     browser = await puppeteer.launch({
       executablePath: chromium, headless: true, userDataDir: path.join(scratch, 'chromium'),
+      timeout: limit, protocolTimeout: limit,
       args: ['--no-sandbox', '--allow-file-access-from-files', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
     });
   }
   const page = await browser.newPage();
+  page.setDefaultTimeout(limit);
   await page.setViewport(size);
   await page.emulateMediaFeatures([{name: 'prefers-color-scheme', value: dark ? 'dark' : 'light'}]);
   const errors = [];
@@ -192,26 +199,30 @@ async function speedscope({file, as, picture}) {
   const {page, errors} = await open(`file://${modules}/speedscope/dist/release/index.html#localProfilePath=${script}`);
   try {
     const loaded = () => document.body.innerText.includes('Left Heavy');
-    await page.waitForFunction(loaded, {timeout: 60000}).catch((e) => {
+    await page.waitForFunction(loaded).catch((e) => {
       throw new Error(`speedscope shows ${errors.join('; ') || e.message}`);
     });
     if (picture) {
       await new Promise((done) => setTimeout(done, 500));
+      await page.evaluate(paint);
       await page.screenshot({path: picture});
     }
     await page.keyboard.press('3');
     const profiles = [];
-    for (;;) {
-      const shown = await untilStable(() => page.evaluate(() => ({
-        name: document.body.innerText.split('\n')[1],
-        rows: [...document.querySelectorAll('tr')].map((r) => [...r.querySelectorAll('td')].map((c) => c.innerText))
-            .filter((c) => c.length === 3 && /%\)$/.test(c[0])),
-      })), (v) => v.rows.length > 0);
-      const at = /^(.*?)(?: \((\d+)\/(\d+)\))?$/.exec(shown.name);
-      profiles.push({name: at[1], rows: shown.rows});
-      if (at[2] === at[3]) {
+    for (let last = 0;;) {
+      // The page follows a key some time later. The number in its title shows that it has.
+      const {name, number, count, rows} = await untilStable(() => page.evaluate(() => {
+        const title = document.body.innerText.split('\n')[1];
+        const [, name, number = 1, count = 1] = /^(.*?)(?: \((\d+)\/(\d+)\))?$/.exec(title);
+        return {name, number: +number, count: +count,
+          rows: [...document.querySelectorAll('tr')].map((r) => [...r.querySelectorAll('td')].map((c) => c.innerText))
+              .filter((c) => c.length === 3 && /%\)$/.test(c[0]))};
+      }), (v) => v.rows.length > 0 && (!last || v.number === last + 1));
+      profiles.push({name, rows});
+      if (number === count) {
         return {profiles, errors};
       }
+      last = number;
       await page.keyboard.press('n');
     }
   } finally {
@@ -219,18 +230,26 @@ async function speedscope({file, as, picture}) {
   }
 }
 
-// untilStable polls until it reads the same value twice, and the expected one; it stops after some time.
+// paint waits, in a page, until it has been painted some times.
+const paint = async () => {
+  for (let k = 0; k < 5; k++) {
+    await new Promise((done) => requestAnimationFrame(done));
+  }
+};
+
+// untilStable polls until it reads the same value twice, and the expected one.
 async function untilStable(look, good) {
   let last = '';
-  for (let k = 0; ; k++) {
+  for (const until = Date.now() + limit; Date.now() < until;) {
     const value = await look();
     const now = JSON.stringify(value);
-    if (now === last && (good(value) || k > 30)) {
+    if (now === last && good(value)) {
       return value;
     }
     last = now;
     await new Promise((done) => setTimeout(done, 50));
   }
+  throw new Error(`what is shown is not what is waited for: ${last}`);
 }
 
 // page opens a file as a page in a window of a size, {width, height, hasTouch}, and in dark colours if dark is set. It
@@ -240,7 +259,7 @@ async function page({file, wait, value, picture, steps, size, dark, hash}) {
   const {page, errors, requests} = await open(`file://${file}${hash ? '#' + hash : ''}`, size, dark);
   try {
     if (wait) {
-      await page.waitForFunction(wait, {timeout: 300000});
+      await page.waitForFunction(wait);
     }
     const result = value ? await page.evaluate(value) : null;
     const values = [];
@@ -266,7 +285,7 @@ const at = async (page, place) => typeof place === 'string' ? await page.evaluat
 // [x, y] in the window, or an expression for it.
 const actions = {
   value: async (page, expression) => await page.evaluate(expression) ?? null,
-  wait: async (page, expression) => void await page.waitForFunction(expression, {timeout: 300000}),
+  wait: async (page, expression) => void await page.waitForFunction(expression),
   // press presses a key, after those that stand before it: "Shift+C".
   press: async (page, name) => {
     const keys = name.length > 1 ? name.split('+') : [name];

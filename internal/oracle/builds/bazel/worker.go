@@ -49,16 +49,12 @@ func StartWorker(ctx context.Context, dir string) (*Worker, error) {
 			return nil, err
 		}
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := oracle.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	address := free.Addr().String()
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, err
-	}
-	if err := free.Close(); err != nil {
 		return nil, err
 	}
 	log, err := os.Create(filepath.Join(dir, "log"))

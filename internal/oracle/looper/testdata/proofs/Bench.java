@@ -177,6 +177,23 @@ public final class Bench {
         }
     }
 
+    /**
+     * Runs a message that stalls until a condition holds. A machine that is too busy to let the process run for half a
+     * second makes it seem to have been stopped, and then the message is no stall.
+     */
+    static void stallUntil(String what, final Runnable stall, final Condition c) throws Exception {
+        until(what, new Condition() {
+            @Override
+            public boolean holds() throws Exception {
+                onMain(stall);
+                for (int k = 0; k < 200 && !c.holds(); k++) {
+                    Thread.sleep(20);
+                }
+                return c.holds();
+            }
+        });
+    }
+
     static void await(CountDownLatch latch) throws Exception {
         check(latch.await(2, TimeUnit.MINUTES), "nothing happened for two minutes");
     }
@@ -242,7 +259,7 @@ public final class Bench {
 
     /** Collects garbage until an object is gone. */
     static boolean collected(java.lang.ref.WeakReference<?> ref) throws Exception {
-        for (int k = 0; k < 50 && ref.get() != null; k++) {
+        for (long begin = System.nanoTime(); ref.get() != null && System.nanoTime() - begin < 120000000000L;) {
             System.gc();
             Thread.sleep(20);
         }

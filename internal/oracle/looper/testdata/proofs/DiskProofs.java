@@ -23,7 +23,8 @@ public final class DiskProofs {
         Bench.check(TracegenRuntime.start(app, config), "not recording");
         Bench.settle();
         for (int k = 1; k <= 4; k++) {
-            Bench.onMain(new Runnable() {
+            final int want = k;
+            Bench.stallUntil("stall " + want, new Runnable() {
                 @Override
                 public void run() {
                     new Load().frame(300000);
@@ -33,9 +34,7 @@ public final class DiskProofs {
                         throw new IllegalStateException(e);
                     }
                 }
-            });
-            final int want = k;
-            Bench.until("stall " + want, new Bench.Condition() {
+            }, new Bench.Condition() {
                 @Override
                 public boolean holds() {
                     return stalls.get() >= want;

@@ -190,7 +190,7 @@ public final class EndToEndProofs implements StallListener, IncidentListener {
         long begin = System.nanoTime();
         int times = 0;
         while (!ended.contains(what)) {
-            Bench.check(System.nanoTime() - begin < 90000000000L, what + ": not reported, but " + ended);
+            Bench.check(System.nanoTime() - begin < 240000000000L, what + ": not reported, but " + ended);
             way.make();
             times++;
             for (int k = 0; k < 100 && !ended.contains(what); k++) {

@@ -99,16 +99,19 @@ public final class IdleProofs {
             monitor.release();
             return;
         }
-        IdleLog log = new IdleLog();
+        final IdleLog log = new IdleLog();
         monitor.add(log);
         Idle slow = new Idle(false);
         slow.millis = 300;
         queue.addIdleHandler(slow);
         Bench.drain();
         // No message comes that would end it.
-        for (int k = 0; log.nanos.isEmpty() && k < 1000; k++) {
-            Thread.sleep(10);
-        }
+        Bench.until("the idle handler has ended", new Bench.Condition() {
+            @Override
+            public boolean holds() {
+                return !log.nanos.isEmpty();
+            }
+        });
         monitor.release();
         Bench.equal(log.starts, 1, "starts");
         Bench.check(log.nanos.size() == 1 && log.nanos.get(0) >= slow.nanos, "told " + log.nanos + ", took "

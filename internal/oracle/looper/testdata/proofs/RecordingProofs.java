@@ -101,11 +101,11 @@ public final class RecordingProofs implements StallListener {
 
     /**
      * The difference that is allowed between recorded times and those that the app measured around the same work. A
-     * greater difference may happen once, because of the machine.
+     * greater difference may happen, because of the machine, and the sampler may come late, but not each time.
      */
     private static final long BOUND_NANOS = 5000000;
 
-    private static final int ATTEMPTS = 4;
+    private static final int ATTEMPTS = 60;
 
     /** Returns the greatest difference of the message's time, or a method's, from the measured one. */
     private static long checkTree(Stall m, Feed feed, String by) throws Exception {
@@ -146,12 +146,15 @@ public final class RecordingProofs implements StallListener {
                 String by = LooperMonitor.of(Looper.getMainLooper()).source();
                 Stall m = null;
                 long off = Long.MAX_VALUE;
-                for (int k = 0; off >= BOUND_NANOS && k < ATTEMPTS; k++) {
+                boolean inTime = false;
+                for (int k = 0; (off >= BOUND_NANOS || !inTime) && k < ATTEMPTS; k++) {
                     FeedHandler handler = new FeedHandler(Looper.getMainLooper());
                     handler.sendEmptyMessage(1);
                     Bench.main.sendEmptyMessageDelayed(88, 100);
                     m = next();
                     off = checkTree(m, handler.feed, by);
+                    inTime = m.stateAtThreshold == Thread.State.TIMED_WAITING;
+                    Bench.drain();
                 }
                 Bench.check(off < BOUND_NANOS, "by " + by + ": " + off / 1000 + " us from the truth, again and again");
                 Bench.equal(m.thread, "main", "thread");

@@ -85,17 +85,16 @@ public final class SendProofs {
         return p;
     }
 
-    private static void stall() throws Exception {
-        Bench.onMain(new Runnable() {
-            @Override
-            public void run() {
-                try {
-                    Thread.sleep(150);
-                } catch (InterruptedException e) {
-                    throw new IllegalStateException(e);
-                }
+    /** A message that stalls. */
+    private static final class Stalling implements Runnable {
+        @Override
+        public void run() {
+            try {
+                Thread.sleep(150);
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
             }
-        });
+        }
     }
 
     public void aStallReachesTheCollectorAndTheMainThreadTouchesNoFile() throws Exception {
@@ -119,8 +118,7 @@ public final class SendProofs {
             });
             Bench.settle();
             // The proof's own classes are loaded from files.
-            stall();
-            Bench.until("a report comes", new Bench.Condition() {
+            Bench.stallUntil("a report comes", new Stalling(), new Bench.Condition() {
                 @Override
                 public boolean holds() {
                     return !collector.reports.isEmpty();
@@ -390,7 +388,7 @@ public final class SendProofs {
         p.setProperty("slow", "100");
         Bench.check(TracegenRuntime.start(app, new RuntimeConfig().output("none").apply(p)), "not recording");
         Bench.settle();
-        stall();
+        Bench.onMain(new Stalling());
         Bench.check(AppMethodBeat.status() > 0, "recording is off");
         Bench.check(Recorder.current() != null, "no recorder");
         TracegenRuntime.stop();

@@ -187,7 +187,7 @@ public final class StartProofs {
         });
         Bench.check(TracegenRuntime.start(app), "not recording");
         Bench.settle();
-        Bench.onMain(new Runnable() {
+        Bench.stallUntil("a stall by the threshold of the assets", new Runnable() {
             @Override
             public void run() {
                 try {
@@ -196,8 +196,7 @@ public final class StartProofs {
                     throw new IllegalStateException(e);
                 }
             }
-        });
-        Bench.until("a stall by the threshold of the assets", new Bench.Condition() {
+        }, new Bench.Condition() {
             @Override
             public boolean holds() {
                 return stalls.get() > 0;

@@ -85,7 +85,8 @@ public final class TheftProofs {
         for (int theft = 1; theft <= thefts; theft++) {
             Looper.getMainLooper().setMessageLogging(new Thief(null));
             long begin = System.nanoTime();
-            for (; monitor.reinstalls() < theft && millis < 20000; millis = (System.nanoTime() - begin) / 1000000) {
+            millis = 0;
+            for (; monitor.reinstalls() < theft && millis < 120000; millis = (System.nanoTime() - begin) / 1000000) {
                 Bench.drain();
                 Thread.sleep(period / 30);
             }

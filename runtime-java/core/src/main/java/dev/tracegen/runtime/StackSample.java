@@ -30,11 +30,13 @@ final class StackSample {
     /** Takes a sample of a thread now. */
     static StackSample of(ThreadTrace trace, Recorder recorder) {
         Platform platform = recorder.platform();
+        // Before the stack: what a thread does behind its last record is read from later samples. On a busy machine it
+        // may be long until this thread goes on, and then the stack may be from before the record.
+        long nanos = platform.nanoTime();
         Thread.State state = trace.thread.getState();
         StackTraceElement[] stack = trace.thread.getStackTrace();
         LockWait lock = state == Thread.State.RUNNABLE ? null : platform.lockWait(trace.thread);
         ThreadTrace owner = lock == null || lock.owner == null ? null : recorder.traceOf(lock.owner);
-        return new StackSample(trace, platform.nanoTime(), state, stack, platform.threadCpuNanos(trace.thread), lock,
-                owner);
+        return new StackSample(trace, nanos, state, stack, platform.threadCpuNanos(trace.thread), lock, owner);
     }
 }

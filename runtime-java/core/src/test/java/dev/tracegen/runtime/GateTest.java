@@ -222,9 +222,10 @@ class GateTest {
 
     private void awaitDrained() throws Exception {
         Ring ring = recorder.mainTrace().existingRing();
-        Await.until("all records are written", () -> ring.sequence() == ring.copied());
-        // The one that was copied last is written after that.
+        Await.until("all records are handed over", () -> ring.sequence() == ring.copied());
+        // The one that was copied last is handed over after that, and all of them are written some time later.
         platform.awaitCheck();
+        Await.written(recorder);
     }
 
     private static void flood(int calls) {
