@@ -142,6 +142,30 @@ func TestQuickPathOfOperands(t *testing.T) {
 	}
 }
 
+// TestQuickPathOfHighOperands has classes whose index begins with a byte that would be the type of an array.
+//
+// Invariant: The type checker's quick path reports what its full path reports, for classes and for mutants.
+func TestQuickPathOfHighOperands(t *testing.T) {
+	s := newInstructions(t)
+	for high := uint16(4); high <= 11; high++ {
+		a := crafted.NewClass(52, "T", "far/Base")
+		for n := byte(0); a.Count < high<<8; n++ {
+			a.Constant(classfile.TagInteger, byte(a.Count>>8), byte(a.Count), 0, n)
+		}
+		class := a.ClassIndex("far/Other")
+		for _, op := range []code.Op{code.New, code.Anewarray, code.Checkcast, code.Instanceof} {
+			for _, then := range [][]any{{code.Arraylength}, {code.Pop}, {code.AconstNull, code.Arraylength}} {
+				m := faulty(roomy, 1, append([]any{code.Iconst0, op, class}, append(then, code.Return)...)...)
+				a.Methods = []crafted.Method{m}
+				s.compare(t, a.Parse(t))
+			}
+		}
+	}
+	if s.rejected < 8*6 || s.checked == s.rejected {
+		t.Errorf("%d methods, %d of them rejected", s.checked, s.rejected)
+	}
+}
+
 // TestQuickPathOfElements stores values of all types in arrays of all types, and loads elements below such values.
 //
 // Invariant: The type checker's quick path reports what its full path reports, for classes and for mutants.
@@ -159,6 +183,11 @@ func TestQuickPathOfElements(t *testing.T) {
 		for _, value := range values() {
 			s.run("V", roomy, value, []any{op})
 			s.run("V", roomy, value, value, []any{op})
+		}
+	}
+	for _, array := range values() {
+		for _, value := range values() {
+			s.run("V", roomy, array, []any{code.Iconst0}, value, []any{code.Arraylength})
 		}
 	}
 	if s.rejected < 2000 || s.checked-s.rejected < 50 {
