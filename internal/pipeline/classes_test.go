@@ -90,56 +90,6 @@ func copied(said string) int {
 	return n
 }
 
-// TestClassesAreKept changes single classes of an archive, and wants those that it does not concern to be copied, and
-// no others.
-//
-// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
-// damaged before.
-func TestClassesAreKept(t *testing.T) {
-	jarFile := filepath.Join(t.TempDir(), "app.jar")
-	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Inputs: named([]string{jarFile}).Inputs,
-		Lines: true, Jobs: 2}
-	const all = 11
-	for _, test := range []struct {
-		what   string
-		change func(list []member) []member
-		copied int
-	}{
-		{"code", func(l []member) []member { l[9].salt++; return l }, all - 1},
-		{"code of a class that refers to an unknown one", func(l []member) []member { l[5].salt++; return l }, all - 1},
-		{"a reference to an unknown class is gone", func(l []member) []member { l[5].cast = "app/Impl app/Type"; return l },
-			0}, // a member has another descriptor
-		{"two classes", func(l []member) []member { l[9].salt++; l[8].salt++; return l }, all - 2},
-		{"a final class that others extend", func(l []member) []member { l[0].own, l[0].final = false, true; return l }, 0},
-		{"a final method that others override", func(l []member) []member { l[0].final = true; return l }, 0},
-		{"another superclass", func(l []member) []member { l[3].super = ""; return l }, 0},
-		{"a new method", func(l []member) []member { l[10].methods++; return l }, 0},
-		{"a new class", func(l []member) []member { return append(l, member{name: "lib/Unknown", methods: 1}) }, 0},
-		{"a class is gone", func(l []member) []member { return l[1:] }, 0},
-		{"a class has moved", func(l []member) []member { return append(l[1:], l[0]) }, 0},
-		{"an entry is there twice", func(l []member) []member { l[10].dup = true; return l }, 0},
-		{"the case of a name", func(l []member) []member { l[10].name = "app/c3"; return l }, 0},
-	} {
-		k := newKept(t)
-		archive(t, jarFile, files(members())...)
-		k.same(t, "first", c, "r")
-		archive(t, jarFile, files(test.change(members()))...)
-		if n := copied(k.same(t, test.what, c, "r")); n != test.copied {
-			t.Errorf("%s: %d classes are copied, want %d", test.what, n, test.copied)
-		}
-		// The facts are in two parts now, and come from another run.
-		k.same(t, test.what+", again", c, "r")
-		if err := os.RemoveAll(k.path("out")); err != nil {
-			t.Fatal(err)
-		}
-		k.same(t, test.what+", outputs gone", c, "r")
-		list := test.change(members())
-		list[7].salt += 2
-		archive(t, jarFile, files(list)...)
-		k.same(t, test.what+", and another one", c, "r")
-	}
-}
-
 // TestClassesOfAnEarlierContent changes an archive back to what it was before. The facts are known then, and the output
 // is not: it had been made of copies, and was not kept.
 func TestClassesOfAnEarlierContent(t *testing.T) {

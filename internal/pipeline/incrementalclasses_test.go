@@ -75,6 +75,18 @@ func TestIncrementalClasses(t *testing.T) {
 	}{
 		{what: "a method of a class for which none asks", copied: relatedChanges - 1,
 			change: put("b/C0.class", assembly.Class{Name: "b/C0", Methods: []assembly.Method{final}})},
+		{what: "the code of two classes", copied: relatedChanges - 2, change: func(files []file) []file {
+			longer := []assembly.Method{{Access: static, Name: "f", Descriptor: "()V", Code: "nop | return"},
+				{Access: static, Name: "g", Descriptor: "()V", Code: "nop | return"}}
+			files = put("b/C1.class", assembly.Class{Name: "b/C1", Methods: longer})(files)
+			return put("b/C2.class", assembly.Class{Name: "b/C2", Methods: longer})(files)
+		}},
+		{what: "a class that refers to unknown ones no more", copied: relatedChanges - 1,
+			change: put("q/Far.class", assembly.Class{Name: "q/Far", Methods: []assembly.Method{open}})},
+		{what: "the case of a name", copied: relatedChanges - 1, change: func(files []file) []file {
+			files = remove("b/C3.class")(files)
+			return put("b/c3.class", assembly.Class{Name: "b/c3", Methods: []assembly.Method{open}})(files)
+		}},
 		{what: "a class that is new", copied: relatedChanges, change: put("b/New.class",
 			assembly.Class{Name: "b/New", Methods: []assembly.Method{final}})},
 		{what: "a class that is gone", copied: relatedChanges - 1, change: remove("b/C3.class")},
@@ -132,6 +144,12 @@ func TestIncrementalClasses(t *testing.T) {
 				entryOf(t, files, row.left)) {
 				t.Errorf("%s: %s is not left as it came", what, row.left)
 			}
+			// The facts are in two parts now, and come from another run.
+			k.same(t, what+", again", c, "r")
+			if err := os.RemoveAll(k.path("out")); err != nil {
+				t.Fatal(err)
+			}
+			k.same(t, what+", outputs gone", c, "r")
 			// What was copied is known as well as what was written.
 			for _, c := range []assembly.Class{{Name: "q/Gone"}, {Name: "q/Missing"}, base} {
 				files = put(c.Name+".class", c)(files)
