@@ -185,14 +185,6 @@ func TestLockstepOfSecondEntries(t *testing.T) {
 //
 // Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
 func TestLockstepOfMoreFrames(t *testing.T) {
-	far := func(at int, was, now []byte) func(h *byHand) {
-		return func(h *byHand) {
-			h.setCode(append(make([]byte, at), byte(code.Return)), at)
-			h.before.MaxStack = 0
-			h.before.Attributes = []crafted.Attribute{crafted.Frames(was)}
-			h.after.Attributes = []crafted.Attribute{crafted.Frames(now)}
-		}
-	}
 	compareHandCases(t, []handCase{
 		{name: "three locals", change: oneFrame([]byte{254, 0, 5, 1, 1, 1}, []byte{254, 0, 15, 1, 1, 1}), proven: true},
 		{name: "an uninitialised this", change: oneFrame([]byte{252, 0, 5, 6}, []byte{252, 0, 15, 6}), proven: true},

@@ -25,19 +25,20 @@ func fullFrame(delta byte, stack ...byte) []byte {
 	return slices.Concat([]byte{255, 0, delta, 0, 0}, stack)
 }
 
+// far has a frame at a position that is now five bytes further.
+func far(at int, was, now []byte) func(h *byHand) {
+	return func(h *byHand) {
+		h.setCode(append(make([]byte, at), byte(code.Return)), at)
+		h.before.MaxStack = 0
+		h.before.Attributes = []crafted.Attribute{crafted.Frames(was)}
+		h.after.Attributes = []crafted.Attribute{crafted.Frames(now)}
+	}
+}
+
 // TestLockstepOfFrames has faults of the forms of frames, some of them in both classes.
 //
 // Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
 func TestLockstepOfFrames(t *testing.T) {
-	// far has a frame at a position that is now five bytes further.
-	far := func(at int, was, now []byte) func(h *byHand) {
-		return func(h *byHand) {
-			h.setCode(append(make([]byte, at), byte(code.Return)), at)
-			h.before.MaxStack = 0
-			h.before.Attributes = []crafted.Attribute{crafted.Frames(was)}
-			h.after.Attributes = []crafted.Attribute{crafted.Frames(now)}
-		}
-	}
 	thrown := func(was, now []byte) func(h *byHand) {
 		return func(h *byHand) {
 			h.setCode(crafted.Op(code.Iload0, byte(code.Pop), byte(code.Return), byte(code.Pop), byte(code.Return)),
