@@ -321,8 +321,8 @@ func (s *outputSet) killRuns(t *testing.T, kills int) {
 		finished)
 }
 
-// kill starts a command and sends it a signal at some time, or when its outputs appear. A run that ends before the signal
-// says how long runs take now: a machine may be busy when the first one is measured, and idle later.
+// kill starts a command and sends it a signal at some time, or when its outputs appear. A run that ends before the
+// signal shows how long runs take now: a machine may be busy when the first one is measured, and idle later.
 func (s *outputSet) kill(t *testing.T, cmd *exec.Cmd, signal syscall.Signal, appearing bool) error {
 	t.Helper()
 	var said bytes.Buffer

@@ -458,8 +458,8 @@ func compareOdd(t *testing.T, text string, want, got oddTable) {
 	}
 }
 
-// programsOf returns the programs that fill a column, none for tracegen. D8 and commons-compress pass on messages of the
-// zip code of the JDK that they run on.
+// programsOf returns the programs that fill a column, none for tracegen. D8 and commons-compress pass on messages of
+// the zip code of the JDK that they run on.
 func programsOf(column string) []string {
 	switch column {
 	case columnCompress, columnD8:

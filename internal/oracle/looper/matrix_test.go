@@ -116,8 +116,8 @@ func proveMatrix(t *testing.T, b bench, p platform, columns []string, table map[
 	return b.prove(t, p, stock, "MatrixProofs").seen
 }
 
-// seenOn reports whether a cell of the table says that a pair is seen on a platform. A platform that needs a JDK that is
-// not here did not run, and its part of the table is not compared.
+// seenOn reports whether a cell of the table says that a pair is seen on a platform. A platform that needs a JDK that
+// is not here did not run, and its part of the table is not compared.
 func seenOn(cell, platform string) bool {
 	without, isPartial := strings.CutPrefix(cell, "not on ")
 	return cell == "yes" || isPartial && !slices.Contains(strings.Split(without, "; "), platform)

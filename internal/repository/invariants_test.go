@@ -1,4 +1,4 @@
-package tracegen_test
+package repository
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	invariantsPage = "docs/invariants.md"
+	invariantsPage = "internal/repository/testdata/invariants.md"
 	invariantWord  = "Invariant: "
 	invariantsHead = "# Invariants and the tests that guard them\n\n" +
 		"This page is made from the tests. A paragraph of a test's comment that begins with `Invariant:` becomes a line\n" +
@@ -119,13 +119,7 @@ func formatInvariants(stated []invariant) string {
 	last := ""
 	for _, v := range stated {
 		if v.dir != last {
-			name := v.dir
-			if name == "." {
-				name = "the repository"
-			} else {
-				name = "`" + name + "`"
-			}
-			fmt.Fprintf(&b, "\n## %s\n\n| what always holds | tests |\n|---|---|\n", name)
+			fmt.Fprintf(&b, "\n## `%s`\n\n| what always holds | tests |\n|---|---|\n", v.dir)
 			last = v.dir
 		}
 		fmt.Fprintf(&b, "| %s | `%s` |\n", strings.ReplaceAll(v.text, "|", `\|`), strings.Join(v.tests, "`, `"))
@@ -137,7 +131,7 @@ func formatInvariants(stated []invariant) string {
 func invariantFaults(t *sourceTree) []string {
 	stated, faults := statedInvariants(t)
 	if page, _ := t.text(invariantsPage); page != formatInvariants(stated) {
-		faults = append(faults, invariantsPage+": is not what the tests say; run go test . -run TestInvariantsPage -update")
+		faults = append(faults, invariantsPage+": is not what the tests say; make golden writes it")
 	}
 	return faults
 }
