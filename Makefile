@@ -4,12 +4,13 @@ SHELL := /bin/bash
 GO ?= go
 TRACEGEN_FUZZTIME ?= 60s
 
-.PHONY: help build man deps test builds race fuzz corpus mutants golden bench check sample runtime screenshots release release-check clean
+.PHONY: help build man deps test bare builds race fuzz corpus mutants golden bench check sample runtime screenshots release release-check clean
 
 help:
 	@echo "build    ./tracegen"
 	@echo "man      a manual page of each command, in man/"
 	@echo "test     all tests, on a small part of the corpus        (some minutes)"
+	@echo "bare     the README's two commands on a fresh Debian that has nothing installed (root, on Debian; an hour)"
 	@echo "builds   real builds with Gradle, Android plugins, Maven and Bazel (an hour; downloads 2 GB)"
 	@echo "race     all tests but the long ones, under the race detector"
 	@echo "fuzz     every fuzz target for TRACEGEN_FUZZTIME each     ($(TRACEGEN_FUZZTIME))"
@@ -36,6 +37,9 @@ deps:
 
 test: deps
 	TRACEGEN_CORPUS=$${TRACEGEN_CORPUS:-small} TRACEGEN_BUILDS=$${TRACEGEN_BUILDS:-small} .ci/gotest -timeout 18m ./...
+
+bare:
+	TRACEGEN_BARE=new .ci/bare
 
 # TRACEGEN_BUILDS_RUN is a pattern of tests. One package at a time: a build uses all processors.
 builds: deps
