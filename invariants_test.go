@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	invariantsPage = "docs/invariants.md"
+	invariantsPage = "testdata/invariants.md"
 	invariantWord  = "Invariant: "
 	invariantsHead = "# Invariants and the tests that guard them\n\n" +
 		"This page is made from the tests. A paragraph of a test's comment that begins with `Invariant:` becomes a line\n" +
