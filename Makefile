@@ -72,7 +72,7 @@ runtime:
 
 screenshots: deps
 	mkdir -p screenshots
-	TRACEGEN_PICTURES=$(CURDIR)/screenshots $(GO) test -count=1 -run 'Pictures?$$' ./internal/export
+	TRACEGEN_PICTURES=$(CURDIR)/screenshots $(GO) test -count=1 -run 'Pictures?$$' ./internal/recording/export
 
 # The revision is left out if the sources differ from it.
 release:

@@ -16,9 +16,9 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify/classpath"
 	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // verifyCommand measures the type checker, and parsing and injecting of the same classes:
@@ -121,13 +121,13 @@ func costOf(j corpus.Jar, jdks []oracle.JDK) (verifyCost, error) {
 		return cost, err
 	}
 	defer h.Close()
-	a, err := jar.Open(j.Classes)
+	a, err := zipfile.Open(j.Classes)
 	if err != nil {
 		return cost, err
 	}
 	defer a.Close()
 	batch := &costBatch{injector: inject.New(inject.Options{}), checker: &types.Checker{Hierarchy: h}, cost: &cost}
-	var codec jar.Codec
+	var codec zipfile.Codec
 	for i := range a.Entries() {
 		e := &a.Entries()[i]
 		if !strings.HasSuffix(e.Name, ".class") {

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/tracegen/tracegen/internal/analysis"
-	"github.com/tracegen/tracegen/internal/export"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/export"
 	"github.com/tracegen/tracegen/trace"
 )
 

@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tracegen/tracegen/internal/collect"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
+	"github.com/tracegen/tracegen/internal/fleet/collect"
 	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/provenance"
-	"github.com/tracegen/tracegen/internal/report"
 	"github.com/tracegen/tracegen/internal/runtimejars"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -138,18 +138,18 @@ func (a *attesting) run(ctx context.Context) error {
 		return err
 	}
 	_, err = fmt.Fprintf(a.con.out, "%s: %d files written from %d files, signed with the key %s\n",
-		report.Printable(a.output), len(s.Subject), len(s.Predicate.Build.Dependencies), signed.KeyID())
+		buildreport.Printable(a.output), len(s.Subject), len(s.Predicate.Build.Dependencies), signed.KeyID())
 	return err
 }
 
 // read reads the report. Another version of tracegen cannot state what this executable has done.
-func (a *attesting) read() (*report.Build, error) {
+func (a *attesting) read() (*buildreport.Build, error) {
 	f, err := gz.Open(a.report)
 	if err != nil {
 		return nil, fmt.Errorf("--report: %w", err)
 	}
 	defer f.Close()
-	saved, err := report.ReadSaved(f)
+	saved, err := buildreport.ReadSaved(f)
 	if err != nil {
 		return nil, fmt.Errorf("--report: %s: %w", a.report, err)
 	}
@@ -159,13 +159,13 @@ func (a *attesting) read() (*report.Build, error) {
 	}
 	if build.Version != version() {
 		return nil, fmt.Errorf("--report: %s: tracegen %s wrote it, and this is tracegen %s; use the one that wrote it",
-			a.report, report.Printable(build.Version), version())
+			a.report, buildreport.Printable(build.Version), version())
 	}
 	return build, nil
 }
 
 // files returns the outputs of the run with their inputs, and the mapping, with their names.
-func (a *attesting) files(build *report.Build) ([]product, located, error) {
+func (a *attesting) files(build *buildreport.Build) ([]product, located, error) {
 	paths := []string{build.Mapping}
 	for _, f := range build.Files {
 		paths = append(paths, filepath.Clean(f.Path), filepath.Clean(f.Output))
@@ -197,7 +197,7 @@ func (a *attesting) files(build *report.Build) ([]product, located, error) {
 }
 
 // statement returns the statement about the run, after it has compared each output with its inputs.
-func (a *attesting) statement(ctx context.Context, build *report.Build, products []product, m located) (
+func (a *attesting) statement(ctx context.Context, build *buildreport.Build, products []product, m located) (
 	*provenance.Statement, error) {
 	p := &provenance.Instrumentation{Options: build.Options, Rules: append([]string{}, build.Rules...),
 		RuntimeClass: cmp.Or(a.runtimeClass, build.Options["runtime-class"]),

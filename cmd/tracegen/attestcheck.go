@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/provenance"
-	"github.com/tracegen/tracegen/internal/report"
 	"github.com/tracegen/tracegen/internal/userfile"
 )
 
@@ -134,7 +134,7 @@ func (c *attestCheck) read(file string) (*provenance.Statement, *provenance.Inst
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", file, err)
 	}
-	err = c.say("%s: signed with the key %s", report.Printable(file), envelope.KeyID())
+	err = c.say("%s: signed with the key %s", buildreport.Printable(file), envelope.KeyID())
 	return s, p, err
 }
 
@@ -199,7 +199,7 @@ func (c *attestCheck) compareTool(s *provenance.Statement) ([]error, error) {
 	}
 	if c.tool == "" {
 		return nil, c.say("made by tracegen %s, whose executable has the SHA-256 %s",
-			report.Printable(s.Predicate.Run.Builder.Version["tracegen"]), stated)
+			buildreport.Printable(s.Predicate.Run.Builder.Version["tracegen"]), stated)
 	}
 	sum, err := sumOf(c.tool)
 	if err != nil {
@@ -210,14 +210,14 @@ func (c *attestCheck) compareTool(s *provenance.Statement) ([]error, error) {
 			sum.SHA256, stated)}, nil
 	}
 	return nil, c.say("made by tracegen %s, whose executable is %s",
-		report.Printable(s.Predicate.Run.Builder.Version["tracegen"]), c.tool)
+		buildreport.Printable(s.Predicate.Run.Builder.Version["tracegen"]), c.tool)
 }
 
 // compareFiles compares a file or directory with the digests in the statement.
 func (c *attestCheck) compareFiles(ctx context.Context, at located, stated []provenance.Artifact) ([]error, error) {
 	found, err := compared(ctx, at, stated)
 	if err == nil && len(found) == 0 {
-		err = c.say("%s: as in the statement", report.Printable(at.path))
+		err = c.say("%s: as in the statement", buildreport.Printable(at.path))
 	}
 	return found, err
 }
@@ -279,7 +279,8 @@ func (c *attestCheck) compareOutput(ctx context.Context, s *provenance.Statement
 		return faults, nil
 	}
 	return faults, c.say("%s: without the calls in %d of %d classes, its %d entries are those of %s",
-		report.Printable(made.output.path), r.Called, r.Classes, r.Entries, report.Printable(strings.Join(names, ", ")))
+		buildreport.Printable(made.output.path), r.Called, r.Classes, r.Entries,
+		buildreport.Printable(strings.Join(names, ", ")))
 }
 
 // compareBuiltIn returns an error if the runtime that the run added is not the one in this executable.

@@ -14,8 +14,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/input"
-	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/build/input"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/provenance"
 	"github.com/tracegen/tracegen/internal/runtimejars"
 	"github.com/tracegen/tracegen/internal/userfile"

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/analysis"
-	"github.com/tracegen/tracegen/internal/export"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/export"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/trace"
 )

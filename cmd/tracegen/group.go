@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tracegen/tracegen/internal/analysis"
-	"github.com/tracegen/tracegen/internal/fleet"
-	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/fleet/group"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/userfile"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // The formats of group and compare.
@@ -131,7 +131,7 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	store, err := fleet.OpenStore(g.store)
+	store, err := group.OpenStore(g.store)
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 const batch = 256
 
 // read adds the recordings that the store does not have.
-func (g *grouping) read(ctx context.Context, store *fleet.Store, recordings []recording) error {
+func (g *grouping) read(ctx context.Context, store *group.Store, recordings []recording) error {
 	if len(recordings) == 0 {
 		return nil
 	}
@@ -179,7 +179,7 @@ func (g *grouping) read(ctx context.Context, store *fleet.Store, recordings []re
 	advance, done := g.con.progress("reading")
 	defer done()
 	r := reading{ctx: ctx, advance: advance, total: 2 * recordingSize(filesOf(recordings))}
-	var entries []fleet.Entry
+	var entries []group.Entry
 	for _, of := range recordings {
 		entry, err := g.entry(&r, store, of, o)
 		if err := ctx.Err(); err != nil {
@@ -210,7 +210,7 @@ func (g *grouping) read(ctx context.Context, store *fleet.Store, recordings []re
 }
 
 // entry reads a recording; it returns nil if the store has the recording.
-func (g *grouping) entry(r *reading, store *fleet.Store, of recording, o analysis.Options) (*fleet.Entry, error) {
+func (g *grouping) entry(r *reading, store *group.Store, of recording, o analysis.Options) (*group.Entry, error) {
 	hash := sha256.New()
 	var in io.ReadSeeker // standard input
 	for _, file := range of.files {
@@ -232,7 +232,7 @@ func (g *grouping) entry(r *reading, store *fleet.Store, of recording, o analysi
 			return nil, err
 		}
 	}
-	entry := &fleet.Entry{}
+	entry := &group.Entry{}
 	hash.Sum(entry.Recording[:0])
 	has, err := store.Has(entry.Recording)
 	if err != nil {
@@ -243,12 +243,12 @@ func (g *grouping) entry(r *reading, store *fleet.Store, of recording, o analysi
 		return nil, nil
 	}
 	o.Stall = func(s *analysis.Stall) error {
-		entry.Stalls = append(entry.Stalls, fleet.NewStall(s))
+		entry.Stalls = append(entry.Stalls, group.NewStall(s))
 		return nil
 	}
 	o.End = func(rec *analysis.Recording) error {
-		entry.Info = fleet.NewInfo(rec)
-		entry.Stalls = append(entry.Stalls, fleet.NewIncidents(rec)...)
+		entry.Info = group.NewInfo(rec)
+		entry.Stalls = append(entry.Stalls, group.NewIncidents(rec)...)
 		for _, text := range rec.Warnings() {
 			g.con.warn("%s", text)
 		}
@@ -263,7 +263,7 @@ func (g *grouping) entry(r *reading, store *fleet.Store, of recording, o analysi
 }
 
 // write writes the groups, or the rows, of all stalls in the store.
-func (g *grouping) write(store *fleet.Store) error {
+func (g *grouping) write(store *group.Store) error {
 	emit := func(w io.Writer) error {
 		if g.export == groupParquet {
 			return store.WriteParquet(w)
@@ -286,7 +286,7 @@ func writeTo(con *console, path string, emit func(io.Writer) error) error {
 		con.hideProgress()
 		return emit(con.out)
 	}
-	f, err := jar.CreateFile(path)
+	f, err := zipfile.CreateFile(path)
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/tracegen/tracegen/internal/fleet"
+	"github.com/tracegen/tracegen/internal/fleet/group"
 )
 
 // checkSalvage checks that --salvage names another store than --store.
@@ -18,7 +18,7 @@ func (g *grouping) checkSalvage() error {
 }
 
 // save adds what can be read of the damaged store to the other one. lost says what was lost; it is nil if nothing was.
-func (g *grouping) save(store *fleet.Store) (lost, err error) {
+func (g *grouping) save(store *group.Store) (lost, err error) {
 	if g.salvage == "" {
 		return nil, nil
 	}

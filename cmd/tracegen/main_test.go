@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/tracegen/tracegen/internal/report"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
 )
 
 // TestInterrupted checks that an interrupted run fails and leaves nothing behind.
@@ -101,19 +101,19 @@ func TestResultsCannotBePrinted(t *testing.T) {
 func TestMessagesArePrintable(t *testing.T) {
 	cases := []struct {
 		con     console
-		level   report.Level
+		level   buildreport.Level
 		message string
 		want    string
 	}{
 		{console{}, "error", "a\x1b[2Jb", "tracegen: a%1B[2Jb\n"},
 		{console{}, "warning", "two\nlines\r\n", "tracegen: warning: two\ntracegen: warning: lines\n"},
-		{console{}, report.LevelInfo, "\n\nx", "tracegen: x\n"},
-		{console{format: logJSON}, report.LevelInfo, "a\x1bb\nc", `{"level":"info","message":"a\u001bb\nc"}` + "\n"},
+		{console{}, buildreport.LevelInfo, "\n\nx", "tracegen: x\n"},
+		{console{format: logJSON}, buildreport.LevelInfo, "a\x1bb\nc", `{"level":"info","message":"a\u001bb\nc"}` + "\n"},
 	}
 	for _, c := range cases {
 		var b bytes.Buffer
 		c.con.err = &b
-		c.con.print(report.Message{Level: c.level, Text: c.message})
+		c.con.print(buildreport.Message{Level: c.level, Text: c.message})
 		if b.String() != c.want {
 			t.Errorf("%q: got %q, want %q", c.message, &b, c.want)
 		}

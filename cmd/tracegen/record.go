@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/tracegen/tracegen/internal/launch"
-	"github.com/tracegen/tracegen/internal/program"
+	"github.com/tracegen/tracegen/internal/record/launch"
+	"github.com/tracegen/tracegen/internal/record/program"
 )
 
 func newRecordCmd(con *console) *cobra.Command {

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/cache"
 	"github.com/tracegen/tracegen/internal/contract"
-	"github.com/tracegen/tracegen/internal/launch"
-	"github.com/tracegen/tracegen/internal/pipeline"
-	"github.com/tracegen/tracegen/internal/program"
+	"github.com/tracegen/tracegen/internal/record/launch"
+	"github.com/tracegen/tracegen/internal/record/program"
 	"github.com/tracegen/tracegen/internal/runtimejars"
 	"github.com/tracegen/tracegen/internal/userfile"
 )

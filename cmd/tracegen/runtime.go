@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracegen/tracegen/internal/build/buildreport"
+	"github.com/tracegen/tracegen/internal/build/output"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/contract"
-	"github.com/tracegen/tracegen/internal/output"
-	"github.com/tracegen/tracegen/internal/pipeline"
-	"github.com/tracegen/tracegen/internal/report"
 	"github.com/tracegen/tracegen/internal/runtimejars"
 )
 
@@ -107,7 +107,7 @@ func (r *runtimeWriter) run() error {
 		return nil
 	}
 	for k, f := range runtimejars.All() {
-		if _, err := fmt.Fprintf(r.con.out, "%s: %s\n", report.Printable(files[k].path), f.Content); err != nil {
+		if _, err := fmt.Fprintf(r.con.out, "%s: %s\n", buildreport.Printable(files[k].path), f.Content); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
 

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tracegen/tracegen/internal/jar"
-	"github.com/tracegen/tracegen/internal/pipeline"
-	"github.com/tracegen/tracegen/internal/report"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 func newStripCmd(con *console) *cobra.Command {
@@ -51,7 +51,7 @@ type strip struct {
 	preset       preset
 	runtimeClass string
 	jobs         int
-	level        jar.Level
+	level        zipfile.Level
 	reading      readLimits
 }
 
@@ -126,7 +126,7 @@ func (s *strip) run(cmd *cobra.Command, config pipeline.StripConfig) error {
 	}
 	for _, in := range result.Inputs {
 		if _, err := fmt.Fprintf(s.con.out, "%s -> %s: calls removed from %d of %d classes\n",
-			report.Printable(in.Path), report.Printable(in.Output), in.Rewritten, in.Classes); err != nil {
+			buildreport.Printable(in.Path), buildreport.Printable(in.Output), in.Rewritten, in.Classes); err != nil {
 			s.con.warn("the summary could not be printed: %v", err)
 		}
 	}

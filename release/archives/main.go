@@ -28,7 +28,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/collect"
+	"github.com/tracegen/tracegen/internal/fleet/collect"
 	"github.com/tracegen/tracegen/internal/provenance"
 )
 

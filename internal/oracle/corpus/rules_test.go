@@ -12,8 +12,8 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
 // ASM's flags for properties that have no bit in the JVMS.

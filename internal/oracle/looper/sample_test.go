@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
 // TestSample compiles one app against the jars of the runtime and against the no-op, which must result in the same

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/toolchain"
-	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
 // TestShrunkSample shrinks the sample app and the jars of the runtime by R8 in full mode, with no rules but those of

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )

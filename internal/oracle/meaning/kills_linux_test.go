@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
 // moduleSources are a module whose declaration does not mention the runtime.

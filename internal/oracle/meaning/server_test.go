@@ -10,9 +10,9 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
 

@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
 // endlessProgram runs until it is killed.

@@ -1,0 +1,28 @@
+package buildreport
+
+import (
+	"bytes"
+	"testing"
+)
+
+// FuzzReadSaved reads any text as a report.
+//
+// Invariant: A report that is read has no difference from itself.
+func FuzzReadSaved(f *testing.F) {
+	f.Add([]byte(`{"schema":1,"totals":{"calls":3},"packages":[{"package":"a.b","calls":1},{"package":"","calls":2}]}`))
+	f.Add([]byte(`{"schema":1,"options":{"exits":"throws"},"rules":["f.yml:1: block a.**"],"totals":{},"mapping":` +
+		`{"digest":"0123456789abcdef"},"inputs":[{"path":"a.jar"}],"focus":[{}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		a, err := ReadSaved(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		b, err := ReadSaved(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := Compare(a, b); !d.Equal() {
+			t.Errorf("%s differs from itself: %+v", data, d)
+		}
+	})
+}
