@@ -217,6 +217,6 @@ func (s *strip) compare(ctx context.Context, original, output string) error {
 		return nil
 	}
 	_, err = fmt.Fprintf(s.con.out, "%s: without the calls in %d of %d classes, its %d entries are those of %s\n",
-		buildreport.Printable(output), r.Called, r.Classes, r.Entries, report.Printable(original))
+		buildreport.Printable(output), r.Called, r.Classes, r.Entries, buildreport.Printable(original))
 	return err
 }

@@ -19,10 +19,10 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/toolchain"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/archives.md")
+var update = flag.Bool("update", false, "rewrite testdata/archives.md")
 
 // oddPage is the page with the table.
-var oddPage = filepath.Join("..", "..", "docs", "archives.md")
+var oddPage = filepath.Join("testdata", "archives.md")
 
 // The columns of the table, in their order. Those of the JDK and of tracegen are always filled.
 const (
@@ -97,7 +97,7 @@ func (o oddTable) cell(fields []string) {
 }
 
 // TestOddArchives reads odd archives by tracegen and by other programs and compares what they do with the table in
-// docs/archives.md. -update writes the table. A column is compared if its program is here in the version of the page.
+// testdata/archives.md, which -update writes. A column is compared if its program is here in the version of the table.
 //
 // Invariant: Of an odd archive tracegen keeps every entry that ZipFile reads, or refuses it with a message that names
 // archive and entry, and writes nothing.

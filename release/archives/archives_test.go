@@ -20,7 +20,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/tracegen/tracegen/internal/collect"
+	"github.com/tracegen/tracegen/internal/fleet/collect"
 )
 
 // hostRelease returns a release of this machine's platform, with the module's own test program in place of the binary,

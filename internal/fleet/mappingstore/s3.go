@@ -34,7 +34,8 @@ const (
 )
 
 // openBucket opens a bucket. An empty endpoint is that of AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, else Amazon's. An
-// empty region is that of AWS_REGION or AWS_DEFAULT_REGION; Amazon's servers are asked for the bucket's if there is none.
+// empty region is taken from AWS_REGION or AWS_DEFAULT_REGION; without one, Amazon's servers are asked for the bucket's
+// region.
 func openBucket(name, prefix, endpoint, region string) (*bucket, error) {
 	endpoint = cmp.Or(endpoint, os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"))
 	region = cmp.Or(region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
@@ -96,7 +97,8 @@ func (b *bucket) list(ctx context.Context, prefix string) ([]string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel() // ends the goroutine of the library
 	var names []string
-	for o := range b.client.ListObjects(ctx, b.name, minio.ListObjectsOptions{Prefix: b.prefix + prefix, Recursive: true}) {
+	below := minio.ListObjectsOptions{Prefix: b.prefix + prefix, Recursive: true}
+	for o := range b.client.ListObjects(ctx, b.name, below) {
 		if o.Err != nil {
 			return nil, explained(o.Err)
 		}
