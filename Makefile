@@ -4,12 +4,13 @@ SHELL := /bin/bash
 GO ?= go
 TRACEGEN_FUZZTIME ?= 60s
 
-.PHONY: help build man deps test builds race fuzz corpus mutants golden bench check sample runtime screenshots release release-check clean
+.PHONY: help build man deps test bare builds race fuzz corpus mutants golden bench check sample runtime screenshots release release-check clean
 
 help:
 	@echo "build    ./tracegen"
 	@echo "man      a manual page of each command, in man/"
 	@echo "test     all tests, on a small part of the corpus        (some minutes)"
+	@echo "bare     the README's two commands on a fresh Debian that has nothing installed (root, on Debian; an hour)"
 	@echo "builds   real builds with Gradle, Android plugins, Maven and Bazel (an hour; downloads 2 GB)"
 	@echo "race     all tests but the long ones, under the race detector"
 	@echo "fuzz     every fuzz target for TRACEGEN_FUZZTIME each     ($(TRACEGEN_FUZZTIME))"
@@ -20,7 +21,7 @@ help:
 	@echo "check    format, vet, staticcheck, tidy, the rules of the repository, clean tree, govulncheck"
 	@echo "runtime  the runtime's jars, which the program embeds     (needs JDK 17 and Maven)"
 	@echo "screenshots  pictures of each view of the page, light, dark and narrow, in screenshots/"
-	@echo "release  archives for each platform, SBOM, checksums and statement, in dist/release; signed with KEY=FILE (minutes)"
+	@echo "release  archives for each platform, SBOM and checksums, in dist/release; signed with KEY=FILE (minutes)"
 	@echo "release-check  the same twice, in two directories, and a comparison byte by byte (10 minutes)"
 	@echo "sample   rebuild testdata/sample/sample.jar from its sources"
 
@@ -36,6 +37,9 @@ deps:
 
 test: deps
 	TRACEGEN_CORPUS=$${TRACEGEN_CORPUS:-small} TRACEGEN_BUILDS=$${TRACEGEN_BUILDS:-small} .ci/gotest -timeout 18m ./...
+
+bare:
+	TRACEGEN_BARE=new .ci/bare
 
 # TRACEGEN_BUILDS_RUN is a pattern of tests. One package at a time: a build uses all processors.
 builds: deps
@@ -74,11 +78,10 @@ screenshots: deps
 	mkdir -p screenshots
 	TRACEGEN_PICTURES=$(CURDIR)/screenshots $(GO) test -count=1 -run 'Pictures?$$' ./internal/recording/export
 
-# The revision is left out if the sources differ from it.
 release:
 	rm -rf dist/release
 	$(GO) -C release/archives run . --root $(CURDIR) -o $(CURDIR)/dist/release \
-		--revision "$$(git diff --quiet HEAD && git rev-parse HEAD)" $(if $(KEY),--key $(abspath $(KEY)))
+		$(if $(KEY),--key $(abspath $(KEY)))
 
 release-check:
 	release/reproduce

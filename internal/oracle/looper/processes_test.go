@@ -17,6 +17,7 @@ func TestTwoProcesses(t *testing.T) {
 	for _, p := range platforms {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
+			p.findJDK(t) // the subtests alone would be skipped, and leave no recordings
 			shared := filepath.Join(t.TempDir(), "proofs-shared")
 			t.Run("processes", func(t *testing.T) {
 				for _, process := range []string{appPackage, appPackage + ":push"} {
@@ -38,7 +39,7 @@ func TestTwoProcesses(t *testing.T) {
 				}
 			}
 			want := []string{"app-push.tgd", "app.tgd", appPackage + ".tgd", appPackage + "_push.tgd"}
-			if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, want) && !t.Skipped() {
+			if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, want) {
 				t.Errorf("the recordings are %q, want %q", names, want)
 			}
 		})

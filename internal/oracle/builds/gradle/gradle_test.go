@@ -317,15 +317,29 @@ func testWay(t *testing.T, g builds.Gradle, repo string, w way) map[string]strin
 	want(t, p.build(run...), "EXECUTED", w.tasks[len(w.tasks)-1])
 	kept(t, before, p.methods(), "letters")
 
-	r = p.build("runInstrumented")
-	if !strings.Contains(r.Output, "3 of 3 items") {
-		t.Errorf("the program did not print its result:\n%s", r.Output)
-	}
-	r = p.build("tracegenReport")
-	if !strings.Contains(r.Output, "com.example.app.Main.render") || !strings.Contains(r.Output, "page: ") {
-		t.Errorf("the report does not find the slow method:\n%s", r.Output)
-	}
+	runAndReport(t, p)
 	return p.outputs()
+}
+
+// runAndReport runs the program, and demands that the report names the slow method. On a busy machine the runtime may
+// take no sample in time, and the program runs again.
+func runAndReport(t *testing.T, p *project) {
+	t.Helper()
+	for try := 1; ; try++ {
+		r := p.build("runInstrumented")
+		if !strings.Contains(r.Output, "3 of 3 items") {
+			t.Errorf("the program did not print its result:\n%s", r.Output)
+		}
+		r = p.build("tracegenReport")
+		isFound := strings.Contains(r.Output, "com.example.app.Main.render")
+		if isFound && strings.Contains(r.Output, "page: ") {
+			return
+		}
+		if isFound || try == 10 {
+			t.Errorf("the report does not find the slow method:\n%s", r.Output)
+			return
+		}
+	}
 }
 
 // kept checks that methods keep their IDs, and that one has been added.

@@ -1,4 +1,4 @@
-package tracegen_test
+package repository
 
 import (
 	"archive/zip"
@@ -65,7 +65,7 @@ const (
 	pictureEnd   = "<!-- picture: end -->\n"
 )
 
-var update = flag.Bool("update", false, "rewrite the picture in README.md, and testdata/invariants.md")
+var update = flag.Bool("update", false, "rewrite the picture in README.md")
 
 // TestReadmeShowsWhatHappens runs the commands of the README's picture in a directory with the sample, and compares
 // their output with the README.
