@@ -501,7 +501,7 @@ const (
 type Incident struct {
 	// Number counts the incidents of the recording, in all its parts.
 	Number uint64
-	// Detector is the name of the detector, Kind what it found; trace/FORMAT.md has a table of both. Others may be
+	// Detector is the name of the detector, Kind what it found; trace/EVIDENCE.md lists both. Others may be
 	// added. What is a name of what was slow, empty if there is none.
 	Detector, Kind, What string
 	// Thread is the index of the thread that it concerns. WholeProcess is set if it concerns no single thread.
@@ -560,7 +560,7 @@ type Machine struct {
 	Message uint64
 	// Nanos is when, in [Clock.NanoTime].
 	Nanos int64
-	// Facts are numbers or words by the keys of trace/FORMAT.md. Rates and counts are over the time before Nanos that
+	// Facts are numbers or words by the keys of trace/EVIDENCE.md. Rates and counts are over the time before Nanos that
 	// the fact over-millis has.
 	Facts []IncidentFact
 }

@@ -164,7 +164,7 @@ func checkZip(t *testing.T, data []byte) {
 	}
 }
 
-// checkSums compares the checksums with the files, and the signature by the commands of docs/release.md.
+// checkSums compares the checksums with the files, and the signature by the commands of docs/releasing.md.
 func checkSums(t *testing.T, r *release, key string) {
 	t.Helper()
 	for _, tool := range []string{"openssl", "sha256sum"} {
