@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // fails runs a command that meets a fault, and returns what it said; false if it ended well.
@@ -231,6 +233,7 @@ func TestChangingInput(t *testing.T) {
 //
 // Invariant: A run that meets a full disk, a read error or a write error fails and leaves the outputs as they were.
 func TestCorpusInputOutputErrors(t *testing.T) {
+	nightly.Only(t, "classes")
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("skipped: no strace here:", err)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // zeros is deflate data of so many MiB of zeros, and their CRC-32.
@@ -186,6 +187,7 @@ func TestManyEntries(t *testing.T) {
 // TestCorpusHugeArchive instruments an archive of more than 4 GiB, whose offsets need zip64: a stored resource of 4.5
 // GiB and a deflated one of 1 GiB.
 func TestCorpusHugeArchive(t *testing.T) {
+	nightly.Only(t, "classes")
 	if os.Getenv("TRACEGEN_CORPUS") != "full" {
 		t.Skip("not run: it writes 9 GiB; TRACEGEN_CORPUS=full runs it")
 	}

@@ -67,6 +67,7 @@ var rules = []rule{
 	{"invariants", invariantFaults},
 	{"words", unclearWords},
 	{"line length", longLines},
+	{"shares", misplacedShares},
 }
 
 // Invariant: A package imports only from rows below its own in the layer table, and only tests import a second

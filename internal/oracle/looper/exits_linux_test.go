@@ -10,6 +10,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestExits kills a process in which a message of the main looper hangs, starts the app again, and reads what the
@@ -17,6 +18,7 @@ import (
 //
 // Invariant: A hang is called an ANR only if the system says that the process ended by one.
 func TestExits(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	for _, c := range []struct {
 		platform int // of platforms

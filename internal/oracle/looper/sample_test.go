@@ -10,6 +10,7 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
@@ -18,6 +19,7 @@ import (
 //
 // Invariant: An app compiles to the same bytes against the runtime and the no-op, and runs with either.
 func TestSample(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	j, err := oracle.FindJDK(17)
 	oracle.Require(t, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
@@ -204,6 +205,7 @@ func (s *totals) jump() int64 {
 //
 // Invariant: A call-dense program loses no record by default, and the phases' times are those that it measures itself.
 func TestFloodIsNotLost(t *testing.T) {
+	nightly.Only(t, "programs")
 	j, dir, path, methods := instrumentedDriver(t, floodingProgram)
 	for _, row := range []struct {
 		name  string
@@ -286,6 +288,7 @@ func methodID(methods *mapping.Mapping, name string) (trace.Method, bool) {
 // Invariant: However a hanging process ends, its recording has what was written while it hung: the call that hangs, how
 // long it has been open, and samples of it.
 func TestHangSurvivesKill(t *testing.T) {
+	nightly.Only(t, "programs")
 	j, _, path, methods := instrumentedDriver(t, hangingProgram)
 	id, _ := methodID(methods, "stuck")
 	for _, how := range []string{"sleep", "busy"} {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -400,6 +401,7 @@ func (b hangBench) checkFormats(t *testing.T, file string) {
 //
 // Invariant: However a hanging process ends, the report names the method, the kind of the hang and how long it lasted.
 func TestHangsAreNamed(t *testing.T) {
+	nightly.Only(t, "programs")
 	b := newHangBench(t, "hangs")
 	waits := map[ending]string{endTerm: "waits", endKill: "gets", endExit: "parks", endCopy: "waits"}
 	reads := map[ending]string{endTerm: "reads", endKill: "pipes", endExit: "reads", endCopy: "pipes"}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -55,6 +56,7 @@ func readPhases(t *testing.T, file string) (all []phase) {
 // Invariant: However often a process is killed at a random moment, the recording is readable and the reported last open
 // call is one that was open.
 func TestCorpusKills(t *testing.T) {
+	nightly.Only(t, "programs")
 	b := newHangBench(t, "phases")
 	kills := 10
 	if wholeCorpus() {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
@@ -25,6 +26,7 @@ const endlessProgram = `public class Endless {
 // TestRecordingSurvives ends a program by signals. After a signal that the program can handle the recording is closed.
 // After one that it cannot, all chunks up to the end are whole.
 func TestRecordingSurvives(t *testing.T) {
+	nightly.Only(t, "programs")
 	if testing.Short() {
 		t.Skip("skipped: builds the runtime with Maven")
 	}
