@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/export"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // export replays the recordings of files into a export.
@@ -42,6 +43,7 @@ func TestCollapsed(t *testing.T) {
 //
 // Invariant: Exporting a recording twice writes the same bytes.
 func TestSameBytes(t *testing.T) {
+	nightly.Only(t, "commands")
 	for _, f := range export.Formats() {
 		files := []string{vectors + "many.tgd", vectors + "open.tgd"}
 		one := exported(t, f.Name, files...)

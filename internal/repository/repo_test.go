@@ -23,10 +23,16 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := os.Chdir(filepath.Join("..", "..")); err != nil {
+	err := os.Chdir(filepath.Join("..", ".."))
+	if err == nil {
+		built.dir, err = os.MkdirTemp("", "repository")
+	}
+	if err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	os.RemoveAll(built.dir)
+	os.Exit(code)
 }
 
 const modulePath = "github.com/tracegen/tracegen"

@@ -14,7 +14,7 @@ import (
 
 // Shares are the names of all shares. The two of fuzz targets have no tests: .ci/fuzz divides the targets.
 var Shares = []string{"fuzz-1", "fuzz-2", "mutants", "corpora", "classes", "gradle", "android", "tools", "looper",
-	"programs"}
+	"programs", "commands"}
 
 // Runs reports whether the tests of a share run: TRACEGEN_SHARE names it, or is all.
 func Runs(share string) bool {
