@@ -20,6 +20,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/export"
 	"github.com/tracegen/tracegen/trace"
@@ -107,6 +108,7 @@ const eventQuery = `select s.name a, s.ts / 1e6 b, s.dur / 1e6 c, coalesce(p.nam
 // Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
 // format that can show them.
 func TestEventsInPerfetto(t *testing.T) {
+	nightly.Only(t, "commands")
 	file := exportFile(t, "perfetto", "full.perfetto-trace", naming{}, full())
 	for _, c := range []struct {
 		sql  string
