@@ -59,8 +59,7 @@ type Format struct {
 // Formats is the table of formats, in the order in which they are shown.
 func Formats() []Format {
 	return []Format{collapsedFormat(), htmlFormat(), speedscopeFormat(), perfettoFormat(), chromeFormat(),
-		pprofFormat(), firefoxFormat(),
-		artFormat(), artDualFormat()}
+		pprofFormat(), firefoxFormat()}
 }
 
 // New begins an export in the named format to w. The error names the formats.

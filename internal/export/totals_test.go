@@ -93,9 +93,6 @@ func readings() []reading {
 		{format: "pprof", file: "x.pb.gz", by: "package profile", read: readProfile},
 		{format: "pprof", file: "x.pb.gz", by: "go tool pprof", read: readTop, merged: true},
 		{format: "firefox", file: "x.firefox.json", by: "Firefox Profiler", read: readFirefox},
-		{format: "art", file: "x.trace", by: "dmtracedump", read: readDump, merged: true},
-		{format: "art", file: "x.trace", by: "trace processor", read: readARTByPerfetto},
-		{format: "art-dual", file: "x.trace", by: "trace processor", read: readARTByPerfetto},
 	}
 }
 
