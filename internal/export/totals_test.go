@@ -269,3 +269,18 @@ func compare(t *testing.T, r reading, got, want map[method]measure, noTotals boo
 		}
 	}
 }
+
+// analyzeInto feeds a writer with a view of recordings, and closes it.
+func analyzeInto(v export.Writer, view *analysis.View, names trace.Names, recordings ...[]byte) error {
+	for _, data := range recordings {
+		s, err := trace.NewSource(bytes.NewReader(data))
+		if err == nil {
+			err = analysis.Analyze("a.tgd", s, analysis.Options{Names: names, Stall: v.Stall, View: view,
+				Also: func(r *analysis.Recording) (trace.Handler, error) { return v, v.Recording(r) }})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return v.Close()
+}
