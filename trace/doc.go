@@ -18,6 +18,6 @@
 // stack traces. Package textreport recognises them; here they become segments for the same Handler, report by report.
 //
 // A recording may have been cut anywhere, and may be damaged. The reader returns every chunk that is whole, skips the
-// rest, and reports what it skipped by [Reader.Damage]. It holds one chunk and the recording's strings in memory: never
-// more than a fixed multiple of what it has read. No input makes it panic.
+// rest, and reports the skipped bytes by [Reader.Damage]. It holds one chunk and the recording's strings in memory:
+// never more than a fixed multiple of what it has read. No input makes it panic.
 package trace
