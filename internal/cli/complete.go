@@ -16,7 +16,7 @@ func (o *Option) completion() cobra.CompletionFunc {
 	switch {
 	case isChoice:
 		return cobra.FixedCompletions(words.Names(), cobra.ShellCompDirectiveNoFileComp)
-	case o.Flag.Value.Type() == "bool" || o.hidden:
+	case o.Flag.Value.Type() == "bool":
 		return nil
 	case o.File == NoFile:
 		return cobra.NoFileCompletions

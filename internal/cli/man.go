@@ -73,9 +73,6 @@ func manPage(cmd *cobra.Command) []byte {
 	b.WriteString(".SH OPTIONS\n")
 	cmd.InitDefaultHelpFlag()
 	option := func(f *pflag.Flag) {
-		if f.Hidden {
-			return
-		}
 		named, usage := pflag.UnquoteUsage(f)
 		text := "--" + f.Name
 		if f.Shorthand != "" {
@@ -88,6 +85,9 @@ func manPage(cmd *cobra.Command) []byte {
 	}
 	cmd.LocalFlags().VisitAll(option)
 	cmd.InheritedFlags().VisitAll(option)
+	if keys := cmd.Annotations[keysAnnotation]; keys != "" {
+		verbatim(&b, "KEYS OF TRACEGEN.YML, AND OF --SET", keys)
+	}
 	if cmd.HasExample() {
 		verbatim(&b, "EXAMPLES", cmd.Example)
 	}

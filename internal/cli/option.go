@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -23,11 +24,15 @@ type Option struct {
 	Help        string                // one phrase; the word in back quotes stands for the value
 	HelpIn      map[CommandSet]string // replaces help in commands that use the option in another way
 	group       string                // heading in the help; "" is "Flags"
-	hidden      bool                  // from help and completion
 
 	// Flag holds the value and its default. newOptions sets its other fields from the row.
 	Flag *pflag.Flag
 
+	// Key makes the option a key of tracegen.yml and of --set instead of a flag: it is a decision of a project, and not
+	// of one run.
+	Key bool
+	// Block is the key of tracegen.yml that holds the values as a block, such as guards; "" for none. Name is no key then.
+	Block string
 	// Commands accept the option on their command line; 0 stands for every command that has the table.
 	Commands CommandSet
 	// Config are the commands that read the option from tracegen.yml; 0 stands for all of them. With offLimits, the
@@ -90,7 +95,6 @@ const (
 	FileReplaced         // is read; --mapping may overwrite it
 	FileSearched         // files and directories in which classes are looked up
 	FileBeside           // is written beside the outputs
-	FileAppended         // is appended to, after everything else
 	FileOutput           // the output, or the directory of the outputs
 	FileCache            // the directory of the cache
 )
@@ -105,6 +109,17 @@ func (o *Option) TakenBy(as CommandSet) bool { return o.Commands == 0 || o.Comma
 func (o *Option) Repeatable() bool {
 	_, many := o.Flag.Value.(interface{ Repeatable() })
 	return many || o.Flag.Value.Type() == "stringArray"
+}
+
+// InConfig returns the option's key in tracegen.yml.
+func (o *Option) InConfig() string { return cmp.Or(o.Block, o.Name) }
+
+// Title returns how messages name the option.
+func (o *Option) Title() string {
+	if o.Key {
+		return o.Name
+	}
+	return "--" + o.Name
 }
 
 // paths returns the paths that the value names.
@@ -138,7 +153,7 @@ func NewOptions(rows ...[]Option) Options {
 	table := Options(slices.Concat(rows...))
 	for i := range table {
 		o := &table[i]
-		o.Flag.Name, o.Flag.Shorthand, o.Flag.Usage, o.Flag.Hidden = o.Name, o.Short, o.Help, o.hidden
+		o.Flag.Name, o.Flag.Shorthand, o.Flag.Usage = o.Name, o.Short, o.Help
 		if o.group != "" {
 			o.Flag.Annotations = map[string][]string{groupAnnotation: {o.group}}
 		}
@@ -154,9 +169,12 @@ func Grouped(heading string, rows ...Option) []Option {
 	return rows
 }
 
-// AddTo adds the options that the command accepts to its flags, with their completion.
+// AddTo adds the options that the command accepts to its flags, with their completion, and the keys to its help.
 func (t Options) AddTo(cmd *cobra.Command, as CommandSet) {
 	cmd.Flags().SortFlags = false
+	if keys := t.keysOf(as); len(keys) > 0 {
+		cmd.Annotations = map[string]string{keysAnnotation: keys.usage()}
+	}
 	t.add(cmd, cmd.Flags(), as)
 }
 
@@ -166,7 +184,7 @@ func (t Options) addPersistent(cmd *cobra.Command) { t.add(cmd, cmd.PersistentFl
 func (t Options) add(cmd *cobra.Command, flags *pflag.FlagSet, as CommandSet) {
 	for i := range t {
 		o := &t[i]
-		if !o.TakenBy(as) {
+		if !o.TakenBy(as) || o.Key {
 			continue
 		}
 		if help := o.HelpIn[as]; help != "" {
@@ -241,28 +259,32 @@ func flagOf(add func(f *pflag.FlagSet)) *pflag.Flag {
 // unnamed is the name of a flag until newOptions sets it.
 const unnamed = "unnamed"
 
-// Text, texts, yes, number, share and duration return flags of simple types, which set p. texts may be given several
-// times.
+// Text returns a flag that sets p.
 func Text(p *string, standard string) *pflag.Flag {
 	return flagOf(func(f *pflag.FlagSet) { f.StringVar(p, unnamed, standard, "") })
 }
 
+// Texts returns a flag that may be given several times, and adds to p.
 func Texts(p *[]string) *pflag.Flag {
 	return flagOf(func(f *pflag.FlagSet) { f.StringArrayVar(p, unnamed, nil, "") })
 }
 
+// Yes returns a flag without a value, which sets p.
 func Yes(p *bool) *pflag.Flag {
 	return flagOf(func(f *pflag.FlagSet) { f.BoolVar(p, unnamed, false, "") })
 }
 
+// Number returns a flag that sets p.
 func Number(p *int, standard int) *pflag.Flag {
 	return flagOf(func(f *pflag.FlagSet) { f.IntVar(p, unnamed, standard, "") })
 }
 
+// Share returns a flag that sets p.
 func Share(p *float64, standard float64) *pflag.Flag {
 	return flagOf(func(f *pflag.FlagSet) { f.Float64Var(p, unnamed, standard, "") })
 }
 
+// Duration returns a flag that sets p.
 func Duration(p *time.Duration, standard time.Duration) *pflag.Flag {
 	return flagOf(func(f *pflag.FlagSet) { f.DurationVar(p, unnamed, standard, "") })
 }
@@ -295,7 +317,13 @@ func (t Options) Record(r records, values map[string]string) string {
 
 // Configurable returns the names of the options that tracegen.yml may set.
 func (t Options) Configurable() []string {
-	return t.Names(func(o *Option) bool { return o.Config != OffLimits })
+	var names []string
+	for i := range t {
+		if t[i].Config != OffLimits {
+			names = append(names, t[i].InConfig())
+		}
+	}
+	return names
 }
 
 // RelativeTo returns the value of the option that stands in the configuration file as value.

@@ -12,13 +12,14 @@ import (
 
 // assign holds the options of the command, and its parts.
 type assign struct {
-	instrument
-	parts  []*pipeline.Part
-	slices map[*pipeline.Part]string // paths of PART.scan=SLICE; empty with --slices
+	settings
+	sliceDirectory string // --slices
+	parts          []*pipeline.Part
+	slices         map[*pipeline.Part]string // paths of PART.scan=SLICE; empty with --slices
 }
 
 func NewAssign(con *console.Console) *cobra.Command {
-	a := assign{instrument: instrument{con: con}}
+	a := assign{settings: settings{con: con}}
 	cmd := &cobra.Command{
 		Use:   "assign PART.scan... --slices DIR -o FILE",
 		Short: "Assign IDs to the methods of scanned parts, and write the method mapping",
@@ -39,7 +40,10 @@ assign needs the rules. @FILE stands for the scan files that FILE lists.`,
 		Args: cli.AtLeastOne("scan file"),
 	}
 	cmd.ValidArgsFunction = cli.CompleteFiles("scan")
-	a.addOptions(cmd, byAssign)
+	a.addOptions(cmd, byAssign,
+		cli.Option{Name: "slices", Flag: cli.Text(&a.sliceDirectory, ""), Config: cli.OffLimits, Omit: cli.InNoRecord,
+			File: cli.FileOutput, Extensions: cli.OnlyDirectories,
+			Help: "write the slice of each part into `DIR`"})
 	cmd.RunE = a.run
 	return cmd
 }
@@ -58,11 +62,13 @@ func (a *assign) run(cmd *cobra.Command, args []string) error {
 	if err := a.adoptOptions(a.originOptions(), a.parts[0].Origin()); err != nil {
 		return err
 	}
+	for _, name := range []string{"growth", "calls"} { // in tracegen.yml, they are for instrument
+		if a.guards.guards.Has(name) {
+			return cli.Misuse("--guard %s needs the rewritten classes: give it to instrument", name)
+		}
+	}
 	if err := a.resolve(); err != nil {
 		return err
-	}
-	if a.guards.enabled("growth") || a.guards.enabled("calls") {
-		return cli.Misuse("--fail-on growth and --fail-on calls need the rewritten classes: give them to instrument")
 	}
 	a.mapping, a.planned = a.output, true
 	if err := a.read(cmd.Context()); err != nil {
@@ -79,7 +85,7 @@ func (a *assign) run(cmd *cobra.Command, args []string) error {
 	for _, arg := range list {
 		read = append(read, arg.Path)
 	}
-	if err := checkWritten(destination{}, a.allSides(a.written()), read, a.baseFile()); err != nil {
+	if err := checkWritten(destination{}, a.written(), read, a.baseFile()); err != nil {
 		return err
 	}
 	return a.carryOut(cmd)
@@ -144,7 +150,7 @@ func (a *assign) written() []cli.Target {
 func (a *assign) carryOut(cmd *cobra.Command) error {
 	ctx, stop := cli.Interruptible(cmd.Context()) // before the first temporary file
 	defer stop()
-	undo, err := cli.MakeDirectories(a.allSides(a.written()))
+	undo, err := cli.MakeDirectories(a.written())
 	if err != nil {
 		return err
 	}
@@ -152,11 +158,6 @@ func (a *assign) carryOut(cmd *cobra.Command) error {
 	if err := cli.CheckWritable(a.con, a.written()); err != nil {
 		return err
 	}
-	done, err := a.openSummary()
-	if err != nil {
-		return err
-	}
-	defer done()
 	config := a.pipelineConfig()
 	_, err = pipeline.Assign(ctx, pipeline.AssignConfig{
 		Filter: config.Filter, RuntimeClass: config.Inject.RuntimeClass, FocusHooks: config.FocusHooks,

@@ -23,7 +23,7 @@ const defaultCacheSize cli.ByteSize = 2 << 30
 
 // incremental opens the cache; it returns nil if there is none. If the cache cannot be opened, it prints a warning and
 // the run goes on without it.
-func (i *instrument) incremental(argfiles []string) (*pipeline.Incremental, error) {
+func (i *settings) incremental(argfiles []string) (*pipeline.Incremental, error) {
 	if i.caching.directory == "" {
 		return nil, nil
 	}
@@ -50,6 +50,9 @@ func (i *instrument) incremental(argfiles []string) (*pipeline.Incremental, erro
 		return nil, nil
 	}
 	spare := slices.Concat(i.readFiles(argfiles), i.rows.Files(cli.FileReplaced, cli.FileSearched, cli.FileBeside))
+	for _, f := range i.reportFiles() {
+		spare = append(spare, f.Path)
+	}
 	return &pipeline.Incremental{
 		Cache: kept, Tool: tool, ScanKey: i.scanKey(), WriteKey: i.writeKey(), Directory: i.destination.directory,
 		Spare:  spare,
@@ -61,7 +64,7 @@ func (i *instrument) incremental(argfiles []string) (*pipeline.Incremental, erro
 
 // checkCacheDirectory refuses a cache directory that lies in an input or output, or that one of them lies in: the files
 // of the cache would be taken for inputs.
-func (i *instrument) checkCacheDirectory() error {
+func (i *settings) checkCacheDirectory() error {
 	kept, err := cli.Resolved(i.caching.directory)
 	if err != nil {
 		return fmt.Errorf("--cache: %w", err)

@@ -13,13 +13,13 @@ import (
 
 // scanKey returns the configuration in the cache key of the class facts of an input: the values of all options that the
 // table does not exempt, the rules, and the digest of --r8-mapping.
-func (i *instrument) scanKey() string {
+func (i *settings) scanKey() string {
 	return ruleText(i.rules) + i.rows.Record(cli.InScanKey, i.values) + i.r8Digest
 }
 
 // writeKey returns the configuration in the cache key of an output. Rules are not in it: package pipeline adds the
 // decisions on each class to the key.
-func (i *instrument) writeKey() string { return i.rows.Record(cli.InWriteKey, i.values) }
+func (i *settings) writeKey() string { return i.rows.Record(cli.InWriteKey, i.values) }
 
 // ruleText returns a text that differs for different lists of rules.
 func ruleText(rules []filter.Rule) string {

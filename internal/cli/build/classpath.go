@@ -18,7 +18,8 @@ type classPath struct {
 	strict bool
 }
 
-func (c *classPath) options() []cli.Option {
+// options returns the rows. keys is set for commands that read tracegen.yml.
+func (c *classPath) options(keys bool) []cli.Option {
 	return []cli.Option{
 		{Name: "classpath", Flag: cli.Texts(&c.lists), Commands: everyBuild | byVerify, Omit: cli.InNoRecord,
 			WithSlice: cli.SliceAllows,
@@ -34,7 +35,7 @@ func (c *classPath) options() []cli.Option {
 			File: cli.FileSearched, Word: noJDK, Extensions: cli.OnlyDirectories,
 			Help: "home `DIR` of the JDK in which classes are looked up, or its file lib/modules, or none for no " +
 				"JDK (default that of JAVA_HOME, or of java on PATH)"},
-		{Name: "strict-classpath", Flag: cli.Yes(&c.strict), Commands: classWork | byVerify, Omit: cli.InScanKey,
+		{Name: "strict-classpath", Key: keys, Flag: cli.Yes(&c.strict), Commands: classWork | byVerify, Omit: cli.InScanKey,
 			WithSlice: cli.SliceAllows,
 			Help:      "report each class that cannot be found as a finding"},
 	}

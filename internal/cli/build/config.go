@@ -13,7 +13,7 @@ import (
 // readConfig reads tracegen.yml and sets the options that the command line does not set. It also checks the values of
 // options that the command does not use. It returns the rules, and the names of the file and the files that it
 // includes. Without --config, the file may be missing.
-func (i *instrument) readConfig() (files []string, rules []filter.Rule, err error) {
+func (i *settings) readConfig() (files []string, rules []filter.Rule, err error) {
 	file := i.config
 	if file == "" {
 		file = cli.DefaultConfig
@@ -33,23 +33,34 @@ func (i *instrument) readConfig() (files []string, rules []filter.Rule, err erro
 	var errs []error
 	for k := range i.rows {
 		o := &i.rows[k]
-		values := config.Lists[o.Name]
-		if option, given := config.Options[o.Name]; given {
+		values := config.Lists[o.InConfig()]
+		option, given := config.Options[o.InConfig()]
+		switch {
+		case given && o.Block != "":
+			errs = append(errs, fmt.Errorf("%v: %s: found a single value, expected a block", option.At, o.Block))
+			continue
+		case given:
 			values = []filter.Option{option}
-		} else if len(values) > 0 && !o.Repeatable() {
+		case len(values) > 0 && !o.Repeatable():
 			errs = append(errs, fmt.Errorf("%v: %s: found a list, expected a single value", values[0].At, o.Name))
 			continue
 		}
-		target := i.unused[k].Flag
+		if len(values) == 0 {
+			continue
+		}
+		target := i.unused.Find(o.Name).Flag
 		if i.uses(o) && (o.Config == 0 || o.Config&i.as != 0) {
 			target = o.Flag
 		}
-		if target.Changed {
+		set := target.Value.Set
+		if more, ok := target.Value.(interface{ SetDefault(text string) error }); ok {
+			set = more.SetDefault
+		} else if target.Changed {
 			continue
 		}
 		for _, option := range values {
-			if err := target.Value.Set(o.RelativeTo(file, option.Value)); err != nil {
-				errs = append(errs, fmt.Errorf("%v: %s: %q: %w", option.At, o.Name, option.Value, err))
+			if err := set(o.RelativeTo(file, option.Value)); err != nil {
+				errs = append(errs, fmt.Errorf("%v: %s: %q: %w", option.At, o.InConfig(), option.Value, err))
 			}
 			target.Changed = true
 		}

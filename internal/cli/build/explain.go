@@ -15,7 +15,7 @@ import (
 )
 
 func NewExplain(con *console.Console) *cobra.Command {
-	e := explainer{instrument: instrument{con: con}}
+	e := explainer{settings: settings{con: con}}
 	cmd := &cobra.Command{
 		Use:   "explain INPUT... --method CLASS[#METHOD[DESCRIPTOR]]",
 		Short: "Explain whether methods are traced, and why",
@@ -43,7 +43,11 @@ The exit code is 1 if a pattern matches no method; similar names are suggested.`
 		Args: cli.AtLeastOne("input"),
 	}
 	cmd.ValidArgsFunction = cli.CompleteFiles(cli.ClassFiles...)
-	e.addOptions(cmd, byExplain)
+	e.addOptions(cmd, byExplain,
+		cli.Option{Name: "method", Flag: cli.Texts(&e.methods), Config: cli.OffLimits, Omit: cli.InNoRecord,
+			Help: "explain the methods that match this `PATTERN`, as above; repeatable"},
+		cli.Option{Name: "format", Flag: cli.TextOrJSON(&e.inJSON), Config: cli.OffLimits, Omit: cli.InNoRecord,
+			Help: "output format"})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(e.methods) == 0 {
 			return cli.Misuse("no --method given: name the methods to explain")
@@ -61,7 +65,9 @@ The exit code is 1 if a pattern matches no method; similar names are suggested.`
 
 // explainer holds the options of the command and the explanation.
 type explainer struct {
-	instrument // its mapping is the one whose IDs are shown, or ""
+	settings // its mapping is the one whose IDs are shown, or ""
+	methods  []string
+	inJSON   bool
 
 	patterns    []*mapping.Pattern
 	explanation buildreport.Explanation

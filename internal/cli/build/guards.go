@@ -3,12 +3,6 @@ package build
 import (
 	"errors"
 	"fmt"
-	"math"
-	"slices"
-	"strconv"
-	"strings"
-
-	"github.com/spf13/pflag"
 
 	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/cli"
@@ -16,130 +10,62 @@ import (
 	"github.com/tracegen/tracegen/internal/gz"
 )
 
-// guards holds the options of the guards, which make the exit code 1. Setting a limit enables its guard; --fail-on
-// enables it with its default limit, which is the digest of the base mapping for the guard on digests.
+// guards holds the options of the guards, which make the exit code 1.
 type guards struct {
-	failOn       failOn
-	maxGrowth    limit // percent of the bytes of class files
-	minRatio     limit // of the base's methods
-	minShare     limit // likewise
-	maxCalls     limit // percent of the calls of the base report
-	expectDigest string
-	baseReport   string
-
-	baseline *buildreport.Baseline // from baseReport
+	guards     guardFlag
+	baseReport string
 }
 
 func (g *guards) options() []cli.Option {
-	g.maxGrowth = limit{value: 25, unit: "PERCENT"}
-	g.minRatio = limit{value: 0.9, unit: "R"}
-	g.minShare = limit{value: buildreport.LeastBaseShare, unit: "R"}
-	g.maxCalls = limit{value: 5, unit: "PERCENT"}
-	return cli.Grouped("Guards (setting a limit enables its guard)",
-		cli.Option{Name: "fail-on", Flag: cli.Custom(&g.failOn), Commands: byInstrument | byAssign, Omit: cli.InNoRecord,
-			Help: "enable a guard: after everything has been written, exit with 1 if a rewritten class was rejected " +
-				"(introduced), if any class was left as it is because a check failed (unverifiable), or if a limit " +
-				"is exceeded, the default unless it is set (growth, ratio, base, calls, digest); repeatable",
+	return cli.Grouped("Guards",
+		cli.Option{Name: "guard", Block: "guards", Flag: cli.Custom(&g.guards), Commands: byInstrument | byAssign,
+			Omit: cli.InNoRecord,
+			Help: "after everything has been written, exit with 1 if a rewritten class was rejected (introduced), if " +
+				"any class was left as it is because a check failed (unverifiable), or if a limit is exceeded: the " +
+				"class files grow by more than 25 percent (growth=25), fewer methods are traced than 0.9 times those " +
+				"of --base (ratio=0.9) or less than half of its methods (base=0.5), a package gains more calls than 5 " +
+				"percent of all calls in --base-report (calls=5), or the mapping has another digest (digest=DIGEST, " +
+				"by default that of --base); repeatable",
 			HelpIn: map[cli.CommandSet]string{
-				byAssign: "enable a guard: after everything has been written, exit with 1 if any class is left as " +
-					"it is because a check failed (introduced, unverifiable), or if a limit is exceeded (ratio, " +
-					"base, digest); repeatable",
+				byAssign: "after everything has been written, exit with 1 if any class is left as it is because a check " +
+					"failed (introduced, unverifiable), or if a limit is exceeded (ratio=0.9, base=0.5, " +
+					"digest=DIGEST), see instrument; repeatable",
 			}},
-		cli.Option{Name: "max-growth", Flag: cli.Custom(&g.maxGrowth), Commands: byInstrument, Omit: cli.InNoRecord,
-			Help: "largest allowed growth of the class files (default 25)"},
-		cli.Option{Name: "min-methods-ratio", Flag: cli.Custom(&g.minRatio), Commands: byInstrument | byAssign,
-			Omit: cli.InNoRecord,
-			Help: "smallest allowed number of traced methods, as a ratio to those of --base (default 0.9)"},
-		cli.Option{Name: "min-base-share", Flag: cli.Custom(&g.minShare), Commands: byInstrument | byAssign,
-			Omit: cli.InNoRecord,
-			Help: "smallest allowed share of the methods of --base that are traced (default 0.5); a mapping of another " +
-				"app has few of them"},
-		cli.Option{Name: "max-calls-growth", Flag: cli.Custom(&g.maxCalls), Commands: byInstrument, Omit: cli.InNoRecord,
-			Help: "largest allowed number of calls that a package gains since --base-report, in percent of all " +
-				"calls of that build (default 5)"},
 		cli.Option{Name: "base-report", Flag: cli.Text(&g.baseReport, ""), Commands: byInstrument, Omit: cli.InNoRecord,
 			File: cli.FileRead, Extensions: []string{"json"},
-			Help: "report `FILE` of an earlier build"},
-		cli.Option{Name: "expect-digest", Flag: cli.Text(&g.expectDigest, ""), Commands: byInstrument | byAssign,
-			Omit: cli.InNoRecord,
-			Help: "`DIGEST` that the mapping must have (default that of --base)"},
+			Help: "report `FILE` of an earlier build, for --guard calls"},
 	)
 }
 
-// guard is one guard: its name, whether its limit is set, and the check.
-type guard struct {
-	name  string
-	isSet func(g *guards) bool
-	check func(g *guards, run *buildreport.Run) buildreport.Guard
-}
-
-func never(*guards) bool { return false }
-
-// allGuards are in the order of the report.
-var allGuards = []guard{
-	{"introduced", never, func(_ *guards, run *buildreport.Run) buildreport.Guard { return run.GuardIntroduced() }},
-	{"unverifiable", never, func(_ *guards, run *buildreport.Run) buildreport.Guard { return run.GuardUnverifiable() }},
-	{"growth", func(g *guards) bool { return g.maxGrowth.given },
-		func(g *guards, run *buildreport.Run) buildreport.Guard { return run.GuardGrowth(g.maxGrowth.value) }},
-	{"ratio", func(g *guards) bool { return g.minRatio.given },
-		func(g *guards, run *buildreport.Run) buildreport.Guard { return run.GuardRatio(g.minRatio.value) }},
-	{"base", func(g *guards) bool { return g.minShare.given },
-		func(g *guards, run *buildreport.Run) buildreport.Guard { return run.GuardBase(g.minShare.value) }},
-	{"calls", func(g *guards) bool { return g.maxCalls.given },
-		func(g *guards, run *buildreport.Run) buildreport.Guard {
-			return run.GuardCalls(g.maxCalls.value, g.baseline)
-		}},
-	{"digest", func(g *guards) bool { return g.expectDigest != "" },
-		func(g *guards, run *buildreport.Run) buildreport.Guard {
-			want := g.expectDigest
-			if want == "" {
-				want = run.Base.Digest()
-			}
-			return run.GuardDigest(want)
-		}},
-}
-
-// enabled reports whether the guard with the name is enabled.
-func (g *guards) enabled(name string) bool {
-	if slices.Contains(g.failOn, name) {
-		return true
-	}
-	return slices.ContainsFunc(allGuards, func(other guard) bool { return other.name == name && other.isSet(g) })
-}
-
-// checkBases checks that the options have what the enabled guards compare with. base is the value of --base.
+// checkBases checks that the options have what the guards compare with. base is the value of --base.
 func (g *guards) checkBases(base string) error {
+	for _, name := range buildreport.GuardNames() {
+		if base == "" && g.guards.NeedsBase(name) {
+			return cli.Misuse("--guard %s compares with a base mapping: give --base", name)
+		}
+	}
 	switch {
-	case g.enabled("ratio") && base == "":
-		return cli.Misuse("--min-methods-ratio and --fail-on ratio compare with a base mapping: give --base")
-	case g.enabled("base") && base == "":
-		return cli.Misuse("--min-base-share and --fail-on base compare with a base mapping: give --base")
-	case g.enabled("digest") && g.expectDigest == "" && base == "":
-		return cli.Misuse("--fail-on digest compares with a digest: give --expect-digest or --base")
-	case g.enabled("calls") && g.baseReport == "":
-		return cli.Misuse("--max-calls-growth and --fail-on calls compare with an earlier report: give --base-report")
-	case !g.enabled("calls") && g.baseReport != "":
-		return cli.Misuse("--base-report is used by --max-calls-growth and --fail-on calls only: give one of them")
-	case g.expectDigest != "" && (len(g.expectDigest) != 16 || strings.Trim(g.expectDigest, "0123456789abcdef") != ""):
-		return cli.Misuse("--expect-digest %q: a digest has 16 digits from 0 to 9 and a to f", g.expectDigest)
+	case g.guards.Has("calls") && g.baseReport == "":
+		return cli.Misuse("--guard calls compares with an earlier report: give --base-report")
+	case !g.guards.Has("calls") && g.baseReport != "":
+		return cli.Misuse("--base-report is used by --guard calls only: give both")
 	}
 	return nil
 }
 
-// withoutBase turns off the guards that compare with the base mapping, and returns their names.
+// withoutBase removes the guards that compare with the base mapping, and returns their names.
 func (g *guards) withoutBase() (off []string) {
-	for _, name := range []string{"ratio", "digest"} {
-		if g.enabled(name) && (name != "digest" || g.expectDigest == "") {
+	for _, name := range buildreport.GuardNames() {
+		if g.guards.NeedsBase(name) {
 			off = append(off, name)
+			g.guards.Remove(name)
 		}
 	}
-	g.failOn = slices.DeleteFunc(g.failOn, func(name string) bool { return slices.Contains(off, name) })
-	g.minRatio.given = false
 	return off
 }
 
-// read reads the report that guards compare with.
-func (g *guards) read() error {
+// readBase reads the report that guards compare with.
+func (g *guards) readBase() error {
 	if g.baseReport == "" {
 		return nil
 	}
@@ -148,20 +74,10 @@ func (g *guards) read() error {
 		return fmt.Errorf("--base-report: %w", err)
 	}
 	defer f.Close()
-	if g.baseline, err = buildreport.ReadBaseline(f); err != nil {
+	if g.guards.Baseline, err = buildreport.ReadBaseline(f); err != nil {
 		return fmt.Errorf("--base-report: %s: %w", g.baseReport, err)
 	}
 	return nil
-}
-
-// check returns the results of the enabled guards.
-func (g *guards) check(run *buildreport.Run) (list []buildreport.Guard) {
-	for _, guard := range allGuards {
-		if g.enabled(guard.name) {
-			list = append(list, guard.check(g, run))
-		}
-	}
-	return list
 }
 
 // failedGuards returns the error of the guards that failed, or nil. It is called after everything has been written.
@@ -190,61 +106,37 @@ func (e guardError) Message() console.Message {
 // Error implements error.
 func (e guardError) Error() string { return e.String() }
 
-// failOn is the flag that enables guards by name.
-type failOn []string
-
-func (failOn) Names() []string {
-	names := make([]string, len(allGuards))
-	for i, g := range allGuards {
-		names[i] = g.name
-	}
-	return names
+// guardFlag is the flag --guard, and the block guards of tracegen.yml.
+type guardFlag struct {
+	buildreport.Guards
+	given map[string]bool // on the command line
 }
 
 // Set implements pflag.Value. It may be called several times.
-func (f *failOn) Set(text string) error {
-	if !slices.Contains(f.Names(), text) {
-		return fmt.Errorf("must be one of %s", strings.Join(f.Names(), ", "))
+func (f *guardFlag) Set(text string) error {
+	name, err := f.Add(text)
+	if f.given == nil {
+		f.given = map[string]bool{}
 	}
-	*f = append(*f, text)
-	return nil
+	f.given[name] = true
+	return err
 }
 
-// String implements pflag.Value.
-func (f *failOn) String() string { return strings.Join(*f, ",") }
+// SetDefault adds a guard of tracegen.yml, unless the command line has it.
+func (f *guardFlag) SetDefault(text string) error {
+	parsed := buildreport.Guards{}
+	if name, err := parsed.Add(text); err != nil || f.given[name] {
+		return err
+	}
+	_, err := f.Add(text)
+	return err
+}
+
+// Names returns the names of all guards, for completion.
+func (f *guardFlag) Names() []string { return buildreport.GuardNames() }
 
 // Repeatable marks the flag as one that may be given several times.
-func (f *failOn) Repeatable() {}
+func (f *guardFlag) Repeatable() {}
 
 // Type implements pflag.Value.
-func (f *failOn) Type() string { return "GUARD" }
-
-// limit is a flag with a number that is not negative. given records whether it was set.
-type limit struct {
-	value float64
-	unit  string
-	given bool
-}
-
-var _ pflag.Value = (*limit)(nil)
-
-// Set implements pflag.Value.
-func (l *limit) Set(text string) error {
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
-		return errors.New("must be a number of at least 0")
-	}
-	l.value, l.given = v, true
-	return nil
-}
-
-// String implements pflag.Value. It is empty unless the limit was set: the default does not enable the guard.
-func (l *limit) String() string {
-	if !l.given {
-		return ""
-	}
-	return strconv.FormatFloat(l.value, 'g', -1, 64)
-}
-
-// Type implements pflag.Value.
-func (l *limit) Type() string { return l.unit }
+func (f *guardFlag) Type() string { return "NAME[=LIMIT]" }

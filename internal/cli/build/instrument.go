@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
@@ -27,7 +26,7 @@ import (
 )
 
 func NewInstrument(con *console.Console) *cobra.Command {
-	i := instrument{con: con}
+	i := settings{con: con}
 	cmd := &cobra.Command{
 		Use:   "instrument INPUT... -o OUT",
 		Short: "Insert entry and exit calls, and write the method mapping",
@@ -98,7 +97,7 @@ names are relative to tracegen.yml.
 
 // locate resolves the arguments to inputs and outputs, checks that nothing that is read is overwritten, and opens the
 // cache.
-func (i *instrument) locate(args []string) error {
+func (i *settings) locate(args []string) error {
 	list, argfiles, err := cli.ParseArguments(args)
 	if err != nil {
 		return err
@@ -113,7 +112,7 @@ func (i *instrument) locate(args []string) error {
 		i.mapping = filepath.Join(i.destination.beside, cli.DefaultMapping)
 	}
 	i.filesRead = i.readFiles(argfiles)
-	if err := checkWritten(i.destination, i.allSides(i.sideFiles()), i.filesRead, i.baseFile()); err != nil {
+	if err := checkWritten(i.destination, i.sideFiles(), i.filesRead, i.baseFile()); err != nil {
 		return err
 	}
 	i.known, err = i.incremental(argfiles)
@@ -121,34 +120,29 @@ func (i *instrument) locate(args []string) error {
 }
 
 // readFiles returns the files that are read beside the inputs and the base mapping.
-func (i *instrument) readFiles(argfiles []string) []string {
+func (i *settings) readFiles(argfiles []string) []string {
 	return slices.Concat(argfiles, i.configFiles, i.rows.Files(cli.FileRead))
 }
 
 // sideFiles returns the files that are written beside the outputs, the mapping first. With --slice there are none, as
 // assign has written them.
-func (i *instrument) sideFiles() []cli.Target {
-	return i.rows.Targets(cli.FileBeside)
-}
-
-// allSides returns the files and that of --summary.
-func (i *instrument) allSides(files []cli.Target) []cli.Target {
-	return slices.Concat(files, i.rows.Targets(cli.FileAppended))
+func (i *settings) sideFiles() []cli.Target {
+	return append(i.rows.Targets(cli.FileBeside), i.reportFiles()...)
 }
 
 // baseFile returns the file of --base; "" if it names a release of an archive.
-func (i *instrument) baseFile() string {
+func (i *settings) baseFile() string {
 	if mappingstore.IsReference(i.base) {
 		return ""
 	}
 	return i.base
 }
 
-func (i *instrument) run(cmd *cobra.Command) error {
+func (i *settings) run(cmd *cobra.Command) error {
 	ctx, stop := cli.Interruptible(cmd.Context()) // before the first temporary file
 	defer stop()
 	if !i.dryRun {
-		undo, err := cli.MakeDirectories(append(i.destination.outputs(), i.allSides(i.sideFiles())...))
+		undo, err := cli.MakeDirectories(append(i.destination.outputs(), i.sideFiles()...))
 		if err != nil {
 			return err
 		}
@@ -156,11 +150,6 @@ func (i *instrument) run(cmd *cobra.Command) error {
 		if err := cli.CheckWritable(i.con, append(i.destination.outputs(), i.sideFiles()...)); err != nil {
 			return err
 		}
-		done, err := i.openSummary()
-		if err != nil {
-			return err
-		}
-		defer done()
 	}
 	advance, done := i.con.Progress("instrumenting")
 	result, err := i.instrument(ctx, advance)
@@ -185,7 +174,7 @@ func (i *instrument) run(cmd *cobra.Command) error {
 }
 
 // instrument runs the pipeline: with all decisions, or with those of a slice.
-func (i *instrument) instrument(ctx context.Context, progress func(done, total int64)) (*pipeline.Result, error) {
+func (i *settings) instrument(ctx context.Context, progress func(done, total int64)) (*pipeline.Result, error) {
 	config := i.pipelineConfig()
 	if i.slice == nil {
 		config.Progress = progress
@@ -201,12 +190,9 @@ func (i *instrument) instrument(ctx context.Context, progress func(done, total i
 
 // summarize prints the summary, unless --report - has printed the report. On GitHub it also prints a notice. If the
 // summary cannot be printed, it prints a warning, as the work is done.
-func (i *instrument) summarize() error {
+func (i *settings) summarize() error {
 	if i.con.Format == console.LogGitHub && i.reported.Mapping != nil {
 		i.con.Notify("%s", i.reported.Notice())
-	}
-	if err := i.appendSummary(); err != nil {
-		return err
 	}
 	if i.report == cli.StandardOutput { // printReport has printed it
 		return nil
@@ -221,7 +207,7 @@ func (i *instrument) summarize() error {
 }
 
 // readRules reads the block lists and --r8-mapping, and puts all rules in order.
-func (i *instrument) readRules() error {
+func (i *settings) readRules() error {
 	var listed []filter.Rule
 	for _, name := range i.blocklists {
 		data, err := userfile.ReadText(name)
@@ -243,7 +229,7 @@ func (i *instrument) readRules() error {
 }
 
 // readR8 reads --r8-mapping.
-func (i *instrument) readR8() error {
+func (i *settings) readR8() error {
 	if i.r8File == "" {
 		return nil
 	}
@@ -260,11 +246,11 @@ func (i *instrument) readR8() error {
 }
 
 // read reads the rules and the files of earlier builds.
-func (i *instrument) read(ctx context.Context) error {
+func (i *settings) read(ctx context.Context) error {
 	if err := i.readRules(); err != nil {
 		return err
 	}
-	if err := i.guards.read(); err != nil || i.base == "" {
+	if err := i.readBase(); err != nil || i.base == "" {
 		return err
 	}
 	ctx, stop := cli.Interruptible(ctx)
@@ -303,14 +289,14 @@ func (i *instrument) read(ctx context.Context) error {
 }
 
 // neededClassPath returns where classes are looked up. It looks for a JDK only if the type checker needs one.
-func (i *instrument) neededClassPath() pipeline.ClassPath {
+func (i *settings) neededClassPath() pipeline.ClassPath {
 	if i.disabled || i.verify == pipeline.VerifyEquivalence {
 		return pipeline.ClassPath{Paths: i.classPath.files()} // for rules on supertypes
 	}
 	return i.classPath.find(i.con)
 }
 
-func (i *instrument) filterOptions() filter.Options {
+func (i *settings) filterOptions() filter.Options {
 	return filter.Options{
 		Rules:         i.rules,
 		Trivial:       i.trivial,
@@ -323,10 +309,10 @@ func (i *instrument) filterOptions() filter.Options {
 }
 
 // pipelineConfig returns the configuration of the run for package pipeline.
-func (i *instrument) pipelineConfig() pipeline.Config {
+func (i *settings) pipelineConfig() pipeline.Config {
 	return pipeline.Config{
 		Inputs:  i.destination.inputs,
-		Reading: i.reading.options(),
+		Reading: pipeline.Reading{Flat: i.flat},
 		Merge:   i.destination.merge,
 		Filter:  filter.New(i.filterOptions()),
 		Inject: inject.Options{
@@ -353,7 +339,7 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 		DryRun:          i.dryRun,
 		Disabled:        i.disabled,
 		Incremental:     i.known,
-		Lines:           i.lines != "",
+		Lines:           i.directory != "",
 		Files:           i.sideContents(),
 	}
 }
@@ -361,15 +347,11 @@ func (i *instrument) pipelineConfig() pipeline.Config {
 // followSlice instruments by the decisions of a slice. It refuses options on the command line that the slice makes
 // irrelevant. In tracegen.yml, which serves all three steps, it ignores them; but the options that the slice records
 // must agree with it.
-func (i *instrument) followSlice(cmd *cobra.Command, args []string) error {
-	var idle string
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if o := i.rows.Find(f.Name); o != nil && (o.WithSlice == cli.SliceRefuses || o.WithSlice == cli.SliceIgnores) {
-			idle = f.Name
+func (i *settings) followSlice(cmd *cobra.Command, args []string) error {
+	for k := range i.rows { // of the command line: tracegen.yml has not been read
+		if o := &i.rows[k]; o.Flag.Changed && (o.WithSlice == cli.SliceRefuses || o.WithSlice == cli.SliceIgnores) {
+			return cli.Misuse("%s has no effect with --slice, which holds all decisions: give it to scan or assign", o.Title())
 		}
-	})
-	if idle != "" {
-		return cli.Misuse("--%s has no effect with --slice, which holds all decisions: give it to scan or assign", idle)
 	}
 	slice, err := pipeline.LoadSlice(i.sliceFile)
 	if err != nil {
@@ -389,14 +371,14 @@ func (i *instrument) followSlice(cmd *cobra.Command, args []string) error {
 }
 
 // adoptSlice sets the options that the slice records. It fails if one is given with another value.
-func (i *instrument) adoptSlice(by pipeline.Origin) error {
+func (i *settings) adoptSlice(by pipeline.Origin) error {
 	if err := i.resolveOptions(); err != nil {
 		return err
 	}
 	for _, name := range i.sliceOptions() {
 		here, there := i.values[name], by.Options[name]
 		if o := i.rows.Find(name); (o.Flag.Changed || i.preset.sets(o)) && here != there {
-			return cli.Misuse("--%s is %s, but %s was made with %s", name, cmp.Or(here, "none"), i.sliceFile,
+			return cli.Misuse("%s is %s, but %s was made with %s", o.Title(), cmp.Or(here, "none"), i.sliceFile,
 				cmp.Or(there, "none"))
 		}
 	}
@@ -407,7 +389,7 @@ func (i *instrument) adoptSlice(by pipeline.Origin) error {
 }
 
 // printWarnings prints the warnings of a run and, with -v, the classes that the type checker did not find.
-func (i *instrument) printWarnings(result *pipeline.Result, warnings []string) {
+func (i *settings) printWarnings(result *pipeline.Result, warnings []string) {
 	for _, w := range warnings {
 		i.con.Warn("%s", console.Printable(w)) // a name may have a line end
 	}

@@ -7,27 +7,28 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/cli"
+	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// table returns the options of instrument, scan, assign and explain, in the order of the help.
-func (i *instrument) table() cli.Options {
-	return cli.NewOptions(i.questionOptions(), i.outputOptions(), i.idOptions(), i.methodOptions(), i.callOptions(),
-		i.verifyOptions(),
-		i.guards.options(), i.runOptions())
+// table returns the options that instrument, scan, assign, explain and record share, in the order of the help, behind
+// own, those that the command has alone.
+func (i *settings) table(own ...cli.Option) cli.Options {
+	setter := &cli.KeySetter{As: i.as}
+	setter.Table = cli.NewOptions(own, i.outputs.options(), i.reports.options(), i.ids.options(), i.scope.options(),
+		i.calls.options(), i.checks.options(), i.guards.options(), i.running.options(i.con),
+		cli.Grouped("Run", cli.SetOption(setter, everyBuild|byRecord)))
+	return setter.Table
 }
 
-func (i *instrument) questionOptions() []cli.Option {
-	return []cli.Option{
-		{Name: "method", Flag: cli.Texts(&i.methods), Commands: byExplain, Config: cli.OffLimits, Omit: cli.InNoRecord,
-			Help: "explain the methods that match this `PATTERN`, as above; repeatable"},
-		{Name: "format", Flag: cli.TextOrJSON(&i.inJSON), Commands: byExplain, Config: cli.OffLimits, Omit: cli.InNoRecord,
-			Help: "output format"},
-	}
+// outputs says what is written where, but for reports.
+type outputs struct {
+	output, mapping string
+	merge           bool
 }
 
-func (i *instrument) outputOptions() []cli.Option {
+func (i *outputs) options() []cli.Option {
 	output := outputOption(&i.output)
 	output.HelpIn = map[cli.CommandSet]string{byScan: "write the scan file `FILE`",
 		byAssign: "write the method mapping `FILE`"}
@@ -44,33 +45,40 @@ func (i *instrument) outputOptions() []cli.Option {
 			File: cli.FileBeside, Extensions: []string{"txt"},
 			Help:   "write the method mapping to `FILE` (default " + cli.DefaultMapping + " beside OUT)",
 			HelpIn: map[cli.CommandSet]string{byExplain: "show the IDs in this mapping `FILE`"}},
-		cli.Option{Name: "lines", Flag: cli.Text(&i.lines, ""), Commands: byInstrument | byAssign, Omit: cli.InNoRecord,
-			File: cli.FileBeside,
-			Help: "write a table of method IDs, source files and first lines to `FILE`"},
-		cli.Option{Name: "skipped", Flag: cli.Text(&i.skipped, ""), Commands: byInstrument | byAssign, Omit: cli.InNoRecord,
-			File: cli.FileBeside, Extensions: []string{"tsv"},
-			Help: "write the skipped methods and their reasons to `FILE` (tab-separated)"},
-		cli.Option{Name: "report", Flag: cli.Text(&i.report, ""), Commands: byInstrument | byAssign, Omit: cli.InNoRecord,
-			File: cli.FileBeside, Stdout: true, Extensions: []string{"json"},
-			Help: "write a report to `FILE` (JSON); - writes it to standard output in place of the summary, even in " +
-				"a dry run"},
-		cli.Option{Name: "summary", Flag: cli.Text(&i.summary, ""), Commands: byInstrument | byAssign, Omit: cli.InNoRecord,
-			File: cli.FileAppended, Extensions: []string{"md"},
-			Help: "append a summary in Markdown to `FILE`, as $GITHUB_STEP_SUMMARY, also if a guard fails"},
-		cli.Option{Name: "sarif", Flag: cli.Text(&i.sarif, ""), Commands: byInstrument | byAssign, Omit: cli.InNoRecord,
-			File: cli.FileBeside, Extensions: []string{"sarif"},
-			Help: "write failed guards, and classes and methods that cannot be instrumented, to `FILE` (SARIF 2.1.0)"},
-		cli.Option{Name: "digest", Flag: cli.Text(&i.digest, ""), Commands: byInstrument | byAssign, Omit: cli.InNoRecord,
-			File: cli.FileBeside, Extensions: []string{"txt"},
-			Help: "write the digest of the mapping to `FILE`, as one line"},
-		cli.Option{Name: "slices", Flag: cli.Text(&i.sliceDirectory, ""), Commands: byAssign, Config: cli.OffLimits,
-			Omit: cli.InNoRecord,
-			File: cli.FileOutput, Extensions: cli.OnlyDirectories,
-			Help: "write the slice of each part into `DIR`"},
 	)
 }
 
-func (i *instrument) idOptions() []cli.Option {
+// reports says which reports are written.
+type reports struct {
+	directory string
+	report    string // FILE, or - for standard output
+}
+
+func (i *reports) options() []cli.Option {
+	return cli.Grouped("Output",
+		cli.Option{Name: "reports", Flag: cli.Text(&i.directory, ""), Commands: byInstrument | byAssign,
+			Omit: cli.InNoRecord, File: cli.FileOutput, Extensions: cli.OnlyDirectories,
+			Help: "write into `DIR`, also if a guard fails: report.json (all results), summary.md (for a page about " +
+				"the build), tracegen.sarif (failed guards, classes and methods that cannot be instrumented), " +
+				"skipped.tsv (skipped methods and reasons), lines.tsv (IDs, source files and first lines), and " +
+				"digest.txt (of the mapping)"},
+		cli.Option{Name: "report", Flag: cli.Text(&i.report, ""), Commands: byInstrument | byAssign, Omit: cli.InNoRecord,
+			File: cli.FileBeside, Stdout: true, Extensions: []string{"json"},
+			Help: "write the report to `FILE` (JSON); - writes it to standard output in place of the summary, even in a " +
+				"dry run"},
+	)
+}
+
+// ids says which IDs methods have.
+type ids struct {
+	sliceFile string // --slice
+	base      string
+	baseR8    string
+	prune     []string
+	order     mapping.Order
+}
+
+func (i *ids) options() []cli.Option {
 	return cli.Grouped("Method IDs",
 		cli.Option{Name: "slice", Flag: cli.Text(&i.sliceFile, ""), Commands: byInstrument, Config: cli.OffLimits, Omit: cli.InNoRecord,
 			WithSlice: cli.SliceAllows,
@@ -81,7 +89,7 @@ func (i *instrument) idOptions() []cli.Option {
 			File: cli.FileReplaced, Extensions: []string{"txt"},
 			Help: "mapping `FILE` of an earlier build, or a release of an archive, see tracegen help mappings; its methods " +
 				"keep their IDs"},
-		cli.Option{Name: "base-r8-mapping", Flag: cli.Text(&i.baseR8, ""), Commands: byInstrument | byAssign | byExplain,
+		cli.Option{Name: "base-r8-mapping", Key: true, Flag: cli.Text(&i.baseR8, ""), Commands: byInstrument | byAssign | byExplain,
 			Omit: cli.InNoRecord,
 			File: cli.FileRead,
 			Help: "mapping `FILE` of R8 or ProGuard for the build of --base; needed only if that build was " +
@@ -90,7 +98,7 @@ func (i *instrument) idOptions() []cli.Option {
 			File: cli.FileRead, Extensions: []string{"txt"},
 			Help: "free retired IDs that are in use in none of the mappings `FILE` given with this option; give " +
 				"those of all releases in use; needs --base; repeatable"},
-		cli.Option{Name: "id-order", Commands: byInstrument | byAssign | byExplain, Omit: cli.InKeys,
+		cli.Option{Name: "id-order", Key: true, Commands: byInstrument | byAssign | byExplain, Omit: cli.InKeys,
 			Flag: cli.OneOf(&i.order, mapping.OrderHash, cli.Word("hash", mapping.OrderHash),
 				cli.Word("compact", mapping.OrderCompact)),
 			Help: "choose the IDs of new methods by hash, so that separate builds agree, or take the lowest free " +
@@ -98,7 +106,17 @@ func (i *instrument) idOptions() []cli.Option {
 	)
 }
 
-func (i *instrument) methodOptions() []cli.Option {
+// scope says which methods are traced.
+type scope struct {
+	config            string
+	r8File            string
+	blocklists        []string
+	trivial           filter.TrivialMode
+	futureVersions    bool
+	forJVM, allowHuge bool
+}
+
+func (i *scope) options() []cli.Option {
 	return cli.Grouped("Which methods",
 		cli.Option{Name: "config", Flag: cli.Text(&i.config, ""), Commands: everyBuild | byRecord, Config: cli.OffLimits,
 			Omit: cli.InNoRecord, WithSlice: cli.SliceAllows,
@@ -112,17 +130,17 @@ func (i *instrument) methodOptions() []cli.Option {
 			File: cli.FileRead,
 			Help: "block list `FILE` in the format of Matrix (-keepclass, -keeppackage); it precedes all other " +
 				"rules; repeatable"},
-		cli.Option{Name: "trivial", Commands: classWork | byRecord, Omit: cli.InWriteKey, Matrix: "matrix",
+		cli.Option{Name: "trivial", Key: true, Commands: classWork | byRecord, Omit: cli.InWriteKey, Matrix: "matrix",
 			Flag: cli.OneOf(&i.trivial, filter.Smart, cli.Word("smart", filter.Smart),
 				cli.Word("matrix", filter.Matrix), cli.Word("none", filter.None)),
 			Help: "which methods are too small to be traced"},
 		cli.Option{Name: "target", Commands: classWork,
 			Flag: cli.OneOf(&i.forJVM, false, cli.Word("android", false), cli.Word("jvm", true)),
 			Help: "with jvm, skip methods that would grow past the size that HotSpot compiles"},
-		cli.Option{Name: "future-versions", Flag: cli.Yes(&i.futureVersions), Commands: classWork, Omit: cli.InWriteKey,
+		cli.Option{Name: "future-versions", Key: true, Flag: cli.Yes(&i.futureVersions), Commands: classWork, Omit: cli.InWriteKey,
 			Help: "also trace classes whose version is later than those that this tracegen knows, if their structure is " +
 				"as in these"},
-		cli.Option{Name: "allow-huge", Flag: cli.Yes(&i.allowHuge), Commands: classWork | byRecord,
+		cli.Option{Name: "allow-huge", Key: true, Flag: cli.Yes(&i.allowHuge), Commands: classWork | byRecord,
 			Help: "with --target jvm, trace these methods too",
 			HelpIn: map[cli.CommandSet]string{
 				byRecord: "trace also methods that would grow past the size that HotSpot compiles",
@@ -130,14 +148,26 @@ func (i *instrument) methodOptions() []cli.Option {
 	)
 }
 
-func (i *instrument) callOptions() []cli.Option {
+// calls says what is inserted.
+type calls struct {
+	preset          preset
+	runtimeClass    string
+	runtimeExternal bool
+	addRequires     string
+	exits           inject.ExitMode
+	entry           inject.ConstructorEntry
+	focus           bool
+	posts           bool
+}
+
+func (i *calls) options() []cli.Option {
 	preset := presetOption(&i.preset,
 		"set the defaults for tracegen's own runtime, or for that of Matrix: its runtime class, "+
-			"--constructor-entry after-super, --trivial matrix, and a rule that blocks android.**")
+			"constructor-entry after-super, trivial matrix, and a rule that blocks android.**")
 	preset.Omit, preset.WithSlice = cli.InWriteKey, cli.SliceIgnores
 	runtimeClass := runtimeClassOption(&i.runtimeClass, "the `CLASS` to call")
 	runtimeClass.WithSlice = cli.SliceAgrees
-	addRequires := cli.Option{Name: "add-requires", Flag: cli.Text(&i.addRequires, ""), Commands: classWork, Omit: cli.InScanKey,
+	addRequires := cli.Option{Name: "add-requires", Key: true, Flag: cli.Text(&i.addRequires, ""), Commands: classWork, Omit: cli.InScanKey,
 		WithSlice: cli.SliceAgrees,
 		Help: "make the modules among the inputs require `MODULE`, which holds the runtime class; without a value, " +
 			"it is the name of the package of the runtime class"}
@@ -153,30 +183,44 @@ func (i *instrument) callOptions() []cli.Option {
 			Flag: cli.OneOf(&i.exits, inject.ExitsThrows, cli.ByName(inject.ExitModes())...),
 			Help: "which exits to report: returns (normal), also throws that the method does not catch (throws), or " +
 				"all exits (exact)"},
-		cli.Option{Name: "constructor-entry", Commands: classWork, WithSlice: cli.SliceAgrees, Matrix: "after-super",
+		cli.Option{Name: "constructor-entry", Key: true, Commands: classWork, WithSlice: cli.SliceAgrees, Matrix: "after-super",
 			Flag: cli.OneOf(&i.entry, inject.EntryAtStart, cli.ByName(inject.ConstructorEntries())...),
-			Help: "where constructors report their entry; --exits exact sets after-super"},
-		cli.Option{Name: "focus-hook", Commands: classWork, Omit: cli.InWriteKey,
+			Help: "where constructors report their entry; exits: exact sets after-super"},
+		cli.Option{Name: "focus-hook", Key: true, Commands: classWork, Omit: cli.InWriteKey,
 			Flag: cli.OneOf(&i.focus, true, cli.Word("auto", true), cli.Word("off", false)),
 			Help: "make Activities report focus changes"},
-		cli.Option{Name: "trace-posts", Flag: cli.Yes(&i.posts), Commands: classWork, WithSlice: cli.SliceAgrees,
+		cli.Option{Name: "trace-posts", Key: true, Flag: cli.Yes(&i.posts), Commands: classWork, WithSlice: cli.SliceAgrees,
 			Help: "insert probes before calls that post messages, so that a recording names the method that posted a " +
 				"slow one"},
 	)
 }
 
-func (i *instrument) verifyOptions() []cli.Option {
+// checks says what is checked of rewritten classes.
+type checks struct {
+	verify    pipeline.VerifyLevel
+	classPath classPath
+}
+
+func (i *checks) options() []cli.Option {
 	level := cli.Option{Name: "verify", Commands: classWork | byRecord, Omit: cli.InScanKey, WithSlice: cli.SliceAllows,
 		Flag: cli.OneOf(&i.verify, pipeline.VerifyFull, cli.Word("full", pipeline.VerifyFull),
 			cli.Word("equivalence", pipeline.VerifyEquivalence)),
 		Help: "check that each rewritten class is the original plus calls, and that a JVM links it (full), or only " +
 			"the former (equivalence)"}
-	return cli.Grouped("Verification", slices.Concat([]cli.Option{level}, i.classPath.options())...)
+	return cli.Grouped("Verification", slices.Concat([]cli.Option{level}, i.classPath.options(true))...)
 }
 
-func (i *instrument) runOptions() []cli.Option {
+// running says how a run goes.
+type running struct {
+	jobs             int
+	level            zipfile.Level
+	caching          caching
+	dryRun, disabled bool
+}
+
+func (i *running) options(con *console.Console) []cli.Option {
 	i.caching.size = defaultCacheSize
-	return cli.Grouped("Run", slices.Concat(i.reading.rows(), []cli.Option{
+	return cli.Grouped("Run", []cli.Option{
 		jobsOption(&i.jobs),
 		compressionOption(&i.level),
 		cli.Option{Name: "cache", Flag: cli.Text(&i.caching.directory, ""), Commands: byInstrument | byRecord,
@@ -186,7 +230,7 @@ func (i *instrument) runOptions() []cli.Option {
 				"alone or copied; the directory may be deleted at any time",
 			HelpIn: map[cli.CommandSet]string{byRecord: "keep instrumented programs in `DIR`, and reuse them in later runs " +
 				"(default tracegen/record below the user's cache directory); it may be deleted at any time"}},
-		cli.Option{Name: "cache-size", Flag: cli.Custom(&i.caching.size), Commands: byInstrument | byRecord,
+		cli.Option{Name: "cache-size", Key: true, Flag: cli.Custom(&i.caching.size), Commands: byInstrument | byRecord,
 			Config: byInstrument, Omit: cli.InNoRecord, WithSlice: cli.SliceAllows,
 			Help: "limit of the size of the cache; entries that have not been used for the longest time are removed " +
 				"first"},
@@ -194,11 +238,11 @@ func (i *instrument) runOptions() []cli.Option {
 			Help: "do everything, but write nothing"},
 		cli.Option{Name: "disabled", Flag: cli.Yes(&i.disabled), Commands: byInstrument, Omit: cli.InScanKey,
 			Help: "copy the inputs unchanged, and write an empty mapping"},
-		cli.QuietOption(i.con, byInstrument|byScan|byAssign|byRecord),
-		cli.Option{Name: "verbose", Short: "v", Flag: cli.Yes(&i.con.Verbose), Commands: everyBuild | byRecord, Omit: cli.InNoRecord,
+		cli.QuietOption(con, byInstrument|byScan|byAssign|byRecord),
+		cli.Option{Name: "verbose", Short: "v", Flag: cli.Yes(&con.Verbose), Commands: everyBuild | byRecord, Omit: cli.InNoRecord,
 			WithSlice: cli.SliceAllows,
 			Help:      "print more details, and each input even if there are many"},
-	})...)
+	}...)
 }
 
 // outputOption and the functions below return options that commands with another table have, too.

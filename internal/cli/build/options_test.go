@@ -12,16 +12,14 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/cli"
-	"github.com/tracegen/tracegen/internal/cli/fleet"
-	"github.com/tracegen/tracegen/internal/cli/read"
 	"github.com/tracegen/tracegen/internal/console"
 )
 
 // buildTable returns the options of instrument, scan, assign and explain, with their defaults.
 func buildTable() cli.Options { return newInstrument().rows }
 
-func newInstrument() *instrument {
-	i := &instrument{con: &console.Console{Err: io.Discard}}
+func newInstrument() *settings {
+	i := &settings{con: &console.Console{Err: io.Discard}}
 	i.addOptions(&cobra.Command{Use: "instrument"}, byInstrument)
 	return i
 }
@@ -30,12 +28,9 @@ func newInstrument() *instrument {
 func allTables() map[string]cli.Options {
 	con := &console.Console{}
 	return map[string]cli.Options{
-		"build":   buildTable(),
-		"strip":   (&strip{con: con}).options(),
-		"verify":  (&verification{con: con}).options(),
-		"analyze": (&read.Analyzing{Con: con}).Options(),
-		"compare": (&fleet.Comparing{Con: con}).Options(),
-		"group":   (&fleet.Grouping{Con: con}).Options(),
+		"build":  buildTable(),
+		"strip":  (&strip{con: con}).options(),
+		"verify": (&verification{con: con}).options(),
 	}
 }
 
@@ -68,7 +63,7 @@ func TestOptionTables(t *testing.T) {
 // is known to work in one step only. Without an option that decides something, the three steps would have another
 // result than instrument alone.
 func TestEveryFlagHasItsStep(t *testing.T) {
-	atOnce := []string{"merge", "mapping", "disabled", "max-growth", "max-calls-growth", "base-report"}
+	atOnce := []string{"merge", "mapping", "disabled", "base-report"}
 	i := newInstrument()
 	for k := range i.rows {
 		o := &i.rows[k]
@@ -105,7 +100,7 @@ func otherValues(o *cli.Option) []string {
 }
 
 // resolvedWith returns the resolved options with some values set.
-func resolvedWith(t *testing.T, values map[string]string) *instrument {
+func resolvedWith(t *testing.T, values map[string]string) *settings {
 	t.Helper()
 	i := newInstrument()
 	for name, value := range values {
@@ -213,7 +208,7 @@ func TestCacheKeysHaveAllOptions(t *testing.T) {
 
 // TestJobsReachThePipeline checks the number of workers, which no output shows.
 func TestJobsReachThePipeline(t *testing.T) {
-	i := instrument{con: &console.Console{}, jobs: 3}
+	i := settings{con: &console.Console{}, running: running{jobs: 3}}
 	if jobs := i.pipelineConfig().Jobs; jobs != 3 {
 		t.Errorf("%d workers, want 3", jobs)
 	}

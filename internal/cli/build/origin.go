@@ -16,7 +16,7 @@ const rulesOption = "rules"
 const r8Option = "r8-mapping"
 
 // origin returns the version and the options that a scan file records.
-func (i *instrument) origin() pipeline.Origin {
+func (i *settings) origin() pipeline.Origin {
 	o := pipeline.Origin{Tool: cli.Version(), Options: i.valuesOf(i.originOptions())}
 	o.Options[rulesOption], o.Options[r8Option] = rulesDigest(i.rules), i.r8Digest
 	return o

@@ -17,11 +17,11 @@ import (
 )
 
 // Program instruments programs for record. It has the options of instrument that record has too.
-type Program struct{ instrument }
+type Program struct{ settings }
 
 // NewProgram returns a Program whose commands print to con.
 func NewProgram(con *console.Console) *Program {
-	return &Program{instrument{con: con, reading: readLimits{flat: true}}}
+	return &Program{settings{con: con, flat: true}}
 }
 
 // AddOptions adds the options to the flags of record.
@@ -99,5 +99,5 @@ func (p *Program) Instrument(ctx context.Context, inputs []pipeline.Input, mappi
 	}
 	advance, done := p.con.Progress("instrumenting")
 	defer done()
-	return p.instrument.instrument(ctx, advance)
+	return p.settings.instrument(ctx, advance)
 }

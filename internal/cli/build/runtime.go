@@ -24,7 +24,7 @@ const builtInName = "built-in " + runtimejars.CoreName
 
 // builtIn returns the runtime that instrument and explain add if no input holds it. It returns nil if the runtime is
 // another one. Package pipeline adds none to copies.
-func (i *instrument) builtIn() *pipeline.BuiltIn {
+func (i *settings) builtIn() *pipeline.BuiltIn {
 	if i.runtimeExternal || i.runtime != contract.RuntimeClass || i.as&(byInstrument|byExplain) == 0 {
 		return nil
 	}
@@ -34,7 +34,7 @@ func (i *instrument) builtIn() *pipeline.BuiltIn {
 
 // checkBuiltIn refuses to write the built-in runtime over a file that is read, or that is written beside the outputs.
 // Package pipeline checks the same of inputs and outputs.
-func (i *instrument) checkBuiltIn(added *pipeline.InputResult) error {
+func (i *settings) checkBuiltIn(added *pipeline.InputResult) error {
 	if i.destination.merge != "" {
 		return nil
 	}

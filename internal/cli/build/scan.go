@@ -9,7 +9,7 @@ import (
 )
 
 func NewScan(con *console.Console) *cobra.Command {
-	i := instrument{con: con}
+	i := settings{con: con}
 	cmd := &cobra.Command{
 		Use:   "scan INPUT... -o PART.scan",
 		Short: "Scan a part of an app for assign",
@@ -50,7 +50,7 @@ commands are ignored.`,
 }
 
 // scan scans the inputs and writes the scan file.
-func (i *instrument) scan(cmd *cobra.Command, args []string) error {
+func (i *settings) scan(cmd *cobra.Command, args []string) error {
 	inputs, argfiles, err := cli.Paths(args)
 	if err != nil {
 		return err

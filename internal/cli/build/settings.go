@@ -2,7 +2,6 @@ package build
 
 import (
 	"fmt"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -16,59 +15,24 @@ import (
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
-	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
-// instrument holds the options of instrument, scan, assign and explain, and what follows from them.
-type instrument struct {
+// settings holds the options that instrument, scan, assign, explain and record share, and what follows from them.
+type settings struct {
 	con *console.Console
 	as  cli.CommandSet // the command that runs
 
-	// Values of options, in the order of the table.
-	methods []string // of explain
-	inJSON  bool     // likewise
-
-	output                          string
-	merge                           bool
-	mapping, lines, skipped, report string
-	summary, sarif                  string
-	summaryFile                     *os.File // of --summary, while it is open
-	digest                          string   // --digest
-	sliceDirectory                  string   // of assign
-
-	sliceFile string // --slice
-	base      string
-	baseR8    string
-	prune     []string
-	order     mapping.Order
-
-	config            string
-	r8File            string
-	blocklists        []string
-	trivial           filter.TrivialMode
-	forJVM, allowHuge bool
-
-	preset          preset
-	runtimeClass    string
-	runtimeExternal bool
-	addRequires     string
-	exits           inject.ExitMode
-	entry           inject.ConstructorEntry
-	focus           bool
-	posts           bool
-
-	verify    pipeline.VerifyLevel
-	classPath classPath
-	guards    guards
-
-	caching          caching
-	jobs             int
-	level            zipfile.Level
-	reading          readLimits
-	futureVersions   bool
-	dryRun, disabled bool
+	outputs
+	reports
+	ids
+	scope
+	calls
+	checks
+	guards
+	running
+	flat bool // nested archives are not opened: record opens them by itself
 
 	// What resolve and the functions after it find out.
 	rows        cli.Options       // set the fields above
@@ -111,16 +75,18 @@ func presetRules(p preset) ([]filter.Rule, error) {
 	return []filter.Rule{rule}, err
 }
 
-// addOptions makes the table and adds the options that the command accepts to its flags.
-func (i *instrument) addOptions(cmd *cobra.Command, as cli.CommandSet) {
-	ignored := instrument{con: &console.Console{}}
-	i.as, i.rows, i.unused = as, i.table(), ignored.table()
+// addOptions makes the table and adds the options that the command accepts to its flags. own are those that it has
+// alone.
+func (i *settings) addOptions(cmd *cobra.Command, as cli.CommandSet, own ...cli.Option) {
+	ignored := settings{con: &console.Console{}}
+	i.as = as
+	i.rows, i.unused = i.table(own...), ignored.table()
 	i.rows.AddTo(cmd, as)
 }
 
 // uses reports whether the command uses the option. This differs from what it accepts on the command line: assign uses
 // the options that scan files record, and with --slice most options are ignored, as the decisions are in the slice.
-func (i *instrument) uses(o *cli.Option) bool {
+func (i *settings) uses(o *cli.Option) bool {
 	switch {
 	case i.sliceFile != "":
 		return o.WithSlice != cli.SliceRefuses
@@ -131,30 +97,35 @@ func (i *instrument) uses(o *cli.Option) bool {
 }
 
 // flagOf returns the flag that holds the value of a row.
-func (i *instrument) flagOf(row int) *pflag.Flag {
-	if i.uses(&i.rows[row]) {
-		return i.rows[row].Flag
+func (i *settings) flagOf(row int) *pflag.Flag {
+	o := &i.rows[row]
+	if i.uses(o) {
+		return o.Flag
 	}
-	return i.unused[row].Flag
+	return i.unused.Find(o.Name).Flag
 }
 
 // resolve combines the command line, tracegen.yml and the preset, in this order of precedence, and checks that the
 // options fit together.
-func (i *instrument) resolve() error {
+func (i *settings) resolve() error {
 	if err := i.resolveOptions(); err != nil {
 		return err
 	}
 	if i.baseR8 != "" && i.base == "" {
-		return cli.Misuse("--base-r8-mapping renames the methods of --base: give both")
+		return cli.Misuse("base-r8-mapping renames the methods of --base: give both")
 	}
 	if len(i.prune) > 0 && i.base == "" {
 		return cli.Misuse("--prune frees IDs of --base: give both")
+	}
+	if i.as == byAssign {
+		i.guards.guards.Remove("growth")
+		i.guards.guards.Remove("calls")
 	}
 	return i.guards.checkBases(i.base)
 }
 
 // resolveOptions does the same without the options that only instrument and assign need.
-func (i *instrument) resolveOptions() error {
+func (i *settings) resolveOptions() error {
 	var err error
 	if i.configFiles, i.rules, err = i.readConfig(); err != nil {
 		return err
@@ -170,13 +141,13 @@ func (i *instrument) resolveOptions() error {
 	}
 	implied := inject.Options{Exits: i.exits, ConstructorEntry: i.entry}.Normalized()
 	if implied.ConstructorEntry != i.entry && i.rows.Given("constructor-entry") {
-		return cli.Misuse("--exits exact and --constructor-entry start exclude each other: an exception handler must " +
+		return cli.Misuse("--exits exact and constructor-entry start exclude each other: an exception handler must " +
 			"not cover the code of a constructor before super()")
 	}
 	i.entry = implied.ConstructorEntry
 	if i.posts && i.runtimeExternal && i.preset == presetMatrix {
-		return cli.Misuse("--trace-posts and --runtime-external exclude each other with --preset matrix: Matrix's runtime " +
-			"class has no method posted; leave --trace-posts out, or use tracegen's runtime")
+		return cli.Misuse("trace-posts and --runtime-external exclude each other with --preset matrix: Matrix's runtime " +
+			"class has no method posted; leave trace-posts out, or use tracegen's runtime")
 	}
 	if i.runtime, err = internalName(i.runtimeClass); err != nil {
 		return cli.Misuse("--runtime-class: %w", err)
@@ -197,7 +168,7 @@ func (i *instrument) resolveOptions() error {
 
 // applyPreset sets the options of the preset that neither the command line nor tracegen.yml sets. The order of options
 // does not matter.
-func (i *instrument) applyPreset() error {
+func (i *settings) applyPreset() error {
 	for k := range i.rows {
 		if f := i.flagOf(k); i.preset.sets(&i.rows[k]) && !f.Changed {
 			if err := f.Value.Set(i.rows[k].Matrix); err != nil {
@@ -210,7 +181,7 @@ func (i *instrument) applyPreset() error {
 
 // adoptOptions sets the named options to the values that a scan file or slice records. Neither tracegen.yml nor a
 // preset changes them afterwards.
-func (i *instrument) adoptOptions(names []string, by pipeline.Origin) error {
+func (i *settings) adoptOptions(names []string, by pipeline.Origin) error {
 	for _, name := range names {
 		value, ok := by.Options[name]
 		if !ok {
@@ -226,17 +197,17 @@ func (i *instrument) adoptOptions(names []string, by pipeline.Origin) error {
 }
 
 // originOptions returns the names of the options that scan files record. All parts of an app must have the same values.
-func (i *instrument) originOptions() []string {
+func (i *settings) originOptions() []string {
 	return i.rows.Names(func(o *cli.Option) bool { return o.TakenBy(byScan) && o.Omit&cli.InOrigin == 0 })
 }
 
 // sliceOptions returns the names of the options that slices record, sorted. The form of the calls depends on them.
-func (i *instrument) sliceOptions() []string {
+func (i *settings) sliceOptions() []string {
 	return slices.Sorted(slices.Values(i.rows.Names(func(o *cli.Option) bool { return o.WithSlice == cli.SliceAgrees })))
 }
 
 // valuesOf returns the values of the named options by name.
-func (i *instrument) valuesOf(names []string) map[string]string {
+func (i *settings) valuesOf(names []string) map[string]string {
 	values := make(map[string]string, len(names))
 	for _, name := range names {
 		values[name] = i.values[name]
@@ -246,11 +217,11 @@ func (i *instrument) valuesOf(names []string) map[string]string {
 
 // reportedOptions returns the values, defaults included, of the options that can change what is written. The number of
 // workers and the names of files cannot, and would make the reports of equal runs differ.
-func (i *instrument) reportedOptions() map[string]string {
+func (i *settings) reportedOptions() map[string]string {
 	return i.valuesOf(i.rows.Names(func(o *cli.Option) bool { return o.Omit&cli.InReport == 0 }))
 }
 
-// packageModule stands for the value of --add-requires if none is given.
+// packageModule stands for the value of add-requires if none is given.
 const packageModule = "the runtime's package"
 
 // dotted returns the name of a class with dots in place of slashes.

@@ -1,12 +1,9 @@
 package build
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/tracegen/tracegen/internal/build/buildreport"
@@ -14,8 +11,25 @@ import (
 	"github.com/tracegen/tracegen/internal/cli"
 )
 
+// reportJSON is the report for programs.
+const reportJSON = "report.json"
+
+// reportNames are the files in the directory of --reports.
+var reportNames = []string{reportJSON, "summary.md", "tracegen.sarif", "skipped.tsv", "lines.tsv", "digest.txt"}
+
+// reportFiles returns the files of --reports.
+func (r *reports) reportFiles() (files []cli.Target) {
+	if r.directory == "" {
+		return nil
+	}
+	for _, name := range reportNames {
+		files = append(files, cli.Target{What: "--reports", Path: filepath.Join(r.directory, name)})
+	}
+	return files
+}
+
 // sideContents returns the function that makes the files beside the outputs; nil if there are none.
-func (i *instrument) sideContents() func(*pipeline.Result) ([]pipeline.File, error) {
+func (i *settings) sideContents() func(*pipeline.Result) ([]pipeline.File, error) {
 	if i.sliceFile != "" {
 		return nil // assign has written them
 	}
@@ -24,7 +38,7 @@ func (i *instrument) sideContents() func(*pipeline.Result) ([]pipeline.File, err
 
 // files makes the files beside the outputs. The pipeline calls it after all decisions and before the outputs appear, so
 // that no output appears if a list cannot be written.
-func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
+func (i *settings) files(result *pipeline.Result) ([]pipeline.File, error) {
 	if result.BuiltIn != nil {
 		if err := i.checkBuiltIn(result.BuiltIn); err != nil {
 			return nil, err
@@ -32,27 +46,34 @@ func (i *instrument) files(result *pipeline.Result) ([]pipeline.File, error) {
 	}
 	run := i.reportOf(result)
 	i.reported = run
-	contents := map[string]io.WriterTo{
-		"--mapping": result.Mapping,
-		"--lines":   content(func(w io.Writer) error { return result.Mapping.WriteLines(w, result.Lines) }),
-		"--skipped": content(run.WriteSkipped),
-		"--report":  content(run.WriteJSON),
-		"--sarif":   content(run.WriteSARIF),
-		"--digest": content(func(w io.Writer) error {
+	written := map[string]content{
+		reportJSON:       run.WriteJSON,
+		"summary.md":     run.WriteMarkdown,
+		"tracegen.sarif": run.WriteSARIF,
+		"skipped.tsv":    run.WriteSkipped,
+		"lines.tsv":      func(w io.Writer) error { return result.Mapping.WriteLines(w, result.Lines) },
+		"digest.txt": func(w io.Writer) error {
 			_, err := fmt.Fprintln(w, result.Mapping.Digest())
 			return err
-		}),
+		},
 	}
 	var files []pipeline.File
 	for _, f := range i.sideFiles() {
-		files = append(files, pipeline.File{Path: f.Path, Content: contents[f.What]})
+		switch f.What {
+		case "--mapping":
+			files = append(files, pipeline.File{Path: f.Path, Content: result.Mapping})
+		case "--report":
+			files = append(files, pipeline.File{Path: f.Path, Content: written[reportJSON]})
+		default:
+			files = append(files, pipeline.File{Path: f.Path, Content: written[filepath.Base(f.Path)]})
+		}
 	}
 	return files, i.printReport()
 }
 
 // printReport prints the report with --report -, before the outputs appear: if it cannot be printed, nothing is
 // written.
-func (i *instrument) printReport() error {
+func (i *settings) printReport() error {
 	if i.report != cli.StandardOutput {
 		return nil
 	}
@@ -62,47 +83,8 @@ func (i *instrument) printReport() error {
 	return nil
 }
 
-// openSummary opens the file of --summary, so that it fails before the work. done closes the file, and removes it if
-// the run created it and wrote nothing.
-func (i *instrument) openSummary() (done func(), err error) {
-	if i.summary == "" {
-		return func() {}, nil
-	}
-	_, err = os.Stat(i.summary)
-	isNew := errors.Is(err, fs.ErrNotExist)
-	f, err := os.OpenFile(i.summary, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
-	if err != nil {
-		return nil, fmt.Errorf("--summary: %w", err)
-	}
-	i.summaryFile = f
-	return func() {
-		info, err := f.Stat()
-		f.Close()
-		if isNew && err == nil && info.Size() == 0 {
-			os.Remove(i.summary)
-		}
-	}, nil
-}
-
-// appendSummary appends the summary of the run to the file of --summary, after everything else was written. A build has
-// one such file for all its steps.
-func (i *instrument) appendSummary() error {
-	if i.summaryFile == nil {
-		return nil
-	}
-	var text bytes.Buffer
-	err := i.reported.WriteMarkdown(&text)
-	if err == nil {
-		_, err = i.summaryFile.Write(text.Bytes())
-	}
-	if err != nil {
-		return fmt.Errorf("--summary: %w; all other files have been written", err)
-	}
-	return nil
-}
-
 // reportOf returns the report of a run with the result.
-func (i *instrument) reportOf(result *pipeline.Result) *buildreport.Run {
+func (i *settings) reportOf(result *pipeline.Result) *buildreport.Run {
 	run := &buildreport.Run{
 		Version:     cli.Version(),
 		Options:     i.reportedOptions(),
@@ -130,7 +112,7 @@ func (i *instrument) reportOf(result *pipeline.Result) *buildreport.Run {
 	if w := run.BaseWarning(); w != "" && !i.disabled {
 		run.Warnings = append(slices.Clip(run.Warnings), w)
 	}
-	run.Guards = i.guards.check(run)
+	run.Guards = i.guards.guards.Check(run)
 	return run
 }
 

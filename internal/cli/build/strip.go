@@ -75,11 +75,10 @@ type strip struct {
 	runtimeClass string
 	jobs         int
 	level        zipfile.Level
-	reading      readLimits
 }
 
 func (s *strip) options() cli.Options {
-	return cli.NewOptions(s.reading.rows(), []cli.Option{
+	return cli.NewOptions([]cli.Option{
 		{Name: "check", Flag: cli.Yes(&s.check), Help: "compare an output with its original instead of writing one"},
 		outputOption(&s.output),
 		presetOption(&s.preset, "set the default of --runtime-class: that of tracegen or that of Matrix"),
@@ -117,7 +116,6 @@ func (s *strip) config(arg string) (pipeline.StripConfig, error) {
 	}
 	return pipeline.StripConfig{
 		Inputs:       d.inputs,
-		Reading:      s.reading.options(),
 		RuntimeClass: runtime,
 		Level:        s.level,
 		Jobs:         s.jobs,
@@ -187,7 +185,7 @@ func (s *strip) compare(ctx context.Context, original, output string) error {
 	}
 	advance, done := s.con.Progress("comparing")
 	r, err := pipeline.Restore(ctx, pipeline.RestoreConfig{Original: original, Output: output,
-		Reading: s.reading.options(), RuntimeClass: runtime, Jobs: s.jobs, Progress: advance})
+		RuntimeClass: runtime, Jobs: s.jobs, Progress: advance})
 	done()
 	if err != nil {
 		return err

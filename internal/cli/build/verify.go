@@ -49,13 +49,12 @@ type verification struct {
 	baseline  []string
 	format    format
 	jobs      int
-	reading   readLimits
 }
 
 func (v *verification) options() cli.Options {
 	quiet := cli.QuietOption(v.con, byVerify)
 	quiet.Help = "print findings, warnings and errors only"
-	return cli.NewOptions(v.classPath.options(), v.reading.rows(), []cli.Option{
+	return cli.NewOptions(v.classPath.options(false), []cli.Option{
 		{Name: "baseline", Flag: cli.Texts(&v.baseline), File: cli.FileRead,
 			Help: "compare with `ORIGINAL`, a file or directory: findings that it has too are pre-existing; " +
 				"repeatable"},
@@ -89,7 +88,6 @@ func (v *verification) config(args []string) (pipeline.VerifyConfig, error) {
 	return pipeline.VerifyConfig{
 		Paths:     args,
 		Baseline:  v.baseline,
-		Reading:   v.reading.options(),
 		ClassPath: v.classPath.find(v.con),
 		Notes:     v.con.Verbose,
 		Frames:    v.con.Verbose,

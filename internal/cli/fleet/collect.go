@@ -26,7 +26,7 @@ import (
 )
 
 func NewCollect(con *console.Console) *cobra.Command {
-	c := collecting{con: con, maxBody: 2 << 20, maxReport: 256 << 10, maxRecording: 256 << 20, maxStore: 20 << 30}
+	c := collecting{con: con, maxStore: 20 << 30}
 	cmd := &cobra.Command{
 		Use:   "collect --store DIR",
 		Short: "Receive the reports and recordings that apps send",
@@ -53,22 +53,28 @@ they are. docs/collect.md describes the protocol, the directory, and the queries
 	return cmd
 }
 
+// The limits of requests, in bytes.
+const (
+	maxBody      = 2 << 20   // a compressed body with reports
+	maxReport    = 256 << 10 // one report
+	maxRecording = 256 << 20 // a part of a recording
+)
+
 // collecting holds the options of the command.
 type collecting struct {
-	con                              *console.Console
-	listen, store                    string
-	tokenFile, tlsCert, tlsKey       string
-	config, configKey                string
-	packages                         []string
-	maxBody, maxReport, maxRecording cli.ByteSize
-	maxStore                         cli.ByteSize
-	keepDays                         int
-	every                            time.Duration
-	naming                           cli.Naming
-	mu                               sync.Mutex // held while a message is printed
-	certificate                      atomic.Pointer[tls.Certificate]
-	opened                           *analysis.Mappings
-	openedAt                         time.Time
+	con                        *console.Console
+	listen, store              string
+	tokenFile, tlsCert, tlsKey string
+	config, configKey          string
+	packages                   []string
+	maxStore                   cli.ByteSize
+	keepDays                   int
+	every                      time.Duration
+	naming                     cli.Naming
+	mu                         sync.Mutex // held while a message is printed
+	certificate                atomic.Pointer[tls.Certificate]
+	opened                     *analysis.Mappings
+	openedAt                   time.Time
 }
 
 func (c *collecting) options() cli.Options {
@@ -88,10 +94,6 @@ func (c *collecting) options() cli.Options {
 		cli.Option{Name: "max-store", Flag: cli.Custom(&c.maxStore), Help: "take nothing more when the directory has this size"},
 		cli.Option{Name: "every", Flag: cli.Duration(&c.every, time.Minute),
 			Help: "write reports as Parquet files when they have waited for this time"},
-	), cli.Grouped("Limits of requests",
-		cli.Option{Name: "max-body", Flag: cli.Custom(&c.maxBody), Help: "size of a compressed body with reports"},
-		cli.Option{Name: "max-report", Flag: cli.Custom(&c.maxReport), Help: "size of one report"},
-		cli.Option{Name: "max-recording", Flag: cli.Custom(&c.maxRecording), Help: "size of a part of a recording"},
 	), cli.Grouped("Names",
 		cli.Option{Name: "mapping", Flag: c.naming.Flag, File: cli.FileRead,
 			Help: "method mapping `FILE`, a directory with the mappings of many builds, or an archive, see tracegen help " +
@@ -119,8 +121,6 @@ func (c *collecting) check() error {
 		return cli.Misuse("--keep-days %d: must be between 0 and 3650", c.keepDays)
 	case c.every < time.Second || c.every > 24*time.Hour:
 		return cli.Misuse("--every %s: must be between 1s and 24h", c.every)
-	case c.maxBody > 64<<20:
-		return cli.Misuse("--max-body %s: must not be more than 64MiB", c.maxBody.String())
 	}
 	host, _, err := net.SplitHostPort(c.listen)
 	if err != nil {
@@ -166,8 +166,8 @@ func (c *collecting) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	server := collect.NewServer(store, collect.ServerOptions{MaxBody: int64(c.maxBody), MaxReport: int64(c.maxReport),
-		MaxRecording: int64(c.maxRecording), Packages: c.packages})
+	server := collect.NewServer(store, collect.ServerOptions{MaxBody: maxBody, MaxReport: maxReport,
+		MaxRecording: maxRecording, Packages: c.packages})
 	c.apply(server, settings)
 	scheme := "http"
 	if c.tlsCert != "" {

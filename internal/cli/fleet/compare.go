@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
@@ -22,7 +20,7 @@ import (
 const compareHTML = "html"
 
 func NewCompare(con *console.Console) *cobra.Command {
-	c := Comparing{Con: con}
+	c := comparing{con: con}
 	cmd := &cobra.Command{
 		Use:   "compare OLD NEW",
 		Short: "Compare the method times and stalls of two builds",
@@ -54,11 +52,11 @@ time in the new build, or at a key that in the old one. Open the page in a brows
 A recording whose mapping is not given is skipped with a warning, and the exit code is 1.
 
 Each change has an interval that contains the true change with 95 % confidence. Messages
-of one recording depend on each other, so that --by message overstates the certainty.
+of one recording depend on each other: the certainty is overstated when they are the units.
 
 With --exit-code, the exit code is 1 if a method is surely slower.`,
 		Example: `  tracegen compare baseline/ candidate/ --mapping mappings/
-  tracegen compare old.tgd new.tgd --old-mapping old.txt --new-mapping new.txt
+  tracegen compare old.tgd new.tgd --mapping mappings/ --exit-code
   tracegen compare baseline/ candidate/ --mapping mappings/ --format html -o diff.html`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -68,23 +66,24 @@ With --exit-code, the exit code is 1 if a method is surely slower.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
 	}
-	c.Options().AddTo(cmd, 0)
+	c.rows = c.options()
+	c.rows.AddTo(cmd, 0)
 	return cmd
 }
 
-// Comparing holds the options of the command.
-type Comparing struct {
-	Con                    *console.Console
-	naming                 cli.Naming
-	oldMapping, newMapping string
-	format, output         string
-	unit                   group.Unit
-	top                    int
-	all, exitCode          bool
-	recordings, skipped    int // how many there are, and how many have no mapping
+// comparing holds the options of the command.
+type comparing struct {
+	con                 *console.Console
+	rows                cli.Options
+	naming              cli.Naming
+	format, output      string
+	unit                group.Unit
+	top                 int
+	all, exitCode       bool
+	recordings, skipped int // how many there are, and how many have no mapping
 }
 
-func (c *Comparing) Options() cli.Options {
+func (c *comparing) options() cli.Options {
 	return cli.NewOptions(cli.Grouped("Output",
 		cli.Option{Name: "format", Help: "output format",
 			Flag: cli.OneOf(&c.format, groupText, cli.Word(groupText, groupText),
@@ -92,21 +91,11 @@ func (c *Comparing) Options() cli.Options {
 		cli.ResultOption(&c.output),
 		cli.Option{Name: "top", Flag: cli.Number(&c.top, 20), Help: "number of methods and stalls of each kind; 0 is all"},
 		cli.Option{Name: "all", Flag: cli.Yes(&c.all), Help: "also show changes that may be chance"},
-		cli.Option{Name: "by", Help: "unit of work; the default depends on the number of recordings",
-			Flag: cli.OneOf(&c.unit, "", cli.Word("recording", group.UnitRecording),
-				cli.Word("message", group.UnitMessage))},
 		cli.Option{Name: "exit-code", Flag: cli.Yes(&c.exitCode), Help: "exit with 1 if a method is surely slower"},
-	), c.naming.Options(
-		cli.Option{Name: "old-mapping", Flag: cli.Text(&c.oldMapping, ""), File: cli.FileRead,
-			Extensions: []string{"txt"},
-			Help:       "method mapping `FILE` of OLD, in place of --mapping"},
-		cli.Option{Name: "new-mapping", Flag: cli.Text(&c.newMapping, ""), File: cli.FileRead,
-			Extensions: []string{"txt"},
-			Help:       "method mapping `FILE` of NEW, in place of --mapping"},
-	))
+	), c.naming.Options())
 }
 
-func (c *Comparing) run(ctx context.Context, args []string) error {
+func (c *comparing) run(ctx context.Context, args []string) error {
 	if c.top < 0 {
 		return cli.Misuse("--top %d: must not be negative", c.top)
 	}
@@ -121,36 +110,30 @@ func (c *Comparing) run(ctx context.Context, args []string) error {
 		}
 		sides[i] = found
 	}
-	if c.unit == "" {
-		c.unit = group.UnitMessage
-		if min(len(sides[0]), len(sides[1])) >= group.LeastUnits {
-			c.unit = group.UnitRecording
-		}
+	c.unit = group.UnitMessage
+	if min(len(sides[0]), len(sides[1])) >= group.LeastUnits {
+		c.unit = group.UnitRecording
 	}
 	files := cli.FilesOf(slices.Concat(sides[0], sides[1]))
 	if c.output != cli.StandardOutput {
-		read := append(cli.OnDisk(files), cmp.Or(c.oldMapping, c.naming.Mapping),
-			cmp.Or(c.newMapping, c.naming.Mapping))
-		if c.naming.R8 != "" {
-			read = append(read, c.naming.R8)
-		}
-		if err := cli.CheckNotRead([]cli.Target{{What: "--output", Path: c.output}}, read); err != nil {
+		written, read := c.rows.Targets(cli.FileOutput), slices.Concat(cli.OnDisk(files), c.rows.Files(cli.FileRead))
+		if err := cli.CheckNotRead(written, read); err != nil {
 			return err
 		}
-		if err := cli.CheckWritable(c.Con, []cli.Target{{What: "--output", Path: c.output}}); err != nil {
+		if err := cli.CheckWritable(c.con, written); err != nil {
 			return err
 		}
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	advance, done := c.Con.Progress("comparing")
+	advance, done := c.con.Progress("comparing")
 	defer done()
 	r := cli.Reading{Ctx: ctx, Advance: advance, Total: cli.RecordingSize(files)}
-	old, oldMappings, err := c.sample(&r, sides[0], c.oldMapping)
+	old, oldMappings, err := c.sample(&r, sides[0])
 	if err != nil {
 		return cli.Refusal(err)
 	}
-	new, newMappings, err := c.sample(&r, sides[1], c.newMapping)
+	new, newMappings, err := c.sample(&r, sides[1])
 	if err != nil {
 		return cli.Refusal(err)
 	}
@@ -160,11 +143,8 @@ func (c *Comparing) run(ctx context.Context, args []string) error {
 }
 
 // sample reads the recordings of one side.
-func (c *Comparing) sample(r *cli.Reading, recordings []cli.Recording, from string) (*group.Sample, *analysis.Mappings, error) {
-	naming := c.naming
-	naming.Mapping = cmp.Or(from, naming.Mapping)
-	naming.Flag = &pflag.Flag{Changed: from != "" || c.naming.Flag.Changed}
-	o, err := naming.OpenAll(r.Ctx, c.Con)
+func (c *comparing) sample(r *cli.Reading, recordings []cli.Recording) (*group.Sample, *analysis.Mappings, error) {
+	o, err := c.naming.OpenAll(r.Ctx, c.con)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -172,18 +152,18 @@ func (c *Comparing) sample(r *cli.Reading, recordings []cli.Recording, from stri
 	o.Stall, o.Also = sample.Stall, sample.Add
 	o.End = func(rec *analysis.Recording) error {
 		for _, text := range rec.Warnings() {
-			c.Con.Warn("%s", text)
+			c.con.Warn("%s", text)
 		}
 		return sample.End(rec)
 	}
 	var mismatch *analysis.MismatchError
 	for _, of := range recordings {
 		c.recordings++
-		err := r.Analyze(of, c.Con.In, o)
+		err := r.Analyze(of, c.con.In, o)
 		if errors.As(err, &mismatch) {
 			// Nothing of it was added to the sample.
 			c.skipped++
-			c.Con.Warn("skipped: %v", mismatch)
+			c.con.Warn("skipped: %v", mismatch)
 			continue
 		}
 		if err != nil {
@@ -205,8 +185,8 @@ func renumbered(old, new *analysis.Mappings) *mapping.Comparison {
 	return mapping.Compare(a[0], b[0])
 }
 
-func (c *Comparing) write(comparison *group.Comparison) error {
-	err := cli.WriteTo(c.Con, c.output, func(w io.Writer) error {
+func (c *comparing) write(comparison *group.Comparison) error {
+	err := cli.WriteTo(c.con, c.output, func(w io.Writer) error {
 		switch c.format {
 		case groupJSON:
 			return comparison.WriteJSON(w, c.top)

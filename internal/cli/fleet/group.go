@@ -26,7 +26,7 @@ const (
 )
 
 func NewGroup(con *console.Console) *cobra.Command {
-	g := Grouping{Con: con}
+	g := grouping{con: con}
 	cmd := &cobra.Command{
 		Use:   "group [RECORDING...]",
 		Short: "Group the stalls of many users and builds",
@@ -59,14 +59,14 @@ A store that is damaged is not read. Remove it, and give recordings and reports 
   tracegen group --store fleet.db --export parquet -o stalls.parquet`,
 		RunE: func(cmd *cobra.Command, args []string) error { return g.run(cmd.Context(), args) },
 	}
-	g.rows = g.Options()
+	g.rows = g.options()
 	g.rows.AddTo(cmd, 0)
 	return cmd
 }
 
-// Grouping holds the options of the command.
-type Grouping struct {
-	Con                           *console.Console
+// grouping holds the options of the command.
+type grouping struct {
+	con                           *console.Console
 	rows                          cli.Options
 	naming                        cli.Naming
 	format, export, output, store string
@@ -75,7 +75,7 @@ type Grouping struct {
 	known, left                   int // numbers of recordings that the store had already, and that were skipped
 }
 
-func (g *Grouping) Options() cli.Options {
+func (g *grouping) options() cli.Options {
 	return cli.NewOptions(cli.Grouped("Output",
 		cli.Option{Name: "format", Help: "output format",
 			Flag: cli.OneOf(&g.format, groupText, cli.Word(groupText, groupText),
@@ -91,7 +91,7 @@ func (g *Grouping) Options() cli.Options {
 	), g.naming.Options())
 }
 
-func (g *Grouping) run(ctx context.Context, args []string) error {
+func (g *grouping) run(ctx context.Context, args []string) error {
 	if g.top < 0 {
 		return cli.Misuse("--top %d: must not be negative", g.top)
 	}
@@ -102,7 +102,7 @@ func (g *Grouping) run(ctx context.Context, args []string) error {
 	if len(args) == 0 && len(reports) == 0 && g.store == "" {
 		return cli.Misuse("no recording and no --store given")
 	}
-	if g.export != "" && g.output == cli.StandardOutput && cli.IsTerminal(g.Con.Out) {
+	if g.export != "" && g.output == cli.StandardOutput && cli.IsTerminal(g.con.Out) {
 		return cli.Misuse("--export %s is binary and not for a terminal; name a file by --output", g.export)
 	}
 	if len(args) == 0 && len(reports) == 0 {
@@ -119,7 +119,7 @@ func (g *Grouping) run(ctx context.Context, args []string) error {
 		if err := cli.CheckNotRead(g.rows.Targets(cli.FileOutput), slices.Concat(cli.OnDisk(files), g.rows.Files(cli.FileRead))); err != nil {
 			return err
 		}
-		if err := cli.CheckWritable(g.Con, g.rows.Targets(cli.FileOutput)); err != nil {
+		if err := cli.CheckWritable(g.con, g.rows.Targets(cli.FileOutput)); err != nil {
 			return err
 		}
 	}
@@ -153,15 +153,15 @@ func (g *Grouping) run(ctx context.Context, args []string) error {
 const batch = 256
 
 // read adds the recordings that the store does not have.
-func (g *Grouping) read(ctx context.Context, store *group.Store, recordings []cli.Recording) error {
+func (g *grouping) read(ctx context.Context, store *group.Store, recordings []cli.Recording) error {
 	if len(recordings) == 0 {
 		return nil
 	}
-	o, err := g.naming.OpenAll(ctx, g.Con)
+	o, err := g.naming.OpenAll(ctx, g.con)
 	if err != nil {
 		return err
 	}
-	advance, done := g.Con.Progress("reading")
+	advance, done := g.con.Progress("reading")
 	defer done()
 	r := cli.Reading{Ctx: ctx, Advance: advance, Total: 2 * cli.RecordingSize(cli.FilesOf(recordings))}
 	var entries []group.Entry
@@ -175,7 +175,7 @@ func (g *Grouping) read(ctx context.Context, store *group.Store, recordings []cl
 			if mismatch := new(analysis.MismatchError); errors.As(err, &mismatch) {
 				err = mismatch // it names the recording
 			}
-			g.Con.Warn("skipped: %v", err)
+			g.con.Warn("skipped: %v", err)
 			continue
 		}
 		if entry != nil {
@@ -189,18 +189,18 @@ func (g *Grouping) read(ctx context.Context, store *group.Store, recordings []cl
 		}
 	}
 	if g.known > 0 {
-		g.Con.Detail("%d recordings are already in the store", g.known)
+		g.con.Detail("%d recordings are already in the store", g.known)
 	}
 	return store.Add(entries)
 }
 
 // entry reads a recording; it returns nil if the store has the recording.
-func (g *Grouping) entry(r *cli.Reading, store *group.Store, of cli.Recording, o analysis.Options) (*group.Entry, error) {
+func (g *grouping) entry(r *cli.Reading, store *group.Store, of cli.Recording, o analysis.Options) (*group.Entry, error) {
 	hash := sha256.New()
 	var in io.ReadSeeker // standard input
 	for _, file := range of.Files {
 		if file == cli.StandardInput {
-			copied, remove, err := cli.Spool(r.Ctx, g.Con.In)
+			copied, remove, err := cli.Spool(r.Ctx, g.con.In)
 			if err != nil {
 				return nil, err
 			}
@@ -235,7 +235,7 @@ func (g *Grouping) entry(r *cli.Reading, store *group.Store, of cli.Recording, o
 		entry.Info = group.NewInfo(rec)
 		entry.Stalls = append(entry.Stalls, group.NewIncidents(rec)...)
 		for _, text := range rec.Warnings() {
-			g.Con.Warn("%s", text)
+			g.con.Warn("%s", text)
 		}
 		return nil
 	}
@@ -248,7 +248,7 @@ func (g *Grouping) entry(r *cli.Reading, store *group.Store, of cli.Recording, o
 }
 
 // write writes the groups, or the rows, of all stalls in the store.
-func (g *Grouping) write(store *group.Store) error {
+func (g *grouping) write(store *group.Store) error {
 	emit := func(w io.Writer) error {
 		if g.export == groupParquet {
 			return store.WriteParquet(w)
@@ -262,5 +262,5 @@ func (g *Grouping) write(store *group.Store) error {
 		}
 		return f.WriteText(w, g.top)
 	}
-	return cli.WriteTo(g.Con, g.output, emit)
+	return cli.WriteTo(g.con, g.output, emit)
 }

@@ -19,7 +19,7 @@ import (
 
 // collected replaces arguments that are directories of tracegen collect by their recordings, and returns the
 // directories with reports: of these arguments, and of --reports.
-func (g *Grouping) collected(args []string) (recordings, reports []string, err error) {
+func (g *grouping) collected(args []string) (recordings, reports []string, err error) {
 	for _, arg := range args {
 		if arg == cli.StandardInput || !collect.IsStore(arg) {
 			recordings = append(recordings, arg)
@@ -51,11 +51,11 @@ const reportBatch = 1000
 
 // readReports adds the reports in the directories, and returns how many it has skipped: those whose mapping is not
 // there. It warns once for each such mapping.
-func (g *Grouping) readReports(ctx context.Context, store *group.Store, dirs []string) (skipped int, err error) {
+func (g *grouping) readReports(ctx context.Context, store *group.Store, dirs []string) (skipped int, err error) {
 	if len(dirs) == 0 {
 		return 0, nil
 	}
-	o, err := g.naming.OpenAll(ctx, g.Con)
+	o, err := g.naming.OpenAll(ctx, g.con)
 	if err != nil {
 		return 0, err
 	}
@@ -105,7 +105,7 @@ func (g *Grouping) readReports(ctx context.Context, store *group.Store, dirs []s
 	}
 	for _, digest := range slices.Sorted(maps.Keys(absent)) {
 		skipped += absent[digest]
-		g.Con.Warn("skipped: %d reports of mapping %s, which is not in %s; add the mapping of their build, or use "+
+		g.con.Warn("skipped: %d reports of mapping %s, which is not in %s; add the mapping of their build, or use "+
 			"--force to show IDs", absent[digest], digest, g.naming.Mapping)
 	}
 	return skipped, add()

@@ -26,7 +26,7 @@ const (
 )
 
 func NewAnalyze(con *console.Console) *cobra.Command {
-	a := Analyzing{Con: con}
+	a := analyzing{con: con}
 	cmd := &cobra.Command{
 		Use:   "analyze RECORDING...",
 		Short: "Report stalls in recordings and the methods that caused them",
@@ -50,12 +50,12 @@ func NewAnalyze(con *console.Console) *cobra.Command {
 		},
 	}
 	cmd.ValidArgsFunction = cli.CompleteFiles("tgd", "json", "log", "txt")
-	a.rows = a.Options()
+	a.rows = a.options()
 	a.rows.AddTo(cmd, 0)
 	return cmd
 }
 
-func (a *Analyzing) Options() cli.Options {
+func (a *analyzing) options() cli.Options {
 	a.maxLost = defaultMaxLost
 	var formats []cli.Named[string]
 	for _, name := range []string{cli.FormatReport, formatTree, cli.FormatTable, formatAsJSON} {
@@ -84,14 +84,6 @@ func (a *Analyzing) Options() cli.Options {
 	), cli.Grouped("Feedback to the build",
 		cli.Option{Name: "suggest-blocklist", Flag: cli.Yes(&a.block),
 			Help: "write rules for tracegen.yml that block methods with many calls and little time"},
-		cli.Option{Name: "block-below", Flag: cli.Duration(&a.blocking.Below, 16*time.Millisecond),
-			Help: "do not block methods with a call of at least this `TIME`"},
-		cli.Option{Name: "block-mean", Flag: cli.Duration(&a.blocking.Mean, 20*time.Microsecond),
-			Help: "do not block methods whose calls take more than this `TIME` on average"},
-		cli.Option{Name: "block-share", Flag: cli.Share(&a.blocking.Share, 0.005),
-			Help: "do not block methods with less than this `SHARE` of the records"},
-		cli.Option{Name: "pair-cost", Flag: cli.Duration(&a.blocking.Pair, 3*time.Nanosecond),
-			Help: "the `TIME` that an entry call and an exit call cost together on your devices"},
 	))
 }
 
@@ -171,13 +163,13 @@ stacks of all threads when the process ended by an ANR, deadlocks among them are
 With --suggest-blocklist, analyze writes a tracegen.yml, or a file that can be included
 in one. It blocks methods with many records and little time, each by its full name, and
 states how many records that saves. It never blocks a method that is on a hot path, or
-that had a call of at least --block-below. If records were lost, it goes by counts alone,
+that had a call of 16 ms or more. If records were lost, it goes by counts alone,
 and blocks as many methods as are needed to record the rest without loss.`
 }
 
-// Analyzing holds the options of the command.
-type Analyzing struct {
-	Con                *console.Console
+// analyzing holds the options of the command.
+type analyzing struct {
+	con                *console.Console
 	rows               cli.Options
 	format, output     string
 	trace              string // a file with the stacks of all threads
@@ -186,15 +178,14 @@ type Analyzing struct {
 	sort               analysis.Order
 	top                int
 	selection
-	blocking analysis.Blocking
-	maxLost  lostShare
-	lost     []error // recordings that lack more than maxLost
-	skipped  int     // recordings of other builds
-	stalls   int     // that the format report showed
+	maxLost lostShare
+	lost    []error // recordings that lack more than maxLost
+	skipped int     // recordings of other builds
+	stalls  int     // that the format report showed
 }
 
 // run reads the recordings that args name and writes the output.
-func (a *Analyzing) run(ctx context.Context, args []string) error {
+func (a *analyzing) run(ctx context.Context, args []string) error {
 	if a.top < 0 {
 		return cli.Misuse("--top %d: must not be negative", a.top)
 	}
@@ -222,14 +213,14 @@ func (a *Analyzing) run(ctx context.Context, args []string) error {
 	if recordings, err = a.checkBuilds(recordings, o.Mappings); err != nil {
 		return err
 	}
-	if a.output == cli.StandardOutput && a.binary() && cli.IsTerminal(a.Con.Out) {
+	if a.output == cli.StandardOutput && a.binary() && cli.IsTerminal(a.con.Out) {
 		return cli.Misuse("--format %s is binary and not for a terminal; name a file by --output", a.format)
 	}
 	read := slices.Concat(a.rows.Files(cli.FileRead), cli.OnDisk(files))
 	if err := cli.CheckNotRead(a.rows.Targets(cli.FileOutput), read); err != nil {
 		return err
 	}
-	err = cli.WriteTo(a.Con, a.output, func(w io.Writer) error { return a.write(ctx, w, recordings, o) })
+	err = cli.WriteTo(a.con, a.output, func(w io.Writer) error { return a.write(ctx, w, recordings, o) })
 	if err != nil {
 		return err
 	}
@@ -243,21 +234,21 @@ func (a *Analyzing) run(ctx context.Context, args []string) error {
 	return cli.CheckFailed{Err: errors.Join(failed...)}
 }
 
-func (a *Analyzing) binary() bool {
+func (a *analyzing) binary() bool {
 	f := a.exported()
 	return f != nil && f.Binary
 }
 
 // Formats returns the values of --format.
 func Formats() []string {
-	a := Analyzing{Con: &console.Console{}}
-	return a.Options().Find("format").Flag.Value.(interface{ Names() []string }).Names()
+	a := analyzing{con: &console.Console{}}
+	return a.options().Find("format").Flag.Value.(interface{ Names() []string }).Names()
 }
 
 // RunAnswer writes an answer to record. It returns the number of stalls that the format report showed.
 func RunAnswer(ctx context.Context, con *console.Console, answer cli.Answer) (stalls int, err error) {
-	a := &Analyzing{Con: con}
-	a.rows = a.Options()
+	a := &analyzing{con: con}
+	a.rows = a.options()
 	a.format, a.output, a.named = answer.Format, answer.Output, true
 	a.naming.Mapping, a.naming.Messages = answer.Mapping, answer.Messages
 	if answer.Top > 0 {
@@ -268,13 +259,13 @@ func RunAnswer(ctx context.Context, con *console.Console, answer cli.Answer) (st
 }
 
 // names opens the mappings. Without --mapping, the default file may be missing.
-func (a *Analyzing) names(ctx context.Context) (analysis.Options, error) {
-	o, missing, err := a.naming.Open(ctx, a.Con)
+func (a *analyzing) names(ctx context.Context) (analysis.Options, error) {
+	o, missing, err := a.naming.Open(ctx, a.con)
 	if missing != nil && a.named {
 		return o, missing
 	}
 	if missing != nil {
-		a.Con.Warn("%s does not exist, so that methods are shown by their IDs; give the mapping of the build by "+
+		a.con.Warn("%s does not exist, so that methods are shown by their IDs; give the mapping of the build by "+
 			"--mapping",
 			a.naming.Mapping)
 	}
@@ -283,7 +274,7 @@ func (a *Analyzing) names(ctx context.Context) (analysis.Options, error) {
 
 // checkBuilds returns the recordings without those of builds whose mapping is not given, of which it warns. It refuses
 // if no other recording is left, before anything is written. Standard input is checked when it is read.
-func (a *Analyzing) checkBuilds(recordings []cli.Recording, mappings *analysis.Mappings) ([]cli.Recording, error) {
+func (a *analyzing) checkBuilds(recordings []cli.Recording, mappings *analysis.Mappings) ([]cli.Recording, error) {
 	var kept []cli.Recording
 	var mismatches []error
 	for _, of := range recordings {
@@ -302,13 +293,13 @@ func (a *Analyzing) checkBuilds(recordings []cli.Recording, mappings *analysis.M
 	}
 	for _, err := range mismatches {
 		a.skipped++
-		a.Con.Warn("skipped: %v", err)
+		a.con.Warn("skipped: %v", err)
 	}
 	return kept, nil
 }
 
 // checkOne returns an error if the recording cannot be opened, or if it is of another build than all mappings.
-func (a *Analyzing) checkOne(of cli.Recording, mappings *analysis.Mappings) error {
+func (a *analyzing) checkOne(of cli.Recording, mappings *analysis.Mappings) error {
 	if of.Name == cli.StandardInput {
 		return nil
 	}
@@ -331,7 +322,7 @@ func (a *Analyzing) checkOne(of cli.Recording, mappings *analysis.Mappings) erro
 }
 
 // write reads all recordings and writes them to w.
-func (a *Analyzing) write(ctx context.Context, w io.Writer, recordings []cli.Recording, o analysis.Options) error {
+func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []cli.Recording, o analysis.Options) error {
 	p, closePasses, err := a.newPasses(ctx, recordings, o)
 	if err != nil {
 		return err
@@ -357,7 +348,7 @@ func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*analysi
 	case p.block:
 		o.Methods = new(analysis.Methods)
 		return func(m *analysis.Mappings) error {
-			return o.Methods.Suggest(p.blocking, m.Loaded()).WriteConfig(w)
+			return o.Methods.Suggest(analysis.Blocking{}, m.Loaded()).WriteConfig(w)
 		}, nil
 	case p.format == cli.FormatReport:
 		text := analysis.NewText(w)
@@ -400,11 +391,11 @@ func (p *passes) export(o *analysis.Options, w io.Writer) (finish func(*analysis
 }
 
 // warnAtEnd adds to o that the warnings of each recording are printed: some formats cannot hold them.
-func (a *Analyzing) warnAtEnd(o *analysis.Options) {
+func (a *analyzing) warnAtEnd(o *analysis.Options) {
 	end := o.End
 	o.End = func(r *analysis.Recording) error {
 		for _, text := range r.Warnings() {
-			a.Con.Warn("%s", text)
+			a.con.Warn("%s", text)
 		}
 		// A blocklist goes by counts, and is how to lose less.
 		if c := r.Completeness; c != nil && !a.block && c.LostShare > float64(a.maxLost) {

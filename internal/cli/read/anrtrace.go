@@ -14,7 +14,7 @@ import (
 const maxTraceFile = 64 << 20
 
 // runTrace reads the file of --anr-trace and writes who waits for whom.
-func (a *Analyzing) runTrace(args []string) error {
+func (a *analyzing) runTrace(args []string) error {
 	switch {
 	case len(args) > 0:
 		return cli.Misuse("--anr-trace reads its FILE alone: leave out %s", args[0])
@@ -44,9 +44,9 @@ func (a *Analyzing) runTrace(args []string) error {
 	}
 	if cut {
 		processes[len(processes)-1].Truncated = true
-		a.Con.Warn("%s: only the first %d MiB were read", a.trace, maxTraceFile>>20)
+		a.con.Warn("%s: only the first %d MiB were read", a.trace, maxTraceFile>>20)
 	}
-	return cli.WriteTo(a.Con, a.output, func(w io.Writer) error {
+	return cli.WriteTo(a.con, a.output, func(w io.Writer) error {
 		if a.format == formatAsJSON {
 			return analysis.WriteTraceJSON(w, cli.Version(), a.trace, processes)
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // exported returns the row of the format in package export, nil for a format of package analysis.
-func (a *Analyzing) exported() *export.Format {
+func (a *analyzing) exported() *export.Format {
 	if a.block {
 		return nil
 	}
@@ -29,14 +29,14 @@ func (a *Analyzing) exported() *export.Format {
 }
 
 // folds reports whether short calls are folded: if the size of the format grows with the number of calls.
-func (a *Analyzing) folds() bool {
+func (a *analyzing) folds() bool {
 	f := a.exported()
 	return f != nil && !f.Merges && !a.all
 }
 
 // passes reads recordings several times.
 type passes struct {
-	*Analyzing
+	*analyzing
 	ctx        context.Context
 	recordings []cli.Recording
 	names      analysis.Options
@@ -47,13 +47,13 @@ type passes struct {
 }
 
 // newPasses prepares reading the recordings. close removes the copy of standard input that is needed to read it twice.
-func (a *Analyzing) newPasses(ctx context.Context, recordings []cli.Recording, o analysis.Options) (p *passes, close func(),
+func (a *analyzing) newPasses(ctx context.Context, recordings []cli.Recording, o analysis.Options) (p *passes, close func(),
 	err error) {
-	p, close = &passes{Analyzing: a, ctx: ctx, recordings: recordings, names: o, in: a.Con.In}, func() {}
+	p, close = &passes{analyzing: a, ctx: ctx, recordings: recordings, names: o, in: a.con.In}, func() {}
 	again := a.folds() || a.stall > 0 || a.least.Share > 0
 	for _, of := range recordings {
 		if of.Name == cli.StandardInput && again {
-			f, remove, err := cli.Spool(ctx, a.Con.In)
+			f, remove, err := cli.Spool(ctx, a.con.In)
 			if err != nil {
 				return nil, close, err
 			}
@@ -145,10 +145,10 @@ func fileExtent(file string) (trace.Extent, error) {
 
 // progress shows a progress bar, unless it could mix with output on the same terminal.
 func (p *passes) progress(what string) (advance func(done, total int64), done func()) {
-	if p.output == cli.StandardOutput && !isRegular(p.Con.Out) {
+	if p.output == cli.StandardOutput && !isRegular(p.con.Out) {
 		return nil, func() {}
 	}
-	return p.Con.Progress(what)
+	return p.con.Progress(what)
 }
 
 // isRegular reports whether w is a regular file. A terminal shows what is written to it, and so may a program that

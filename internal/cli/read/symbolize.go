@@ -71,7 +71,6 @@ the method mapping are original names and are not retraced.`,
 			Help: "method mapping `FILE`, or a release of an archive, see tracegen help mappings"},
 		{Name: "r8-mapping", Flag: cli.Text(&y.r8, ""), File: cli.FileRead, Extensions: []string{"txt"},
 			Help: "retrace stack traces by this mapping `FILE` of R8 or ProGuard"},
-		{Name: "descriptors", Flag: cli.Yes(&y.descriptors), Help: "add the descriptor to each name"},
 	}).AddTo(cmd, 0)
 	return cmd
 }
@@ -80,7 +79,6 @@ the method mapping are original names and are not retraced.`,
 type symbolizing struct {
 	mapping, r8 string
 	named       bool // --mapping was given
-	descriptors bool
 }
 
 // run symbolizes one file; "-" is standard input.
@@ -119,7 +117,7 @@ func (y *symbolizing) run(ctx context.Context, con *console.Console, file string
 
 // symbolizer loads the mappings.
 func (y *symbolizing) symbolizer(ctx context.Context, con *console.Console) (*symbolize.Symbolizer, error) {
-	s := &symbolize.Symbolizer{Descriptors: y.descriptors}
+	s := &symbolize.Symbolizer{}
 	var err error
 	if y.r8 != "" {
 		if s.R8, err = r8.Load(y.r8); err != nil {

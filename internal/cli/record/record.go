@@ -94,10 +94,6 @@ type recorder struct {
 	also                   []string
 	slow                   slowness
 	threads, tick          string
-	memory                 string
-	ring                   int
-	gate, gateFile         string
-	pressure               string
 	messages               []string
 
 	command   *launch.Command // nil if the command is not java
@@ -130,18 +126,6 @@ func (r *recorder) options() cli.Options {
 		cli.Option{Name: "tick", Flag: word(&r.tick, "ms", "ms", "us"),
 			Help: "with us, each record has the exact microsecond, at about ten times the cost; with ms, that of a " +
 				"clock that moves every 5 ms"},
-		cli.Option{Name: "memory", Flag: cli.Text(&r.memory, ""),
-			Help: "`SIZE` of the memory of all rings together, such as 16M; a 16th of the program's heap if not given"},
-		cli.Option{Name: "ring", Flag: cli.Number(&r.ring, 0),
-			Help: "number `N` of records that a thread's ring may hold; 0 is 1048576 for the main thread, 131072 for " +
-				"others"},
-		cli.Option{Name: "gate", Flag: word(&r.gate, "auto", "auto", "off"),
-			Help: "switch off methods that flood the recorder, or record them too"},
-		cli.Option{Name: "gate-file", Flag: cli.Text(&r.gateFile, ""), File: cli.FileRead,
-			Help: "leave out the methods whose IDs are in this `FILE`"},
-		cli.Option{Name: "pressure", Flag: word(&r.pressure, "windows", "windows", "wait", "lose"),
-			Help: "what happens if records come faster than they are written: short calls are left out for a while " +
-				"(windows), the program waits, or records are lost"},
 		cli.Option{Name: "message", Flag: cli.Texts(&r.messages),
 			Help: "calls of methods that match this `PATTERN` (CLASS#METHOD) are messages, each of which may be a " +
 				"stall; repeatable"},
@@ -169,17 +153,12 @@ var properties = []property{
 	{"slow", "slow", func(r *recorder) string { return strconv.FormatInt(time.Duration(r.slow).Milliseconds(), 10) }},
 	{"threads", "threads", func(r *recorder) string { return r.threads }},
 	{"tick", "tick", func(r *recorder) string { return r.tick }},
-	{"memory", "memory", func(r *recorder) string { return r.memory }},
-	{"ring", "ring", func(r *recorder) string { return strconv.Itoa(r.ring) }},
-	{"gate", "gate", func(r *recorder) string { return r.gate }},
-	{"gate-file", "gate.file", func(r *recorder) string { return r.gateFile }},
-	{"pressure", "pressure", func(r *recorder) string { return r.pressure }},
 	{"output", "output", nil},
 	{"message", "message", nil},
 }
 
 // otherProperties are those of the runtime that no flag of record sets.
-var otherProperties = []string{"mapping", "memory", "message-text", "command", "file-megabytes", "keep-files",
+var otherProperties = []string{"mapping", "memory", "ring", "gate", "gate.file", "pressure", "message-text", "command", "file-megabytes", "keep-files",
 	"keep-megabytes", "keep-days"}
 
 const propertyPrefix = "tracegen."
@@ -211,9 +190,6 @@ func (r *recorder) checkProperties(given map[string]string) error {
 // run records the program and analyzes the recording.
 func (r *recorder) run(ctx context.Context, args []string) error {
 	r.args = args
-	if r.ring < 0 {
-		return cli.Misuse("--ring %d: must not be negative", r.ring)
-	}
 	containers, given, err := r.find(args)
 	if err != nil {
 		return err
@@ -370,8 +346,7 @@ func (r *recorder) jvmOptions(status string, given map[string]string) ([]string,
 	}
 	set("output", recording)
 	for _, p := range properties {
-		if p.value != nil && !(p.flag == "ring" && r.ring == 0) && !(p.flag == "gate-file" && r.gateFile == "") &&
-			!(p.flag == "memory" && r.memory == "") {
+		if p.value != nil {
 			set(p.name, p.value(r))
 		}
 	}
