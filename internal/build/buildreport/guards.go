@@ -1,7 +1,6 @@
 package buildreport
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -44,7 +43,11 @@ var allGuards = []guard{
 	{"base", LeastBaseShare, func(run *Run, l guardLimit, _ *Baseline) Guard { return run.GuardBase(l.number) }},
 	{"calls", 5, func(run *Run, l guardLimit, b *Baseline) Guard { return run.GuardCalls(l.number, b) }},
 	{digestGuard, noLimit, func(run *Run, l guardLimit, _ *Baseline) Guard {
-		return run.GuardDigest(cmp.Or(l.digest, run.Base.Digest()))
+		want := l.digest
+		if want == "" {
+			want = run.Base.Digest()
+		}
+		return run.GuardDigest(want)
 	}},
 }
 

@@ -279,7 +279,7 @@ func (i *settings) read(ctx context.Context) error {
 	if i.baseR8 != "" {
 		by, err := r8.Load(i.baseR8)
 		if err != nil {
-			return fmt.Errorf("--base-r8-mapping: %w", err)
+			return fmt.Errorf("base-r8-mapping: %w", err)
 		}
 		base = base.Renamed(by)
 	}

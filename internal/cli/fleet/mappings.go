@@ -161,7 +161,7 @@ is another release; where the archive is asked for one, it returns the latest.`,
 		cli.Option{Name: "r8-mapping", Flag: cli.Text(&p.r8, ""), File: cli.FileRead, Extensions: []string{"txt"},
 			Help: "also keep the mapping `FILE` of R8 or ProGuard of the same build"},
 		cli.Option{Name: "lines", Flag: cli.Text(&p.lines, ""), File: cli.FileRead,
-			Help: "also keep the `FILE` that instrument --lines has written"},
+			Help: "also keep the `FILE` lines.tsv that instrument --reports has written"},
 		cli.Option{Name: "report", Flag: cli.Text(&p.report, ""), File: cli.FileRead, Extensions: []string{"json"},
 			Help: "also keep the `FILE` that instrument --report has written"},
 	), []cli.Option{cli.QuietOption(con, 0)}).AddTo(cmd, 0)

@@ -77,7 +77,7 @@ func (a *analyzing) options() cli.Options {
 				"jstack wrote, and report deadlocks"},
 	), a.selection.options(), a.naming.Options(
 		cli.Option{Name: "lines", Flag: cli.Text(&a.naming.Lines, ""), File: cli.FileRead,
-			Help: "show where methods are, by the `FILE` that instrument --lines wrote"},
+			Help: "show where methods are, by the `FILE` lines.tsv that instrument --reports wrote"},
 	), cli.Grouped("Guard",
 		cli.Option{Name: "max-lost", Flag: cli.Custom(&a.maxLost),
 			Help: "after everything has been written, exit with 1 if a recording lacks more than this share of its records"},

@@ -46,7 +46,7 @@ func TestCorpusDecoders(t *testing.T) {
 	for _, j := range jars {
 		compare(j.Name, j.Classes)
 	}
-	for _, m := range instrumentAll(t, buildTool(t), jars, "--exits", "exact", "--trivial", "none") {
+	for _, m := range instrumentAll(t, buildTool(t), jars, "--exits", "exact", "--set", "trivial=none") {
 		compare(m.Name+" instrumented", m.Classes)
 	}
 	t.Logf("measured: jvm.go reads %d class files as classfile does, and cannot read %d", compared, refused)

@@ -315,7 +315,7 @@ func TestAction(t *testing.T) {
 	}
 
 	// A guard that fails makes an annotation, and the step has outputs all the same, so that the mapping is kept.
-	w.values["inputs.arguments"], w.values["inputs.base"] = "--max-growth\n1\n", "tracegen/methodMapping.txt"
+	w.values["inputs.arguments"], w.values["inputs.base"] = "--guard\ngrowth=1\n", "tracegen/methodMapping.txt"
 	w.values["inputs.mapping"] = "second/methodMapping.txt"
 	out, code, outputs = w.step(t, "instrument")
 	if code != 1 || !strings.Contains(out, "::error title=tracegen%3A guard growth failed::growth: ") ||
@@ -507,7 +507,7 @@ func TestGitLabRecipe(t *testing.T) {
 		oracle.Require(t, fmt.Errorf("no jq: %w", oracle.ErrMissing))
 	}
 	// The findings of a guard that failed.
-	failing := strings.ReplaceAll(strings.Join(job.Script, "\n"), "--fail-on growth", "--max-growth 1")
+	failing := strings.ReplaceAll(strings.Join(job.Script, "\n"), "--guard growth", "--guard growth=1")
 	if out, code := p.run(t.Context(), "set -eo pipefail\n"+failing, "TRACEGEN=tracegen"); code != 1 {
 		t.Fatalf("%d: %s", code, out)
 	}
