@@ -298,7 +298,7 @@ func TestAction(t *testing.T) {
 		t.Fatalf("%d: %s", code, out)
 	}
 	for name, want := range map[string]string{"digest": sampleDigest, "methods": "20",
-		"mapping": "tracegen/methodMapping.txt", "report": "tracegen/tracegen.json", "sarif": "tracegen/tracegen.sarif"} {
+		"mapping": "tracegen/methodMapping.txt", "report": "tracegen/report.json", "sarif": "tracegen/tracegen.sarif"} {
 		if outputs[name] != want {
 			t.Errorf("output %s is %q, want %q", name, outputs[name], want)
 		}
@@ -479,7 +479,7 @@ func (p *place) twice(t *testing.T, between, script string, env ...string) {
 			(release == "second") {
 			t.Errorf("%s release: with a base: %v", release, got)
 		}
-		for _, file := range []string{"tracegen/tracegen.sarif", "tracegen/tracegen.json", "build/instrumented/app.jar"} {
+		for _, file := range []string{"tracegen/tracegen.sarif", "tracegen/report.json", "build/instrumented/app.jar"} {
 			readFile(t, filepath.Join(p.dir, file))
 		}
 		if out, code := p.run(t.Context(), between); code != 0 {
