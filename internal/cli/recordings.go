@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/pattern"
+	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -103,13 +104,40 @@ func FindRecordings(args []string) ([]Recording, error) {
 			}
 			files = append(files, found...)
 		default:
-			if _, err := os.Stat(arg); err != nil {
+			if _, err := os.Stat(arg); err != nil && userfile.IsPattern(arg) {
+				matching, err := recordingsOf(arg)
+				if err != nil {
+					return nil, err
+				}
+				files = append(files, matching...)
+				continue
+			} else if err != nil {
 				return nil, fmt.Errorf("recording: %w", err)
 			}
 			files = append(files, filepath.Clean(arg))
 		}
 	}
 	return inOrder(joinParts(files)), nil
+}
+
+// recordingsOf returns the recordings that match a pattern, and those in the directories that match it.
+func recordingsOf(pattern string) (files []string, err error) {
+	paths, err := userfile.Expand(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("recording: %w", err)
+	}
+	for _, path := range paths {
+		if !IsDirectory(path) {
+			files = append(files, path)
+			continue
+		}
+		found, err := RecordingsBelow(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	return files, nil
 }
 
 // RecordingsBelow returns the files in the directory and below it that begin as a recording.

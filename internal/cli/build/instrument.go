@@ -291,7 +291,7 @@ func (i *settings) read(ctx context.Context) error {
 // neededClassPath returns where classes are looked up. It looks for a JDK only if the type checker needs one.
 func (i *settings) neededClassPath() pipeline.ClassPath {
 	if i.disabled || i.verify == pipeline.VerifyEquivalence {
-		return pipeline.ClassPath{Paths: i.classPath.files()} // for rules on supertypes
+		return pipeline.ClassPath{Paths: i.classPath.files} // for rules on supertypes
 	}
 	return i.classPath.find(i.con)
 }

@@ -15,12 +15,25 @@ import (
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/fleet/group"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // collected replaces arguments that are directories of tracegen collect by their recordings, and returns the
 // directories with reports: of these arguments, and of --reports.
 func (g *grouping) collected(args []string) (recordings, reports []string, err error) {
+	var named []string
 	for _, arg := range args {
+		if _, err := os.Stat(arg); err == nil || !userfile.IsPattern(arg) {
+			named = append(named, arg)
+			continue
+		}
+		found, err := userfile.Expand(arg)
+		if err != nil {
+			return nil, nil, fmt.Errorf("recording: %w", err)
+		}
+		named = append(named, found...)
+	}
+	for _, arg := range named {
 		if arg == cli.StandardInput || !collect.IsStore(arg) {
 			recordings = append(recordings, arg)
 			continue

@@ -20,6 +20,7 @@ import (
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/record/launch"
 	"github.com/tracegen/tracegen/internal/record/program"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // Build instruments a program by the options that record has in common with instrument.
@@ -264,11 +265,13 @@ func (r *recorder) find(args []string) (containers []string, given map[string]st
 		}
 	}
 	for _, list := range r.also {
-		found, missing := launch.Expand("", filepath.SplitList(list))
-		if len(missing) > 0 {
-			return nil, nil, fmt.Errorf("--also: %s does not exist", missing[0])
+		for _, name := range filepath.SplitList(list) {
+			found, err := alsoNamed(name)
+			if err != nil {
+				return nil, nil, err
+			}
+			containers = append(containers, found...)
 		}
-		containers = append(containers, found...)
 	}
 	if len(containers) == 0 && r.command == nil {
 		return nil, nil, fmt.Errorf("--also %s names no archive", strings.Join(r.also, " "))
@@ -278,6 +281,23 @@ func (r *recorder) find(args []string) (containers []string, given map[string]st
 			strings.Join(slices.Concat(r.command.ClassPath, r.command.ModulePath), string(filepath.ListSeparator)))
 	}
 	return containers, given, nil
+}
+
+// alsoNamed returns the archives and directories that an element of --also stands for. DIR/* is the archives of a
+// directory, as java has it.
+func alsoNamed(name string) ([]string, error) {
+	found, missing := launch.Expand("", []string{name})
+	if len(missing) > 0 {
+		paths, err := userfile.Expand(name)
+		if err != nil {
+			return nil, fmt.Errorf("--also: %w", err)
+		}
+		found, _ = launch.Expand("", paths)
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("--also: %s matches no archive", name)
+	}
+	return found, nil
 }
 
 // suggestedLibraries returns the wildcard for the archives of a start script, where Gradle and Maven put them; "" if
