@@ -49,7 +49,8 @@ var inputsOfSteps = []string{"in/a.jar", "in/b.jar", "in/classes"}
 // instrumentStep is instrument with all that it can write.
 var instrumentStep = outputStep{
 	name: "instrument",
-	options: []string{"instrument", "-o", "OUT/", "--mapping", "lists/map.txt", "--reports", "lists", "--report", "OUT/report.json",
+	options: []string{"instrument", "-o", "OUT/", "--mapping", "lists/map.txt", "--reports", "lists", "--report",
+		"OUT/report.json",
 		"--verify", "equivalence"},
 	runs: [2][]string{{"--runtime-external"}, {"--runtime-class", "a.Beat", "--runtime-external", "--exits", "exact",
 		"--set", "trivial=none"}},
@@ -61,7 +62,8 @@ var instrumentStep = outputStep{
 // outputSteps are all of them: the second and the third do the work of the first in parts.
 var outputSteps = []outputStep{instrumentStep, {
 	name: "assign", parts: true,
-	options: []string{"assign", "--slices", "OUT", "-o", "lists/map.txt", "--reports", "lists", "--report", "OUT/report.json",
+	options: []string{"assign", "--slices", "OUT", "-o", "lists/map.txt", "--reports", "lists", "--report",
+		"OUT/report.json",
 		"--runtime-external"},
 	runs:   [2][]string{{"--set", "id-order=hash"}, {"--set", "id-order=compact"}},
 	inputs: []string{"parts/a.scan", "parts/b.scan", "parts/classes.scan"}, broken: "parts/twin/b.scan",
@@ -137,7 +139,8 @@ func (s *outputSet) makeParts(t *testing.T) {
 	}
 	run("scan", "in/b.jar", "-o", "parts/twin/b.scan")
 	for _, order := range []string{"hash", "compact"} {
-		run("assign", "parts/all.scan", "--slices", "parts/"+order, "-o", "parts/"+order+"/map.txt", "--set", "id-order="+order,
+		run("assign", "parts/all.scan", "--slices", "parts/"+order, "-o", "parts/"+order+"/map.txt", "--set",
+			"id-order="+order,
 			"--runtime-external")
 	}
 }

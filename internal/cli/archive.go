@@ -79,7 +79,8 @@ func fetchFile(ctx context.Context, con *console.Console, value string) (*archiv
 }
 
 // SelectRelease returns the release that a reference selects; nil if it is optional, and there is none.
-func SelectRelease(ctx context.Context, con *console.Console, value string) (*mappingstore.Archive, *mappingstore.Release,
+func SelectRelease(ctx context.Context, con *console.Console, value string) (*mappingstore.Archive,
+	*mappingstore.Release,
 	error) {
 	ref, err := archiveReference(value)
 	if err != nil {
@@ -225,7 +226,8 @@ func archivedMappings(ctx context.Context, con *console.Console, value string,
 
 // newestWith returns the latest release with the digest; nil if there is none. If there are several, it warns if they
 // differ in R8's mapping: the recording does not say which of them it is of.
-func newestWith(ctx context.Context, con *console.Console, a *mappingstore.Archive, digest string) (*mappingstore.Release,
+func newestWith(ctx context.Context, con *console.Console, a *mappingstore.Archive,
+	digest string) (*mappingstore.Release,
 	error) {
 	list, err := a.List(ctx, mappingstore.Selector{Digest: digest})
 	if err != nil || len(list) == 0 {

@@ -19,7 +19,7 @@ const (
 
 // Argument is one input on the command line.
 type Argument struct {
-	Path   string
+	Path   string // of the input
 	Output string // of INPUT=OUTPUT, or ""
 }
 

@@ -99,7 +99,7 @@ func (n *Naming) OpenAll(ctx context.Context, con *console.Console) (analysis.Op
 	return o, err
 }
 
-// Reading counts how much of the recordings a command has read.
+// Reading counts how much of the recordings a command has read. Advance shows it, of the Total, until Ctx is canceled.
 type Reading struct {
 	Ctx     context.Context
 	Advance func(done, total int64)
@@ -121,6 +121,7 @@ func (r *Reading) Analyze(of Recording, in io.Reader, o analysis.Options) error 
 	return analysis.Analyze(name, source, o)
 }
 
+// Add counts n more bytes.
 func (r *Reading) Add(n int) {
 	if r.done += int64(n); r.Advance != nil {
 		r.Advance(r.done, max(r.done, r.Total))

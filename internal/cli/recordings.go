@@ -219,13 +219,14 @@ func RecordingSize(files []string) (total int64) {
 	return total
 }
 
-// Watched is a reader of a recording. It reports progress, and fails when the context is canceled.
+// Watched is a reader of a recording. It reports progress to Advance, and fails when Ctx is canceled.
 type Watched struct {
 	io.Reader
 	Ctx     context.Context
 	Advance func(n int)
 }
 
+// Read implements io.Reader.
 func (w Watched) Read(p []byte) (int, error) {
 	if err := w.Ctx.Err(); err != nil {
 		return 0, err
@@ -243,8 +244,8 @@ const (
 
 // Answer is what record wants of analyze.
 type Answer struct {
-	Recordings     []string
-	Mapping        string
+	Recordings     []string // files
+	Mapping        string   // its file
 	Messages       []string // patterns, see --message
 	Format, Output string
 	// Top is how many methods the format table shows, those with the most time; 0 is all.

@@ -32,6 +32,7 @@ func WriteTo(con *console.Console, path string, emit func(io.Writer) error) erro
 	return f.Commit()
 }
 
+// IsTerminal reports whether w writes to a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, isFile := w.(*os.File)
 	return isFile && term.IsTerminal(int(f.Fd()))

@@ -16,6 +16,7 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
+// NewDiff returns the command diff.
 func NewDiff(con *console.Console) *cobra.Command {
 	asJSON, exitCode := false, false
 	cmd := &cobra.Command{

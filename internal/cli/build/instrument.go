@@ -25,6 +25,7 @@ import (
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
+// NewInstrument returns the command instrument.
 func NewInstrument(con *console.Console) *cobra.Command {
 	i := settings{con: con}
 	cmd := &cobra.Command{

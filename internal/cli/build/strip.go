@@ -14,6 +14,7 @@ import (
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
+// NewStrip returns the command strip.
 func NewStrip(con *console.Console) *cobra.Command {
 	s := strip{con: con}
 	cmd := &cobra.Command{

@@ -14,6 +14,7 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
+// NewVerify returns the command verify.
 func NewVerify(con *console.Console) *cobra.Command {
 	v := verification{con: con}
 	cmd := &cobra.Command{

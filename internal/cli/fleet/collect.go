@@ -25,6 +25,7 @@ import (
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
+// NewCollect returns the command collect.
 func NewCollect(con *console.Console) *cobra.Command {
 	c := collecting{con: con, maxStore: 20 << 30}
 	cmd := &cobra.Command{
@@ -85,13 +86,16 @@ func (c *collecting) options() cli.Options {
 			Help: "requests must have a token of `FILE`, which has one on a line"},
 		cli.Option{Name: "tls-cert", Flag: cli.Text(&c.tlsCert, ""), File: cli.FileRead,
 			Help: "serve HTTPS with the certificate in `FILE`, PEM"},
-		cli.Option{Name: "tls-key", Flag: cli.Text(&c.tlsKey, ""), File: cli.FileRead, Help: "the certificate's key in `FILE`, PEM"},
+		cli.Option{Name: "tls-key", Flag: cli.Text(&c.tlsKey, ""), File: cli.FileRead,
+			Help: "the certificate's key in `FILE`, PEM"},
 		cli.Option{Name: "package", Flag: cli.Texts(&c.packages), Help: "take what is of this `PACKAGE` only; repeatable"},
 	), cli.Grouped("Store",
 		cli.Option{Name: "store", Flag: cli.Text(&c.store, ""), File: cli.FileCache, Extensions: cli.OnlyDirectories,
 			Help: "store in the directory `DIR`"},
-		cli.Option{Name: "keep-days", Flag: cli.Number(&c.keepDays, 90), Help: "remove what is older than `N` days; 0 keeps all"},
-		cli.Option{Name: "max-store", Flag: cli.Custom(&c.maxStore), Help: "take nothing more when the directory has this size"},
+		cli.Option{Name: "keep-days", Flag: cli.Number(&c.keepDays, 90),
+			Help: "remove what is older than `N` days; 0 keeps all"},
+		cli.Option{Name: "max-store", Flag: cli.Custom(&c.maxStore),
+			Help: "take nothing more when the directory has this size"},
 		cli.Option{Name: "every", Flag: cli.Duration(&c.every, time.Minute),
 			Help: "write reports as Parquet files when they have waited for this time"},
 	), cli.Grouped("Names",
@@ -127,8 +131,8 @@ func (c *collecting) check() error {
 		return cli.Misuse("--listen: %w", err)
 	}
 	if ip := net.ParseIP(host); c.tokenFile == "" && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return cli.Misuse("--listen %s: other machines reach this address, and there is no --token-file; give one, or listen on "+
-			"127.0.0.1", c.listen)
+		return cli.Misuse("--listen %s: other machines reach this address, and there is no --token-file; give one, or "+
+			"listen on 127.0.0.1", c.listen)
 	}
 	return nil
 }

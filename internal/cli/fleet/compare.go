@@ -19,6 +19,7 @@ import (
 // compareHTML is the format of compare that is a page.
 const compareHTML = "html"
 
+// NewCompare returns the command compare.
 func NewCompare(con *console.Console) *cobra.Command {
 	c := comparing{con: con}
 	cmd := &cobra.Command{

@@ -23,6 +23,7 @@ import (
 	"github.com/tracegen/tracegen/internal/gz"
 )
 
+// NewMappings returns the command mappings.
 func NewMappings(con *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mappings COMMAND",
@@ -271,7 +272,8 @@ The exit code is 1 without --optional.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), args) },
 	}
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
-	cli.NewOptions(cli.Grouped("Output", cli.Option{Name: "output", Short: "o", Flag: cli.Text(&p.output, ""), File: cli.FileOutput,
+	cli.NewOptions(cli.Grouped("Output", cli.Option{Name: "output", Short: "o", Flag: cli.Text(&p.output, ""),
+		File:   cli.FileOutput,
 		Stdout: true, Help: "write the mapping to `FILE`, or all files into a directory; - is standard output"}),
 		p.options("the release that has"), cli.Grouped("Release",
 			cli.Option{Name: "latest", Flag: cli.Yes(&p.latest), Help: "the release that was pushed last, of those selected"},
@@ -424,7 +426,8 @@ in bytes, what was stored for them, the commit and the labels.`,
 	}
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cli.NewOptions(cli.Grouped("Output",
-		cli.Option{Name: "format", Flag: cli.TextOrJSON(&l.json), Help: "output format: a table, or one JSON object per line"},
+		cli.Option{Name: "format", Flag: cli.TextOrJSON(&l.json),
+			Help: "output format: a table, or one JSON object per line"},
 		cli.Option{Name: "details", Flag: cli.Yes(&l.details), Help: "also print files, commit and labels"},
 		cli.Option{Name: "top", Flag: cli.Number(&l.top, 0), Help: "number of releases; 0 is all"},
 	), l.options("the releases that have")).AddTo(cmd, 0)

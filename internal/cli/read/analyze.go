@@ -25,6 +25,7 @@ const (
 	formatAsJSON = "json"
 )
 
+// NewAnalyze returns the command analyze.
 func NewAnalyze(con *console.Console) *cobra.Command {
 	a := analyzing{con: con}
 	cmd := &cobra.Command{
@@ -70,7 +71,8 @@ func (a *analyzing) options() cli.Options {
 		cli.ResultOption(&a.output),
 		cli.Option{Name: "sort", Flag: cli.OneOf(&a.sort, analysis.OrderSelf, orders()...),
 			Help: "order of the methods in the formats table and json"},
-		cli.Option{Name: "top", Flag: cli.Number(&a.top, 0), Help: "number of methods in the formats table and json; 0 is all"},
+		cli.Option{Name: "top", Flag: cli.Number(&a.top, 0),
+			Help: "number of methods in the formats table and json; 0 is all"},
 		cli.Option{Name: "each", Flag: cli.Yes(&a.each), Help: "write one tree for each stall instead of one of all calls"},
 		cli.Option{Name: "anr-trace", Flag: cli.Text(&a.trace, ""), File: cli.FileRead,
 			Help: "instead of recordings, read the stacks of all threads in this `FILE`, which Android wrote of an ANR or " +

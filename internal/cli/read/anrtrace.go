@@ -21,8 +21,8 @@ func (a *analyzing) runTrace(args []string) error {
 	case a.format != cli.FormatReport && a.format != formatAsJSON:
 		return cli.Misuse("--anr-trace writes --format %s and %s, not %s", cli.FormatReport, formatAsJSON, a.format)
 	case a.block || a.selects():
-		return cli.Misuse("--anr-trace is of one moment: leave out --suggest-blocklist, --from, --to, --thread, --stall and " +
-			"--min")
+		return cli.Misuse("--anr-trace is of one moment: leave out --suggest-blocklist, --from, --to, --thread, --stall " +
+			"and --min")
 	}
 	if err := cli.CheckNotRead(a.rows.Targets(cli.FileOutput), a.rows.Files(cli.FileRead)); err != nil {
 		return err

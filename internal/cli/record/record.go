@@ -25,10 +25,16 @@ import (
 
 // Build instruments a program by the options that record has in common with instrument.
 type Build interface {
+	// AddOptions adds the options to the flags of the command.
 	AddOptions(cmd *cobra.Command)
+	// Resolve reads tracegen.yml and what the options name. Calls of methods that match messages are messages, and
+	// classes are looked up in the JDK; "" is the one that the user would run.
 	Resolve(ctx context.Context, messages []string, jdk string) error
+	// Cache returns the directory of --cache, or "", and the limit of its size.
 	Cache() (directory string, size int64)
+	// Key returns everything but the program that decides what is written.
 	Key() ([]string, error)
+	// Instrument writes the outputs of the inputs, and the mapping. It keeps results in the directory of a cache.
 	Instrument(ctx context.Context, inputs []pipeline.Input, mapping, cache string, size int64) (*pipeline.Result, error)
 }
 
@@ -117,7 +123,8 @@ func (r *recorder) options() cli.Options {
 	}
 	r.slow = slowness(700 * time.Millisecond)
 	return cli.NewOptions(cli.Grouped("Recording",
-		cli.Option{Name: "output", Short: "o", Flag: cli.Text(&r.output, ""), File: cli.FileOutput, Extensions: []string{"tgd"},
+		cli.Option{Name: "output", Short: "o", Flag: cli.Text(&r.output, ""), File: cli.FileOutput,
+			Extensions: []string{"tgd"},
 			Help: "record into `FILE` (default NAME.tgd in the working directory); a recording that is there is " +
 				"renamed to FILE.1; the mapping is written beside it"},
 		cli.Option{Name: "slow", Flag: cli.Custom(&r.slow),
@@ -159,7 +166,8 @@ var properties = []property{
 }
 
 // otherProperties are those of the runtime that no flag of record sets.
-var otherProperties = []string{"mapping", "memory", "ring", "gate", "gate.file", "pressure", "message-text", "command", "file-megabytes", "keep-files",
+var otherProperties = []string{"mapping", "memory", "ring", "gate", "gate.file", "pressure", "message-text",
+	"command", "file-megabytes", "keep-files",
 	"keep-megabytes", "keep-days"}
 
 const propertyPrefix = "tracegen."

@@ -110,7 +110,8 @@ func TestCorpusReport(t *testing.T) {
 	_, before, err := oracle.Disassemble(t.Context(), jobs(jars), oracle.AsmOptions{})
 	oracle.Require(t, err)
 	modes := [][]string{
-		{"--exits", "normal"}, {"--exits", "throws", "--set", "trivial=none", "--set", "id-order=compact"}, {"--exits", "exact"},
+		{"--exits", "normal"}, {"--exits", "throws", "--set", "trivial=none", "--set", "id-order=compact"}, {"--exits",
+			"exact"},
 		{"--exits", "throws", "--set", "constructor-entry=after-super", "--set", "trivial=matrix"},
 	}
 	for _, flags := range modes {

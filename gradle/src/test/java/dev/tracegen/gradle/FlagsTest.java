@@ -10,7 +10,8 @@ import org.gradle.api.GradleException;
 import org.junit.jupiter.api.Test;
 
 class FlagsTest {
-    private static final List<String> ALL = Arrays.asList("--set=constructor-entry=after-super", "--set=id-order=compact", "-v",
+    private static final List<String> ALL = Arrays.asList("--set=constructor-entry=after-super",
+            "--set=id-order=compact", "-v",
             "--set=allow-huge");
 
     @Test

@@ -50,7 +50,8 @@ abstract class AbstractInstrumentMojo extends AbstractTracegenMojo {
   @Parameter(property = "tracegen.verify")
   private String verify;
 
-  /** Guards that make the build fail, as for --guard: introduced, unverifiable, growth=25, ratio, base, calls, digest. */
+  /** Guards that make the build fail, as for --guard: introduced, unverifiable, growth=25, ratio, base, calls,
+          digest. */
   @Parameter(property = "tracegen.failOn")
   private List<String> failOn = Collections.emptyList();
 
