@@ -567,7 +567,7 @@ func TestPageCommandsRun(t *testing.T) {
 	if digest := readFile(t, filepath.Join(p.dir, "out/digest.txt")); digest != sampleDigest+"\n" {
 		t.Errorf("digest %q", digest)
 	}
-	if !bytes.Contains([]byte(readFile(t, filepath.Join(p.dir, "summary.md"))), []byte("## tracegen")) {
+	if !bytes.Contains([]byte(readFile(t, filepath.Join(p.dir, "reports/summary.md"))), []byte("## tracegen")) {
 		t.Error("no summary")
 	}
 }
