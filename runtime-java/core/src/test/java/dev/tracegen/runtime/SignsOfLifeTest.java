@@ -251,7 +251,7 @@ class SignsOfLifeTest {
         assertTrue(s.uv() > 0, "the class of the lock");
         assertEquals(0xF0000001L, s.u8() | s.u8() << 8 | s.u8() << 16 | (long) s.u8() << 24);
         long ownerIndex = s.uv() - 1;
-        assertEquals(recorder.traceOf(owner).index, ownerIndex);
+        assertEquals(recorder.threads.of(owner).index, ownerIndex);
         WrittenChunks.Chunk second = samples.get(1);
         second.sv();
         assertEquals(ownerIndex, second.uv(), "the thread of the next sample");
