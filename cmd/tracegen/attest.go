@@ -300,7 +300,7 @@ func artifactsOf(ctx context.Context, wanted []located) ([]provenance.Artifact, 
 
 // builtInArtifact returns the built-in runtime as a file that was read.
 func builtInArtifact() provenance.Artifact {
-	return provenance.Artifact{Name: builtInName, Digest: provenance.SumOf(runtimejars.Core().Data)}
+	return provenance.Artifact{Name: builtInName, Digest: provenance.SumOf(runtimejars.JVM().Data)}
 }
 
 // checkMapping returns an error if a file is not a mapping with the digest.

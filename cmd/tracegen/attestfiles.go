@@ -49,7 +49,7 @@ func (p *product) restore(ctx context.Context, con *console, of *provenance.Inst
 		c.Inputs = append(c.Inputs, in.path)
 	}
 	if p.builtIn {
-		c.BuiltIn = &pipeline.BuiltIn{Name: builtInName, Data: runtimejars.Core().Data}
+		c.BuiltIn = &pipeline.BuiltIn{Name: builtInName, Data: runtimejars.JVM().Data}
 	}
 	advance, done := con.progress("comparing")
 	defer done()

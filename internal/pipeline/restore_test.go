@@ -104,7 +104,7 @@ func TestRestore(t *testing.T) {
 		c := config(first, out)
 		c.Inputs = []pipeline.Input{{Path: first}, {Path: second}, {Path: lone}}
 		c.Merge = out
-		builtIn := &pipeline.BuiltIn{Name: "built-in", Data: runtimejars.Core().Data}
+		builtIn := &pipeline.BuiltIn{Name: "built-in", Data: runtimejars.JVM().Data}
 		c.BuiltIn = builtIn
 		instrument(t, c)
 		entryOf(t, contents(t, out), "q/Lone.class")

@@ -40,7 +40,7 @@ func TestRecordingSurvives(t *testing.T) {
 	javac(t, j, filepath.Join(dir, "classes"), source)
 	program, runtime := filepath.Join(dir, "program.jar"), filepath.Join(dir, "runtime.jar")
 	_, err = pipeline.Run(t.Context(), pipeline.Config{Inputs: []pipeline.Input{
-		{Path: filepath.Join(dir, "classes"), Output: program}, {Path: jars.Core, Output: runtime},
+		{Path: filepath.Join(dir, "classes"), Output: program}, {Path: jars.JVM, Output: runtime},
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -120,10 +120,10 @@ final class Drain {
         if (!writeGate(t, ring.lastChange)) {
             return 0;
         }
-        boolean outermost = options.outermostCalls && !s.hasMessages();
+        boolean outermost = options.callMessages != null && !s.hasMessages();
         if (outermost && (s.nextToDrain < end || s.outermost != null && s.outermost.since() != 0)) {
             if (s.outermost == null) {
-                s.outermost = new OutermostCalls(writer.messages());
+                s.outermost = options.callMessages.ofThread();
             }
             s.outermost.sampleCpu(options.platform.nanoTime(), options.platform.threadCpuNanos(t.thread));
         }
@@ -175,7 +175,7 @@ final class Drain {
     }
 
     private void addOutermostCalls(ThreadTrace t, RecordCopy copy) {
-        OutermostCalls outermost = t.sampled.outermost;
+        CallMessages.OfThread outermost = t.sampled.outermost;
         if (copy.overwritten > 0) {
             outermost.reset();
         }

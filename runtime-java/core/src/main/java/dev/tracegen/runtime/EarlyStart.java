@@ -72,7 +72,7 @@ final class EarlyStart {
             return optionsRead;
         }
         try {
-            options = JvmMode.options();
+            options = Host.get().options();
             optionsRead = true;
         } catch (Throwable e) {
             turnOff();

@@ -37,9 +37,8 @@ final class MemoryBudget {
 
     /** Returns how many bytes options allow. */
     static long bytes(RecorderOptions options) {
-        // ART has this name, too.
         return options.memory != 0 ? options.memory
-                : defaultBytes(Runtime.getRuntime().maxMemory(), "Dalvik".equals(System.getProperty("java.vm.name")));
+                : defaultBytes(Runtime.getRuntime().maxMemory(), Host.isAndroid());
     }
 
     /** Returns the size of the budget if none is set, for a heap of so many bytes. */

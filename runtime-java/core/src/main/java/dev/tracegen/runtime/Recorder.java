@@ -86,7 +86,7 @@ public final class Recorder {
     }
 
     static RecorderOptions withPlatform(RecorderOptions o) {
-        return o.platform == null ? o.platform(new JvmPlatform()) : o;
+        return o.platform == null ? o.platform(Host.get().platform()) : o;
     }
 
     /** Reports whether the records so far may be kept under other options. */
@@ -129,8 +129,8 @@ public final class Recorder {
             options.platform.log("nothing is recorded, and the program runs on: " + e);
             return;
         }
-        if (options.platform instanceof JvmPlatform) {
-            JvmMode.finishOnExit();
+        if (options.platform instanceof Host.EarlyPlatform) {
+            Host.get().began();
         }
         current = this;
         status = AppMethodBeat.STATUS_STARTED;

@@ -16,7 +16,7 @@ final class SamplerState {
     boolean ended;
 
     /** Null while the thread's outermost calls are of no interest. */
-    OutermostCalls outermost;
+    CallMessages.OfThread outermost;
 
     // The state of the thread's gate: its open calls, the calls that were left out by slot, and the last change that
     // was handed over.

@@ -106,7 +106,7 @@ final class SignsOfLife {
 
     /** Adds to all the outermost call that is open on a thread, as of the last check. */
     void addOpen(ThreadTrace t, List<MessageRecord> all) {
-        OutermostCalls outermost = t.sampled.outermost;
+        CallMessages.OfThread outermost = t.sampled.outermost;
         if (outermost != null && outermost.since() != 0) {
             all.add(outermost.running(checkNanos));
         }

@@ -38,9 +38,7 @@ final class Writer implements Runnable {
     /** The writer of the recorder before, which may still write to the same files; null when it has ended. */
     private Writer before;
 
-    private MessageMethods messages;
-
-    /** Set when {@link #messages} is known. */
+    /** Set when the files that recording needs were read. */
     private volatile boolean opened;
 
     /**
@@ -69,11 +67,6 @@ final class Writer implements Runnable {
      */
     boolean opened() {
         return opened;
-    }
-
-    /** Returns the methods whose calls are messages, null for none. To be called when {@link #opened} is true. */
-    MessageMethods messages() {
-        return messages;
     }
 
     /** Reports whether everything that was handed over is written. */
@@ -124,11 +117,8 @@ final class Writer implements Runnable {
             if (options.gateFile != null) {
                 GateFile.read(options.gateFile, platform);
             }
-            if (options.outermostCalls) {
-                messages = MessageMethods.find(options);
-                if (messages != null) {
-                    options.meta("messageMethods", messages.toString());
-                }
+            if (options.callMessages != null) {
+                options.callMessages.open(options);
             }
         } catch (Throwable e) {
             recorder.failures.failed(e);

@@ -147,7 +147,7 @@ class SignsOfLifeTest {
     @Test
     void aHangDeepInALongCallHasItsOwnSignsAndSamples() throws Exception {
         RecorderOptions o = new RecorderOptions().everyRecord(true);
-        o.outermostCalls = true;
+        o.callMessages = new OutermostCalls(null);
         start(o);
         AppMethodBeat.i(1);
         awaitRecords("+1");

@@ -24,7 +24,7 @@ class OutermostCallsTest {
     }
 
     /** Returns the messages of records, each with its method, its times in ticks, and its records. */
-    private static String messages(OutermostCalls calls, String records) {
+    private static String messages(CallsOfThread calls, String records) {
         StringBuilder b = new StringBuilder();
         long number = 0;
         for (long r : CallTreeTest.records(records)) {
@@ -41,15 +41,15 @@ class OutermostCallsTest {
     @Test
     void withoutDeclaredMethodsOutermostCallsAreMessages() {
         assertEquals("0 method 1 0+9 [0,4) 1 since 10",
-                messages(new OutermostCalls(null), "+1@0 +5@1 -5@2 -1@9 +2@10 +5@11"));
+                messages(new CallsOfThread(null), "+1@0 +5@1 -5@2 -1@9 +2@10 +5@11"));
     }
 
     @Test
     void callsOfADeclaredMethodAreMessages() {
         // The loop is taken for a message until it shows that it encloses one.
-        OutermostCalls calls = new OutermostCalls(methods(5));
+        CallsOfThread calls = new CallsOfThread(methods(5));
         assertEquals("0 since 0", messages(calls, "+1@0 +2@0"));
-        calls = new OutermostCalls(methods(5));
+        calls = new CallsOfThread(methods(5));
         assertEquals("1 method 5 3+4 [2,6) 2 method 5 9+2 [6,8) none",
                 messages(calls, "+1@0 +2@0 +5@3 +7@4 -7@5 -5@7 +5@9 -5@11 -2@20 -1@20"));
         assertEquals("3 since 21", messages(calls, "+1@20 +5@21"));
@@ -58,29 +58,29 @@ class OutermostCallsTest {
     @Test
     void nestedMessagesAreOne() {
         assertEquals("1 method 5 1+5 [1,7) 2 method 6 7+1 [7,9) none",
-                messages(new OutermostCalls(methods(5, 6)), "+1@0 +5@1 +5@2 +6@3 -6@4 -5@5 -5@6 +6@7 -6@8"));
+                messages(new CallsOfThread(methods(5, 6)), "+1@0 +5@1 +5@2 +6@3 -6@4 -5@5 -5@6 +6@7 -6@8"));
     }
 
     /** The record is that of the call around it, so it is not the message's own. */
     @Test
     void anExceptionLeavesAMessage() {
         assertEquals("1 method 5 1+3 [2,4) none",
-                messages(new OutermostCalls(methods(5)), "+1@0 +2@0 +5@1 +7@2 -2@4"));
+                messages(new CallsOfThread(methods(5)), "+1@0 +2@0 +5@1 +7@2 -2@4"));
     }
 
     @Test
     void aDeclaredMethodCanBeOutermost() {
         assertEquals("0 method 5 0+9 [0,4) 1 method 3 10+1 [4,6) none",
-                messages(new OutermostCalls(methods(5)), "+5@0 +1@1 -1@2 -5@9 +3@10 -3@11"));
+                messages(new CallsOfThread(methods(5)), "+5@0 +1@1 -1@2 -5@9 +3@10 -3@11"));
     }
 
     /** A thread that waits for its first message has none, if its loop has had messages on another thread. */
     @Test
     void aLoopIsNoMessageOnAnyThread() {
         MessageMethods methods = methods(5);
-        OutermostCalls waiting = new OutermostCalls(methods);
+        CallsOfThread waiting = new CallsOfThread(methods);
         assertEquals("0 since 0", messages(waiting, "+1@0 +2@0"));
-        assertEquals("1 method 5 1+1 [1,3) none", messages(new OutermostCalls(methods), "+1@0 +5@1 -5@2"));
+        assertEquals("1 method 5 1+1 [1,3) none", messages(new CallsOfThread(methods), "+1@0 +5@1 -5@2"));
         assertEquals("none", messages(waiting, "+2@3"));
         assertEquals("none", messages(waiting, "-1@9"));
         assertEquals("none", messages(waiting, "+1@10 -1@30"));
@@ -88,7 +88,6 @@ class OutermostCallsTest {
 
     private String find(String declared, final String mapping) {
         RecorderOptions o = new RecorderOptions().platform(platform);
-        o.messages = declared;
         if (mapping != null) {
             o.mapping(new MappingReader(null) {
                 @Override
@@ -97,7 +96,7 @@ class OutermostCallsTest {
                 }
             });
         }
-        return String.valueOf(MessageMethods.find(o));
+        return String.valueOf(MessageMethods.find(o, declared));
     }
 
     @Test

@@ -6,7 +6,6 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Records an instrumented program on a plain JVM without changes to its code, as these system properties say:
@@ -44,11 +43,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * calls of methods that were declared.
  */
 final class JvmMode {
-    /** How long the exit of the program waits until the recording is written. */
-    private static final long EXIT_TIMEOUT_MILLIS = 20000;
-
-    private static final AtomicBoolean ON_EXIT = new AtomicBoolean();
-
     private static final String PREFIX = "tracegen.";
 
     /** Properties whose values {@link RecorderOptions#set} takes. */
@@ -131,7 +125,7 @@ final class JvmMode {
         }
         RecorderOptions o = new RecorderOptions().platform(new JvmPlatform()).output(new File(output).getAbsoluteFile())
                 .everyRecord(true);
-        o.outermostCalls = true;
+        o.callMessages = new OutermostCalls(property("message"));
         for (String key : KEYS) {
             String value = property(key);
             try {
@@ -146,7 +140,6 @@ final class JvmMode {
         if (mapping != null) {
             o.mapping(new MappingReader(new File(mapping)));
         }
-        o.messages = property("message");
         String gateFile = property("gate.file");
         if (gateFile != null) {
             o.gateFile(new File(gateFile));
@@ -170,38 +163,6 @@ final class JvmMode {
             return System.getProperty(PREFIX + name);
         } catch (SecurityException e) {
             return null;
-        }
-    }
-
-    /**
-     * Finishes the recording when the program ends: after its last thread, by System.exit, or by a signal. Also one
-     * that was stopped just before. May be called more than once.
-     */
-    static void finishOnExit() {
-        if (!ON_EXIT.compareAndSet(false, true)) {
-            return;
-        }
-        try {
-            Runtime.getRuntime().addShutdownHook(new RecorderThread(new Runnable() {
-                @Override
-                public void run() {
-                    finish(Recorder.current());
-                }
-            }, "tracegen-exit"));
-        } catch (IllegalStateException e) {
-            // The program is about to end.
-        }
-    }
-
-    private static void finish(Recorder recorder) {
-        if (recorder == null) {
-            return;
-        }
-        recorder.stop();
-        try {
-            recorder.awaitEnd(EXIT_TIMEOUT_MILLIS);
-        } catch (InterruptedException e) {
-            // The program is to end without the rest.
         }
     }
 }

@@ -9,11 +9,8 @@ import java.lang.management.ThreadMXBean;
 import java.lang.reflect.Method;
 import java.util.Map;
 
-/**
- * The platform of any Java runtime. Android has no {@code java.lang.management}, so the facts from it are unknown
- * there. Android uses this class until its own platform is set.
- */
-final class JvmPlatform extends Platform {
+/** The platform of any JVM. A JVM may have no {@code java.lang.management}; the facts from it are unknown then. */
+final class JvmPlatform extends Host.EarlyPlatform {
     /** The ID of the thread that runs main, in every known JVM. */
     private static final long LAUNCHER_THREAD = 1;
 
@@ -91,12 +88,9 @@ final class JvmPlatform extends Platform {
 
     @Override
     public Thread mainThread() {
-        try {
-            Object looper = Class.forName("android.os.Looper").getMethod("getMainLooper").invoke(null);
-            return (Thread) looper.getClass().getMethod("getThread").invoke(looper);
-        } catch (Throwable notAndroid) {
-            return threadById(LAUNCHER_THREAD);
-        }
+        // The looper is that of Android's classes, where a test runs them on a JVM.
+        Thread main = super.mainThread();
+        return main != null ? main : threadById(LAUNCHER_THREAD);
     }
 
     /** Returns a live thread by its ID; null if there is none, or if it is a virtual thread, which is in no group. */
@@ -113,11 +107,6 @@ final class JvmPlatform extends Platform {
             }
         }
         return null;
-    }
-
-    @Override
-    public void log(String line) {
-        System.err.println("tracegen: " + line);
     }
 
     /** In a class of its own, as {@link Management}. The method is not part of java.lang.management. */

@@ -17,7 +17,7 @@ import java.util.Arrays;
  * fast as the clock and never falls. The estimate is the middle of what that allows, so it is wrong at each end of a
  * call by at most half the time between two samples.
  */
-final class OutermostCalls {
+final class CallsOfThread extends CallMessages.OfThread {
     /**
      * Calls that are nested deeper than this are counted and not stored, to bound the memory of an endless recursion.
      */
@@ -44,16 +44,11 @@ final class OutermostCalls {
     private long lastSample;
     private long lastCpu = -1;
 
-    OutermostCalls(MessageMethods messages) {
+    CallsOfThread(MessageMethods messages) {
         this.messages = messages;
     }
 
-    /**
-     * Takes a sample of the thread's CPU time.
-     *
-     * @param nanos when it was taken, in {@link Platform#nanoTime()}; later than the records that are added next
-     * @param cpuNanos CPU time of the thread in nanoseconds, -1 if unknown
-     */
+    @Override
     void sampleCpu(long nanos, long cpuNanos) {
         previousSample = lastSample;
         previousCpu = lastCpu;
@@ -79,14 +74,7 @@ final class OutermostCalls {
         return beginCpu < 0 || now < 0 ? -1 : Math.max(0, Math.min(nanos - begin, now - beginCpu));
     }
 
-    /**
-     * Adds the next record.
-     *
-     * @param record the record, see {@link RecordCopy}
-     * @param recordNumber its number
-     * @param nanos its time in {@link Platform#nanoTime()}
-     * @return the outermost call that ends with this record, null if none does
-     */
+    @Override
     MessageRecord add(long record, long recordNumber, long nanos) {
         int id = (int) (record >>> Ring.ID_SHIFT) & 0xFFFFF;
         if (record < 0) {
@@ -151,30 +139,30 @@ final class OutermostCalls {
         return message < 0;
     }
 
-    /** Forgets the open calls. To be called when records were lost. */
+    @Override
     void reset() {
         depth = 0;
         beyond = 0;
         message = -1;
     }
 
-    /** Returns when the open outermost call began, in {@link Platform#nanoTime()}; 0 if none is open. */
+    @Override
     long since() {
         return message < 0 || isLoop() ? 0 : begin;
     }
 
-    /** Returns the open outermost call as a message that is still running. */
+    @Override
     MessageRecord running(long nanos) {
         return new MessageRecord(MessageRecord.RUNNING, number, 1, begin, Math.max(0, nanos - begin),
                 cpuSinceBegin(nanos), text(), first, first);
     }
 
-    /** Returns what a message says of the open outermost call. */
+    @Override
     String text() {
         return "method " + open[message];
     }
 
-    /** Returns the number of the outermost call that is open, or of the next one if none is. */
+    @Override
     long number() {
         return number;
     }

@@ -25,14 +25,15 @@ final class MessageMethods {
     final BitSet loops = new BitSet();
 
     /**
-     * Finds the methods, as the options say. What is wrong with them is logged.
+     * Finds the methods. What is wrong with them is logged.
      *
+     * @param messages methods or their IDs with commas between; null for those of the mapping
      * @return null if there are none
      */
-    static MessageMethods find(RecorderOptions options) {
+    static MessageMethods find(RecorderOptions options, String messages) {
         MessageMethods found = new MessageMethods();
         List<Pattern> patterns = new ArrayList<Pattern>();
-        for (String text : options.messages == null ? new String[0] : options.messages.split(",")) {
+        for (String text : messages == null ? new String[0] : messages.split(",")) {
             text = text.trim();
             if (text.matches("[1-9][0-9]{0,6}")) {
                 found.methods.set(Integer.parseInt(text));
@@ -44,19 +45,19 @@ final class MessageMethods {
         }
         if (options.mapping != null) {
             try {
-                found.read(options, patterns);
+                found.read(options, messages, patterns);
             } catch (IOException e) {
                 options.platform.log("the mapping cannot be read, so that its messages are not known: "
                         + e.getMessage());
             }
         } else if (!patterns.isEmpty()) {
-            options.platform.log("message " + options.messages
+            options.platform.log("message " + messages
                     + ": needs the mapping of the program (tracegen.mapping), or IDs in place of names; it is ignored");
         }
         return found.methods.isEmpty() ? null : found;
     }
 
-    private void read(RecorderOptions options, List<Pattern> patterns) throws IOException {
+    private void read(RecorderOptions options, String messages, List<Pattern> patterns) throws IOException {
         boolean declared = methods.isEmpty() && patterns.isEmpty();
         boolean[] matched = new boolean[patterns.size()];
         BufferedReader in = new BufferedReader(new InputStreamReader(options.mapping.open(), "UTF-8"));
@@ -64,7 +65,7 @@ final class MessageMethods {
             for (String line = in.readLine(); line != null; line = in.readLine()) {
                 if (line.startsWith("# digest ") && !line.substring(9).equals(MappingInfo.digest())) {
                     if (!patterns.isEmpty()) {
-                        options.platform.log("message " + options.messages + ": the mapping is of another build ("
+                        options.platform.log("message " + messages + ": the mapping is of another build ("
                                 + line.substring(9) + ", the program has " + MappingInfo.digest() + "); it is ignored");
                     }
                     return;
@@ -85,7 +86,7 @@ final class MessageMethods {
         }
         for (int k = 0; k < matched.length; k++) {
             if (!matched[k]) {
-                options.platform.log("message " + options.messages
+                options.platform.log("message " + messages
                         + ": a pattern matches no method of the mapping, so that no calls are messages by it");
             }
         }

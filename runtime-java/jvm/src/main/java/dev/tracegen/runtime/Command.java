@@ -24,6 +24,13 @@ final class Command {
         return new File(jar < 0 ? first : command.substring(0, jar + JAR.length())).getName();
     }
 
+    /** Returns the name of the main class without its package and module, or of the jar without its extension. */
+    static String name(String command) {
+        String program = program(command);
+        return program.endsWith(JAR) ? program.substring(0, program.length() - JAR.length())
+                : program.substring(Math.max(program.lastIndexOf('.'), program.lastIndexOf('/')) + 1);
+    }
+
     /** Reports whether a text is the name of a class, or of a module and a class with a slash between. */
     private static boolean isClass(String text) {
         int slashes = 0;

@@ -10,9 +10,6 @@ import java.util.TreeMap;
  * sends both or none, and a greater fraction adds users and removes none. Immutable.
  */
 public final class Sampling {
-    /** The begin of the keys of fractions of one kind. */
-    public static final String KIND = "sampling.";
-
     /** Everything is sent. */
     public static final Sampling ALL = new Sampling(1, Collections.<String, Double>emptyMap());
 
@@ -28,26 +25,6 @@ public final class Sampling {
     public Sampling(double fraction, Map<String, Double> kinds) {
         this.fraction = fraction;
         this.kinds = new TreeMap<String, Double>(kinds);
-    }
-
-    /**
-     * Reads a fraction.
-     *
-     * @param text a number from 0 to 1
-     * @return the number
-     * @throws IllegalArgumentException if it is none
-     */
-    public static double fraction(String text) {
-        double f;
-        try {
-            f = Double.parseDouble(text);
-        } catch (NumberFormatException e) {
-            f = -1;
-        }
-        if (!(f >= 0 && f <= 1)) {
-            throw new IllegalArgumentException("must be a number from 0 to 1");
-        }
-        return f;
     }
 
     /**

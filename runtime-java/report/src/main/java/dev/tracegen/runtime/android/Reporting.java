@@ -29,7 +29,6 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
@@ -37,21 +36,18 @@ import java.util.concurrent.atomic.AtomicReference;
  * a notification, or both. It applies the settings of the collector. All methods run on threads that may access the
  * disk, but for {@link #stop}.
  */
-final class Reporting implements StallListener, IncidentListener, RemoteConfig.Listener {
+final class Reporting extends Reports implements StallListener, IncidentListener, RemoteConfig.Listener {
     /** What an untagged socket would be reported for by {@code StrictMode}. */
     private static final int SOCKET_TAG = 0x74676e;
 
     /** The last one that has a sender. A session that was killed by a setting leaves it running. */
     private static final AtomicReference<Reporting> CURRENT = new AtomicReference<Reporting>();
 
-    /** Whether one of this class is the recorder's reporter. */
-    private static final AtomicBoolean SET = new AtomicBoolean();
-
-    private final Context context;
-    private final Session session;
-    private final String process;
-    private final ReportSettings base;
     private final AndroidPlatform platform = new AndroidPlatform();
+    private Context context;
+    private Session session;
+    private String process;
+    private ReportSettings base;
     private Outbox outbox;
     private HttpUploader http;
     private RemoteConfig remote;
@@ -64,45 +60,14 @@ final class Reporting implements StallListener, IncidentListener, RemoteConfig.L
     private volatile Sender sender;
     private volatile boolean stopped;
 
-    private Reporting(Context context, Session session, ReportSettings base, String process) {
+    @Override
+    boolean open(Context context, Session session, RuntimeConfig config, String process, boolean everything) {
         this.context = context;
         this.session = session;
-        this.base = base;
-        this.settings = base;
         this.process = process;
-    }
-
-    /**
-     * Reads the settings of the collector and the timed switch, and changes the configuration by them. Never throws.
-     *
-     * @return null if nothing is to be reported
-     */
-    static Reporting prepare(Context context, Session session, RuntimeConfig config, String process) {
-        Reporting r = new Reporting(context, session, config.reports, process);
-        try {
-            r.everything = r.switchedOn(config);
-            return r.open(config) ? r : null;
-        } catch (Throwable e) {
-            Log.w(TracegenRuntime.TAG, "nothing is reported", e);
-            return null;
-        }
-    }
-
-    /** Applies the timed switch. */
-    private boolean switchedOn(RuntimeConfig config) {
-        final long left = SwitchOn.left(context, platform.wallMillis());
-        if (left <= 0) {
-            return false;
-        }
-        Log.i(TracegenRuntime.TAG, "recording is switched on for " + left / 1000 + " s");
-        if (!config.enabled) {
-            config.enabled = true;
-            session.endAfter(left);
-        }
-        return true;
-    }
-
-    private boolean open(RuntimeConfig config) {
+        this.everything = everything;
+        base = config.reports;
+        settings = base;
         if (base.notify) {
             notice = new StallNotice(context);
         }
@@ -191,13 +156,7 @@ final class Reporting implements StallListener, IncidentListener, RemoteConfig.L
         return Build.CPU_ABI;
     }
 
-    /**
-     * Begins to report.
-     *
-     * @param r the recorder that has started; null if recording is switched off by the collector, and then only newer
-     *     settings are fetched
-     * @param recordings the directory of the recordings; null if none are written
-     */
+    @Override
     void begin(Recorder r, Foreground foreground, File recordings) {
         recorder = r;
         if (outbox != null && (r != null || remote != null)) {
@@ -218,7 +177,7 @@ final class Reporting implements StallListener, IncidentListener, RemoteConfig.L
             s.start();
         }
         if (r != null) {
-            SET.set(true);
+            Session.reporterSet();
             Recorder.setReporter(this, this);
         }
         if (stopped) {
@@ -227,20 +186,10 @@ final class Reporting implements StallListener, IncidentListener, RemoteConfig.L
     }
 
     private Sampling sampling() {
-        return everything ? Sampling.ALL : settings.sampling();
+        return everything ? Sampling.ALL : new Sampling(settings.fraction, settings.kinds);
     }
 
-    /** Removes the reporter of an earlier session. One that the app has set itself stays. */
-    static void endEarlier() {
-        if (SET.getAndSet(false)) {
-            Recorder.setReporter(null, null);
-        }
-    }
-
-    /**
-     * Ends sending. Returns at once. What the recorder still delivers is written, for the next session sends it:
-     * detectors report something when they end. The next session removes the reporter.
-     */
+    @Override
     void stop() {
         stopped = true;
         Sender s = sender;
