@@ -19,6 +19,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // outputSet is an app with two runs of a command, whose outputs differ: jars and a directory of classes, or slices, in
@@ -239,21 +241,22 @@ func (s *outputSet) hasJournal() bool {
 	return len(found) > 0
 }
 
-// TestKilledRuns kills runs at any time, and when their outputs appear. TRACEGEN_KILLS says how many.
+// TestKilledRuns kills runs at any time, and when their outputs appear. TRACEGEN_KILLS says how many, 8 of one command
+// if it is not set, and 40 of each in the share.
 //
 // Invariant: Outputs are those of one run, also when runs are killed; the next run removes what is left of them.
 func TestKilledRuns(t *testing.T) {
-	kills := 40
+	kills, steps := 8, outputSteps[:1]
+	if nightly.Runs("commands") {
+		kills, steps = 40, outputSteps
+	}
 	if text := os.Getenv("TRACEGEN_KILLS"); text != "" {
 		var err error
 		if kills, err = strconv.Atoi(text); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if testing.Short() {
-		kills = 8
-	}
-	for _, step := range outputSteps {
+	for _, step := range steps {
 		t.Run(step.name, func(t *testing.T) {
 			kills := kills
 			if step.parts { // what writes outputs is the same

@@ -23,10 +23,16 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if err := os.Chdir(filepath.Join("..", "..")); err != nil {
+	err := os.Chdir(filepath.Join("..", ".."))
+	if err == nil {
+		built.dir, err = os.MkdirTemp("", "repository")
+	}
+	if err != nil {
 		panic(err)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	os.RemoveAll(built.dir)
+	os.Exit(code)
 }
 
 const modulePath = "github.com/tracegen/tracegen"
@@ -66,6 +72,7 @@ var rules = []rule{
 	{"cited tests", missingTests},
 	{"words", unclearWords},
 	{"line length", longLines},
+	{"shares", misplacedShares},
 }
 
 // Invariant: A package imports only from rows below its own in the layer table, and only tests import a second

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -214,12 +215,21 @@ func needJava(t *testing.T) string {
 	return java
 }
 
+// built is the program that all tests use, below TestMain's directory.
+var built struct {
+	dir  string
+	once sync.Once
+}
+
+// buildTool returns the program. The first call builds it.
 func buildTool(t *testing.T) string {
 	t.Helper()
-	tool := filepath.Join(t.TempDir(), "tracegen")
-	if out, err := exec.Command("go", "build", "-o", tool, "./cmd/tracegen").CombinedOutput(); err != nil {
-		t.Fatalf("go build ./cmd/tracegen: %v\n%s", err, out)
-	}
+	tool := filepath.Join(built.dir, "tracegen")
+	built.once.Do(func() {
+		if out, err := exec.Command("go", "build", "-o", tool, "./cmd/tracegen").CombinedOutput(); err != nil {
+			t.Fatalf("go build ./cmd/tracegen: %v\n%s", err, out)
+		}
+	})
 	return tool
 }
 

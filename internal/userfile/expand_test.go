@@ -11,7 +11,8 @@ import (
 // TestExpand checks names, patterns, and names that look like patterns.
 func TestExpand(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, name := range []string{"a.jar", "libs/b.jar", "libs/x/c.jar", "libs/x/y/d.jar", "libs/x/y/d.txt", "conf[1]", "e{f}"} {
+	for _, name := range []string{"a.jar", "libs/b.jar", "libs/x/c.jar", "libs/x/y/d.jar", "libs/x/y/d.txt", "conf[1]",
+		"e{f}"} {
 		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 			t.Fatal(err)
 		}

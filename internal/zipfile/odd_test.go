@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/oracle/toolchain"
 )
 
@@ -102,6 +103,7 @@ func (o oddTable) cell(fields []string) {
 // Invariant: Of an odd archive tracegen keeps every entry that ZipFile reads, or refuses it with a message that names
 // archive and entry, and writes nothing.
 func TestOddArchives(t *testing.T) {
+	nightly.Only(t, "classes")
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
@@ -26,6 +27,7 @@ import (
 //
 // Invariant: A build with a cache writes for the corpus what a build without one writes.
 func TestCorpusCached(t *testing.T) {
+	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	bin := buildTool(t)
 	modes := [][]string{{"--exits", "throws", "--trivial", "none"}, {"--exits", "exact", "--compression", "store"},
@@ -91,6 +93,7 @@ func TestCorpusCached(t *testing.T) {
 //
 // Invariant: A build with a cache writes what a build without one writes, however classes have changed since the last.
 func TestCorpusCachedEvolutions(t *testing.T) {
+	nightly.Only(t, "corpora")
 	e := newEvolving(t, 3, fetchOne(t, "guava-18.0"))
 	steps := 8
 	if isFull() {

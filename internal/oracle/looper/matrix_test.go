@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 var update = flag.Bool("update", false, "write what was measured into the documents")
@@ -43,6 +45,7 @@ startup.slow-hot=300
 // Invariant: Which stall is seen by which detector on which version was measured on Android's own classes, with what
 // devices deny.
 func TestDetectorMatrix(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	page, begin, end := matrixTable(t)
 	columns, table := parseTable(page[begin:end])

@@ -7,12 +7,15 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestTwoProcesses runs two processes of an app at the same time, with one directory for their files.
 //
 // Invariant: Two processes of an app never write one file, whether the app chose its name or not.
 func TestTwoProcesses(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	for _, p := range platforms {
 		t.Run(p.name, func(t *testing.T) {
@@ -50,6 +53,7 @@ func TestTwoProcesses(t *testing.T) {
 //
 // Invariant: When the disk is full, the app goes on, its listener is called for each stall, and the recording is read.
 func TestFullDisk(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	bash, err := exec.LookPath("bash")
 	if err != nil {
