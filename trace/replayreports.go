@@ -125,7 +125,7 @@ func (t *reportReplay) tree(r *foreign.Report) error {
 	j := t.stall(r, index, s.Begin, s.End)
 	t.at = max(s.End, s.Begin+int64(j.Wall))
 	if millis, err := strconv.ParseInt(r.Facts["time"], 10, 64); err == nil {
-		// The time is that of the message's end.
+		// The time is the end of the message.
 		if err := t.h.Chunk(&Clock{NanoTime: s.Begin, WallMillis: millis - int64(j.Wall/1e6)}); err != nil {
 			return err
 		}

@@ -86,8 +86,8 @@ func NewSource(in io.Reader) (*Source, error) {
 	return &Source{text: foreign.NewReader(b)}, nil
 }
 
-// Reader returns the recording's reader, nil if the source is a text or has several parts. What was read there is not
-// replayed.
+// Reader returns the recording's reader, nil if the source is a text or has several parts. The source does not replay
+// the chunks that were read there.
 func (s *Source) Reader() *Reader { return s.reader }
 
 // Parts returns how many parts of a recording the source has, at least 1.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // line is an instruction as javap prints it: a position, a mnemonic and its targets, for a switch the default last.
@@ -129,6 +130,7 @@ func TestJavap(t *testing.T) {
 //
 // Invariant: Instructions begin where javap sees them.
 func TestCorpusJavap(t *testing.T) {
+	nightly.Only(t, "classes")
 	const perJar = 25
 	compared := 0
 	for _, jar := range corpusJars(t) {
@@ -168,6 +170,7 @@ func compareWithJavap(t *testing.T, ours, theirs [][]line) {
 //
 // Invariant: Instructions begin where jvm.go sees them.
 func TestCorpusInstructionsJVMGo(t *testing.T) {
+	nightly.Only(t, "classes")
 	compared := 0
 	eachCorpusMethod(t, 3, func(m sample) {
 		theirs, ok := jvmgoPositions(m.code.Bytecode)

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // growth lists by how many words the operand stack grows (JVMS 6.5) with each opcode from the one listed to the
@@ -167,6 +168,7 @@ func TestStackDepths(t *testing.T) {
 // TestCorpusStackDepths checks that in real code no depth is above max_stack, and that the greatest depth is
 // max_stack in nearly all methods.
 func TestCorpusStackDepths(t *testing.T) {
+	nightly.Only(t, "classes")
 	methods, exact := 0, 0
 	var depths code.Depths
 	check := func(m sample) {
@@ -256,6 +258,7 @@ func TestInitialisation(t *testing.T) {
 // TestCorpusInitialisation checks that in real constructors, `this` is initialised before each return and is never
 // initialised twice. Verifiers require both.
 func TestCorpusInitialisation(t *testing.T) {
+	nightly.Only(t, "classes")
 	constructors, several := 0, 0
 	var depths code.Depths
 	check := func(m sample) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // followBothWays returns the depths of a method. It checks that they are those along the paths of the code, whether
@@ -70,6 +71,7 @@ func relocateBothWays(t testing.TB, m sample, patch code.Patch, pool *classfile.
 //
 // Invariant: The depths of the operand stack are the same whether code is followed in its order or along its paths.
 func TestCorpusInOrder(t *testing.T) {
+	nightly.Only(t, "classes")
 	methods, inOrder := 0, 0
 	check := func(m sample) {
 		methods++

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // randomPatch returns a patch with insertions of random kinds and lengths in front of some instructions, and
@@ -112,6 +113,7 @@ func TestRelocateNothing(t *testing.T) {
 //
 // Invariant: Code that is moved means the same: every offset goes where an independent model says.
 func TestCorpusRelocate(t *testing.T) {
+	nightly.Only(t, "classes")
 	random := rand.New(rand.NewPCG(13, 14))
 	moved, widened := 0, 0
 	eachCorpusMethod(t, 5, func(m sample) {

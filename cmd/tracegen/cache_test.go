@@ -14,12 +14,25 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
-// builtTool builds the program with options of go build.
+// builtTool returns the program, in a directory of its own: this test binary under that name, see TestMain. With
+// options of go build it is built.
 func builtTool(t *testing.T, options ...string) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "tracegen.exe")
+	here, err := exec.LookPath("tracegen")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(t.TempDir(), filepath.Base(here))
+	if len(options) == 0 {
+		if err = os.Link(here, bin); err != nil {
+			t.Fatal(err)
+		}
+		return bin
+	}
 	cmd := exec.Command("go", append(append([]string{"build", "-o", bin}, options...), ".")...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
@@ -254,6 +267,7 @@ func TestCacheIsShared(t *testing.T) {
 //
 // Invariant: A run that is killed leaves whole files or none, and nothing in the cache that does harm.
 func TestCacheSurvivesKills(t *testing.T) {
+	nightly.Only(t, "commands")
 	a := newCachedApp(t)
 	start := time.Now()
 	a.run(t, a.command("out", "--cache", "timed"))

@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // fails runs a command that meets a fault, and returns what it said; false if it ended well.
@@ -137,6 +139,7 @@ func TestReadOnlyOutputs(t *testing.T) {
 //
 // Invariant: A run that meets a full disk, a read error or a write error fails and leaves the outputs as they were.
 func TestVanishingOutputs(t *testing.T) {
+	nightly.Only(t, "commands")
 	s := newOutputSet(t, instrumentStep)
 	failures := 0
 	for range 12 {
@@ -175,6 +178,7 @@ func TestVanishingOutputs(t *testing.T) {
 //
 // Invariant: A run whose input changes meanwhile fails, or its outputs are of one state of the input.
 func TestChangingInput(t *testing.T) {
+	nightly.Only(t, "commands")
 	s := newOutputSet(t, instrumentStep)
 	input := s.path("in/a.jar")
 	whole, err := os.ReadFile(input)
@@ -231,6 +235,7 @@ func TestChangingInput(t *testing.T) {
 //
 // Invariant: A run that meets a full disk, a read error or a write error fails and leaves the outputs as they were.
 func TestCorpusInputOutputErrors(t *testing.T) {
+	nightly.Only(t, "commands")
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("skipped: no strace here:", err)

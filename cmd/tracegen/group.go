@@ -50,15 +50,12 @@ A directory of tracegen collect has recordings and reports, and both are read; -
 reads reports alone. A stall that a recording has and a report is about counts once. Stalls
 of idle handlers and input events, and incidents, have groups of their own kind.
 
-A store that is damaged is not read. --salvage FILE adds what can be read of the damaged store
-FILE to that of --store, reports how much was lost, and exits with 1 if anything was. Give the
-recordings again: those that were lost, or are not complete, are added again.
+A store that is damaged is not read. Remove it, and give recordings and reports again.
 
 --export parquet writes one row per stall to --output, for a data warehouse.`,
 		Example: `  tracegen group recordings/ --mapping mappings/
   tracegen group today/ --mapping mappings/ --store fleet.db --top 5
-  tracegen group --store fleet.db --export parquet -o stalls.parquet
-  tracegen group --salvage fleet.db --store saved.db`,
+  tracegen group --store fleet.db --export parquet -o stalls.parquet`,
 		RunE: func(cmd *cobra.Command, args []string) error { return g.run(cmd.Context(), args) },
 	}
 	g.rows = g.options()
@@ -72,7 +69,6 @@ type grouping struct {
 	rows                          options
 	naming                        naming
 	format, export, output, store string
-	salvage                       string
 	top                           int
 	reports                       []string
 	known, left                   int // numbers of recordings that the store had already, and that were skipped
@@ -89,8 +85,6 @@ func (g *grouping) options() options {
 		option{name: "top", flag: number(&g.top, 20), help: "number of groups; 0 is all"},
 		option{name: "store", flag: text(&g.store, ""), file: fileRead,
 			help: "add the stalls to the database `FILE`, and report all that it has"},
-		option{name: "salvage", flag: text(&g.salvage, ""), file: fileRead,
-			help: "add what can be read of the damaged store `FILE` to that of --store"},
 		option{name: "reports", flag: texts(&g.reports), file: fileRead,
 			help: "read the reports that tracegen collect has stored in the directory `DIR`; repeatable"},
 	), g.naming.options())
@@ -104,16 +98,13 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := g.checkSalvage(); err != nil {
-		return err
-	}
 	if len(args) == 0 && len(reports) == 0 && g.store == "" {
 		return misuse("no recording and no --store given")
 	}
 	if g.export != "" && g.output == standardOutput && isTerminal(g.con.out) {
 		return misuse("--export %s is binary and not for a terminal; name a file by --output", g.export)
 	}
-	if len(args) == 0 && len(reports) == 0 && g.salvage == "" {
+	if len(args) == 0 && len(reports) == 0 {
 		if _, err := os.Stat(g.store); err != nil {
 			return fmt.Errorf("store: %w", err)
 		}
@@ -138,10 +129,6 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	defer store.Close()
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	lost, err := g.save(store)
-	if err != nil {
-		return err
-	}
 	if err := g.read(ctx, store, recordings); err != nil {
 		return err
 	}
@@ -151,9 +138,6 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	}
 	if err := g.write(store); err != nil {
 		return err
-	}
-	if lost != nil {
-		return checkFailed{lost}
 	}
 	if skipped > 0 {
 		return checkFailed{fmt.Errorf("%d reports were skipped, and %d of %d recordings", skipped, g.left, len(recordings))}

@@ -189,10 +189,10 @@ func TestDocumentsNameFlagsThatExist(t *testing.T) {
 		cmd.PersistentFlags().VisitAll(add)
 	}
 	// Flags of other programs.
-	known["add-reads"], known["class-path"], known["patch-module"] = true, true, true
+	known["add-reads"], known["class-path"], known["patch-module"], known["tool"] = true, true, true, true
 	named := regexp.MustCompile("(?:^|[\\s`(/|])--([a-z][a-z0-9-]*)")
 	// The flags on a line that shows another program are that program's.
-	other := regexp.MustCompile(`(?m)^.*\b(?:gradle|gradlew|[Bb]azel|mvn|maven-repository|java|gh|goreleaser|curl|jq)\b.* --.*$`)
+	other := regexp.MustCompile(`(?m)^.*\b(?:gradle|gradlew|[Bb]azel|mvn|maven-repository|java|gh|goreleaser|curl|jq|gpg|cosign|valgrind|callgrind)\b.* --.*$`)
 	// Most flags in these pages are of another program. The commands of tracegen in them are checked by the tests of
 	// the repository.
 	ofOthers := []string{"gradle.md", "android.md", "bazel.md", "maven.md"}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // javaBench is a directory with Java programs that a test compiles and records.
@@ -315,6 +316,7 @@ func TestRecordClassPath(t *testing.T) {
 
 // TestRecordModule records a module of a module path.
 func TestRecordModule(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	b.compile("mods/m", "", map[string]string{"module-info.java": "module m { exports m.api; }", "Main.java": `
 package m.api;
@@ -330,6 +332,7 @@ public class Main {
 
 // TestRecordSpringBoot records an archive that holds others, with Spring Boot's own loader.
 func TestRecordSpringBoot(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	loader := oracle.Artifact{Group: "org.springframework.boot", Name: "spring-boot-loader", Version: "3.3.5", Type: "jar"}
 	dir, err := oracle.CacheDir("maven")
@@ -436,6 +439,7 @@ func TestRecordRefuses(t *testing.T) {
 
 // TestRecordSettings checks that flags and tracegen.yml arrive: in the JVM, and in what is traced.
 func TestRecordSettings(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	b.program()
 	b.compile("show", "", map[string]string{"Show.java": `public class Show { public static void main(String[] a) {
@@ -464,6 +468,7 @@ func TestRecordSettings(t *testing.T) {
 
 // TestRecordKeepsMappings checks that the mapping of an earlier build stays when the program has changed.
 func TestRecordKeepsMappings(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	b.program()
 	b.record(0, "-q", "--", "java", "-jar", "app.jar")
@@ -486,6 +491,7 @@ func TestRecordKeepsMappings(t *testing.T) {
 // TestRecordChangedClasses records a program whose class loader changes a class before it defines it: the class is not
 // traced, and that is said.
 func TestRecordChangedClasses(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	b.compile("changing", "", map[string]string{"Start.java": `
 public class Start {
@@ -512,6 +518,7 @@ public class Changed {
 
 // TestRecordStartScript records what a start script runs, whose archives --also names.
 func TestRecordStartScript(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	b.program()
 	script := b.write("bin/start", "#!/bin/sh\nexec java -jar app.jar \"$@\"\n")
@@ -527,6 +534,7 @@ func TestRecordStartScript(t *testing.T) {
 //
 // Invariant: The answer of record is about all JVMs of its run, and about no earlier run.
 func TestRecordSeveralJVMs(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	b.compile("first", "", map[string]string{"First.java": "public class First {\n" +
 		"    public static void main(String[] a) { spin(1000); }" + spin + "\n}"})
@@ -582,6 +590,7 @@ func TestRecordingsBeside(t *testing.T) {
 
 // TestRecordOpen shows the page by a program of the name that the system's has.
 func TestRecordOpen(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	b.program()
 	b.mkdir("stand-in")
@@ -606,6 +615,7 @@ func TestRecordOpen(t *testing.T) {
 // TestRecordJRE records with images that jlink made: one of the modules that are needed, and one without that of
 // agents.
 func TestRecordJRE(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	b.program()
 	b.tool("jlink", "--add-modules", "java.base,java.instrument", "--output", b.path("jre"))

@@ -10,10 +10,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestLinkBoot verifies classes of the JVM's own java.base, unchanged and with a fault.
 func TestLinkBoot(t *testing.T) {
+	nightly.Only(t, "classes")
 	j, err := FindJDK(17)
 	Require(t, err)
 	names := []string{"java/util/HashMap.class", "java/lang/Thread.class", "java/io/File.class"}
@@ -130,6 +133,7 @@ func TestSecondOpinions(t *testing.T) {
 }
 
 func TestVerifyClassFiles(t *testing.T) {
+	nightly.Only(t, "classes")
 	jar := compileShapes(t, "17")
 	for fault, want := range map[string]string{"none": "", "stack": "stack", "frame": "frame"} {
 		results, err := VerifyClassFiles(t.Context(), []LinkJob{{ID: "x", Jar: plant(t.Context(), t, jar, fault)}})

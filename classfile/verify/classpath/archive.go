@@ -70,7 +70,7 @@ func (a *archive) index(codec *zipfile.Codec) {
 }
 
 // cutRelease splits the path of a class for one release in a multi-release jar into the name of the class and the
-// release. It returns every other path unchanged, with release 0, also those of classes for releases after 17: no class
+// release. It returns every other path unchanged, with release 0, also paths of classes for releases after 17: no class
 // has such a name.
 func cutRelease(path string) (name string, release int) {
 	within, ok := strings.CutPrefix(path, versionsDirectory)

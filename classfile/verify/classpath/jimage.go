@@ -231,7 +231,7 @@ func (m *image) location(offset uint32) (at [imageAttributes]uint64, ok bool) {
 	return at, false
 }
 
-// isPath reports whether a path is that of the resource at a location.
+// isPath reports whether a path names the resource at a location.
 func (m *image) isPath(at [imageAttributes]uint64, path string) bool {
 	cut := func(text string) (found bool) {
 		path, found = strings.CutPrefix(path, text)

@@ -16,6 +16,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
 	"github.com/tracegen/tracegen/internal/oracle/mutate"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
@@ -29,7 +30,8 @@ var quickRows = []string{
 //
 // Invariant: The type checker's quick path reports what its full path reports, for classes and for mutants.
 func TestCorpusQuickPath(t *testing.T) {
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+	nightly.Only(t, "classes")
+	if testing.Short() {
 		t.Skip("no corpus in short tests")
 	}
 	mutants := 5000

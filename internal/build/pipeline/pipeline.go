@@ -26,7 +26,7 @@
 // a trial whether a check will reject a class; Run finds out when it writes.
 //
 // [Verify] is one of these checks by itself, for files of any origin. [Explain] makes all decisions and writes nothing.
-// [Restore] shows that an output is its inputs plus calls.
+// [Restore] shows that an output is its input plus calls.
 //
 // Results do not depend on the number of workers: every class has its number before any of them starts.
 package pipeline

@@ -6,18 +6,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/zipfile"
+	"github.com/tracegen/tracegen/mapping"
 )
 
 // RestoreConfig says what [Restore] compares.
 type RestoreConfig struct {
-	Output       string   // a file or directory that instrument wrote
-	Inputs       []string // what it was made from; several if they were merged
-	BuiltIn      *BuiltIn // the runtime that the run added to this output, behind the inputs, or nil
-	Merged       bool     // the inputs were merged, even if there is one
+	Original     string // an input of instrument
+	Output       string // what instrument made of it
 	Reading      Reading
 	RuntimeClass string // that the output calls, in internal form
 	Jobs         int
@@ -29,24 +29,25 @@ type Restoration struct {
 	Entries  int // that were compared, those in nested archives included
 	Classes  int // among them
 	Called   int // classes of the output that had calls
-	Earlier  int // classes of the inputs that had calls of an earlier run, which the output does not restore
+	Earlier  int // classes of the original that had calls of an earlier run, which the output does not restore
 	Unsigned int // signature files, and manifests with their digests, that the output does not have
-	// Differences says what else of the output without its calls is not as in the inputs, entry by entry.
+	// Differences says what else of the output without its calls is not as in the original, entry by entry.
 	Differences []string
 }
 
 // Restore removes the calls from an output by [Strip], into a temporary directory, and compares the result with the
-// inputs: the same entries in the same order with the same bytes, and no others.
+// original: the same entries in the same order with the same bytes, and no others.
 //
 // Two differences are what instrument does to every input. It removes the calls of an earlier run, so that a class of
-// such an input is compared with what Strip makes of it. And it removes the signature of a jar, which would be wrong.
+// such an original is compared with what Strip makes of it. It also removes the signature of a jar, which would be
+// wrong.
 func Restore(ctx context.Context, c RestoreConfig) (*Restoration, error) {
 	dir, err := os.MkdirTemp("", ".tracegen-restore-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	r := &restoring{RestoreConfig: c, dir: dir, result: &Restoration{}, earlier: map[int]map[string]*input.Entry{}}
+	r := &restoring{RestoreConfig: c, dir: dir, result: &Restoration{}}
 	defer r.close()
 	name, result, err := r.strip(ctx, c.Output, "output")
 	if err != nil {
@@ -57,28 +58,12 @@ func Restore(ctx context.Context, c RestoreConfig) (*Restoration, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range c.Inputs {
-		if _, err := r.open(path); err != nil {
-			return nil, err
-		}
-	}
-	if c.BuiltIn != nil {
-		var without []string
-		if c.Merged {
-			without = notMerged
-		}
-		in, err := input.OpenArchive(len(r.set.Inputs), c.BuiltIn.Name, c.BuiltIn.Data, without...)
-		if err != nil {
-			return nil, err
-		}
-		r.add(in)
-	}
-	expected, err := r.expected()
+	original, err := r.open(c.Original)
 	if err != nil {
 		return nil, err
 	}
-	got := list(output.Containers[0])
-	if len(expected) == 1 && len(got) == 1 && output.Containers[0].Kind == input.ClassFile {
+	expected, got := list(original.Containers[0]), list(output.Containers[0])
+	if original.Containers[0].Kind == input.ClassFile && output.Containers[0].Kind == input.ClassFile {
 		got[0].name, got[0].key = expected[0].name, expected[0].key // a lone class file may have any name
 	}
 	return r.result, r.compare(ctx, expected, got, c.Output)
@@ -88,9 +73,9 @@ func Restore(ctx context.Context, c RestoreConfig) (*Restoration, error) {
 type restoring struct {
 	RestoreConfig
 	dir     string
-	set     *input.Set // the output without calls, then the inputs
+	set     *input.Set // the output without calls, then the original
 	result  *Restoration
-	earlier map[int]map[string]*input.Entry // of inputs without calls of an earlier run, by number and path
+	earlier map[string]*input.Entry // of the original without calls of an earlier run, by path
 	buffers [2][]byte
 }
 
@@ -140,7 +125,7 @@ func (r *restoring) add(in *input.Input) {
 type part struct {
 	*input.Entry
 	in   *input.Container
-	name string // in the output
+	name string
 	key  string
 }
 
@@ -158,46 +143,6 @@ func list(c *input.Container) []part {
 func key(name string, count map[string]int) string {
 	count[name]++
 	return fmt.Sprintf("%s\x00%d", name, count[name])
-}
-
-// expected returns the entries that the output must have: those of the inputs in order, but for duplicates of merged
-// inputs.
-func (r *restoring) expected() ([]part, error) {
-	var all []part
-	first, count := map[string]*input.Container{}, map[string]int{}
-	for _, in := range r.set.Inputs[1:] {
-		c := in.Containers[0]
-		for i := range c.Entries {
-			e := &c.Entries[i]
-			name := e.Name
-			if c.Kind == input.ClassFile && r.Merged {
-				var err error
-				if name, err = r.mergedName(e); err != nil {
-					return nil, err
-				}
-			}
-			if winner := first[name]; winner != nil && winner != c {
-				continue
-			}
-			first[name] = c
-			all = append(all, part{e, c, name, key(name, count)})
-		}
-	}
-	return all, nil
-}
-
-// mergedName returns the name that a lone class file gets in a jar, as that of plan.Draft does.
-func (r *restoring) mergedName(e *input.Entry) (string, error) {
-	data, err := r.set.ReadEntry(e, nil)
-	if err != nil {
-		return "", err
-	}
-	if c, err := classfile.Parse(data); err == nil {
-		if name := c.Name() + ".class"; zipfile.CheckName(name) == nil {
-			return name, nil
-		}
-	}
-	return e.Name, nil
 }
 
 // maxDifferences is the number of differences that are named; a wrong file has thousands.
@@ -223,7 +168,7 @@ func (r *restoring) compare(ctx context.Context, expected, got []part, where str
 	var order []string
 	for _, g := range got {
 		if _, ok := known[g.key]; !ok {
-			r.differs("%s!%s: the entry was added; no input has it", where, g.name)
+			r.differs("%s!%s: the entry was added; %s does not have it", where, g.name, r.Original)
 			continue
 		}
 		there[g.key] = true
@@ -297,7 +242,7 @@ func (r *restoring) entry(ctx context.Context, e, g part, where string) error {
 			r.result.Earlier++
 			return nil
 		}
-		r.differs("%s: the class without its calls is not that of %s", where, e.in.Name)
+		r.class(want, is, where, e.in.Name)
 		return nil
 	}
 	r.differs("%s: its content is not that of %s", where, e.in.Name)
@@ -310,19 +255,15 @@ func sameBytes(a, b *input.Entry) bool {
 		a.Zip.CRC32 == b.Zip.CRC32 && a.Zip.Flags&1 == b.Zip.Flags&1 && bytes.Equal(a.Zip.Raw(), b.Zip.Raw())
 }
 
-// withoutEarlier returns a class of an input without the calls of an earlier run; nil if it had none. All of the input
-// is stripped for the first class, as few inputs have such calls, and those have them in most classes.
+// withoutEarlier returns a class of the original without the calls of an earlier run; nil if it had none. All of the
+// original is stripped for the first class, as few originals have such calls, and those have them in most classes.
 func (r *restoring) withoutEarlier(ctx context.Context, e part) ([]byte, error) {
-	number := e.in.Input
-	if number > len(r.Inputs) { // the built-in runtime
-		return nil, nil
-	}
-	if r.earlier[number] == nil {
-		path, result, err := r.strip(ctx, r.Inputs[number-1], fmt.Sprint("input", number))
+	if r.earlier == nil {
+		path, result, err := r.strip(ctx, r.Original, "original")
 		if err != nil {
 			return nil, err
 		}
-		entries := map[string]*input.Entry{}
+		r.earlier = map[string]*input.Entry{}
 		if result.Inputs[0].Rewritten > 0 {
 			in, err := r.open(path)
 			if err != nil {
@@ -330,19 +271,73 @@ func (r *restoring) withoutEarlier(ctx context.Context, e part) ([]byte, error) 
 			}
 			for _, c := range in.Containers {
 				for _, p := range list(c) {
-					entries[c.Outer+p.key] = p.Entry
+					r.earlier[c.Outer+p.key] = p.Entry
 				}
 			}
 		}
-		r.earlier[number] = entries
 	}
-	at := e.in.Outer + e.key
-	if e.in.Kind == input.ClassFile { // the key has the name in the output
-		at = key(e.Name, map[string]int{})
-	}
-	entry := r.earlier[number][at]
+	entry := r.earlier[e.in.Outer+e.key]
 	if entry == nil {
 		return nil, nil
 	}
 	return r.set.ReadEntry(entry, nil)
+}
+
+// class adds the difference of two classes of one name.
+func (r *restoring) class(want, is []byte, where, original string) {
+	about := ""
+	if wanted, err := classfile.Parse(want); err == nil {
+		if found, err := classfile.Parse(is); err == nil {
+			about = changedMethods(wanted, found)
+		}
+	}
+	r.differs("%s: the class without its calls is not that of %s%s", where, original, about)
+}
+
+// changedMethods names the methods that only one of two classes has, or that differ. Strip leaves the constants of the
+// original where they are, so that equal methods have equal bytes.
+func changedMethods(wanted, found *classfile.Class) string {
+	bodies := map[string][]byte{}
+	for i := range wanted.Methods() {
+		m := &wanted.Methods()[i]
+		bodies[m.Name+m.Descriptor] = methodBytes(wanted, m)
+	}
+	var names []string
+	add := func(m *classfile.Member, what string) {
+		names = append(names, fmt.Sprintf("%s.%s%s %s", mapping.Text(found.Name()), mapping.Text(m.Name),
+			mapping.Text(m.Descriptor), what))
+	}
+	for i := range found.Methods() {
+		m := &found.Methods()[i]
+		body, ok := bodies[m.Name+m.Descriptor]
+		delete(bodies, m.Name+m.Descriptor)
+		switch {
+		case !ok:
+			add(m, "was added")
+		case !bytes.Equal(body, methodBytes(found, m)):
+			add(m, "differs")
+		}
+	}
+	for i := range wanted.Methods() {
+		if m := &wanted.Methods()[i]; bodies[m.Name+m.Descriptor] != nil {
+			add(m, "is missing")
+		}
+	}
+	const most = 5
+	switch n := len(names); {
+	case n == 0:
+		return "; no method differs"
+	case n > most:
+		names = append(names[:most], fmt.Sprintf("and %d more", n-most))
+	}
+	return "; " + strings.Join(names, ", ")
+}
+
+func methodBytes(c *classfile.Class, m *classfile.Member) []byte {
+	end := m.Offset + 8 // access_flags, name_index, descriptor_index, attributes_count (JVMS 4.6)
+	if n := len(m.Attributes); n > 0 {
+		last := &m.Attributes[n-1]
+		end = last.Offset + len(last.Info)
+	}
+	return c.Bytes()[m.Offset:end]
 }

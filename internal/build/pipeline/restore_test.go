@@ -12,7 +12,6 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
-	"github.com/tracegen/tracegen/internal/runtimejars"
 )
 
 func restore(t *testing.T, c pipeline.RestoreConfig) *pipeline.Restoration {
@@ -55,7 +54,7 @@ func TestRestore(t *testing.T) {
 			c := config(signed, filepath.Join(t.TempDir(), name+".jar"))
 			c.Inject.Exits = exits
 			result := instrument(t, c)
-			r := restore(t, pipeline.RestoreConfig{Output: c.Inputs[0].Output, Inputs: []string{signed}})
+			r := restore(t, pipeline.RestoreConfig{Output: c.Inputs[0].Output, Original: signed})
 			if len(r.Differences) > 0 || r.Called != result.Inputs[0].Rewritten || r.Earlier != 0 || r.Unsigned != 3 ||
 				r.Classes != result.Inputs[0].Classes {
 				t.Errorf("%s: %+v, result %+v", name, r, result.Inputs[0])
@@ -72,71 +71,30 @@ func TestRestore(t *testing.T) {
 		}
 		c := config(classes, filepath.Join(dir, "out"))
 		instrument(t, c)
-		r := restore(t, pipeline.RestoreConfig{Output: c.Inputs[0].Output, Inputs: []string{classes}})
+		r := restore(t, pipeline.RestoreConfig{Output: c.Inputs[0].Output, Original: classes})
 		if r.Called == 0 || len(r.Differences) > 0 {
 			t.Errorf("%+v", r)
 		}
 		// A directory may become an archive, and a lone class may get another name.
 		c = config(classes, filepath.Join(dir, "out.jar"))
 		instrument(t, c)
-		r = restore(t, pipeline.RestoreConfig{Output: c.Inputs[0].Output, Inputs: []string{classes}})
+		r = restore(t, pipeline.RestoreConfig{Output: c.Inputs[0].Output, Original: classes})
 		if r.Called == 0 || len(r.Differences) > 0 {
 			t.Errorf("%+v", r)
 		}
 		c = config(filepath.Join(classes, "Flow.class"), filepath.Join(dir, "Other.class"))
 		c.RuntimeExternal = true
 		instrument(t, c)
-		r = restore(t, pipeline.RestoreConfig{Output: c.Inputs[0].Output, Inputs: []string{c.Inputs[0].Path}})
+		r = restore(t, pipeline.RestoreConfig{Output: c.Inputs[0].Output, Original: c.Inputs[0].Path})
 		if r.Called != 1 || r.Entries != 1 || len(r.Differences) > 0 {
 			t.Errorf("%+v", r)
-		}
-	})
-	t.Run("merged", func(t *testing.T) {
-		lone := filepath.Join(dir, "X.class")
-		write(t, lone, class("q/Lone", "f").data)
-		second := archive(t, filepath.Join(dir, "second.jar"), class("a/A", "other"), class("b/B", "f"),
-			file{"META-INF/MANIFEST.MF", []byte("Manifest-Version: 1.0\n")}, file{"twice", []byte("1")},
-			file{"twice", []byte("2")})
-		first := archive(t, filepath.Join(dir, "first.jar"), class("a/A", "f"),
-			file{"META-INF/MANIFEST.MF", []byte("Manifest-Version: 1.0\n")})
-		inputs := []string{first, second, lone}
-		out := filepath.Join(dir, "all.jar")
-		c := config(first, out)
-		c.Inputs = []pipeline.Input{{Path: first}, {Path: second}, {Path: lone}}
-		c.Merge = out
-		builtIn := &pipeline.BuiltIn{Name: "built-in", Data: runtimejars.Core().Data}
-		c.BuiltIn = builtIn
-		instrument(t, c)
-		entryOf(t, contents(t, out), "q/Lone.class")
-		want := pipeline.RestoreConfig{Output: out, Inputs: inputs, Merged: true, BuiltIn: builtIn}
-		if r := restore(t, want); len(r.Differences) > 0 || r.Called != 4 { // MappingInfo has the digest
-			t.Errorf("%+v", r)
-		}
-		for name, test := range map[string]struct {
-			change func(*pipeline.RestoreConfig)
-			want   string
-		}{
-			"without the runtime": {func(c *pipeline.RestoreConfig) { c.BuiltIn = nil }, "was added"},
-			"in another order": {func(c *pipeline.RestoreConfig) { c.Inputs = []string{second, first, lone} },
-				"not in the place"},
-			"without an input": {func(c *pipeline.RestoreConfig) { c.Inputs = []string{first, second} },
-				"q/Lone.class: the entry was added"},
-			"not merged": {func(c *pipeline.RestoreConfig) { c.Merged = false }, "X.class: the entry is missing"},
-		} {
-			changed := want
-			test.change(&changed)
-			if r := restore(t, changed); !slices.ContainsFunc(r.Differences, func(d string) bool {
-				return strings.Contains(d, test.want)
-			}) {
-				t.Errorf("%s: %q", name, r.Differences)
-			}
 		}
 	})
 	t.Run("instrumented again", func(t *testing.T) {
 		once, twice := filepath.Join(dir, "once.jar"), filepath.Join(dir, "twice.jar")
 		instrument(t, config(signed, once))
 		instrument(t, config(once, twice))
-		r := restore(t, pipeline.RestoreConfig{Output: twice, Inputs: []string{once}})
+		r := restore(t, pipeline.RestoreConfig{Output: twice, Original: once})
 		if len(r.Differences) > 0 || r.Earlier != r.Called || r.Earlier == 0 {
 			t.Errorf("%+v", r)
 		}
@@ -144,7 +102,7 @@ func TestRestore(t *testing.T) {
 	t.Run("another runtime class", func(t *testing.T) {
 		out := filepath.Join(dir, "other.jar")
 		instrument(t, config(signed, out))
-		r := restore(t, pipeline.RestoreConfig{Output: out, Inputs: []string{signed}, RuntimeClass: "x/Y"})
+		r := restore(t, pipeline.RestoreConfig{Output: out, Original: signed, RuntimeClass: "x/Y"})
 		if len(r.Differences) == 0 || r.Called != 1 { // MappingInfo has the digest
 			t.Errorf("%+v", r)
 		}
@@ -196,7 +154,7 @@ func TestRestoreFindsChanges(t *testing.T) {
 			data := at(f, "a/A.class")
 			data.data = bytes.Replace(data.data, []byte("AppMethodBeat"), []byte("AppMethodBeax"), 1)
 			return f
-		}, "a/A.class: the class without its calls is not that of"},
+		}, "in.jar; a.A.f()V differs, a.A.g()V differs"},
 		"moved": {func(f []file) []file { slices.Reverse(f); return f }, "not in the place"},
 		"nested": {func(f []file) []file {
 			nested := at(f, "WEB-INF/lib/inner.jar")
@@ -211,7 +169,7 @@ func TestRestoreFindsChanges(t *testing.T) {
 	} {
 		changed := filepath.Join(t.TempDir(), "out.jar")
 		archive(t, changed, test.change(slices.Clone(written))...)
-		r := restore(t, pipeline.RestoreConfig{Output: changed, Inputs: []string{in}})
+		r := restore(t, pipeline.RestoreConfig{Output: changed, Original: in})
 		if !slices.ContainsFunc(r.Differences, func(d string) bool { return strings.Contains(d, test.want) }) {
 			t.Errorf("%s: %q, want %q", name, r.Differences, test.want)
 		}
@@ -222,7 +180,7 @@ func TestRestoreFindsChanges(t *testing.T) {
 	// The same files in another archive are no difference.
 	same := filepath.Join(dir, "same.jar")
 	archive(t, same, written...)
-	if r := restore(t, pipeline.RestoreConfig{Output: same, Inputs: []string{in}}); len(r.Differences) > 0 {
+	if r := restore(t, pipeline.RestoreConfig{Output: same, Original: in}); len(r.Differences) > 0 {
 		t.Errorf("%q", r.Differences)
 	}
 	// Every byte of one class that changes is noticed, wherever it is.
@@ -233,7 +191,7 @@ func TestRestoreFindsChanges(t *testing.T) {
 		at(changed, "a/A.class").data = slices.Concat(data[:i], []byte{data[i] ^ 1}, data[i+1:])
 		path := filepath.Join(dir, "byte.jar")
 		archive(t, path, changed...)
-		r, err := pipeline.Restore(t.Context(), pipeline.RestoreConfig{Output: path, Inputs: []string{in}})
+		r, err := pipeline.Restore(t.Context(), pipeline.RestoreConfig{Output: path, Original: in})
 		if err != nil || len(r.Differences) > 0 {
 			noticed++
 		} else if !isOfCalls(data, i) {

@@ -43,8 +43,8 @@ type DamageError struct {
 
 // Error implements error.
 func (e *DamageError) Error() string {
-	return fmt.Sprintf("%s: the store is damaged at offset %d: %s; tracegen group --salvage %s --store NEW saves what "+
-		"can be read", e.File, e.Offset, e.What, e.File)
+	return fmt.Sprintf("%s: the store is damaged at offset %d: %s; remove the file, and make the store again from the "+
+		"recordings and reports", e.File, e.Offset, e.What)
 }
 
 // errNoStore says that a file has no header of a database.
@@ -52,6 +52,7 @@ var errNoStore = errors.New("it has no header of a database")
 
 // pages reads the file of a store. Nothing in it is trusted.
 type pages struct {
+	path     string
 	in       io.ReaderAt
 	size     int64
 	pageSize int64
@@ -59,37 +60,26 @@ type pages struct {
 	freelist uint64
 	high     uint64 // the number of pages
 	headers  int    // how many are whole
-	version  string
 	counts   map[string]int64
 	found    map[string]int64
 	seen     map[uint64]bool // pages that were read
 	free     map[uint64]bool // nil if it is not known which pages are free
-	broken   bool            // damage was found
-
-	// yield gets each entry whose checksum is right. damaged gets what is wrong; if it returns an error, reading ends.
-	yield   func(bucket, key, value []byte) error
-	damaged func(offset int64, what string) error
 }
 
-func newPages(in io.ReaderAt, size int64) *pages {
-	return &pages{in: in, size: size, found: map[string]int64{}, seen: map[uint64]bool{},
-		yield: func(_, _, _ []byte) error { return nil }}
+func newPages(path string, in io.ReaderAt, size int64) *pages {
+	return &pages{path: path, in: in, size: size, found: map[string]int64{}, seen: map[uint64]bool{}}
 }
 
-// read reads all entries.
+// read reads all pages, and returns a [DamageError] for the first fault.
 func (p *pages) read() error {
 	if err := p.readHeaders(); err != nil {
 		return err
 	}
 	if p.headers == 1 {
-		if err := p.damage(0, "one of the two headers is not whole, and the last change may be missing"); err != nil {
-			return err
-		}
+		return p.damage(0, "one of the two headers is not whole, and the last change may be missing")
 	}
 	if have := uint64(p.size / p.pageSize); have < p.high {
-		if err := p.damage(p.size, fmt.Sprintf("the file ends after %d of %d pages", have, p.high)); err != nil {
-			return err
-		}
+		return p.damage(p.size, fmt.Sprintf("the file ends after %d of %d pages", have, p.high))
 	}
 	if err := p.readBuckets(); err != nil {
 		return err
@@ -99,40 +89,27 @@ func (p *pages) read() error {
 	}
 	for _, bucket := range kept {
 		if p.counts != nil && p.counts[string(bucket)] != p.found[string(bucket)] {
-			err := p.damage(0, fmt.Sprintf("%d of %d entries of %s are there", p.found[string(bucket)],
+			return p.damage(0, fmt.Sprintf("%d of %d entries of %s are there", p.found[string(bucket)],
 				p.counts[string(bucket)], bucket))
-			if err != nil {
-				return err
-			}
 		}
 	}
-	if !p.broken {
-		return p.checkAllPages()
-	}
-	return nil
+	return p.checkAllPages()
 }
 
-// checkAllPages checks that each page is used or in the list of free pages, as the database leaves it. In a store
-// that has all its entries a page that is neither is missing from the list: its entries were removed and must not
-// be taken for lost ones.
+// checkAllPages checks that each page is used or in the list of free pages, as the database leaves it.
 func (p *pages) checkAllPages() error {
 	if p.free == nil {
 		return nil
 	}
 	for id := uint64(2); id < p.high; id++ {
 		if !p.seen[id] && !p.free[id] {
-			p.free = nil
 			return p.damage(p.offsetOf(p.freelist), fmt.Sprintf("page %d is not used and not in the list of free pages", id))
 		}
 	}
 	return nil
 }
 
-// damage says what is wrong.
-func (p *pages) damage(offset int64, what string) error {
-	p.broken = true
-	return p.damaged(offset, what)
-}
+func (p *pages) damage(offset int64, what string) error { return &DamageError{p.path, offset, what} }
 
 // readHeaders finds the newest header that is whole.
 func (p *pages) readHeaders() error {
@@ -167,15 +144,7 @@ func (p *pages) readHeaders() error {
 	case p.headers > 0:
 		return nil
 	case looksLikeOne:
-		return p.noHeader()
-	}
-	return errNoStore
-}
-
-// noHeader returns the error of a store without a whole header, from which nothing can be read.
-func (p *pages) noHeader() error {
-	if err := p.damage(0, "both headers are damaged"); err != nil {
-		return err
+		return p.damage(0, "both headers are damaged")
 	}
 	return errNoStore
 }
@@ -322,10 +291,7 @@ func (p *pages) readBuckets() error {
 			known := bytes.Equal(e.key, bucketFormat) ||
 				slices.ContainsFunc(kept, func(name []byte) bool { return bytes.Equal(name, e.key) })
 			if !known || e.flags != 1 || len(e.value) < 16 {
-				if err := p.damage(g.offset, fmt.Sprintf("there is an unknown bucket %q", e.key)); err != nil {
-					return err
-				}
-				continue
+				return p.damage(g.offset, fmt.Sprintf("there is an unknown bucket %q", e.key))
 			}
 			if err := p.readBucket(g.offset, e); err != nil {
 				return err
@@ -363,19 +329,15 @@ func (p *pages) readBucket(offset int64, e element) error {
 	return entries(g, list)
 }
 
-// entry checks an entry and hands it on.
+// entry checks and counts an entry.
 func (p *pages) entry(bucket []byte, e element, offset int64) error {
 	if e.flags != 0 {
 		return p.damage(offset, fmt.Sprintf("an entry of %s is a bucket", bucket))
 	}
 	if bytes.Equal(bucket, bucketFormat) && bytes.Equal(e.key, keyVersion) {
-		p.version = string(e.value)
 		return nil
 	}
 	value, ok := unseal(bucket, e.key, e.value)
-	if !ok && p.isOld() {
-		value, ok = e.value, isPlausible(bucket, e.key, e.value)
-	}
 	if !ok {
 		return p.damage(offset, fmt.Sprintf("an entry of %s has another checksum", bucket))
 	}
@@ -387,27 +349,7 @@ func (p *pages) entry(bucket []byte, e element, offset int64) error {
 		return nil
 	}
 	p.found[string(bucket)]++
-	return p.yield(bucket, e.key, value)
-}
-
-// isOld reports whether the store is of a program that wrote no checksums.
-func (p *pages) isOld() bool {
-	return p.version == "tracegen-stalls 1" || p.version == "tracegen-stalls 2"
-}
-
-// isPlausible reports whether an entry without a checksum could be one.
-func isPlausible(bucket, key, value []byte) bool {
-	switch string(bucket) {
-	case string(bucketRecordings):
-		return len(key) == len(Digest{}) && json.Unmarshal(value, &Info{}) == nil
-	case string(bucketStalls):
-		return isStallKey(key) && json.Unmarshal(value, &Stall{}) == nil
-	case string(bucketReported):
-		return len(value) == len(Digest{})
-	case string(bucketReports):
-		return bytes.Equal(value, recorded) || isStallKey(value)
-	}
-	return len(value) == 0
+	return nil
 }
 
 // readFreelist checks the list of free pages: the database would write over one that is in use.
@@ -439,38 +381,5 @@ func (p *pages) readFreelist() error {
 		return p.damage(p.offsetOf(p.freelist), err.Error())
 	}
 	p.free = free
-	return nil
-}
-
-// readLost reads leaf pages that no tree leads to any more, because the page above them is damaged. It hands on the
-// entries whose checksums are right. It does nothing if it is not known which pages are free: their entries may have
-// been removed.
-func (p *pages) readLost() error {
-	if p.free == nil {
-		return nil
-	}
-	for id := uint64(2); id < min(p.high, uint64(p.size/p.pageSize)); id++ {
-		if p.seen[id] || p.free[id] {
-			continue
-		}
-		g, err := p.readPage(id)
-		if err != nil || g.flags != flagLeaf {
-			continue
-		}
-		list, err := g.elements(nil, nil)
-		if err != nil {
-			continue
-		}
-		for _, e := range list {
-			for _, bucket := range kept {
-				if value, ok := unseal(bucket, e.key, e.value); ok && e.flags == 0 {
-					p.found[string(bucket)]++
-					if err := p.yield(bucket, e.key, value); err != nil {
-						return err
-					}
-				}
-			}
-		}
-	}
 	return nil
 }

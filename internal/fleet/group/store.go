@@ -24,7 +24,7 @@ var (
 	keyVersion       = []byte("version")
 )
 
-// storeVersion is what a store says that it is. Older ones have no checksums; they are added when the store is opened.
+// storeVersion is what a store says that it is.
 const storeVersion = "tracegen-stalls 3"
 
 // ErrBusy is wrapped by the error that says that another process has the store.
@@ -42,8 +42,7 @@ type Store struct {
 
 // OpenStore opens the store at path, which is made if it is missing. The error wraps [ErrBusy] if another process does
 // not close it within some seconds, is a [DamageError] if the store is damaged, and says so if the file is no store. An
-// empty path is a store in a temporary file,
-// which is gone when it is closed.
+// empty path is a store in a temporary file, which is gone when it is closed.
 func OpenStore(path string) (*Store, error) {
 	s := &Store{}
 	if path == "" {
@@ -68,72 +67,36 @@ func OpenStore(path string) (*Store, error) {
 		return nil, fmt.Errorf("%s: not a store of tracegen: %w", path, err)
 	}
 	s.db = db
-	old := false
-	err = s.guard(func() error {
-		return db.Update(func(tx *bolt.Tx) (err error) {
-			old, err = prepare(tx)
-			return err
-		})
-	})
-	if err == nil && old {
-		err = s.addChecksums()
-	}
-	if err != nil {
+	if err := s.guard(func() error { return db.Update(prepare) }); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return s, nil
 }
 
-// addChecksums makes a store of an older program one of this program.
-func (s *Store) addChecksums() error {
-	return s.update(func(tx *transaction) error {
-		for _, name := range kept {
-			t := tx.table(name)
-			var entries [][2][]byte
-			err := t.ForEach(func(key, value []byte) error {
-				entries = append(entries, [2][]byte{bytes.Clone(key), bytes.Clone(value)})
-				return nil
-			})
-			if err != nil {
-				return err
-			}
-			for _, e := range entries {
-				if err := t.Put(e[0], seal(name, e[0], e[1])); err != nil {
-					return err
-				}
-			}
-			tx.counts[string(name)] = int64(len(entries))
-		}
-		return tx.Bucket(bucketFormat).Put(keyVersion, []byte(storeVersion))
-	})
-}
-
-// prepare makes the buckets of a new store, and refuses what is another program's. old says that it has no checksums.
-func prepare(tx *bolt.Tx) (old bool, err error) {
+// prepare makes the buckets of a new store, and refuses what is another program's.
+func prepare(tx *bolt.Tx) (err error) {
 	format := tx.Bucket(bucketFormat)
 	if format == nil {
 		if name, _ := tx.Cursor().First(); name != nil {
-			return false, errors.New("a database of another program")
+			return errors.New("a database of another program")
 		}
 		if format, err = tx.CreateBucket(bucketFormat); err != nil {
-			return false, err
+			return err
 		}
 		if err := format.Put(keyVersion, []byte(storeVersion)); err != nil {
-			return false, err
+			return err
 		}
 	}
-	v := string(format.Get(keyVersion))
-	old = v == "tracegen-stalls 1" || v == "tracegen-stalls 2"
-	if v != storeVersion && !old {
-		return false, fmt.Errorf("a store of another version, %q; this program reads %q", v, storeVersion)
+	if v := string(format.Get(keyVersion)); v != storeVersion {
+		return fmt.Errorf("a store of another version, %q; this program reads %q", v, storeVersion)
 	}
 	for _, name := range kept {
 		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-			return false, err
+			return err
 		}
 	}
-	return old, nil
+	return nil
 }
 
 // Close closes the store. All that was added is on disk.
@@ -177,22 +140,6 @@ type Info struct {
 	ID string `json:"id,omitempty"`
 }
 
-// storedInfo is the entry of a recording, with the number of its stalls that count.
-type storedInfo struct {
-	Info
-	Counted int `json:"stalls,omitempty"`
-}
-
-// counted returns the number of stalls that count.
-func (e *Entry) counted() (n int) {
-	for i := range e.Stalls {
-		if e.Stalls[i].NotCounted == "" {
-			n++
-		}
-	}
-	return n
-}
-
 // NewInfo makes it of a recording that has been read.
 func NewInfo(r *analysis.Recording) Info {
 	b := buildOf(r)
@@ -208,7 +155,7 @@ func (s *Store) Add(entries []Entry) error {
 			if recordings.has(e.Recording[:]) {
 				continue
 			}
-			info, err := json.Marshal(storedInfo{e.Info, e.counted()})
+			info, err := json.Marshal(e.Info)
 			if err != nil {
 				return err
 			}

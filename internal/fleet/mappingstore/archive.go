@@ -71,7 +71,7 @@ func Open(ctx context.Context, location string, o Options) (*Archive, error) {
 	if err != nil {
 		return nil, fmt.Errorf("archive %s: %w", redacted(a.location), err)
 	}
-	b, err := openBucket(ctx, at.bucket, at.prefix, at.endpoint, at.region)
+	b, err := openBucket(at.bucket, at.prefix, at.endpoint, at.region)
 	if err != nil {
 		return nil, a.failed(err)
 	}

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestCorpusCached builds the corpus, some jars at a time, without a cache and with one: with an empty cache, with a
@@ -17,6 +19,7 @@ import (
 //
 // Invariant: A build with a cache writes for the corpus what a build without one writes.
 func TestCorpusCached(t *testing.T) {
+	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	bin := buildTool(t)
 	modes := [][]string{{"--exits", "throws", "--trivial", "none"}, {"--exits", "exact", "--compression", "store"},

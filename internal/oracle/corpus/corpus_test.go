@@ -11,16 +11,16 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
-// isFull reports whether TRACEGEN_CORPUS selects the whole corpus, as make corpus does. An ordinary test run uses the
-// small share, and a run under the race detector or with -short uses none.
+// isFull reports whether TRACEGEN_CORPUS selects the whole corpus, as make corpus does. Other runs use the small set.
 func isFull() bool { return os.Getenv("TRACEGEN_CORPUS") == "full" }
 
 func fetch(t *testing.T) []corpus.Jar {
 	t.Helper()
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
-		t.Skip("skipped: TRACEGEN_CORPUS is off")
+	if testing.Short() {
+		t.Skip("skipped: it works on released jars")
 	}
 	c, err := corpus.Load()
 	if err != nil {
@@ -39,8 +39,8 @@ func fetch(t *testing.T) []corpus.Jar {
 // fetchOne fetches one row of the corpus, whatever its set.
 func fetchOne(t *testing.T, name string) corpus.Jar {
 	t.Helper()
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
-		t.Skip("skipped: TRACEGEN_CORPUS is off")
+	if testing.Short() {
+		t.Skip("skipped: it works on released jars")
 	}
 	c, err := corpus.Load()
 	if err != nil {
@@ -122,6 +122,7 @@ func linkReleased(ctx context.Context, list []oracle.LinkJob, first, newest orac
 // TestCorpusOriginalsLink counts the classes of the corpus that a JVM links before they are instrumented. Only those
 // can show that instrumenting broke something.
 func TestCorpusOriginalsLink(t *testing.T) {
+	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	results, err := linkAll(t.Context(), jars)
 	oracle.Require(t, err)
@@ -161,6 +162,7 @@ func TestCorpusOriginalsLink(t *testing.T) {
 
 // TestCorpusKinds checks that the full corpus has every kind of class file that it is meant to have.
 func TestCorpusKinds(t *testing.T) {
+	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	classes, _, err := oracle.Disassemble(t.Context(), jobs(jars), oracle.AsmOptions{})
 	oracle.Require(t, err)

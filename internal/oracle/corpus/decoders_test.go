@@ -12,11 +12,13 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestCorpusDecoders compares how our decoder and jvm.go read every class, original and instrumented, as far as jvm.go
 // can: major version 57 and older, and no module-info.
 func TestCorpusDecoders(t *testing.T) {
+	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	compared, refused := 0, 0
 	compare := func(name, jar string) {

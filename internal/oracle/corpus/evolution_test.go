@@ -19,6 +19,7 @@ import (
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -271,6 +272,7 @@ func pushedID(t *testing.T, c *classfile.Class, in code.Instruction) int {
 // Invariant: Over a thousand builds of real classes a method keeps its ID, no ID stands for two methods, and the
 // outputs report the IDs of the mapping.
 func TestCorpusEvolutions(t *testing.T) {
+	nightly.Only(t, "corpora")
 	e := newEvolving(t, 1, fetchOne(t, "guava-18.0"))
 	steps := 25
 	if isFull() {

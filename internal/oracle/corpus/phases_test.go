@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // bunchBytes is the size of the jars that are taken as one app: the whole corpus has more methods than there are IDs.
@@ -22,6 +23,7 @@ const bunchBytes = 40 << 20
 //
 // Invariant: Three steps write for the corpus what one run writes.
 func TestCorpusPhases(t *testing.T) {
+	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	bin := buildTool(t)
 	random := rand.New(rand.NewPCG(4, 5))

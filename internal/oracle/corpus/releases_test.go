@@ -9,12 +9,14 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestCorpusEveryRelease compiles small programs for every release that the newest installed javac supports, because
 // released jars hardly have versions between the long-term ones, and checks them as released jars are checked. Without
 // the full corpus it uses some releases only.
 func TestCorpusEveryRelease(t *testing.T) {
+	nightly.Only(t, "corpora")
 	if testing.Short() {
 		t.Skip("skipped: -short")
 	}

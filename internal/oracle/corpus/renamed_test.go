@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // names reads a ProGuard mapping by the description of its format alone. It returns the original classes, and for each
@@ -46,6 +47,7 @@ func proGuardNames(t *testing.T, file string) (classes map[string]string, method
 // Invariant: Methods keep their IDs in a library that ProGuard renames in two ways, and a renamed program runs as
 // before.
 func TestCorpusRenamed(t *testing.T) {
+	nightly.Only(t, "corpora")
 	library := fetchOne(t, "guava-18.0")
 	bin := buildTool(t)
 	dir := t.TempDir()
@@ -169,8 +171,9 @@ func firstDifference(list ...map[string]int) string {
 // Invariant: Methods keep their IDs in a library that ProGuard renames in two ways, and a renamed program runs as
 // before.
 func TestCorpusRenamedRuns(t *testing.T) {
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
-		t.Skip("skipped: TRACEGEN_CORPUS is off")
+	nightly.Only(t, "corpora")
+	if testing.Short() {
+		t.Skip("skipped: it works on released jars")
 	}
 	bin := buildTool(t)
 	dir := t.TempDir()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // runReport is the part of a JSON report that these tests read.
@@ -103,6 +104,7 @@ func runReported(t *testing.T, bin string, j corpus.Jar, flags ...string) report
 // Invariant: A dry run predicts bytes, calls and IDs; each method has one ID or one reason, and the sums of the
 // report are right.
 func TestCorpusReport(t *testing.T) {
+	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	bin := buildTool(t)
 	_, before, err := oracle.Disassemble(t.Context(), jobs(jars), oracle.AsmOptions{})

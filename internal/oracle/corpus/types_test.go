@@ -10,6 +10,7 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
@@ -21,6 +22,7 @@ type typeTally struct{ linked, falseAlarms, inferred, inferredWrong, rejected, m
 //
 // Invariant: A class that HotSpot links has no findings about its types, and one that it rejects has some.
 func TestCorpusTypesAgree(t *testing.T) {
+	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	results, err := linkAll(t.Context(), jars)
 	oracle.Require(t, err)

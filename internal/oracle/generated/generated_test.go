@@ -21,6 +21,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/expect"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 var (
@@ -276,6 +277,7 @@ func TestGenerated(t *testing.T) {
 // Invariant: A generated program returns, prints and throws the same with and without calls of the runtime, in each
 // exit mode, with the same lines in stack traces; in the mode exact each entry has its exit.
 func TestCorpusGenerated(t *testing.T) {
+	nightly.Only(t, "mutants")
 	if os.Getenv("TRACEGEN_CORPUS") != "full" {
 		t.Skip("skipped: TRACEGEN_CORPUS is not full")
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 var sources = flag.Int("sources", 200, "how many programs TestCorpusCompiled compiles in each way")
@@ -212,6 +213,7 @@ func TestCompiled(t *testing.T) {
 // Invariant: A compiled program returns, prints and throws the same with and without calls of the runtime, whatever
 // compiled it.
 func TestCorpusCompiled(t *testing.T) {
+	nightly.Only(t, "mutants")
 	if os.Getenv("TRACEGEN_CORPUS") != "full" {
 		t.Skip("skipped: TRACEGEN_CORPUS is not full")
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/fleet/group"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -51,6 +52,7 @@ var endToEndStalls = [...]struct{ kind, method string }{
 // Invariant: A method that makes the main thread stall is named by group and by SQL, whatever the kind of the stall is,
 // from the reports that the app has sent.
 func TestEndToEnd(t *testing.T) {
+	nightly.Only(t, "looper")
 	if testing.Short() {
 		t.Skip("skipped: starts JVMs that wait for seconds")
 	}

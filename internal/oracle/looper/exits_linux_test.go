@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
@@ -17,6 +18,7 @@ import (
 //
 // Invariant: A hang is called an ANR only if the system says that the process ended by one.
 func TestExits(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	for _, c := range []struct {
 		platform int // of platforms

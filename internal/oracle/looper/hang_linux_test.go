@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -22,6 +23,7 @@ import (
 // Invariant: If a process is killed while a message of the main looper hangs, its recording names the handler and the
 // traced method in which the message hangs.
 func TestHangOnLooper(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	for _, p := range platforms {
 		t.Run(p.name, func(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -58,6 +59,7 @@ type kill struct {
 // Invariant: However often an app is killed at a random moment while a message of the main looper hangs, each recording
 // is readable, no wrong method or handler is named, and the next start joins it with the end of its process.
 func TestCorpusKills(t *testing.T) {
+	nightly.Only(t, "looper")
 	kills := 4
 	switch {
 	case os.Getenv("TRACEGEN_KILLS") != "":

@@ -63,6 +63,14 @@ var platforms = []platform{
 		"60f983b8bf180fa0790596c22a130c79ecf18b6d991b719de23100d4d6ff61a1", true, 21, false},
 }
 
+// findJDK returns a JDK that reads the platform's classes, or ends the test.
+func (p platform) findJDK(t *testing.T) oracle.JDK {
+	t.Helper()
+	j, err := oracle.FindJDK(p.jdk)
+	oracle.Require(t, err)
+	return j
+}
+
 // TestProofs runs every proof on every platform. Proofs about frames measure time, so that they run after all others,
 // one platform after the other.
 //
@@ -116,11 +124,7 @@ type run struct {
 // prove runs the proofs of some classes of testdata/proofs in one JVM and makes a subtest of each.
 func (b bench) prove(t *testing.T, p platform, w world, classes ...string) run {
 	t.Helper()
-	j, err := oracle.FindJDK(p.jdk)
-	if err != nil {
-		// Not Require: a second JDK is optional, also in CI.
-		t.Skipf("skipped: %v", err)
-	}
+	j := p.findJDK(t)
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
 	recordings := t.TempDir()

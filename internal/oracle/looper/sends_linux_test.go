@@ -23,6 +23,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestSends runs the proofs about reports on the oldest version, the newest one where every thread's files can be
@@ -32,6 +33,7 @@ import (
 //
 // Invariant: Only settings that the team has signed change the runtime, and they can switch it off at once.
 func TestSends(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	for _, p := range []platform{platforms[0], platforms[2], platforms[3]} {
 		t.Run(p.name, func(t *testing.T) { b.prove(t, p, stock, "SendProofs") })
@@ -260,6 +262,7 @@ func countOf(t *testing.T, variable string, few, full int) int {
 // Invariant: However often an app is killed while it reports or sends, no report that was written is lost, none is
 // damaged, and the collector takes none twice.
 func TestCorpusSendKills(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	j, err := oracle.FindJDK(17)
 	oracle.Require(t, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -73,7 +74,8 @@ var stalls = []planted{
 // Invariant: For real programs with a planted stall (CPU, lock, I/O), the planted method and the kind of stall are
 // reported.
 func TestCorpusBlame(t *testing.T) {
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+	nightly.Only(t, "programs")
+	if testing.Short() {
 		t.Skip("skipped: no corpus in this run")
 	}
 	j, err := oracle.FindJDK(17)
@@ -218,7 +220,8 @@ func (rec taken) analyze(t *testing.T, o analysis.Options) *analysis.Mappings {
 // TestCorpusBlocklist instruments a real program with the rules that were suggested for an earlier recording. The next
 // recording must have as many records less as was predicted.
 func TestCorpusBlocklist(t *testing.T) {
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+	nightly.Only(t, "programs")
+	if testing.Short() {
 		t.Skip("skipped: no corpus in this run")
 	}
 	j, err := oracle.FindJDK(17)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
@@ -166,7 +167,8 @@ func analyzed(t *testing.T, rec taken) (slow []*analysis.Stall, leftOut uint64) 
 // TestCorpusPauseAmongCalls plants a pause among very many calls of a real program, which is recorded with default
 // options. The analysis must name the method that sleeps.
 func TestCorpusPauseAmongCalls(t *testing.T) {
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+	nightly.Only(t, "programs")
+	if testing.Short() {
 		t.Skip("skipped: no corpus in this run")
 	}
 	j, err := oracle.FindJDK(17)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // fullDiskProgram makes some calls for each line of its standard input.
@@ -31,6 +33,7 @@ const fullDiskProgram = `public class Driver {
 //
 // Invariant: When a disk that was full has space again, the recording goes on, and says what is missing.
 func TestFullDisk(t *testing.T) {
+	nightly.Only(t, "programs")
 	j, _, path, _ := instrumentedDriver(t, fullDiskProgram)
 	disk := t.TempDir()
 	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=256k"); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // moduleSources are a module whose declaration does not mention the runtime.
@@ -29,6 +30,7 @@ public class Main {
 //
 // Invariant: A named module that --add-requires changed runs and is recorded, and fails without that change.
 func TestModuleIsRecorded(t *testing.T) {
+	nightly.Only(t, "programs")
 	if testing.Short() {
 		t.Skip("skipped: builds the runtime with Maven")
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -96,6 +97,7 @@ public class Driver {
 // Invariant: A request that was declared to be a message is measured by itself, on a thread of a pool whose own calls
 // never end.
 func TestServer(t *testing.T) {
+	nightly.Only(t, "programs")
 	if testing.Short() {
 		t.Skip("skipped: builds the runtime with Maven")
 	}

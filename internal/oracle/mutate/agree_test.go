@@ -17,6 +17,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/mutate"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
@@ -104,7 +105,8 @@ type campaign struct {
 //
 // Invariant: A class that HotSpot links has no findings about its types, and one that it rejects has some.
 func TestCorpusMutantsAgree(t *testing.T) {
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+	nightly.Only(t, "mutants")
+	if testing.Short() {
 		t.Skip("mutants are not linked by HotSpot in short tests")
 	}
 	jdk, err := oracle.FindJDK(*release)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 const (
@@ -34,6 +35,7 @@ var onlyOnJVM = regexp.MustCompile(`^dev/tracegen/runtime/JvmPlatform\$(?:Manage
 //
 // Invariant: The runtime refers to no class, method or field that Android 5.0 lacks, except by reflection.
 func TestCorpusAPI21(t *testing.T) {
+	nightly.Only(t, "tools")
 	needCorpus(t)
 	j, err := oracle.FindJDK(17)
 	oracle.Require(t, err)

@@ -31,7 +31,7 @@ type sample struct {
 // needCorpus skips the test if there is no corpus in this run.
 func needCorpus(t *testing.T) {
 	t.Helper()
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+	if testing.Short() {
 		t.Skip("skipped: no corpus in this run")
 	}
 }

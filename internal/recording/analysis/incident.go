@@ -14,7 +14,7 @@ import (
 type Incident struct {
 	// Number is its number in the recording, from 0. The device's report of it has the same number.
 	Number uint64 `json:"number"`
-	// Detector is the name of the detector, Kind what it found; trace/FORMAT.md has a table of both.
+	// Detector is the name of the detector, Kind what it found; trace/EVIDENCE.md lists both.
 	Detector string `json:"detector"`
 	Kind     string `json:"kind"`
 	// What is a name of what was slow, empty if there is none.

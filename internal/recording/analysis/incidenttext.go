@@ -12,7 +12,7 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 )
 
-// The kinds of incidents that this program has words for; trace/FORMAT.md has the table.
+// The kinds of incidents that this program has words for; trace/EVIDENCE.md lists them.
 const (
 	incidentBarrier       = "sync-barrier"
 	incidentMissedPoll    = "missed-poll"

@@ -12,7 +12,7 @@ import (
 type MachineState struct {
 	// After is how long after the begin of the stall.
 	After time.Duration `json:"afterNanos"`
-	// Facts are numbers or words by the keys of trace/FORMAT.md; others may be added.
+	// Facts are numbers or words by the keys of trace/EVIDENCE.md; others may be added.
 	Facts []IncidentFact `json:"facts"`
 }
 

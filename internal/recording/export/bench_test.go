@@ -68,3 +68,28 @@ func BenchmarkExport(b *testing.B) {
 		})
 	}
 }
+
+// million is a recording of a million records: some 5,000 messages of 12 methods on two threads.
+func million() []byte {
+	r := newRecorded("tickNanos", "1000000", "clockPeriodMillis", "5", "process", "com.app")
+	r.clock(0, 1_795_000_000_000)
+	r.thread(0, "main", true)
+	r.thread(1, "worker", false)
+	for thread := range uint32(2) {
+		var list []record
+		for seed := uint64(thread) << 32; len(list) < 500_000; seed++ {
+			last := int64(0)
+			if len(list) > 0 {
+				last = list[len(list)-1].ticks
+			}
+			for _, rec := range wander(seed, 40, 200, false) {
+				list = append(list, record{rec.id, last + rec.ticks})
+			}
+		}
+		list = list[:500_000]
+		for first := 0; first < len(list); first += 1 << 15 {
+			r.add(thread, uint64(first), list[first:min(first+1<<15, len(list))]...)
+		}
+	}
+	return r.end()
+}

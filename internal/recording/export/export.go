@@ -2,7 +2,6 @@ package export
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -30,9 +29,6 @@ type Writer interface {
 type Options struct {
 	// Program is what the export says that it was made by, "tracegen" if empty.
 	Program string
-	// Size, if it is set, is called by Close with the size of an export in a format that merges, before anything is
-	// written. If it returns an error, Close writes nothing and returns the error.
-	Size func(bytes int64) error
 }
 
 // Format is a form that recordings can be written in.
@@ -50,7 +46,7 @@ type Format struct {
 	// Binary is set if the form is not for a terminal.
 	Binary bool
 	// Merges is set if calls with the same path are one: the size grows with the number of paths, and not with that of
-	// calls. It is known before the first byte is written, see [Options.Size].
+	// calls.
 	Merges bool
 
 	start func(*bufio.Writer, Options) exporter
@@ -59,8 +55,7 @@ type Format struct {
 // Formats is the table of formats, in the order in which they are shown.
 func Formats() []Format {
 	return []Format{collapsedFormat(), htmlFormat(), speedscopeFormat(), perfettoFormat(), chromeFormat(),
-		pprofFormat(), firefoxFormat(),
-		artFormat(), artDualFormat()}
+		pprofFormat(), firefoxFormat()}
 }
 
 // New begins an export in the named format to w. The error names the formats.
@@ -71,14 +66,8 @@ func New(format string, w io.Writer, o Options) (Writer, error) {
 	var known []string
 	for _, f := range Formats() {
 		if f.Name == format {
-			v := &writer{}
-			if f.Merges && o.Size != nil {
-				v.whole, v.to, v.size = new(bytes.Buffer), w, o.Size
-				w = v.whole
-			}
-			v.out = bufio.NewWriterSize(w, 1<<16)
-			v.exporter = f.start(v.out, o)
-			return v, nil
+			out := bufio.NewWriterSize(w, 1<<16)
+			return &writer{out: out, exporter: f.start(out, o)}, nil
 		}
 		known = append(known, f.Name)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/export"
 )
 
@@ -42,6 +43,7 @@ func TestCollapsed(t *testing.T) {
 //
 // Invariant: Exporting a recording twice writes the same bytes.
 func TestSameBytes(t *testing.T) {
+	nightly.Only(t, "commands")
 	for _, f := range export.Formats() {
 		files := []string{vectors + "many.tgd", vectors + "open.tgd"}
 		one := exported(t, f.Name, files...)

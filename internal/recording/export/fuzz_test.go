@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/google/pprof/profile"
@@ -42,7 +41,7 @@ func unchunked(recording []byte) []byte {
 	return data
 }
 
-// FuzzExports: no recording makes an export panic or fail, but for one that is too long for ART's, and each is valid.
+// FuzzExports: no recording makes an export panic or fail, and each is valid.
 //
 // Invariant: No recording makes an exporter panic, or write what its readers refuse.
 func FuzzExports(f *testing.F) {
@@ -65,10 +64,7 @@ func FuzzExports(f *testing.F) {
 				err = v.Close()
 			}
 			if err != nil {
-				if !strings.HasPrefix(format.Name, "art") {
-					t.Fatal(format.Name, err)
-				}
-				continue
+				t.Fatal(format.Name, err)
 			}
 			if valid := validators[format.Name]; valid == nil {
 				t.Errorf("%s has no validator", format.Name)
@@ -88,8 +84,6 @@ var validators = map[string]func([]byte) error{
 	"chrome":     validChrome,
 	"pprof":      validProfile,
 	"firefox":    validFirefox,
-	"art":        validART,
-	"art-dual":   validART,
 }
 
 var collapsedLine = regexp.MustCompile(`^[^;\n]+(;[^;\n]+)+ [1-9][0-9]*\n$`)
@@ -323,41 +317,6 @@ func validFirefox(data []byte) error {
 			if k > 0 && at < times[k-1] || at < 0 || weights[k] < 0 {
 				return fmt.Errorf("sample %d at %v weighs %v", k, at, weights[k])
 			}
-		}
-	}
-	return nil
-}
-
-func validART(data []byte) error {
-	_, records, ok := bytes.Cut(data, []byte("\n*end\n"))
-	if !ok || len(records) < 32 || string(records[:4]) != "SLOW" {
-		return errors.New("no header")
-	}
-	size := int(binary.LittleEndian.Uint16(records[16:]))
-	if records = records[32:]; len(records)%size != 0 {
-		return fmt.Errorf("%d bytes of records of %d", len(records), size)
-	}
-	open := map[uint16][]uint32{}
-	last := uint32(0)
-	for ; len(records) > 0; records = records[size:] {
-		thread, method, at := binary.LittleEndian.Uint16(records), binary.LittleEndian.Uint32(records[2:]),
-			binary.LittleEndian.Uint32(records[size-4:])
-		if at < last {
-			return fmt.Errorf("time %d after %d", at, last)
-		}
-		last = at
-		stack := open[thread]
-		if method&3 == 0 {
-			open[thread] = append(stack, method)
-		} else if n := len(stack) - 1; n < 0 || stack[n] != method&^3 {
-			return fmt.Errorf("thread %d leaves %#x of %v", thread, method, stack)
-		} else {
-			open[thread] = stack[:n]
-		}
-	}
-	for thread, stack := range open {
-		if len(stack) > 0 {
-			return fmt.Errorf("thread %d does not leave %v", thread, stack)
 		}
 	}
 	return nil

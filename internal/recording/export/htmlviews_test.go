@@ -15,6 +15,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/export"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -295,6 +296,7 @@ func onChart(nanos float64, depth int) string {
 
 // TestPageTooltips: a tooltip is there while the pointer rests on a call, and gone after all that moves what is below.
 func TestPageTooltips(t *testing.T) {
+	nightly.Only(t, "commands")
 	file := demoPage(t)
 	at := onChart(2.5e9, 0)
 	const shownText = `$("tip").hidden ? "hidden" : $("tip").firstChild.textContent`
@@ -347,6 +349,7 @@ func TestPageKeys(t *testing.T) {
 
 // TestPageGaps: what is not recorded is hatched in all views, and a page without gaps has no such colour.
 func TestPageGaps(t *testing.T) {
+	nightly.Only(t, "commands")
 	visitAll := func(scope int) (v visit) {
 		v.steps = []step{value(`(() => {
 			window.lost = 0;
@@ -450,6 +453,7 @@ func pictureOf(t testing.TB, file string) (image.Image, int) {
 // TestPagePictures takes pictures of each view, light, dark and narrow, into TRACEGEN_PICTURES, for people to look at.
 // It asserts that something is drawn, and that a dark picture is dark.
 func TestPagePictures(t *testing.T) {
+	nightly.Only(t, "commands")
 	dir := os.Getenv("TRACEGEN_PICTURES")
 	if dir == "" {
 		dir = t.TempDir()

@@ -142,40 +142,21 @@ func processed(t testing.TB, file, where string) (map[method]measure, []plainCal
 	all := map[method]measure{}
 	number := func(v any) int64 { return int64(v.(float64)) }
 	for _, row := range tables[0] {
-		name := processedName(row["name"].(string))
-		all[method{processedThread(row["thread"]), name}] = measure{number(row["calls"]), number(row["self"]),
+		name := row["name"].(string)
+		all[method{row["thread"].(string), name}] = measure{number(row["calls"]), number(row["self"]),
 			number(row["total"]), -1}
 	}
 	var calls []plainCall
 	for _, row := range tables[1] {
-		name := processedName(row["name"].(string))
-		calls = append(calls, plainCall{Thread: processedThread(row["thread"]), Name: name, Begin: number(row["begin"]),
+		name := row["name"].(string)
+		calls = append(calls, plainCall{Thread: row["thread"].(string), Name: name, Begin: number(row["begin"]),
 			End: number(row["finish"]), Depth: int(number(row["depth"]))})
 	}
 	return all, calls
 }
 
-// processedName is a method's without what an ART trace has around it.
-func processedName(name string) string {
-	name, _, _ = strings.Cut(name, ": (")
-	return strings.TrimPrefix(name, noClass+".")
-}
-
-// processedThread is a thread's name without its process, which an ART trace has behind it.
-func processedThread(name any) string {
-	thread, _, _ := strings.Cut(name.(string), " of ")
-	return thread
-}
-
-// noClass is what stands in an ART trace for the class of a method that has none.
-const noClass = "(no class)"
-
 func readPerfetto(t testing.TB, file string) (map[method]measure, []plainCall) {
 	return processed(t, file, "s.category = 'method'")
-}
-
-func readARTByPerfetto(t testing.TB, file string) (map[method]measure, []plainCall) {
-	return processed(t, file, "true")
 }
 
 // readDevtools is what the Performance panel makes of Trace Event JSON.
@@ -358,34 +339,6 @@ func readTop(t testing.TB, file string) (map[method]measure, []plainCall) {
 		m := all[method{"", row[5]}]
 		m.Self, m.Total = number(row[0]), number(row[3])
 		all[method{"", row[5]}] = m
-	}
-	return all, nil
-}
-
-var (
-	dumpClass  = regexp.MustCompile(`^ +\d+ +[\d.]+ +[\d.]+ +\d+\+\d+ +(\S.*)$`)
-	dumpMethod = regexp.MustCompile(`^ +(\d+) +(\d+) +[\d.]+ +[\d.]+ +(\d+)\+(\d+) +\[\d+\] (\S+(?: calls of \d+ methods)?) `)
-)
-
-// readDump is what dmtracedump says of an ART trace, of all threads: it lists the methods of each class.
-func readDump(t testing.TB, file string) (map[method]measure, []plainCall) {
-	out, err := oracle.DumpTrace(t.Context(), file)
-	oracle.Require(t, err)
-	_, out, _ = strings.Cut(out, "Exclusive elapsed time for each class")
-	out, _, _ = strings.Cut(out, "Exclusive elapsed time for each method")
-	all := map[method]measure{}
-	class := ""
-	for line := range strings.Lines(out) {
-		if m := dumpMethod.FindStringSubmatch(line); m != nil {
-			name := class + "." + m[5]
-			if class == noClass {
-				name = m[5]
-			}
-			n := func(k int) int64 { v, _ := strconv.ParseInt(m[k], 10, 64); return v }
-			all[method{"", name}] = measure{n(3) + n(4), n(1) * 1000, -1, n(2) * 1000}
-		} else if m := dumpClass.FindStringSubmatch(strings.TrimSuffix(line, "\n")); m != nil {
-			class = m[1]
-		}
 	}
 	return all, nil
 }

@@ -19,7 +19,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/export"
 	"github.com/tracegen/tracegen/trace"
@@ -107,6 +107,7 @@ const eventQuery = `select s.name a, s.ts / 1e6 b, s.dur / 1e6 c, coalesce(p.nam
 // Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
 // format that can show them.
 func TestEventsInPerfetto(t *testing.T) {
+	nightly.Only(t, "commands")
 	file := exportFile(t, "perfetto", "full.perfetto-trace", naming{}, full())
 	for _, c := range []struct {
 		sql  string
@@ -259,45 +260,6 @@ func TestLabels(t *testing.T) {
 			if !strings.Contains(out, want) {
 				t.Errorf("go tool pprof %s: no %q in\n%s", c.args, want, out)
 			}
-		}
-	}
-}
-
-// TestDump looks at what dmtracedump shows of marks and of CPU time.
-//
-// Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
-// format that can show them.
-func TestDump(t *testing.T) {
-	out, err := oracle.DumpTrace(t.Context(), exportFile(t, "art", "full.trace", naming{}, full()), "-o")
-	oracle.Require(t, err)
-	for _, want := range []string{"VERSION: 2", "1 ent   1100000 .....com.app.CB.mga (I)V",
-		"1 unr   1800000 .....com.app.CB.mga (I)V", "1 xit   1800000 ....com.app.CD.mda (I)V"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("no %q in\n%s", want, out)
-		}
-	}
-	// 40 of 1,000 ms on a processor, spread over the message: the 700 ms within are 28.
-	out, err = oracle.DumpTrace(t.Context(), exportFile(t, "art-dual", "full.trace", naming{}, full()))
-	oracle.Require(t, err)
-	if _, methods, _ := strings.Cut(out, "for each class"); !strings.Contains(methods,
-		" 28000     28000   100.0   100.0      1+0      [3] mga (I)V") {
-		t.Error(out)
-	}
-}
-
-// TestTooLongForART: what does not fit is refused before anything is written wrong.
-func TestTooLongForART(t *testing.T) {
-	for ticks, want := range map[int64]string{4_294_967: "", 4_294_968: "71 minutes: export as perfetto"} {
-		r := newRecorded("tickNanos", "1000000")
-		r.clock(0, 0)
-		r.thread(0, "main", true)
-		r.add(0, 0, record{1, 0}, record{-1, ticks})
-		v, err := export.New("art", &bytes.Buffer{}, export.Options{})
-		if err == nil {
-			err = feed(v, nil, r.end())
-		}
-		if (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%d ms: %v", ticks, err)
 		}
 	}
 }

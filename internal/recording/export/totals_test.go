@@ -93,9 +93,6 @@ func readings() []reading {
 		{format: "pprof", file: "x.pb.gz", by: "package profile", read: readProfile},
 		{format: "pprof", file: "x.pb.gz", by: "go tool pprof", read: readTop, merged: true},
 		{format: "firefox", file: "x.firefox.json", by: "Firefox Profiler", read: readFirefox},
-		{format: "art", file: "x.trace", by: "dmtracedump", read: readDump, merged: true},
-		{format: "art", file: "x.trace", by: "trace processor", read: readARTByPerfetto},
-		{format: "art-dual", file: "x.trace", by: "trace processor", read: readARTByPerfetto},
 	}
 }
 
@@ -271,4 +268,19 @@ func compare(t *testing.T, r reading, got, want map[method]measure, noTotals boo
 			t.Errorf("%v was never called", key)
 		}
 	}
+}
+
+// analyzeInto feeds a writer with a view of recordings, and closes it.
+func analyzeInto(v export.Writer, view *analysis.View, names trace.Names, recordings ...[]byte) error {
+	for _, data := range recordings {
+		s, err := trace.NewSource(bytes.NewReader(data))
+		if err == nil {
+			err = analysis.Analyze("a.tgd", s, analysis.Options{Names: names, Stall: v.Stall, View: view,
+				Also: func(r *analysis.Recording) (trace.Handler, error) { return v, v.Recording(r) }})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return v.Close()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -51,6 +52,7 @@ public class Pooled {
 // Invariant: All formats show the same stalls with the same times and verdicts, the same names of threads and methods,
 // and the same time for each method.
 func TestFormatsAgreeOnJVM(t *testing.T) {
+	nightly.Only(t, "commands")
 	if testing.Short() {
 		t.Skip("skipped: builds the runtime with Maven and runs a JVM")
 	}

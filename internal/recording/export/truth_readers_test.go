@@ -2,7 +2,6 @@ package export_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -492,53 +491,3 @@ func truthOfCollapsed(t *testing.T, out []byte) *shownTruth {
 	all.add(measures)
 	return all
 }
-
-func truthOfART(t *testing.T, out []byte) *shownTruth {
-	text, records, _ := bytes.Cut(out, []byte("*end\n"))
-	all := newShown()
-	threads, methods := map[uint16]string{}, map[uint32]string{}
-	part := ""
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimSuffix(line, "\n")
-		columns := strings.Split(line, "\t")
-		switch {
-		case strings.HasPrefix(line, "*"):
-			part = line
-		case part == "*threads":
-			threads[uint16(float(t, columns[0]))] = columns[1]
-		case part == "*methods":
-			id, err := strconv.ParseUint(columns[0], 0, 32)
-			if err != nil {
-				t.Fatal(err)
-			}
-			methods[uint32(id)] = artName(columns[1], columns[2], columns[3])
-		}
-	}
-	size := int(binary.LittleEndian.Uint16(records[16:]))
-	open := map[uint16]*stack{}
-	for records = records[32:]; len(records) > 0; records = records[size:] {
-		thread, step := binary.LittleEndian.Uint16(records), binary.LittleEndian.Uint32(records[2:])
-		at := int64(binary.LittleEndian.Uint32(records[size-4:])) * 1000
-		if open[thread] == nil {
-			open[thread] = &stack{}
-		}
-		all.called(threads[thread], at)
-		if step&3 == 0 {
-			open[thread].enter(methods[step], at)
-		} else {
-			open[thread].leave(all, at)
-		}
-	}
-	return all
-}
-
-// artName is a method's name and descriptor: an ART trace has the two beside each other.
-func artName(class, name, descriptor string) string {
-	if class != noClass {
-		name = class + "." + name
-	}
-	return name + strings.TrimSuffix(descriptor, noDescriptor)
-}
-
-// noDescriptor is what stands in an ART trace for a descriptor that is not known.
-const noDescriptor = "()"

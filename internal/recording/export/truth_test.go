@@ -31,15 +31,14 @@ type shownTruth struct {
 	threads map[string]bool  // that have calls, and whether one took any time
 	totals  map[string]int64 // by method: its calls on all threads, without those within another of its calls
 	calls   map[string]int64
-	first   map[string]int64  // by thread: when its first call begins
-	labels  map[string]string // of methods, by name and descriptor
+	first   map[string]int64 // by thread: when its first call begins
 	frames  int
 	facts   map[string]string
 }
 
 func newShown() *shownTruth {
 	return &shownTruth{threads: map[string]bool{}, totals: map[string]int64{}, calls: map[string]int64{},
-		labels: map[string]string{}, first: map[string]int64{}, facts: map[string]string{}}
+		first: map[string]int64{}, facts: map[string]string{}}
 }
 
 // called notes a call of a thread.
@@ -101,7 +100,6 @@ func truthFormats() []truthFormat {
 		{name: "firefox", read: truthOfFirefox, grain: 1000},
 		{name: "pprof", read: truthOfProfile, noStalls: true, noFacts: true, noFrames: true},
 		{name: "collapsed", read: truthOfCollapsed, noStalls: true, noFacts: true, noFrames: true},
-		{name: "art", read: truthOfART, noStalls: true, noFacts: true, noFrames: true, grain: 1000, perCall: 1000},
 	}
 }
 
@@ -173,7 +171,6 @@ func truthOf(t *testing.T, data []byte, names trace.Names, mappings *analysis.Ma
 		}
 		all.totals[name] += m.Total
 		all.calls[name] += int64(m.Calls)
-		all.labels[m.Method.Identity()+m.Method.Descriptor] = name
 	}
 	for _, f := range c.r.Facts() {
 		all.facts[f.Key] = fmt.Sprint(f.Value)
@@ -231,13 +228,6 @@ func TestFormatsAgree(t *testing.T) {
 
 func compareTruth(t *testing.T, f truthFormat, want, got *shownTruth) {
 	t.Helper()
-	if f.name == "art" {
-		named := map[string]int64{}
-		for name, nanos := range got.totals {
-			named[want.labels[name]] += nanos
-		}
-		got.totals = named
-	}
 	slices.SortFunc(got.stalls, func(a, b shownStall) int { return a.Number - b.Number })
 	// Times of centuries, which some of the recordings have, are not exact in JSON and in protocol buffers.
 	near := func(a, b, grain int64) bool { return max(a-b, b-a) <= grain+b>>40 }

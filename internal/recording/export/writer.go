@@ -2,8 +2,6 @@ package export
 
 import (
 	"bufio"
-	"bytes"
-	"io"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
@@ -17,10 +15,6 @@ type writer struct {
 	now      *recording
 	begun    bool // the exporter knows of now
 	lanes    []int64
-
-	whole *bytes.Buffer // what is written of a format that merges, until its size is known; or nil
-	to    io.Writer     // where it is written then
-	size  func(bytes int64) error
 }
 
 // Recording begins a recording.
@@ -67,14 +61,7 @@ func (w *writer) Close() error {
 	if err := w.exporter.close(); err != nil {
 		return err
 	}
-	if err := w.out.Flush(); err != nil || w.whole == nil {
-		return err
-	}
-	if err := w.size(int64(w.whole.Len())); err != nil {
-		return err
-	}
-	_, err := w.whole.WriteTo(w.to)
-	return err
+	return w.out.Flush()
 }
 
 // Segment puts a segment behind the one before on its thread.

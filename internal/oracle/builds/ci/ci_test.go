@@ -2,8 +2,7 @@
 // and the page docs/ci.md. The linters of GitHub's and GitLab's files check them, and their scripts run in bash with
 // programs in place of Gradle, the download, and what keeps artifacts.
 //
-// The linters are fetched by the ordinary clients of Go and Python into the user's cache directory. They run if
-// TRACEGEN_BUILDS is small or full.
+// The linters are fetched by the ordinary clients of Go and Python into the user's cache directory.
 package ci
 
 import (
@@ -29,6 +28,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 const root = "../../../.."
@@ -42,11 +42,6 @@ const (
 // linter installs a linter into the user's cache directory, unless it is there, and returns its path.
 func linter(t *testing.T, name string, install func(dir string) *exec.Cmd, program string) string {
 	t.Helper()
-	switch set := os.Getenv("TRACEGEN_BUILDS"); set {
-	case "small", "full":
-	default:
-		t.Skipf("skipped: linters are fetched if TRACEGEN_BUILDS is small or full; it is %q", set)
-	}
 	dir, err := oracle.CacheDir(name)
 	oracle.Require(t, err)
 	path := filepath.Join(dir, program)
@@ -60,6 +55,7 @@ func linter(t *testing.T, name string, install func(dir string) *exec.Cmd, progr
 }
 
 func TestActionlint(t *testing.T) {
+	nightly.Only(t, "tools")
 	tool := linter(t, "actionlint-1.7.7", func(dir string) *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), "go", "install", actionlint)
 		cmd.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=-mod=mod")
@@ -84,6 +80,7 @@ func TestActionlint(t *testing.T) {
 }
 
 func TestSchemas(t *testing.T) {
+	nightly.Only(t, "tools")
 	tool := linter(t, "check-jsonschema-0.33.2", func(dir string) *exec.Cmd {
 		return exec.CommandContext(t.Context(), "bash", "-c",
 			`python3 -m venv "$1" && "$1/bin/pip" install --quiet "$2"`, "bash", dir, checkJSONSchema)

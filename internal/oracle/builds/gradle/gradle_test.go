@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle/builds"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // A project is a copy of examples/jvm-app with a build cache of its own.
@@ -237,27 +238,33 @@ func (w way) apply(p *project) {
 // Invariant: the Gradle plugin writes the same bytes at once and incrementally, from the cache, and in another
 // directory, and no output contains an absolute path.
 func TestGradle8(t *testing.T) {
-	builds.Require(t, builds.Small)
-	testVersion(t, "8.8")
+	if testing.Short() {
+		t.Skip("skipped: a real build")
+	}
+	run := ways()[1:] // a push runs one way
+	if nightly.Runs("gradle") {
+		run = ways()
+	}
+	testVersion(t, "8.8", run)
 }
 
 // TestGradleOthers runs the builds of TestGradle8 with other versions.
 func TestGradleOthers(t *testing.T) {
-	builds.Require(t, builds.Full)
+	builds.RequireFull(t)
 	for _, version := range []string{"7.6.4", "8.11.1"} {
-		t.Run(version, func(t *testing.T) { testVersion(t, version) })
+		t.Run(version, func(t *testing.T) { testVersion(t, version, ways()) })
 	}
 }
 
-// testVersion runs the builds of a day with one version of Gradle, in both ways, and compares their outputs.
-func testVersion(t *testing.T, version string) {
+// testVersion runs the builds of a day with one version of Gradle, in some ways, and compares their outputs.
+func testVersion(t *testing.T, version string, run []way) {
 	g := builds.NewGradle(t, version, "jvm")
 	repo := builds.Repository(t.Context(), t)
 	results := map[string]map[string]string{}
-	for _, w := range ways() {
+	for _, w := range run {
 		t.Run(w.String(), func(t *testing.T) { results[w.String()] = testWay(t, g, repo, w) })
 	}
-	if !t.Failed() {
+	if !t.Failed() && len(run) > 1 {
 		same(t, "at once and incremental", results["at once"], results["incremental"])
 	}
 }
@@ -317,15 +324,29 @@ func testWay(t *testing.T, g builds.Gradle, repo string, w way) map[string]strin
 	want(t, p.build(run...), "EXECUTED", w.tasks[len(w.tasks)-1])
 	kept(t, before, p.methods(), "letters")
 
-	r = p.build("runInstrumented")
-	if !strings.Contains(r.Output, "3 of 3 items") {
-		t.Errorf("the program did not print its result:\n%s", r.Output)
-	}
-	r = p.build("tracegenReport")
-	if !strings.Contains(r.Output, "com.example.app.Main.render") || !strings.Contains(r.Output, "page: ") {
-		t.Errorf("the report does not find the slow method:\n%s", r.Output)
-	}
+	runAndReport(t, p)
 	return p.outputs()
+}
+
+// runAndReport runs the program, and demands that the report names the slow method. On a busy machine the runtime may
+// take no sample in time, and the program runs again.
+func runAndReport(t *testing.T, p *project) {
+	t.Helper()
+	for try := 1; ; try++ {
+		r := p.build("runInstrumented")
+		if !strings.Contains(r.Output, "3 of 3 items") {
+			t.Errorf("the program did not print its result:\n%s", r.Output)
+		}
+		r = p.build("tracegenReport")
+		isFound := strings.Contains(r.Output, "com.example.app.Main.render")
+		if isFound && strings.Contains(r.Output, "page: ") {
+			return
+		}
+		if isFound || try == 10 {
+			t.Errorf("the report does not find the slow method:\n%s", r.Output)
+			return
+		}
+	}
 }
 
 // kept checks that methods keep their IDs, and that one has been added.
@@ -343,7 +364,7 @@ func kept(t *testing.T, before, after map[string]string, added string) {
 
 // TestFailures runs builds that must fail, and compares what they say.
 func TestFailures(t *testing.T) {
-	builds.Require(t, builds.Full)
+	nightly.Only(t, "gradle")
 	g := builds.NewGradle(t, "8.8", "jvm")
 	repo := builds.Repository(t.Context(), t)
 	dir := t.TempDir()

@@ -1,4 +1,4 @@
-package tracegen_test
+package repository
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 )
 
 // wordTable is the file with the table of words. The rules about words do not read it.
-const wordTable = "words_test.go"
+const wordTable = "internal/repository/words_test.go"
 
 // avoidedWord is a word that source code and documents must not contain, also not as a part of a name.
 type avoidedWord struct {

@@ -1,4 +1,4 @@
-package tracegen_test
+package repository
 
 import (
 	"os"
@@ -27,10 +27,7 @@ func TestMappingsShowsWhatHappens(t *testing.T) {
 	if store.Bucket != "mappings" {
 		t.Fatalf("the page names the bucket mappings, and there is %s", store.Bucket)
 	}
-	tool, err := filepath.Abs(buildTool(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tool := buildTool(t)
 	dir := t.TempDir()
 	jar, err := os.ReadFile(filepath.Join("testdata", "sample", "sample.jar"))
 	if err == nil {

@@ -1,4 +1,4 @@
-package tracegen_test
+package repository
 
 import (
 	"archive/zip"
@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -65,7 +66,7 @@ const (
 	pictureEnd   = "<!-- picture: end -->\n"
 )
 
-var update = flag.Bool("update", false, "rewrite the picture in README.md, and docs/invariants.md")
+var update = flag.Bool("update", false, "rewrite the picture in README.md")
 
 // TestReadmeShowsWhatHappens runs the commands of the README's picture in a directory with the sample, and compares
 // their output with the README.
@@ -214,12 +215,21 @@ func needJava(t *testing.T) string {
 	return java
 }
 
+// built is the program that all tests use, below TestMain's directory.
+var built struct {
+	dir  string
+	once sync.Once
+}
+
+// buildTool returns the program. The first call builds it.
 func buildTool(t *testing.T) string {
 	t.Helper()
-	tool := filepath.Join(t.TempDir(), "tracegen")
-	if out, err := exec.Command("go", "build", "-o", tool, "./cmd/tracegen").CombinedOutput(); err != nil {
-		t.Fatalf("go build ./cmd/tracegen: %v\n%s", err, out)
-	}
+	tool := filepath.Join(built.dir, "tracegen")
+	built.once.Do(func() {
+		if out, err := exec.Command("go", "build", "-o", tool, "./cmd/tracegen").CombinedOutput(); err != nil {
+			t.Fatalf("go build ./cmd/tracegen: %v\n%s", err, out)
+		}
+	})
 	return tool
 }
 

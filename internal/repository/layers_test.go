@@ -1,4 +1,4 @@
-package tracegen_test
+package repository
 
 import (
 	"maps"
