@@ -182,8 +182,8 @@ func TestRandomBytes(t *testing.T) {
 	}
 }
 
-// TestToleratedFaultIsNotedAgain has a class with a fault that shows only beside the JDK's classes, in an output that is
-// reused.
+// TestToleratedFaultIsNotedAgain has a class with a fault that shows only beside the JDK's classes, in an output that
+// is reused.
 //
 // Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
 // damaged before.
