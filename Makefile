@@ -68,7 +68,6 @@ golden:
 
 bench: deps build
 	$(GO) run ./bench
-	$(GO) run ./bench lookup
 
 check:
 	.ci/check
