@@ -10,7 +10,6 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/build/incremental"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
@@ -77,7 +76,7 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 		return nil, err
 	}
 
-	stage, none := &output.Stage{DryRun: c.DryRun}, incremental.None{}
+	stage, none := &output.Stage{DryRun: c.DryRun}, &results{}
 	defer stage.Abort()
 	var inputs []Input
 	for i, p := range parts {
@@ -101,7 +100,7 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 	}
 	result.Warnings = slices.Concat(unmatchedWarnings(rules, a.facts), draft.Warnings, draft.ModuleWarnings(),
 		planned.NearlyFull, messageWarnings(c.Messages, planned.Mapping))
-	return finish(ctx, &input.Set{}, stage, none, c.Files, result)
+	return finish(ctx, &rounds{work: &work{set: &input.Set{}}, stage: stage, results: none}, c.Files, result)
 }
 
 // sortedParts returns the parts by name. It fails if they do not fit together.

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"slices"
 
-	"github.com/tracegen/tracegen/internal/build/incremental"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/scan"
 )
@@ -21,8 +20,7 @@ var notMerged = []string{"META-INF/MANIFEST.MF", "module-info.class"}
 
 // addBuiltIn adds the built-in runtime as the last input and scans it. It returns the facts of all classes. The facts
 // are not kept for later runs: to scan so few classes costs less than to read what is kept of them.
-func (w *work) addBuiltIn(c *Config, facts []*scan.Class, o scan.Options, memory incremental.Memory) (
-	[]*scan.Class, error) {
+func (w *work) addBuiltIn(c *Config, facts []*scan.Class, o scan.Options, r *results) ([]*scan.Class, error) {
 	var without []string
 	if c.Merge != "" {
 		without = notMerged
@@ -33,7 +31,7 @@ func (w *work) addBuiltIn(c *Config, facts []*scan.Class, o scan.Options, memory
 	}
 	w.set.Add(in)
 	w.builtIn = in
-	memory.AddBuiltIn(c.BuiltIn.Name, c.BuiltIn.Data)
+	r.addBuiltIn(c.BuiltIn.Data)
 	for _, class := range in.Classes {
 		w.progress.grow(class.Size)
 	}

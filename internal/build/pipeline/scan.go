@@ -7,7 +7,6 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/build/incremental"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
@@ -44,7 +43,7 @@ func Scan(ctx context.Context, c ScanConfig, by Origin, part string) (*Result, e
 	if err := output.CheckPath(part, c.Inputs); err != nil {
 		return nil, err
 	}
-	w, err := open(c.Inputs, nil, incremental.None{}.Archive, c.Jobs, c.Reading, c.Progress, 1)
+	w, err := open(c.Inputs, nil, c.Jobs, c.Reading, c.Progress, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +57,7 @@ func Scan(ctx context.Context, c ScanConfig, by Origin, part string) (*Result, e
 
 	stage := &output.Stage{}
 	defer stage.Abort()
-	none := incremental.None{}
+	none := &results{}
 	if err := writeFile(stage, none, part, partOf(w.set, facts, by).seal()); err != nil {
 		return nil, err
 	}
@@ -68,7 +67,7 @@ func Scan(ctx context.Context, c ScanConfig, by Origin, part string) (*Result, e
 	}
 	result := resultOf(plan.AsScanned(facts), inputs, "", totals)
 	result.Warnings = append(w.warnings, scanWarnings(facts)...)
-	return finish(ctx, w.set, stage, none, nil, result)
+	return finish(ctx, &rounds{work: w, stage: stage, results: none}, nil, result)
 }
 
 // scanWarnings returns what the scan warns of.
@@ -146,7 +145,7 @@ func scanWithTrial(ctx context.Context, c *ScanConfig, w *work, path *typecheck.
 // first scans and tries every class. It reports whether a class has another name than was assumed: then no trial
 // counts.
 func (t *trial) first(ctx context.Context, names []string) (bool, error) {
-	types, err := typesOf(t.config.Verify == VerifyFull, t.path, t.set, names, false)
+	types, err := typesOf(t.config.Verify == VerifyFull, t.path, t.set, names)
 	if err != nil {
 		return false, err
 	}
@@ -177,7 +176,7 @@ func (t *trial) first(ctx context.Context, names []string) (bool, error) {
 
 // again tries every class that could be read, with all names known.
 func (t *trial) again(ctx context.Context, names []string) error {
-	types, err := typesOf(t.config.Verify == VerifyFull, t.path, t.set, names, false)
+	types, err := typesOf(t.config.Verify == VerifyFull, t.path, t.set, names)
 	if err != nil {
 		return err
 	}

@@ -32,12 +32,12 @@ type work struct {
 
 // open opens the inputs, but those whose facts are known: these are opened when a byte of them is needed. passes is how
 // often the operation works through all classes.
-func open(paths []string, known []scan.Input, opened func(input int) *zipfile.Archive, jobs int, reading input.Options,
-	report func(done, total int64), passes int) (*work, error) {
+func open(paths []string, known []scan.Input, jobs int, reading input.Options, report func(done, total int64),
+	passes int) (*work, error) {
 	w := &work{}
 	inputs := make([]*input.Input, 0, len(paths))
 	for i, path := range paths {
-		in, err := openInput(i, path, known, opened(i), reading)
+		in, err := openInput(i, path, known, reading)
 		if err != nil {
 			input.NewSet(inputs).Close()
 			return nil, err
@@ -82,11 +82,7 @@ func apartWarning(in *input.Input) []string {
 		len(apart)-1)}
 }
 
-func openInput(i int, path string, known []scan.Input, opened *zipfile.Archive, reading input.Options) (*input.Input,
-	error) {
-	if opened != nil {
-		return input.FromArchive(i, opened, reading)
-	}
+func openInput(i int, path string, known []scan.Input, reading input.Options) (*input.Input, error) {
 	if len(known) == 0 || len(known[i].Containers) == 0 {
 		return input.Open(i, path, reading)
 	}
@@ -211,21 +207,11 @@ func (w *work) newScanner(o scan.Options, graph *scan.Graph) *scanner {
 	return &scanner{work: w, Scanner: scan.New(o, graph)}
 }
 
-// scan returns the facts about all classes, of which some are known: those of whole inputs, and single ones by number.
-func (w *work) scan(ctx context.Context, known []scan.Input, single []*scan.Class, o scan.Options) (
-	[]*scan.Class, error) {
-	facts := make([]*scan.Class, 0, len(w.set.Classes))
+// scan returns the facts about all classes, of which those of some inputs are known.
+func (w *work) scan(ctx context.Context, known []scan.Input, o scan.Options) ([]*scan.Class, error) {
+	facts := make([]*scan.Class, len(w.set.Classes))
 	for i, in := range known {
-		if len(in.Containers) == 0 {
-			facts = append(facts, make([]*scan.Class, len(w.set.Inputs[i].Classes))...)
-		} else {
-			facts = append(facts, in.Classes...)
-		}
-	}
-	for n, c := range single {
-		if c != nil {
-			facts[n] = c
-		}
+		copy(facts[w.set.Inputs[i].First:], in.Classes)
 	}
 	err := w.each(ctx, len(facts), func() (func(int) error, func()) {
 		s := w.newScanner(o, scan.NewGraph())

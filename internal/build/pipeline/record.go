@@ -1,6 +1,7 @@
-package incremental
+package pipeline
 
 import (
+	"io/fs"
 	"maps"
 	"slices"
 
@@ -11,40 +12,58 @@ import (
 	"github.com/tracegen/tracegen/internal/cache"
 )
 
-// stored is the record of one output as the cache keeps it. The bytes of the output have an entry of their own.
-type stored struct {
-	record *output.Record
-	files  []fileRecord
-}
-
-// fileRecord is a file of the output: the only one, whose name is empty, or one of a directory. In their order, the
-// contents are the output's bytes.
-type fileRecord struct {
-	name string // with slashes; that of a directory ends in one
-	mode uint16 // permissions, of files in a directory
-	size int64
-	sum  cache.Checksum // of the content
-}
-
-func (s *stored) pack() []byte {
+// packRecord returns the record of an output as the cache has it. The bytes of the output have an entry of their own.
+func packRecord(r *output.Record) []byte {
 	k := wire.NewPacker()
-	k.Int(len(s.record.Inputs))
-	for i := range s.record.Inputs {
-		packInput(k, &s.record.Inputs[i])
+	k.Int(len(r.Inputs))
+	for i := range r.Inputs {
+		packInput(k, &r.Inputs[i])
 	}
-	k.Int(len(s.record.Warnings))
-	for _, w := range s.record.Warnings {
+	k.Int(len(r.Warnings))
+	for _, w := range r.Warnings {
 		k.Int(w.Input)
 		k.Text(w.Text)
 	}
-	k.Int(len(s.files))
-	for _, f := range s.files {
-		k.Text(f.name)
-		k.Int(int(f.mode))
-		k.Uvarint(uint64(f.size))
-		k.Raw(f.sum[:]...)
-	}
+	packFiles(k, r.Files)
 	return k.Bytes()
+}
+
+// readRecord reads what packRecord has written, for inputs with so many classes; nil if it is damaged.
+func readRecord(data []byte, classes []int) *output.Record {
+	u := wire.NewUnpacker(data)
+	r := &output.Record{}
+	if u.Count(1) != len(classes) {
+		return nil
+	}
+	for _, n := range classes {
+		r.Inputs = append(r.Inputs, readInput(u, n))
+	}
+	for range u.Count(2) {
+		r.Warnings = append(r.Warnings, output.Warning{Input: u.Below(len(classes)), Text: u.Text()})
+	}
+	if r.Files = readFiles(u); !u.End() {
+		return nil
+	}
+	return r
+}
+
+func packFiles(k *wire.Packer, files []output.File) {
+	k.Int(len(files))
+	for _, f := range files {
+		k.Text(f.Name)
+		k.Int(int(f.Mode))
+		k.Uvarint(uint64(f.Size))
+		k.Raw(f.Sum[:]...)
+	}
+}
+
+func readFiles(u *wire.Unpacker) []output.File {
+	var files []output.File
+	for range u.Count(3 + len(cache.Checksum{})) {
+		files = append(files, output.File{Name: u.Text(), Mode: fs.FileMode(u.Below(1 << 16)), Size: int64(u.Uvarint()),
+			Sum: cache.Checksum(u.Raw(len(cache.Checksum{})))})
+	}
+	return files
 }
 
 func packInput(k *wire.Packer, in *output.InputRecord) {
@@ -84,29 +103,6 @@ func packFailure(k *wire.Packer, class int, f plan.Failure) {
 		k.Int(r.Method)
 		scan.PackDecision(k, r.Decision)
 	}
-}
-
-// readStored reads what pack has written, for inputs with so many classes; nil if it is damaged.
-func readStored(data []byte, classes []int) *stored {
-	u := wire.NewUnpacker(data)
-	s := &stored{record: &output.Record{}}
-	if u.Count(1) != len(classes) {
-		return nil
-	}
-	for _, n := range classes {
-		s.record.Inputs = append(s.record.Inputs, readInput(u, n))
-	}
-	for range u.Count(2) {
-		s.record.Warnings = append(s.record.Warnings, output.Warning{Input: u.Below(len(classes)), Text: u.Text()})
-	}
-	for range u.Count(3 + len(cache.Checksum{})) {
-		s.files = append(s.files, fileRecord{u.Text(), uint16(u.Below(1 << 16)), int64(u.Uvarint()),
-			cache.Checksum(u.Raw(len(cache.Checksum{})))})
-	}
-	if !u.End() {
-		return nil
-	}
-	return s
 }
 
 // readInput reads what packInput has written, of an input with so many classes.
