@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -221,7 +222,7 @@ func TestCacheSize(t *testing.T) {
 		for range 2 {
 			a.run(t, a.command("out", "--cache", "kept", "--cache-size", limit))
 			a.check(t, limit, "out")
-			var bytes byteSize
+			var bytes cli.ByteSize
 			if err := bytes.Set(limit); err != nil {
 				t.Fatal(err)
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -164,7 +165,7 @@ func (s *outputSet) failing(t *testing.T) {
 	cmd := s.command(0, "out")
 	cmd.Args[len(cmd.Args)-len(s.step.inputs)] = s.step.broken
 	said, err := cmd.CombinedOutput()
-	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != exitFailed {
+	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != cli.ExitFailed {
 		t.Fatalf("a run with a broken input: %v\n%s", err, said)
 	}
 }
