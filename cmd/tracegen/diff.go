@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tracegen/tracegen/internal/build/buildreport"
-	"github.com/tracegen/tracegen/internal/gz"
+	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -92,11 +92,11 @@ const maxText = 1 << 30
 // readText returns the content of a file, inflated if it is compressed, or of standard input, and its name in messages.
 func readText(con *console, file string) (name, text string, err error) {
 	if file != standardInput {
-		data, err := gz.ReadFile(file, maxText)
+		data, err := userfile.ReadInflated(file, maxText)
 		return file, string(data), err
 	}
 	name = "standard input"
-	in, err := gz.NewReader(con.in)
+	in, err := userfile.Inflate(con.in)
 	if err != nil {
 		return name, "", fmt.Errorf("%s: %w", name, err)
 	}

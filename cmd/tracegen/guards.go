@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tracegen/tracegen/internal/build/buildreport"
-	"github.com/tracegen/tracegen/internal/gz"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // guards holds the options of the guards, which make the exit code 1. Setting a limit enables its guard; --fail-on
@@ -141,7 +141,7 @@ func (g *guards) read() error {
 	if g.baseReport == "" {
 		return nil
 	}
-	f, err := gz.Open(g.baseReport)
+	f, err := userfile.OpenInflated(g.baseReport)
 	if err != nil {
 		return fmt.Errorf("--base-report: %w", err)
 	}

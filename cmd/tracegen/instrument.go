@@ -20,7 +20,6 @@ import (
 	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
-	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -249,7 +248,7 @@ func (i *instrument) readR8() error {
 	if i.r8File == "" {
 		return nil
 	}
-	data, err := gz.ReadFile(i.r8File, maxText)
+	data, err := userfile.ReadInflated(i.r8File, maxText)
 	if err != nil {
 		return fmt.Errorf("--r8-mapping: %w", err)
 	}

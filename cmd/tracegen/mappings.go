@@ -19,7 +19,7 @@ import (
 	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
-	"github.com/tracegen/tracegen/internal/gz"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 func newMappingsCmd(con *console) *cobra.Command {
@@ -210,7 +210,7 @@ const maxPushed = 1<<30 + 1
 
 // readInflated reads a file, which may be compressed with gzip. The archive compresses better what is not.
 func readInflated(path string) ([]byte, error) {
-	f, err := gz.Open(path)
+	f, err := userfile.OpenInflated(path)
 	if err != nil {
 		return nil, err
 	}

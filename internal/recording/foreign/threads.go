@@ -7,11 +7,11 @@ import (
 
 // What is kept of a text. A real trace has some hundred threads.
 const (
-	maxProcesses = 256
-	maxThreads   = 1 << 14 // of all processes
-	maxThreadFrames    = 512     // of a thread
-	maxLocked    = 256     // locks that a thread holds
-	maxThreadText      = 1 << 10 // bytes of a name or a frame
+	maxProcesses    = 256
+	maxThreads      = 1 << 14 // of all processes
+	maxThreadFrames = 512     // of a thread
+	maxLocked       = 256     // locks that a thread holds
+	maxThreadText   = 1 << 10 // bytes of a name or a frame
 )
 
 // Dump is what a text has.

@@ -224,7 +224,8 @@ func TestBounds(t *testing.T) {
 	if len(d.Processes) != maxProcesses || !d.Omitted {
 		t.Errorf("%d processes, omitted %t", len(d.Processes), d.Omitted)
 	}
-	d = ParseDump("\"x\" prio=5 tid=1 Native\n" + strings.Repeat("  at "+strings.Repeat("x", 5000)+"\n", maxThreadFrames+1))
+	d = ParseDump("\"x\" prio=5 tid=1 Native\n" +
+		strings.Repeat("  at "+strings.Repeat("x", 5000)+"\n", maxThreadFrames+1))
 	if f := d.Processes[0].Threads[0].Frames; len(f) != maxThreadFrames || len(f[0]) != maxThreadText {
 		t.Errorf("%d frames", len(f))
 	}
