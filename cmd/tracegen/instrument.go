@@ -21,6 +21,7 @@ import (
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
 	"github.com/tracegen/tracegen/internal/userfile"
+	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -296,7 +297,7 @@ func (i *instrument) read(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("--base-r8-mapping: %w", err)
 		}
-		base = base.Renamed(by)
+		base = mapping.Renamed(base, by)
 	}
 	i.baseMapping = base
 	i.con.detail("base mapping %s: %d methods, digest %s", i.base, base.Len(), base.Digest())
