@@ -1,4 +1,4 @@
-package threaddump
+package foreign
 
 import (
 	"strconv"
@@ -7,11 +7,11 @@ import (
 
 // What is kept of a text. A real trace has some hundred threads.
 const (
-	maxProcesses = 256
-	maxThreads   = 1 << 14 // of all processes
-	maxFrames    = 512     // of a thread
-	maxLocked    = 256     // locks that a thread holds
-	maxText      = 1 << 10 // bytes of a name or a frame
+	maxProcesses    = 256
+	maxThreads      = 1 << 14 // of all processes
+	maxThreadFrames = 512     // of a thread
+	maxLocked       = 256     // locks that a thread holds
+	maxThreadText   = 1 << 10 // bytes of a name or a frame
 )
 
 // Dump is what a text has.
@@ -62,9 +62,9 @@ type Lock struct {
 	Holder uint64
 }
 
-// Parse reads a text. It has no processes if the text has no threads.
-func Parse(text string) *Dump {
-	p := parser{dump: &Dump{}}
+// ParseDump reads a text. It has no processes if the text has no threads.
+func ParseDump(text string) *Dump {
+	p := dumpParser{dump: &Dump{}}
 	for line := range strings.Lines(text) {
 		p.line(strings.TrimRight(line, "\r\n"))
 	}
@@ -72,8 +72,8 @@ func Parse(text string) *Dump {
 	return p.dump
 }
 
-// parser reads line by line.
-type parser struct {
+// dumpParser reads line by line.
+type dumpParser struct {
 	dump    *Dump
 	process *Process
 	thread  *Thread
@@ -83,7 +83,7 @@ type parser struct {
 }
 
 // end takes the process that was read. cut is whether its end mark is missing.
-func (p *parser) end(cut bool) {
+func (p *dumpParser) end(cut bool) {
 	if q := p.process; q != nil && len(q.Threads) > 0 {
 		q.Truncated = cut && p.headed
 		for _, t := range q.Threads {
@@ -105,7 +105,7 @@ func (t *Thread) release() {
 	t.Locked = kept
 }
 
-func (p *parser) line(line string) {
+func (p *dumpParser) line(line string) {
 	text := strings.TrimSpace(line)
 	switch {
 	case strings.HasPrefix(text, "----- pid "):
@@ -128,7 +128,7 @@ func (p *parser) line(line string) {
 }
 
 // begin begins a process, unless there is one.
-func (p *parser) begin() {
+func (p *dumpParser) begin() {
 	if p.process != nil {
 		return
 	}
@@ -143,7 +143,7 @@ func (p *parser) begin() {
 //
 //	"main" prio=5 tid=1 Blocked
 //	"main" #1 prio=5 os_prio=0 cpu=1.2ms elapsed=3.4s tid=0x00007f01 nid=0x1a waiting for monitor entry  [0x00007f02]
-func (p *parser) head(line string) {
+func (p *dumpParser) head(line string) {
 	p.thread, p.owned = nil, false
 	end := strings.LastIndex(line, `" `)
 	if end < 1 {
@@ -172,11 +172,11 @@ func (p *parser) head(line string) {
 }
 
 // detail reads a line below the first one of a thread.
-func (p *parser) detail(text string) {
+func (p *dumpParser) detail(text string) {
 	t := p.thread
 	switch {
 	case strings.HasPrefix(text, "at "):
-		if len(t.Frames) < maxFrames {
+		if len(t.Frames) < maxThreadFrames {
 			t.Frames = append(t.Frames, bounded(text[len("at "):]))
 		}
 	case strings.HasPrefix(text, "native: ") || strings.HasPrefix(text, "#0"):
@@ -246,5 +246,5 @@ func lockOf(text string) (l Lock, rest string, ok bool) {
 
 // bounded returns a copy of a text, cut to what is kept.
 func bounded(s string) string {
-	return strings.ToValidUTF8(strings.Clone(s[:min(len(s), maxText)]), "\uFFFD")
+	return strings.ToValidUTF8(strings.Clone(s[:min(len(s), maxThreadText)]), "\uFFFD")
 }

@@ -1,4 +1,4 @@
-package gz
+package userfile
 
 import (
 	"bytes"
@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// FuzzReadFile reads any bytes as a file that may be compressed.
+// FuzzReadInflated reads any bytes as a file that may be compressed.
 //
 // Invariant: A file is read as what it contains, compressed or not, and never as more bytes than the limit.
-func FuzzReadFile(f *testing.F) {
+func FuzzReadInflated(f *testing.F) {
 	pack := func(data []byte) []byte {
 		var b bytes.Buffer
 		w := gzip.NewWriter(&b)
@@ -28,7 +28,7 @@ func FuzzReadFile(f *testing.F) {
 			if err := os.WriteFile(file, content, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			return ReadFile(file, int64(limit))
+			return ReadInflated(file, int64(limit))
 		}
 		got, err := read(data)
 		if err == nil && (len(got) > int(limit) || !IsCompressed(data) && !bytes.Equal(got, data)) {

@@ -1,4 +1,4 @@
-package threaddump
+package foreign
 
 import "slices"
 

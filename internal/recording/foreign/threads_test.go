@@ -1,4 +1,4 @@
-package threaddump
+package foreign
 
 import (
 	"fmt"
@@ -95,7 +95,7 @@ func circles(all [][]Wait) []string {
 }
 
 func TestArt(t *testing.T) {
-	d := Parse(art)
+	d := ParseDump(art)
 	if len(d.Processes) != 2 || d.Omitted {
 		t.Fatalf("%+v", d)
 	}
@@ -127,7 +127,7 @@ func TestArt(t *testing.T) {
 }
 
 func TestHotSpot(t *testing.T) {
-	d := Parse(hotspot)
+	d := ParseDump(hotspot)
 	if len(d.Processes) != 1 || len(d.Processes[0].Threads) != 3 {
 		t.Fatalf("%+v", d)
 	}
@@ -169,7 +169,7 @@ func TestDeadlocks(t *testing.T) {
 			fmt.Fprintf(&b, "  - locked <0x%x> (a l.L%d)\n\n", k+1, k)
 		}
 		b.WriteString("----- end 1 -----\n")
-		p := Parse(b.String()).Processes[0]
+		p := ParseDump(b.String()).Processes[0]
 		// The circles of the graph: threads that come back to themselves.
 		var want []string
 		taken := make([]bool, n)
@@ -216,29 +216,30 @@ func TestDeadlocks(t *testing.T) {
 
 // TestBounds: however long a text is, what is kept is bounded, and that is said.
 func TestBounds(t *testing.T) {
-	d := Parse(strings.Repeat("\"x\" prio=5 tid=1 Native\n", maxThreads+1))
+	d := ParseDump(strings.Repeat("\"x\" prio=5 tid=1 Native\n", maxThreads+1))
 	if len(d.Processes[0].Threads) != maxThreads || !d.Omitted {
 		t.Errorf("%d threads, omitted %t", len(d.Processes[0].Threads), d.Omitted)
 	}
-	d = Parse(strings.Repeat("----- pid 1 at x -----\n\"x\" prio=5 tid=1 Native\n", maxProcesses+5))
+	d = ParseDump(strings.Repeat("----- pid 1 at x -----\n\"x\" prio=5 tid=1 Native\n", maxProcesses+5))
 	if len(d.Processes) != maxProcesses || !d.Omitted {
 		t.Errorf("%d processes, omitted %t", len(d.Processes), d.Omitted)
 	}
-	d = Parse("\"x\" prio=5 tid=1 Native\n" + strings.Repeat("  at "+strings.Repeat("x", 5000)+"\n", maxFrames+1))
-	if f := d.Processes[0].Threads[0].Frames; len(f) != maxFrames || len(f[0]) != maxText {
+	d = ParseDump("\"x\" prio=5 tid=1 Native\n" +
+		strings.Repeat("  at "+strings.Repeat("x", 5000)+"\n", maxThreadFrames+1))
+	if f := d.Processes[0].Threads[0].Frames; len(f) != maxThreadFrames || len(f[0]) != maxThreadText {
 		t.Errorf("%d frames", len(f))
 	}
 }
 
-// FuzzParse reads anything. Each circle is one: every thread holds what the one before it waits for.
+// FuzzParseDump reads anything. Each circle is one: every thread holds what the one before it waits for.
 //
 // Invariant: No text makes the reader of thread dumps panic or keep more than its bounds.
-func FuzzParse(f *testing.F) {
+func FuzzParseDump(f *testing.F) {
 	f.Add(art)
 	f.Add(hotspot)
 	f.Add("\"a\" tid=1\n- waiting to lock <1> held by thread 2\n\n\"b\" tid=2\n- waiting to lock <2> held by tid=1")
 	f.Fuzz(func(t *testing.T, text string) {
-		for _, p := range Parse(text).Processes {
+		for _, p := range ParseDump(text).Processes {
 			if len(p.Threads) == 0 {
 				t.Error("a process without threads")
 			}
