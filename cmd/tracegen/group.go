@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/fleet/group"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/userfile"
-	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // The formats of group and compare.
@@ -270,7 +270,7 @@ func writeTo(con *console, path string, emit func(io.Writer) error) error {
 		con.hideProgress()
 		return emit(con.out)
 	}
-	f, err := zipfile.CreateFile(path)
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}
