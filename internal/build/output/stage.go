@@ -15,8 +15,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/cache"
-	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // Stage has the files and directories that are being written. None is visible before Commit. Goroutines may share it.
@@ -27,7 +27,7 @@ type Stage struct {
 	LeaveEqual bool
 
 	mu          sync.Mutex
-	files       []*zipfile.File
+	files       []*atomicfile.File
 	directories []*Directory
 }
 
@@ -36,7 +36,7 @@ func (o *Stage) Create(name string) (io.Writer, error) {
 	if o.DryRun {
 		return io.Discard, nil
 	}
-	f, err := zipfile.CreateFile(name)
+	f, err := atomicfile.Create(name)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (o *Stage) Create(name string) (io.Writer, error) {
 func (o *Stage) Discard(name string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.files = slices.DeleteFunc(o.files, func(f *zipfile.File) bool {
+	o.files = slices.DeleteFunc(o.files, func(f *atomicfile.File) bool {
 		if f.Name() != name {
 			return false
 		}
@@ -183,7 +183,7 @@ func (o *Stage) Directory(target string) (*Directory, error) {
 		return d, nil
 	}
 	var err error
-	if d.temp, d.lock, err = zipfile.CreateDirectory(beside); err != nil {
+	if d.temp, d.lock, err = atomicfile.CreateDirectory(beside); err != nil {
 		return nil, fmt.Errorf("cannot write output directory %s: %w", target, err)
 	}
 	o.mu.Lock()
@@ -281,9 +281,9 @@ func (d *Directory) Check() (others int, err error) {
 			return nil // the target appears with this run
 		case err != nil:
 			return err
-		case entry.IsDir() && zipfile.IsTemporary(entry.Name()): // of this run, or of another that writes here now
+		case entry.IsDir() && atomicfile.IsTemporary(entry.Name()): // of this run, or of another that writes here now
 			return fs.SkipDir
-		case zipfile.IsTemporary(entry.Name()) || isJournal(entry.Name()):
+		case atomicfile.IsTemporary(entry.Name()) || isJournal(entry.Name()):
 			return nil
 		case entry.IsDir():
 			return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
@@ -90,8 +91,8 @@ func sumKey(what string, files []string) (key cache.Key, ok bool) {
 			continue
 		}
 		at, err := filepath.Abs(path)
-		id, age := output.IDOf(info), now.Sub(info.ModTime())
-		if err != nil || !info.Mode().IsRegular() || id == (output.FileID{}) ||
+		id, age := atomicfile.IDOf(info), now.Sub(info.ModTime())
+		if err != nil || !info.Mode().IsRegular() || id == (atomicfile.ID{}) ||
 			age <= coarse && (age <= fine || info.ModTime().Nanosecond() == 0) {
 			return key, false
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/scan"
 	"github.com/tracegen/tracegen/internal/build/wire"
 	"github.com/tracegen/tracegen/internal/cache"
 )
@@ -93,15 +92,15 @@ func packInput(k *wire.Packer, in *output.InputRecord) {
 
 func packFailure(k *wire.Packer, class int, f plan.Failure) {
 	k.Int(class)
-	rejection := scan.Rejection{}
+	rejection := plan.Rejection{}
 	if f.Rejection != nil {
 		rejection = *f.Rejection
 	}
-	scan.PackRejection(k, &rejection)
+	plan.PackRejection(k, &rejection)
 	k.Int(len(f.Refusals))
 	for _, r := range f.Refusals {
 		k.Int(r.Method)
-		scan.PackDecision(k, r.Decision)
+		plan.PackDecision(k, r.Decision)
 	}
 }
 
@@ -136,9 +135,9 @@ func readInput(u *wire.Unpacker, classes int) output.InputRecord {
 }
 
 func readFailure(u *wire.Unpacker) plan.Failure {
-	f := plan.Failure{Rejection: scan.UnpackRejection(u)}
+	f := plan.Failure{Rejection: plan.UnpackRejection(u)}
 	for range u.Count(4) {
-		f.Refusals = append(f.Refusals, scan.Refusal{Method: u.Int(), Decision: scan.UnpackDecision(u)})
+		f.Refusals = append(f.Refusals, plan.Refusal{Method: u.Int(), Decision: plan.UnpackDecision(u)})
 	}
 	return f
 }

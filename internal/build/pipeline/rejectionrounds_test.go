@@ -15,7 +15,7 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/build/expect"
+	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/cache"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
@@ -27,9 +27,9 @@ func TestRejectionRewritesOneOutput(t *testing.T) {
 	var rewritten atomic.Int64
 	expected = func(o inject.Options, r inject.Request) equivalence.Instrumentation {
 		rewritten.Add(1)
-		return expect.Instrumentation(o, r)
+		return plan.Expected(o, r)
 	}
-	t.Cleanup(func() { expected = expect.Instrumentation })
+	t.Cleanup(func() { expected = plan.Expected })
 	const static, others = classfile.AccPublic | classfile.AccStatic, 40
 	var classes []assembly.Class
 	for i := range others {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tracegen/tracegen/internal/build/input"
-	"github.com/tracegen/tracegen/internal/build/scan"
+	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/cache"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -53,7 +53,7 @@ type results struct {
 	contents     []cache.Key // of the inputs; the zero Key for one that cannot be read, or twice with the same result
 	checked      string      // what the type checker depends on; "" if that cannot be found out
 	recalled     []bool      // inputs whose facts were found
-	unstored     []*scan.Class
+	unstored     []*plan.Class
 	filesIn      []*filesIn
 
 	mu     sync.Mutex
@@ -241,8 +241,8 @@ func SumOf(kept *cache.Cache, path string) (string, error) {
 }
 
 // facts returns the facts of inputs that an earlier run has scanned, by number of input; without containers for others.
-func (r *results) facts() []scan.Input {
-	facts := make([]scan.Input, len(r.run.inputs))
+func (r *results) facts() []plan.InputFacts {
+	facts := make([]plan.InputFacts, len(r.run.inputs))
 	r.recalled = make([]bool, len(facts))
 	if r.Incremental == nil || !r.run.scans {
 		return facts
@@ -265,7 +265,7 @@ func (r *results) facts() []scan.Input {
 		group.Go(func() error {
 			data := r.lookup(r.factsKey(content))
 			path := func(int, string) (int, string) { return i, r.run.inputs[i] }
-			if inputs, ok := scan.Unpack(data, false, path); ok && len(inputs) == 1 {
+			if inputs, ok := plan.UnpackFacts(data, false, path); ok && len(inputs) == 1 {
 				facts[i], r.recalled[i] = inputs[0], true
 			}
 			return nil
@@ -290,7 +290,7 @@ func (r *results) storeFacts(set *input.Set) {
 		}
 		group.Go(func() error {
 			first, end := set.ClassesOf(i)
-			r.store(r.factsKey(r.contents[i]), scan.Pack([]scan.Input{{Containers: set.Inputs[i].Containers,
+			r.store(r.factsKey(r.contents[i]), plan.PackFacts([]plan.InputFacts{{Containers: set.Inputs[i].Containers,
 				Classes: facts[first:end]}}, false))
 			return nil
 		})

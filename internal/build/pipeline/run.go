@@ -8,12 +8,10 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/build/expect"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/build/rewrite"
-	"github.com/tracegen/tracegen/internal/build/scan"
 	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
@@ -96,22 +94,22 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 func (c *Config) checksTypes() bool { return !c.Disabled && c.Verify == VerifyFull }
 
 // decide scans the classes and decides all that needs the whole, but IDs.
-func decide(ctx context.Context, c *Config, w *work, known []scan.Input, r *results,
+func decide(ctx context.Context, c *Config, w *work, known []plan.InputFacts, r *results,
 	path *typecheck.Opened, options inject.Options, original string) (*plan.Draft, error) {
 	merged, err := w.merged(c.Merge)
 	if err != nil {
 		return nil, err
 	}
 	if c.Disabled {
-		facts := make([]*scan.Class, len(w.set.Classes))
+		facts := make([]*plan.Class, len(w.set.Classes))
 		for n, at := range w.set.Classes {
-			facts[n] = scan.Undecided(at)
+			facts[n] = plan.Undecided(at)
 		}
 		return plan.Copy(facts, plan.Options{Inputs: w.paths(), Base: c.Base, Prune: c.Prune, Order: c.Order,
 			OriginalRuntime: original, Merged: merged, Android: c.Android})
 	}
 	rules := filterOf(c.Filter, original, c.R8)
-	scanning := scan.Options{Filter: rules, Inject: options, FocusHooks: c.FocusHooks, Renamed: c.R8 != nil,
+	scanning := plan.ScanOptions{Filter: rules, Inject: options, FocusHooks: c.FocusHooks, Renamed: c.R8 != nil,
 		Lines: c.Lines, Places: c.Order == mapping.OrderHash && c.Base == nil && c.R8 == nil}
 	w.set.KeepClasses()
 	facts, err := w.scan(ctx, known, scanning)
@@ -139,7 +137,7 @@ func decide(ctx context.Context, c *Config, w *work, known []scan.Input, r *resu
 
 // unmatchedWarnings returns a warning if rules of files match nothing: a misspelled rule is otherwise never noticed. A
 // list for many apps has many such rules, so that only the first are named.
-func unmatchedWarnings(rules *filter.Filter, facts []*scan.Class) []string {
+func unmatchedWarnings(rules *filter.Filter, facts []*plan.Class) []string {
 	unmatched := rules.Unmatched()
 	for _, c := range facts {
 		unmatched.Class(c.Name, func(i int) (name, descriptor string, ok bool) {
@@ -303,8 +301,8 @@ func supertypesOf(p ClassPath, opened *typecheck.Opened) plan.ClassPath {
 	return opened
 }
 
-// expected is [expect.Instrumentation], but for tests that let the equivalence check fail.
-var expected = expect.Instrumentation
+// expected is [plan.Expected], but for tests that let the equivalence check fail.
+var expected = plan.Expected
 
 func rewriteOptions(o inject.Options, requires string, types typecheck.Rewritten) rewrite.Options {
 	return rewrite.Options{Inject: o, Requires: requires, Types: types, Expected: expected}

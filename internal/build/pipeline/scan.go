@@ -11,7 +11,6 @@ import (
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/build/rewrite"
-	"github.com/tracegen/tracegen/internal/build/scan"
 	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -71,8 +70,8 @@ func Scan(ctx context.Context, c ScanConfig, by Origin, part string) (*Result, e
 }
 
 // scanWarnings returns what the scan warns of.
-func scanWarnings(facts []*scan.Class) []string {
-	warnings := scan.Warnings(facts)
+func scanWarnings(facts []*plan.Class) []string {
+	warnings := plan.ScanWarnings(facts)
 	for _, c := range facts {
 		switch {
 		case c.Rejection == nil || c.Rejection.PreExisting:
@@ -87,11 +86,11 @@ func scanWarnings(facts []*scan.Class) []string {
 }
 
 // partOf returns the facts of a set's inputs as a scan file has them.
-func partOf(set *input.Set, facts []*scan.Class, by Origin) *Part {
+func partOf(set *input.Set, facts []*plan.Class, by Origin) *Part {
 	p := &Part{origin: by}
 	for i, in := range set.Inputs {
 		first, end := set.ClassesOf(i)
-		p.inputs = append(p.inputs, scan.Input{Name: lastName(in.Path), Containers: in.Containers,
+		p.inputs = append(p.inputs, plan.InputFacts{Name: lastName(in.Path), Containers: in.Containers,
 			Classes: facts[first:end]}.Sorted())
 	}
 	return p
@@ -112,9 +111,9 @@ func lastName(path string) string {
 type trial struct {
 	*work
 	config  *ScanConfig
-	options scan.Options
+	options plan.ScanOptions
 	path    *typecheck.Opened
-	facts   []*scan.Class
+	facts   []*plan.Class
 	totals  totals
 }
 
@@ -122,10 +121,10 @@ type trial struct {
 // scanned. So the first trials assume the names that the entries suggest. If one of them was wrong, all trials are made
 // again.
 func scanWithTrial(ctx context.Context, c *ScanConfig, w *work, path *typecheck.Opened) (
-	[]*scan.Class, *totals, error) {
+	[]*plan.Class, *totals, error) {
 	options, original := renamed(c.Inject, c.R8)
-	t := &trial{work: w, config: c, path: path, facts: make([]*scan.Class, len(w.set.Classes))}
-	t.options = scan.Options{Filter: filterOf(c.Filter, original, c.R8), Inject: options, FocusHooks: c.FocusHooks,
+	t := &trial{work: w, config: c, path: path, facts: make([]*plan.Class, len(w.set.Classes))}
+	t.options = plan.ScanOptions{Filter: filterOf(c.Filter, original, c.R8), Inject: options, FocusHooks: c.FocusHooks,
 		Renamed: c.R8 != nil, Lines: true, Complete: true}
 	names := make([]string, len(t.facts))
 	for n, at := range w.set.Classes {
@@ -150,7 +149,7 @@ func (t *trial) first(ctx context.Context, names []string) (bool, error) {
 		return false, err
 	}
 	defer t.note(types)
-	graph := scan.NewGraph()
+	graph := plan.NewGraph()
 	var misled atomic.Bool
 	err = t.each(ctx, len(t.facts), func() (func(int) error, func()) {
 		s := t.newScanner(t.options, graph)

@@ -8,7 +8,6 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/scan"
 	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
@@ -40,7 +39,7 @@ func Strip(ctx context.Context, c StripConfig) (*Result, error) {
 	w.set.KeepClasses()
 	options := inject.Options{RuntimeClass: c.RuntimeClass}.Normalized()
 	rules := filter.New(filter.Options{RuntimeClass: options.RuntimeClass})
-	facts, err := w.scan(ctx, nil, scan.Options{Filter: rules, Inject: options})
+	facts, err := w.scan(ctx, nil, plan.ScanOptions{Filter: rules, Inject: options})
 	if err != nil {
 		return nil, err
 	}

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/wire"
 	"github.com/tracegen/tracegen/internal/cache"
-	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // filesIn are the files that runs have written into a directory: into Incremental.Directory, or into an output that is
@@ -122,7 +122,7 @@ func (r *results) needs(path string, outputs []*writtenOutput) bool {
 		stay = append(stay, o.Path)
 	}
 	stay = slices.DeleteFunc(stay, func(path string) bool { _, err := os.Stat(path); return err != nil })
-	linked, err := zipfile.Linked(path, stay...)
+	linked, err := atomicfile.Linked(path, stay...)
 	if err != nil {
 		return true
 	}

@@ -8,13 +8,13 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify"
 	"github.com/tracegen/tracegen/internal/build/input"
-	"github.com/tracegen/tracegen/internal/build/scan"
+	"github.com/tracegen/tracegen/internal/build/plan"
 )
 
 // Rewritten is what package rewrite needs of a type checker. Goroutines share it.
 type Rewritten interface {
 	// Check returns why the rewritten class of this number must not be written, nil if it may.
-	Check(class int, original, rewritten *classfile.Class) *scan.Rejection
+	Check(class int, original, rewritten *classfile.Class) *plan.Rejection
 	// TakeNotes returns the notes about an input since the last call. No class of it may be checked meanwhile.
 	TakeNotes(input int) Notes
 }
@@ -23,7 +23,7 @@ type Rewritten interface {
 type None struct{}
 
 // Check implements [Rewritten].
-func (None) Check(int, *classfile.Class, *classfile.Class) *scan.Rejection { return nil }
+func (None) Check(int, *classfile.Class, *classfile.Class) *plan.Rejection { return nil }
 
 // TakeNotes implements [Rewritten].
 func (None) TakeNotes(int) Notes { return Notes{} }
@@ -69,7 +69,7 @@ func New(path *Opened, set *input.Set, names []string) (*Checker, error) {
 //
 // What becomes of a class must not depend on the JDK that a machine happens to have. A fault that shows only beside the
 // JDK's classes, and that the original has too, is noted: the rewritten class is as good as that was.
-func (c *Checker) Check(class int, original, rewritten *classfile.Class) *scan.Rejection {
+func (c *Checker) Check(class int, original, rewritten *classfile.Class) *plan.Rejection {
 	views := c.views[c.set.Classes[class].Container.Input]()
 	result := views.Check(class, rewritten)
 	c.noteUnknown(class, result.Unknown)
@@ -78,16 +78,16 @@ func (c *Checker) Check(class int, original, rewritten *classfile.Class) *scan.R
 	}
 	if found := views.checkPortably(class, rewritten).Findings; len(found) > 0 {
 		if i := slices.IndexFunc(found, isLimit); i >= 0 {
-			return &scan.Rejection{Detail: found[i].String(), Unchecked: true}
+			return &plan.Rejection{Detail: found[i].String(), Unchecked: true}
 		}
 		if before := views.checkPortably(class, original).Findings; len(before) > 0 {
-			return &scan.Rejection{Detail: "pre-existing: " + before[0].String(), PreExisting: true}
+			return &plan.Rejection{Detail: "pre-existing: " + before[0].String(), PreExisting: true}
 		}
-		return &scan.Rejection{Detail: found[0].String()}
+		return &plan.Rejection{Detail: found[0].String()}
 	}
 	before := views.Check(class, original).Findings
 	if introduced := verify.Introduced(before, result.Findings); len(introduced) > 0 {
-		return &scan.Rejection{Detail: introduced[0].String()}
+		return &plan.Rejection{Detail: introduced[0].String()}
 	}
 	c.noteTolerated(class, before[0].String())
 	return nil

@@ -3,11 +3,11 @@ package build
 import (
 	"errors"
 	"fmt"
-	"github.com/tracegen/tracegen/internal/userfile"
 
 	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // guards holds the options of the guards, which make the exit code 1.

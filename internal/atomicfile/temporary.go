@@ -1,4 +1,4 @@
-package zipfile
+package atomicfile
 
 import (
 	"crypto/rand"

@@ -1,4 +1,4 @@
-package scan
+package plan
 
 import (
 	"crypto/sha256"
@@ -20,8 +20,8 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// Options are what the facts depend on, besides the class files.
-type Options struct {
+// ScanOptions are what the facts depend on, besides the class files.
+type ScanOptions struct {
 	Filter     *filter.Filter // decides which methods are traced
 	Inject     inject.Options // decide which methods have room for their calls; RuntimeClass is the name in the inputs
 	FocusHooks bool           // Activities may get focus hooks
@@ -37,7 +37,7 @@ type Options struct {
 
 // Scanner scans classes, one at a time; it keeps working memory. Make one for each goroutine.
 type Scanner struct {
-	options  Options
+	options  ScanOptions
 	graph    *Graph
 	injector *inject.Injector
 	parser   classfile.Parser
@@ -68,8 +68,8 @@ const (
 	decisionsKept = 1 << 10
 )
 
-// New returns a Scanner. Scanners of one run share the graph.
-func New(o Options, graph *Graph) *Scanner {
+// NewScanner returns a Scanner. Scanners of one run share the graph.
+func NewScanner(o ScanOptions, graph *Graph) *Scanner {
 	return &Scanner{options: o, graph: graph, injector: inject.New(o.Inject), seed: maphash.MakeSeed()}
 }
 
@@ -92,9 +92,9 @@ func (s *Scanner) sum(sum uint64) uint64 {
 	return sum
 }
 
-// Sum returns a checksum by which a class is recognized: the CRC-32 of its bytes, which the directory of a zip has too,
+// ClassSum returns a checksum by which a class is recognized: the CRC-32 of its bytes, which the directory of a zip has too,
 // and behind it four bytes of their SHA-256.
-func Sum(data []byte) uint64 {
+func ClassSum(data []byte) uint64 {
 	hash := sha256.Sum256(data)
 	return uint64(crc32.ChecksumIEEE(data))<<32 | uint64(binary.BigEndian.Uint32(hash[:]))
 }
@@ -105,7 +105,7 @@ func (s *Scanner) Scan(at *input.Class, data []byte) (*Class, *classfile.Class) 
 	facts := &s.facts.take(1)[0]
 	facts.At = at
 	if s.options.Complete {
-		facts.Sum = Sum(data)
+		facts.Sum = ClassSum(data)
 	}
 	c, err := s.parser.Parse(data)
 	if err != nil {

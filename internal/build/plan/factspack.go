@@ -1,4 +1,4 @@
-package scan
+package plan
 
 import (
 	"cmp"
@@ -13,19 +13,19 @@ import (
 	"github.com/tracegen/tracegen/internal/build/wire"
 )
 
-// Facts of inputs are packed in one form, for scan files and for the cache. Scan files are complete (see [Options]):
+// Facts of inputs are packed in one form, for scan files and for the cache. Scan files are complete (see [ScanOptions]):
 // they have sums, calls and rejections besides, and their inputs are in an order that does not depend on that of
 // entries.
 
-// Input is the facts about one input.
-type Input struct {
+// InputFacts is the facts about one input.
+type InputFacts struct {
 	Name       string             // of the file or directory, without the directory that it lies in; only if complete
 	Containers []*input.Container // its own first, then the archives in it
 	Classes    []*Class
 }
 
 // Sorted returns the input with containers and classes in an order that does not depend on that of entries.
-func (in Input) Sorted() Input {
+func (in InputFacts) Sorted() InputFacts {
 	in.Containers, in.Classes = slices.Clone(in.Containers), slices.Clone(in.Classes)
 	slices.SortFunc(in.Containers, func(a, b *input.Container) int { return cmp.Compare(a.Outer, b.Outer) })
 	slices.SortStableFunc(in.Classes, func(a, b *Class) int {
@@ -35,8 +35,8 @@ func (in Input) Sorted() Input {
 	return in
 }
 
-// Pack returns the facts about inputs as bytes.
-func Pack(inputs []Input, complete bool) []byte {
+// PackFacts returns the facts about inputs as bytes.
+func PackFacts(inputs []InputFacts, complete bool) []byte {
 	p := packer{wire.NewPacker(), make(map[uint32]int), complete}
 	if complete {
 		p.graph(inputs)
@@ -55,7 +55,7 @@ type packer struct {
 }
 
 // graph writes the list of methods that are called, in the order in which the classes call them first.
-func (p *packer) graph(inputs []Input) {
+func (p *packer) graph(inputs []InputFacts) {
 	var list []inject.MethodRef
 	for _, in := range inputs {
 		for _, c := range in.Classes {
@@ -80,7 +80,7 @@ func (p *packer) graph(inputs []Input) {
 	}
 }
 
-func (p *packer) input(in *Input) {
+func (p *packer) input(in *InputFacts) {
 	numbers := make(map[*input.Container]int, len(in.Containers))
 	p.Text(in.Name)
 	p.Int(len(in.Containers))
@@ -254,10 +254,10 @@ func (p *packer) methods(c *Class) {
 	}
 }
 
-// Unpack reads what [Pack] has written. pathOf returns the number and the path that an input has in this run, by its
+// UnpackFacts reads what [PackFacts] has written. pathOf returns the number and the path that an input has in this run, by its
 // number and name in the data. Texts share memory with the data if it is not complete: it must never change then. False
 // says that the data is damaged.
-func Unpack(data []byte, complete bool, pathOf func(i int, name string) (number int, path string)) ([]Input, bool) {
+func UnpackFacts(data []byte, complete bool, pathOf func(i int, name string) (number int, path string)) ([]InputFacts, bool) {
 	u := unpacker{complete: complete, decisions: make(map[[3]int]*filter.Decision)}
 	if complete {
 		u.Unpacker = wire.NewUnpacker(data)
@@ -265,11 +265,11 @@ func Unpack(data []byte, complete bool, pathOf func(i int, name string) (number 
 	} else {
 		u.Unpacker = wire.NewSharingUnpacker(data)
 	}
-	inputs := make([]Input, 0, u.Count(4))
+	inputs := make([]InputFacts, 0, u.Count(4))
 	for i := range cap(inputs) {
 		name := u.Text()
 		number, path := pathOf(i, name)
-		inputs = append(inputs, Input{Name: name, Containers: UnpackContainers(u.Unpacker, !complete, number, path)})
+		inputs = append(inputs, InputFacts{Name: name, Containers: UnpackContainers(u.Unpacker, !complete, number, path)})
 		u.input(&inputs[i])
 		if u.Failed() {
 			return nil, false
@@ -321,7 +321,7 @@ func UnpackContainers(u *wire.Unpacker, duplicates bool, number int, path string
 	return containers
 }
 
-func (u *unpacker) input(in *Input) {
+func (u *unpacker) input(in *InputFacts) {
 	n := u.Count(PlaceSize + 8)
 	var sums []byte
 	if u.complete {

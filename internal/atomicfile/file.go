@@ -1,4 +1,7 @@
-package zipfile
+// Package atomicfile writes files that appear whole or not at all, also if the run is killed: under a temporary name,
+// which is locked while the run lasts, and which a later run removes otherwise. It tells apart files that have several
+// names.
+package atomicfile
 
 import (
 	"errors"
@@ -12,7 +15,7 @@ import (
 // directory, which Commit renames. Until then, an older file of that name stays unchanged. It is used for every
 // output of the program, not only for archives.
 //
-//	f, err := jar.CreateFile(path)
+//	f, err := atomicfile.Create(path)
 //	if err != nil { … }
 //	defer f.Abort()
 //	… write to f …
@@ -29,11 +32,11 @@ type File struct {
 	err    error // first error of Write or Sync, after which Commit fails
 }
 
-// CreateFile starts to write the file at path. The new file has the mode of the file that it replaces, else the
+// Create starts to write the file at path. The new file has the mode of the file that it replaces, else the
 // default mode of new files. If path is a symbolic link, the link stays and the file that it points to is replaced.
 // A file that is not regular (a device, a pipe) is written in place, and Abort cannot undo what was written to it.
-// CreateFile fails for a directory.
-func CreateFile(path string) (*File, error) {
+// Create fails for a directory.
+func Create(path string) (*File, error) {
 	target, err := followLinks(path)
 	if err != nil {
 		return nil, fmt.Errorf("create %s: %w", path, err)
@@ -159,7 +162,7 @@ func (f *File) Rename() error {
 	return nil
 }
 
-// Name returns the path as the caller of CreateFile named it.
+// Name returns the path as the caller of Create named it.
 func (f *File) Name() string { return f.name }
 
 // Paths returns the path of the temporary file, "" if the file is written in place or was renamed, and the path that it
@@ -205,6 +208,13 @@ func (f *File) Abort() {
 	}
 }
 
+// ID identifies a file, whatever its name, and says when anything of it was changed last, which no program can set
+// back. It is zero where the system does not say.
+type ID struct {
+	Device, Inode uint64 // which file it is
+	Changed       int64  // nanoseconds of the Unix epoch
+}
+
 // Linked returns the first of inputs that is the same file as output, by the same name or by symbolic or hard
 // links, and "" if there is none or if output does not exist.
 func Linked(output string, inputs ...string) (string, error) {
@@ -225,11 +235,4 @@ func Linked(output string, inputs ...string) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-// readStart is MapStart without a mapping.
-func readStart(f *os.File, size int) (data []byte, unmap func() error, err error) {
-	data = make([]byte, size)
-	_, err = f.ReadAt(data, 0)
-	return data, func() error { return nil }, err
 }

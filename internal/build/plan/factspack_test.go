@@ -1,4 +1,4 @@
-package scan
+package plan
 
 import (
 	"reflect"
@@ -48,9 +48,9 @@ func TestFactsArePacked(t *testing.T) {
 		top := &input.Container{Name: "in.aar", Kind: input.Archive, Duplicates: []string{"x", "x"},
 			Apart: []string{"y.jar"}}
 		nested := &input.Container{Name: "in.aar!libs/x.jar", Outer: "libs/x.jar!"}
-		was := []Input{{Name: "in.aar", Containers: []*input.Container{top, nested},
+		was := []InputFacts{{Name: "in.aar", Containers: []*input.Container{top, nested},
 			Classes: []*Class{fullClass(t, top), fullClass(t, nested)}}}
-		read, ok := Unpack(Pack(was, complete), complete, func(i int, name string) (int, string) {
+		read, ok := UnpackFacts(PackFacts(was, complete), complete, func(i int, name string) (int, string) {
 			return 3,
 				"moved/" + name
 		})

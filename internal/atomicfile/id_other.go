@@ -1,8 +1,8 @@
 //go:build !linux && !darwin && !windows
 
-package output
+package atomicfile
 
 import "io/fs"
 
 // IDOf returns the ID of a file.
-func IDOf(fs.FileInfo) FileID { return FileID{} }
+func IDOf(fs.FileInfo) ID { return ID{} }

@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package zipfile
+package atomicfile
 
 import (
 	"errors"

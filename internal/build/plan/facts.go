@@ -1,10 +1,4 @@
-// Package scan finds out about each class, by itself, all that tracegen decides with: its names, the decision about
-// every method with code, and what the decisions that need other classes will ask for. A [Class] holds these facts.
-// They are made in one place, by a [Scanner], or read from a file that [Pack] has written, and never change.
-//
-// Facts share no memory with the class file. Of an app's methods there are many, so that their facts are small: names
-// and decisions that many methods have are kept once.
-package scan
+package plan
 
 import (
 	"cmp"
@@ -43,9 +37,9 @@ type Class struct {
 	// their calls.
 	Untried bool
 
-	// What [Options].Complete asks for.
+	// What [ScanOptions].Complete asks for.
 
-	Sum   uint64 // see [Sum]
+	Sum   uint64 // see [ClassSum]
 	Calls *Calls // what its methods lead to, nil of a class that could not be read
 	// Rejection and FocusRejection are what the checks say against the class as it would be rewritten, without and with
 	// a focus hook; nil if nothing.
@@ -146,9 +140,9 @@ func CompareSupertypes(a, b *Class) int {
 	return cmp.Or(cmp.Compare(a.At.Release, b.At.Release), slices.Compare(a.Supertypes(), b.Supertypes()))
 }
 
-// Warnings returns the warnings about classes: of those about several classes that say the same, for example that their
+// ScanWarnings returns the warnings about classes: of those about several classes that say the same, for example that their
 // version is not known, one.
-func Warnings(facts []*Class) []string {
+func ScanWarnings(facts []*Class) []string {
 	var first []*Class
 	count := make(map[string]int)
 	for _, c := range facts {

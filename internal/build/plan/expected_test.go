@@ -1,4 +1,4 @@
-package expect_test
+package plan_test
 
 import (
 	"slices"
@@ -6,7 +6,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/build/expect"
+	"github.com/tracegen/tracegen/internal/build/plan"
 )
 
 // TestEveryModeIsTranslated goes through all modes that package inject lists: each has a translation, and no two of a
@@ -30,13 +30,13 @@ func TestEveryModeIsTranslated(t *testing.T) {
 		t.Fatalf("too few modes: %v, %v", exits, entries)
 	}
 	distinct("exit mode", len(exits), func(i int) equivalence.Instrumentation {
-		return expect.Instrumentation(inject.Options{Exits: exits[i]}, inject.Request{})
+		return plan.Expected(inject.Options{Exits: exits[i]}, inject.Request{})
 	})
 	distinct("constructor entry", len(entries), func(i int) equivalence.Instrumentation {
-		return expect.Instrumentation(inject.Options{ConstructorEntry: entries[i]}, inject.Request{})
+		return plan.Expected(inject.Options{ConstructorEntry: entries[i]}, inject.Request{})
 	})
 	distinct("focus action", len(focuses), func(i int) equivalence.Instrumentation {
-		return expect.Instrumentation(inject.Options{}, inject.Request{Focus: focuses[i]})
+		return plan.Expected(inject.Options{}, inject.Request{Focus: focuses[i]})
 	})
 }
 
@@ -44,14 +44,14 @@ func TestEveryModeIsTranslated(t *testing.T) {
 func TestUnknownModePanics(t *testing.T) {
 	for name, translate := range map[string]func(){
 		"exit mode": func() {
-			expect.Instrumentation(inject.Options{Exits: slices.Max(inject.ExitModes()) + 1}, inject.Request{})
+			plan.Expected(inject.Options{Exits: slices.Max(inject.ExitModes()) + 1}, inject.Request{})
 		},
 		"constructor entry": func() {
-			expect.Instrumentation(inject.Options{ConstructorEntry: slices.Max(inject.ConstructorEntries()) + 1},
+			plan.Expected(inject.Options{ConstructorEntry: slices.Max(inject.ConstructorEntries()) + 1},
 				inject.Request{})
 		},
 		"focus action": func() {
-			expect.Instrumentation(inject.Options{}, inject.Request{Focus: inject.FocusAdd + 1})
+			plan.Expected(inject.Options{}, inject.Request{Focus: inject.FocusAdd + 1})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

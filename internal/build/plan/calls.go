@@ -1,4 +1,4 @@
-package scan
+package plan
 
 import (
 	"strings"
@@ -71,7 +71,7 @@ func (g *Graph) number(m inject.MethodRef) uint32 {
 	return n
 }
 
-// CallsOf returns which methods the methods of the class call. It is empty unless [Options].Complete was set.
+// CallsOf returns which methods the methods of the class call. It is empty unless [ScanOptions].Complete was set.
 func (c *Class) CallsOf() inject.Calls {
 	calls := inject.Calls{Name: c.Name, SuperName: c.Ancestry.SuperName}
 	if c.Calls == nil {

@@ -1,4 +1,4 @@
-package zipfile
+package atomicfile
 
 import (
 	"io/fs"
@@ -78,7 +78,7 @@ func TestFile(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			f, err := CreateFile(path)
+			f, err := Create(path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +133,7 @@ func TestFileMode(t *testing.T) {
 // create writes a file at path and commits it.
 func create(t *testing.T, path, content string) {
 	t.Helper()
-	f, err := CreateFile(path)
+	f, err := Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func TestFileThroughLinks(t *testing.T) {
 			t.Errorf("%s is not a link any more (%v)", name, err)
 		}
 	}
-	if _, err := CreateFile(filepath.Join(dir, "round")); err == nil ||
+	if _, err := Create(filepath.Join(dir, "round")); err == nil ||
 		!strings.Contains(err.Error(), "too many symbolic links") {
 		t.Errorf("error %v", err)
 	}
@@ -186,10 +186,10 @@ func TestFileThroughLinks(t *testing.T) {
 
 func TestFileThatCannotBe(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := CreateFile(dir); err == nil || !strings.HasSuffix(err.Error(), "it is a directory; name a file") {
+	if _, err := Create(dir); err == nil || !strings.HasSuffix(err.Error(), "it is a directory; name a file") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := CreateFile(filepath.Join(dir, "none", "out")); err == nil {
+	if _, err := Create(filepath.Join(dir, "none", "out")); err == nil {
 		t.Error("no error for a directory that does not exist")
 	}
 	if len(listing(t, dir)) != 0 {
