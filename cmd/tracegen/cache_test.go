@@ -14,8 +14,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // builtTool returns the program, in a directory of its own: this test binary under that name, see TestMain. With
@@ -261,57 +259,4 @@ func TestCacheIsShared(t *testing.T) {
 		})
 	}
 	group.Wait()
-}
-
-// TestCacheSurvivesKills kills runs at any moment. Files are complete each time, and later runs can use the cache.
-//
-// Invariant: A run that is killed leaves whole files or none, and nothing in the cache that does harm.
-func TestCacheSurvivesKills(t *testing.T) {
-	nightly.Only(t, "commands")
-	a := newCachedApp(t)
-	start := time.Now()
-	a.run(t, a.command("out", "--cache", "timed"))
-	whole := time.Since(start)
-	killed := 0
-	const runs = 40
-	for n := range runs {
-		if n%8 == 0 { // from the beginning, and on top of what there is
-			if err := errors.Join(os.RemoveAll(a.path("kept")), os.RemoveAll(a.path("out"))); err != nil {
-				t.Fatal(err)
-			}
-		}
-		cmd := a.command("out", "--cache", "kept")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(whole * time.Duration(n) / runs)
-		if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			t.Fatal(err)
-		}
-		if cmd.Wait() != nil {
-			killed++
-		}
-		for name, data := range a.files(t, ".") {
-			if want, ok := a.want[name]; ok && strings.HasPrefix(name, "in") && data != want && !a.isInput(name, data) {
-				t.Errorf("killed run %d leaves half of %s", n, name)
-			}
-		}
-		if n%5 == 4 {
-			clean := fmt.Sprint("clean", n)
-			a.run(t, a.command(clean, "--cache", "kept"))
-			a.check(t, fmt.Sprint("after run ", n), clean)
-			if err := os.RemoveAll(a.path(clean)); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	t.Logf("%d of %d runs were killed", killed, runs)
-	if killed == 0 {
-		t.Error("no run was killed in time")
-	}
-}
-
-func (a *cachedApp) isInput(name, data string) bool {
-	input, err := os.ReadFile(a.path(name))
-	return err == nil && string(input) == data
 }

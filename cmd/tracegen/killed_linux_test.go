@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -245,6 +245,8 @@ func (s *outputSet) hasJournal() bool {
 // if it is not set, and 40 of each in the share.
 //
 // Invariant: Outputs are those of one run, also when runs are killed; the next run removes what is left of them.
+//
+// Invariant: A run that is killed leaves whole files or none, and nothing in the cache that does harm.
 func TestKilledRuns(t *testing.T) {
 	kills, steps := 8, outputSteps[:1]
 	if nightly.Runs("commands") {
@@ -328,38 +330,32 @@ func (s *outputSet) killRuns(t *testing.T, kills int) {
 // signal shows how long runs take now: a machine may be busy when the first one is measured, and idle later.
 func (s *outputSet) kill(t *testing.T, cmd *exec.Cmd, signal syscall.Signal, appearing bool) error {
 	t.Helper()
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
 	began := time.Now()
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
 	wait := rand.N(s.took * 5 / 4)
-	if appearing {
-		for !s.hasJournal() && time.Since(began) < 4*s.took {
-			time.Sleep(50 * time.Microsecond)
+	k, err := oracle.Victim{Command: cmd, Signal: signal, Moment: func(ended <-chan struct{}) {
+		if appearing {
+			for !s.hasJournal() && time.Since(began) < 4*s.took {
+				time.Sleep(50 * time.Microsecond)
+			}
+			wait = rand.N(2 * time.Millisecond)
 		}
-		wait = rand.N(2 * time.Millisecond)
-	}
-	var err error
-	select {
-	case err = <-ended:
-		s.took = time.Since(began)
-	case <-time.After(wait):
-		_ = cmd.Process.Signal(signal)
-		err = <-ended
-	}
-	if exit := new(exec.ExitError); errors.As(err, &exit) {
-		status := exit.Sys().(syscall.WaitStatus)
-		if !status.Signaled() || status.Signal() != signal {
-			t.Fatalf("%v ended with %v\n%s", signal, err, &said)
-		}
-		return err
-	}
+		oracle.After(wait)(ended)
+	}}.Kill()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !k.Alive {
+		s.took = k.Took
+	}
+	if exit := new(exec.ExitError); errors.As(k.Exit, &exit) {
+		status := exit.Sys().(syscall.WaitStatus)
+		if !status.Signaled() || status.Signal() != signal {
+			t.Fatalf("%v ended with %v\n%s", signal, k.Exit, k.Errors)
+		}
+		return k.Exit
+	}
+	if k.Exit != nil {
+		t.Fatal(k.Exit)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package looper
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
@@ -16,8 +15,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/oracle"
@@ -135,35 +132,23 @@ func (b bench) killOnce(t *testing.T, java []string, dir string, seed uint64) *k
 	}
 	cmd := exec.CommandContext(t.Context(), java[0], args...)
 	cmd.Args[0] = appPackage // the name of the process
-	out, err := cmd.StdoutPipe()
+	var begin, killed int64
+	ended, err := oracle.Victim{Command: cmd, Ready: func(line string) bool {
+		begin, _ = strconv.ParseInt(strings.TrimPrefix(line, "hangs "), 10, 64)
+		return hangs(line)
+	}, Moment: func(ended <-chan struct{}) {
+		if seed%4 == 1 && !waitForSign(t, dir, begin) {
+			k.fail("after two minutes the recording has no sign of life")
+		}
+		oracle.After(time.Duration(random.Int64N(int64(1500 * time.Millisecond))))(ended)
+		killed = monotonic(t)
+	}}.Kill()
 	if err != nil {
-		k.fail("%v", err)
+		k.fail("the message did not begin: %v", err)
 		return k
 	}
-	if err := cmd.Start(); err != nil {
-		k.fail("%v", err)
-		return k
-	}
-	defer cmd.Process.Kill()
-	var text strings.Builder
-	lines := bufio.NewScanner(out)
-	for lines.Scan() && !strings.HasPrefix(lines.Text(), "hangs ") {
-		text.WriteString(lines.Text() + "\n")
-	}
-	begin, err := strconv.ParseInt(strings.TrimPrefix(lines.Text(), "hangs "), 10, 64)
-	if err != nil {
-		k.fail("the message did not begin:\n%s", &text)
-		return k
-	}
-	if seed%4 == 1 && !waitForSign(t, dir, begin) {
-		k.fail("after two minutes the recording has no sign of life")
-	}
-	time.Sleep(time.Duration(random.Int64N(int64(1500 * time.Millisecond))))
-	killed := monotonic(k)
-	cmd.Process.Kill()
-	cmd.Wait()
-	after := monotonic(k)
-	k.pid, k.at, k.age = strconv.Itoa(cmd.Process.Pid), time.Now().UnixMilli(), time.Duration(killed-begin)
+	after := monotonic(t)
+	k.pid, k.at, k.age = strconv.Itoa(ended.PID), time.Now().UnixMilli(), time.Duration(killed-begin)
 	b.checkKill(t, k, dir, after)
 	if seed%4 == 1 && !k.named {
 		k.fail("the recording had a sign of life before the kill, and no hang is reported")
@@ -182,15 +167,6 @@ func waitForSign(t *testing.T, dir string, since int64) bool {
 		}
 	}
 	return false
-}
-
-// monotonic returns the time of the clock that System.nanoTime reads.
-func monotonic(k *kill) int64 {
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
-		k.fail("%v", err)
-	}
-	return now.Nano()
 }
 
 // A step is a call in the diary: it was written before it began and after it ended.

@@ -128,15 +128,8 @@ func (b bench) prove(t *testing.T, p platform, w world, classes ...string) run {
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
 	recordings := t.TempDir()
-	command := b.command
-	if command == nil {
-		command = func(ctx context.Context, java string, args []string) *exec.Cmd {
-			cmd := exec.CommandContext(ctx, java, args...)
-			cmd.Args[0] = cmp.Or(b.process, appPackage)
-			return cmd
-		}
-	}
-	cmd := command(ctx, j.Tool("java"), b.arguments(t, j, p, w, recordings, classes...))
+	cmd := exec.CommandContext(ctx, j.Tool("java"), b.arguments(t, j, p, w, recordings, classes...)...)
+	cmd.Args[0] = cmp.Or(b.process, appPackage)
 	out, err := cmd.CombinedOutput()
 	text := string(out)
 	if got := report(t, p, text); got != len(classes) || (err != nil) != t.Failed() {

@@ -1,7 +1,6 @@
 package looper
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
@@ -14,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -167,42 +167,20 @@ func (s sendRun) start(t *testing.T, address string, seed uint64, most time.Dura
 	} else {
 		args = append(args, "0")
 	}
-	cmd := exec.CommandContext(t.Context(), s.java[0], args...)
-	var problems bytes.Buffer
-	cmd.Stderr = &problems
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Error(err)
-		return nil
+	moment := func(ended <-chan struct{}) { <-ended }
+	if !drain {
+		moment = oracle.After(time.Duration(rand.New(rand.NewPCG(seed, 17)).Int64N(int64(most))))
 	}
-	if err := cmd.Start(); err != nil {
-		t.Error(err)
-		return nil
+	k, err := oracle.Victim{Command: exec.CommandContext(t.Context(), s.java[0], args...), Moment: moment,
+		Ready: func(line string) bool { return strings.HasPrefix(line, "begins") }}.Kill()
+	if err != nil || drain && (k.Exit != nil || !slices.Contains(k.Lines, "drained")) {
+		t.Errorf("run %d: %v, %v\n%s", seed, err, k.Exit, k.Errors)
 	}
-	random := rand.New(rand.NewPCG(seed, 17))
 	var written []string
-	begun, drained := false, false
-	lines := bufio.NewReader(out)
-	for {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			break // a last line without an end is of a report that may not be on the disk
+	for _, line := range k.Lines {
+		if id, ok := strings.CutPrefix(line, "written "); ok {
+			written = append(written, id)
 		}
-		switch word, rest, _ := strings.Cut(strings.TrimSpace(line), " "); word {
-		case "begins":
-			begun = true
-			if !drain {
-				time.AfterFunc(time.Duration(random.Int64N(int64(most))), func() { cmd.Process.Kill() })
-			}
-		case "written":
-			written = append(written, rest)
-		case "drained":
-			drained = true
-		}
-	}
-	err = cmd.Wait()
-	if !begun || drain != drained || drain && err != nil {
-		t.Errorf("run %d: begun %t, drained %t: %v\n%s", seed, begun, drained, err, &problems)
 	}
 	return written
 }
