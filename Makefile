@@ -22,7 +22,7 @@ help:
 	@echo "check    format, vet, staticcheck, tidy, the rules of the repository, clean tree, govulncheck"
 	@echo "runtime  the runtime's jars, which the program embeds     (needs JDK 17 and Maven)"
 	@echo "screenshots  pictures of each view of the page, light, dark and narrow, in screenshots/"
-	@echo "release  archives for each platform, SBOM, checksums and statement, in dist/release; signed with KEY=FILE (minutes)"
+	@echo "release  archives for each platform, SBOM and checksums, in dist/release; signed with KEY=FILE (minutes)"
 	@echo "release-check  the same twice, in two directories, and a comparison byte by byte (10 minutes)"
 	@echo "sample   rebuild testdata/sample/sample.jar from its sources"
 
@@ -80,13 +80,12 @@ runtime:
 
 screenshots: deps
 	mkdir -p screenshots
-	TRACEGEN_PICTURES=$(CURDIR)/screenshots $(GO) test -count=1 -run 'Pictures?$$' ./internal/export
+	TRACEGEN_PICTURES=$(CURDIR)/screenshots $(GO) test -count=1 -run 'Pictures?$$' ./internal/recording/export
 
-# The revision is left out if the sources differ from it.
 release:
 	rm -rf dist/release
 	$(GO) -C release/archives run . --root $(CURDIR) -o $(CURDIR)/dist/release \
-		--revision "$$(git diff --quiet HEAD && git rev-parse HEAD)" $(if $(KEY),--key $(abspath $(KEY)))
+		$(if $(KEY),--key $(abspath $(KEY)))
 
 release-check:
 	release/reproduce

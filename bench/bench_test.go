@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -173,7 +173,7 @@ func TestFloorReportsDamage(t *testing.T) {
 	if err := os.WriteFile(j.changes, bytes.Repeat([]byte("1"), len(entries)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := floorMain([]string{"default", j.list, j.out, j.changes}); !errors.Is(err, jar.ErrFormat) {
+	if err := floorMain([]string{"default", j.list, j.out, j.changes}); !errors.Is(err, zipfile.ErrFormat) {
 		t.Errorf("got %v, want an error about the format", err)
 	}
 }

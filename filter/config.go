@@ -17,7 +17,7 @@ import (
 
 // Config is the content of tracegen.yml and of the files that it includes.
 type Config struct {
-	Rules []Rule // in order; the rules of included files come before those of the file that includes them
+	Rules []Rule // in order; the rules of included files come before the including file's
 	// Options are the values of all other keys. They are not checked.
 	Options map[string]Option
 	// Lists are the values of the keys that have a list instead of one value. No list is empty.

@@ -200,7 +200,7 @@ func (w *writer) planExits(entered *code.Initialised) error {
 }
 
 // findStops finds the returns and athrows, and with posts the calls of methods that may be a post. If the code cannot
-// be decoded, they are those in front of the fault.
+// be decoded, it finds the instructions in front of the fault.
 func (p *methodPlan) findStops(posts bool) error {
 	if p.stops = p.stops[:0]; !posts {
 		var ok bool

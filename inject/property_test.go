@@ -12,7 +12,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/expect"
+	"github.com/tracegen/tracegen/internal/build/expect"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 

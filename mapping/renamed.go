@@ -14,7 +14,7 @@ const unrenamed = "residual;"
 
 // Renamed returns the mapping with original names, if it was made of a shrunk program. by must be the R8 mapping of
 // the same build. The result can be the base mapping of a build whose shrinker chose other names or did not run. IDs
-// stay as they are. The digest is that of the original names; no app has it.
+// stay as they are. The digest is computed from the original names; no app has it.
 //
 // Each living method gets the name that [r8.Mapping.Identify] returns. Retired methods are of earlier builds, in
 // which the same residual names belonged to other methods, and by contains nothing about those builds. Translating

@@ -112,7 +112,7 @@ func (p *partsReader) Next() (Chunk, error) {
 	}
 }
 
-// open opens the next part. Behind the last one it returns [io.EOF], after what is to be said of the end.
+// open opens the next part. Behind the last one it returns [io.EOF], after the chunks about the end.
 func (p *partsReader) open() error {
 	if p.next > len(p.parts) || len(p.parts) == 0 {
 		return io.EOF

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/textreport"
+	"github.com/tracegen/tracegen/internal/recording/foreign"
 )
 
 // maxCost is the greatest cost that is believed, in milliseconds: 24 days.
@@ -27,7 +27,7 @@ func newReportReplay(h Handler) *reportReplay {
 }
 
 // replayReports hands all reports of a text to h.
-func replayReports(in *textreport.Reader, h Handler) error {
+func replayReports(in *foreign.Reader, h Handler) error {
 	t := newReportReplay(h)
 	for {
 		r, err := in.Next()
@@ -44,7 +44,7 @@ func replayReports(in *textreport.Reader, h Handler) error {
 }
 
 // report hands on one report.
-func (t *reportReplay) report(r *textreport.Report) error {
+func (t *reportReplay) report(r *foreign.Report) error {
 	meta := maps.Clone(r.Facts)
 	meta["source"] = "matrix"
 	meta["tickNanos"] = "1000000"
@@ -90,7 +90,7 @@ func (t *reportReplay) method(name string) (Method, error) {
 }
 
 // tree hands on a report of Matrix.
-func (t *reportReplay) tree(r *textreport.Report) error {
+func (t *reportReplay) tree(r *foreign.Report) error {
 	index, err := t.thread("")
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (t *reportReplay) tree(r *textreport.Report) error {
 	j := t.stall(r, index, s.Begin, s.End)
 	t.at = max(s.End, s.Begin+int64(j.Wall))
 	if millis, err := strconv.ParseInt(r.Facts["time"], 10, 64); err == nil {
-		// The time is that of the message's end.
+		// The time is the end of the message.
 		if err := t.h.Chunk(&Clock{NanoTime: s.Begin, WallMillis: millis - int64(j.Wall/1e6)}); err != nil {
 			return err
 		}
@@ -176,7 +176,7 @@ func layOut(s *Segment) {
 }
 
 // stall returns what the report says of the message, which was laid out from begin to end.
-func (t *reportReplay) stall(r *textreport.Report, thread uint32, begin, end int64) *StallChunk {
+func (t *reportReplay) stall(r *foreign.Report, thread uint32, begin, end int64) *StallChunk {
 	j := &StallChunk{Thread: thread, Message: t.number, Begin: begin, Wall: uint64(end - begin), CPU: -1, GCCount: -1,
 		GCMillis: -1,
 		Scene:    firstOf(r.Facts, "scene", "Scene"), StackKey: r.Key}
@@ -211,7 +211,7 @@ func firstOf(facts map[string]string, keys ...string) string {
 const assumed = 1_000_000
 
 // stacks hands on stacks that were taken, thread by thread.
-func (t *reportReplay) stacks(r *textreport.Report) error {
+func (t *reportReplay) stacks(r *foreign.Report) error {
 	begin, end, dated := t.span(r)
 	if dated {
 		if err := t.h.Chunk(&Clock{NanoTime: begin, WallMillis: begin / 1e6}); err != nil {
@@ -219,7 +219,7 @@ func (t *reportReplay) stacks(r *textreport.Report) error {
 		}
 	}
 	var order []string
-	byThread := map[string][]textreport.Stack{}
+	byThread := map[string][]foreign.Stack{}
 	for _, s := range r.Stacks {
 		if _, ok := byThread[s.Thread]; !ok {
 			order = append(order, s.Thread)
@@ -258,7 +258,7 @@ func (t *reportReplay) stacks(r *textreport.Report) error {
 
 // span returns the time of the first stack and of the end. dated is set if the log has times: they are nanoseconds
 // since 1970 by the device's clock then.
-func (t *reportReplay) span(r *textreport.Report) (begin, end int64, dated bool) {
+func (t *reportReplay) span(r *foreign.Report) (begin, end int64, dated bool) {
 	begin, dated = r.Nanos(r.Facts["time-start"])
 	if !dated {
 		begin, dated = r.Nanos(r.Stacks[0].At)
@@ -279,7 +279,7 @@ func (t *reportReplay) span(r *textreport.Report) (begin, end int64, dated bool)
 
 // samples makes a segment of stacks: each stands for the time until the next, the first one also for that before it,
 // the last one until end.
-func (t *reportReplay) samples(r *textreport.Report, thread uint32, stacks []textreport.Stack, begin,
+func (t *reportReplay) samples(r *foreign.Report, thread uint32, stacks []foreign.Stack, begin,
 	end int64) (*Segment, error) {
 	s := &Segment{Thread: thread, Kind: SegmentSamples, Begin: begin, End: end}
 	var open []int32
@@ -295,7 +295,7 @@ func (t *reportReplay) samples(r *textreport.Report, thread uint32, stacks []tex
 		}
 		same := 0
 		for k := len(stack.Frames) - 1; k >= 0; k-- {
-			m, err := t.method(textreport.FrameMethod(stack.Frames[k]))
+			m, err := t.method(foreign.FrameMethod(stack.Frames[k]))
 			if err != nil {
 				return nil, err
 			}

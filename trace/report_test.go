@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tracegen/tracegen/internal/textreport"
+	"github.com/tracegen/tracegen/internal/recording/foreign"
 )
 
 // transcript is a Handler that writes all that it receives as text.
@@ -175,7 +175,7 @@ func FuzzReports(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		read := func(in io.Reader) string {
-			s := &Source{text: textreport.NewReader(bufio.NewReader(in))}
+			s := &Source{text: foreign.NewReader(bufio.NewReader(in))}
 			h := transcript{balance: balance{t: t}}
 			if err := s.Replay(&h); err != nil {
 				t.Fatal(err)
@@ -186,8 +186,8 @@ func FuzzReports(f *testing.F) {
 		if again := read(iotest.HalfReader(strings.NewReader(text))); again != got {
 			t.Errorf("%q, then %q", got, again)
 		}
-		if textreport.Promising(text) != strings.Contains(got, "*trace.StallChunk") {
-			t.Errorf("a report is promised: %t; %s", textreport.Promising(text), got)
+		if foreign.Promising(text) != strings.Contains(got, "*trace.StallChunk") {
+			t.Errorf("a report is promised: %t; %s", foreign.Promising(text), got)
 		}
 	})
 }

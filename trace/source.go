@@ -8,7 +8,7 @@ import (
 	"io"
 
 	"github.com/tracegen/tracegen/internal/gz"
-	"github.com/tracegen/tracegen/internal/textreport"
+	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/userfile"
 )
 
@@ -23,7 +23,7 @@ const sniffed = 1 << 20
 type Source struct {
 	reader *Reader
 	parts  *partsReader
-	text   *textreport.Reader
+	text   *foreign.Reader
 	closer io.Closer
 
 	// Messages, if it is set, returns the methods whose calls are messages; by default [Meta.MessageMethods].
@@ -80,14 +80,14 @@ func NewSource(in io.Reader) (*Source, error) {
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	if bytes.IndexByte(head, 0) >= 0 || !textreport.Promising(string(head)) {
+	if bytes.IndexByte(head, 0) >= 0 || !foreign.Promising(string(head)) {
 		return nil, fmt.Errorf("%w: there is none in it of what is accepted: %s", ErrFormat, Accepted)
 	}
-	return &Source{text: textreport.NewReader(b)}, nil
+	return &Source{text: foreign.NewReader(b)}, nil
 }
 
-// Reader returns the recording's reader, nil if the source is a text or has several parts. What was read there is not
-// replayed.
+// Reader returns the recording's reader, nil if the source is a text or has several parts. The source does not replay
+// the chunks that were read there.
 func (s *Source) Reader() *Reader { return s.reader }
 
 // Parts returns how many parts of a recording the source has, at least 1.

@@ -42,7 +42,7 @@ type Depths struct {
 type knownConstant struct {
 	kind      constantKind
 	arguments uint8 // stack words of a method's arguments, without this
-	result    uint8 // those of its result, or of a field
+	result    uint8 // words of its result, or of a field
 }
 
 // constantKind is the kind of a knownConstant. No descriptor is both a field's and a method's.
@@ -86,7 +86,7 @@ func (d *Depths) AppendLeaving(positions []int) (leaving []int, ok bool) {
 // (JVMS 2.10). From there Follow adds up the effects of the instructions along every path. JVMS 4.10 requires that
 // all paths to an instruction have the same depth there, so it is enough to follow each instruction once: every
 // further path that reaches it is only compared. Code that none of these paths reaches is verified too in a class
-// file with a StackMapTable (JVMS 4.10.1), so what is inserted into it must fit as well; its depths start from its
+// file with a StackMapTable (JVMS 4.10.1), so inserted code must fit into it as well; its depths start from its
 // frames.
 //
 // In compiled code all that takes one walk through the instructions in the order of the code, see followInOrder.
@@ -132,7 +132,7 @@ func (d *Depths) followPaths(code *classfile.Code) error {
 	return nil
 }
 
-// reset prepares d for another method. What was read of constants stays as long as the pool is the same.
+// reset prepares d for another method. The facts about constants stay as long as the pool is the same.
 func (d *Depths) reset(pool *classfile.ConstantPool, bytecode []byte) {
 	if d.pool != pool {
 		d.pool, d.known = pool, zeroed(d.known, pool.Len())

@@ -197,7 +197,7 @@ func extended(kind byte) byte {
 }
 
 // moveUninitialized replaces the offsets of Uninitialized items in a frame's body, in place, by the new positions
-// of these instructions. Such an offset names the `new` instruction itself (JVMS 4.7.4), not what was inserted
+// of these instructions. Such an offset names the `new` instruction itself (JVMS 4.7.4), not code that was inserted
 // before it.
 func (r *Relocator) moveUninitialized(kind byte, body []byte) {
 	at := 0

@@ -32,7 +32,7 @@ func (f *frameAt) header() int {
 }
 
 // followInOrder is [Depths.Follow] in one walk through the instructions in the order of the code, which decodes each
-// of them once. It returns false, with d in no particular state, for code that is not like that of compilers, which
+// of them once. It returns false, with d in no particular state, for code unlike the code of compilers, which
 // Follow must follow along its paths: code with a fault, with dead code, with a subroutine or another rare
 // instruction, or with code that has no frame and to which only a later instruction leads.
 //

@@ -100,8 +100,8 @@ func (r *Relocator) hasFound(info []byte) bool {
 	return r.quick && len(r.patch.Depths.table) > 0 && &info[0] == &r.patch.Depths.table[0]
 }
 
-// moveFramesQuickly is [Relocator.moveStackMapTable] after layOutQuickly, if hasFound. No frame is added but that of
-// the handler, so that all bytes stay except the offset_delta of each frame behind an insertion, and Uninitialized
+// moveFramesQuickly is [Relocator.moveStackMapTable] after layOutQuickly, if hasFound. No frame is added but the frame
+// of the handler, so that all bytes stay except the offset_delta of each frame behind an insertion, and Uninitialized
 // items.
 func (r *Relocator) moveFramesQuickly(out, info []byte) ([]byte, error) {
 	frames, handler := r.patch.Depths.frameList, r.patch.Handler

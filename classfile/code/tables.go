@@ -186,7 +186,7 @@ func (r *Relocator) moveCharacterRanges(out, info []byte) ([]byte, error) {
 }
 
 // moveStackMap moves CLDC's StackMap (CLDC 1.1, appendix 1), whose frames are absolute positions and bodies like
-// those of full_frame. It fails if a conditional branch was widened, which needs a new frame: methods of that size
+// full_frame's. It fails if a conditional branch was widened, which needs a new frame: methods of that size
 // with a StackMap are too rare to implement that.
 func (r *Relocator) moveStackMap(out, info []byte) ([]byte, error) {
 	if len(info) < 2 {

@@ -33,7 +33,7 @@ const maxAddedFrames = 1 << 20
 // order.
 //
 // A widened branch jumps over a goto_w to the instruction behind it, which so becomes a branch target and needs a
-// frame (JVMS 4.10.1). In general, the types at a branch target are found by merging those of all paths, which
+// frame (JVMS 4.10.1). In general, the types at a branch target are found by merging the types of all paths, which
 // takes the class hierarchy. Here merging is not needed: where there was no frame, only one path led to the
 // instruction, from the instruction before it. So its types follow from the last frame before it, or from the start
 // of the method, by executing the instructions in between. typeFlow does that for all added frames in one pass

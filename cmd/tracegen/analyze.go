@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/tracegen/tracegen/internal/analysis"
-	"github.com/tracegen/tracegen/internal/export"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/export"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -147,9 +147,8 @@ The formats are
 ` + exports.String() + `
 --from, --to, --thread, --stall and --min select a part of the recordings for every format.
 The formats that hold each call fold calls that are too short for a viewer, unless --all is
-given: neighbours become one event with their number and the sum of their times. Their size
-is estimated first; if it is more than --max-size, nothing is written. docs/analyze.md has
-the details.
+given: neighbours become one event with their number and the sum of their times.
+docs/analyze.md has the details.
 
 The times of messages are exact. The times of methods have the precision of the clock of
 the records, 5 ms by default, which the output shows. Sums of many short calls are more
@@ -337,9 +336,6 @@ func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []recordi
 	if err := p.locate(); err != nil {
 		return err
 	}
-	if err := p.estimate(); err != nil {
-		return err
-	}
 	finish, err := p.prepare(&o, p.limited(w))
 	if err != nil {
 		return err
@@ -391,8 +387,7 @@ func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*analysi
 
 // export does so for a format of package export.
 func (p *passes) export(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
-	v, err := export.New(p.format, w, export.Options{Program: "tracegen " + version(),
-		Size: func(bytes int64) error { return p.checkSize(sizeText(bytes), bytes) }})
+	v, err := export.New(p.format, w, export.Options{Program: "tracegen " + version()})
 	if err != nil {
 		return nil, err
 	}

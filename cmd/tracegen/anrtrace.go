@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/gz"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 

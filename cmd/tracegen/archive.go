@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/tracegen/tracegen/internal/analysis"
-	"github.com/tracegen/tracegen/internal/archive"
 	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -19,9 +19,9 @@ import (
 const archiveCacheSize = 1 << 30
 
 // openArchive opens an archive. What is fetched from a bucket is kept below the user's cache directory.
-func openArchive(ctx context.Context, con *console, location string) (*archive.Archive, error) {
-	o := archive.Options{Warn: func(message string) { con.warn("%s", message) }}
-	if archive.IsRemote(location) {
+func openArchive(ctx context.Context, con *console, location string) (*mappingstore.Archive, error) {
+	o := mappingstore.Options{Warn: func(message string) { con.warn("%s", message) }}
+	if mappingstore.IsRemote(location) {
 		if dir, err := os.UserCacheDir(); err == nil {
 			kept, err := cache.Open(filepath.Join(dir, "tracegen", "archive"), archiveCacheSize)
 			if err == nil {
@@ -31,18 +31,20 @@ func openArchive(ctx context.Context, con *console, location string) (*archive.A
 			}
 		}
 	}
-	return archive.Open(ctx, location, o)
+	return mappingstore.Open(ctx, location, o)
 }
 
 // isArchive reports whether the value of an option names an archive: by a reference, or by its directory.
-func isArchive(value string) bool { return archive.IsReference(value) || archive.IsArchive(value) }
+func isArchive(value string) bool {
+	return mappingstore.IsReference(value) || mappingstore.IsArchive(value)
+}
 
 // archiveReference parses the value of an option that names an archive.
-func archiveReference(value string) (archive.Reference, error) {
-	if !archive.IsReference(value) {
-		return archive.Reference{Location: value}, nil
+func archiveReference(value string) (mappingstore.Reference, error) {
+	if !mappingstore.IsReference(value) {
+		return mappingstore.Reference{Location: value}, nil
 	}
-	return archive.ParseReference(value)
+	return mappingstore.ParseReference(value)
 }
 
 // errNoSelection is the error for a reference to an archive where one release is needed.
@@ -67,7 +69,7 @@ func fetchFile(ctx context.Context, con *console, value string) (*archivedFile, 
 	if err != nil {
 		return nil, err
 	}
-	content, err := a.Read(ctx, d.File(archive.Mapping))
+	content, err := a.Read(ctx, d.File(mappingstore.Mapping))
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +78,8 @@ func fetchFile(ctx context.Context, con *console, value string) (*archivedFile, 
 }
 
 // selectRelease returns the release that a reference selects; nil if it is optional, and there is none.
-func selectRelease(ctx context.Context, con *console, value string) (*archive.Archive, *archive.Release, error) {
+func selectRelease(ctx context.Context, con *console, value string) (*mappingstore.Archive, *mappingstore.Release,
+	error) {
 	ref, err := archiveReference(value)
 	if err != nil {
 		return nil, nil, err
@@ -101,24 +104,24 @@ func selectRelease(ctx context.Context, con *console, value string) (*archive.Ar
 
 // isAbsent reports whether an error says that an archive, or a release of it, does not exist.
 func isAbsent(err error) bool {
-	return errors.Is(err, archive.ErrNone) || errors.Is(err, archive.ErrNoArchive)
+	return errors.Is(err, mappingstore.ErrNone) || errors.Is(err, mappingstore.ErrNoArchive)
 }
 
 // location returns the location of a reference, with its scheme, which openArchive looks at.
-func location(value string, ref archive.Reference) string {
-	if archive.IsReference(value) && !archive.IsReference(ref.Location) {
+func location(value string, ref mappingstore.Reference) string {
+	if mappingstore.IsReference(value) && !mappingstore.IsReference(ref.Location) {
 		return "archive:" + ref.Location
 	}
 	return ref.Location
 }
 
 // archivedName returns the name of a mapping in an archive for messages.
-func archivedName(a *archive.Archive, r *archive.Release) string {
+func archivedName(a *mappingstore.Archive, r *mappingstore.Release) string {
 	return a.Location() + " (" + r.Digest + ")"
 }
 
 // releaseText describes a release: "version 1.2, variant release, pushed 2026-11-22 16:34:24 UTC".
-func releaseText(r *archive.Release) string {
+func releaseText(r *mappingstore.Release) string {
 	text := ""
 	if r.Version != "" {
 		text = "version " + r.Version + ", "
@@ -132,7 +135,7 @@ func releaseText(r *archive.Release) string {
 // loadMapping loads a mapping: of a file, or of the release of an archive that a reference selects. It returns nil if
 // the reference is optional and there is none.
 func loadMapping(ctx context.Context, con *console, value string) (*mapping.Mapping, error) {
-	if !archive.IsReference(value) {
+	if !mappingstore.IsReference(value) {
 		return mapping.Load(value)
 	}
 	f, err := fetchFile(ctx, con, value)
@@ -143,7 +146,7 @@ func loadMapping(ctx context.Context, con *console, value string) (*mapping.Mapp
 }
 
 // fetchBuild returns all that analysis uses of a release.
-func fetchBuild(ctx context.Context, a *archive.Archive, r *archive.Release) (*analysis.Build, error) {
+func fetchBuild(ctx context.Context, a *mappingstore.Archive, r *mappingstore.Release) (*analysis.Build, error) {
 	d, err := a.Details(ctx, *r)
 	if err != nil {
 		return nil, err
@@ -152,7 +155,7 @@ func fetchBuild(ctx context.Context, a *archive.Archive, r *archive.Release) (*a
 	b := new(analysis.Build)
 	for i := range d.Files {
 		f := &d.Files[i]
-		if f.Kind == archive.Report {
+		if f.Kind == mappingstore.Report {
 			continue
 		}
 		content, err := a.Read(ctx, f)
@@ -160,11 +163,11 @@ func fetchBuild(ctx context.Context, a *archive.Archive, r *archive.Release) (*a
 			return nil, err
 		}
 		switch f.Kind {
-		case archive.Mapping:
+		case mappingstore.Mapping:
 			b.Mapping, err = mapping.Parse(name, string(content))
-		case archive.R8:
+		case mappingstore.R8:
 			b.R8, err = r8.Parse(name, bytes.NewReader(content))
-		case archive.Lines:
+		case mappingstore.Lines:
 			b.Lines, err = mapping.ParseLines(name, bytes.NewReader(content))
 		}
 		if err != nil {
@@ -221,8 +224,9 @@ func archivedMappings(ctx context.Context, con *console, value string,
 
 // newestWith returns the latest release with the digest; nil if there is none. If there are several, it warns if they
 // differ in R8's mapping: the recording does not say which of them it is of.
-func newestWith(ctx context.Context, con *console, a *archive.Archive, digest string) (*archive.Release, error) {
-	list, err := a.List(ctx, archive.Selector{Digest: digest})
+func newestWith(ctx context.Context, con *console, a *mappingstore.Archive, digest string) (*mappingstore.Release,
+	error) {
+	list, err := a.List(ctx, mappingstore.Selector{Digest: digest})
 	if err != nil || len(list) == 0 {
 		return nil, err
 	}
@@ -233,7 +237,7 @@ func newestWith(ctx context.Context, con *console, a *archive.Archive, digest st
 			return nil, err
 		}
 		sum := ""
-		if f := d.File(archive.R8); f != nil {
+		if f := d.File(mappingstore.R8); f != nil {
 			sum = f.SHA256
 		}
 		if i == 0 {

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/build/output"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/cache"
-	"github.com/tracegen/tracegen/internal/output"
-	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
 // caching holds the options of the cache.

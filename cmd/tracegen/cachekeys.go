@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/incremental"
 	"github.com/tracegen/tracegen/internal/cache"
-	"github.com/tracegen/tracegen/internal/incremental"
 )
 
 // scanKey returns the configuration in the cache key of the class facts of an input: the values of all options that the

@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/fleet"
+	"github.com/tracegen/tracegen/internal/fleet/devicereport"
+	"github.com/tracegen/tracegen/internal/fleet/group"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/stallreport"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -150,7 +150,7 @@ func randomReports(rnd *rand.Rand, n int, digests [2]string, load [2]int) []byte
 		kind := reportKinds[rnd.IntN(len(reportKinds))]
 		path := []int{1048574, 17, load[build] + 2*rnd.IntN(2)}[:1+rnd.IntN(3)]
 		stack := map[string]any{"hotPath": path}
-		if !stallreport.IsStall(kind) || rnd.IntN(8) == 0 {
+		if !devicereport.IsStall(kind) || rnd.IntN(8) == 0 {
 			frames := []string{"android.os.MessageQueue.nativePollOnce(Native Method)",
 				fmt.Sprint("com.example.Screen", rnd.IntN(2), ".show(Screen.java:7)")}
 			stack = map[string]any{"samples": []any{map[string]any{"thread": "main", "state": "WAITING", "count": 2,
@@ -184,14 +184,14 @@ func randomReports(rnd *rand.Rand, n int, digests [2]string, load [2]int) []byte
 }
 
 // readGroups returns what group reports of the directories of a collector.
-func readGroups(t *testing.T, args ...string) fleet.Fleet {
+func readGroups(t *testing.T, args ...string) group.Fleet {
 	t.Helper()
 	var out, errs bytes.Buffer
 	if code := run(t.Context(), append([]string{"group", "--format", "json", "--top", "0"}, args...),
 		strings.NewReader(""), &out, &errs); code != exitDone {
 		t.Fatalf("exit code %d: %s", code, &errs)
 	}
-	var f fleet.Fleet
+	var f group.Fleet
 	if err := json.Unmarshal(out.Bytes(), &f); err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +282,7 @@ func TestQueriesReturnWhatGroupReports(t *testing.T) {
 			t.Errorf("group %d began %s, the query says %s", i+1, g.Since, row[14])
 		}
 	}
-	shares := func(name string, columns int, of func(g *fleet.StallGroup) []fleet.Share) {
+	shares := func(name string, columns int, of func(g *group.StallGroup) []group.Share) {
 		rows, compared := query(name), 0
 		for _, g := range want.Groups {
 			var lines []string
@@ -304,6 +304,6 @@ func TestQueriesReturnWhatGroupReports(t *testing.T) {
 			t.Errorf("%s: %d of %d rows are of groups", name, compared, len(rows))
 		}
 	}
-	shares("since", 5, func(g *fleet.StallGroup) []fleet.Share { return g.ByVersion })
-	shares("devices", 4, func(g *fleet.StallGroup) []fleet.Share { return g.ByDevice })
+	shares("since", 5, func(g *group.StallGroup) []group.Share { return g.ByVersion })
+	shares("devices", 4, func(g *group.StallGroup) []group.Share { return g.ByDevice })
 }

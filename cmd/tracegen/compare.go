@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/tracegen/tracegen/internal/analysis"
-	"github.com/tracegen/tracegen/internal/fleet"
+	"github.com/tracegen/tracegen/internal/fleet/group"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -76,7 +76,7 @@ type comparing struct {
 	naming                 naming
 	oldMapping, newMapping string
 	format, output         string
-	unit                   fleet.Unit
+	unit                   group.Unit
 	top                    int
 	all, exitCode          bool
 	recordings, skipped    int // how many there are, and how many have no mapping
@@ -91,8 +91,8 @@ func (c *comparing) options() options {
 		option{name: "top", flag: number(&c.top, 20), help: "number of methods and stalls of each kind; 0 is all"},
 		option{name: "all", flag: yes(&c.all), help: "also show changes that may be chance"},
 		option{name: "by", help: "unit of work; the default depends on the number of recordings",
-			flag: oneOf(&c.unit, "", named[fleet.Unit]{"recording", fleet.UnitRecording},
-				named[fleet.Unit]{"message", fleet.UnitMessage})},
+			flag: oneOf(&c.unit, "", named[group.Unit]{"recording", group.UnitRecording},
+				named[group.Unit]{"message", group.UnitMessage})},
 		option{name: "exit-code", flag: yes(&c.exitCode), help: "exit with 1 if a method is surely slower"},
 	), c.naming.options(
 		option{name: "old-mapping", flag: text(&c.oldMapping, ""), file: fileRead,
@@ -120,9 +120,9 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 		sides[i] = found
 	}
 	if c.unit == "" {
-		c.unit = fleet.UnitMessage
-		if min(len(sides[0]), len(sides[1])) >= fleet.LeastUnits {
-			c.unit = fleet.UnitRecording
+		c.unit = group.UnitMessage
+		if min(len(sides[0]), len(sides[1])) >= group.LeastUnits {
+			c.unit = group.UnitRecording
 		}
 	}
 	files := filesOf(slices.Concat(sides[0], sides[1]))
@@ -152,13 +152,13 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return refusal(err)
 	}
-	comparison := fleet.Compare(old, new, renumbered(oldMappings, newMappings))
+	comparison := group.Compare(old, new, renumbered(oldMappings, newMappings))
 	done()
 	return c.write(comparison)
 }
 
 // sample reads the recordings of one side.
-func (c *comparing) sample(r *reading, recordings []recording, from string) (*fleet.Sample, *analysis.Mappings, error) {
+func (c *comparing) sample(r *reading, recordings []recording, from string) (*group.Sample, *analysis.Mappings, error) {
 	naming := c.naming
 	naming.mapping = cmp.Or(from, naming.mapping)
 	naming.flag = &pflag.Flag{Changed: from != "" || c.naming.flag.Changed}
@@ -166,7 +166,7 @@ func (c *comparing) sample(r *reading, recordings []recording, from string) (*fl
 	if err != nil {
 		return nil, nil, err
 	}
-	sample := &fleet.Sample{Unit: c.unit, Paths: c.format == compareHTML}
+	sample := &group.Sample{Unit: c.unit, Paths: c.format == compareHTML}
 	o.Stall, o.Also = sample.Stall, sample.Add
 	o.End = func(rec *analysis.Recording) error {
 		for _, text := range rec.Warnings() {
@@ -203,7 +203,7 @@ func renumbered(old, new *analysis.Mappings) *mapping.Comparison {
 	return mapping.Compare(a[0], b[0])
 }
 
-func (c *comparing) write(comparison *fleet.Comparison) error {
+func (c *comparing) write(comparison *group.Comparison) error {
 	err := writeTo(c.con, c.output, func(w io.Writer) error {
 		switch c.format {
 		case groupJSON:

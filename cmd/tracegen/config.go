@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/archive"
+	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
 	"github.com/tracegen/tracegen/internal/userfile"
 )
 
@@ -85,7 +85,7 @@ func (o *option) relativeTo(file, value string) string {
 // relativeTo returns a path that is relative to the directory of file, as a path that is relative to the working
 // directory. It keeps a slash at the end, which marks a directory. The location of an archive stays as it is.
 func relativeTo(file, path string) string {
-	if filepath.IsAbs(path) || path == standardOutput || archive.IsReference(path) {
+	if filepath.IsAbs(path) || path == standardOutput || mappingstore.IsReference(path) {
 		return path
 	}
 	joined := filepath.Join(filepath.Dir(file), filepath.FromSlash(path))

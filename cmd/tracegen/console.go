@@ -11,7 +11,7 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"github.com/tracegen/tracegen/internal/report"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
 )
 
 // logFormat is the format of messages.
@@ -41,7 +41,7 @@ type console struct {
 
 // warn prints a warning: a fault that did not prevent the work.
 func (c *console) warn(format string, args ...any) {
-	c.print(report.Message{Level: report.LevelWarning, Text: fmt.Sprintf(format, args...)})
+	c.print(buildreport.Message{Level: buildreport.LevelWarning, Text: fmt.Sprintf(format, args...)})
 }
 
 // warnText prints a warning that is no format.
@@ -49,12 +49,12 @@ func (c *console) warnText(text string) { c.warn("%s", text) }
 
 // inform prints information.
 func (c *console) inform(format string, args ...any) {
-	c.print(report.Message{Level: report.LevelInfo, Text: fmt.Sprintf(format, args...)})
+	c.print(buildreport.Message{Level: buildreport.LevelInfo, Text: fmt.Sprintf(format, args...)})
 }
 
 // notify prints a result that a page about the run should show.
 func (c *console) notify(format string, args ...any) {
-	c.print(report.Message{Level: report.LevelNotice, Title: "tracegen", Text: fmt.Sprintf(format, args...)})
+	c.print(buildreport.Message{Level: buildreport.LevelNotice, Title: "tracegen", Text: fmt.Sprintf(format, args...)})
 }
 
 // detail prints a message with -v only. On a page of GitHub Actions, successive details are a group that can be opened.
@@ -66,13 +66,13 @@ func (c *console) detail(format string, args ...any) {
 		c.inGroup = true
 		fmt.Fprintln(c.err, "::group::tracegen: details")
 	}
-	c.write(report.Message{Level: report.LevelInfo, Text: fmt.Sprintf(format, args...)})
+	c.write(buildreport.Message{Level: buildreport.LevelInfo, Text: fmt.Sprintf(format, args...)})
 }
 
 // fail prints the error that ends a command. That of failed guards is one message for each of them.
 func (c *console) fail(err error) {
 	for _, one := range joined(err) {
-		m := report.Message{Level: report.LevelError, Text: one.Error()}
+		m := buildreport.Message{Level: buildreport.LevelError, Text: one.Error()}
 		if guard := (guardError{}); errors.As(one, &guard) {
 			m.Guard = &guard.Guard
 		}
@@ -94,7 +94,7 @@ func joined(err error) []error {
 }
 
 // print prints a message that is no detail.
-func (c *console) print(m report.Message) {
+func (c *console) print(m buildreport.Message) {
 	c.endGroup()
 	c.write(m)
 }
@@ -108,7 +108,7 @@ func (c *console) endGroup() {
 }
 
 // write writes a message in the format of --log-format.
-func (c *console) write(m report.Message) {
+func (c *console) write(m buildreport.Message) {
 	c.hideProgress()
 	switch c.format {
 	case logJSON:

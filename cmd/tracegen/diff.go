@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/gz"
-	"github.com/tracegen/tracegen/internal/report"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -137,7 +137,7 @@ func compareFiles(con *console, old, new string) (difference, error) {
 		if err != nil {
 			return nil, err
 		}
-		return reportDifference{oldName, newName, report.Compare(a, b)}, nil
+		return reportDifference{oldName, newName, buildreport.Compare(a, b)}, nil
 	}
 	a, err := mapping.Parse(oldName, oldText)
 	if err != nil {
@@ -150,8 +150,8 @@ func compareFiles(con *console, old, new string) (difference, error) {
 	return &comparison{oldName, newName, a, b, mapping.Compare(a, b)}, nil
 }
 
-func readSaved(name, text string) (*report.Saved, error) {
-	saved, err := report.ReadSaved(strings.NewReader(text))
+func readSaved(name, text string) (*buildreport.Saved, error) {
+	saved, err := buildreport.ReadSaved(strings.NewReader(text))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -161,7 +161,7 @@ func readSaved(name, text string) (*report.Saved, error) {
 // reportDifference is two reports and how they differ.
 type reportDifference struct {
 	oldFile, newFile string
-	*report.Difference
+	*buildreport.Difference
 }
 
 func (d reportDifference) print(w io.Writer) error     { return d.WriteText(w, d.oldFile, d.newFile) }
@@ -183,7 +183,7 @@ func (d *comparison) warnings() []string {
 		list = append(list, fmt.Sprintf("%d IDs stand for different methods; was NEW written without OLD as --base?",
 			n))
 	}
-	if n := len(d.Removed); report.Shrunk(n, d.old.Len()) {
+	if n := len(d.Removed); buildreport.Shrunk(n, d.old.Len()) {
 		list = append(list,
 			fmt.Sprintf("%d of %d methods are missing; is the input of NEW shrunk, or of another variant?", n,
 				d.old.Len()))
@@ -205,9 +205,9 @@ func (d *comparison) warnings() []string {
 
 // print prints the counts and then the lists: of a long text in a pull request, only the first screen is read.
 func (d *comparison) print(w io.Writer) error {
-	fmt.Fprintf(w, "old: %s, digest %s, %d methods, %d retired\n", report.Printable(d.oldFile), d.old.Digest(),
+	fmt.Fprintf(w, "old: %s, digest %s, %d methods, %d retired\n", buildreport.Printable(d.oldFile), d.old.Digest(),
 		d.old.Len(), retired(d.old))
-	fmt.Fprintf(w, "new: %s, digest %s, %d methods, %d retired\n", report.Printable(d.newFile), d.new.Digest(),
+	fmt.Fprintf(w, "new: %s, digest %s, %d methods, %d retired\n", buildreport.Printable(d.newFile), d.new.Digest(),
 		d.new.Len(), retired(d.new))
 	if d.Equal() {
 		_, err := fmt.Fprintln(w, "no difference")

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tracegen/tracegen/internal/explanation"
-	"github.com/tracegen/tracegen/internal/pipeline"
-	"github.com/tracegen/tracegen/internal/report"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
+	"github.com/tracegen/tracegen/internal/build/explanation"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -62,7 +62,7 @@ type explainer struct {
 	instrument // its mapping is the one whose IDs are shown, or ""
 
 	patterns    []*mapping.Pattern
-	explanation report.Explanation
+	explanation buildreport.Explanation
 }
 
 // MatchClass implements explanation.Question.
@@ -106,7 +106,7 @@ func (e *explainer) run(cmd *cobra.Command, args []string) error {
 	if e.merge {
 		e.destination.merge = "merged.jar" // is not written
 	}
-	e.explanation = report.Explanation{Version: version(), MappingFile: e.mapping}
+	e.explanation = buildreport.Explanation{Version: version(), MappingFile: e.mapping}
 	if e.mapping != "" {
 		if e.explanation.Mapping, err = mapping.Load(e.mapping); err != nil {
 			return fmt.Errorf("--mapping: %w", err)

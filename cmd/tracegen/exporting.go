@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/analysis"
-	"github.com/tracegen/tracegen/internal/export"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/export"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -34,12 +33,6 @@ func (a *analyzing) folds() bool {
 	return f != nil && !f.Merges && !a.all
 }
 
-// estimates reports whether the size of the output is estimated by a first pass over the recordings.
-func (a *analyzing) estimates() bool {
-	f := a.exported()
-	return f != nil && !f.Merges
-}
-
 // passes reads recordings several times.
 type passes struct {
 	*analyzing
@@ -56,7 +49,7 @@ type passes struct {
 func (a *analyzing) newPasses(ctx context.Context, recordings []recording, o analysis.Options) (p *passes, close func(),
 	err error) {
 	p, close = &passes{analyzing: a, ctx: ctx, recordings: recordings, names: o, in: a.con.in}, func() {}
-	again := a.estimates() || a.stall > 0 || a.least.Share > 0
+	again := a.folds() || a.stall > 0 || a.least.Share > 0
 	for _, of := range recordings {
 		if of.name == standardInput && again {
 			f, remove, err := spool(ctx, a.con.in)
@@ -194,47 +187,6 @@ func (p *passes) locate() error {
 	return err
 }
 
-// estimate estimates the size of the export, prints it, and fails if it is too large. Package export knows the size of
-// a format that merges calls only when all is read, and reports it to checkSize then.
-func (p *passes) estimate() error {
-	if !p.estimates() {
-		return nil
-	}
-	e, err := export.NewEstimator(p.format, export.Options{Program: "tracegen " + version()})
-	if err != nil {
-		return err
-	}
-	o := p.names
-	connect(&o, e)
-	if err := p.read("estimating", o, p.view); err != nil {
-		return err
-	}
-	if err := e.Close(); err != nil {
-		return err
-	}
-	size := e.Estimate()
-	text := fmt.Sprintf("about %s, %s events", sizeText(size.Bytes), countText(size.Events))
-	if p.folds() && size.Calls > size.Events {
-		text += fmt.Sprintf(" for %s calls; short calls are folded, --all writes each", countText(size.Calls))
-	}
-	return p.checkSize(text, size.Bytes)
-}
-
-// checkSize prints the size of the output, and fails if it is too large.
-func (p *passes) checkSize(text string, bytes int64) error {
-	if bytes > int64(p.maxSize) {
-		options := "--min, --from and --to, --thread or --stall"
-		if p.all && !p.exported().Merges {
-			options += ", leave out --all"
-		}
-		return fmt.Errorf("nothing was written: --format %s would write %s, and --max-size is %s; choose less by %s, "+
-			"take a format that merges calls (%s), or raise --max-size", p.format, text, &p.maxSize, options,
-			strings.Join(mergingFormats(), ", "))
-	}
-	p.con.inform("--format %s: %s", p.format, text)
-	return nil
-}
-
 // mergingFormats returns the formats of package export that merge calls.
 func mergingFormats() []string {
 	var names []string
@@ -246,48 +198,22 @@ func mergingFormats() []string {
 	return names
 }
 
-// limited returns a writer that fails before more than --max-size is written, whatever was estimated.
+// limited returns a writer that fails before more than --max-size is written.
 func (p *passes) limited(w io.Writer) io.Writer {
+	less := "--min, --from and --to, --thread or --stall"
+	if f := p.exported(); f != nil && !f.Merges {
+		if p.all {
+			less += ", leave out --all"
+		}
+		less += ", take a format that merges calls (" + strings.Join(mergingFormats(), ", ") + ")"
+	}
 	return &export.Limited{W: w, Left: int64(p.maxSize), Err: fmt.Errorf("the output of --format %s is larger than "+
-		"--max-size %s; an output file was not written, and standard output is cut; choose less by --min, --from and "+
-		"--to, --thread or --stall, or raise --max-size", p.format, &p.maxSize)}
+		"--max-size %s; an output file was not written, and standard output is cut; choose less by %s, or raise "+
+		"--max-size", p.format, &p.maxSize, less)}
 }
 
 // connect sets the handlers of o that hand recordings to an export.
 func connect(o *analysis.Options, w export.Writer) {
 	o.Also = func(r *analysis.Recording) (trace.Handler, error) { return w, w.Recording(r) }
 	o.Stall = w.Stall
-}
-
-// sizeText returns a number of bytes for people, with two digits at least.
-func sizeText(n int64) string {
-	for _, u := range []struct {
-		bytes int64
-		name  string
-	}{{1e9, "GB"}, {1e6, "MB"}, {1e3, "KB"}} {
-		if n >= u.bytes {
-			return decimals(float64(n)/float64(u.bytes)) + " " + u.name
-		}
-	}
-	return strconv.FormatInt(n, 10) + " bytes"
-}
-
-// countText returns a number for people.
-func countText(n uint64) string {
-	if n >= 1e6 {
-		return decimals(float64(n)/1e6) + " million"
-	}
-	text := strconv.FormatUint(n, 10)
-	if len(text) > 4 {
-		text = text[:len(text)-3] + "," + text[len(text)-3:]
-	}
-	return text
-}
-
-// decimals returns a number with one decimal if it is less than 10.
-func decimals(f float64) string {
-	if f < 9.95 {
-		return strconv.FormatFloat(f, 'f', 1, 64)
-	}
-	return strconv.FormatFloat(f, 'f', 0, 64)
 }

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tracegen/tracegen/internal/analysis"
-	"github.com/tracegen/tracegen/internal/fleet"
-	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/fleet/group"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/userfile"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // The formats of group and compare.
@@ -50,15 +50,12 @@ A directory of tracegen collect has recordings and reports, and both are read; -
 reads reports alone. A stall that a recording has and a report is about counts once. Stalls
 of idle handlers and input events, and incidents, have groups of their own kind.
 
-A store that is damaged is not read. --salvage FILE adds what can be read of the damaged store
-FILE to that of --store, reports how much was lost, and exits with 1 if anything was. Give the
-recordings again: those that were lost, or are not complete, are added again.
+A store that is damaged is not read. Remove it, and give recordings and reports again.
 
 --export parquet writes one row per stall to --output, for a data warehouse.`,
 		Example: `  tracegen group recordings/ --mapping mappings/
   tracegen group today/ --mapping mappings/ --store fleet.db --top 5
-  tracegen group --store fleet.db --export parquet -o stalls.parquet
-  tracegen group --salvage fleet.db --store saved.db`,
+  tracegen group --store fleet.db --export parquet -o stalls.parquet`,
 		RunE: func(cmd *cobra.Command, args []string) error { return g.run(cmd.Context(), args) },
 	}
 	g.rows = g.options()
@@ -72,7 +69,6 @@ type grouping struct {
 	rows                          options
 	naming                        naming
 	format, export, output, store string
-	salvage                       string
 	top                           int
 	reports                       []string
 	known, left                   int // numbers of recordings that the store had already, and that were skipped
@@ -89,8 +85,6 @@ func (g *grouping) options() options {
 		option{name: "top", flag: number(&g.top, 20), help: "number of groups; 0 is all"},
 		option{name: "store", flag: text(&g.store, ""), file: fileRead,
 			help: "add the stalls to the database `FILE`, and report all that it has"},
-		option{name: "salvage", flag: text(&g.salvage, ""), file: fileRead,
-			help: "add what can be read of the damaged store `FILE` to that of --store"},
 		option{name: "reports", flag: texts(&g.reports), file: fileRead,
 			help: "read the reports that tracegen collect has stored in the directory `DIR`; repeatable"},
 	), g.naming.options())
@@ -104,16 +98,13 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := g.checkSalvage(); err != nil {
-		return err
-	}
 	if len(args) == 0 && len(reports) == 0 && g.store == "" {
 		return misuse("no recording and no --store given")
 	}
 	if g.export != "" && g.output == standardOutput && isTerminal(g.con.out) {
 		return misuse("--export %s is binary and not for a terminal; name a file by --output", g.export)
 	}
-	if len(args) == 0 && len(reports) == 0 && g.salvage == "" {
+	if len(args) == 0 && len(reports) == 0 {
 		if _, err := os.Stat(g.store); err != nil {
 			return fmt.Errorf("store: %w", err)
 		}
@@ -131,17 +122,13 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	store, err := fleet.OpenStore(g.store)
+	store, err := group.OpenStore(g.store)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
 	ctx, stop := interruptible(ctx)
 	defer stop()
-	lost, err := g.save(store)
-	if err != nil {
-		return err
-	}
 	if err := g.read(ctx, store, recordings); err != nil {
 		return err
 	}
@@ -151,9 +138,6 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	}
 	if err := g.write(store); err != nil {
 		return err
-	}
-	if lost != nil {
-		return checkFailed{lost}
 	}
 	if skipped > 0 {
 		return checkFailed{fmt.Errorf("%d reports were skipped, and %d of %d recordings", skipped, g.left, len(recordings))}
@@ -168,7 +152,7 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 const batch = 256
 
 // read adds the recordings that the store does not have.
-func (g *grouping) read(ctx context.Context, store *fleet.Store, recordings []recording) error {
+func (g *grouping) read(ctx context.Context, store *group.Store, recordings []recording) error {
 	if len(recordings) == 0 {
 		return nil
 	}
@@ -179,7 +163,7 @@ func (g *grouping) read(ctx context.Context, store *fleet.Store, recordings []re
 	advance, done := g.con.progress("reading")
 	defer done()
 	r := reading{ctx: ctx, advance: advance, total: 2 * recordingSize(filesOf(recordings))}
-	var entries []fleet.Entry
+	var entries []group.Entry
 	for _, of := range recordings {
 		entry, err := g.entry(&r, store, of, o)
 		if err := ctx.Err(); err != nil {
@@ -210,7 +194,7 @@ func (g *grouping) read(ctx context.Context, store *fleet.Store, recordings []re
 }
 
 // entry reads a recording; it returns nil if the store has the recording.
-func (g *grouping) entry(r *reading, store *fleet.Store, of recording, o analysis.Options) (*fleet.Entry, error) {
+func (g *grouping) entry(r *reading, store *group.Store, of recording, o analysis.Options) (*group.Entry, error) {
 	hash := sha256.New()
 	var in io.ReadSeeker // standard input
 	for _, file := range of.files {
@@ -232,7 +216,7 @@ func (g *grouping) entry(r *reading, store *fleet.Store, of recording, o analysi
 			return nil, err
 		}
 	}
-	entry := &fleet.Entry{}
+	entry := &group.Entry{}
 	hash.Sum(entry.Recording[:0])
 	has, err := store.Has(entry.Recording)
 	if err != nil {
@@ -243,12 +227,12 @@ func (g *grouping) entry(r *reading, store *fleet.Store, of recording, o analysi
 		return nil, nil
 	}
 	o.Stall = func(s *analysis.Stall) error {
-		entry.Stalls = append(entry.Stalls, fleet.NewStall(s))
+		entry.Stalls = append(entry.Stalls, group.NewStall(s))
 		return nil
 	}
 	o.End = func(rec *analysis.Recording) error {
-		entry.Info = fleet.NewInfo(rec)
-		entry.Stalls = append(entry.Stalls, fleet.NewIncidents(rec)...)
+		entry.Info = group.NewInfo(rec)
+		entry.Stalls = append(entry.Stalls, group.NewIncidents(rec)...)
 		for _, text := range rec.Warnings() {
 			g.con.warn("%s", text)
 		}
@@ -263,7 +247,7 @@ func (g *grouping) entry(r *reading, store *fleet.Store, of recording, o analysi
 }
 
 // write writes the groups, or the rows, of all stalls in the store.
-func (g *grouping) write(store *fleet.Store) error {
+func (g *grouping) write(store *group.Store) error {
 	emit := func(w io.Writer) error {
 		if g.export == groupParquet {
 			return store.WriteParquet(w)
@@ -286,7 +270,7 @@ func writeTo(con *console, path string, emit func(io.Writer) error) error {
 		con.hideProgress()
 		return emit(con.out)
 	}
-	f, err := jar.CreateFile(path)
+	f, err := zipfile.CreateFile(path)
 	if err != nil {
 		return err
 	}

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/tracegen/tracegen/internal/analysis"
-	"github.com/tracegen/tracegen/internal/collect"
-	"github.com/tracegen/tracegen/internal/fleet"
-	"github.com/tracegen/tracegen/internal/stallreport"
+	"github.com/tracegen/tracegen/internal/fleet/collect"
+	"github.com/tracegen/tracegen/internal/fleet/devicereport"
+	"github.com/tracegen/tracegen/internal/fleet/group"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
 // collected replaces arguments that are directories of tracegen collect by their recordings, and returns the
@@ -50,7 +50,7 @@ const reportBatch = 1000
 
 // readReports adds the reports in the directories, and returns how many it has skipped: those whose mapping is not
 // there. It warns once for each such mapping.
-func (g *grouping) readReports(ctx context.Context, store *fleet.Store, dirs []string) (skipped int, err error) {
+func (g *grouping) readReports(ctx context.Context, store *group.Store, dirs []string) (skipped int, err error) {
 	if len(dirs) == 0 {
 		return 0, nil
 	}
@@ -59,7 +59,7 @@ func (g *grouping) readReports(ctx context.Context, store *fleet.Store, dirs []s
 		return 0, err
 	}
 	absent := map[string]int{}
-	var stalls []fleet.Stall
+	var stalls []group.Stall
 	add := func() error {
 		_, err := store.AddReports(stalls)
 		clear(stalls) // frees the reports
@@ -72,7 +72,7 @@ func (g *grouping) readReports(ctx context.Context, store *fleet.Store, dirs []s
 			return 0, fmt.Errorf("reports: %w", err)
 		}
 		for _, file := range files {
-			err := collect.ReadReports(file, func(r *stallreport.Report) error {
+			err := collect.ReadReports(file, func(r *devicereport.Report) error {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
@@ -87,7 +87,7 @@ func (g *grouping) readReports(ctx context.Context, store *fleet.Store, dirs []s
 				if err != nil {
 					return err
 				}
-				stalls = append(stalls, fleet.FromReport(r, names, o.R8))
+				stalls = append(stalls, group.FromReport(r, names, o.R8))
 				if len(stalls) < reportBatch {
 					return nil
 				}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/gz"
-	"github.com/tracegen/tracegen/internal/report"
 )
 
 // guards holds the options of the guards, which make the exit code 1. Setting a limit enables its guard; --fail-on
@@ -25,13 +25,13 @@ type guards struct {
 	expectDigest string
 	baseReport   string
 
-	baseline *report.Baseline // from baseReport
+	baseline *buildreport.Baseline // from baseReport
 }
 
 func (g *guards) options() []option {
 	g.maxGrowth = limit{value: 25, unit: "PERCENT"}
 	g.minRatio = limit{value: 0.9, unit: "R"}
-	g.minShare = limit{value: report.LeastBaseShare, unit: "R"}
+	g.minShare = limit{value: buildreport.LeastBaseShare, unit: "R"}
 	g.maxCalls = limit{value: 5, unit: "PERCENT"}
 	return grouped("Guards (setting a limit enables its guard)",
 		option{name: "fail-on", flag: custom(&g.failOn), commands: byInstrument | byAssign, omit: inNoRecord,
@@ -68,25 +68,27 @@ func (g *guards) options() []option {
 type guard struct {
 	name  string
 	isSet func(g *guards) bool
-	check func(g *guards, run *report.Run) report.Guard
+	check func(g *guards, run *buildreport.Run) buildreport.Guard
 }
 
 func never(*guards) bool { return false }
 
 // allGuards are in the order of the report.
 var allGuards = []guard{
-	{"introduced", never, func(_ *guards, run *report.Run) report.Guard { return run.GuardIntroduced() }},
-	{"unverifiable", never, func(_ *guards, run *report.Run) report.Guard { return run.GuardUnverifiable() }},
+	{"introduced", never, func(_ *guards, run *buildreport.Run) buildreport.Guard { return run.GuardIntroduced() }},
+	{"unverifiable", never, func(_ *guards, run *buildreport.Run) buildreport.Guard { return run.GuardUnverifiable() }},
 	{"growth", func(g *guards) bool { return g.maxGrowth.given },
-		func(g *guards, run *report.Run) report.Guard { return run.GuardGrowth(g.maxGrowth.value) }},
+		func(g *guards, run *buildreport.Run) buildreport.Guard { return run.GuardGrowth(g.maxGrowth.value) }},
 	{"ratio", func(g *guards) bool { return g.minRatio.given },
-		func(g *guards, run *report.Run) report.Guard { return run.GuardRatio(g.minRatio.value) }},
+		func(g *guards, run *buildreport.Run) buildreport.Guard { return run.GuardRatio(g.minRatio.value) }},
 	{"base", func(g *guards) bool { return g.minShare.given },
-		func(g *guards, run *report.Run) report.Guard { return run.GuardBase(g.minShare.value) }},
+		func(g *guards, run *buildreport.Run) buildreport.Guard { return run.GuardBase(g.minShare.value) }},
 	{"calls", func(g *guards) bool { return g.maxCalls.given },
-		func(g *guards, run *report.Run) report.Guard { return run.GuardCalls(g.maxCalls.value, g.baseline) }},
+		func(g *guards, run *buildreport.Run) buildreport.Guard {
+			return run.GuardCalls(g.maxCalls.value, g.baseline)
+		}},
 	{"digest", func(g *guards) bool { return g.expectDigest != "" },
-		func(g *guards, run *report.Run) report.Guard {
+		func(g *guards, run *buildreport.Run) buildreport.Guard {
 			want := g.expectDigest
 			if want == "" {
 				want = run.Base.Digest()
@@ -144,14 +146,14 @@ func (g *guards) read() error {
 		return fmt.Errorf("--base-report: %w", err)
 	}
 	defer f.Close()
-	if g.baseline, err = report.ReadBaseline(f); err != nil {
+	if g.baseline, err = buildreport.ReadBaseline(f); err != nil {
 		return fmt.Errorf("--base-report: %s: %w", g.baseReport, err)
 	}
 	return nil
 }
 
 // check returns the results of the enabled guards.
-func (g *guards) check(run *report.Run) (list []report.Guard) {
+func (g *guards) check(run *buildreport.Run) (list []buildreport.Guard) {
 	for _, guard := range allGuards {
 		if g.enabled(guard.name) {
 			list = append(list, guard.check(g, run))
@@ -161,7 +163,7 @@ func (g *guards) check(run *report.Run) (list []report.Guard) {
 }
 
 // failedGuards returns the error of the guards that failed, or nil. It is called after everything has been written.
-func failedGuards(guards []report.Guard) error {
+func failedGuards(guards []buildreport.Guard) error {
 	var failed []error
 	for _, g := range guards {
 		if g.Failed {
@@ -175,7 +177,7 @@ func failedGuards(guards []report.Guard) error {
 }
 
 // guardError is the error of a guard that failed.
-type guardError struct{ report.Guard }
+type guardError struct{ buildreport.Guard }
 
 // Error implements error.
 func (e guardError) Error() string { return e.String() }

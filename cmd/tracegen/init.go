@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tracegen/tracegen/internal/project"
+	"github.com/tracegen/tracegen/internal/build/project"
 )
 
 func newInitCmd(con *console) *cobra.Command {

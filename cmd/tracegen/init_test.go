@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/project"
+	"github.com/tracegen/tracegen/internal/build/project"
 )
 
 // optionLine is a line of tracegen.yml that holds an option, or a rule, as a comment.

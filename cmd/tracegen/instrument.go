@@ -17,10 +17,10 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/archive"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
 	"github.com/tracegen/tracegen/internal/gz"
-	"github.com/tracegen/tracegen/internal/pipeline"
-	"github.com/tracegen/tracegen/internal/report"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -137,7 +137,7 @@ func (i *instrument) allSides(files []target) []target {
 
 // baseFile returns the file of --base; "" if it names a release of an archive.
 func (i *instrument) baseFile() string {
-	if archive.IsReference(i.base) {
+	if mappingstore.IsReference(i.base) {
 		return ""
 	}
 	return i.base
@@ -411,12 +411,12 @@ func (i *instrument) adoptSlice(by pipeline.Origin) error {
 // printWarnings prints the warnings of a run and, with -v, the classes that the type checker did not find.
 func (i *instrument) printWarnings(result *pipeline.Result, warnings []string) {
 	for _, w := range warnings {
-		i.con.warn("%s", report.Printable(w)) // a name may have a line end
+		i.con.warn("%s", buildreport.Printable(w)) // a name may have a line end
 	}
 	if i.verify == pipeline.VerifyFull {
 		i.con.detail("classes not found by the type checker, which assumed that they fit: %d", len(result.Unknown))
 	}
 	for _, name := range result.Unknown {
-		i.con.detail("not found: %s", report.Printable(strings.ReplaceAll(name, "/", ".")))
+		i.con.detail("not found: %s", buildreport.Printable(strings.ReplaceAll(name, "/", ".")))
 	}
 }

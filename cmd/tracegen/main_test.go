@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/tracegen/tracegen/internal/report"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
 )
 
 // TestInterrupted checks that an interrupted run fails and leaves nothing behind.
@@ -101,19 +101,19 @@ func TestResultsCannotBePrinted(t *testing.T) {
 func TestMessagesArePrintable(t *testing.T) {
 	cases := []struct {
 		con     console
-		level   report.Level
+		level   buildreport.Level
 		message string
 		want    string
 	}{
 		{console{}, "error", "a\x1b[2Jb", "tracegen: a%1B[2Jb\n"},
 		{console{}, "warning", "two\nlines\r\n", "tracegen: warning: two\ntracegen: warning: lines\n"},
-		{console{}, report.LevelInfo, "\n\nx", "tracegen: x\n"},
-		{console{format: logJSON}, report.LevelInfo, "a\x1bb\nc", `{"level":"info","message":"a\u001bb\nc"}` + "\n"},
+		{console{}, buildreport.LevelInfo, "\n\nx", "tracegen: x\n"},
+		{console{format: logJSON}, buildreport.LevelInfo, "a\x1bb\nc", `{"level":"info","message":"a\u001bb\nc"}` + "\n"},
 	}
 	for _, c := range cases {
 		var b bytes.Buffer
 		c.con.err = &b
-		c.con.print(report.Message{Level: c.level, Text: c.message})
+		c.con.print(buildreport.Message{Level: c.level, Text: c.message})
 		if b.String() != c.want {
 			t.Errorf("%q: got %q, want %q", c.message, &b, c.want)
 		}
@@ -189,10 +189,10 @@ func TestDocumentsNameFlagsThatExist(t *testing.T) {
 		cmd.PersistentFlags().VisitAll(add)
 	}
 	// Flags of other programs.
-	known["add-reads"], known["class-path"], known["patch-module"] = true, true, true
+	known["add-reads"], known["class-path"], known["patch-module"], known["tool"] = true, true, true, true
 	named := regexp.MustCompile("(?:^|[\\s`(/|])--([a-z][a-z0-9-]*)")
 	// The flags on a line that shows another program are that program's.
-	other := regexp.MustCompile(`(?m)^.*\b(?:gradle|gradlew|[Bb]azel|mvn|maven-repository|java|gh|goreleaser|curl|jq)\b.* --.*$`)
+	other := regexp.MustCompile(`(?m)^.*\b(?:gradle|gradlew|[Bb]azel|mvn|maven-repository|java|gh|goreleaser|curl|jq|gpg|cosign|valgrind|callgrind)\b.* --.*$`)
 	// Most flags in these pages are of another program. The commands of tracegen in them are checked by the tests of
 	// the repository.
 	ofOthers := []string{"gradle.md", "android.md", "bazel.md", "maven.md"}

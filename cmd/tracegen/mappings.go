@@ -16,10 +16,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tracegen/tracegen/internal/archive"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
+	"github.com/tracegen/tracegen/internal/build/output"
+	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
 	"github.com/tracegen/tracegen/internal/gz"
-	"github.com/tracegen/tracegen/internal/output"
-	"github.com/tracegen/tracegen/internal/report"
 )
 
 func newMappingsCmd(con *console) *cobra.Command {
@@ -74,8 +74,8 @@ type archiving struct {
 func (g *archiving) options(what string) []option {
 	return grouped("Release",
 		option{name: "archive", flag: text(&g.archive, ""), file: fileRead, extensions: onlyDirectories,
-			help: "the `LOCATION` of the archive: a directory, or s3://BUCKET/PREFIX (default: that in " + archive.Variable +
-				")"},
+			help: "the `LOCATION` of the archive: a directory, or s3://BUCKET/PREFIX (default: that in " +
+				mappingstore.Variable + ")"},
 		option{name: "version", flag: text(&g.version, ""), help: what + " this `VERSION`"},
 		option{name: "variant", flag: text(&g.variant, ""), help: what + " this `VARIANT`, such as release"},
 		option{name: "label", flag: texts(&g.labels), help: what + " this label `KEY=VALUE`; repeatable"},
@@ -83,13 +83,13 @@ func (g *archiving) options(what string) []option {
 }
 
 // open opens the archive.
-func (g *archiving) open(ctx context.Context) (*archive.Archive, error) {
-	location := cmp.Or(g.archive, os.Getenv(archive.Variable))
+func (g *archiving) open(ctx context.Context) (*mappingstore.Archive, error) {
+	location := cmp.Or(g.archive, os.Getenv(mappingstore.Variable))
 	if location == "" {
-		return nil, misuse("no archive given: name it by --archive, or set %s", archive.Variable)
+		return nil, misuse("no archive given: name it by --archive, or set %s", mappingstore.Variable)
 	}
-	if archive.IsReference(location) {
-		ref, err := archive.ParseReference(location)
+	if mappingstore.IsReference(location) {
+		ref, err := mappingstore.ParseReference(location)
 		if err != nil {
 			return nil, misuse("--archive: %w", err)
 		}
@@ -102,12 +102,12 @@ func (g *archiving) open(ctx context.Context) (*archive.Archive, error) {
 }
 
 // selector returns what the options and the argument select.
-func (g *archiving) selector(args []string) (archive.Selector, error) {
-	labels, err := archive.ParseLabels(g.labels)
+func (g *archiving) selector(args []string) (mappingstore.Selector, error) {
+	labels, err := mappingstore.ParseLabels(g.labels)
 	if err != nil {
-		return archive.Selector{}, misuse("--label: %w", err)
+		return mappingstore.Selector{}, misuse("--label: %w", err)
 	}
-	s := archive.Selector{Version: g.version, Variant: g.variant, Labels: labels}
+	s := mappingstore.Selector{Version: g.version, Variant: g.variant, Labels: labels}
 	if len(args) > 0 {
 		s.Digest = strings.ToLower(args[0])
 	}
@@ -168,19 +168,19 @@ is another release; where the archive is asked for one, it returns the latest.`,
 }
 
 func (p *pushing) run(ctx context.Context, file string) error {
-	labels, err := archive.ParseLabels(p.labels)
+	labels, err := mappingstore.ParseLabels(p.labels)
 	if err != nil {
 		return misuse("--label: %w", err)
 	}
-	b := archive.Build{Version: p.version, Variant: p.variant, Commit: p.commit, Labels: labels, Time: time.Now(),
-		Files: map[archive.Kind][]byte{}, Names: map[archive.Kind]string{}}
+	b := mappingstore.Build{Version: p.version, Variant: p.variant, Commit: p.commit, Labels: labels, Time: time.Now(),
+		Files: map[mappingstore.Kind][]byte{}, Names: map[mappingstore.Kind]string{}}
 	if p.time != "" {
 		if b.Time, err = time.Parse(time.RFC3339, p.time); err != nil || b.Time.Year() < 1 || b.Time.Year() > 9999 {
 			return misuse("--time %q: must have the form 2026-11-22T13:19:28Z", p.time)
 		}
 	}
-	for kind, path := range map[archive.Kind]string{archive.Mapping: file, archive.R8: p.r8, archive.Lines: p.lines,
-		archive.Report: p.report} {
+	for kind, path := range map[mappingstore.Kind]string{mappingstore.Mapping: file, mappingstore.R8: p.r8,
+		mappingstore.Lines: p.lines, mappingstore.Report: p.report} {
 		if path == "" {
 			continue
 		}
@@ -222,7 +222,7 @@ func readInflated(path string) ([]byte, error) {
 	return content, nil
 }
 
-func printPushed(w io.Writer, a *archive.Archive, p *archive.Pushed) error {
+func printPushed(w io.Writer, a *mappingstore.Archive, p *mappingstore.Pushed) error {
 	what := "pushed"
 	switch {
 	case !p.Added:
@@ -301,7 +301,7 @@ func (p *pulling) run(ctx context.Context, args []string) error {
 		p.con.warn("%v; nothing was written", err)
 		return nil
 	}
-	if errors.Is(err, archive.ErrNone) {
+	if errors.Is(err, mappingstore.ErrNone) {
 		return checkFailed{err}
 	}
 	if err != nil {
@@ -338,26 +338,26 @@ func namesOf(files []pulledFile) string {
 }
 
 // fetch reads the files that are written, the mapping first.
-func (p *pulling) fetch(ctx context.Context, a *archive.Archive, r archive.Release) ([]pulledFile, error) {
+func (p *pulling) fetch(ctx context.Context, a *mappingstore.Archive, r mappingstore.Release) ([]pulledFile, error) {
 	d, err := a.Details(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	extension := filepath.Ext(p.output)
-	paths := map[archive.Kind]string{archive.Mapping: p.output,
-		archive.R8: strings.TrimSuffix(p.output, extension) + ".r8" + cmp.Or(extension, ".txt")}
+	paths := map[mappingstore.Kind]string{mappingstore.Mapping: p.output,
+		mappingstore.R8: strings.TrimSuffix(p.output, extension) + ".r8" + cmp.Or(extension, ".txt")}
 	switch {
 	case p.output == standardOutput:
-		delete(paths, archive.R8)
+		delete(paths, mappingstore.R8)
 	case isDirectory(p.output) || endsInSeparator(p.output):
-		paths = map[archive.Kind]string{archive.Mapping: defaultMapping, archive.R8: "mapping.txt",
-			archive.Lines: "lines.txt", archive.Report: "report.json"}
+		paths = map[mappingstore.Kind]string{mappingstore.Mapping: defaultMapping, mappingstore.R8: "mapping.txt",
+			mappingstore.Lines: "lines.txt", mappingstore.Report: "report.json"}
 		for kind, name := range paths {
 			paths[kind] = filepath.Join(p.output, name)
 		}
 	}
 	var files []pulledFile
-	for _, kind := range archive.Kinds() {
+	for _, kind := range mappingstore.Kinds() {
 		f, path := d.File(kind), paths[kind]
 		if f == nil || path == "" {
 			continue
@@ -443,11 +443,11 @@ type listedRelease struct {
 }
 
 type listedFile struct {
-	Kind   archive.Kind `json:"kind"`
-	Size   int64        `json:"size"`
-	Stored int64        `json:"stored"`
-	SHA256 string       `json:"sha256"`
-	MapID  string       `json:"pgMapId,omitempty"`
+	Kind   mappingstore.Kind `json:"kind"`
+	Size   int64             `json:"size"`
+	Stored int64             `json:"stored"`
+	SHA256 string            `json:"sha256"`
+	MapID  string            `json:"pgMapId,omitempty"`
 }
 
 func (l *listing) run(ctx context.Context, args []string) error {
@@ -536,7 +536,7 @@ func printReleases(w io.Writer, rows []listedRelease, details bool) error {
 
 // cell returns a text for a cell of a table: without what would break the line.
 func cell(text string) string {
-	return cmp.Or(report.Printable(text), "-")
+	return cmp.Or(buildreport.Printable(text), "-")
 }
 
 // removing holds the options of remove.
@@ -605,7 +605,7 @@ func (r *removing) run(ctx context.Context, args []string) error {
 		return err
 	}
 	seen := map[string]int{}
-	list = slices.DeleteFunc(list, func(e archive.Release) bool {
+	list = slices.DeleteFunc(list, func(e mappingstore.Release) bool {
 		seen[e.Variant]++
 		return seen[e.Variant] <= r.keep
 	})
@@ -616,7 +616,7 @@ func (r *removing) run(ctx context.Context, args []string) error {
 		return err
 	}
 	for i := range list {
-		fmt.Fprintf(r.con.out, "%s: mapping %s, %s\n", what, list[i].Digest, report.Printable(releaseText(&list[i])))
+		fmt.Fprintf(r.con.out, "%s: mapping %s, %s\n", what, list[i].Digest, buildreport.Printable(releaseText(&list[i])))
 	}
 	if len(list) == 0 {
 		return checkFailed{errors.New("no release matches; nothing was removed")}

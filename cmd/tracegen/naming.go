@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/analysis"
-	"github.com/tracegen/tracegen/internal/archive"
+	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -31,7 +31,7 @@ func (n *naming) options(more ...option) []option {
 	return grouped("Names", append([]option{
 		{name: "mapping", flag: n.flag, file: fileRead, extensions: []string{"txt"},
 			help: "method mapping `FILE`, a directory with the mappings of many builds, or an archive, see tracegen help " +
-				"mappings; without this option, the archive in " + archive.Variable + " if the default does not exist"},
+				"mappings; without this option, the archive in " + mappingstore.Variable + " if the default does not exist"},
 		{name: "r8-mapping", flag: text(&n.r8, ""), file: fileRead, extensions: []string{"txt"},
 			help: "restore names that were renamed, by this mapping `FILE` of R8 or ProGuard"},
 		{name: "force", flag: yes(&n.force),
@@ -70,7 +70,7 @@ func (n *naming) open(ctx context.Context, con *console) (o analysis.Options, mi
 			return o, nil, err
 		}
 	}
-	if !n.flag.Changed && os.Getenv(archive.Variable) != "" {
+	if !n.flag.Changed && os.Getenv(mappingstore.Variable) != "" {
 		if _, err := os.Stat(n.mapping); err != nil {
 			n.mapping = "archive:"
 		}

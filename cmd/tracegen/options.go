@@ -5,8 +5,8 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/jar"
-	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -224,11 +224,11 @@ func jobsOption(p *int) option {
 		help: "process `N` classes at a time; 0 is one per processor"}
 }
 
-func compressionOption(p *jar.Level) option {
+func compressionOption(p *zipfile.Level) option {
 	return option{name: "compression", commands: byInstrument | byStrip, omit: inScanKey, withSlice: sliceAllows,
-		flag: oneOf(p, jar.LevelDefault, named[jar.Level]{"store", jar.LevelStore},
-			named[jar.Level]{"fast", jar.LevelFast},
-			named[jar.Level]{"default", jar.LevelDefault}, named[jar.Level]{"best", jar.LevelBest}),
+		flag: oneOf(p, zipfile.LevelDefault, named[zipfile.Level]{"store", zipfile.LevelStore},
+			named[zipfile.Level]{"fast", zipfile.LevelFast},
+			named[zipfile.Level]{"default", zipfile.LevelDefault}, named[zipfile.Level]{"best", zipfile.LevelBest}),
 		help: "how to compress entries that change; other entries are copied as they are"}
 }
 

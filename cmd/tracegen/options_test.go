@@ -28,8 +28,6 @@ func allTables() map[string]options {
 	return map[string]options{
 		"build":   buildTable(),
 		"strip":   (&strip{con: con}).options(),
-		"attest":  (&attesting{con: con}).options(),
-		"check":   (&attestCheck{con: con}).options(),
 		"verify":  (&verification{con: con}).options(),
 		"analyze": (&analyzing{con: con}).options(),
 		"compare": (&comparing{con: con}).options(),

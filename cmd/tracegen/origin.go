@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 )
 
 // rulesOption is the name under which scan files record the digest of the rules and block lists.

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/jar"
-	"github.com/tracegen/tracegen/internal/output"
-	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/build/output"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // destination holds the inputs and their outputs.
@@ -204,7 +204,7 @@ func checkDistinct(files []target) error {
 // checkNotRead refuses to write a file that is read, or that lies in a directory that is read.
 func checkNotRead(written []target, read []string) error {
 	for _, t := range written {
-		linked, err := jar.Linked(t.path, read...)
+		linked, err := zipfile.Linked(t.path, read...)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.what, err)
 		}
@@ -312,7 +312,7 @@ func (c *console) checkWritable(d destination, sides []target) error {
 				tried[dir] = true
 			}
 		}
-		f, err := jar.CreateFile(t.path)
+		f, err := zipfile.CreateFile(t.path)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.what, err)
 		}

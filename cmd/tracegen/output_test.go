@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 )
 
 // inTree makes files, and directories (their names end in a slash), in a new directory, and makes it the working

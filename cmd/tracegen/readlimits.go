@@ -1,8 +1,8 @@
 package main
 
 import (
-	"github.com/tracegen/tracegen/internal/input"
-	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/build/input"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 )
 
 // readLimits holds the options that limit what is read of inputs.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
 // shownMethods is the number of methods in the table of a recording without stalls.

@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/cache"
 	"github.com/tracegen/tracegen/internal/contract"
-	"github.com/tracegen/tracegen/internal/launch"
-	"github.com/tracegen/tracegen/internal/pipeline"
-	"github.com/tracegen/tracegen/internal/program"
+	"github.com/tracegen/tracegen/internal/record/launch"
+	"github.com/tracegen/tracegen/internal/record/program"
 	"github.com/tracegen/tracegen/internal/runtimejars"
 	"github.com/tracegen/tracegen/internal/userfile"
 )
@@ -200,7 +200,7 @@ func (r *recorder) instrument(ctx context.Context, store *program.Store, key cac
 		r.con.warn("not instrumented: %v", skipped)
 	}
 	runtime := filepath.Join(work, runtimeName)
-	if err := os.WriteFile(runtime, runtimejars.Core().Data, 0o666); err != nil {
+	if err := os.WriteFile(runtime, runtimejars.JVM().Data, 0o666); err != nil {
 		return "", err
 	}
 	pairs, err := r.rewrite(ctx, dir, work, runtime, gathered)

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/jar"
-	"github.com/tracegen/tracegen/internal/launch"
-	"github.com/tracegen/tracegen/internal/program"
+	"github.com/tracegen/tracegen/internal/record/launch"
+	"github.com/tracegen/tracegen/internal/record/program"
+	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -98,7 +98,7 @@ func (r *recorder) keepMapping() error {
 		}
 		r.con.detail("the mapping of an earlier build is %s now", kept)
 	}
-	f, err := jar.CreateFile(r.mapping)
+	f, err := zipfile.CreateFile(r.mapping)
 	if err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ var commands = []struct {
 	{"assign", newAssignCmd}, {"strip", newStripCmd}, {"verify", newVerifyCmd}, {"analyze", newAnalyzeCmd},
 	{"collect", newCollectCmd}, {"group", newGroupCmd}, {"compare", newCompareCmd}, {"lookup", newLookupCmd},
 	{"explain", newExplainCmd}, {"diff", newDiffCmd}, {"symbolize", newSymbolizeCmd}, {"mappings", newMappingsCmd},
-	{"attest", newAttestCmd}, {"runtime", newRuntimeCmd}, {"version", newVersionCmd},
+	{"runtime", newRuntimeCmd}, {"version", newVersionCmd},
 }
 
 // newRootCmd returns the command tree. Its commands read from con and print to con.

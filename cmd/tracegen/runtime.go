@@ -11,15 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracegen/tracegen/internal/build/buildreport"
+	"github.com/tracegen/tracegen/internal/build/output"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/contract"
-	"github.com/tracegen/tracegen/internal/output"
-	"github.com/tracegen/tracegen/internal/pipeline"
-	"github.com/tracegen/tracegen/internal/report"
 	"github.com/tracegen/tracegen/internal/runtimejars"
 )
 
 // builtInName stands for the path of the built-in runtime in messages and reports.
-const builtInName = "built-in " + runtimejars.CoreName
+const builtInName = "built-in " + runtimejars.JVMName
 
 // builtIn returns the runtime that instrument and explain add if no input holds it. It returns nil if the runtime is
 // another one. Package pipeline adds none to copies.
@@ -27,8 +27,8 @@ func (i *instrument) builtIn() *pipeline.BuiltIn {
 	if i.runtimeExternal || i.runtime != contract.RuntimeClass || i.as&(byInstrument|byExplain) == 0 {
 		return nil
 	}
-	return &pipeline.BuiltIn{Name: builtInName, Data: runtimejars.Core().Data,
-		Output: filepath.Join(i.destination.beside, runtimejars.CoreName)}
+	return &pipeline.BuiltIn{Name: builtInName, Data: runtimejars.JVM().Data,
+		Output: filepath.Join(i.destination.beside, runtimejars.JVMName)}
 }
 
 // checkBuiltIn refuses to write the built-in runtime over a file that is read, or that is written beside the outputs.
@@ -49,12 +49,14 @@ func newRuntimeCmd(con *console) *cobra.Command {
 		Long: `runtime writes the files of the runtime, which are built into tracegen:
 
   tracegen-runtime.jar          AppMethodBeat and the recorder, for any JVM
+  tracegen-runtime-core.jar     the same without what only a JVM needs, for Android
   tracegen-runtime-android.aar  messages, frames and configuration of an Android app;
-                                it needs tracegen-runtime.jar
+                                it needs tracegen-runtime-core.jar
+  tracegen-runtime-report.jar   sends reports of stalls to a collector
   tracegen-runtime-noop.jar     all public names of the others, doing nothing, for
                                 builds that do not record
   tracegen-runtime-matrix.jar   the class that --preset matrix calls; it needs
-                                tracegen-runtime.jar
+                                tracegen-runtime-core.jar
 
 instrument adds the first of them by itself. Give it to instrument or scan as an
 input where you want to say where it goes. All files appear, or none. A file that
@@ -107,7 +109,7 @@ func (r *runtimeWriter) run() error {
 		return nil
 	}
 	for k, f := range runtimejars.All() {
-		if _, err := fmt.Fprintf(r.con.out, "%s: %s\n", report.Printable(files[k].path), f.Content); err != nil {
+		if _, err := fmt.Fprintf(r.con.out, "%s: %s\n", buildreport.Printable(files[k].path), f.Content); err != nil {
 			return err
 		}
 	}

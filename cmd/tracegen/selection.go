@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -41,7 +41,8 @@ func (s *selection) options() []option {
 			help: "omit calls that took less than a `TIME` (5ms) or a share of the time shown (1%); in the format " +
 				"tree, a share omits paths"},
 		option{name: "all", flag: yes(&s.all), help: "write each call, also those that are too short for a viewer"},
-		option{name: "max-size", flag: custom(&s.maxSize), help: "write nothing if the output would be larger"},
+		option{name: "max-size", flag: custom(&s.maxSize),
+			help: "fail if the output is larger: no file is written, and standard output is cut"},
 	)
 }
 

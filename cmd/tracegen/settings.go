@@ -12,9 +12,9 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/jar"
-	"github.com/tracegen/tracegen/internal/pipeline"
-	"github.com/tracegen/tracegen/internal/report"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -63,7 +63,7 @@ type instrument struct {
 
 	caching          caching
 	jobs             int
-	level            jar.Level
+	level            zipfile.Level
 	reading          readLimits
 	futureVersions   bool
 	dryRun, disabled bool
@@ -83,8 +83,8 @@ type instrument struct {
 	r8          *r8.Mapping
 	r8Digest    string // of the file, or ""
 	destination destination
-	filesRead   []string    // beside the inputs and the base mapping
-	reported    *report.Run // nil until the result is known
+	filesRead   []string         // beside the inputs and the base mapping
+	reported    *buildreport.Run // nil until the result is known
 }
 
 // preset is a set of defaults, see option.matrix.

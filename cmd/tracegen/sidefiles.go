@@ -9,8 +9,8 @@ import (
 	"os"
 	"slices"
 
-	"github.com/tracegen/tracegen/internal/pipeline"
-	"github.com/tracegen/tracegen/internal/report"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 )
 
 // sideContents returns the function that makes the files beside the outputs; nil if there are none.
@@ -101,8 +101,8 @@ func (i *instrument) appendSummary() error {
 }
 
 // reportOf returns the report of a run with the result.
-func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
-	run := &report.Run{
+func (i *instrument) reportOf(result *pipeline.Result) *buildreport.Run {
+	run := &buildreport.Run{
 		Version:     version(),
 		Options:     i.reportedOptions(),
 		MappingFile: i.mapping,
@@ -121,7 +121,7 @@ func (i *instrument) reportOf(result *pipeline.Result) *report.Run {
 		DryRun:      i.dryRun,
 	}
 	if b := result.BuiltIn; b != nil {
-		run.Runtime = &report.Runtime{Input: b.Path, Output: b.Output, Version: release}
+		run.Runtime = &buildreport.Runtime{Input: b.Path, Output: b.Output, Version: release}
 	}
 	for _, rule := range i.rules {
 		run.Rules = append(run.Rules, rule.String())

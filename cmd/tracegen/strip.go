@@ -1,27 +1,42 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tracegen/tracegen/internal/jar"
-	"github.com/tracegen/tracegen/internal/pipeline"
-	"github.com/tracegen/tracegen/internal/report"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 func newStripCmd(con *console) *cobra.Command {
 	s := strip{con: con}
 	cmd := &cobra.Command{
-		Use:   "strip INPUT -o OUT",
+		Use:   "strip INPUT -o OUT | strip --check ORIGINAL OUTPUT",
 		Short: "Remove the calls that instrument inserted",
 		Long: `strip copies its input and removes all that instrument added to the classes. Each
-class then has the bytes of its original.
+class then has the bytes of its original. INPUT and OUT are those of instrument.
 
-INPUT and OUT are those of instrument.`,
-		Example: `  tracegen strip out/app.jar -o original.jar`,
+With --check, strip writes nothing. It removes the calls from OUTPUT in a temporary
+directory, and compares the result with ORIGINAL, from which instrument has made it: the
+same entries, in the same order, with the same bytes. Two differences are allowed, and
+named: calls of an earlier run and signatures of jars, which instrument removes.
+Compression, times and permissions are not compared, nor are the IDs of the calls. The
+output of --merge has no single original, and cannot be checked.
+
+The exit code of --check is 0 if OUTPUT is ORIGINAL plus calls, 1 if it is not, with each
+difference on standard error, and 2 if one of them cannot be read.`,
+		Example: `  tracegen strip out/app.jar -o original.jar
+  tracegen strip --check app.jar out/app.jar`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			switch {
+			case s.check && len(args) != 2:
+				return misuse("--check needs ORIGINAL and OUTPUT; %d given", len(args))
+			case !s.check && len(args) != 1:
 				return misuse("give one input; %d given", len(args))
 			}
 			return nil
@@ -33,6 +48,12 @@ INPUT and OUT are those of instrument.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if o := table.find("runtime-class"); s.preset.sets(o) && !o.flag.Changed {
 			s.runtimeClass = o.matrix
+		}
+		if s.check {
+			if s.output != "" {
+				return misuse("--check writes nothing; it excludes --output")
+			}
+			return s.compare(cmd.Context(), args[0], args[1])
 		}
 		config, err := s.config(args[0])
 		if err != nil {
@@ -47,16 +68,18 @@ INPUT and OUT are those of instrument.`,
 // file that was used when the input was instrumented.
 type strip struct {
 	con          *console
+	check        bool
 	output       string
 	preset       preset
 	runtimeClass string
 	jobs         int
-	level        jar.Level
+	level        zipfile.Level
 	reading      readLimits
 }
 
 func (s *strip) options() options {
 	return newOptions(s.reading.rows(), []option{
+		{name: "check", flag: yes(&s.check), help: "compare an output with its original instead of writing one"},
 		outputOption(&s.output),
 		presetOption(&s.preset, "set the default of --runtime-class: that of tracegen or that of Matrix"),
 		runtimeClassOption(&s.runtimeClass, "the `CLASS` whose calls are removed"),
@@ -66,13 +89,22 @@ func (s *strip) options() options {
 	})
 }
 
-func (s *strip) config(arg string) (pipeline.StripConfig, error) {
+// common checks the options that --check has too, and returns the internal name of the runtime class.
+func (s *strip) common() (string, error) {
 	runtime, err := internalName(s.runtimeClass)
 	if err != nil {
-		return pipeline.StripConfig{}, misuse("--runtime-class: %w", err)
+		return "", misuse("--runtime-class: %w", err)
 	}
 	if s.jobs < 0 {
-		return pipeline.StripConfig{}, misuse("--jobs %d: must not be negative", s.jobs)
+		return "", misuse("--jobs %d: must not be negative", s.jobs)
+	}
+	return runtime, nil
+}
+
+func (s *strip) config(arg string) (pipeline.StripConfig, error) {
+	runtime, err := s.common()
+	if err != nil {
+		return pipeline.StripConfig{}, err
 	}
 	input, err := parseArgument(arg)
 	if err != nil {
@@ -126,9 +158,65 @@ func (s *strip) run(cmd *cobra.Command, config pipeline.StripConfig) error {
 	}
 	for _, in := range result.Inputs {
 		if _, err := fmt.Fprintf(s.con.out, "%s -> %s: calls removed from %d of %d classes\n",
-			report.Printable(in.Path), report.Printable(in.Output), in.Rewritten, in.Classes); err != nil {
+			buildreport.Printable(in.Path), buildreport.Printable(in.Output), in.Rewritten, in.Classes); err != nil {
 			s.con.warn("the summary could not be printed: %v", err)
 		}
 	}
 	return nil
+}
+
+// compare does the work of --check.
+func (s *strip) compare(ctx context.Context, original, output string) error {
+	runtime, err := s.common()
+	if err != nil {
+		return err
+	}
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	before, err := os.Stat(original)
+	if err != nil {
+		return err
+	}
+	after, err := os.Stat(output)
+	if err != nil {
+		return err
+	}
+	if os.SameFile(before, after) {
+		return misuse("ORIGINAL %s and OUTPUT %s are the same file", original, output)
+	}
+	advance, done := s.con.progress("comparing")
+	r, err := pipeline.Restore(ctx, pipeline.RestoreConfig{Original: original, Output: output,
+		Reading: s.reading.options(), RuntimeClass: runtime, Jobs: s.jobs, Progress: advance})
+	done()
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, text := range r.Differences {
+		failed = append(failed, errors.New(text))
+	}
+	if r.Called == 0 && r.Earlier > 0 {
+		failed = append(failed, fmt.Errorf("%d classes of ORIGINAL %s have calls, and none of OUTPUT %s; give the original "+
+			"first", r.Earlier, original, output))
+	}
+	if r.Called == 0 && len(r.Differences) > 0 {
+		s.con.warn("no class of %s calls %s; if it is instrumented, give the --runtime-class that was used", output,
+			dotted(s.runtimeClass))
+	}
+	if r.Called > 0 && r.Earlier > 0 {
+		s.con.warn("%d classes of %s have calls of an earlier run already; they were compared without these", r.Earlier,
+			original)
+	}
+	if r.Unsigned > 0 {
+		s.con.warn("%s is signed; the signature is not in %s, where it would be wrong", original, output)
+	}
+	if len(failed) > 0 {
+		return checkFailed{errors.Join(failed...)}
+	}
+	if s.con.quiet {
+		return nil
+	}
+	_, err = fmt.Fprintf(s.con.out, "%s: without the calls in %d of %d classes, its %d entries are those of %s\n",
+		buildreport.Printable(output), r.Called, r.Classes, r.Entries, buildreport.Printable(original))
+	return err
 }

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tracegen/tracegen/internal/archive"
+	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
 	"github.com/tracegen/tracegen/internal/gz"
-	"github.com/tracegen/tracegen/internal/symbolize"
+	"github.com/tracegen/tracegen/internal/recording/symbolize"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -128,7 +128,7 @@ func (y *symbolizing) symbolizer(ctx context.Context, con *console) (*symbolize.
 				"superfluous", y.r8, v)
 		}
 	}
-	if archive.IsReference(y.mapping) {
+	if mappingstore.IsReference(y.mapping) {
 		return s, y.fetch(ctx, con, s)
 	}
 	s.Mapping, err = mapping.Load(y.mapping)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tracegen/tracegen/internal/pipeline"
-	"github.com/tracegen/tracegen/internal/report"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -118,7 +118,7 @@ func (v *verification) run(cmd *cobra.Command, args []string) error {
 	if result.Classes == 0 {
 		return fmt.Errorf("nothing was checked: there is no class that can be read in %s", strings.Join(args, ", "))
 	}
-	found := &report.Verification{
+	found := &buildreport.Verification{
 		Version: version(), Baseline: len(v.baseline) > 0, Findings: result.Findings, Classes: result.Classes,
 		Unknown:  result.Unknown,
 		Warnings: result.Warnings,
@@ -140,7 +140,7 @@ func (v *verification) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (v *verification) print(found *report.Verification) error {
+func (v *verification) print(found *buildreport.Verification) error {
 	switch v.format {
 	case formatJSON:
 		return found.WriteJSON(v.con.out)

@@ -70,7 +70,6 @@ var rules = []rule{
 	{"links", deadLinks},
 	{"make targets", unknownMakeTargets},
 	{"cited tests", missingTests},
-	{"invariants", invariantFaults},
 	{"words", unclearWords},
 	{"line length", longLines},
 	{"shares", misplacedShares},

@@ -66,7 +66,7 @@ const (
 	pictureEnd   = "<!-- picture: end -->\n"
 )
 
-var update = flag.Bool("update", false, "rewrite the picture in README.md, and the page of invariants")
+var update = flag.Bool("update", false, "rewrite the picture in README.md")
 
 // TestReadmeShowsWhatHappens runs the commands of the README's picture in a directory with the sample, and compares
 // their output with the README.

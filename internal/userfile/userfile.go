@@ -1,5 +1,5 @@
-// Package userfile opens files that a user has named. A device never ends, or waits for ever, and is refused. Pipes are
-// read, because shells make them for <(command).
+// Package userfile opens files that a user has named. A device file is refused, because reading it may never end.
+// Pipes are read, because shells make them for <(command).
 package userfile
 
 import (

@@ -12,12 +12,12 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/classfile/verify/classpath"
 	"github.com/tracegen/tracegen/classfile/verify/types"
-	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
 	"github.com/tracegen/tracegen/internal/oracle/mutate"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // quickRows are rows of the corpus without frames and with, made by different compilers.
@@ -187,12 +187,12 @@ func (p *quickPaths) compareMutants(t *testing.T, classes []*classfile.Class, n 
 
 // classesOf returns the classes of a jar.
 func classesOf(t *testing.T, path string) (classes []*classfile.Class) {
-	a, err := jar.Open(path)
+	a, err := zipfile.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	var codec jar.Codec
+	var codec zipfile.Codec
 	for i := range a.Entries() {
 		e := &a.Entries()[i]
 		if !strings.HasSuffix(e.Name, ".class") || strings.HasPrefix(e.Name, "META-INF/") {

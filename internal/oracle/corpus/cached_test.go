@@ -15,10 +15,10 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/cache"
-	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
-	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // TestCorpusCached builds the corpus, some jars at a time, without a cache and with one: with an empty cache, with a
@@ -105,7 +105,7 @@ func TestCorpusCachedEvolutions(t *testing.T) {
 		t.Fatal(err)
 	}
 	build := func(name string, known *pipeline.Incremental) string {
-		c := pipeline.Config{Inputs: e.write(t, dir), RuntimeExternal: true, Level: jar.LevelStore, Incremental: known,
+		c := pipeline.Config{Inputs: e.write(t, dir), RuntimeExternal: true, Level: zipfile.LevelStore, Incremental: known,
 			Filter: filter.New(filter.Options{Trivial: filter.None})}
 		c.Inputs[0].Output = filepath.Join(dir, name)
 		result, err := pipeline.Run(t.Context(), c)

@@ -16,11 +16,11 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
-	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -187,7 +187,7 @@ func (e *evolving) build(t *testing.T, dir, base, file string) []pipeline.Input 
 	t.Helper()
 	c := pipeline.Config{
 		Inputs: e.write(t, dir), Filter: filter.New(filter.Options{Trivial: filter.None}), RuntimeExternal: true,
-		Verify: pipeline.VerifyEquivalence, Level: jar.LevelStore,
+		Verify: pipeline.VerifyEquivalence, Level: zipfile.LevelStore,
 		Files: func(r *pipeline.Result) ([]pipeline.File, error) {
 			return []pipeline.File{{Path: file, Content: r.Mapping}}, nil
 		},

@@ -12,9 +12,9 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
-	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
 // ASM's flags for properties that have no bit in the JVMS.

@@ -10,7 +10,7 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify"
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/expect"
+	"github.com/tracegen/tracegen/internal/build/expect"
 )
 
 // Mode is one way to instrument classes. Name is its name in messages, Options are what an injector is made with.

@@ -18,9 +18,9 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
-	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -120,7 +120,7 @@ func Prepare(ctx context.Context, p Program, c *corpus.Corpus, dir string) (*Pre
 		Inject: inject.Options{Exits: inject.ExitsThrows},
 		Jobs:   2,
 	}
-	for k, in := range append(slices.Clone(r.plain), runtime.Core) {
+	for k, in := range append(slices.Clone(r.plain), runtime.JVM) {
 		out := filepath.Join(dir, strconv.Itoa(k)+"-"+filepath.Base(in))
 		config.Inputs = append(config.Inputs, pipeline.Input{Path: in, Output: out})
 		r.instrumented = append(r.instrumented, out)

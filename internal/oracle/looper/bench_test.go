@@ -18,8 +18,8 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -105,7 +105,7 @@ func compile(t *testing.T, dir string, instrument func(t *testing.T, file string
 		filepath.Join(dir, "proofs")
 	source := filepath.Join("..", "..", "..", "runtime-java")
 	javac(t, j, lib, []string{stubs, nullness}, filepath.Join(source, "core", "src", "main", "java"),
-		filepath.Join(source, "android", "src", "main", "java"))
+		filepath.Join(source, "android", "src", "main", "java"), filepath.Join(source, "report", "src", "main", "java"))
 	javac(t, j, app, []string{framework}, filepath.Join("testdata", "app"))
 	javac(t, j, device, []string{framework}, filepath.Join("testdata", "device"))
 	javac(t, j, proofs, []string{lib, app, device, framework}, filepath.Join("testdata", "proofs"))

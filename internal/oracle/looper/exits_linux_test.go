@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
 // TestExits kills a process in which a message of the main looper hangs, starts the app again, and reads what the

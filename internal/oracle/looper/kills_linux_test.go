@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
 

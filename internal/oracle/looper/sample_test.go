@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
-	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
 // TestSample compiles one app against the jars of the runtime and against the no-op, which must result in the same
@@ -34,7 +34,7 @@ func TestSample(t *testing.T) {
 		class   string
 		runtime []string
 	}{
-		{"RecordedSample", []string{jars.Core, jars.Android, jars.Matrix}},
+		{"RecordedSample", append(jars.App(), jars.Matrix)},
 		{"SilentSample", []string{jars.NoOp}},
 	} {
 		t.Run(row.class, func(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/oracle/toolchain"
-	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
 // TestShrunkSample shrinks the sample app and the jars of the runtime by R8 in full mode, with no rules but those of
@@ -32,7 +32,7 @@ func TestShrunkSample(t *testing.T) {
 	rest := filepath.SplitList(b.path)
 	proofs, device := rest[0], rest[2]
 	classes := filepath.Join(dir, "classes")
-	runtime := []string{jars.Core, jars.Android, jars.Matrix}
+	runtime := append(jars.App(), jars.Matrix)
 	javac(t, j, classes, append([]string{proofs, device, platforms[0].fetch(t)}, runtime...),
 		filepath.Join("testdata", "sample"))
 	app := filepath.Join(dir, "app.jar")

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -186,7 +186,7 @@ func TestCorpusPauseAmongCalls(t *testing.T) {
 		kind: analysis.KindSleep, method: "plant.Pause.rest",
 		path: []string{"plant.Pause.take", "plant.Pause.wind", "plant.Pause.rest"},
 	}
-	slow, leftOut := analyzed(t, newRunner(t, p.program, j, "", c).record(t, jars.Core, nil))
+	slow, leftOut := analyzed(t, newRunner(t, p.program, j, "", c).record(t, jars.JVM, nil))
 	if len(slow) == 0 {
 		t.Fatal("nothing was slow")
 	}

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
-	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
 // moduleSources are a module whose declaration does not mention the runtime.
@@ -58,7 +58,7 @@ func TestModuleIsRecorded(t *testing.T) {
 			result, err := pipeline.Run(t.Context(), pipeline.Config{
 				Filter: filter.New(filter.Options{Trivial: filter.None}), AddRequires: requires,
 				Inputs: []pipeline.Input{{Path: filepath.Join(dir, "classes"), Output: program},
-					{Path: jars.Core, Output: runtime}},
+					{Path: jars.JVM, Output: runtime}},
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -12,10 +12,10 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
-	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -51,9 +51,9 @@ func TestCorpusRecording(t *testing.T) {
 		runtime     []string
 		flags       []string
 	}{
-		{"own", "", []string{jars.Core}, append([]string{"-Dtracegen.threads=all", "-Dtracegen.slow=20"}, all...)},
-		{"exact times", "", []string{jars.Core}, append([]string{"-Dtracegen.tick=us"}, all...)},
-		{"drop-in", "com/tencent/matrix/trace/core/AppMethodBeat", []string{jars.Core, jars.Matrix}, nil},
+		{"own", "", []string{jars.JVM}, append([]string{"-Dtracegen.threads=all", "-Dtracegen.slow=20"}, all...)},
+		{"exact times", "", []string{jars.JVM}, append([]string{"-Dtracegen.tick=us"}, all...)},
+		{"drop-in", "com/tencent/matrix/trace/core/AppMethodBeat", []string{jars.JVM, jars.Matrix}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) { r.recorded(t, row.class, row.runtime, row.flags, want) })
 	}

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -140,7 +140,7 @@ func TestStalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	javac(t, j, filepath.Join(dir, "classes"), source)
-	truth, methods, all := runStalls(t, j, dir, jars.Core)
+	truth, methods, all := runStalls(t, j, dir, jars.JVM)
 	stalls := map[string]*trace.StallChunk{}
 	for _, c := range all {
 		if stalled, ok := c.(*trace.StallChunk); ok {

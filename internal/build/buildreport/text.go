@@ -1,0 +1,154 @@
+package buildreport
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// WriteSkipped writes the list of skipped methods; see the package comment for its form.
+func (r *Run) WriteSkipped(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	b.WriteString("class\tmethod\tdescriptor\treason\tdetail\n")
+	for _, s := range r.skippedLines() {
+		fmt.Fprintf(b, "%s\t%s\t%s\t%s\t%s\n", s.class, mapping.Text(s.Name), mapping.Text(s.Descriptor), s.Reason,
+			Printable(s.Detail))
+	}
+	return b.Flush()
+}
+
+// manyInputs is the highest number of inputs that a summary lists one by one.
+const manyInputs = 10
+
+// WriteSummary writes a few lines for people. If there are many inputs, it lists them only if every is true.
+func (r *Run) WriteSummary(w io.Writer, every bool) error {
+	b := bufio.NewWriter(w)
+	if every || len(r.Inputs) <= manyInputs {
+		for _, in := range r.Inputs {
+			fmt.Fprintf(b, "%s -> %s: %s\n", Printable(in.Path), Printable(in.Output), work(in))
+		}
+	}
+	if r.Runtime != nil {
+		fmt.Fprintf(b, "runtime: built in, version %s -> %s\n", r.Runtime.Version, Printable(r.Runtime.Output))
+	}
+	total := r.total()
+	if len(r.Inputs) > 1 {
+		fmt.Fprintf(b, "total of %d inputs: %s\n", len(r.Inputs), work(total))
+	}
+	if skipped := r.skippedByReason(); skipped != "" {
+		fmt.Fprintf(b, "skipped: %s\n", skipped)
+	}
+	if total.ClassBytes > 0 && !r.Planned {
+		growth := 100 * float64(total.OutputBytes-total.ClassBytes) / float64(total.ClassBytes)
+		fmt.Fprintf(b, "size of the classes: %d -> %d bytes (%+.1f %%)\n", total.ClassBytes, total.OutputBytes, growth)
+	}
+	if every && r.Mapping != nil && !r.Planned {
+		fmt.Fprintf(b, "calls inserted: %d%s\n", total.Calls,
+			r.most(func(p packageCount) int64 { return int64(p.Calls) }))
+	}
+	if r.Mapping != nil {
+		fmt.Fprintf(b, "mapping: %s, %s, digest %s, %d IDs left%s\n", Printable(r.MappingFile),
+			count(r.Mapping.Len(), "method", "methods"), r.Mapping.Digest(), r.Mapping.Headroom(), r.retiredIDs())
+	}
+	if r.leftAsTheyAre() > 0 {
+		fmt.Fprintf(b, "classes left as they are: %d rejected after rewriting, %d with pre-existing findings%s\n",
+			r.Introduced, r.PreExisting, r.uncheckedClasses())
+	}
+	if r.DryRun {
+		b.WriteString("dry run: nothing was written\n")
+	}
+	return b.Flush()
+}
+
+// Notice returns the most important numbers of a run with a mapping in one line.
+func (r *Run) Notice() string {
+	t := r.total()
+	return fmt.Sprintf("%d of %s are traced; mapping %s, digest %s", t.Traced, count(t.Methods, "method", "methods"),
+		r.MappingFile, r.Mapping.Digest())
+}
+
+// retiredIDs returns the numbers of retired and freed IDs that are not 0.
+func (r *Run) retiredIDs() string {
+	text := ""
+	if n := r.retired(); n > 0 {
+		text = fmt.Sprintf(", %d retired", n)
+	}
+	if n := r.freed(); n > 0 {
+		text += fmt.Sprintf(", %d freed", n)
+	}
+	return text
+}
+
+func work(in pipeline.InputResult) string {
+	return fmt.Sprintf("%s, %d changed; %d of %s traced",
+		count(in.Classes, "class", "classes"), in.Rewritten, in.Traced, count(in.Methods, "method", "methods"))
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// skippedByReason returns the reasons with their numbers, the most frequent first.
+func (r *Run) skippedByReason() string {
+	total := r.totalReasons()
+	reasons := slices.DeleteFunc(filter.Reasons(), func(reason filter.Reason) bool { return total[reason] == 0 })
+	slices.SortStableFunc(reasons, func(a, b filter.Reason) int { return cmp.Compare(total[b], total[a]) })
+	parts := make([]string, len(reasons))
+	for i, reason := range reasons {
+		parts[i] = fmt.Sprintf("%d %s", total[reason], reason)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Printable returns the text in a form that is safe in one line of a terminal or a list: control characters, invisible
+// format characters and bytes that are not UTF-8 are written as %XX, byte by byte. A name in a jar may hold an escape
+// sequence.
+func Printable(text string) string {
+	clean := true
+	for _, c := range text {
+		clean = clean && !hidden(c)
+	}
+	if clean {
+		return text
+	}
+	var b strings.Builder
+	for i, c := range text {
+		if !hidden(c) {
+			b.WriteRune(c)
+			continue
+		}
+		size := utf8.RuneLen(c)
+		if c == utf8.RuneError {
+			_, size = utf8.DecodeRuneInString(text[i:])
+		}
+		for _, raw := range []byte(text[i : i+size]) {
+			fmt.Fprintf(&b, "%%%02X", raw)
+		}
+	}
+	return b.String()
+}
+
+// hidden reports whether Printable escapes the character. U+FFFD stands for bytes that are not UTF-8.
+func hidden(c rune) bool {
+	return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c == utf8.RuneError || c == '\u2028' || c == '\u2029'
+}
+
+// uncheckedClasses continues a list of reasons why classes are left as they are.
+func (r *Run) uncheckedClasses() string {
+	if r.Unchecked == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d too large for the checks", r.Unchecked)
+}

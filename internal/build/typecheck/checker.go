@@ -1,0 +1,135 @@
+package typecheck
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/classfile/verify/types"
+	"github.com/tracegen/tracegen/internal/build/input"
+	"github.com/tracegen/tracegen/internal/build/scan"
+)
+
+// Rewritten is what package rewrite needs of a type checker. Goroutines share it.
+type Rewritten interface {
+	// Check returns why the rewritten class of this number must not be written, nil if it may.
+	Check(class int, original, rewritten *classfile.Class) *scan.Rejection
+	// TakeNotes returns the notes about an input since the last call. No class of it may be checked meanwhile.
+	TakeNotes(input int) Notes
+}
+
+// None accepts every class: for runs that do not ask for types.
+type None struct{}
+
+// Check implements [Rewritten].
+func (None) Check(int, *classfile.Class, *classfile.Class) *scan.Rejection { return nil }
+
+// TakeNotes implements [Rewritten].
+func (None) TakeNotes(int) Notes { return Notes{} }
+
+// Checker checks rewritten classes. A class sees those of its own input only: what is found must not depend on what
+// else happens to be instrumented in the same run.
+type Checker struct {
+	views []func() *Views // by input; made when its first class is checked, as a run may reuse most outputs
+	set   *input.Set
+
+	mu    sync.Mutex
+	notes []Notes // by input
+}
+
+// Notes are what the type checker said of one input besides rejections.
+type Notes struct {
+	Unknown map[string]bool // classes that were not found, in internal form
+	// Tolerated are faults that show only beside this machine's JDK, and that the original has too, by number of class
+	// among those of the input.
+	Tolerated map[int]string
+	// Asked are the classes that were looked for when a class was checked, by the number of this among those of the
+	// input.
+	Asked map[int]Asked
+}
+
+// New returns a checker for the classes of a set, with their names by number, "" for those that are not to be found. It
+// opens the class path. If asked is set, the notes have all that was looked for, or else what was not found.
+func New(path *Opened, set *input.Set, names []string, asked bool) (*Checker, error) {
+	if err := path.Open(); err != nil {
+		return nil, err
+	}
+	c := &Checker{set: set, views: make([]func() *Views, len(set.Inputs)), notes: make([]Notes, len(set.Inputs))}
+	r := &reader{set: set}
+	none := namesOf(r, nil, 0, 0)
+	for i := range c.views {
+		c.views[i] = sync.OnceValue(func() *Views {
+			first, end := set.ClassesOf(i)
+			return NewViews(path, set, first, end, namesOf(r, names, first, end), none,
+				Details{Asked: asked})
+		})
+	}
+	return c, nil
+}
+
+// Check implements [Rewritten]. Only if the checker finds something in a rewritten class is the original checked too:
+// what was wrong with it still is.
+//
+// What becomes of a class must not depend on the JDK that a machine happens to have. A fault that shows only beside the
+// JDK's classes, and that the original has too, is noted: the rewritten class is as good as that was.
+func (c *Checker) Check(class int, original, rewritten *classfile.Class) *scan.Rejection {
+	views := c.views[c.set.Classes[class].Container.Input]()
+	result := views.Check(class, rewritten)
+	c.noteAsked(class, &result)
+	if len(result.Findings) == 0 {
+		return nil
+	}
+	if found := views.checkPortably(class, rewritten).Findings; len(found) > 0 {
+		if i := slices.IndexFunc(found, isLimit); i >= 0 {
+			return &scan.Rejection{Detail: found[i].String(), Unchecked: true}
+		}
+		if before := views.checkPortably(class, original).Findings; len(before) > 0 {
+			return &scan.Rejection{Detail: "pre-existing: " + before[0].String(), PreExisting: true}
+		}
+		return &scan.Rejection{Detail: found[0].String()}
+	}
+	before := views.Check(class, original).Findings
+	if introduced := verify.Introduced(before, result.Findings); len(introduced) > 0 {
+		return &scan.Rejection{Detail: introduced[0].String()}
+	}
+	c.noteTolerated(class, before[0].String())
+	return nil
+}
+
+func isLimit(f verify.Finding) bool { return f.Rule == verify.RuleLimit }
+
+// TakeNotes implements [Rewritten].
+func (c *Checker) TakeNotes(input int) Notes {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	notes := c.notes[input]
+	c.notes[input] = Notes{}
+	return notes
+}
+
+func (c *Checker) noteTolerated(class int, fault string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	input := c.set.Classes[class].Container.Input
+	n := &c.notes[input]
+	if n.Tolerated == nil {
+		n.Tolerated = make(map[int]string)
+	}
+	n.Tolerated[class-c.set.Inputs[input].First] = fault
+}
+
+func (c *Checker) noteAsked(class int, result *types.Result) {
+	if len(result.Unknown) == 0 && len(result.Asked) == 0 {
+		return
+	}
+	asked := Asked{All: sumsOf(result.Asked)}
+	for _, name := range result.Unknown {
+		asked.Unknown = append(asked.Unknown, strings.Clone(name)) // it is cut from a class file
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	input := c.set.Classes[class].Container.Input
+	c.notes[input].Add(class-c.set.Inputs[input].First, asked)
+}
