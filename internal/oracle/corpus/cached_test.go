@@ -94,7 +94,7 @@ func TestCorpusCached(t *testing.T) {
 // Invariant: A build with a cache writes what a build without one writes, however classes have changed since the last.
 func TestCorpusCachedEvolutions(t *testing.T) {
 	nightly.Only(t, "corpora")
-	e := newEvolving(t, 3, fetchOne(t, "guava-18.0"))
+	e := newEvolving(t, 3, fetch(t, "guava-18.0")[0])
 	steps := 8
 	if isFull() {
 		steps = 200
