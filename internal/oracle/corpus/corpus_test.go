@@ -41,7 +41,8 @@ func fetch(t *testing.T, names ...string) []corpus.Jar {
 }
 
 // pushed are the jars that each push works on: subroutines, an archive of Android, two compilers, and Java 21.
-var pushed = []string{"commons-collections-2.1", "bsh-1.3.0", "lottie-6.6.6", "groovy-json-4.0.28", "helidon-common-4.2.2"}
+var pushed = []string{"commons-collections-2.1", "bsh-1.3.0", "lottie-6.6.6", "groovy-json-4.0.28",
+	"helidon-common-4.2.2"}
 
 func jobs(jars []corpus.Jar) []oracle.LinkJob {
 	list := make([]oracle.LinkJob, len(jars))
