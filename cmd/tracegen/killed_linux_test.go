@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -241,8 +240,7 @@ func (s *outputSet) hasJournal() bool {
 	return len(found) > 0
 }
 
-// TestKilledRuns kills runs at any time, and when their outputs appear. TRACEGEN_KILLS says how many, 8 of one command
-// if it is not set, and 40 of each in the share.
+// TestKilledRuns kills runs at any time, and when their outputs appear: 8 of one command in a push, and 40 in the share.
 //
 // Invariant: Outputs are those of one run, also when runs are killed; the next run removes what is left of them.
 //
@@ -251,12 +249,6 @@ func TestKilledRuns(t *testing.T) {
 	kills, steps := 8, outputSteps[:1]
 	if nightly.Runs("commands") {
 		kills, steps = 40, outputSteps
-	}
-	if text := os.Getenv("TRACEGEN_KILLS"); text != "" {
-		var err error
-		if kills, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
 	}
 	for _, step := range steps {
 		t.Run(step.name, func(t *testing.T) {
