@@ -273,7 +273,7 @@ func pushedID(t *testing.T, c *classfile.Class, in code.Instruction) int {
 // outputs report the IDs of the mapping.
 func TestCorpusEvolutions(t *testing.T) {
 	nightly.Only(t, "corpora")
-	e := newEvolving(t, 1, fetchOne(t, "guava-18.0"))
+	e := newEvolving(t, 1, fetch(t, "guava-18.0")[0])
 	steps := 25
 	if isFull() {
 		steps = 1000

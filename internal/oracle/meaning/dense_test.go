@@ -68,6 +68,7 @@ var phases = map[string][]string{
 //
 // Invariant: In a program that makes very many calls, the verdict names a method of the phase that took longest.
 func TestPhasesAreBlamed(t *testing.T) {
+	nightly.Only(t, "programs")
 	j, dir, path, methods := instrumentedDriver(t, phasesProgram)
 	names := filepath.Join(dir, "methodMapping.txt")
 	out, err := os.Create(names)

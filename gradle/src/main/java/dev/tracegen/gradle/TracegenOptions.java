@@ -142,7 +142,7 @@ public abstract class TracegenOptions {
     public abstract Property<Boolean> getRuntimeDependency();
 
     /**
-     * Whether {@code tracegen-runtime-report} becomes a dependency too, which sends reports if the app is configured to.
+     * Whether {@code tracegen-runtime-report} becomes a dependency too: it sends reports if the app is configured to.
      * The default is true, because what the app configures is not known when it is built.
      *
      * @return the property
