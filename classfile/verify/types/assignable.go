@@ -1,29 +1,23 @@
 package types
 
 // assignable reports whether a value of type from can be used where to is wanted (JVMS 4.10.1.2), by the rules of type
-// checking. HotSpot assigns small integers only to results.
+// checking.
 func (k *checker) assignable(from, to vtype) bool {
-	if from == to || to.kind() == tTop { // or unknown
-		return true
-	}
-	switch to {
-	case tBoolean, tByte, tShort, tChar:
-		return from == tInt || from == tUnknown
-	}
-	return from.isReference() && to.isReference() && k.referenceAssignable(from, to, false) || from == tUnknown
+	return from == to || to.kind() == tTop || from == tUnknown || // the former may be unknown, too
+		references.has(from) && references.has(to) && k.referenceAssignable(from, to, false)
 }
 
 // assignableInOwnClass reports whether a value can be assigned to the checked class, where access to protected members
 // depends on it. Unlike elsewhere, Object itself is not assignable then if the class is an interface.
 func (k *checker) assignableInOwnClass(from vtype) bool {
 	to := k.thisType
-	return from == to || from == tUnknown || from.isReference() && k.referenceAssignable(from, to, true)
+	return from == to || from == tUnknown || references.has(from) && k.referenceAssignable(from, to, true)
 }
 
 // referenceAssignable is assignable for two different references.
 func (k *checker) referenceAssignable(from, to vtype, protected bool) bool {
 	switch {
-	case from == tNull || to == k.object:
+	case from == tNull || to == tObject:
 		return true
 	case to == tNull:
 		return false
@@ -33,7 +27,7 @@ func (k *checker) referenceAssignable(from, to vtype, protected bool) bool {
 		return false
 	}
 	a, b := k.list[from.index()].component, k.list[to.index()].component
-	return a == b || a.isReference() && b.isReference() && k.referenceAssignable(a, b, protected)
+	return a == b || references.has(a) && references.has(b) && k.referenceAssignable(a, b, protected)
 }
 
 // classAssignable is assignable for a class or interface to that is not Object. Every object is assignable to an
@@ -66,7 +60,7 @@ func (k *checker) decideClassAssignable(from, to vtype, protected bool) bool {
 	switch {
 	case target == nil:
 		return true
-	case target.isInterface() && !(protected && from == k.object):
+	case target.isInterface() && !(protected && from == tObject):
 		name := target.Name
 		return !fromArray || name == "java/lang/Cloneable" || name == "java/io/Serializable"
 	case fromArray:
@@ -85,15 +79,15 @@ func (k *checker) merge(a, b vtype, assignment bool) vtype {
 	switch {
 	case a == b:
 		return a
-	case !a.isReference() || !b.isReference():
+	case !references.has(a) || !references.has(b):
 		return tTop
 	case a == tNull:
 		return b
 	case b == tNull:
 		return a
-	case b == k.object:
+	case b == tObject:
 		return b
-	case a == k.object:
+	case a == tObject:
 		if assignment && !k.isArray(b) {
 			if info := k.lookup(b); info == nil || info.isInterface() {
 				return b
@@ -141,12 +135,12 @@ func (k *checker) mergeArrays(a, b vtype, assignment bool) vtype {
 		if k.isArrayInterface(aElement) {
 			return k.arrayOf(aElement, aDepth)
 		}
-		return k.arrayOf(k.object, aDepth)
+		return k.arrayOf(tObject, aDepth)
 	}
 	if k.isArrayInterface(bElement) {
 		return k.arrayOf(bElement, bDepth)
 	}
-	return k.arrayOf(k.object, bDepth)
+	return k.arrayOf(tObject, bDepth)
 }
 
 // objectArray returns the dimensions and the element of an array. An array of primitives counts as an Object, which it
@@ -154,7 +148,7 @@ func (k *checker) mergeArrays(a, b vtype, assignment bool) vtype {
 func (k *checker) objectArray(t vtype) (depth int, element vtype) {
 	depth, element = k.dimensions(t)
 	if element.kind() != kindObject {
-		return depth - 1, k.object
+		return depth - 1, tObject
 	}
 	return depth, element
 }
@@ -183,20 +177,20 @@ func (k *checker) mergeClasses(a, b vtype, assignment bool) vtype {
 		if assignment {
 			return b
 		}
-		return k.object
+		return tObject
 	}
 	value := k.lookup(a)
 	if value == nil {
 		return b
 	}
 	if value.isInterface() {
-		return k.object
+		return tObject
 	}
 	if assignment {
 		if k.isSubclass(value, target.Name) {
 			return b
 		}
-		return k.object
+		return tObject
 	}
 	above := map[string]bool{value.Name: true}
 	if !k.walkSupers(value, func(t vtype, _ *ClassInfo) bool { above[k.name(t)] = true; return false }) {
@@ -205,7 +199,7 @@ func (k *checker) mergeClasses(a, b vtype, assignment bool) vtype {
 	if above[target.Name] {
 		return b
 	}
-	common := k.object
+	common := tObject
 	k.walkSupers(target, func(t vtype, _ *ClassInfo) bool {
 		if above[k.name(t)] {
 			common = t
