@@ -3,44 +3,43 @@ package types
 // assignable reports whether a value of type from can be used where to is wanted (JVMS 4.10.1.2), by the rules of type
 // checking.
 func (k *checker) assignable(from, to vtype) bool {
-	return from == to || to.kind() == tTop || from == tUnknown || // the former may be unknown, too
-		references.has(from) && references.has(to) && k.referenceAssignable(from, to, false)
+	if !references.has(from) || !references.has(to) {
+		return from == to || to.kind() == tTop || from == tUnknown // to may be unknown, too
+	}
+	return k.referenceAssignable(from, to, false)
 }
 
 // assignableInOwnClass reports whether a value can be assigned to the checked class, where access to protected members
 // depends on it. Unlike elsewhere, Object itself is not assignable then if the class is an interface.
 func (k *checker) assignableInOwnClass(from vtype) bool {
-	to := k.thisType
-	return from == to || from == tUnknown || references.has(from) && k.referenceAssignable(from, to, true)
+	return from == tUnknown || references.has(from) && k.referenceAssignable(from, k.thisType, true)
 }
 
-// referenceAssignable is assignable for two different references.
+// referenceAssignable is assignable for references.
 func (k *checker) referenceAssignable(from, to vtype, protected bool) bool {
 	switch {
-	case from == tNull || to == tObject:
+	case from == to || from == tNull || to == tObject:
 		return true
 	case to == tNull:
 		return false
-	case !k.isArray(to):
-		return k.classAssignable(from, to, protected)
-	case !k.isArray(from):
-		return false
 	}
-	a, b := k.list[from.index()].component, k.list[to.index()].component
-	return a == b || references.has(a) && references.has(b) && k.referenceAssignable(a, b, protected)
+	wanted := k.list[to.index()].component
+	if wanted == tTop {
+		return k.classAssignable(from, to, protected)
+	}
+	got := k.list[from.index()].component
+	return got == wanted || references.has(got) && references.has(wanted) && k.referenceAssignable(got, wanted, protected)
 }
 
 // classAssignable is assignable for a class or interface to that is not Object. Every object is assignable to an
 // interface; whether it implements the interface is checked when a method is called.
 func (k *checker) classAssignable(from, to vtype, protected bool) bool {
-	question := memoSlot{round: k.round, from: from, to: to, protected: protected}
 	slot := &k.memo[(from*31+to)%memoSize]
-	if question.assignable = slot.assignable; *slot == question {
-		return slot.assignable
+	if slot.from != from || slot.to != to || slot.round != k.round || slot.protected != protected {
+		*slot = memoSlot{round: k.round, from: from, to: to, protected: protected,
+			assignable: k.decideClassAssignable(from, to, protected)}
 	}
-	question.assignable = k.decideClassAssignable(from, to, protected)
-	*slot = question
-	return question.assignable
+	return slot.assignable
 }
 
 // memoSlot keeps one answer of classAssignable. It holds for the class of that round (see names).

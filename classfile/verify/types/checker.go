@@ -80,8 +80,10 @@ func majorOf(c *classfile.Class) int {
 
 // methodCode is a method with its Code attribute, which is decoded only once.
 type methodCode struct {
-	member *classfile.Member
-	code   classfile.Code
+	member       *classfile.Member
+	code         classfile.Code
+	stackMap     []byte // the StackMapTable
+	hasVariables bool   // it has a LocalVariableTable
 }
 
 func u2(b []byte) uint16 { return binary.BigEndian.Uint16(b) }
@@ -98,7 +100,7 @@ type checker struct {
 	wantNotes bool // Checker.Notes
 	wantAsked bool // Checker.Asked
 
-	self         *ClassInfo   // the checked class
+	self         ClassInfo    // the checked class
 	finals       []*ClassInfo // the superclasses that have final methods
 	hasFinal     bool         // whether a method must not be overridden
 	thisType     vtype
@@ -168,14 +170,16 @@ func (c *Checker) check(k *checker, class *classfile.Class) (result Result) {
 		return result
 	}
 	if k.checkPool() {
-		k.self = &ClassInfo{Name: class.Name(), Super: class.SuperName(), Interfaces: class.Interfaces(),
+		k.self = ClassInfo{Name: class.Name(), Super: class.SuperName(), Interfaces: class.Interfaces(),
 			AccessFlags: class.AccessFlags()}
 		k.thisType = k.of(class.Name())
 		k.checkClass()
 		k.checkSupers()
 		result.Inferred = k.checkCode()
 	}
-	result.Unknown = slices.Sorted(maps.Keys(k.unknown))
+	if len(k.unknown) > 0 { // ranging over an empty map takes time, too
+		result.Unknown = slices.Sorted(maps.Keys(k.unknown))
+	}
 	if c.Strict {
 		for _, name := range result.Unknown {
 			k.finding(ruleMissing, "class "+name, "none on the class path")
@@ -191,7 +195,9 @@ const maxIdleWords = 1 << 18
 // forget drops everything about the class, as the memory of its class file may be reused, and keeps memory for the next
 // class. It does not change what was returned.
 func (k *checker) forget() {
-	clear(k.unknown)
+	if len(k.unknown) > 0 {
+		clear(k.unknown)
+	}
 	clear(k.list)
 	clear(k.constants)
 	clear(k.finals)
@@ -207,7 +213,7 @@ func (k *checker) forget() {
 		k.body.frameWords, k.body.frames = nil, nil
 	}
 	body := method{methodMemory: k.body.methodMemory}
-	body.locals = k.body.locals
+	body.locals, body.stack = k.body.locals, k.body.stack
 	*k = checker{
 		names:     k.names,
 		owner:     k.owner,

@@ -17,7 +17,7 @@ func (m *method) step(row *opRow) {
 	}
 	switch row.form {
 	case formFixed:
-		if m.popWords(row.popped) && row.value != tTop {
+		if (row.pops == 0 || m.popWords(row.popped[:row.pops])) && row.value != tTop {
 			m.push(row.value)
 		}
 	case formMove:
@@ -30,17 +30,17 @@ func (m *method) step(row *opRow) {
 		}
 		m.push(tInt)
 	case formReferences:
-		for range row.popped {
+		for range row.pops {
 			m.popReference(!m.inferring || row.op >= code.Ifnull)
 		}
 	case formReturn:
 		m.stepReturn(row)
 	case formLoad:
-		m.load(row)
+		m.load(row, m.localOf(row))
 	case formStore:
-		m.store(row)
+		m.store(row, m.localOf(row))
 	case formIinc, formRet:
-		m.useLocal(row)
+		m.useLocal(row, m.localOf(row))
 	case formLdc:
 		if c := m.operand(row); c != nil {
 			m.push(m.loadedConstant(c))
@@ -64,6 +64,9 @@ func (m *method) step(row *opRow) {
 	default:
 		m.stepOther(row)
 	}
+	if len(m.stack) > m.maxStack {
+		m.fail(ruleTypes, fmt.Sprintf("at most %d words on the stack (max_stack)", m.maxStack), fmt.Sprint(len(m.stack)))
+	}
 }
 
 // stepOther applies an instruction with an operand that is no constant.
@@ -73,7 +76,7 @@ func (m *method) stepOther(row *opRow) {
 	case formNewarray:
 		if t := in.U1(0); t < 4 || t > 11 {
 			m.fail(ruleInstructions, "an array type from 4 to 11", fmt.Sprint(t))
-		} else if !m.stateUnknown && m.popWords(row.popped) {
+		} else if !m.stateUnknown && m.popWords(row.popped[:row.pops]) {
 			m.push(m.loadedType(loadedArrays + t - 4))
 		}
 	case formSwitch:
@@ -92,9 +95,10 @@ func (m *method) stepOther(row *opRow) {
 
 // moveWords applies an instruction that only moves words of the stack. It never splits a value of two words.
 func (m *method) moveWords(row *opRow) {
-	var words [4]vtype // a, b, c, d: from the top
+	var words [4]vtype // from the top
 	n := 0
-	for _, size := range row.groups {
+	move := &moves[row.op]
+	for _, size := range move.taken {
 		if size == 1 {
 			words[n] = m.popOneWord()
 		} else {
@@ -102,15 +106,8 @@ func (m *method) moveWords(row *opRow) {
 		}
 		n += size
 	}
-	for i := range row.moved {
-		if m.failed() {
-			return
-		}
-		if len(m.stack) == cap(m.stack) {
-			m.failFull("one more")
-			return
-		}
-		m.stack = append(m.stack, words[row.moved[i]-'a'])
+	for _, word := range move.pushed {
+		m.stack = append(m.stack, words[word])
 	}
 }
 
@@ -119,7 +116,7 @@ var arrayNames = [...]string{"int[]", "long[]", "float[]", "double[]", "an array
 
 // stepArray applies an array load or store.
 func (m *method) stepArray(row *opRow) {
-	if !m.popWords(row.popped) {
+	if !m.popWords(row.popped[:row.pops]) {
 		return
 	}
 	array := m.popReference(true)
@@ -141,30 +138,29 @@ func (m *method) stepArray(row *opRow) {
 	}
 }
 
-// localOf returns the local variable that the current instruction reads or writes, which must be below max_locals. ok is
-// false if it is not, or if the type state is unknown.
-func (m *method) localOf(row *opRow) (index int, ok bool) {
-	if index = int(row.local); index < 0 {
-		operand := m.code.Bytecode[m.pc:]
-		if index = int(operand[1]); code.Op(operand[0]) == code.Wide {
-			index = int(u2(operand[2:]))
-		}
+// localOf returns the local variable that the current instruction reads or writes.
+func (m *method) localOf(row *opRow) int {
+	if row.local >= 0 {
+		return int(row.local)
 	}
-	last := index
-	if row.value.isWide() {
-		last++
+	operand := m.code.Bytecode[m.pc:]
+	if code.Op(operand[0]) == code.Wide {
+		return int(u2(operand[2:]))
 	}
-	if last >= len(m.locals) {
+	return int(operand[1])
+}
+
+// checkLocal checks that a local, and the next one for a value of two words, is below max_locals.
+func (m *method) checkLocal(row *opRow, index int) {
+	if last := index + int(row.more); last >= len(m.locals) {
 		m.fail(ruleInstructions, fmt.Sprintf("a local below max_locals %d", len(m.locals)), fmt.Sprint(last))
-		return index, false
 	}
-	return index, !m.stateUnknown
 }
 
 // load pushes a local variable.
-func (m *method) load(row *opRow) {
-	index, ok := m.localOf(row)
-	if !ok {
+func (m *method) load(row *opRow, index int) {
+	if index+int(row.more) >= len(m.locals) || m.stateUnknown {
+		m.checkLocal(row, index)
 		return
 	}
 	got, want := m.locals[index], row.value
@@ -180,25 +176,23 @@ func (m *method) load(row *opRow) {
 	case two && m.locals[index+1] != second:
 		m.wrongLocal(index+1, m.describe(second), m.locals[index+1])
 	}
-	if !m.failed() {
-		m.push(want)
-	}
+	m.push(want)
 }
 
 // store pops a value into a local variable.
-func (m *method) store(row *opRow) {
-	index, ok := m.localOf(row)
-	if !ok {
+func (m *method) store(row *opRow, index int) {
+	if index+int(row.more) >= len(m.locals) || m.stateUnknown {
+		m.checkLocal(row, index)
 		return
 	}
-	if !m.inferring {
+	if len(m.handlers) > 0 && !m.inferring {
 		m.matchHandlers(false) // a handler sees the locals before the store
 	}
 	value := row.value
 	switch {
 	case m.failed():
 	case value != tNull:
-		m.popWords(row.popped)
+		m.popWords(row.popped[:row.pops])
 	default:
 		if value = m.popWord(); !objects.has(value) && value != tUnknown &&
 			!(m.inferring && value.kind() == kindReturnAddress) {
@@ -227,12 +221,12 @@ func (m *method) store(row *opRow) {
 }
 
 // useLocal applies an iinc or ret.
-func (m *method) useLocal(row *opRow) {
+func (m *method) useLocal(row *opRow, index int) {
 	if row.form == formRet && !m.inferring {
 		m.fail(ruleInstructions, "no ret from class file version 51 on", "one")
 	}
-	index, ok := m.localOf(row)
-	if !ok {
+	if index+int(row.more) >= len(m.locals) || m.stateUnknown {
+		m.checkLocal(row, index)
 		return
 	}
 	switch got := m.locals[index]; {
@@ -249,7 +243,7 @@ func (m *method) stepReturn(row *opRow) {
 	if got == tNull {
 		got = m.popReference(false)
 	} else {
-		m.popWords(row.popped)
+		m.popWords(row.popped[:row.pops])
 	}
 	switch {
 	case m.failed():
@@ -266,7 +260,7 @@ func (m *method) stepReturn(row *opRow) {
 
 // stepClass applies an instruction whose constant is the class c.
 func (m *method) stepClass(row *opRow, c *constant) {
-	if !m.popWords(row.popped) {
+	if !m.popWords(row.popped[:row.pops]) {
 		return
 	}
 	switch row.op {

@@ -253,7 +253,7 @@ func (f *inference) stepWithFacts(row *opRow) {
 func (f *inference) touchLocals(row *opRow) {
 	switch row.form {
 	case formLoad, formStore, formIinc, formRet:
-		index, _ := f.localOf(row)
+		index := f.localOf(row)
 		if f.now.touch(index); row.value.isWide() {
 			f.now.touch(index + 1)
 		}

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/classfile/verify"
 )
@@ -19,9 +18,9 @@ type method struct {
 	typeState
 	methodMemory
 	methodFindings
-	member    *classfile.Member
-	code      classfile.Code
-	pc        int   // the position of the current instruction
+	*methodCode
+	pc        int // the position of the current instruction
+	maxStack  int
 	result    vtype // what the method returns, tTop for void
 	inferring bool  // inference, not type checking
 
@@ -35,7 +34,6 @@ type methodMemory struct {
 	starts     []byte   // by position: what begins there
 	kept       []uint16 // by position of a keptStart: the number of the frame or state there
 	initial    []vtype  // the locals at the method's start
-	room       []vtype  // of the stack
 	handlers   []handler
 	coverage   coverage // of handlers
 	frames     []stackFrame
@@ -58,16 +56,16 @@ type methodFindings struct {
 
 // reset makes m the checker of another method.
 func (m *method) reset(k *checker, body *methodCode, inferring bool) {
-	m.checker, m.member, m.code = k, body.member, body.code
+	m.checker, m.methodCode = k, body
 	m.methodFindings = methodFindings{}
 	m.stateUnknown, m.framesUnknownFrom, m.throws = true, math.MaxInt, nil
 	m.setInferring(inferring)
 	m.initial = m.appendInitial(m.initial[:0])
+	m.maxStack = int(m.code.MaxStack)
 	m.result = m.typeOf(m.member).result
 	m.handlers, m.frames, m.frameWords = m.handlers[:0], m.frames[:0], m.frameWords[:0]
 	m.coverage = m.coverage.empty()
-	m.room = slices.Grow(m.room[:0], int(m.code.MaxStack))
-	m.typeState = typeState{locals: resize(m.locals, int(m.code.MaxLocals)), stack: m.room[:0:m.code.MaxStack]}
+	m.typeState = typeState{locals: resize(m.locals, int(m.code.MaxLocals)), stack: m.stack[:0]}
 	m.used = copy(m.locals, m.initial)
 }
 
@@ -157,7 +155,7 @@ func (m *method) prepare() bool {
 	m.starts = resize(m.starts, len(bytecode))
 	m.kept = slices.Grow(m.kept[:0], len(bytecode))[:len(bytecode)]
 	for pc := 0; pc < len(bytecode); {
-		size := int(opRows[bytecode[pc]].size)
+		size := code.Op(bytecode[pc]).Size()
 		if size == 0 || size > len(bytecode)-pc {
 			op, variable, err := code.Next(bytecode, pc)
 			if err != nil {
@@ -182,14 +180,11 @@ func (m *method) prepare() bool {
 // rowAt returns the row of the instruction at a position, which prepare has decoded, and its size. That of wide is the
 // row of the instruction that it widens.
 func (m *method) rowAt(pc int) (row *opRow, size int) {
-	op := m.code.Bytecode[pc]
-	row = &opRows[op]
-	if size = int(row.size); size == 0 {
-		if _, size, _ = code.Next(m.code.Bytecode, pc); code.Op(op) == code.Wide {
-			row = &opRows[m.code.Bytecode[pc+1]]
-		}
+	op, size, _ := code.Next(m.code.Bytecode, pc)
+	if op == code.Wide {
+		op = code.Op(m.code.Bytecode[pc+1])
 	}
-	return row, size
+	return &opRows[op], size
 }
 
 // eachTarget calls visit for each position that the current instruction may branch to, but once for several cases of a

@@ -44,27 +44,30 @@ var forms = [256]form{
 	code.JsrW: formJsr,
 }
 
-// groups has, for the instructions that move words, how many words they take at once, from the top on: either a value
-// of two words or two of one.
-var groups = map[code.Op][]int{
-	code.Pop: {1}, code.Pop2: {2}, code.Dup: {1}, code.DupX1: {1, 1}, code.DupX2: {1, 2}, code.Dup2: {2},
-	code.Dup2X1: {2, 1}, code.Dup2X2: {2, 2}, code.Swap: {1, 1},
+// moves has the instructions that move words of the stack. taken is how many words they take at once, from the top on:
+// either a value of two words or two of one. pushed are the words that they push then, lowest first: 0 is the one that
+// was on top, 1 the next.
+var moves = [...]struct{ taken, pushed []int }{
+	code.Pop: {taken: []int{1}}, code.Pop2: {taken: []int{2}}, code.Dup: {[]int{1}, []int{0, 0}},
+	code.DupX1: {[]int{1, 1}, []int{0, 1, 0}}, code.DupX2: {[]int{1, 2}, []int{0, 2, 1, 0}},
+	code.Dup2: {[]int{2}, []int{1, 0, 1, 0}}, code.Dup2X1: {[]int{2, 1}, []int{1, 0, 2, 1, 0}},
+	code.Dup2X2: {[]int{2, 2}, []int{1, 0, 3, 2, 1, 0}}, code.Swap: {[]int{1, 1}, []int{0, 1}},
 }
 
 // opRow says what the instructions with an opcode do to the type state.
 type opRow struct {
 	op       code.Op
 	form     form
-	size     uint8   // of the instruction, 0 where it varies
-	branches bool    // it has targets
-	ends     bool    // it does not lead to the next instruction
-	local    int8    // the local that it uses, -1 if the operand names it
-	bit      uint16  // of constant.allowed, if the operand is a constant
-	kinds    kindSet // of the components of an array that it loads or stores
-	value    vtype   // what it loads, stores, returns or pushes: tNull for any reference, tTop for nothing
-	popped   []vtype // the words that it pops first, lowest first
-	groups   []int   // see there
-	moved    string  // the words that it pushes then, lowest first: a is the one that was on top, b the next
+	size     uint8    // of the instruction, 0 where it varies
+	branches bool     // it has targets
+	ends     bool     // it does not lead to the next instruction
+	local    int8     // the local that it uses, -1 if the operand names it
+	more     uint8    // 1 if it uses the next local, too
+	bit      uint16   // of constant.allowed, if the operand is a constant
+	kinds    kindSet  // of the components of an array that it loads or stores
+	pops     uint8    // the number of words in popped
+	value    vtype    // what it loads, stores, returns or pushes: tNull for any reference, tTop for nothing
+	popped   [4]vtype // the words that it pops first, lowest first
 }
 
 // opRows has a row for each opcode, made from the opcode table of package code, and for other bytes one of size 0.
@@ -89,7 +92,6 @@ func newRow(op code.Op) opRow {
 	}
 	row := opRow{op: op, form: forms[op], size: uint8(op.Size()), local: -1}
 	if row.form == formMove {
-		row.groups, row.moved = groups[op], left
 		return row
 	}
 	row.value = letterType(left)
@@ -103,15 +105,18 @@ func newRow(op code.Op) opRow {
 	}
 	switch {
 	case op >= code.Iload && op <= code.Aload3:
-		row.form, row.local = formLoad, localOf(op, code.Iload0)
+		row.form, row.local = formLoad, ownLocal(op, code.Iload0)
 	case op >= code.Istore && op <= code.Astore3:
-		row.form, row.local, row.value = formStore, localOf(op, code.Istore0), letterType(taken)
+		row.form, row.local, row.value = formStore, ownLocal(op, code.Istore0), letterType(taken)
 	case op >= code.Iaload && op <= code.Saload:
 		row.form, row.kinds, taken = formArrayLoad, arrayComponents[op-code.Iaload], taken[1:]
 	case op >= code.Iastore && op <= code.Sastore:
 		row.form, row.kinds, taken = formArrayStore, arrayComponents[op-code.Iastore], taken[1:]
 	case op.IsReturn():
 		row.form, row.ends, row.value = formReturn, true, letterType(taken)
+	}
+	if row.value.isWide() {
+		row.more = 1
 	}
 	for i := range taken {
 		t := letterType(taken[i:])
@@ -121,16 +126,18 @@ func newRow(op code.Op) opRow {
 		case t == tNull:
 			t = tObject
 		}
-		row.popped = append(row.popped, t)
+		row.popped[row.pops] = t
+		row.pops++
 		if second, two := t.secondWord(); two {
-			row.popped = append(row.popped, second)
+			row.popped[row.pops] = second
+			row.pops++
 		}
 	}
 	return row
 }
 
-// localOf returns the local that a load or store names by its opcode, of which the first is given, -1 for others.
-func localOf(op, first code.Op) int8 {
+// ownLocal returns the local that a load or store names by its opcode, of which the first is given, -1 for others.
+func ownLocal(op, first code.Op) int8 {
 	if op < first {
 		return -1
 	}

@@ -59,11 +59,10 @@ type frameReader struct {
 // readFrames decodes the method's StackMapTable, if it has one, into frames, which are in ascending order. After a
 // malformed frame it is not known where frames are, so that none is reported as missing.
 func (m *method) readFrames() {
-	table, ok := classfile.FindAttribute(m.code.Attributes, "StackMapTable")
-	if !ok || len(table.Info) == 0 {
+	if len(m.stackMap) == 0 {
 		return
 	}
-	r := frameReader{method: m, b: table.Info, localsEnd: -1}
+	r := frameReader{method: m, b: m.stackMap, localsEnd: -1}
 	n := r.u2()
 	f := stackFrame{pc: -1, locals: m.initial, thisUninitialized: m.thisUninitialized, unset: m.unset}
 	for i := 0; i < n && !m.failed(); i++ {

@@ -105,8 +105,7 @@ func (f *inference) enterSubroutine() {
 // mergeReturn merges the state at a ret into the states after all calls of the subroutine that the return address
 // belongs to.
 func (f *inference) mergeReturn(row *opRow) {
-	local, _ := f.localOf(row)
-	entry := f.locals[local].index()
+	entry := f.locals[f.localOf(row)].index()
 	locals, stack := withoutUninitialized(f.locals[:f.used]), withoutUninitialized(f.stack)
 	for i := len(f.jsrs) - 1; i >= 0 && !f.failed(); i-- {
 		call, err := code.At(f.code.Bytecode, f.jsrs[i])

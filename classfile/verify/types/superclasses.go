@@ -24,7 +24,7 @@ func (k *checker) lookup(t vtype) *ClassInfo {
 	if !entry.lookedUp {
 		entry.lookedUp = true
 		entry.info = k.find(entry.name)
-		if entry.info != nil && entry.info != k.self {
+		if entry.info != nil && entry.info != &k.self {
 			k.checkLoads(entry.info)
 		}
 	}
@@ -35,7 +35,7 @@ func (k *checker) lookup(t vtype) *ClassInfo {
 // has by that name.
 func (k *checker) find(name string) *ClassInfo {
 	if name == k.class.Name() {
-		return k.self
+		return &k.self
 	}
 	k.noteAsked(name)
 	slot := &k.recent[edgesOf(name, 0)>>(64-recentBits)]
@@ -117,7 +117,7 @@ func (k *checker) isSubclass(from *ClassInfo, to string) bool {
 func (k *checker) inSupers(t vtype) (found, complete bool) {
 	if !k.supersNoted {
 		k.supersNoted = true
-		k.supersKnown = k.walkSupers(k.self, func(t vtype, _ *ClassInfo) bool {
+		k.supersKnown = k.walkSupers(&k.self, func(t vtype, _ *ClassInfo) bool {
 			k.list[t.index()].isSuper = true
 			return false
 		})

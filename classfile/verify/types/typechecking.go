@@ -82,7 +82,9 @@ func (m *method) checkTypes() {
 	if m.thisUninitialized {
 		m.unset = m.strictFields
 	}
-	m.checkVariables()
+	if m.hasVariables {
+		m.checkVariables()
+	}
 	m.readFrames()
 	m.forgetCaught()
 	flows := true // whether the instruction before this one leads here
@@ -95,12 +97,32 @@ func (m *method) checkTypes() {
 			m.reportMissingFrame(pc, "a frame after an instruction that never leads to the next")
 			m.stateUnknown = true
 		}
-		row, size := m.rowAt(pc)
+		row := &opRows[bytecode[pc]]
+		size := int(row.size)
+		if size == 0 {
+			row, size = m.rowAt(pc)
+		}
 		pc += size
-		flows = m.stepAndMatch(row, pc)
+		m.initialised = false
+		if !m.failed() {
+			m.step(row)
+		}
+		if m.failed() {
+			m.report()
+			m.stateUnknown = true
+			flows = pc < len(bytecode) // unknown: claim what leads to no further finding
+			continue
+		}
+		if row.branches {
+			m.eachTarget(row, m.matchTarget)
+		}
+		if len(m.handlers) > 0 && row.form != formStore && !m.stateUnknown {
+			m.matchHandlers(m.initialised)
+		}
+		flows = !row.ends
 	}
 	if flows {
-		m.failAt(len(m.starts), ruleFlow, "a jump, return or throw at the end of the code", "none")
+		m.failAt(len(bytecode), ruleFlow, "a jump, return or throw at the end of the code", "none")
 	}
 }
 
@@ -133,27 +155,6 @@ func (m *method) hasIdleFrame() bool {
 		needed[m.handlers[i].pc] = true
 	}
 	return slices.ContainsFunc(m.frames, func(f stackFrame) bool { return !needed[f.pc] })
-}
-
-// stepAndMatch applies one instruction to the type state and compares the result with the frames that it leads to. It
-// reports whether the instruction leads to the next one.
-func (m *method) stepAndMatch(row *opRow, next int) (flows bool) {
-	m.initialised = false
-	if !m.failed() {
-		m.step(row)
-	}
-	if m.failed() {
-		m.report()
-		m.stateUnknown = true
-		return next < len(m.starts) // unknown: claim what leads to no further finding
-	}
-	if row.branches {
-		m.eachTarget(row, m.matchTarget)
-	}
-	if row.form != formStore && !m.stateUnknown {
-		m.matchHandlers(m.initialised)
-	}
-	return !row.ends
 }
 
 // enterFrame makes a frame, which stands at the current instruction, the type state. flows is set if the instruction
@@ -200,9 +201,6 @@ func (m *method) matchTarget(target int) {
 // have seen it. In those frames the stack holds the caught exception. initialising is set for the state that an
 // instruction that initialises this leaves if it throws.
 func (m *method) matchHandlers(initialising bool) {
-	if len(m.handlers) == 0 {
-		return
-	}
 	covering := m.covering(m.pc)
 	if m.coverage.seen == m.changes && !initialising {
 		return

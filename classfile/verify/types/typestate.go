@@ -6,7 +6,7 @@ import "strconv"
 // operand stack.
 type typeState struct {
 	locals            []vtype
-	stack             []vtype // its capacity is max_stack
+	stack             []vtype
 	thisUninitialized bool
 	// unset are the fields with ACC_STRICT_INIT that a constructor has not set yet, by their indices in the class. They
 	// must be set before it calls a constructor of the superclass (JEP 401). The slice is never changed.
@@ -17,22 +17,12 @@ type typeState struct {
 	initialised bool // whether the current instruction initialised this
 }
 
-// push pushes a value, which takes two words if it is a long or double.
-func (m *method) push(t vtype) {
-	second, two := t.secondWord()
-	room := cap(m.stack) - len(m.stack)
-	if room < 1 || two && room < 2 {
-		m.failFull("a push of " + m.describe(t) + " onto " + strconv.Itoa(len(m.stack)))
-		return
-	}
+// push pushes a value, which takes two words if it is a long or double. The depth of the stack is checked by step.
+func (m *typeState) push(t vtype) {
 	m.stack = append(m.stack, t)
-	if two {
+	if second, two := t.secondWord(); two {
 		m.stack = append(m.stack, second)
 	}
-}
-
-func (m *method) failFull(got string) {
-	m.fail(ruleTypes, "at most "+strconv.Itoa(cap(m.stack))+" words on the stack (max_stack)", got)
 }
 
 // popWord pops one word of any type.

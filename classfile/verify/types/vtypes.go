@@ -23,7 +23,7 @@ const (
 	tUninitializedThis
 	kindObject        // class, interface or array, by the number of its name
 	kindUninitialized // by the position of its new
-	tDouble2
+	tDouble2          // as far from tDouble as tLong2 is from tLong
 	tLong2
 	tBoolean
 	tByte
@@ -61,23 +61,12 @@ func (t vtype) isWide() bool { return t == tLong || t == tDouble }
 func (t vtype) isOneWord() bool { return t != tTop && !halves.has(t) }
 
 // secondWord returns the type of the second word of a long or double, and false for every other type.
-func (t vtype) secondWord() (vtype, bool) {
-	switch t {
-	case tLong:
-		return tLong2, true
-	case tDouble:
-		return tDouble2, true
-	}
-	return tTop, false
-}
+func (t vtype) secondWord() (vtype, bool) { return t + (tLong2 - tLong), t.isWide() }
 
 // firstWord returns the type of a value of which t is a word.
 func (t vtype) firstWord() vtype {
-	switch t {
-	case tLong2:
-		return tLong
-	case tDouble2:
-		return tDouble
+	if t.isSecondWord() {
+		return t - (tLong2 - tLong)
 	}
 	return t
 }
