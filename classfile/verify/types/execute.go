@@ -64,7 +64,7 @@ func (m *method) step(row *opRow) {
 	default:
 		m.stepOther(row)
 	}
-	if len(m.stack) > m.maxStack {
+	if len(m.stack) > m.maxStack && !m.stateUnknown {
 		m.fail(ruleTypes, fmt.Sprintf("at most %d words on the stack (max_stack)", m.maxStack), fmt.Sprint(len(m.stack)))
 	}
 }

@@ -25,7 +25,7 @@ var typeFaults = []typeFault{
 	{crafted.Op(code.Fload0, byte(code.Pop)), 0, "JVMS 4.10.1.9: expected float in local 0, found int"},
 	{crafted.Op(code.Pop, byte(code.Pop), byte(code.Fload0), byte(code.Pop)), 0,
 		"JVMS 4.10.1.9: expected a value on the stack, found an empty stack"},
-	{crafted.Op(code.Iconst0, byte(code.Iconst0), byte(code.Iconst0), byte(code.Iadd), byte(code.Pop2)), 2,
+	{crafted.Op(code.Iconst0, byte(code.Iconst0), byte(code.Iconst0), byte(code.Istore1), byte(code.Pop2)), 2,
 		"JVMS 4.10.1.9: expected at most 2 words on the stack (max_stack), found 3"},
 	{crafted.Op(code.Iload, 9, byte(code.Pop)), 0, "JVMS 4.9.1: expected a local below max_locals 2, found 9"},
 	{crafted.Op(code.AconstNull, byte(code.Iconst1), byte(code.Ishl), byte(code.Pop)), 2,

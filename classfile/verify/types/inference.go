@@ -116,9 +116,9 @@ func (f *inference) prepare() {
 			f.join(pc)
 		}
 	}
-	m.stateUnknown = false
 	f.prepareHandlers()
 	f.numberStates()
+	m.stateUnknown = false
 }
 
 // joinTargets keeps states for the targets of the current instruction, where instructions must begin.
