@@ -46,7 +46,7 @@ func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
 			report(ruleCodeFormat, "a Class as catch_type", kindAt(k.pool, catch))
 		}
 	}
-	k.checkCodeAttributes(body, report)
+	k.checkCodeAttributes(slot, report)
 }
 
 // nextBody returns the next element of bodies, which may hold the memory of another class's method.
@@ -60,7 +60,8 @@ func (k *checker) nextBody() *methodCode {
 type variableKey uint64
 
 // checkCodeAttributes checks the attributes of a Code attribute.
-func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, want, got string)) {
+func (k *checker) checkCodeAttributes(of *methodCode, report func(rule, want, got string)) {
+	body := &of.code
 	frames := 0
 	variables, typed := k.variables[:0], k.typed[:0]
 	for i := range body.Attributes {
@@ -69,11 +70,14 @@ func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, wa
 		case a.Name == "LineNumberTable":
 			k.checkLines(a, body, report)
 		case a.Name == "LocalVariableTable":
+			of.hasVariables = true
 			variables = k.appendVariables(variables, a, body, true, report)
 		case a.Name == "LocalVariableTypeTable" && k.major >= majorJava5:
 			typed = k.appendVariables(typed, a, body, false, report)
 		case a.Name == "StackMapTable" && k.major >= majorFrames:
-			if frames++; frames == 2 {
+			if frames++; frames == 1 {
+				of.stackMap = a.Info
+			} else if frames == 2 {
 				report(ruleStackMap, "one StackMapTable", "two")
 			}
 		}

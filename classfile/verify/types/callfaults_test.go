@@ -3,7 +3,6 @@ package types_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -345,151 +344,22 @@ func topFaults() (cases []faultCase) {
 	return cases
 }
 
-// TestQuickPathForgets: what is known of the handlers of a method is not taken for those of the next one.
-//
-// Invariant: The type checker's quick path reports what its full path reports, for classes and for mutants.
-func TestQuickPathForgets(t *testing.T) {
-	p := &quickPaths{quick: &types.Checker{Hierarchy: smallWorld(t), Frames: true}}
-	p.full = p.quick.OnFullPath()
+// TestHandlersForgotten: what is known of the handlers of a method is not taken for those of the next one.
+func TestHandlersForgotten(t *testing.T) {
 	a := crafted.NewClass(52, "T", "far/Base")
 	throwable := bytecode(7, a.ClassIndex("java/lang/Throwable"))
 	// One handler covers all code.
 	a.Add(framed(handledBy(faulty(1, 0, code.Return, code.Pop, code.Return, code.Nop, code.Nop, code.Return),
 		crafted.Handler{Start: 0, End: 6, Handler: 1}), bytecode(64+1, throwable), []byte{1}))
-	if p.compare(t, a.Parse(t)) > 0 {
-		t.Fatal("the first method is not correct")
+	if findings := types.Check(a.Parse(t), smallWorld(t)); len(findings) > 0 {
+		t.Fatalf("the first method: %v", findings)
 	}
 	// Of two handlers, the second has a frame with an int.
 	a.Add(framed(handledBy(faulty(1, 0, code.Nop, code.Return, code.Athrow, code.Pop, code.Return),
 		crafted.Handler{Start: 0, End: 1, Handler: 2}, crafted.Handler{Start: 0, End: 1, Handler: 3}),
 		bytecode(64+2, throwable), []byte{64 + 0, 1}))
 	a.Methods[1].Name = "g"
-	if p.compare(t, a.Parse(t)) == 0 {
+	if len(types.Check(a.Parse(t), smallWorld(t))) == 0 {
 		t.Error("no finding in the second method")
 	}
-}
-
-// TestQuickPathOfConstants applies two instructions to each kind of constant, one after the other: what the first may
-// use, the second may not, and the other way round.
-//
-// Invariant: The type checker's quick path reports what its full path reports, for classes and for mutants.
-func TestQuickPathOfConstants(t *testing.T) {
-	p := &quickPaths{quick: &types.Checker{Hierarchy: smallWorld(t), Frames: true}}
-	p.full = p.quick.OnFullPath()
-	using := func(major uint16, constant func(a *crafted.Class) uint16, uses ...func(i uint16) []any) *classfile.Class {
-		a := crafted.NewClass(major, "T", "far/Base")
-		i := constant(a)
-		var parts []any
-		for _, use := range uses {
-			parts = append(parts, use(i)...)
-		}
-		m := faulty(8, 1, append(parts, code.Return)...)
-		m.Access = classfile.AccPublic
-		a.Add(m)
-		return a.Parse(t)
-	}
-	for _, constant := range constantsOfAllKinds() {
-		for _, major := range []uint16{49, 55} {
-			for _, first := range constantUses {
-				if p.compare(t, using(major, constant, first)) > 0 {
-					continue
-				}
-				for _, second := range constantUses {
-					p.compare(t, using(major, constant, first, second))
-				}
-			}
-		}
-	}
-	if p.rejected < 2000 || p.checked-p.rejected < 500 {
-		t.Errorf("%d of %d rejected", p.rejected, p.checked)
-	}
-}
-
-// constantUses are instructions with a constant, after what puts the values on the stack that they most likely need.
-var constantUses = func() (uses []func(i uint16) []any) {
-	for op, before := range map[code.Op][]any{
-		code.Getstatic: nil, code.Putstatic: {code.Iconst0}, code.Getfield: {code.Aload0},
-		code.Putfield: {code.Aload0, code.Iconst0}, code.Invokevirtual: {code.Aload0}, code.Invokespecial: {code.Aload0},
-		code.Invokestatic: nil, code.Invokeinterface: {code.AconstNull}, code.Invokedynamic: nil, code.New: nil,
-		code.Anewarray: {code.Iconst0}, code.Checkcast: {code.Aload0}, code.Instanceof: {code.Aload0}, code.Ldc: nil,
-		code.LdcW: nil, code.Ldc2W: nil, code.Multianewarray: {code.Iconst0},
-	} {
-		uses = append(uses, func(i uint16) []any {
-			switch op {
-			case code.Ldc:
-				return append(slices.Clone(before), op, int(i))
-			case code.Invokeinterface:
-				return append(slices.Clone(before), op, i, 1, 0)
-			case code.Invokedynamic:
-				return append(slices.Clone(before), op, i, 0, 0)
-			case code.Multianewarray:
-				return append(slices.Clone(before), op, i, 1)
-			}
-			return append(slices.Clone(before), op, i)
-		})
-	}
-	return append(uses, func(i uint16) []any { // a constructor
-		return []any{code.New, uint16(2), code.Invokespecial, i}
-	})
-}()
-
-// constantsOfAllKinds returns functions that add a constant, by what it is. Constant 2 is the Class Object.
-func constantsOfAllKinds() map[string]func(a *crafted.Class) uint16 {
-	all := map[string]func(a *crafted.Class) uint16{
-		"a Utf8":    func(a *crafted.Class) uint16 { return a.Utf8("I") },
-		"an int":    func(a *crafted.Class) uint16 { return a.Constant(classfile.TagInteger, 0, 0, 0, 1) },
-		"a float":   func(a *crafted.Class) uint16 { return a.Constant(classfile.TagFloat, 0, 0, 0, 1) },
-		"a String":  func(a *crafted.Class) uint16 { return a.Constant(classfile.TagString, 0, 1) },
-		"a class":   func(a *crafted.Class) uint16 { return a.ClassIndex("T") },
-		"an array":  func(a *crafted.Class) uint16 { return a.ClassIndex("[[I") },
-		"no class":  func(*crafted.Class) uint16 { return 0 },
-		"behind it": func(*crafted.Class) uint16 { return 250 },
-		"an array of 255 dimensions": func(a *crafted.Class) uint16 {
-			return a.ClassIndex(strings.Repeat("[", 255) + "I")
-		},
-		"a type of a method": func(a *crafted.Class) uint16 {
-			return a.Constant(classfile.TagMethodType, crafted.U2(a.Utf8("()V"))...)
-		},
-		"a handle of a method": func(a *crafted.Class) uint16 {
-			return a.Constant(classfile.TagMethodHandle, append([]byte{6}, crafted.U2(a.Methodref("T", "g", "()V"))...)...)
-		},
-	}
-	for name, tag := range map[string]classfile.Tag{"a long": classfile.TagLong, "a double": classfile.TagDouble} {
-		all[name] = func(a *crafted.Class) uint16 {
-			i := a.Constant(tag, 0, 0, 0, 0, 0, 0, 0, 1)
-			a.Count++
-			return i
-		}
-	}
-	for _, descriptor := range []string{"I", "J", "Ljava/lang/Object;"} {
-		all["a field of "+descriptor] = func(a *crafted.Class) uint16 { return a.Fieldref("T", "x", descriptor) }
-		all["a NameAndType of "+descriptor] = func(a *crafted.Class) uint16 { return a.NameAndType("x", descriptor) }
-		all["a Dynamic of "+descriptor] = func(a *crafted.Class) uint16 {
-			return a.Bootstrapped(classfile.TagDynamic, "x", descriptor)
-		}
-	}
-	all["a field like a constructor"] = func(a *crafted.Class) uint16 {
-		return a.Fieldref("java/lang/Object", "<init>", "I")
-	}
-	all["a field of an array"] = func(a *crafted.Class) uint16 { return a.Fieldref("[I", "x", "I") }
-	for _, name := range []string{"g", "<init>", "<clinit>"} {
-		all["NameAndType "+name] = func(a *crafted.Class) uint16 { return a.NameAndType(name, "()V") }
-		all["InvokeDynamic "+name] = func(a *crafted.Class) uint16 {
-			return a.Bootstrapped(classfile.TagInvokeDynamic, name, "()V")
-		}
-		for _, owner := range []string{"T", "java/lang/Object", "java/lang/String", "far/Face", "far/Base", "[I"} {
-			all["Methodref "+owner+name] = func(a *crafted.Class) uint16 { return a.Methodref(owner, name, "()V") }
-			all["InterfaceMethodref "+owner+name] = func(a *crafted.Class) uint16 {
-				return a.Constant(classfile.TagInterfaceMethodref, crafted.U2(a.ClassIndex(owner),
-					a.NameAndType(name, "()V"))...)
-			}
-		}
-	}
-	for name, make := range all {
-		all[name] = func(a *crafted.Class) uint16 {
-			a.ClassIndex("java/lang/Object") // is constant 2
-			return make(a)
-		}
-	}
-	return all
 }

@@ -2,7 +2,14 @@ package types_test
 
 import (
 	"encoding/binary"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
@@ -10,30 +17,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
-// TestQuickPathSuffices: a correct class does not need the full path, which takes much longer.
-func TestQuickPathSuffices(t *testing.T) {
-	h := world{}
-	var classes []*classfile.Class
-	for _, data := range crafted.Committed(t) {
-		if c, err := classfile.Parse(data); err == nil {
-			h[c.Name()] = types.NewClassInfo(c)
-			classes = append(classes, c)
-		}
-	}
-	checker := &types.Checker{Hierarchy: h, Frames: true}
-	passed := 0
-	for _, c := range classes {
-		if len(checker.OnFullPath().Check(c).Findings) > 0 {
-			continue
-		}
-		if passed++; !checker.PassesQuickly(c) {
-			t.Errorf("%s: correct, but not on the quick path", c.Name())
-		}
-	}
-	if passed < 10 {
-		t.Errorf("only %d correct classes", passed)
-	}
-}
+var update = flag.Bool("update", false, "rewrite the golden files")
 
 // bytecode joins opcodes, operands of one byte (int) and of two (uint16), and bytes.
 func bytecode(parts ...any) (b []byte) {
@@ -389,6 +373,9 @@ func stackFaults() []faultCase {
 		method("nothing thrown", faulty(1, 0, code.Athrow)),
 		method("the end of the code reached", faulty(1, 0, code.Iconst0, code.Pop)),
 		method("an instruction cut off", faulty(1, 0, code.Return, code.Sipush, 0)),
+		method("a goto_w to the byte before the code", faulty(1, 0, code.GotoW, uint16(0xFFFF), uint16(0xFFFF))),
+		method("a switch to the byte before the code", faulty(1, 0, code.Iconst0, code.Tableswitch, uint16(0),
+			uint16(0xFFFF), uint16(0xFFFE), uint16(0), uint16(0), uint16(0), uint16(0), uint16(0xFFFF), uint16(0xFFFE))),
 	}
 }
 
@@ -634,12 +621,12 @@ func correctMethods() []faultCase {
 			return m
 		}},
 		{"a new in a local above others that are stored later", func(a *crafted.Class) crafted.Method {
-			return faulty(3, 6, made(a, code.Dup, code.Astore, 5, code.Lconst0, code.Lstore0, code.Invokespecial,
-				a.Methodref(object, "<init>", "()V"), code.Aload, 5, code.Areturn)...)
+			return returning("()Ljava/lang/Object;", faulty(3, 6, made(a, code.Dup, code.Astore, 5, code.Lconst0,
+				code.Lstore0, code.Invokespecial, a.Methodref(object, "<init>", "()V"), code.Aload, 5, code.Areturn)...))
 		}},
 		{"a new in a local above another that is stored later", func(a *crafted.Class) crafted.Method {
-			return faulty(2, 6, made(a, code.Dup, code.Astore, 5, code.Iconst0, code.Istore0, code.Invokespecial,
-				a.Methodref(object, "<init>", "()V"), code.Aload, 5, code.Areturn)...)
+			return returning("()Ljava/lang/Object;", faulty(2, 6, made(a, code.Dup, code.Astore, 5, code.Iconst0,
+				code.Istore0, code.Invokespecial, a.Methodref(object, "<init>", "()V"), code.Aload, 5, code.Areturn)...))
 		}},
 		{"a constructor that uses what it initialised", func(a *crafted.Class) crafted.Method {
 			return asConstructor(faulty(2, 1, code.Aload0, code.Invokespecial, a.Methodref("far/Base", "<init>",
@@ -649,44 +636,104 @@ func correctMethods() []faultCase {
 	}
 }
 
-// TestQuickPathOfCorrectMethods: methods without a fault do not need the full path.
-func TestQuickPathOfCorrectMethods(t *testing.T) {
-	p := &quickPaths{quick: &types.Checker{Hierarchy: smallWorld(t), Frames: true}}
-	p.full = p.quick.OnFullPath()
-	for _, c := range append(correctMethods(), correctFrames()...) {
-		for _, major := range []uint16{52, 49} {
-			a := crafted.NewClass(major, "T", "far/Base")
-			m := c.make(a)
-			if m.Code[len(m.Code)-1] == byte(code.Areturn) {
-				m.Descriptor = "()Ljava/lang/Object;"
-			}
-			a.Add(m)
-			if class := a.Parse(t); p.compare(t, class) > 0 || !p.quick.PassesQuickly(class) {
-				t.Errorf("%s, version %d: %v, quickly %t", c.name, major, p.full.Check(class).Findings,
-					p.quick.PassesQuickly(class))
-			}
-		}
-	}
+// seenByHandlers are methods with faults that mutants seldom have.
+var seenByHandlers = []faultCase{
+	{"a store changes what a handler may see", func(a *crafted.Class) crafted.Method {
+		return handled(a, 1, []byte{255, 0, 7, 0, 1, 1, 0, 1}, 2, 6, crafted.Op(code.Iconst0, byte(code.Istore0),
+			byte(code.Nop), byte(code.Fconst0), byte(code.Fstore0), byte(code.Nop), byte(code.Return)))
+	}},
+	{"a store of two words changes what a handler may see", func(a *crafted.Class) crafted.Method {
+		return handled(a, 2, []byte{255, 0, 7, 0, 1, 4, 0, 1}, 2, 6, crafted.Op(code.Lconst0, byte(code.Lstore0),
+			byte(code.Nop), byte(code.Dconst0), byte(code.Dstore0), byte(code.Nop), byte(code.Return)))
+	}},
+	{"a constructor changes what a handler may see", func(a *crafted.Class) crafted.Method {
+		class := crafted.U2(a.ClassIndex("java/lang/Object"))
+		return handled(a, 1, []byte{255, 0, 9, 0, 1, 8, 0, 0, 0, 1}, 5, 8, slices.Concat(
+			crafted.Op(code.New, class...), crafted.Op(code.Dup, byte(code.Astore0)),
+			crafted.Op(code.Invokespecial, crafted.U2(a.Methodref("java/lang/Object", "<init>", "()V"))...),
+			crafted.Op(code.Return)))
+	}},
+	{"uninitialized refers to an operand", func(*crafted.Class) crafted.Method {
+		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1,
+			Code:       crafted.Op(code.Sipush, 0, byte(code.New), byte(code.Pop), byte(code.Return), byte(code.Return)),
+			Attributes: []crafted.Attribute{crafted.Frames([]byte{255, 0, 5, 0, 1, 8, 0, 2, 0, 0})}}
+	}},
+	{"a frame in an instruction", func(*crafted.Class) crafted.Method {
+		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1,
+			Code:       crafted.Op(code.Sipush, 0, 0, byte(code.Pop), byte(code.Return)),
+			Attributes: []crafted.Attribute{crafted.Frames([]byte{2})}}
+	}},
+	{"a frame behind the code", func(*crafted.Class) crafted.Method {
+		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1,
+			Code:       crafted.Op(code.Return),
+			Attributes: []crafted.Attribute{crafted.Frames([]byte{2})}}
+	}},
+	{"a frame of too many locals", func(*crafted.Class) crafted.Method {
+		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1,
+			Code:       crafted.Op(code.Return, byte(code.Return)),
+			Attributes: []crafted.Attribute{crafted.Frames([]byte{254, 0, 1, 1, 1, 1})}}
+	}},
+	{"a frame of too many words on the stack", func(*crafted.Class) crafted.Method {
+		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1,
+			Code:       crafted.Op(code.Return, byte(code.Return)),
+			Attributes: []crafted.Attribute{crafted.Frames([]byte{255, 0, 1, 0, 0, 0, 2, 1, 1})}}
+	}},
+	{"a protected constructor of another package", func(a *crafted.Class) crafted.Method {
+		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1,
+			Code: slices.Concat(crafted.Op(code.New, crafted.U2(a.ClassIndex("far/Base"))...),
+				crafted.Op(code.Invokespecial, crafted.U2(a.Methodref("far/Base", "<init>", "()V"))...),
+				crafted.Op(code.Return))}
+	}},
+	{"a lookupswitch without cases at the end", func(*crafted.Class) crafted.Method {
+		return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 1, MaxLocals: 1,
+			Code: slices.Concat(crafted.Op(code.Iconst0, byte(code.Goto), 0, 3), crafted.Op(code.Lookupswitch, 0, 0, 0),
+				[]byte{0xFF, 0xFF, 0xFF, 0xFC}, []byte{0, 0, 0, 0}),
+			Attributes: []crafted.Attribute{crafted.Frames([]byte{0}, []byte{64 + 3, 1})}}
+	}},
 }
 
-// TestQuickPathFaults: where a method has a fault, the quick path is not sure that there is none, by frames and by
-// inference.
+// handled is a static method with a handler that catches everything from start to end and stands behind the code. The
+// frame lacks only the class on its stack.
+func handled(a *crafted.Class, words uint16, frame []byte, start, end uint16, bytecode []byte) crafted.Method {
+	frame = slices.Concat(frame, []byte{7}, crafted.U2(a.ClassIndex("java/lang/Throwable")))
+	return crafted.Method{Access: crafted.Static, Name: "f", Descriptor: "()V", MaxStack: 2, MaxLocals: words,
+		Code:       append(bytecode, byte(code.Athrow)),
+		Handlers:   []crafted.Handler{{Start: start, End: end, Handler: uint16(len(bytecode))}},
+		Attributes: []crafted.Attribute{crafted.Frames(frame)}}
+}
+
+// TestFaults compares what is found in methods with a fault each, and in correct ones, by frames and by inference, with
+// testdata/faults.txt.
 //
-// Invariant: The type checker's quick path reports what its full path reports, for classes and for mutants.
-func TestQuickPathFaults(t *testing.T) {
-	p := &quickPaths{quick: &types.Checker{Hierarchy: smallWorld(t), Frames: true}}
-	p.full = p.quick.OnFullPath()
-	for _, cases := range [][]faultCase{giveUpCases, constantFaults(), uninitializedFaults(), stackFaults(),
+// Invariant: The type checker finds each of some hundred faults by its rule, by frames and by inference.
+func TestFaults(t *testing.T) {
+	var b strings.Builder
+	for _, cases := range [][]faultCase{seenByHandlers, constantFaults(), uninitializedFaults(), stackFaults(),
 		flowFaults(), frameFaults(), constructorFaults(), dynamicFaults(), interfaceFaults(), specialFaults(),
-		indexFaults(), topFaults(), targetFaults(), mismatchFaults(), decodingFaults()} {
+		indexFaults(), topFaults(), targetFaults(), mismatchFaults(), decodingFaults(), correctMethods(),
+		correctFrames()} {
 		for _, c := range cases {
 			for _, major := range []uint16{52, 49} {
 				a := crafted.NewClass(major, "T", "far/Base")
 				a.Add(c.make(a))
-				if class := a.Parse(t); p.compare(t, class) == 0 && major == 52 {
-					t.Errorf("%s: no finding", c.name)
+				fmt.Fprintf(&b, "%s, version %d\n", c.name, major)
+				for _, f := range types.Check(a.Parse(t), smallWorld(t)) {
+					fmt.Fprintf(&b, "\t%v\n", f)
 				}
 			}
 		}
+	}
+	const golden = "testdata/faults.txt"
+	if *update {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("other findings (-want +got):\n%s", diff)
 	}
 }
