@@ -343,12 +343,11 @@ const wordsPerStep = 16
 // it checks types (JVMS 4.7.13).
 func (m *method) checkVariables() {
 	for _, a := range m.code.Attributes {
-		if a.Name != "LocalVariableTable" || len(a.Info) < 2 {
+		if a.Name != "LocalVariableTable" {
 			continue
 		}
-		for row := a.Info[2:]; len(row) >= 10; row = row[10:] {
-			start := int(u2(row))
-			end := start + int(u2(row[2:]))
+		for v := range code.Variables(a.Info) {
+			start, end := v.Start, v.Start+v.Length
 			if !m.isStart(start) || end != len(m.starts) && !m.isStart(end) {
 				m.failAt(start, "JVMS 4.7.13", "a variable's range from one instruction to another",
 					fmt.Sprintf("%d to %d", start, end))

@@ -35,10 +35,10 @@ func far(at int, was, now []byte) func(h *byHand) {
 	}
 }
 
-// TestLockstepOfFrames has faults of the forms of frames, some of them in both classes.
+// TestByHandFrames has faults of the forms of frames, some of them in both classes.
 //
-// Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
-func TestLockstepOfFrames(t *testing.T) {
+// Invariant: The equivalence checker reports every change of a class that is not an inserted call.
+func TestByHandFrames(t *testing.T) {
 	thrown := func(was, now []byte) func(h *byHand) {
 		return func(h *byHand) {
 			h.setCode(crafted.Op(code.Iload0, byte(code.Pop), byte(code.Return), byte(code.Pop), byte(code.Return)),
@@ -49,7 +49,7 @@ func TestLockstepOfFrames(t *testing.T) {
 			h.after.Attributes = []crafted.Attribute{crafted.Frames(now)}
 		}
 	}
-	compareHandCases(t, []handCase{
+	checkHandCases(t, []handCase{
 		{name: "a frame", change: oneFrame([]byte{5}, []byte{15}), proven: true},
 		{name: "a frame elsewhere", change: oneFrame([]byte{5}, []byte{16})},
 		{name: "a frame behind the code", change: oneFrame([]byte{6}, []byte{21})},
@@ -97,10 +97,10 @@ func TestLockstepOfFrames(t *testing.T) {
 	})
 }
 
-// TestLockstepOfFrameTypes has faults of the types in frames.
+// TestByHandFrameTypes has faults of the types in frames.
 //
-// Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
-func TestLockstepOfFrameTypes(t *testing.T) {
+// Invariant: The equivalence checker reports every change of a class that is not an inserted call.
+func TestByHandFrameTypes(t *testing.T) {
 	// onStack has a frame with a value on the stack behind a goto, at 4 and now at 9.
 	onStack := func(push, pop code.Op, was, now []byte) func(h *byHand) {
 		return func(h *byHand) {
@@ -133,7 +133,7 @@ func TestLockstepOfFrameTypes(t *testing.T) {
 			h.after.Attributes = []crafted.Attribute{crafted.Frames(fullFrame(11, 0, 1, 8, 0, at))}
 		}
 	}
-	compareHandCases(t, []handCase{
+	checkHandCases(t, []handCase{
 		{name: "a local", change: oneFrame([]byte{252, 0, 5, 1}, []byte{252, 0, 15, 1}), proven: true},
 		{name: "two locals", change: oneFrame([]byte{253, 0, 5, 1, 4}, []byte{253, 0, 15, 1, 4}), proven: true},
 		{name: "another local", change: oneFrame([]byte{252, 0, 5, 1}, []byte{252, 0, 15, 2})},

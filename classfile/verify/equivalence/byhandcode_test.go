@@ -9,10 +9,10 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
-// TestLockstepOfCode has faults of the code, some of them in both classes.
+// TestByHandCode has faults of the code, some of them in both classes.
 //
-// Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
-func TestLockstepOfCode(t *testing.T) {
+// Invariant: The equivalence checker reports every change of a class that is not an inserted call.
+func TestByHandCode(t *testing.T) {
 	const iload, pop, leave, nop, athrow = byte(code.Iload0), byte(code.Pop), byte(code.Return), byte(code.Nop),
 		byte(code.Athrow)
 	own := func(stack uint16, exit int, code ...byte) func(h *byHand) {
@@ -37,7 +37,7 @@ func TestLockstepOfCode(t *testing.T) {
 	}
 	class := func(*byHand) uint16 { return 2 }
 	table := code.Tableswitch
-	compareHandCases(t, []handCase{
+	checkHandCases(t, []handCase{
 		{name: "a word too few", change: own(0, 1, pop, leave)},
 		{name: "a word too few for a return", change: own(0, 0, byte(code.Ireturn))},
 		{name: "a word too few for a branch", change: own(0, 3, byte(code.Ifeq), 0, 3, leave)},
@@ -115,10 +115,10 @@ func TestLockstepOfCode(t *testing.T) {
 	})
 }
 
-// TestLockstepOfThrows has methods with an athrow.
+// TestByHandThrows has methods with an athrow.
 //
-// Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
-func TestLockstepOfThrows(t *testing.T) {
+// Invariant: The equivalence checker reports every change of a class that is not an inserted call.
+func TestByHandThrows(t *testing.T) {
 	const iload, pop, leave, athrow = byte(code.Iload0), byte(code.Pop), byte(code.Return), byte(code.Athrow)
 	// thrown has an athrow at 1 that an entry of the exception table may cover, and if exits is set an exit call before.
 	thrown := func(start, end uint16, exits bool) func(h *byHand) {
@@ -142,7 +142,7 @@ func TestLockstepOfThrows(t *testing.T) {
 			}
 		}
 	}
-	compareHandCases(t, []handCase{
+	checkHandCases(t, []handCase{
 		{name: "an athrow with an exit call", change: thrown(0, 1, true), proven: true},
 		{name: "an athrow without behind what is covered", change: thrown(0, 1, false)},
 		{name: "an athrow without before what is covered", change: thrown(2, 3, false)},
@@ -159,10 +159,10 @@ func TestLockstepOfThrows(t *testing.T) {
 	})
 }
 
-// TestLockstepOfSwitches has faults of a switch.
+// TestByHandSwitches has faults of a switch.
 //
-// Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
-func TestLockstepOfSwitches(t *testing.T) {
+// Invariant: The equivalence checker reports every change of a class that is not an inserted call.
+func TestByHandSwitches(t *testing.T) {
 	const iload, leave = byte(code.Iload0), byte(code.Return)
 	// switched has a switch at 1, with that padding before and now, and operands before and now.
 	switched := func(op code.Op, wasPad, nowPad []byte, was, now []int32) func(h *byHand) {
@@ -189,7 +189,7 @@ func TestLockstepOfSwitches(t *testing.T) {
 		}
 	}
 	table, lookup := code.Tableswitch, code.Lookupswitch
-	compareHandCases(t, []handCase{
+	checkHandCases(t, []handCase{
 		{name: "a tableswitch", change: short(switched(table, zeros(2), zeros(2), []int32{20, 0, 0, 19},
 			[]int32{24, 0, 0, 19})), proven: true},
 		{name: "a lookupswitch", change: short(switched(lookup, zeros(2), zeros(2), []int32{20, 1, 9, 19},

@@ -7,11 +7,11 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
-// handCase is a pair of classes with one method that the lockstep must accept, or leave to the exact path because that
-// has a finding.
+// handCase is a pair of classes with one method, which the check must accept or have a finding about.
 type handCase struct {
 	name string
 	// constants are added to both classes, change then changes the method of each, and infos the Code attributes.
@@ -21,8 +21,8 @@ type handCase struct {
 	proven    bool
 }
 
-// compareHandCases checks each pair with the lockstep and without.
-func compareHandCases(t *testing.T, cases []handCase) {
+// checkHandCases checks each pair.
+func checkHandCases(t *testing.T, cases []handCase) {
 	for _, c := range cases {
 		h := newByHand()
 		if c.constants != nil {
@@ -36,12 +36,26 @@ func compareHandCases(t *testing.T, cases []handCase) {
 			was, now := c.infos(slices.Clone(codeInfo(original)), slices.Clone(codeInfo(rewritten)))
 			original, rewritten = withCode(t, original, was), withCode(t, rewritten, now)
 		}
-		var n compared
-		n.compare(t, c.name, original, rewritten, h.want)
-		if (n.accepted == 1) != c.proven || c.proven && n.sure != 1 {
-			t.Errorf("%s: accepted %t, by the lockstep %t", c.name, n.accepted == 1, n.sure == 1)
-		}
+		checkAccepted(t, c.name, original, rewritten, h.want, c.proven)
 	}
+}
+
+// checkAccepted checks whether a pair of classes has findings.
+func checkAccepted(t *testing.T, name string, original, rewritten *classfile.Class, want equivalence.Instrumentation,
+	proven bool) {
+	t.Helper()
+	if findings := equivalence.Check(original, rewritten, want); (len(findings) == 0) != proven {
+		t.Errorf("%s: findings %v, want none: %t", name, findings, proven)
+	}
+}
+
+func parsed(t *testing.T, data []byte) *classfile.Class {
+	t.Helper()
+	c, err := classfile.Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 // codeInfo returns the info of the Code attribute of a class's only method.
@@ -60,10 +74,10 @@ func withCode(t *testing.T, c *classfile.Class, info []byte) *classfile.Class {
 	return parsed(t, data)
 }
 
-// TestLockstepOfCalls has faults of the calls and of what was asked for.
+// TestByHandCalls has faults of the calls and of what was asked for.
 //
-// Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
-func TestLockstepOfCalls(t *testing.T) {
+// Invariant: The equivalence checker reports every change of a class that is not an inserted call.
+func TestByHandCalls(t *testing.T) {
 	const post = "(Ljava/lang/Runnable;)Z"
 	aReturn := crafted.Op(code.Return)
 	twoFrames := func(h *byHand, notes string) {
@@ -80,7 +94,7 @@ func TestLockstepOfCalls(t *testing.T) {
 		h.before.MaxStack = 0
 	}
 	integer := func(a *crafted.Class) uint16 { return a.Constant(classfile.TagInteger, 0, 0, 0x9C, 0x40) }
-	compareHandCases(t, []handCase{
+	checkHandCases(t, []handCase{
 		{name: "nothing", proven: true},
 		{name: "another ID in all calls", change: func(h *byHand) { h.want.IDs[0] = 8 }},
 		{name: "an ID pushed by a longer instruction in all calls", change: func(h *byHand) {
@@ -177,15 +191,15 @@ func (h *byHand) onlyBlock(name string) {
 	h.rewritten.Known = known
 }
 
-// TestLockstepOfAttributes has faults of the attributes of a method: of how they are laid out, and of their contents.
+// TestByHandAttributes has faults of the attributes of a method: of how they are laid out, and of their contents.
 //
-// Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
-func TestLockstepOfAttributes(t *testing.T) {
+// Invariant: The equivalence checker reports every change of a class that is not an inserted call.
+func TestByHandAttributes(t *testing.T) {
 	const variables, grown = 47, 15 // where the variables begin in the original's info, and by how much that has grown
 	both := func(change func(info []byte, end int) []byte) func(before, after []byte) (was, now []byte) {
 		return func(before, after []byte) (was, now []byte) { return change(before, 14), change(after, 29) }
 	}
-	compareHandCases(t, []handCase{
+	checkHandCases(t, []handCase{
 		{name: "infos as they are", infos: func(before, after []byte) (was, now []byte) { return before, after },
 			proven: true},
 		{name: "no bytes", infos: both(func([]byte, int) []byte { return nil })},
@@ -270,10 +284,10 @@ func rawCode(stack uint16, own []byte) []byte {
 	return append(append(info, own...), 0, 0, 0, 0)
 }
 
-// TestLockstepOfTables has faults of exception tables, lines, variables and max_stack.
+// TestByHandTables has faults of exception tables, lines, variables and max_stack.
 //
-// Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
-func TestLockstepOfTables(t *testing.T) {
+// Invariant: The equivalence checker reports every change of a class that is not an inserted call.
+func TestByHandTables(t *testing.T) {
 	// handled has a handler of its first two instructions at position 3, and as many other entries as are given.
 	handled := func(h *byHand, last code.Op, was, now crafted.Handler, more ...crafted.Handler) {
 		own := crafted.Op(code.Iload0, byte(code.Pop), byte(code.Return), byte(code.Pop), byte(code.Return))
@@ -314,7 +328,7 @@ func TestLockstepOfTables(t *testing.T) {
 		}
 	}
 	iload, pop, leave := byte(code.Iload0), byte(code.Pop), byte(code.Return)
-	compareHandCases(t, []handCase{
+	checkHandCases(t, []handCase{
 		{name: "a handler", change: handler(func(was, now *crafted.Handler) {}), proven: true},
 		{name: "a handler of a class", change: handler(func(was, now *crafted.Handler) {
 			was.Catch, now.Catch = 2,
@@ -407,11 +421,11 @@ func TestLockstepOfTables(t *testing.T) {
 	})
 }
 
-// TestLockstepOfMembers has instructions that name fields and methods by constants, most of them malformed in both
+// TestByHandMembers has instructions that name fields and methods by constants, most of them malformed in both
 // classes.
 //
-// Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
-func TestLockstepOfMembers(t *testing.T) {
+// Invariant: The equivalence checker reports every change of a class that is not an inserted call.
+func TestByHandMembers(t *testing.T) {
 	const fieldref = classfile.TagFieldref
 	pair := func(name, descriptor uint16) func(a *crafted.Class) uint16 {
 		return func(a *crafted.Class) uint16 {
@@ -476,7 +490,7 @@ func TestLockstepOfMembers(t *testing.T) {
 		{"a field whose descriptor is a Class", get, pair(1, 2), false},
 		{"a field whose descriptor is no constant", get, pair(1, 0xFFFF), false},
 	} {
-		compareHandCases(t, []handCase{{name: c.name, constants: func(a *crafted.Class) { c.constant(a) },
+		checkHandCases(t, []handCase{{name: c.name, constants: func(a *crafted.Class) { c.constant(a) },
 			change: func(h *byHand) {
 				own := crafted.Op(c.ops[0], crafted.U2(c.constant(h.original))...)
 				for _, op := range c.ops[1:] {
@@ -486,7 +500,7 @@ func TestLockstepOfMembers(t *testing.T) {
 				h.before.MaxStack, h.after.MaxStack = 2, 2
 			}, proven: c.proven}})
 	}
-	compareHandCases(t, []handCase{{name: "a field that is put", constants: func(a *crafted.Class) { field("I")(a) },
+	checkHandCases(t, []handCase{{name: "a field that is put", constants: func(a *crafted.Class) { field("I")(a) },
 		change: func(h *byHand) {
 			h.setCode(slices.Concat(crafted.Op(code.Iload0), crafted.Op(code.Putstatic,
 				crafted.U2(field("I")(h.original))...),
@@ -500,7 +514,7 @@ func TestLockstepOfMembers(t *testing.T) {
 		h.before.MaxStack, h.after.MaxStack = 2, 2
 	}, proven: true}})
 	for _, op := range []code.Op{code.Getstatic, code.Ldc, code.LdcW, code.New} {
-		compareHandCases(t, []handCase{{name: op.String() + " of a new constant", change: func(h *byHand) {
+		checkHandCases(t, []handCase{{name: op.String() + " of a new constant", change: func(h *byHand) {
 			operand := crafted.U2(h.firstNew())
 			if op == code.Ldc {
 				operand = operand[1:]
@@ -513,10 +527,10 @@ func TestLockstepOfMembers(t *testing.T) {
 
 // tableInfos makes these the StackMapTables of the method with one frame, which is at 5 and now at 15.
 
-// TestLockstepForgets has a second method that would have the right max_stack with the calls of the first.
+// TestByHandForgets has a second method that would have the right max_stack with the calls of the first.
 //
-// Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
-func TestLockstepForgets(t *testing.T) {
+// Invariant: The equivalence checker reports every change of a class that is not an inserted call.
+func TestByHandForgets(t *testing.T) {
 	h := newByHand()
 	h.want.IDs = []uint32{7, 7}
 	h.setCode(crafted.Op(code.Iload0, byte(code.Return)), 1)
@@ -525,17 +539,13 @@ func TestLockstepForgets(t *testing.T) {
 	h.rewritten.Add(h.after)
 	h.setCode(crafted.Op(code.Iload0, byte(code.Pop), byte(code.Return)), 2)
 	original, rewritten := h.classes(t)
-	var n compared
-	n.compare(t, "two methods", original, rewritten, h.want)
-	if n.accepted != 0 || n.sure != 1 {
-		t.Errorf("accepted %t, %d methods by the lockstep", n.accepted == 1, n.sure)
-	}
+	checkAccepted(t, "two methods", original, rewritten, h.want, false)
 }
 
-// TestLockstepOfMethodAttributes has methods with two Code attributes and with another attribute.
+// TestByHandMethodAttributes has methods with two Code attributes and with another attribute.
 //
-// Invariant: The equivalence check's lockstep accepts no method that its exact path does not accept.
-func TestLockstepOfMethodAttributes(t *testing.T) {
+// Invariant: The equivalence checker reports every change of a class that is not an inserted call.
+func TestByHandMethodAttributes(t *testing.T) {
 	// withAttribute appends an attribute to the only method, which is the last thing in the class but for two zeros.
 	withAttribute := func(c *classfile.Class, name uint16, info []byte) *classfile.Class {
 		data := slices.Clone(c.Bytes()[:len(c.Bytes())-2])
@@ -560,10 +570,6 @@ func TestLockstepOfMethodAttributes(t *testing.T) {
 		{"two Code attributes", withAttribute(original, code, codeInfo(original)),
 			withAttribute(rewritten, code, codeInfo(rewritten)), false},
 	} {
-		var n compared
-		n.compare(t, row.name, row.original, row.result, h.want)
-		if (n.accepted == 1) != row.proven || row.proven && n.sure != 1 {
-			t.Errorf("%s: accepted %t, by the lockstep %t", row.name, n.accepted == 1, n.sure == 1)
-		}
+		checkAccepted(t, row.name, row.original, row.result, h.want, row.proven)
 	}
 }
