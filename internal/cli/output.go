@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/console"
-	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // CheckDistinct refuses to write two files under two names of one.
@@ -37,7 +37,7 @@ func CheckDistinct(files []Target) error {
 // CheckNotRead refuses to write a file that is read, or that lies in a directory that is read.
 func CheckNotRead(written []Target, read []string) error {
 	for _, t := range written {
-		linked, err := zipfile.Linked(t.Path, read...)
+		linked, err := atomicfile.Linked(t.Path, read...)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.What, err)
 		}
@@ -133,7 +133,7 @@ func CheckWritable(con *console.Console, files []Target) error {
 				tried[dir] = true
 			}
 		}
-		f, err := zipfile.CreateFile(t.Path)
+		f, err := atomicfile.Create(t.Path)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.What, err)
 		}

@@ -7,9 +7,9 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // StandardOutput is the file name that stands for standard output.
@@ -21,7 +21,7 @@ func WriteTo(con *console.Console, path string, emit func(io.Writer) error) erro
 		con.HideProgress()
 		return emit(con.Out)
 	}
-	f, err := zipfile.CreateFile(path)
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package buildreport
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -94,24 +93,4 @@ func TestReadBaselineRefuses(t *testing.T) {
 		!strings.Contains(err.Error(), "longer than 64 MiB") {
 		t.Errorf("long: %v", err)
 	}
-}
-
-func FuzzReadBaseline(f *testing.F) {
-	f.Add([]byte(`{"schema":1,"totals":{"calls":3},"packages":[{"package":"a.b","calls":1},{"package":"","calls":2}]}`))
-	f.Add([]byte(`{"schema":1}`))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		base, err := ReadBaseline(bytes.NewReader(data))
-		if err != nil {
-			return
-		}
-		sum := 0
-		for p, n := range base.byPackage {
-			if sum += n; n < 0 {
-				t.Fatal(fmt.Sprint(p, n))
-			}
-		}
-		if sum != base.calls {
-			t.Fatalf("%d calls, %d in all", sum, base.calls)
-		}
-	})
 }

@@ -156,7 +156,11 @@ func TestModestContent(t *testing.T) {
 	}
 }
 
-func fuzzReader(f *testing.F, want wire.Format) {
+// FuzzParts reads any bytes as a scan file and as a slice.
+//
+// Invariant: A damaged or made-up scan file or slice is refused; no bytes make its reader panic, or allocate more
+// than their size allows.
+func FuzzParts(f *testing.F) {
 	scan, slice := sealedFiles(f)
 	for _, data := range [][]byte{scan, slice} {
 		f.Add(data)
@@ -167,33 +171,31 @@ func fuzzReader(f *testing.F, want wire.Format) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s, err := wire.Unseal(data, want)
-		if err != nil {
-			s = &wire.Sealed{Format: want, Content: data} // or no input would ever get past the checksum
-		}
-		once, err := readers[want](s)
-		if err != nil {
-			return
-		}
-		twice, err := readers[want](&wire.Sealed{Format: want, Origin: s.Origin, Content: once})
-		if err != nil || !bytes.Equal(once, twice) {
-			t.Errorf("what was written is not read as it was: %v", err)
-		}
-		if want == scanFormat {
-			p, err := readPart(s, "p.scan")
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, _ = Assign(t.Context(), AssignConfig{DryRun: true, FocusHooks: true, RuntimeExternal: true}, []*Part{p},
-				t.TempDir())
+		for _, want := range []wire.Format{scanFormat, sliceFormat} {
+			fuzzPart(t, data, want)
 		}
 	})
 }
 
-// Invariant: A damaged or made-up scan file or slice is refused; no bytes make its reader panic, or allocate more
-// than their size allows.
-func FuzzScanFile(f *testing.F) { fuzzReader(f, scanFormat) }
-
-// Invariant: A damaged or made-up scan file or slice is refused; no bytes make its reader panic, or allocate more
-// than their size allows.
-func FuzzSlice(f *testing.F) { fuzzReader(f, sliceFormat) }
+func fuzzPart(t *testing.T, data []byte, want wire.Format) {
+	s, err := wire.Unseal(data, want)
+	if err != nil {
+		s = &wire.Sealed{Format: want, Content: data} // or no input would ever get past the checksum
+	}
+	once, err := readers[want](s)
+	if err != nil {
+		return
+	}
+	twice, err := readers[want](&wire.Sealed{Format: want, Origin: s.Origin, Content: once})
+	if err != nil || !bytes.Equal(once, twice) {
+		t.Errorf("what was written is not read as it was: %v", err)
+	}
+	if want == scanFormat {
+		p, err := readPart(s, "p.scan")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = Assign(t.Context(), AssignConfig{DryRun: true, FocusHooks: true, RuntimeExternal: true}, []*Part{p},
+			t.TempDir())
+	}
+}

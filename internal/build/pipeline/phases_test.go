@@ -124,7 +124,7 @@ func app(t testing.TB, dir string) (inputs []string) {
 		return classFile(assembly.Class{Name: name, Super: super, Methods: methods})
 	}
 	at := func(place string, f file) file { return file{place + f.name, f.data} }
-	moduleInfo, err := os.ReadFile(filepath.Join("..", "..", "testdata", "classes", "bin", "module",
+	moduleInfo, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "classes", "bin", "module",
 		"module-info.class"))
 	if err != nil {
 		t.Fatal(err)

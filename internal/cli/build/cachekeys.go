@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/build/incremental"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/cache"
 	"github.com/tracegen/tracegen/internal/cli"
 )
@@ -40,7 +40,7 @@ func executableSum(kept *cache.Cache) (string, error) {
 	// On Linux, this is the running file, even if another one has taken its name.
 	const self = "/proc/self/exe"
 	if _, err := os.Stat(self); err == nil {
-		return incremental.SumOf(kept, name, self)
+		return pipeline.SumOf(kept, self)
 	}
-	return incremental.SumOf(kept, name, name)
+	return pipeline.SumOf(kept, name)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
-	"github.com/tracegen/tracegen/internal/gz"
+	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -94,11 +94,11 @@ const maxText = 1 << 30
 // readText returns the content of a file, inflated if it is compressed, or of standard input, and its name in messages.
 func readText(con *console.Console, file string) (name, text string, err error) {
 	if file != cli.StandardInput {
-		data, err := gz.ReadFile(file, maxText)
+		data, err := userfile.ReadInflated(file, maxText)
 		return file, string(data), err
 	}
 	name = "standard input"
-	in, err := gz.NewReader(con.In)
+	in, err := userfile.Inflate(con.In)
 	if err != nil {
 		return name, "", fmt.Errorf("%s: %w", name, err)
 	}

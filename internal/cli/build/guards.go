@@ -7,7 +7,7 @@ import (
 	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
-	"github.com/tracegen/tracegen/internal/gz"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // guards holds the options of the guards, which make the exit code 1.
@@ -69,7 +69,7 @@ func (g *guards) readBase() error {
 	if g.baseReport == "" {
 		return nil
 	}
-	f, err := gz.Open(g.baseReport)
+	f, err := userfile.OpenInflated(g.baseReport)
 	if err != nil {
 		return fmt.Errorf("--base-report: %w", err)
 	}

@@ -20,8 +20,8 @@ import (
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
-	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/userfile"
+	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -234,7 +234,7 @@ func (i *settings) readR8() error {
 	if i.r8File == "" {
 		return nil
 	}
-	data, err := gz.ReadFile(i.r8File, maxText)
+	data, err := userfile.ReadInflated(i.r8File, maxText)
 	if err != nil {
 		return fmt.Errorf("--r8-mapping: %w", err)
 	}
@@ -282,7 +282,7 @@ func (i *settings) read(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("base-r8-mapping: %w", err)
 		}
-		base = base.Renamed(by)
+		base = mapping.Renamed(base, by)
 	}
 	i.baseMapping = base
 	i.con.Detail("base mapping %s: %d methods, digest %s", i.base, base.Len(), base.Digest())

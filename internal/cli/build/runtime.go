@@ -20,7 +20,7 @@ import (
 )
 
 // builtInName stands for the path of the built-in runtime in messages and reports.
-const builtInName = "built-in " + runtimejars.CoreName
+const builtInName = "built-in " + runtimejars.JVMName
 
 // builtIn returns the runtime that instrument and explain add if no input holds it. It returns nil if the runtime is
 // another one. Package pipeline adds none to copies.
@@ -28,8 +28,8 @@ func (i *settings) builtIn() *pipeline.BuiltIn {
 	if i.runtimeExternal || i.runtime != contract.RuntimeClass || i.as&(byInstrument|byExplain) == 0 {
 		return nil
 	}
-	return &pipeline.BuiltIn{Name: builtInName, Data: runtimejars.Core().Data,
-		Output: filepath.Join(i.destination.beside, runtimejars.CoreName)}
+	return &pipeline.BuiltIn{Name: builtInName, Data: runtimejars.JVM().Data,
+		Output: filepath.Join(i.destination.beside, runtimejars.JVMName)}
 }
 
 // checkBuiltIn refuses to write the built-in runtime over a file that is read, or that is written beside the outputs.
@@ -52,12 +52,14 @@ func NewRuntime(con *console.Console) *cobra.Command {
 		Long: `runtime writes the files of the runtime, which are built into tracegen:
 
   tracegen-runtime.jar          AppMethodBeat and the recorder, for any JVM
+  tracegen-runtime-core.jar     the same without what only a JVM needs, for Android
   tracegen-runtime-android.aar  messages, frames and configuration of an Android app;
-                                it needs tracegen-runtime.jar
+                                it needs tracegen-runtime-core.jar
+  tracegen-runtime-report.jar   sends reports of stalls to a collector
   tracegen-runtime-noop.jar     all public names of the others, doing nothing, for
                                 builds that do not record
   tracegen-runtime-matrix.jar   the class that --preset matrix calls; it needs
-                                tracegen-runtime.jar
+                                tracegen-runtime-core.jar
 
 instrument adds the first of them by itself. Give it to instrument or scan as an
 input where you want to say where it goes. All files appear, or none. A file that

@@ -20,7 +20,7 @@ import (
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
-	"github.com/tracegen/tracegen/internal/gz"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // NewMappings returns the command mappings.
@@ -212,7 +212,7 @@ const maxPushed = 1<<30 + 1
 
 // readInflated reads a file, which may be compressed with gzip. The archive compresses better what is not.
 func readInflated(path string) ([]byte, error) {
-	f, err := gz.Open(path)
+	f, err := userfile.OpenInflated(path)
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,8 @@ import (
 	"io"
 
 	"github.com/tracegen/tracegen/internal/cli"
-	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -56,7 +56,7 @@ func (a *analyzing) runTrace(args []string) error {
 
 // readTrace returns the begin of a file; cut is whether there is more.
 func readTrace(path string) (text string, cut bool, err error) {
-	f, err := gz.Open(path)
+	f, err := userfile.OpenInflated(path)
 	if err != nil {
 		return "", false, err
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
-	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/recording/symbolize"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping"
@@ -99,7 +98,7 @@ func (y *symbolizing) run(ctx context.Context, con *console.Console, file string
 	} else {
 		file = "standard input"
 	}
-	if in, err = gz.NewReader(in); err != nil {
+	if in, err = userfile.Inflate(in); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	counts, err := s.Copy(con.Out, readErrors{in, file})

@@ -60,9 +60,8 @@ archives, as Spring Boot packs them.
 
 record instruments what the class path names, with tracegen.yml of the working
 directory, and keeps the result in a cache. A program that has not changed is
-reused. The archives of the program are not touched, and are those that it runs
-with: a Java agent replaces a class when the JVM loads it. The JDK's own classes are
-not instrumented.
+reused. The program runs from its original archives: a Java agent replaces a class
+when the JVM loads it. The JDK's own classes are not instrumented.
 
 The program has the terminal, the working directory and the environment of tracegen.
 Ctrl-C ends the program, and record goes on: it waits for the program's end and

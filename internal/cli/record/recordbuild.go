@@ -165,7 +165,7 @@ func (r *recorder) instrument(ctx context.Context, store *program.Store, key cac
 		r.con.Warn("not instrumented: %v", skipped)
 	}
 	runtime := filepath.Join(work, runtimeName)
-	if err := os.WriteFile(runtime, runtimejars.Core().Data, 0o666); err != nil {
+	if err := os.WriteFile(runtime, runtimejars.JVM().Data, 0o666); err != nil {
 		return "", err
 	}
 	pairs, err := r.rewrite(ctx, dir, work, runtime, gathered)

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/record/launch"
 	"github.com/tracegen/tracegen/internal/record/program"
-	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -99,7 +99,7 @@ func (r *recorder) keepMapping() error {
 		}
 		r.con.Detail("the mapping of an earlier build is %s now", kept)
 	}
-	f, err := zipfile.CreateFile(r.mapping)
+	f, err := atomicfile.Create(r.mapping)
 	if err != nil {
 		return err
 	}

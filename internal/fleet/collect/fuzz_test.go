@@ -1,7 +1,6 @@
 package collect
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -83,45 +82,6 @@ func TestFooterOfReports(t *testing.T) {
 	}
 }
 
-// FuzzTokens reads any text as a file of tokens: what is accepted is written back alike.
-func FuzzTokens(f *testing.F) {
-	f.Add("# ours\n0123456789abcdef\n\n 0123456789abcdefg\r\n")
-	f.Add("short")
-	f.Fuzz(func(t *testing.T, text string) {
-		tokens, err := ParseTokens(text)
-		if err != nil {
-			return
-		}
-		again, err := ParseTokens(strings.Join(tokens, "\n"))
-		if err != nil || !slices.Equal(again, tokens) {
-			t.Errorf("%q is read as %q (%v)", tokens, again, err)
-		}
-	})
-}
-
-// FuzzKey reads any bytes as a private key: an accepted one signs.
-func FuzzKey(f *testing.F) {
-	text, _, err := NewKey()
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(text)
-	f.Add(bytes.ReplaceAll(text, []byte("PRIVATE"), []byte("EC PRIVATE")))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		file := filepath.Join(t.TempDir(), "key")
-		if err := os.WriteFile(file, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		key, err := LoadKey(file)
-		if err != nil {
-			return
-		}
-		if _, err := sign([]byte("text"), key); err != nil {
-			t.Errorf("%s does not sign: %v", data, err)
-		}
-	})
-}
-
 // FuzzBody sends any body: the answer is never an error of the server, and nothing of a refused body is stored.
 func FuzzBody(f *testing.F) {
 	good := line("aa-s1-0", "com.a", "ab")
@@ -144,36 +104,56 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// FuzzPath sends a recording under any path and header: nothing appears outside of its place.
-func FuzzPath(f *testing.F) {
-	f.Add("ab12", "1", "com.a", "ab")
-	f.Add("../x", "1", "..", "/")
-	f.Add("ab", "01", "a\x00b", strings.Repeat("a", 300))
-	f.Fuzz(func(t *testing.T, recording, part, app, digest string) {
-		n, err := parsePart(part)
-		p := Part{Package: app, Mapping: digest, Recording: recording, Number: n}
-		if err != nil || p.check() != nil {
-			return
+// FuzzTexts reads any text as what an operator writes, a file of tokens, a private key and properties, and as the names
+// of a recording: nothing appears outside of its place.
+func FuzzTexts(f *testing.F) {
+	key, _, err := NewKey()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, text := range []string{string(key), strings.ReplaceAll(string(key), "PRIVATE", "EC PRIVATE"),
+		"# ours\n0123456789abcdef\n\n 0123456789abcdefg\r\n", "short", "package = com.a\nserial: 7\nexpires=1\n",
+		"a\\\n=\\u0041\\\n", "ab12/1/com.a/ab", "../x/1/..//", "ab/01/a\x00b/" + strings.Repeat("a", 300)} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if tokens, err := ParseTokens(text); err == nil {
+			again, err := ParseTokens(strings.Join(tokens, "\n"))
+			if err != nil || !slices.Equal(again, tokens) {
+				t.Errorf("%q is read as %q (%v)", tokens, again, err)
+			}
 		}
-		file := p.file()
-		if filepath.ToSlash(filepath.Clean(file)) != file || !filepath.IsLocal(file) || strings.Count(file, "/") != 3 ||
-			len(file) > 400 || strings.ContainsAny(file, "\x00\\:=") {
-			t.Errorf("%q", file)
+		if app, err := checkConfig([]byte(text)); err == nil && !devicereport.IsPackage(app) {
+			t.Errorf("%q", app)
 		}
-		dir := partition{app, digest, "2026-11-22"}.dir()
-		if filepath.ToSlash(filepath.Clean(dir)) != dir || strings.Count(dir, "/") != 3 {
-			t.Errorf("%q", dir)
+		file := filepath.Join(t.TempDir(), "key")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
 		}
+		if key, err := LoadKey(file); err == nil {
+			if _, err := sign([]byte("text"), key); err != nil {
+				t.Errorf("%s does not sign: %v", text, err)
+			}
+		}
+		checkPlaces(t, append(strings.SplitN(text, "/", 4), "", "", "", ""))
 	})
 }
 
-// FuzzConfig reads any text of properties: what is accepted has a package and numbers.
-func FuzzConfig(f *testing.F) {
-	f.Add([]byte("package = com.a\nserial: 7\nexpires=1\n"))
-	f.Add([]byte("a\\\n=\\u0041\\\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		if app, err := checkConfig(text); err == nil && !devicereport.IsPackage(app) {
-			t.Errorf("%q", app)
-		}
-	})
+// checkPlaces checks where a recording and a report with these names are stored.
+func checkPlaces(t *testing.T, names []string) {
+	t.Helper()
+	n, err := parsePart(names[1])
+	p := Part{Package: names[2], Mapping: names[3], Recording: names[0], Number: n}
+	if err != nil || p.check() != nil {
+		return
+	}
+	file := p.file()
+	if filepath.ToSlash(filepath.Clean(file)) != file || !filepath.IsLocal(file) || strings.Count(file, "/") != 3 ||
+		len(file) > 400 || strings.ContainsAny(file, "\x00\\:=") {
+		t.Errorf("%q", file)
+	}
+	dir := partition{names[2], names[3], "2026-11-22"}.dir()
+	if filepath.ToSlash(filepath.Clean(dir)) != dir || strings.Count(dir, "/") != 3 {
+		t.Errorf("%q", dir)
+	}
 }

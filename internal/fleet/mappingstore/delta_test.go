@@ -112,16 +112,6 @@ func FuzzDifference(f *testing.F) {
 	})
 }
 
-func FuzzPatch(f *testing.F) {
-	f.Add([]byte("a\nb\nc\n"), difference([]byte("a\nb\nc\n"), []byte("c\nx\n")), int64(4))
-	f.Fuzz(func(t *testing.T, base, diff []byte, size int64) {
-		size &= 1<<20 - 1
-		if got, err := patch(base, diff, size); err == nil && int64(len(got)) != size {
-			t.Fatalf("%d bytes, want %d", len(got), size)
-		}
-	})
-}
-
 func FuzzObject(f *testing.F) {
 	base, text := []byte("a\nb\nc\n"), []byte("a\nx\nc\n")
 	full, err := encodeFull(text)

@@ -31,16 +31,6 @@ func TestReleaseNames(t *testing.T) {
 	}
 }
 
-func FuzzParseRelease(f *testing.F) {
-	f.Add("releases/0123456789abcdef~20261122T163424.123Z~00112233445566aa~ffeeddccbbaa9988~1.2~release.json")
-	f.Add("releases/0123456789abcdef~20261122T163424.123Z~00112233445566aa~ffeeddccbbaa9988~=20~=7E.json")
-	f.Fuzz(func(t *testing.T, path string) {
-		if r, ok := parseRelease(path); ok && r.path() != path {
-			t.Fatalf("%q is read as %q", path, r.path())
-		}
-	})
-}
-
 func FuzzParseManifest(f *testing.F) {
 	f.Add([]byte(`{"format":1,"digest":"0123456789abcdef","files":[{"kind":"mapping","size":1,"sha256":"` +
 		strings.Repeat("0", 64) + `","stored":1,"objects":[{"name":"` + strings.Repeat("1", 64) + `","size":1}]}]}`))
@@ -112,12 +102,17 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-func FuzzParseReference(f *testing.F) {
+// FuzzNames reads any text as the path of a release and as a reference.
+func FuzzNames(f *testing.F) {
+	f.Add("releases/0123456789abcdef~20261122T163424.123Z~00112233445566aa~ffeeddccbbaa9988~1.2~release.json")
+	f.Add("releases/0123456789abcdef~20261122T163424.123Z~00112233445566aa~ffeeddccbbaa9988~=20~=7E.json")
 	f.Add("s3://b/p?version=1.2&variant=release&label=a=b")
 	f.Add("archive:x?optional")
 	f.Fuzz(func(t *testing.T, text string) {
-		r, err := ParseReference(text)
-		if err == nil && (r.Location == "" || r.Selector.check() != nil) {
+		if r, ok := parseRelease(text); ok && r.path() != text {
+			t.Fatalf("%q is read as %q", text, r.path())
+		}
+		if r, err := ParseReference(text); err == nil && (r.Location == "" || r.Selector.check() != nil) {
 			t.Fatalf("%q: %+v", text, r)
 		}
 	})

@@ -16,7 +16,15 @@ func FuzzReadTrace(f *testing.F) {
 		"  - waiting to lock <0x0d> (a java.lang.Class<a.B>) held by thread 1\n----- end 12 -----\n")
 	f.Add("\"main\" #1 prio=5\n   java.lang.Thread.State: BLOCKED\n\tat a.B.c(B.java)\n" +
 		"\t- waiting to lock <0x1> (a a.B)\n")
+	f.Add("\"main\" \r\nat \n at")
 	f.Fuzz(func(t *testing.T, text string) {
+		if main := mainThreadOf(text); main != nil {
+			for _, frame := range main.Frames {
+				if !strings.Contains(text, "at "+frame) {
+					t.Errorf("%q has no frame %q", text, frame)
+				}
+			}
+		}
 		for _, p := range ReadTrace(text, nil) {
 			if p.Threads < 0 || p.Threads > len(text) {
 				t.Errorf("%d threads", p.Threads)

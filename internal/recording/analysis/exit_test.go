@@ -69,20 +69,3 @@ func TestExit(t *testing.T) {
 		})
 	}
 }
-
-// FuzzMainThread reads anything as the trace of a process.
-func FuzzMainThread(f *testing.F) {
-	f.Add("\"main\" prio=5 tid=1 Blocked\n  at a.B.c(B.java:1)\n\n\"x\"")
-	f.Add("\"main\" \r\nat \n at")
-	f.Fuzz(func(t *testing.T, text string) {
-		main := mainThreadOf(text)
-		if main == nil {
-			return
-		}
-		for _, frame := range main.Frames {
-			if !strings.Contains(text, "at "+frame) {
-				t.Errorf("%q has no frame %q", text, frame)
-			}
-		}
-	})
-}

@@ -264,7 +264,8 @@ func mavenInDirectory(t *testing.T, dir string) []string {
 var (
 	platforms = []string{"linux-x86_64", "linux-aarch_64", "osx-x86_64", "osx-aarch_64", "windows-x86_64",
 		"windows-aarch_64"}
-	jars = []string{"tracegen-runtime", "tracegen-runtime-matrix", "tracegen-runtime-noop", "tracegen-maven-plugin"}
+	jars = []string{"tracegen-runtime", "tracegen-runtime-core", "tracegen-runtime-report", "tracegen-runtime-matrix",
+		"tracegen-runtime-noop", "tracegen-maven-plugin"}
 )
 
 // TestRepository checks the directory that release/maven-repository writes: the files, their checksums, and what
