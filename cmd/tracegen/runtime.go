@@ -33,7 +33,7 @@ func (i *instrument) builtIn() *pipeline.BuiltIn {
 
 // checkBuiltIn refuses to write the built-in runtime over a file that is read, or that is written beside the outputs.
 // Package pipeline checks the same of inputs and outputs.
-func (i *instrument) checkBuiltIn(added *pipeline.InputResult) error {
+func (i *instrument) checkBuiltIn(added *buildreport.Input) error {
 	if i.destination.merge != "" {
 		return nil
 	}

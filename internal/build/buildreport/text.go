@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -88,7 +87,7 @@ func (r *Run) retiredIDs() string {
 	return text
 }
 
-func work(in pipeline.InputResult) string {
+func work(in Input) string {
 	return fmt.Sprintf("%s, %d changed; %d of %s traced",
 		count(in.Classes, "class", "classes"), in.Rewritten, in.Traced, count(in.Methods, "method", "methods"))
 }

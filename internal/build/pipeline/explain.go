@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/build/explanation"
 	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/build/rewrite"
@@ -13,7 +14,7 @@ import (
 
 // Explained is the answer of [Explain].
 type Explained struct {
-	Classes  []explanation.Class // in input order
+	Classes  []buildreport.ExplainedClass // in input order
 	Mapping  *mapping.Mapping
 	Warnings []string
 	// Names are those of every class, and every method with code, of the inputs, in input order.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/internal/zipfile"
@@ -31,18 +32,10 @@ type VerifyConfig struct {
 
 // Verification is what was found.
 type Verification struct {
-	Findings []Finding // by path, entry and place in the class file
-	Classes  int       // that were checked
-	Unknown  []string  // classes that were not found anywhere, sorted, in internal form
-	Warnings []string  // about classes that could not be checked
-}
-
-// Finding is what is wrong with a class of some file.
-type Finding struct {
-	Path  string // as in VerifyConfig.Paths
-	Entry string // in it; with several levels a ! stands between them, "" for a lone class file
-	verify.Finding
-	PreExisting bool // the baseline has it too
+	Findings []buildreport.Finding // by path, entry and place in the class file
+	Classes  int                   // that were checked
+	Unknown  []string              // classes that were not found anywhere, sorted, in internal form
+	Warnings []string              // about classes that could not be checked
 }
 
 // Verify checks every class by itself, as HotSpot does when it links it. An error is one of reading: what is
@@ -121,7 +114,7 @@ type verification struct {
 // classReport is what was found out about one class.
 type classReport struct {
 	checked  bool
-	findings []Finding
+	findings []buildreport.Finding
 	unknown  []string
 	warning  string
 }
@@ -163,7 +156,7 @@ func (v *verification) check(class int, buffer *[]byte, parser *classfile.Parser
 		if isNew {
 			introduced = introduced[1:]
 		}
-		report.findings = append(report.findings, Finding{Path: v.paths[at.Container.Input], Entry: entryName(at),
+		report.findings = append(report.findings, buildreport.Finding{Path: v.paths[at.Container.Input], Entry: entryName(at),
 			Finding: f, PreExisting: !isNew})
 	}
 	return report, nil

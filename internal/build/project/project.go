@@ -38,7 +38,8 @@ type Project struct {
 	Kind Kind
 	// File is the build file that says so, or the first archive; relative to the directory, with slashes.
 	File string
-	// Archives are the archives of the directory and of the directories in which build tools put them, the newest first.
+	// Archives are the archives of the directory and of the directories in which build tools put them, the newest
+	// first.
 	Archives []string
 	// BlockLists are the block lists of Matrix's plugin that build files name, as far as they exist.
 	BlockLists []string

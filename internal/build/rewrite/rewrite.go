@@ -30,8 +30,8 @@ type Outcome struct {
 	Calls int // of the runtime, that were inserted
 	// Failure is why the class stays as it was; nil if nothing failed.
 	Failure *plan.Failure
-	// Memory holds Data, if the class was rewritten; otherwise it is nil. If it is given other memory, the next class uses
-	// that.
+	// Memory holds Data, if the class was rewritten; otherwise it is nil. If it is given other memory, the next class
+	// uses that.
 	Memory *[]byte
 	// Original is the class as it was read, not to be changed; nil unless [Rewriter.Rewrite] read it. The next class
 	// uses its memory.
