@@ -1,13 +1,14 @@
 // Package pipeline runs the operations on class files from inputs to outputs: it instruments, at once or in phases,
-// explains, strips and verifies. Each operation is one function, which puts the packages together that do the work:
+// explains, strips and verifies. Each operation is one function, which puts together the packages and types that do the
+// work:
 //
-//	input        opens archives, directories and class files, and numbers their classes
-//	scan         finds out facts about each class by itself
-//	plan         decides what needs all classes, and assigns IDs
-//	rewrite      applies the decisions to one class, and checks the result
-//	typecheck    is one of the two checks, with the class path
-//	output       writes outputs, which appear together
-//	cache        has the results of earlier runs
+//	input         opens archives, directories and class files, and numbers their classes
+//	plan          scans each class by itself, decides what needs all classes, and assigns IDs
+//	rewriter      applies the decisions to one class, and checks the result
+//	typeChecker   is one of the two checks: it has the class path, and which classes a class sees
+//	outputWriter  writes archives, directories and class files in the order of entries
+//	output        makes what is written appear together
+//	results       has what earlier runs have left in the cache
 //
 // # How it goes
 //
@@ -39,7 +40,6 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/build/input"
-	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -121,7 +121,6 @@ type Config struct {
 type Reading = input.Options
 
 // ClassPath says where classes are found that the inputs refer to.
-type ClassPath = typecheck.ClassPath
 
 // File is a file to be written beside the outputs.
 type File struct {

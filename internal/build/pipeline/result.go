@@ -14,21 +14,20 @@ import (
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/mapping"
 )
 
 // totals sum up the records of rounds.
 type totals struct {
-	inputs  []output.InputRecord // of the last round, by input; empty if nothing is written
-	unknown map[string]bool      // of all rounds
-	faults  map[string]bool      // likewise: those that are tolerated
-	builtIn int                  // number of the built-in runtime, which is never the first input; 0 if there is none
+	inputs  []inputRecord   // of the last round, by input; empty if nothing is written
+	unknown map[string]bool // of all rounds
+	faults  map[string]bool // likewise: those that are tolerated
+	builtIn int             // number of the built-in runtime, which is never the first input; 0 if there is none
 }
 
 // add takes the records of a round, and returns the classes that failed in it.
 func (t *totals) add(set *input.Set, outputs []*writtenOutput) map[int]plan.Failure {
-	t.inputs = make([]output.InputRecord, len(set.Inputs))
+	t.inputs = make([]inputRecord, len(set.Inputs))
 	failures := make(map[int]plan.Failure)
 	for _, o := range outputs {
 		for i, number := range o.Inputs {
@@ -44,7 +43,7 @@ func (t *totals) add(set *input.Set, outputs []*writtenOutput) map[int]plan.Fail
 }
 
 // note takes what the type checker said of an input besides rejections.
-func (t *totals) note(set *input.Set, number int, notes typecheck.Notes) {
+func (t *totals) note(set *input.Set, number int, notes typeNotes) {
 	if t.unknown == nil {
 		t.unknown, t.faults = make(map[string]bool), make(map[string]bool)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify"
 	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/build/input"
-	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
@@ -60,13 +59,13 @@ func Verify(ctx context.Context, c VerifyConfig) (*Verification, error) {
 	if len(c.Baseline) > 0 {
 		split = w.set.Inputs[len(c.Paths)].First
 	}
-	checked, originals, none := typecheck.NamesOf(w.set, names, 0, split), typecheck.NamesOf(w.set, names, split,
-		all), typecheck.NamesOf(w.set, nil, 0, 0)
-	more := typecheck.Details{Notes: c.Notes, Frames: c.Frames}
+	checked, originals, none := newNamedClasses(w.set, names, 0, split), newNamedClasses(w.set, names, split,
+		all), newNamedClasses(w.set, nil, 0, 0)
+	more := viewDetails{Notes: c.Notes, Frames: c.Frames}
 	v := verification{
 		work: w, names: names, paths: c.Paths, originals: originals, reports: make([]classReport, split),
-		views:         typecheck.NewViews(path, w.set, 0, split, checked, none, more),
-		originalViews: typecheck.NewViews(path, w.set, split, all, originals, checked, more),
+		views:         newTypeViews(path, w.set, 0, split, checked, none, more),
+		originalViews: newTypeViews(path, w.set, split, all, originals, checked, more),
 	}
 	if err := cmp.Or(w.each(ctx, split, v.start), w.set.CheckUnchanged()); err != nil {
 		return nil, err
@@ -104,9 +103,9 @@ type verification struct {
 	*work
 	names         []string // by number of class
 	paths         []string
-	views         *typecheck.Views // of Paths
-	originalViews *typecheck.Views // of Baseline
-	originals     *typecheck.Classes
+	views         *typeViews // of Paths
+	originalViews *typeViews // of Baseline
+	originals     *namedClasses
 
 	reports []classReport // by number of class, each written by one worker
 }
@@ -163,7 +162,7 @@ func (v *verification) check(class int, buffer *[]byte, parser *classfile.Parser
 }
 
 // findingsOf checks a class file. The error is about one of a version that is not supported.
-func findingsOf(by *typecheck.Views, at *input.Class, class int, parser *classfile.Parser,
+func findingsOf(by *typeViews, at *input.Class, class int, parser *classfile.Parser,
 	data []byte) ([]verify.Finding, []string, error) {
 	c, err := parser.Parse(data)
 	if errors.Is(err, classfile.ErrVersion) {

@@ -1,6 +1,4 @@
-// Package explanation reports what a plan decides about methods that are asked for, and why: method by method, with the
-// cost of their calls. It also finds the names that a misspelled name may mean.
-package explanation
+package pipeline
 
 import (
 	"cmp"
@@ -13,7 +11,6 @@ import (
 	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/rewrite"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -29,12 +26,12 @@ type Question interface {
 type explainer struct {
 	set       *input.Set
 	plan      *plan.Plan
-	rewriting rewrite.Options
+	rewriting rewriteOptions
 	asked     Question
 }
 
-// Names returns those of every class, and of every method with code, in input order.
-func Names(p *plan.Plan) (names []mapping.Identity) {
+// namesOf returns those of every class, and of every method with code, in input order.
+func namesOf(p *plan.Plan) (names []mapping.Identity) {
 	for n := range p.Len() {
 		names = append(names, mapping.Identity{Class: p.ClassName(n)})
 		for i := range p.Facts(n).Methods {
@@ -44,9 +41,10 @@ func Names(p *plan.Plan) (names []mapping.Identity) {
 	return names
 }
 
-// Classes returns what a plan decides about the methods that are asked for, of the classes of a set, in input order. It
-// reads their class files.
-func Classes(set *input.Set, p *plan.Plan, o rewrite.Options, asked Question) ([]buildreport.ExplainedClass, error) {
+// explainClasses returns what a plan decides about the methods that are asked for, of the classes of a set, in input
+// order. It reads their class files.
+func explainClasses(set *input.Set, p *plan.Plan, o rewriteOptions, asked Question) (
+	[]buildreport.ExplainedClass, error) {
 	e := explainer{set, p, o, asked}
 	return e.classes()
 }
@@ -89,14 +87,14 @@ func (e *explainer) movedFrom(class int) bool {
 func (e *explainer) explain(class int, x *buildreport.ExplainedClass) error {
 	facts := e.plan.Facts(class)
 	// The reader serves one class only: the explanation keeps texts that share memory with the class.
-	reader := rewrite.Reader{Set: e.set, Runtime: e.rewriting.Inject.RuntimeClass}
+	reader := classReader{Set: e.set, Runtime: e.rewriting.Inject.RuntimeClass}
 	c, err := reader.Read(class, e.plan, facts.Foreign)
 	if err != nil {
 		return err
 	}
 	costs := make(map[int]inject.MethodCost)
 	if task := e.plan.Task(class, nil); task.Changes() && !task.Requires {
-		cost, err := rewrite.New(e.rewriting, e.set).Cost(c, &task)
+		cost, err := newRewriter(e.rewriting, e.set).Cost(c, &task)
 		if err != nil {
 			return err
 		}
