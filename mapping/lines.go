@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/gz"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // Lines is a table of the places of methods in their sources, as [Mapping.WriteLines] writes it. It is immutable.
@@ -28,7 +28,7 @@ func (l *Lines) ByID(id uint32) (line SourceLine, ok bool) {
 
 // LoadLines reads the table at path. It fails with a [*FormatError] if the file is not such a table.
 func LoadLines(path string) (*Lines, error) {
-	f, err := gz.Open(path)
+	f, err := userfile.OpenInflated(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read source lines: %w; give the file that --lines named when the app was "+
 			"instrumented", err)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/tracegen/tracegen/internal/console"
 )
 
 // Saved is a JSON report of a run, read from a file. It is immutable.
@@ -64,7 +66,7 @@ func ReadSaved(from io.Reader) (*Saved, error) {
 				"again")
 		}
 		if seen[*p.Package] {
-			return nil, fmt.Errorf("damaged: package %s occurs twice; write the report again", Printable(*p.Package))
+			return nil, fmt.Errorf("damaged: package %s occurs twice; write the report again", console.Printable(*p.Package))
 		}
 		seen[*p.Package] = true
 	}

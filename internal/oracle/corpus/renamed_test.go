@@ -48,7 +48,7 @@ func proGuardNames(t *testing.T, file string) (classes map[string]string, method
 // before.
 func TestCorpusRenamed(t *testing.T) {
 	nightly.Only(t, "corpora")
-	library := fetchOne(t, "guava-18.0")
+	library := fetch(t, "guava-18.0")[0]
 	bin := buildTool(t)
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

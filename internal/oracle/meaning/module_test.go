@@ -58,7 +58,7 @@ func TestModuleIsRecorded(t *testing.T) {
 			result, err := pipeline.Run(t.Context(), pipeline.Config{
 				Filter: filter.New(filter.Options{Trivial: filter.None}), AddRequires: requires,
 				Inputs: []pipeline.Input{{Path: filepath.Join(dir, "classes"), Output: program},
-					{Path: jars.Core, Output: runtime}},
+					{Path: jars.JVM, Output: runtime}},
 			})
 			if err != nil {
 				t.Fatal(err)

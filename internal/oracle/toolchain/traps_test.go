@@ -46,7 +46,7 @@ func newApp(t *testing.T, rules string, libraries []string, sources ...string) a
 	classes, own := filepath.Join(dir, "classes"), filepath.Join(dir, "own.jar")
 	a := app{jdk: j, tool: buildTool(t), library: library, rules: rules, jars: append([]string{own}, libraries...),
 		core: filepath.Join(dir, "core.jar")}
-	if err := Merge(a.core, runtime.Core); err != nil { // without its manifest
+	if err := Merge(a.core, runtime.JVM); err != nil { // without its manifest
 		t.Fatal(err)
 	}
 	for _, source := range sources {

@@ -288,6 +288,7 @@ func (w *workflow) step(t *testing.T, id string) (output string, code int, outpu
 }
 
 func TestAction(t *testing.T) {
+	nightly.Only(t, "tools")
 	w := newWorkflow(t, map[string]string{"command": "tracegen", "inputs": "app.jar\n", "output": "out/app.jar",
 		"fail-on": "introduced growth", "arguments": "--target\njvm\n"})
 	if out, code, _ := w.step(t, "tool"); code != 0 {
@@ -337,6 +338,7 @@ func TestAction(t *testing.T) {
 
 // TestActionDownloads checks that the action takes only a program whose checksum is right.
 func TestActionDownloads(t *testing.T) {
+	nightly.Only(t, "tools")
 	for _, program := range []string{"curl", "unzip"} {
 		if _, err := exec.LookPath(program); err != nil {
 			oracle.Require(t, fmt.Errorf("no %s: %w", program, oracle.ErrMissing))
@@ -489,6 +491,7 @@ func (p *place) twice(t *testing.T, between, script string, env ...string) {
 }
 
 func TestGitLabRecipe(t *testing.T) {
+	nightly.Only(t, "tools")
 	var recipe struct {
 		Instrument struct {
 			Script      []string
@@ -530,6 +533,7 @@ func TestGitLabRecipe(t *testing.T) {
 }
 
 func TestJenkinsRecipe(t *testing.T) {
+	nightly.Only(t, "tools")
 	text := readFile(t, root+"/examples/ci/Jenkinsfile")
 	var script []string
 	for _, m := range regexp.MustCompile(`sh '''([^']*(?:'[^']+)*)'''|sh '([^'\n]+)'`).FindAllStringSubmatch(text, -1) {
@@ -549,6 +553,7 @@ func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\
 //
 // Invariant: Every command of docs/ci.md runs.
 func TestPageCommandsRun(t *testing.T) {
+	nightly.Only(t, "tools")
 	p := newPlace(t)
 	commands := 0
 	for line := range strings.Lines(readFile(t, root+"/docs/ci.md")) {
