@@ -9,7 +9,6 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify/classpath"
 	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/internal/build/input"
-	"github.com/tracegen/tracegen/internal/recent"
 )
 
 // viewDetails say what a check reports besides the findings that matter.
@@ -57,7 +56,7 @@ func (c *namedClasses) Named(name string) []int { return c.byName[name] }
 // grow with the inputs.
 type infoReader struct {
 	set     *input.Set
-	read    recent.Map[int, *types.ClassInfo]
+	read    classpath.Recent[int, *types.ClassInfo]
 	scratch sync.Pool // of *scratch
 }
 

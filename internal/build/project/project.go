@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/pattern"
+	"github.com/tracegen/tracegen/internal/glob"
 	"github.com/tracegen/tracegen/internal/userfile"
 )
 
@@ -60,11 +60,11 @@ var buildFiles = []struct {
 }
 
 var (
-	androidPlugin = pattern.Of(`com\.android\.(application|library|dynamic-feature|tools\.build:gradle)`)
-	matrixBlock   = pattern.Of(`(?m)^\s*matrix\s*\{`)
-	btraceBlock   = pattern.Of(`(?m)^\s*(rheaTrace|btrace)\s*\{`)
-	blockList     = pattern.Of(`(?:black|block)ListFile\s*(?:=|\s|\()\s*"?'?([^"'\n)]+)`)
-	baseMapping   = pattern.Of(`(?:baseMethodMapFile|applyMethodMappingFilePath)\s*(?:=|\s|\()\s*"?'?([^"'\n)]+)`)
+	androidPlugin = glob.Regexp(`com\.android\.(application|library|dynamic-feature|tools\.build:gradle)`)
+	matrixBlock   = glob.Regexp(`(?m)^\s*matrix\s*\{`)
+	btraceBlock   = glob.Regexp(`(?m)^\s*(rheaTrace|btrace)\s*\{`)
+	blockList     = glob.Regexp(`(?:black|block)ListFile\s*(?:=|\s|\()\s*"?'?([^"'\n)]+)`)
+	baseMapping   = glob.Regexp(`(?:baseMethodMapFile|applyMethodMappingFilePath)\s*(?:=|\s|\()\s*"?'?([^"'\n)]+)`)
 )
 
 // Find looks at a directory. The error is one of reading it.
