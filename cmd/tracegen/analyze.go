@@ -16,6 +16,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/export"
+	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -300,7 +301,7 @@ func (a *analyzing) checkOne(of recording, mappings *analysis.Mappings) error {
 	if of.name == standardInput {
 		return nil
 	}
-	in, err := trace.OpenSource(of.files[0])
+	in, err := source.Open(of.files[0])
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/oracle/tape"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/trace"
+	"github.com/tracegen/tracegen/internal/recording/source"
 )
 
 // countedTape has a stall and incidents, some of which do not count.
@@ -57,7 +57,7 @@ func TestOneRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := trace.NewSource(bytes.NewReader(data))
+	in, err := source.New(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ late begin=600 end=890`, ""},
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		in, err := trace.NewSource(bytes.NewReader(data))
+		in, err := source.New(bytes.NewReader(data))
 		if err != nil {
 			t.Fatal(err)
 		}

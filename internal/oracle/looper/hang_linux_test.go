@@ -15,7 +15,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/trace"
+	"github.com/tracegen/tracegen/internal/recording/source"
 )
 
 // TestHangOnLooper kills processes in which a message of the real main looper never ends.
@@ -124,7 +124,7 @@ func (b bench) stallsOf(t *testing.T, file string) (all []*analysis.Stall) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.OpenSource(file)
+	r, err := source.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -192,7 +193,7 @@ func checkAnswers(t *testing.T, dir string, b bench, p platform, w world, stalls
 		return nil
 	}
 	for _, path := range recordingPaths(t, dir) {
-		r, err := trace.OpenSource(path)
+		r, err := source.Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}

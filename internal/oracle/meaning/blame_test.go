@@ -17,7 +17,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/trace"
+	"github.com/tracegen/tracegen/internal/recording/source"
 )
 
 // A planted stall is a real program that calls back into a class of ours, which stalls three calls further down.
@@ -203,7 +203,7 @@ func (r *runner) record(t *testing.T, runtime string, rules []filter.Rule, flags
 // analyze reads a recording with the mapping of its build.
 func (rec taken) analyze(t *testing.T, o analysis.Options) *analysis.Mappings {
 	t.Helper()
-	in, err := trace.OpenSource(rec.file)
+	in, err := source.Open(rec.file)
 	if err != nil {
 		t.Fatal(err)
 	}

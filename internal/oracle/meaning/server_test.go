@@ -14,7 +14,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/trace"
+	"github.com/tracegen/tracegen/internal/recording/source"
 )
 
 // serverProgram has a pool of its own: four threads whose loops last as long as the program, and three kinds of
@@ -194,7 +194,7 @@ func runServer(t *testing.T, j oracle.JDK, dir, core, rule string, flags func(ma
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := trace.OpenSource(file)
+	in, err := source.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/mapping/r8"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -112,7 +113,7 @@ type Options struct {
 	Names trace.Names
 }
 
-// Source is what is analyzed: a [trace.Source].
+// Source is what is analyzed: a [source.Source].
 type Source interface {
 	// Replay hands all that there is to the handler.
 	Replay(trace.Handler) error
@@ -128,7 +129,7 @@ func Analyze(name string, in Source, o Options) error {
 	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, Names: names,
 		by: residual{o.R8}, met: map[trace.Method]bool{}, Parts: 1}}
 	a.joiner.Found = a.found
-	if s, ok := in.(*trace.Source); ok {
+	if s, ok := in.(*source.Source); ok {
 		a.recording.Parts, s.Messages = s.Parts(), a.messageMethods
 	}
 	if o.View != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/oracle/tape"
+	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -55,7 +56,7 @@ func analyze(t *testing.T, name, text string, o Options) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.NewSource(bytes.NewReader(data))
+	r, err := source.New(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}

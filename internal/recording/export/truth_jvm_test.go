@@ -15,7 +15,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/trace"
+	"github.com/tracegen/tracegen/internal/recording/source"
 )
 
 // pooledProgram has three threads of one name: two wait for a lock of the third, which sleeps. The program ends at a
@@ -152,7 +152,7 @@ func stalledThreads(file string, mappings *analysis.Mappings) int {
 	if err != nil {
 		return 0 // it has not begun yet
 	}
-	source, err := trace.NewSource(bytes.NewReader(data))
+	source, err := source.New(bytes.NewReader(data))
 	if err != nil {
 		return 0
 	}

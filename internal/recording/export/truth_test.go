@@ -13,6 +13,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/export"
+	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -106,7 +107,7 @@ func truthFormats() []truthFormat {
 // render writes a recording in a format as the command does.
 func render(t *testing.T, format string, data []byte, names trace.Names, mappings *analysis.Mappings) ([]byte, error) {
 	t.Helper()
-	in, err := trace.NewSource(bytes.NewReader(data))
+	in, err := source.New(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +149,7 @@ func render(t *testing.T, format string, data []byte, names trace.Names, mapping
 // truthOf is what package analysis says of a recording.
 func truthOf(t *testing.T, data []byte, names trace.Names, mappings *analysis.Mappings) *shownTruth {
 	t.Helper()
-	in, err := trace.NewSource(bytes.NewReader(data))
+	in, err := source.New(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -304,7 +305,7 @@ func truthRecordings(t *testing.T) map[string]truthRecording {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := trace.NewSource(bytes.NewReader(data)); err == nil {
+			if _, err := source.New(bytes.NewReader(data)); err == nil {
 				all[filepath.Base(file)] = truthRecording{data: data, stalls: -1}
 			}
 		}
