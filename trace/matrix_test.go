@@ -136,8 +136,8 @@ func messagesOf(records []Record) (messages [][]Record) {
 	return messages
 }
 
-// TestMatrixAgrees: where Matrix's decoder is right, ours says the same of the same records. TestLines of package source
-// reads the lines of such reports.
+// TestMatrixAgrees: where Matrix's decoder is right, ours says the same of the same records. TestLines of package
+// source reads the lines of such reports.
 //
 // Invariant: The replay agrees with Matrix's decoder wherever that one is right, and keeps what that one loses.
 func TestMatrixAgrees(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/fold"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -134,7 +135,7 @@ func (c *Completeness) droppedText() string {
 		if n == 1 {
 			what = droppedKinds[first.kind].one
 		}
-		parts = append(parts, grouped(n)+" "+cmp.Or(what, "of "+first.Kind))
+		parts = append(parts, fold.Thousands(n)+" "+cmp.Or(what, "of "+first.Kind))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -152,12 +153,12 @@ func (c *Completeness) Lines() []string {
 		lines = append(lines, fmt.Sprintf("%s of the calls were recorded, in %s without a gap: %s of %s records were "+
 			"lost. Times are lower bounds; do not rank methods by them", sharePercent(1-c.LostShare),
 			several(c.Runs, "run", "s"),
-			grouped(c.Lost), grouped(c.Recorded+c.Lost)))
+			fold.Thousands(c.Lost), fold.Thousands(c.Recorded+c.Lost)))
 	}
 	if c.LeftOut > 0 {
 		var names []string
 		for _, m := range c.Off[:min(shownOff, len(c.Off))] {
-			names = append(names, fmt.Sprintf("%s (%s)", m.Method.Identity(), grouped(m.Calls)))
+			names = append(names, fmt.Sprintf("%s (%s)", m.Method.Identity(), fold.Thousands(m.Calls)))
 		}
 		if len(c.Off) > shownOff {
 			names = append(names, "...")
@@ -199,7 +200,7 @@ func several(n uint64, what, plural string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return grouped(n) + " " + what + plural
+	return fold.Thousands(n) + " " + what + plural
 }
 
 // were is several with "was" or "were".

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/fold"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -133,7 +134,7 @@ type foundIncident struct {
 	*trace.Incident
 	clock   *trace.Clock
 	tree    trace.Tree
-	folder  *folder
+	folder  *fold.Folder
 	partial bool // calls from its begin are missing
 	some    bool // calls were found
 	texts   int
@@ -211,16 +212,16 @@ func (x *incidents) incident(c *trace.Incident, r *Recording) error {
 		return nil
 	}
 	x.about[c.Thread] = true
-	f.folder = newFolder(func(s *trace.Segment) error {
+	f.folder = fold.New(func(s *trace.Segment) error {
 		f.some = true
 		f.tree.Add(s)
 		f.tree.Trim(maxIncidentNodes)
 		return nil
 	}, func(trace.Method, string) error { return nil })
 	off := r.Precision.Nanoseconds()
-	f.folder.from = max(c.Begin, math.MinInt64+off+1) - off
+	f.folder.From = max(c.Begin, math.MinInt64+off+1) - off
 	if c.End > 0 {
-		f.folder.to = min(c.End, math.MaxInt64-off-1) + off + 1
+		f.folder.To = min(c.End, math.MaxInt64-off-1) + off + 1
 	}
 	f.partial = true
 	x.open = append(x.open, f)
@@ -276,7 +277,7 @@ func (x *incidents) give(s *trace.Segment) error {
 			continue
 		}
 		f.partial = f.partial && s.FirstRecord > f.FirstRecord
-		if err := f.folder.segment(s); err != nil {
+		if err := f.folder.Segment(s); err != nil {
 			return err
 		}
 	}
@@ -300,7 +301,7 @@ func (x *incidents) finish(r *Recording, shown *viewer) error {
 	r.OmittedIncidents = x.omitted
 	for _, f := range x.byNumber {
 		if f.folder != nil {
-			if err := f.folder.flushAll(); err != nil {
+			if err := f.folder.Flush(); err != nil {
 				return err
 			}
 		}

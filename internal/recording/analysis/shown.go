@@ -2,12 +2,7 @@ package analysis
 
 import (
 	"strings"
-
-	"github.com/tracegen/tracegen/trace"
 )
-
-// Folded reports whether m stands for short calls of several methods, see [View.Resolution].
-func Folded(m trace.Method) bool { return m >= firstFolded && m < trace.MethodSuspended }
 
 // Place says in words where the app was when the stall began; it is empty if that is not known.
 func (s *Stall) Place() string { return strings.TrimPrefix(s.where(), "; ") }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/fold"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -38,7 +39,7 @@ func (s *seen) Named(trace.Method, string) error { return nil }
 func (s *seen) Segment(g *trace.Segment) error {
 	for _, c := range g.Calls {
 		name := fmt.Sprint(c.Method)
-		if c.Method >= firstFolded {
+		if fold.Folded(c.Method) {
 			known, _ := s.of.Names.Name(c.Method)
 			name = known.String()
 		}

@@ -17,9 +17,9 @@ type Part struct {
 }
 
 // NewParts returns a source that reads parts of one recording, one after the other, as if they were one file. The parts
-// are put in order. Where parts are missing, there is a [*trace.MissingParts]. Of what is said in each part, what repeats an
-// earlier part is left out: the second [*trace.Meta] and so on, and threads. There is one [*trace.End], with the sums of all parts,
-// if the last part has one.
+// are put in order. Where parts are missing, there is a [*trace.MissingParts]. Of what is said in each part, what
+// repeats an earlier part is left out: the second [*trace.Meta] and so on, and threads. There is one [*trace.End], with
+// the sums of all parts, if the last part has one.
 func NewParts(parts []Part) *Source {
 	p := &partsReader{parts: slices.Clone(parts), threads: map[uint32]bool{}}
 	slices.SortStableFunc(p.parts, func(a, b Part) int { return cmp.Compare(a.Number, b.Number) })
@@ -106,7 +106,8 @@ func (p *partsReader) open() error {
 		return trace.ErrFormat
 	}
 	if part.Number > p.number+1 {
-		p.missing = &trace.MissingParts{From: p.number + 1, To: part.Number - 1, Begin: p.last, Deleted: part.Number <= p.first}
+		p.missing = &trace.MissingParts{From: p.number + 1, To: part.Number - 1, Begin: p.last,
+			Deleted: part.Number <= p.first}
 	}
 	p.now, p.number, p.end = s, part.Number, nil
 	return nil

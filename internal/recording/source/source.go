@@ -106,9 +106,10 @@ func (s *Source) Parts() int {
 	return 1
 }
 
-// Replay reads the source to its end and hands its calls to h, as [trace.Replay] does. Of a text, each report is a segment of
-// [trace.SegmentReport] or [trace.SegmentSamples], behind a [*trace.Meta] if it says something new of itself, and before
-// a [*trace.StallChunk] with what it says of the message. Methods that only have a name are introduced.
+// Replay reads the source to its end and hands its calls to h, as [trace.Replay] does. Of a text, each report is a
+// segment of [trace.SegmentReport] or [trace.SegmentSamples], behind a [*trace.Meta] if it says something new of
+// itself, and before a [*trace.StallChunk] with what it says of the message. Methods that only have a name are
+// introduced.
 func (s *Source) Replay(h trace.Handler) error {
 	switch {
 	case s.parts != nil:
@@ -119,7 +120,8 @@ func (s *Source) Replay(h trace.Handler) error {
 	return replayReports(s.text, h)
 }
 
-// Damage is [trace.Reader.Damage], of several parts the sum. In a text there is SkippedBytes, for records that were cut off.
+// Damage is [trace.Reader.Damage], of several parts the sum. In a text there is SkippedBytes, for records that were cut
+// off.
 func (s *Source) Damage() trace.Damage {
 	if s.parts != nil {
 		return s.parts.damage
