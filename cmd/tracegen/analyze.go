@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -272,13 +274,13 @@ func (a *analyzing) names(ctx context.Context) (analysis.Options, error) {
 
 // checkBuilds returns the recordings without those of builds whose mapping is not given, of which it warns. It refuses
 // if no other recording is left, before anything is written. Standard input is checked when it is read.
-func (a *analyzing) checkBuilds(recordings []recording, mappings *analysis.Mappings) ([]recording, error) {
+func (a *analyzing) checkBuilds(recordings []recording, mappings *resolve.Mappings) ([]recording, error) {
 	var kept []recording
 	var mismatches []error
 	for _, of := range recordings {
 		err := a.checkOne(of, mappings)
 		switch {
-		case errors.As(err, new(*analysis.MismatchError)):
+		case errors.As(err, new(*resolve.MismatchError)):
 			mismatches = append(mismatches, err)
 		case err != nil:
 			return nil, err
@@ -297,7 +299,7 @@ func (a *analyzing) checkBuilds(recordings []recording, mappings *analysis.Mappi
 }
 
 // checkOne returns an error if the recording cannot be opened, or if it is of another build than all mappings.
-func (a *analyzing) checkOne(of recording, mappings *analysis.Mappings) error {
+func (a *analyzing) checkOne(of recording, mappings *resolve.Mappings) error {
 	if of.name == standardInput {
 		return nil
 	}
@@ -321,7 +323,7 @@ func (a *analyzing) checkOne(of recording, mappings *analysis.Mappings) error {
 
 // refusal turns the error for a mapping of another build into one with exit code 1.
 func refusal(err error) error {
-	if errors.As(err, new(*analysis.MismatchError)) {
+	if errors.As(err, new(*resolve.MismatchError)) {
 		return checkFailed{err}
 	}
 	return err
@@ -349,21 +351,21 @@ func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []recordi
 }
 
 // prepare sets the handlers of o that write the output in the format; finish writes its end.
-func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
+func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*resolve.Mappings) error, err error) {
 	switch {
 	case p.block:
 		o.Methods = new(analysis.Methods)
-		return func(m *analysis.Mappings) error {
+		return func(m *resolve.Mappings) error {
 			return o.Methods.Suggest(p.blocking, m.Loaded()).WriteConfig(w)
 		}, nil
 	case p.format == answersReport:
 		text := analysis.NewText(w)
 		o.Begin, o.End = text.Begin, text.End
 		o.Stall = func(s *analysis.Stall) error { p.stalls++; return text.Stall(s) }
-		return func(*analysis.Mappings) error { return nil }, nil
+		return func(*resolve.Mappings) error { return nil }, nil
 	case p.format == answersTable:
 		o.Methods = new(analysis.Methods)
-		return func(*analysis.Mappings) error { return o.Methods.WriteTable(w, p.sort, p.top) }, nil
+		return func(*resolve.Mappings) error { return o.Methods.WriteTable(w, p.sort, p.top) }, nil
 	case p.format == answersTree && p.each:
 		o.Stall = func(s *analysis.Stall) error {
 			if _, err := fmt.Fprintf(w, "%s\n", s.Title()); err != nil {
@@ -371,29 +373,29 @@ func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*analysi
 			}
 			return analysis.NewCalls(s).WriteTree(w, analysis.Least(p.least))
 		}
-		return func(*analysis.Mappings) error { return nil }, nil
+		return func(*resolve.Mappings) error { return nil }, nil
 	case p.format == answersTree:
 		o.Calls = new(analysis.Calls)
-		return func(*analysis.Mappings) error { return o.Calls.WriteTree(w, analysis.Least(p.least)) }, nil
+		return func(*resolve.Mappings) error { return o.Calls.WriteTree(w, analysis.Least(p.least)) }, nil
 	case p.format == answersJSON:
 		j, err := analysis.NewJSON(w, version())
 		if err != nil {
 			return nil, err
 		}
 		o.Methods, o.Stall, o.End = new(analysis.Methods), j.Stall, j.End
-		return func(*analysis.Mappings) error { return j.Close(o.Methods, p.sort, p.top) }, nil
+		return func(*resolve.Mappings) error { return j.Close(o.Methods, p.sort, p.top) }, nil
 	}
 	return p.export(o, w)
 }
 
 // export does so for a format of package export.
-func (p *passes) export(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
+func (p *passes) export(o *analysis.Options, w io.Writer) (finish func(*resolve.Mappings) error, err error) {
 	v, err := export.New(p.format, w, export.Options{Program: "tracegen " + version()})
 	if err != nil {
 		return nil, err
 	}
 	connect(o, v)
-	return func(*analysis.Mappings) error { return v.Close() }, nil
+	return func(*resolve.Mappings) error { return v.Close() }, nil
 }
 
 // warnAtEnd adds to o that the warnings of each recording are printed: some formats cannot hold them.

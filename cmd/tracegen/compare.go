@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -158,7 +160,7 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 }
 
 // sample reads the recordings of one side.
-func (c *comparing) sample(r *reading, recordings []recording, from string) (*group.Sample, *analysis.Mappings, error) {
+func (c *comparing) sample(r *reading, recordings []recording, from string) (*group.Sample, *resolve.Mappings, error) {
 	naming := c.naming
 	naming.mapping = cmp.Or(from, naming.mapping)
 	naming.flag = &pflag.Flag{Changed: from != "" || c.naming.flag.Changed}
@@ -174,7 +176,7 @@ func (c *comparing) sample(r *reading, recordings []recording, from string) (*gr
 		}
 		return sample.End(rec)
 	}
-	var mismatch *analysis.MismatchError
+	var mismatch *resolve.MismatchError
 	for _, of := range recordings {
 		c.recordings++
 		err := r.analyze(of, c.con.in, o)
@@ -195,7 +197,7 @@ func (c *comparing) sample(r *reading, recordings []recording, from string) (*gr
 }
 
 // renumbered returns the differences of the mappings if each side has one: they show which methods have another number.
-func renumbered(old, new *analysis.Mappings) *mapping.Comparison {
+func renumbered(old, new *resolve.Mappings) *mapping.Comparison {
 	a, b := old.Loaded(), new.Loaded()
 	if len(a) != 1 || len(b) != 1 {
 		return nil

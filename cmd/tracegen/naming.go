@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/spf13/pflag"
 
 	"github.com/tracegen/tracegen/filter"
@@ -79,7 +81,7 @@ func (n *naming) open(ctx context.Context, con *console) (o analysis.Options, mi
 		o.Mappings, err = archivedMappings(ctx, con, n.mapping, lines)
 		return o, nil, err
 	}
-	o.Mappings, err = analysis.OpenMappings(n.mapping, lines)
+	o.Mappings, err = resolve.OpenMappings(n.mapping, lines)
 	if errors.Is(err, fs.ErrNotExist) {
 		o.Mappings = nil
 		return o, err, nil

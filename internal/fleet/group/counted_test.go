@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/oracle/tape"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
@@ -74,7 +76,7 @@ func TestOneRule(t *testing.T) {
 	}
 	var reports []Stall
 	for _, r := range countedReports() {
-		reports = append(reports, FromReport(r, analysis.NewNames(nil, nil), nil))
+		reports = append(reports, FromReport(r, resolve.NewNames(nil, nil), nil))
 	}
 	steps := map[rune]func(*Store) error{
 		'r': func(s *Store) error { return s.Add([]Entry{entry}) },

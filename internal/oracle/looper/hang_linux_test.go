@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/tracegen/tracegen/internal/oracle"
@@ -120,7 +122,7 @@ func (b bench) waitUntilHung(t *testing.T, dir string) {
 
 func (b bench) stallsOf(t *testing.T, file string) (all []*analysis.Stall) {
 	t.Helper()
-	mappings, err := analysis.OpenMappings(b.mapping, nil)
+	mappings, err := resolve.OpenMappings(b.mapping, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
@@ -201,14 +203,14 @@ func (r *runner) record(t *testing.T, runtime string, rules []filter.Rule, flags
 }
 
 // analyze reads a recording with the mapping of its build.
-func (rec taken) analyze(t *testing.T, o analysis.Options) *analysis.Mappings {
+func (rec taken) analyze(t *testing.T, o analysis.Options) *resolve.Mappings {
 	t.Helper()
 	in, err := source.Open(rec.file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	if o.Mappings, err = analysis.OpenMappings(rec.mapping, nil); err != nil {
+	if o.Mappings, err = resolve.OpenMappings(rec.mapping, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := analysis.Analyze("recording.tgd", in, o); err != nil {
@@ -236,7 +238,7 @@ func TestCorpusBlocklist(t *testing.T) {
 	r := newRunner(t, programs[k], j, "", c)
 	// No record is lost, because the ring has room for all. And no call is on the hot path.
 	flags := []string{"-Dtracegen.ring=8388608", "-Dtracegen.slow=3600000", "-Dtracegen.gate=off"}
-	measure := func(rec taken) (*analysis.Methods, *analysis.Mappings) {
+	measure := func(rec taken) (*analysis.Methods, *resolve.Mappings) {
 		methods := new(analysis.Methods)
 		m := rec.analyze(t, analysis.Options{Methods: methods, End: func(r *analysis.Recording) error {
 			if r.Overwritten > 0 {

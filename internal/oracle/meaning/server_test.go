@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
@@ -190,7 +192,7 @@ func runServer(t *testing.T, j oracle.JDK, dir, core, rule string, flags func(ma
 	if _, err := fmt.Sscan(said, &inside, &around, &failed); err != nil || failed != 11 {
 		t.Fatalf("the program said %q", out.text)
 	}
-	mappings, err := analysis.OpenMappings(mappingFile, nil)
+	mappings, err := resolve.OpenMappings(mappingFile, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

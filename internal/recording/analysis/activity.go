@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 )
 
 // Activity is what a stack says that its thread was doing.
@@ -176,7 +177,7 @@ func firstOfApp(frames []string) string {
 }
 
 // mentions reports whether a method is on a stack, as far as its name is known.
-func mentions(frames []string, m Method) bool {
+func mentions(frames []string, m resolve.Method) bool {
 	if m.Unresolved {
 		return true
 	}

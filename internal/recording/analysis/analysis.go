@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/mapping/r8"
 	"github.com/tracegen/tracegen/trace"
@@ -54,12 +55,12 @@ type Recording struct {
 	Incidents        []*Incident
 	OmittedIncidents int
 	// Names has the names of its methods.
-	Names *Names
+	Names *resolve.Names
 	// NoThread has the names of [View.Threads] that no thread of the recording has.
 	NoThread []string
 
 	view       *View
-	by         residual
+	by         resolve.Residual
 	unmatched  []string // about rules for messages that match nothing
 	threads    map[uint32]*Thread
 	labels     map[string]bool // of threads
@@ -89,7 +90,7 @@ func (r *Recording) Version() string {
 // Options say how recordings are read. The zero value reads them without names.
 type Options struct {
 	// Mappings are where names come from; nil for none. Force goes on where they do not fit.
-	Mappings *Mappings
+	Mappings *resolve.Mappings
 	Force    bool
 	// R8 translates what a device said in the names of its build; nil for that which Mappings has, if any.
 	R8 *r8.Mapping
@@ -122,12 +123,11 @@ type Source interface {
 }
 
 // Analyze reads one recording, or reports of other tools, to the end. An error is the source's, or what one of the
-// functions returned, or a [*MismatchError].
+// functions returned, or a [*resolve.MismatchError].
 func Analyze(name string, in Source, o Options) error {
-	names := NewNames(nil, nil)
-	names.other = o.Names
+	names := resolve.NamesBy(o.Names)
 	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, Names: names,
-		by: residual{o.R8}, met: map[trace.Method]bool{}, Parts: 1}}
+		by: resolve.Residual{By: o.R8}, met: map[trace.Method]bool{}, Parts: 1}}
 	a.joiner.Found = a.found
 	if s, ok := in.(*source.Source); ok {
 		a.recording.Parts, s.Messages = s.Parts(), a.messageMethods
@@ -189,12 +189,12 @@ func (a *analyzer) start() error {
 			return err
 		}
 		r.Names, r.Resolved = names, found
-		r.Forced = !found && stamped(r.Digest) && names.mapping != nil
-		if r.by.by == nil && !r.Forced {
-			r.by.by = names.r8
+		r.Forced = !found && resolve.Stamped(r.Digest) && names.Mapping() != nil
+		if r.by.By == nil && !r.Forced {
+			r.by.By = names.R8()
 		}
 	}
-	r.Names.forget()
+	r.Names.Forget()
 	if a.Methods != nil {
 		a.methods = newThreadTotals()
 	}
@@ -319,8 +319,8 @@ func (a *analyzer) meta(c *trace.Meta) {
 		r.Precision = c.Precision()
 	}
 	for k, v := range c.Values {
-		if _, said := r.Meta[printable(k)]; !said {
-			r.Meta[printable(k)] = printable(v)
+		if _, said := r.Meta[resolve.Printable(k)]; !said {
+			r.Meta[resolve.Printable(k)] = resolve.Printable(v)
 		}
 	}
 }

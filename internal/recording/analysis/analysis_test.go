@@ -11,6 +11,7 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/oracle/tape"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
@@ -90,7 +91,7 @@ func TestAcrossBuilds(t *testing.T) {
 		methods = append(methods, fmt.Sprintf("a/Gen%d m ()V", k))
 	}
 	compact := build(t, dir, mapping.OrderCompact, methods...)
-	mappings, err := OpenMappings(dir, nil)
+	mappings, err := resolve.OpenMappings(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +181,7 @@ func TestSuggest(t *testing.T) {
 	m := build(t, t.TempDir(), mapping.OrderHash, get, nestedGet, slowGet, hot, odd)
 	methods := new(Methods)
 	totals := newThreadTotals()
-	names := NewNames(m, nil)
+	names := resolve.NewNames(m, nil)
 	call := func(method string, calls uint64, mean, longest time.Duration) {
 		totals.totals = append(totals.totals, idTotal{method: trace.Method(id(t, m, method)), MethodTotal: MethodTotal{
 			Calls: calls, Records: 2 * calls, Total: int64(calls) * mean.Nanoseconds(),
@@ -193,7 +194,7 @@ func TestSuggest(t *testing.T) {
 	call(odd, 300_000, time.Microsecond, 2*ms)
 	recording := &Recording{Records: 5_040_000, Span: 10 * time.Second}
 	methods.add(totals, names, recording)
-	methods.hot(&Stall{Recording: recording, HotPath: []Step{{Method: methodOf(names, trace.Method(id(t, m, hot)))}}})
+	methods.hot(&Stall{Recording: recording, HotPath: []Step{{Method: names.Method(trace.Method(id(t, m, hot)))}}})
 	b := methods.Suggest(Blocking{}, []*mapping.Mapping{m})
 	if b.Records != 2_000_000 || b.Of != 5_040_000 || len(b.Methods) != 1 {
 		t.Errorf("%d of %d records of %d methods", b.Records, b.Of, len(b.Methods))
@@ -225,48 +226,5 @@ func TestSuggest(t *testing.T) {
 	if !strings.Contains(text.String(),
 		"# Saved: 2000000 of 5040000 records (39.7 %), 200000 a second, 3 ms at 3 ns for an entry and an exit\n") {
 		t.Errorf("what is saved is not said:\n%s", &text)
-	}
-}
-
-// TestMappings finds mappings by their digest, and reads no more of the others than their first lines.
-func TestMappings(t *testing.T) {
-	dir := t.TempDir()
-	m := build(t, dir, mapping.OrderHash, load)
-	const broken = "# tracegen-mapping 1\n# digest 00112233445566aa\nthis is no line of a mapping\n"
-	for name, text := range map[string]string{"broken.txt": broken, "notes.txt": "# digest " + m.Digest() + "\n",
-		"sub/x": broken} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	mappings, err := OpenMappings(dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, found, err := mappings.Find("r", m.Digest(), false)
-	if err != nil || !found {
-		t.Fatal(found, err)
-	}
-	if again, _, _ := mappings.Find("s", m.Digest(), false); again != first {
-		t.Error("the mapping is loaded twice")
-	}
-	if name, ok := first.Name(trace.Method(id(t, m, load))); !ok || name.String() != "a.Feed.load" {
-		t.Errorf("%v, %t", name, ok)
-	}
-	if _, _, err := mappings.Find("r", "00112233445566aa", false); err == nil || !strings.Contains(err.Error(), ":3:") {
-		t.Errorf("a broken mapping: %v", err)
-	}
-	if _, _, err := mappings.Find("r", "ffffffffffffffff", false); err == nil ||
-		!strings.Contains(err.Error(), "ffffffffffffffff") {
-		t.Errorf("an unknown digest: %v", err)
-	}
-	for _, digest := range []string{"", mapping.Unstamped} {
-		if names, found, err := mappings.Find("r", digest, false); err != nil || found || names.mapping != nil {
-			t.Errorf("digest %q: found %t, error %v", digest, found, err)
-		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -49,35 +50,37 @@ type TraceWait struct {
 
 // ReadTrace reads a text with stacks of all threads. by translates the names of a build that R8 has renamed; nil for
 // none.
-func ReadTrace(text string, by *r8.Mapping) []*TraceProcess { return residual{by}.trace(text) }
+func ReadTrace(text string, by *r8.Mapping) []*TraceProcess {
+	return processesOf(text, resolve.Residual{By: by})
+}
 
-func (r residual) trace(text string) []*TraceProcess {
+func processesOf(text string, by resolve.Residual) []*TraceProcess {
 	var all []*TraceProcess
 	d := foreign.ParseDump(text)
 	for k, p := range d.Processes {
-		out := &TraceProcess{PID: p.PID, Time: printable(p.Time), Command: printable(p.Command), Threads: len(p.Threads),
-			Truncated: p.Truncated || d.Omitted && k == len(d.Processes)-1, Waits: []TraceWait{},
+		out := &TraceProcess{PID: p.PID, Time: resolve.Printable(p.Time), Command: resolve.Printable(p.Command),
+			Threads: len(p.Threads), Truncated: p.Truncated || d.Omitted && k == len(d.Processes)-1, Waits: []TraceWait{},
 			Deadlocks: [][]TraceWait{}}
 		if main := p.Main(); main != nil {
-			out.Main = &TraceThread{printable(main.State), r.frames(main.Frames)}
-			out.Waits = r.waits(p.Chain(main))
+			out.Main = &TraceThread{resolve.Printable(main.State), by.Frames(main.Frames)}
+			out.Waits = lockWaits(p.Chain(main), by)
 		}
 		for _, circle := range p.Deadlocks() {
-			out.Deadlocks = append(out.Deadlocks, r.waits(circle))
+			out.Deadlocks = append(out.Deadlocks, lockWaits(circle, by))
 		}
 		all = append(all, out)
 	}
 	return all
 }
 
-func (r residual) waits(chain []foreign.Wait) []TraceWait {
+func lockWaits(chain []foreign.Wait, by resolve.Residual) []TraceWait {
 	out := []TraceWait{}
 	for _, w := range chain {
-		t := TraceWait{Thread: printable(w.Thread.Name), In: r.inApp(w.Thread), Class: r.lockClass(w.Lock.Class),
-			Lock: printable(w.Lock.ID)}
+		t := TraceWait{Thread: resolve.Printable(w.Thread.Name), In: inApp(w.Thread, by), Class: lockClass(w.Lock.Class, by),
+			Lock: resolve.Printable(w.Lock.ID)}
 		if h := w.Holder; h != nil {
-			t.Holder, t.HolderState, t.HolderIn = cmp.Or(printable(h.Name), "a thread without a name"), printable(h.State),
-				r.inApp(h)
+			t.Holder = cmp.Or(resolve.Printable(h.Name), "a thread without a name")
+			t.HolderState, t.HolderIn = resolve.Printable(h.State), inApp(h, by)
 		}
 		out = append(out, t)
 	}
@@ -85,17 +88,17 @@ func (r residual) waits(chain []foreign.Wait) []TraceWait {
 }
 
 // lockClass translates the class of a lock, which may be a class itself: java.lang.Class<a.B>.
-func (r residual) lockClass(name string) string {
+func lockClass(name string, by resolve.Residual) string {
 	const of = "java.lang.Class<"
 	if class, ok := strings.CutPrefix(name, of); ok && strings.HasSuffix(class, ">") {
-		return of + r.class(strings.TrimSuffix(class, ">")) + ">"
+		return of + by.Class(strings.TrimSuffix(class, ">")) + ">"
 	}
-	return r.class(name)
+	return by.Class(name)
 }
 
 // inApp returns the innermost method of a thread that is not the platform's; empty if there is none.
-func (r residual) inApp(t *foreign.Thread) string {
-	if f := firstOfApp(r.frames(t.Frames)); f != "" {
+func inApp(t *foreign.Thread, by resolve.Residual) string {
+	if f := firstOfApp(by.Frames(t.Frames)); f != "" {
 		return foreign.FrameMethod(f)
 	}
 	return ""
@@ -241,8 +244,8 @@ func WriteTraceJSON(w io.Writer, version, name string, processes []*TraceProcess
 }
 
 // traceOf returns the process of an exit in the system's trace; nil if it is not there.
-func (e *Exit) traceOf(by residual) *TraceProcess {
-	all := by.trace(e.Trace)
+func (e *Exit) traceOf(by resolve.Residual) *TraceProcess {
+	all := processesOf(e.Trace, by)
 	for _, p := range all {
 		if e.PID != nil && int64(p.PID) == *e.PID {
 			return p

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -69,7 +70,7 @@ func (m *Methods) Suggest(o Blocking, builds []*mapping.Mapping) *Blocklist {
 	list := slices.DeleteFunc(slices.Clone(m.list), func(t *MethodTotal) bool { return t.made == 0 })
 	slices.SortFunc(list, func(x, y *MethodTotal) int {
 		return cmp.Or(cmp.Compare(y.made, x.made), cmp.Compare(y.Calls, x.Calls), cmp.Compare(y.Self, x.Self),
-			cmp.Compare(y.Total, x.Total), compareMethods(x.Method.key(), y.Method.key()),
+			cmp.Compare(y.Total, x.Total), resolve.CompareMethods(x.Method.Key(), y.Method.Key()),
 			cmp.Compare(x.Method.ID, y.Method.ID))
 	})
 	rest, enough := m.made, m.capacity*spare
@@ -115,10 +116,10 @@ func (o Blocking) worth(t *MethodTotal, lossy bool) string {
 // rules makes the rules.
 func (b *Blocklist) rules(builds []*mapping.Mapping) {
 	type signature struct{ name, descriptor string }
-	blocked := map[Method]bool{}
+	blocked := map[resolve.Method]bool{}
 	classes := map[signature]map[string]bool{} // that have such a method
 	for _, t := range b.Methods {
-		blocked[t.Method.key()] = true
+		blocked[t.Method.Key()] = true
 		classes[signature{t.Method.Name, t.Method.Descriptor}] = map[string]bool{}
 	}
 	for _, build := range builds {
@@ -133,8 +134,8 @@ func (b *Blocklist) rules(builds []*mapping.Mapping) {
 		m := t.Method
 		b.Rules = append(b.Rules, "block: "+pattern(m.Class, m.Name, m.Descriptor))
 		for class := range classes[signature{m.Name, m.Descriptor}] {
-			nested := Method{Class: class, Name: m.Name, Descriptor: m.Descriptor}
-			if strings.HasPrefix(class, m.Class+"$") && !blocked[nested.key()] {
+			nested := resolve.Method{Class: class, Name: m.Name, Descriptor: m.Descriptor}
+			if strings.HasPrefix(class, m.Class+"$") && !blocked[nested.Key()] {
 				allow = append(allow, "allow: "+pattern(class, m.Name, m.Descriptor))
 			}
 		}

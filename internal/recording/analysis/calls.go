@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -31,7 +32,7 @@ type callEdge struct {
 }
 
 // add takes over a recording's tree.
-func (c *Calls) add(t *trace.Tree, names *Names, r *Recording) {
+func (c *Calls) add(t *trace.Tree, names *resolve.Names, r *Recording) {
 	if c.nodes == nil {
 		c.nodes = []CallNode{{}}
 		c.index = map[callEdge]int32{}
@@ -44,8 +45,8 @@ func (c *Calls) add(t *trace.Tree, names *Names, r *Recording) {
 	c.nodes[0].Total += t.Nodes[0].Total
 	for i := 1; i < len(t.Nodes); i++ {
 		from := &t.Nodes[i]
-		m := methodOf(names, from.Method)
-		edge := callEdge{at[from.Parent], methodKey{Method: m.key()}}
+		m := names.Method(from.Method)
+		edge := callEdge{at[from.Parent], methodKey{Method: m.Key()}}
 		if m.Unresolved {
 			edge.digest = r.Digest
 		}
@@ -73,7 +74,7 @@ func (c *Calls) Nodes() []CallNode {
 	for i := range c.nodes {
 		slices.SortStableFunc(c.nodes[i].Children, func(a, b int32) int {
 			return cmp.Or(cmp.Compare(c.nodes[b].Total, c.nodes[a].Total),
-				compareMethods(c.nodes[a].Method, c.nodes[b].Method))
+				resolve.CompareMethods(c.nodes[a].Method, c.nodes[b].Method))
 		})
 	}
 	return c.nodes

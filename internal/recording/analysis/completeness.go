@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/fold"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -58,8 +59,8 @@ type Completeness struct {
 
 // OffMethod is a method that the runtime switched off, and how many of its calls it left out.
 type OffMethod struct {
-	Method Method `json:"method"`
-	Calls  uint64 `json:"calls"`
+	Method resolve.Method `json:"method"`
+	Calls  uint64         `json:"calls"`
 }
 
 // DroppedCount is how often something was not written.
@@ -108,7 +109,7 @@ func newCompleteness(c *trace.Completeness, r *Recording) *Completeness {
 	}
 	slices.SortStableFunc(out.gated, func(a, b trace.GatedCalls) int { return cmp.Compare(b.LeftOut, a.LeftOut) })
 	for _, g := range out.gated {
-		out.Off = append(out.Off, OffMethod{methodOf(names, g.Method), g.LeftOut})
+		out.Off = append(out.Off, OffMethod{names.Method(g.Method), g.LeftOut})
 	}
 	return out
 }

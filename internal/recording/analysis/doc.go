@@ -15,11 +15,6 @@
 // [Text] and [JSON] write stalls as they come. The memory holds one stall, the table of methods or the merged tree if
 // they are asked for, and the mappings; it does not grow with the recording.
 //
-// # Names
-//
-// A recording has the digest of its mapping. [Mappings] finds that mapping, refuses another one ([MismatchError]), and
-// returns [Names]. An ID that is not in the mapping is shown as "#4711", and counted.
-//
 // # Across builds
 //
 // IDs mean nothing beyond their build, so what compares or groups uses names. [Stall.HotPath] has methods by class,

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -59,15 +60,15 @@ func (r *Recording) exited(c *trace.Exit) {
 		}
 		return nil
 	}
-	e := &Exit{Reason: printable(c.Values["reason"]), Status: number("status"),
-		Description: printable(strings.TrimSpace(c.Values["description"])), WallMillis: number("wallMillis"),
+	e := &Exit{Reason: resolve.Printable(c.Values["reason"]), Status: number("status"),
+		Description: resolve.Printable(strings.TrimSpace(c.Values["description"])), WallMillis: number("wallMillis"),
 		Importance: number("importance"), PSS: number("pssKb"), RSS: number("rssKb"), PID: number("pid"),
-		JoinedBy: printable(c.Values["joinedBy"]), Trace: c.Values["trace"]}
+		JoinedBy: resolve.Printable(c.Values["joinedBy"]), Trace: c.Values["trace"]}
 	if e.Reason == "" {
 		e.Reason = "unknown"
 	}
 	if e.Main = mainThreadOf(e.Trace); e.Main != nil {
-		e.Main.State, e.Main.Frames = printable(e.Main.State), r.by.frames(e.Main.Frames)
+		e.Main.State, e.Main.Frames = resolve.Printable(e.Main.State), r.by.Frames(e.Main.Frames)
 	}
 	if e.Locks = e.traceOf(r.by); e.Locks != nil {
 		e.Locks.Main = nil // e.Main is

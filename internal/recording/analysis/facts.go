@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -32,7 +33,7 @@ func (r *Recording) addThread(t trace.Thread) *Thread {
 	if r.threads == nil {
 		r.threads, r.labels = map[uint32]*Thread{}, map[string]bool{}
 	}
-	t.Name = printable(t.Name)
+	t.Name = resolve.Printable(t.Name)
 	label, number := t.Name, fmt.Sprintf("thread %d", t.Index)
 	switch {
 	case label == "":
@@ -89,8 +90,8 @@ func (r *Recording) Process() string {
 func (r *Recording) About() *trace.Meta { return &trace.Meta{Values: r.Meta} }
 
 // Message returns what a message's or an outermost call's description says.
-func (r *Recording) Message(description string) Message {
-	return parseMessage(description, r.Names, r.by)
+func (r *Recording) Message(description string) resolve.Message {
+	return resolve.ParseMessage(description, r.Names, r.by)
 }
 
 // Sample returns a stack sample, with the names that its frames have in the source, and how long after begin it was
@@ -133,7 +134,7 @@ func (r *Recording) Facts() []Fact {
 	if millis, ok := r.WallMillis(); ok {
 		add("wallMillis at 0", millis)
 		if r.clock.Zone != "" {
-			add("zone", printable(r.clock.Zone))
+			add("zone", resolve.Printable(r.clock.Zone))
 		}
 	}
 	if u := r.Uncertainty(); u != "" {

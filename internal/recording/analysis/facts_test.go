@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -81,11 +82,11 @@ func TestMethodLabels(t *testing.T) {
 		methods = append(methods, m)
 	}
 	m := build(t, t.TempDir(), mapping.OrderHash, methods...)
-	names := NewNames(m, nil)
+	names := resolve.NewNames(m, nil)
 	for method, label := range want {
 		k := trace.Method(id(t, m, method))
-		if got := names.Label(k); got != label || methodOf(names, k).String() != label {
-			t.Errorf("%s is %q and %q, want %q", method, got, methodOf(names, k), label)
+		if got := names.Label(k); got != label || names.Method(k).String() != label {
+			t.Errorf("%s is %q and %q, want %q", method, got, names.Method(k), label)
 		}
 	}
 	if got := names.Label(1048000); got != "#1048000" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -28,7 +29,7 @@ const (
 
 // stall returns what the analysis makes of it.
 func (c hanging) stall() *Stall {
-	names := NewNames(nil, nil)
+	names := resolve.NewNames(nil, nil)
 	names.Named(hangMain, "a.B.main")
 	names.Named(hangLoop, "a.B.loop")
 	names.Named(hangStuck, "a.B.stuck")

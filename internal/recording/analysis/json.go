@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -31,41 +32,41 @@ func NewJSON(w io.Writer, version string) (*JSON, error) {
 
 // stallJSON is a stall as JSON.
 type stallJSON struct {
-	Recording   string        `json:"recording"`
-	Number      int           `json:"number"`
-	Thread      threadJSON    `json:"thread"`
-	Sequence    uint64        `json:"sequence"`
-	Begin       time.Duration `json:"beginNanos"`
-	Time        string        `json:"time,omitempty"`
-	Wall        time.Duration `json:"wallNanos"`
-	CPU         time.Duration `json:"cpuNanos"`
-	Suspended   time.Duration `json:"suspendedNanos"`
-	Suspensions []Suspension  `json:"suspensions"`
-	Precision   time.Duration `json:"precisionNanos"`
-	GC          time.Duration `json:"gcNanos"`
-	GCCount     int64         `json:"gcCount"`
-	Reported    bool          `json:"reported"`
-	Ended       bool          `json:"ended"`
-	Kind        StallKind     `json:"kind"`
-	Threshold   time.Duration `json:"thresholdNanos,omitempty"`
-	Message     Message       `json:"message"`
-	Scene       string        `json:"scene,omitempty"`
-	Foreground  bool          `json:"foreground"`
-	PostedBy    *Poster       `json:"postedBy,omitempty"`
-	Verdict     Verdict       `json:"verdict"`
-	Hang        *Hang         `json:"hang,omitempty"`
-	Exit        *StallExit    `json:"exit,omitempty"`
-	Key         string        `json:"key"`
-	DeviceKey   string        `json:"deviceKey,omitempty"`
-	HotPath     []Step        `json:"hotPath"`
-	MostSelf    []Step        `json:"mostSelf"`
-	State       string        `json:"state"`
-	LockOwner   string        `json:"lockOwner,omitempty"`
-	Samples     []StackSample `json:"samples"`
-	Holder      []StackSample `json:"holderSamples"`
-	Before      []Past        `json:"before"`  // null if not known
-	Pending     []Waiting     `json:"pending"` // null if not known
-	Repairs     repairsJSON   `json:"repairs"`
+	Recording   string          `json:"recording"`
+	Number      int             `json:"number"`
+	Thread      threadJSON      `json:"thread"`
+	Sequence    uint64          `json:"sequence"`
+	Begin       time.Duration   `json:"beginNanos"`
+	Time        string          `json:"time,omitempty"`
+	Wall        time.Duration   `json:"wallNanos"`
+	CPU         time.Duration   `json:"cpuNanos"`
+	Suspended   time.Duration   `json:"suspendedNanos"`
+	Suspensions []Suspension    `json:"suspensions"`
+	Precision   time.Duration   `json:"precisionNanos"`
+	GC          time.Duration   `json:"gcNanos"`
+	GCCount     int64           `json:"gcCount"`
+	Reported    bool            `json:"reported"`
+	Ended       bool            `json:"ended"`
+	Kind        StallKind       `json:"kind"`
+	Threshold   time.Duration   `json:"thresholdNanos,omitempty"`
+	Message     resolve.Message `json:"message"`
+	Scene       string          `json:"scene,omitempty"`
+	Foreground  bool            `json:"foreground"`
+	PostedBy    *Poster         `json:"postedBy,omitempty"`
+	Verdict     Verdict         `json:"verdict"`
+	Hang        *Hang           `json:"hang,omitempty"`
+	Exit        *StallExit      `json:"exit,omitempty"`
+	Key         string          `json:"key"`
+	DeviceKey   string          `json:"deviceKey,omitempty"`
+	HotPath     []Step          `json:"hotPath"`
+	MostSelf    []Step          `json:"mostSelf"`
+	State       string          `json:"state"`
+	LockOwner   string          `json:"lockOwner,omitempty"`
+	Samples     []StackSample   `json:"samples"`
+	Holder      []StackSample   `json:"holderSamples"`
+	Before      []Past          `json:"before"`  // null if not known
+	Pending     []Waiting       `json:"pending"` // null if not known
+	Repairs     repairsJSON     `json:"repairs"`
 
 	Machine        []MachineState `json:"machine,omitempty"`
 	NotRecorded    time.Duration  `json:"notRecordedNanos,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -21,7 +22,7 @@ func (s *Stall) setMachine(from *trace.Stall) {
 	for _, m := range from.Machine {
 		state := MachineState{After: time.Duration(m.Nanos - from.Report.Begin), Facts: []IncidentFact{}}
 		for _, f := range m.Facts {
-			state.Facts = append(state.Facts, IncidentFact{printable(f.Key), printable(f.Value)})
+			state.Facts = append(state.Facts, IncidentFact{resolve.Printable(f.Key), resolve.Printable(f.Value)})
 		}
 		s.Machine = append(s.Machine, state)
 	}

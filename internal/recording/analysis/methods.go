@@ -5,13 +5,14 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
 // MethodTotal sums up all calls of a method.
 type MethodTotal struct {
 	// Method is what was called. Its ID is that of the recording that had it first.
-	Method Method `json:"method"`
+	Method resolve.Method `json:"method"`
 	// Calls is how many there were, Marked how many of them were repaired, Records how many records they made.
 	Calls   uint64 `json:"calls"`
 	Marked  uint64 `json:"marked"`
@@ -37,7 +38,7 @@ type MethodTotal struct {
 // NotRecorded reports whether it stands for no method, but for what was not recorded or for the time in which the
 // process did not run.
 func (t *MethodTotal) NotRecorded() bool {
-	return t.Method.pseudo()
+	return t.Method.Pseudo()
 }
 
 // Methods sums up calls by method over many recordings, of whatever builds: by name. Its zero value is empty. It is
@@ -56,12 +57,12 @@ type Methods struct {
 
 // methodKey identifies a method: by name, one without a name by its ID in one mapping.
 type methodKey struct {
-	Method
+	resolve.Method
 	digest string
 }
 
-func (m *Methods) of(method Method, digest string) *MethodTotal {
-	key := methodKey{Method: method.key()}
+func (m *Methods) of(method resolve.Method, digest string) *MethodTotal {
+	key := methodKey{Method: method.Key()}
 	if method.Unresolved {
 		key.digest = digest
 	}
@@ -78,14 +79,14 @@ func (m *Methods) of(method Method, digest string) *MethodTotal {
 }
 
 // add takes over what was summed up of one recording.
-func (m *Methods) add(t *threadTotals, names *Names, r *Recording) {
+func (m *Methods) add(t *threadTotals, names *resolve.Names, r *Recording) {
 	m.Records += r.Records
 	m.Nanos += r.Span.Nanoseconds()
 	m.recordings = append(m.recordings, r)
 	scale := m.scale(r)
 	for i := range t.totals {
 		from := &t.totals[i]
-		to := m.of(methodOf(names, from.method), r.Digest)
+		to := m.of(names.Method(from.method), r.Digest)
 		to.made += float64(from.Records) * scale
 		if gap := &t.gaps; gap.total > 0 && from.method != trace.MethodNotRecorded {
 			to.lossy = true
@@ -138,7 +139,7 @@ func (m *Methods) scale(r *Recording) float64 {
 func (m *Methods) hot(s *Stall) {
 	counted := map[methodKey]bool{}
 	for _, step := range s.HotPath {
-		key := methodKey{Method: step.Method.key()}
+		key := methodKey{Method: step.Method.Key()}
 		if !counted[key] {
 			counted[key] = true
 			m.of(step.Method, s.Recording.Digest).Stalls++
@@ -173,7 +174,7 @@ func (m *Methods) Sorted(by Order) []*MethodTotal {
 		return cmp.Or(
 			compareBy(by, b, a), cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), cmp.Compare(b.Calls,
 				a.Calls),
-			compareMethods(a.Method.key(), b.Method.key()), cmp.Compare(a.Method.ID, b.Method.ID))
+			resolve.CompareMethods(a.Method.Key(), b.Method.Key()), cmp.Compare(a.Method.ID, b.Method.ID))
 	})
 	return list
 }

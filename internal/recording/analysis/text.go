@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -45,7 +46,7 @@ func (t *Text) Begin(r *Recording) error {
 	}
 	fmt.Fprintf(t.w, "%s:%s\n", r.Name, r.program())
 	if r.view != nil && r.view.String() != "" {
-		fmt.Fprintf(t.w, "shown: %s\n", printable(r.view.String()))
+		fmt.Fprintf(t.w, "shown: %s\n", resolve.Printable(r.view.String()))
 	}
 	return t.flush()
 }
@@ -82,7 +83,7 @@ func (r *Recording) program() string {
 	switch {
 	case r.Resolved:
 		parts = append(parts, "mapping "+r.Digest)
-	case !stamped(r.Digest):
+	case !resolve.Stamped(r.Digest):
 		parts = append(parts, "the recording does not name its mapping")
 	default:
 		parts = append(parts, "mapping "+r.Digest+" (not given)")
@@ -341,7 +342,7 @@ func (p Waiting) String() string {
 		return text + fmt.Sprintf(": a barrier (token %d), which blocks messages that are not asynchronous", p.Arg1)
 	}
 	what := p.What
-	m := Message{Kind: "message", Handler: p.Handler, Callback: p.Callback, What: &what}
+	m := resolve.Message{Kind: "message", Handler: p.Handler, Callback: p.Callback, What: &what}
 	text += ": " + m.String()
 	if p.Asynchronous {
 		text += ", asynchronous"
@@ -406,7 +407,7 @@ func (r *Recording) Warnings() []string {
 	}
 	if banner := r.Banner(); banner != "" {
 		list = append(list, banner)
-	} else if !stamped(r.Digest) {
+	} else if !resolve.Stamped(r.Digest) {
 		list = append(list, r.Name+": the recording does not name its mapping, so the names may be wrong; "+
 			"add the runtime to the inputs of tracegen instrument, which writes the mapping's digest into it")
 	}

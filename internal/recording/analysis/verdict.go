@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -34,7 +35,7 @@ type Verdict struct {
 	// Likely is set if something is missing that would make it sure, which Text names.
 	Likely bool `json:"likely,omitempty"`
 	// Method is where the time went: the method with the most time of its own; nil if no traced method took any.
-	Method *Method `json:"method,omitempty"`
+	Method *resolve.Method `json:"method,omitempty"`
 	// Activity is what the thread was doing there in most of the time that the stack samples stand for, and In the
 	// platform's method that it was in; empty if no stack was taken.
 	Activity Activity `json:"activity,omitempty"`
@@ -158,11 +159,11 @@ func waiting(e *evidence) bool {
 // sample stands for a part of it; see [evidence.weigh].
 type evidence struct {
 	*Stall
-	method     *Method       // with the most time of its own, nil if traced methods took less than half
-	step       *Step         // of the method to blame, nil if there is none
-	took       time.Duration // the method's own time, or the stall's
-	cpu, cpuOf time.Duration // the time on a processor between samples that show the method, and how long that was
-	cpuSeen    time.Duration // the time on a processor between samples
+	method     *resolve.Method // with the most time of its own, nil if traced methods took less than half
+	step       *Step           // of the method to blame, nil if there is none
+	took       time.Duration   // the method's own time, or the stall's
+	cpu, cpuOf time.Duration   // the time on a processor between samples that show the method, and how long that was
+	cpuSeen    time.Duration   // the time on a processor between samples
 	weighed    []weighed
 	causes     []Cause      // the greatest first
 	activity   Activity     // what most samples of the cause show, empty if there is none
@@ -305,7 +306,7 @@ func (s *Stall) traced() time.Duration {
 
 // cpuIn returns how long the thread was on a processor between samples that follow each other and both show a method,
 // and how long that was in all; 0 and 0 if there are no two.
-func (s *Stall) cpuIn(m *Method) (cpu, of time.Duration) {
+func (s *Stall) cpuIn(m *resolve.Method) (cpu, of time.Duration) {
 	for i := 1; i < len(s.Samples); i++ {
 		a, b := &s.Samples[i-1], &s.Samples[i]
 		if m != nil && a.cpu >= 0 && b.cpu >= a.cpu && mentions(a.Frames, *m) && mentions(b.Frames, *m) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/fold"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -73,7 +74,7 @@ func (v *View) facts() []Fact {
 		return nil
 	}
 	if text := v.String(); text != "" {
-		all = append(all, Fact{"shown", printable(text)})
+		all = append(all, Fact{"shown", resolve.Printable(text)})
 	}
 	if v.Resolution > 0 {
 		all = append(all, Fact{"folded", "calls that took less than " + wholeUnits(v.Resolution) +

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
@@ -81,7 +83,7 @@ func TestFormatsAgreeOnJVM(t *testing.T) {
 	}
 }
 
-func recordPooled(t *testing.T) ([]byte, *analysis.Mappings) {
+func recordPooled(t *testing.T) ([]byte, *resolve.Mappings) {
 	t.Helper()
 	j, err := oracle.FindJDK(17)
 	oracle.Require(t, err)
@@ -114,7 +116,7 @@ func recordPooled(t *testing.T) ([]byte, *analysis.Mappings) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mappings, err := analysis.OpenMappings(path("map.txt"), nil)
+	mappings, err := resolve.OpenMappings(path("map.txt"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +149,7 @@ func recordPooled(t *testing.T) ([]byte, *analysis.Mappings) {
 }
 
 // stalledThreads returns on how many threads a recording that is being written has stalls.
-func stalledThreads(file string, mappings *analysis.Mappings) int {
+func stalledThreads(file string, mappings *resolve.Mappings) int {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return 0 // it has not begun yet

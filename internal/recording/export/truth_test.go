@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
@@ -105,7 +107,7 @@ func truthFormats() []truthFormat {
 }
 
 // render writes a recording in a format as the command does.
-func render(t *testing.T, format string, data []byte, names trace.Names, mappings *analysis.Mappings) ([]byte, error) {
+func render(t *testing.T, format string, data []byte, names trace.Names, mappings *resolve.Mappings) ([]byte, error) {
 	t.Helper()
 	in, err := source.New(bytes.NewReader(data))
 	if err != nil {
@@ -147,7 +149,7 @@ func render(t *testing.T, format string, data []byte, names trace.Names, mapping
 }
 
 // truthOf is what package analysis says of a recording.
-func truthOf(t *testing.T, data []byte, names trace.Names, mappings *analysis.Mappings) *shownTruth {
+func truthOf(t *testing.T, data []byte, names trace.Names, mappings *resolve.Mappings) *shownTruth {
 	t.Helper()
 	in, err := source.New(bytes.NewReader(data))
 	if err != nil {
@@ -287,7 +289,7 @@ func compareTruth(t *testing.T, f truthFormat, want, got *shownTruth) {
 type truthRecording struct {
 	data     []byte
 	names    trace.Names
-	mappings *analysis.Mappings
+	mappings *resolve.Mappings
 	stalls   int
 }
 
@@ -434,7 +436,7 @@ func overloaded(t *testing.T) truthRecording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mappings, err := analysis.OpenMappings(file, nil)
+	mappings, err := resolve.OpenMappings(file, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
