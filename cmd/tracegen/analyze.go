@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/answer"
+
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 
 	"github.com/spf13/cobra"
@@ -73,7 +75,7 @@ func (a *analyzing) options() options {
 		option{name: "format", flag: oneOf(&a.format, answersReport, formats...),
 			help: "write in this `FORMAT`, one of the above"},
 		resultOption(&a.output),
-		option{name: "sort", flag: oneOf(&a.sort, analysis.OrderSelf, orders()...),
+		option{name: "sort", flag: oneOf(&a.sort, answer.OrderSelf, orders()...),
 			help: "order of the methods in the formats table and json"},
 		option{name: "top", flag: number(&a.top, 0), help: "number of methods in the formats table and json; 0 is all"},
 		option{name: "each", flag: yes(&a.each), help: "write one tree for each stall instead of one of all calls"},
@@ -100,12 +102,12 @@ func (a *analyzing) options() options {
 	))
 }
 
-func orders() []named[analysis.Order] {
-	var list []named[analysis.Order]
-	for _, o := range []analysis.Order{
-		analysis.OrderSelf, analysis.OrderTotal, analysis.OrderCalls, analysis.OrderLongest, analysis.OrderStalls,
+func orders() []named[answer.Order] {
+	var list []named[answer.Order]
+	for _, o := range []answer.Order{
+		answer.OrderSelf, answer.OrderTotal, answer.OrderCalls, answer.OrderLongest, answer.OrderStalls,
 	} {
-		list = append(list, named[analysis.Order]{string(o), o})
+		list = append(list, named[answer.Order]{string(o), o})
 	}
 	return list
 }
@@ -188,10 +190,10 @@ type analyzing struct {
 	trace              string // a file with the stacks of all threads
 	naming             naming
 	named, each, block bool
-	sort               analysis.Order
+	sort               answer.Order
 	top                int
 	selection
-	blocking analysis.Blocking
+	blocking answer.Blocking
 	maxLost  lostShare
 	lost     []error // recordings that lack more than maxLost
 	skipped  int     // recordings of other builds
@@ -352,38 +354,44 @@ func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []recordi
 
 // prepare sets the handlers of o that write the output in the format; finish writes its end.
 func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*resolve.Mappings) error, err error) {
+	none := func(*resolve.Mappings) error { return nil }
 	switch {
 	case p.block:
-		o.Methods = new(analysis.Methods)
+		methods := new(answer.Methods)
+		methods.Connect(o)
 		return func(m *resolve.Mappings) error {
-			return o.Methods.Suggest(p.blocking, m.Loaded()).WriteConfig(w)
+			return methods.Suggest(p.blocking, m.Loaded()).WriteConfig(w)
 		}, nil
 	case p.format == answersReport:
-		text := analysis.NewText(w)
+		text := answer.NewText(w)
 		o.Begin, o.End = text.Begin, text.End
 		o.Stall = func(s *analysis.Stall) error { p.stalls++; return text.Stall(s) }
-		return func(*resolve.Mappings) error { return nil }, nil
+		return none, nil
 	case p.format == answersTable:
-		o.Methods = new(analysis.Methods)
-		return func(*resolve.Mappings) error { return o.Methods.WriteTable(w, p.sort, p.top) }, nil
+		methods := new(answer.Methods)
+		methods.Connect(o)
+		return func(*resolve.Mappings) error { return methods.WriteTable(w, p.sort, p.top) }, nil
 	case p.format == answersTree && p.each:
 		o.Stall = func(s *analysis.Stall) error {
 			if _, err := fmt.Fprintf(w, "%s\n", s.Title()); err != nil {
 				return err
 			}
-			return analysis.NewCalls(s).WriteTree(w, analysis.Least(p.least))
+			return answer.NewCalls(s).WriteTree(w, answer.Least(p.least))
 		}
-		return func(*resolve.Mappings) error { return nil }, nil
+		return none, nil
 	case p.format == answersTree:
-		o.Calls = new(analysis.Calls)
-		return func(*resolve.Mappings) error { return o.Calls.WriteTree(w, analysis.Least(p.least)) }, nil
+		calls := new(answer.Calls)
+		calls.Connect(o)
+		return func(*resolve.Mappings) error { return calls.WriteTree(w, answer.Least(p.least)) }, nil
 	case p.format == answersJSON:
-		j, err := analysis.NewJSON(w, version())
+		j, err := answer.NewJSON(w, version())
 		if err != nil {
 			return nil, err
 		}
-		o.Methods, o.Stall, o.End = new(analysis.Methods), j.Stall, j.End
-		return func(*resolve.Mappings) error { return j.Close(o.Methods, p.sort, p.top) }, nil
+		methods := new(answer.Methods)
+		o.Stall, o.End = j.Stall, j.End
+		methods.Connect(o)
+		return func(*resolve.Mappings) error { return j.Close(methods, p.sort, p.top) }, nil
 	}
 	return p.export(o, w)
 }
@@ -418,7 +426,7 @@ func (a *analyzing) warnAtEnd(o *analysis.Options) {
 }
 
 // least is the flag --min.
-type least analysis.Least
+type least answer.Least
 
 // Set implements pflag.Value.
 func (l *least) Set(text string) error {

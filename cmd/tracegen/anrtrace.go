@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/tracegen/tracegen/internal/recording/answer"
+
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -47,9 +49,9 @@ func (a *analyzing) runTrace(args []string) error {
 	}
 	return writeTo(a.con, a.output, func(w io.Writer) error {
 		if a.format == answersJSON {
-			return analysis.WriteTraceJSON(w, version(), a.trace, processes)
+			return answer.WriteTraceJSON(w, version(), a.trace, processes)
 		}
-		return analysis.WriteTrace(w, a.trace, processes)
+		return answer.WriteTrace(w, a.trace, processes)
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/answer"
 )
 
 // shownMethods is the number of methods in the table of a recording without stalls.
@@ -65,7 +65,7 @@ func (r *recorder) showMethods(ctx context.Context) error {
 	var table bytes.Buffer
 	a := r.analysis(answersTable, standardOutput)
 	a.con = &console{in: r.con.in, out: &table, err: io.Discard} // the first answer had the warnings
-	a.sort, a.top = analysis.OrderTotal, shownMethods
+	a.sort, a.top = answer.OrderTotal, shownMethods
 	if err := a.run(ctx, r.recordings); err != nil && !errors.As(err, new(checkFailed)) {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
-	"github.com/tracegen/tracegen/internal/recording/resolve"
 )
 
 // Activity is what a stack says that its thread was doing.
@@ -174,17 +173,4 @@ func firstOfApp(frames []string) string {
 		}
 	}
 	return ""
-}
-
-// mentions reports whether a method is on a stack, as far as its name is known.
-func mentions(frames []string, m resolve.Method) bool {
-	if m.Unresolved {
-		return true
-	}
-	for _, f := range frames {
-		if foreign.FrameMethod(f) == m.Identity() {
-			return true
-		}
-	}
-	return false
 }

@@ -104,9 +104,6 @@ type Options struct {
 	End   func(*Recording) error
 	// View is which part of the recording is shown; nil for all of it.
 	View *View
-	// Methods, if it is set, sums up all calls by method. Calls, if it is set, merges them by path.
-	Methods *Methods
-	Calls   *Calls
 	// Also, if it is set, gets the recording, and returns a handler that gets all that is read as well, before the
 	// stalls that it completes. The recording's origin is known when the handler gets something that has a time.
 	Also func(*Recording) (trace.Handler, error)
@@ -166,8 +163,6 @@ type analyzer struct {
 	viewer    *viewer // nil if all is shown
 	started   bool
 	last      trace.Method
-	methods   *threadTotals
-	calls     *trace.Tree
 	early     []trace.Chunk // what came before the origin was known
 	complete  *trace.Completeness
 	unwound   unwound
@@ -195,12 +190,6 @@ func (a *analyzer) start() error {
 		}
 	}
 	r.Names.Forget()
-	if a.Methods != nil {
-		a.methods = newThreadTotals()
-	}
-	if a.Options.Calls != nil {
-		a.calls = new(trace.Tree)
-	}
 	if a.Also != nil {
 		var err error
 		if a.also, err = a.Also(r); err != nil {
@@ -232,12 +221,6 @@ func (a *analyzer) finish() error {
 	}
 	if r.begin < r.end {
 		r.Span = time.Duration(r.end - r.begin)
-	}
-	if a.methods != nil {
-		a.Methods.add(a.methods, r.Names, r)
-	}
-	if a.calls != nil {
-		a.Options.Calls.add(a.calls, r.Names, r)
 	}
 	if a.End != nil {
 		return a.End(r)
@@ -378,12 +361,6 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 
 // show takes the calls that are shown.
 func (a *analyzer) show(s *trace.Segment) error {
-	if a.methods != nil {
-		a.methods.add(s)
-	}
-	if a.calls != nil {
-		a.calls.Add(s)
-	}
 	if a.also != nil {
 		return a.also.Segment(s)
 	}
@@ -407,9 +384,6 @@ func (a *analyzer) found(s *trace.Stall) error {
 	if a.viewer != nil && !a.viewer.stall(out) {
 		return nil
 	}
-	if a.Methods != nil {
-		a.Methods.hot(out)
-	}
 	if a.Stall != nil {
 		return a.Stall(out)
 	}
@@ -423,22 +397,7 @@ func recordsOf(s *trace.Segment) uint64 {
 	}
 	n := uint64(0)
 	for i := range s.Calls {
-		n += recordsOfCall(&s.Calls[i])
-	}
-	return n
-}
-
-// recordsOfCall is how many records a call has here.
-func recordsOfCall(c *trace.Call) uint64 {
-	if c.Method >= trace.MethodSuspended {
-		return 0
-	}
-	n, m := uint64(2), c.Marks
-	if m&(trace.MarkTruncated|trace.MarkResumed) != 0 {
-		n--
-	}
-	if m&(trace.MarkOpen|trace.MarkUnwound|trace.MarkSuspended|trace.MarkCut) != 0 {
-		n--
+		n += s.Calls[i].Records()
 	}
 	return n
 }

@@ -2,9 +2,7 @@ package analysis
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -113,8 +111,8 @@ func (w *TraceWait) lockText(all []TraceWait) string {
 	return name
 }
 
-// deadlockText says in a line which threads wait for each other.
-func deadlockText(circle []TraceWait) string {
+// DeadlockText says in a line which threads wait for each other.
+func DeadlockText(circle []TraceWait) string {
 	var parts []string
 	for k := range circle {
 		w := &circle[k]
@@ -155,8 +153,8 @@ func waitsText(chain []TraceWait) string {
 	return b.String()
 }
 
-// inCircle reports whether a thread is in a deadlock.
-func (p *TraceProcess) inCircle(thread string) []TraceWait {
+// Deadlock returns the circle of threads that a thread is in; nil if it is in none.
+func (p *TraceProcess) Deadlock(thread string) []TraceWait {
 	for _, c := range p.Deadlocks {
 		if slices.ContainsFunc(c, func(w TraceWait) bool { return w.Thread == thread }) {
 			return c
@@ -165,82 +163,15 @@ func (p *TraceProcess) inCircle(thread string) []TraceWait {
 	return nil
 }
 
-// locksText says what the main thread waits for; empty if for no lock.
-func (p *TraceProcess) locksText() string {
-	if circle := p.inCircle("main"); circle != nil {
-		return "deadlock: " + deadlockText(circle)
+// LocksText says what the main thread waits for; empty if for no lock.
+func (p *TraceProcess) LocksText() string {
+	if circle := p.Deadlock("main"); circle != nil {
+		return "deadlock: " + DeadlockText(circle)
 	}
 	if len(p.Waits) > 0 {
 		return waitsText(p.Waits)
 	}
 	return ""
-}
-
-// title says in a line which process it is.
-func (p *TraceProcess) title() string {
-	text := "a process"
-	if p.PID != 0 {
-		text = fmt.Sprintf("process %d", p.PID)
-	}
-	for _, more := range []string{p.Command, p.Time} {
-		if more != "" {
-			text += ", " + more
-		}
-	}
-	text += ": " + count(p.Threads, "thread")
-	if p.Truncated {
-		text += "; the trace is cut off, so that threads and deadlocks may be missing"
-	}
-	return text
-}
-
-// WriteTrace writes what a file with stacks shows, for people.
-func WriteTrace(w io.Writer, name string, processes []*TraceProcess) error {
-	var b strings.Builder
-	for _, p := range processes {
-		fmt.Fprintf(&b, "%s: %s\n", name, p.title())
-		for _, c := range p.Deadlocks {
-			fmt.Fprintf(&b, "  %-9s%s\n", "deadlock", deadlockText(c))
-		}
-		if len(p.Deadlocks) == 0 {
-			fmt.Fprintf(&b, "  %-9s%s\n", "deadlock", "none among these threads")
-		}
-		if p.Main == nil {
-			fmt.Fprintf(&b, "  %-9s%s\n\n", "main", "the trace has no main thread")
-			continue
-		}
-		locks := p.locksText()
-		if p.inCircle("main") != nil {
-			locks = "in a deadlock"
-		}
-		fmt.Fprintf(&b, "  %-9s%s\n", "main", strings.Trim(p.Main.State+"; "+locks, "; "))
-		writeFrames(&b, p.Main.Frames)
-		b.WriteByte('\n')
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func writeFrames(w io.Writer, frames []string) {
-	for k, f := range frames {
-		if k == shownFrames {
-			fmt.Fprintf(w, "             ... %d more\n", len(frames)-k)
-			return
-		}
-		fmt.Fprintf(w, "             at %s\n", f)
-	}
-}
-
-// WriteTraceJSON writes what a file with stacks shows, for programs. version is the program's.
-func WriteTraceJSON(w io.Writer, version, name string, processes []*TraceProcess) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(struct {
-		Schema    int             `json:"schema"`
-		Version   string          `json:"version"`
-		Trace     string          `json:"trace"`
-		Processes []*TraceProcess `json:"processes"`
-	}{1, version, name, list(processes)})
 }
 
 // traceOf returns the process of an exit in the system's trace; nil if it is not there.
@@ -255,18 +186,4 @@ func (e *Exit) traceOf(by resolve.Residual) *TraceProcess {
 		return nil
 	}
 	return all[0]
-}
-
-// locks shows the deadlocks in the system's trace of the process.
-func (t *Text) locks(r *Recording) {
-	if r.Exit == nil || r.Exit.Locks == nil || len(r.Exit.Locks.Deadlocks) == 0 {
-		return
-	}
-	fmt.Fprintf(t.w, "\n%s: deadlocks in the system's trace of the process, which ended by %s:\n", r.Name, r.Exit.Reason)
-	for _, c := range r.Exit.Locks.Deadlocks {
-		fmt.Fprintf(t.w, "  %s\n", deadlockText(c))
-	}
-	if r.Exit.Locks.Truncated {
-		fmt.Fprintf(t.w, "  the trace is cut off at 256 KiB, so that threads and deadlocks may be missing\n")
-	}
 }

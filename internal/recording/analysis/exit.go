@@ -139,10 +139,10 @@ func (s *Stall) exitOf() *StallExit {
 	if s.Thread.Main && e.Main != nil {
 		out.Main = e.Main
 		if e.Locks != nil {
-			out.Locks, out.Deadlock = e.Locks.locksText(), e.Locks.inCircle("main") != nil
+			out.Locks, out.Deadlock = e.Locks.LocksText(), e.Locks.Deadlock("main") != nil
 		}
 		m := s.Verdict.Method
-		out.Same = m != nil && !m.Unresolved && mentions(e.Main.Frames, *m)
+		out.Same = m != nil && !m.Unresolved && m.In(e.Main.Frames)
 	}
 	return out
 }
@@ -175,24 +175,6 @@ func (e *StallExit) text(s *Stall) (text string) {
 		text += fmt.Sprintf("; the system's trace shows the main thread in %s", foreign.FrameMethod(frame))
 	}
 	return text
-}
-
-// exit shows the main thread in the system's trace.
-func (t *Text) exit(s *Stall) {
-	if s.Exit == nil || s.Exit.Main == nil {
-		return
-	}
-	main := s.Exit.Main
-	fmt.Fprintf(t.w, "  %-9sthe system's trace of the main thread: %s\n", s.Exit.Reason, main.State)
-	// A report of one stall has room for all frames.
-	whole := s.Recording.view != nil && s.Recording.view.Only != nil
-	for k, f := range main.Frames {
-		if k == shownFrames && !whole {
-			fmt.Fprintf(t.w, "             ... %d more; --stall %d shows all\n", len(main.Frames)-k, s.Number)
-			break
-		}
-		fmt.Fprintf(t.w, "             at %s\n", f)
-	}
 }
 
 // String says in a line how the process ended.

@@ -147,13 +147,13 @@ func (r *Recording) Facts() []Fact {
 		add("samples", "made from stacks that were taken at intervals; a call lasts while it is on all of them")
 	}
 	if c := r.Completeness; c != nil && c.Suspended > 0 {
-		add("suspended", "the process did not run for "+tenths(c.SuspendedTime, c.SuspendedTime))
+		add("suspended", "the process did not run for "+Tenths(c.SuspendedTime, c.SuspendedTime))
 	}
 	if r.Exit != nil {
 		add("exit", r.Exit.String())
 		if r.Exit.Locks != nil {
 			for _, c := range r.Exit.Locks.Deadlocks {
-				add("deadlock", deadlockText(c))
+				add("deadlock", DeadlockText(c))
 			}
 		}
 	}
@@ -174,7 +174,7 @@ func (r *Recording) Facts() []Fact {
 		add("parts", uint64(r.Parts))
 	}
 	for _, m := range r.Missing {
-		add("missing "+m.Range(), r.missingText(m))
+		add("missing "+m.Range(), r.MissingText(m))
 	}
 	count("overwritten", r.Overwritten)
 	for _, c := range damageCounts(r.Damage) {

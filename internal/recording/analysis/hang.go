@@ -132,7 +132,7 @@ func (h *Hang) place(samples []*StackSample, open []trace.OpenAtEnd, at int, nam
 			}
 		}
 		for k := range methods {
-			if mentions(sample.Frames, methods[k]) {
+			if methods[k].In(sample.Frames) {
 				shown[k]++
 			}
 		}
@@ -293,7 +293,7 @@ func (h *Hang) sentence() string {
 	case h.Of == 0:
 		return fmt.Sprintf("%s (no stack sample was taken; state %s)", text, h.state)
 	}
-	text += fmt.Sprintf(" (%d of %s: %s)", h.Samples, count(h.Of, "sample"), h.doing())
+	text += fmt.Sprintf(" (%d of %s: %s)", h.Samples, Count(h.Of, "sample"), h.doing())
 	if !h.Shown {
 		text += "; the samples do not show the method, so that an exception may have ended it"
 	}

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -35,12 +34,4 @@ func (m *MachineState) String() string {
 		parts = append(parts, f.Key+" "+f.Value)
 	}
 	return strings.Join(parts, ", ")
-}
-
-// machine shows the states of the machine.
-func (t *Text) machine(s *Stall) {
-	for k := range s.Machine {
-		m := &s.Machine[k]
-		fmt.Fprintf(t.w, "  %-9safter %s: %s\n", "machine", millis(m.After), m)
-	}
 }

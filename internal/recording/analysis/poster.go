@@ -34,5 +34,5 @@ func (p *Poster) String() string {
 	if p.Before < 0 {
 		return p.Method.Identity()
 	}
-	return p.Method.Identity() + ", " + millis(p.Before) + " before it began"
+	return p.Method.Identity() + ", " + Millis(p.Before) + " before it began"
 }

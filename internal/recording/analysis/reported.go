@@ -115,7 +115,7 @@ func VerdictOnReport(r Reported) (Kind, string) {
 		text += ", while " + resolve.Printable(r.LockOwner)
 	}
 	if r.CPU >= 0 && r.Ran > 0 {
-		text += "; CPU " + percent(min(r.CPU, r.Ran)/1000, r.Ran/1000) // percent multiplies by 100
+		text += "; CPU " + Percent(min(r.CPU, r.Ran)/1000, r.Ran/1000) // percent multiplies by 100
 	}
 	return kind, text
 }

@@ -247,7 +247,7 @@ func TestMillis(t *testing.T) {
 		20 * time.Microsecond:   "0.02 ms",
 		1500 * time.Microsecond: "1.5 ms", 5 * ms: "5 ms", 10*ms +
 			400*time.Microsecond: "10 ms", -2 * ms: "-2 ms", 90 * time.Second: "90000 ms"} {
-		if got := millis(d); got != want {
+		if got := Millis(d); got != want {
 			t.Errorf("%v: %s, want %s", int64(d), got, want)
 		}
 	}

@@ -67,6 +67,17 @@ func (v *View) String() string {
 	return strings.Join(parts, ", ")
 }
 
+// Shown says in a line which part of the recording is shown; it is empty if all is.
+func (r *Recording) Shown() string {
+	if r.view == nil {
+		return ""
+	}
+	return resolve.Printable(r.view.String())
+}
+
+// OneStall reports whether one stall of the recording is shown and nothing else.
+func (r *Recording) OneStall() bool { return r.view != nil && r.view.Only != nil }
+
 // facts say which part of a recording is shown.
 func (v *View) facts() []Fact {
 	var all []Fact

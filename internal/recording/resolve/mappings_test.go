@@ -65,3 +65,36 @@ func TestMappings(t *testing.T) {
 		}
 	}
 }
+
+// TestMethodLabels: an overloaded method has its parameters behind its name, and more if that is not enough.
+func TestMethodLabels(t *testing.T) {
+	want := map[string]string{
+		"a/B f ()V": "a.B.f()", "a/B f (I[[Ljava/lang/String;)V": "a.B.f(int, String[][])", "a/B once (I)V": "a.B.once",
+		"a/B g (Lb/X;)V": "a.B.g(b.X)", "a/B g (Lc/X;)V": "a.B.g(c.X)", "a/B g (J)V": "a.B.g(long)",
+		"a/B h (I)Ljava/lang/Object;": "a.B.h(int): java.lang.Object", "a/B h (I)[La/C;": "a.B.h(int): a.C[]",
+		"a/C f ()V": "a.C.f",
+	}
+	var methods []mapping.Method
+	identity := func(method string) mapping.Identity {
+		f := strings.Fields(method)
+		return mapping.Identity{Class: f[0], Name: f[1], Descriptor: f[2]}
+	}
+	for m := range want {
+		methods = append(methods, mapping.Method{Identity: identity(m)})
+	}
+	m, err := mapping.Assign(methods, mapping.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := NewNames(m, nil)
+	for method, label := range want {
+		id, _ := m.ByMethod(identity(method))
+		k := trace.Method(id)
+		if got := names.Label(k); got != label || names.Method(k).String() != label {
+			t.Errorf("%s is %q and %q, want %q", method, got, names.Method(k), label)
+		}
+	}
+	if got := names.Label(1048000); got != "#1048000" {
+		t.Errorf("a method without a name is %q", got)
+	}
+}

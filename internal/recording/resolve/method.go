@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strconv"
 
+	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -76,4 +77,17 @@ func (n *Names) Method(m trace.Method) Method {
 		method.Label = name.String() + suffix
 	}
 	return method
+}
+
+// In reports whether a method is on a stack, as far as its name is known.
+func (m Method) In(frames []string) bool {
+	if m.Unresolved {
+		return true
+	}
+	for _, f := range frames {
+		if foreign.FrameMethod(f) == m.Identity() {
+			return true
+		}
+	}
+	return false
 }

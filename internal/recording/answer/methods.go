@@ -1,10 +1,11 @@
-package analysis
+package answer
 
 import (
 	"cmp"
 	"math"
 	"slices"
 
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -52,7 +53,7 @@ type Methods struct {
 	// made is how many records the programs made, capacity how many of them were recorded where some were lost.
 	made, capacity float64
 	lossy          bool
-	recordings     []*Recording
+	recordings     []*analysis.Recording
 }
 
 // methodKey identifies a method: by name, one without a name by its ID in one mapping.
@@ -78,15 +79,40 @@ func (m *Methods) of(method resolve.Method, digest string) *MethodTotal {
 	return t
 }
 
+// Connect makes the methods sum up what is analyzed with these options. What they have for Stall and End is called
+// after that.
+func (m *Methods) Connect(o *analysis.Options) {
+	var totals *threadTotals
+	o.Also = func(*analysis.Recording) (trace.Handler, error) {
+		totals = newThreadTotals()
+		return totals, nil
+	}
+	stall, end := o.Stall, o.End
+	o.Stall = func(s *analysis.Stall) error {
+		m.hot(s)
+		if stall == nil {
+			return nil
+		}
+		return stall(s)
+	}
+	o.End = func(r *analysis.Recording) error {
+		m.add(totals, r)
+		if end == nil {
+			return nil
+		}
+		return end(r)
+	}
+}
+
 // add takes over what was summed up of one recording.
-func (m *Methods) add(t *threadTotals, names *resolve.Names, r *Recording) {
+func (m *Methods) add(t *threadTotals, r *analysis.Recording) {
 	m.Records += r.Records
 	m.Nanos += r.Span.Nanoseconds()
 	m.recordings = append(m.recordings, r)
 	scale := m.scale(r)
 	for i := range t.totals {
 		from := &t.totals[i]
-		to := m.of(names.Method(from.method), r.Digest)
+		to := m.of(r.Names.Method(from.method), r.Digest)
 		to.made += float64(from.Records) * scale
 		if gap := &t.gaps; gap.total > 0 && from.method != trace.MethodNotRecorded {
 			to.lossy = true
@@ -115,17 +141,17 @@ func atMost(times ...int64) (sum int64) {
 
 // scale takes over how complete a recording is. It returns by how much the number of its records must be multiplied
 // to be that of the records that were made: those that are lost are of any methods.
-func (m *Methods) scale(r *Recording) float64 {
+func (m *Methods) scale(r *analysis.Recording) float64 {
 	c := r.Completeness
 	if c == nil {
 		m.made += float64(r.Records)
 		return 1
 	}
 	m.made += float64(c.Recorded+c.Lost) + 2*float64(c.LeftOut+c.WindowCalls)
-	for i, g := range c.gated {
-		t := m.of(c.Off[i].Method, r.Digest)
-		t.LeftOut += g.LeftOut
-		t.made += 2 * float64(g.LeftOut)
+	for _, off := range c.Off {
+		t := m.of(off.Method, r.Digest)
+		t.LeftOut += off.Calls
+		t.made += 2 * float64(off.Calls)
 	}
 	if !c.Lossy() || c.Recorded == 0 {
 		return 1
@@ -136,7 +162,7 @@ func (m *Methods) scale(r *Recording) float64 {
 }
 
 // hot counts the methods on a stall's hot path.
-func (m *Methods) hot(s *Stall) {
+func (m *Methods) hot(s *analysis.Stall) {
 	counted := map[methodKey]bool{}
 	for _, step := range s.HotPath {
 		key := methodKey{Method: step.Method.Key()}
@@ -235,8 +261,14 @@ func (t *threadTotals) of(m trace.Method) int32 {
 	return k
 }
 
-// add sums up a segment.
-func (t *threadTotals) add(s *trace.Segment) {
+// Chunk implements [trace.Handler].
+func (t *threadTotals) Chunk(trace.Chunk) error { return nil }
+
+// Named implements [trace.Handler].
+func (t *threadTotals) Named(trace.Method, string) error { return nil }
+
+// Segment sums up a segment.
+func (t *threadTotals) Segment(s *trace.Segment) error {
 	began := t.suspended[s.Thread]
 	var suspended []int64
 	for i := range s.Calls {
@@ -278,6 +310,7 @@ func (t *threadTotals) add(s *trace.Segment) {
 	if suspended != nil || began != nil {
 		t.suspended[s.Thread] = suspended
 	}
+	return nil
 }
 
 // gap adds a call of what was not recorded. The calls around it are in t.open.
@@ -314,6 +347,6 @@ func (t *threadTotals) count(total *idTotal, c *trace.Call, kind trace.SegmentKi
 		total.Marked++
 	}
 	if kind != trace.SegmentReport && kind != trace.SegmentSamples {
-		total.Records += recordsOfCall(c)
+		total.Records += c.Records()
 	}
 }
