@@ -14,7 +14,7 @@ import (
 	"github.com/tracegen/tracegen/internal/fleet/collect"
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/fleet/group"
-	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/userfile"
 )
 
@@ -91,12 +91,12 @@ func (g *grouping) readReports(ctx context.Context, store *group.Store, dirs []s
 					return err
 				}
 				names, _, err := o.Mappings.Find("report "+r.ID, r.Mapping, g.naming.Force)
-				if errors.As(err, new(*analysis.MismatchError)) {
+				if errors.As(err, new(*resolve.MismatchError)) {
 					if len(r.HotPath) > 0 {
 						absent[r.Mapping]++
 						return nil
 					}
-					names, err = analysis.NewNames(nil, nil), nil
+					names, err = resolve.NewNames(nil, nil), nil
 				}
 				if err != nil {
 					return err
