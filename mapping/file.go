@@ -15,7 +15,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/userfile"
 )
 
@@ -62,7 +61,7 @@ func Open(path string) (*File, error) {
 	}
 	head := make([]byte, len(byteOrderMark)+len(versionPrefix))
 	n, _ := f.ReadAt(head, 0)
-	if gz.IsCompressed(head[:n]) {
+	if userfile.IsCompressed(head[:n]) {
 		return file, nil // it cannot be searched, and is loaded
 	}
 	file.size = info.Size()

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/userfile"
 )
 
@@ -55,7 +54,7 @@ func read(f *os.File, path string) (*Mapping, error) {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() <= maxSize {
 		text.Grow(int(info.Size()))
 	}
-	plain, err := gz.NewReader(f)
+	plain, err := userfile.Inflate(f)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read mapping: %s: %w", path, err)
 	}

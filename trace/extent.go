@@ -8,7 +8,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/gz"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // Extent is how long a recording is, as far as its chunks show without a replay.
@@ -27,7 +27,7 @@ const lastRecords = 8
 // report of another tool has no extent. An error is in's.
 func ReadExtent(in io.Reader) (Extent, error) {
 	b := bufio.NewReaderSize(in, readStep)
-	if head, err := b.Peek(2); err == nil && gz.IsCompressed(head) {
+	if head, err := b.Peek(2); err == nil && userfile.IsCompressed(head) {
 		z, err := gzip.NewReader(b)
 		if err != nil {
 			return Extent{}, nil // the error is reported when the recording is read

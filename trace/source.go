@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/userfile"
 )
@@ -57,7 +56,7 @@ func OpenSourceWith(path string, watch func(file io.Reader) io.Reader) (*Source,
 func NewSource(in io.Reader) (*Source, error) {
 	b := bufio.NewReaderSize(in, readStep)
 	head, err := b.Peek(2)
-	if err == nil && gz.IsCompressed(head) {
+	if err == nil && userfile.IsCompressed(head) {
 		z, err := gzip.NewReader(b)
 		if err != nil {
 			return nil, fmt.Errorf("%w: it begins as .gz and goes on otherwise: %w", ErrFormat, err)

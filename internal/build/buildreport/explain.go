@@ -8,6 +8,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/explanation"
+	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -87,7 +88,7 @@ func (e *Explanation) WriteJSON(w io.Writer) error {
 	for _, c := range e.Classes {
 		part := explainedPart{
 			Class: mapping.Text(c.Class), Residual: mapping.Text(c.Residual), Input: c.Input, Entry: c.Entry,
-			Reason: c.Reason, Detail: Printable(c.Detail),
+			Reason: c.Reason, Detail: console.Printable(c.Detail),
 			Calls: c.Calls, AddedBytes: c.Bytes, SharedBytes: c.Shared, Methods: []explainedCode{},
 		}
 		for i := range c.Methods {
@@ -96,10 +97,10 @@ func (e *Explanation) WriteJSON(w io.Writer) error {
 			part.Methods = append(part.Methods, explainedCode{
 				Class: mapping.Text(m.Class), Method: mapping.Text(m.Name), Descriptor: mapping.Text(m.Descriptor),
 				Residual: m.Residual, Access: m.Access, HasCode: m.Code, Traced: m.ID != 0, ID: m.ID,
-				MappingID: entry.ID, Retired: entry.Retired, Reason: m.Reason, Detail: Printable(m.Detail),
+				MappingID: entry.ID, Retired: entry.Retired, Reason: m.Reason, Detail: console.Printable(m.Detail),
 				Line:         m.Line,
 				Instructions: m.Instructions, Invocations: m.Invocations, CodeBytes: m.CodeBytes, Calls: m.Calls,
-				AddedBytes: m.Bytes, Message: Printable(m.Message),
+				AddedBytes: m.Bytes, Message: console.Printable(m.Message),
 			})
 		}
 		d.Classes = append(d.Classes, part)
@@ -112,9 +113,9 @@ func (e *Explanation) WriteText(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	for i := range e.Classes {
 		c := &e.Classes[i]
-		place := Printable(c.Input)
+		place := console.Printable(c.Input)
 		if c.Entry != "" {
-			place += "!" + Printable(c.Entry)
+			place += "!" + console.Printable(c.Entry)
 		}
 		if c.Reason != "" {
 			fmt.Fprintf(b, "%s in %s\n    not traced: %s\n", mapping.Text(c.Class), place, because(c.Reason, c.Detail))
@@ -161,12 +162,12 @@ func (e *Explanation) writeMethod(b *bufio.Writer, m *explanation.Method) {
 	}
 	e.writeMapped(b, m)
 	if m.ID != 0 && m.Detail != "" {
-		fmt.Fprintf(b, "    by %s\n", Printable(m.Detail))
+		fmt.Fprintf(b, "    by %s\n", console.Printable(m.Detail))
 	} else if m.ID != 0 {
 		b.WriteString("    no rule blocks it\n")
 	}
 	if m.Message != "" {
-		fmt.Fprintf(b, "    its calls are messages by %s\n", Printable(m.Message))
+		fmt.Fprintf(b, "    its calls are messages by %s\n", console.Printable(m.Message))
 	}
 	if m.Code {
 		line := ""
@@ -192,7 +193,7 @@ func (e *Explanation) writeMethod(b *bufio.Writer, m *explanation.Method) {
 // writeMapped writes the entry of the mapping for the method.
 func (e *Explanation) writeMapped(b *bufio.Writer, m *explanation.Method) {
 	entry, ok := e.mapped(m)
-	file := Printable(e.MappingFile)
+	file := console.Printable(e.MappingFile)
 	switch {
 	case e.Mapping == nil || !ok && m.ID == 0:
 	case !ok:
@@ -212,5 +213,5 @@ func because(reason filter.Reason, detail string) string {
 	if detail == "" {
 		return string(reason)
 	}
-	return string(reason) + ": " + Printable(detail)
+	return string(reason) + ": " + console.Printable(detail)
 }

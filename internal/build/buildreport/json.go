@@ -5,6 +5,7 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -129,14 +130,14 @@ func (r *Run) WriteJSON(w io.Writer) error {
 		d.Inputs[i] = inputPart{in.Path, in.Output, r.countsOf(in, reasons[i])}
 	}
 	for _, g := range r.Guards {
-		d.Guards = append(d.Guards, guardPart{g.Name, g.Expected, Printable(g.Actual), g.Failed, g.Limit, g.Value,
+		d.Guards = append(d.Guards, guardPart{g.Name, g.Expected, console.Printable(g.Actual), g.Failed, g.Limit, g.Value,
 			g.Unit})
 	}
 	for _, f := range r.Mapping.Focus() {
 		d.Focus = append(d.Focus, focusPart{mapping.Text(f.Class), f.Action})
 	}
 	for _, e := range r.LeftOut {
-		d.LeftOut = append(d.LeftOut, leftOutPart{e.Input, Printable(e.Entry), e.First})
+		d.LeftOut = append(d.LeftOut, leftOutPart{e.Input, console.Printable(e.Entry), e.First})
 	}
 	return encode(w, d)
 }
@@ -145,7 +146,7 @@ func (r *Run) WriteJSON(w io.Writer) error {
 func printableAll(texts []string) []string {
 	printable := make([]string, len(texts))
 	for i, text := range texts {
-		printable[i] = Printable(text)
+		printable[i] = console.Printable(text)
 	}
 	return printable
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -211,7 +212,7 @@ func TestPrintable(t *testing.T) {
 		"half\xe2\x80":             "half%E2%80",
 		"caf\u00e9 \u200b\xc0\x80": "café %E2%80%8B%C0%80",
 	} {
-		if got := Printable(text); got != want {
+		if got := console.Printable(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/internal/console"
 )
 
 // Saved is a JSON report of a run, read from a file. It is immutable.
@@ -94,7 +95,7 @@ func ReadSaved(from io.Reader) (*Saved, error) {
 				"again")
 		}
 		if seen[*p.Package] {
-			return nil, fmt.Errorf("damaged: package %s occurs twice; write the report again", Printable(*p.Package))
+			return nil, fmt.Errorf("damaged: package %s occurs twice; write the report again", console.Printable(*p.Package))
 		}
 		seen[*p.Package] = true
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -109,7 +110,7 @@ func (v *Verification) WriteText(w io.Writer) error {
 		if f.Frame != "" {
 			line += " [frame: " + f.Frame + "]"
 		}
-		b.WriteString(Printable(line))
+		b.WriteString(console.Printable(line))
 		b.WriteByte('\n')
 	}
 	return b.Flush()
@@ -117,8 +118,8 @@ func (v *Verification) WriteText(w io.Writer) error {
 
 // Messages returns a message for each finding that is neither a note nor pre-existing. Each names the file that the
 // user named, and the rule as its title.
-func (v *Verification) Messages() []Message {
-	var messages []Message
+func (v *Verification) Messages() []console.Message {
+	var messages []console.Message
 	for _, f := range v.Findings {
 		if f.Note || f.PreExisting {
 			continue
@@ -127,7 +128,7 @@ func (v *Verification) Messages() []Message {
 		if f.Entry != "" {
 			text = f.Entry + ": " + text
 		}
-		messages = append(messages, Message{Level: LevelError, Text: text, Title: f.Rule, File: f.Path})
+		messages = append(messages, console.Message{Level: console.LevelError, Text: text, Title: f.Rule, File: f.Path})
 	}
 	return messages
 }
@@ -165,10 +166,10 @@ func (v *Verification) WriteJSON(w io.Writer) error {
 	}
 	for i, f := range v.Findings {
 		d.Findings[i] = findingPart{
-			Path: Printable(f.Path), Entry: Printable(f.Entry),
+			Path: console.Printable(f.Path), Entry: console.Printable(f.Entry),
 			Class: mapping.Text(f.Class), Method: mapping.Text(f.Method), Descriptor: mapping.Text(f.Descriptor),
-			Offset: offset(f), Rule: f.Rule, Expected: Printable(f.Want), Found: Printable(f.Got),
-			Frame: Printable(f.Frame),
+			Offset: offset(f), Rule: f.Rule, Expected: console.Printable(f.Want), Found: console.Printable(f.Got),
+			Frame: console.Printable(f.Frame),
 			Level: level(f), State: v.state(f),
 		}
 	}
@@ -266,12 +267,12 @@ func (v *Verification) WriteSARIF(w io.Writer) error {
 		}
 		results[i] = sarifResult{
 			RuleID: f.Rule, Level: level(f), BaselineState: state,
-			Message: sarifText{Printable(message)},
+			Message: sarifText{console.Printable(message)},
 			Locations: []sarifLocation{{
 				PhysicalLocation: sarifPhysical{sarifArtifact{fileURI(f.Path)}},
 				LogicalLocations: []sarifLogical{logical},
 			}},
-			Properties: sarifProperties{Printable(f.Entry), offset(f), Printable(f.Frame)},
+			Properties: sarifProperties{console.Printable(f.Entry), offset(f), console.Printable(f.Frame)},
 		}
 	}
 	return writeSARIF(w, v.Version, results, ruleText)

@@ -14,7 +14,6 @@ import (
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/build/rewrite"
-	"github.com/tracegen/tracegen/internal/build/scan"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -174,7 +173,7 @@ func (e *Method) measure(c *classfile.Class, m *classfile.Member) {
 	if err != nil || !ok {
 		return
 	}
-	e.CodeBytes, e.Line = len(body.Bytecode), scan.FirstLine(body)
+	e.CodeBytes, e.Line = len(body.Bytecode), plan.FirstLine(body)
 	for in, err := range code.Instructions(body.Bytecode) {
 		if err != nil {
 			return

@@ -1,12 +1,14 @@
 package output
 
 import (
+	"io/fs"
 	"path/filepath"
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/build/typecheck"
+	"github.com/tracegen/tracegen/internal/cache"
 )
 
 // Job is one output that has to be written: of one input, or of all inputs that are merged.
@@ -46,6 +48,15 @@ func IsArchiveName(name string) bool {
 type Record struct {
 	Inputs   []InputRecord // as in the job
 	Warnings []Warning
+	Files    []File // of the output; those of an archive or class file are set when it is kept
+}
+
+// File is a file of an output: the only one, whose name is empty, or one of a directory.
+type File struct {
+	Name string      // with slashes; that of a directory ends in one
+	Mode fs.FileMode // permissions, of files in a directory
+	Size int64
+	Sum  cache.Checksum // of the content
 }
 
 // InputRecord is the result of writing one input. Its classes have their numbers among those of the input.

@@ -26,31 +26,7 @@ type Options struct {
 	Level    zipfile.Level   // of what is compressed anew
 	Workers  int             // at least 1
 	Progress func(int64)     // is called with the bytes of classes that are done, by several goroutines
-	// Kept returns a class of an archive that an earlier run has written as this one would.
-	Kept func(class int) (Kept, bool)
 }
-
-// Kept is a class as an earlier run has written it. No worker rewrites it.
-type Kept struct {
-	Entry *zipfile.Entry // of another output
-	Calls int            // of the runtime, that were inserted
-}
-
-// Copy takes all that is written to an output once more.
-type Copy interface {
-	io.Writer // takes the bytes of an archive or class file
-	// File takes a file of a directory, and reports whether the directory has it already.
-	File(name string, mode os.FileMode, data []byte) bool
-}
-
-// NoCopy takes what is written and forgets it.
-type NoCopy struct{}
-
-// Write implements [Copy].
-func (NoCopy) Write(p []byte) (int, error) { return len(p), nil }
-
-// File implements [Copy].
-func (NoCopy) File(string, os.FileMode, []byte) bool { return false }
 
 // Writer writes outputs of one set by one set of decisions, one output at a time. Its workers are ahead, also in the
 // outputs to come: they would have nothing to do at the end of each one.
@@ -104,28 +80,10 @@ type slot struct {
 	size    int            // of the class
 	packed  zipfile.Packed // the class, compressed, if it comes from an archive
 	data    []byte         // the class, if not
-	kept    *zipfile.Entry // the class in an output of an earlier run, if it is copied from there
 	calls   int
 	failure *plan.Failure
 	err     error
 	ready   chan struct{} // closed when the rest is filled in
-}
-
-// filled is the channel of all slots that no worker has to fill.
-var filled = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()
-
-// keep fills the slot of a class that an earlier run has written, and reports whether there is one.
-func (w *Writer) keep(s *slot) bool {
-	kept, ok := w.options.Kept(s.entry.Class)
-	if ok {
-		s.ready, s.kept, s.size, s.calls = filled, kept.Entry, int(kept.Entry.Size), kept.Calls
-		w.options.Progress(s.entry.Size)
-	}
-	return ok
 }
 
 // fill rewrites and compresses a class.
@@ -153,10 +111,9 @@ func (w *Writer) fill(r *rewrite.Rewriter, s *slot) {
 	}
 }
 
-// Write writes one output to the stage, and what is in it to the copy. If the record has failures, the output is worth
-// nothing.
-func (w *Writer) Write(job Job, to Copy) (*Record, error) {
-	one := writing{Writer: w, job: job, copy: to, record: &Record{Inputs: make([]InputRecord, len(job.Inputs))}}
+// Write writes one output to the stage. If the record has failures, the output is worth nothing.
+func (w *Writer) Write(job Job) (*Record, error) {
+	one := writing{Writer: w, job: job, record: &Record{Inputs: make([]InputRecord, len(job.Inputs))}}
 	if err := one.write(); err != nil {
 		return nil, err
 	}
@@ -170,9 +127,7 @@ func (w *Writer) Write(job Job, to Copy) (*Record, error) {
 type writing struct {
 	*Writer
 	job    Job
-	copy   Copy
 	record *Record
-	kept   *zipfile.Archive // the earlier output that classes are copied from
 }
 
 // containers returns what a job consists of.
@@ -206,11 +161,7 @@ func (w *writing) archive(containers []*input.Container) error {
 	if err != nil {
 		return err
 	}
-	err = w.entries(containers, io.MultiWriter(out, w.copy))
-	if err != nil && w.kept != nil && !w.kept.Unchanged() {
-		err = input.Changed(w.kept.Name()) // which is why what is copied from it could not be read
-	}
-	if err != nil {
+	if err := w.entries(containers, out); err != nil {
 		return fmt.Errorf("cannot write %s: %w", w.job.Path, err)
 	}
 	return nil
@@ -233,7 +184,6 @@ func (w *writing) entries(containers []*input.Container, out io.Writer) error {
 			return err
 		}
 		a.behind.End()
-		a.keptBehind.End()
 		a.report()
 	}
 	return zip.Close()
@@ -310,9 +260,6 @@ func (w *Writer) feed(c *input.Container, to *feed) {
 		}
 		next := &slot{entry: e}
 		changed := e.Class >= 0 && w.decisions.Changes(e.Class)
-		if changed && e.Zip != nil && w.keep(next) {
-			changed = false
-		}
 		if changed {
 			next.ready = make(chan struct{})
 		}
@@ -415,7 +362,7 @@ type archiveWriter struct {
 	zip       *zipfile.Writer
 
 	signatures, digests int
-	behind, keptBehind  input.Trail
+	behind              input.Trail
 }
 
 // put writes one entry; s is that of a changed class, else nil.
@@ -425,8 +372,6 @@ func (a *archiveWriter) put(e *input.Entry, s *slot) error {
 	}
 	a.behind.Pass(e)
 	switch {
-	case s != nil && s.kept != nil:
-		return a.copyKept(e, s.kept)
 	case s != nil:
 		err := a.zip.Replace(e.Zip, s.packed)
 		a.codec.Recycle(s.packed)
@@ -454,18 +399,6 @@ func (a *archiveWriter) put(e *input.Entry, s *slot) error {
 		}
 	}
 	return a.zip.Copy(e.Zip)
-}
-
-// copyKept replaces an entry by that of an earlier output.
-func (a *archiveWriter) copyKept(e *input.Entry, kept *zipfile.Entry) (err error) {
-	a.keptBehind.Pass(&input.Entry{Zip: kept})
-	a.kept = kept.Archive()
-	if fault := kept.Archive().Guard(func() {
-		err = a.zip.ReplaceBy(e.Zip, kept)
-	}); fault != nil {
-		return input.Changed(kept.Archive().Name())
-	}
-	return err
 }
 
 func (a *archiveWriter) replace(e *input.Entry, data []byte) error {
@@ -515,17 +448,15 @@ func (w *writing) directory(c *input.Container) error {
 	if err != nil {
 		return err
 	}
-	return w.each(c, func(e *input.Entry, s *slot) error {
+	err = w.each(c, func(e *input.Entry, s *slot) error {
 		data, err := w.content(e, s)
 		if err != nil {
 			return err
 		}
-		if w.copy.File(e.Name, e.Mode, data) {
-			dir.Keep(e.Name)
-			return nil
-		}
 		return dir.Write(e.Name, e.Mode, data)
 	})
+	w.record.Files = dir.files
+	return err
 }
 
 func (w *writing) classFile(c *input.Container) error {
@@ -533,7 +464,6 @@ func (w *writing) classFile(c *input.Container) error {
 	if err != nil {
 		return err
 	}
-	out = io.MultiWriter(out, w.copy)
 	return w.each(c, func(e *input.Entry, s *slot) error {
 		data, err := w.content(e, s)
 		if err != nil {

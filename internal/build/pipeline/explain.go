@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/tracegen/tracegen/internal/build/explanation"
-	"github.com/tracegen/tracegen/internal/build/incremental"
 	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/build/rewrite"
 	"github.com/tracegen/tracegen/mapping"
@@ -27,23 +26,18 @@ func Explain(ctx context.Context, c Config, asked explanation.Question) (*Explai
 	c.RuntimeExternal, c.Disabled = true, false
 	options, original := renamed(c.Inject, c.R8)
 	inputs, _ := pathsOf(c.Inputs, c.Merge)
-	none := incremental.None{Inputs: len(inputs)}
-	known, err := none.Recall(ctx)
-	if err != nil {
-		return nil, err
-	}
-	w, err := open(inputs, known, none.Archive, c.Jobs, c.Reading, c.Progress, 2)
+	w, err := open(inputs, nil, c.Jobs, c.Reading, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}
 	defer w.set.Close()
 	path := c.ClassPath.Lazy()
 	defer path.Close()
-	draft, err := decide(ctx, &c, w, known, none, path, options, original)
+	draft, err := decide(ctx, &c, w, nil, &results{}, path, options, original)
 	if err != nil {
 		return nil, err
 	}
-	types, err := typesOf(c.checksTypes(), path, w.set, draft.Names(), false)
+	types, err := typesOf(c.checksTypes(), path, w.set, draft.Names())
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@
 //	rewrite      applies the decisions to one class, and checks the result
 //	typecheck    is one of the two checks, with the class path
 //	output       writes outputs, which appear together
-//	incremental  reuses the results of earlier runs
+//	cache        has the results of earlier runs
 //
 // # How it goes
 //
@@ -37,7 +37,6 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/build/incremental"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/build/typecheck"
@@ -123,9 +122,6 @@ type Reading = input.Options
 
 // ClassPath says where classes are found that the inputs refer to.
 type ClassPath = typecheck.ClassPath
-
-// Incremental says where results of earlier runs are, and what they depend on.
-type Incremental = incremental.Options
 
 // File is a file to be written beside the outputs.
 type File struct {

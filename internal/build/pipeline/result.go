@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/build/incremental"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
@@ -27,12 +26,12 @@ type totals struct {
 }
 
 // add takes the records of a round, and returns the classes that failed in it.
-func (t *totals) add(set *input.Set, jobs []output.Job, records []*output.Record) map[int]plan.Failure {
+func (t *totals) add(set *input.Set, outputs []*writtenOutput) map[int]plan.Failure {
 	t.inputs = make([]output.InputRecord, len(set.Inputs))
 	failures := make(map[int]plan.Failure)
-	for k, record := range records {
-		for i, number := range jobs[k].Inputs {
-			in, first := record.Inputs[i], set.Inputs[number].First
+	for _, o := range outputs {
+		for i, number := range o.Inputs {
+			in, first := o.record.Inputs[i], set.Inputs[number].First
 			t.inputs[number] = in
 			for class, failure := range in.Failures {
 				failures[first+class] = failure
@@ -209,9 +208,9 @@ func linesOf(p *plan.Plan) []mapping.SourceLine {
 }
 
 // finish writes the files beside the outputs, and makes everything appear, unless an input was changed meanwhile.
-func finish(ctx context.Context, set *input.Set, stage *output.Stage, memory incremental.Memory,
-	files func(*Result) ([]File, error), result *Result) (*Result, error) {
-	memory.Depart(stage)
+func finish(ctx context.Context, r *rounds, files func(*Result) ([]File, error), result *Result) (*Result, error) {
+	stage := r.stage
+	r.results.vanish(r.outputs, stage)
 	for _, d := range stage.Directories() {
 		others, err := d.Check()
 		if err != nil {
@@ -229,26 +228,25 @@ func finish(ctx context.Context, set *input.Set, stage *output.Stage, memory inc
 			return nil, err
 		}
 		for _, f := range list {
-			if err := writeFile(stage, memory, f.Path, f.Content); err != nil {
+			if err := writeFile(stage, r.results, f.Path, f.Content); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if err := cmp.Or(ctx.Err(), set.CheckUnchanged()); err != nil {
+	if err := cmp.Or(ctx.Err(), r.set.CheckUnchanged()); err != nil {
 		return nil, err
 	}
-	memory.Staged()
 	stage.Warn = func(text string) { result.Warnings = append(result.Warnings, text) }
 	if err := stage.Commit(); err != nil {
 		return nil, err
 	}
-	memory.Finish(stage)
+	r.results.finish(r.outputs)
 	return result, nil
 }
 
 // writeFile writes a file beside the outputs to the stage.
-func writeFile(stage *output.Stage, memory incremental.Memory, path string, content io.WriterTo) error {
-	if memory.HasFile(path, content) {
+func writeFile(stage *output.Stage, r *results, path string, content io.WriterTo) error {
+	if r.has(path, content) {
 		return nil
 	}
 	out, err := stage.Create(path)

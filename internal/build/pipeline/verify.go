@@ -11,7 +11,6 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify"
-	"github.com/tracegen/tracegen/internal/build/incremental"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/internal/zipfile"
@@ -49,7 +48,7 @@ type Finding struct {
 // Verify checks every class by itself, as HotSpot does when it links it. An error is one of reading: what is
 // wrong with a class that can be read is a finding.
 func Verify(ctx context.Context, c VerifyConfig) (*Verification, error) {
-	w, err := open(slices.Concat(c.Paths, c.Baseline), nil, incremental.None{}.Archive, c.Jobs, c.Reading, c.Progress, 2)
+	w, err := open(slices.Concat(c.Paths, c.Baseline), nil, c.Jobs, c.Reading, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/scan"
 	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
@@ -80,7 +79,7 @@ func (r *Reader) Read(class int, by plan.Identity, foreign bool) (*classfile.Cla
 	}
 	c, err := r.parser.Parse(data)
 	if err == nil && !foreign {
-		c, err = scan.Original(c, r.Runtime)
+		c, err = plan.Original(c, r.Runtime)
 	}
 	if err != nil || !by.SameClass(class, c) {
 		return nil, input.Changed(r.Set.Classes[class].Where())
@@ -111,7 +110,7 @@ func (r *Rewriter) Apply(class int, c *classfile.Class, task *plan.Task) Outcome
 	}
 	rewritten, err := r.injector.AppendRewrite(r.output[:0], c, task.Request)
 	if err != nil {
-		failure := &plan.Failure{Rejection: &scan.Rejection{Detail: err.Error()}}
+		failure := &plan.Failure{Rejection: &plan.Rejection{Detail: err.Error()}}
 		if task.Untried {
 			failure.Refusals = r.refusals(c, task.Request.Methods)
 		}
@@ -128,16 +127,16 @@ func (r *Rewriter) Apply(class int, c *classfile.Class, task *plan.Task) Outcome
 }
 
 // refusals finds out which methods are the reason that a class could not be rewritten.
-func (r *Rewriter) refusals(c *classfile.Class, traced []inject.Traced) []scan.Refusal {
+func (r *Rewriter) refusals(c *classfile.Class, traced []inject.Traced) []plan.Refusal {
 	methods := make([]int, len(traced))
 	for i, m := range traced {
 		methods[i] = m.Method
 	}
-	return scan.Refusals(r.injector.Try(c, methods, inject.FocusNone))
+	return plan.Refusals(r.injector.Try(c, methods, inject.FocusNone))
 }
 
 func rejected(c *classfile.Class, detail string) Outcome {
-	return Outcome{Data: c.Bytes(), Failure: &plan.Failure{Rejection: &scan.Rejection{Detail: detail}}}
+	return Outcome{Data: c.Bytes(), Failure: &plan.Failure{Rejection: &plan.Rejection{Detail: detail}}}
 }
 
 // require makes a module require the runtime's.
@@ -177,12 +176,12 @@ func (r *Rewriter) Cost(c *classfile.Class, task *plan.Task) (inject.Cost, error
 
 // Trial rewrites a class with all that a plan may ask for, and returns the facts with refusals and rejections. focus
 // asks for a focus hook, if the class may get one. Plans rely on the checks finding the same with all other IDs.
-func (r *Rewriter) Trial(class int, facts *scan.Class, c *classfile.Class, focus bool) *scan.Class {
+func (r *Rewriter) Trial(class int, facts *plan.Class, c *classfile.Class, focus bool) *plan.Class {
 	if facts.Name == "module-info" && r.options.Requires != "" {
 		return facts.Tried(nil, rejectionOf(r.Apply(class, c, &plan.Task{Requires: true}).Failure), nil)
 	}
 	task := plan.Trial(facts)
-	var rejection, focusRejection *scan.Rejection
+	var rejection, focusRejection *plan.Rejection
 	if task.Instruments() {
 		failure := r.Apply(class, c, &task).Failure
 		if failure != nil && len(failure.Refusals) > 0 {
@@ -198,7 +197,7 @@ func (r *Rewriter) Trial(class int, facts *scan.Class, c *classfile.Class, focus
 	return facts.Tried(nil, rejection, focusRejection)
 }
 
-func rejectionOf(failure *plan.Failure) *scan.Rejection {
+func rejectionOf(failure *plan.Failure) *plan.Rejection {
 	if failure == nil {
 		return nil
 	}

@@ -11,10 +11,8 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/build/expect"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/scan"
 	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
@@ -24,13 +22,13 @@ const runtimeClass = "r/Runtime"
 // refusing is a type checker that rejects every class.
 type refusing struct{ typecheck.None }
 
-func (refusing) Check(int, *classfile.Class, *classfile.Class) *scan.Rejection {
-	return &scan.Rejection{Detail: "refused", PreExisting: true}
+func (refusing) Check(int, *classfile.Class, *classfile.Class) *plan.Rejection {
+	return &plan.Rejection{Detail: "refused", PreExisting: true}
 }
 
 func options(change func(*Options)) Options {
 	o := Options{Inject: inject.Options{RuntimeClass: runtimeClass, Exits: inject.ExitsNormal},
-		Types: typecheck.None{}, Expected: expect.Instrumentation}
+		Types: typecheck.None{}, Expected: plan.Expected}
 	if change != nil {
 		change(&o)
 	}
@@ -69,7 +67,7 @@ func TestApply(t *testing.T) {
 			change: func(o *Options) {
 				o.Expected = func(i inject.Options, r inject.Request) equivalence.Instrumentation {
 					i.Exits = inject.ExitsThrows
-					return expect.Instrumentation(i, r)
+					return plan.Expected(i, r)
 				}
 			}},
 		{name: "does not link", code: "return", task: both(), failure: "refused",
@@ -110,10 +108,10 @@ func TestApply(t *testing.T) {
 func TestTrialRefusesMethods(t *testing.T) {
 	c := assembly.Class{Name: "a/A", Methods: []assembly.Method{method("f", "return"),
 		method("g", "nops 65533 | return")}}.Parse()
-	facts := &scan.Class{Name: "a/A", Untried: true, Methods: []scan.Method{
+	facts := &plan.Class{Name: "a/A", Untried: true, Methods: []plan.Method{
 		{Name: "f", Descriptor: "()V", Index: 0}, {Name: "g", Descriptor: "()V", Index: 1}}}
 	got := New(options(nil), nil).Trial(0, facts, c, false)
-	if got.Rejection != nil || !scan.Traced(got.Methods[0].Decision) ||
+	if got.Rejection != nil || !plan.Traced(got.Methods[0].Decision) ||
 		got.Methods[1].Decision == nil || got.Methods[1].Decision.Reason != filter.ReasonTooLarge {
 		t.Errorf("methods %+v, rejection %+v", got.Methods, got.Rejection)
 	}
@@ -139,7 +137,7 @@ func TestReadChanged(t *testing.T) {
 	defer set.Close()
 	reader := Reader{Set: set, Runtime: runtimeClass}
 	for name, want := range map[string]bool{"f": true, "g": false} {
-		facts := []*scan.Class{{Name: "a/A", Methods: []scan.Method{{Name: name, Descriptor: "()V"}}}}
+		facts := []*plan.Class{{Name: "a/A", Methods: []plan.Method{{Name: name, Descriptor: "()V"}}}}
 		c, err := reader.Read(0, plan.ByNames(facts), false)
 		if want && (err != nil || c.Name() != "a/A") {
 			t.Errorf("the class of the scan: %v", err)

@@ -7,15 +7,14 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify"
-	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/internal/build/input"
-	"github.com/tracegen/tracegen/internal/build/scan"
+	"github.com/tracegen/tracegen/internal/build/plan"
 )
 
 // Rewritten is what package rewrite needs of a type checker. Goroutines share it.
 type Rewritten interface {
 	// Check returns why the rewritten class of this number must not be written, nil if it may.
-	Check(class int, original, rewritten *classfile.Class) *scan.Rejection
+	Check(class int, original, rewritten *classfile.Class) *plan.Rejection
 	// TakeNotes returns the notes about an input since the last call. No class of it may be checked meanwhile.
 	TakeNotes(input int) Notes
 }
@@ -24,7 +23,7 @@ type Rewritten interface {
 type None struct{}
 
 // Check implements [Rewritten].
-func (None) Check(int, *classfile.Class, *classfile.Class) *scan.Rejection { return nil }
+func (None) Check(int, *classfile.Class, *classfile.Class) *plan.Rejection { return nil }
 
 // TakeNotes implements [Rewritten].
 func (None) TakeNotes(int) Notes { return Notes{} }
@@ -45,14 +44,11 @@ type Notes struct {
 	// Tolerated are faults that show only beside this machine's JDK, and that the original has too, by number of class
 	// among those of the input.
 	Tolerated map[int]string
-	// Asked are the classes that were looked for when a class was checked, by the number of this among those of the
-	// input.
-	Asked map[int]Asked
 }
 
 // New returns a checker for the classes of a set, with their names by number, "" for those that are not to be found. It
-// opens the class path. If asked is set, the notes have all that was looked for, or else what was not found.
-func New(path *Opened, set *input.Set, names []string, asked bool) (*Checker, error) {
+// opens the class path.
+func New(path *Opened, set *input.Set, names []string) (*Checker, error) {
 	if err := path.Open(); err != nil {
 		return nil, err
 	}
@@ -62,8 +58,7 @@ func New(path *Opened, set *input.Set, names []string, asked bool) (*Checker, er
 	for i := range c.views {
 		c.views[i] = sync.OnceValue(func() *Views {
 			first, end := set.ClassesOf(i)
-			return NewViews(path, set, first, end, namesOf(r, names, first, end), none,
-				Details{Asked: asked})
+			return NewViews(path, set, first, end, namesOf(r, names, first, end), none, Details{})
 		})
 	}
 	return c, nil
@@ -74,25 +69,25 @@ func New(path *Opened, set *input.Set, names []string, asked bool) (*Checker, er
 //
 // What becomes of a class must not depend on the JDK that a machine happens to have. A fault that shows only beside the
 // JDK's classes, and that the original has too, is noted: the rewritten class is as good as that was.
-func (c *Checker) Check(class int, original, rewritten *classfile.Class) *scan.Rejection {
+func (c *Checker) Check(class int, original, rewritten *classfile.Class) *plan.Rejection {
 	views := c.views[c.set.Classes[class].Container.Input]()
 	result := views.Check(class, rewritten)
-	c.noteAsked(class, &result)
+	c.noteUnknown(class, result.Unknown)
 	if len(result.Findings) == 0 {
 		return nil
 	}
 	if found := views.checkPortably(class, rewritten).Findings; len(found) > 0 {
 		if i := slices.IndexFunc(found, isLimit); i >= 0 {
-			return &scan.Rejection{Detail: found[i].String(), Unchecked: true}
+			return &plan.Rejection{Detail: found[i].String(), Unchecked: true}
 		}
 		if before := views.checkPortably(class, original).Findings; len(before) > 0 {
-			return &scan.Rejection{Detail: "pre-existing: " + before[0].String(), PreExisting: true}
+			return &plan.Rejection{Detail: "pre-existing: " + before[0].String(), PreExisting: true}
 		}
-		return &scan.Rejection{Detail: found[0].String()}
+		return &plan.Rejection{Detail: found[0].String()}
 	}
 	before := views.Check(class, original).Findings
 	if introduced := verify.Introduced(before, result.Findings); len(introduced) > 0 {
-		return &scan.Rejection{Detail: introduced[0].String()}
+		return &plan.Rejection{Detail: introduced[0].String()}
 	}
 	c.noteTolerated(class, before[0].String())
 	return nil
@@ -120,16 +115,19 @@ func (c *Checker) noteTolerated(class int, fault string) {
 	n.Tolerated[class-c.set.Inputs[input].First] = fault
 }
 
-func (c *Checker) noteAsked(class int, result *types.Result) {
-	if len(result.Unknown) == 0 && len(result.Asked) == 0 {
+func (c *Checker) noteUnknown(class int, names []string) {
+	if len(names) == 0 {
 		return
-	}
-	asked := Asked{All: sumsOf(result.Asked)}
-	for _, name := range result.Unknown {
-		asked.Unknown = append(asked.Unknown, strings.Clone(name)) // it is cut from a class file
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	input := c.set.Classes[class].Container.Input
-	c.notes[input].Add(class-c.set.Inputs[input].First, asked)
+	n := &c.notes[c.set.Classes[class].Container.Input]
+	if n.Unknown == nil {
+		n.Unknown = make(map[string]bool)
+	}
+	for _, name := range names {
+		if !n.Unknown[name] {
+			n.Unknown[strings.Clone(name)] = true // it is cut from a class file
+		}
+	}
 }

@@ -91,7 +91,7 @@ func TestChecker(t *testing.T) {
 	s, names := set(t, ".jar", jar(t, at("", right), at("", sub), at("", base), at("", other)))
 	opened := ClassPath{}.Lazy()
 	defer opened.Close()
-	c, err := New(opened, s, names, false)
+	c, err := New(opened, s, names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestViews(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := NewViews(opened, s, 0, len(names), NamesOf(s, names, 0, 0), NamesOf(s, names, 0, len(names)), Details{})
-	own, err := New(opened, s, names, false)
+	own, err := New(opened, s, names)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,6 @@ import (
 type Details struct {
 	Notes  bool // where the JVMS is stricter than HotSpot
 	Frames bool // the types at the place of each finding
-	Asked  bool // the classes that were looked for
 }
 
 // Classes are classes of a set by the names that they have, for other classes to refer to.
@@ -148,7 +147,7 @@ func NewViews(path *Opened, set *input.Set, first, end int, own, others *Classes
 		}
 		given := classpath.Chain{path.before, view{own, key}, view{others, key}}
 		all := &types.Checker{Hierarchy: append(slices.Clip(given), path.after), Notes: more.Notes, Frames: more.Frames,
-			Strict: path.from.Strict, Asked: more.Asked, Memory: &path.memory}
+			Strict: path.from.Strict, Memory: &path.memory}
 		v.checkers[key], v.portable[key] = all, &types.Checker{Hierarchy: given, Memory: &path.memory}
 		if path.from.Strict {
 			v.portable[key] = all // if all classes have to be there, those of the JDK count

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
-	"github.com/tracegen/tracegen/internal/recording/threaddump"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -54,7 +53,7 @@ func ReadTrace(text string, by *r8.Mapping) []*TraceProcess { return residual{by
 
 func (r residual) trace(text string) []*TraceProcess {
 	var all []*TraceProcess
-	d := threaddump.Parse(text)
+	d := foreign.ParseDump(text)
 	for k, p := range d.Processes {
 		out := &TraceProcess{PID: p.PID, Time: printable(p.Time), Command: printable(p.Command), Threads: len(p.Threads),
 			Truncated: p.Truncated || d.Omitted && k == len(d.Processes)-1, Waits: []TraceWait{},
@@ -71,7 +70,7 @@ func (r residual) trace(text string) []*TraceProcess {
 	return all
 }
 
-func (r residual) waits(chain []threaddump.Wait) []TraceWait {
+func (r residual) waits(chain []foreign.Wait) []TraceWait {
 	out := []TraceWait{}
 	for _, w := range chain {
 		t := TraceWait{Thread: printable(w.Thread.Name), In: r.inApp(w.Thread), Class: r.lockClass(w.Lock.Class),
@@ -95,7 +94,7 @@ func (r residual) lockClass(name string) string {
 }
 
 // inApp returns the innermost method of a thread that is not the platform's; empty if there is none.
-func (r residual) inApp(t *threaddump.Thread) string {
+func (r residual) inApp(t *foreign.Thread) string {
 	if f := firstOfApp(r.frames(t.Frames)); f != "" {
 		return foreign.FrameMethod(f)
 	}

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/gz"
+	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -85,7 +85,7 @@ func OpenMappings(path string, lines *mapping.Lines) (*Mappings, error) {
 
 // digestLine returns the digest that a mapping says it has; "" for other files.
 func digestLine(file string) (string, error) {
-	f, err := gz.Open(file)
+	f, err := userfile.OpenInflated(file)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return "", err
 	}

@@ -346,13 +346,13 @@ func TestRepository(t *testing.T) {
 
 func releaseOf(t *testing.T) string {
 	t.Helper()
-	source, err := os.ReadFile(filepath.Join(root, "cmd/tracegen/version.go"))
+	source, err := os.ReadFile(filepath.Join(root, "internal/cli/version.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := regexp.MustCompile(`(?m)^const release = "(.*)"$`).FindSubmatch(source)
+	m := regexp.MustCompile(`(?m)^const Release = "(.*)"$`).FindSubmatch(source)
 	if m == nil {
-		t.Fatal("cmd/tracegen/version.go has no release")
+		t.Fatal("internal/cli/version.go has no release")
 	}
 	return string(m[1])
 }
