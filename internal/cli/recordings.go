@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/pattern"
+	"github.com/tracegen/tracegen/internal/glob"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -194,7 +194,7 @@ func inOrder(recordings []Recording) []Recording {
 }
 
 // partName is what the runtime puts into the name of a part, before its extension.
-var partName = pattern.Of(`\.part[1-9][0-9]*(\.[^./\\]*)?$`)
+var partName = glob.Regexp(`\.part[1-9][0-9]*(\.[^./\\]*)?$`)
 
 // splitGeneration divides FILE.3 into FILE and 3. A file that was not renamed has generation 0. FILE does not have the
 // number of a part, so that a recording whose last part is missing has its place, too.

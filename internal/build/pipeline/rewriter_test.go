@@ -1,4 +1,4 @@
-package rewrite
+package pipeline
 
 import (
 	"bytes"
@@ -13,22 +13,21 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
 const runtimeClass = "r/Runtime"
 
 // refusing is a type checker that rejects every class.
-type refusing struct{ typecheck.None }
+type refusing struct{ noTypeCheck }
 
 func (refusing) Check(int, *classfile.Class, *classfile.Class) *plan.Rejection {
 	return &plan.Rejection{Detail: "refused", PreExisting: true}
 }
 
-func options(change func(*Options)) Options {
-	o := Options{Inject: inject.Options{RuntimeClass: runtimeClass, Exits: inject.ExitsNormal},
-		Types: typecheck.None{}, Expected: plan.Expected}
+func options(change func(*rewriteOptions)) rewriteOptions {
+	o := rewriteOptions{Inject: inject.Options{RuntimeClass: runtimeClass, Exits: inject.ExitsNormal},
+		Types: noTypeCheck{}, Expected: plan.Expected}
 	if change != nil {
 		change(&o)
 	}
@@ -53,7 +52,7 @@ func TestApply(t *testing.T) {
 		name    string
 		code    string // of the second method
 		task    plan.Task
-		change  func(*Options)
+		change  func(*rewriteOptions)
 		calls   int
 		failure string // what the rejection says; "" for none
 		refused int    // methods
@@ -64,22 +63,22 @@ func TestApply(t *testing.T) {
 		{name: "too large and not tried before", code: full, failure: "g()V", refused: 1,
 			task: plan.Task{Untried: true, Request: both().Request}},
 		{name: "not equivalent", code: "aconst_null | athrow", task: both(), failure: "g()V",
-			change: func(o *Options) {
+			change: func(o *rewriteOptions) {
 				o.Expected = func(i inject.Options, r inject.Request) equivalence.Instrumentation {
 					i.Exits = inject.ExitsThrows
 					return plan.Expected(i, r)
 				}
 			}},
 		{name: "does not link", code: "return", task: both(), failure: "refused",
-			change: func(o *Options) { o.Types = refusing{} }},
+			change: func(o *rewriteOptions) { o.Types = refusing{} }},
 		{name: "no module", code: "return", task: plan.Task{Requires: true}, failure: "Module",
-			change: func(o *Options) { o.Requires = "r" }},
+			change: func(o *rewriteOptions) { o.Requires = "r" }},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			c := assembly.Class{Name: "a/A", Methods: []assembly.Method{method("f", "return"), method("g", test.code)}}.Parse()
 			before := bytes.Clone(c.Bytes())
-			r := New(options(test.change), nil)
+			r := newRewriter(options(test.change), nil)
 			got := r.Apply(0, c, &test.task)
 			if changed := !bytes.Equal(got.Data, before); changed != (test.calls > 0) || got.Calls != test.calls {
 				t.Errorf("changed: %v, %d calls, want %d", changed, got.Calls, test.calls)
@@ -110,7 +109,7 @@ func TestTrialRefusesMethods(t *testing.T) {
 		method("g", "nops 65533 | return")}}.Parse()
 	facts := &plan.Class{Name: "a/A", Untried: true, Methods: []plan.Method{
 		{Name: "f", Descriptor: "()V", Index: 0}, {Name: "g", Descriptor: "()V", Index: 1}}}
-	got := New(options(nil), nil).Trial(0, facts, c, false)
+	got := newRewriter(options(nil), nil).Trial(0, facts, c, false)
 	if got.Rejection != nil || !plan.Traced(got.Methods[0].Decision) ||
 		got.Methods[1].Decision == nil || got.Methods[1].Decision.Reason != filter.ReasonTooLarge {
 		t.Errorf("methods %+v, rejection %+v", got.Methods, got.Rejection)
@@ -135,7 +134,7 @@ func TestReadChanged(t *testing.T) {
 	}
 	set := input.NewSet([]*input.Input{in})
 	defer set.Close()
-	reader := Reader{Set: set, Runtime: runtimeClass}
+	reader := classReader{Set: set, Runtime: runtimeClass}
 	for name, want := range map[string]bool{"f": true, "g": false} {
 		facts := []*plan.Class{{Name: "a/A", Methods: []plan.Method{{Name: name, Descriptor: "()V"}}}}
 		c, err := reader.Read(0, plan.ByNames(facts), false)

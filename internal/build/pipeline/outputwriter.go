@@ -1,4 +1,4 @@
-package output
+package pipeline
 
 import (
 	"bytes"
@@ -12,29 +12,29 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tracegen/tracegen/internal/build/input"
+	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/rewrite"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // slotsPerJob bounds how far the workers may be ahead of the writer, in classes for each worker.
 const slotsPerJob = 32
 
-// Options are what writing depends on, besides the decisions.
-type Options struct {
-	Rewrite  rewrite.Options // of classes that change
-	Level    zipfile.Level   // of what is compressed anew
-	Workers  int             // at least 1
-	Progress func(int64)     // is called with the bytes of classes that are done, by several goroutines
+// writeOptions are what writing depends on, besides the decisions.
+type writeOptions struct {
+	Rewrite  rewriteOptions // of classes that change
+	Level    zipfile.Level  // of what is compressed anew
+	Workers  int            // at least 1
+	Progress func(int64)    // is called with the bytes of classes that are done, by several goroutines
 }
 
-// Writer writes outputs of one set by one set of decisions, one output at a time. Its workers are ahead, also in the
-// outputs to come: they would have nothing to do at the end of each one.
-type Writer struct {
-	options   Options
+// outputWriter writes outputs of one set by one set of decisions, one output at a time. Its workers are ahead, also
+// in the outputs to come: they would have nothing to do at the end of each one.
+type outputWriter struct {
+	options   writeOptions
 	set       *input.Set
 	decisions plan.Decisions
-	stage     *Stage
+	stage     *output.Stage
 	codec     zipfile.Codec
 
 	ctx     context.Context
@@ -45,17 +45,18 @@ type Writer struct {
 	feeding sync.WaitGroup // of what fills feeds
 }
 
-// NewWriter starts the workers of a Writer for jobs, with which Write must be called in this order. Close ends them.
-func NewWriter(ctx context.Context, set *input.Set, decisions plan.Decisions, stage *Stage, jobs []Job,
-	o Options) *Writer {
-	w := &Writer{options: o, set: set, decisions: decisions, stage: stage, jobs: make(chan *slot)}
+// newOutputWriter starts the workers of a Writer for jobs, with which Write must be called in this order. Close ends
+// them.
+func newOutputWriter(ctx context.Context, set *input.Set, decisions plan.Decisions, stage *output.Stage,
+	jobs []outputJob, o writeOptions) *outputWriter {
+	w := &outputWriter{options: o, set: set, decisions: decisions, stage: stage, jobs: make(chan *slot)}
 	w.ctx, w.cancel = context.WithCancel(ctx)
 	slots := slotsPerJob * o.Workers
 	w.feeds = make(chan *feed, slots)
 	w.feeding.Go(func() { w.feedJobs(jobs, make(chan struct{}, slots)) })
 	for range o.Workers {
 		w.workers.Go(func() error {
-			rewriter := rewrite.New(o.Rewrite, set)
+			rewriter := newRewriter(o.Rewrite, set)
 			for s := range w.jobs {
 				w.fill(rewriter, s)
 				close(s.ready)
@@ -67,7 +68,7 @@ func NewWriter(ctx context.Context, set *input.Set, decisions plan.Decisions, st
 }
 
 // Close ends the workers.
-func (w *Writer) Close() {
+func (w *outputWriter) Close() {
 	w.cancel()
 	w.feeding.Wait()
 	close(w.jobs)
@@ -87,7 +88,7 @@ type slot struct {
 }
 
 // fill rewrites and compresses a class.
-func (w *Writer) fill(r *rewrite.Rewriter, s *slot) {
+func (w *outputWriter) fill(r *rewriter, s *slot) {
 	outcome, err := r.Rewrite(s.entry.Class, w.decisions)
 	data := outcome.Data
 	s.size, s.calls, s.failure, s.err = len(data), outcome.Calls, outcome.Failure, err
@@ -112,8 +113,8 @@ func (w *Writer) fill(r *rewrite.Rewriter, s *slot) {
 }
 
 // Write writes one output to the stage. If the record has failures, the output is worth nothing.
-func (w *Writer) Write(job Job) (*Record, error) {
-	one := writing{Writer: w, job: job, record: &Record{Inputs: make([]InputRecord, len(job.Inputs))}}
+func (w *outputWriter) Write(job outputJob) (*outputRecord, error) {
+	one := writing{outputWriter: w, job: job, record: &outputRecord{Inputs: make([]inputRecord, len(job.Inputs))}}
 	if err := one.write(); err != nil {
 		return nil, err
 	}
@@ -125,13 +126,13 @@ func (w *Writer) Write(job Job) (*Record, error) {
 
 // writing is the writing of one output.
 type writing struct {
-	*Writer
-	job    Job
-	record *Record
+	*outputWriter
+	job    outputJob
+	record *outputRecord
 }
 
 // containers returns what a job consists of.
-func (w *Writer) containers(job Job) []*input.Container {
+func (w *outputWriter) containers(job outputJob) []*input.Container {
 	containers := make([]*input.Container, len(job.Inputs))
 	for i, n := range job.Inputs {
 		containers[i] = w.set.Inputs[n].Containers[0]
@@ -151,7 +152,7 @@ func (w *writing) write() error {
 }
 
 // input returns the record of the input that a container is, or is in.
-func (w *writing) input(c *input.Container) *InputRecord {
+func (w *writing) input(c *input.Container) *inputRecord {
 	return &w.record.Inputs[c.Input-w.job.Inputs[0]]
 }
 
@@ -190,12 +191,12 @@ func (w *writing) entries(containers []*input.Container, out io.Writer) error {
 }
 
 // stays reports whether containers are one archive that is written as it came.
-func (w *Writer) stays(containers []*input.Container) bool {
+func (w *outputWriter) stays(containers []*input.Container) bool {
 	return len(containers) == 1 && containers[0].Zip != nil && !w.changes(containers[0])
 }
 
 // changes reports whether any entry is written otherwise than it came.
-func (w *Writer) changes(c *input.Container) bool {
+func (w *outputWriter) changes(c *input.Container) bool {
 	for i := range c.Entries {
 		e := &c.Entries[i]
 		if e.Class >= 0 && w.decisions.Changes(e.Class) || e.Nested != nil && w.changes(e.Nested) {
@@ -229,7 +230,7 @@ type feed struct {
 func newFeed(room chan struct{}) *feed { return &feed{make(chan *slot, cap(room)), room} }
 
 // feedJobs feeds the containers of jobs one after the other.
-func (w *Writer) feedJobs(jobs []Job, room chan struct{}) {
+func (w *outputWriter) feedJobs(jobs []outputJob, room chan struct{}) {
 	for _, job := range jobs {
 		containers := w.containers(job)
 		if w.stays(containers) {
@@ -248,7 +249,7 @@ func (w *Writer) feedJobs(jobs []Job, room chan struct{}) {
 }
 
 // feed makes the slots of a container. Entries that are dropped are left out.
-func (w *Writer) feed(c *input.Container, to *feed) {
+func (w *outputWriter) feed(c *input.Container, to *feed) {
 	defer close(to.order)
 	for i := range c.Entries {
 		e := &c.Entries[i]
@@ -344,7 +345,7 @@ func (w *writing) countClass(c *input.Container, s *slot) {
 	in.OutputBytes += grown
 	in.Calls += s.calls
 	if s.calls != 0 || grown != 0 {
-		in.Classes = append(in.Classes, ClassRecord{number, s.calls, grown})
+		in.Classes = append(in.Classes, classRecord{number, s.calls, grown})
 	}
 	if s.failure != nil {
 		if in.Failures == nil {
@@ -437,7 +438,7 @@ func (a *archiveWriter) addFile(e *input.Entry, s *slot) error {
 func (a *archiveWriter) report() {
 	if a.signatures+a.digests > 0 {
 		inside := strings.TrimPrefix(a.container.Name, a.set.Inputs[a.container.Input].Path)
-		a.record.Warnings = append(a.record.Warnings, Warning{a.container.Input - a.job.Inputs[0],
+		a.record.Warnings = append(a.record.Warnings, inputWarning{a.container.Input - a.job.Inputs[0],
 			fmt.Sprintf("%s: signed, and the output is not: %d signature files and %d digests in the manifest are "+
 				"left out", inside, a.signatures, a.digests)})
 	}
@@ -455,7 +456,7 @@ func (w *writing) directory(c *input.Container) error {
 		}
 		return dir.Write(e.Name, e.Mode, data)
 	})
-	w.record.Files = dir.files
+	w.record.Files = dir.Files()
 	return err
 }
 

@@ -1,11 +1,11 @@
-package explanation_test
+package pipeline_test
 
 import (
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/tracegen/tracegen/internal/build/explanation"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -22,7 +22,7 @@ func TestNear(t *testing.T) {
 		"com.app.Fred#load":  "com.app.Feed com.app.Feeds",
 		"nothing.like.it.Is": "",
 	} {
-		if got := explanation.Near(text, names); !reflect.DeepEqual(strings.Fields(want), append([]string{}, got...)) &&
+		if got := pipeline.Near(text, names); !reflect.DeepEqual(strings.Fields(want), append([]string{}, got...)) &&
 			strings.Join(got, " ") != want {
 			t.Errorf("near %s: %v, want %s", text, got, want)
 		}

@@ -1,4 +1,4 @@
-package typecheck
+package pipeline
 
 import (
 	"cmp"
@@ -9,73 +9,72 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify/classpath"
 	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/internal/build/input"
-	"github.com/tracegen/tracegen/internal/recent"
 )
 
-// Details say what a check reports besides the findings that matter.
-type Details struct {
+// viewDetails say what a check reports besides the findings that matter.
+type viewDetails struct {
 	Notes  bool // where the JVMS is stricter than HotSpot
 	Frames bool // the types at the place of each finding
 }
 
-// Classes are classes of a set by the names that they have, for other classes to refer to.
-type Classes struct {
-	reader *reader
+// namedClasses are classes of a set by the names that they have, for other classes to refer to.
+type namedClasses struct {
+	reader *infoReader
 	byName map[string][]int
 }
 
-// NamesOf lists those of classes from number first up to end, with the names of all classes of the set by number. A
-// class whose name is "" is not there.
-func NamesOf(set *input.Set, names []string, first, end int) *Classes {
-	return namesOf(&reader{set: set}, names, first, end)
+// newNamedClasses lists those of classes from number first up to end, with the names of all classes of the set by
+// number. A class whose name is "" is not there.
+func newNamedClasses(set *input.Set, names []string, first, end int) *namedClasses {
+	return namedClassesOf(&infoReader{set: set}, names, first, end)
 }
 
-func namesOf(r *reader, names []string, first, end int) *Classes {
-	c := &Classes{reader: r, byName: make(map[string][]int, end-first)}
+func namedClassesOf(r *infoReader, names []string, first, end int) *namedClasses {
+	c := &namedClasses{reader: r, byName: make(map[string][]int, end-first)}
 	for n := first; n < end; n++ {
 		if names[n] != "" {
 			c.byName[names[n]] = append(c.byName[names[n]], n)
 		}
 	}
 	for _, same := range c.byName {
-		slices.SortStableFunc(same, func(a, b int) int { return compare(r.set.Classes[a], r.set.Classes[b]) })
+		slices.SortStableFunc(same, func(a, b int) int { return compareClasses(r.set.Classes[a], r.set.Classes[b]) })
 	}
 	return c
 }
 
-// compare orders classes of one name: the first is found. It is one outside of META-INF/versions, of the first input,
-// whatever the order of entries.
-func compare(a, b *input.Class) int {
+// compareClasses orders classes of one name: the first is found. It is one outside of META-INF/versions, of the first
+// input, whatever the order of entries.
+func compareClasses(a, b *input.Class) int {
 	return cmp.Or(cmp.Compare(a.Release, b.Release), cmp.Compare(a.Container.Input, b.Container.Input),
 		cmp.Compare(a.Container.Name, b.Container.Name), cmp.Compare(a.Name, b.Name))
 }
 
 // Named returns the numbers of the classes of that name.
-func (c *Classes) Named(name string) []int { return c.byName[name] }
+func (c *namedClasses) Named(name string) []int { return c.byName[name] }
 
-// reader reads classes that others refer to. Those that were asked for last are kept, so that memory does not grow with
-// the inputs.
-type reader struct {
+// infoReader reads classes that others refer to. Those that were asked for last are kept, so that memory does not
+// grow with the inputs.
+type infoReader struct {
 	set     *input.Set
-	read    recent.Map[int, *types.ClassInfo]
+	read    classpath.Recent[int, *types.ClassInfo]
 	scratch sync.Pool // of *scratch
 }
 
-// scratch is memory for a class that is read for a moment.
-type scratch struct {
+// infoScratch is memory for a class that is read for a moment.
+type infoScratch struct {
 	parser classfile.Parser
 	data   []byte
 }
 
 // info returns what the checker needs of a class, nil if it cannot be read any more.
-func (r *reader) info(class int) *types.ClassInfo {
+func (r *infoReader) info(class int) *types.ClassInfo {
 	info, found := r.read.Get(class)
 	if found {
 		return info
 	}
-	s, ok := r.scratch.Get().(*scratch)
+	s, ok := r.scratch.Get().(*infoScratch)
 	if !ok {
-		s = new(scratch)
+		s = new(infoScratch)
 	}
 	defer r.scratch.Put(s)
 	if data, err := r.set.Peek(class, &s.data); err == nil {
@@ -96,7 +95,7 @@ type viewKey struct {
 
 // view is some classes as those of one key see them.
 type view struct {
-	classes *Classes
+	classes *namedClasses
 	from    viewKey
 }
 
@@ -129,17 +128,19 @@ func (v view) rank(class int) int {
 	return rank
 }
 
-// Views check classes of a set, each with the view that it has of the others. Goroutines share them.
-type Views struct {
+// typeViews check classes of a set, each with the view that it has of the others: first on the class path, then among
+// the inputs, its own file first, and at last in the JDK. Goroutines share them.
+type typeViews struct {
 	set      *input.Set
 	checkers map[viewKey]*types.Checker
 	portable map[viewKey]*types.Checker // with no JDK: what they find is found on every machine
 }
 
-// NewViews returns views for classes from number first up to end, which see the classes own before the classes others.
-// The class path must be open.
-func NewViews(path *Opened, set *input.Set, first, end int, own, others *Classes, more Details) *Views {
-	v := &Views{set, make(map[viewKey]*types.Checker), make(map[viewKey]*types.Checker)}
+// newTypeViews returns views for classes from number first up to end, which see the classes own before the classes
+// others. The class path must be open.
+func newTypeViews(path *openedClassPath, set *input.Set, first, end int, own, others *namedClasses,
+	more viewDetails) *typeViews {
+	v := &typeViews{set, make(map[viewKey]*types.Checker), make(map[viewKey]*types.Checker)}
 	for n := first; n < end; n++ {
 		key := viewKey{set.Classes[n].Container, set.Classes[n].Release}
 		if v.checkers[key] != nil {
@@ -157,13 +158,13 @@ func NewViews(path *Opened, set *input.Set, first, end int, own, others *Classes
 }
 
 // Check checks a class file as that of the class of this number.
-func (v *Views) Check(class int, c *classfile.Class) types.Result {
+func (v *typeViews) Check(class int, c *classfile.Class) types.Result {
 	at := v.set.Classes[class]
 	return v.checkers[viewKey{at.Container, at.Release}].Check(c)
 }
 
 // checkPortably is Check without the JDK.
-func (v *Views) checkPortably(class int, c *classfile.Class) types.Result {
+func (v *typeViews) checkPortably(class int, c *classfile.Class) types.Result {
 	at := v.set.Classes[class]
 	return v.portable[viewKey{at.Container, at.Release}].Check(c)
 }

@@ -1,4 +1,4 @@
-package typecheck
+package pipeline
 
 import (
 	"slices"
@@ -11,65 +11,66 @@ import (
 	"github.com/tracegen/tracegen/internal/build/plan"
 )
 
-// Rewritten is what package rewrite needs of a type checker. Goroutines share it.
-type Rewritten interface {
+// typeCheck is what package rewrite needs of a type checker. Goroutines share it.
+type typeCheck interface {
 	// Check returns why the rewritten class of this number must not be written, nil if it may.
 	Check(class int, original, rewritten *classfile.Class) *plan.Rejection
 	// TakeNotes returns the notes about an input since the last call. No class of it may be checked meanwhile.
-	TakeNotes(input int) Notes
+	TakeNotes(input int) typeNotes
 }
 
-// None accepts every class: for runs that do not ask for types.
-type None struct{}
+// noTypeCheck accepts every class: for runs that do not ask for types.
+type noTypeCheck struct{}
 
-// Check implements [Rewritten].
-func (None) Check(int, *classfile.Class, *classfile.Class) *plan.Rejection { return nil }
+// Check implements [typeCheck].
+func (noTypeCheck) Check(int, *classfile.Class, *classfile.Class) *plan.Rejection { return nil }
 
-// TakeNotes implements [Rewritten].
-func (None) TakeNotes(int) Notes { return Notes{} }
+// TakeNotes implements [typeCheck].
+func (noTypeCheck) TakeNotes(int) typeNotes { return typeNotes{} }
 
-// Checker checks rewritten classes. A class sees those of its own input only: what is found must not depend on what
+// typeChecker checks rewritten classes. A class sees those of its own input only: what is found must not depend on what
 // else happens to be instrumented in the same run.
-type Checker struct {
-	views []func() *Views // by input; made when its first class is checked, as a run may reuse most outputs
+type typeChecker struct {
+	views []func() *typeViews // by input; made when its first class is checked, as a run may reuse most outputs
 	set   *input.Set
 
 	mu    sync.Mutex
-	notes []Notes // by input
+	notes []typeNotes // by input
 }
 
-// Notes are what the type checker said of one input besides rejections.
-type Notes struct {
+// typeNotes are what the type checker said of one input besides rejections.
+type typeNotes struct {
 	Unknown map[string]bool // classes that were not found, in internal form
 	// Tolerated are faults that show only beside this machine's JDK, and that the original has too, by number of class
 	// among those of the input.
 	Tolerated map[int]string
 }
 
-// New returns a checker for the classes of a set, with their names by number, "" for those that are not to be found. It
-// opens the class path.
-func New(path *Opened, set *input.Set, names []string) (*Checker, error) {
+// newTypeChecker returns a checker for the classes of a set, with their names by number, "" for those that are not to
+// be found. It opens the class path.
+func newTypeChecker(path *openedClassPath, set *input.Set, names []string) (*typeChecker, error) {
 	if err := path.Open(); err != nil {
 		return nil, err
 	}
-	c := &Checker{set: set, views: make([]func() *Views, len(set.Inputs)), notes: make([]Notes, len(set.Inputs))}
-	r := &reader{set: set}
-	none := namesOf(r, nil, 0, 0)
+	c := &typeChecker{set: set, views: make([]func() *typeViews, len(set.Inputs)),
+		notes: make([]typeNotes, len(set.Inputs))}
+	r := &infoReader{set: set}
+	none := namedClassesOf(r, nil, 0, 0)
 	for i := range c.views {
-		c.views[i] = sync.OnceValue(func() *Views {
+		c.views[i] = sync.OnceValue(func() *typeViews {
 			first, end := set.ClassesOf(i)
-			return NewViews(path, set, first, end, namesOf(r, names, first, end), none, Details{})
+			return newTypeViews(path, set, first, end, namedClassesOf(r, names, first, end), none, viewDetails{})
 		})
 	}
 	return c, nil
 }
 
-// Check implements [Rewritten]. Only if the checker finds something in a rewritten class is the original checked too:
+// Check implements [typeCheck]. Only if the checker finds something in a rewritten class is the original checked too:
 // what was wrong with it still is.
 //
 // What becomes of a class must not depend on the JDK that a machine happens to have. A fault that shows only beside the
 // JDK's classes, and that the original has too, is noted: the rewritten class is as good as that was.
-func (c *Checker) Check(class int, original, rewritten *classfile.Class) *plan.Rejection {
+func (c *typeChecker) Check(class int, original, rewritten *classfile.Class) *plan.Rejection {
 	views := c.views[c.set.Classes[class].Container.Input]()
 	result := views.Check(class, rewritten)
 	c.noteUnknown(class, result.Unknown)
@@ -95,16 +96,16 @@ func (c *Checker) Check(class int, original, rewritten *classfile.Class) *plan.R
 
 func isLimit(f verify.Finding) bool { return f.Rule == verify.RuleLimit }
 
-// TakeNotes implements [Rewritten].
-func (c *Checker) TakeNotes(input int) Notes {
+// TakeNotes implements [typeCheck].
+func (c *typeChecker) TakeNotes(input int) typeNotes {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	notes := c.notes[input]
-	c.notes[input] = Notes{}
+	c.notes[input] = typeNotes{}
 	return notes
 }
 
-func (c *Checker) noteTolerated(class int, fault string) {
+func (c *typeChecker) noteTolerated(class int, fault string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	input := c.set.Classes[class].Container.Input
@@ -115,7 +116,7 @@ func (c *Checker) noteTolerated(class int, fault string) {
 	n.Tolerated[class-c.set.Inputs[input].First] = fault
 }
 
-func (c *Checker) noteUnknown(class int, names []string) {
+func (c *typeChecker) noteUnknown(class int, names []string) {
 	if len(names) == 0 {
 		return
 	}

@@ -1,9 +1,4 @@
-// Package typecheck checks rewritten classes, and classes of any origin, by the JVM's type checker. It makes the views
-// that the checker needs: a class sees other classes first on the class path, then among the inputs, its own file
-// first, and at last in the JDK.
-//
-// A [Checker] checks what was rewritten against its original, and collects [Notes]. [Views] check single classes.
-package typecheck
+package pipeline
 
 import (
 	"fmt"
@@ -21,8 +16,8 @@ type ClassPath struct {
 	Strict bool
 }
 
-// Opened is a class path that is opened when it is first needed, and only then. Goroutines may share it.
-type Opened struct {
+// openedClassPath is a class path that is opened when it is first needed, and only then. Goroutines may share it.
+type openedClassPath struct {
 	from ClassPath
 	once sync.Once
 	err  error
@@ -33,15 +28,15 @@ type Opened struct {
 }
 
 // Lazy returns the class path, not yet opened.
-func (p ClassPath) Lazy() *Opened { return &Opened{from: p} }
+func (p ClassPath) Lazy() *openedClassPath { return &openedClassPath{from: p} }
 
 // Open opens the class path and the JDK, unless it has done so before.
-func (o *Opened) Open() error {
+func (o *openedClassPath) Open() error {
 	o.once.Do(func() { o.err = o.open() })
 	return o.err
 }
 
-func (o *Opened) open() error {
+func (o *openedClassPath) open() error {
 	before, err := classpath.Open(o.from.Paths...)
 	if err != nil {
 		return err
@@ -62,7 +57,7 @@ func (o *Opened) open() error {
 // Supertypes returns the superclass, "" for none, and the interfaces that a class of the class path names; found is
 // false if it is not there. The JDK's classes are not looked at: which one a machine has must not decide what is
 // traced. The class path must be open.
-func (o *Opened) Supertypes(class string) (super string, interfaces []string, found bool) {
+func (o *openedClassPath) Supertypes(class string) (super string, interfaces []string, found bool) {
 	info := o.before.Lookup(class)
 	if info == nil {
 		return "", nil, false
@@ -71,7 +66,7 @@ func (o *Opened) Supertypes(class string) (super string, interfaces []string, fo
 }
 
 // Close closes what was opened.
-func (o *Opened) Close() {
+func (o *openedClassPath) Close() {
 	if o.before != nil {
 		o.before.Close()
 		o.after.Close()

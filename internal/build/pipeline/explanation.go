@@ -1,6 +1,4 @@
-// Package explanation reports what a plan decides about methods that are asked for, and why: method by method, with the
-// cost of their calls. It also finds the names that a misspelled name may mean.
-package explanation
+package pipeline
 
 import (
 	"cmp"
@@ -9,11 +7,10 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
-	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/rewrite"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -25,48 +22,16 @@ type Question interface {
 	Match(method mapping.Identity) bool
 }
 
-// Class reports the decisions about those methods of one class that are asked for.
-type Class struct {
-	Input, Entry string        // where the class is
-	Class        string        // in internal form; of one that could not be read, the name of its entry
-	Residual     string        // the name that it has in the input, if that is another
-	Reason       filter.Reason // why a class was not read; or empty
-	Detail       string
-	Calls        int // that the class gets
-	Bytes        int // that it grows by
-	Shared       int // of these, what no method has for itself
-	Methods      []Method
-}
-
-// Method reports the decision about one method, and the cost of its calls.
-type Method struct {
-	Class            string // in internal form; merging classes can make it another than that of the Class
-	Name, Descriptor string // raw, as in a constant pool
-	Residual         string // what it is called in the input, in text form, if that is something else
-	Access           uint16 // access_flags (JVMS 4.6)
-	Code             bool   // it has code
-	ID               uint32 // 0 unless it is traced
-	Reason           filter.Reason
-	Detail           string // of the reason, or the rule by which it is traced
-	Line             int    // the lowest line_number, 0 if unknown
-	Instructions     int
-	Invocations      int    // instructions that call
-	CodeBytes        int    // code_length (JVMS 4.7.3)
-	Calls            int    // that it gets
-	Bytes            int    // that it grows by
-	Message          string // the rule by which its calls are messages, "" if they are not
-}
-
 // explainer reports what a plan decides about the methods that are asked for.
 type explainer struct {
 	set       *input.Set
 	plan      *plan.Plan
-	rewriting rewrite.Options
+	rewriting rewriteOptions
 	asked     Question
 }
 
-// Names returns those of every class, and of every method with code, in input order.
-func Names(p *plan.Plan) (names []mapping.Identity) {
+// namesOf returns those of every class, and of every method with code, in input order.
+func namesOf(p *plan.Plan) (names []mapping.Identity) {
 	for n := range p.Len() {
 		names = append(names, mapping.Identity{Class: p.ClassName(n)})
 		for i := range p.Facts(n).Methods {
@@ -76,21 +41,22 @@ func Names(p *plan.Plan) (names []mapping.Identity) {
 	return names
 }
 
-// Classes returns what a plan decides about the methods that are asked for, of the classes of a set, in input order. It
-// reads their class files.
-func Classes(set *input.Set, p *plan.Plan, o rewrite.Options, asked Question) ([]Class, error) {
+// explainClasses returns what a plan decides about the methods that are asked for, of the classes of a set, in input
+// order. It reads their class files.
+func explainClasses(set *input.Set, p *plan.Plan, o rewriteOptions, asked Question) (
+	[]buildreport.ExplainedClass, error) {
 	e := explainer{set, p, o, asked}
 	return e.classes()
 }
 
-func (e *explainer) classes() (list []Class, err error) {
+func (e *explainer) classes() (list []buildreport.ExplainedClass, err error) {
 	for n := range e.plan.Len() {
 		c := e.plan.Facts(n)
 		name := cmp.Or(e.plan.ClassName(n), strings.TrimSuffix(c.At.Name, ".class"))
 		if !e.asked.MatchClass(name) && !e.movedFrom(n) {
 			continue
 		}
-		x := Class{Input: e.set.Inputs[c.At.Container.Input].Path, Entry: e.plan.Path(n), Class: name}
+		x := buildreport.ExplainedClass{Input: e.set.Inputs[c.At.Container.Input].Path, Entry: e.plan.Path(n), Class: name}
 		if c.Name == "" {
 			whole := e.plan.WholeDecision(n)
 			x.Reason, x.Detail = whole.Reason, whole.Detail
@@ -118,17 +84,17 @@ func (e *explainer) movedFrom(class int) bool {
 }
 
 // explain adds the methods of one class that are asked for.
-func (e *explainer) explain(class int, x *Class) error {
+func (e *explainer) explain(class int, x *buildreport.ExplainedClass) error {
 	facts := e.plan.Facts(class)
 	// The reader serves one class only: the explanation keeps texts that share memory with the class.
-	reader := rewrite.Reader{Set: e.set, Runtime: e.rewriting.Inject.RuntimeClass}
+	reader := classReader{Set: e.set, Runtime: e.rewriting.Inject.RuntimeClass}
 	c, err := reader.Read(class, e.plan, facts.Foreign)
 	if err != nil {
 		return err
 	}
 	costs := make(map[int]inject.MethodCost)
 	if task := e.plan.Task(class, nil); task.Changes() && !task.Requires {
-		cost, err := rewrite.New(e.rewriting, e.set).Cost(c, &task)
+		cost, err := newRewriter(e.rewriting, e.set).Cost(c, &task)
 		if err != nil {
 			return err
 		}
@@ -143,7 +109,7 @@ func (e *explainer) explain(class int, x *Class) error {
 		m := &c.Methods()[i]
 		residual := mapping.Identity{Class: facts.Name, Name: m.Name, Descriptor: m.Descriptor}
 		identity := e.plan.Original(residual)
-		out := Method{Access: m.AccessFlags}
+		out := buildreport.ExplainedMethod{Access: m.AccessFlags}
 		if next < len(facts.Methods) && int(facts.Methods[next].Index) == i {
 			identity = e.plan.Identity(class, next)
 			by := e.plan.Decision(class, next)
@@ -161,14 +127,14 @@ func (e *explainer) explain(class int, x *Class) error {
 			out.Residual = plan.ResidualText(residual)
 		}
 		out.Calls, out.Bytes = costs[i].Calls, costs[i].Bytes
-		out.measure(c, m)
+		measure(&out, c, m)
 		x.Methods = append(x.Methods, out)
 	}
 	return nil
 }
 
 // measure counts what is in the code, as far as it can be decoded.
-func (e *Method) measure(c *classfile.Class, m *classfile.Member) {
+func measure(e *buildreport.ExplainedMethod, c *classfile.Class, m *classfile.Member) {
 	body, ok, err := c.Code(m)
 	if err != nil || !ok {
 		return

@@ -1,4 +1,4 @@
-package typecheck
+package pipeline
 
 import (
 	"archive/zip"
@@ -73,7 +73,7 @@ func set(t *testing.T, suffix string, archives ...[]byte) (*input.Set, []string)
 	return s, names
 }
 
-func static(name, descriptor, code string) assembly.Class {
+func staticClass(name, descriptor, code string) assembly.Class {
 	return assembly.Class{Name: name, Methods: []assembly.Method{{Access: classfile.AccPublic | classfile.AccStatic,
 		Name: "f", Descriptor: descriptor, Stack: 1, Locals: 1, Code: code}}}
 }
@@ -85,13 +85,13 @@ func static(name, descriptor, code string) assembly.Class {
 func TestChecker(t *testing.T) {
 	sub := assembly.Class{Name: "p/Sub", Super: "p/Base"}
 	base, other := assembly.Class{Name: "p/Base"}, assembly.Class{Name: "p/Other"}
-	right := static("p/User", "(Lp/Sub;)Lp/Base;", "aload_0 | areturn")
-	wrong := static("p/User", "(Lp/Sub;)Lp/Other;", "aload_0 | areturn")
-	unknown := static("p/User", "(Lq/Missing;)Lq/Gone;", "aload_0 | areturn")
+	right := staticClass("p/User", "(Lp/Sub;)Lp/Base;", "aload_0 | areturn")
+	wrong := staticClass("p/User", "(Lp/Sub;)Lp/Other;", "aload_0 | areturn")
+	unknown := staticClass("p/User", "(Lq/Missing;)Lq/Gone;", "aload_0 | areturn")
 	s, names := set(t, ".jar", jar(t, at("", right), at("", sub), at("", base), at("", other)))
 	opened := ClassPath{}.Lazy()
 	defer opened.Close()
-	c, err := New(opened, s, names)
+	c, err := newTypeChecker(opened, s, names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestChecker(t *testing.T) {
 //
 // Invariant: A class sees the classes of its own file first, and of a multi-release file those for its own release.
 func TestViews(t *testing.T) {
-	user := static("p/User", "(Lp/Sub;)Lp/Base;", "aload_0 | areturn")
+	user := staticClass("p/User", "(Lp/Sub;)Lp/Base;", "aload_0 | areturn")
 	base := assembly.Class{Name: "p/Base"}
 	extends, extendsNot := assembly.Class{Name: "p/Sub", Super: "p/Base"}, assembly.Class{Name: "p/Sub"}
 	s, names := set(t, ".jar",
@@ -152,8 +152,9 @@ func TestViews(t *testing.T) {
 	if err := opened.Open(); err != nil {
 		t.Fatal(err)
 	}
-	all := NewViews(opened, s, 0, len(names), NamesOf(s, names, 0, 0), NamesOf(s, names, 0, len(names)), Details{})
-	own, err := New(opened, s, names)
+	all := newTypeViews(opened, s, 0, len(names), newNamedClasses(s, names, 0, 0),
+		newNamedClasses(s, names, 0, len(names)), viewDetails{})
+	own, err := newTypeChecker(opened, s, names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func TestViews(t *testing.T) {
 
 // TestViewsOfOneInput checks a class in two archives of one input, each of which has a p/Sub of its own.
 func TestViewsOfOneInput(t *testing.T) {
-	user := static("p/User", "(Lp/Sub;)Lp/Base;", "aload_0 | areturn")
+	user := staticClass("p/User", "(Lp/Sub;)Lp/Base;", "aload_0 | areturn")
 	base := assembly.Class{Name: "p/Base"}
 	s, names := set(t, ".aar", archive(t,
 		entry{"classes.jar", jar(t, at("", user), at("", base), at("", assembly.Class{Name: "p/Sub", Super: "p/Base"}))},
@@ -194,7 +195,8 @@ func TestViewsOfOneInput(t *testing.T) {
 	if err := opened.Open(); err != nil {
 		t.Fatal(err)
 	}
-	v := NewViews(opened, s, 0, len(names), NamesOf(s, names, 0, len(names)), NamesOf(s, names, 0, 0), Details{})
+	v := newTypeViews(opened, s, 0, len(names), newNamedClasses(s, names, 0, len(names)),
+		newNamedClasses(s, names, 0, 0), viewDetails{})
 	var findings []int
 	for n, name := range names {
 		if name == "p/User" {

@@ -12,7 +12,7 @@ import (
 )
 
 // packRecord returns the record of an output as the cache has it. The bytes of the output have an entry of their own.
-func packRecord(r *output.Record) []byte {
+func packRecord(r *outputRecord) []byte {
 	k := wire.NewPacker()
 	k.Int(len(r.Inputs))
 	for i := range r.Inputs {
@@ -28,9 +28,9 @@ func packRecord(r *output.Record) []byte {
 }
 
 // readRecord reads what packRecord has written, for inputs with so many classes; nil if it is damaged.
-func readRecord(data []byte, classes []int) *output.Record {
+func readRecord(data []byte, classes []int) *outputRecord {
 	u := wire.NewUnpacker(data)
-	r := &output.Record{}
+	r := &outputRecord{}
 	if u.Count(1) != len(classes) {
 		return nil
 	}
@@ -38,7 +38,7 @@ func readRecord(data []byte, classes []int) *output.Record {
 		r.Inputs = append(r.Inputs, readInput(u, n))
 	}
 	for range u.Count(2) {
-		r.Warnings = append(r.Warnings, output.Warning{Input: u.Below(len(classes)), Text: u.Text()})
+		r.Warnings = append(r.Warnings, inputWarning{Input: u.Below(len(classes)), Text: u.Text()})
 	}
 	if r.Files = readFiles(u); !u.End() {
 		return nil
@@ -65,7 +65,7 @@ func readFiles(u *wire.Unpacker) []output.File {
 	return files
 }
 
-func packInput(k *wire.Packer, in *output.InputRecord) {
+func packInput(k *wire.Packer, in *inputRecord) {
 	k.Uvarint(uint64(in.ClassBytes))
 	k.Uvarint(uint64(in.OutputBytes))
 	k.Int(in.Calls)
@@ -105,10 +105,10 @@ func packFailure(k *wire.Packer, class int, f plan.Failure) {
 }
 
 // readInput reads what packInput has written, of an input with so many classes.
-func readInput(u *wire.Unpacker, classes int) output.InputRecord {
-	in := output.InputRecord{ClassBytes: int64(u.Uvarint()), OutputBytes: int64(u.Uvarint()), Calls: u.Int()}
+func readInput(u *wire.Unpacker, classes int) inputRecord {
+	in := inputRecord{ClassBytes: int64(u.Uvarint()), OutputBytes: int64(u.Uvarint()), Calls: u.Int()}
 	for range u.Count(3) {
-		in.Classes = append(in.Classes, output.ClassRecord{Class: u.Below(classes), Calls: u.Int(),
+		in.Classes = append(in.Classes, classRecord{Class: u.Below(classes), Calls: u.Int(),
 			Grown: int64(u.Signed())})
 	}
 	for range u.Count(4) {

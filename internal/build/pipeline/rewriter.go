@@ -1,7 +1,4 @@
-// Package rewrite applies decisions to single classes, and checks every rewritten class: that it is the original with
-// nothing but the calls inserted, and that a JVM links it. The result for one class is an [Outcome]. The trial of a
-// scan uses the same code with IDs of the greatest length.
-package rewrite
+package pipeline
 
 import (
 	"github.com/tracegen/tracegen/classfile"
@@ -10,38 +7,37 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
-// Options are what rewriting depends on, besides decisions and class files. Goroutines share them.
-type Options struct {
+// rewriteOptions are what rewriting depends on, besides decisions and class files. Goroutines share them.
+type rewriteOptions struct {
 	Inject   inject.Options // with the runtime class's name in the inputs
 	Requires string         // the module that others are made to require
-	Types    typecheck.Rewritten
+	Types    typeCheck
 	// Expected returns what the equivalence check must find.
 	Expected func(inject.Options, inject.Request) equivalence.Instrumentation
 }
 
-// Outcome is the result of rewriting one class.
-type Outcome struct {
+// rewriteOutcome is the result of rewriting one class.
+type rewriteOutcome struct {
 	// Data is the class that is written: the original if there is a failure. The next class uses its memory.
 	Data  []byte
 	Calls int // of the runtime, that were inserted
 	// Failure is why the class stays as it was; nil if nothing failed.
 	Failure *plan.Failure
-	// Memory holds Data, if the class was rewritten; otherwise it is nil. If it is given other memory, the next class uses
-	// that.
+	// Memory holds Data, if the class was rewritten; otherwise it is nil. If it is given other memory, the next class
+	// uses that.
 	Memory *[]byte
-	// Original is the class as it was read, not to be changed; nil unless [Rewriter.Rewrite] read it. The next class
+	// Original is the class as it was read, not to be changed; nil unless [rewriter.Rewrite] read it. The next class
 	// uses its memory.
 	Original *zipfile.Inflated
 }
 
-// Rewriter rewrites classes, one at a time; it keeps working memory. Make one for each goroutine.
-type Rewriter struct {
-	options  Options
-	reader   Reader
+// rewriter rewrites classes, one at a time; it keeps working memory. Make one for each goroutine.
+type rewriter struct {
+	options  rewriteOptions
+	reader   classReader
 	injector *inject.Injector
 	checker  equivalence.Checker
 	again    classfile.Parser // of the rewritten class
@@ -49,14 +45,14 @@ type Rewriter struct {
 	traced   []inject.Traced
 }
 
-// New returns a Rewriter for the classes of a set.
-func New(o Options, set *input.Set) *Rewriter {
-	return &Rewriter{options: o, reader: Reader{Set: set, Runtime: o.Inject.RuntimeClass},
+// newRewriter returns a Rewriter for the classes of a set.
+func newRewriter(o rewriteOptions, set *input.Set) *rewriter {
+	return &rewriter{options: o, reader: classReader{Set: set, Runtime: o.Inject.RuntimeClass},
 		injector: inject.New(o.Inject)}
 }
 
-// Reader reads classes again that were scanned. It keeps working memory.
-type Reader struct {
+// classReader reads classes again that were scanned. It keeps working memory.
+type classReader struct {
 	Set     *input.Set // that has the classes
 	Runtime string     // the runtime class, whose calls of an earlier run are taken out
 
@@ -67,7 +63,7 @@ type Reader struct {
 
 // Read returns a class without the calls of an earlier run, unless they are foreign. Its memory serves the next call.
 // The file may not have changed since the scan: what was decided is about the class that it was.
-func (r *Reader) Read(class int, by plan.Identity, foreign bool) (*classfile.Class, error) {
+func (r *classReader) Read(class int, by plan.Identity, foreign bool) (*classfile.Class, error) {
 	original, err := r.Set.ReadAgain(class, &r.buffer)
 	if err != nil {
 		return nil, err
@@ -88,25 +84,25 @@ func (r *Reader) Read(class int, by plan.Identity, foreign bool) (*classfile.Cla
 }
 
 // Rewrite carries out what is decided about a class. An error is one of reading it.
-func (r *Rewriter) Rewrite(class int, by plan.Decisions) (Outcome, error) {
+func (r *rewriter) Rewrite(class int, by plan.Decisions) (rewriteOutcome, error) {
 	task := by.Task(class, r.traced[:0])
 	r.traced = task.Request.Methods
 	c, err := r.reader.Read(class, by, task.Foreign)
 	if err != nil {
-		return Outcome{}, err
+		return rewriteOutcome{}, err
 	}
 	outcome := r.Apply(class, c, &task)
 	outcome.Original = r.reader.original
 	return outcome, nil
 }
 
-// Apply carries out a task on a class as [Reader.Read] returns it.
-func (r *Rewriter) Apply(class int, c *classfile.Class, task *plan.Task) Outcome {
+// Apply carries out a task on a class as [classReader.Read] returns it.
+func (r *rewriter) Apply(class int, c *classfile.Class, task *plan.Task) rewriteOutcome {
 	switch {
 	case task.Requires:
 		return r.require(class, c)
 	case !task.Instruments(): // all that changes is what an earlier run inserted
-		return Outcome{Data: c.Bytes()}
+		return rewriteOutcome{Data: c.Bytes()}
 	}
 	rewritten, err := r.injector.AppendRewrite(r.output[:0], c, task.Request)
 	if err != nil {
@@ -114,7 +110,7 @@ func (r *Rewriter) Apply(class int, c *classfile.Class, task *plan.Task) Outcome
 		if task.Untried {
 			failure.Refusals = r.refusals(c, task.Request.Methods)
 		}
-		return Outcome{Data: c.Bytes(), Failure: failure}
+		return rewriteOutcome{Data: c.Bytes(), Failure: failure}
 	}
 	r.output = rewritten
 	outcome := r.check(class, c, rewritten, func(again *classfile.Class) []verify.Finding {
@@ -127,7 +123,7 @@ func (r *Rewriter) Apply(class int, c *classfile.Class, task *plan.Task) Outcome
 }
 
 // refusals finds out which methods are the reason that a class could not be rewritten.
-func (r *Rewriter) refusals(c *classfile.Class, traced []inject.Traced) []plan.Refusal {
+func (r *rewriter) refusals(c *classfile.Class, traced []inject.Traced) []plan.Refusal {
 	methods := make([]int, len(traced))
 	for i, m := range traced {
 		methods[i] = m.Method
@@ -135,12 +131,12 @@ func (r *Rewriter) refusals(c *classfile.Class, traced []inject.Traced) []plan.R
 	return plan.Refusals(r.injector.Try(c, methods, inject.FocusNone))
 }
 
-func rejected(c *classfile.Class, detail string) Outcome {
-	return Outcome{Data: c.Bytes(), Failure: &plan.Failure{Rejection: &plan.Rejection{Detail: detail}}}
+func rejected(c *classfile.Class, detail string) rewriteOutcome {
+	return rewriteOutcome{Data: c.Bytes(), Failure: &plan.Failure{Rejection: &plan.Rejection{Detail: detail}}}
 }
 
 // require makes a module require the runtime's.
-func (r *Rewriter) require(class int, c *classfile.Class) Outcome {
+func (r *rewriter) require(class int, c *classfile.Class) rewriteOutcome {
 	rewritten, err := inject.AddRequires(c, r.options.Requires)
 	if err != nil {
 		return rejected(c, err.Error())
@@ -151,8 +147,8 @@ func (r *Rewriter) require(class int, c *classfile.Class) Outcome {
 }
 
 // check runs both checks on the rewritten bytes of a class: equivalent compares them with the original.
-func (r *Rewriter) check(class int, c *classfile.Class, rewritten []byte,
-	equivalent func(again *classfile.Class) []verify.Finding) Outcome {
+func (r *rewriter) check(class int, c *classfile.Class, rewritten []byte,
+	equivalent func(again *classfile.Class) []verify.Finding) rewriteOutcome {
 	again, err := r.again.Parse(rewritten)
 	if err != nil {
 		return rejected(c, "the rewritten class does not parse: "+err.Error())
@@ -161,13 +157,13 @@ func (r *Rewriter) check(class int, c *classfile.Class, rewritten []byte,
 		return rejected(c, findings[0].String())
 	}
 	if rejection := r.options.Types.Check(class, c, again); rejection != nil {
-		return Outcome{Data: c.Bytes(), Failure: &plan.Failure{Rejection: rejection}}
+		return rewriteOutcome{Data: c.Bytes(), Failure: &plan.Failure{Rejection: rejection}}
 	}
-	return Outcome{Data: rewritten}
+	return rewriteOutcome{Data: rewritten}
 }
 
 // Cost returns what a task costs a class, method by method. It fails if the task cannot be carried out.
-func (r *Rewriter) Cost(c *classfile.Class, task *plan.Task) (inject.Cost, error) {
+func (r *rewriter) Cost(c *classfile.Class, task *plan.Task) (inject.Cost, error) {
 	if _, err := r.injector.Rewrite(c, task.Request); err != nil {
 		return inject.Cost{}, err
 	}
@@ -176,7 +172,7 @@ func (r *Rewriter) Cost(c *classfile.Class, task *plan.Task) (inject.Cost, error
 
 // Trial rewrites a class with all that a plan may ask for, and returns the facts with refusals and rejections. focus
 // asks for a focus hook, if the class may get one. Plans rely on the checks finding the same with all other IDs.
-func (r *Rewriter) Trial(class int, facts *plan.Class, c *classfile.Class, focus bool) *plan.Class {
+func (r *rewriter) Trial(class int, facts *plan.Class, c *classfile.Class, focus bool) *plan.Class {
 	if facts.Name == "module-info" && r.options.Requires != "" {
 		return facts.Tried(nil, rejectionOf(r.Apply(class, c, &plan.Task{Requires: true}).Failure), nil)
 	}

@@ -1,11 +1,11 @@
-package recent
+package classpath
 
 import "testing"
 
 // TestMap checks that a value that is used stays, that one that is not used is dropped, and that there are never
 // more values than two generations hold.
 func TestMap(t *testing.T) {
-	var m Map[int, int]
+	var m Recent[int, int]
 	if _, found := m.Get(1); found {
 		t.Error("an empty map has a value")
 	}
