@@ -34,8 +34,8 @@ func (b *branch) instruction(bytecode []byte) Instruction {
 }
 
 // Read walks through the code of a method. It finds the instructions with an opcode of stops, and the branches and
-// switches. It fails if the code cannot be decoded, if a branch leads out of it, and if a switch has padding that is not
-// zero, which strip could not restore.
+// switches. It fails if the code cannot be decoded, if a branch leads out of it, and if a switch has padding that is
+// not zero, which strip could not restore.
 func (o *Outline) Read(bytecode []byte, stops *OpSet) error {
 	o.Stops, o.branches = o.Stops[:0], o.branches[:0]
 	for pc := 0; pc < len(bytecode); {

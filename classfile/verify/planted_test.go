@@ -111,7 +111,8 @@ var faults = []fault{
 	{"a frame with a local too few after an added one", "classfile/code/tables.go",
 		"			f.kind, f.moves, f.body = fullFrame, true, r.fullFrameBody(&flow.now)\n",
 		"			if PLANTED && len(flow.now.locals) > 0 {\n				flow.now.locals = " +
-			"flow.now.locals[:len(flow.now.locals)-1]\n			}\n			f.kind, f.moves, f.body = fullFrame, true, r.fullFrameBody(&flow.now)\n"},
+			"flow.now.locals[:len(flow.now.locals)-1]\n			}\n" +
+			"			f.kind, f.moves, f.body = fullFrame, true, r.fullFrameBody(&flow.now)\n"},
 	{"an added frame that forgets a store", "classfile/code/typestate.go", "			err = flow.execute(next)\n",
 		"			if !PLANTED {\n				err = flow.execute(next)\n			}\n"},
 	{"a parameter of another type in an added frame", "classfile/code/typestate.go",

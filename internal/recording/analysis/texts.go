@@ -166,6 +166,7 @@ func (r *Recording) Warnings() []string {
 	return list
 }
 
+// Count returns a number with the noun that it counts, in the plural if it is not 1.
 func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
