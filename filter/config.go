@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // Config is the content of tracegen.yml and of the files that it includes.
@@ -141,7 +143,17 @@ func (r *configReader) include(n *yaml.Node) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(filepath.Dir(r.name), filepath.FromSlash(name))
 		}
-		r.includeFile(item, filepath.Clean(name))
+		if !userfile.IsPattern(name) {
+			r.includeFile(item, filepath.Clean(name))
+			continue
+		}
+		found, err := userfile.Expand(name)
+		if err != nil {
+			r.errorf(item, "include: %v", err)
+		}
+		for _, file := range found {
+			r.includeFile(item, filepath.Clean(file))
+		}
 	}
 }
 

@@ -96,8 +96,7 @@ func newCachedApp(t *testing.T) *cachedApp {
 func (a *cachedApp) path(name string) string { return filepath.Join(a.dir, name) }
 
 func (a *cachedApp) command(out string, more ...string) *exec.Cmd {
-	args := append([]string{"instrument", "-o", out + "/", "--report", out + "/report.json", "--skipped", out +
-		"/skipped.tsv"}, a.inputs...)
+	args := append([]string{"instrument", "-o", out + "/", "--reports", out}, a.inputs...)
 	cmd := exec.Command(a.bin, append(args, more...)...)
 	cmd.Dir = a.dir
 	return cmd
@@ -210,7 +209,7 @@ func TestCachedBuilds(t *testing.T) {
 		t.Errorf("the first one again:\n%s", said)
 	}
 	// The exit codes agree, too.
-	for _, flags := range [][]string{{"--max-growth", "0"}, {"--max-growth", "0", "--cache", "kept"}} {
+	for _, flags := range [][]string{{"--guard", "growth=0"}, {"--guard", "growth=0", "--cache", "kept"}} {
 		cmd := a.command("grown", flags...)
 		if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 {
 			t.Errorf("%v: %v", flags, err)
@@ -225,7 +224,7 @@ func TestCacheSize(t *testing.T) {
 	a := newCachedApp(t)
 	for _, limit := range []string{"1B", "20KB", "100KB", "1GiB"} {
 		for range 2 {
-			a.run(t, a.command("out", "--cache", "kept", "--cache-size", limit))
+			a.run(t, a.command("out", "--cache", "kept", "--set", "cache-size="+limit))
 			a.check(t, limit, "out")
 			var bytes cli.ByteSize
 			if err := bytes.Set(limit); err != nil {
@@ -255,7 +254,7 @@ func TestCacheIsShared(t *testing.T) {
 			out := fmt.Sprint("out", n)
 			flags := []string{"--cache", "kept"}
 			if n%2 == 1 {
-				flags = append(flags, "--cache-size", "30KB")
+				flags = append(flags, "--set", "cache-size=30KB")
 			}
 			for range 6 {
 				a.run(t, a.command(out, flags...))

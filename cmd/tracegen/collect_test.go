@@ -39,7 +39,8 @@ func startCollect(t *testing.T, args ...string) *collector {
 	out, in := io.Pipe()
 	c := &collector{cancel: cancel, code: make(chan int, 1), rest: make(chan string, 1)}
 	go func() {
-		c.code <- runTool(ctx, append([]string{"collect", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""), io.Discard,
+		c.code <- runTool(ctx, append([]string{"collect", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""),
+			io.Discard,
 			in)
 		in.Close()
 	}()

@@ -48,23 +48,26 @@ var inputsOfSteps = []string{"in/a.jar", "in/b.jar", "in/classes"}
 // instrumentStep is instrument with all that it can write.
 var instrumentStep = outputStep{
 	name: "instrument",
-	options: []string{"instrument", "-o", "OUT/", "--mapping", "lists/map.txt", "--lines", "lists/lines.tsv", "--report",
-		"lists/report.json", "--skipped", "OUT/skipped.tsv", "--digest", "lists/digest", "--verify", "equivalence"},
+	options: []string{"instrument", "-o", "OUT/", "--mapping", "lists/map.txt", "--reports", "lists", "--report",
+		"OUT/report.json",
+		"--verify", "equivalence"},
 	runs: [2][]string{{"--runtime-external"}, {"--runtime-class", "a.Beat", "--runtime-external", "--exits", "exact",
-		"--trivial", "none"}},
+		"--set", "trivial=none"}},
 	inputs: inputsOfSteps, broken: "in/../broken.jar",
-	differ: []string{"out/a.jar", "out/b.jar", "out/skipped.tsv", "lists/map.txt", "lists/report.json"},
+	differ: []string{"out/a.jar", "out/b.jar", "out/report.json", "lists/map.txt", "lists/report.json",
+		"lists/skipped.tsv"},
 }
 
 // outputSteps are all of them: the second and the third do the work of the first in parts.
 var outputSteps = []outputStep{instrumentStep, {
 	name: "assign", parts: true,
-	options: []string{"assign", "--slices", "OUT", "-o", "lists/map.txt", "--lines", "lists/lines.tsv", "--report",
-		"lists/report.json", "--skipped", "OUT/skipped.tsv", "--digest", "lists/digest", "--runtime-external"},
-	runs:   [2][]string{{"--id-order", "hash"}, {"--id-order", "compact"}},
+	options: []string{"assign", "--slices", "OUT", "-o", "lists/map.txt", "--reports", "lists", "--report",
+		"OUT/report.json",
+		"--runtime-external"},
+	runs:   [2][]string{{"--set", "id-order=hash"}, {"--set", "id-order=compact"}},
 	inputs: []string{"parts/a.scan", "parts/b.scan", "parts/classes.scan"}, broken: "parts/twin/b.scan",
 	differ: []string{"out/a.slice", "out/b.slice", "out/classes.slice", "lists/map.txt", "lists/lines.tsv",
-		"lists/digest"},
+		"lists/digest.txt"},
 }, {
 	name: "instrument --slice", parts: true,
 	options: []string{"instrument", "-o", "OUT/", "--verify", "equivalence"},
@@ -135,7 +138,8 @@ func (s *outputSet) makeParts(t *testing.T) {
 	}
 	run("scan", "in/b.jar", "-o", "parts/twin/b.scan")
 	for _, order := range []string{"hash", "compact"} {
-		run("assign", "parts/all.scan", "--slices", "parts/"+order, "-o", "parts/"+order+"/map.txt", "--id-order", order,
+		run("assign", "parts/all.scan", "--slices", "parts/"+order, "-o", "parts/"+order+"/map.txt", "--set",
+			"id-order="+order,
 			"--runtime-external")
 	}
 }

@@ -1,24 +1,5 @@
-// Command tracegen makes the methods of JVM programs and Android apps report their entries and exits.
-//
-// Each subcommand has a file of its own. A command resolves its options and arguments, calls one of the packages that
-// do the work, and prints the result. Results go to standard output, messages to standard error. Every command returns
-// its error to [Run], the only function that turns errors into exit codes:
-//
-//	0  the work is done; there may be warnings
-//	1  the work is done, and a check failed: lookup found nothing, verify has findings, or a guard failed
-//	2  the work could not be done; nothing was written
-//
-// A program that was asked to stop by a signal cleans up and ends by this signal, where there are any.
-//
-// # Options
-//
-// Each option is one row of a table, of type option (option.go). Flags, help, manual pages, completion, the keys of
-// tracegen.yml, the options that scan files and reports record, and cache keys are all made from the rows. The table of
-// instrument, scan, assign and explain is in options.go; every other command has its table next to its struct. To add
-// an option, add a row, the field that it sets, and what reads the field.
-//
-// instrument, scan, assign and explain share the type instrument. Its method resolve (settings.go) brings together the
-// command line, tracegen.yml (config.go) and the preset. cachekeys.go and origin.go make the records of the options.
+// Command tracegen makes the methods of JVM programs and Android apps report their entries and exits. The commands are
+// in the packages below internal/cli.
 package main
 
 import (

@@ -367,7 +367,7 @@ func TestRecordSpringBoot(t *testing.T) {
 		` org\.springframework\.boot\.loader\.launch\.`)
 
 	// Instrumented as it is, it runs with the command of docs/instrument.md.
-	out := b.run(nil, "tracegen", "instrument", "fat.jar", "-o", "out.jar", "--trivial", "none")
+	out := b.run(nil, "tracegen", "instrument", "fat.jar", "-o", "out.jar", "--set", "trivial=none")
 	b.want(out.stdout, `^fat.jar -> out.jar: `)
 	b.want(b.read("methodMapping.txt"), `util\.Version name `, `app\.Main main `)
 	launched := b.run(nil, "java", "-cp", "out.jar"+string(filepath.ListSeparator)+"tracegen-runtime.jar",

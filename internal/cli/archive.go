@@ -8,10 +8,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/tracegen/tracegen/internal/cache"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
-	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -79,7 +80,8 @@ func fetchFile(ctx context.Context, con *console.Console, value string) (*archiv
 }
 
 // SelectRelease returns the release that a reference selects; nil if it is optional, and there is none.
-func SelectRelease(ctx context.Context, con *console.Console, value string) (*mappingstore.Archive, *mappingstore.Release,
+func SelectRelease(ctx context.Context, con *console.Console, value string) (*mappingstore.Archive,
+	*mappingstore.Release,
 	error) {
 	ref, err := archiveReference(value)
 	if err != nil {
@@ -147,13 +149,13 @@ func LoadMapping(ctx context.Context, con *console.Console, value string) (*mapp
 }
 
 // FetchBuild returns all that analysis uses of a release.
-func FetchBuild(ctx context.Context, a *mappingstore.Archive, r *mappingstore.Release) (*analysis.Build, error) {
+func FetchBuild(ctx context.Context, a *mappingstore.Archive, r *mappingstore.Release) (*resolve.Build, error) {
 	d, err := a.Details(ctx, *r)
 	if err != nil {
 		return nil, err
 	}
 	name := archivedName(a, r)
-	b := new(analysis.Build)
+	b := new(resolve.Build)
 	for i := range d.Files {
 		f := &d.Files[i]
 		if f.Kind == mappingstore.Report {
@@ -185,12 +187,12 @@ func FetchBuild(ctx context.Context, a *mappingstore.Archive, r *mappingstore.Re
 // archivedMappings returns the mappings of an archive: the one that the reference selects, or else all, which are found
 // by the digests of recordings. lines may be nil.
 func archivedMappings(ctx context.Context, con *console.Console, value string,
-	lines *mapping.Lines) (*analysis.Mappings, error) {
+	lines *mapping.Lines) (*resolve.Mappings, error) {
 	ref, err := archiveReference(value)
 	if err != nil {
 		return nil, err
 	}
-	withLines := func(b *analysis.Build, err error) (*analysis.Build, error) {
+	withLines := func(b *resolve.Build, err error) (*resolve.Build, error) {
 		if err == nil && lines != nil && lines.Digest() == b.Mapping.Digest() {
 			b.Lines = lines
 		}
@@ -206,13 +208,13 @@ func archivedMappings(ctx context.Context, con *console.Console, value string,
 		if err != nil {
 			return nil, err
 		}
-		return analysis.BuildMappings(archivedName(a, r), b), nil
+		return resolve.BuildMappings(archivedName(a, r), b), nil
 	}
 	a, err := OpenArchive(ctx, con, location(value, ref))
 	if err != nil {
 		return nil, err
 	}
-	return analysis.FetchMappings(a.Location(), func(digest string) (*analysis.Build, error) {
+	return resolve.FetchMappings(a.Location(), func(digest string) (*resolve.Build, error) {
 		r, err := newestWith(ctx, con, a, digest)
 		if err != nil || r == nil {
 			return nil, err
@@ -225,7 +227,8 @@ func archivedMappings(ctx context.Context, con *console.Console, value string,
 
 // newestWith returns the latest release with the digest; nil if there is none. If there are several, it warns if they
 // differ in R8's mapping: the recording does not say which of them it is of.
-func newestWith(ctx context.Context, con *console.Console, a *mappingstore.Archive, digest string) (*mappingstore.Release,
+func newestWith(ctx context.Context, con *console.Console, a *mappingstore.Archive,
+	digest string) (*mappingstore.Release,
 	error) {
 	list, err := a.List(ctx, mappingstore.Selector{Digest: digest})
 	if err != nil || len(list) == 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/userfile"
@@ -18,7 +19,7 @@ const (
 
 // Argument is one input on the command line.
 type Argument struct {
-	Path   string
+	Path   string // of the input
 	Output string // of INPUT=OUTPUT, or ""
 }
 
@@ -28,11 +29,11 @@ func ParseArguments(args []string) (list []Argument, argfiles []string, err erro
 	for _, arg := range args {
 		name, isFile := strings.CutPrefix(arg, "@")
 		if !isFile {
-			a, err := ParseArgument(arg)
+			more, err := parseArgument(arg)
 			if err != nil {
 				return nil, nil, err
 			}
-			list = append(list, a)
+			list = append(list, more...)
 			continue
 		}
 		more, err := readArgfile(name)
@@ -60,7 +61,7 @@ func readArgfile(name string) ([]Argument, error) {
 		if strings.TrimSpace(line) == "" || line[0] == '#' {
 			continue
 		}
-		var a Argument
+		var more []Argument
 		switch line[0] {
 		case '@':
 			err = fmt.Errorf("an argument file may not name another one; an input of this name is written ./%s", line)
@@ -69,22 +70,22 @@ func readArgfile(name string) ([]Argument, error) {
 				"an input of this name is written ./%s",
 				line, DefaultConfig, line)
 		default:
-			a, err = ParseArgument(line)
+			more, err = parseArgument(line)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", name, number, err)
 		}
-		list = append(list, a)
+		list = append(list, more...)
 	}
 	return list, nil
 }
 
-// ParseArgument divides INPUT=OUTPUT. A name may contain =: if the whole argument exists, it is an input, otherwise
-// INPUT is the shortest part before an = that exists.
-func ParseArgument(arg string) (Argument, error) {
+// parseArgument divides INPUT=OUTPUT. A name may contain =: if the whole argument exists, it is an input, otherwise
+// INPUT is the shortest part before an = that exists. An argument that names nothing may be a pattern of inputs.
+func parseArgument(arg string) ([]Argument, error) {
 	whole, err := exists(arg)
 	if whole || err != nil {
-		return Argument{Path: arg}, err
+		return []Argument{{Path: arg}}, err
 	}
 	for i := range len(arg) {
 		if arg[i] != '=' || i == 0 {
@@ -92,17 +93,53 @@ func ParseArgument(arg string) (Argument, error) {
 		}
 		found, err := exists(arg[:i])
 		if err != nil {
-			return Argument{}, err
+			return nil, err
 		}
 		if found && i+1 == len(arg) {
-			return Argument{}, Misuse("%s: no output given behind =", arg)
+			return nil, Misuse("%s: no output given behind =", arg)
 		}
 		if found {
-			return Argument{arg[:i], arg[i+1:]}, nil
+			return []Argument{{arg[:i], arg[i+1:]}}, nil
 		}
 	}
-	input, _, _ := strings.Cut(arg, "=")
-	return Argument{}, fmt.Errorf("input %s does not exist", input)
+	input, output, pair := strings.Cut(arg, "=")
+	switch {
+	case !userfile.IsPattern(arg):
+		return nil, fmt.Errorf("input %s does not exist", input)
+	case pair && userfile.IsPattern(input):
+		return nil, Misuse("%s: a pattern has many inputs, and %s is one output; name a directory by --output", arg, output)
+	}
+	paths, err := userfile.Expand(arg)
+	if err != nil {
+		return nil, fmt.Errorf("input %w", err)
+	}
+	var list []Argument
+	for _, path := range paths {
+		list = append(list, Argument{Path: path})
+	}
+	return list, nil
+}
+
+// ExpandList returns the elements of lists of paths, separated as the system does it, with the files that match those
+// that are patterns. title names the option in errors. An element that is no pattern need not exist.
+func ExpandList(title string, lists []string) ([]string, error) {
+	var all []string
+	for _, list := range lists {
+		for _, path := range filepath.SplitList(list) {
+			switch {
+			case path == "":
+			case !userfile.IsPattern(path):
+				all = append(all, path)
+			default:
+				found, err := userfile.Expand(path)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", title, err)
+				}
+				all = append(all, found...)
+			}
+		}
+	}
+	return all, nil
 }
 
 func exists(path string) (bool, error) {

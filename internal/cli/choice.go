@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Named is a value of a flag and the word for it.
+// Named is a Value of a flag and its Name, the word for it.
 type Named[T comparable] struct {
 	Name  string
 	Value T

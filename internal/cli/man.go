@@ -48,6 +48,7 @@ func ManPages(cmd *cobra.Command) []*cobra.Command {
 	return pages
 }
 
+// ManName returns the name of the page of a command.
 func ManName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 
 // manPage returns the help of a command in the format of man(7). The text is set line by line, as in the help: it holds

@@ -14,6 +14,7 @@ import (
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -80,7 +81,7 @@ func (n *Naming) Open(ctx context.Context, con *console.Console) (o analysis.Opt
 		o.Mappings, err = archivedMappings(ctx, con, n.Mapping, lines)
 		return o, nil, err
 	}
-	o.Mappings, err = analysis.OpenMappings(n.Mapping, lines)
+	o.Mappings, err = resolve.OpenMappings(n.Mapping, lines)
 	if errors.Is(err, fs.ErrNotExist) {
 		o.Mappings = nil
 		return o, err, nil
@@ -99,7 +100,7 @@ func (n *Naming) OpenAll(ctx context.Context, con *console.Console) (analysis.Op
 	return o, err
 }
 
-// Reading counts how much of the recordings a command has read.
+// Reading counts how much of the recordings a command has read. Advance shows it, of the Total, until Ctx is canceled.
 type Reading struct {
 	Ctx     context.Context
 	Advance func(done, total int64)
@@ -121,6 +122,7 @@ func (r *Reading) Analyze(of Recording, in io.Reader, o analysis.Options) error 
 	return analysis.Analyze(name, source, o)
 }
 
+// Add counts n more bytes.
 func (r *Reading) Add(n int) {
 	if r.done += int64(n); r.Advance != nil {
 		r.Advance(r.done, max(r.done, r.Total))

@@ -20,7 +20,7 @@ import (
 // is the safe choice: the value of a row that omits no record is part of every record, so that a forgotten field costs
 // time, and never results in the output of a run with other values.
 type Option struct {
-	Name, Short string
+	Name, Short string                // the flag: --Name and -Short
 	Help        string                // one phrase; the word in back quotes stands for the value
 	HelpIn      map[CommandSet]string // replaces help in commands that use the option in another way
 	group       string                // heading in the help; "" is "Flags"
@@ -45,10 +45,10 @@ type Option struct {
 	// Matrix is the value that --preset matrix sets unless the option is given; "" for none.
 	Matrix string
 
-	File   fileUse
-	List   bool   // the value is a list of paths, separated as the system does it
-	Stdout bool   // "-" stands for standard output
-	Word   string // a value that stands for itself and names no file; "" for none
+	File   fileUse // of the file or directory that the value names
+	List   bool    // the value is a list of paths, separated as the system does it
+	Stdout bool    // "-" stands for standard output
+	Word   string  // a value that stands for itself and names no file; "" for none
 	// Extensions are those of the files that shells complete; nil stands for any file.
 	Extensions []string
 }
@@ -72,8 +72,8 @@ const (
 	InOrigin                       // origin of a scan file: all parts of an app must have the same values
 	InReport                       // options that --report lists
 
-	InKeys     = InScanKey | InWriteKey
-	InNoRecord = InKeys | InOrigin | InReport
+	InKeys     = InScanKey | InWriteKey       // both
+	InNoRecord = InKeys | InOrigin | InReport // all
 )
 
 // withSlice says what instrument does with an option if --slice is given. All decisions are in the slice then.
@@ -90,13 +90,13 @@ const (
 type fileUse uint8
 
 const (
-	NoFile       fileUse = iota
-	FileRead             // is read, and may not be overwritten
-	FileReplaced         // is read; --mapping may overwrite it
-	FileSearched         // files and directories in which classes are looked up
-	FileBeside           // is written beside the outputs
-	FileOutput           // the output, or the directory of the outputs
-	FileCache            // the directory of the cache
+	NoFile       fileUse = iota // the value names no file
+	FileRead                    // is read, and may not be overwritten
+	FileReplaced                // is read; --mapping may overwrite it
+	FileSearched                // files and directories in which classes are looked up
+	FileBeside                  // is written beside the outputs
+	FileOutput                  // the output, or the directory of the outputs
+	FileCache                   // the directory of the cache
 )
 
 // OnlyDirectories is the value of option.extensions for an option that names a directory.
@@ -361,6 +361,7 @@ func relativeList(file, list string) string {
 	return strings.Join(paths, string(filepath.ListSeparator))
 }
 
+// QuietOption returns the option --quiet.
 func QuietOption(con *console.Console, commands CommandSet) Option {
 	return Option{Name: "quiet", Short: "q", Flag: Yes(&con.Quiet), Commands: commands, Omit: InNoRecord,
 		WithSlice: SliceAllows,

@@ -149,11 +149,13 @@ type Target struct {
 	Directory bool // it is a directory, in which files are written
 }
 
+// IsDirectory reports whether the path is that of a directory.
 func IsDirectory(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
+// EndsInSeparator reports whether the path ends in a slash, which marks a directory.
 func EndsInSeparator(path string) bool {
 	return path != "" && os.IsPathSeparator(path[len(path)-1])
 }

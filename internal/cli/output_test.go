@@ -32,13 +32,13 @@ func TestParseArgument(t *testing.T) {
 	}
 	inTree(t, "a.jar", "k=v.jar", "both", "both=it")
 	for _, c := range cases {
-		got, err := ParseArgument(c.arg)
+		got, err := parseArgument(c.arg)
 		switch {
 		case c.fails != "":
 			if err == nil || !strings.Contains(err.Error(), c.fails) {
 				t.Errorf("%q: got error %v, want one with %q", c.arg, err, c.fails)
 			}
-		case err != nil || got != c.want:
+		case err != nil || len(got) != 1 || got[0] != c.want:
 			t.Errorf("%q: got %v and error %v, want %v", c.arg, got, err, c.want)
 		}
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/glob"
+	"github.com/tracegen/tracegen/internal/recording/source"
+	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -58,26 +60,26 @@ func Spool(ctx context.Context, in io.Reader) (f *os.File, remove func(), err er
 }
 
 // open opens the recording. in is standard input; watch gets each file that is opened.
-func (r *Recording) open(in io.Reader, watch func(io.Reader) io.Reader) (*trace.Source, error) {
+func (r *Recording) open(in io.Reader, watch func(io.Reader) io.Reader) (*source.Source, error) {
 	if r.Name == StandardInput {
-		s, err := trace.NewSource(watch(in))
+		s, err := source.New(watch(in))
 		if err != nil {
 			err = fmt.Errorf("standard input: %w", err)
 		}
 		return s, err
 	}
-	openFile := func(file string) (*trace.Source, error) {
-		return trace.OpenSourceWith(file, watch)
+	openFile := func(file string) (*source.Source, error) {
+		return source.OpenWith(file, watch)
 	}
 	if len(r.parts) == 0 {
 		return openFile(r.Name)
 	}
-	var parts []trace.Part
+	var parts []source.Part
 	for i, file := range r.Files {
-		parts = append(parts, trace.Part{PartInfo: r.parts[i],
-			Open: func() (*trace.Source, error) { return openFile(file) }})
+		parts = append(parts, source.Part{PartInfo: r.parts[i],
+			Open: func() (*source.Source, error) { return openFile(file) }})
 	}
-	return trace.NewParts(parts), nil
+	return source.NewParts(parts), nil
 }
 
 // FindRecordings returns the recordings that the arguments name, each once: files, standard input, and the recordings
@@ -103,13 +105,40 @@ func FindRecordings(args []string) ([]Recording, error) {
 			}
 			files = append(files, found...)
 		default:
-			if _, err := os.Stat(arg); err != nil {
+			if _, err := os.Stat(arg); err != nil && userfile.IsPattern(arg) {
+				matching, err := recordingsOf(arg)
+				if err != nil {
+					return nil, err
+				}
+				files = append(files, matching...)
+				continue
+			} else if err != nil {
 				return nil, fmt.Errorf("recording: %w", err)
 			}
 			files = append(files, filepath.Clean(arg))
 		}
 	}
 	return inOrder(joinParts(files)), nil
+}
+
+// recordingsOf returns the recordings that match a pattern, and those in the directories that match it.
+func recordingsOf(pattern string) (files []string, err error) {
+	paths, err := userfile.Expand(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("recording: %w", err)
+	}
+	for _, path := range paths {
+		if !IsDirectory(path) {
+			files = append(files, path)
+			continue
+		}
+		found, err := RecordingsBelow(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	return files, nil
 }
 
 // RecordingsBelow returns the files in the directory and below it that begin as a recording.
@@ -119,7 +148,7 @@ func RecordingsBelow(dir string) ([]string, error) {
 		if err != nil || !e.Type().IsRegular() {
 			return err
 		}
-		r, err := trace.OpenSource(path)
+		r, err := source.Open(path)
 		if errors.Is(err, trace.ErrFormat) {
 			return nil
 		}
@@ -191,13 +220,14 @@ func RecordingSize(files []string) (total int64) {
 	return total
 }
 
-// Watched is a reader of a recording. It reports progress, and fails when the context is canceled.
+// Watched is a reader of a recording. It reports progress to Advance, and fails when Ctx is canceled.
 type Watched struct {
 	io.Reader
 	Ctx     context.Context
 	Advance func(n int)
 }
 
+// Read implements io.Reader.
 func (w Watched) Read(p []byte) (int, error) {
 	if err := w.Ctx.Err(); err != nil {
 		return 0, err
@@ -215,8 +245,8 @@ const (
 
 // Answer is what record wants of analyze.
 type Answer struct {
-	Recordings     []string
-	Mapping        string
+	Recordings     []string // files
+	Mapping        string   // its file
 	Messages       []string // patterns, see --message
 	Format, Output string
 	// Top is how many methods the format table shows, those with the most time; 0 is all.

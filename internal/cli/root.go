@@ -102,6 +102,7 @@ func showHelp(root *cobra.Command, args []string) error {
 // usageError is an error in the command line. run adds a reference to the help.
 type usageError struct{ error }
 
+// Misuse returns an error in the command line. Run adds a reference to the help.
 func Misuse(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
 // flagError returns the error for a flag that could not be parsed. For an unknown flag it suggests a similar one.

@@ -64,7 +64,10 @@ const (
 )
 
 // CheckFailed is the error of a command that did its work and found that a check failed.
-type CheckFailed struct{ Err error }
+type CheckFailed struct {
+	// Err says what failed. It may join several errors.
+	Err error
+}
 
 // Error implements error.
 func (c CheckFailed) Error() string { return c.Err.Error() }
@@ -84,7 +87,8 @@ func (n *noting) Write(p []byte) (int, error) {
 }
 
 // Run executes one command line and returns the exit code.
-func Run(ctx context.Context, tree func(*console.Console) *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func Run(ctx context.Context, tree func(*console.Console) *cobra.Command, args []string, stdin io.Reader, stdout,
+	stderr io.Writer) int {
 	con := &console.Console{In: stdin, Out: stdout, Err: stderr}
 	profiles := &profiles{}
 	if err := profiles.start(); err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/console"
-	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 )
 
 // StandardOutput is the file name that stands for standard output.
@@ -32,6 +32,7 @@ func WriteTo(con *console.Console, path string, emit func(io.Writer) error) erro
 	return f.Commit()
 }
 
+// IsTerminal reports whether w writes to a terminal.
 func IsTerminal(w io.Writer) bool {
 	f, isFile := w.(*os.File)
 	return isFile && term.IsTerminal(int(f.Fd()))
@@ -39,7 +40,7 @@ func IsTerminal(w io.Writer) bool {
 
 // Refusal turns the error for a mapping of another build into one with exit code 1.
 func Refusal(err error) error {
-	if errors.As(err, new(*analysis.MismatchError)) {
+	if errors.As(err, new(*resolve.MismatchError)) {
 		return CheckFailed{Err: err}
 	}
 	return err

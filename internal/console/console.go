@@ -15,12 +15,12 @@ import (
 type LogFormat uint8
 
 const (
-	LogText   LogFormat = iota
-	LogJSON             // an object on each line
-	LogGitHub           // workflow commands of GitHub Actions
+	LogText   LogFormat = iota // lines for people
+	LogJSON                    // an object on each line
+	LogGitHub                  // workflow commands of GitHub Actions
 )
 
-// Console holds the streams that a command reads from and prints to.
+// Console holds the streams that a command reads from (In) and prints to (Out, Err), and the Format of messages.
 type Console struct {
 	In       io.Reader
 	Out, Err io.Writer

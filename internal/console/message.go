@@ -38,6 +38,7 @@ type Message struct {
 
 // Guard says for programs which guard failed.
 type Guard struct {
+	// Name is that of the guard.
 	Name string
 	// Limit and Value are the limit and the value of the run: numbers in Unit, or digests.
 	Limit, Value any

@@ -1,7 +1,6 @@
 package buildreport
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -44,7 +43,11 @@ var allGuards = []guard{
 	{"base", LeastBaseShare, func(run *Run, l guardLimit, _ *Baseline) Guard { return run.GuardBase(l.number) }},
 	{"calls", 5, func(run *Run, l guardLimit, b *Baseline) Guard { return run.GuardCalls(l.number, b) }},
 	{digestGuard, noLimit, func(run *Run, l guardLimit, _ *Baseline) Guard {
-		return run.GuardDigest(cmp.Or(l.digest, run.Base.Digest()))
+		want := l.digest
+		if want == "" {
+			want = run.Base.Digest()
+		}
+		return run.GuardDigest(want)
 	}},
 }
 
@@ -57,8 +60,8 @@ func GuardNames() []string {
 	return names
 }
 
-// Add adds the guard NAME with its default limit, or NAME=LIMIT. It returns the name. With the limit true, the limit is
-// the default, and with false, the guard is not added.
+// Add adds the guard NAME with its default limit, unless it has a limit already, or NAME=LIMIT. It returns the name.
+// The limit true stands for none, and with false, the guard is not added.
 func (g *Guards) Add(text string) (name string, err error) {
 	name, limit, _ := strings.Cut(text, "=")
 	i := slices.Index(GuardNames(), name)
@@ -70,6 +73,9 @@ func (g *Guards) Add(text string) (name string, err error) {
 	case limit == "false":
 		return name, nil
 	case limit == "" || limit == "true":
+		if g.Has(name) { // with a limit
+			return name, nil
+		}
 	case name == digestGuard && (len(limit) != 16 || strings.Trim(limit, "0123456789abcdef") != ""):
 		return "", fmt.Errorf("%s: a digest has 16 digits from 0 to 9 and a to f", text)
 	case name == digestGuard:

@@ -9,7 +9,7 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// MappingDifference is two mappings and how they differ.
+// MappingDifference is two mappings, Old of OldFile and New of NewFile, and how they differ.
 type MappingDifference struct {
 	OldFile, NewFile string
 	Old, New         *mapping.Mapping
@@ -184,7 +184,7 @@ func (d *MappingDifference) WriteJSON(w io.Writer) error {
 	})
 }
 
-// EntryJSON is a line of a mapping.
+// EntryJSON is a line of a mapping: ID, Access flags, Class, Method, Descriptor, and whether the ID is Retired.
 type EntryJSON struct {
 	ID         uint32 `json:"id"`
 	Access     uint16 `json:"access"`

@@ -432,7 +432,7 @@ func TestPhasesRefuse(t *testing.T) {
 		{"another tool", []*pipeline.Part{scan("q.scan", other), p}, []string{"p.scan was made by tracegen test",
 			"q.scan by 2"}},
 		{"another option", []*pipeline.Part{p, scan("r.scan", exact)},
-			[]string{"p.scan was made with --exits throws", "r.scan with exact"}},
+			[]string{"p.scan was made with exits throws", "r.scan with exact"}},
 	} {
 		slices := filepath.Join(dir, "slices")
 		if err := os.MkdirAll(slices, 0o777); err != nil {

@@ -295,7 +295,7 @@ func (d *Draft) Without(failures map[int]Failure) *Draft {
 	}
 	for i, n := range broken {
 		if n > 0 {
-			next.warn("%s: classes that no JVM links are written unchanged, %d of them (--skipped lists them); the "+
+			next.warn("%s: classes that no JVM links are written unchanged, %d of them (skipped.tsv lists them); the "+
 				"first is %s", inputs[i], n, first[i])
 		}
 	}

@@ -77,7 +77,7 @@ func NewScanner(o ScanOptions, graph *Graph) *Scanner {
 // is not supported, or larger than the limit. crc is its CRC-32, as the archive says it.
 func (s *Scanner) Unreadable(at *input.Class, crc uint32, err error) *Class {
 	// The reason leaves out the entry, so that there is one warning about all classes of which it is true.
-	why := "it is larger than --max-class-size"
+	why := "it is larger than 64 MiB"
 	if fault := (*zipfile.Error)(nil); errors.As(err, &fault) {
 		why = fault.Err.Error()
 	}

@@ -309,8 +309,8 @@ func (d *Draft) ModuleWarnings() (warnings []string) {
 	first := d.facts[modules[0]].At.Where()
 	if len(modules) == 1 {
 		return []string{first + ": on a module path, the module must read that of the runtime class: run tracegen " +
-			"with --add-requires, or the program with --add-reads"}
+			"with --set add-requires, or the program with --add-reads"}
 	}
 	return []string{fmt.Sprintf("%d modules, the first of them %s: on a module path, they must read that of the runtime "+
-		"class: run tracegen with --add-requires, or the program with --add-reads", len(modules), first)}
+		"class: run tracegen with --set add-requires, or the program with --add-reads", len(modules), first)}
 }

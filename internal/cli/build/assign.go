@@ -18,6 +18,7 @@ type assign struct {
 	slices         map[*pipeline.Part]string // paths of PART.scan=SLICE; empty with --slices
 }
 
+// NewAssign returns the command assign.
 func NewAssign(con *console.Console) *cobra.Command {
 	a := assign{settings: settings{con: con}}
 	cmd := &cobra.Command{

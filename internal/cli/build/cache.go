@@ -50,6 +50,7 @@ func (i *settings) incremental(argfiles []string) (*pipeline.Incremental, error)
 		return nil, nil
 	}
 	spare := slices.Concat(i.readFiles(argfiles), i.rows.Files(cli.FileReplaced, cli.FileSearched, cli.FileBeside))
+	spare = append(spare, i.classPath.files...)
 	for _, f := range i.reportFiles() {
 		spare = append(spare, f.Path)
 	}
@@ -73,7 +74,7 @@ func (i *settings) checkCacheDirectory() error {
 	for _, in := range i.destination.inputs {
 		others = append(others, cli.Target{What: "the input", Path: in.Path})
 	}
-	for _, path := range i.classPath.files() {
+	for _, path := range i.classPath.files {
 		others = append(others, cli.Target{What: "--classpath", Path: path})
 	}
 	if i.destination.directory != "" {

@@ -13,7 +13,8 @@ import (
 
 // classPath holds the options of where classes are looked up.
 type classPath struct {
-	lists  []string // of paths, separated as the system does it
+	lists  []string // of paths and patterns, separated as the system does it
+	files  []string // that lists stand for, see resolve
 	jdk    string
 	strict bool
 }
@@ -25,14 +26,15 @@ func (c *classPath) options(keys bool) []cli.Option {
 			WithSlice: cli.SliceAllows,
 			File:      cli.FileSearched, List: true,
 			Help: "look up classes that the inputs refer to, and supertypes for rules, in this `LIST` of jars, .aar " +
-				"files and directories, separated as for java; repeatable",
+				"files, directories and patterns ('libs/**/*.jar'), separated as for java; repeatable",
 			HelpIn: map[cli.CommandSet]string{
 				byAssign: "look up supertypes that no part has in this `LIST`, that of instrument; repeatable",
 				byVerify: "look up classes that the checked classes refer to in this `LIST` of jars, .aar files and " +
 					"directories, separated as for java; repeatable",
 			}},
-		{Name: "jdk", Flag: cli.Text(&c.jdk, ""), Commands: classWork | byVerify, Omit: cli.InNoRecord, WithSlice: cli.SliceAllows,
-			File: cli.FileSearched, Word: noJDK, Extensions: cli.OnlyDirectories,
+		{Name: "jdk", Flag: cli.Text(&c.jdk, ""), Commands: classWork | byVerify, Omit: cli.InNoRecord,
+			WithSlice: cli.SliceAllows,
+			File:      cli.FileSearched, Word: noJDK, Extensions: cli.OnlyDirectories,
 			Help: "home `DIR` of the JDK in which classes are looked up, or its file lib/modules, or none for no " +
 				"JDK (default that of JAVA_HOME, or of java on PATH)"},
 		{Name: "strict-classpath", Key: keys, Flag: cli.Yes(&c.strict), Commands: classWork | byVerify, Omit: cli.InScanKey,
@@ -44,22 +46,15 @@ func (c *classPath) options(keys bool) []cli.Option {
 // noJDK is the value of --jdk by which classes are looked up in no JDK. A directory of this name is written ./none.
 const noJDK = "none"
 
-// files returns the paths of the class path.
-func (c *classPath) files() []string {
-	var files []string
-	for _, list := range c.lists {
-		for _, path := range filepath.SplitList(list) {
-			if path != "" {
-				files = append(files, path)
-			}
-		}
-	}
-	return files
+// resolve finds the files of the class path. It is called when --classpath has its value.
+func (c *classPath) resolve() (err error) {
+	c.files, err = cli.ExpandList("--classpath", c.lists)
+	return err
 }
 
 // find returns where classes are looked up. Without --jdk, it finds the JDK that the user would run.
 func (c *classPath) find(con *console.Console) pipeline.ClassPath {
-	found := pipeline.ClassPath{Paths: c.files(), JDK: c.jdk, Strict: c.strict}
+	found := pipeline.ClassPath{Paths: c.files, JDK: c.jdk, Strict: c.strict}
 	switch c.jdk {
 	case noJDK:
 		found.JDK = ""

@@ -23,7 +23,7 @@ var (
 // Invariant: The rules and options that the documents show are valid.
 func TestDocumentedRules(t *testing.T) {
 	text := func(name string) string {
-		data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+		data, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(name)))
 		if err != nil {
 			t.Fatal(err)
 		}

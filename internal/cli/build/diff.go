@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"github.com/tracegen/tracegen/internal/userfile"
 	"io"
 	"strings"
 
@@ -13,9 +12,11 @@ import (
 	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
+	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping"
 )
 
+// NewDiff returns the command diff.
 func NewDiff(con *console.Console) *cobra.Command {
 	asJSON, exitCode := false, false
 	cmd := &cobra.Command{

@@ -13,6 +13,7 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
+// NewExplain returns the command explain.
 func NewExplain(con *console.Console) *cobra.Command {
 	e := explainer{settings: settings{con: con}}
 	cmd := &cobra.Command{

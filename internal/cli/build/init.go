@@ -15,6 +15,7 @@ import (
 	"github.com/tracegen/tracegen/internal/console"
 )
 
+// NewInit returns the command init.
 func NewInit(con *console.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "init [DIR]",

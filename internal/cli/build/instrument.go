@@ -25,6 +25,7 @@ import (
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
+// NewInstrument returns the command instrument.
 func NewInstrument(con *console.Console) *cobra.Command {
 	i := settings{con: con}
 	cmd := &cobra.Command{
@@ -279,7 +280,7 @@ func (i *settings) read(ctx context.Context) error {
 	if i.baseR8 != "" {
 		by, err := r8.Load(i.baseR8)
 		if err != nil {
-			return fmt.Errorf("--base-r8-mapping: %w", err)
+			return fmt.Errorf("base-r8-mapping: %w", err)
 		}
 		base = mapping.Renamed(base, by)
 	}
@@ -291,7 +292,7 @@ func (i *settings) read(ctx context.Context) error {
 // neededClassPath returns where classes are looked up. It looks for a JDK only if the type checker needs one.
 func (i *settings) neededClassPath() pipeline.ClassPath {
 	if i.disabled || i.verify == pipeline.VerifyEquivalence {
-		return pipeline.ClassPath{Paths: i.classPath.files()} // for rules on supertypes
+		return pipeline.ClassPath{Paths: i.classPath.files} // for rules on supertypes
 	}
 	return i.classPath.find(i.con)
 }

@@ -80,7 +80,8 @@ type ids struct {
 
 func (i *ids) options() []cli.Option {
 	return cli.Grouped("Method IDs",
-		cli.Option{Name: "slice", Flag: cli.Text(&i.sliceFile, ""), Commands: byInstrument, Config: cli.OffLimits, Omit: cli.InNoRecord,
+		cli.Option{Name: "slice", Flag: cli.Text(&i.sliceFile, ""), Commands: byInstrument, Config: cli.OffLimits,
+			Omit:      cli.InNoRecord,
 			WithSlice: cli.SliceAllows,
 			File:      cli.FileRead, Extensions: []string{"slice"},
 			Help: "take all decisions from the slice `FILE` that assign has written for the inputs"},
@@ -89,12 +90,14 @@ func (i *ids) options() []cli.Option {
 			File: cli.FileReplaced, Extensions: []string{"txt"},
 			Help: "mapping `FILE` of an earlier build, or a release of an archive, see tracegen help mappings; its methods " +
 				"keep their IDs"},
-		cli.Option{Name: "base-r8-mapping", Key: true, Flag: cli.Text(&i.baseR8, ""), Commands: byInstrument | byAssign | byExplain,
-			Omit: cli.InNoRecord,
-			File: cli.FileRead,
+		cli.Option{Name: "base-r8-mapping", Key: true, Flag: cli.Text(&i.baseR8, ""),
+			Commands: byInstrument | byAssign | byExplain,
+			Omit:     cli.InNoRecord,
+			File:     cli.FileRead,
 			Help: "mapping `FILE` of R8 or ProGuard for the build of --base; needed only if that build was " +
 				"instrumented after renaming and without --r8-mapping"},
-		cli.Option{Name: "prune", Flag: cli.Texts(&i.prune), Commands: byInstrument | byAssign | byExplain, Omit: cli.InNoRecord,
+		cli.Option{Name: "prune", Flag: cli.Texts(&i.prune), Commands: byInstrument | byAssign | byExplain,
+			Omit: cli.InNoRecord,
 			File: cli.FileRead, Extensions: []string{"txt"},
 			Help: "free retired IDs that are in use in none of the mappings `FILE` given with this option; give " +
 				"those of all releases in use; needs --base; repeatable"},
@@ -137,7 +140,8 @@ func (i *scope) options() []cli.Option {
 		cli.Option{Name: "target", Commands: classWork,
 			Flag: cli.OneOf(&i.forJVM, false, cli.Word("android", false), cli.Word("jvm", true)),
 			Help: "with jvm, skip methods that would grow past the size that HotSpot compiles"},
-		cli.Option{Name: "future-versions", Key: true, Flag: cli.Yes(&i.futureVersions), Commands: classWork, Omit: cli.InWriteKey,
+		cli.Option{Name: "future-versions", Key: true, Flag: cli.Yes(&i.futureVersions), Commands: classWork,
+			Omit: cli.InWriteKey,
 			Help: "also trace classes whose version is later than those that this tracegen knows, if their structure is " +
 				"as in these"},
 		cli.Option{Name: "allow-huge", Key: true, Flag: cli.Yes(&i.allowHuge), Commands: classWork | byRecord,
@@ -167,7 +171,8 @@ func (i *calls) options() []cli.Option {
 	preset.Omit, preset.WithSlice = cli.InWriteKey, cli.SliceIgnores
 	runtimeClass := runtimeClassOption(&i.runtimeClass, "the `CLASS` to call")
 	runtimeClass.WithSlice = cli.SliceAgrees
-	addRequires := cli.Option{Name: "add-requires", Key: true, Flag: cli.Text(&i.addRequires, ""), Commands: classWork, Omit: cli.InScanKey,
+	addRequires := cli.Option{Name: "add-requires", Key: true, Flag: cli.Text(&i.addRequires, ""), Commands: classWork,
+		Omit:      cli.InScanKey,
 		WithSlice: cli.SliceAgrees,
 		Help: "make the modules among the inputs require `MODULE`, which holds the runtime class; without a value, " +
 			"it is the name of the package of the runtime class"}
@@ -183,9 +188,10 @@ func (i *calls) options() []cli.Option {
 			Flag: cli.OneOf(&i.exits, inject.ExitsThrows, cli.ByName(inject.ExitModes())...),
 			Help: "which exits to report: returns (normal), also throws that the method does not catch (throws), or " +
 				"all exits (exact)"},
-		cli.Option{Name: "constructor-entry", Key: true, Commands: classWork, WithSlice: cli.SliceAgrees, Matrix: "after-super",
-			Flag: cli.OneOf(&i.entry, inject.EntryAtStart, cli.ByName(inject.ConstructorEntries())...),
-			Help: "where constructors report their entry; exits: exact sets after-super"},
+		cli.Option{Name: "constructor-entry", Key: true, Commands: classWork, WithSlice: cli.SliceAgrees,
+			Matrix: "after-super",
+			Flag:   cli.OneOf(&i.entry, inject.EntryAtStart, cli.ByName(inject.ConstructorEntries())...),
+			Help:   "where constructors report their entry; exits: exact sets after-super"},
 		cli.Option{Name: "focus-hook", Key: true, Commands: classWork, Omit: cli.InWriteKey,
 			Flag: cli.OneOf(&i.focus, true, cli.Word("auto", true), cli.Word("off", false)),
 			Help: "make Activities report focus changes"},
@@ -234,12 +240,14 @@ func (i *running) options(con *console.Console) []cli.Option {
 			Config: byInstrument, Omit: cli.InNoRecord, WithSlice: cli.SliceAllows,
 			Help: "limit of the size of the cache; entries that have not been used for the longest time are removed " +
 				"first"},
-		cli.Option{Name: "dry-run", Flag: cli.Yes(&i.dryRun), Commands: byInstrument, Omit: cli.InNoRecord, WithSlice: cli.SliceAllows,
-			Help: "do everything, but write nothing"},
+		cli.Option{Name: "dry-run", Flag: cli.Yes(&i.dryRun), Commands: byInstrument, Omit: cli.InNoRecord,
+			WithSlice: cli.SliceAllows,
+			Help:      "do everything, but write nothing"},
 		cli.Option{Name: "disabled", Flag: cli.Yes(&i.disabled), Commands: byInstrument, Omit: cli.InScanKey,
 			Help: "copy the inputs unchanged, and write an empty mapping"},
 		cli.QuietOption(con, byInstrument|byScan|byAssign|byRecord),
-		cli.Option{Name: "verbose", Short: "v", Flag: cli.Yes(&con.Verbose), Commands: everyBuild | byRecord, Omit: cli.InNoRecord,
+		cli.Option{Name: "verbose", Short: "v", Flag: cli.Yes(&con.Verbose), Commands: everyBuild | byRecord,
+			Omit:      cli.InNoRecord,
 			WithSlice: cli.SliceAllows,
 			Help:      "print more details, and each input even if there are many"},
 	}...)
@@ -247,8 +255,9 @@ func (i *running) options(con *console.Console) []cli.Option {
 
 // outputOption and the functions below return options that commands with another table have, too.
 func outputOption(p *string) cli.Option {
-	return cli.Option{Name: "output", Short: "o", Flag: cli.Text(p, ""), Commands: byInstrument | byScan | byAssign | byStrip,
-		Config: byInstrument, Omit: cli.InNoRecord, WithSlice: cli.SliceAllows, File: cli.FileOutput,
+	return cli.Option{Name: "output", Short: "o", Flag: cli.Text(p, ""),
+		Commands: byInstrument | byScan | byAssign | byStrip,
+		Config:   byInstrument, Omit: cli.InNoRecord, WithSlice: cli.SliceAllows, File: cli.FileOutput,
 		Help: "output `OUT`: a file or a directory"}
 }
 
@@ -264,13 +273,15 @@ func runtimeClassOption(p *string, help string) cli.Option {
 }
 
 func jobsOption(p *int) cli.Option {
-	return cli.Option{Name: "jobs", Short: "j", Flag: cli.Number(p, 0), Commands: classWork | byStrip | byVerify | byRecord,
-		Omit: cli.InNoRecord, WithSlice: cli.SliceAllows,
+	return cli.Option{Name: "jobs", Short: "j", Flag: cli.Number(p, 0),
+		Commands: classWork | byStrip | byVerify | byRecord,
+		Omit:     cli.InNoRecord, WithSlice: cli.SliceAllows,
 		Help: "process `N` classes at a time; 0 is one per processor"}
 }
 
 func compressionOption(p *zipfile.Level) cli.Option {
-	return cli.Option{Name: "compression", Commands: byInstrument | byStrip, Omit: cli.InScanKey, WithSlice: cli.SliceAllows,
+	return cli.Option{Name: "compression", Commands: byInstrument | byStrip, Omit: cli.InScanKey,
+		WithSlice: cli.SliceAllows,
 		Flag: cli.OneOf(p, zipfile.LevelDefault, cli.Word("store", zipfile.LevelStore),
 			cli.Word("fast", zipfile.LevelFast),
 			cli.Word("default", zipfile.LevelDefault), cli.Word("best", zipfile.LevelBest)),

@@ -91,9 +91,13 @@ func otherValues(o *cli.Option) []string {
 	switch o.Flag.Value.Type() {
 	case "bool":
 		return []string{"true"}
+	case "KEY=VALUE":
+		return nil // the keys are options themselves
+	case "NAME[=LIMIT]":
+		return []string{"growth=3"}
 	case "SIZE":
 		return []string{"1MiB"}
-	case "int", "PERCENT", "R":
+	case "int":
 		return []string{"3"}
 	}
 	return []string{"a.B"}

@@ -61,7 +61,7 @@ func (p *Program) Resolve(ctx context.Context, messages []string, jdk string) er
 	return nil
 }
 
-// Cache returns the directory of --cache, or "", and the size of --cache-size.
+// Cache returns the directory of --cache, or "", and that of cache-size.
 func (p *Program) Cache() (directory string, size int64) {
 	return p.caching.directory, int64(p.caching.size)
 }

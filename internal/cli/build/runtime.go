@@ -39,10 +39,12 @@ func (i *settings) checkBuiltIn(added *buildreport.Input) error {
 	if i.destination.merge != "" {
 		return nil
 	}
-	return checkWritten(destination{}, append(i.sideFiles(), cli.Target{What: "the built-in runtime", Path: added.Output}), i.filesRead,
+	return checkWritten(destination{}, append(i.sideFiles(), cli.Target{What: "the built-in runtime",
+		Path: added.Output}), i.filesRead,
 		i.base)
 }
 
+// NewRuntime returns the command runtime.
 func NewRuntime(con *console.Console) *cobra.Command {
 	r := runtimeWriter{con: con}
 	cmd := &cobra.Command{

@@ -8,6 +8,7 @@ import (
 	"github.com/tracegen/tracegen/internal/console"
 )
 
+// NewScan returns the command scan.
 func NewScan(con *console.Console) *cobra.Command {
 	i := settings{con: con}
 	cmd := &cobra.Command{

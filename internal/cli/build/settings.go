@@ -139,6 +139,9 @@ func (i *settings) resolveOptions() error {
 	if err := i.applyPreset(); err != nil {
 		return err
 	}
+	if err := i.classPath.resolve(); err != nil {
+		return err
+	}
 	implied := inject.Options{Exits: i.exits, ConstructorEntry: i.entry}.Normalized()
 	if implied.ConstructorEntry != i.entry && i.rows.Given("constructor-entry") {
 		return cli.Misuse("--exits exact and constructor-entry start exclude each other: an exception handler must " +

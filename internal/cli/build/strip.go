@@ -14,6 +14,7 @@ import (
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
+// NewStrip returns the command strip.
 func NewStrip(con *console.Console) *cobra.Command {
 	s := strip{con: con}
 	cmd := &cobra.Command{
@@ -106,11 +107,14 @@ func (s *strip) config(arg string) (pipeline.StripConfig, error) {
 	if err != nil {
 		return pipeline.StripConfig{}, err
 	}
-	input, err := cli.ParseArgument(arg)
+	inputs, _, err := cli.ParseArguments([]string{arg})
 	if err != nil {
 		return pipeline.StripConfig{}, err
 	}
-	d, err := resolveOutputs([]cli.Argument{input}, s.output, false)
+	if len(inputs) != 1 {
+		return pipeline.StripConfig{}, cli.Misuse("%s: give one input; %d match", arg, len(inputs))
+	}
+	d, err := resolveOutputs(inputs, s.output, false)
 	if err != nil {
 		return pipeline.StripConfig{}, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
+// NewVerify returns the command verify.
 func NewVerify(con *console.Console) *cobra.Command {
 	v := verification{con: con}
 	cmd := &cobra.Command{
@@ -85,6 +86,9 @@ func (v *verification) config(args []string) (pipeline.VerifyConfig, error) {
 	if v.jobs < 0 {
 		return pipeline.VerifyConfig{}, cli.Misuse("--jobs %d: must not be negative", v.jobs)
 	}
+	if err := v.classPath.resolve(); err != nil {
+		return pipeline.VerifyConfig{}, err
+	}
 	return pipeline.VerifyConfig{
 		Paths:     args,
 		Baseline:  v.baseline,
@@ -96,7 +100,11 @@ func (v *verification) config(args []string) (pipeline.VerifyConfig, error) {
 }
 
 func (v *verification) run(cmd *cobra.Command, args []string) error {
-	config, err := v.config(args)
+	paths, _, err := cli.Paths(args)
+	if err != nil {
+		return err
+	}
+	config, err := v.config(paths)
 	if err != nil {
 		return err
 	}

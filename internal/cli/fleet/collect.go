@@ -15,16 +15,18 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/spf13/cobra"
 
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/collect"
-	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
+// NewCollect returns the command collect.
 func NewCollect(con *console.Console) *cobra.Command {
 	c := collecting{con: con, maxStore: 20 << 30}
 	cmd := &cobra.Command{
@@ -73,7 +75,7 @@ type collecting struct {
 	naming                     cli.Naming
 	mu                         sync.Mutex // held while a message is printed
 	certificate                atomic.Pointer[tls.Certificate]
-	opened                     *analysis.Mappings
+	opened                     *resolve.Mappings
 	openedAt                   time.Time
 }
 
@@ -85,13 +87,16 @@ func (c *collecting) options() cli.Options {
 			Help: "requests must have a token of `FILE`, which has one on a line"},
 		cli.Option{Name: "tls-cert", Flag: cli.Text(&c.tlsCert, ""), File: cli.FileRead,
 			Help: "serve HTTPS with the certificate in `FILE`, PEM"},
-		cli.Option{Name: "tls-key", Flag: cli.Text(&c.tlsKey, ""), File: cli.FileRead, Help: "the certificate's key in `FILE`, PEM"},
+		cli.Option{Name: "tls-key", Flag: cli.Text(&c.tlsKey, ""), File: cli.FileRead,
+			Help: "the certificate's key in `FILE`, PEM"},
 		cli.Option{Name: "package", Flag: cli.Texts(&c.packages), Help: "take what is of this `PACKAGE` only; repeatable"},
 	), cli.Grouped("Store",
 		cli.Option{Name: "store", Flag: cli.Text(&c.store, ""), File: cli.FileCache, Extensions: cli.OnlyDirectories,
 			Help: "store in the directory `DIR`"},
-		cli.Option{Name: "keep-days", Flag: cli.Number(&c.keepDays, 90), Help: "remove what is older than `N` days; 0 keeps all"},
-		cli.Option{Name: "max-store", Flag: cli.Custom(&c.maxStore), Help: "take nothing more when the directory has this size"},
+		cli.Option{Name: "keep-days", Flag: cli.Number(&c.keepDays, 90),
+			Help: "remove what is older than `N` days; 0 keeps all"},
+		cli.Option{Name: "max-store", Flag: cli.Custom(&c.maxStore),
+			Help: "take nothing more when the directory has this size"},
 		cli.Option{Name: "every", Flag: cli.Duration(&c.every, time.Minute),
 			Help: "write reports as Parquet files when they have waited for this time"},
 	), cli.Grouped("Names",
@@ -127,8 +132,8 @@ func (c *collecting) check() error {
 		return cli.Misuse("--listen: %w", err)
 	}
 	if ip := net.ParseIP(host); c.tokenFile == "" && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return cli.Misuse("--listen %s: other machines reach this address, and there is no --token-file; give one, or listen on "+
-			"127.0.0.1", c.listen)
+		return cli.Misuse("--listen %s: other machines reach this address, and there is no --token-file; give one, or "+
+			"listen on 127.0.0.1", c.listen)
 	}
 	return nil
 }
@@ -140,7 +145,7 @@ func (c *collecting) run(ctx context.Context) error {
 	o := collect.Options{MaxBytes: int64(c.maxStore), KeepDays: c.keepDays, Every: c.every,
 		Warn: func(err error) { c.say(c.con.Warn, "%v", err) }}
 	if c.naming.Mapping != "" {
-		o.Names = func(digest string) (*analysis.Names, error) { return c.names(ctx, digest) }
+		o.Names = func(digest string) (*resolve.Names, error) { return c.names(ctx, digest) }
 	}
 	if c.naming.R8 != "" {
 		var err error
@@ -274,7 +279,7 @@ const (
 
 // names returns the names of a build, nil if its mapping is not there. The mappings are opened anew from time to time,
 // as more come.
-func (c *collecting) names(ctx context.Context, digest string) (*analysis.Names, error) {
+func (c *collecting) names(ctx context.Context, digest string) (*resolve.Names, error) {
 	if c.opened == nil || time.Since(c.openedAt) > openFor || len(c.opened.Loaded()) >= openBuilds {
 		o, missing, err := c.naming.Open(ctx, c.con)
 		if err != nil {
@@ -289,7 +294,7 @@ func (c *collecting) names(ctx context.Context, digest string) (*analysis.Names,
 		return nil, nil
 	}
 	names, found, err := c.opened.Find("", digest, false)
-	if errors.As(err, new(*analysis.MismatchError)) || err == nil && !found {
+	if errors.As(err, new(*resolve.MismatchError)) || err == nil && !found {
 		return nil, nil
 	}
 	return names, err

@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/spf13/cobra"
 
 	"github.com/tracegen/tracegen/internal/cli"
@@ -25,6 +27,7 @@ const (
 	groupParquet = "parquet"
 )
 
+// NewGroup returns the command group.
 func NewGroup(con *console.Console) *cobra.Command {
 	g := grouping{con: con}
 	cmd := &cobra.Command{
@@ -116,7 +119,8 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	}
 	files := cli.FilesOf(recordings)
 	if g.output != cli.StandardOutput {
-		if err := cli.CheckNotRead(g.rows.Targets(cli.FileOutput), slices.Concat(cli.OnDisk(files), g.rows.Files(cli.FileRead))); err != nil {
+		if err := cli.CheckNotRead(g.rows.Targets(cli.FileOutput), slices.Concat(cli.OnDisk(files),
+			g.rows.Files(cli.FileRead))); err != nil {
 			return err
 		}
 		if err := cli.CheckWritable(g.con, g.rows.Targets(cli.FileOutput)); err != nil {
@@ -141,7 +145,8 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if skipped > 0 {
-		return cli.CheckFailed{Err: fmt.Errorf("%d reports were skipped, and %d of %d recordings", skipped, g.left, len(recordings))}
+		return cli.CheckFailed{Err: fmt.Errorf("%d reports were skipped, and %d of %d recordings", skipped, g.left,
+			len(recordings))}
 	}
 	if g.left > 0 {
 		return cli.CheckFailed{Err: fmt.Errorf("%d of %d recordings were skipped", g.left, len(recordings))}
@@ -172,7 +177,7 @@ func (g *grouping) read(ctx context.Context, store *group.Store, recordings []cl
 		}
 		if err != nil {
 			g.left++
-			if mismatch := new(analysis.MismatchError); errors.As(err, &mismatch) {
+			if mismatch := new(resolve.MismatchError); errors.As(err, &mismatch) {
 				err = mismatch // it names the recording
 			}
 			g.con.Warn("skipped: %v", err)
@@ -195,7 +200,8 @@ func (g *grouping) read(ctx context.Context, store *group.Store, recordings []cl
 }
 
 // entry reads a recording; it returns nil if the store has the recording.
-func (g *grouping) entry(r *cli.Reading, store *group.Store, of cli.Recording, o analysis.Options) (*group.Entry, error) {
+func (g *grouping) entry(r *cli.Reading, store *group.Store, of cli.Recording, o analysis.Options) (*group.Entry,
+	error) {
 	hash := sha256.New()
 	var in io.ReadSeeker // standard input
 	for _, file := range of.Files {

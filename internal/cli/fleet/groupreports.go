@@ -14,13 +14,26 @@ import (
 	"github.com/tracegen/tracegen/internal/fleet/collect"
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/fleet/group"
-	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // collected replaces arguments that are directories of tracegen collect by their recordings, and returns the
 // directories with reports: of these arguments, and of --reports.
 func (g *grouping) collected(args []string) (recordings, reports []string, err error) {
+	var named []string
 	for _, arg := range args {
+		if _, err := os.Stat(arg); err == nil || !userfile.IsPattern(arg) {
+			named = append(named, arg)
+			continue
+		}
+		found, err := userfile.Expand(arg)
+		if err != nil {
+			return nil, nil, fmt.Errorf("recording: %w", err)
+		}
+		named = append(named, found...)
+	}
+	for _, arg := range named {
 		if arg == cli.StandardInput || !collect.IsStore(arg) {
 			recordings = append(recordings, arg)
 			continue
@@ -78,12 +91,12 @@ func (g *grouping) readReports(ctx context.Context, store *group.Store, dirs []s
 					return err
 				}
 				names, _, err := o.Mappings.Find("report "+r.ID, r.Mapping, g.naming.Force)
-				if errors.As(err, new(*analysis.MismatchError)) {
+				if errors.As(err, new(*resolve.MismatchError)) {
 					if len(r.HotPath) > 0 {
 						absent[r.Mapping]++
 						return nil
 					}
-					names, err = analysis.NewNames(nil, nil), nil
+					names, err = resolve.NewNames(nil, nil), nil
 				}
 				if err != nil {
 					return err

@@ -23,6 +23,7 @@ import (
 	"github.com/tracegen/tracegen/internal/userfile"
 )
 
+// NewMappings returns the command mappings.
 func NewMappings(con *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mappings COMMAND",
@@ -161,7 +162,7 @@ is another release; where the archive is asked for one, it returns the latest.`,
 		cli.Option{Name: "r8-mapping", Flag: cli.Text(&p.r8, ""), File: cli.FileRead, Extensions: []string{"txt"},
 			Help: "also keep the mapping `FILE` of R8 or ProGuard of the same build"},
 		cli.Option{Name: "lines", Flag: cli.Text(&p.lines, ""), File: cli.FileRead,
-			Help: "also keep the `FILE` that instrument --lines has written"},
+			Help: "also keep the `FILE` lines.tsv that instrument --reports has written"},
 		cli.Option{Name: "report", Flag: cli.Text(&p.report, ""), File: cli.FileRead, Extensions: []string{"json"},
 			Help: "also keep the `FILE` that instrument --report has written"},
 	), []cli.Option{cli.QuietOption(con, 0)}).AddTo(cmd, 0)
@@ -271,7 +272,8 @@ The exit code is 1 without --optional.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), args) },
 	}
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
-	cli.NewOptions(cli.Grouped("Output", cli.Option{Name: "output", Short: "o", Flag: cli.Text(&p.output, ""), File: cli.FileOutput,
+	cli.NewOptions(cli.Grouped("Output", cli.Option{Name: "output", Short: "o", Flag: cli.Text(&p.output, ""),
+		File:   cli.FileOutput,
 		Stdout: true, Help: "write the mapping to `FILE`, or all files into a directory; - is standard output"}),
 		p.options("the release that has"), cli.Grouped("Release",
 			cli.Option{Name: "latest", Flag: cli.Yes(&p.latest), Help: "the release that was pushed last, of those selected"},
@@ -424,7 +426,8 @@ in bytes, what was stored for them, the commit and the labels.`,
 	}
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cli.NewOptions(cli.Grouped("Output",
-		cli.Option{Name: "format", Flag: cli.TextOrJSON(&l.json), Help: "output format: a table, or one JSON object per line"},
+		cli.Option{Name: "format", Flag: cli.TextOrJSON(&l.json),
+			Help: "output format: a table, or one JSON object per line"},
 		cli.Option{Name: "details", Flag: cli.Yes(&l.details), Help: "also print files, commit and labels"},
 		cli.Option{Name: "top", Flag: cli.Number(&l.top, 0), Help: "number of releases; 0 is all"},
 	), l.options("the releases that have")).AddTo(cmd, 0)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/answer"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -21,8 +22,8 @@ func (a *analyzing) runTrace(args []string) error {
 	case a.format != cli.FormatReport && a.format != formatAsJSON:
 		return cli.Misuse("--anr-trace writes --format %s and %s, not %s", cli.FormatReport, formatAsJSON, a.format)
 	case a.block || a.selects():
-		return cli.Misuse("--anr-trace is of one moment: leave out --suggest-blocklist, --from, --to, --thread, --stall and " +
-			"--min")
+		return cli.Misuse("--anr-trace is of one moment: leave out --suggest-blocklist, --from, --to, --thread, --stall " +
+			"and --min")
 	}
 	if err := cli.CheckNotRead(a.rows.Targets(cli.FileOutput), a.rows.Files(cli.FileRead)); err != nil {
 		return err
@@ -48,9 +49,9 @@ func (a *analyzing) runTrace(args []string) error {
 	}
 	return cli.WriteTo(a.con, a.output, func(w io.Writer) error {
 		if a.format == formatAsJSON {
-			return analysis.WriteTraceJSON(w, cli.Version(), a.trace, processes)
+			return answer.WriteTraceJSON(w, cli.Version(), a.trace, processes)
 		}
-		return analysis.WriteTrace(w, a.trace, processes)
+		return answer.WriteTrace(w, a.trace, processes)
 	})
 }
 

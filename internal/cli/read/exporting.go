@@ -47,7 +47,8 @@ type passes struct {
 }
 
 // newPasses prepares reading the recordings. close removes the copy of standard input that is needed to read it twice.
-func (a *analyzing) newPasses(ctx context.Context, recordings []cli.Recording, o analysis.Options) (p *passes, close func(),
+func (a *analyzing) newPasses(ctx context.Context, recordings []cli.Recording, o analysis.Options) (p *passes,
+	close func(),
 	err error) {
 	p, close = &passes{analyzing: a, ctx: ctx, recordings: recordings, names: o, in: a.con.In}, func() {}
 	again := a.folds() || a.stall > 0 || a.least.Share > 0

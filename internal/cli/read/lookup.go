@@ -16,6 +16,7 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
+// NewLookup returns the command lookup.
 func NewLookup(con *console.Console) *cobra.Command {
 	l := lookup{con: con}
 	file := ""

@@ -37,7 +37,8 @@ func (s *selection) options() []cli.Option {
 		cli.Option{Name: "to", Flag: cli.Custom(&s.to), Help: "show only what was before this `TIME`"},
 		cli.Option{Name: "thread", Flag: cli.Texts(&s.threads),
 			Help: "show only the thread with this `NAME` or ID; can be repeated"},
-		cli.Option{Name: "stall", Flag: cli.Number(&s.stall, 0), Help: "show only the stall with this `NUMBER` of the report"},
+		cli.Option{Name: "stall", Flag: cli.Number(&s.stall, 0),
+			Help: "show only the stall with this `NUMBER` of the report"},
 		cli.Option{Name: "min", Flag: cli.Custom(&s.least),
 			Help: "omit calls that took less than a `TIME` (5ms) or a share of the time shown (1%); in the format " +
 				"tree, a share omits paths"},

@@ -19,6 +19,7 @@ import (
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
+// NewSymbolize returns the command symbolize.
 func NewSymbolize(con *console.Console) *cobra.Command {
 	var y symbolizing
 	cmd := &cobra.Command{

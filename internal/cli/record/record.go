@@ -20,14 +20,21 @@ import (
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/record/launch"
 	"github.com/tracegen/tracegen/internal/record/program"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // Build instruments a program by the options that record has in common with instrument.
 type Build interface {
+	// AddOptions adds the options to the flags of the command.
 	AddOptions(cmd *cobra.Command)
+	// Resolve reads tracegen.yml and what the options name. Calls of methods that match messages are messages, and
+	// classes are looked up in the JDK; "" is the one that the user would run.
 	Resolve(ctx context.Context, messages []string, jdk string) error
+	// Cache returns the directory of --cache, or "", and the limit of its size.
 	Cache() (directory string, size int64)
+	// Key returns everything but the program that decides what is written.
 	Key() ([]string, error)
+	// Instrument writes the outputs of the inputs, and the mapping. It keeps results in the directory of a cache.
 	Instrument(ctx context.Context, inputs []pipeline.Input, mapping, cache string, size int64) (*pipeline.Result, error)
 }
 
@@ -115,7 +122,8 @@ func (r *recorder) options() cli.Options {
 	}
 	r.slow = slowness(700 * time.Millisecond)
 	return cli.NewOptions(cli.Grouped("Recording",
-		cli.Option{Name: "output", Short: "o", Flag: cli.Text(&r.output, ""), File: cli.FileOutput, Extensions: []string{"tgd"},
+		cli.Option{Name: "output", Short: "o", Flag: cli.Text(&r.output, ""), File: cli.FileOutput,
+			Extensions: []string{"tgd"},
 			Help: "record into `FILE` (default NAME.tgd in the working directory); a recording that is there is " +
 				"renamed to FILE.1; the mapping is written beside it"},
 		cli.Option{Name: "slow", Flag: cli.Custom(&r.slow),
@@ -157,7 +165,8 @@ var properties = []property{
 }
 
 // otherProperties are those of the runtime that no flag of record sets.
-var otherProperties = []string{"mapping", "memory", "ring", "gate", "gate.file", "pressure", "message-text", "command", "file-megabytes", "keep-files",
+var otherProperties = []string{"mapping", "memory", "ring", "gate", "gate.file", "pressure", "message-text",
+	"command", "file-megabytes", "keep-files",
 	"keep-megabytes", "keep-days"}
 
 const propertyPrefix = "tracegen."
@@ -263,11 +272,13 @@ func (r *recorder) find(args []string) (containers []string, given map[string]st
 		}
 	}
 	for _, list := range r.also {
-		found, missing := launch.Expand("", filepath.SplitList(list))
-		if len(missing) > 0 {
-			return nil, nil, fmt.Errorf("--also: %s does not exist", missing[0])
+		for _, name := range filepath.SplitList(list) {
+			found, err := alsoNamed(name)
+			if err != nil {
+				return nil, nil, err
+			}
+			containers = append(containers, found...)
 		}
-		containers = append(containers, found...)
 	}
 	if len(containers) == 0 && r.command == nil {
 		return nil, nil, fmt.Errorf("--also %s names no archive", strings.Join(r.also, " "))
@@ -277,6 +288,23 @@ func (r *recorder) find(args []string) (containers []string, given map[string]st
 			strings.Join(slices.Concat(r.command.ClassPath, r.command.ModulePath), string(filepath.ListSeparator)))
 	}
 	return containers, given, nil
+}
+
+// alsoNamed returns the archives and directories that an element of --also stands for. DIR/* is the archives of a
+// directory, as java has it.
+func alsoNamed(name string) ([]string, error) {
+	found, missing := launch.Expand("", []string{name})
+	if len(missing) > 0 {
+		paths, err := userfile.Expand(name)
+		if err != nil {
+			return nil, fmt.Errorf("--also: %w", err)
+		}
+		found, _ = launch.Expand("", paths)
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("--also: %s matches no archive", name)
+	}
+	return found, nil
 }
 
 // suggestedLibraries returns the wildcard for the archives of a start script, where Gradle and Maven put them; "" if

@@ -10,7 +10,7 @@ import (
 // TestRecordingsBeside has files of this output, of its parts, of other processes, and of other outputs.
 func TestRecordingsBeside(t *testing.T) {
 	dir := t.TempDir()
-	vector, err := os.ReadFile(filepath.Join("..", "..", "trace", "testdata", "vectors", "open.tgd"))
+	vector, err := os.ReadFile(filepath.Join("..", "..", "..", "trace", "testdata", "vectors", "open.tgd"))
 	if err != nil {
 		t.Fatal(err)
 	}

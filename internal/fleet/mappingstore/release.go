@@ -22,7 +22,7 @@ type Kind string
 const (
 	Mapping Kind = "mapping" // the method mapping
 	R8      Kind = "r8"      // the mapping of R8 or ProGuard
-	Lines   Kind = "lines"   // what instrument --lines has written
+	Lines   Kind = "lines"   // lines.tsv of instrument --reports
 	Report  Kind = "report"  // what instrument --report has written
 )
 

@@ -22,8 +22,8 @@ func TestCorpusCached(t *testing.T) {
 	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	bin := buildTool(t)
-	modes := [][]string{{"--exits", "throws", "--trivial", "none"}, {"--exits", "exact", "--compression", "store"},
-		{"--exits", "normal", "--verify", "equivalence", "--id-order", "compact"}}
+	modes := [][]string{{"--exits", "throws", "--set", "trivial=none"}, {"--exits", "exact", "--compression", "store"},
+		{"--exits", "normal", "--verify", "equivalence", "--set", "id-order=compact"}}
 	files, left := 0, 0
 	for bunch := 0; len(jars) > 0; bunch++ {
 		dir := t.TempDir()
@@ -38,8 +38,7 @@ func TestCorpusCached(t *testing.T) {
 		}
 		build := func(what, out string, flags ...string) (said string) {
 			t.Helper()
-			args := append([]string{"instrument", "-o", out + "/", "--runtime-external", "--report", out + "/report.json",
-				"--skipped", out + "/skipped.tsv", "--lines", out + "/lines.tsv"}, inputs...)
+			args := append([]string{"instrument", "-o", out + "/", "--runtime-external", "--reports", out}, inputs...)
 			cmd := exec.Command(bin, append(args, flags...)...)
 			cmd.Dir = dir
 			output, err := cmd.CombinedOutput()

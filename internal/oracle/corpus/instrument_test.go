@@ -57,11 +57,11 @@ func instrumentAll(t *testing.T, bin string, jars []corpus.Jar, flags ...string)
 	list := make([]instrumented, len(jars))
 	for k, j := range jars {
 		out := filepath.Join(dir, j.Name+filepath.Ext(j.Path))
-		mapping, skipped := filepath.Join(dir, j.Name+".txt"), filepath.Join(dir, j.Name+".tsv")
+		mapping, lists := filepath.Join(dir, j.Name+".txt"), filepath.Join(dir, j.Name+".lists")
 		tracegen(t, bin, append([]string{"instrument", j.Path, "-o", out, "--mapping", mapping,
-			"--skipped", skipped, "--runtime-external", "--compression", "fast", "-q"}, flags...)...)
+			"--reports", lists, "--runtime-external", "--compression", "fast", "-q"}, flags...)...)
 		list[k] = instrumented{Jar: j, original: j.Classes, released: out,
-			mapping: readMapping(t, mapping), skipped: countReasons(t, skipped)}
+			mapping: readMapping(t, mapping), skipped: countReasons(t, filepath.Join(lists, "skipped.tsv"))}
 		list[k].Classes = classesOf(t, out)
 	}
 	return list
@@ -184,10 +184,10 @@ func TestCorpusInstrumented(t *testing.T) {
 		mode  string
 		flags []string
 	}{
-		{"normal", []string{"--trivial", "none"}},
-		{"throws", []string{"--trivial", "none", "--id-order", "compact"}},
-		{"exact", []string{"--trivial", "none"}},
-		{"throws", []string{"--constructor-entry", "after-super"}},
+		{"normal", []string{"--set", "trivial=none"}},
+		{"throws", []string{"--set", "trivial=none", "--set", "id-order=compact"}},
+		{"exact", []string{"--set", "trivial=none"}},
+		{"throws", []string{"--set", "constructor-entry=after-super"}},
 	}
 	switch {
 	case names != nil:

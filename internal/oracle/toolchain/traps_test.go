@@ -84,7 +84,7 @@ func (a app) instrument(t *testing.T, jars []string, options ...string) (out []s
 		out = append(out, filepath.Join(dir, "out", filepath.Base(jar)))
 	}
 	command(t, a.tool, slices.Concat([]string{"instrument", "-q", "-o", filepath.Join(dir, "out") + "/", "--mapping",
-		mapping, "--runtime-external", "--trivial", "none", "--allow-huge"}, options, jars)...)
+		mapping, "--runtime-external", "--set", "trivial=none", "--set", "allow-huge"}, options, jars)...)
 	return append(out, a.core), mapping
 }
 

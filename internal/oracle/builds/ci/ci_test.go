@@ -299,7 +299,7 @@ func TestAction(t *testing.T) {
 		t.Fatalf("%d: %s", code, out)
 	}
 	for name, want := range map[string]string{"digest": sampleDigest, "methods": "20",
-		"mapping": "tracegen/methodMapping.txt", "report": "tracegen/tracegen.json", "sarif": "tracegen/tracegen.sarif"} {
+		"mapping": "tracegen/methodMapping.txt", "report": "tracegen/report.json", "sarif": "tracegen/tracegen.sarif"} {
 		if outputs[name] != want {
 			t.Errorf("output %s is %q, want %q", name, outputs[name], want)
 		}
@@ -316,7 +316,7 @@ func TestAction(t *testing.T) {
 	}
 
 	// A guard that fails makes an annotation, and the step has outputs all the same, so that the mapping is kept.
-	w.values["inputs.arguments"], w.values["inputs.base"] = "--max-growth\n1\n", "tracegen/methodMapping.txt"
+	w.values["inputs.arguments"], w.values["inputs.base"] = "--guard\ngrowth=1\n", "tracegen/methodMapping.txt"
 	w.values["inputs.mapping"] = "second/methodMapping.txt"
 	out, code, outputs = w.step(t, "instrument")
 	if code != 1 || !strings.Contains(out, "::error title=tracegen%3A guard growth failed::growth: ") ||
@@ -481,7 +481,7 @@ func (p *place) twice(t *testing.T, between, script string, env ...string) {
 			(release == "second") {
 			t.Errorf("%s release: with a base: %v", release, got)
 		}
-		for _, file := range []string{"tracegen/tracegen.sarif", "tracegen/tracegen.json", "build/instrumented/app.jar"} {
+		for _, file := range []string{"tracegen/tracegen.sarif", "tracegen/report.json", "build/instrumented/app.jar"} {
 			readFile(t, filepath.Join(p.dir, file))
 		}
 		if out, code := p.run(t.Context(), between); code != 0 {
@@ -510,7 +510,7 @@ func TestGitLabRecipe(t *testing.T) {
 		oracle.Require(t, fmt.Errorf("no jq: %w", oracle.ErrMissing))
 	}
 	// The findings of a guard that failed.
-	failing := strings.ReplaceAll(strings.Join(job.Script, "\n"), "--fail-on growth", "--max-growth 1")
+	failing := strings.ReplaceAll(strings.Join(job.Script, "\n"), "--guard growth", "--guard growth=1")
 	if out, code := p.run(t.Context(), "set -eo pipefail\n"+failing, "TRACEGEN=tracegen"); code != 1 {
 		t.Fatalf("%d: %s", code, out)
 	}
@@ -572,7 +572,7 @@ func TestPageCommandsRun(t *testing.T) {
 	if digest := readFile(t, filepath.Join(p.dir, "out/digest.txt")); digest != sampleDigest+"\n" {
 		t.Errorf("digest %q", digest)
 	}
-	if !bytes.Contains([]byte(readFile(t, filepath.Join(p.dir, "summary.md"))), []byte("## tracegen")) {
+	if !bytes.Contains([]byte(readFile(t, filepath.Join(p.dir, "reports/summary.md"))), []byte("## tracegen")) {
 		t.Error("no summary")
 	}
 }

@@ -195,7 +195,7 @@ public abstract class TracegenOptions {
     public abstract Property<String> getCompression();
 
     /**
-     * Further options, each as one element, for example {@code --constructor-entry=after-super}. They must not name
+     * Further options, each as one element, for example {@code --set=constructor-entry=after-super}. They must not name
      * files: Gradle would not see that these change.
      *
      * @return the property

@@ -1,4 +1,4 @@
-package analysis
+package resolve
 
 import (
 	"strings"
@@ -36,7 +36,7 @@ func TestParseMessage(t *testing.T) {
 		"whatever\x1b[2J": "whatever\uFFFD[2J",
 		"":                "not recorded",
 	} {
-		if got := parseMessage(text, NewNames(nil, nil), residual{by}).String(); got != want {
+		if got := ParseMessage(text, NewNames(nil, nil), Residual{by}).String(); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
@@ -49,15 +49,15 @@ func TestResidual(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := residual{by}
-	if got := r.owner("main holds a.c"); got != "main holds com.example.Store" {
+	r := Residual{by}
+	if got := r.Owner("main holds a.c"); got != "main holds com.example.Store" {
 		t.Errorf("owner %q", got)
 	}
-	if got := r.owner("a holds b holds a.d"); got != "a holds b holds a.d" {
+	if got := r.Owner("a holds b holds a.d"); got != "a holds b holds a.d" {
 		t.Errorf("owner %q", got)
 	}
 	want := "com.example.Lock.take(Lock.java:5) com.example.Store.read(Store.java:9) a.d.x(Y:1)"
-	if got := strings.Join(r.frames([]string{"a.c.a(SourceFile:1)", "a.d.x(Y:1)"}), " "); got != want {
+	if got := strings.Join(r.Frames([]string{"a.c.a(SourceFile:1)", "a.d.x(Y:1)"}), " "); got != want {
 		t.Errorf("frames %q, want %q", got, want)
 	}
 }

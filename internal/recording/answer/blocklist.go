@@ -1,4 +1,4 @@
-package analysis
+package answer
 
 import (
 	"bufio"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -69,7 +71,7 @@ func (m *Methods) Suggest(o Blocking, builds []*mapping.Mapping) *Blocklist {
 	list := slices.DeleteFunc(slices.Clone(m.list), func(t *MethodTotal) bool { return t.made == 0 })
 	slices.SortFunc(list, func(x, y *MethodTotal) int {
 		return cmp.Or(cmp.Compare(y.made, x.made), cmp.Compare(y.Calls, x.Calls), cmp.Compare(y.Self, x.Self),
-			cmp.Compare(y.Total, x.Total), compareMethods(x.Method.key(), y.Method.key()),
+			cmp.Compare(y.Total, x.Total), resolve.CompareMethods(x.Method.Key(), y.Method.Key()),
 			cmp.Compare(x.Method.ID, y.Method.ID))
 	})
 	rest, enough := m.made, m.capacity*spare
@@ -103,11 +105,11 @@ func (o Blocking) worth(t *MethodTotal, lossy bool) string {
 	case strings.ContainsAny(t.Method.Class+t.Method.Name+t.Method.Descriptor, "*?%#"):
 		return "no rule matches it alone"
 	case t.Stalls > 0 && !lossy:
-		return fmt.Sprintf("on the hot path of %s", count(t.Stalls, "stall"))
+		return fmt.Sprintf("on the hot path of %s", analysis.Count(t.Stalls, "stall"))
 	case t.Longest >= o.Below.Nanoseconds() && !lossy:
-		return "one call took " + millis(time.Duration(t.Longest))
+		return "one call took " + analysis.Millis(time.Duration(t.Longest))
 	case t.Calls == 0 && t.LeftOut == 0 || t.Calls > 0 && t.Total/int64(t.Calls) > o.Mean.Nanoseconds():
-		return "a call takes " + millis(time.Duration(t.Total/int64(max(1, t.Calls)))) + " on average"
+		return "a call takes " + analysis.Millis(time.Duration(t.Total/int64(max(1, t.Calls)))) + " on average"
 	}
 	return ""
 }
@@ -115,10 +117,10 @@ func (o Blocking) worth(t *MethodTotal, lossy bool) string {
 // rules makes the rules.
 func (b *Blocklist) rules(builds []*mapping.Mapping) {
 	type signature struct{ name, descriptor string }
-	blocked := map[Method]bool{}
+	blocked := map[resolve.Method]bool{}
 	classes := map[signature]map[string]bool{} // that have such a method
 	for _, t := range b.Methods {
-		blocked[t.Method.key()] = true
+		blocked[t.Method.Key()] = true
 		classes[signature{t.Method.Name, t.Method.Descriptor}] = map[string]bool{}
 	}
 	for _, build := range builds {
@@ -133,8 +135,8 @@ func (b *Blocklist) rules(builds []*mapping.Mapping) {
 		m := t.Method
 		b.Rules = append(b.Rules, "block: "+pattern(m.Class, m.Name, m.Descriptor))
 		for class := range classes[signature{m.Name, m.Descriptor}] {
-			nested := Method{Class: class, Name: m.Name, Descriptor: m.Descriptor}
-			if strings.HasPrefix(class, m.Class+"$") && !blocked[nested.key()] {
+			nested := resolve.Method{Class: class, Name: m.Name, Descriptor: m.Descriptor}
+			if strings.HasPrefix(class, m.Class+"$") && !blocked[nested.Key()] {
 				allow = append(allow, "allow: "+pattern(class, m.Name, m.Descriptor))
 			}
 		}
@@ -152,10 +154,10 @@ func (b *Blocklist) WriteConfig(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	if b.lossy {
 		fmt.Fprintf(out, "# Records were lost, so these methods are chosen by their counts: the mean call took at most %s. "+
-			"Record\n# again with these rules, and choose again if records are still lost.\n", millis(b.Options.Mean))
+			"Record\n# again with these rules, and choose again if records are still lost.\n", analysis.Millis(b.Options.Mean))
 	} else {
 		fmt.Fprintf(out, "# Methods with many calls and little time: no call took %s or more, the mean call at most %s, "+
-			"and none is on the\n# hot path of a stall.\n", millis(b.Options.Below), millis(b.Options.Mean))
+			"and none is on the\n# hot path of a stall.\n", analysis.Millis(b.Options.Below), analysis.Millis(b.Options.Mean))
 	}
 	fmt.Fprintf(out, "#\n# Saved: %s\n#\n", b.saving(b.Records))
 	if len(b.Refused) > 0 {
@@ -177,8 +179,8 @@ func (b *Blocklist) WriteConfig(w io.Writer) error {
 		}
 		t := b.Methods[i]
 		fmt.Fprintf(out, "  # %d calls, own time %s, the longest %s; saves %s\n  - %s\n", t.Calls,
-			millis(time.Duration(t.Self)),
-			millis(time.Duration(t.Longest)), b.saving(uint64(t.made)), rule)
+			analysis.Millis(time.Duration(t.Self)),
+			analysis.Millis(time.Duration(t.Longest)), b.saving(uint64(t.made)), rule)
 	}
 	return out.Flush()
 }
@@ -189,8 +191,8 @@ func (b *Blocklist) saving(records uint64) string {
 	if b.Nanos > 0 {
 		text += fmt.Sprintf(", %.0f a second", float64(records)*1e9/float64(b.Nanos))
 	}
-	return text + fmt.Sprintf(", %s at %d ns for an entry and an exit", millis(time.Duration(records/2)*b.Options.Pair),
-		b.Options.Pair.Nanoseconds())
+	cost := analysis.Millis(time.Duration(records/2) * b.Options.Pair)
+	return text + fmt.Sprintf(", %s at %d ns for an entry and an exit", cost, b.Options.Pair.Nanoseconds())
 }
 
 // share returns a part with one decimal.

@@ -1,4 +1,4 @@
-package analysis
+package answer
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -26,7 +27,7 @@ func TestWriteTrace(t *testing.T) {
 		blocked("three", 3, 1, 1, 3) + blocked("four", 4, 5, 5, 4) + blocked("five", 5, 4, 4, 5) +
 		blocked("six", 6, 1, 1, 6) + "----- end 7 -----\n\n----- pid 8 at then -----\n" + blocked("main", 1, 9, 9, 1)
 	var b bytes.Buffer
-	if err := WriteTrace(&b, "f", ReadTrace(text, by)); err != nil {
+	if err := WriteTrace(&b, "f", analysis.ReadTrace(text, by)); err != nil {
 		t.Fatal(err)
 	}
 	const want = `f: process 7, app, now: 6 threads
@@ -59,11 +60,11 @@ func TestExitLocks(t *testing.T) {
 			"deadlocks may be missing\n"} {
 		text := trace
 		if long {
-			text += strings.Repeat("x", maxExitTrace-len(text))
+			text += strings.Repeat("x", (256<<10)-len(text))
 		}
 		text = strings.NewReplacer("\n", `\n`, `"`, "'").Replace(text)
 		got := reportOf(t, "header minor=3\nmeta slowMillis=700\nclock now=0\nexit reason=anr pid=5 trace=\""+text+"\"",
-			Options{})
+			analysis.Options{})
 		if !strings.Contains(got, want) {
 			t.Errorf("the report lacks %q: %s", want, got)
 		}

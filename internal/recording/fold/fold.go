@@ -1,4 +1,6 @@
-package analysis
+// Package fold makes recordings fit for viewers, which hold some hundred thousand calls: it cuts calls to a range of
+// time, leaves out short ones, and folds neighbours that are too short to be seen into one call.
+package fold
 
 import (
 	"math"
@@ -8,8 +10,8 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// folder shortens the calls of one recording: it cuts them to a range of time, leaves out calls that are shorter than
-// least, and folds calls that are shorter than resolution.
+// Folder shortens the calls of one recording: it cuts them to a range of time, leaves out calls that are shorter than
+// Least, and folds calls that are shorter than Resolution.
 //
 // A run is neighbours below one caller, or outermost calls of one thread, that are all shorter than the resolution,
 // with less than the resolution between two of them. Folding merges the calls of a run by path, with their number and
@@ -19,11 +21,14 @@ import (
 //
 // The sum of the times does not change, so that the self time of every caller stays what it was. A run of a single
 // call is not changed at all.
-type folder struct {
-	from, to          int64 // calls are cut to this range, in nanoseconds of trace.Clock.NanoTime
-	least, resolution int64 // nanoseconds
-	emit              func(*trace.Segment) error
-	named             func(trace.Method, string) error
+type Folder struct {
+	// From and To are the range that calls are cut to, in nanoseconds of [trace.Clock.NanoTime].
+	From, To int64
+	// Least and Resolution are in nanoseconds; 0 leaves out no call, and folds none.
+	Least, Resolution int64
+
+	emit  func(*trace.Segment) error
+	named func(trace.Method, string) error
 
 	calls   []trace.Call // of the segment that is made
 	open    []openKept
@@ -52,29 +57,31 @@ type foldLabel struct {
 // firstFolded is the first Method that stands for calls of several methods.
 const firstFolded = trace.FirstNamed << 8
 
-func newFolder(emit func(*trace.Segment) error, named func(trace.Method, string) error) *folder {
-	return &folder{from: math.MinInt64, to: math.MaxInt64, emit: emit, named: named,
+// Folded reports whether m stands for short calls of several methods.
+func Folded(m trace.Method) bool { return m >= firstFolded && m < trace.MethodSuspended }
+
+// New returns a folder that leaves every call as it is. emit gets the segments; named introduces the methods that
+// stand for calls of several methods.
+func New(emit func(*trace.Segment) error, named func(trace.Method, string) error) *Folder {
+	return &Folder{From: math.MinInt64, To: math.MaxInt64, emit: emit, named: named,
 		run: run{set: newMethodSet(true)}, rest: newMethodSet(true), waiting: map[uint32]*outermostRun{},
 		labels: map[foldLabel]trace.Method{}}
 }
 
-// cuts reports whether there is a range of time.
-func (f *folder) cuts() bool { return f.from != math.MinInt64 || f.to != math.MaxInt64 }
-
 // cut returns the part of a call that lies in the range. It is false if there is none. The parts of a call that
 // several segments have stay together, as a part that ends at from or begins at to is out of the range.
-func (f *folder) cut(c *trace.Call) (trace.Call, bool) {
+func (f *Folder) cut(c *trace.Call) (trace.Call, bool) {
 	out := *c
-	if c.Begin >= f.to || c.End < f.from || c.End == f.from && (c.Begin < c.End || c.Marks&trace.MarkSuspended != 0) {
+	if c.Begin >= f.To || c.End < f.From || c.End == f.From && (c.Begin < c.End || c.Marks&trace.MarkSuspended != 0) {
 		return out, false
 	}
-	if c.Marks&trace.MarkResumed != 0 && c.Begin <= f.from {
+	if c.Marks&trace.MarkResumed != 0 && c.Begin <= f.From {
 		out.Marks &^= trace.MarkResumed
 	}
-	if c.Marks&trace.MarkSuspended != 0 && c.End >= f.to {
+	if c.Marks&trace.MarkSuspended != 0 && c.End >= f.To {
 		out.Marks &^= trace.MarkSuspended
 	}
-	out.Begin, out.End = max(c.Begin, f.from), min(c.End, f.to)
+	out.Begin, out.End = max(c.Begin, f.From), min(c.End, f.To)
 	return out, true
 }
 
@@ -86,9 +93,12 @@ func stays(c *trace.Call) bool {
 		c.Method >= trace.MethodSuspended && c.Begin < c.End
 }
 
-// segment shortens a segment and hands on what is left.
-func (f *folder) segment(s *trace.Segment) error {
-	resolution := f.resolution
+// Segment shortens a segment and hands on what is left.
+func (f *Folder) Segment(s *trace.Segment) error {
+	if f.From == math.MinInt64 && f.To == math.MaxInt64 && f.Least == 0 && f.Resolution == 0 {
+		return f.emit(s)
+	}
+	resolution := f.Resolution
 	if s.Kind == trace.SegmentReport || s.Kind == trace.SegmentSamples {
 		resolution = 0 // calls of reports are merged already
 	}
@@ -97,7 +107,7 @@ func (f *folder) segment(s *trace.Segment) error {
 		took := root.End - root.Begin
 		switch alone := int(s.Calls[0].Next) == len(s.Calls); {
 		case !alone:
-		case !in, took < f.least && !stays(&root):
+		case !in, took < f.Least && !stays(&root):
 			f.repairs.Add(s.Repairs)
 			return nil
 		case took < resolution && !stays(&root):
@@ -116,19 +126,19 @@ func (f *folder) segment(s *trace.Segment) error {
 		return nil
 	}
 	out := *s
-	out.Begin, out.End, out.Calls = max(s.Begin, f.from), min(s.End, f.to), f.calls
+	out.Begin, out.End, out.Calls = max(s.Begin, f.From), min(s.End, f.To), f.calls
 	return f.handOn(&out)
 }
 
 // handOn hands on a segment, with the repairs of those that were left out before it.
-func (f *folder) handOn(s *trace.Segment) error {
+func (f *Folder) handOn(s *trace.Segment) error {
 	s.Repairs.Add(f.repairs)
 	f.repairs = trace.Repairs{}
 	return f.emit(s)
 }
 
 // shorten appends what is left of the calls.
-func (f *folder) shorten(calls []trace.Call, resolution int64) error {
+func (f *Folder) shorten(calls []trace.Call, resolution int64) error {
 	f.open = f.open[:0]
 	f.run.reset()
 	parent := func() int32 {
@@ -155,7 +165,7 @@ func (f *folder) shorten(calls []trace.Call, resolution int64) error {
 		took := c.End - c.Begin
 		stay := stays(&c)
 		switch {
-		case !in || took < f.least && !stay:
+		case !in || took < f.Least && !stay:
 			i = calls[i].Next
 		case took < resolution && !stay:
 			if f.run.calls > 0 && c.Begin-f.run.end >= resolution {
@@ -182,13 +192,13 @@ func (f *folder) shorten(calls []trace.Call, resolution int64) error {
 }
 
 // wait puts a segment whose outermost call is folded to those before it on its thread.
-func (f *folder) wait(s *trace.Segment) error {
+func (f *Folder) wait(s *trace.Segment) error {
 	w := f.waiting[s.Thread]
 	if w == nil {
 		w = &outermostRun{run: run{set: newMethodSet(false)}}
 		f.waiting[s.Thread] = w
 	}
-	if w.calls > 0 && (w.segment.Kind != s.Kind || s.Begin-w.end >= f.resolution) {
+	if w.calls > 0 && (w.segment.Kind != s.Kind || s.Begin-w.end >= f.Resolution) {
 		if err := f.flushOutermost(w); err != nil {
 			return err
 		}
@@ -203,15 +213,15 @@ func (f *folder) wait(s *trace.Segment) error {
 	return nil
 }
 
-func (f *folder) flushThread(thread uint32) error {
+func (f *Folder) flushThread(thread uint32) error {
 	if w := f.waiting[thread]; w != nil {
 		return f.flushOutermost(w)
 	}
 	return nil
 }
 
-// flushAll hands on all runs of outermost calls.
-func (f *folder) flushAll() error {
+// Flush hands on all runs of outermost calls.
+func (f *Folder) Flush() error {
 	threads := make([]uint32, 0, len(f.waiting))
 	for thread, w := range f.waiting {
 		if w.calls > 0 {
@@ -227,7 +237,7 @@ func (f *folder) flushAll() error {
 	return nil
 }
 
-func (f *folder) flushOutermost(w *outermostRun) error {
+func (f *Folder) flushOutermost(w *outermostRun) error {
 	if w.calls == 0 {
 		return nil
 	}
@@ -271,7 +281,7 @@ func (r *run) reset() {
 }
 
 // add adds a call and those below it to a run.
-func (f *folder) add(r *run, calls []trace.Call, i int32) {
+func (f *Folder) add(r *run, calls []trace.Call, i int32) {
 	c, _ := f.cut(&calls[i])
 	if r.calls == 0 {
 		r.begin, r.first = c.Begin, c
@@ -298,7 +308,7 @@ func (f *folder) add(r *run, calls []trace.Call, i int32) {
 		for int32(len(r.at)) < k-i {
 			r.at = append(r.at, 0) // calls out of the range
 		}
-		if !in || c.End-c.Begin < f.least {
+		if !in || c.End-c.Begin < f.Least {
 			k = c.Next
 			continue
 		}
@@ -335,7 +345,7 @@ func (r *run) below(parent int32, m trace.Method) int32 {
 }
 
 // flush appends the calls that a run is folded to, below parent, and empties the run.
-func (f *folder) flush(r *run, parent int32) error {
+func (f *Folder) flush(r *run, parent int32) error {
 	if r.calls == 0 {
 		return nil
 	}
@@ -353,14 +363,14 @@ func (f *folder) flush(r *run, parent int32) error {
 
 // put appends what is below a node of a run, from a time on: the paths that reach the resolution, then one call for
 // all others.
-func (f *folder) put(r *run, node, parent int32, at int64) error {
+func (f *Folder) put(r *run, node, parent int32, at int64) error {
 	var children int32
 	if len(r.nodes) > 0 {
 		children = r.nodes[node].child
 	}
 	for k := children; k != 0; k = r.nodes[k].sibling {
 		n := &r.nodes[k]
-		if n.sum < f.resolution {
+		if n.sum < f.Resolution {
 			continue
 		}
 		index := int32(len(f.calls))
@@ -379,7 +389,7 @@ func (f *folder) put(r *run, node, parent int32, at int64) error {
 		set.reset()
 	}
 	for k := children; k != 0; k = r.nodes[k].sibling {
-		if r.nodes[k].sum >= f.resolution {
+		if r.nodes[k].sum >= f.Resolution {
 			continue
 		}
 		sum += r.nodes[k].sum
@@ -418,7 +428,7 @@ func (f *folder) put(r *run, node, parent int32, at int64) error {
 func count32(n uint64) uint32 { return uint32(min(n, math.MaxUint32)) }
 
 // label returns the method that stands for so many calls of several methods, and introduces its name.
-func (f *folder) label(calls uint64, methods int) (trace.Method, error) {
+func (f *Folder) label(calls uint64, methods int) (trace.Method, error) {
 	name := strconv.FormatUint(calls, 10)
 	if calls >= 1000 {
 		// Three digits, so that there are few names; [trace.Call.Count] is exact.
@@ -427,7 +437,7 @@ func (f *folder) label(calls uint64, methods int) (trace.Method, error) {
 			unit *= 10
 		}
 		calls -= calls % unit
-		name = "over " + grouped(calls)
+		name = "over " + Thousands(calls)
 	}
 	key := foldLabel{calls, methods}
 	m, ok := f.labels[key]
@@ -439,8 +449,8 @@ func (f *folder) label(calls uint64, methods int) (trace.Method, error) {
 	return m, f.named(m, name+" calls of "+strconv.Itoa(methods)+" methods")
 }
 
-// grouped returns a number with commas between groups of three digits.
-func grouped(n uint64) string {
+// Thousands returns a number with commas between groups of three digits.
+func Thousands(n uint64) string {
 	text := strconv.FormatUint(n, 10)
 	for at := len(text) - 3; at > 0; at -= 3 {
 		text = text[:at] + "," + text[at:]

@@ -1,4 +1,4 @@
-package analysis
+package answer
 
 import (
 	"bytes"
@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/oracle/tape"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -48,19 +49,7 @@ func id(t *testing.T, m *mapping.Mapping, method string) uint32 {
 	return n
 }
 
-// analyze reads a recording of the given text.
-func analyze(t *testing.T, name, text string, o Options) error {
-	t.Helper()
-	data, err := tape.Make(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := trace.NewSource(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Analyze(name, r, o)
-}
+const ms = time.Millisecond
 
 const (
 	load = "a/Feed load ()V"
@@ -89,23 +78,30 @@ func TestAcrossBuilds(t *testing.T) {
 		methods = append(methods, fmt.Sprintf("a/Gen%d m ()V", k))
 	}
 	compact := build(t, dir, mapping.OrderCompact, methods...)
-	mappings, err := OpenMappings(dir, nil)
+	mappings, err := resolve.OpenMappings(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var slow []*Stall
-	o := Options{Mappings: mappings, Methods: new(Methods), Calls: new(Calls),
-		Stall: func(s *Stall) error { slow = append(slow, s); return nil }}
+	var slow []*analysis.Stall
+	byMethod := analysis.Options{Mappings: mappings,
+		Stall: func(s *analysis.Stall) error { slow = append(slow, s); return nil }}
+	var totals Methods
+	totals.Connect(&byMethod)
+	byPath := analysis.Options{Mappings: mappings}
+	var calls Calls
+	calls.Connect(&byPath)
 	for name, m := range map[string]*mapping.Mapping{"old": old, "new": compact} {
-		err := analyze(t, name, `
-meta mappingId=`+m.Digest()+` slowMillis=700 clockPeriodMillis=5 records=all versionName=`+name+` versionCode=7
+		text := `
+meta mappingId=` + m.Digest() + ` slowMillis=700 clockPeriodMillis=5 records=all versionName=` + name + ` versionCode=7
 clock now=0 wall=1700000000000
 thread index=0 name=main main=1
-records thread=0 first=0 `+record(t, m, "+1048574@0 +load@0 +bind@0 -bind@10 +1048000@10 -1048000@20 +bind@20 -bind@900 -load@900 -1048574@900")+`
+records thread=0 first=0 ` + record(t, m, "+1048574@0 +load@0 +bind@0 -bind@10 +1048000@10 -1048000@20 +bind@20 -bind@900 -load@900 -1048574@900") + `
 stall thread=0 sequence=0 begin=0 wall=900 first=0 end=10 what="Handler (a.H) null: 1"
-end`, o)
-		if err != nil {
-			t.Fatal(err)
+end`
+		for _, o := range []analysis.Options{byMethod, byPath} {
+			if err := analyze(t, name, text, o); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	if len(slow) != 2 || slow[0].Key != slow[1].Key || len(slow[0].HotPath) != 3 {
@@ -122,7 +118,7 @@ end`, o)
 		}
 	}
 	var lines []string
-	for _, m := range o.Methods.Sorted(OrderSelf) {
+	for _, m := range totals.Sorted(OrderSelf) {
 		lines = append(lines, fmt.Sprintf("%s self %d total %d calls %d longest %d slow %d", m.Method.Identity(),
 			m.Self/1e6, m.Total/1e6, m.Calls, m.Longest/1e6, m.Stalls))
 	}
@@ -137,7 +133,7 @@ end`, o)
 		got != strings.Join([]string{want[0], want[1], want[2], want[4], want[3]}, "\n") {
 		t.Errorf("methods:\n%s", got)
 	}
-	nodes := o.Calls.Nodes()
+	nodes := calls.Nodes()
 	if len(nodes) != 6 || nodes[0].Total != 1800e6 || nodes[nodes[0].Children[0]].Calls != 2 {
 		t.Errorf("calls: %+v", nodes)
 	}
@@ -147,17 +143,22 @@ end`, o)
 // parts.
 func TestRecursion(t *testing.T) {
 	totals := newThreadTotals()
-	totals.add(&trace.Segment{Calls: []trace.Call{
+	add := func(s *trace.Segment) {
+		if err := totals.Segment(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(&trace.Segment{Calls: []trace.Call{
 		{Method: 1, Parent: -1, Next: 4, Count: 1, End: 100},
 		{Method: 2, Parent: 0, Next: 4, Count: 1, Begin: 10, End: 90},
 		{Method: 1, Parent: 1, Next: 3, Count: 1, Begin: 20, End: 50},
 		{Method: 1, Parent: 1, Next: 4, Count: 1, Begin: 50, End: 60, Marks: trace.MarkUnwound},
 	}})
-	totals.add(&trace.Segment{Begin: 100, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 100,
+	add(&trace.Segment{Begin: 100, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 100,
 		End: 200, Marks: trace.MarkSuspended}}})
-	totals.add(&trace.Segment{Begin: 200, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 200,
+	add(&trace.Segment{Begin: 200, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 200,
 		End: 350, Marks: trace.MarkSuspended | trace.MarkResumed}}})
-	totals.add(&trace.Segment{Begin: 350, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 350,
+	add(&trace.Segment{Begin: 350, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 350,
 		End: 360, Marks: trace.MarkResumed}}})
 	want := []MethodTotal{
 		{Calls: 3, Marked: 1, Records: 5, Total: 100, Self: 60, Longest: 100},
@@ -179,7 +180,7 @@ func TestSuggest(t *testing.T) {
 	m := build(t, t.TempDir(), mapping.OrderHash, get, nestedGet, slowGet, hot, odd)
 	methods := new(Methods)
 	totals := newThreadTotals()
-	names := NewNames(m, nil)
+	names := resolve.NewNames(m, nil)
 	call := func(method string, calls uint64, mean, longest time.Duration) {
 		totals.totals = append(totals.totals, idTotal{method: trace.Method(id(t, m, method)), MethodTotal: MethodTotal{
 			Calls: calls, Records: 2 * calls, Total: int64(calls) * mean.Nanoseconds(),
@@ -190,9 +191,10 @@ func TestSuggest(t *testing.T) {
 	call(slowGet, 900_000, time.Millisecond, 10*ms)
 	call(hot, 300_000, time.Microsecond, 2*ms)
 	call(odd, 300_000, time.Microsecond, 2*ms)
-	recording := &Recording{Records: 5_040_000, Span: 10 * time.Second}
-	methods.add(totals, names, recording)
-	methods.hot(&Stall{Recording: recording, HotPath: []Step{{Method: methodOf(names, trace.Method(id(t, m, hot)))}}})
+	recording := &analysis.Recording{Records: 5_040_000, Span: 10 * time.Second, Names: names}
+	methods.add(totals, recording)
+	methods.hot(&analysis.Stall{Recording: recording,
+		HotPath: []analysis.Step{{Method: names.Method(trace.Method(id(t, m, hot)))}}})
 	b := methods.Suggest(Blocking{}, []*mapping.Mapping{m})
 	if b.Records != 2_000_000 || b.Of != 5_040_000 || len(b.Methods) != 1 {
 		t.Errorf("%d of %d records of %d methods", b.Records, b.Of, len(b.Methods))
@@ -224,48 +226,5 @@ func TestSuggest(t *testing.T) {
 	if !strings.Contains(text.String(),
 		"# Saved: 2000000 of 5040000 records (39.7 %), 200000 a second, 3 ms at 3 ns for an entry and an exit\n") {
 		t.Errorf("what is saved is not said:\n%s", &text)
-	}
-}
-
-// TestMappings finds mappings by their digest, and reads no more of the others than their first lines.
-func TestMappings(t *testing.T) {
-	dir := t.TempDir()
-	m := build(t, dir, mapping.OrderHash, load)
-	const broken = "# tracegen-mapping 1\n# digest 00112233445566aa\nthis is no line of a mapping\n"
-	for name, text := range map[string]string{"broken.txt": broken, "notes.txt": "# digest " + m.Digest() + "\n",
-		"sub/x": broken} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	mappings, err := OpenMappings(dir, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, found, err := mappings.Find("r", m.Digest(), false)
-	if err != nil || !found {
-		t.Fatal(found, err)
-	}
-	if again, _, _ := mappings.Find("s", m.Digest(), false); again != first {
-		t.Error("the mapping is loaded twice")
-	}
-	if name, ok := first.Name(trace.Method(id(t, m, load))); !ok || name.String() != "a.Feed.load" {
-		t.Errorf("%v, %t", name, ok)
-	}
-	if _, _, err := mappings.Find("r", "00112233445566aa", false); err == nil || !strings.Contains(err.Error(), ":3:") {
-		t.Errorf("a broken mapping: %v", err)
-	}
-	if _, _, err := mappings.Find("r", "ffffffffffffffff", false); err == nil ||
-		!strings.Contains(err.Error(), "ffffffffffffffff") {
-		t.Errorf("an unknown digest: %v", err)
-	}
-	for _, digest := range []string{"", mapping.Unstamped} {
-		if names, found, err := mappings.Find("r", digest, false); err != nil || found || names.mapping != nil {
-			t.Errorf("digest %q: found %t, error %v", digest, found, err)
-		}
 	}
 }

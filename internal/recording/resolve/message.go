@@ -1,4 +1,4 @@
-package analysis
+package resolve
 
 import (
 	"strconv"
@@ -40,25 +40,25 @@ var activityThreadWhats = map[int64]string{
 	159: "EXECUTE_TRANSACTION", 160: "RELAUNCH_ACTIVITY",
 }
 
-// parseMessage reads a message's text, as the Looper's Printer gets it or as the runtime makes it:
+// ParseMessage reads a message's text, as the Looper's Printer gets it or as the runtime makes it:
 //
 //	Handler (CLASS) {HASH} CALLBACK: WHAT
 //	CLASS CALLBACK: WHAT
 //	IdleHandler CLASS
 //	method ID
-func parseMessage(text string, names *Names, by residual) Message {
-	m := Message{Kind: "other", Text: printable(text)}
+func ParseMessage(text string, names *Names, by Residual) Message {
+	m := Message{Kind: "other", Text: Printable(text)}
 	text = strings.TrimPrefix(text, ">>>>> Dispatching to ")
 	if text == "" {
 		m.Kind = "unknown"
 		return m
 	}
 	if class, ok := strings.CutPrefix(text, "IdleHandler "); ok {
-		m.Kind, m.Handler = "idle handler", by.class(class)
+		m.Kind, m.Handler = "idle handler", by.Class(class)
 		return m
 	}
 	if id, ok := trace.DescribedMethod(text); ok {
-		method := methodOf(names, id)
+		method := names.Method(id)
 		m.Kind, m.Method = "call", &method
 		return m
 	} else if strings.HasPrefix(text, "method ") {
@@ -81,7 +81,7 @@ func parseMessage(text string, names *Names, by residual) Message {
 	if callback == "null" {
 		callback = ""
 	}
-	m.Kind, m.Handler, m.Callback, m.What = "message", by.class(handler), by.class(callback), &what
+	m.Kind, m.Handler, m.Callback, m.What = "message", by.Class(handler), by.Class(callback), &what
 	if handler == activityThread {
 		m.WhatName = activityThreadWhats[what]
 	}

@@ -1,17 +1,19 @@
-package analysis
+package answer
 
 import (
 	"cmp"
 	"math"
 	"slices"
 
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
 // MethodTotal sums up all calls of a method.
 type MethodTotal struct {
 	// Method is what was called. Its ID is that of the recording that had it first.
-	Method Method `json:"method"`
+	Method resolve.Method `json:"method"`
 	// Calls is how many there were, Marked how many of them were repaired, Records how many records they made.
 	Calls   uint64 `json:"calls"`
 	Marked  uint64 `json:"marked"`
@@ -37,7 +39,7 @@ type MethodTotal struct {
 // NotRecorded reports whether it stands for no method, but for what was not recorded or for the time in which the
 // process did not run.
 func (t *MethodTotal) NotRecorded() bool {
-	return t.Method.pseudo()
+	return t.Method.Pseudo()
 }
 
 // Methods sums up calls by method over many recordings, of whatever builds: by name. Its zero value is empty. It is
@@ -51,17 +53,17 @@ type Methods struct {
 	// made is how many records the programs made, capacity how many of them were recorded where some were lost.
 	made, capacity float64
 	lossy          bool
-	recordings     []*Recording
+	recordings     []*analysis.Recording
 }
 
 // methodKey identifies a method: by name, one without a name by its ID in one mapping.
 type methodKey struct {
-	Method
+	resolve.Method
 	digest string
 }
 
-func (m *Methods) of(method Method, digest string) *MethodTotal {
-	key := methodKey{Method: method.key()}
+func (m *Methods) of(method resolve.Method, digest string) *MethodTotal {
+	key := methodKey{Method: method.Key()}
 	if method.Unresolved {
 		key.digest = digest
 	}
@@ -77,15 +79,40 @@ func (m *Methods) of(method Method, digest string) *MethodTotal {
 	return t
 }
 
+// Connect makes the methods sum up what is analyzed with these options. What they have for Stall and End is called
+// after that.
+func (m *Methods) Connect(o *analysis.Options) {
+	var totals *threadTotals
+	o.Also = func(*analysis.Recording) (trace.Handler, error) {
+		totals = newThreadTotals()
+		return totals, nil
+	}
+	stall, end := o.Stall, o.End
+	o.Stall = func(s *analysis.Stall) error {
+		m.hot(s)
+		if stall == nil {
+			return nil
+		}
+		return stall(s)
+	}
+	o.End = func(r *analysis.Recording) error {
+		m.add(totals, r)
+		if end == nil {
+			return nil
+		}
+		return end(r)
+	}
+}
+
 // add takes over what was summed up of one recording.
-func (m *Methods) add(t *threadTotals, names *Names, r *Recording) {
+func (m *Methods) add(t *threadTotals, r *analysis.Recording) {
 	m.Records += r.Records
 	m.Nanos += r.Span.Nanoseconds()
 	m.recordings = append(m.recordings, r)
 	scale := m.scale(r)
 	for i := range t.totals {
 		from := &t.totals[i]
-		to := m.of(methodOf(names, from.method), r.Digest)
+		to := m.of(r.Names.Method(from.method), r.Digest)
 		to.made += float64(from.Records) * scale
 		if gap := &t.gaps; gap.total > 0 && from.method != trace.MethodNotRecorded {
 			to.lossy = true
@@ -114,17 +141,17 @@ func atMost(times ...int64) (sum int64) {
 
 // scale takes over how complete a recording is. It returns by how much the number of its records must be multiplied
 // to be that of the records that were made: those that are lost are of any methods.
-func (m *Methods) scale(r *Recording) float64 {
+func (m *Methods) scale(r *analysis.Recording) float64 {
 	c := r.Completeness
 	if c == nil {
 		m.made += float64(r.Records)
 		return 1
 	}
 	m.made += float64(c.Recorded+c.Lost) + 2*float64(c.LeftOut+c.WindowCalls)
-	for i, g := range c.gated {
-		t := m.of(c.Off[i].Method, r.Digest)
-		t.LeftOut += g.LeftOut
-		t.made += 2 * float64(g.LeftOut)
+	for _, off := range c.Off {
+		t := m.of(off.Method, r.Digest)
+		t.LeftOut += off.Calls
+		t.made += 2 * float64(off.Calls)
 	}
 	if !c.Lossy() || c.Recorded == 0 {
 		return 1
@@ -135,10 +162,10 @@ func (m *Methods) scale(r *Recording) float64 {
 }
 
 // hot counts the methods on a stall's hot path.
-func (m *Methods) hot(s *Stall) {
+func (m *Methods) hot(s *analysis.Stall) {
 	counted := map[methodKey]bool{}
 	for _, step := range s.HotPath {
-		key := methodKey{Method: step.Method.key()}
+		key := methodKey{Method: step.Method.Key()}
 		if !counted[key] {
 			counted[key] = true
 			m.of(step.Method, s.Recording.Digest).Stalls++
@@ -173,7 +200,7 @@ func (m *Methods) Sorted(by Order) []*MethodTotal {
 		return cmp.Or(
 			compareBy(by, b, a), cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), cmp.Compare(b.Calls,
 				a.Calls),
-			compareMethods(a.Method.key(), b.Method.key()), cmp.Compare(a.Method.ID, b.Method.ID))
+			resolve.CompareMethods(a.Method.Key(), b.Method.Key()), cmp.Compare(a.Method.ID, b.Method.ID))
 	})
 	return list
 }
@@ -234,8 +261,14 @@ func (t *threadTotals) of(m trace.Method) int32 {
 	return k
 }
 
-// add sums up a segment.
-func (t *threadTotals) add(s *trace.Segment) {
+// Chunk implements [trace.Handler].
+func (t *threadTotals) Chunk(trace.Chunk) error { return nil }
+
+// Named implements [trace.Handler].
+func (t *threadTotals) Named(trace.Method, string) error { return nil }
+
+// Segment sums up a segment.
+func (t *threadTotals) Segment(s *trace.Segment) error {
 	began := t.suspended[s.Thread]
 	var suspended []int64
 	for i := range s.Calls {
@@ -277,6 +310,7 @@ func (t *threadTotals) add(s *trace.Segment) {
 	if suspended != nil || began != nil {
 		t.suspended[s.Thread] = suspended
 	}
+	return nil
 }
 
 // gap adds a call of what was not recorded. The calls around it are in t.open.
@@ -313,6 +347,6 @@ func (t *threadTotals) count(total *idTotal, c *trace.Call, kind trace.SegmentKi
 		total.Marked++
 	}
 	if kind != trace.SegmentReport && kind != trace.SegmentSamples {
-		total.Records += recordsOfCall(c)
+		total.Records += c.Records()
 	}
 }

@@ -1,9 +1,10 @@
-package analysis
+package resolve
 
 import (
 	"cmp"
 	"strconv"
 
+	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -47,26 +48,46 @@ func (m Method) Identity() string {
 	return m.Class + "." + m.Name
 }
 
-// pseudo reports whether it stands for no method, but for what was not recorded or for the time in which the process
+// Pseudo reports whether it stands for no method, but for what was not recorded or for the time in which the process
 // did not run.
-func (m Method) pseudo() bool {
+func (m Method) Pseudo() bool {
 	return m.Class == "" && (m.Name == trace.NameNotRecorded || m.Name == trace.NameSuspended)
 }
 
-// key is what methods of several builds are compared by.
-func (m Method) key() Method {
+// Key is what methods of several builds are compared by.
+func (m Method) Key() Method {
 	return Method{Class: m.Class, Name: m.Name, Descriptor: m.Descriptor, Unresolved: m.Unresolved}
 }
 
-func methodOf(names *Names, m trace.Method) Method {
-	n, ok := names.Name(m)
-	method := Method{Class: n.Class, Name: n.Method, Descriptor: n.Descriptor, File: n.File, Line: n.Line,
+// CompareMethods compares by class, name, descriptor and ID.
+func CompareMethods(a, b Method) int {
+	return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Descriptor, b.Descriptor),
+		cmp.Compare(a.ID, b.ID))
+}
+
+// Method returns a method by its ID.
+func (n *Names) Method(m trace.Method) Method {
+	name, ok := n.Name(m)
+	method := Method{Class: name.Class, Name: name.Method, Descriptor: name.Descriptor, File: name.File, Line: name.Line,
 		Unresolved: !ok}
 	if m < trace.FirstNamed {
 		method.ID = uint32(m)
 	}
-	if suffix := names.suffix(m, n); suffix != "" {
-		method.Label = n.String() + suffix
+	if suffix := n.suffix(m, name); suffix != "" {
+		method.Label = name.String() + suffix
 	}
 	return method
+}
+
+// In reports whether a method is on a stack, as far as its name is known.
+func (m Method) In(frames []string) bool {
+	if m.Unresolved {
+		return true
+	}
+	for _, f := range frames {
+		if foreign.FrameMethod(f) == m.Identity() {
+			return true
+		}
+	}
+	return false
 }

@@ -1,4 +1,4 @@
-package trace
+package source
 
 import (
 	"io"
@@ -7,27 +7,31 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/trace"
 )
+
+// furthest is the greatest time, to either side of 0: differences of two must not overflow.
+const furthest = 1 << 61
 
 // maxCost is the greatest cost that is believed, in milliseconds: 24 days.
 const maxCost = 1 << 31
 
 // reportReplay is what a Handler has been given of a text so far, and where the next segment begins.
 type reportReplay struct {
-	h       Handler
+	h       trace.Handler
 	meta    map[string]string
 	threads map[string]uint32
-	methods map[string]Method
+	methods map[string]trace.Method
 	at      int64
 	number  uint64
 }
 
-func newReportReplay(h Handler) *reportReplay {
-	return &reportReplay{h: h, threads: map[string]uint32{}, methods: map[string]Method{}}
+func newReportReplay(h trace.Handler) *reportReplay {
+	return &reportReplay{h: h, threads: map[string]uint32{}, methods: map[string]trace.Method{}}
 }
 
 // replayReports hands all reports of a text to h.
-func replayReports(in *foreign.Reader, h Handler) error {
+func replayReports(in *foreign.Reader, h trace.Handler) error {
 	t := newReportReplay(h)
 	for {
 		r, err := in.Next()
@@ -56,7 +60,7 @@ func (t *reportReplay) report(r *foreign.Report) error {
 	}
 	if !maps.Equal(meta, t.meta) {
 		t.meta = meta
-		if err := t.h.Chunk(&Meta{meta}); err != nil {
+		if err := t.h.Chunk(&trace.Meta{Values: meta}); err != nil {
 			return err
 		}
 	}
@@ -76,15 +80,15 @@ func (t *reportReplay) thread(name string) (uint32, error) {
 	}
 	k := uint32(len(t.threads))
 	t.threads[name] = k
-	return k, t.h.Chunk(&Threads{[]Thread{{Index: k, Name: name, Main: name == "main"}}})
+	return k, t.h.Chunk(&trace.Threads{List: []trace.Thread{{Index: k, Name: name, Main: name == "main"}}})
 }
 
 // method returns the method of a name.
-func (t *reportReplay) method(name string) (Method, error) {
+func (t *reportReplay) method(name string) (trace.Method, error) {
 	if m, ok := t.methods[name]; ok {
 		return m, nil
 	}
-	m := FirstNamed + Method(len(t.methods))
+	m := trace.FirstNamed + trace.Method(len(t.methods))
 	t.methods[name] = m
 	return m, t.h.Named(m, name)
 }
@@ -95,12 +99,13 @@ func (t *reportReplay) tree(r *foreign.Report) error {
 	if err != nil {
 		return err
 	}
-	s := Segment{Thread: index, Kind: SegmentReport, Begin: t.at, Calls: make([]Call, 0, len(r.Lines))}
+	s := trace.Segment{Thread: index, Kind: trace.SegmentReport, Begin: t.at,
+		Calls: make([]trace.Call, 0, len(r.Lines))}
 	depths := make([]int64, len(r.Lines))
 	var open []int32
 	for i, l := range r.Lines {
-		c := Call{Method: Method(l.ID), Parent: -1, Next: int32(i + 1), Count: uint32(min(l.Count, 1<<31)),
-			End: min(l.Cost, maxCost) * 1e6}
+		c := trace.Call{Method: trace.Method(l.ID), Parent: -1, Next: int32(i + 1),
+			Count: uint32(min(l.Count, 1<<31)), End: min(l.Cost, maxCost) * 1e6}
 		if l.Name != "" {
 			if c.Method, err = t.method(l.Name); err != nil {
 				return err
@@ -126,7 +131,7 @@ func (t *reportReplay) tree(r *foreign.Report) error {
 	t.at = max(s.End, s.Begin+int64(j.Wall))
 	if millis, err := strconv.ParseInt(r.Facts["time"], 10, 64); err == nil {
 		// The time is the end of the message.
-		if err := t.h.Chunk(&Clock{NanoTime: s.Begin, WallMillis: millis - int64(j.Wall/1e6)}); err != nil {
+		if err := t.h.Chunk(&trace.Clock{NanoTime: s.Begin, WallMillis: millis - int64(j.Wall/1e6)}); err != nil {
 			return err
 		}
 	}
@@ -136,8 +141,8 @@ func (t *reportReplay) tree(r *foreign.Report) error {
 		}
 	}
 	for _, stack := range r.Stacks {
-		if err := t.h.Chunk(&StackSample{Nanos: s.End, Thread: index, State: stateOf(stack.State), Frames: stack.Frames,
-			CPU: -1}); err != nil {
+		if err := t.h.Chunk(&trace.StackSample{Nanos: s.End, Thread: index, State: stateOf(stack.State),
+			Frames: stack.Frames, CPU: -1}); err != nil {
 			return err
 		}
 	}
@@ -146,13 +151,13 @@ func (t *reportReplay) tree(r *foreign.Report) error {
 
 // layOut returns calls that have durations for their ends, and callers, times that are one behind the other. A call
 // that took less than those below it ends with them.
-func layOut(s *Segment) {
+func layOut(s *trace.Segment) {
 	inner := make([]int64, len(s.Calls))
 	for i := len(s.Calls) - 1; i >= 0; i-- {
 		c := &s.Calls[i]
 		if inner[i] > c.End {
 			c.End = inner[i]
-			c.Marks |= MarkOverfull
+			c.Marks |= trace.MarkOverfull
 			s.Repairs.Overfull++
 		}
 		if c.Parent >= 0 {
@@ -176,10 +181,10 @@ func layOut(s *Segment) {
 }
 
 // stall returns what the report says of the message, which was laid out from begin to end.
-func (t *reportReplay) stall(r *foreign.Report, thread uint32, begin, end int64) *StallChunk {
-	j := &StallChunk{Thread: thread, Message: t.number, Begin: begin, Wall: uint64(end - begin), CPU: -1, GCCount: -1,
-		GCMillis: -1,
-		Scene:    firstOf(r.Facts, "scene", "Scene"), StackKey: r.Key}
+func (t *reportReplay) stall(r *foreign.Report, thread uint32, begin, end int64) *trace.StallChunk {
+	j := &trace.StallChunk{Thread: thread, Message: t.number, Begin: begin, Wall: uint64(end - begin), CPU: -1,
+		GCCount: -1, GCMillis: -1,
+		Scene: firstOf(r.Facts, "scene", "Scene"), StackKey: r.Key}
 	t.number++
 	cost := r.Wall
 	if n, err := strconv.ParseInt(r.Facts["cost"], 10, 64); err == nil {
@@ -214,7 +219,7 @@ const assumed = 1_000_000
 func (t *reportReplay) stacks(r *foreign.Report) error {
 	begin, end, dated := t.span(r)
 	if dated {
-		if err := t.h.Chunk(&Clock{NanoTime: begin, WallMillis: begin / 1e6}); err != nil {
+		if err := t.h.Chunk(&trace.Clock{NanoTime: begin, WallMillis: begin / 1e6}); err != nil {
 			return err
 		}
 	}
@@ -280,8 +285,8 @@ func (t *reportReplay) span(r *foreign.Report) (begin, end int64, dated bool) {
 // samples makes a segment of stacks: each stands for the time until the next, the first one also for that before it,
 // the last one until end.
 func (t *reportReplay) samples(r *foreign.Report, thread uint32, stacks []foreign.Stack, begin,
-	end int64) (*Segment, error) {
-	s := &Segment{Thread: thread, Kind: SegmentSamples, Begin: begin, End: end}
+	end int64) (*trace.Segment, error) {
+	s := &trace.Segment{Thread: thread, Kind: trace.SegmentSamples, Begin: begin, End: end}
 	var open []int32
 	at := begin
 	for i, stack := range stacks {
@@ -305,31 +310,32 @@ func (t *reportReplay) samples(r *foreign.Report, thread uint32, stacks []foreig
 				continue
 			}
 			if depth == same {
-				open = s.closeFrom(open, same, at)
+				open = closeFrom(s, open, same, at)
 			}
 			parent := int32(-1)
 			if depth > 0 {
 				parent = open[depth-1]
 			}
 			open = append(open, int32(len(s.Calls)))
-			s.Calls = append(s.Calls, Call{Method: m, Parent: parent, Count: 1, Begin: at})
+			s.Calls = append(s.Calls, trace.Call{Method: m, Parent: parent, Count: 1, Begin: at})
 		}
-		open = s.closeFrom(open, len(stack.Frames), at)
+		open = closeFrom(s, open, len(stack.Frames), at)
 		taken, ok := r.Nanos(stack.At)
 		if !ok || taken < begin || taken > end {
 			taken = at
 		}
-		sample := &StackSample{Nanos: taken, Thread: thread, State: stateOf(stack.State), Frames: stack.Frames, CPU: -1}
+		sample := &trace.StackSample{Nanos: taken, Thread: thread, State: stateOf(stack.State),
+			Frames: stack.Frames, CPU: -1}
 		if err := t.h.Chunk(sample); err != nil {
 			return nil, err
 		}
 	}
-	s.closeFrom(open, 0, end)
+	closeFrom(s, open, 0, end)
 	return s, nil
 }
 
 // closeFrom ends the open calls from the given depth on.
-func (s *Segment) closeFrom(open []int32, depth int, at int64) []int32 {
+func closeFrom(s *trace.Segment, open []int32, depth int, at int64) []int32 {
 	for len(open) > depth {
 		c := &s.Calls[open[len(open)-1]]
 		c.End, c.Next = at, int32(len(s.Calls))
@@ -339,8 +345,8 @@ func (s *Segment) closeFrom(open []int32, depth int, at int64) []int32 {
 }
 
 // stateOf returns the state of a name of Java.
-func stateOf(name string) ThreadState {
-	for s := ThreadState(1); s.String() != ThreadState(0).String(); s++ {
+func stateOf(name string) trace.ThreadState {
+	for s := trace.ThreadState(1); s.String() != trace.ThreadState(0).String(); s++ {
 		if s.String() == name {
 			return s
 		}

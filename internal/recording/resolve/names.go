@@ -1,4 +1,10 @@
-package analysis
+// Package resolve finds the names of what recordings have numbers and residual names for.
+//
+// A recording has the digest of its mapping. [Mappings] finds that mapping, refuses another one ([MismatchError]), and
+// returns [Names]. An ID that is not in the mapping is shown as "#4711". [Names.Method] returns a [Method], which is
+// the same in every build, [ParseMessage] reads the description of a message, and [Residual] restores what R8 has
+// renamed in texts of a device.
+package resolve
 
 import (
 	"strings"
@@ -27,13 +33,26 @@ func NewNames(m *mapping.Mapping, lines *mapping.Lines) *Names {
 		suffixes: map[trace.Method]string{}}
 }
 
-// Named introduces a method that the recording names by itself.
-func (n *Names) Named(m trace.Method, name string) {
-	n.known[m] = trace.ParseName(printable(name))
+// NamesBy returns the names that another source has.
+func NamesBy(other trace.Names) *Names {
+	n := NewNames(nil, nil)
+	n.other = other
+	return n
 }
 
-// forget forgets what a recording named by itself.
-func (n *Names) forget() {
+// Mapping returns the mapping that the names are of; nil if there is none.
+func (n *Names) Mapping() *mapping.Mapping { return n.mapping }
+
+// R8 returns the mapping of R8 of the build; nil if there is none.
+func (n *Names) R8() *r8.Mapping { return n.r8 }
+
+// Named introduces a method that the recording names by itself.
+func (n *Names) Named(m trace.Method, name string) {
+	n.known[m] = trace.ParseName(Printable(name))
+}
+
+// Forget forgets what a recording named by itself.
+func (n *Names) Forget() {
 	for m := range n.known {
 		if m >= trace.FirstNamed {
 			delete(n.known, m)
@@ -70,14 +89,14 @@ func (n *Names) entry(e mapping.Entry) trace.Name {
 	name := trace.Name{Class: mapping.Text(e.Class), Method: mapping.Text(e.Name), Descriptor: e.Descriptor}
 	if n.lines != nil {
 		if l, ok := n.lines.ByID(e.ID); ok {
-			name.File, name.Line = printable(l.Source), l.First
+			name.File, name.Line = Printable(l.Source), l.First
 		}
 	}
 	return name
 }
 
-// printable takes out of a device's or a file's text what would command a terminal or break a line.
-func printable(s string) string {
+// Printable takes out of a device's or a file's text what would command a terminal or break a line.
+func Printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
 			return '\uFFFD'

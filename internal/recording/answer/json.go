@@ -1,4 +1,4 @@
-package analysis
+package answer
 
 import (
 	"bufio"
@@ -7,6 +7,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -14,7 +16,7 @@ import (
 // never renamed or removed.
 type JSON struct {
 	w          *bufio.Writer
-	recordings []*Recording
+	recordings []*analysis.Recording
 	slow       int
 }
 
@@ -31,45 +33,45 @@ func NewJSON(w io.Writer, version string) (*JSON, error) {
 
 // stallJSON is a stall as JSON.
 type stallJSON struct {
-	Recording   string        `json:"recording"`
-	Number      int           `json:"number"`
-	Thread      threadJSON    `json:"thread"`
-	Sequence    uint64        `json:"sequence"`
-	Begin       time.Duration `json:"beginNanos"`
-	Time        string        `json:"time,omitempty"`
-	Wall        time.Duration `json:"wallNanos"`
-	CPU         time.Duration `json:"cpuNanos"`
-	Suspended   time.Duration `json:"suspendedNanos"`
-	Suspensions []Suspension  `json:"suspensions"`
-	Precision   time.Duration `json:"precisionNanos"`
-	GC          time.Duration `json:"gcNanos"`
-	GCCount     int64         `json:"gcCount"`
-	Reported    bool          `json:"reported"`
-	Ended       bool          `json:"ended"`
-	Kind        StallKind     `json:"kind"`
-	Threshold   time.Duration `json:"thresholdNanos,omitempty"`
-	Message     Message       `json:"message"`
-	Scene       string        `json:"scene,omitempty"`
-	Foreground  bool          `json:"foreground"`
-	PostedBy    *Poster       `json:"postedBy,omitempty"`
-	Verdict     Verdict       `json:"verdict"`
-	Hang        *Hang         `json:"hang,omitempty"`
-	Exit        *StallExit    `json:"exit,omitempty"`
-	Key         string        `json:"key"`
-	DeviceKey   string        `json:"deviceKey,omitempty"`
-	HotPath     []Step        `json:"hotPath"`
-	MostSelf    []Step        `json:"mostSelf"`
-	State       string        `json:"state"`
-	LockOwner   string        `json:"lockOwner,omitempty"`
-	Samples     []StackSample `json:"samples"`
-	Holder      []StackSample `json:"holderSamples"`
-	Before      []Past        `json:"before"`  // null if not known
-	Pending     []Waiting     `json:"pending"` // null if not known
-	Repairs     repairsJSON   `json:"repairs"`
+	Recording   string                 `json:"recording"`
+	Number      int                    `json:"number"`
+	Thread      threadJSON             `json:"thread"`
+	Sequence    uint64                 `json:"sequence"`
+	Begin       time.Duration          `json:"beginNanos"`
+	Time        string                 `json:"time,omitempty"`
+	Wall        time.Duration          `json:"wallNanos"`
+	CPU         time.Duration          `json:"cpuNanos"`
+	Suspended   time.Duration          `json:"suspendedNanos"`
+	Suspensions []analysis.Suspension  `json:"suspensions"`
+	Precision   time.Duration          `json:"precisionNanos"`
+	GC          time.Duration          `json:"gcNanos"`
+	GCCount     int64                  `json:"gcCount"`
+	Reported    bool                   `json:"reported"`
+	Ended       bool                   `json:"ended"`
+	Kind        analysis.StallKind     `json:"kind"`
+	Threshold   time.Duration          `json:"thresholdNanos,omitempty"`
+	Message     resolve.Message        `json:"message"`
+	Scene       string                 `json:"scene,omitempty"`
+	Foreground  bool                   `json:"foreground"`
+	PostedBy    *analysis.Poster       `json:"postedBy,omitempty"`
+	Verdict     analysis.Verdict       `json:"verdict"`
+	Hang        *analysis.Hang         `json:"hang,omitempty"`
+	Exit        *analysis.StallExit    `json:"exit,omitempty"`
+	Key         string                 `json:"key"`
+	DeviceKey   string                 `json:"deviceKey,omitempty"`
+	HotPath     []analysis.Step        `json:"hotPath"`
+	MostSelf    []analysis.Step        `json:"mostSelf"`
+	State       string                 `json:"state"`
+	LockOwner   string                 `json:"lockOwner,omitempty"`
+	Samples     []analysis.StackSample `json:"samples"`
+	Holder      []analysis.StackSample `json:"holderSamples"`
+	Before      []analysis.Past        `json:"before"`  // null if not known
+	Pending     []analysis.Waiting     `json:"pending"` // null if not known
+	Repairs     repairsJSON            `json:"repairs"`
 
-	Machine        []MachineState `json:"machine,omitempty"`
-	NotRecorded    time.Duration  `json:"notRecordedNanos,omitempty"`
-	CallersUnknown bool           `json:"callersUnknown,omitempty"`
+	Machine        []analysis.MachineState `json:"machine,omitempty"`
+	NotRecorded    time.Duration           `json:"notRecordedNanos,omitempty"`
+	CallersUnknown bool                    `json:"callersUnknown,omitempty"`
 }
 
 type threadJSON struct {
@@ -122,14 +124,14 @@ type recordingJSON struct {
 	Damage      damageJSON        `json:"damage"`
 	Parts       int               `json:"parts"`
 	Missing     []missingJSON     `json:"missingParts"`
-	Exit        *Exit             `json:"exit,omitempty"`
+	Exit        *analysis.Exit    `json:"exit,omitempty"`
 
-	Completeness *Completeness `json:"completeness,omitempty"`
+	Completeness *analysis.Completeness `json:"completeness,omitempty"`
 
 	// Detectors is null if the recording does not say what they did.
-	Detectors        []Detector     `json:"detectors"`
-	Incidents        []incidentJSON `json:"incidents"`
-	OmittedIncidents int            `json:"omittedIncidents,omitempty"`
+	Detectors        []analysis.Detector `json:"detectors"`
+	Incidents        []incidentJSON      `json:"incidents"`
+	OmittedIncidents int                 `json:"omittedIncidents,omitempty"`
 }
 
 // missingJSON is what is missing between two parts; to is 0 if that is not known.
@@ -141,7 +143,7 @@ type missingJSON struct {
 }
 
 // Stall writes a stall.
-func (j *JSON) Stall(s *Stall) error {
+func (j *JSON) Stall(s *analysis.Stall) error {
 	out := stallJSON{
 		Recording: s.Recording.Name, Number: s.Number, Thread: threadJSON{s.Thread.Index, s.Thread.ID,
 			s.Thread.Name, s.Thread.Label, s.Thread.Main},
@@ -188,7 +190,7 @@ func (j *JSON) item(n *int, value any) error {
 }
 
 // End takes a recording that has been read.
-func (j *JSON) End(r *Recording) error {
+func (j *JSON) End(r *analysis.Recording) error {
 	j.recordings = append(j.recordings, r)
 	return nil
 }
@@ -234,4 +236,26 @@ func missingOf(missing []trace.MissingParts) []missingJSON {
 
 func damageOf(d trace.Damage) damageJSON {
 	return damageJSON{d.LostChunks, d.Malformed, d.SkippedBytes, d.Unknown, d.Header, d.Closed}
+}
+
+// incidentJSON is an incident as JSON.
+type incidentJSON struct {
+	*analysis.Incident
+	Time   string      `json:"time,omitempty"`
+	Thread *threadJSON `json:"thread"` // null if it concerns the whole process
+}
+
+func incidentsOf(r *analysis.Recording) []incidentJSON {
+	all := []incidentJSON{}
+	for _, i := range r.Incidents {
+		out := incidentJSON{Incident: i}
+		if !i.Time.IsZero() {
+			out.Time = i.Time.Format("2006-01-02T15:04:05.000Z")
+		}
+		if t := i.Thread; t != nil {
+			out.Thread = &threadJSON{t.Index, t.ID, t.Name, t.Label, t.Main}
+		}
+		all = append(all, out)
+	}
+	return all
 }

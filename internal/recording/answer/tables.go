@@ -1,4 +1,4 @@
-package analysis
+package answer
 
 import (
 	"bufio"
@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
 // WriteTable writes the methods as a table for people, at most top of them, 0 for all.
@@ -16,7 +18,7 @@ func (m *Methods) WriteTable(w io.Writer, by Order, top int) error {
 	fmt.Fprintf(b, "%12s %12s %10s %12s %6s  %s\n", "self", "total", "calls", "longest", "stalls", "method")
 	for i, t := range list {
 		if i == top && top > 0 {
-			fmt.Fprintf(b, "... %s more\n", count(len(list)-i, "method"))
+			fmt.Fprintf(b, "... %s more\n", analysis.Count(len(list)-i, "method"))
 			break
 		}
 		fmt.Fprintf(b, "%12s %12s %10d %12s %6d  %s%s%s\n", bound(t.Self, t.SelfAtMost),
@@ -27,7 +29,7 @@ func (m *Methods) WriteTable(w io.Writer, by Order, top int) error {
 }
 
 // writeCompleteness writes what is missing from recordings.
-func writeCompleteness(w io.Writer, list []*Recording) {
+func writeCompleteness(w io.Writer, list []*analysis.Recording) {
 	for _, r := range list {
 		for _, line := range r.Completeness.Lines() {
 			fmt.Fprintf(w, "!!! %s: %s\n", r.Name, line)
@@ -37,7 +39,7 @@ func writeCompleteness(w io.Writer, list []*Recording) {
 
 // bound returns a time, with ≥ before it if it may be greater in truth.
 func bound(nanos, atMost int64) string {
-	text := millis(time.Duration(nanos))
+	text := analysis.Millis(time.Duration(nanos))
 	if atMost > nanos {
 		return "≥ " + text
 	}
@@ -52,7 +54,7 @@ func leftOutText(n uint64) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("  [%s left out]", several(n, "call", "s"))
+	return fmt.Sprintf("  [%s left out]", analysis.Several(n, "call", "s"))
 }
 
 func markedText(n uint64) string {
@@ -100,15 +102,15 @@ func (c *Calls) WriteTree(w io.Writer, least Least) error {
 			for _, k := range n.Children[at.next:] {
 				left += nodes[k].Total
 			}
-			fmt.Fprintf(b, "%12s %12s %7s %10s  %s(%s of less than %s each)\n", millis(time.Duration(left)), "", "", "",
+			fmt.Fprintf(b, "%12s %12s %7s %10s  %s(%s of less than %s each)\n", analysis.Millis(time.Duration(left)), "", "", "",
 				indent,
-				count(len(n.Children)-at.next, "call path"), millis(time.Duration(limit)))
+				analysis.Count(len(n.Children)-at.next, "call path"), analysis.Millis(time.Duration(limit)))
 			at.next = len(n.Children)
 			continue
 		}
-		fmt.Fprintf(b, "%12s %12s %7s %10d  %s%s%s\n", millis(time.Duration(child.Total)),
-			millis(time.Duration(child.Self)),
-			percent(time.Duration(child.Total),
+		fmt.Fprintf(b, "%12s %12s %7s %10d  %s%s%s\n", analysis.Millis(time.Duration(child.Total)),
+			analysis.Millis(time.Duration(child.Self)),
+			analysis.Percent(time.Duration(child.Total),
 				time.Duration(nodes[0].Total)), child.Calls, indent, child.Method, markedText(child.Marked))
 		next := n.Children[at.next]
 		at.next++

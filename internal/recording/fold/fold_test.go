@@ -1,4 +1,4 @@
-package analysis
+package fold
 
 import (
 	"fmt"
@@ -51,10 +51,10 @@ type folded struct {
 	names    map[trace.Method]string
 }
 
-func foldAll(t *testing.T, set func(*folder), segments []*trace.Segment) folded {
+func foldAll(t *testing.T, set func(*Folder), segments []*trace.Segment) folded {
 	t.Helper()
 	out := folded{names: map[trace.Method]string{}}
-	f := newFolder(func(s *trace.Segment) error {
+	f := New(func(s *trace.Segment) error {
 		c := *s
 		c.Calls = slices.Clone(s.Calls)
 		out.segments = append(out.segments, &c)
@@ -65,11 +65,11 @@ func foldAll(t *testing.T, set func(*folder), segments []*trace.Segment) folded 
 	})
 	set(f)
 	for _, s := range segments {
-		if err := f.segment(s); err != nil {
+		if err := f.Segment(s); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := f.flushAll(); err != nil {
+	if err := f.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	return out
@@ -154,7 +154,7 @@ func TestFoldConservesTime(t *testing.T) {
 	for seed := range uint64(25) {
 		segments := randomSegments(rand.New(rand.NewPCG(seed, 1)))
 		for _, resolution := range []int64{1, 3, 10, 40} {
-			out := foldAll(t, func(f *folder) { f.resolution = resolution }, segments)
+			out := foldAll(t, func(f *Folder) { f.Resolution = resolution }, segments)
 			checkNesting(t, out.segments)
 			want, calls := wholeTime(segments)
 			got, gotCalls := wholeTime(out.segments)
@@ -204,7 +204,7 @@ func TestFoldNames(t *testing.T) {
 			s.Calls[i].Next = int32(len(s.Calls))
 		}
 	}
-	out := foldAll(t, func(f *folder) { f.resolution = 50 }, []*trace.Segment{s})
+	out := foldAll(t, func(f *Folder) { f.Resolution = 50 }, []*trace.Segment{s})
 	checkNesting(t, out.segments)
 	var lines []string
 	for _, s := range out.segments {
@@ -238,7 +238,7 @@ func TestLeastAndRange(t *testing.T) {
 		segments := randomSegments(rnd)
 		least, from := int64(1+rnd.IntN(20)), int64(1000+rnd.IntN(800))
 		to := from + 1 + int64(rnd.IntN(800))
-		out := foldAll(t, func(f *folder) { f.least, f.from, f.to = least, from, to }, segments)
+		out := foldAll(t, func(f *Folder) { f.Least, f.From, f.To = least, from, to }, segments)
 		checkNesting(t, out.segments)
 		list := func(segments []*trace.Segment, keep func(c trace.Call) (trace.Call, bool)) []string {
 			var all []string
@@ -280,7 +280,7 @@ func TestRangeOfParts(t *testing.T) {
 		part(200, 300, trace.MarkResumed)}
 	for from := int64(0); from <= 300; from += 50 {
 		for to := from + 50; to <= 350; to += 50 {
-			out := foldAll(t, func(f *folder) { f.from, f.to, f.resolution = from, to, 1000 }, segments)
+			out := foldAll(t, func(f *Folder) { f.From, f.To, f.Resolution = from, to, 1000 }, segments)
 			entered, left, nanos := 0, 0, int64(0)
 			for _, s := range out.segments {
 				s.Walk(func(int) { entered++ }, func(int) { left++ })

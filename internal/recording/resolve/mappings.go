@@ -1,4 +1,4 @@
-package analysis
+package resolve
 
 import (
 	"errors"
@@ -131,8 +131,8 @@ func (e *MismatchError) Error() string {
 		e.Recording, e.Digest, e.Mapping, e.Found)
 }
 
-// stamped reports whether a recording says which mapping it is of.
-func stamped(digest string) bool { return digest != "" && digest != mapping.Unstamped }
+// Stamped reports whether a recording says which mapping it is of.
+func Stamped(digest string) bool { return digest != "" && digest != mapping.Unstamped }
 
 // Find returns the names for a recording of that name which says that it is of the mapping digest. The error is a
 // [*MismatchError] if there is none; with force the names are the single file's all the same, or none. found is false
@@ -141,13 +141,13 @@ func (m *Mappings) Find(recording, digest string, force bool) (names *Names, fou
 	mismatch := &MismatchError{Recording: recording, Digest: digest, Mapping: m.path}
 	if m.single != nil {
 		has := m.single.Mapping.Digest()
-		if found = has == digest; found || force || !stamped(digest) {
+		if found = has == digest; found || force || !Stamped(digest) {
 			return m.names("", m.single), found, nil
 		}
 		mismatch.Found = has
 		return nil, false, mismatch
 	}
-	if stamped(digest) {
+	if Stamped(digest) {
 		if m.loaded[digest] != nil {
 			return m.loaded[digest], true, nil
 		}
