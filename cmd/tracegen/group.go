@@ -229,12 +229,12 @@ func (g *grouping) entry(r *reading, store *group.Store, of recording, o analysi
 		return nil, nil
 	}
 	o.Stall = func(s *analysis.Stall) error {
-		entry.Stalls = append(entry.Stalls, group.NewStall(s))
+		entry.Stalls = append(entry.Stalls, analysis.RowOf(s))
 		return nil
 	}
 	o.End = func(rec *analysis.Recording) error {
 		entry.Info = group.NewInfo(rec)
-		entry.Stalls = append(entry.Stalls, group.NewIncidents(rec)...)
+		entry.Stalls = append(entry.Stalls, analysis.IncidentRows(rec)...)
 		for _, text := range rec.Warnings() {
 			g.con.warn("%s", text)
 		}

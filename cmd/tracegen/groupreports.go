@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 
 	"github.com/tracegen/tracegen/internal/fleet/collect"
@@ -60,7 +61,7 @@ func (g *grouping) readReports(ctx context.Context, store *group.Store, dirs []s
 		return 0, err
 	}
 	absent := map[string]int{}
-	var stalls []group.Stall
+	var stalls []analysis.Row
 	add := func() error {
 		_, err := store.AddReports(stalls)
 		clear(stalls) // frees the reports
@@ -88,7 +89,7 @@ func (g *grouping) readReports(ctx context.Context, store *group.Store, dirs []s
 				if err != nil {
 					return err
 				}
-				stalls = append(stalls, group.FromReport(r, names, o.R8))
+				stalls = append(stalls, analysis.RowOfReport(r, names, o.R8))
 				if len(stalls) < reportBatch {
 					return nil
 				}

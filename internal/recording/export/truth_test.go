@@ -308,8 +308,9 @@ type truthRecording struct {
 func truthRecordings(t *testing.T) map[string]truthRecording {
 	t.Helper()
 	all := map[string]truthRecording{}
-	for _, pattern := range []string{"vectors/*.tgd", "recorded/*.tgd", "reports/*.txt"} {
-		files, err := filepath.Glob("../../../trace/testdata/" + pattern)
+	for _, pattern := range []string{"../../../trace/testdata/vectors/*.tgd", "../../../trace/testdata/recorded/*.tgd",
+		"../source/testdata/reports/*.txt"} {
+		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatal("no recordings", pattern, err)
 		}
