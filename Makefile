@@ -4,7 +4,7 @@ SHELL := /bin/bash
 GO ?= go
 TRACEGEN_FUZZTIME ?= 60s
 
-.PHONY: help build man deps test nightly bare builds race fuzz corpus mutants golden bench check sample runtime screenshots release release-check clean
+.PHONY: help build man deps deps-nightly test nightly bare builds race fuzz corpus mutants golden bench check sample runtime screenshots release release-check clean
 
 help:
 	@echo "build    ./tracegen"
@@ -36,17 +36,20 @@ man:
 deps:
 	@.ci/deps
 
+deps-nightly:
+	@.ci/deps nightly
+
 test: deps
 	.ci/gotest -timeout 30m ./...
 
-nightly: deps
+nightly: deps-nightly
 	.ci/nightly $(SHARES)
 
 bare:
 	TRACEGEN_BARE=new .ci/bare
 
 # TRACEGEN_BUILDS_RUN is a pattern of tests. One package at a time: a build uses all processors.
-builds: deps
+builds: deps-nightly
 	TRACEGEN_SHARE=all TRACEGEN_BUILDS=full .ci/gotest -p 1 -timeout 90m -run "$${TRACEGEN_BUILDS_RUN:-.}" ./internal/oracle/builds/...
 
 race: deps
@@ -56,7 +59,7 @@ race: deps
 fuzz:
 	TRACEGEN_FUZZTIME=$(TRACEGEN_FUZZTIME) .ci/fuzz
 
-corpus: deps
+corpus: deps-nightly
 	TRACEGEN_SHARE=all TRACEGEN_CORPUS=full .ci/gotest -timeout 170m -run 'Corpus|Shapes' ./...
 
 mutants: deps

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // recordFile is the name of a record in the directory of its date; the page and the picture stand beside it.
@@ -30,7 +30,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	f, err := zipfile.CreateFile(path)
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}

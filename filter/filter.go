@@ -168,7 +168,7 @@ func (f *Filter) wholeClass(c *classfile.Class, name string) (Decision, bool) {
 	}
 	if c.IsFuture() && !f.futureVersions {
 		minor, major := c.Version()
-		detail := fmt.Sprintf("class file version %d.%d is later than %d, the last that is known; --future-versions "+
+		detail := fmt.Sprintf("class file version %d.%d is later than %d, the last that is known; future-versions "+
 			"instruments it all the same", major, minor, classfile.MaxMajor)
 		return Decision{Reason: ReasonUnsupportedVersion, Detail: detail}, true
 	}

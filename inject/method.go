@@ -44,7 +44,7 @@ func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) e
 	if err := w.planMethod(m, id, focus); err != nil {
 		return err
 	}
-	patch := code.Patch{Insertions: plan.insertions, Depths: &plan.depths}
+	patch := code.Patch{Insertions: plan.insertions}
 	if len(plan.ranges) > 0 {
 		plan.makeExit(&w.block)
 		plan.handler = appendHandler(plan.handler, plan.exit)
@@ -202,17 +202,17 @@ func (w *writer) planExits(entered *code.Initialised) error {
 // findStops finds the returns and athrows, and with posts the calls of methods that may be a post. If the code cannot
 // be decoded, it finds the instructions in front of the fault.
 func (p *methodPlan) findStops(posts bool) error {
-	if p.stops = p.stops[:0]; !posts {
-		var ok bool
-		if p.stops, ok = p.depths.AppendLeaving(p.stops); ok {
-			return nil
-		}
-	}
+	p.stops = p.stops[:0]
 	bytecode := p.code.Bytecode
 	for pc := 0; pc < len(bytecode); {
-		op, size, err := code.Next(bytecode, pc)
-		if err != nil {
-			return err
+		op := code.Op(bytecode[pc])
+		size := op.Size()
+		if size == 0 || size > len(bytecode)-pc {
+			in, err := code.At(bytecode, pc)
+			if err != nil {
+				return err
+			}
+			size = in.Size
 		}
 		isCall := op == code.Invokevirtual || op == code.Invokeinterface
 		if op.IsReturn() || op == code.Athrow || posts && isCall {

@@ -32,7 +32,7 @@ func CheckRuntime(c *classfile.Class, focus, posts bool) error {
 		if m == nil {
 			way := ""
 			if n[0] == postName {
-				way = ", which the probes of --trace-posts call; use a runtime that has it, or leave the option out"
+				way = ", which the probes of trace-posts call; use a runtime that has it, or leave the option out"
 			}
 			return fmt.Errorf("runtime class %s has no method %s%s%s", c.Name(), n[0], n[1], way)
 		}

@@ -297,7 +297,7 @@ type StallChunk struct {
 	// Repairs is how many places of the call tree the device repaired.
 	Repairs uint64
 	// PostedBy is the method that posted the message, 0 if not known: only programs that were instrumented with
-	// --trace-posts say so. Posted is when, in nanoseconds of [Clock.NanoTime], 0 if not known.
+	// trace-posts say so. Posted is when, in nanoseconds of [Clock.NanoTime], 0 if not known.
 	PostedBy Method
 	Posted   int64
 }

@@ -4,7 +4,9 @@ load(":actions.bzl", "TOOLCHAIN", "run_tracegen")
 
 _JARS = [
     "tracegen-runtime.jar",
+    "tracegen-runtime-core.jar",
     "tracegen-runtime-android.aar",
+    "tracegen-runtime-report.jar",
     "tracegen-runtime-noop.jar",
     "tracegen-runtime-matrix.jar",
 ]
@@ -28,6 +30,6 @@ def _directory(file):
 
 built_in_runtime = rule(
     implementation = _built_in_runtime_impl,
-    doc = "Writes the jars of the runtime. The files of the target are the core jar alone.",
+    doc = "Writes the jars of the runtime. The files of the target are the jar for JVMs alone.",
     toolchains = [TOOLCHAIN],
 )

@@ -94,9 +94,3 @@ func fieldWords(s string) (words, size int) {
 	}
 	return 0, 0
 }
-
-// FieldWords returns the stack words of a field descriptor (JVMS 4.3.2). ok is false if it is malformed.
-func FieldWords(descriptor string) (words int, ok bool) {
-	words, size := fieldWords(descriptor)
-	return words, size != 0 && size == len(descriptor)
-}

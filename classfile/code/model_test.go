@@ -29,7 +29,8 @@ type relocation struct {
 // relocate applies the patch and writes and parses the class.
 func relocate(t testing.TB, old sample, patch code.Patch, pool *classfile.PoolBuilder) (*relocation, error) {
 	t.Helper()
-	info, notes, err := relocateBothWays(t, old, patch, pool)
+	var r code.Relocator
+	info, notes, err := r.Relocate(nil, old.class, old.method, &old.code, patch, pool)
 	if err != nil {
 		return nil, err
 	}

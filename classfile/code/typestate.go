@@ -46,10 +46,10 @@ func (r *Relocator) addedFrames() ([]frame, error) {
 	size := 0
 	for i := range r.branches {
 		b := &r.branches[i]
-		next := b.PC + b.Size
-		if b.width != 8 || !b.Op.IsConditional() {
+		if b.width != 8 {
 			continue
 		}
+		next := b.pc + b.size
 		at, found := slices.BinarySearchFunc(r.frames, next, func(f frame, pc int) int { return f.pc - pc })
 		if found { // without a note, undoing the patch could take it for an added one
 			r.notes = append(r.notes, Note{Kind: NoteKeptFrame, Index: at})
@@ -60,12 +60,12 @@ func (r *Relocator) addedFrames() ([]frame, error) {
 			err = flow.execute(next)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("frame behind the branch at %d, which is too long for two bytes: %w", b.PC, err)
+			return nil, fmt.Errorf("frame behind the branch at %d, which is too long for two bytes: %w", b.pc, err)
 		}
 		for n := len(flow.now.locals); n > 0 && flow.now.locals[n-1].tag == itemTop; n-- {
 			flow.now.locals = flow.now.locals[:n-1]
 		}
-		f := frame{pc: next, kind: fullFrame, body: r.fullFrameBody(&flow.now)}
+		f := frame{pc: next, kind: fullFrame, moves: true, body: r.fullFrameBody(&flow.now)}
 		if size += len(f.body); size > maxAddedFrames {
 			return nil, fmt.Errorf("%w: its added frames would take more than %d bytes", ErrTooLarge, maxAddedFrames)
 		}
@@ -168,7 +168,7 @@ func readItems(pool *classfile.ConstantPool, b []byte, n int) (words []item, res
 		case itemUninitialized:
 			it.pc = binary.BigEndian.Uint16(b[1:])
 		}
-		end, _ := itemsSize(b, 0, 1)
+		end, _, _ := itemsSize(b, 0, 1)
 		words, b = appendItem(words, it), b[end:]
 	}
 	return words, b, nil

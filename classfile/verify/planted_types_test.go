@@ -16,14 +16,9 @@ import (
 // class, no JVM takes. The others make classes that link and do something else, or lie in tables that no JVM
 // looks at.
 var caughtByTypes = []string{
-	"a quick branch that runs the entry again",
-	"a quick branch past the exit",
-	"a quick branch not corrected",
-	"padding of the old place in a quick switch",
-	"a quick frame on the wrong side",
-	"a quick frame one byte late",
-	"Uninitialized items of a quick frame not moved",
 	"a move from one position late",
+	"Uninitialized items of a frame not moved",
+	"a branch that is not widened",
 	"a probe of the operands of another form", "max_stack without the probe", "an exact handler that leaves out posts",
 	"a frame on the wrong side",
 	"a frame one byte late",

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/fleet/group"
 	"github.com/tracegen/tracegen/internal/oracle"
@@ -38,7 +39,8 @@ func startCollect(t *testing.T, args ...string) *collector {
 	out, in := io.Pipe()
 	c := &collector{cancel: cancel, code: make(chan int, 1), rest: make(chan string, 1)}
 	go func() {
-		c.code <- run(ctx, append([]string{"collect", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""), io.Discard,
+		c.code <- runTool(ctx, append([]string{"collect", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""),
+			io.Discard,
 			in)
 		in.Close()
 	}()
@@ -63,7 +65,7 @@ func (c *collector) stop(t *testing.T) {
 	c.cancel()
 	select {
 	case code := <-c.code:
-		if rest := <-c.rest; code != exitDone || rest != "tracegen: stopped; all that was received is stored\n" {
+		if rest := <-c.rest; code != cli.ExitDone || rest != "tracegen: stopped; all that was received is stored\n" {
 			t.Fatalf("exit code %d: %s", code, rest)
 		}
 	case <-time.After(2 * time.Minute):
@@ -187,8 +189,8 @@ func randomReports(rnd *rand.Rand, n int, digests [2]string, load [2]int) []byte
 func readGroups(t *testing.T, args ...string) group.Fleet {
 	t.Helper()
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), append([]string{"group", "--format", "json", "--top", "0"}, args...),
-		strings.NewReader(""), &out, &errs); code != exitDone {
+	if code := runTool(t.Context(), append([]string{"group", "--format", "json", "--top", "0"}, args...),
+		strings.NewReader(""), &out, &errs); code != cli.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &errs)
 	}
 	var f group.Fleet

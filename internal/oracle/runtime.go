@@ -12,8 +12,18 @@ import (
 	"path/filepath"
 )
 
-// RuntimeJars are the paths of the jars of runtime-java: Core, Android, Matrix (the drop-in), and NoOp.
-type RuntimeJars struct{ Core, Android, Matrix, NoOp string }
+// RuntimeJars are the paths of the jars of runtime-java: that for a JVM, which has all of Core, and those of an Android
+// app: Core, Android, Report, Matrix (the drop-in), and NoOp.
+type RuntimeJars struct{ JVM, Core, Android, Report, Matrix, NoOp string }
+
+// App returns the jars of an Android app that records and sends reports.
+func (r RuntimeJars) App() []string { return []string{r.Core, r.Android, r.Report} }
+
+// modules returns the path of each jar by the directory of its module.
+func (r *RuntimeJars) modules() map[string]*string {
+	return map[string]*string{"jvm": &r.JVM, "core": &r.Core, "android": &r.Android, "report": &r.Report,
+		"matrix": &r.Matrix, "noop": &r.NoOp}
+}
 
 // BuildRuntime returns the jars of runtime-java. It builds them with the mvn on PATH, unless the cache has them for the
 // same sources.
@@ -31,8 +41,14 @@ func BuildRuntime(ctx context.Context) (RuntimeJars, error) {
 		return RuntimeJars{}, err
 	}
 	final := filepath.Join(cache, "runtime-"+sum)
-	jars := RuntimeJars{filepath.Join(final, "tracegen-runtime.jar"), filepath.Join(final, "tracegen-runtime-android.jar"),
-		filepath.Join(final, "tracegen-runtime-matrix.jar"), filepath.Join(final, "tracegen-runtime-noop.jar")}
+	var jars RuntimeJars
+	for module, path := range jars.modules() {
+		name := "tracegen-runtime-" + module + ".jar"
+		if module == "jvm" {
+			name = "tracegen-runtime.jar"
+		}
+		*path = filepath.Join(final, name)
+	}
 	if _, err := os.Stat(final); err == nil {
 		return jars, nil
 	}
@@ -48,13 +64,12 @@ func BuildRuntime(ctx context.Context) (RuntimeJars, error) {
 	if err := os.Mkdir(out, 0o755); err != nil {
 		return jars, err
 	}
-	for module, jar := range map[string]string{"core": jars.Core, "android": jars.Android, "matrix": jars.Matrix,
-		"noop": jars.NoOp} {
+	for module, jar := range jars.modules() {
 		built, err := filepath.Glob(filepath.Join(tmp, "runtime-java", module, "target", "tracegen-runtime*.jar"))
 		if err != nil || len(built) != 1 {
 			return jars, fmt.Errorf("module %s of the runtime made %d jars, want 1", module, len(built))
 		}
-		if err := os.Rename(built[0], filepath.Join(out, filepath.Base(jar))); err != nil {
+		if err := os.Rename(built[0], filepath.Join(out, filepath.Base(*jar))); err != nil {
 			return jars, err
 		}
 	}

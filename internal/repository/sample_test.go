@@ -251,7 +251,7 @@ func TestSampleRunsInstrumented(t *testing.T) {
 	for _, exits := range []string{"normal", "throws", "exact"} {
 		t.Run(exits, func(t *testing.T) {
 			out := t.TempDir()
-			command := exec.Command(tool, "instrument", sampleJar, "-o", out+"/", "--exits", exits, "--trivial", "none")
+			command := exec.Command(tool, "instrument", sampleJar, "-o", out+"/", "--exits", exits, "--set", "trivial=none")
 			if said, err := command.CombinedOutput(); err != nil {
 				t.Fatalf("%s: %v\n%s", command, err, said)
 			}

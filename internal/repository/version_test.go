@@ -20,7 +20,7 @@ type pom struct {
 }
 
 // goRelease finds the version in the sources of the program.
-var goRelease = regexp.MustCompile(`(?m)^const release = "([^"]+)"$`)
+var goRelease = regexp.MustCompile(`(?m)^const Release = "([^"]+)"$`)
 
 const ourGroup = "dev.tracegen"
 
@@ -29,13 +29,13 @@ const ourGroup = "dev.tracegen"
 //
 // Invariant: The program and all Java parts have one version.
 func TestVersionsAreEqual(t *testing.T) {
-	source, err := os.ReadFile("cmd/tracegen/version.go")
+	source, err := os.ReadFile("internal/cli/version.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := goRelease.FindSubmatch(source)
 	if m == nil {
-		t.Fatal("cmd/tracegen/version.go has no constant release")
+		t.Fatal("internal/cli/version.go has no constant release")
 	}
 	ours := 0
 	for _, file := range trackedPaths(t) {

@@ -15,8 +15,10 @@ import (
 
 // The names of the files.
 const (
-	CoreName    = "tracegen-runtime.jar"
+	JVMName     = "tracegen-runtime.jar"
+	CoreName    = "tracegen-runtime-core.jar"
 	AndroidName = "tracegen-runtime-android.aar"
+	ReportName  = "tracegen-runtime-report.jar"
 	NoOpName    = "tracegen-runtime-noop.jar"
 	MatrixName  = "tracegen-runtime-matrix.jar"
 	AgentName   = "tracegen-agent.jar"
@@ -24,9 +26,13 @@ const (
 
 var (
 	//go:embed tracegen-runtime.jar
+	jvm []byte
+	//go:embed tracegen-runtime-core.jar
 	core []byte
 	//go:embed tracegen-runtime-android.aar
 	android []byte
+	//go:embed tracegen-runtime-report.jar
+	report []byte
 	//go:embed tracegen-runtime-noop.jar
 	noOp []byte
 	//go:embed tracegen-runtime-matrix.jar
@@ -42,9 +48,9 @@ type File struct {
 	Data    []byte // an archive
 }
 
-// Core returns the jar with AppMethodBeat and the recorder: the one that a program on any JVM needs.
-func Core() File {
-	return File{CoreName, "AppMethodBeat, the recorder, recording on a plain JVM", core}
+// JVM returns the jar with AppMethodBeat and the recorder that a program on any JVM needs. It has all of the core.
+func JVM() File {
+	return File{JVMName, "AppMethodBeat, the recorder, recording on a plain JVM", jvm}
 }
 
 // Agent returns the Java agent with which `tracegen record` runs programs. It is not one of [All], because no other
@@ -53,11 +59,13 @@ func Agent() File {
 	return File{AgentName, "replaces classes by those that tracegen record has instrumented", agent}
 }
 
-// All returns all files that become part of programs, the core first.
+// All returns all files that become part of programs, that for a JVM first.
 func All() []File {
 	return []File{
-		Core(),
+		JVM(),
+		{CoreName, "AppMethodBeat and the recorder for Android apps, without what only a JVM needs", core},
 		{AndroidName, "Android: the main looper, idle handlers, frames; needs " + CoreName, android},
+		{ReportName, "sends reports of stalls to a collector, on Android and on a JVM", report},
 		{NoOpName, "the public names of all others, doing nothing, for builds that do not record", noOp},
 		{MatrixName, "the class that --preset matrix calls; needs " + CoreName, matrix},
 	}
@@ -72,7 +80,7 @@ func IsRuntime(data []byte) bool {
 	}
 	for _, f := range r.File {
 		switch f.Name {
-		case contract.RuntimeClass + ".class":
+		case contract.RuntimeClass + ".class", reporter:
 			return true
 		case matrixDropIn:
 			// Matrix's own library has the class too, but no rules of ours.
@@ -86,6 +94,7 @@ func IsRuntime(data []byte) bool {
 }
 
 const (
+	reporter     = "dev/tracegen/runtime/report/Reporter.class"
 	matrixDropIn = contract.MatrixRuntimeClass + ".class"
 	matrixRules  = "META-INF/proguard/tracegen-runtime-matrix.pro"
 )

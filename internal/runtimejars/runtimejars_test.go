@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -135,7 +136,7 @@ func TestFilesNameNoBuild(t *testing.T) {
 // TestAndroidLibrary checks the parts that Android's build tools need of an .aar.
 func TestAndroidLibrary(t *testing.T) {
 	files := map[string][]byte{}
-	for _, e := range entries(t, runtimejars.AndroidName, runtimejars.All()[1].Data) {
+	for _, e := range entries(t, runtimejars.AndroidName, file(t, runtimejars.AndroidName)) {
 		files[e.Name] = content(t, e)
 	}
 	if m := string(files["AndroidManifest.xml"]); !strings.Contains(m, `package="dev.tracegen.runtime.android"`) ||
@@ -156,6 +157,47 @@ func TestAndroidLibrary(t *testing.T) {
 	if rules == "" || rules != string(inside["META-INF/proguard/tracegen-runtime-android.pro"]) {
 		t.Errorf("proguard.txt is not the rules of classes.jar:\n%s", rules)
 	}
+}
+
+// TestOnlyAJVMHasManagement checks the classes that the jar for Android apps lacks.
+//
+// Invariant: An Android app carries no class that only a JVM needs, and none that sends reports unless it asks for it.
+func TestOnlyAJVMHasManagement(t *testing.T) {
+	jvm := names(t, runtimejars.JVMName)
+	core := names(t, runtimejars.CoreName)
+	for _, name := range core {
+		if !slices.Contains(jvm, name) {
+			t.Errorf("%s lacks %s", runtimejars.JVMName, name)
+		}
+		if strings.Contains(name, "Jvm") || strings.Contains(name, "/report/") {
+			t.Errorf("%s contains %s", runtimejars.CoreName, name)
+		}
+	}
+	if !slices.Contains(jvm, "dev/tracegen/runtime/JvmPlatform$Management.class") {
+		t.Error("the jar for JVMs has no class that reads the management beans: this test sees nothing")
+	}
+}
+
+// names returns the names of the entries of a file of the runtime.
+func names(t *testing.T, name string) []string {
+	t.Helper()
+	var list []string
+	for _, e := range entries(t, name, file(t, name)) {
+		list = append(list, e.Name)
+	}
+	return list
+}
+
+// file returns the data of a file of the runtime.
+func file(t *testing.T, name string) []byte {
+	t.Helper()
+	for _, f := range runtimejars.All() {
+		if f.Name == name {
+			return f.Data
+		}
+	}
+	t.Fatalf("there is no file %s", name)
+	return nil
 }
 
 func TestIsRuntime(t *testing.T) {

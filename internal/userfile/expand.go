@@ -11,6 +11,9 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
+// IsPattern reports whether a name that no file has is a pattern.
+func IsPattern(name string) bool { return strings.ContainsAny(name, "*?[{") }
+
 // Expand returns the paths that a name on a command line or in a file of settings stands for. A name of something that
 // exists stands for itself, whatever its characters. Any other name with one of *, ?, [ or { is a pattern of
 // [doublestar]: ** spans directories, and does not follow symbolic links. Its paths are sorted, so that output does not
@@ -19,7 +22,7 @@ func Expand(name string) ([]string, error) {
 	switch _, err := os.Lstat(name); {
 	case err == nil:
 		return []string{name}, nil
-	case !strings.ContainsAny(name, "*?[{"):
+	case !IsPattern(name):
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s does not exist", name)
 		}

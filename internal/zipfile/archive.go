@@ -52,16 +52,6 @@ type Entry struct {
 // package comment describes. The caller must close the Archive when neither its entries nor a Writer that copies
 // from it are needed any more. Errors are those of the operating system, or an *Error.
 func Open(path string) (*Archive, error) {
-	a, err := OpenToRead(path)
-	if err == nil {
-		a.Release(0, a.Size()) // the headers were read, which are on nearly every page
-	}
-	return a, err
-}
-
-// OpenToRead is [Open] for a caller who reads all of the archive next, and releases it: what was read to check it stays
-// in memory.
-func OpenToRead(path string) (*Archive, error) {
 	data, unmap, mapped, err := mapFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("open archive: %w", err)
@@ -71,6 +61,7 @@ func OpenToRead(path string) (*Archive, error) {
 		unmap() // the parse error is the one that matters
 		return nil, err
 	}
+	a.Release(0, a.Size()) // the headers were read, which are on nearly every page
 	return a, nil
 }
 
@@ -156,9 +147,6 @@ func (a *Archive) Duplicates() []*Entry {
 	return found
 }
 
-// Bytes returns the bytes between two offsets. Like Raw, it is a view.
-func (a *Archive) Bytes(from, to int64) []byte { return a.data[from:to] }
-
 // WriteTo writes the whole archive unchanged. It implements io.WriterTo.
 func (a *Archive) WriteTo(w io.Writer) (n int64, err error) {
 	for err == nil && n < a.Size() {
@@ -179,15 +167,12 @@ func (e *Entry) IsDir() bool { return strings.HasSuffix(e.Name, "/") }
 // Offset returns where the entry's local header starts, in bytes from the start of the archive.
 func (e *Entry) Offset() int64 { return e.head }
 
-// DataStart returns where the entry's data starts in the archive.
-func (e *Entry) DataStart() int64 { return e.data }
-
-// DataEnd returns where the entry's data ends; see [Entry.DataStart]. A data descriptor lies behind it.
-func (e *Entry) DataEnd() int64 { return e.data + int64(e.CompressedSize) }
+// dataEnd returns where the entry's data ends. A data descriptor lies behind it.
+func (e *Entry) dataEnd() int64 { return e.data + int64(e.CompressedSize) }
 
 // Raw returns the entry's data as it is in the archive, compressed. It is a view that must not be changed, and not
 // be used after the Archive was closed.
-func (e *Entry) Raw() []byte { return e.archive.data[e.data:e.DataEnd()] }
+func (e *Entry) Raw() []byte { return e.archive.data[e.data:e.dataEnd()] }
 
 // Guard calls read, which reads raw data of the archive. It returns an error if the file does not have them any more:
 // one that is mapped into memory may have become shorter.

@@ -227,11 +227,11 @@ func TestShortenedWhileOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	var codec Codec
-	out, err := CreateFile(filepath.Join(t.TempDir(), "out.jar"))
+	out, err := os.Create(filepath.Join(t.TempDir(), "out.jar"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer out.Abort()
+	defer out.Close()
 	for i := range a.Entries() {
 		e := &a.Entries()[i]
 		if _, err := codec.Read(e, nil); !errors.Is(err, ErrFormat) {

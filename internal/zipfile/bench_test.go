@@ -79,12 +79,12 @@ func BenchmarkCopyToFile(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		f, err := CreateFile(out)
+		f, err := os.Create(out)
 		if err != nil {
 			b.Fatal(err)
 		}
 		copyAll(b, f, in)
-		f.Abort()
+		f.Close()
 		in.Close()
 	}
 }

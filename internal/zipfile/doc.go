@@ -1,5 +1,4 @@
-// Package zipfile reads and writes zip archives (.jar, .zip, .aar), and keeps every byte of what is not changed. It
-// also writes single files that appear complete or not at all (File).
+// Package zipfile reads and writes zip archives (.jar, .zip, .aar), and keeps every byte of what is not changed.
 //
 // # Why not archive/zip
 //
@@ -19,8 +18,6 @@
 //	                            ▼                            ▼
 //	                       Writer.Copy              Writer.Replace/Add    one goroutine, in order
 //	                            └────────► Writer.Close ◄────┘
-//	                                            │
-//	                                   File (temporary file, Commit)
 //
 // An Archive is immutable. It is a view of the mapped file: there is no allocation for each entry, names are slices
 // of one copy of the central directory, and entries that lie side by side are copied by one write from the mapping.

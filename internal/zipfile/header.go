@@ -1,7 +1,6 @@
 package zipfile
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"runtime/debug"
@@ -149,11 +148,6 @@ func (e *Entry) localHeader(memory []byte, p Packed) (_ []byte, err error) {
 	le.PutUint16(header[6:], u16(header, 6)&^flagDescriptor)
 	patchLocal(header, p, big)
 	return header, nil
-}
-
-// hasHeader reports whether the local header of e is this one. It is called where a fault of the mapping is caught.
-func (e *Entry) hasHeader(header []byte) bool {
-	return bytes.Equal(e.archive.data[e.head:e.data], header)
 }
 
 // patchLocal writes method, CRC and sizes of p into a local header; with zip64 the sizes are in its extra field

@@ -49,7 +49,7 @@ const (
 	whyInflate   = "a class that cannot be inflated; ZipFile fails when the class is read"
 	whyCopied    = "an entry that cannot be read is copied as it is; ZipFile refuses the whole archive"
 	whyExtra     = "fields that are not needed and comments are copied and not read"
-	whyLimit     = "the declared size is above --max-class-size; the class is copied"
+	whyLimit     = "the declared size is above 64 MiB; the class is copied"
 	whyMalformed = "no JVM loads such a class; it is copied"
 	whyVersion   = "a class of an unknown version is copied"
 	whySigned    = "the signature would be wrong; it is left out, and a warning says so"

@@ -1,7 +1,6 @@
 package zipfile
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -57,9 +56,7 @@ func NewWriter(out io.Writer, from *Archive) *Writer {
 // with a new offset. E may belong to any archive.
 func (w *Writer) Copy(e *Entry) error {
 	at := w.offset - w.base
-	if w.run == nil || w.run == e.archive || !w.continues(e) {
-		w.copyRange(e.archive, e.head, e.end)
-	}
+	w.copyRange(e.archive, e.head, e.end)
 	w.record(e, recordChange{
 		flags: e.Flags, method: e.Method, crc: e.CRC32,
 		compressed: e.CompressedSize, size: e.Size, offset: uint64(at),
@@ -70,16 +67,7 @@ func (w *Writer) Copy(e *Entry) error {
 // Replace writes e with p instead of its data. Name, times, attributes, comment, flags and extra fields are kept,
 // except for the sizes in a zip64 extra field and the data descriptor, whose values move into the local header. The
 // compression method is that of p; see Entry.Level.
-func (w *Writer) Replace(e *Entry, p Packed) error { return w.replace(e, p, nil) }
-
-// ReplaceBy is Replace with the data of an entry of another archive. If the local header there is the one that is
-// written, header and data are copied from there, together with those of its neighbours.
-func (w *Writer) ReplaceBy(e, by *Entry) error {
-	return w.replace(e, Packed{Data: by.Raw(), Size: by.Size, CRC32: by.CRC32, Method: by.Method}, by)
-}
-
-// replace writes e with p instead of its data, which are those of an entry of another archive, or by is nil.
-func (w *Writer) replace(e *Entry, p Packed, by *Entry) error {
+func (w *Writer) Replace(e *Entry, p Packed) error {
 	if w.err != nil {
 		return w.err
 	}
@@ -94,12 +82,8 @@ func (w *Writer) replace(e *Entry, p Packed, by *Entry) error {
 		return err
 	}
 	w.header = header
-	if by != nil && by.hasHeader(header) {
-		w.copyRange(by.archive, by.head, by.DataEnd())
-	} else {
-		w.write(header)
-		w.write(p.Data)
-	}
+	w.write(header)
+	w.write(p.Data)
 	w.record(e, recordChange{
 		flags: e.Flags &^ flagDescriptor, method: p.Method, crc: p.CRC32,
 		compressed: uint64(len(p.Data)), size: p.Size, offset: uint64(at), resized: true,
@@ -260,24 +244,6 @@ func (w *Writer) limitRun() {
 	a, at := w.run, w.runTo
 	w.flushRun()
 	w.run, w.runAt, w.runTo = a, at, at
-}
-
-// continues adds e to the run if the same bytes come next there, in another archive: in an earlier output that most is
-// copied from. One long run is written at once, and many short ones one after the other.
-func (w *Writer) continues(e *Entry) (ok bool) {
-	size := e.end - e.head
-	if size > int64(len(w.run.data))-w.runTo {
-		return false
-	}
-	if w.run.Guard(func() {
-		ok = bytes.Equal(e.archive.data[e.head:e.end], w.run.data[w.runTo:w.runTo+size])
-	}) != nil || !ok {
-		return false // what cannot be read is reported when it is written
-	}
-	w.runTo += size
-	w.offset += size
-	w.limitRun()
-	return true
 }
 
 // flushRun writes the run, to the buffer if it is short.

@@ -4,7 +4,7 @@
 //	archives --root DIR -o DIR [--key KEY] [--platform GOOS/GOARCH]...
 //
 // It is a module of its own, so that what it depends on is not part of tracegen. It writes, with VERSION from
-// cmd/tracegen/version.go:
+// internal/cli/version.go:
 //
 //	tracegen-VERSION-GOOS-GOARCH.tar.gz  the binary, LICENSE, README.md, CHANGELOG.md, and the licences of the modules
 //	                                     in the binary; for Windows, a .zip
@@ -67,8 +67,8 @@ type release struct {
 	sums           map[string][sha256.Size]byte // of the files that were written, by their names
 }
 
-// versionLine is the line of cmd/tracegen/version.go with the version of the sources.
-var versionLine = regexp.MustCompile(`(?m)^const release = "(.*)"$`)
+// versionLine is the line of internal/cli/version.go with the version of the sources.
+var versionLine = regexp.MustCompile(`(?m)^const Release = "(.*)"$`)
 
 func (r *release) run() error {
 	if r.out == "" {
@@ -80,7 +80,7 @@ func (r *release) run() error {
 	}
 	found := versionLine.FindSubmatch(source)
 	if found == nil {
-		return errors.New("cmd/tracegen/version.go has no line: const release = \"...\"")
+		return errors.New("internal/cli/version.go has no line: const Release = \"...\"")
 	}
 	r.version = string(found[1])
 	if r.key != "" { // before work that takes minutes

@@ -11,7 +11,8 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/pattern"
+	"github.com/tracegen/tracegen/internal/console"
+	"github.com/tracegen/tracegen/internal/glob"
 )
 
 // Difference holds the differences of two reports, but for the names of files and for warnings.
@@ -79,7 +80,7 @@ func Compare(old, new *Saved) *Difference {
 }
 
 // rulePlace matches the file and line before the text of a rule in a report.
-var rulePlace = pattern.Of(`^.*?:[0-9]+: `)
+var rulePlace = glob.Regexp(`^.*?:[0-9]+: `)
 
 func compareRules(old, new []string) RuleChanges {
 	before, after := ruleTexts(old), ruleTexts(new)
@@ -270,8 +271,8 @@ func (d *Difference) Warnings() []string {
 		list = append(list, count(n, "option differs", "options differ"))
 	}
 	if a.Version != b.Version {
-		list = append(list, fmt.Sprintf("tracegen %s wrote OLD, tracegen %s wrote NEW", Printable(a.Version),
-			Printable(b.Version)))
+		list = append(list, fmt.Sprintf("tracegen %s wrote OLD, tracegen %s wrote NEW", console.Printable(a.Version),
+			console.Printable(b.Version)))
 	}
 	for _, reason := range []filter.Reason{filter.ReasonUnverifiable, filter.ReasonMalformed} {
 		if n := b.Totals.Skipped[reason] - a.Totals.Skipped[reason]; n > 0 {
@@ -290,8 +291,8 @@ func (d *Difference) WriteText(w io.Writer, oldFile, newFile string) error {
 		document   *savedDocument
 	}{{"old", oldFile, &d.old.document}, {"new", newFile, &d.new.document}} {
 		m := &side.document.Mapping
-		fmt.Fprintf(b, "%s: %s, digest %s, %d methods, %d retired\n", side.word, Printable(side.file),
-			Printable(m.Digest), m.Methods, m.Retired)
+		fmt.Fprintf(b, "%s: %s, digest %s, %d methods, %d retired\n", side.word, console.Printable(side.file),
+			console.Printable(m.Digest), m.Methods, m.Retired)
 	}
 	if d.Equal() {
 		fmt.Fprintln(b, "no difference")
@@ -308,10 +309,10 @@ func (d *Difference) WriteText(w io.Writer, oldFile, newFile string) error {
 		fmt.Fprintln(b, o.line("option"))
 	}
 	for _, rule := range d.Rules.Removed {
-		fmt.Fprintln(b, "- rule", Printable(rule))
+		fmt.Fprintln(b, "- rule", console.Printable(rule))
 	}
 	for _, rule := range d.Rules.Added {
-		fmt.Fprintln(b, "+ rule", Printable(rule))
+		fmt.Fprintln(b, "+ rule", console.Printable(rule))
 	}
 	if d.Rules.Reordered {
 		fmt.Fprintln(b, "~ rules: in another order")
@@ -334,14 +335,14 @@ func (n NumberChange) String() string {
 }
 
 func (o OptionChange) line(what string) string {
-	name := what + " " + Printable(o.Name)
+	name := what + " " + console.Printable(o.Name)
 	switch {
 	case o.Old == "":
-		return fmt.Sprintf("+ %s: %s", name, Printable(o.New))
+		return fmt.Sprintf("+ %s: %s", name, console.Printable(o.New))
 	case o.New == "":
-		return fmt.Sprintf("- %s: %s", name, Printable(o.Old))
+		return fmt.Sprintf("- %s: %s", name, console.Printable(o.Old))
 	}
-	return fmt.Sprintf("~ %s: %s -> %s", name, Printable(o.Old), Printable(o.New))
+	return fmt.Sprintf("~ %s: %s -> %s", name, console.Printable(o.Old), console.Printable(o.New))
 }
 
 func (r *RowChange) line(what string) string {
@@ -363,7 +364,7 @@ func (r *RowChange) line(what string) string {
 			numbers[i] = n.Name + " " + n.String()
 		}
 	}
-	name := cmp.Or(Printable(r.Name), "(unnamed)")
+	name := cmp.Or(console.Printable(r.Name), "(unnamed)")
 	if len(numbers) == 0 {
 		return sign + " " + what + " " + name
 	}

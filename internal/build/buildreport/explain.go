@@ -7,7 +7,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/build/explanation"
+	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -19,7 +19,39 @@ type Explanation struct {
 	Mapping     *mapping.Mapping
 	MappingFile string
 	// Classes are the classes with these methods, in order.
-	Classes []explanation.Class
+	Classes []ExplainedClass
+}
+
+// ExplainedClass reports the decisions about those methods of one class that are asked for.
+type ExplainedClass struct {
+	Input, Entry string        // where the class is
+	Class        string        // in internal form; of one that could not be read, the name of its entry
+	Residual     string        // the name that it has in the input, if that is another
+	Reason       filter.Reason // why a class was not read; or empty
+	Detail       string
+	Calls        int // that the class gets
+	Bytes        int // that it grows by
+	Shared       int // of these, what no method has for itself
+	Methods      []ExplainedMethod
+}
+
+// ExplainedMethod reports the decision about one method, and the cost of its calls.
+type ExplainedMethod struct {
+	Class            string // in internal form; merging classes can make it another than that of the ExplainedClass
+	Name, Descriptor string // raw, as in a constant pool
+	Residual         string // what it is called in the input, in text form, if that is something else
+	Access           uint16 // access_flags (JVMS 4.6)
+	Code             bool   // it has code
+	ID               uint32 // 0 unless it is traced
+	Reason           filter.Reason
+	Detail           string // of the reason, or the rule by which it is traced
+	Line             int    // the lowest line_number, 0 if unknown
+	Instructions     int
+	Invocations      int    // instructions that call
+	CodeBytes        int    // code_length (JVMS 4.7.3)
+	Calls            int    // that it gets
+	Bytes            int    // that it grows by
+	Message          string // the rule by which its calls are messages, "" if they are not
 }
 
 // explanationPart and those below are the JSON form.
@@ -71,7 +103,7 @@ type explainedCode struct {
 }
 
 // mapped returns the entry of the mapping for a method, living or retired.
-func (e *Explanation) mapped(m *explanation.Method) (mapping.Entry, bool) {
+func (e *Explanation) mapped(m *ExplainedMethod) (mapping.Entry, bool) {
 	if e.Mapping == nil {
 		return mapping.Entry{}, false
 	}
@@ -87,7 +119,7 @@ func (e *Explanation) WriteJSON(w io.Writer) error {
 	for _, c := range e.Classes {
 		part := explainedPart{
 			Class: mapping.Text(c.Class), Residual: mapping.Text(c.Residual), Input: c.Input, Entry: c.Entry,
-			Reason: c.Reason, Detail: Printable(c.Detail),
+			Reason: c.Reason, Detail: console.Printable(c.Detail),
 			Calls: c.Calls, AddedBytes: c.Bytes, SharedBytes: c.Shared, Methods: []explainedCode{},
 		}
 		for i := range c.Methods {
@@ -96,10 +128,10 @@ func (e *Explanation) WriteJSON(w io.Writer) error {
 			part.Methods = append(part.Methods, explainedCode{
 				Class: mapping.Text(m.Class), Method: mapping.Text(m.Name), Descriptor: mapping.Text(m.Descriptor),
 				Residual: m.Residual, Access: m.Access, HasCode: m.Code, Traced: m.ID != 0, ID: m.ID,
-				MappingID: entry.ID, Retired: entry.Retired, Reason: m.Reason, Detail: Printable(m.Detail),
+				MappingID: entry.ID, Retired: entry.Retired, Reason: m.Reason, Detail: console.Printable(m.Detail),
 				Line:         m.Line,
 				Instructions: m.Instructions, Invocations: m.Invocations, CodeBytes: m.CodeBytes, Calls: m.Calls,
-				AddedBytes: m.Bytes, Message: Printable(m.Message),
+				AddedBytes: m.Bytes, Message: console.Printable(m.Message),
 			})
 		}
 		d.Classes = append(d.Classes, part)
@@ -112,9 +144,9 @@ func (e *Explanation) WriteText(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	for i := range e.Classes {
 		c := &e.Classes[i]
-		place := Printable(c.Input)
+		place := console.Printable(c.Input)
 		if c.Entry != "" {
-			place += "!" + Printable(c.Entry)
+			place += "!" + console.Printable(c.Entry)
 		}
 		if c.Reason != "" {
 			fmt.Fprintf(b, "%s in %s\n    not traced: %s\n", mapping.Text(c.Class), place, because(c.Reason, c.Detail))
@@ -143,7 +175,7 @@ func (e *Explanation) WriteText(w io.Writer) error {
 	return b.Flush()
 }
 
-func (e *Explanation) writeMethod(b *bufio.Writer, m *explanation.Method) {
+func (e *Explanation) writeMethod(b *bufio.Writer, m *ExplainedMethod) {
 	const access = classfile.AccAbstract | classfile.AccNative
 	switch {
 	case m.ID != 0 && e.Mapping == nil:
@@ -161,12 +193,12 @@ func (e *Explanation) writeMethod(b *bufio.Writer, m *explanation.Method) {
 	}
 	e.writeMapped(b, m)
 	if m.ID != 0 && m.Detail != "" {
-		fmt.Fprintf(b, "    by %s\n", Printable(m.Detail))
+		fmt.Fprintf(b, "    by %s\n", console.Printable(m.Detail))
 	} else if m.ID != 0 {
 		b.WriteString("    no rule blocks it\n")
 	}
 	if m.Message != "" {
-		fmt.Fprintf(b, "    its calls are messages by %s\n", Printable(m.Message))
+		fmt.Fprintf(b, "    its calls are messages by %s\n", console.Printable(m.Message))
 	}
 	if m.Code {
 		line := ""
@@ -190,9 +222,9 @@ func (e *Explanation) writeMethod(b *bufio.Writer, m *explanation.Method) {
 }
 
 // writeMapped writes the entry of the mapping for the method.
-func (e *Explanation) writeMapped(b *bufio.Writer, m *explanation.Method) {
+func (e *Explanation) writeMapped(b *bufio.Writer, m *ExplainedMethod) {
 	entry, ok := e.mapped(m)
-	file := Printable(e.MappingFile)
+	file := console.Printable(e.MappingFile)
 	switch {
 	case e.Mapping == nil || !ok && m.ID == 0:
 	case !ok:
@@ -212,5 +244,5 @@ func because(reason filter.Reason, detail string) string {
 	if detail == "" {
 		return string(reason)
 	}
-	return string(reason) + ": " + Printable(detail)
+	return string(reason) + ": " + console.Printable(detail)
 }

@@ -11,7 +11,7 @@ import (
 
 // Guard is the result of one guard.
 type Guard struct {
-	// Name is the guard's name for --fail-on.
+	// Name is the guard's name for --guard.
 	Name string
 	// Expected is the limit, Actual the value of the run, both for people.
 	Expected, Actual string

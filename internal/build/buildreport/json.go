@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -82,7 +82,7 @@ type focusPart struct {
 	Action mapping.FocusAction `json:"action"`
 }
 
-func (r *Run) countsOf(in pipeline.InputResult, skipped map[filter.Reason]int) counts {
+func (r *Run) countsOf(in Input, skipped map[filter.Reason]int) counts {
 	c := counts{
 		Classes: in.Classes, Rewritten: in.Rewritten, Methods: in.Methods, Traced: in.Traced,
 		ClassBytes: in.ClassBytes, Skipped: skipped,
@@ -129,14 +129,14 @@ func (r *Run) WriteJSON(w io.Writer) error {
 		d.Inputs[i] = inputPart{in.Path, in.Output, r.countsOf(in, reasons[i])}
 	}
 	for _, g := range r.Guards {
-		d.Guards = append(d.Guards, guardPart{g.Name, g.Expected, Printable(g.Actual), g.Failed, g.Limit, g.Value,
+		d.Guards = append(d.Guards, guardPart{g.Name, g.Expected, console.Printable(g.Actual), g.Failed, g.Limit, g.Value,
 			g.Unit})
 	}
 	for _, f := range r.Mapping.Focus() {
 		d.Focus = append(d.Focus, focusPart{mapping.Text(f.Class), f.Action})
 	}
 	for _, e := range r.LeftOut {
-		d.LeftOut = append(d.LeftOut, leftOutPart{e.Input, Printable(e.Entry), e.First})
+		d.LeftOut = append(d.LeftOut, leftOutPart{e.Input, console.Printable(e.Entry), e.First})
 	}
 	return encode(w, d)
 }
@@ -145,7 +145,7 @@ func (r *Run) WriteJSON(w io.Writer) error {
 func printableAll(texts []string) []string {
 	printable := make([]string, len(texts))
 	for i, text := range texts {
-		printable[i] = Printable(text)
+		printable[i] = console.Printable(text)
 	}
 	return printable
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/tracegen/tracegen/internal/console"
 )
 
 // The numbers of rows of the tables and lists in Markdown, which is for a page that people read.
@@ -146,4 +148,4 @@ var markdownSpecial = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;"
 	"#", "&#35;", "$", "&#36;", "://", "&#58;//")
 
 // markdown returns a text in a form that Markdown shows as it is, on one line.
-func markdown(text string) string { return markdownSpecial.Replace(Printable(text)) }
+func markdown(text string) string { return markdownSpecial.Replace(console.Printable(text)) }

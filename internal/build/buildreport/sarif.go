@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -20,7 +21,7 @@ func (r *Run) WriteSARIF(w io.Writer) error {
 	for _, g := range r.Guards {
 		if g.Failed {
 			results = append(results, sarifResult{
-				RuleID: guardRule + g.Name, Level: "error", Message: sarifText{Printable(g.String())},
+				RuleID: guardRule + g.Name, Level: "error", Message: sarifText{console.Printable(g.String())},
 				Locations: []sarifLocation{{PhysicalLocation: sarifPhysical{sarifArtifact{fileURI(r.MappingFile)}}}},
 			})
 		}
@@ -38,12 +39,12 @@ func (r *Run) WriteSARIF(w io.Writer) error {
 			text += ": " + s.Detail
 		}
 		results = append(results, sarifResult{
-			RuleID: string(s.Reason), Level: "warning", Message: sarifText{Printable(text)},
+			RuleID: string(s.Reason), Level: "warning", Message: sarifText{console.Printable(text)},
 			Locations: []sarifLocation{{
 				PhysicalLocation: sarifPhysical{sarifArtifact{fileURI(s.Input)}},
 				LogicalLocations: []sarifLogical{logical},
 			}},
-			Properties: sarifProperties{Entry: Printable(s.Entry)},
+			Properties: sarifProperties{Entry: console.Printable(s.Entry)},
 		})
 	}
 	return writeSARIF(w, r.Version, results, func(rule string) string {

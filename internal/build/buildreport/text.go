@@ -7,11 +7,9 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -21,7 +19,7 @@ func (r *Run) WriteSkipped(w io.Writer) error {
 	b.WriteString("class\tmethod\tdescriptor\treason\tdetail\n")
 	for _, s := range r.skippedLines() {
 		fmt.Fprintf(b, "%s\t%s\t%s\t%s\t%s\n", s.class, mapping.Text(s.Name), mapping.Text(s.Descriptor), s.Reason,
-			Printable(s.Detail))
+			console.Printable(s.Detail))
 	}
 	return b.Flush()
 }
@@ -34,11 +32,11 @@ func (r *Run) WriteSummary(w io.Writer, every bool) error {
 	b := bufio.NewWriter(w)
 	if every || len(r.Inputs) <= manyInputs {
 		for _, in := range r.Inputs {
-			fmt.Fprintf(b, "%s -> %s: %s\n", Printable(in.Path), Printable(in.Output), work(in))
+			fmt.Fprintf(b, "%s -> %s: %s\n", console.Printable(in.Path), console.Printable(in.Output), work(in))
 		}
 	}
 	if r.Runtime != nil {
-		fmt.Fprintf(b, "runtime: built in, version %s -> %s\n", r.Runtime.Version, Printable(r.Runtime.Output))
+		fmt.Fprintf(b, "runtime: built in, version %s -> %s\n", r.Runtime.Version, console.Printable(r.Runtime.Output))
 	}
 	total := r.total()
 	if len(r.Inputs) > 1 {
@@ -56,7 +54,7 @@ func (r *Run) WriteSummary(w io.Writer, every bool) error {
 			r.most(func(p packageCount) int64 { return int64(p.Calls) }))
 	}
 	if r.Mapping != nil {
-		fmt.Fprintf(b, "mapping: %s, %s, digest %s, %d IDs left%s\n", Printable(r.MappingFile),
+		fmt.Fprintf(b, "mapping: %s, %s, digest %s, %d IDs left%s\n", console.Printable(r.MappingFile),
 			count(r.Mapping.Len(), "method", "methods"), r.Mapping.Digest(), r.Mapping.Headroom(), r.retiredIDs())
 	}
 	if r.leftAsTheyAre() > 0 {
@@ -88,7 +86,7 @@ func (r *Run) retiredIDs() string {
 	return text
 }
 
-func work(in pipeline.InputResult) string {
+func work(in Input) string {
 	return fmt.Sprintf("%s, %d changed; %d of %s traced",
 		count(in.Classes, "class", "classes"), in.Rewritten, in.Traced, count(in.Methods, "method", "methods"))
 }
@@ -110,39 +108,6 @@ func (r *Run) skippedByReason() string {
 		parts[i] = fmt.Sprintf("%d %s", total[reason], reason)
 	}
 	return strings.Join(parts, ", ")
-}
-
-// Printable returns the text in a form that is safe in one line of a terminal or a list: control characters, invisible
-// format characters and bytes that are not UTF-8 are written as %XX, byte by byte. A name in a jar may hold an escape
-// sequence.
-func Printable(text string) string {
-	clean := true
-	for _, c := range text {
-		clean = clean && !hidden(c)
-	}
-	if clean {
-		return text
-	}
-	var b strings.Builder
-	for i, c := range text {
-		if !hidden(c) {
-			b.WriteRune(c)
-			continue
-		}
-		size := utf8.RuneLen(c)
-		if c == utf8.RuneError {
-			_, size = utf8.DecodeRuneInString(text[i:])
-		}
-		for _, raw := range []byte(text[i : i+size]) {
-			fmt.Fprintf(&b, "%%%02X", raw)
-		}
-	}
-	return b.String()
-}
-
-// hidden reports whether Printable escapes the character. U+FFFD stands for bytes that are not UTF-8.
-func hidden(c rune) bool {
-	return unicode.IsControl(c) || unicode.Is(unicode.Cf, c) || c == utf8.RuneError || c == '\u2028' || c == '\u2029'
 }
 
 // uncheckedClasses continues a list of reasons why classes are left as they are.

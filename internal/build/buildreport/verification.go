@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -18,7 +19,7 @@ type Verification struct {
 	// Version is the version of tracegen.
 	Version string
 	// Findings are in the order of the output.
-	Findings []pipeline.Finding
+	Findings []Finding
 	// Baseline is true if there were originals to compare with, so that each finding is introduced or pre-existing.
 	Baseline bool
 	// Classes is the number of classes that were checked.
@@ -27,6 +28,14 @@ type Verification struct {
 	Unknown []string
 	// Warnings are the warnings of the run.
 	Warnings []string
+}
+
+// Finding is what is wrong with a class of some file.
+type Finding struct {
+	Path  string // as the user named it
+	Entry string // in it; with several levels a ! stands between them, "" for a lone class file
+	verify.Finding
+	PreExisting bool // the baseline has it too
 }
 
 // Bad reports whether there are findings other than notes and pre-existing ones.
@@ -67,7 +76,7 @@ func (v *Verification) Summary() string {
 }
 
 // where returns the place of the class file.
-func where(f pipeline.Finding) string {
+func where(f Finding) string {
 	if f.Entry == "" {
 		return f.Path
 	}
@@ -75,7 +84,7 @@ func where(f pipeline.Finding) string {
 }
 
 // state returns the state of a finding, "" without a baseline.
-func (v *Verification) state(f pipeline.Finding) string {
+func (v *Verification) state(f Finding) string {
 	switch {
 	case !v.Baseline:
 		return ""
@@ -86,7 +95,7 @@ func (v *Verification) state(f pipeline.Finding) string {
 }
 
 // level returns the level of a finding, in JSON as in SARIF.
-func level(f pipeline.Finding) string {
+func level(f Finding) string {
 	if f.Note {
 		return "note"
 	}
@@ -109,7 +118,7 @@ func (v *Verification) WriteText(w io.Writer) error {
 		if f.Frame != "" {
 			line += " [frame: " + f.Frame + "]"
 		}
-		b.WriteString(Printable(line))
+		b.WriteString(console.Printable(line))
 		b.WriteByte('\n')
 	}
 	return b.Flush()
@@ -117,8 +126,8 @@ func (v *Verification) WriteText(w io.Writer) error {
 
 // Messages returns a message for each finding that is neither a note nor pre-existing. Each names the file that the
 // user named, and the rule as its title.
-func (v *Verification) Messages() []Message {
-	var messages []Message
+func (v *Verification) Messages() []console.Message {
+	var messages []console.Message
 	for _, f := range v.Findings {
 		if f.Note || f.PreExisting {
 			continue
@@ -127,7 +136,7 @@ func (v *Verification) Messages() []Message {
 		if f.Entry != "" {
 			text = f.Entry + ": " + text
 		}
-		messages = append(messages, Message{Level: LevelError, Text: text, Title: f.Rule, File: f.Path})
+		messages = append(messages, console.Message{Level: console.LevelError, Text: text, Title: f.Rule, File: f.Path})
 	}
 	return messages
 }
@@ -165,10 +174,10 @@ func (v *Verification) WriteJSON(w io.Writer) error {
 	}
 	for i, f := range v.Findings {
 		d.Findings[i] = findingPart{
-			Path: Printable(f.Path), Entry: Printable(f.Entry),
+			Path: console.Printable(f.Path), Entry: console.Printable(f.Entry),
 			Class: mapping.Text(f.Class), Method: mapping.Text(f.Method), Descriptor: mapping.Text(f.Descriptor),
-			Offset: offset(f), Rule: f.Rule, Expected: Printable(f.Want), Found: Printable(f.Got),
-			Frame: Printable(f.Frame),
+			Offset: offset(f), Rule: f.Rule, Expected: console.Printable(f.Want), Found: console.Printable(f.Got),
+			Frame: console.Printable(f.Frame),
 			Level: level(f), State: v.state(f),
 		}
 	}
@@ -178,7 +187,7 @@ func (v *Verification) WriteJSON(w io.Writer) error {
 	return encode(w, d)
 }
 
-func offset(f pipeline.Finding) *int {
+func offset(f Finding) *int {
 	if f.Offset < 0 {
 		return nil
 	}
@@ -266,12 +275,12 @@ func (v *Verification) WriteSARIF(w io.Writer) error {
 		}
 		results[i] = sarifResult{
 			RuleID: f.Rule, Level: level(f), BaselineState: state,
-			Message: sarifText{Printable(message)},
+			Message: sarifText{console.Printable(message)},
 			Locations: []sarifLocation{{
 				PhysicalLocation: sarifPhysical{sarifArtifact{fileURI(f.Path)}},
 				LogicalLocations: []sarifLogical{logical},
 			}},
-			Properties: sarifProperties{Printable(f.Entry), offset(f), Printable(f.Frame)},
+			Properties: sarifProperties{console.Printable(f.Entry), offset(f), console.Printable(f.Frame)},
 		}
 	}
 	return writeSARIF(w, v.Version, results, ruleText)

@@ -158,20 +158,9 @@ func (o Options) maxClass() int64  { return cmp.Or(o.MaxClass, DefaultMaxClass) 
 func (o Options) maxNested() int64 { return cmp.Or(o.MaxNested, DefaultMaxNested) }
 
 // Open opens the input of that number and path. It decompresses nothing but nested archives.
-func Open(number int, path string, o Options) (*Input, error) { return open(number, path, nil, o) }
-
-// FromArchive is [Open] for an archive that is open already. The input closes it, also if this fails.
-func FromArchive(number int, zip *zipfile.Archive, o Options) (*Input, error) {
-	return open(number, zip.Name(), zip, o)
-}
-
-func open(number int, path string, zip *zipfile.Archive, o Options) (*Input, error) {
+func Open(number int, path string, o Options) (*Input, error) {
 	in := &Input{Path: path, Options: o}
-	if zip != nil {
-		in.archives = append(in.archives, zip)
-	}
-	err := in.read(number)
-	if err != nil {
+	if err := in.read(number); err != nil {
 		in.Close()
 		return nil, err
 	}
@@ -284,14 +273,10 @@ func (in *Input) read(number int) error {
 		c.Kind = ClassFile
 		c.Entries = []Entry{{Name: filepath.Base(in.Path), File: in.Path, Mode: info.Mode(), Size: info.Size()}}
 	default:
-		if len(in.archives) == 0 {
-			zip, err := zipfile.Open(in.Path)
-			if err != nil {
-				return fmt.Errorf("cannot read input as a zip archive: %w", err)
-			}
-			in.archives = append(in.archives, zip)
+		if c.Zip, err = zipfile.Open(in.Path); err != nil {
+			return fmt.Errorf("cannot read input as a zip archive: %w", err)
 		}
-		c.Zip = in.archives[0]
+		in.archives = append(in.archives, c.Zip)
 		c.readZip()
 		in.addClasses(c)
 		return in.readNested(c, extension == ".aar")

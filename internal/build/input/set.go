@@ -152,7 +152,7 @@ func (s *Set) readable(class int) (*Entry, error) {
 	}
 	at := s.Classes[class]
 	if limit := s.Inputs[at.Container.Input].Options.maxClass(); e.Size > limit {
-		return nil, fmt.Errorf("%w: %s: its %d bytes are more than the %d that are read as a class (--max-class-size)",
+		return nil, fmt.Errorf("%w: %s: its %d bytes are more than the %d that are read as a class",
 			zipfile.ErrUnsupported, at.Where(), e.Size, limit)
 	}
 	return e, nil

@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/tracegen/tracegen/internal/zipfile"
+	"github.com/tracegen/tracegen/internal/atomicfile"
 )
 
 // move is one step of making outputs appear.
 type move struct {
-	from string        // the staged file or directory; "" if to is a directory to make
-	to   string        // where it goes
-	file *zipfile.File // which is renamed, or nil
+	from string           // the staged file or directory; "" if to is a directory to make
+	to   string           // where it goes
+	file *atomicfile.File // which is renamed, or nil
 }
 
 // commit is the commit of one stage, while it lasts.
@@ -36,7 +36,7 @@ func (o *Stage) Commit() error {
 		return c.fail(err)
 	}
 	for _, dir := range c.directories() {
-		zipfile.SyncDirectory(dir)
+		atomicfile.SyncDirectory(dir)
 	}
 	c.end()
 	return nil

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tracegen/tracegen/internal/zipfile"
+	"github.com/tracegen/tracegen/internal/atomicfile"
 )
 
 // tree returns the files below a directory with their contents; directories end in a slash.
@@ -416,7 +416,7 @@ func TestIdentity(t *testing.T) {
 	if got, err := Identity(os.DevNull); got != "" || err != nil {
 		t.Errorf("a device: %q, %v", got, err)
 	}
-	if !zipfile.IsTemporary(".tracegen-x.tmp") || zipfile.IsTemporary(".tracegen-.tmp") {
+	if !atomicfile.IsTemporary(".tracegen-x.tmp") || atomicfile.IsTemporary(".tracegen-.tmp") {
 		t.Error("names of temporary files are not known")
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/zipfile"
+	"github.com/tracegen/tracegen/internal/atomicfile"
 )
 
 // A journal is a file in a directory with outputs while they appear. It is the lock of the directory, and says which
@@ -91,8 +91,8 @@ func lock(dir string, warn func(text string)) (*journal, error) {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		switch {
 		case err == nil:
-			got, supported := zipfile.TryLock(f)
-			if got && zipfile.IsAt(f, path) {
+			got, supported := atomicfile.TryLock(f)
+			if got && atomicfile.IsAt(f, path) {
 				return &journal{f, dir}, nil
 			}
 			if !supported {
@@ -158,7 +158,7 @@ func (c *commit) write() error {
 		}
 	}
 	for _, j := range c.journals {
-		zipfile.SyncDirectory(j.dir)
+		atomicfile.SyncDirectory(j.dir)
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func stateAt(path string) (state string, inode uint64) {
 	if err != nil {
 		return noFile, 0
 	}
-	id := IDOf(info)
+	id := atomicfile.IDOf(info)
 	if info.IsDir() {
 		return fmt.Sprintf("%d", id.Inode), id.Inode
 	}
@@ -296,7 +296,7 @@ func (s *step) isPlausible() bool {
 		return s.inode == 0
 	}
 	for part := range strings.SplitSeq(filepath.ToSlash(s.from), "/") {
-		if zipfile.IsTemporary(part) {
+		if atomicfile.IsTemporary(part) {
 			return true
 		}
 	}

@@ -9,15 +9,8 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/zipfile"
+	"github.com/tracegen/tracegen/internal/atomicfile"
 )
-
-// FileID identifies a file, whatever its name, and says when anything of it was changed last, which no program can set
-// back. It is zero where the system does not say.
-type FileID struct {
-	Device, Inode uint64 // which file it is
-	Changed       int64  // nanoseconds of the Unix epoch
-}
 
 // CheckPaths refuses outputs that would destroy an input or each other.
 func CheckPaths(outputs, inputs []string) error {
@@ -59,7 +52,7 @@ func Identity(name string) (string, error) {
 	for at := real; ; {
 		info, err := os.Stat(at)
 		if err == nil {
-			if id := idAt(at, info); id != (FileID{}) {
+			if id := atomicfile.IDAt(at, info); id != (atomicfile.ID{}) {
 				return fmt.Sprintf("%d %d %s", id.Device, id.Inode, folded(missing)), nil
 			}
 			return folded(real), nil
@@ -82,23 +75,23 @@ func folded(path string) string {
 
 // inputFiles finds out quickly that an output is none of many inputs, and lies in none.
 type inputFiles struct {
-	files       map[FileID]bool
+	files       map[atomicfile.ID]bool
 	directories bool // there are some among them
 	vague       bool // some have no ID
 }
 
 func newInputFiles(inputs []string) *inputFiles {
-	p := &inputFiles{files: make(map[FileID]bool, len(inputs))}
+	p := &inputFiles{files: make(map[atomicfile.ID]bool, len(inputs))}
 	for _, input := range inputs {
 		info, err := os.Stat(input)
 		if err != nil {
 			p.vague = true
 			continue
 		}
-		id := IDOf(info)
-		p.vague = p.vague || id == FileID{}
+		id := atomicfile.IDOf(info)
+		p.vague = p.vague || id == atomicfile.ID{}
 		p.directories = p.directories || info.IsDir()
-		p.files[FileID{Device: id.Device, Inode: id.Inode}] = true
+		p.files[atomicfile.ID{Device: id.Device, Inode: id.Inode}] = true
 	}
 	return p
 }
@@ -112,13 +105,13 @@ func (p *inputFiles) mayMeet(output string) bool {
 	case err != nil:
 		return !errors.Is(err, fs.ErrNotExist)
 	}
-	id := IDOf(info)
-	return info.IsDir() || p.files[FileID{Device: id.Device, Inode: id.Inode}]
+	id := atomicfile.IDOf(info)
+	return info.IsDir() || p.files[atomicfile.ID{Device: id.Device, Inode: id.Inode}]
 }
 
 // CheckPath refuses an output that is an input, or one of the two lies in the other.
 func CheckPath(output string, inputs []string) error {
-	linked, err := zipfile.Linked(output, inputs...)
+	linked, err := atomicfile.Linked(output, inputs...)
 	if err != nil {
 		return err
 	}
@@ -216,4 +209,10 @@ func split(path string) (dir, base string) {
 		return ".", base
 	}
 	return trim(dir), base
+}
+
+// IsArchiveName reports whether a directory that is written to that path becomes an archive.
+func IsArchiveName(name string) bool {
+	extension := strings.ToLower(filepath.Ext(name))
+	return extension == ".jar" || extension == ".zip"
 }

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/tracegen/tracegen/internal/zipfile"
+	"github.com/tracegen/tracegen/internal/atomicfile"
 )
 
 // Recover finishes or undoes what runs have left that were killed, in the directories of the outputs, and removes their
@@ -32,7 +32,7 @@ func Recover(outputs []string, warn func(text string)) {
 		_, _ = conclude(filepath.Join(dir, journalName()), warn)
 	}
 	for _, dir := range dirs {
-		zipfile.Sweep(dir)
+		atomicfile.Sweep(dir)
 	}
 }
 
@@ -47,13 +47,13 @@ func conclude(path string, warn func(text string)) (free bool, err error) {
 		return false, err
 	}
 	defer f.Close()
-	got, supported := zipfile.TryLock(f)
+	got, supported := atomicfile.TryLock(f)
 	switch {
 	case !supported:
 		return false, errors.ErrUnsupported
 	case !got:
 		return false, nil
-	case !zipfile.IsAt(f, path):
+	case !atomicfile.IsAt(f, path):
 		return true, nil
 	}
 	p, err := readJournal(f)
@@ -76,7 +76,7 @@ func openJournal(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || !zipfile.IsOwn(info) {
+	if !info.Mode().IsRegular() || !atomicfile.IsOwn(info) {
 		return nil, os.ErrPermission
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -152,7 +152,7 @@ func (s *step) state(dir string) stepState {
 	}
 	info, err := os.Lstat(filepath.Join(dir, s.from))
 	switch {
-	case err == nil && zipfile.IsOwn(info) && IDOf(info).Inode == s.inode && state == s.was:
+	case err == nil && atomicfile.IsOwn(info) && atomicfile.IDOf(info).Inode == s.inode && state == s.was:
 		return stepOpen
 	case err != nil && there == s.inode && there != 0:
 		return stepDone
@@ -179,7 +179,7 @@ func (p *planned) finish(dir string) error {
 	}
 	slices.Sort(changed)
 	for _, dir := range slices.Compact(changed) {
-		zipfile.SyncDirectory(dir)
+		atomicfile.SyncDirectory(dir)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (p *planned) removeOthers(dir string) {
 		if err != nil {
 			continue
 		}
-		if got, _ := zipfile.TryLock(f); got && zipfile.IsAt(f, path) {
+		if got, _ := atomicfile.TryLock(f); got && atomicfile.IsAt(f, path) {
 			if other, err := readJournal(f); err == nil && other.run == p.run {
 				os.Remove(path)
 			}

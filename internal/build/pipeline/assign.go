@@ -10,11 +10,9 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/build/incremental"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/scan"
 	"github.com/tracegen/tracegen/internal/build/wire"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -77,7 +75,7 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 		return nil, err
 	}
 
-	stage, none := &output.Stage{DryRun: c.DryRun}, incremental.None{}
+	stage, none := &output.Stage{DryRun: c.DryRun}, &results{}
 	defer stage.Abort()
 	var inputs []Input
 	for i, p := range parts {
@@ -85,7 +83,7 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 		if c.SliceFile != nil {
 			file = c.SliceFile(p)
 		}
-		slice := newSlice(planned.Slice(a.parts[i], func(c *scan.Class) int { return a.numbers[c] }), p.origin,
+		slice := newSlice(planned.Slice(a.parts[i], func(c *plan.Class) int { return a.numbers[c] }), p.origin,
 			c.SliceOptions)
 		if err := writeFile(stage, none, file, slice.seal()); err != nil {
 			return nil, err
@@ -101,7 +99,7 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 	}
 	result.Warnings = slices.Concat(unmatchedWarnings(rules, a.facts), draft.Warnings, draft.ModuleWarnings(),
 		planned.NearlyFull, messageWarnings(c.Messages, planned.Mapping))
-	return finish(ctx, &input.Set{}, stage, none, c.Files, result)
+	return finish(ctx, &rounds{work: &work{set: &input.Set{}}, stage: stage, results: none}, c.Files, result)
 }
 
 // sortedParts returns the parts by name. It fails if they do not fit together.
@@ -127,17 +125,17 @@ func sortedParts(parts []*Part) ([]*Part, error) {
 
 // adopted are the facts of several parts together, as those of one run.
 type adopted struct {
-	facts   []*scan.Class
-	numbers map[*scan.Class]int
-	parts   [][]scan.Input // by part
-	names   []string       // of inputs
+	facts   []*plan.Class
+	numbers map[*plan.Class]int
+	parts   [][]plan.InputFacts // by part
+	names   []string            // of inputs
 }
 
 // adopt numbers the inputs of all parts. The parts stay as they are.
 func adopt(parts []*Part) *adopted {
-	a := &adopted{numbers: make(map[*scan.Class]int)}
+	a := &adopted{numbers: make(map[*plan.Class]int)}
 	for _, p := range parts {
-		var inputs []scan.Input
+		var inputs []plan.InputFacts
 		for _, in := range p.inputs {
 			inputs = append(inputs, a.adopt(in, p.inputName(in.Name)))
 		}
@@ -146,8 +144,8 @@ func adopt(parts []*Part) *adopted {
 	return a
 }
 
-func (a *adopted) adopt(in scan.Input, name string) scan.Input {
-	copied := scan.Input{Name: in.Name, Classes: make([]*scan.Class, len(in.Classes))}
+func (a *adopted) adopt(in plan.InputFacts, name string) plan.InputFacts {
+	copied := plan.InputFacts{Name: in.Name, Classes: make([]*plan.Class, len(in.Classes))}
 	containers := make(map[*input.Container]*input.Container, len(in.Containers))
 	for _, c := range in.Containers {
 		own := *c
@@ -168,10 +166,10 @@ func (a *adopted) adopt(in scan.Input, name string) scan.Input {
 }
 
 // recordedCalls answers what a plan asks of classes from the facts of a complete scan.
-type recordedCalls []*scan.Class
+type recordedCalls []*plan.Class
 
 // Calls implements plan.ClassFiles.
 func (r recordedCalls) Calls(class int) (inject.Calls, error) { return r[class].CallsOf(), nil }
 
 // Try implements plan.ClassFiles: a complete scan has tried all methods.
-func (r recordedCalls) Try(int, []int) ([]scan.Refusal, error) { return nil, nil }
+func (r recordedCalls) Try(int, []int) ([]plan.Refusal, error) { return nil, nil }

@@ -3,16 +3,15 @@ package pipeline
 import (
 	"slices"
 
-	"github.com/tracegen/tracegen/internal/build/incremental"
 	"github.com/tracegen/tracegen/internal/build/input"
-	"github.com/tracegen/tracegen/internal/build/scan"
+	"github.com/tracegen/tracegen/internal/build/plan"
 )
 
 // needsBuiltIn reports whether the built-in runtime has to be added: the inputs lack the runtime class, which has its
 // original name in them.
-func (c *Config) needsBuiltIn(facts []*scan.Class, runtime, original string) bool {
+func (c *Config) needsBuiltIn(facts []*plan.Class, runtime, original string) bool {
 	return c.BuiltIn != nil && runtime == original &&
-		!slices.ContainsFunc(facts, func(f *scan.Class) bool { return f.Name == runtime })
+		!slices.ContainsFunc(facts, func(f *plan.Class) bool { return f.Name == runtime })
 }
 
 // notMerged lists the entries of the built-in runtime that a merged jar must not get: a manifest beside that of the
@@ -21,8 +20,7 @@ var notMerged = []string{"META-INF/MANIFEST.MF", "module-info.class"}
 
 // addBuiltIn adds the built-in runtime as the last input and scans it. It returns the facts of all classes. The facts
 // are not kept for later runs: to scan so few classes costs less than to read what is kept of them.
-func (w *work) addBuiltIn(c *Config, facts []*scan.Class, o scan.Options, memory incremental.Memory) (
-	[]*scan.Class, error) {
+func (w *work) addBuiltIn(c *Config, facts []*plan.Class, o plan.ScanOptions, r *results) ([]*plan.Class, error) {
 	var without []string
 	if c.Merge != "" {
 		without = notMerged
@@ -33,11 +31,11 @@ func (w *work) addBuiltIn(c *Config, facts []*scan.Class, o scan.Options, memory
 	}
 	w.set.Add(in)
 	w.builtIn = in
-	memory.AddBuiltIn(c.BuiltIn.Name, c.BuiltIn.Data)
+	r.addBuiltIn(c.BuiltIn.Data)
 	for _, class := range in.Classes {
 		w.progress.grow(class.Size)
 	}
-	s := w.newScanner(o, scan.NewGraph())
+	s := w.newScanner(o, plan.NewGraph())
 	for n := len(facts); n < len(w.set.Classes); n++ {
 		found, _, err := s.scan(n)
 		if err != nil {

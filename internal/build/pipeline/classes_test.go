@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,79 +77,6 @@ func members() []member {
 	return list
 }
 
-var copiedClasses = regexp.MustCompile(`(\d+) classes known, (\d+) copied`)
-
-// copied returns how many classes a run has copied from an output.
-func copied(said string) int {
-	m := copiedClasses.FindStringSubmatch(said)
-	if m == nil {
-		return 0
-	}
-	n, _ := strconv.Atoi(m[2])
-	return n
-}
-
-// TestClassesOfAnEarlierContent changes an archive back to what it was before. The facts are known then, and the output
-// is not: it had been made of copies, and was not kept.
-func TestClassesOfAnEarlierContent(t *testing.T) {
-	jarFile := filepath.Join(t.TempDir(), "app.jar")
-	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Inputs: named([]string{jarFile}).Inputs, Jobs: 2}
-	k := newKept(t)
-	variant := func(salt int) []file {
-		list := members()
-		list[9].salt = salt
-		return files(list)
-	}
-	for run, salt := range []int{0, 1, 2, 0, 1, 2, 1} {
-		archive(t, jarFile, variant(salt)...)
-		n := copied(k.same(t, fmt.Sprintf("run %d, variant %d", run, salt), c, "r"))
-		if want := len(members()) - 1; run > 0 && salt > 0 && n != want {
-			t.Errorf("run %d: %d classes are copied, want %d", run, n, want)
-		}
-	}
-}
-
-// TestClassesOfATouchedOutput changes the output from which classes would be copied.
-//
-// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
-// damaged before.
-func TestClassesOfATouchedOutput(t *testing.T) {
-	jarFile := filepath.Join(t.TempDir(), "app.jar")
-	k := newKept(t)
-	out := k.path("out/app.jar")
-	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Inputs: named([]string{jarFile}).Inputs}
-	list := members()
-	for what, touch := range map[string]func() error{
-		"untouched": func() error { return nil },
-		"removed":   func() error { return os.Remove(out) },
-		"each byte": func() error {
-			data := []byte(readFile(t, out))
-			for i := len(data) / 4; i < len(data)/2; i++ {
-				data[i] ^= 0x55
-			}
-			return os.WriteFile(out, data, 0o666)
-		},
-		"another archive": func() error { return errors.Join(os.Remove(out), copyFile(jarFile, out)) },
-		"empty":           func() error { return os.Truncate(out, 0) },
-	} {
-		archive(t, jarFile, files(list)...)
-		k.same(t, "first", c, "r")
-		if err := touch(); err != nil {
-			t.Fatal(err)
-		}
-		list[9].salt++
-		archive(t, jarFile, files(list)...)
-		if n := copied(k.same(t, what, c, "r")); n != len(list)-1 {
-			t.Errorf("%s: %d classes are copied, want all but one", what, n)
-		}
-	}
-}
-
-func copyFile(from, to string) error {
-	data, err := os.ReadFile(from)
-	return errors.Join(err, os.WriteFile(to, data, 0o666))
-}
-
 // TestRandomChanges changes an archive at random, again and again.
 //
 // Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
@@ -160,9 +86,9 @@ func TestRandomChanges(t *testing.T) {
 	k := newKept(t)
 	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Inputs: named([]string{jarFile}).Inputs, Jobs: 2}
 	random := rand.New(rand.NewPCG(1, 2))
-	list, total := members(), 0
+	list := members()
 	var before [][]file
-	for step := range 150 {
+	for step := range 60 {
 		list[random.IntN(len(list))].salt = random.IntN(20)
 		m := &list[random.IntN(len(list))]
 		switch random.IntN(24) {
@@ -200,12 +126,9 @@ func TestRandomChanges(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if total += copied(k.same(t, fmt.Sprint("step ", step), c, "r")); t.Failed() {
+		if k.same(t, fmt.Sprint("step ", step), c, "r"); t.Failed() {
 			t.Fatalf("%+v", list)
 		}
-	}
-	if total < 300 {
-		t.Errorf("only %d classes were copied", total)
 	}
 	if slices.ContainsFunc(k.said, func(s string) bool { return strings.Contains(s, "damaged") }) {
 		t.Errorf("%q", k.said)
@@ -219,7 +142,7 @@ func TestRandomChanges(t *testing.T) {
 // damaged before.
 func TestRandomBytes(t *testing.T) {
 	var original []file
-	root := filepath.Join("..", "..", "testdata", "classes", "bin", "g")
+	root := filepath.Join("..", "..", "..", "testdata", "classes", "bin", "g")
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".class" {
 			return err
@@ -236,8 +159,8 @@ func TestRandomBytes(t *testing.T) {
 	k := newKept(t)
 	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Inputs: named([]string{jarFile}).Inputs, Jobs: 2}
 	random := rand.New(rand.NewPCG(3, 4))
-	now, total := slices.Clone(original), 0
-	for step := range 100 {
+	now := slices.Clone(original)
+	for step := range 40 {
 		i := random.IntN(len(now))
 		switch random.IntN(8) {
 		case 0:
@@ -253,17 +176,14 @@ func TestRandomBytes(t *testing.T) {
 			now[i].data = data
 		}
 		archive(t, jarFile, now...)
-		if total += copied(k.same(t, fmt.Sprint("step ", step), c, "r")); t.Failed() {
+		if k.same(t, fmt.Sprint("step ", step), c, "r"); t.Failed() {
 			t.FailNow()
 		}
 	}
-	if total < 50 {
-		t.Errorf("only %d classes were copied", total)
-	}
 }
 
-// TestToleratedFaultIsNotedAgain has a class with a fault that shows only beside the JDK's classes, in an archive in
-// which another class changes.
+// TestToleratedFaultIsNotedAgain has a class with a fault that shows only beside the JDK's classes, in an output that
+// is reused.
 //
 // Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
 // damaged before.
@@ -277,12 +197,7 @@ func TestToleratedFaultIsNotedAgain(t *testing.T) {
 		ClassPath: pipeline.ClassPath{JDK: jdk}}
 	k := newKept(t)
 	list := append(members(), member{name: "app/Faulty", cast: "java/lang/Integer java/lang/String"})
-	for range 3 {
-		archive(t, jarFile, files(list)...)
-		said := k.same(t, "a fault", c, "r")
-		if list[9].salt > 0 && copied(said) != len(list)-2 {
-			t.Errorf("%d classes are copied, want all but the one that has changed and the one with the fault", copied(said))
-		}
-		list[9].salt++
-	}
+	archive(t, jarFile, files(list)...)
+	k.same(t, "a fault", c, "r")
+	says(t, "again", k.same(t, "a fault, again", c, "r"), "1 outputs left alone")
 }

@@ -379,7 +379,7 @@ func warned(result *pipeline.Result, words ...string) bool {
 // sampleClasses are classes that compilers made, as entries of a jar.
 func sampleClasses(t testing.TB) (files []file) {
 	t.Helper()
-	root := filepath.Join("..", "..", "testdata", "classes", "bin")
+	root := filepath.Join("..", "..", "..", "testdata", "classes", "bin")
 	for _, dir := range []string{"g", "none", "modern"} {
 		names, err := filepath.Glob(filepath.Join(root, dir, "*.class"))
 		if err != nil || len(names) == 0 {

@@ -391,6 +391,9 @@ func TestDamagedCache(t *testing.T) {
 			t.Fatalf("%d entries, %v", len(entries), err)
 		}
 		for _, path := range entries {
+			if info, err := os.Stat(path); err != nil || info.IsDir() {
+				continue // the sum of a file that is in another state now
+			}
 			if err := change(path, []byte(readFile(t, path))); err != nil {
 				t.Fatal(err)
 			}
@@ -431,7 +434,7 @@ func TestForeignRecords(t *testing.T) {
 			}
 			key = cache.Key(raw)
 		}
-		if err := store.Put(key, bytes.Repeat([]byte{byte(i)}, i%40)); err != nil {
+		if err := store.Store(key, bytes.Repeat([]byte{byte(i)}, i%40)); err != nil {
 			t.Fatal(err)
 		}
 	}

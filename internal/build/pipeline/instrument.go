@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/build/incremental"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
@@ -38,16 +37,14 @@ func Instrument(ctx context.Context, c SliceConfig, s *Slice) (*Result, error) {
 	}
 	options := c.Inject.Normalized()
 	options.RuntimeClass = s.tasks.Runtime
-	memory := memoryOf(c.Incremental, incremental.Run{
-		Inputs: inputs, ClassPath: c.ClassPath, Types: c.Verify == VerifyFull, Sliced: true, DryRun: c.DryRun,
-		Runtime: options.RuntimeClass, Workers: workers(c.Jobs),
+	earlier, err := newResults(ctx, c.Incremental, runKey{
+		inputs: inputs, classPath: c.ClassPath, types: c.Verify == VerifyFull, sliced: true, dryRun: c.DryRun,
+		runtime: options.RuntimeClass, workers: workers(c.Jobs),
 	})
-	defer memory.Close()
-	known, err := memory.Recall(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w, err := open(inputs, known, memory.Archive, c.Jobs, c.Reading, c.Progress, 1)
+	w, err := open(inputs, nil, c.Jobs, c.Reading, c.Progress, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -58,18 +55,16 @@ func Instrument(ctx context.Context, c SliceConfig, s *Slice) (*Result, error) {
 	}
 	path := c.ClassPath.Lazy()
 	defer path.Close()
-	types, err := typesOf(c.Verify == VerifyFull, path, w.set, tasks.Names(), false)
+	types, err := typesOf(c.Verify == VerifyFull, path, w.set, tasks.Names())
 	if err != nil {
 		return nil, err
 	}
 
-	stage := &output.Stage{DryRun: c.DryRun}
+	stage := &output.Stage{DryRun: c.DryRun, LeaveEqual: earlier.stores()}
 	defer stage.Abort()
-	o := output.Options{Rewrite: rewriteOptions(options, c.AddRequires, types), Level: levelOf(c.Level, c.DryRun),
+	o := writeOptions{Rewrite: newRewriteOptions(options, c.AddRequires, types), Level: levelOf(c.Level, c.DryRun),
 		Workers: w.workers, Progress: w.progress.add}
-	round := &rounds{work: w, stage: stage, memory: memory, options: o,
-		jobs: output.Jobs(w.set.Containers(), outputs, "")}
-	defer round.close()
+	round := newRounds(w, stage, earlier, o, outputJobs(w.set.Containers(), outputs, ""))
 	failures, err := round.write(ctx, tasks)
 	if err != nil {
 		return nil, err
@@ -83,5 +78,5 @@ func Instrument(ctx context.Context, c SliceConfig, s *Slice) (*Result, error) {
 	}
 	result := countsOf(tasks, w.set.Classes, c.Inputs, "", &round.totals)
 	result.Warnings = append(w.warnings, round.warnings()...)
-	return finish(ctx, w.set, stage, memory, nil, result)
+	return finish(ctx, round, nil, result)
 }

@@ -13,7 +13,7 @@ import (
 // TestAddRequires has a module whose classes are going to call the runtime, one of which nothing changes, and one
 // without a Module attribute.
 func TestAddRequires(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "..", "testdata", "classes", "bin", "module", "module-info.class"))
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "classes", "bin", "module", "module-info.class"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/scan"
 	"github.com/tracegen/tracegen/internal/build/wire"
 )
 
@@ -31,7 +30,7 @@ type Part struct {
 	path   string // as in messages
 	name   string // of the scan file, without its directory and extension
 	origin Origin
-	inputs []scan.Input // in the order of scan files
+	inputs []plan.InputFacts // in the order of scan files
 }
 
 // Origin returns the tool and the options that the part was scanned with.
@@ -45,7 +44,7 @@ func (p *Part) Name() string { return p.name }
 
 // seal returns the scan file.
 func (p *Part) seal() io.WriterTo {
-	return &wire.Sealed{Format: scanFormat, Origin: p.origin, Content: scan.Pack(p.inputs, true)}
+	return &wire.Sealed{Format: scanFormat, Origin: p.origin, Content: plan.PackFacts(p.inputs, true)}
 }
 
 // LoadPart reads a scan file. Errors name the file, what is wrong with it, and what to do.
@@ -63,7 +62,7 @@ func LoadPart(path string) (*Part, error) {
 
 func readPart(s *wire.Sealed, path string) (*Part, error) {
 	p := &Part{path: path, name: strings.TrimSuffix(filepath.Base(path), ScanExtension), origin: s.Origin}
-	inputs, ok := scan.Unpack(s.Content, true, func(i int, name string) (int, string) { return i, p.inputName(name) })
+	inputs, ok := plan.UnpackFacts(s.Content, true, func(i int, name string) (int, string) { return i, p.inputName(name) })
 	if !ok {
 		return nil, wire.ErrDamaged
 	}

@@ -124,7 +124,7 @@ func app(t testing.TB, dir string) (inputs []string) {
 		return classFile(assembly.Class{Name: name, Super: super, Methods: methods})
 	}
 	at := func(place string, f file) file { return file{place + f.name, f.data} }
-	moduleInfo, err := os.ReadFile(filepath.Join("..", "..", "testdata", "classes", "bin", "module",
+	moduleInfo, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "classes", "bin", "module",
 		"module-info.class"))
 	if err != nil {
 		t.Fatal(err)
@@ -432,7 +432,7 @@ func TestPhasesRefuse(t *testing.T) {
 		{"another tool", []*pipeline.Part{scan("q.scan", other), p}, []string{"p.scan was made by tracegen test",
 			"q.scan by 2"}},
 		{"another option", []*pipeline.Part{p, scan("r.scan", exact)},
-			[]string{"p.scan was made with --exits throws", "r.scan with exact"}},
+			[]string{"p.scan was made with exits throws", "r.scan with exact"}},
 	} {
 		slices := filepath.Join(dir, "slices")
 		if err := os.MkdirAll(slices, 0o777); err != nil {

@@ -225,7 +225,7 @@ func TestSkipped(t *testing.T) {
 	}{
 		{name: "module-info", warning: "in.jar!x/E.class: on a module path, the module must read",
 			data: assembly.Class{Name: "module-info", Super: "-", Major: 53, Access: classfile.AccModule}.Bytes()},
-		{name: "module-info that has a method", key: "module-info.f", reason: "module-info", warning: "--add-requires",
+		{name: "module-info that has a method", key: "module-info.f", reason: "module-info", warning: "--set add-requires",
 			data: assembly.Class{Name: "module-info", Major: 53, Access: classfile.AccModule,
 				Methods: method(assembly.Method{Code: "return"}).Methods}.Bytes()},
 		{name: "major version 73", data: with(6, 0, 73), key: "T.f", reason: "unsupported-version",

@@ -15,7 +15,7 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/build/expect"
+	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
@@ -24,7 +24,7 @@ import (
 // expectingThrows expects exit calls before athrow, too, whatever was asked for.
 func expectingThrows(o inject.Options, r inject.Request) equivalence.Instrumentation {
 	o.Exits = inject.ExitsThrows
-	return expect.Instrumentation(o, r)
+	return plan.Expected(o, r)
 }
 
 // TestRejection lets the equivalence check expect more than was inserted, an exit call at every athrow, so that it
@@ -33,7 +33,7 @@ func expectingThrows(o inject.Options, r inject.Request) equivalence.Instrumenta
 // Invariant: A rejection affects the rejected class alone.
 func TestRejection(t *testing.T) {
 	expected = expectingThrows
-	t.Cleanup(func() { expected = expect.Instrumentation })
+	t.Cleanup(func() { expected = plan.Expected })
 
 	const static = classfile.AccPublic | classfile.AccStatic
 	good := func(name string) assembly.Class {

@@ -12,7 +12,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/build/expect"
+	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/cache"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
@@ -24,7 +24,7 @@ import (
 // damaged before.
 func TestRejectionIsKept(t *testing.T) {
 	expected = expectingThrows
-	t.Cleanup(func() { expected = expect.Instrumentation })
+	t.Cleanup(func() { expected = plan.Expected })
 	dir := t.TempDir()
 	write := func(name, code string) string {
 		c := assembly.Class{Name: name, Methods: []assembly.Method{

@@ -10,29 +10,28 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/build/incremental"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/mapping"
 )
 
 // totals sum up the records of rounds.
 type totals struct {
-	inputs  []output.InputRecord // of the last round, by input; empty if nothing is written
-	unknown map[string]bool      // of all rounds
-	faults  map[string]bool      // likewise: those that are tolerated
-	builtIn int                  // number of the built-in runtime, which is never the first input; 0 if there is none
+	inputs  []inputRecord   // of the last round, by input; empty if nothing is written
+	unknown map[string]bool // of all rounds
+	faults  map[string]bool // likewise: those that are tolerated
+	builtIn int             // number of the built-in runtime, which is never the first input; 0 if there is none
 }
 
 // add takes the records of a round, and returns the classes that failed in it.
-func (t *totals) add(set *input.Set, jobs []output.Job, records []*output.Record) map[int]plan.Failure {
-	t.inputs = make([]output.InputRecord, len(set.Inputs))
+func (t *totals) add(set *input.Set, outputs []*writtenOutput) map[int]plan.Failure {
+	t.inputs = make([]inputRecord, len(set.Inputs))
 	failures := make(map[int]plan.Failure)
-	for k, record := range records {
-		for i, number := range jobs[k].Inputs {
-			in, first := record.Inputs[i], set.Inputs[number].First
+	for _, o := range outputs {
+		for i, number := range o.Inputs {
+			in, first := o.record.Inputs[i], set.Inputs[number].First
 			t.inputs[number] = in
 			for class, failure := range in.Failures {
 				failures[first+class] = failure
@@ -44,7 +43,7 @@ func (t *totals) add(set *input.Set, jobs []output.Job, records []*output.Record
 }
 
 // note takes what the type checker said of an input besides rejections.
-func (t *totals) note(set *input.Set, number int, notes typecheck.Notes) {
+func (t *totals) note(set *input.Set, number int, notes typeNotes) {
 	if t.unknown == nil {
 		t.unknown, t.faults = make(map[string]bool), make(map[string]bool)
 	}
@@ -68,13 +67,13 @@ type decided interface {
 // countsOf returns a result with what is counted, for classes at these places.
 func countsOf(by decided, at []*input.Class, inputs []Input, merge string, t *totals) *Result {
 	result := &Result{
-		Inputs: make([]InputResult, len(inputs)), Skipped: func(func(Skipped) bool) {},
+		Inputs: make([]buildreport.Input, len(inputs)), Skipped: func(func(buildreport.Skipped) bool) {},
 		Unknown: slices.Sorted(maps.Keys(t.unknown)), Tolerated: slices.Sorted(maps.Keys(t.faults)),
 	}
 	for i, in := range inputs {
-		result.Inputs[i] = InputResult{Path: in.Path, Output: cmp.Or(merge, in.Output)}
+		result.Inputs[i] = buildreport.Input{Path: in.Path, Output: cmp.Or(merge, in.Output)}
 	}
-	packages := packageTotals{byName: make(map[string]*PackageResult)}
+	packages := packageTotals{byName: make(map[string]*buildreport.Package)}
 	first := make([]int, len(inputs)) // class of each input
 	for n, c := range at {
 		in := &result.Inputs[c.Container.Input]
@@ -117,18 +116,18 @@ func countsOf(by decided, at []*input.Class, inputs []Input, merge string, t *to
 
 // packageTotals sum up the classes of packages.
 type packageTotals struct {
-	byName map[string]*PackageResult
-	last   *PackageResult // that was asked for: neighbours in an archive are mostly of one package
+	byName map[string]*buildreport.Package
+	last   *buildreport.Package // that was asked for: neighbours in an archive are mostly of one package
 }
 
 // of returns the totals of the package of a class.
-func (t *packageTotals) of(class string) *PackageResult {
+func (t *packageTotals) of(class string) *buildreport.Package {
 	name := packageOf(class)
 	if t.last == nil || t.last.Package != name {
 		t.last = t.byName[name]
 	}
 	if t.last == nil {
-		t.last = &PackageResult{Package: name}
+		t.last = &buildreport.Package{Package: name}
 		t.byName[name] = t.last
 	}
 	return t.last
@@ -145,21 +144,23 @@ func resultOf(d *plan.Draft, inputs []Input, merge string, t *totals) *Result {
 		at[n] = d.Facts(n).At
 	}
 	result := countsOf(d, at, inputs, merge, t)
-	result.Introduced, result.PreExisting, result.LeftOut = d.Introduced, d.PreExisting, d.LeftOut
-	result.Unchecked = d.Unchecked
-	result.Skipped = func(yield func(Skipped) bool) { eachSkipped(d, inputs, t, yield) }
+	result.Introduced, result.PreExisting, result.Unchecked = d.Introduced, d.PreExisting, d.Unchecked
+	for _, e := range d.LeftOut {
+		result.LeftOut = append(result.LeftOut, buildreport.LeftOut(e))
+	}
+	result.Skipped = func(yield func(buildreport.Skipped) bool) { eachSkipped(d, inputs, t, yield) }
 	return result
 }
 
 // eachSkipped is [Result].Skipped. There may be as many as there are methods, so that no list is made of them.
-func eachSkipped(d *plan.Draft, inputs []Input, t *totals, yield func(Skipped) bool) {
+func eachSkipped(d *plan.Draft, inputs []Input, t *totals, yield func(buildreport.Skipped) bool) {
 	for n := range d.Len() {
 		c := d.Facts(n)
 		if t.isBuiltIn(c.At.Container.Input) {
 			continue
 		}
-		skipped := func(m mapping.Identity, by filter.Decision) Skipped {
-			return Skipped{
+		skipped := func(m mapping.Identity, by filter.Decision) buildreport.Skipped {
+			return buildreport.Skipped{
 				Input: inputs[c.At.Container.Input].Path, Entry: d.Path(n),
 				Class: m.Class, Name: m.Name, Descriptor: m.Descriptor, Reason: by.Reason, Detail: by.Detail,
 			}
@@ -209,9 +210,9 @@ func linesOf(p *plan.Plan) []mapping.SourceLine {
 }
 
 // finish writes the files beside the outputs, and makes everything appear, unless an input was changed meanwhile.
-func finish(ctx context.Context, set *input.Set, stage *output.Stage, memory incremental.Memory,
-	files func(*Result) ([]File, error), result *Result) (*Result, error) {
-	memory.Depart(stage)
+func finish(ctx context.Context, r *rounds, files func(*Result) ([]File, error), result *Result) (*Result, error) {
+	stage := r.stage
+	r.results.vanish(r.outputs, stage)
 	for _, d := range stage.Directories() {
 		others, err := d.Check()
 		if err != nil {
@@ -229,26 +230,25 @@ func finish(ctx context.Context, set *input.Set, stage *output.Stage, memory inc
 			return nil, err
 		}
 		for _, f := range list {
-			if err := writeFile(stage, memory, f.Path, f.Content); err != nil {
+			if err := writeFile(stage, r.results, f.Path, f.Content); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if err := cmp.Or(ctx.Err(), set.CheckUnchanged()); err != nil {
+	if err := cmp.Or(ctx.Err(), r.set.CheckUnchanged()); err != nil {
 		return nil, err
 	}
-	memory.Staged()
 	stage.Warn = func(text string) { result.Warnings = append(result.Warnings, text) }
 	if err := stage.Commit(); err != nil {
 		return nil, err
 	}
-	memory.Finish(stage)
+	r.results.finish(r.outputs)
 	return result, nil
 }
 
 // writeFile writes a file beside the outputs to the stage.
-func writeFile(stage *output.Stage, memory incremental.Memory, path string, content io.WriterTo) error {
-	if memory.HasFile(path, content) {
+func writeFile(stage *output.Stage, r *results, path string, content io.WriterTo) error {
+	if r.has(path, content) {
 		return nil
 	}
 	out, err := stage.Create(path)

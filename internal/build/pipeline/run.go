@@ -8,14 +8,9 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/build/expect"
-	"github.com/tracegen/tracegen/internal/build/incremental"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/rewrite"
-	"github.com/tracegen/tracegen/internal/build/scan"
-	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -29,17 +24,16 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		return nil, err
 	}
 	options, original := renamed(c.Inject, c.R8)
-	memory := memoryOf(c.Incremental, incremental.Run{
-		Inputs: inputs, ClassPath: c.ClassPath, Runtime: options.RuntimeClass, Types: c.checksTypes(), Lines: c.Lines,
-		Scans: !c.Disabled, Merged: c.Merge, Disabled: c.Disabled, DryRun: c.DryRun, Flat: c.Reading.Flat,
-		Workers: workers(c.Jobs),
+	earlier, err := newResults(ctx, c.Incremental, runKey{
+		inputs: inputs, classPath: c.ClassPath, runtime: options.RuntimeClass, types: c.checksTypes(), lines: c.Lines,
+		scans: !c.Disabled, merged: c.Merge != "", disabled: c.Disabled, dryRun: c.DryRun, flat: c.Reading.Flat,
+		workers: workers(c.Jobs),
 	})
-	defer memory.Close()
-	known, err := memory.Recall(ctx)
 	if err != nil {
 		return nil, err
 	}
-	w, err := open(inputs, known, memory.Archive, c.Jobs, c.Reading, c.Progress, 2)
+	known := earlier.facts()
+	w, err := open(inputs, known, c.Jobs, c.Reading, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +43,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			return nil, err
 		}
 	}
-	stage := &output.Stage{DryRun: c.DryRun}
+	stage := &output.Stage{DryRun: c.DryRun, LeaveEqual: earlier.stores()}
 	defer stage.Abort()
 	path := c.ClassPath.Lazy()
 	defer path.Close()
@@ -59,7 +53,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		}
 	}
 
-	draft, err := decide(ctx, &c, w, known, memory, path, options, original)
+	draft, err := decide(ctx, &c, w, known, earlier, path, options, original)
 	if err != nil {
 		return nil, err
 	}
@@ -70,15 +64,13 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			return nil, fmt.Errorf("%s: %w", builtIn.Path, err)
 		}
 	}
-	types, err := typesOf(c.checksTypes(), path, w.set, draft.Names(), memory.RemembersClasses())
+	types, err := typesOf(c.checksTypes(), path, w.set, draft.Names())
 	if err != nil {
 		return nil, err
 	}
-	o := output.Options{Rewrite: rewriteOptions(options, c.AddRequires, types), Level: levelOf(c.Level, c.DryRun),
+	o := writeOptions{Rewrite: newRewriteOptions(options, c.AddRequires, types), Level: levelOf(c.Level, c.DryRun),
 		Workers: w.workers, Progress: w.progress.add}
-	round := &rounds{work: w, stage: stage, memory: memory, options: o,
-		jobs: output.Jobs(w.set.Containers(), outputs, c.Merge)}
-	defer round.close()
+	round := newRounds(w, stage, earlier, o, outputJobs(w.set.Containers(), outputs, c.Merge))
 	if w.builtIn != nil {
 		round.totals.builtIn = len(inputs)
 	}
@@ -94,61 +86,56 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	}
 	result.Warnings = slices.Concat(w.warnings, planned.Warnings, planned.NearlyFull, round.warnings(),
 		planned.ModuleWarnings(), messageWarnings(c.Messages, planned.Mapping))
-	return finish(ctx, w.set, stage, memory, c.Files, result)
+	return finish(ctx, round, c.Files, result)
 }
 
 func (c *Config) checksTypes() bool { return !c.Disabled && c.Verify == VerifyFull }
 
 // decide scans the classes and decides all that needs the whole, but IDs.
-func decide(ctx context.Context, c *Config, w *work, known []scan.Input, memory incremental.Memory,
-	path *typecheck.Opened, options inject.Options, original string) (*plan.Draft, error) {
+func decide(ctx context.Context, c *Config, w *work, known []plan.InputFacts, r *results,
+	path *openedClassPath, options inject.Options, original string) (*plan.Draft, error) {
 	merged, err := w.merged(c.Merge)
 	if err != nil {
 		return nil, err
 	}
 	if c.Disabled {
-		facts := make([]*scan.Class, len(w.set.Classes))
+		facts := make([]*plan.Class, len(w.set.Classes))
 		for n, at := range w.set.Classes {
-			facts[n] = scan.Undecided(at)
+			facts[n] = plan.Undecided(at)
 		}
-		memory.KeepFacts(w.set, facts)
 		return plan.Copy(facts, plan.Options{Inputs: w.paths(), Base: c.Base, Prune: c.Prune, Order: c.Order,
 			OriginalRuntime: original, Merged: merged, Android: c.Android})
 	}
 	rules := filterOf(c.Filter, original, c.R8)
-	scanning := scan.Options{Filter: rules, Inject: options, FocusHooks: c.FocusHooks, Renamed: c.R8 != nil,
+	scanning := plan.ScanOptions{Filter: rules, Inject: options, FocusHooks: c.FocusHooks, Renamed: c.R8 != nil,
 		Lines: c.Lines, Places: c.Order == mapping.OrderHash && c.Base == nil && c.R8 == nil}
 	w.set.KeepClasses()
-	single, err := memory.RecallClasses(ctx, w.set)
-	if err != nil {
-		return nil, err
-	}
-	facts, err := w.scan(ctx, known, single, scanning)
+	facts, err := w.scan(ctx, known, scanning)
 	if err != nil {
 		return nil, err
 	}
 	if c.needsBuiltIn(facts, options.RuntimeClass, original) {
-		if facts, err = w.addBuiltIn(c, facts, scanning, memory); err != nil {
+		if facts, err = w.addBuiltIn(c, facts, scanning, r); err != nil {
 			return nil, err
 		}
 		if merged, err = w.merged(c.Merge); err != nil {
 			return nil, err
 		}
 	}
-	memory.KeepFacts(w.set, facts)
+	r.unstored = facts
 	w.warnings = append(w.warnings, unmatchedWarnings(rules, facts)...)
 	return plan.New(facts, classFiles{w.set, facts, scanning}, plan.Options{
 		Inputs: w.paths(), Filter: rules, FocusHooks: c.FocusHooks, Posts: options.Posts, R8: c.R8,
 		AddRequires:     c.AddRequires != "",
 		RuntimeExternal: c.RuntimeExternal, Runtime: options.RuntimeClass, OriginalRuntime: original,
-		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages), Memory: memory.IDs(),
+		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages), Memory: r.ids(),
 		Merged: merged, Android: c.Android, ClassPath: supertypesOf(c.ClassPath, path),
 	})
 }
 
 // unmatchedWarnings returns a warning if rules of files match nothing: a misspelled rule is otherwise never noticed. A
 // list for many apps has many such rules, so that only the first are named.
-func unmatchedWarnings(rules *filter.Filter, facts []*scan.Class) []string {
+func unmatchedWarnings(rules *filter.Filter, facts []*plan.Class) []string {
 	unmatched := rules.Unmatched()
 	for _, c := range facts {
 		unmatched.Class(c.Name, func(i int) (name, descriptor string, ok bool) {
@@ -192,87 +179,75 @@ func assignUntilStable(draft *plan.Draft, rewrite func(*plan.Plan) (map[int]plan
 	}
 }
 
-// rounds writes all outputs, in each round anew.
+// rounds writes all outputs, in each round those that are not as the round before has written them.
 type rounds struct {
 	*work
 	stage   *output.Stage
-	memory  incremental.Memory
-	options output.Options
-	jobs    []output.Job
-
-	records []*output.Record // of the last round, as jobs
+	results *results
+	options writeOptions
+	outputs []*writtenOutput
 	totals  totals
-	before  *earlier // the last round, if classes failed in it
 }
 
-// write writes every output to the stage, by a plan or slice. It returns the classes that fail; if there are any, the
-// outputs are not those that are wanted, and are taken out of the stage.
-func (r *rounds) write(ctx context.Context, by plan.Decisions) (map[int]plan.Failure, error) {
-	before := r.before
-	r.before = nil
-	if before != nil {
-		defer before.close()
+func newRounds(w *work, stage *output.Stage, r *results, o writeOptions, jobs []outputJob) *rounds {
+	round := &rounds{work: w, stage: stage, results: r, options: o}
+	for _, job := range jobs {
+		round.outputs = append(round.outputs, &writtenOutput{outputJob: job})
 	}
+	return round
+}
+
+// write writes the outputs to the stage, by a plan or slice. It returns the classes that fail; if there are any, the
+// outputs with them are not those that are wanted.
+//
+// What a class becomes, and what the checks say of it, depends on its task, and on nothing else that differs between
+// rounds: they see the other classes as they came. So an output stays staged if its tasks are those of the round
+// before.
+func (r *rounds) write(ctx context.Context, by plan.Decisions) (map[int]plan.Failure, error) {
 	r.progress.restart()
-	r.records = r.memory.Reuse(r.set, by, r.jobs, r.stage)
-	for i, job := range r.jobs {
-		if r.records[i] == nil {
-			if err := r.openInputs(job.Inputs); err != nil {
+	var open []*writtenOutput
+	for _, o := range r.outputs {
+		key := r.results.outputKey(&o.outputJob, r.set, by)
+		if o.record != nil && !o.record.Failed() && key == o.key {
+			continue
+		}
+		r.stage.Discard(o.Path)
+		*o = writtenOutput{outputJob: o.outputJob, key: key}
+		open = append(open, o)
+	}
+	r.results.reuse(open, r.set, r.stage)
+	open = slices.DeleteFunc(open, func(o *writtenOutput) bool { return o.record != nil })
+	for _, o := range r.outputs {
+		if o.record == nil {
+			if err := r.openInputs(o.Inputs); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		for _, in := range job.Inputs {
+		for _, in := range o.Inputs {
 			for _, c := range r.set.Inputs[in].Classes {
 				r.progress.add(c.Size)
 			}
 		}
 	}
-	if err := r.writeJobs(ctx, by, before); err != nil {
+	if err := r.writeOutputs(ctx, by, open); err != nil {
 		return nil, err
 	}
-	if before != nil {
-		before.note(r.jobs, r.records)
-	}
-	if err := r.memory.Keep(ctx, r.records); err != nil {
+	if err := r.results.keep(ctx, r.set, open, r.stage); err != nil {
 		return nil, err
 	}
-	failures := r.totals.add(r.set, r.jobs, r.records)
-	if len(failures) > 0 {
-		r.before = r.setAside(by)
-	}
-	return failures, nil
+	return r.totals.add(r.set, r.outputs), nil
 }
 
-// close removes what a round has left in which classes failed.
-func (r *rounds) close() {
-	if r.before != nil {
-		r.before.close()
+func (r *rounds) writeOutputs(ctx context.Context, by plan.Decisions, open []*writtenOutput) (err error) {
+	var jobs []outputJob
+	for _, o := range open {
+		jobs = append(jobs, o.outputJob)
 	}
-}
-
-func (r *rounds) writeJobs(ctx context.Context, by plan.Decisions, before *earlier) (err error) {
-	var jobs []output.Job
-	for i, job := range r.jobs {
-		if r.records[i] == nil {
-			jobs = append(jobs, job)
-		}
-	}
-	options := r.options
-	options.Kept = func(class int) (output.Kept, bool) {
-		kept, ok := r.memory.Kept(class)
-		if !ok && before != nil {
-			return before.Kept(class, by)
-		}
-		return kept, ok
-	}
-	w := output.NewWriter(ctx, r.set, by, r.stage, jobs, options)
+	w := newOutputWriter(ctx, r.set, by, r.stage, jobs, r.options)
 	defer w.Close()
-	for i, job := range r.jobs {
-		if r.records[i] != nil {
-			continue
-		}
-		if r.records[i], err = w.Write(job, r.memory.Copy(i)); err != nil {
+	for _, o := range open {
+		if o.record, err = w.Write(o.outputJob); err != nil {
 			return err
 		}
 	}
@@ -281,9 +256,9 @@ func (r *rounds) writeJobs(ctx context.Context, by plan.Decisions, before *earli
 
 // warnings returns those of the last round.
 func (r *rounds) warnings() (warnings []string) {
-	for i, record := range r.records {
-		for _, w := range record.Warnings {
-			warnings = append(warnings, r.set.Inputs[r.jobs[i].Inputs[w.Input]].Path+w.Text)
+	for _, o := range r.outputs {
+		for _, w := range o.record.Warnings {
+			warnings = append(warnings, r.set.Inputs[o.Inputs[w.Input]].Path+w.Text)
 		}
 	}
 	return warnings
@@ -309,35 +284,26 @@ func filterOf(f *filter.Filter, runtime string, by *r8.Mapping) *filter.Filter {
 	return filter.New(filter.Options{RuntimeClass: runtime, R8: by})
 }
 
-func memoryOf(o *Incremental, run incremental.Run) incremental.Memory {
-	if o == nil {
-		return incremental.None{Inputs: len(run.Inputs)}
-	}
-	return incremental.New(*o, run)
-}
-
-// typesOf returns the type checker for the classes of a set, if one is wanted. It opens the class path. If asked is
-// set, the checker notes which classes it looks for.
-func typesOf(wanted bool, path *typecheck.Opened, set *input.Set, names []string,
-	asked bool) (typecheck.Rewritten, error) {
+// typesOf returns the type checker for the classes of a set, if one is wanted. It opens the class path.
+func typesOf(wanted bool, path *openedClassPath, set *input.Set, names []string) (typeCheck, error) {
 	if !wanted {
-		return typecheck.None{}, nil
+		return noTypeCheck{}, nil
 	}
-	return typecheck.New(path, set, names, asked)
+	return newTypeChecker(path, set, names)
 }
 
-func supertypesOf(p ClassPath, opened *typecheck.Opened) plan.ClassPath {
+func supertypesOf(p ClassPath, opened *openedClassPath) plan.ClassPath {
 	if len(p.Paths) == 0 {
 		return plan.NoClassPath{}
 	}
 	return opened
 }
 
-// expected is [expect.Instrumentation], but for tests that let the equivalence check fail.
-var expected = expect.Instrumentation
+// expected is [plan.Expected], but for tests that let the equivalence check fail.
+var expected = plan.Expected
 
-func rewriteOptions(o inject.Options, requires string, types typecheck.Rewritten) rewrite.Options {
-	return rewrite.Options{Inject: o, Requires: requires, Types: types, Expected: expected}
+func newRewriteOptions(o inject.Options, requires string, types typeCheck) rewriteOptions {
+	return rewriteOptions{Inject: o, Requires: requires, Types: types, Expected: expected}
 }
 
 // levelOf returns the level of compression: in a dry run, how small the outputs would get does not show.

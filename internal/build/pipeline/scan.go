@@ -7,13 +7,9 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/build/incremental"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/rewrite"
-	"github.com/tracegen/tracegen/internal/build/scan"
-	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -44,7 +40,7 @@ func Scan(ctx context.Context, c ScanConfig, by Origin, part string) (*Result, e
 	if err := output.CheckPath(part, c.Inputs); err != nil {
 		return nil, err
 	}
-	w, err := open(c.Inputs, nil, incremental.None{}.Archive, c.Jobs, c.Reading, c.Progress, 1)
+	w, err := open(c.Inputs, nil, c.Jobs, c.Reading, c.Progress, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +54,7 @@ func Scan(ctx context.Context, c ScanConfig, by Origin, part string) (*Result, e
 
 	stage := &output.Stage{}
 	defer stage.Abort()
-	none := incremental.None{}
+	none := &results{}
 	if err := writeFile(stage, none, part, partOf(w.set, facts, by).seal()); err != nil {
 		return nil, err
 	}
@@ -68,12 +64,12 @@ func Scan(ctx context.Context, c ScanConfig, by Origin, part string) (*Result, e
 	}
 	result := resultOf(plan.AsScanned(facts), inputs, "", totals)
 	result.Warnings = append(w.warnings, scanWarnings(facts)...)
-	return finish(ctx, w.set, stage, none, nil, result)
+	return finish(ctx, &rounds{work: w, stage: stage, results: none}, nil, result)
 }
 
 // scanWarnings returns what the scan warns of.
-func scanWarnings(facts []*scan.Class) []string {
-	warnings := scan.Warnings(facts)
+func scanWarnings(facts []*plan.Class) []string {
+	warnings := plan.ScanWarnings(facts)
 	for _, c := range facts {
 		switch {
 		case c.Rejection == nil || c.Rejection.PreExisting:
@@ -88,11 +84,11 @@ func scanWarnings(facts []*scan.Class) []string {
 }
 
 // partOf returns the facts of a set's inputs as a scan file has them.
-func partOf(set *input.Set, facts []*scan.Class, by Origin) *Part {
+func partOf(set *input.Set, facts []*plan.Class, by Origin) *Part {
 	p := &Part{origin: by}
 	for i, in := range set.Inputs {
 		first, end := set.ClassesOf(i)
-		p.inputs = append(p.inputs, scan.Input{Name: lastName(in.Path), Containers: in.Containers,
+		p.inputs = append(p.inputs, plan.InputFacts{Name: lastName(in.Path), Containers: in.Containers,
 			Classes: facts[first:end]}.Sorted())
 	}
 	return p
@@ -113,20 +109,20 @@ func lastName(path string) string {
 type trial struct {
 	*work
 	config  *ScanConfig
-	options scan.Options
-	path    *typecheck.Opened
-	facts   []*scan.Class
+	options plan.ScanOptions
+	path    *openedClassPath
+	facts   []*plan.Class
 	totals  totals
 }
 
 // scanWithTrial scans every class, with a trial. The type checker needs the names of all classes, before all are
 // scanned. So the first trials assume the names that the entries suggest. If one of them was wrong, all trials are made
 // again.
-func scanWithTrial(ctx context.Context, c *ScanConfig, w *work, path *typecheck.Opened) (
-	[]*scan.Class, *totals, error) {
+func scanWithTrial(ctx context.Context, c *ScanConfig, w *work, path *openedClassPath) (
+	[]*plan.Class, *totals, error) {
 	options, original := renamed(c.Inject, c.R8)
-	t := &trial{work: w, config: c, path: path, facts: make([]*scan.Class, len(w.set.Classes))}
-	t.options = scan.Options{Filter: filterOf(c.Filter, original, c.R8), Inject: options, FocusHooks: c.FocusHooks,
+	t := &trial{work: w, config: c, path: path, facts: make([]*plan.Class, len(w.set.Classes))}
+	t.options = plan.ScanOptions{Filter: filterOf(c.Filter, original, c.R8), Inject: options, FocusHooks: c.FocusHooks,
 		Renamed: c.R8 != nil, Lines: true, Complete: true}
 	names := make([]string, len(t.facts))
 	for n, at := range w.set.Classes {
@@ -146,16 +142,16 @@ func scanWithTrial(ctx context.Context, c *ScanConfig, w *work, path *typecheck.
 // first scans and tries every class. It reports whether a class has another name than was assumed: then no trial
 // counts.
 func (t *trial) first(ctx context.Context, names []string) (bool, error) {
-	types, err := typesOf(t.config.Verify == VerifyFull, t.path, t.set, names, false)
+	types, err := typesOf(t.config.Verify == VerifyFull, t.path, t.set, names)
 	if err != nil {
 		return false, err
 	}
 	defer t.note(types)
-	graph := scan.NewGraph()
+	graph := plan.NewGraph()
 	var misled atomic.Bool
 	err = t.each(ctx, len(t.facts), func() (func(int) error, func()) {
 		s := t.newScanner(t.options, graph)
-		r := rewrite.New(rewriteOptions(t.options.Inject, t.config.AddRequires, types), t.set)
+		r := newRewriter(newRewriteOptions(t.options.Inject, t.config.AddRequires, types), t.set)
 		work := func(n int) error {
 			found, c, err := s.scan(n)
 			if err != nil {
@@ -177,14 +173,14 @@ func (t *trial) first(ctx context.Context, names []string) (bool, error) {
 
 // again tries every class that could be read, with all names known.
 func (t *trial) again(ctx context.Context, names []string) error {
-	types, err := typesOf(t.config.Verify == VerifyFull, t.path, t.set, names, false)
+	types, err := typesOf(t.config.Verify == VerifyFull, t.path, t.set, names)
 	if err != nil {
 		return err
 	}
 	defer t.note(types)
 	return t.each(ctx, len(t.facts), func() (func(int) error, func()) {
-		reader := rewrite.Reader{Set: t.set, Runtime: t.options.Inject.RuntimeClass}
-		r := rewrite.New(rewriteOptions(t.options.Inject, t.config.AddRequires, types), t.set)
+		reader := classReader{Set: t.set, Runtime: t.options.Inject.RuntimeClass}
+		r := newRewriter(newRewriteOptions(t.options.Inject, t.config.AddRequires, types), t.set)
 		work := func(n int) error {
 			found := t.facts[n]
 			if found.Name == "" {
@@ -202,7 +198,7 @@ func (t *trial) again(ctx context.Context, names []string) error {
 }
 
 // note takes the notes of the type checker.
-func (t *trial) note(types typecheck.Rewritten) {
+func (t *trial) note(types typeCheck) {
 	for i := range t.set.Inputs {
 		t.totals.note(t.set, i, types.TakeNotes(i))
 	}

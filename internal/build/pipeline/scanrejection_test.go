@@ -11,9 +11,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/build/expect"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/scan"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
@@ -23,7 +21,7 @@ import (
 // Invariant: Three steps, with parts in any order and grouping, write the outputs, mapping and lists of one run.
 func TestScanRejections(t *testing.T) {
 	reject := func(always bool) {
-		expected = expect.Instrumentation
+		expected = plan.Expected
 		if always {
 			expected = expectingThrows
 		}
@@ -92,7 +90,7 @@ func TestScanRejections(t *testing.T) {
 	}
 	// Of a class that changes, more is looked at than its CRC-32.
 	content := slice.tasks.Pack()
-	at := bytes.Index(content, binary.BigEndian.AppendUint64(nil, scan.Sum(good)))
+	at := bytes.Index(content, binary.BigEndian.AppendUint64(nil, plan.ClassSum(good)))
 	content[at+7] ^= 1
 	tasks, ok := plan.UnpackSlice(content)
 	if !ok {

@@ -6,11 +6,8 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/build/incremental"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/scan"
-	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
@@ -33,12 +30,7 @@ func Strip(ctx context.Context, c StripConfig) (*Result, error) {
 	if err := output.CheckPaths(outputs, inputs); err != nil {
 		return nil, err
 	}
-	none := incremental.None{Inputs: len(inputs)}
-	known, err := none.Recall(ctx)
-	if err != nil {
-		return nil, err
-	}
-	w, err := open(inputs, known, none.Archive, c.Jobs, c.Reading, c.Progress, 2)
+	w, err := open(inputs, nil, c.Jobs, c.Reading, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +38,7 @@ func Strip(ctx context.Context, c StripConfig) (*Result, error) {
 	w.set.KeepClasses()
 	options := inject.Options{RuntimeClass: c.RuntimeClass}.Normalized()
 	rules := filter.New(filter.Options{RuntimeClass: options.RuntimeClass})
-	facts, err := w.scan(ctx, known, nil, scan.Options{Filter: rules, Inject: options})
+	facts, err := w.scan(ctx, nil, plan.ScanOptions{Filter: rules, Inject: options})
 	if err != nil {
 		return nil, err
 	}
@@ -65,16 +57,14 @@ func Strip(ctx context.Context, c StripConfig) (*Result, error) {
 
 	stage := &output.Stage{}
 	defer stage.Abort()
-	o := output.Options{Rewrite: rewriteOptions(options, "", typecheck.None{}), Level: c.Level, Workers: w.workers,
+	o := writeOptions{Rewrite: newRewriteOptions(options, "", noTypeCheck{}), Level: c.Level, Workers: w.workers,
 		Progress: w.progress.add}
-	round := &rounds{work: w, stage: stage, memory: none, options: o, jobs: output.Jobs(w.set.Containers(), outputs,
-		c.Merge)}
-	defer round.close()
+	round := newRounds(w, stage, &results{}, o, outputJobs(w.set.Containers(), outputs, c.Merge))
 	if _, err := round.write(ctx, planned); err != nil {
 		return nil, err
 	}
 	result := resultOf(draft, c.Inputs, c.Merge, &round.totals)
 	result.Mapping = planned.Mapping
 	result.Warnings = slices.Concat(w.warnings, draft.Warnings, round.warnings())
-	return finish(ctx, w.set, stage, none, nil, result)
+	return finish(ctx, round, nil, result)
 }

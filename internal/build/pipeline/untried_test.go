@@ -19,7 +19,7 @@ import (
 // Invariant: If a method is refused only when its class is written, all is decided as if the refusal had been known
 // before.
 func TestRefusedLate(t *testing.T) {
-	info, err := os.ReadFile(filepath.Join("..", "..", "testdata", "classes", "bin", "module", "module-info.class"))
+	info, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "classes", "bin", "module", "module-info.class"))
 	if err != nil {
 		t.Fatal(err)
 	}

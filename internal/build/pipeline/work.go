@@ -16,8 +16,6 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/rewrite"
-	"github.com/tracegen/tracegen/internal/build/scan"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
@@ -32,12 +30,12 @@ type work struct {
 
 // open opens the inputs, but those whose facts are known: these are opened when a byte of them is needed. passes is how
 // often the operation works through all classes.
-func open(paths []string, known []scan.Input, opened func(input int) *zipfile.Archive, jobs int, reading input.Options,
-	report func(done, total int64), passes int) (*work, error) {
+func open(paths []string, known []plan.InputFacts, jobs int, reading input.Options, report func(done, total int64),
+	passes int) (*work, error) {
 	w := &work{}
 	inputs := make([]*input.Input, 0, len(paths))
 	for i, path := range paths {
-		in, err := openInput(i, path, known, opened(i), reading)
+		in, err := openInput(i, path, known, reading)
 		if err != nil {
 			input.NewSet(inputs).Close()
 			return nil, err
@@ -82,11 +80,7 @@ func apartWarning(in *input.Input) []string {
 		len(apart)-1)}
 }
 
-func openInput(i int, path string, known []scan.Input, opened *zipfile.Archive, reading input.Options) (*input.Input,
-	error) {
-	if opened != nil {
-		return input.FromArchive(i, opened, reading)
-	}
+func openInput(i int, path string, known []plan.InputFacts, reading input.Options) (*input.Input, error) {
 	if len(known) == 0 || len(known[i].Containers) == 0 {
 		return input.Open(i, path, reading)
 	}
@@ -202,33 +196,23 @@ func (w *work) each(ctx context.Context, end int, start func() (work func(class 
 // scanner scans the classes of a set, one at a time.
 type scanner struct {
 	*work
-	*scan.Scanner
+	*plan.Scanner
 	buffer zipfile.Inflated
 	behind input.Trail
 }
 
-func (w *work) newScanner(o scan.Options, graph *scan.Graph) *scanner {
-	return &scanner{work: w, Scanner: scan.New(o, graph)}
+func (w *work) newScanner(o plan.ScanOptions, graph *plan.Graph) *scanner {
+	return &scanner{work: w, Scanner: plan.NewScanner(o, graph)}
 }
 
-// scan returns the facts about all classes, of which some are known: those of whole inputs, and single ones by number.
-func (w *work) scan(ctx context.Context, known []scan.Input, single []*scan.Class, o scan.Options) (
-	[]*scan.Class, error) {
-	facts := make([]*scan.Class, 0, len(w.set.Classes))
+// scan returns the facts about all classes, of which those of some inputs are known.
+func (w *work) scan(ctx context.Context, known []plan.InputFacts, o plan.ScanOptions) ([]*plan.Class, error) {
+	facts := make([]*plan.Class, len(w.set.Classes))
 	for i, in := range known {
-		if len(in.Containers) == 0 {
-			facts = append(facts, make([]*scan.Class, len(w.set.Inputs[i].Classes))...)
-		} else {
-			facts = append(facts, in.Classes...)
-		}
-	}
-	for n, c := range single {
-		if c != nil {
-			facts[n] = c
-		}
+		copy(facts[w.set.Inputs[i].First:], in.Classes)
 	}
 	err := w.each(ctx, len(facts), func() (func(int) error, func()) {
-		s := w.newScanner(o, scan.NewGraph())
+		s := w.newScanner(o, plan.NewGraph())
 		work := func(n int) error {
 			if facts[n] != nil {
 				w.progress.add(w.set.Classes[n].Size)
@@ -245,7 +229,7 @@ func (w *work) scan(ctx context.Context, known []scan.Input, single []*scan.Clas
 
 // scan returns the facts about a class, and the class: nil if it cannot be read as one, which is left as it is then. An
 // error makes the whole operation fail.
-func (s *scanner) scan(class int) (*scan.Class, *classfile.Class, error) {
+func (s *scanner) scan(class int) (*plan.Class, *classfile.Class, error) {
 	at := s.set.Classes[class]
 	e, err := s.set.Entry(class)
 	if err != nil {
@@ -267,8 +251,8 @@ func (s *scanner) scan(class int) (*scan.Class, *classfile.Class, error) {
 // classFiles answers what a plan asks of classes from their files, as of nearly all classes it never asks.
 type classFiles struct {
 	set     *input.Set
-	facts   []*scan.Class
-	options scan.Options
+	facts   []*plan.Class
+	options plan.ScanOptions
 }
 
 // Calls implements plan.ClassFiles.
@@ -281,17 +265,17 @@ func (f classFiles) Calls(class int) (inject.Calls, error) {
 }
 
 // Try implements plan.ClassFiles.
-func (f classFiles) Try(class int, methods []int) ([]scan.Refusal, error) {
+func (f classFiles) Try(class int, methods []int) ([]plan.Refusal, error) {
 	c, err := f.read(class)
 	if err != nil {
 		return nil, err
 	}
-	return scan.New(f.options, scan.NewGraph()).Try(c, methods), nil
+	return plan.NewScanner(f.options, plan.NewGraph()).Try(c, methods), nil
 }
 
 // read returns a class in memory of its own.
 func (f classFiles) read(class int) (*classfile.Class, error) {
-	r := rewrite.Reader{Set: f.set, Runtime: f.options.Inject.RuntimeClass}
+	r := classReader{Set: f.set, Runtime: f.options.Inject.RuntimeClass}
 	return r.Read(class, plan.ByNames(f.facts), f.facts[class].Foreign)
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/input"
-	"github.com/tracegen/tracegen/internal/build/scan"
 )
 
 // noFiles fails the test when a plan asks for a class file.
@@ -18,7 +17,7 @@ func (t noFiles) Calls(int) (inject.Calls, error) {
 	return inject.Calls{}, nil
 }
 
-func (t noFiles) Try(int, []int) ([]scan.Refusal, error) {
+func (t noFiles) Try(int, []int) ([]Refusal, error) {
 	t.Error("a trial is asked for")
 	return nil, nil
 }
@@ -28,12 +27,12 @@ func (t noFiles) Try(int, []int) ([]scan.Refusal, error) {
 // Invariant: Each round of assigning IDs starts from the same facts, and from decisions that no round changes.
 func TestDraftsAreImmutable(t *testing.T) {
 	in := &input.Container{Name: "in.jar"}
-	class := func(name string) *scan.Class {
-		return &scan.Class{At: input.NewClass(in, name+".class", 1), Name: name, Methods: []scan.Method{
+	class := func(name string) *Class {
+		return &Class{At: input.NewClass(in, name+".class", 1), Name: name, Methods: []Method{
 			{Name: "f", Descriptor: "()V"}, {Name: "g", Descriptor: "()V", Index: 1}, {Name: "h", Descriptor: "()V",
 				Index: 2}}}
 	}
-	facts, was := []*scan.Class{class("a/A"), class("b/B"), class("c/C")}, []*scan.Class{class("a/A"), class("b/B"),
+	facts, was := []*Class{class("a/A"), class("b/B"), class("c/C")}, []*Class{class("a/A"), class("b/B"),
 		class("c/C")}
 	draft, err := New(facts, noFiles{t}, Options{Inputs: []string{"in.jar"}, RuntimeExternal: true,
 		ClassPath: NoClassPath{}, Filter: filter.New(filter.Options{})})
@@ -51,11 +50,11 @@ func TestDraftsAreImmutable(t *testing.T) {
 		return list
 	}
 	first := tasks(draft)
-	second := draft.Without(map[int]Failure{1: {Refusals: []scan.Refusal{{Method: 1,
+	second := draft.Without(map[int]Failure{1: {Refusals: []Refusal{{Method: 1,
 		Decision: filter.Decision{Reason: filter.ReasonTooLarge}}}}})
 	afterSecond := tasks(second)
-	third := second.Without(map[int]Failure{1: {Rejection: &scan.Rejection{Detail: "bad"}},
-		2: {Rejection: &scan.Rejection{Detail: "bad before", PreExisting: true}}})
+	third := second.Without(map[int]Failure{1: {Rejection: &Rejection{Detail: "bad"}},
+		2: {Rejection: &Rejection{Detail: "bad before", PreExisting: true}}})
 	if third.Introduced != 1 || third.PreExisting != 1 || third.Changes(1) || third.Changes(2) || !third.Changes(0) {
 		t.Errorf("third draft: %+v", third)
 	}

@@ -1,9 +1,15 @@
-// Package plan decides what needs all classes at once: which of several entries of one name is kept, what classes and
-// methods were called before R8 renamed them, what rules on supertypes say, which Activities get focus hooks, what the
-// runtime class reaches, which modules require the runtime's, and which ID each method has.
+// Package plan scans classes and decides what is done to each: first what one class shows by itself, then what needs
+// all classes at once.
 //
-// A [Draft] has the decisions without IDs. It is made from facts that the scan found out, and made anew, by
-// [Draft.Without], when rewriting fails for some classes. A [Plan] is a draft with IDs. A [Slice] is the part of a plan
+// A [Scanner] finds the facts of one class: its names, the decision about every method with code, and what the
+// decisions that need other classes will ask for. A [Class] holds them; they never change. [PackFacts] writes them
+// for scan files and the cache. Facts share no memory with the class file. Of an app's methods there are many, so
+// that their facts are small: names and decisions that many methods have are kept once.
+//
+// A [Draft] adds what needs all classes: which of several entries of one name is kept, what classes and methods were
+// called before R8 renamed them, what rules on supertypes say, which Activities get focus hooks, what the runtime class
+// reaches, and which modules require the runtime's. It is made anew, by [Draft.Without], when rewriting fails for some
+// classes. A [Plan] is a draft with IDs. A [Slice] is the part of a plan
 // that is about some of the inputs, and can be written to a file. All of them are immutable. What a plan or a slice
 // says about one class is a [Task]: all that rewriting the class depends on, besides its bytes.
 //
@@ -19,7 +25,6 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/input"
-	"github.com/tracegen/tracegen/internal/build/scan"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -77,7 +82,7 @@ type ClassFiles interface {
 	Calls(class int) (inject.Calls, error)
 	// Try returns which of the methods of a class, by index, have no room for their calls: of one with facts that are
 	// Untried.
-	Try(class int, methods []int) ([]scan.Refusal, error)
+	Try(class int, methods []int) ([]Refusal, error)
 }
 
 // Decisions are what a plan, or a slice, says about the classes of a set.
@@ -103,11 +108,11 @@ type Identity interface {
 
 // Failure is why a class could not be rewritten as planned.
 type Failure struct {
-	Rejection *scan.Rejection // what a check found; nil unless a check or the injector failed
-	Refusals  []scan.Refusal  // methods that have no room for their calls, though others of the class may
+	Rejection *Rejection // what a check found; nil unless a check or the injector failed
+	Refusals  []Refusal  // methods that have no room for their calls, though others of the class may
 }
 
-// UncheckedText is what a warning says of a class for which a [scan.Rejection] has Unchecked.
+// UncheckedText is what a warning says of a class for which a [Rejection] has Unchecked.
 const UncheckedText = "a check of the rewritten class reached its limit, and the class is written unchanged"
 
 // Draft is all decisions but IDs.
@@ -123,7 +128,7 @@ type Draft struct {
 	Unchecked int
 
 	options    *Options
-	facts      []*scan.Class
+	facts      []*Class
 	classes    []decided // as facts
 	names      []*former // likewise; empty unless the classes were renamed
 	dropped    map[*input.Entry]bool
@@ -141,11 +146,11 @@ type decided struct {
 }
 
 // New decides about classes, whose facts are in input order.
-func New(facts []*scan.Class, files ClassFiles, o Options) (*Draft, error) {
+func New(facts []*Class, files ClassFiles, o Options) (*Draft, error) {
 	d := newDraft(facts, o)
 	d.dropDuplicates()
 	d.recallNames()
-	d.Warnings = append(d.Warnings, scan.Warnings(facts)...)
+	d.Warnings = append(d.Warnings, ScanWarnings(facts)...)
 	byName := make(map[string][]int, len(facts))
 	numbers := make([]int, len(facts))
 	stamped := false
@@ -176,19 +181,19 @@ func New(facts []*scan.Class, files ClassFiles, o Options) (*Draft, error) {
 }
 
 // Copy decides that all is written as it came, but what is left out because of its name.
-func Copy(facts []*scan.Class, o Options) (*Draft, error) {
+func Copy(facts []*Class, o Options) (*Draft, error) {
 	d := newDraft(facts, o)
 	d.dropDuplicates()
 	return d, nil
 }
 
 // AsScanned returns the draft in which nothing is decided that is not among the facts.
-func AsScanned(facts []*scan.Class) *Draft { return newDraft(facts, Options{}) }
+func AsScanned(facts []*Class) *Draft { return newDraft(facts, Options{}) }
 
 // Strip decides that the calls of earlier runs are taken out, and nothing else.
-func Strip(facts []*scan.Class, o Options) (*Draft, error) {
-	bare := make([]*scan.Class, len(facts))
-	warnings := scan.Warnings(facts)
+func Strip(facts []*Class, o Options) (*Draft, error) {
+	bare := make([]*Class, len(facts))
+	warnings := ScanWarnings(facts)
 	for n, c := range facts {
 		without := *c
 		without.Methods, without.Stamped = nil, false
@@ -200,7 +205,7 @@ func Strip(facts []*scan.Class, o Options) (*Draft, error) {
 	return d, nil
 }
 
-func newDraft(facts []*scan.Class, o Options) *Draft {
+func newDraft(facts []*Class, o Options) *Draft {
 	return &Draft{ByNames: facts, options: &o, facts: facts, classes: make([]decided, len(facts))}
 }
 
@@ -232,14 +237,14 @@ func (d *Draft) decide(class, i int, decision *filter.Decision) {
 // decideTraced sets what is decided about all methods of a class that would be traced.
 func (d *Draft) decideTraced(class int, decision filter.Decision) {
 	for i := range d.facts[class].Methods {
-		if scan.Traced(d.decision(class, i)) {
+		if Traced(d.decision(class, i)) {
 			d.decide(class, i, &decision)
 		}
 	}
 }
 
 // refuse leaves out methods that have no room for their calls.
-func (d *Draft) refuse(class int, refusals []scan.Refusal) {
+func (d *Draft) refuse(class int, refusals []Refusal) {
 	next := 0
 	for _, r := range refusals {
 		for int(d.facts[class].Methods[next].Index) != r.Method {
@@ -290,7 +295,7 @@ func (d *Draft) Without(failures map[int]Failure) *Draft {
 	}
 	for i, n := range broken {
 		if n > 0 {
-			next.warn("%s: classes that no JVM links are written unchanged, %d of them (--skipped lists them); the "+
+			next.warn("%s: classes that no JVM links are written unchanged, %d of them (skipped.tsv lists them); the "+
 				"first is %s", inputs[i], n, first[i])
 		}
 	}
@@ -325,7 +330,7 @@ func (d *Draft) instrumented(class int) bool {
 		return true
 	}
 	for i := range d.facts[class].Methods {
-		if scan.Traced(d.decision(class, i)) {
+		if Traced(d.decision(class, i)) {
 			return true
 		}
 	}
@@ -341,7 +346,7 @@ func (d *Draft) Changes(class int) bool {
 func (d *Draft) Counts(class int) (withCode, traced int) {
 	methods := d.facts[class].Methods
 	for i := range methods {
-		if scan.Traced(d.decision(class, i)) {
+		if Traced(d.decision(class, i)) {
 			traced++
 		}
 	}
@@ -349,7 +354,7 @@ func (d *Draft) Counts(class int) (withCode, traced int) {
 }
 
 // Facts returns the facts about a class.
-func (d *Draft) Facts(class int) *scan.Class { return d.facts[class] }
+func (d *Draft) Facts(class int) *Class { return d.facts[class] }
 
 // Len returns the number of classes.
 func (d *Draft) Len() int { return len(d.facts) }
@@ -410,7 +415,7 @@ func (d *Draft) tracedMethods(yield func(mapping.Method, mapping.Facts) bool) {
 	for n, c := range d.facts {
 		bodies := c.Bodies
 		for i := range c.Methods {
-			if !scan.Traced(d.decision(n, i)) {
+			if !Traced(d.decision(n, i)) {
 				continue
 			}
 			m := &c.Methods[i]

@@ -8,7 +8,6 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/input"
-	"github.com/tracegen/tracegen/internal/build/scan"
 	"github.com/tracegen/tracegen/internal/build/wire"
 )
 
@@ -36,7 +35,7 @@ type slicedClass struct {
 }
 
 // Slice returns the part of the plan that is about inputs with facts in this order.
-func (p *Plan) Slice(facts []scan.Input, numberOf func(*scan.Class) int) *Slice {
+func (p *Plan) Slice(facts []InputFacts, numberOf func(*Class) int) *Slice {
 	s := &Slice{Runtime: p.options.Runtime}
 	for _, in := range facts {
 		sliced := slicedInput{containers: in.Containers}
@@ -68,7 +67,7 @@ func (s *Slice) Pack() []byte {
 		}
 		for i := range in.classes {
 			c := &in.classes[i]
-			scan.PackPlace(k, c.at, c.name, numbers[c.at.Container])
+			PackPlace(k, c.at, c.name, numbers[c.at.Container])
 			k.Int(c.withCode)
 			c.task.Pack(k)
 		}
@@ -81,12 +80,12 @@ func UnpackSlice(data []byte) (*Slice, bool) {
 	u := wire.NewUnpacker(data)
 	s := &Slice{Runtime: u.Text()}
 	for i := range u.Count(2) {
-		in := slicedInput{containers: scan.UnpackContainers(u, false, i, "")}
-		n := u.Count(8 + scan.PlaceSize + 3)
+		in := slicedInput{containers: UnpackContainers(u, false, i, "")}
+		n := u.Count(8 + PlaceSize + 3)
 		sums := u.Raw(8 * n)
 		for range n {
 			c := slicedClass{}
-			if c.at, c.name = scan.UnpackPlace(u, in.containers); u.Failed() {
+			if c.at, c.name = UnpackPlace(u, in.containers); u.Failed() {
 				return nil, false
 			}
 			c.sum, sums = binary.BigEndian.Uint64(sums), sums[8:]
@@ -187,7 +186,7 @@ func (b *Bound) EntryName(_ *input.Container, e *input.Entry) string { return e.
 
 // CheckBytes implements [Identity]: the class has to have the sum that it had.
 func (b *Bound) CheckBytes(class int, data []byte) error {
-	if b.classes[class].sum != scan.Sum(data) {
+	if b.classes[class].sum != ClassSum(data) {
 		return b.stale(class, "had other content")
 	}
 	return nil

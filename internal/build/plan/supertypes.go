@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/build/scan"
 )
 
 // inheritance has for each class the conditions of rules that its supertypes make true. It follows the classes of the
@@ -58,7 +57,7 @@ func (d *Draft) newInheritance(byName map[string][]int) (*inheritance, error) {
 	h := &inheritance{d.options.Filter, make(map[string][]string, len(byName)), make(map[string]filter.Supertypes)}
 	var open []string
 	for name, same := range byName {
-		h.direct[name] = d.least(same, scan.CompareSupertypes).Supertypes()
+		h.direct[name] = d.least(same, CompareSupertypes).Supertypes()
 		open = append(open, h.direct[name]...)
 	}
 	path := d.options.ClassPath

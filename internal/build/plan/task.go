@@ -5,7 +5,6 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/build/scan"
 	"github.com/tracegen/tracegen/internal/build/wire"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -42,7 +41,7 @@ func (p *Plan) Task(class int, memory []inject.Traced) Task {
 	}
 	ids := p.IDs(class)
 	for i := range c.Methods {
-		if scan.Traced(p.decision(class, i)) {
+		if Traced(p.decision(class, i)) {
 			t.Request.Methods = append(t.Request.Methods, inject.Traced{Method: int(c.Methods[i].Index), ID: ids[0]})
 			ids = ids[1:]
 		}
@@ -51,13 +50,13 @@ func (p *Plan) Task(class int, memory []inject.Traced) Task {
 }
 
 // Trial returns all that might be done to a class, but for a focus hook, with IDs as long as any.
-func Trial(c *scan.Class) Task {
+func Trial(c *Class) Task {
 	t := Task{Stripped: c.Stripped, Foreign: c.Foreign, Untried: c.Untried}
 	if c.Stamped {
 		t.Request.Digest = "0123456789abcdef"
 	}
 	for i := range c.Methods {
-		if scan.Traced(c.Methods[i].Decision) {
+		if Traced(c.Methods[i].Decision) {
 			t.Request.Methods = append(t.Request.Methods, inject.Traced{Method: int(c.Methods[i].Index),
 				ID: mapping.Capacity - uint32(i)})
 		}
@@ -66,7 +65,7 @@ func Trial(c *scan.Class) Task {
 }
 
 // ByNames recognizes classes by their names, and those of their methods.
-type ByNames []*scan.Class
+type ByNames []*Class
 
 // CheckBytes implements [Identity]: the class is compared when it is parsed.
 func (ByNames) CheckBytes(int, []byte) error { return nil }

@@ -8,7 +8,6 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/input"
-	"github.com/tracegen/tracegen/internal/build/scan"
 	"github.com/tracegen/tracegen/internal/contract"
 	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
@@ -124,14 +123,14 @@ func (d *Draft) Path(class int) string {
 }
 
 // Decision returns what is decided about method i of a class.
-func (d *Draft) Decision(class, i int) filter.Decision { return scan.Decided(d.decision(class, i)) }
+func (d *Draft) Decision(class, i int) filter.Decision { return Decided(d.decision(class, i)) }
 
 // WholeDecision returns why a class has no methods that could be traced: it could not be read, or is left out.
 func (d *Draft) WholeDecision(class int) filter.Decision {
 	if left := d.classes[class].left; left != nil {
 		return *left
 	}
-	return scan.Decided(d.facts[class].Unread)
+	return Decided(d.facts[class].Unread)
 }
 
 // Names returns the names of all classes in the inputs, by number: "" for those that could not be read or are left out.
@@ -160,7 +159,7 @@ func (d *Draft) decideFocus(byName map[string][]int) {
 			if _, seen := classes[name]; seen {
 				break
 			}
-			classes[name] = d.least(byName[name], scan.CompareAncestry).Ancestry
+			classes[name] = d.least(byName[name], CompareAncestry).Ancestry
 		}
 	}
 	hooks := inject.FocusHooks(classes)
@@ -180,7 +179,7 @@ func (d *Draft) decideFocus(byName map[string][]int) {
 	}
 }
 
-func (d *Draft) least(classes []int, compare func(a, b *scan.Class) int) *scan.Class {
+func (d *Draft) least(classes []int, compare func(a, b *Class) int) *Class {
 	return d.facts[slices.MinFunc(classes, func(a, b int) int { return compare(d.facts[a], d.facts[b]) })]
 }
 
@@ -260,7 +259,7 @@ func (d *Draft) protectRuntime(byName map[string][]int, files ClassFiles) error 
 func (d *Draft) candidates(class int) []int {
 	var list []int
 	for i := range d.facts[class].Methods {
-		if scan.Traced(d.decision(class, i)) {
+		if Traced(d.decision(class, i)) {
 			list = append(list, int(d.facts[class].Methods[i].Index))
 		}
 	}
@@ -310,8 +309,8 @@ func (d *Draft) ModuleWarnings() (warnings []string) {
 	first := d.facts[modules[0]].At.Where()
 	if len(modules) == 1 {
 		return []string{first + ": on a module path, the module must read that of the runtime class: run tracegen " +
-			"with --add-requires, or the program with --add-reads"}
+			"with --set add-requires, or the program with --add-reads"}
 	}
 	return []string{fmt.Sprintf("%d modules, the first of them %s: on a module path, they must read that of the runtime "+
-		"class: run tracegen with --add-requires, or the program with --add-reads", len(modules), first)}
+		"class: run tracegen with --set add-requires, or the program with --add-reads", len(modules), first)}
 }

@@ -123,9 +123,10 @@ func (p *Project) fromOthers(prose, line func(string, ...any)) {
 func (p *Project) guards(prose, line func(string, ...any)) {
 	prose("Guards for CI: the exit code is 1 if the classes grow by more percent, or if fewer methods are traced than")
 	prose("this share of those in the base mapping, which must be given then.")
-	line("#max-growth: 25")
 	if p.Kind == Android || len(p.Bases) > 0 {
-		line("#min-methods-ratio: 0.9")
+		line("#guards: { growth: 25, ratio: 0.9 }")
+	} else {
+		line("#guards: { growth: 25 }")
 	}
 }
 

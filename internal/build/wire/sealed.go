@@ -177,7 +177,7 @@ func CheckOrigin(a string, by Origin, b string, other Origin) error {
 		x, hasX := by.Options[name]
 		y, hasY := other.Options[name]
 		if x != y || hasX != hasY {
-			return fmt.Errorf("%s was made with --%s %s, %s with %s; make both again with the same options", a, name,
+			return fmt.Errorf("%s was made with %s %s, %s with %s; make both again with the same options", a, name,
 				orNone(x), b, orNone(y))
 		}
 	}

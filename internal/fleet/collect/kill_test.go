@@ -19,6 +19,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // childStore is the variable that makes the test program a collector.
@@ -136,14 +138,14 @@ func (s *sender) run(url string, enough int, answered func()) error {
 }
 
 // TestKills kills a collector at random moments while clients send reports and recordings; they send again what was not
-// answered. TRACEGEN_KILLS is how often, 20 if it is not set; TRACEGEN_SEED chooses other moments.
+// answered. TRACEGEN_SEED chooses other moments.
 //
 // Invariant: A collector that is killed at any moment has each report and recording that it answered with 200 once, and
 // nothing damaged.
 func TestKills(t *testing.T) {
-	kills := 20
-	if n, err := strconv.Atoi(os.Getenv("TRACEGEN_KILLS")); err == nil {
-		kills = n
+	kills := 5
+	if nightly.Runs("commands") {
+		kills = 50
 	}
 	dir := t.TempDir()
 	seed, _ := strconv.ParseUint(os.Getenv("TRACEGEN_SEED"), 10, 64)

@@ -252,7 +252,7 @@ func (a *Archive) get(ctx context.Context, name string, check func([]byte) error
 	}
 	key := cache.KeyOf("archive", name)
 	if kept != nil {
-		if data, err := kept.Get(key); err == nil && check(data) == nil {
+		if data, err := kept.Lookup(key); err == nil && check(data) == nil {
 			return data, ctx.Err()
 		}
 	}
@@ -267,7 +267,7 @@ func (a *Archive) get(ctx context.Context, name string, check func([]byte) error
 		return nil, &DamagedError{a.location, name, err}
 	}
 	if kept != nil {
-		if err := kept.Put(key, data); err != nil {
+		if err := kept.Store(key, data); err != nil {
 			a.options.Warn(err.Error() + "; continuing without the cache")
 		}
 	}

@@ -17,7 +17,8 @@ import (
 // isFull reports whether TRACEGEN_CORPUS selects the whole corpus, as make corpus does. Other runs use the small set.
 func isFull() bool { return os.Getenv("TRACEGEN_CORPUS") == "full" }
 
-func fetch(t *testing.T) []corpus.Jar {
+// fetch fetches rows of the corpus, whatever their set, or without names those of the run.
+func fetch(t *testing.T, names ...string) []corpus.Jar {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("skipped: it works on released jars")
@@ -26,9 +27,12 @@ func fetch(t *testing.T) []corpus.Jar {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jars, err := c.Fetch(t.Context(), c.Names(isFull())...)
+	if len(names) == 0 {
+		names = c.Names(isFull())
+	}
+	jars, err := c.Fetch(t.Context(), names...)
 	oracle.Require(t, err)
-	for _, n := range c.Names(isFull()) {
+	for _, n := range names {
 		if !slices.ContainsFunc(jars, func(j corpus.Jar) bool { return j.Name == n }) {
 			t.Logf("measured: not run, because its JDK is missing: %s", n)
 		}
@@ -36,20 +40,9 @@ func fetch(t *testing.T) []corpus.Jar {
 	return jars
 }
 
-// fetchOne fetches one row of the corpus, whatever its set.
-func fetchOne(t *testing.T, name string) corpus.Jar {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("skipped: it works on released jars")
-	}
-	c, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	jars, err := c.Fetch(t.Context(), name)
-	oracle.Require(t, err)
-	return jars[0]
-}
+// pushed are the jars that each push works on: subroutines, an archive of Android, two compilers, and Java 21.
+var pushed = []string{"commons-collections-2.1", "bsh-1.3.0", "lottie-6.6.6", "groovy-json-4.0.28",
+	"helidon-common-4.2.2"}
 
 func jobs(jars []corpus.Jar) []oracle.LinkJob {
 	list := make([]oracle.LinkJob, len(jars))

@@ -50,7 +50,7 @@ func TestCorpusDex(t *testing.T) {
 	}
 	jars, err := c.Fetch(t.Context(), names...)
 	oracle.Require(t, err)
-	app := []string{runtime.Core}
+	app := []string{runtime.JVM}
 	for _, j := range jars {
 		app = append(app, j.Classes)
 	}

@@ -48,7 +48,7 @@ func proGuardNames(t *testing.T, file string) (classes map[string]string, method
 // before.
 func TestCorpusRenamed(t *testing.T) {
 	nightly.Only(t, "corpora")
-	library := fetchOne(t, "guava-18.0")
+	library := fetch(t, "guava-18.0")[0]
 	bin := buildTool(t)
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -70,7 +70,7 @@ func TestCorpusRenamed(t *testing.T) {
 	instrument := func(in, out, mapping string, flags ...string) map[string]int {
 		t.Helper()
 		tracegen(t, bin, append([]string{"instrument", in, "-o", at(out), "--mapping", at(mapping), "--runtime-external",
-			"--trivial", "none",
+			"--set", "trivial=none",
 			"--compression", "fast", "-q"}, flags...)...)
 		return readMapping(t, at(mapping))
 	}
@@ -91,7 +91,7 @@ func TestCorpusRenamed(t *testing.T) {
 
 	residual := instrument(at("one.jar"), "residual.jar", "residual.txt")
 	moved := instrument(at("two.jar"), "moved.jar", "moved.txt", "--r8-mapping", at("two.map"), "--base",
-		at("residual.txt"), "--base-r8-mapping", at("one.map"))
+		at("residual.txt"), "--set", "base-r8-mapping="+at("one.map"))
 	original := map[int]string{}
 	for name, id := range moved {
 		original[id] = name

@@ -52,7 +52,7 @@ func TestCorpusStable(t *testing.T) {
 	bin := buildTool(t)
 	n := 0
 	for _, mode := range []string{"throws", "exact"} {
-		flags := []string{"--exits", mode, "--trivial", "none"}
+		flags := []string{"--exits", mode, "--set", "trivial=none"}
 		first := instrumentAll(t, bin, jars, append(flags, "-j", "1")...)
 		var again []corpus.Jar
 		for _, m := range first {

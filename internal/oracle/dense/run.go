@@ -120,7 +120,7 @@ func Prepare(ctx context.Context, p Program, c *corpus.Corpus, dir string) (*Pre
 		Inject: inject.Options{Exits: inject.ExitsThrows},
 		Jobs:   2,
 	}
-	for k, in := range append(slices.Clone(r.plain), runtime.Core) {
+	for k, in := range append(slices.Clone(r.plain), runtime.JVM) {
 		out := filepath.Join(dir, strconv.Itoa(k)+"-"+filepath.Base(in))
 		config.Inputs = append(config.Inputs, pipeline.Input{Path: in, Output: out})
 		r.instrumented = append(r.instrumented, out)

@@ -18,7 +18,7 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/build/expect"
+	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
@@ -109,7 +109,7 @@ func output(data []byte, o inject.Options, id *uint32) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	want := expect.Instrumentation(o, request)
+	want := plan.Expected(o, request)
 	if f := append(equivalence.Check(c, rewritten, want), types.Check(rewritten, nil)...); len(f) > 0 {
 		return out, fmt.Errorf("%d findings: %v", len(f), f[0])
 	}

@@ -1,7 +1,6 @@
 package looper
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"flag"
@@ -35,8 +34,6 @@ type bench struct {
 	process string
 	// options are further options of java.
 	options []string
-	// command makes the command that runs java, if it is not nil.
-	command func(ctx context.Context, java string, args []string) *exec.Cmd
 }
 
 // built is the bench that all tests of this package use, below TestMain's directory.
@@ -108,7 +105,7 @@ func compile(t *testing.T, dir string, instrument func(t *testing.T, file string
 		filepath.Join(dir, "proofs")
 	source := filepath.Join("..", "..", "..", "runtime-java")
 	javac(t, j, lib, []string{stubs, nullness}, filepath.Join(source, "core", "src", "main", "java"),
-		filepath.Join(source, "android", "src", "main", "java"))
+		filepath.Join(source, "android", "src", "main", "java"), filepath.Join(source, "report", "src", "main", "java"))
 	javac(t, j, app, []string{framework}, filepath.Join("testdata", "app"))
 	javac(t, j, device, []string{framework}, filepath.Join("testdata", "device"))
 	javac(t, j, proofs, []string{lib, app, device, framework}, filepath.Join("testdata", "proofs"))

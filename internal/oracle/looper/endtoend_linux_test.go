@@ -60,7 +60,7 @@ func TestEndToEnd(t *testing.T) {
 	command(t, "go", "build", "-o", tool, "github.com/tracegen/tracegen/cmd/tracegen")
 	b := compile(t, t.TempDir(), func(t *testing.T, file string, dirs ...*string) *mapping.Mapping {
 		t.Helper()
-		args := []string{"instrument", "--quiet", "--trivial", "none", "--trace-posts", "--mapping", file}
+		args := []string{"instrument", "--quiet", "--set", "trivial=none", "--set", "trace-posts", "--mapping", file}
 		for _, dir := range dirs {
 			out := *dir + "-instrumented"
 			args = append(args, *dir+"="+out)

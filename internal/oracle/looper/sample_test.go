@@ -34,7 +34,7 @@ func TestSample(t *testing.T) {
 		class   string
 		runtime []string
 	}{
-		{"RecordedSample", []string{jars.Core, jars.Android, jars.Matrix}},
+		{"RecordedSample", append(jars.App(), jars.Matrix)},
 		{"SilentSample", []string{jars.NoOp}},
 	} {
 		t.Run(row.class, func(t *testing.T) {

@@ -32,7 +32,7 @@ func TestShrunkSample(t *testing.T) {
 	rest := filepath.SplitList(b.path)
 	proofs, device := rest[0], rest[2]
 	classes := filepath.Join(dir, "classes")
-	runtime := []string{jars.Core, jars.Android, jars.Matrix}
+	runtime := append(jars.App(), jars.Matrix)
 	javac(t, j, classes, append([]string{proofs, device, platforms[0].fetch(t)}, runtime...),
 		filepath.Join("testdata", "sample"))
 	app := filepath.Join(dir, "app.jar")

@@ -97,7 +97,7 @@ func TestCorpusBlame(t *testing.T) {
 		}
 		t.Run(p.name, func(t *testing.T) {
 			r := newRunner(t, p.program, j, "", c)
-			answers, text, classes := r.answers(t, jars.Core)
+			answers, text, classes := r.answers(t, jars.JVM)
 			if classes < 1000 {
 				t.Errorf("the program has %d classes, want 1000", classes)
 			}
@@ -252,7 +252,7 @@ func TestCorpusBlocklist(t *testing.T) {
 		methods.Connect(&o)
 		return methods, rec.analyze(t, o)
 	}
-	before, mappings := measure(r.record(t, jars.Core, nil, flags...))
+	before, mappings := measure(r.record(t, jars.JVM, nil, flags...))
 	// On a machine under load any call may last long once. The time does not matter here.
 	list := before.Suggest(answer.Blocking{Below: time.Hour, Mean: time.Hour}, mappings.Loaded())
 	var text bytes.Buffer
@@ -263,7 +263,7 @@ func TestCorpusBlocklist(t *testing.T) {
 	if err != nil || len(config.Rules) == 0 {
 		t.Fatalf("%v in\n%s", err, &text)
 	}
-	after, _ := measure(r.record(t, jars.Core, config.Rules, flags...))
+	after, _ := measure(r.record(t, jars.JVM, config.Rules, flags...))
 	if list.Records == 0 || after.Records != before.Records-list.Records {
 		t.Errorf("%d records instead of %d, %d less were predicted by\n%s", after.Records, before.Records, list.Records,
 			&text)

@@ -68,6 +68,7 @@ var phases = map[string][]string{
 //
 // Invariant: In a program that makes very many calls, the verdict names a method of the phase that took longest.
 func TestPhasesAreBlamed(t *testing.T) {
+	nightly.Only(t, "programs")
 	j, dir, path, methods := instrumentedDriver(t, phasesProgram)
 	names := filepath.Join(dir, "methodMapping.txt")
 	out, err := os.Create(names)
@@ -186,7 +187,7 @@ func TestCorpusPauseAmongCalls(t *testing.T) {
 		kind: analysis.KindSleep, method: "plant.Pause.rest",
 		path: []string{"plant.Pause.take", "plant.Pause.wind", "plant.Pause.rest"},
 	}
-	slow, leftOut := analyzed(t, newRunner(t, p.program, j, "", c).record(t, jars.Core, nil))
+	slow, leftOut := analyzed(t, newRunner(t, p.program, j, "", c).record(t, jars.JVM, nil))
 	if len(slow) == 0 {
 		t.Fatal("nothing was slow")
 	}

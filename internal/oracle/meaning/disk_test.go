@@ -94,8 +94,8 @@ func TestFailingDisk(t *testing.T) {
 	jars, err := oracle.BuildRuntime(t.Context())
 	oracle.Require(t, err)
 	classes, dir := t.TempDir(), t.TempDir()
-	javac(t, j, classes, "-cp", jars.Core, filepath.Join(coreTests, "DiskScenario.java"))
-	out, err := exec.CommandContext(t.Context(), j.Tool("java"), "-cp", pathList(jars.Core, classes),
+	javac(t, j, classes, "-cp", jars.JVM, filepath.Join(coreTests, "DiskScenario.java"))
+	out, err := exec.CommandContext(t.Context(), j.Tool("java"), "-cp", pathList(jars.JVM, classes),
 		"dev.tracegen.runtime.DiskScenario", dir).CombinedOutput()
 	if err != nil {
 		t.Fatalf("java: %v\n%s", err, tail(string(out)))

@@ -113,7 +113,7 @@ func instrumentedDriver(t *testing.T, source string) (j oracle.JDK, dir, classPa
 	program, runtime := filepath.Join(dir, "program.jar"), filepath.Join(dir, "runtime.jar")
 	result, err := pipeline.Run(t.Context(), pipeline.Config{
 		Filter: filter.New(filter.Options{Trivial: filter.None}),
-		Inputs: []pipeline.Input{{Path: filepath.Join(dir, "classes"), Output: program}, {Path: jars.Core, Output: runtime}},
+		Inputs: []pipeline.Input{{Path: filepath.Join(dir, "classes"), Output: program}, {Path: jars.JVM, Output: runtime}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -1,9 +1,9 @@
 package meaning
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -158,47 +158,36 @@ func (b hangBench) run(t *testing.T, how ending, after time.Duration, kinds []st
 		t.Fatal(err)
 	}
 	defer in.Close()
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+	signal := os.Kill
+	if how == endTerm {
+		signal = syscall.SIGTERM
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Process.Kill()
-	lines := bufio.NewScanner(out)
-	for len(p.said) < len(kinds)-1 && lines.Scan() {
-		p.take(t, lines.Text())
-	}
-	if len(p.said) < len(kinds)-1 {
-		t.Fatalf("the program printed only %v", p.said)
-	}
-	time.Sleep(after)
-	waitUntilHung(t, p.file, len(kinds)-1)
-	p.before = monotonic(t)
-	switch how {
-	case endExit:
-		_, err = in.Write([]byte("\n"))
-	case endTerm:
-		err = cmd.Process.Signal(syscall.SIGTERM)
-	case endKill:
-		err = cmd.Process.Kill()
-	case endCopy:
-		var data []byte
-		if data, err = os.ReadFile(p.file); err == nil {
+	k, err := oracle.Victim{Command: cmd, Signal: signal, Ready: func(line string) bool {
+		p.take(t, line)
+		return len(p.said) == len(kinds)-1
+	}, Moment: func(ended <-chan struct{}) {
+		oracle.After(after)(ended)
+		waitUntilHung(t, p.file, len(kinds)-1)
+		p.before = monotonic(t)
+		switch how {
+		case endExit:
+			if _, err := in.Write([]byte("\n")); err != nil {
+				t.Error(err)
+			}
+			<-ended
+		case endCopy:
+			data, err := os.ReadFile(p.file)
 			p.after, p.file = monotonic(t), p.file+".copy"
-			err = os.WriteFile(p.file, data, 0o666)
+			if err = errors.Join(err, os.WriteFile(p.file, data, 0o666)); err != nil {
+				t.Error(err)
+			}
 		}
-		cmd.Process.Kill()
-	}
+	}}.Kill()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for lines.Scan() {
-		p.take(t, lines.Text())
-	}
-	cmd.Wait()
 	if how == endExit {
+		p.take(t, k.Lines[len(k.Lines)-1])
 		p.before = p.said["exit"]
 	}
 	if p.after == 0 {
@@ -212,7 +201,7 @@ func (p *hungProcess) take(t *testing.T, line string) {
 	what, at, ok := strings.Cut(line, " ")
 	nanos, err := strconv.ParseInt(at, 10, 64)
 	if !ok || err != nil {
-		t.Fatalf("the program printed %q", line)
+		t.Errorf("the program printed %q", line)
 	}
 	p.said[what] = nanos
 }

@@ -25,10 +25,10 @@ public class Main {
 }`,
 }
 
-// TestModuleIsRecorded runs a named module that --add-requires made read the runtime's module, with both on the module
-// path and no option of the JVM. Without --add-requires the same module fails.
+// TestModuleIsRecorded runs a named module that add-requires made read the runtime's module, with both on the module
+// path and no option of the JVM. Without add-requires the same module fails.
 //
-// Invariant: A named module that --add-requires changed runs and is recorded, and fails without that change.
+// Invariant: A named module that add-requires changed runs and is recorded, and fails without that change.
 func TestModuleIsRecorded(t *testing.T) {
 	nightly.Only(t, "programs")
 	if testing.Short() {
@@ -58,7 +58,7 @@ func TestModuleIsRecorded(t *testing.T) {
 			result, err := pipeline.Run(t.Context(), pipeline.Config{
 				Filter: filter.New(filter.Options{Trivial: filter.None}), AddRequires: requires,
 				Inputs: []pipeline.Input{{Path: filepath.Join(dir, "classes"), Output: program},
-					{Path: jars.Core, Output: runtime}},
+					{Path: jars.JVM, Output: runtime}},
 			})
 			if err != nil {
 				t.Fatal(err)

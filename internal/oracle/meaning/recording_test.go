@@ -51,9 +51,9 @@ func TestCorpusRecording(t *testing.T) {
 		runtime     []string
 		flags       []string
 	}{
-		{"own", "", []string{jars.Core}, append([]string{"-Dtracegen.threads=all", "-Dtracegen.slow=20"}, all...)},
-		{"exact times", "", []string{jars.Core}, append([]string{"-Dtracegen.tick=us"}, all...)},
-		{"drop-in", "com/tencent/matrix/trace/core/AppMethodBeat", []string{jars.Core, jars.Matrix}, nil},
+		{"own", "", []string{jars.JVM}, append([]string{"-Dtracegen.threads=all", "-Dtracegen.slow=20"}, all...)},
+		{"exact times", "", []string{jars.JVM}, append([]string{"-Dtracegen.tick=us"}, all...)},
+		{"drop-in", "com/tencent/matrix/trace/core/AppMethodBeat", []string{jars.JVM, jars.Matrix}, nil},
 	} {
 		t.Run(row.name, func(t *testing.T) { r.recorded(t, row.class, row.runtime, row.flags, want) })
 	}

@@ -126,7 +126,7 @@ func TestServer(t *testing.T) {
 		{"when it is analyzed", "Server#handle*", func(string) []string { return nil }, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			stalls, inside, around := runServer(t, j, dir, jars.Core, row.rule, row.flags)
+			stalls, inside, around := runServer(t, j, dir, jars.JVM, row.rule, row.flags)
 			slow := 0
 			for _, s := range stalls {
 				m := s.Message.Method

@@ -140,7 +140,7 @@ func TestStalls(t *testing.T) {
 		t.Fatal(err)
 	}
 	javac(t, j, filepath.Join(dir, "classes"), source)
-	truth, methods, all := runStalls(t, j, dir, jars.Core)
+	truth, methods, all := runStalls(t, j, dir, jars.JVM)
 	stalls := map[string]*trace.StallChunk{}
 	for _, c := range all {
 		if stalled, ok := c.(*trace.StallChunk); ok {

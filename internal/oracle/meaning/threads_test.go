@@ -105,7 +105,7 @@ func newThreadsBench(t *testing.T) threadsBench {
 	program, runtime := filepath.Join(dir, "program.jar"), filepath.Join(dir, "runtime.jar")
 	_, err = pipeline.Run(t.Context(), pipeline.Config{
 		Filter: filter.New(filter.Options{Trivial: filter.None, Rules: []filter.Rule{rule}}),
-		Inputs: []pipeline.Input{{Path: classes, Output: program}, {Path: jars.Core, Output: runtime}},
+		Inputs: []pipeline.Input{{Path: classes, Output: program}, {Path: jars.JVM, Output: runtime}},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -205,13 +205,13 @@ func TestJVM(t *testing.T) {
 	shared("libtracegen_native.so", file("src/got.c"), file("src/touch.c"), file("src/quit.c"), file("src/jni.c"))
 	shared("libinput.so", file("test/libinput.c"))
 	shared("libproof.so", file("test/jvm.c"), "-L"+dir, "-linput", "-Wl,-rpath,"+dir)
-	run(t, j.Tool("javac"), "-nowarn", "-cp", jars.Core, "-d", dir,
+	run(t, j.Tool("javac"), "-nowarn", "-cp", jars.JVM, "-d", dir,
 		"testdata/dev/tracegen/runtime/detector/NativeProof.java")
 	java := func(library, preload string, args ...string) string {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 		defer cancel()
-		flags := []string{"-Djava.library.path=" + library, "-cp", dir + ":" + jars.Core,
+		flags := []string{"-Djava.library.path=" + library, "-cp", dir + ":" + jars.JVM,
 			"dev.tracegen.runtime.detector.NativeProof"}
 		cmd := exec.CommandContext(ctx, j.Tool("java"), append(flags, args...)...)
 		cmd.Env = append(os.Environ(), "LD_PRELOAD="+preload)

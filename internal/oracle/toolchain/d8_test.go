@@ -51,9 +51,11 @@ func TestCorpusD8(t *testing.T) {
 				if api != minAPIs[0] {
 					return
 				}
-				runtime := tools.dex(t, s, api, s.runtime...)
-				t.Logf("measured: dex of the runtime: %d classes, %d methods, %.1f KiB", runtime.classes, runtime.methods,
-					kib(runtime.size))
+				for k, what := range []string{"core", "core and Android part", "core, Android part and reports"} {
+					runtime := tools.dex(t, s, api, s.phone[:k+1]...)
+					t.Logf("measured: dex of %s: %d classes, %d methods, %.1f KiB", what, runtime.classes,
+						runtime.methods, kib(runtime.size))
+				}
 			})
 		}
 	}

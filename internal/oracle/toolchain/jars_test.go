@@ -72,7 +72,7 @@ func TestCorpusD8Jars(t *testing.T) {
 				for _, mode := range modes {
 					out := filepath.Join(dir, mode+".jar")
 					command(t, tool, "instrument", "-q", in, "-o", out, "--mapping", filepath.Join(dir, mode+".txt"),
-						"--exits", mode, "--trivial", "none", "--runtime-external")
+						"--exits", mode, "--set", "trivial=none", "--runtime-external")
 					after := compile(t, tools, Dexing{MinAPI: api, Library: library, ClassPath: jar.DepPaths}, out)
 					added := surplus(before.messages, after.messages)
 					for _, text := range added {

@@ -42,7 +42,7 @@ func TestCorpusKotlin(t *testing.T) {
 	for _, row := range []struct {
 		name    string
 		runtime []string
-	}{{"runtime", []string{jars.Core, jars.Android}}, {"no-op", []string{jars.NoOp}}} {
+	}{{"runtime", jars.App()}, {"no-op", []string{jars.NoOp}}} {
 		path := strings.Join(append(row.runtime, library, fetched[1].Path), string(os.PathListSeparator))
 		compile := func(t *testing.T, file string) (errors []int, out string) {
 			t.Helper()

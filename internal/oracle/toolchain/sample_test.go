@@ -17,9 +17,10 @@ import (
 // A sample is the instrumented app of testdata/sample with the runtime's core and Android part.
 type sample struct {
 	jdk oracle.JDK
-	// library is the jar that the app is compiled against, runtime the jars of the core and the Android part.
-	library string
-	runtime []string
+	// library is the jar that the app is compiled against, runtime has the jars that are packaged with it, that for a
+	// JVM among them, since the sample runs on one. phone has the jars of an app on a phone.
+	library        string
+	runtime, phone []string
 	// jar has everything that is packaged, with the runtime's rules; plain has the app without calls and runtime.
 	jar, plain string
 	// mapping is the file of the method mapping, methods its content.
@@ -66,14 +67,15 @@ func build(t *testing.T) sample {
 	library, err := Library(t.Context())
 	oracle.Require(t, err)
 	dir := t.TempDir()
-	s := sample{jdk: j, library: library, runtime: []string{jars.Core, jars.Android}, jar: filepath.Join(dir, "app.jar"),
+	s := sample{jdk: j, library: library, runtime: []string{jars.JVM, jars.Android, jars.Report},
+		phone: jars.App(), jar: filepath.Join(dir, "app.jar"),
 		plain: filepath.Join(dir, "plain.jar"), mapping: filepath.Join(dir, "methodMapping.txt"),
 		rules: filepath.Join("testdata", "app.pro")}
 	classes := filepath.Join(dir, "classes")
 	javac(t, j, classes, append([]string{library}, s.runtime...), filepath.Join("testdata", "sample"))
 	command(t, j.Tool("jar"), "cf", s.plain, "-C", classes, ".")
 	merged := filepath.Join(dir, "merged.jar")
-	if err := Merge(merged, s.plain, jars.Core, jars.Android); err != nil {
+	if err := Merge(merged, append([]string{s.plain}, s.runtime...)...); err != nil {
 		t.Fatal(err)
 	}
 	r, err := pipeline.Run(t.Context(), pipeline.Config{

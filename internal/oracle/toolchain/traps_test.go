@@ -46,7 +46,7 @@ func newApp(t *testing.T, rules string, libraries []string, sources ...string) a
 	classes, own := filepath.Join(dir, "classes"), filepath.Join(dir, "own.jar")
 	a := app{jdk: j, tool: buildTool(t), library: library, rules: rules, jars: append([]string{own}, libraries...),
 		core: filepath.Join(dir, "core.jar")}
-	if err := Merge(a.core, runtime.Core); err != nil { // without its manifest
+	if err := Merge(a.core, runtime.JVM); err != nil { // without its manifest
 		t.Fatal(err)
 	}
 	for _, source := range sources {
@@ -84,7 +84,7 @@ func (a app) instrument(t *testing.T, jars []string, options ...string) (out []s
 		out = append(out, filepath.Join(dir, "out", filepath.Base(jar)))
 	}
 	command(t, a.tool, slices.Concat([]string{"instrument", "-q", "-o", filepath.Join(dir, "out") + "/", "--mapping",
-		mapping, "--runtime-external", "--trivial", "none", "--allow-huge"}, options, jars)...)
+		mapping, "--runtime-external", "--set", "trivial=none", "--set", "allow-huge"}, options, jars)...)
 	return append(out, a.core), mapping
 }
 

@@ -11,16 +11,16 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// Recording is what one recording says of itself, and how whole it is. All but Name, Digest, Resolved and Meta is
-// complete only when it has been read to its end.
+// Recording is one recording's metadata and completeness. All but Name, Digest, Resolved and Meta is complete only when
+// it has been read to its end.
 type Recording struct {
-	// Name is what it was opened as.
+	// Name is the name that it was opened by.
 	Name string
-	// Digest is the mapping that it says it is of, empty if it does not say; Resolved whether that is the one whose
-	// names are shown. Forced is set if they are another's.
+	// Digest is the digest of its mapping, empty if the recording has none; Resolved whether that mapping's names are
+	// shown. Forced is set if another mapping's names are shown.
 	Digest           string
 	Resolved, Forced bool
-	// Meta is all that it says: keys such as package, process, java.version, and what the program has added, for
+	// Meta is its metadata: keys such as package, process, java.version, and what the program has added, for
 	// instance versionName, versionCode or a user.
 	Meta map[string]string
 	// Precision is how far a time of a method's entry or exit can be off: the period of the clock that records are
@@ -228,7 +228,7 @@ func (a *analyzer) finish() error {
 	return nil
 }
 
-// Chunk takes what a recording says of itself.
+// Chunk takes a recording's metadata and damage.
 func (a *analyzer) Chunk(c trace.Chunk) error {
 	r := a.recording
 	switch c := c.(type) {
@@ -291,7 +291,7 @@ func (a *analyzer) handOn(c trace.Chunk) error {
 	return a.joiner.Chunk(c)
 }
 
-// meta takes what the recording says of itself. A text has a chunk for each report: what the first says of all holds.
+// meta takes the recording's metadata. A text has a chunk for each report; the first one counts.
 func (a *analyzer) meta(c *trace.Meta) {
 	r := a.recording
 	if a.started && !r.isText() {

@@ -100,7 +100,7 @@ func (r *Recording) Sample(s *trace.StackSample, begin int64) StackSample {
 	return newStackSample(s, begin, r.by)
 }
 
-// Fact is something that a recording says of itself or that was found when it was read. Value is a string, a bool, or a
+// Fact is an item of a recording's metadata, or a finding of reading it. Value is a string, a bool, or a
 // number.
 type Fact struct {
 	// Key is what it is about.
@@ -193,12 +193,7 @@ func (r *Recording) Uncertainty() string {
 	if !ok {
 		return ""
 	}
-	text := "in ticks of " + wholeUnits(tick.Nanoseconds())
-	if period := r.About().ClockPeriod(); period > 0 {
-		text += fmt.Sprintf(" by a clock that moves every %d ms: a duration may be wrong by that much",
-			period.Milliseconds())
-	}
-	return text
+	return "precise to " + wholeUnits(max(r.About().ClockPeriod(), tick).Nanoseconds())
 }
 
 // wholeUnits returns a duration in the largest unit that leaves it whole.

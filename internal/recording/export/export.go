@@ -74,7 +74,7 @@ func New(format string, w io.Writer, o Options) (Writer, error) {
 	return nil, fmt.Errorf("there is no format %q: use %s", format, strings.Join(known, ", "))
 }
 
-// exporter writes one format. Of what it gets it may keep recordings and threads only.
+// exporter writes one format. It may retain only recordings and threads of its arguments.
 type exporter interface {
 	// begin begins a recording.
 	begin(*recording) error

@@ -140,7 +140,7 @@ func TestEventsInPerfetto(t *testing.T) {
 			"('source.file_name', 'source.line_number') order by key", []string{"CD.java", "CD.java", "13", "13"}},
 		{"select display_value from args join slice s using (arg_set_id) where s.category = 'recording' and key in " +
 			"('debug.times', 'debug.repairs_unwound', 'debug.meta_mappingId') order by key", []string{
-			"0123456789abcdef", "1", "in ticks of 1 ms by a clock that moves every 5 ms: a duration may be wrong by that much"}},
+			"0123456789abcdef", "1", "precise to 5 ms"}},
 		{"select name from process where pid > 0", []string{"com.app"}},
 		{"select to_realtime(1000000000) a", []string{"1.795000001e+18"}},
 	} {
@@ -228,7 +228,7 @@ func TestEventsInFirefox(t *testing.T) {
 	if diff := gocmp.Diff(want, markers); diff != "" {
 		t.Error(diff)
 	}
-	for _, line := range []string{"times: in ticks of 1 ms", "repairs.unwound: 1", "meta.mappingId: 0123456789abcdef",
+	for _, line := range []string{"times: precise to 5 ms", "repairs.unwound: 1", "meta.mappingId: 0123456789abcdef",
 		"Started: 2026-11-18T"} {
 		if !strings.Contains(got.Meta, line) {
 			t.Errorf("no %q in the metadata\n%s", line, got.Meta)
@@ -252,7 +252,7 @@ func TestLabels(t *testing.T) {
 		{[]string{"-top", "-nodefraction=0", "-tagfocus=message=what 2$"},
 			[]string{"Showing nodes accounting for 20ms, "}},
 		{[]string{"-top", "-lines"}, []string{"com.app.CD.mda CD.java:13", "com.app.CB.mga CB.java:16"}},
-		{[]string{"-raw"}, []string{"Comment: made by tracegen", "in ticks of 1 ms", "repairs.unwound: 1"}},
+		{[]string{"-raw"}, []string{"Comment: made by tracegen", "precise to 5 ms", "repairs.unwound: 1"}},
 		{[]string{"-traces", "-tagfocus=marks=unwound"}, []string{"700ms   com.app.CB.mga"}},
 	} {
 		out := goPprof(t, append(c.args, file)...)

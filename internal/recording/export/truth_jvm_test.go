@@ -104,7 +104,7 @@ func recordPooled(t *testing.T) ([]byte, *resolve.Mappings) {
 	run("javac", "-d", path("classes"), path("Pooled.java"))
 	result, err := pipeline.Run(ctx, pipeline.Config{Filter: filter.New(filter.Options{Trivial: filter.None}),
 		Inputs: []pipeline.Input{{Path: path("classes"), Output: path("program.jar")},
-			{Path: jars.Core, Output: path("runtime.jar")}}})
+			{Path: jars.JVM, Output: path("runtime.jar")}}})
 	if err != nil {
 		t.Fatal(err)
 	}

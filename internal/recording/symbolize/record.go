@@ -15,9 +15,6 @@ func (c *copier) name(id int64) string {
 		return ""
 	}
 	name := mapping.Text(e.Class) + "." + mapping.Text(e.Name)
-	if c.Descriptors {
-		name += mapping.Text(e.Descriptor)
-	}
 	// So that the name is at home in a string of JSON: the text form's reader
 	// takes any escape.
 	return quotes.Replace(name)

@@ -21,8 +21,6 @@ type Symbolizer struct {
 	Mapping *mapping.Mapping
 	// R8 retraces stack traces, if it is not nil.
 	R8 *r8.Mapping
-	// Descriptors puts the descriptor behind each name.
-	Descriptors bool
 }
 
 // Counts says what was found in a text.

@@ -14,8 +14,9 @@ import (
 )
 
 // runtimeArtifacts are the published artifacts of the runtime by their types.
-var runtimeArtifacts = []struct{ name, kind string }{{"tracegen-runtime", "jar"}, {"tracegen-runtime-matrix", "jar"},
-	{"tracegen-runtime-noop", "jar"}, {"tracegen-runtime-android", "aar"}}
+var runtimeArtifacts = []struct{ name, kind string }{{"tracegen-runtime", "jar"}, {"tracegen-runtime-core", "jar"},
+	{"tracegen-runtime-report", "jar"}, {"tracegen-runtime-matrix", "jar"}, {"tracegen-runtime-noop", "jar"},
+	{"tracegen-runtime-android", "aar"}}
 
 // consumer is a class of a program that compiles against the runtime.
 const consumer = `package consumer;

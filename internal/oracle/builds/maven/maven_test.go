@@ -264,7 +264,8 @@ func mavenInDirectory(t *testing.T, dir string) []string {
 var (
 	platforms = []string{"linux-x86_64", "linux-aarch_64", "osx-x86_64", "osx-aarch_64", "windows-x86_64",
 		"windows-aarch_64"}
-	jars = []string{"tracegen-runtime", "tracegen-runtime-matrix", "tracegen-runtime-noop", "tracegen-maven-plugin"}
+	jars = []string{"tracegen-runtime", "tracegen-runtime-core", "tracegen-runtime-report", "tracegen-runtime-matrix",
+		"tracegen-runtime-noop", "tracegen-maven-plugin"}
 )
 
 // TestRepository checks the directory that release/maven-repository writes: the files, their checksums, and what
@@ -345,13 +346,13 @@ func TestRepository(t *testing.T) {
 
 func releaseOf(t *testing.T) string {
 	t.Helper()
-	source, err := os.ReadFile(filepath.Join(root, "cmd/tracegen/version.go"))
+	source, err := os.ReadFile(filepath.Join(root, "internal/cli/version.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := regexp.MustCompile(`(?m)^const release = "(.*)"$`).FindSubmatch(source)
+	m := regexp.MustCompile(`(?m)^const Release = "(.*)"$`).FindSubmatch(source)
 	if m == nil {
-		t.Fatal("cmd/tracegen/version.go has no release")
+		t.Fatal("internal/cli/version.go has no release")
 	}
 	return string(m[1])
 }

@@ -118,7 +118,7 @@ final class AndroidSupport {
         TracegenOptions options = optionsOf(variant);
         if (!options.getEnabled().getOrElse(isEnabled(variant))) {
             if (!(variant instanceof DynamicFeatureVariant)) {
-                addRuntime(variant, options, "tracegen-runtime-noop");
+                addRuntime(variant, options, false);
             }
             return;
         }
@@ -126,7 +126,7 @@ final class AndroidSupport {
             feature(variant, options, bootClasspath);
             return;
         }
-        addRuntime(variant, options, "tracegen-runtime-android");
+        addRuntime(variant, options, true);
         Provider<Directory> directory =
                 project.getLayout().getBuildDirectory().dir("outputs/tracegen/" + variant.getName());
         Provider<RegularFile> mapping = options.getIncremental().get() || !features.isEmpty()
@@ -239,8 +239,12 @@ final class AndroidSupport {
         return extension;
     }
 
-    /** Adds the runtime, or its no-op twin, so that code that calls its API compiles in every variant. */
-    private void addRuntime(Variant variant, TracegenOptions options, String artifact) {
+    /**
+     * Adds the runtime, or its no-op twin, so that code that calls its API compiles in every variant.
+     *
+     * @param records whether the variant is instrumented
+     */
+    private void addRuntime(Variant variant, TracegenOptions options, boolean records) {
         Configuration implementation = project.getConfigurations().findByName(variant.getName() + "Implementation");
         if (implementation == null) {
             implementation = variant.getRuntimeConfiguration();
@@ -251,12 +255,20 @@ final class AndroidSupport {
                     boolean own = options.getRuntimeExternal().getOrElse(false)
                             || options.getRuntimeClass().isPresent()
                             || options.getPreset().getOrElse("android").equals("matrix");
-                    if (!own && options.getRuntimeDependency().getOrElse(true)) {
-                        list.add(project.getDependencies().create(
-                                "dev.tracegen:" + artifact + ":" + extension.getToolVersion().get()));
+                    if (own || !options.getRuntimeDependency().getOrElse(true)) {
+                        return list;
+                    }
+                    list.add(dependency(records ? "tracegen-runtime-android" : "tracegen-runtime-noop"));
+                    if (records && options.getRuntimeReports().getOrElse(true)) {
+                        list.add(dependency("tracegen-runtime-report"));
                     }
                     return list;
                 })));
+    }
+
+    private Dependency dependency(String artifact) {
+        return project.getDependencies().create(
+                "dev.tracegen:" + artifact + ":" + extension.getToolVersion().get());
     }
 
     /**

@@ -142,6 +142,14 @@ public abstract class TracegenOptions {
     public abstract Property<Boolean> getRuntimeDependency();
 
     /**
+     * Whether {@code tracegen-runtime-report} becomes a dependency too: it sends reports if the app is configured to.
+     * The default is true, because what the app configures is not known when it is built.
+     *
+     * @return the property
+     */
+    public abstract Property<Boolean> getRuntimeReports();
+
+    /**
      * Guards with their default limits: {@code introduced}, {@code unverifiable}, {@code growth}, {@code ratio},
      * {@code calls}, {@code digest}. A guard that fails fails the build after all outputs are written.
      *
@@ -187,7 +195,7 @@ public abstract class TracegenOptions {
     public abstract Property<String> getCompression();
 
     /**
-     * Further options, each as one element, for example {@code --constructor-entry=after-super}. They must not name
+     * Further options, each as one element, for example {@code --set=constructor-entry=after-super}. They must not name
      * files: Gradle would not see that these change.
      *
      * @return the property
@@ -216,6 +224,7 @@ public abstract class TracegenOptions {
         getRuntimeClass().convention(other.getRuntimeClass());
         getRuntimeExternal().convention(other.getRuntimeExternal());
         getRuntimeDependency().convention(other.getRuntimeDependency());
+        getRuntimeReports().convention(other.getRuntimeReports());
         getFailOn().convention(other.getFailOn());
         getMaxGrowth().convention(other.getMaxGrowth());
         getMinMethodsRatio().convention(other.getMinMethodsRatio());

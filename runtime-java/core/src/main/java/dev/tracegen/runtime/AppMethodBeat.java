@@ -109,7 +109,7 @@ public final class AppMethodBeat {
                     }
                 }
             }
-            Recorder.record(id, Ring.ENTRY);
+            FastPath.record(id, Ring.ENTRY);
         } catch (Throwable e) {
             // Most likely a stack overflow. The record is lost, and the app goes on.
         }
@@ -145,7 +145,7 @@ public final class AppMethodBeat {
                     }
                 }
             }
-            Recorder.record(id, 0);
+            FastPath.record(id, 0);
         } catch (Throwable e) {
             // As in i.
         }
@@ -212,6 +212,6 @@ public final class AppMethodBeat {
      * @return one of the constants {@code STATUS_...}; it records if the value is above 0
      */
     public static int status() {
-        return Recorder.status();
+        return Recorder.status;
     }
 }

@@ -35,10 +35,10 @@ final class CallCounts {
 
     /** Adds records of a thread. The thread's open calls are forgotten if records are missing before them. */
     void add(ThreadTrace t, RecordCopy copy, long tickNanos) {
-        Open of = t.openCalls;
+        Open of = t.sampled.openCalls;
         if (of == null || copy.overwritten > 0) {
             of = new Open();
-            t.openCalls = of;
+            t.sampled.openCalls = of;
         }
         for (int k = 0; k < of.depth; k++) {
             open[of.ids[k]]++;

@@ -55,7 +55,7 @@ final class Delivery implements Runnable {
 
     /** Reports whether a stall is of use to anything here. */
     boolean wanted() {
-        return options.mapping != null || Recorder.stallListener() != null || Recorder.stallReporter() != null;
+        return options.mapping != null || Listeners.stall != null || Listeners.stallReporter != null;
     }
 
     /** Hands over a stall, or counts it as dropped. On the sampler's thread only. */
@@ -72,13 +72,13 @@ final class Delivery implements Runnable {
 
     /** Hands over an incident, or counts it as dropped. On the sampler's thread only. */
     void incident(final Incident incident) {
-        if (Recorder.incidentListener() != null || Recorder.incidentReporter() != null) {
+        if (Listeners.incident != null || Listeners.incidentReporter != null) {
             offer(new Job() {
                 @Override
                 void deliver() {
                     Incident delivered = new Incident(incident, texts, recorder.ticker());
-                    call(Recorder.incidentReporter(), delivered);
-                    call(Recorder.incidentListener(), delivered);
+                    call(Listeners.incidentReporter, delivered);
+                    call(Listeners.incident, delivered);
                 }
             }, incident.bytes());
         }
@@ -86,18 +86,18 @@ final class Delivery implements Runnable {
 
     /** Hands over dropped frames, or counts them as dropped deliveries. On the sampler's thread only. */
     void droppedFrames(final DroppedFrames frames) {
-        if (Recorder.droppedFrameListener() != null) {
+        if (Listeners.droppedFrames != null) {
             offer(new Job() {
                 @Override
                 void deliver() {
-                    call(Recorder.droppedFrameListener(), frames);
+                    call(Listeners.droppedFrames, frames);
                 }
             }, frames.bytes());
         }
     }
 
     private void offer(Job job, long bytes) {
-        long most = recorder.queueBytes() / 2;
+        long most = recorder.rings().memory.queueBytes() / 2;
         long used = queue.bytes();
         boolean fits = used + bytes <= most || used <= most / 2;
         if (!fits || !queue.add(job, bytes)) {
@@ -119,7 +119,7 @@ final class Delivery implements Runnable {
                     queue.remove();
                 }
             } catch (Throwable e) {
-                recorder.failed(e);
+                recorder.failures.failed(e);
                 LockSupport.parkNanos(this, FAILURE_NANOS);
             }
         }
@@ -127,7 +127,7 @@ final class Delivery implements Runnable {
 
     private void deliver(EndedStall ended) {
         Stall stall = texts.stall(ended.stall());
-        StallListener reporter = Recorder.stallReporter();
+        StallListener reporter = Listeners.stallReporter;
         if (reporter != null) {
             call(reporter, stall);
         }
@@ -136,7 +136,7 @@ final class Delivery implements Runnable {
                 log(stall);
             }
         } finally {
-            StallListener listener = Recorder.stallListener();
+            StallListener listener = Listeners.stall;
             if (listener != null) {
                 call(listener, stall);
             }
@@ -150,7 +150,7 @@ final class Delivery implements Runnable {
         try {
             listener.incidentFound(incident);
         } catch (Throwable e) {
-            recorder.listenerFailed(e);
+            recorder.failures.listenerFailed(e);
         }
     }
 
@@ -161,7 +161,7 @@ final class Delivery implements Runnable {
         try {
             listener.framesDropped(texts.droppedFrames(frames));
         } catch (Throwable e) {
-            recorder.listenerFailed(e);
+            recorder.failures.listenerFailed(e);
         }
     }
 
@@ -169,7 +169,7 @@ final class Delivery implements Runnable {
         try {
             listener.stallEnded(stall);
         } catch (Throwable e) {
-            recorder.listenerFailed(e);
+            recorder.failures.listenerFailed(e);
         }
     }
 

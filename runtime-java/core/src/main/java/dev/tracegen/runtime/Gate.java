@@ -60,6 +60,9 @@ final class Gate {
     private static final int QUIET_SECONDS = 2;
     private static final int MAX_QUIET_SECONDS = 64;
 
+    /** The methods of {@link Recorder#setGate}; null if it was not called. */
+    static volatile int[] fromOutside;
+
     private final Recorder recorder;
     private final boolean automatic;
     private final CallCounts counts = new CallCounts();
@@ -197,14 +200,14 @@ final class Gate {
     /** Counts the calls that a window left out. To be called behind the window's records. */
     void count(ThreadTrace t, Window.Closed window, long tickNanos) {
         records += 2 * window.calls;
-        if (t.openCalls != null) {
-            t.openCalls.skip((window.end - window.begin) * tickNanos);
+        if (t.sampled.openCalls != null) {
+            t.sampled.openCalls.skip((window.end - window.begin) * tickNanos);
         }
     }
 
     /** Decides which methods are on and off, and publishes the decision. To be called often. */
     void decide(long now) {
-        int[] list = Recorder.gateFromOutside();
+        int[] list = fromOutside;
         if (list != outside) {
             outside = list;
             setOutside(list);
@@ -267,7 +270,7 @@ final class Gate {
 
     /** Switches the methods on that were quiet for long enough, and repeats what a thread could not do yet. */
     private void switchOn(long elapsed) {
-        for (ThreadTrace t : recorder.traces()) {
+        for (ThreadTrace t : recorder.threads.all()) {
             collect(t);
             changed |= isBehind(t.existingRing());
         }
@@ -298,13 +301,13 @@ final class Gate {
     void collect(ThreadTrace t) {
         Ring ring = t.existingRing();
         long[] states = ring == null ? new long[0] : ring.states;
-        if (t.leftOut.length < states.length) {
-            t.leftOut = Arrays.copyOf(t.leftOut, states.length);
+        if (t.sampled.leftOut.length < states.length) {
+            t.sampled.leftOut = Arrays.copyOf(t.sampled.leftOut, states.length);
         }
         for (int slot = 1; slot < states.length && slot <= methods.size(); slot++) {
             int calls = (int) (states[slot] >>> 32);
-            methods.get(slot - 1).calls += calls - t.leftOut[slot] & 0xFFFFFFFFL;
-            t.leftOut[slot] = calls;
+            methods.get(slot - 1).calls += calls - t.sampled.leftOut[slot] & 0xFFFFFFFFL;
+            t.sampled.leftOut[slot] = calls;
         }
     }
 
@@ -355,6 +358,6 @@ final class Gate {
             ids[k + 1] = methods.get(k).id;
         }
         changed = false;
-        recorder.request(new Request(slots, off, ids));
+        recorder.fastPath.request(new Request(slots, off, ids));
     }
 }

@@ -15,6 +15,9 @@ final class MemoryBudget {
     /** The share of the heap if no budget is set. */
     private static final int HEAP_SHARE = 16;
 
+    /** How many bytes of what was copied may wait for the writer. For the delivery it is half of that. */
+    private static final long QUEUE_BYTES = 16L << 20;
+
     /** How long nothing is taken after the heap had no memory: an app that needs its last bytes must get them. */
     private static final long PAUSE_NANOS = 1000000000L;
 
@@ -34,9 +37,8 @@ final class MemoryBudget {
 
     /** Returns how many bytes options allow. */
     static long bytes(RecorderOptions options) {
-        // ART has this name, too.
         return options.memory != 0 ? options.memory
-                : defaultBytes(Runtime.getRuntime().maxMemory(), "Dalvik".equals(System.getProperty("java.vm.name")));
+                : defaultBytes(Runtime.getRuntime().maxMemory(), Host.isAndroid());
     }
 
     /** Returns the size of the budget if none is set, for a heap of so many bytes. */
@@ -53,6 +55,11 @@ final class MemoryBudget {
     /** Returns the size in bytes. */
     long bytes() {
         return bytes;
+    }
+
+    /** Returns how many bytes of what was copied may wait for the writer. */
+    long queueBytes() {
+        return Math.min(QUEUE_BYTES, bytes / 4);
     }
 
     /** Returns how many bytes are taken. */

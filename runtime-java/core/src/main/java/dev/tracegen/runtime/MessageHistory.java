@@ -152,6 +152,17 @@ final class MessageHistory {
             return size == 0 ? null : entries[oldest == 0 ? size - 1 : oldest - 1];
         }
 
+        /** Returns the last entry that began at a time, null if there is none. */
+        Entry at(long beginNanos) {
+            for (int k = size - 1; k >= 0; k--) {
+                Entry e = entries[(oldest + k) % size];
+                if (e.beginNanos == beginNanos) {
+                    return e;
+                }
+            }
+            return null;
+        }
+
         List<MessageRecord> records() {
             List<MessageRecord> all = new ArrayList<MessageRecord>(size + 1);
             for (int k = 0; k < size; k++) {
@@ -226,5 +237,11 @@ final class MessageHistory {
 
     synchronized List<MessageRecord> recent() {
         return recent.records();
+    }
+
+    /** Returns the last message that began at a time; null if there is none, or if too many have run since. */
+    synchronized MessageRecord at(long beginNanos) {
+        Entry e = recent.at(beginNanos);
+        return e == null ? null : e.record();
     }
 }

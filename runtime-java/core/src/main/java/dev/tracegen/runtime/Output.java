@@ -131,10 +131,7 @@ final class Output {
     static String nameOf(RecorderOptions options) {
         String name = options.meta.get("process");
         if (name == null) {
-            name = options.meta.get("sun.java.command");
-            name = name == null ? "" : Command.program(name);
-            name = name.endsWith(".jar") ? name.substring(0, name.length() - 4)
-                    : name.substring(Math.max(name.lastIndexOf('.'), name.lastIndexOf('/')) + 1);
+            name = Host.get().programName(options);
         }
         StringBuilder b = new StringBuilder();
         for (int k = 0; k < name.length(); k++) {

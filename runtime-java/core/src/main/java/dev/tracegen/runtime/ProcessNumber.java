@@ -9,8 +9,7 @@ final class ProcessNumber {
     }
 
     /**
-     * Returns the process's ID. Where there is no way to find it that works on Android and on Java 8, it returns a
-     * random number.
+     * Returns the process's ID. Where it is unknown, it returns a random number.
      */
     static int get() {
         try {
@@ -19,14 +18,7 @@ final class ProcessNumber {
         } catch (Exception e) {
             // Another system.
         }
-        try {
-            Object bean = Class.forName("java.lang.management.ManagementFactory").getMethod("getRuntimeMXBean")
-                    .invoke(null);
-            String name = (String) Class.forName("java.lang.management.RuntimeMXBean").getMethod("getName")
-                    .invoke(bean);
-            return Integer.parseInt(name.substring(0, name.indexOf('@')));
-        } catch (Throwable e) {
-            return 1 + new Random().nextInt(1 << 22);
-        }
+        int id = Host.get().processId();
+        return id >= 0 ? id : 1 + new Random().nextInt(1 << 22);
     }
 }

@@ -79,11 +79,8 @@ public final class RecorderOptions {
     File gateFile;
     int pressure = PRESSURE_WINDOWS;
 
-    /** Whether each outermost traced call of a thread counts as a message, for threads without a Looper. */
-    boolean outermostCalls;
-
-    /** Methods whose calls are messages, see {@link MessageMethods}; null for those of the mapping. */
-    String messages;
+    /** Null if no calls are messages. */
+    CallMessages callMessages;
 
     long maxFileBytes = 64L << 20;
     int maxFiles = 4;
@@ -120,8 +117,7 @@ public final class RecorderOptions {
         gate = o.gate;
         gateFile = o.gateFile;
         pressure = o.pressure;
-        outermostCalls = o.outermostCalls;
-        messages = o.messages;
+        callMessages = o.callMessages;
         maxFileBytes = o.maxFileBytes;
         maxFiles = o.maxFiles;
         keepBytes = o.keepBytes;

@@ -3,17 +3,7 @@ package dev.tracegen.runtime;
 import java.io.Closeable;
 import java.io.IOException;
 import java.security.SecureRandom;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.BitSet;
-import java.util.Collection;
-import java.util.Collections;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TimeZone;
-import java.util.TreeSet;
 
 /**
  * Writes a recording in the format of trace/FORMAT.md: a header and chunks. Each chunk is written at once and never
@@ -21,6 +11,9 @@ import java.util.TreeSet;
  *
  * <p>A file that has reached its size is closed and renamed, and the next part is begun, which does not refer to it.
  * Not safe for concurrent use.
+ *
+ * <p>This class opens the files and puts chunks into them. The payloads are made by one class for each family of
+ * chunks: between {@link #begin} and {@link #end} it fills {@link #chunk}.
  */
 final class RecordingWriter implements Closeable {
     static final int META = 1;
@@ -46,35 +39,27 @@ final class RecordingWriter implements Closeable {
     static final int DETECTORS = 21;
     static final int MACHINE = 22;
 
-    static final int DELTA = 2;
-
-    /** The greatest number of records in one chunk. A reader must hold that many, and a cut file loses that many. */
-    static final int CHUNK_RECORDS = 1 << 16;
-
-    /** How many times in which the process did not run are at the begin of a file. */
-    private static final int MAX_SUSPENDED = 64;
-
     private static final int MINOR = 4;
-
-    /** A kind of chunk DROPPED: chunks that could not be written. */
-    private static final int LOST_CHUNKS = 7;
 
     /** The greatest number of strings in a file. A file with more is closed whatever its size. */
     private static final int MAX_STRINGS = 1 << 16;
 
-    /** For so many threads it is counted how many records could not be written. */
-    private static final int MAX_UNWRITTEN = 4096;
-
-    private final RecorderOptions options;
-    private final long baseNanos;
-    private final Output output;
-    private final Outage outage;
-    private final Texts texts;
-    private final ChunkFrames frames = new ChunkFrames();
+    final RecorderOptions options;
+    final long baseNanos;
+    final Texts texts;
 
     /** The payload of the chunk that is being made, and that of those which must come before it. */
-    private final ChunkBytes chunk = new ChunkBytes();
-    private final ChunkBytes small = new ChunkBytes();
+    final ChunkBytes chunk = new ChunkBytes();
+    final ChunkBytes small = new ChunkBytes();
+
+    final ThreadChunks calls;
+    final MessageChunks messages;
+    final TimeChunks times;
+    final IncidentChunks found;
+
+    private final Output output;
+    private final Outage outage;
+    private final ChunkFrames frames = new ChunkFrames();
 
     /**
      * The chunk that is being made with those that must come before it. They are written at once: nothing that the
@@ -83,27 +68,8 @@ final class RecordingWriter implements Closeable {
     private final ChunkBytes group = new ChunkBytes();
     private int groupChunks;
     private long groupLost;
-    private long groupRecords;
-    private long groupOverwritten;
-    private Map<String, String> groupDetectors;
-    private final List<ThreadTrace> groupThreads = new ArrayList<ThreadTrace>();
-
-    /** The last times in which the process did not run. */
-    private final ArrayDeque<Suspensions.Time> suspended = new ArrayDeque<Suspensions.Time>();
 
     private final StringTable strings = new StringTable();
-
-    /** The states of the detectors that are in this file; null if there are none. */
-    private Map<String, String> detectors;
-
-    /** The indexes of the threads that are in this file. It refers to no thread: there may be very many. */
-    private final BitSet threads = new BitSet();
-
-    /** The changes of gates that are not in the file, by thread. */
-    private final Map<Integer, UnwrittenGate> gates = new HashMap<Integer, UnwrittenGate>();
-
-    /** How many records are not in the recording since the last ones of the thread that are, if all are to be. */
-    private final Map<Integer, Long> unwrittenRecords = new HashMap<Integer, Long>();
 
     /** Null while no file is open. */
     private OpenFile file;
@@ -115,23 +81,6 @@ final class RecordingWriter implements Closeable {
     private boolean ended;
     private boolean syncFailed;
     private int chunks;
-    private long records;
-    private long overwritten;
-
-    /**
-     * Methods of a thread whose change is not in the file, since the first such change. The thread's set of methods
-     * that are off says which are off now. No records between these changes are in the file.
-     */
-    private static final class UnwrittenGate {
-        final long nanos;
-        final long number;
-        final Set<Integer> ids = new TreeSet<Integer>();
-
-        UnwrittenGate(long nanos, long number) {
-            this.nanos = nanos;
-            this.number = number;
-        }
-    }
 
     /**
      * Begins a recording. The first chunk begins its file, or {@link #open}: a file without a stall must not replace an
@@ -153,6 +102,10 @@ final class RecordingWriter implements Closeable {
         this.output = new Output(options, disk);
         this.outage = new Outage(options.platform);
         this.texts = new Texts(options);
+        this.calls = new ThreadChunks(this);
+        this.messages = new MessageChunks(this);
+        this.times = new TimeChunks(this);
+        this.found = new IncidentChunks(this);
         this.recordingId = fileId;
         this.fileId = fileId;
         try {
@@ -184,12 +137,7 @@ final class RecordingWriter implements Closeable {
             forget();
             frames.header(group, MINOR, fileId);
             meta();
-            clockTo(small);
-            add(CLOCK, 0, small);
-            if (!suspended.isEmpty()) {
-                suspendedTo(small, suspended);
-                add(SUSPENDED, 0, small);
-            }
+            times.beginFile();
             opened.append(group);
             file = opened;
             opened = null;
@@ -214,11 +162,9 @@ final class RecordingWriter implements Closeable {
     private void forget() {
         beginGroup();
         strings.clear();
-        threads.clear();
-        detectors = null;
+        calls.beginFile();
+        found.beginFile();
         chunks = 0;
-        records = 0;
-        overwritten = 0;
     }
 
     private void meta() {
@@ -241,6 +187,11 @@ final class RecordingWriter implements Closeable {
         add(META, 0, small);
     }
 
+    /** Returns the number of a state, 0 for an unknown one. */
+    static int code(Thread.State state) {
+        return state == null ? 0 : 1 + state.ordinal();
+    }
+
     static String hex(long value) {
         return String.format(java.util.Locale.ROOT, "%016x", value);
     }
@@ -251,6 +202,11 @@ final class RecordingWriter implements Closeable {
      */
     boolean begun() {
         return begun;
+    }
+
+    /** Reports whether a file is open. */
+    boolean isOpen() {
+        return file != null;
     }
 
     /** Reports whether the output was refused. Then nothing will be written. */
@@ -268,366 +224,13 @@ final class RecordingWriter implements Closeable {
         return fileId;
     }
 
-    /** Writes a CLOCK chunk: the current times of all clocks. */
-    void clock() {
-        if (begin()) {
-            clockTo(chunk);
-            end(CLOCK, 0);
-        }
-    }
-
-    private void clockTo(ChunkBytes to) {
-        Platform p = options.platform;
-        to.size = 0;
-        to.sv(p.nanoTime()).sv(p.elapsedRealtimeNanos()).sv(p.wallMillis()).sv(baseNanos)
-                .str(TimeZone.getDefault().getID());
-    }
-
-    /**
-     * Writes records in as many RECORDS chunks as are needed.
-     *
-     * @return false if some could not be written
-     */
-    boolean records(ThreadTrace trace, RecordCopy copy) {
-        boolean all = true;
-        int from = 0;
-        long lost = copy.overwritten;
-        do {
-            int to = Math.min(copy.records.length, from + CHUNK_RECORDS);
-            all &= records(trace, copy, from, to, lost);
-            lost = 0;
-            from = to;
-        } while (from < copy.records.length);
-        return all;
-    }
-
-    private boolean records(ThreadTrace trace, RecordCopy copy, int from, int to, long overwrittenBefore) {
-        Long unwritten = unwrittenRecords.get(trace.index);
-        long lost = overwrittenBefore + (unwritten == null ? 0 : unwritten);
-        if (begin(trace)) {
-            chunk.uv(trace.index).uv(copy.firstSequence + from).uv(lost).uv(to - from);
-            chunk.records(copy.records, from, to);
-            groupRecords = to - from;
-            groupOverwritten = lost;
-            if (end(RECORDS, DELTA)) {
-                unwrittenRecords.remove(trace.index);
-                return true;
-            }
-        }
-        if (options.everyRecord && unwrittenRecords.size() < MAX_UNWRITTEN) {
-            // The next records of the thread do not follow those that are in the file. A reader finds that by their
-            // numbers, too.
-            unwrittenRecords.put(trace.index, lost + to - from);
-        }
-        return false;
-    }
-
-    /** Writes messages that ran on a thread. They alone begin no file. */
-    void messages(ThreadTrace trace, List<MessageRecord> messages) {
-        if (messages.isEmpty() || !begun || !begin(trace)) {
-            return;
-        }
-        chunk.uv(trace.index).uv(messages.size());
-        for (MessageRecord m : messages) {
-            chunk.u8(m.kind).uv(m.sequence).uv(m.count).sv(m.beginNanos).uv(m.wallNanos).sv(m.cpuNanos)
-                    .uv(string(texts.message(m.description)));
-        }
-        end(MESSAGES, 0);
-    }
-
-    void sample(StackSample s) {
-        if (!(s.owner == null ? begin(s.trace) : begin(s.trace, s.owner))) {
-            return;
-        }
-        chunk.sv(s.nanos).uv(s.trace.index).u8(code(s.state)).uv(s.stack.length);
-        for (StackTraceElement e : s.stack) {
-            chunk.uv(string(e.toString()));
-        }
-        chunk.sv(s.cpuNanos);
-        if (s.lock != null) {
-            chunk.uv(string(s.lock.lockClass)).u32(s.lock.identity).uv(s.owner == null ? 0 : 1 + s.owner.index);
-        }
-        end(SAMPLES, 0);
-    }
-
-    /** Writes which methods a thread has switched on and off. To be called before its records behind that. */
-    void gate(ThreadTrace trace, Gate.Change change) {
-        // Before the change: what was off until now belongs to the begin of a file.
-        boolean possible = begun && begin(trace);
-        for (int id : change.ids) {
-            if (id > 0) {
-                if (trace.off == null) {
-                    trace.off = new TreeSet<Integer>();
-                }
-                trace.off.add(id);
-            } else if (trace.off != null) {
-                trace.off.remove(-id);
-            }
-        }
-        if (possible) {
-            gateTo(chunk, trace, change.nanos, change.number, change.ids);
-            possible = end(GATE, 0);
-        }
-        if (!possible) {
-            UnwrittenGate g = gates.get(trace.index);
-            if (g == null) {
-                g = new UnwrittenGate(change.nanos, change.number);
-                gates.put(trace.index, g);
-            }
-            for (int id : change.ids) {
-                g.ids.add(Math.abs(id));
-            }
-        }
-    }
-
-    private static void gateTo(ChunkBytes to, ThreadTrace trace, long nanos, long number, int[] ids) {
-        to.size = 0;
-        to.sv(nanos).uv(ids.length);
-        for (int id : ids) {
-            to.uv(Math.abs(id)).u8(id > 0 ? 1 : 0);
-        }
-        to.uv(1).uv(trace.index).uv(number);
-    }
-
-    /** Writes a window of a thread. To be called before the window's records. */
-    void window(ThreadTrace trace, Window.Closed w) {
-        if (!begin(trace)) {
-            return;
-        }
-        chunk.uv(trace.index).sv(baseNanos + w.begin * options.tickNanos).sv(baseNanos + w.end * options.tickNanos)
-                .uv(w.firstRecord).uv(w.endRecord).uv(w.calls);
-        end(WINDOW, 0);
-    }
-
-    /** Writes how many calls of methods were left out by the gate since the last such chunk. */
-    void leftOut(long nanos, int[] ids, long[] calls) {
-        if (!begun || !begin()) {
-            return;
-        }
-        chunk.sv(nanos).uv(ids.length);
-        for (int k = 0; k < ids.length; k++) {
-            chunk.uv(ids[k]).uv(calls[k]);
-        }
-        end(LEFT_OUT, 0);
-    }
-
-    /**
-     * Writes a LATE chunk: when the clock of the records did not move although it had to. That alone begins no file.
-     *
-     * @param intervals begin and end of each time in turn
-     * @return false if it is not written now; then it is to be written later
-     */
-    boolean late(long[] intervals) {
-        if (!begun || !open()) {
-            return false;
-        }
-        begin();
-        chunk.uv(intervals.length / 2);
-        for (long nanos : intervals) {
-            chunk.sv(nanos);
-        }
-        return end(LATE, 0);
-    }
-
-    /**
-     * Writes times in which the process did not run, and the current times of all clocks: the difference of two CLOCK
-     * chunks shows how long the device slept. To be called before records and stalls behind these times. That alone
-     * begins no file. The last times are at the begin of each file, because a stall in it may have begun before.
-     */
-    void suspended(List<Suspensions.Time> found) {
-        for (Suspensions.Time t : found) {
-            if (suspended.size() == MAX_SUSPENDED) {
-                suspended.removeFirst();
-            }
-            suspended.addLast(t);
-        }
-        OpenFile before = file;
-        if (begun && begin() && file == before) {
-            suspendedTo(chunk, found);
-            if (end(SUSPENDED, 0)) {
-                clock();
-            }
-        }
-    }
-
-    private static void suspendedTo(ChunkBytes to, Collection<Suspensions.Time> times) {
-        to.size = 0;
-        to.uv(times.size());
-        for (Suspensions.Time t : times) {
-            to.sv(t.begin).sv(t.end).u8(t.cause);
-        }
-    }
-
-    /**
-     * Writes a DROPPED chunk: what the recorder did not write, for all threads together. That alone begins no file.
-     *
-     * @param counts how many by kind, the kind is the index; zeros are left out
-     * @return false if it is not written now; then the counts are to be written later
-     */
-    boolean dropped(long[] counts) {
-        if (!begun || !open()) {
-            return false;
-        }
-        int n = 0;
-        for (long count : counts) {
-            n += count > 0 ? 1 : 0;
-        }
-        begin();
-        chunk.uv(n);
-        for (int kind = 0; kind < counts.length; kind++) {
-            if (counts[kind] > 0) {
-                chunk.uv(0).u8(kind).uv(counts[kind]);
-            }
-        }
-        return end(DROPPED, 0);
-    }
-
-    /**
-     * Writes an ALIVE chunk: the process lived at this time, and these messages and outermost calls were open. It
-     * begins a file only if one of them is slow.
-     *
-     * @param nanos the time, in {@link Platform#nanoTime()}
-     * @param wallMillis the same moment, in {@link Platform#wallMillis()}
-     */
-    void alive(long nanos, long wallMillis, List<OpenCall> open) {
-        ThreadTrace[] about = new ThreadTrace[open.size()];
-        boolean slow = false;
-        for (int k = 0; k < about.length; k++) {
-            about[k] = open.get(k).trace;
-            slow |= nanos - open.get(k).beginNanos >= options.slowNanos(open.get(k).kind);
-        }
-        if (!(begun || slow) || !begin(about)) {
-            return;
-        }
-        chunk.sv(nanos).sv(wallMillis).uv(open.size());
-        for (OpenCall c : open) {
-            chunk.uv(c.trace.index).uv(c.number).sv(c.beginNanos).u8(code(c.state)).sv(c.cpuNanos)
-                    .uv(string(texts.message(c.text)));
-        }
-        end(ALIVE, 0);
-    }
-
-    void frames(List<FrameTiming> timings) {
-        if (timings.isEmpty() || !begin()) {
-            return;
-        }
-        chunk.uv(timings.size());
-        for (FrameTiming f : timings) {
-            chunk.sv(f.vsyncNanos).sv(f.startNanos).sv(f.endNanos).uv(f.dropped).u32(Float.floatToIntBits(f.refreshHz));
-            for (int k = 0; k < FrameTiming.DURATIONS; k++) {
-                chunk.sv(f.duration(k));
-            }
-        }
-        end(FRAMES, 0);
-    }
-
-    /**
-     * Writes what the detectors do, unless the file has that already: without it, a detector that found
-     * nothing looks to a reader like one that was off. It alone begins no file.
-     */
-    void detectors(Map<String, String> states) {
-        if (file == null || states == detectors || states.isEmpty() || states.equals(detectors) || !begin()) {
-            return;
-        }
-        detectorsTo(chunk, states);
-        groupDetectors = states;
-        end(DETECTORS, 0);
-    }
-
-    /**
-     * Writes an INCIDENT chunk and waits until it is on the disk. The states of the detectors come before it, if they
-     * are others than those in the file.
-     */
-    void incident(Incident incident, Map<String, String> states) {
-        if (!(incident.trace == null ? begin() : begin(incident.trace))) {
-            return;
-        }
-        if (!states.equals(detectors)) {
-            detectorsTo(small, states);
-            add(DETECTORS, 0, small);
-            groupDetectors = states;
-        }
-        Incident i = new Incident(incident, texts);
-        chunk.uv(i.number).uv(string(i.detector)).uv(string(i.kind)).uv(string(i.what))
-                .uv(i.trace == null ? 0 : 1 + i.trace.index).sv(i.beginNanos).sv(i.endNanos).uv(i.firstRecord)
-                .uv(i.endRecord).uv(string(i.scene)).u8(i.foreground ? 1 : 0).uv(i.facts.size());
-        for (Map.Entry<String, String> e : i.facts.entrySet()) {
-            chunk.uv(string(e.getKey())).str(e.getValue());
-        }
-        chunk.uv(i.stacks.size());
-        for (ThreadStack s : i.stacks) {
-            chunk.uv(string(s.thread)).sv(s.nanos).u8(code(s.state)).uv(s.frames.size());
-            for (StackTraceElement e : s.frames) {
-                chunk.uv(string(e.toString()));
-            }
-        }
-        if (end(INCIDENT, 0)) {
-            sync();
-        }
-    }
-
-    private static void detectorsTo(ChunkBytes to, Map<String, String> states) {
-        to.size = 0;
-        to.uv(states.size());
-        for (Map.Entry<String, String> e : states.entrySet()) {
-            to.str(e.getKey()).str(e.getValue());
-        }
-    }
-
-    /** Writes a STALL chunk and waits until it is on the disk. */
-    void stall(ThreadTrace trace, Stall stall, MessageRecord m) {
-        if (!begin(trace)) {
-            return;
-        }
-        // A message of the system is a message for a STALL.
-        int kind = m.kind > MessageRecord.MERGED ? m.kind : MessageRecord.NORMAL;
-        chunk.uv(trace.index).u8(kind).uv(m.sequence).sv(m.beginNanos).uv(m.wallNanos).sv(m.cpuNanos)
-                .uv(m.firstRecord).uv(m.endRecord).uv(string(texts.message(m.description)))
-                .uv(string(texts.scene(stall.scene))).u8(stall.foreground ? 1 : 0).sv(stall.gcCount).sv(stall.gcMillis)
-                .u8(code(stall.stateAtThreshold)).uv(string(texts.lockOwner(stall.lockOwner))).str(stall.stackKey)
-                .uv(stall.tree.repairs()).uv(stall.postedBy).sv(stall.postedNanos);
-        if (end(STALL, 0)) {
-            sync();
-        }
-    }
-
-    /** Writes the waiting messages; null if they are not available. */
-    void pending(ThreadTrace trace, long message, List<PendingMessage> pending) {
-        if (!begin(trace)) {
-            return;
-        }
-        chunk.uv(trace.index).uv(message).u8(pending == null ? 0 : 1).uv(pending == null ? 0 : pending.size());
-        if (pending != null) {
-            for (PendingMessage p : pending) {
-                chunk.sv(p.whenNanos).sv(p.what).uv(string(p.target)).uv(string(p.callback)).sv(p.arg1)
-                        .u8((p.asynchronous ? 1 : 0) | (p.target == null ? 2 : 0));
-            }
-        }
-        end(PENDING, 0);
-    }
-
-    void machine(ThreadTrace trace, long message, long nanos, Map<String, String> facts) {
-        if (!begin(trace)) {
-            return;
-        }
-        chunk.uv(trace.index).uv(message).sv(nanos).uv(facts.size());
-        for (Map.Entry<String, String> e : facts.entrySet()) {
-            chunk.uv(string(e.getKey())).str(e.getValue());
-        }
-        end(MACHINE, 0);
-    }
-
-    private static int code(Thread.State state) {
-        return state == null ? 0 : 1 + state.ordinal();
-    }
-
     /**
      * Begins a chunk. Opens the file if it is not open, and puts chunks before this one that must come first.
      *
      * @param about the threads that the chunk refers to
      * @return false, and the chunk counts as lost, if nothing can be written now
      */
-    private boolean begin(ThreadTrace... about) {
+    boolean begin(ThreadTrace... about) {
         if (!open()) {
             outage.lose();
             return false;
@@ -636,11 +239,11 @@ final class RecordingWriter implements Closeable {
         if (outage.lost() > 0) {
             groupLost = outage.lost();
             small.size = 0;
-            small.uv(1).uv(0).u8(LOST_CHUNKS).uv(groupLost);
+            small.uv(1).uv(0).u8(Dropped.CHUNKS).uv(groupLost);
             add(DROPPED, 0, small);
         }
         for (ThreadTrace t : about) {
-            introduce(t);
+            calls.introduce(t);
         }
         chunk.size = 0;
         return true;
@@ -650,58 +253,18 @@ final class RecordingWriter implements Closeable {
         group.size = 0;
         groupChunks = 0;
         groupLost = 0;
-        groupRecords = 0;
-        groupOverwritten = 0;
-        groupDetectors = null;
-        groupThreads.clear();
-    }
-
-    /** Puts a thread before the chunk, with the methods that are off, as far as the file does not have that yet. */
-    private void introduce(ThreadTrace trace) {
-        if (groupThreads.contains(trace)) {
-            return;
-        }
-        UnwrittenGate g = gates.get(trace.index);
-        int[] ids = {};
-        if (!threads.get(trace.index)) {
-            small.size = 0;
-            small.uv(1).uv(trace.index).sv(trace.thread.getId()).str(texts.thread(trace.name()))
-                    .u8(trace.main ? 1 : 0);
-            add(THREADS, 0, small);
-            ids = ids(offOf(trace), offOf(trace));
-        } else if (g != null) {
-            ids = ids(g.ids, offOf(trace));
-        } else {
-            return;
-        }
-        groupThreads.add(trace);
-        if (ids.length > 0) {
-            gateTo(small, trace, g == null ? options.platform.nanoTime() : g.nanos, g == null ? 0 : g.number, ids);
-            add(GATE, 0, small);
-        }
-    }
-
-    private static Set<Integer> offOf(ThreadTrace trace) {
-        return trace.off == null ? Collections.<Integer>emptySet() : trace.off;
-    }
-
-    /** Returns methods as a change has them: negative if they are on. */
-    private static int[] ids(Set<Integer> methods, Set<Integer> off) {
-        int[] ids = new int[methods.size()];
-        int n = 0;
-        for (int id : methods) {
-            ids[n++] = off.contains(id) ? id : -id;
-        }
-        return ids;
+        calls.beginGroup();
+        found.beginGroup();
     }
 
     /** Returns the number of a string in this file. New strings are written before the current chunk. */
-    private int string(String s) {
+    int string(String s) {
         // A device or a pipe is one file for ever, and a reader does not hold more strings.
         return file.inPlace && strings.size() >= MAX_STRINGS ? 0 : strings.number(s);
     }
 
-    private void add(int type, int flags, ChunkBytes payload) {
+    /** Puts a chunk before the one that is being made. */
+    void add(int type, int flags, ChunkBytes payload) {
         frames.chunk(group, type, flags, chunks + groupChunks, payload);
         groupChunks++;
     }
@@ -711,7 +274,7 @@ final class RecordingWriter implements Closeable {
      *
      * @return false if that failed, and the chunk counts as lost
      */
-    private boolean end(int type, int flags) {
+    boolean end(int type, int flags) {
         if (strings.hasNew()) {
             small.size = 0;
             strings.payload(small);
@@ -750,14 +313,9 @@ final class RecordingWriter implements Closeable {
     /** Notes that the group is in the file. */
     private void written() {
         chunks += groupChunks;
-        records += groupRecords;
-        overwritten += groupOverwritten;
         strings.written();
-        detectors = groupDetectors == null ? detectors : groupDetectors;
-        for (ThreadTrace t : groupThreads) {
-            threads.set(t.index);
-            gates.remove(t.index);
-        }
+        calls.written();
+        found.written();
         outage.wrote(groupLost);
     }
 
@@ -767,7 +325,8 @@ final class RecordingWriter implements Closeable {
         part++;
     }
 
-    private void sync() {
+    /** Waits until what was written is on the disk. */
+    void sync() {
         try {
             if (file != null) {
                 file.sync();
@@ -784,7 +343,7 @@ final class RecordingWriter implements Closeable {
     private void finish(boolean anotherPart) {
         // Not begin alone: an END that cannot be written is no loss to be counted.
         if (open() && begin()) {
-            chunk.uv(chunks + groupChunks).uv(records).uv(overwritten).u8(anotherPart ? 1 : 0);
+            chunk.uv(chunks + groupChunks).uv(calls.records()).uv(calls.overwritten()).u8(anotherPart ? 1 : 0);
             add(END, 0, chunk);
             write();
         }

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * full. A ring begins small. When it is full, its owner replaces it by one that is four times as large, as long as
  * there is memory. So a thread with few calls needs few kilobytes.
  *
- * <p>A method that runs on an app's thread takes no lock, but for {@link Recorder#updateFastPath} behind an
+ * <p>A method that runs on an app's thread takes no lock, but for {@link FastPath#update} behind an
  * allocation.
  */
 final class Rings {
@@ -21,10 +21,13 @@ final class Rings {
 
     // How much of the budget may be in use when memory is taken for a ring: five eighths, and three for the growth of a
     // ring that is not the main thread's, so that there is memory for the first rings of other threads. The rest is for
-    // what waits for the writer and the delivery, see Recorder.queueBytes.
+    // what waits for the writer and the delivery, see MemoryBudget.queueBytes.
     private static final int EIGHTHS = 8;
     private static final int RINGS_EIGHTHS = 5;
     private static final int GROWTH_EIGHTHS = 3;
+
+    /** A call that takes so long is recorded even in a window, or one that takes a quarter of the slow threshold. */
+    private static final int LONG_CALL_MILLIS = 20;
 
     /** About what a thread needs besides its ring, with what the sampler has of it. */
     private static final long TRACE_BYTES = 2048;
@@ -70,11 +73,11 @@ final class Rings {
     }
 
     /** Sets the limits by options. Rings that are larger than they may get now stay. */
-    void use(RecorderOptions o, int calls) {
+    void use(RecorderOptions o) {
         mostMain = o.ringRecords;
         most = o.threadRingRecords;
         memory.resize(MemoryBudget.bytes(o));
-        longTicks = Math.max(1, Math.min(calls, o.slowMillis / 4) * 1000000L / o.tickNanos);
+        longTicks = Math.max(1, Math.min(LONG_CALL_MILLIS, o.slowMillis / 4) * 1000000L / o.tickNanos);
         pressure = o.everyRecord ? o.pressure : RecorderOptions.PRESSURE_LOSE;
     }
 
@@ -133,7 +136,7 @@ final class Rings {
         boolean done = false;
         try {
             Ring ring = new Ring(this, trace, records, first);
-            recorder.updateTime(ring);
+            recorder.ticker().updateTime(ring);
             done = true;
             return ring;
         } catch (OutOfMemoryError e) {
@@ -181,9 +184,9 @@ final class Rings {
     /** Completes that a ring was replaced: the new one gets the exact time and the fast path. May be repeated. */
     void replaced(Ring next) {
         if (recorder != null) {
-            recorder.updateTime(next);
+            recorder.ticker().updateTime(next);
             if (next.trace.main) {
-                recorder.updateFastPath();
+                recorder.fastPath.update();
             }
         }
     }

@@ -36,7 +36,7 @@ final class StackSample {
         Thread.State state = trace.thread.getState();
         StackTraceElement[] stack = trace.thread.getStackTrace();
         LockWait lock = state == Thread.State.RUNNABLE ? null : platform.lockWait(trace.thread);
-        ThreadTrace owner = lock == null || lock.owner == null ? null : recorder.traceOf(lock.owner);
+        ThreadTrace owner = lock == null || lock.owner == null ? null : recorder.threads.of(lock.owner);
         return new StackSample(trace, nanos, state, stack, platform.threadCpuNanos(trace.thread), lock, owner);
     }
 }

@@ -25,7 +25,6 @@ public final class ThreadTrace {
     private static final AtomicReferenceFieldUpdater<ThreadTrace, MessageHistory> HISTORY =
             AtomicReferenceFieldUpdater.newUpdater(ThreadTrace.class, MessageHistory.class, "history");
 
-    private static final int[] NONE = new int[0];
     private static final long[] NO_RECORDS = new long[0];
 
     /**
@@ -55,27 +54,11 @@ public final class ThreadTrace {
     /** Set by the thread while it calls a listener. Methods that the listener enters are not reported to it. */
     boolean inListener;
 
-    /**
-     * The number of the next record to copy into the recording, whether all records were handed over at the last
-     * check, whether the thread had ended before that, and the outermost calls. Used by the sampler only.
-     */
-    long nextToDrain;
-    boolean drained;
-    boolean ended;
-    OutermostCalls outermost;
-
-    // The state of the thread's gate: its open calls, the calls that were left out by slot, and the last change that
-    // was handed over. Used by the sampler only.
-    CallCounts.Open openCalls;
-    int[] leftOut = NONE;
-    Gate.Change writtenChange;
+    /** For the sampler only. */
+    final SamplerState sampled = new SamplerState(this);
 
     /** The methods that are off by the changes that were written; null if there never was one. For the writer only. */
     TreeSet<Integer> off;
-
-    // Facts about the last message that was checked, and the one before. Used by the sampler only; tests read them.
-    volatile StallFacts facts;
-    private StallFacts factsBefore;
 
     // The running message. Written by the thread, read by the sampler.
     private volatile long runningSince;
@@ -169,9 +152,9 @@ public final class ThreadTrace {
                 messageEnd();
             }
             Ring r = ring();
-            long now = recorder.updateTime(r);
+            long now = recorder.ticker().updateTime(r);
             beginCpu = cpuAt(now);
-            firstRecord = sequence();
+            firstRecord = nextRecord();
             put(r, Ring.ENTRY);
             if (lastEnd != 0 && now - lastEnd >= recorder.options().mergeMillis * 1000000L) {
                 messageHistory().idle(lastEnd, now);
@@ -186,7 +169,7 @@ public final class ThreadTrace {
             runningSince = now;
             recorder.messageBegan();
         } catch (Throwable e) {
-            recorder.failed(e);
+            recorder.failures.failed(e);
         }
     }
 
@@ -225,7 +208,7 @@ public final class ThreadTrace {
         }
         try {
             Ring r = ring;
-            long now = recorder.updateTime(r);
+            long now = recorder.ticker().updateTime(r);
             put(r, 0);
             long used = beginCpu < 0 ? -1 : cpuAt(now) - beginCpu;
             long number = messages;
@@ -237,7 +220,7 @@ public final class ThreadTrace {
             }
             int kind = runningKind;
             message.set(kind == MessageRecord.NORMAL ? message.kindOfText() : kind, number, 1, since, now - since,
-                    used, firstRecord, sequence());
+                    used, firstRecord, nextRecord());
             MessageHistory all = messageHistory();
             if (now - since >= recorder.options().slowNanos(kind)) {
                 recorder.stallEnded(this, message.record(), all.snapshot());
@@ -246,7 +229,7 @@ public final class ThreadTrace {
             running = null;
         } catch (Throwable e) {
             runningSince = 0;
-            recorder.failed(e);
+            recorder.failures.failed(e);
         }
     }
 
@@ -272,12 +255,6 @@ public final class ThreadTrace {
         }
     }
 
-    /** Returns the number of the next record. */
-    private long sequence() {
-        Ring r = ring;
-        return r == null ? dropped : r.sequence();
-    }
-
     /**
      * Returns the number that the thread's next record will have, for {@link Incident.Builder#records}. May be called
      * on any thread.
@@ -285,7 +262,8 @@ public final class ThreadTrace {
      * @return 0 if nothing was recorded yet
      */
     public long nextRecord() {
-        return sequence();
+        Ring r = ring;
+        return r == null ? dropped : r.sequence();
     }
 
     /**
@@ -294,24 +272,12 @@ public final class ThreadTrace {
      * @return the same as {@link #nextRecord} if none runs
      */
     public long messageRecord() {
-        return runningSince != 0 ? firstRecord : sequence();
-    }
-
-    /** Reports that the queue is idle. Updates the time of the records to the exact one. */
-    public void idle() {
-        mark();
+        return runningSince != 0 ? firstRecord : nextRecord();
     }
 
     /**
-     * Reports that an input event begins or ends outside of a message. Updates the time of the records to the exact
-     * one.
-     */
-    public void inputEvent() {
-        mark();
-    }
-
-    /**
-     * Marks this moment. Updates the time of the records to the exact one.
+     * Marks this moment: the queue is idle, or an input event begins or ends. Updates the time of the records to the
+     * exact one.
      *
      * @return the number that the thread's next record will have, for {@link #copy}
      */
@@ -320,11 +286,11 @@ public final class ThreadTrace {
             return 0;
         }
         try {
-            recorder.updateTime(ring);
+            recorder.ticker().updateTime(ring);
         } catch (Throwable e) {
-            recorder.failed(e);
+            recorder.failures.failed(e);
         }
-        return sequence();
+        return nextRecord();
     }
 
     /**
@@ -392,16 +358,10 @@ public final class ThreadTrace {
         }
         if (runningSince == beginNanos && messages == number) {
             return new MessageRecord(MessageRecord.RUNNING, number, 1, beginNanos,
-                    recorder.platform().nanoTime() - beginNanos, -1, text == null ? "" : text, first, sequence());
+                    recorder.platform().nanoTime() - beginNanos, -1, text == null ? "" : text, first, nextRecord());
         }
-        List<MessageRecord> all = recent();
-        for (int k = all.size() - 1; k >= 0; k--) {
-            MessageRecord m = all.get(k);
-            if (m.beginNanos == beginNanos) {
-                return m;
-            }
-        }
-        return null;
+        MessageHistory h = history;
+        return h == null ? null : h.at(beginNanos);
     }
 
     /**
@@ -531,17 +491,5 @@ public final class ThreadTrace {
     /** Returns the number of the running message, or of the next one. */
     long messageNumber() {
         return messages;
-    }
-
-    /** Returns the facts of a message; null if it was not checked while it ran. On the sampler's thread only. */
-    StallFacts factsOf(long number) {
-        return facts != null && facts.number == number ? facts
-                : factsBefore != null && factsBefore.number == number ? factsBefore : null;
-    }
-
-    /** Sets the facts of the message that is checked for the first time. On the sampler's thread only. */
-    void setFacts(StallFacts value) {
-        factsBefore = facts;
-        facts = value;
     }
 }

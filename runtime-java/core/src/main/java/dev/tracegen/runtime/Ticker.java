@@ -63,13 +63,17 @@ final class Ticker implements Runnable {
         if (ticks <= Ring.TIME_MASK) {
             return ticks;
         }
-        recorder.timeIsOver(tickNanos);
+        if (recorder.recording()) {
+            platform.log("the recording ends here, and the program runs on: the times of records are full"
+                    + " after 2^43 ticks of " + tickNanos + " ns; a longer tick makes recordings longer");
+            recorder.stop();
+        }
         return Ring.TIME_MASK;
     }
 
     private void advanceAll(long nanos) {
         long ticks = ticks(nanos);
-        for (ThreadTrace t : recorder.traces()) {
+        for (ThreadTrace t : recorder.threads.all()) {
             Ring ring = t.existingRing();
             if (ring != null) {
                 ring.advance(ticks);
@@ -153,7 +157,7 @@ final class Ticker implements Runnable {
                 Thread.interrupted();
                 runOnce();
             } catch (Throwable e) {
-                recorder.failed(e);
+                recorder.failures.failed(e);
                 LockSupport.parkNanos(this, FAILURE_NANOS);
             }
         }
@@ -163,13 +167,13 @@ final class Ticker implements Runnable {
 
     /** Moves the time, or continues a pause. A failure at any place is repaired by the next call. */
     private void runOnce() {
-        recorder.expire();
+        EarlyStart.expire(recorder);
         if (paused) {
-            recorder.updateFastPath();
+            recorder.fastPath.update();
             // Records that took the fast path just before it ended are found by their number.
-            if (!wanted && recorder.recordCount() == lastRecordCount) {
+            if (!wanted && recorder.threads.recordCount() == lastRecordCount) {
                 lastMove = 0;
-                LockSupport.parkNanos(this, recorder.untilExpiry());
+                LockSupport.parkNanos(this, EarlyStart.untilExpiry(recorder));
                 return;
             }
             wanted = false;
@@ -179,7 +183,7 @@ final class Ticker implements Runnable {
             paused = false;
         }
         move();
-        recorder.repairFastPath();
+        recorder.fastPath.repair();
         if (quietPeriods < QUIET_PERIODS) {
             LockSupport.parkNanos(this, periodMillis * 1000000L);
         } else {
@@ -190,7 +194,7 @@ final class Ticker implements Runnable {
     private void move() {
         long nanos = platform.nanoTime();
         advanceAll(nanos);
-        long records = recorder.recordCount();
+        long records = recorder.threads.recordCount();
         boolean quiet = records == lastRecordCount;
         quietPeriods = quiet ? quietPeriods + 1 : 0;
         lastRecordCount = records;

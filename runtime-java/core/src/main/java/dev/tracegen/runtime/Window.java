@@ -12,7 +12,7 @@ import java.util.Arrays;
  * <p>A call takes at least as long as the calls inside of it. So if a call is short, all that was kept since its entry
  * is of calls that have ended with it and are short. It is removed with the entry.
  *
- * <p>As in {@link OutermostCalls} the exit of an outer call also ends inner calls whose exits are missing. The exit of
+ * <p>As in {@link CallTree} the exit of an outer call also ends inner calls whose exits are missing. The exit of
  * a call from before the window ends all calls that were entered in it.
  *
  * <p>What a window keeps has no bound: a call that is open or took long is never left out. If there is no memory, all

@@ -18,7 +18,7 @@ class CallCountsTest {
     }
 
     private ThreadTrace thread() {
-        return recorder.traceOf(new Thread());
+        return recorder.threads.of(new Thread());
     }
 
     private void add(ThreadTrace t, String records) {

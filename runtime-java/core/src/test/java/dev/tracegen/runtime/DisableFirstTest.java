@@ -15,7 +15,7 @@ class DisableFirstTest {
         assertEquals(AppMethodBeat.STATUS_OUT_RELEASE, AppMethodBeat.status());
         Recorder late = Recorder.start(new RecorderOptions());
         AppMethodBeat.i(2);
-        assertEquals(1, late.mainTrace().copy(0, 9).records.length);
+        assertEquals(1, late.threads.main().copy(0, 9).records.length);
         Await.stop(late);
     }
 }

@@ -14,14 +14,14 @@ class DisableTest {
         long begin = System.nanoTime();
         AppMethodBeat.i(1);
         Recorder early = Recorder.current();
-        Assumptions.assumeTrue(System.nanoTime() - begin < Recorder.EXPIRY_NANOS, "the machine stood still");
+        Assumptions.assumeTrue(System.nanoTime() - begin < EarlyStart.EXPIRY_NANOS, "the machine stood still");
         assertNotNull(early);
-        assertEquals(Rings.FIRST_RECORDS, early.mainTrace().existingRing().length(), "early recording holds little");
+        assertEquals(Rings.FIRST_RECORDS, early.threads.main().existingRing().length(), "early recording holds little");
         Recorder.disable();
         assertEquals(AppMethodBeat.STATUS_OUT_RELEASE, AppMethodBeat.status());
         assertEquals(AppMethodBeat.OFF, AppMethodBeat.mode);
         assertNull(AppMethodBeat.fast);
-        assertNull(early.mainTrace().existingRing());
+        assertNull(early.threads.main().existingRing());
         assertNull(Recorder.current());
         Await.until("the clock ends", () -> {
             for (Thread t : Thread.getAllStackTraces().keySet()) {
@@ -38,7 +38,7 @@ class DisableTest {
         AppMethodBeat.i(2);
         Recorder.disable();
         AppMethodBeat.o(2);
-        assertEquals(2, late.mainTrace().copy(0, 9).records.length, "a recorder that was started is not stopped");
+        assertEquals(2, late.threads.main().copy(0, 9).records.length, "a recorder that was started is not stopped");
         Await.stop(late);
     }
 }

@@ -105,7 +105,7 @@ final class DiskScenario {
                 threads[t] = new ThreadTrace(recorder, new Thread("thread " + t), 1 + t, false, true);
             }
             ThreadTrace trace = threads[t];
-            w.gate(trace, new Gate.Change(null, clock.nanos, next[t],
+            w.calls.gate(trace, new Gate.Change(null, clock.nanos, next[t],
                     new int[] {100 + step, step < threads.length ? 200 : -(100 + step - threads.length)}));
             long[] records = new long[1000 + random.nextInt(1000)];
             for (int k = 0; k < records.length; k++) {
@@ -113,16 +113,16 @@ final class DiskScenario {
                 records[k] = Ring.ENTRY | (long) (1 + random.nextInt(1 << 19)) << Ring.ID_SHIFT
                         | (long) step * 100000 + k * 10;
             }
-            w.records(trace, new RecordCopy(next[t], records, 0));
+            w.calls.records(trace, new RecordCopy(next[t], records, 0));
             next[t] += records.length;
             MessageRecord m = new MessageRecord(MessageRecord.NORMAL, step, 1, clock.nanos, 1000, -1,
                     "com.example.Handler" + step % 9 + ": " + step / 2, next[t] - 5, next[t]);
-            w.messages(trace, Collections.singletonList(m));
+            w.messages.ran(trace, Collections.singletonList(m));
             StackTraceElement[] stack = new Throwable().getStackTrace();
-            w.sample(new StackSample(trace, clock.nanos, Thread.State.RUNNABLE, stack, -1, null, threads[0]));
+            w.messages.sample(new StackSample(trace, clock.nanos, Thread.State.RUNNABLE, stack, -1, null, threads[0]));
             OpenCall open = new OpenCall(trace, step, "com.example.Open" + step + ": 1", clock.nanos - 1000000000L,
                     Thread.State.BLOCKED, -1);
-            w.alive(clock.nanos, 0, Collections.singletonList(open));
+            w.messages.alive(clock.nanos, 0, Collections.singletonList(open));
         }
         clock.nanos += 61000000000L;
         w.close();

@@ -25,7 +25,7 @@ class FailuresTest {
 
     @Test
     void fiveInAMinuteAreTooMany() {
-        Failures failures = new Failures();
+        Failures failures = new Failures(null);
         IllegalStateException first = new IllegalStateException("1");
         assertNull(failures.add(first, 0));
         for (int k = 1; k < 4; k++) {
@@ -39,7 +39,7 @@ class FailuresTest {
 
     @Test
     void aLackOfMemoryOrStackOrDiskIsNoFailureOfTheRecorder() {
-        Failures failures = new Failures();
+        Failures failures = new Failures(null);
         for (int k = 0; k < 20; k++) {
             assertNull(failures.add(new OutOfMemoryError(), k));
             assertNull(failures.add(new StackOverflowError(), k));

@@ -58,7 +58,7 @@ class FastPathTest {
             calls(8, 5);
         });
         assertEquals(before, main.existingRing().sequence());
-        assertEquals(1, recorder.traces().size());
+        assertEquals(1, recorder.threads.all().size());
     }
 
     /** The thread of the last recorder must not put records into the ring of the next one. */
@@ -74,7 +74,7 @@ class FastPathTest {
         calls(3, 1);
         assertEquals(2, first.existingRing().sequence());
         assertEquals(2, second[0].existingRing().sequence());
-        assertEquals(1, recorder.traces().size());
+        assertEquals(1, recorder.threads.all().size());
     }
 
     /**

@@ -78,17 +78,17 @@ class FullDiskTest {
         SmallDisk disk = new SmallDisk();
         RecordingWriter w = writer(disk);
         ThreadTrace t = trace(1);
-        assertTrue(w.records(t, record(0)));
+        assertTrue(w.calls.records(t, record(0)));
         disk.full = true;
         long size = Files.size(output);
         for (int k = 1; k <= 5; k++) {
-            assertFalse(w.records(t, record(k)));
+            assertFalse(w.calls.records(t, record(k)));
             assertEquals(size, Files.size(output), "half a chunk remains");
         }
         disk.full = false;
-        assertFalse(w.records(t, record(6)), "it is tried again at once");
+        assertFalse(w.calls.records(t, record(6)), "it is tried again at once");
         clock.nanos += 1000000000L;
-        assertTrue(w.records(t, record(7)));
+        assertTrue(w.calls.records(t, record(7)));
         w.close();
         assertEquals("+1 !6 #7 +1", WrittenChunks.records(output, 1));
         assertEquals("1 0 7 6;", dropped());
@@ -105,7 +105,7 @@ class FullDiskTest {
         StringBuilder seconds = new StringBuilder();
         for (int second = 0; second < 200; second++) {
             int before = disk.attempts;
-            w.records(t, record(second));
+            w.calls.records(t, record(second));
             seconds.append(disk.attempts > before ? second + " " : "");
             clock.nanos += 1000000000L;
         }
@@ -125,14 +125,14 @@ class FullDiskTest {
         ThreadTrace t = trace(1);
         w.open();
         disk.full = true;
-        w.gate(t, new Gate.Change(null, 5, 10, new int[] {7, 8}));
-        w.gate(t, new Gate.Change(null, 6, 20, new int[] {-7, 9}));
+        w.calls.gate(t, new Gate.Change(null, 5, 10, new int[] {7, 8}));
+        w.calls.gate(t, new Gate.Change(null, 6, 20, new int[] {-7, 9}));
         MessageRecord m = new MessageRecord(MessageRecord.NORMAL, 0, 1, 0, 0, -1, "com.example.Handler: 1", 0, 0);
-        w.messages(t, Collections.singletonList(m));
+        w.messages.ran(t, Collections.singletonList(m));
         disk.full = false;
         clock.nanos += 1000000000L;
-        w.messages(t, Collections.singletonList(m));
-        w.records(t, record(30));
+        w.messages.ran(t, Collections.singletonList(m));
+        w.calls.records(t, record(30));
         w.close();
         StringBuilder types = new StringBuilder();
         for (WrittenChunks.Chunk c : WrittenChunks.of(output, 0)) {
@@ -170,18 +170,18 @@ class FullDiskTest {
         RecordingWriter w = new RecordingWriter(new RecorderOptions().platform(clock).output(output.toFile()), 0, 1,
                 new Disk());
         ThreadTrace t = trace(1);
-        w.gate(t, new Gate.Change(null, 5, 10, new int[] {7}));
-        w.leftOut(1, new int[] {7}, new long[] {1});
-        assertFalse(w.dropped(new long[] {0, 0, 3}));
-        w.messages(t, Collections.singletonList(
+        w.calls.gate(t, new Gate.Change(null, 5, 10, new int[] {7}));
+        w.calls.leftOut(1, new int[] {7}, new long[] {1});
+        assertFalse(w.found.dropped(new long[] {0, 0, 3}));
+        w.messages.ran(t, Collections.singletonList(
                 new MessageRecord(MessageRecord.NORMAL, 0, 1, 0, 0, -1, "com.example.Handler: 1", 0, 0)));
         OpenCall brief = new OpenCall(t, 0, null, clock.nanos - 600000000L, Thread.State.RUNNABLE, -1);
-        w.alive(clock.nanos, 0, Collections.singletonList(brief));
+        w.messages.alive(clock.nanos, 0, Collections.singletonList(brief));
         assertEquals("[r.tgd]", java.util.Arrays.toString(dir.toFile().list()));
         OpenCall slow = new OpenCall(t, 0, null, clock.nanos - 700000000L, Thread.State.RUNNABLE, -1);
-        w.alive(clock.nanos, 0, Collections.singletonList(slow));
+        w.messages.alive(clock.nanos, 0, Collections.singletonList(slow));
         assertEquals(2, dir.toFile().list().length);
-        assertTrue(w.dropped(new long[] {0, 0, 3}));
+        assertTrue(w.found.dropped(new long[] {0, 0, 3}));
         w.close();
         StringBuilder types = new StringBuilder();
         for (WrittenChunks.Chunk c : WrittenChunks.of(output, 0)) {

@@ -50,14 +50,14 @@ class GateTest {
 
     /** Sets the list and waits until the main thread will carry it out at its next call. */
     private void gate(int... ids) throws Exception {
-        Gate.Request before = recorder.gateRequest();
+        Gate.Request before = recorder.fastPath.gateRequest();
         assertTrue(Recorder.setGate(ids, DIGEST));
         awaitRequest(before);
     }
 
     /** Waits until the recorder has published another request. */
     private void awaitRequest(Gate.Request before) throws Exception {
-        Await.until("the gate changes", () -> recorder.gateRequest() != before);
+        Await.until("the gate changes", () -> recorder.fastPath.gateRequest() != before);
     }
 
     private String recorded() throws Exception {
@@ -112,7 +112,7 @@ class GateTest {
         gate();
         call(3, -3, 2, -2, -2);
         // The recorder asks again within a second of its clock.
-        Gate.Request before = recorder.gateRequest();
+        Gate.Request before = recorder.fastPath.gateRequest();
         platform.pass(1001);
         awaitRequest(before);
         call(3, -3, 2, -2, -1);
@@ -158,7 +158,7 @@ class GateTest {
         start(new RecorderOptions().gateFile(list.toFile()));
         Await.until("the list is carried out", () -> {
             call(1, -1);
-            return recorder.mainTrace().existingRing().applied != null;
+            return recorder.threads.main().existingRing().applied != null;
         });
         call(2, 5, -5, -2);
         assertFalse(recorded().contains("2"));
@@ -200,18 +200,18 @@ class GateTest {
         assertEquals("", changes(), "decided too early");
         flood(200000);
         awaitDrained();
-        Gate.Request before = recorder.gateRequest();
+        Gate.Request before = recorder.fastPath.gateRequest();
         platform.pass(60);
         awaitRequest(before);
         call(2, -2, 3, -3);
         awaitDrained();
         assertTrue(changes().endsWith(":2=1"), changes());
         flood(1000);
-        Gate.Request off = recorder.gateRequest();
+        Gate.Request off = recorder.fastPath.gateRequest();
         Await.until("the method is on again", () -> {
             platform.pass(1100);
             platform.awaitCheck();
-            return recorder.gateRequest() != off;
+            return recorder.fastPath.gateRequest() != off;
         });
         call(3, -3, 2, -2, -1);
         String all = recorded();
@@ -221,7 +221,7 @@ class GateTest {
     }
 
     private void awaitDrained() throws Exception {
-        Ring ring = recorder.mainTrace().existingRing();
+        Ring ring = recorder.threads.main().existingRing();
         Await.until("all records are handed over", () -> ring.sequence() == ring.copied());
         // The one that was copied last is handed over after that, and all of them are written some time later.
         platform.awaitCheck();
@@ -301,8 +301,8 @@ class GateTest {
             platform.pass(500);
             Await.until("the threads carry it out", () -> {
                 for (Thread t : threads) {
-                    Ring ring = recorder.traceOf(t).existingRing();
-                    if (ring == null || ring.applied != recorder.gateRequest()) {
+                    Ring ring = recorder.threads.of(t).existingRing();
+                    if (ring == null || ring.applied != recorder.fastPath.gateRequest()) {
                         return false;
                     }
                 }

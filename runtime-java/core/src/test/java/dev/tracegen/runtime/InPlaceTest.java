@@ -93,7 +93,8 @@ class InPlaceTest {
         ThreadTrace t = trace();
         // More than the size at which a file would be closed.
         for (int k = 0; k < 20; k++) {
-            assertTrue(w.records(t, new RecordCopy(k * 10000, new java.util.Random(k).longs(10000).toArray(), 0)));
+            long[] records = new java.util.Random(k).longs(10000).toArray();
+            assertTrue(w.calls.records(t, new RecordCopy(k * 10000, records, 0)));
         }
         w.close();
         reader.join();
@@ -114,14 +115,14 @@ class InPlaceTest {
         w.open();
         first.join();
         int written = 0;
-        while (w.records(t, new RecordCopy(written, new long[] {Ring.ENTRY | 1L << Ring.ID_SHIFT}, 0))) {
+        while (w.calls.records(t, new RecordCopy(written, new long[] {Ring.ENTRY | 1L << Ring.ID_SHIFT}, 0))) {
             written++;
         }
         assertTrue(platform.logged.startsWith("the recording cannot be written, and the program runs on; it is tried"
                 + " again: "), platform.logged);
         platform.pass(1000);
         Thread second = reader(copy, Integer.MAX_VALUE);
-        assertTrue(w.records(t, new RecordCopy(written + 1, new long[] {Ring.ENTRY | 2L << Ring.ID_SHIFT}, 0)));
+        assertTrue(w.calls.records(t, new RecordCopy(written + 1, new long[] {Ring.ENTRY | 2L << Ring.ID_SHIFT}, 0)));
         w.close();
         second.join();
         List<WrittenChunks.Chunk> all = WrittenChunks.of(copy, 0);
@@ -165,7 +166,7 @@ class InPlaceTest {
         } finally {
             assertInPlace();
         }
-        assertTrue(w.records(trace(), new RecordCopy(0, new long[1000], 0)));
+        assertTrue(w.calls.records(trace(), new RecordCopy(0, new long[1000], 0)));
         w.close();
         assertEquals("", platform.logged);
         assertInPlace();
@@ -176,7 +177,7 @@ class InPlaceTest {
         make("mknod", output.toString(), "c", "1", "7");
         RecordingWriter w = new RecordingWriter(options(), 0, 1, new Disk());
         for (int k = 0; k < 3; k++) {
-            assertFalse(w.records(trace(), new RecordCopy(0, new long[1000], 0)));
+            assertFalse(w.calls.records(trace(), new RecordCopy(0, new long[1000], 0)));
             platform.pass(61000);
         }
         w.close();

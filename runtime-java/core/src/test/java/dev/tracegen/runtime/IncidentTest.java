@@ -213,15 +213,15 @@ class IncidentTest {
                 .limit(1, 3).everyRecord(true), 0, 1, new Disk());
         w.open();
         Map<String, String> on = states("d", "on", "e", "not available: needs API 24");
-        w.detectors(Collections.<String, String>emptyMap());
-        w.detectors(on);
-        w.detectors(states("d", "on", "e", "not available: needs API 24"));
-        w.incident(recorder.incident("d", "k").build(), on);
+        w.found.detectors(Collections.<String, String>emptyMap());
+        w.found.detectors(on);
+        w.found.detectors(states("d", "on", "e", "not available: needs API 24"));
+        w.found.incident(recorder.incident("d", "k").build(), on);
         for (int k = 0; k < 2; k++) {
-            w.records(main, new RecordCopy(k * 65536L, new java.util.Random(k).longs(65536).toArray(), 0));
+            w.calls.records(main, new RecordCopy(k * 65536L, new java.util.Random(k).longs(65536).toArray(), 0));
         }
-        w.incident(recorder.incident("d", "k").build(), on);
-        w.incident(recorder.incident("d", "k").build(), states("d", "off"));
+        w.found.incident(recorder.incident("d", "k").build(), on);
+        w.found.incident(recorder.incident("d", "k").build(), states("d", "off"));
         w.close();
         Path part = dir.resolve("w.part1.tgd");
         assertTrue(Files.exists(part), "there is one part");

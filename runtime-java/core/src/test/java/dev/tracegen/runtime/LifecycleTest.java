@@ -18,8 +18,8 @@ class LifecycleTest {
         AppMethodBeat.i(1);
         int status = AppMethodBeat.status();
         Recorder early = Recorder.current();
-        Ring ring = early == null ? null : early.mainTrace().existingRing();
-        Assumptions.assumeTrue(System.nanoTime() - begin < Recorder.EXPIRY_NANOS, "the machine stood still");
+        Ring ring = early == null ? null : early.threads.main().existingRing();
+        Assumptions.assumeTrue(System.nanoTime() - begin < EarlyStart.EXPIRY_NANOS, "the machine stood still");
         assertEquals(AppMethodBeat.STATUS_READY, status);
         assertNotNull(ring);
         assertEquals(1, ring.sequence());
@@ -27,13 +27,13 @@ class LifecycleTest {
         Await.until("the first records expire", () -> AppMethodBeat.status() == AppMethodBeat.STATUS_OUT_RELEASE);
         assertEquals(AppMethodBeat.OFF, AppMethodBeat.mode);
         assertNull(AppMethodBeat.fast);
-        assertNull(early.mainTrace().existingRing());
+        assertNull(early.threads.main().existingRing());
         AppMethodBeat.o(1);
         assertNull(Recorder.current());
 
         Recorder late = Recorder.start(new RecorderOptions());
         AppMethodBeat.i(2);
-        assertEquals(1, late.mainTrace().copy(0, 9).records.length);
+        assertEquals(1, late.threads.main().copy(0, 9).records.length);
         late.stop();
     }
 }

@@ -138,15 +138,4 @@ class MessageTextTest {
         assertEquals("message! scene! thread! message!", s.description + " " + s.scene + " " + s.thread + " "
                 + s.history.get(s.history.size() - 1).description);
     }
-
-    @Test
-    void argumentsOfTheProgramAreCutOff() {
-        String[][] wants = {{"com.example.Main --key secret", "com.example.Main"}, {"Main", "Main"},
-            {"module/com.example.Main secret", "module/com.example.Main"}, {"/opt/app.jar secret", "app.jar"},
-            {"app.jar", "app.jar"}, {"/opt/my tools/app.jar secret other.jar", "app.jar"},
-            {"C:\\x\\app.exe secret", new java.io.File("C:\\x\\app.exe").getName()}, {"", ""}, {"null", "null"}};
-        for (String[] want : wants) {
-            assertEquals(want[1], Command.program(want[0]), want[0]);
-        }
-    }
 }

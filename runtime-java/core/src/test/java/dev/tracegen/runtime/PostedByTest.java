@@ -48,7 +48,7 @@ class PostedByTest {
     @BeforeEach
     void start() {
         recorder = Recorder.start(new RecorderOptions().platform(platform).ringRecords(1024));
-        main = recorder.mainTrace();
+        main = recorder.threads.main();
         PostedBy.begin(new PostedBy.Targets() {
             @Override
             public boolean isHandler(Object target) {

@@ -69,7 +69,7 @@ class RecorderMemoryTest {
             elsewhere(CALLS);
             assertTrue(memory.used() <= memory.bytes());
         }
-        Await.until("the threads are forgotten", () -> recorder.traces().size() == 1);
+        Await.until("the threads are forgotten", () -> recorder.threads.all().size() == 1);
         Await.until("everything is written", () -> memory.used() == before);
         Await.stop(recorder);
         // What did not fit is counted, however fast the threads came.
@@ -96,13 +96,14 @@ class RecorderMemoryTest {
         while (threads < 1000 || recorded <= 500 && threads < 20000) {
             elsewhere(() -> {
                 CALLS.run();
-                ThreadTrace t = recorder.existingTrace(Thread.currentThread());
+                ThreadTrace t = recorder.threads.existing(Thread.currentThread());
                 ring[0] = t != null && t.existingRing() != null;
             });
             recorded += ring[0] ? 1 : 0;
             threads++;
         }
-        assertTrue(recorded > 500, "memory was not used again: " + platform.logged + " " + recorder.traces().size());
+        assertTrue(recorded > 500,
+                "memory was not used again: " + platform.logged + " " + recorder.threads.all().size());
         assertTrue(memory.used() <= memory.bytes());
     }
 
@@ -116,7 +117,7 @@ class RecorderMemoryTest {
         memory.takeAlways(rest);
         // There is no memory for the thread.
         elsewhere(CALLS);
-        assertEquals(1, recorder.traces().size());
+        assertEquals(1, recorder.threads.all().size());
         // There is memory for the thread and none for a ring.
         memory.give(5000);
         elsewhere(CALLS);
@@ -144,7 +145,7 @@ class RecorderMemoryTest {
         long before = memory.used();
         elsewhere(CALLS);
         assertEquals(before, memory.used());
-        assertEquals(1, recorder.traces().size());
+        assertEquals(1, recorder.threads.all().size());
         Thread chosen = new Thread(CALLS, "chosen");
         ThreadTrace trace = recorder.thread(chosen);
         chosen.start();
@@ -166,7 +167,7 @@ class RecorderMemoryTest {
         end.await();
         assertEquals(Rings.FIRST_RECORDS, trace[0].existingRing().length());
         assertNull(trace[0].off);
-        assertEquals(0, trace[0].leftOut.length);
+        assertEquals(0, trace[0].sampled.leftOut.length);
         assertEquals(0, trace[0].recent().size());
         assertEquals(0, trace[0].history().size());
         t.join();
@@ -176,7 +177,7 @@ class RecorderMemoryTest {
     @Test
     void theRecordersThreadsSurviveErrors() throws Exception {
         start(new RecorderOptions().clockPeriodMillis(1).tickNanos(1000000));
-        ThreadTrace main = recorder.mainTrace();
+        ThreadTrace main = recorder.threads.main();
         for (Error e : new Error[] {new OutOfMemoryError("test"), new StackOverflowError()}) {
             platform.error = e;
             AppMethodBeat.i(2);

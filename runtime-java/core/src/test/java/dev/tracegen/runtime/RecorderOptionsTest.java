@@ -79,19 +79,19 @@ class RecorderOptionsTest {
         final Recorder recorder = Recorder.start(new RecorderOptions().platform(new VirtualPlatform()).ringRecords(4096)
                 .threadRingRecords(2048).threads(RecorderOptions.THREADS_ALL));
         AppMethodBeat.i(1);
-        assertEquals(Rings.FIRST_RECORDS, recorder.mainTrace().existingRing().length());
+        assertEquals(Rings.FIRST_RECORDS, recorder.threads.main().existingRing().length());
         final int[] length = new int[1];
         Thread other = new Thread() {
             @Override
             public void run() {
                 enter(10000);
-                length[0] = recorder.traceOf(this).existingRing().length();
+                length[0] = recorder.threads.of(this).existingRing().length();
             }
         };
         other.start();
         other.join();
         enter(10000);
-        assertEquals(4096, recorder.mainTrace().existingRing().length());
+        assertEquals(4096, recorder.threads.main().existingRing().length());
         assertEquals(2048, length[0]);
         recorder.stop();
     }

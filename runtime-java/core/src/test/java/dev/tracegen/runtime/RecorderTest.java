@@ -67,7 +67,7 @@ class RecorderTest {
         elsewhere(CALLS);
         AppMethodBeat.o(1);
         assertEquals("+1@0 -1@0", recordsOf(main));
-        assertEquals(1, recorder.traces().size());
+        assertEquals(1, recorder.threads.all().size());
     }
 
     @Test
@@ -98,7 +98,7 @@ class RecorderTest {
             @Override
             public void run() {
                 CALLS.run();
-                other[0] = recorder.traceOf(Thread.currentThread());
+                other[0] = recorder.threads.of(Thread.currentThread());
             }
         });
         assertEquals("+8@0 -8@0", recordsOf(trace));
@@ -144,14 +144,14 @@ class RecorderTest {
         AppMethodBeat.i(1);
         platform.pass(3);
         AppMethodBeat.i(2);
-        main.inputEvent();
+        main.mark();
         AppMethodBeat.i(3);
         platform.pass(4);
         main.messageBegin("m");
         platform.pass(5);
         main.messageEnd();
         platform.pass(6);
-        main.idle();
+        main.mark();
         AppMethodBeat.i(4);
         assertEquals("+1@0 +2@0 +3@3 +1048574@7 -1048574@12 +4@18", recordsOf(main));
     }
@@ -233,7 +233,7 @@ class RecorderTest {
         main.messageBegin("m");
         main.messageEnd();
         main.mark();
-        main.idle();
+        main.mark();
         platform.broken = false;
         // Another thread of the recorder may have failed first. Then that one logs it.
         Await.until("the failure is logged", () -> platform.logged.contains("no clock"));
@@ -351,10 +351,10 @@ class RecorderTest {
             begun.await();
             Await.until("the looper is blocked", () -> looper.getState() == Thread.State.BLOCKED);
             // A collection belongs to the message only if the recorder has seen the message before.
-            Await.until("the recorder sees the message", () -> trace[0].facts != null);
+            Await.until("the recorder sees the message", () -> trace[0].sampled.facts != null);
             platform.pass(700);
             platform.gcCount += 2;
-            Await.until("the message is a stall", () -> trace[0].facts.passed);
+            Await.until("the message is a stall", () -> trace[0].sampled.facts.passed);
             assertEquals(MessageRecord.RUNNING, trace[0].history().get(0).kind);
         }
         Stall slow = next(found);

@@ -84,24 +84,25 @@ class RecordingWriterTest {
         RecordingWriter w = writer(options("every.tgd"), 0x1122334455667788L);
         ThreadTrace main = trace("main", 0);
         ThreadTrace other = trace("r\u00e9seau \ud83d\ude80", 3);
-        w.records(main, new RecordCopy(0, CallTreeTest.records("+D@0 +1@5 +1048573@6 -1048573@9 -1@20 -D@30"), 0));
-        w.records(other, new RecordCopy(77, new long[] {Ring.ENTRY | Ring.TIME_MASK, 0, -1L}, 5));
+        w.calls.records(main,
+                new RecordCopy(0, CallTreeTest.records("+D@0 +1@5 +1048573@6 -1048573@9 -1@20 -D@30"), 0));
+        w.calls.records(other, new RecordCopy(77, new long[] {Ring.ENTRY | Ring.TIME_MASK, 0, -1L}, 5));
         List<MessageRecord> history = new ArrayList<MessageRecord>();
         history.add(new MessageRecord(MessageRecord.MERGED, 0, 12, 1000000000L, 40000000L, 39000000L,
                 "Handler (a.B) {1f} null: 0", 0, 0));
         history.add(new MessageRecord(MessageRecord.IDLE, 0, 0, 1040000000L, 500000000L, 0, "", 0, 0));
         history.add(new MessageRecord(MessageRecord.SYSTEM, 12, 1, 1540000000L, 20000000L, -1,
                 "Handler (android.app.ActivityThread$H) {2} null: 159", 0, 0));
-        w.messages(main, history);
-        w.sample(new StackSample(main, 2000000000L, Thread.State.BLOCKED, new StackTraceElement[] {
+        w.messages.ran(main, history);
+        w.messages.sample(new StackSample(main, 2000000000L, Thread.State.BLOCKED, new StackTraceElement[] {
             new StackTraceElement("a.B", "wait", "B.java", 7),
                     new StackTraceElement("a.B", "run", null, -2)}, 3000000L,
                 new LockWait("a.Lock", 0xf0000001, null), other));
-        w.sample(new StackSample(other, 2000001000L, Thread.State.RUNNABLE, new StackTraceElement[0], -1, null,
+        w.messages.sample(new StackSample(other, 2000001000L, Thread.State.RUNNABLE, new StackTraceElement[0], -1, null,
                 null));
-        w.pending(main, 13, Arrays.asList(new PendingMessage(1999000000L, -3, "a.B", "a.C", 9, true),
+        w.messages.pending(main, 13, Arrays.asList(new PendingMessage(1999000000L, -3, "a.B", "a.C", 9, true),
                 new PendingMessage(2000000000L, 0, null, null, 5, false)));
-        w.pending(other, 0, null);
+        w.messages.pending(other, 0, null);
         StallFacts facts = new StallFacts(13, -1, -1);
         facts.state = Thread.State.BLOCKED;
         facts.lockOwner = "other holds a.Lock";
@@ -112,11 +113,11 @@ class RecordingWriterTest {
         MessageRecord m = new MessageRecord(MessageRecord.NORMAL, 13, 1, 1300000000L, 900000000L, 4000000L,
                 "Handler (a.B) {1f} null: 1", 1048573, 1180000000L, 0, 6);
         CallTree tree = new CallTree(CallTreeTest.records("+D@0 +1@5 +2@6 -1@20 -D@900"), 900);
-        w.stall(main, new Stall(main, m, facts, tree, history), m);
-        w.frames(Arrays.asList(new FrameTiming(1, 2, 20000000, 1, 59.94f, new long[] {1, 2, 3}),
+        w.messages.stall(main, new Stall(main, m, facts, tree, history), m);
+        w.found.frames(Arrays.asList(new FrameTiming(1, 2, 20000000, 1, 59.94f, new long[] {1, 2, 3}),
                 new FrameTiming(-1, 0, 1, 0, 0, null)));
         platform.pass(500);
-        w.clock();
+        w.times.clock();
         w.close();
         compare("every.tgd");
     }
@@ -131,7 +132,7 @@ class RecordingWriterTest {
         states.put("anr", "on");
         states.put("sync-barrier", "on");
         states.put("frames", "not available: needs API 24");
-        w.records(main, new RecordCopy(0, CallTreeTest.records("+D@0 +1@5 +2@6 -2@1900 -1@1990 -D@2000"), 0));
+        w.calls.records(main, new RecordCopy(0, CallTreeTest.records("+D@0 +1@5 +2@6 -2@1900 -1@1990 -D@2000"), 0));
         Incident.Builder lag = recorder.incident("anr", "lag").thread(main).what("Handler (a.B) {1f} null: 1")
                 .begin(1000000000L).records(0, 3).scene("a.Screen").fact("limit-millis", 2000)
                 .fact("limit-of", "lag").stack(ThreadStack.of("main", 3000000000L, Thread.State.RUNNABLE,
@@ -148,24 +149,24 @@ class RecordingWriterTest {
         CallTree none = new CallTree(new long[0], 0);
         MessageRecord idle = new MessageRecord(5, 14, 1, 4000000000L, 2500000000L, -1, "IdleHandler a.B$1", 6, 6);
         MessageRecord input = new MessageRecord(6, 15, 1, 7000000000L, 350000000L, 340000000L, "input a.Screen", 6, 6);
-        w.messages(main, Arrays.asList(idle, input));
-        w.stall(main, new Stall(main, idle, facts, none, new ArrayList<MessageRecord>()), idle);
-        w.stall(main, new Stall(main, input, facts, none, new ArrayList<MessageRecord>()), input);
+        w.messages.ran(main, Arrays.asList(idle, input));
+        w.messages.stall(main, new Stall(main, idle, facts, none, new ArrayList<MessageRecord>()), idle);
+        w.messages.stall(main, new Stall(main, input, facts, none, new ArrayList<MessageRecord>()), input);
         MessageRecord system = new MessageRecord(MessageRecord.SYSTEM, 16, 1, 7500000000L, 900000000L, -1, "", 6, 6);
-        w.stall(main, new Stall(main, system, facts, none, new ArrayList<MessageRecord>()), system);
-        assertTrue(w.dropped(new long[] {0, 0, 0, 0, 0, 0, 0, 0, 3}));
+        w.messages.stall(main, new Stall(main, system, facts, none, new ArrayList<MessageRecord>()), system);
+        assertTrue(w.found.dropped(new long[] {0, 0, 0, 0, 0, 0, 0, 0, 3}));
         w.close();
         compare("incidents.tgd");
     }
 
     private static void report(RecordingWriter w, Incident.Builder b, Map<String, String> states) {
-        w.incident(b.build(), states);
+        w.found.incident(b.build(), states);
     }
 
     @Test
     void manyRecords() throws Exception {
         RecordingWriter w = writer(options("many.tgd").tickNanos(1000).clockPeriodMillis(0), 2);
-        w.records(trace("main", 0), new RecordCopy(10, calls(70000), 10));
+        w.calls.records(trace("main", 0), new RecordCopy(10, calls(70000), 10));
         w.close();
         compare("many.tgd");
     }
@@ -173,7 +174,7 @@ class RecordingWriterTest {
     @Test
     void withoutEnd() throws Exception {
         RecordingWriter w = writer(options("open.tgd"), 3);
-        w.records(trace("main", 0), new RecordCopy(0, calls(10), 0));
+        w.calls.records(trace("main", 0), new RecordCopy(0, calls(10), 0));
         compare("open.tgd");
         w.close();
     }
@@ -182,12 +183,12 @@ class RecordingWriterTest {
     void signsOfLife() throws Exception {
         RecordingWriter w = writer(options("alive.tgd"), 4);
         ThreadTrace main = trace("main", 0);
-        w.records(main, new RecordCopy(0, CallTreeTest.records("+1@5 +2@5"), 0));
-        w.alive(2000000000L, 1795000005000L, Arrays.asList(
+        w.calls.records(main, new RecordCopy(0, CallTreeTest.records("+1@5 +2@5"), 0));
+        w.messages.alive(2000000000L, 1795000005000L, Arrays.asList(
                 new OpenCall(main, 0, "Handler (a.B) {1f} null: 1", 1005000000L, Thread.State.TIMED_WAITING, 3000000L),
                 new OpenCall(trace("other", 2), 7, null, 900000000L, Thread.State.RUNNABLE, -1)));
         platform.pass(1000);
-        w.alive(3000000000L, 1795000006000L, new ArrayList<OpenCall>());
+        w.messages.alive(3000000000L, 1795000006000L, new ArrayList<OpenCall>());
         compare("alive.tgd");
         w.close();
     }
@@ -196,12 +197,12 @@ class RecordingWriterTest {
     void callsThatAreLeftOut() throws Exception {
         RecordingWriter w = writer(options("gate.tgd"), 5);
         ThreadTrace main = trace("main", 0);
-        w.gate(main, new Gate.Change(null, 1000000000L, 0, new int[] {7, 1048573}));
-        w.records(main, new RecordCopy(0, CallTreeTest.records("+1@5 +2@6 -2@7"), 0));
-        w.window(main, new Window.Closed(7, 90, 3, 5, 1234567));
-        w.gate(main, new Gate.Change(null, 1080000000L, 3, new int[] {-7, 9}));
-        w.records(main, new RecordCopy(3, CallTreeTest.records("+3@20 -3@80 +7@90 -7@90 -1@91"), 0));
-        w.leftOut(1100000000L, new int[] {7, 1048573}, new long[] {1L << 40, 3});
+        w.calls.gate(main, new Gate.Change(null, 1000000000L, 0, new int[] {7, 1048573}));
+        w.calls.records(main, new RecordCopy(0, CallTreeTest.records("+1@5 +2@6 -2@7"), 0));
+        w.calls.window(main, new Window.Closed(7, 90, 3, 5, 1234567));
+        w.calls.gate(main, new Gate.Change(null, 1080000000L, 3, new int[] {-7, 9}));
+        w.calls.records(main, new RecordCopy(3, CallTreeTest.records("+3@20 -3@80 +7@90 -7@90 -1@91"), 0));
+        w.calls.leftOut(1100000000L, new int[] {7, 1048573}, new long[] {1L << 40, 3});
         compare("gate.tgd");
         w.close();
     }
@@ -210,12 +211,12 @@ class RecordingWriterTest {
     void aProcessThatDidNotRunAndWasKilled() throws Exception {
         RecordingWriter w = writer(options("killed.tgd"), 7);
         ThreadTrace main = trace("main", 0);
-        w.records(main, new RecordCopy(0, CallTreeTest.records("+D@0 +1@5 +2@5"), 0));
-        w.suspended(Arrays.asList(new Suspensions.Time(1010000000L, 61010000000L, Suspensions.STOPPED),
+        w.calls.records(main, new RecordCopy(0, CallTreeTest.records("+D@0 +1@5 +2@5"), 0));
+        w.times.suspended(Arrays.asList(new Suspensions.Time(1010000000L, 61010000000L, Suspensions.STOPPED),
                 new Suspensions.Time(61020000000L, 61030000000L, Suspensions.DEBUGGED)));
-        assertTrue(w.late(new long[] {1000000000L, 1120000000L, 1130000000L, 1131000000L}));
-        assertTrue(w.dropped(new long[] {0, 5, 0, 1L << 40, 0, 0, 0, 0}));
-        w.alive(62000000000L, 1795000066000L, Arrays.asList(
+        assertTrue(w.times.late(new long[] {1000000000L, 1120000000L, 1130000000L, 1131000000L}));
+        assertTrue(w.found.dropped(new long[] {0, 5, 0, 1L << 40, 0, 0, 0, 0}));
+        w.messages.alive(62000000000L, 1795000066000L, Arrays.asList(
                 new OpenCall(main, 0, "Handler (a.B) {1f} null: 1", 1000000000L, Thread.State.BLOCKED, 3000000L)));
         // This process keeps its claim to the file that it writes.
         Files.copy(dir.resolve("killed.tgd"), dir.resolve("survived.tgd"));
@@ -235,10 +236,10 @@ class RecordingWriterTest {
     void theNextFileHasTheGate() throws Exception {
         RecordingWriter w = writer(options("g.tgd").limit(1, 2), 6);
         ThreadTrace main = trace("main", 0);
-        w.gate(main, new Gate.Change(null, 1000000000L, 10, new int[] {7, 8}));
-        w.gate(main, new Gate.Change(null, 1000000000L, 20, new int[] {-7}));
-        w.records(main, new RecordCopy(0, new java.util.Random(1).longs(65536).toArray(), 0));
-        w.records(main, new RecordCopy(65536, new long[] {Ring.ENTRY | 1L << Ring.ID_SHIFT}, 0));
+        w.calls.gate(main, new Gate.Change(null, 1000000000L, 10, new int[] {7, 8}));
+        w.calls.gate(main, new Gate.Change(null, 1000000000L, 20, new int[] {-7}));
+        w.calls.records(main, new RecordCopy(0, new java.util.Random(1).longs(65536).toArray(), 0));
+        w.calls.records(main, new RecordCopy(65536, new long[] {Ring.ENTRY | 1L << Ring.ID_SHIFT}, 0));
         w.close();
         List<WrittenChunks.Chunk> all = WrittenChunks.of(dir.resolve("g.tgd"), RecordingWriter.GATE);
         assertEquals(1, all.size());
@@ -256,7 +257,7 @@ class RecordingWriterTest {
         assertArrayEquals(earlier, Files.readAllBytes(dir.resolve("r.tgd.1")));
         ThreadTrace main = trace("main", 0);
         for (int k = 0; k < 6; k++) {
-            w.records(main, new RecordCopy(k * 65536L, new java.util.Random(k).longs(65536).toArray(), 0));
+            w.calls.records(main, new RecordCopy(k * 65536L, new java.util.Random(k).longs(65536).toArray(), 0));
         }
         w.close();
         String[] names = dir.toFile().list();

@@ -239,7 +239,7 @@ class RolesTest {
         main.messageBegin("third");
         platform.awaitCheck();
         platform.pass(700);
-        Await.until("the sampler samples", () -> main.facts != null && main.facts.passed);
+        Await.until("the sampler samples", () -> main.sampled.facts != null && main.sampled.facts.passed);
         long sent = 0;
         while (recorder.dropped().text() == null) {
             for (int k = 0; k < 1000; k++, sent++) {
@@ -279,7 +279,7 @@ class RolesTest {
         for (int k = 0; k < n; k++) {
             AppMethodBeat.i(1);
             platform.pass(30);
-            recorder.mainTrace().mark();
+            recorder.threads.main().mark();
             AppMethodBeat.o(1);
         }
         assertTrue(open.getCount() > 0);
@@ -296,6 +296,6 @@ class RolesTest {
             next = first + count;
         }
         assertTrue(records > 0);
-        assertEquals(recorder.mainTrace().existingRing().sequence(), next);
+        assertEquals(recorder.threads.main().existingRing().sequence(), next);
     }
 }

@@ -159,12 +159,12 @@ class SegmentsTest implements StallListener {
     void whatRunsHasItsThresholdBeforeItEnds() throws Exception {
         trace.idleHandlerBegin("h");
         pass(1900);
-        Await.until("the sampler has seen it", () -> trace.facts != null && trace.facts.number == 0);
-        assertEquals(2000 * MILLI, trace.facts.thresholdNanos);
-        assertTrue(!trace.facts.passed, "it is a stall too early");
+        Await.until("the sampler has seen it", () -> trace.sampled.facts != null && trace.sampled.facts.number == 0);
+        assertEquals(2000 * MILLI, trace.sampled.facts.thresholdNanos);
+        assertTrue(!trace.sampled.facts.passed, "it is a stall too early");
         Await.until("the threshold is passed", () -> {
             pass(10);
-            return trace.facts.passed;
+            return trace.sampled.facts.passed;
         });
         trace.messageEnd();
     }

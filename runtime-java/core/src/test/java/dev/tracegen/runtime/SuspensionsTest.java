@@ -115,7 +115,7 @@ class SuspensionsTest {
             work(200);
             platform.awaitCheck();
         }
-        assertTrue(main.facts.passed, "the age without the stopped time reaches the threshold");
+        assertTrue(main.sampled.facts.passed, "the age without the stopped time reaches the threshold");
         main.messageEnd();
         Await.until("the stall is found", () -> !found.isEmpty());
         Stall stall = found.remove();

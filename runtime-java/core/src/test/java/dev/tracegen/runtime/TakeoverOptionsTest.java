@@ -22,21 +22,21 @@ class TakeoverOptionsTest {
         AppMethodBeat.i(1);
         Recorder early = Recorder.current();
         for (int k = 0; k < 20; k++) {
-            early.mainTrace().messageBegin("m");
-            early.mainTrace().messageEnd();
+            early.threads.main().messageBegin("m");
+            early.threads.main().messageEnd();
         }
         Path file = dir.resolve("app.tgd");
         Recorder recorder = Recorder.start(new RecorderOptions().ringRecords(1 << 14).tickNanos(1000000)
                 .clockPeriodMillis(0).history(3, 4, 0).memory(2 << 20).everyRecord(true).output(file.toFile()));
-        Assumptions.assumeTrue(System.nanoTime() - begin < Recorder.EXPIRY_NANOS, "the machine stood still");
+        Assumptions.assumeTrue(System.nanoTime() - begin < EarlyStart.EXPIRY_NANOS, "the machine stood still");
         assertSame(early, recorder);
         assertEquals(2 << 20, recorder.rings().memory.bytes());
-        assertEquals(4, recorder.mainTrace().recent().size());
-        assertTrue(recorder.mainTrace().history().size() <= 3);
+        assertEquals(4, recorder.threads.main().recent().size());
+        assertTrue(recorder.threads.main().history().size() <= 3);
         long before = System.nanoTime();
         AppMethodBeat.o(1);
         long after = System.nanoTime();
-        RecordCopy all = recorder.mainTrace().copy(0, 99);
+        RecordCopy all = recorder.threads.main().copy(0, 99);
         assertEquals(42, all.records.length);
         // The last record has its exact time: the period is 0 from now on.
         long base = recorder.ticker().baseNanos();
@@ -46,7 +46,7 @@ class TakeoverOptionsTest {
             AppMethodBeat.i(2);
             AppMethodBeat.o(2);
         }
-        assertTrue(recorder.mainTrace().existingRing().length() <= 1 << 14);
+        assertTrue(recorder.threads.main().existingRing().length() <= 1 << 14);
         Await.stop(recorder);
         Map<String, String> meta = new HashMap<String, String>();
         WrittenChunks.Chunk c = WrittenChunks.of(file, RecordingWriter.META).get(0);

@@ -14,11 +14,11 @@ class TakeoverTest {
         AppMethodBeat.i(1);
         Recorder early = Recorder.current();
         Recorder recorder = Recorder.start(new RecorderOptions().slowMillis(100).threads(RecorderOptions.THREADS_ALL));
-        Assumptions.assumeTrue(System.nanoTime() - begin < Recorder.EXPIRY_NANOS, "the machine stood still");
+        Assumptions.assumeTrue(System.nanoTime() - begin < EarlyStart.EXPIRY_NANOS, "the machine stood still");
         assertSame(early, recorder);
         assertEquals(AppMethodBeat.STATUS_STARTED, AppMethodBeat.status());
         AppMethodBeat.o(1);
-        assertEquals(2, recorder.mainTrace().copy(0, 9).records.length);
+        assertEquals(2, recorder.threads.main().copy(0, 9).records.length);
         final ThreadTrace[] other = new ThreadTrace[1];
         Thread thread = new Thread() {
             @Override

@@ -100,7 +100,7 @@ class TickerTest {
     void aFastPathThatWasNotSetIsRepaired() throws Exception {
         start(new RecorderOptions().clockPeriodMillis(1));
         AppMethodBeat.i(1);
-        Ring ring = recorder.mainTrace().existingRing();
+        Ring ring = recorder.threads.main().existingRing();
         for (int k = 0; k < 10; k++) {
             // As if the call of updateFastPath had failed.
             AppMethodBeat.fast = Ring.placeholder(Thread.currentThread());
@@ -205,7 +205,7 @@ class TickerTest {
             return AppMethodBeat.status() == AppMethodBeat.STATUS_STOPPED;
         });
         long last = 0;
-        for (long r : recorder.mainTrace().copy(0, Long.MAX_VALUE).records) {
+        for (long r : recorder.threads.main().copy(0, Long.MAX_VALUE).records) {
             assertTrue((r & Ring.TIME_MASK) >= last, "the time has wrapped");
             last = r & Ring.TIME_MASK;
         }

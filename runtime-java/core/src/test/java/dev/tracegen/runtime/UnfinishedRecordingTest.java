@@ -52,8 +52,8 @@ class UnfinishedRecordingTest {
         RecordingWriter w = new RecordingWriter(new RecorderOptions().platform(platform).output(written.toFile())
                 .meta("process", "a.b").meta("long", new String(new char[500]).replace('\0', 'x')), 0, 1, new Disk());
         w.open();
-        w.alive(5, 6, Collections.<OpenCall>emptyList());
-        w.alive(7, 8, Collections.<OpenCall>emptyList());
+        w.messages.alive(5, 6, Collections.<OpenCall>emptyList());
+        w.messages.alive(7, 8, Collections.<OpenCall>emptyList());
         if (closed) {
             w.close();
         }

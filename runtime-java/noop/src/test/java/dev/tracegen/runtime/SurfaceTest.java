@@ -28,7 +28,7 @@ class SurfaceTest {
     @Test
     void theRuntimeAndTheNoOpHaveOneSurface() throws Exception {
         SortedSet<String> real = surface("../core/target/classes", "../android/target/classes",
-                "../matrix/target/classes");
+                "../report/target/classes", "../matrix/target/classes");
         for (String entry : new String[] {"dev.tracegen.runtime.AppMethodBeat.i(int)",
             "dev.tracegen.runtime.android.TracegenRuntime.start(android.content.Context)",
             "dev.tracegen.runtime.Recorder.current() ? ",
@@ -39,11 +39,12 @@ class SurfaceTest {
         assertEquals(String.join("\n", real), String.join("\n", surface("target/classes")));
     }
 
-    /** The Android part has no module. The other parts and the no-op export the same packages. */
+    /** The Android part and the reports have no module. The other parts and the no-op export the same packages. */
     @Test
     void theNoOpExportsThePackagesOfTheRuntime() throws Exception {
-        SortedSet<String> parts = exported("../core", "../matrix");
+        SortedSet<String> parts = exported("../jvm", "../matrix");
         parts.add("dev.tracegen.runtime.android");
+        parts.add("dev.tracegen.runtime.report");
         assertEquals(parts, exported("."));
     }
 

@@ -38,6 +38,6 @@ final class RecorderListener extends DispatchListener {
 
     @Override
     public void queueIdle() {
-        trace.idle();
+        trace.mark();
     }
 }

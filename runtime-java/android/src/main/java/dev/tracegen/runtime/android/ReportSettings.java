@@ -1,7 +1,6 @@
 package dev.tracegen.runtime.android;
 
 import dev.tracegen.runtime.RecorderOptions;
-import dev.tracegen.runtime.report.Sampling;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +17,9 @@ final class ReportSettings {
             "upload-network", "upload-user", "config-key", "notify", "build-id", "output", "mapping", "message-text",
             "package", "serial", "expires", "enabled", "methods-off");
 
+    /** The begin of the keys of fractions of one kind. */
+    private static final String KIND = "sampling.";
+
     /** The address of the collector; null to send nothing. */
     String upload;
     String token;
@@ -33,8 +35,8 @@ final class ReportSettings {
     String configKey;
     String buildId;
     boolean notify;
-    private double fraction = 1;
-    private final Map<String, Double> kinds = new TreeMap<String, Double>();
+    double fraction = 1;
+    final Map<String, Double> kinds = new TreeMap<String, Double>();
 
     ReportSettings() {
     }
@@ -114,17 +116,31 @@ final class ReportSettings {
         } else if (key.equals("notify")) {
             notify = flag(value);
         } else if (key.equals("sampling")) {
-            fraction = Sampling.fraction(value);
-        } else if (key.startsWith(Sampling.KIND) && key.length() > Sampling.KIND.length()) {
-            kinds.put(key.substring(Sampling.KIND.length()), Sampling.fraction(value));
+            fraction = fraction(value);
+        } else if (key.startsWith(KIND) && key.length() > KIND.length()) {
+            kinds.put(key.substring(KIND.length()), fraction(value));
         } else {
             return false;
         }
         return true;
     }
 
-    Sampling sampling() {
-        return new Sampling(fraction, kinds);
+    /** Reports whether anything is to be reported. */
+    boolean wanted() {
+        return upload != null || notify;
+    }
+
+    private static double fraction(String text) {
+        double f;
+        try {
+            f = Double.parseDouble(text);
+        } catch (NumberFormatException e) {
+            f = -1;
+        }
+        if (!(f >= 0 && f <= 1)) {
+            throw new IllegalArgumentException("must be a number from 0 to 1");
+        }
+        return f;
     }
 
     private static boolean flag(String value) {

@@ -19,6 +19,7 @@ import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.WeakHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * What runs between a start and a stop. It begins in three steps: on the thread of the caller, which must not wait;
@@ -30,6 +31,9 @@ import java.util.WeakHashMap;
  * reads the fields. So at least one of the two sees the other and ends what was made.
  */
 final class Session implements Runnable {
+    /** Whether a session has set the recorder's reporter. One that the app has set itself stays. */
+    private static final AtomicBoolean REPORTER_SET = new AtomicBoolean();
+
     /** How long the recorder waits for the end of the detectors. */
     private static final long DETECTORS_MILLIS = 2000;
 
@@ -42,7 +46,7 @@ final class Session implements Runnable {
     private volatile Recorder recorder;
     private volatile LooperMonitor monitor;
     private volatile FrameTimes frames;
-    private volatile Reporting reporting;
+    private volatile Reports reporting;
 
     /** Made when the first detector is switched on, with the detectors' thread. Set by the thread of Background. */
     private volatile Detectors detectors;
@@ -113,7 +117,8 @@ final class Session implements Runnable {
         activities.readImportance();
         RuntimeConfig c = given != null ? given : RuntimeConfig.read(context);
         String process = ProcessName.read();
-        Reporting reports = Reporting.prepare(context, this, c, process);
+        boolean everything = switchedOn(c);
+        Reports reports = Reports.prepare(context, this, c, process, everything);
         if (!c.enabled) {
             disable(c);
             stop();
@@ -135,7 +140,9 @@ final class Session implements Runnable {
         options.meta("sdk", Integer.toString(Build.VERSION.SDK_INT));
         ExitInfo.describe(options);
         config = c;
-        Reporting.endEarlier();
+        if (REPORTER_SET.getAndSet(false)) {
+            Recorder.setReporter(null, null);
+        }
         Recorder r = Recorder.start(options);
         recorder = r;
         if (stopped) {
@@ -265,8 +272,32 @@ final class Session implements Runnable {
         return m;
     }
 
+    /** Notes that the reporter of the recorder is that of a session. */
+    static void reporterSet() {
+        REPORTER_SET.set(true);
+    }
+
+    /** Applies the timed switch. Returns whether recording is switched on for some time. */
+    private boolean switchedOn(RuntimeConfig c) {
+        try {
+            long left = SwitchOn.left(context, System.currentTimeMillis());
+            if (left <= 0) {
+                return false;
+            }
+            Log.i(TracegenRuntime.TAG, "recording is switched on for " + left / 1000 + " s");
+            if (!c.enabled) {
+                c.enabled = true;
+                endAfter(left);
+            }
+            return true;
+        } catch (Throwable e) {
+            Log.w(TracegenRuntime.TAG, "the timed switch has no effect", e);
+            return false;
+        }
+    }
+
     /** Stops recording after a time, because it was switched on for that time. */
-    void endAfter(long millis) {
+    private void endAfter(long millis) {
         new Handler(Looper.getMainLooper()).postDelayed(new Runnable() {
             @Override
             public void run() {
@@ -291,7 +322,7 @@ final class Session implements Runnable {
         stopped = true;
         PostedBy.end();
         Recorder r = recorder;
-        Reporting reports = reporting;
+        Reports reports = reporting;
         if (reports != null) {
             reports.stop();
         }

@@ -1,0 +1,195 @@
+package dev.tracegen.runtime;
+
+import java.util.ArrayList;
+
+/**
+ * Copies records from the rings and hands them over to the writer, with what a reader needs before them. What finds no
+ * room stays in its ring until the next check. What the rings then do is said in {@link Ring}. Used by the sampler
+ * only.
+ */
+final class Drain {
+    private final Recorder recorder;
+    private final Ticker ticker;
+    private final RecorderOptions options;
+    private final Writer writer;
+    private final WriterQueue out;
+    private final Gate gate;
+    private final StallWatch stalls;
+
+    /** The thread whose records found no room at the last check, null if there was room for all. */
+    private ThreadTrace next;
+
+    /** Whether there was no room for something of the thread whose records are handed over. */
+    private boolean refused;
+
+    Drain(Recorder recorder, Ticker ticker, Writer writer, Gate gate, StallWatch stalls) {
+        this.recorder = recorder;
+        this.ticker = ticker;
+        this.options = recorder.options();
+        this.writer = writer;
+        this.out = writer.queue;
+        this.gate = gate;
+        this.stalls = stalls;
+    }
+
+    /** Reports whether there was no room for all at the last check. */
+    boolean isBehind() {
+        return next != null;
+    }
+
+    /**
+     * Hands over the new records of all threads, or the changes of their gates if records are written only of stalls.
+     * If there is no room for all, the next call begins with the thread that came too late.
+     *
+     * @param last whether recording has stopped, so that a window that is closed is the last one
+     * @return how many records there were
+     */
+    long all(boolean last) {
+        if (!writer.opened()) {
+            return 0;
+        }
+        ThreadTrace begin = next;
+        next = null;
+        long n = 0;
+        boolean reached = begin == null;
+        for (ThreadTrace t : recorder.threads.all()) {
+            reached |= t == begin;
+            n += reached ? of(t, last) : 0;
+        }
+        for (ThreadTrace t : recorder.threads.all()) {
+            if (t == begin || begin == null) {
+                break;
+            }
+            n += of(t, last);
+        }
+        return n;
+    }
+
+    /**
+     * Hands over the new records of a thread and those of its window, as far as there is room.
+     *
+     * @param last as for {@link #all}
+     * @return how many records there were
+     */
+    long of(ThreadTrace t, boolean last) {
+        t.sampled.drained = false;
+        refused = false;
+        Ring ring = t.existingRing();
+        long n = 0;
+        if (ring != null && options.everyRecord) {
+            n = copyAll(t, ring, last);
+        } else if (ring != null) {
+            writeGate(t, ring.lastChange);
+        }
+        t.sampled.drained = !refused;
+        return n;
+    }
+
+    /** Reports whether there is room to hand over more of a thread. If not, it is the first one at the next check. */
+    private boolean hasRoom(ThreadTrace t) {
+        if (out.hasRoom()) {
+            return true;
+        }
+        next = next == null ? t : next;
+        refused = true;
+        return false;
+    }
+
+    private long copyAll(ThreadTrace t, Ring ring, boolean last) {
+        long n = copyRecords(t, ring);
+        // Once more for the records of the window. While the thread runs, it may open another one at once.
+        for (int k = 0; (k < 1 || t.sampled.ended || last) && hasRoom(t); k++) {
+            Window.Closed window = ring.closeWindow();
+            if (window == null) {
+                break;
+            }
+            out.window(t, window);
+            n += 1 + copyRecords(t, ring);
+            gate.count(t, window, ticker.tickNanos());
+        }
+        return n;
+    }
+
+    private long copyRecords(ThreadTrace t, Ring ring) {
+        SamplerState s = t.sampled;
+        long n = 0;
+        // The ring may have replaced the one that was copied before.
+        ring.copied(s.nextToDrain);
+        long end = ring.sequence();
+        // Behind the line above: every change before a record that is copied now is seen.
+        if (!writeGate(t, ring.lastChange)) {
+            return 0;
+        }
+        boolean outermost = options.callMessages != null && !s.hasMessages();
+        if (outermost && (s.nextToDrain < end || s.outermost != null && s.outermost.since() != 0)) {
+            if (s.outermost == null) {
+                s.outermost = options.callMessages.ofThread();
+            }
+            s.outermost.sampleCpu(options.platform.nanoTime(), options.platform.threadCpuNanos(t.thread));
+        }
+        while (s.nextToDrain < end && hasRoom(t)) {
+            long first = Math.max(s.nextToDrain, ring.oldest());
+            RecordCopy copy = ring.copy(s.nextToDrain, Math.min(end, first + chunkRecords()));
+            out.records(t, copy);
+            // Behind the line above, which fails if there is no memory: then the same records are copied again.
+            s.nextToDrain = copy.firstSequence + copy.records.length;
+            n += copy.records.length + copy.overwritten;
+            ring.copied(s.nextToDrain);
+            gate.count(t, copy, ticker.tickNanos());
+            if (outermost) {
+                addOutermostCalls(t, copy);
+            }
+        }
+        return n;
+    }
+
+    /** Returns how many records are copied at once: at most a quarter of what may wait for the writer. */
+    private long chunkRecords() {
+        return Math.min(ThreadChunks.CHUNK_RECORDS, recorder.rings().memory.queueBytes() / 32);
+    }
+
+    /**
+     * Hands over the changes of a thread's gate since the last call of this, the oldest first.
+     *
+     * @return false if there is no room for all, so that records behind them must wait
+     */
+    private boolean writeGate(ThreadTrace t, Gate.Change last) {
+        SamplerState s = t.sampled;
+        if (last == null || last == s.writtenChange) {
+            return true;
+        }
+        ArrayList<Gate.Change> changes = new ArrayList<Gate.Change>();
+        for (Gate.Change c = last; c != null && c != s.writtenChange; c = c.before) {
+            changes.add(c);
+        }
+        for (int k = changes.size() - 1; k >= 0; k--) {
+            if (!hasRoom(t)) {
+                return false;
+            }
+            Gate.Change c = changes.get(k);
+            out.gate(t, c);
+            s.writtenChange = c;
+            c.before = null;
+        }
+        return true;
+    }
+
+    private void addOutermostCalls(ThreadTrace t, RecordCopy copy) {
+        CallMessages.OfThread outermost = t.sampled.outermost;
+        if (copy.overwritten > 0) {
+            outermost.reset();
+        }
+        for (int k = 0; k < copy.records.length; k++) {
+            long r = copy.records[k];
+            long nanos = ticker.baseNanos() + (r & Ring.TIME_MASK) * ticker.tickNanos();
+            MessageRecord m = outermost.add(r, copy.firstSequence + k, nanos);
+            if (m == null) {
+                continue;
+            }
+            if (m.wallNanos >= options.slowNanos(m.kind)) {
+                stalls.report(new EndedStall(t, m, t.messageHistory().snapshot()));
+            }
+            t.messageHistory().add(m);
+        }
+    }
+}

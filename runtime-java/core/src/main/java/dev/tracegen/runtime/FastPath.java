@@ -1,0 +1,152 @@
+package dev.tracegen.runtime;
+
+/**
+ * Decides by the state of a recorder which calls of {@link AppMethodBeat} are recorded there, and records the others
+ * that are to be recorded: those of other threads than the main one, and those of the main thread while its time is
+ * exact, a gate must be applied, or a {@link MethodEnterListener} is set.
+ */
+final class FastPath {
+    private final Recorder recorder;
+    private final Thread mainThread;
+    private final ThreadTrace mainTrace;
+    private final Ticker ticker;
+    private final Ring placeholder;
+
+    /** As the placeholder, but without the gate: every call must come here. */
+    private final Ring bare;
+    private volatile Gate.Request gateRequest;
+
+    FastPath(Recorder recorder, ThreadTrace mainTrace, Ticker ticker) {
+        this.recorder = recorder;
+        this.mainThread = mainTrace.thread;
+        this.mainTrace = mainTrace;
+        this.ticker = ticker;
+        this.placeholder = Ring.placeholder(mainThread);
+        this.bare = Ring.placeholder(mainThread);
+    }
+
+    /**
+     * Records a call of i or o that {@link AppMethodBeat} did not handle.
+     *
+     * @param id the method's ID
+     * @param bit {@link Ring#ENTRY} or 0
+     */
+    static void record(int id, long bit) {
+        Recorder r = Recorder.current;
+        if (r == null) {
+            r = EarlyStart.begin();
+        }
+        if (r != null && Recorder.status > 0) {
+            try {
+                r.fastPath.put(id, bit);
+            } catch (OutOfMemoryError e) {
+                r.rings().memory.heapIsFull();
+                r.dropped().add(Dropped.RECORDS, 1);
+            }
+        }
+    }
+
+    private void put(int id, long bit) {
+        Thread thread = Thread.currentThread();
+        MethodEnterListener listener = Listeners.methodEnter;
+        ThreadTrace trace = mainTrace;
+        if (thread != mainThread) {
+            trace = recorder.threads.current(thread, listener != null);
+            if (trace == null) {
+                return;
+            }
+        }
+        if (trace.inListener || id < 1 || id > AppMethodBeat.METHOD_ID_DISPATCH) {
+            return;
+        }
+        Ring ring = trace.ring();
+        if (ring != null) {
+            Gate.Request request = gateRequest;
+            if (request != ring.applied) {
+                Gate.apply(request, ring, trace == mainTrace ? placeholder : null, recorder.platform().nanoTime());
+                if (trace == mainTrace) {
+                    update();
+                }
+            }
+            char[] gate = ring.gate;
+            int slot = gate != null && id < gate.length ? gate[id] : 0;
+            if (slot == 0 || !(bit != 0 ? ring.dropsEntry(slot) : ring.dropsExit(slot))) {
+                if (ticker.exact() || id == AppMethodBeat.METHOD_ID_DISPATCH) {
+                    ticker.updateTime(ring);
+                }
+                ring.put(bit | (long) id << Ring.ID_SHIFT | ring.now());
+            }
+        } else if (trace.recorded() && recorder.recording()) {
+            // Not because recording has been stopped meanwhile: then there is no ring either.
+            trace.dropRecord();
+        }
+        if (listener != null && bit != 0) {
+            notifyEntry(listener, trace, id);
+        }
+    }
+
+    private void notifyEntry(MethodEnterListener listener, ThreadTrace trace, int id) {
+        trace.inListener = true;
+        try {
+            listener.enter(id, trace.thread.getId());
+        } catch (Throwable e) {
+            recorder.failures.listenerFailed(e);
+        } finally {
+            trace.inListener = false;
+        }
+    }
+
+    /** Publishes which methods are to be off. Each thread carries it out before its next record. */
+    void request(Gate.Request request) {
+        gateRequest = request;
+        update();
+    }
+
+    /** Returns the last request, null if there was none. */
+    Gate.Request gateRequest() {
+        return gateRequest;
+    }
+
+    /**
+     * Sets {@link AppMethodBeat#mode}, {@link AppMethodBeat#mainThread} and {@link AppMethodBeat#fast} by the current
+     * state: they decide which calls are recorded and which way they take.
+     */
+    synchronized void update() {
+        if (Recorder.current != recorder) {
+            return;
+        }
+        AppMethodBeat.mainThread = wantedMainThread();
+        AppMethodBeat.mode = wantedMode();
+        // After the other two: a thread that reads this value must also read those.
+        AppMethodBeat.fast = wantedFast();
+    }
+
+    private Thread wantedMainThread() {
+        return Recorder.status > 0 ? mainThread : null;
+    }
+
+    private int wantedMode() {
+        return Recorder.status <= 0 ? AppMethodBeat.OFF
+                : Listeners.methodEnter == null && recorder.options().threads == RecorderOptions.THREADS_MAIN
+                ? AppMethodBeat.MAIN_ONLY : AppMethodBeat.CALL_RECORDER;
+    }
+
+    private Ring wantedFast() {
+        if (Recorder.status <= 0 || Listeners.methodEnter != null) {
+            return null;
+        }
+        Ring real = mainTrace.existingRing();
+        return real == null || real.applied != gateRequest ? bare : ticker.running() ? real : placeholder;
+    }
+
+    /**
+     * Calls {@link #update} if such a call has failed before, because no stack was left. It takes no lock if there is
+     * nothing to do.
+     */
+    void repair() {
+        if (Recorder.current == recorder && (AppMethodBeat.mode != wantedMode() || AppMethodBeat.fast != wantedFast()
+                || AppMethodBeat.mainThread != wantedMainThread())) {
+            update();
+        }
+    }
+}

@@ -1,0 +1,122 @@
+package dev.tracegen.runtime;
+
+import java.util.Collection;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** The threads of a recorder. A thread is added when it is first seen, and removed when it has ended. */
+final class ThreadRegistry {
+    private final Recorder recorder;
+    private final Rings rings;
+    private final ThreadTrace main;
+    private final ConcurrentHashMap<Thread, ThreadTrace> traces = new ConcurrentHashMap<Thread, ThreadTrace>();
+    private final ThreadLocal<ThreadTrace> own = new ThreadLocal<ThreadTrace>();
+    private final AtomicInteger nextIndex = new AtomicInteger();
+
+    /** Creates a registry that has the main thread. */
+    ThreadRegistry(Recorder recorder, Rings rings, Thread mainThread) {
+        this.recorder = recorder;
+        this.rings = rings;
+        rings.takeThreadAlways();
+        main = new ThreadTrace(recorder, mainThread, nextIndex.getAndIncrement(), true, true);
+        traces.put(mainThread, main);
+    }
+
+    ThreadTrace main() {
+        return main;
+    }
+
+    Collection<ThreadTrace> all() {
+        return traces.values();
+    }
+
+    /** Returns the trace of a thread, null if there is none. */
+    ThreadTrace existing(Thread thread) {
+        return traces.get(thread);
+    }
+
+    /** Returns the trace of a thread without choosing the thread. */
+    ThreadTrace of(Thread thread) {
+        ThreadTrace trace = traces.get(thread);
+        if (trace == null) {
+            rings.takeThreadAlways();
+            trace = create(thread);
+        }
+        return trace;
+    }
+
+    /** Creates the trace of a thread. Its memory was taken. */
+    private ThreadTrace create(Thread thread) {
+        RecorderOptions options = recorder.options();
+        boolean all = options.threads == RecorderOptions.THREADS_ALL && !(thread instanceof RecorderThread)
+                && (options.virtualThreads || !VirtualThreads.contains(thread));
+        ThreadTrace created = null;
+        ThreadTrace other = null;
+        try {
+            created = new ThreadTrace(recorder, thread, nextIndex.getAndIncrement(), false, all);
+            other = traces.putIfAbsent(thread, created);
+            return other == null ? created : other;
+        } finally {
+            if (created == null || other != null) {
+                rings.giveThread(null);
+            }
+        }
+    }
+
+    /**
+     * Returns the trace of the calling thread, which is not the main thread.
+     *
+     * @return null if the thread is not recorded, or if there is no memory
+     */
+    ThreadTrace current(Thread thread, boolean listening) {
+        RecorderOptions options = recorder.options();
+        int threads = options.threads;
+        if (!listening && (threads == RecorderOptions.THREADS_MAIN || thread instanceof RecorderThread
+                || threads == RecorderOptions.THREADS_ALL && !options.virtualThreads
+                && VirtualThreads.contains(thread))) {
+            return null;
+        }
+        ThreadTrace trace = own.get();
+        if (trace == null) {
+            trace = traces.get(thread);
+            if (trace == null && !listening && threads == RecorderOptions.THREADS_CHOSEN) {
+                return null;
+            }
+            if (trace == null && !rings.takeThread()) {
+                recorder.dropped().add(Dropped.RECORDS, 1);
+                return null;
+            }
+            trace = trace == null ? create(thread) : trace;
+            own.set(trace);
+        }
+        return trace;
+    }
+
+    /** Removes the trace of a thread that has ended. */
+    void forget(ThreadTrace trace) {
+        if (traces.remove(trace.thread, trace)) {
+            countDropped(trace);
+            rings.giveThread(trace.existingRing());
+        }
+    }
+
+    /**
+     * Counts the records of a thread that never had a ring as dropped. If there is a ring, its first number says how
+     * many were dropped before it. To be called once for each thread, when it records nothing any more.
+     */
+    void countDropped(ThreadTrace trace) {
+        if (trace.existingRing() == null) {
+            recorder.dropped().add(Dropped.RECORDS, trace.droppedRecords());
+        }
+    }
+
+    /** Returns how many records were put in total, without those of threads that were removed. */
+    long recordCount() {
+        long sum = 0;
+        for (ThreadTrace t : traces.values()) {
+            Ring r = t.existingRing();
+            sum += r == null ? 0 : r.sequence();
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,128 @@
+package dev.tracegen.runtime;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+
+/** Which calls of a thread count as messages, and which methods are declared to be such. */
+class OutermostCallsTest {
+    private static final String MAPPING = "# tracegen-mapping 1\n# digest 0000000000000000\n"
+            + "1,1,a.Worker run ()V\n2,1,a.Worker loop ()V\n5,1,a.Server handle (I)V\n"
+            + "6,1,a.Server$Inner handle ()V\n7,1,a.b.Server handle ()V\n8,2,a.Server handleAll ()V\n";
+
+    private final VirtualPlatform platform = new VirtualPlatform();
+
+    private static MessageMethods methods(int... ids) {
+        MessageMethods m = new MessageMethods();
+        for (int id : ids) {
+            m.methods.set(id);
+        }
+        return m;
+    }
+
+    /** Returns the messages of records, each with its method, its times in ticks, and its records. */
+    private static String messages(CallsOfThread calls, String records) {
+        StringBuilder b = new StringBuilder();
+        long number = 0;
+        for (long r : CallTreeTest.records(records)) {
+            MessageRecord m = calls.add(r, number++, 1 + (r & Ring.TIME_MASK));
+            if (m != null) {
+                b.append(m.sequence).append(' ').append(m.description).append(' ').append(m.beginNanos - 1).append('+')
+                        .append(m.wallNanos).append(" [").append(m.firstRecord).append(',').append(m.endRecord)
+                        .append(") ");
+            }
+        }
+        return b.append(calls.since() == 0 ? "none" : calls.number() + " since " + (calls.since() - 1)).toString();
+    }
+
+    @Test
+    void withoutDeclaredMethodsOutermostCallsAreMessages() {
+        assertEquals("0 method 1 0+9 [0,4) 1 since 10",
+                messages(new CallsOfThread(null), "+1@0 +5@1 -5@2 -1@9 +2@10 +5@11"));
+    }
+
+    @Test
+    void callsOfADeclaredMethodAreMessages() {
+        // The loop is taken for a message until it shows that it encloses one.
+        CallsOfThread calls = new CallsOfThread(methods(5));
+        assertEquals("0 since 0", messages(calls, "+1@0 +2@0"));
+        calls = new CallsOfThread(methods(5));
+        assertEquals("1 method 5 3+4 [2,6) 2 method 5 9+2 [6,8) none",
+                messages(calls, "+1@0 +2@0 +5@3 +7@4 -7@5 -5@7 +5@9 -5@11 -2@20 -1@20"));
+        assertEquals("3 since 21", messages(calls, "+1@20 +5@21"));
+    }
+
+    @Test
+    void nestedMessagesAreOne() {
+        assertEquals("1 method 5 1+5 [1,7) 2 method 6 7+1 [7,9) none",
+                messages(new CallsOfThread(methods(5, 6)), "+1@0 +5@1 +5@2 +6@3 -6@4 -5@5 -5@6 +6@7 -6@8"));
+    }
+
+    /** The record is that of the call around it, so it is not the message's own. */
+    @Test
+    void anExceptionLeavesAMessage() {
+        assertEquals("1 method 5 1+3 [2,4) none",
+                messages(new CallsOfThread(methods(5)), "+1@0 +2@0 +5@1 +7@2 -2@4"));
+    }
+
+    @Test
+    void aDeclaredMethodCanBeOutermost() {
+        assertEquals("0 method 5 0+9 [0,4) 1 method 3 10+1 [4,6) none",
+                messages(new CallsOfThread(methods(5)), "+5@0 +1@1 -1@2 -5@9 +3@10 -3@11"));
+    }
+
+    /** A thread that waits for its first message has none, if its loop has had messages on another thread. */
+    @Test
+    void aLoopIsNoMessageOnAnyThread() {
+        MessageMethods methods = methods(5);
+        CallsOfThread waiting = new CallsOfThread(methods);
+        assertEquals("0 since 0", messages(waiting, "+1@0 +2@0"));
+        assertEquals("1 method 5 1+1 [1,3) none", messages(new CallsOfThread(methods), "+1@0 +5@1 -5@2"));
+        assertEquals("none", messages(waiting, "+2@3"));
+        assertEquals("none", messages(waiting, "-1@9"));
+        assertEquals("none", messages(waiting, "+1@10 -1@30"));
+    }
+
+    private String find(String declared, final String mapping) {
+        RecorderOptions o = new RecorderOptions().platform(platform);
+        if (mapping != null) {
+            o.mapping(new MappingReader(null) {
+                @Override
+                protected InputStream open() {
+                    return new ByteArrayInputStream(mapping.getBytes(StandardCharsets.UTF_8));
+                }
+            });
+        }
+        return String.valueOf(MessageMethods.find(o, declared));
+    }
+
+    @Test
+    void methodsAreFoundInTheMapping() {
+        assertEquals("null", find(null, MAPPING));
+        assertEquals("5,8", find(null, MAPPING + "# message 5\n# message 8\n"));
+        assertEquals("5,6", find("a.Server#handle", MAPPING + "# message 8\n"));
+        assertEquals("5,6,7", find("**.Server#handle", MAPPING));
+        assertEquals("5,6,8", find("a/S*er#handle*", MAPPING));
+        assertEquals("1,2,5,6,7,8", find("a.**#*", MAPPING));
+        assertEquals("2,7", find("7, a.Worker#loop", MAPPING));
+        assertEquals("9,12", find("12,9", null));
+        assertEquals("", platform.logged.toString());
+    }
+
+    @Test
+    void whatCannotBeFoundIsLogged() {
+        assertEquals("null", find("a.Server#gone", MAPPING));
+        assertEquals("null", find("a.Server#handle", null));
+        assertEquals("null", find("a.Server", MAPPING));
+        assertEquals("null", find("a.Server#handle", MAPPING.replace("digest 0", "digest 1") + "# message 5\n"));
+        assertEquals("null", find(null, MAPPING.replace("digest 0", "digest 1") + "# message 5\n"));
+        assertEquals("message a.Server#gone: a pattern matches no method of the mapping, so that no calls are messages"
+                + " by it\nmessage a.Server#handle: needs the mapping of the program (tracegen.mapping), or IDs in"
+                + " place of names; it is ignored\nmessage a.Server: want CLASS#METHOD or an ID; it is ignored\n"
+                + "message a.Server#handle: the mapping is of another build (1000000000000000, the program has"
+                + " 0000000000000000); it is ignored\n", platform.logged.toString());
+    }
+}

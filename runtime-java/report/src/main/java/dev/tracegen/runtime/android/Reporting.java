@@ -1,0 +1,269 @@
+package dev.tracegen.runtime.android;
+
+import android.content.Context;
+import android.content.pm.ApplicationInfo;
+import android.content.pm.PackageInfo;
+import android.net.TrafficStats;
+import android.os.Build;
+import android.util.Log;
+import dev.tracegen.runtime.Incident;
+import dev.tracegen.runtime.IncidentListener;
+import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.Stall;
+import dev.tracegen.runtime.StallListener;
+import dev.tracegen.runtime.report.About;
+import dev.tracegen.runtime.report.HttpUploader;
+import dev.tracegen.runtime.report.Outbox;
+import dev.tracegen.runtime.report.OutboxLimits;
+import dev.tracegen.runtime.report.RemoteConfig;
+import dev.tracegen.runtime.report.Report;
+import dev.tracegen.runtime.report.Reporter;
+import dev.tracegen.runtime.report.Sampling;
+import dev.tracegen.runtime.report.Sender;
+import dev.tracegen.runtime.report.SenderOptions;
+import java.io.File;
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLConnection;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * Reports stalls and incidents of a session as its {@link RuntimeConfig} says: it writes and sends them, shows them in
+ * a notification, or both. It applies the settings of the collector. All methods run on threads that may access the
+ * disk, but for {@link #stop}.
+ */
+final class Reporting extends Reports implements StallListener, IncidentListener, RemoteConfig.Listener {
+    /** What an untagged socket would be reported for by {@code StrictMode}. */
+    private static final int SOCKET_TAG = 0x74676e;
+
+    /** The last one that has a sender. A session that was killed by a setting leaves it running. */
+    private static final AtomicReference<Reporting> CURRENT = new AtomicReference<Reporting>();
+
+    private final AndroidPlatform platform = new AndroidPlatform();
+    private Context context;
+    private Session session;
+    private String process;
+    private ReportSettings base;
+    private Outbox outbox;
+    private HttpUploader http;
+    private RemoteConfig remote;
+    private About about;
+    private StallNotice notice;
+    private ReportSettings settings;
+    private Recorder recorder;
+    private volatile boolean everything;
+    private volatile Reporter reporter;
+    private volatile Sender sender;
+    private volatile boolean stopped;
+
+    @Override
+    boolean open(Context context, Session session, RuntimeConfig config, String process, boolean everything) {
+        this.context = context;
+        this.session = session;
+        this.process = process;
+        this.everything = everything;
+        base = config.reports;
+        settings = base;
+        if (base.notify) {
+            notice = new StallNotice(context);
+        }
+        about = about();
+        if (base.upload == null || !config.enabled) {
+            return base.notify;
+        }
+        boolean debuggable = (context.getApplicationInfo().flags & ApplicationInfo.FLAG_DEBUGGABLE) != 0;
+        try {
+            http = new Tagged(base.upload, base.token, debuggable);
+        } catch (IllegalArgumentException e) {
+            Log.w(TracegenRuntime.TAG, RuntimeConfig.FILE + ": upload=" + base.upload + ": " + e.getMessage());
+            return base.notify;
+        }
+        if (base.configKey != null) {
+            applyRemote(config);
+        }
+        OutboxLimits limits = new OutboxLimits();
+        limits.reports = settings.reports;
+        limits.bytes = (long) settings.megabytes << 20;
+        limits.ageMillis = settings.days * 86400000L;
+        limits.perKeyAndDay = settings.perKeyAndDay;
+        outbox = new Outbox(directory(), process, limits);
+        about.set("user", base.user ? String.format(java.util.Locale.ROOT, "%016x", outbox.installation()) : null);
+        return true;
+    }
+
+    private File directory() {
+        return new File(OutputPath.directory(context), "tracegen/outbox");
+    }
+
+    private void applyRemote(RuntimeConfig config) {
+        try {
+            remote = new RemoteConfig(directory(), process, base.configKey, context.getPackageName(), platform,
+                    new Random());
+        } catch (IllegalArgumentException e) {
+            Log.w(TracegenRuntime.TAG, RuntimeConfig.FILE + ": config-key: " + e.getMessage());
+            return;
+        }
+        Map<String, String> facts = new TreeMap<String, String>();
+        for (String key : new String[] {"versionCode", "sdk", "device"}) {
+            Object value = about.get(key);
+            if (value != null) {
+                facts.put(key, value.toString());
+            }
+        }
+        remote.source(http, facts, this);
+        Properties p = remote.begin();
+        if (p.isEmpty()) {
+            return;
+        }
+        about.set("config", p.getProperty("serial"));
+        if (RemoteConfig.switchesOff(p)) {
+            Log.i(TracegenRuntime.TAG, "recording is switched off by the settings with serial "
+                    + p.getProperty("serial"));
+            config.enabled = false;
+            return;
+        }
+        // The settings of reports first: RuntimeConfig changes the same object.
+        settings = new ReportSettings(base, p);
+        config.apply(ReportSettings.allowed(p));
+        RemoteConfig.methodsOff(p);
+    }
+
+    private About about() {
+        About a = new About().set("package", context.getPackageName()).set("buildId", base.buildId);
+        try {
+            PackageInfo info = context.getPackageManager().getPackageInfo(context.getPackageName(), 0);
+            a.set("versionName", info.versionName).set("versionCode", Integer.toString(info.versionCode));
+        } catch (Throwable e) {
+            // Unknown values are absent.
+        }
+        a.set("manufacturer", Build.MANUFACTURER).set("device", Build.MODEL).set("abi", abi());
+        a.set("sdk", Build.VERSION.SDK_INT).set("process", process);
+        try {
+            a.set("pid", ExitInfo.pid());
+        } catch (Throwable e) {
+            // As above.
+        }
+        return a;
+    }
+
+    /** Returns the ABI of this process. Build.SUPPORTED_ABIS begins with that of the device. */
+    @SuppressWarnings("deprecation")
+    private static String abi() {
+        return Build.CPU_ABI;
+    }
+
+    @Override
+    void begin(Recorder r, Foreground foreground, File recordings) {
+        recorder = r;
+        if (outbox != null && (r != null || remote != null)) {
+            SenderOptions options = new SenderOptions();
+            options.enoughReports = settings.enough;
+            options.longestWait = settings.waitMinutes * 60000;
+            options.recordings = base.recordings ? recordings : null;
+            Sender s = new Sender(outbox, http, new GoodMoment(context, foreground, base.anyNetwork), platform, options,
+                    new Random()).config(remote).configOnly(r == null);
+            if (r != null) {
+                reporter = new Reporter(r, outbox, about).sampling(sampling()).sender(s);
+            }
+            sender = s;
+            Reporting before = CURRENT.getAndSet(this);
+            if (before != null && before != this) {
+                before.stop();
+            }
+            s.start();
+        }
+        if (r != null) {
+            Session.reporterSet();
+            Recorder.setReporter(this, this);
+        }
+        if (stopped) {
+            stop();
+        }
+    }
+
+    private Sampling sampling() {
+        return everything ? Sampling.ALL : new Sampling(settings.fraction, settings.kinds);
+    }
+
+    @Override
+    void stop() {
+        stopped = true;
+        Sender s = sender;
+        if (s != null) {
+            s.stop();
+        }
+        CURRENT.compareAndSet(this, null);
+    }
+
+    /** Ends reports, but goes on to fetch settings. */
+    private void stopReports() {
+        Recorder.setReporter(null, null);
+        Sender s = sender;
+        if (s != null) {
+            s.configOnly(true);
+        }
+    }
+
+    /** Called on the sender's thread. */
+    @Override
+    public void accepted(Properties p) {
+        about.set("config", p.getProperty("serial"));
+        if (RemoteConfig.switchesOff(p)) {
+            Log.i(TracegenRuntime.TAG, "recording stops, because the settings with serial " + p.getProperty("serial")
+                    + " switch it off");
+            stopReports();
+            session.switchedOff();
+            return;
+        }
+        settings = new ReportSettings(base, p);
+        Reporter r = reporter;
+        if (r != null) {
+            r.sampling(sampling());
+        }
+        RemoteConfig.methodsOff(p);
+    }
+
+    @Override
+    public void stallEnded(Stall stall) {
+        Reporter r = reporter;
+        if (r != null) {
+            r.stallEnded(stall);
+        }
+        if (notice != null && !stopped) {
+            notice.show(stall.wallNanos / 1000000 + " ms on " + stall.thread, stall.description,
+                    Report.of(stall, recorder, about, null));
+        }
+    }
+
+    @Override
+    public void incidentFound(Incident incident) {
+        Reporter r = reporter;
+        if (r != null) {
+            r.incidentFound(incident);
+        }
+        if (notice != null && !stopped) {
+            notice.show(incident.kind, incident.what, Report.of(incident, recorder, about, null));
+        }
+    }
+
+    /** Tags its sockets, so that the traffic is known by its purpose. */
+    private static final class Tagged extends HttpUploader {
+        Tagged(String address, String token, boolean plain) {
+            super(address, token, plain);
+        }
+
+        @Override
+        protected URLConnection open(URL url) throws IOException {
+            try {
+                TrafficStats.setThreadStatsTag(SOCKET_TAG);
+            } catch (Throwable e) {
+                // It is only counted with the rest then.
+            }
+            return super.open(url);
+        }
+    }
+}
