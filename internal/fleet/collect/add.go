@@ -7,7 +7,6 @@ import (
 	"io/fs"
 
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
-	"github.com/tracegen/tracegen/internal/fleet/group"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 )
@@ -15,14 +14,14 @@ import (
 // reportBatch is the number of reports that are added to the store at once.
 const reportBatch = 1000
 
-// AddReports adds the reports in the directories to the store, with the names of methods by o. It skips reports whose
-// mapping is not there, and returns their number by the digest of the mapping.
-func AddReports(ctx context.Context, store *group.Store, dirs []string, o analysis.Options) (absent map[string]int,
-	err error) {
+// AddReports passes the reports in the directories to add, which stores them, with the names of methods by o. It skips
+// reports whose mapping is not there, and returns their number by the digest of the mapping.
+func AddReports(ctx context.Context, add func([]analysis.Row) (added int, err error), dirs []string,
+	o analysis.Options) (absent map[string]int, err error) {
 	absent = map[string]int{}
-	var stalls []group.Stall
-	add := func() error {
-		_, err := store.AddReports(stalls)
+	var stalls []analysis.Row
+	flush := func() error {
+		_, err := add(stalls)
 		clear(stalls) // frees the reports
 		stalls = stalls[:0]
 		return err
@@ -48,11 +47,11 @@ func AddReports(ctx context.Context, store *group.Store, dirs []string, o analys
 				if err != nil {
 					return err
 				}
-				stalls = append(stalls, group.FromReport(r, names, o.R8))
+				stalls = append(stalls, analysis.RowOfReport(r, names, o.R8))
 				if len(stalls) < reportBatch {
 					return nil
 				}
-				return add()
+				return flush()
 			})
 			// A collector that runs removes files that it has merged; it has read them into others.
 			if errors.Is(err, fs.ErrNotExist) {
@@ -63,5 +62,5 @@ func AddReports(ctx context.Context, store *group.Store, dirs []string, o analys
 			}
 		}
 	}
-	return absent, add()
+	return absent, flush()
 }
