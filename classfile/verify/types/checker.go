@@ -100,28 +100,28 @@ type checker struct {
 	wantNotes bool // Checker.Notes
 	wantAsked bool // Checker.Asked
 
-	self         ClassInfo    // the checked class
-	finals       []*ClassInfo // the superclasses that have final methods
-	hasFinal     bool         // whether a method must not be overridden
-	thisType     vtype
-	unknown      map[string]bool             // the classes that the hierarchy does not have
-	asked        []string                    // see Result.Asked
-	supersNoted  bool                        // whether the superclasses of self are marked as isSuper
-	supersKnown  bool                        // whether all of them are
-	recent       *[recentClasses]recentClass // answers of the hierarchy, by a number made of the name
-	memo         *[memoSize]memoSlot         // answers about assignability
-	loaded       [loadedTypes]vtype          // see loadedType; 0 until needed
-	arena        []vtype                     // memory for the types in method descriptors
-	constants    []constant                  // by pool index; filled when needed
-	facts        []facts                     // by pool index
-	named        []namedEntry                // the pool entries that lead to names
-	dynamic      []uint16                    // the Dynamic and InvokeDynamic among them
-	strictFields []uint16                    // indices of instance fields with ACC_STRICT_INIT
-	bodies       []methodCode
-	body         method // the current method
+	self           ClassInfo    // the checked class
+	finals         []*ClassInfo // the superclasses that have final methods
+	hasFinal       bool         // whether a method must not be overridden
+	thisType       vtype
+	unknown        map[string]bool             // the classes that the hierarchy does not have
+	asked          []string                    // see Result.Asked
+	supersNoted    bool                        // whether the superclasses of self are marked as isSuper
+	supersKnown    bool                        // whether all of them are
+	recent         *[recentClasses]recentClass // answers of the hierarchy, by a number made of the name
+	memo           *[memoSize]memoSlot         // answers about assignability
+	loaded         [loadedTypes]vtype          // see loadedType; 0 until needed
+	arena          []vtype                     // memory for the types in method descriptors
+	constants      []constant                  // by pool index; filled when needed
+	classes, pairs []uint16                    // the pool entries that are a Class, and a NameAndType
+	members        []uint16                    // the others that lead to names
+	dynamic        []uint16                    // the Dynamic and InvokeDynamic among them
+	poolFaults     []poolFault                 // see fault
+	strictFields   []uint16                    // indices of instance fields with ACC_STRICT_INIT
+	bodies         []methodCode
+	body           method // the current method
 
 	variables, typed []variableKey // of the method whose Code attribute is checked
-	keys             []uint64      // of members, see mayRepeat
 
 	findings  []verify.Finding
 	thrown    bool                       // whether HotSpot throws for one of them: no second chance for version 50
@@ -223,13 +223,13 @@ func (k *checker) forget() {
 		unknown:   k.unknown,
 		arena:     k.arena[:0],
 		constants: k.constants[:0],
-		facts:     k.facts[:0],
-		named:     k.named[:0],
+		classes:   k.classes[:0],
+		pairs:     k.pairs[:0],
+		members:   k.members[:0],
 		dynamic:   k.dynamic[:0],
 		bodies:    k.bodies[:0],
 		variables: k.variables[:0],
 		typed:     k.typed[:0],
-		keys:      k.keys[:0],
 		body:      body,
 	}
 }

@@ -400,9 +400,10 @@ func (m *method) stepFieldObject(op code.Op, c *constant) {
 
 // setField notes that a field of this is set.
 func (m *method) setField(c *constant) {
+	name, descriptor := m.nameAndType(c)
 	set := func(n uint16) bool {
 		f := &m.class.Fields()[n]
-		return f.Name == c.name && f.Descriptor == c.descriptor
+		return f.Name == name && f.Descriptor == descriptor
 	}
 	if slices.ContainsFunc(m.unset, set) {
 		m.unset = slices.DeleteFunc(slices.Clone(m.unset), set)
@@ -424,13 +425,10 @@ func (m *method) isOwnField(c *constant) bool {
 	if c.class != m.thisType {
 		return false
 	}
-	fields := m.class.Fields()
-	for i := range fields {
-		if fields[i].Name == c.name && fields[i].Descriptor == c.descriptor {
-			return true
-		}
-	}
-	return false
+	name, descriptor := m.nameAndType(c)
+	return slices.ContainsFunc(m.class.Fields(), func(f classfile.Member) bool {
+		return f.Name == name && f.Descriptor == descriptor
+	})
 }
 
 // assignableToThis reports whether a value can be assigned to the checked class, where access to a protected member

@@ -25,22 +25,19 @@ func (k *checker) checkSupers() {
 	if info := k.find(super); info != nil {
 		k.checkSuper(info)
 	}
-	twice := repeated(k.class.Interfaces())
-	for i, name := range k.class.Interfaces() {
-		switch {
-		case name[0] == '[':
+	interfaces := k.class.Interfaces()
+	for _, name := range interfaces {
+		if name[0] == '[' {
 			k.finding(ruleClassFlags, "a superinterface", "an array")
-			continue
-		case twice != nil && twice[i]:
-			k.finding(ruleClassFlags, "each superinterface once", name+" twice")
-		}
-		if info := k.find(name); info != nil {
+		} else if info := k.find(name); info != nil {
 			if !info.isInterface() {
 				k.finding(ruleSuper, "an interface", "class "+name)
 			}
 			k.checkPermits(info)
 		}
 	}
+	eachRepeated(len(interfaces), func(i int) string { return interfaces[i] },
+		func(i int) { k.finding(ruleClassFlags, "each superinterface once", interfaces[i]+" twice") })
 	k.checkCycle()
 	k.checkOverrides()
 	if k.isInterface() && k.major < majorJava8 {
@@ -88,25 +85,6 @@ func (k *checker) checkCycle() {
 	if slices.Contains(k.class.Interfaces(), k.class.Name()) {
 		k.finding(ruleSuper, "an interface that does not extend itself", k.class.Name())
 	}
-}
-
-// repeated returns which names are equal to one before them, nil if none is.
-func repeated(names []string) []bool {
-	if len(names) < 2 {
-		return nil
-	}
-	var found []bool
-	seen := make(map[string]bool, len(names))
-	for i, name := range names {
-		if seen[name] {
-			if found == nil {
-				found = make([]bool, len(names))
-			}
-			found[i] = true
-		}
-		seen[name] = true
-	}
-	return found
 }
 
 // checkOverrides checks that the class overrides no final method (JVMS 4.10, 5.4.5).

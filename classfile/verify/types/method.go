@@ -62,7 +62,7 @@ func (m *method) reset(k *checker, body *methodCode, inferring bool) {
 	m.setInferring(inferring)
 	m.initial = m.appendInitial(m.initial[:0])
 	m.maxStack = int(m.code.MaxStack)
-	m.result = m.typeOf(m.member).result
+	m.result = m.typeOf(m.member).value
 	m.handlers, m.frames, m.frameWords = m.handlers[:0], m.frames[:0], m.frameWords[:0]
 	m.coverage = m.coverage.empty()
 	m.typeState = typeState{locals: resize(m.locals, int(m.code.MaxLocals)), stack: m.stack[:0]}

@@ -38,7 +38,7 @@ func (k *checker) find(name string) *ClassInfo {
 		return &k.self
 	}
 	k.noteAsked(name)
-	slot := &k.recent[edgesOf(name, 0)>>(64-recentBits)]
+	slot := &k.recent[k.hash(name)%recentClasses]
 	if slot.name == name {
 		if slot.info == nil {
 			k.unknown[name] = true
@@ -73,10 +73,7 @@ type recentClass struct {
 }
 
 // recentClasses is the number of answers that are kept.
-const (
-	recentBits    = 11
-	recentClasses = 1 << recentBits
-)
+const recentClasses = 1 << 11
 
 // walkSupers calls visit for the superclasses of a class, nearest first, until visit returns true. known is false if a
 // superclass is not known, or if there are more than maxSuperclasses.
