@@ -50,24 +50,29 @@ func (k *checker) poolFinding(i uint16, rule, want, got string) {
 	k.finding(rule, fmt.Sprintf("%s at constant pool index %d", want, i), got)
 }
 
-// poolRows say of each kind of entry to which kinds its first two bytes, and the next two, must refer, 0 for any, and
-// which class file version is the first that has it.
+// poolRows say of each kind of entry to which kinds its first two bytes, and the next two, must refer, 0 for any, which
+// class file version is the first that has it, and of what type the value is that ldc pushes.
 var poolRows = [classfile.TagPackage + 1]struct {
 	first, second classfile.Tag
 	since         int
+	value         vtype
 }{
-	classfile.TagClass:              {classfile.TagUtf8, 0, 0},
-	classfile.TagString:             {classfile.TagUtf8, 0, 0},
-	classfile.TagFieldref:           {classfile.TagClass, classfile.TagNameAndType, 0},
-	classfile.TagMethodref:          {classfile.TagClass, classfile.TagNameAndType, 0},
-	classfile.TagInterfaceMethodref: {classfile.TagClass, classfile.TagNameAndType, 0},
-	classfile.TagNameAndType:        {classfile.TagUtf8, classfile.TagUtf8, 0},
-	classfile.TagMethodHandle:       {0, 0, majorIndy},
-	classfile.TagMethodType:         {classfile.TagUtf8, 0, majorIndy},
-	classfile.TagDynamic:            {0, classfile.TagNameAndType, majorCondy},
-	classfile.TagInvokeDynamic:      {0, classfile.TagNameAndType, majorIndy},
-	classfile.TagModule:             {classfile.TagUtf8, 0, 0},
-	classfile.TagPackage:            {classfile.TagUtf8, 0, 0},
+	classfile.TagInteger:            {value: tInt},
+	classfile.TagFloat:              {value: tFloat},
+	classfile.TagLong:               {value: tLong},
+	classfile.TagDouble:             {value: tDouble},
+	classfile.TagClass:              {first: classfile.TagUtf8, value: tClass},
+	classfile.TagString:             {first: classfile.TagUtf8, value: tString},
+	classfile.TagFieldref:           {first: classfile.TagClass, second: classfile.TagNameAndType},
+	classfile.TagMethodref:          {first: classfile.TagClass, second: classfile.TagNameAndType},
+	classfile.TagInterfaceMethodref: {first: classfile.TagClass, second: classfile.TagNameAndType},
+	classfile.TagNameAndType:        {first: classfile.TagUtf8, second: classfile.TagUtf8},
+	classfile.TagMethodHandle:       {since: majorIndy, value: tMethodHandle},
+	classfile.TagMethodType:         {first: classfile.TagUtf8, since: majorIndy, value: tMethodType},
+	classfile.TagDynamic:            {second: classfile.TagNameAndType, since: majorCondy},
+	classfile.TagInvokeDynamic:      {second: classfile.TagNameAndType, since: majorIndy},
+	classfile.TagModule:             {first: classfile.TagUtf8},
+	classfile.TagPackage:            {first: classfile.TagUtf8},
 }
 
 // checkEntries checks all entries but for the names that they lead to, and lists those that lead to names.
@@ -90,7 +95,8 @@ func (k *checker) checkEntries() {
 			k.poolFinding(i, rulePoolEntry, fmt.Sprintf("a kind that version %d has", k.major), tag.String())
 			continue
 		}
-		k.constants[i].tag = tag
+		c := &k.constants[i]
+		c.tag, c.value = tag, row.value
 		switch tag {
 		case classfile.TagClass:
 			k.classes = append(k.classes, i)

@@ -27,8 +27,8 @@ type member struct {
 	descriptorType
 }
 
-// descriptorType is the type of a field, or of a method: that of its result, tTop for void, and where in arena the types
-// of the words of its arguments are.
+// descriptorType is the type of a field, or of a value that ldc pushes, or of a method: that of its result, tTop for
+// void, and where in arena the types of the words of its arguments are.
 type descriptorType struct {
 	value      vtype
 	start, end int32

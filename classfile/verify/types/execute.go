@@ -43,7 +43,7 @@ func (m *method) step(row *opRow) {
 		m.useLocal(row, m.localOf(row))
 	case formLdc:
 		if c := m.operand(row); c != nil {
-			m.push(m.loadedConstant(c))
+			m.push(c.value)
 		}
 	case formField:
 		if c := m.operand(row); c != nil {
@@ -77,7 +77,8 @@ func (m *method) stepOther(row *opRow) {
 		if t := in.U1(0); t < 4 || t > 11 {
 			m.fail(ruleInstructions, "an array type from 4 to 11", fmt.Sprint(t))
 		} else if !m.stateUnknown && m.popWords(row.popped[:row.pops]) {
-			m.push(m.loadedType(loadedArrays + t - 4))
+			const arrays = "[Z[C[F[D[B[S[I[J" // JVMS table 6.5.newarray-A, from 4 on
+			m.push(m.of(arrays[2*(t-4) : 2*(t-3)]))
 		}
 	case formSwitch:
 		if m.checkSwitch(in); !m.failed() && !m.stateUnknown {
@@ -284,53 +285,6 @@ func (k *checker) arrayWith(component vtype) vtype {
 		return k.of("[" + k.name(component))
 	}
 	return k.arrayOf(component, 1)
-}
-
-// The types of values that instructions push without naming a type: numbers for loadedType, and the names. The arrays
-// are in the order of the operand of newarray, from 4 on (JVMS table 6.5.newarray-A).
-const (
-	loadedString = iota
-	loadedClass
-	loadedMethodHandle
-	loadedMethodType
-	loadedArrays
-	loadedTypes = loadedArrays + 8
-)
-
-var loadedNames = [loadedTypes]string{
-	"java/lang/String", "java/lang/Class", "java/lang/invoke/MethodHandle", "java/lang/invoke/MethodType",
-	"[Z", "[C", "[F", "[D", "[B", "[S", "[I", "[J",
-}
-
-// loadedType returns the type with that number.
-func (k *checker) loadedType(number int) vtype {
-	if k.loaded[number] == tTop {
-		k.loaded[number] = k.of(loadedNames[number])
-	}
-	return k.loaded[number]
-}
-
-// loadedConstant returns the type of the value that ldc, ldc_w or ldc2_w pushes for a constant.
-func (m *method) loadedConstant(c *constant) vtype {
-	switch c.tag {
-	case classfile.TagInteger:
-		return tInt
-	case classfile.TagFloat:
-		return tFloat
-	case classfile.TagLong:
-		return tLong
-	case classfile.TagDouble:
-		return tDouble
-	case classfile.TagClass:
-		return m.loadedType(loadedClass)
-	case classfile.TagMethodHandle:
-		return m.loadedType(loadedMethodHandle)
-	case classfile.TagMethodType:
-		return m.loadedType(loadedMethodType)
-	case classfile.TagDynamic:
-		return c.value
-	}
-	return m.loadedType(loadedString)
 }
 
 // stepNew pushes an object that is not initialised. Its type holds only the position of the new. Inference therefore

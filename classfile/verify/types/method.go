@@ -64,7 +64,7 @@ func (m *method) reset(k *checker, body *methodCode, inferring bool) {
 	m.maxStack = int(m.code.MaxStack)
 	m.result = m.typeOf(m.member).value
 	m.handlers, m.frames, m.frameWords = m.handlers[:0], m.frames[:0], m.frameWords[:0]
-	m.coverage = m.coverage.empty()
+	m.coverage = coverage{answer: m.coverage.answer}
 	m.typeState = typeState{locals: resize(m.locals, int(m.code.MaxLocals)), stack: m.stack[:0]}
 	m.used = copy(m.locals, m.initial)
 }
@@ -140,7 +140,7 @@ func (m *method) report() {
 		m.thrown = m.thrown || m.fatal && len(m.reported) == 0
 		m.reported = append(m.reported, *m.problem)
 	}
-	m.stopped = m.firstOnly || len(m.reported) >= maxFindings || m.problem.Rule == ruleLimit
+	m.stopped = len(m.reported) >= maxFindings || m.problem.Rule == ruleLimit
 	if !m.stopped {
 		m.problem, m.fatal, m.repeats = nil, false, false
 	}

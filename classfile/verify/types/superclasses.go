@@ -12,10 +12,7 @@ func packageOf(name string) string { return name[:max(0, strings.LastIndexByte(n
 // maxSuperclasses is how many superclasses are followed. A class path may have classes that extend each other.
 const maxSuperclasses = 1 << 12
 
-const (
-	objectName    = "java/lang/Object"
-	throwableName = "java/lang/Throwable"
-)
+const objectName = "java/lang/Object"
 
 // lookup returns the ClassInfo of a class or interface, nil if the hierarchy does not have it. When it finds a class
 // for the first time, it checks that HotSpot could load it beside the checked class.
