@@ -106,8 +106,7 @@ type checker struct {
 	thisType       vtype
 	unknown        map[string]bool             // the classes that the hierarchy does not have
 	asked          []string                    // see Result.Asked
-	supersNoted    bool                        // whether the superclasses of self are marked as isSuper
-	supersKnown    bool                        // whether all of them are
+	supersKnown    bool                        // whether all superclasses of self are known
 	recent         *[recentClasses]recentClass // answers of the hierarchy, by a number made of the name
 	memo           *[memoSize]memoSlot         // answers about assignability
 	arena          []vtype                     // memory for the types in method descriptors

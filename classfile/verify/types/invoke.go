@@ -99,19 +99,7 @@ func (m *method) initialiseThis(c *constant) {
 // could use an object whose constructor has failed.
 func (m *method) checkInitHandlers() {
 	for _, i := range slices.Clone(m.covering(m.pc)) { // alwaysThrows asks for other positions
-		h := &m.handlers[i]
-		if !h.covers(m.pc) { // it was disabled
-			continue
-		}
-		throws, known := m.throws[h.pc]
-		if !known {
-			throws = m.alwaysThrows(h.pc)
-			if m.throws == nil {
-				m.throws = map[int]bool{}
-			}
-			m.throws[h.pc] = throws
-		}
-		if !throws {
+		if h := &m.handlers[i]; h.covers(m.pc) && !m.alwaysThrows(h.pc) {
 			m.fail(ruleHandlers, "a handler that always throws, around the call of another constructor",
 				"one that may return")
 			return

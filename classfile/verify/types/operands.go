@@ -174,7 +174,7 @@ func (m *method) checkSpecialOwner(c *constant) {
 		return
 	}
 	if m.inferring {
-		if found, complete := m.inSupers(c.class); !found && complete {
+		if m.supersKnown && !m.list[c.class.index()].isSuper {
 			m.fail(ruleInstructions, "a method of the class or a superclass", "one of "+owner)
 		}
 		return

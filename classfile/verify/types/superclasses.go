@@ -106,23 +106,10 @@ func (k *checker) isSubclass(from *ClassInfo, to string) bool {
 	return found || !known
 }
 
-// inSupers reports whether a class is a superclass of the checked one. complete is false if some superclasses are not
-// known.
-func (k *checker) inSupers(t vtype) (found, complete bool) {
-	if !k.supersNoted {
-		k.supersNoted = true
-		k.supersKnown = k.walkSupers(&k.self, func(t vtype, _ *ClassInfo) bool {
-			k.list[t.index()].isSuper = true
-			return false
-		})
-	}
-	return k.list[t.index()].isSuper, k.supersKnown
-}
-
 // isProtectedElsewhere reports whether a member is protected, declared in another package, and inherited by the checked
 // class from its superclass owner. Access to it then depends on the type of the object (JVMS 4.10.1.8).
 func (k *checker) isProtectedElsewhere(owner vtype, name, descriptor string, method bool) bool {
-	if found, _ := k.inSupers(owner); !found {
+	if !k.list[owner.index()].isSuper {
 		return false
 	}
 	info := k.lookup(owner)
