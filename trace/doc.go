@@ -14,9 +14,6 @@
 // A [Tree] merges the calls of segments by path. A [Joiner] is a Handler that puts together what different chunks say
 // of one stall: a [Stall].
 //
-// [OpenSource] also takes texts: reports of Matrix, in the shapes in which people paste them, logs of BlockCanary, and
-// stack traces. Package textreport recognises them; here they become segments for the same Handler, report by report.
-//
 // A recording may have been cut anywhere, and may be damaged. The reader returns every chunk that is whole, skips the
 // rest, and reports the skipped bytes by [Reader.Damage]. It holds one chunk and the recording's strings in memory:
 // never more than a fixed multiple of what it has read. No input makes it panic.

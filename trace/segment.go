@@ -154,3 +154,19 @@ func (r *Repairs) Add(o Repairs) {
 	r.Overfull += o.Overfull
 	r.Jumps += o.Jumps
 }
+
+// Records is how many records the call has in its segment; 0 if it stands for a gap or for a time in which the process
+// did not run.
+func (c *Call) Records() uint64 {
+	if c.Method >= MethodSuspended {
+		return 0
+	}
+	n, m := uint64(2), c.Marks
+	if m&(MarkTruncated|MarkResumed) != 0 {
+		n--
+	}
+	if m&(MarkOpen|MarkUnwound|MarkSuspended|MarkCut) != 0 {
+		n--
+	}
+	return n
+}

@@ -141,6 +141,9 @@ var faults = []fault{
 		"return PLANTED || entered == nil || entered.At(pc) }\n"},
 	{"one entry of two", "inject/method.go", "	for _, call := range initialised.Calls {\n",
 		"	for _, call := range initialised.Calls[pick(PLANTED, len(initialised.Calls)-1, 0):] {\n"},
+	{"an entry inside of an instruction", "inject/method.go", "code.Insertion{PC: pc, Bytecode: p.entry, Entry: true}",
+		"code.Insertion{PC: pc + pick(PLANTED && code.Op(p.code.Bytecode[pc]).Size() > 1, 1, 0), Bytecode: p.entry, " +
+			"Entry: true}"},
 	{"an entry before the constructor's call", "inject/method.go", "		p.insertEntry(call+in.Size, words)\n",
 		"		p.insertEntry(call+pick(PLANTED, 0, in.Size), words)\n"},
 	{"a probe left out", "inject/method.go", "postFormOf(w.class.ConstantPool(), bytecode, pc); ok {",

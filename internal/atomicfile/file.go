@@ -1,6 +1,6 @@
 // Package atomicfile writes files that appear whole or not at all, also if the run is killed: under a temporary name,
-// which is locked while the run lasts, and which a later run removes otherwise. It tells apart files that have several
-// names.
+// which is locked while the run lasts, and which a later run removes otherwise. It finds out whether two names are of
+// one file.
 package atomicfile
 
 import (

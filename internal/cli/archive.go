@@ -8,10 +8,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/tracegen/tracegen/internal/cache"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
-	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -148,13 +149,13 @@ func LoadMapping(ctx context.Context, con *console.Console, value string) (*mapp
 }
 
 // FetchBuild returns all that analysis uses of a release.
-func FetchBuild(ctx context.Context, a *mappingstore.Archive, r *mappingstore.Release) (*analysis.Build, error) {
+func FetchBuild(ctx context.Context, a *mappingstore.Archive, r *mappingstore.Release) (*resolve.Build, error) {
 	d, err := a.Details(ctx, *r)
 	if err != nil {
 		return nil, err
 	}
 	name := archivedName(a, r)
-	b := new(analysis.Build)
+	b := new(resolve.Build)
 	for i := range d.Files {
 		f := &d.Files[i]
 		if f.Kind == mappingstore.Report {
@@ -186,12 +187,12 @@ func FetchBuild(ctx context.Context, a *mappingstore.Archive, r *mappingstore.Re
 // archivedMappings returns the mappings of an archive: the one that the reference selects, or else all, which are found
 // by the digests of recordings. lines may be nil.
 func archivedMappings(ctx context.Context, con *console.Console, value string,
-	lines *mapping.Lines) (*analysis.Mappings, error) {
+	lines *mapping.Lines) (*resolve.Mappings, error) {
 	ref, err := archiveReference(value)
 	if err != nil {
 		return nil, err
 	}
-	withLines := func(b *analysis.Build, err error) (*analysis.Build, error) {
+	withLines := func(b *resolve.Build, err error) (*resolve.Build, error) {
 		if err == nil && lines != nil && lines.Digest() == b.Mapping.Digest() {
 			b.Lines = lines
 		}
@@ -207,13 +208,13 @@ func archivedMappings(ctx context.Context, con *console.Console, value string,
 		if err != nil {
 			return nil, err
 		}
-		return analysis.BuildMappings(archivedName(a, r), b), nil
+		return resolve.BuildMappings(archivedName(a, r), b), nil
 	}
 	a, err := OpenArchive(ctx, con, location(value, ref))
 	if err != nil {
 		return nil, err
 	}
-	return analysis.FetchMappings(a.Location(), func(digest string) (*analysis.Build, error) {
+	return resolve.FetchMappings(a.Location(), func(digest string) (*resolve.Build, error) {
 		r, err := newestWith(ctx, con, a, digest)
 		if err != nil || r == nil {
 			return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -80,7 +81,7 @@ func (n *Naming) Open(ctx context.Context, con *console.Console) (o analysis.Opt
 		o.Mappings, err = archivedMappings(ctx, con, n.Mapping, lines)
 		return o, nil, err
 	}
-	o.Mappings, err = analysis.OpenMappings(n.Mapping, lines)
+	o.Mappings, err = resolve.OpenMappings(n.Mapping, lines)
 	if errors.Is(err, fs.ErrNotExist) {
 		o.Mappings = nil
 		return o, err, nil

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -16,7 +17,7 @@ func PartOf(file string) (part trace.PartInfo, ok bool) {
 	if !BeginsLikeRecording(file) {
 		return part, false
 	}
-	s, err := trace.OpenSource(file)
+	s, err := source.Open(file)
 	if err != nil {
 		return part, false
 	}

@@ -13,7 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/pattern"
+	"github.com/tracegen/tracegen/internal/glob"
+	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -59,26 +60,26 @@ func Spool(ctx context.Context, in io.Reader) (f *os.File, remove func(), err er
 }
 
 // open opens the recording. in is standard input; watch gets each file that is opened.
-func (r *Recording) open(in io.Reader, watch func(io.Reader) io.Reader) (*trace.Source, error) {
+func (r *Recording) open(in io.Reader, watch func(io.Reader) io.Reader) (*source.Source, error) {
 	if r.Name == StandardInput {
-		s, err := trace.NewSource(watch(in))
+		s, err := source.New(watch(in))
 		if err != nil {
 			err = fmt.Errorf("standard input: %w", err)
 		}
 		return s, err
 	}
-	openFile := func(file string) (*trace.Source, error) {
-		return trace.OpenSourceWith(file, watch)
+	openFile := func(file string) (*source.Source, error) {
+		return source.OpenWith(file, watch)
 	}
 	if len(r.parts) == 0 {
 		return openFile(r.Name)
 	}
-	var parts []trace.Part
+	var parts []source.Part
 	for i, file := range r.Files {
-		parts = append(parts, trace.Part{PartInfo: r.parts[i],
-			Open: func() (*trace.Source, error) { return openFile(file) }})
+		parts = append(parts, source.Part{PartInfo: r.parts[i],
+			Open: func() (*source.Source, error) { return openFile(file) }})
 	}
-	return trace.NewParts(parts), nil
+	return source.NewParts(parts), nil
 }
 
 // FindRecordings returns the recordings that the arguments name, each once: files, standard input, and the recordings
@@ -147,7 +148,7 @@ func RecordingsBelow(dir string) ([]string, error) {
 		if err != nil || !e.Type().IsRegular() {
 			return err
 		}
-		r, err := trace.OpenSource(path)
+		r, err := source.Open(path)
 		if errors.Is(err, trace.ErrFormat) {
 			return nil
 		}
@@ -194,7 +195,7 @@ func inOrder(recordings []Recording) []Recording {
 }
 
 // partName is what the runtime puts into the name of a part, before its extension.
-var partName = pattern.Of(`\.part[1-9][0-9]*(\.[^./\\]*)?$`)
+var partName = glob.Regexp(`\.part[1-9][0-9]*(\.[^./\\]*)?$`)
 
 // splitGeneration divides FILE.3 into FILE and 3. A file that was not renamed has generation 0. FILE does not have the
 // number of a part, so that a recording whose last part is missing has its place, too.

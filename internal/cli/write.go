@@ -9,7 +9,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/console"
-	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 )
 
 // StandardOutput is the file name that stands for standard output.
@@ -40,7 +40,7 @@ func IsTerminal(w io.Writer) bool {
 
 // Refusal turns the error for a mapping of another build into one with exit code 1.
 func Refusal(err error) error {
-	if errors.As(err, new(*analysis.MismatchError)) {
+	if errors.As(err, new(*resolve.MismatchError)) {
 		return CheckFailed{Err: err}
 	}
 	return err

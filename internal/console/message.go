@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/pattern"
+	"github.com/tracegen/tracegen/internal/glob"
 )
 
 // Level is the level of a message.
@@ -144,7 +144,7 @@ var (
 
 // place is how a message names a file and what lies in it: "file!entry", "file:line", or "file: text", at times behind
 // the option that names the file.
-var place = pattern.Of(`^(?:--[a-z0-9-]+:? )?(.+?)(?:!|: |:([0-9]+))`)
+var place = glob.Regexp(`^(?:--[a-z0-9-]+:? )?(.+?)(?:!|: |:([0-9]+))`)
 
 // placeOf returns the file at the beginning of a message, and the line or 0. It returns "" if there is no such file.
 func placeOf(text string) (file string, line int) {

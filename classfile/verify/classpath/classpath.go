@@ -11,7 +11,6 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify/types"
-	"github.com/tracegen/tracegen/internal/recent"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
@@ -20,7 +19,7 @@ type ClassPath struct {
 	containers []container
 	codec      zipfile.Codec
 
-	found recent.Map[string, *types.ClassInfo] // nil for names of classes that do not exist
+	found Recent[string, *types.ClassInfo] // nil for names of classes that do not exist
 
 	mu         sync.Mutex
 	unreadable map[string]error

@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/recent"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
@@ -35,7 +34,7 @@ type image struct {
 	base      int64  // the offset of the resources' contents
 	size      uint64 // of the file
 
-	modules recent.Map[string, string] // by package; "" if no module has classes in it
+	modules Recent[string, string] // by package; "" if no module has classes in it
 }
 
 const (

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/console"
-	"github.com/tracegen/tracegen/internal/pattern"
+	"github.com/tracegen/tracegen/internal/glob"
 )
 
 // Difference holds the differences of two reports, but for the names of files and for warnings.
@@ -80,7 +80,7 @@ func Compare(old, new *Saved) *Difference {
 }
 
 // rulePlace matches the file and line before the text of a rule in a report.
-var rulePlace = pattern.Of(`^.*?:[0-9]+: `)
+var rulePlace = glob.Regexp(`^.*?:[0-9]+: `)
 
 func compareRules(old, new []string) RuleChanges {
 	before, after := ruleTexts(old), ruleTexts(new)

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/build/pipeline"
 )
 
 // saved writes the report of a run and reads it again.
@@ -35,11 +34,11 @@ func changedRun(t *testing.T) *Run {
 	r.Options = map[string]string{"exits": "exact", "merge": "true"}
 	r.Rules = []string{"tracegen.yml:1: allow y.**", "tracegen.yml:9: block com.example.**#get*"}
 	r.Mapping = r.Base
-	r.Inputs = []pipeline.InputResult{
+	r.Inputs = []Input{
 		inputResult("lib/a.jar", "out/a.jar", 3, 2, 6, 2, 1000, 1200, 7),
 		inputResult("c.jar", "out/c.jar", 4, 4, 4, 4, 400, 444, 8),
 	}
-	r.Packages = []pipeline.PackageResult{packageResult("com/example", 9, 200), packageResult("y", 8, 44)}
+	r.Packages = []Package{packageResult("com/example", 9, 200), packageResult("y", 8, 44)}
 	r.Skipped = slices.Values(append(slices.Collect(r.Skipped),
 		skippedMethod("lib/a.jar", "y/Y.class", "y/Y", "f", "()V", filter.ReasonUnverifiable, "x")))
 	return r
@@ -136,7 +135,7 @@ func TestDifferenceOfRules(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	run := func(traced int) *Saved {
 		r := sampleRun(t)
-		r.Inputs = []pipeline.InputResult{inputResult("a.jar", "out/a.jar", 10, 10, 1000, traced, 1, 2, 0)}
+		r.Inputs = []Input{inputResult("a.jar", "out/a.jar", 10, 10, 1000, traced, 1, 2, 0)}
 		r.Packages = nil
 		return saved(t, r)
 	}

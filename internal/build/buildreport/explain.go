@@ -7,7 +7,6 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/build/explanation"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -20,7 +19,39 @@ type Explanation struct {
 	Mapping     *mapping.Mapping
 	MappingFile string
 	// Classes are the classes with these methods, in order.
-	Classes []explanation.Class
+	Classes []ExplainedClass
+}
+
+// ExplainedClass reports the decisions about those methods of one class that are asked for.
+type ExplainedClass struct {
+	Input, Entry string        // where the class is
+	Class        string        // in internal form; of one that could not be read, the name of its entry
+	Residual     string        // the name that it has in the input, if that is another
+	Reason       filter.Reason // why a class was not read; or empty
+	Detail       string
+	Calls        int // that the class gets
+	Bytes        int // that it grows by
+	Shared       int // of these, what no method has for itself
+	Methods      []ExplainedMethod
+}
+
+// ExplainedMethod reports the decision about one method, and the cost of its calls.
+type ExplainedMethod struct {
+	Class            string // in internal form; merging classes can make it another than that of the ExplainedClass
+	Name, Descriptor string // raw, as in a constant pool
+	Residual         string // what it is called in the input, in text form, if that is something else
+	Access           uint16 // access_flags (JVMS 4.6)
+	Code             bool   // it has code
+	ID               uint32 // 0 unless it is traced
+	Reason           filter.Reason
+	Detail           string // of the reason, or the rule by which it is traced
+	Line             int    // the lowest line_number, 0 if unknown
+	Instructions     int
+	Invocations      int    // instructions that call
+	CodeBytes        int    // code_length (JVMS 4.7.3)
+	Calls            int    // that it gets
+	Bytes            int    // that it grows by
+	Message          string // the rule by which its calls are messages, "" if they are not
 }
 
 // explanationPart and those below are the JSON form.
@@ -72,7 +103,7 @@ type explainedCode struct {
 }
 
 // mapped returns the entry of the mapping for a method, living or retired.
-func (e *Explanation) mapped(m *explanation.Method) (mapping.Entry, bool) {
+func (e *Explanation) mapped(m *ExplainedMethod) (mapping.Entry, bool) {
 	if e.Mapping == nil {
 		return mapping.Entry{}, false
 	}
@@ -144,7 +175,7 @@ func (e *Explanation) WriteText(w io.Writer) error {
 	return b.Flush()
 }
 
-func (e *Explanation) writeMethod(b *bufio.Writer, m *explanation.Method) {
+func (e *Explanation) writeMethod(b *bufio.Writer, m *ExplainedMethod) {
 	const access = classfile.AccAbstract | classfile.AccNative
 	switch {
 	case m.ID != 0 && e.Mapping == nil:
@@ -191,7 +222,7 @@ func (e *Explanation) writeMethod(b *bufio.Writer, m *explanation.Method) {
 }
 
 // writeMapped writes the entry of the mapping for the method.
-func (e *Explanation) writeMapped(b *bufio.Writer, m *explanation.Method) {
+func (e *Explanation) writeMapped(b *bufio.Writer, m *ExplainedMethod) {
 	entry, ok := e.mapped(m)
 	file := console.Printable(e.MappingFile)
 	switch {

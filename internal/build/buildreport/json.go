@@ -4,7 +4,6 @@ import (
 	"io"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -83,7 +82,7 @@ type focusPart struct {
 	Action mapping.FocusAction `json:"action"`
 }
 
-func (r *Run) countsOf(in pipeline.InputResult, skipped map[filter.Reason]int) counts {
+func (r *Run) countsOf(in Input, skipped map[filter.Reason]int) counts {
 	c := counts{
 		Classes: in.Classes, Rewritten: in.Rewritten, Methods: in.Methods, Traced: in.Traced,
 		ClassBytes: in.ClassBytes, Skipped: skipped,

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -22,18 +21,18 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 func inputResult(path, output string, classes, rewritten, methods, traced int, before, after int64,
-	calls int) pipeline.InputResult {
-	return pipeline.InputResult{Path: path, Output: output, Classes: classes, Rewritten: rewritten, Methods: methods,
+	calls int) Input {
+	return Input{Path: path, Output: output, Classes: classes, Rewritten: rewritten, Methods: methods,
 		Traced:     traced,
 		ClassBytes: before, OutputBytes: after, Calls: calls}
 }
 
-func packageResult(name string, calls int, bytes int64) pipeline.PackageResult {
-	return pipeline.PackageResult{Package: name, Calls: calls, Bytes: bytes}
+func packageResult(name string, calls int, bytes int64) Package {
+	return Package{Package: name, Calls: calls, Bytes: bytes}
 }
 
-func skippedMethod(input, entry, class, name, descriptor string, reason filter.Reason, detail string) pipeline.Skipped {
-	return pipeline.Skipped{Input: input, Entry: entry, Class: class, Name: name, Descriptor: descriptor,
+func skippedMethod(input, entry, class, name, descriptor string, reason filter.Reason, detail string) Skipped {
+	return Skipped{Input: input, Entry: entry, Class: class, Name: name, Descriptor: descriptor,
 		Reason: reason, Detail: detail}
 }
 
@@ -65,14 +64,14 @@ func sampleRun(t *testing.T) *Run {
 		Rules:       []string{"tracegen.yml:3: block com.example.**#get*", "list.txt:1: block Foo#<init>"},
 		MappingFile: "out/map.txt", BaseFile: "old.txt",
 		Mapping: m, Base: base,
-		Inputs: []pipeline.InputResult{
+		Inputs: []Input{
 			inputResult("a.jar", "out/a.jar", 3, 2, 5, 2, 1000, 1100, 7),
 			inputResult("b.jar", "out/b.jar", 1, 1, 1, 1, 500, 520, 2),
 		},
-		Packages: []pipeline.PackageResult{packageResult("com/example", 7, 100), packageResult("", 2, 20)},
+		Packages: []Package{packageResult("com/example", 7, 100), packageResult("", 2, 20)},
 		Guards: []Guard{{Name: "growth", Expected: "at most 5 %", Actual: "by 8 %", Failed: true, Limit: 5.0,
 			Value: 8.0, Unit: "percent"}},
-		Skipped: slices.Values([]pipeline.Skipped{
+		Skipped: slices.Values([]Skipped{
 			skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "getBar", "()I", filter.ReasonTrivial,
 				""),
 			skippedMethod("a.jar", "com/example/Foo.class", "com/example/Foo", "a\tb", "()V", filter.ReasonBlocked,
@@ -82,7 +81,7 @@ func sampleRun(t *testing.T) *Run {
 			skippedMethod("a.jar", "x/Broken.class", "", "", "", filter.ReasonMalformed,
 				"a.jar!x/Broken.class: at 0x8: \x1b[31mbad\xff\n"),
 		}),
-		LeftOut:  []pipeline.LeftOut{{Input: "b.jar", Entry: "META-INF/MANIFEST.MF", First: "a.jar"}},
+		LeftOut:  []LeftOut{{Input: "b.jar", Entry: "META-INF/MANIFEST.MF", First: "a.jar"}},
 		Warnings: []string{"a.jar: signed, \x07which the output is not"},
 	}
 }
@@ -130,7 +129,7 @@ func TestSummary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := pipeline.InputResult{Path: "a.jar", Output: "b.jar", Classes: 1, Rewritten: 1, Methods: 1, Traced: 1,
+	one := Input{Path: "a.jar", Output: "b.jar", Classes: 1, Rewritten: 1, Methods: 1, Traced: 1,
 		ClassBytes: 200, OutputBytes: 190}
 	many := Run{Mapping: empty, MappingFile: "m"}
 	for range manyInputs + 1 {
@@ -144,16 +143,16 @@ func TestSummary(t *testing.T) {
 		hasNot   string
 		wantRows int
 	}{
-		{"singular", Run{Mapping: empty, MappingFile: "m", Inputs: []pipeline.InputResult{one}}, false,
+		{"singular", Run{Mapping: empty, MappingFile: "m", Inputs: []Input{one}}, false,
 			"1 class, 1 changed; 1 of 1 method traced\n", "total", 3},
-		{"shrunk", Run{Mapping: empty, MappingFile: "m", Inputs: []pipeline.InputResult{one}}, false,
+		{"shrunk", Run{Mapping: empty, MappingFile: "m", Inputs: []Input{one}}, false,
 			"200 -> 190 bytes (-5.0 %)", "skipped", 3},
 		{"nothing read", Run{Mapping: empty, MappingFile: "m",
-			Inputs: []pipeline.InputResult{{Path: "d", Output: "e"}}}, false,
+			Inputs: []Input{{Path: "d", Output: "e"}}}, false,
 			"d -> e: 0 classes, 0 changed; 0 of 0 methods traced\n", "size", 2},
 		{"many", many, false, "total of 11 inputs: 11 classes", "a.jar", 3},
 		{"many, every", many, true, "a.jar -> b.jar", "skipped", 15},
-		{"dry", Run{Mapping: empty, MappingFile: "m", Inputs: []pipeline.InputResult{one}, DryRun: true}, false,
+		{"dry", Run{Mapping: empty, MappingFile: "m", Inputs: []Input{one}, DryRun: true}, false,
 			"dry run: nothing was written\n", "total", 4},
 	}
 	for _, c := range cases {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -26,19 +25,19 @@ type Run struct {
 	// Mapping is the mapping of the run, nil for scan. Base is the base mapping, or nil.
 	Mapping, Base *mapping.Mapping
 	// Inputs are in the order of the command line.
-	Inputs []pipeline.InputResult
+	Inputs []Input
 	// Runtime is the built-in runtime, if the run added it, else nil. No number of the run counts it.
 	Runtime *Runtime
 	// Packages are the packages with rewritten classes, in any order.
-	Packages []pipeline.PackageResult
+	Packages []Package
 	// Guards are the results of the enabled guards.
 	Guards []Guard
 	// Skipped are the skipped methods, in any order; nil if there are none. They are read several times.
-	Skipped iter.Seq[pipeline.Skipped]
+	Skipped iter.Seq[Skipped]
 	// Warnings are the warnings of the run.
 	Warnings []string
 	// LeftOut are the entries that a merged output does not have, in input order.
-	LeftOut []pipeline.LeftOut
+	LeftOut []LeftOut
 	// Introduced is the number of rewritten classes that were rejected, PreExisting the number of classes that were
 	// left as they are because of pre-existing findings.
 	Introduced, PreExisting int
@@ -58,8 +57,46 @@ type Runtime struct {
 	Version string `json:"version"`
 }
 
+// Input counts what was done with one input.
+type Input struct {
+	Path        string // as the user named it
+	Output      string // file or directory that was written
+	Classes     int    // class entries
+	Rewritten   int    // of them, classes that changed
+	Methods     int    // methods with code, in classes that could be read
+	Traced      int    // of them, methods with an ID
+	ClassBytes  int64  // of all classes, uncompressed
+	OutputBytes int64  // of all classes as written, uncompressed
+	Calls       int    // of the runtime, in the classes that changed
+}
+
+// Package counts what was inserted into the classes of one package, wherever they lie.
+type Package struct {
+	Package string // in internal form, "" for the unnamed one
+	Calls   int    // of the runtime
+	Bytes   int64  // that the classes grew by
+}
+
+// Skipped is a method that is not traced, or with an empty Name a class of which no method could be read.
+type Skipped struct {
+	Input      string // the path of its input
+	Entry      string // the class's entry in it
+	Class      string // in internal form, as the constant pool has it
+	Name       string // likewise
+	Descriptor string // likewise
+	Reason     filter.Reason
+	Detail     string // which rule, which limit, which path of calls
+}
+
+// LeftOut is an entry that is not written, because an earlier input of the merged output has an entry of that name.
+type LeftOut struct {
+	Input string // the path of the input with the entry
+	Entry string // the name of the entry in the merged archive
+	First string // the path of the input whose entry is written
+}
+
 // classOf returns the internal name of the class; for a class that could not be read, the name of its entry.
-func classOf(s pipeline.Skipped) string {
+func classOf(s Skipped) string {
 	if s.Class == "" {
 		return strings.TrimSuffix(s.Entry, ".class")
 	}
@@ -67,8 +104,8 @@ func classOf(s pipeline.Skipped) string {
 }
 
 // total returns the sums of the inputs.
-func (r *Run) total() pipeline.InputResult {
-	var t pipeline.InputResult
+func (r *Run) total() Input {
+	var t Input
 	for _, in := range r.Inputs {
 		t.Classes += in.Classes
 		t.Rewritten += in.Rewritten
@@ -82,9 +119,9 @@ func (r *Run) total() pipeline.InputResult {
 }
 
 // skipped returns the skipped methods; it is never nil.
-func (r *Run) skipped() iter.Seq[pipeline.Skipped] {
+func (r *Run) skipped() iter.Seq[Skipped] {
 	if r.Skipped == nil {
-		return func(func(pipeline.Skipped) bool) {}
+		return func(func(Skipped) bool) {}
 	}
 	return r.Skipped
 }
@@ -167,7 +204,7 @@ func (r *Run) packages() []packageCount {
 // skippedLine is a skipped method with its class in text form.
 type skippedLine struct {
 	class string
-	pipeline.Skipped
+	Skipped
 }
 
 // skippedLines returns the skipped methods sorted: the order of zip entries must not show.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/console"
 )
 
@@ -32,34 +31,6 @@ type savedPackage struct {
 	Traced, Skipped int
 	Calls           *int   // nil in a report of assign
 	AddedBytes      *int64 // likewise
-}
-
-// Build is what a report says about the files of a run of instrument and its options.
-type Build struct {
-	Version       string            // of tracegen
-	Options       map[string]string // that can change the output
-	Rules         []string          // without the files that they are in
-	Mapping       string            // its file
-	MappingDigest string
-	Files         []pipeline.Input // the output of each input, in order; one for all inputs if they were merged
-	Runtime       *Runtime         // that the run added, or nil
-}
-
-// Build returns what the report says about files. It fails for the report of a run that wrote none.
-func (s *Saved) Build() (*Build, error) {
-	d := &s.document
-	if d.Totals.Calls == nil || d.Mapping.File == "" || len(d.Inputs) == 0 {
-		return nil, errors.New("the report names no mapping or no outputs: give a report of tracegen instrument")
-	}
-	b := &Build{Version: d.Version, Options: d.Options, Rules: ruleTexts(d.Rules), Mapping: d.Mapping.File,
-		MappingDigest: d.Mapping.Digest, Runtime: d.Runtime}
-	for _, in := range d.Inputs {
-		if in.Input == "" || in.Output == "" {
-			return nil, errors.New("damaged: an input has no name or no output; write the report again")
-		}
-		b.Files = append(b.Files, pipeline.Input{Path: in.Input, Output: in.Output})
-	}
-	return b, nil
 }
 
 // maxSaved is the highest size of a report in bytes, enough for an app with a hundred thousand packages.

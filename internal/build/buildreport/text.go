@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -87,7 +86,7 @@ func (r *Run) retiredIDs() string {
 	return text
 }
 
-func work(in pipeline.InputResult) string {
+func work(in Input) string {
 	return fmt.Sprintf("%s, %d changed; %d of %s traced",
 		count(in.Classes, "class", "classes"), in.Rewritten, in.Traced, count(in.Methods, "method", "methods"))
 }

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/classfile/verify"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -19,7 +19,7 @@ type Verification struct {
 	// Version is the version of tracegen.
 	Version string
 	// Findings are in the order of the output.
-	Findings []pipeline.Finding
+	Findings []Finding
 	// Baseline is true if there were originals to compare with, so that each finding is introduced or pre-existing.
 	Baseline bool
 	// Classes is the number of classes that were checked.
@@ -28,6 +28,14 @@ type Verification struct {
 	Unknown []string
 	// Warnings are the warnings of the run.
 	Warnings []string
+}
+
+// Finding is what is wrong with a class of some file.
+type Finding struct {
+	Path  string // as the user named it
+	Entry string // in it; with several levels a ! stands between them, "" for a lone class file
+	verify.Finding
+	PreExisting bool // the baseline has it too
 }
 
 // Bad reports whether there are findings other than notes and pre-existing ones.
@@ -68,7 +76,7 @@ func (v *Verification) Summary() string {
 }
 
 // where returns the place of the class file.
-func where(f pipeline.Finding) string {
+func where(f Finding) string {
 	if f.Entry == "" {
 		return f.Path
 	}
@@ -76,7 +84,7 @@ func where(f pipeline.Finding) string {
 }
 
 // state returns the state of a finding, "" without a baseline.
-func (v *Verification) state(f pipeline.Finding) string {
+func (v *Verification) state(f Finding) string {
 	switch {
 	case !v.Baseline:
 		return ""
@@ -87,7 +95,7 @@ func (v *Verification) state(f pipeline.Finding) string {
 }
 
 // level returns the level of a finding, in JSON as in SARIF.
-func level(f pipeline.Finding) string {
+func level(f Finding) string {
 	if f.Note {
 		return "note"
 	}
@@ -179,7 +187,7 @@ func (v *Verification) WriteJSON(w io.Writer) error {
 	return encode(w, d)
 }
 
-func offset(f pipeline.Finding) *int {
+func offset(f Finding) *int {
 	if f.Offset < 0 {
 		return nil
 	}

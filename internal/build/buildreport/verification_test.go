@@ -11,14 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/classfile/verify"
-	"github.com/tracegen/tracegen/internal/build/pipeline"
 )
 
 // sampleVerification returns findings of every kind, with names that need escaping in lines and URIs.
 func sampleVerification() *Verification {
 	return &Verification{
 		Version: "1.2.3", Baseline: true, Classes: 4,
-		Findings: []pipeline.Finding{
+		Findings: []Finding{
 			{Path: "out/a b.jar", Entry: "a/Foo.class",
 				Finding: verify.Finding{Class: "a/Foo", Method: "bar", Descriptor: "(I)V", Offset: 7,
 					Rule: "JVMS 4.10.1.9", Want: "int", Got: "long", Frame: "locals [int]"}, PreExisting: false},

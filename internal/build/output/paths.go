@@ -210,3 +210,9 @@ func split(path string) (dir, base string) {
 	}
 	return trim(dir), base
 }
+
+// IsArchiveName reports whether a directory that is written to that path becomes an archive.
+func IsArchiveName(name string) bool {
+	extension := strings.ToLower(filepath.Ext(name))
+	return extension == ".jar" || extension == ".zip"
+}

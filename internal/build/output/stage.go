@@ -1,6 +1,6 @@
-// Package output writes outputs: files and directories that are staged under temporary names and appear together, or
-// not at all. A [Stage] has those of one run. A [Writer] writes archives, directories and class files in the order of
-// entries, while its workers rewrite the classes to come. The result of writing one output is a [Record].
+// Package output makes outputs appear together, or not at all: files and directories that are staged under temporary
+// names. A [Stage] has those of one run. Its commit writes a journal first, by which the next run finishes or undoes
+// it if it is killed ([Recover]).
 package output
 
 import (
@@ -141,6 +141,14 @@ func (o *Stage) Abort() {
 	o.files, o.directories = nil, nil
 }
 
+// File is a file of an output: the only one, whose name is empty, or one of a directory.
+type File struct {
+	Name string      // with slashes; that of a directory ends in one
+	Mode fs.FileMode // permissions, of files in a directory
+	Size int64
+	Sum  cache.Checksum // of the content
+}
+
 // Directory is an output directory whose files are written elsewhere first. A target that is not there
 // appears whole, by one renaming. One that is there may be another file system's: its stage lies in it, so that
 // every file can be renamed.
@@ -196,6 +204,9 @@ func (o *Stage) Directory(target string) (*Directory, error) {
 	}
 	return d, nil
 }
+
+// Files returns the files that were written, in their order.
+func (d *Directory) Files() []File { return d.files }
 
 // Depart notes files in the target that are going to be removed from it.
 func (d *Directory) Depart(names []string) { d.departing = append(d.departing, names...) }

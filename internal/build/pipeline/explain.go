@@ -5,15 +5,14 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/tracegen/tracegen/internal/build/explanation"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/rewrite"
 	"github.com/tracegen/tracegen/mapping"
 )
 
 // Explained is the answer of [Explain].
 type Explained struct {
-	Classes  []explanation.Class // in input order
+	Classes  []buildreport.ExplainedClass // in input order
 	Mapping  *mapping.Mapping
 	Warnings []string
 	// Names are those of every class, and every method with code, of the inputs, in input order.
@@ -22,7 +21,7 @@ type Explained struct {
 
 // Explain makes all the decisions of [Run], checks included, and reports those about the methods that are asked for. It
 // writes nothing: of what c says about outputs, only that there is a Merge matters. The runtime class may be missing.
-func Explain(ctx context.Context, c Config, asked explanation.Question) (*Explained, error) {
+func Explain(ctx context.Context, c Config, asked Question) (*Explained, error) {
 	c.RuntimeExternal, c.Disabled = true, false
 	options, original := renamed(c.Inject, c.R8)
 	inputs, _ := pathsOf(c.Inputs, c.Merge)
@@ -41,33 +40,33 @@ func Explain(ctx context.Context, c Config, asked explanation.Question) (*Explai
 	if err != nil {
 		return nil, err
 	}
-	rewriting := rewriteOptions(options, c.AddRequires, types)
+	rewriting := newRewriteOptions(options, c.AddRequires, types)
 	rehearse := func(p *plan.Plan) (map[int]plan.Failure, error) { return w.rehearse(ctx, p, rewriting) }
 	planned, err := assignUntilStable(draft, rehearse)
 	if err != nil {
 		return nil, err
 	}
-	classes, err := explanation.Classes(w.set, planned, rewriting, asked)
+	classes, err := explainClasses(w.set, planned, rewriting, asked)
 	if err != nil {
 		return nil, err
 	}
 	setMessages(classes, c.Messages)
 	return &Explained{
-		Classes: classes, Mapping: planned.Mapping, Names: explanation.Names(planned),
+		Classes: classes, Mapping: planned.Mapping, Names: namesOf(planned),
 		Warnings: slices.Concat(w.warnings, planned.Warnings, planned.NearlyFull, planned.ModuleWarnings(),
 			messageWarnings(c.Messages, planned.Mapping)),
 	}, nil
 }
 
 // rehearse rewrites what changes and keeps nothing but the failures.
-func (w *work) rehearse(ctx context.Context, by *plan.Plan, o rewrite.Options) (map[int]plan.Failure, error) {
+func (w *work) rehearse(ctx context.Context, by *plan.Plan, o rewriteOptions) (map[int]plan.Failure, error) {
 	w.progress.restart()
 	var mu sync.Mutex
 	failures := make(map[int]plan.Failure)
 	err := w.each(ctx, by.Len(), func() (func(int) error, func()) {
-		r := rewrite.New(o, w.set)
+		r := newRewriter(o, w.set)
 		work := func(n int) error {
-			outcome := rewrite.Outcome{}
+			outcome := rewriteOutcome{}
 			if by.Changes(n) {
 				var err error
 				if outcome, err = r.Rewrite(n, by); err != nil {

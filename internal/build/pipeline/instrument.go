@@ -62,9 +62,9 @@ func Instrument(ctx context.Context, c SliceConfig, s *Slice) (*Result, error) {
 
 	stage := &output.Stage{DryRun: c.DryRun, LeaveEqual: earlier.stores()}
 	defer stage.Abort()
-	o := output.Options{Rewrite: rewriteOptions(options, c.AddRequires, types), Level: levelOf(c.Level, c.DryRun),
+	o := writeOptions{Rewrite: newRewriteOptions(options, c.AddRequires, types), Level: levelOf(c.Level, c.DryRun),
 		Workers: w.workers, Progress: w.progress.add}
-	round := newRounds(w, stage, earlier, o, output.Jobs(w.set.Containers(), outputs, ""))
+	round := newRounds(w, stage, earlier, o, outputJobs(w.set.Containers(), outputs, ""))
 	failures, err := round.write(ctx, tasks)
 	if err != nil {
 		return nil, err

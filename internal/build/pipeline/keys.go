@@ -10,7 +10,6 @@ import (
 
 	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/build/input"
-	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/build/wire"
 	"github.com/tracegen/tracegen/internal/cache"
@@ -42,7 +41,7 @@ func (r *results) factsKey(content cache.Key) cache.Key {
 
 // outputKey is the key of an output: of the content of its inputs, and of what is decided about their classes, IDs
 // included. Without a cache it identifies an output within the run.
-func (r *results) outputKey(job *output.Job, set *input.Set, by plan.Decisions) cache.Key {
+func (r *results) outputKey(job *outputJob, set *input.Set, by plan.Decisions) cache.Key {
 	parts := []string{"output", fmt.Sprint(job.Kind == input.Directory)}
 	if r.Incremental != nil {
 		parts = append(parts, r.Tool, r.WriteKey, r.checked, r.run.runtime,

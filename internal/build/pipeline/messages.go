@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/build/explanation"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -40,7 +40,7 @@ func messageWarnings(rules []filter.Rule, of *mapping.Mapping) (warnings []strin
 }
 
 // setMessages notes by which rule the calls of traced methods are messages: the last one that matches.
-func setMessages(classes []explanation.Class, rules []filter.Rule) {
+func setMessages(classes []buildreport.ExplainedClass, rules []filter.Rule) {
 	for i := range classes {
 		for j := range classes[i].Methods {
 			m := &classes[i].Methods[j]

@@ -1,13 +1,14 @@
 // Package pipeline runs the operations on class files from inputs to outputs: it instruments, at once or in phases,
-// explains, strips and verifies. Each operation is one function, which puts the packages together that do the work:
+// explains, strips and verifies. Each operation is one function, which puts together the packages and types that do the
+// work:
 //
-//	input        opens archives, directories and class files, and numbers their classes
-//	scan         finds out facts about each class by itself
-//	plan         decides what needs all classes, and assigns IDs
-//	rewrite      applies the decisions to one class, and checks the result
-//	typecheck    is one of the two checks, with the class path
-//	output       writes outputs, which appear together
-//	cache        has the results of earlier runs
+//	input         opens archives, directories and class files, and numbers their classes
+//	plan          scans each class by itself, decides what needs all classes, and assigns IDs
+//	rewriter      applies the decisions to one class, and checks the result
+//	typeChecker   is one of the two checks: it has the class path, and which classes a class sees
+//	outputWriter  writes archives, directories and class files in the order of entries
+//	output        makes what is written appear together
+//	results       has what earlier runs have left in the cache
 //
 // # How it goes
 //
@@ -37,9 +38,8 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/build/input"
-	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -121,7 +121,6 @@ type Config struct {
 type Reading = input.Options
 
 // ClassPath says where classes are found that the inputs refer to.
-type ClassPath = typecheck.ClassPath
 
 // File is a file to be written beside the outputs.
 type File struct {
@@ -140,52 +139,18 @@ const (
 
 // Result is what was done.
 type Result struct {
-	Mapping  *mapping.Mapping     // of every traced method, to the ID in the output; nil after [Scan] and [Instrument]
-	Inputs   []InputResult        // as in Config.Inputs
-	BuiltIn  *InputResult         // the built-in runtime, if the run added it; no other field counts it
-	Packages []PackageResult      // those with classes that changed, by name
-	Skipped  iter.Seq[Skipped]    // methods with code that are not traced, and classes that could not be read
-	Warnings []string             // in input order
-	LeftOut  []LeftOut            // entries that a merged output does not have, in input order
-	Lines    []mapping.SourceLine // of every traced method of which it is known, if asked for
+	Mapping  *mapping.Mapping              // of every traced method; nil after [Scan] and [Instrument]
+	Inputs   []buildreport.Input           // as in Config.Inputs
+	BuiltIn  *buildreport.Input            // the built-in runtime, if the run added it; no other field counts it
+	Packages []buildreport.Package         // those with classes that changed, by name
+	Skipped  iter.Seq[buildreport.Skipped] // methods with code that are not traced, and classes that could not be read
+	Warnings []string                      // in input order
+	LeftOut  []buildreport.LeftOut         // entries that a merged output does not have, in input order
+	Lines    []mapping.SourceLine          // of every traced method of which it is known, if asked for
 
 	Introduced  int      // classes that came out wrong and stay as they were: a fault of tracegen
 	Unchecked   int      // classes that stay as they were because a check reached its limit
 	PreExisting int      // classes that were wrong before and are left as they came
 	Unknown     []string // classes that the type checker could not find, sorted, in internal form
 	Tolerated   []string // faults, sorted, of classes that have them still: they show only beside this machine's JDK
-}
-
-// LeftOut is an entry that is not written, because an earlier input of the merged output has an entry of that name.
-type LeftOut = plan.LeftOut
-
-// InputResult counts what was done with one input.
-type InputResult struct {
-	Path        string // as in Config.Inputs
-	Output      string // likewise, or Config.Merge
-	Classes     int    // class entries
-	Rewritten   int    // of them, classes that changed
-	Methods     int    // methods with code, in classes that could be read
-	Traced      int    // of them, methods with an ID
-	ClassBytes  int64  // of all classes, uncompressed
-	OutputBytes int64  // of all classes as written, uncompressed
-	Calls       int    // of the runtime, in the classes that changed
-}
-
-// PackageResult counts what was inserted into the classes of one package, wherever they lie.
-type PackageResult struct {
-	Package string // in internal form, "" for the unnamed one
-	Calls   int    // of the runtime
-	Bytes   int64  // that the classes grew by
-}
-
-// Skipped is a method that is not traced, or with an empty Name a class of which no method could be read.
-type Skipped struct {
-	Input      string // the path of its input
-	Entry      string // the class's entry in it
-	Class      string // in internal form, as the constant pool has it
-	Name       string // likewise
-	Descriptor string // likewise
-	Reason     filter.Reason
-	Detail     string // which rule, which limit, which path of calls
 }

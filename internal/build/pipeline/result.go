@@ -10,24 +10,24 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/mapping"
 )
 
 // totals sum up the records of rounds.
 type totals struct {
-	inputs  []output.InputRecord // of the last round, by input; empty if nothing is written
-	unknown map[string]bool      // of all rounds
-	faults  map[string]bool      // likewise: those that are tolerated
-	builtIn int                  // number of the built-in runtime, which is never the first input; 0 if there is none
+	inputs  []inputRecord   // of the last round, by input; empty if nothing is written
+	unknown map[string]bool // of all rounds
+	faults  map[string]bool // likewise: those that are tolerated
+	builtIn int             // number of the built-in runtime, which is never the first input; 0 if there is none
 }
 
 // add takes the records of a round, and returns the classes that failed in it.
 func (t *totals) add(set *input.Set, outputs []*writtenOutput) map[int]plan.Failure {
-	t.inputs = make([]output.InputRecord, len(set.Inputs))
+	t.inputs = make([]inputRecord, len(set.Inputs))
 	failures := make(map[int]plan.Failure)
 	for _, o := range outputs {
 		for i, number := range o.Inputs {
@@ -43,7 +43,7 @@ func (t *totals) add(set *input.Set, outputs []*writtenOutput) map[int]plan.Fail
 }
 
 // note takes what the type checker said of an input besides rejections.
-func (t *totals) note(set *input.Set, number int, notes typecheck.Notes) {
+func (t *totals) note(set *input.Set, number int, notes typeNotes) {
 	if t.unknown == nil {
 		t.unknown, t.faults = make(map[string]bool), make(map[string]bool)
 	}
@@ -67,13 +67,13 @@ type decided interface {
 // countsOf returns a result with what is counted, for classes at these places.
 func countsOf(by decided, at []*input.Class, inputs []Input, merge string, t *totals) *Result {
 	result := &Result{
-		Inputs: make([]InputResult, len(inputs)), Skipped: func(func(Skipped) bool) {},
+		Inputs: make([]buildreport.Input, len(inputs)), Skipped: func(func(buildreport.Skipped) bool) {},
 		Unknown: slices.Sorted(maps.Keys(t.unknown)), Tolerated: slices.Sorted(maps.Keys(t.faults)),
 	}
 	for i, in := range inputs {
-		result.Inputs[i] = InputResult{Path: in.Path, Output: cmp.Or(merge, in.Output)}
+		result.Inputs[i] = buildreport.Input{Path: in.Path, Output: cmp.Or(merge, in.Output)}
 	}
-	packages := packageTotals{byName: make(map[string]*PackageResult)}
+	packages := packageTotals{byName: make(map[string]*buildreport.Package)}
 	first := make([]int, len(inputs)) // class of each input
 	for n, c := range at {
 		in := &result.Inputs[c.Container.Input]
@@ -116,18 +116,18 @@ func countsOf(by decided, at []*input.Class, inputs []Input, merge string, t *to
 
 // packageTotals sum up the classes of packages.
 type packageTotals struct {
-	byName map[string]*PackageResult
-	last   *PackageResult // that was asked for: neighbours in an archive are mostly of one package
+	byName map[string]*buildreport.Package
+	last   *buildreport.Package // that was asked for: neighbours in an archive are mostly of one package
 }
 
 // of returns the totals of the package of a class.
-func (t *packageTotals) of(class string) *PackageResult {
+func (t *packageTotals) of(class string) *buildreport.Package {
 	name := packageOf(class)
 	if t.last == nil || t.last.Package != name {
 		t.last = t.byName[name]
 	}
 	if t.last == nil {
-		t.last = &PackageResult{Package: name}
+		t.last = &buildreport.Package{Package: name}
 		t.byName[name] = t.last
 	}
 	return t.last
@@ -144,21 +144,23 @@ func resultOf(d *plan.Draft, inputs []Input, merge string, t *totals) *Result {
 		at[n] = d.Facts(n).At
 	}
 	result := countsOf(d, at, inputs, merge, t)
-	result.Introduced, result.PreExisting, result.LeftOut = d.Introduced, d.PreExisting, d.LeftOut
-	result.Unchecked = d.Unchecked
-	result.Skipped = func(yield func(Skipped) bool) { eachSkipped(d, inputs, t, yield) }
+	result.Introduced, result.PreExisting, result.Unchecked = d.Introduced, d.PreExisting, d.Unchecked
+	for _, e := range d.LeftOut {
+		result.LeftOut = append(result.LeftOut, buildreport.LeftOut(e))
+	}
+	result.Skipped = func(yield func(buildreport.Skipped) bool) { eachSkipped(d, inputs, t, yield) }
 	return result
 }
 
 // eachSkipped is [Result].Skipped. There may be as many as there are methods, so that no list is made of them.
-func eachSkipped(d *plan.Draft, inputs []Input, t *totals, yield func(Skipped) bool) {
+func eachSkipped(d *plan.Draft, inputs []Input, t *totals, yield func(buildreport.Skipped) bool) {
 	for n := range d.Len() {
 		c := d.Facts(n)
 		if t.isBuiltIn(c.At.Container.Input) {
 			continue
 		}
-		skipped := func(m mapping.Identity, by filter.Decision) Skipped {
-			return Skipped{
+		skipped := func(m mapping.Identity, by filter.Decision) buildreport.Skipped {
+			return buildreport.Skipped{
 				Input: inputs[c.At.Container.Input].Path, Entry: d.Path(n),
 				Class: m.Class, Name: m.Name, Descriptor: m.Descriptor, Reason: by.Reason, Detail: by.Detail,
 			}

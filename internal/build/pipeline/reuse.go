@@ -20,9 +20,9 @@ import (
 
 // writtenOutput is one output of the run.
 type writtenOutput struct {
-	output.Job
-	key    cache.Key      // of the output by the decisions of the last round
-	record *output.Record // of the last round; nil if it has still to be written
+	outputJob
+	key    cache.Key     // of the output by the decisions of the last round
+	record *outputRecord // of the last round; nil if it has still to be written
 	way    way
 }
 
@@ -69,7 +69,7 @@ func (r *results) reuse(outputs []*writtenOutput, set *input.Set, stage *output.
 }
 
 // place stages a known output, or leaves it alone. It returns false if the output has to be written.
-func (r *results) place(o *writtenOutput, known *output.Record, stage *output.Stage) bool {
+func (r *results) place(o *writtenOutput, known *outputRecord, stage *output.Stage) bool {
 	info, err := os.Stat(o.Path)
 	if err == nil && !info.Mode().IsRegular() && o.Kind != input.Directory {
 		return false // a device cannot be replaced
@@ -94,7 +94,7 @@ func (r *results) place(o *writtenOutput, known *output.Record, stage *output.St
 	return true
 }
 
-func (r *results) putFile(o *writtenOutput, _ *output.Record, stage *output.Stage) error {
+func (r *results) putFile(o *writtenOutput, _ *outputRecord, stage *output.Stage) error {
 	f, err := stage.Create(o.Path)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (r *results) putFile(o *writtenOutput, _ *output.Record, stage *output.Stag
 
 var errOtherFiles = errors.New("cache: an entry does not have the files of a directory")
 
-func (r *results) putDirectory(o *writtenOutput, known *output.Record, stage *output.Stage) error {
+func (r *results) putDirectory(o *writtenOutput, known *outputRecord, stage *output.Stage) error {
 	data, err := r.Cache.Lookup(bytesKey(o.key))
 	if err != nil {
 		return err

@@ -11,8 +11,6 @@ import (
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/rewrite"
-	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -70,9 +68,9 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := output.Options{Rewrite: rewriteOptions(options, c.AddRequires, types), Level: levelOf(c.Level, c.DryRun),
+	o := writeOptions{Rewrite: newRewriteOptions(options, c.AddRequires, types), Level: levelOf(c.Level, c.DryRun),
 		Workers: w.workers, Progress: w.progress.add}
-	round := newRounds(w, stage, earlier, o, output.Jobs(w.set.Containers(), outputs, c.Merge))
+	round := newRounds(w, stage, earlier, o, outputJobs(w.set.Containers(), outputs, c.Merge))
 	if w.builtIn != nil {
 		round.totals.builtIn = len(inputs)
 	}
@@ -95,7 +93,7 @@ func (c *Config) checksTypes() bool { return !c.Disabled && c.Verify == VerifyFu
 
 // decide scans the classes and decides all that needs the whole, but IDs.
 func decide(ctx context.Context, c *Config, w *work, known []plan.InputFacts, r *results,
-	path *typecheck.Opened, options inject.Options, original string) (*plan.Draft, error) {
+	path *openedClassPath, options inject.Options, original string) (*plan.Draft, error) {
 	merged, err := w.merged(c.Merge)
 	if err != nil {
 		return nil, err
@@ -186,15 +184,15 @@ type rounds struct {
 	*work
 	stage   *output.Stage
 	results *results
-	options output.Options
+	options writeOptions
 	outputs []*writtenOutput
 	totals  totals
 }
 
-func newRounds(w *work, stage *output.Stage, r *results, o output.Options, jobs []output.Job) *rounds {
+func newRounds(w *work, stage *output.Stage, r *results, o writeOptions, jobs []outputJob) *rounds {
 	round := &rounds{work: w, stage: stage, results: r, options: o}
 	for _, job := range jobs {
-		round.outputs = append(round.outputs, &writtenOutput{Job: job})
+		round.outputs = append(round.outputs, &writtenOutput{outputJob: job})
 	}
 	return round
 }
@@ -209,12 +207,12 @@ func (r *rounds) write(ctx context.Context, by plan.Decisions) (map[int]plan.Fai
 	r.progress.restart()
 	var open []*writtenOutput
 	for _, o := range r.outputs {
-		key := r.results.outputKey(&o.Job, r.set, by)
+		key := r.results.outputKey(&o.outputJob, r.set, by)
 		if o.record != nil && !o.record.Failed() && key == o.key {
 			continue
 		}
 		r.stage.Discard(o.Path)
-		*o = writtenOutput{Job: o.Job, key: key}
+		*o = writtenOutput{outputJob: o.outputJob, key: key}
 		open = append(open, o)
 	}
 	r.results.reuse(open, r.set, r.stage)
@@ -242,14 +240,14 @@ func (r *rounds) write(ctx context.Context, by plan.Decisions) (map[int]plan.Fai
 }
 
 func (r *rounds) writeOutputs(ctx context.Context, by plan.Decisions, open []*writtenOutput) (err error) {
-	var jobs []output.Job
+	var jobs []outputJob
 	for _, o := range open {
-		jobs = append(jobs, o.Job)
+		jobs = append(jobs, o.outputJob)
 	}
-	w := output.NewWriter(ctx, r.set, by, r.stage, jobs, r.options)
+	w := newOutputWriter(ctx, r.set, by, r.stage, jobs, r.options)
 	defer w.Close()
 	for _, o := range open {
-		if o.record, err = w.Write(o.Job); err != nil {
+		if o.record, err = w.Write(o.outputJob); err != nil {
 			return err
 		}
 	}
@@ -287,14 +285,14 @@ func filterOf(f *filter.Filter, runtime string, by *r8.Mapping) *filter.Filter {
 }
 
 // typesOf returns the type checker for the classes of a set, if one is wanted. It opens the class path.
-func typesOf(wanted bool, path *typecheck.Opened, set *input.Set, names []string) (typecheck.Rewritten, error) {
+func typesOf(wanted bool, path *openedClassPath, set *input.Set, names []string) (typeCheck, error) {
 	if !wanted {
-		return typecheck.None{}, nil
+		return noTypeCheck{}, nil
 	}
-	return typecheck.New(path, set, names)
+	return newTypeChecker(path, set, names)
 }
 
-func supertypesOf(p ClassPath, opened *typecheck.Opened) plan.ClassPath {
+func supertypesOf(p ClassPath, opened *openedClassPath) plan.ClassPath {
 	if len(p.Paths) == 0 {
 		return plan.NoClassPath{}
 	}
@@ -304,8 +302,8 @@ func supertypesOf(p ClassPath, opened *typecheck.Opened) plan.ClassPath {
 // expected is [plan.Expected], but for tests that let the equivalence check fail.
 var expected = plan.Expected
 
-func rewriteOptions(o inject.Options, requires string, types typecheck.Rewritten) rewrite.Options {
-	return rewrite.Options{Inject: o, Requires: requires, Types: types, Expected: expected}
+func newRewriteOptions(o inject.Options, requires string, types typeCheck) rewriteOptions {
+	return rewriteOptions{Inject: o, Requires: requires, Types: types, Expected: expected}
 }
 
 // levelOf returns the level of compression: in a dry run, how small the outputs would get does not show.

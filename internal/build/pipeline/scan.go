@@ -10,8 +10,6 @@ import (
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/rewrite"
-	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -112,7 +110,7 @@ type trial struct {
 	*work
 	config  *ScanConfig
 	options plan.ScanOptions
-	path    *typecheck.Opened
+	path    *openedClassPath
 	facts   []*plan.Class
 	totals  totals
 }
@@ -120,7 +118,7 @@ type trial struct {
 // scanWithTrial scans every class, with a trial. The type checker needs the names of all classes, before all are
 // scanned. So the first trials assume the names that the entries suggest. If one of them was wrong, all trials are made
 // again.
-func scanWithTrial(ctx context.Context, c *ScanConfig, w *work, path *typecheck.Opened) (
+func scanWithTrial(ctx context.Context, c *ScanConfig, w *work, path *openedClassPath) (
 	[]*plan.Class, *totals, error) {
 	options, original := renamed(c.Inject, c.R8)
 	t := &trial{work: w, config: c, path: path, facts: make([]*plan.Class, len(w.set.Classes))}
@@ -153,7 +151,7 @@ func (t *trial) first(ctx context.Context, names []string) (bool, error) {
 	var misled atomic.Bool
 	err = t.each(ctx, len(t.facts), func() (func(int) error, func()) {
 		s := t.newScanner(t.options, graph)
-		r := rewrite.New(rewriteOptions(t.options.Inject, t.config.AddRequires, types), t.set)
+		r := newRewriter(newRewriteOptions(t.options.Inject, t.config.AddRequires, types), t.set)
 		work := func(n int) error {
 			found, c, err := s.scan(n)
 			if err != nil {
@@ -181,8 +179,8 @@ func (t *trial) again(ctx context.Context, names []string) error {
 	}
 	defer t.note(types)
 	return t.each(ctx, len(t.facts), func() (func(int) error, func()) {
-		reader := rewrite.Reader{Set: t.set, Runtime: t.options.Inject.RuntimeClass}
-		r := rewrite.New(rewriteOptions(t.options.Inject, t.config.AddRequires, types), t.set)
+		reader := classReader{Set: t.set, Runtime: t.options.Inject.RuntimeClass}
+		r := newRewriter(newRewriteOptions(t.options.Inject, t.config.AddRequires, types), t.set)
 		work := func(n int) error {
 			found := t.facts[n]
 			if found.Name == "" {
@@ -200,7 +198,7 @@ func (t *trial) again(ctx context.Context, names []string) error {
 }
 
 // note takes the notes of the type checker.
-func (t *trial) note(types typecheck.Rewritten) {
+func (t *trial) note(types typeCheck) {
 	for i := range t.set.Inputs {
 		t.totals.note(t.set, i, types.TakeNotes(i))
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
@@ -58,9 +57,9 @@ func Strip(ctx context.Context, c StripConfig) (*Result, error) {
 
 	stage := &output.Stage{}
 	defer stage.Abort()
-	o := output.Options{Rewrite: rewriteOptions(options, "", typecheck.None{}), Level: c.Level, Workers: w.workers,
+	o := writeOptions{Rewrite: newRewriteOptions(options, "", noTypeCheck{}), Level: c.Level, Workers: w.workers,
 		Progress: w.progress.add}
-	round := newRounds(w, stage, &results{}, o, output.Jobs(w.set.Containers(), outputs, c.Merge))
+	round := newRounds(w, stage, &results{}, o, outputJobs(w.set.Containers(), outputs, c.Merge))
 	if _, err := round.write(ctx, planned); err != nil {
 		return nil, err
 	}

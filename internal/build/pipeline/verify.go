@@ -11,8 +11,8 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/build/input"
-	"github.com/tracegen/tracegen/internal/build/typecheck"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
@@ -31,18 +31,10 @@ type VerifyConfig struct {
 
 // Verification is what was found.
 type Verification struct {
-	Findings []Finding // by path, entry and place in the class file
-	Classes  int       // that were checked
-	Unknown  []string  // classes that were not found anywhere, sorted, in internal form
-	Warnings []string  // about classes that could not be checked
-}
-
-// Finding is what is wrong with a class of some file.
-type Finding struct {
-	Path  string // as in VerifyConfig.Paths
-	Entry string // in it; with several levels a ! stands between them, "" for a lone class file
-	verify.Finding
-	PreExisting bool // the baseline has it too
+	Findings []buildreport.Finding // by path, entry and place in the class file
+	Classes  int                   // that were checked
+	Unknown  []string              // classes that were not found anywhere, sorted, in internal form
+	Warnings []string              // about classes that could not be checked
 }
 
 // Verify checks every class by itself, as HotSpot does when it links it. An error is one of reading: what is
@@ -67,13 +59,13 @@ func Verify(ctx context.Context, c VerifyConfig) (*Verification, error) {
 	if len(c.Baseline) > 0 {
 		split = w.set.Inputs[len(c.Paths)].First
 	}
-	checked, originals, none := typecheck.NamesOf(w.set, names, 0, split), typecheck.NamesOf(w.set, names, split,
-		all), typecheck.NamesOf(w.set, nil, 0, 0)
-	more := typecheck.Details{Notes: c.Notes, Frames: c.Frames}
+	checked, originals, none := newNamedClasses(w.set, names, 0, split), newNamedClasses(w.set, names, split,
+		all), newNamedClasses(w.set, nil, 0, 0)
+	more := viewDetails{Notes: c.Notes, Frames: c.Frames}
 	v := verification{
 		work: w, names: names, paths: c.Paths, originals: originals, reports: make([]classReport, split),
-		views:         typecheck.NewViews(path, w.set, 0, split, checked, none, more),
-		originalViews: typecheck.NewViews(path, w.set, split, all, originals, checked, more),
+		views:         newTypeViews(path, w.set, 0, split, checked, none, more),
+		originalViews: newTypeViews(path, w.set, split, all, originals, checked, more),
 	}
 	if err := cmp.Or(w.each(ctx, split, v.start), w.set.CheckUnchanged()); err != nil {
 		return nil, err
@@ -111,9 +103,9 @@ type verification struct {
 	*work
 	names         []string // by number of class
 	paths         []string
-	views         *typecheck.Views // of Paths
-	originalViews *typecheck.Views // of Baseline
-	originals     *typecheck.Classes
+	views         *typeViews // of Paths
+	originalViews *typeViews // of Baseline
+	originals     *namedClasses
 
 	reports []classReport // by number of class, each written by one worker
 }
@@ -121,7 +113,7 @@ type verification struct {
 // classReport is what was found out about one class.
 type classReport struct {
 	checked  bool
-	findings []Finding
+	findings []buildreport.Finding
 	unknown  []string
 	warning  string
 }
@@ -163,14 +155,14 @@ func (v *verification) check(class int, buffer *[]byte, parser *classfile.Parser
 		if isNew {
 			introduced = introduced[1:]
 		}
-		report.findings = append(report.findings, Finding{Path: v.paths[at.Container.Input], Entry: entryName(at),
+		report.findings = append(report.findings, buildreport.Finding{Path: v.paths[at.Container.Input], Entry: entryName(at),
 			Finding: f, PreExisting: !isNew})
 	}
 	return report, nil
 }
 
 // findingsOf checks a class file. The error is about one of a version that is not supported.
-func findingsOf(by *typecheck.Views, at *input.Class, class int, parser *classfile.Parser,
+func findingsOf(by *typeViews, at *input.Class, class int, parser *classfile.Parser,
 	data []byte) ([]verify.Finding, []string, error) {
 	c, err := parser.Parse(data)
 	if errors.Is(err, classfile.ErrVersion) {

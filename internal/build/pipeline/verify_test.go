@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
@@ -145,7 +146,7 @@ func TestVerifyDoesNotDependOnWorkers(t *testing.T) {
 		if first == nil {
 			first = result
 		}
-		if diff := cmp.Diff(first, result, cmp.Comparer(func(a, b Finding) bool { return a == b })); diff != "" {
+		if diff := cmp.Diff(first, result, cmp.Comparer(func(a, b buildreport.Finding) bool { return a == b })); diff != "" {
 			t.Errorf("with %d workers: %s", jobs, diff)
 		}
 	}

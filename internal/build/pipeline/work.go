@@ -16,7 +16,6 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/build/rewrite"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
@@ -276,7 +275,7 @@ func (f classFiles) Try(class int, methods []int) ([]plan.Refusal, error) {
 
 // read returns a class in memory of its own.
 func (f classFiles) read(class int) (*classfile.Class, error) {
-	r := rewrite.Reader{Set: f.set, Runtime: f.options.Inject.RuntimeClass}
+	r := classReader{Set: f.set, Runtime: f.options.Inject.RuntimeClass}
 	return r.Read(class, plan.ByNames(f.facts), f.facts[class].Foreign)
 }
 

@@ -140,8 +140,8 @@ func CompareSupertypes(a, b *Class) int {
 	return cmp.Or(cmp.Compare(a.At.Release, b.At.Release), slices.Compare(a.Supertypes(), b.Supertypes()))
 }
 
-// ScanWarnings returns the warnings about classes: of those about several classes that say the same, for example that their
-// version is not known, one.
+// ScanWarnings returns the warnings about classes: of those about several classes that say the same, for example that
+// their version is not known, one.
 func ScanWarnings(facts []*Class) []string {
 	var first []*Class
 	count := make(map[string]int)

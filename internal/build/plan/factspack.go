@@ -13,9 +13,9 @@ import (
 	"github.com/tracegen/tracegen/internal/build/wire"
 )
 
-// Facts of inputs are packed in one form, for scan files and for the cache. Scan files are complete (see [ScanOptions]):
-// they have sums, calls and rejections besides, and their inputs are in an order that does not depend on that of
-// entries.
+// Facts of inputs are packed in one form, for scan files and for the cache. Scan files are complete (see
+// [ScanOptions]): they have sums, calls and rejections besides, and their inputs are in an order that does not depend
+// on that of entries.
 
 // InputFacts is the facts about one input.
 type InputFacts struct {
@@ -254,10 +254,11 @@ func (p *packer) methods(c *Class) {
 	}
 }
 
-// UnpackFacts reads what [PackFacts] has written. pathOf returns the number and the path that an input has in this run, by its
-// number and name in the data. Texts share memory with the data if it is not complete: it must never change then. False
-// says that the data is damaged.
-func UnpackFacts(data []byte, complete bool, pathOf func(i int, name string) (number int, path string)) ([]InputFacts, bool) {
+// UnpackFacts reads what [PackFacts] has written. pathOf returns the number and the path that an input has in this
+// run, by its number and name in the data. Texts share memory with the data if it is not complete: it must never
+// change then. False says that the data is damaged.
+func UnpackFacts(data []byte, complete bool, pathOf func(i int, name string) (number int, path string)) ([]InputFacts,
+	bool) {
 	u := unpacker{complete: complete, decisions: make(map[[3]int]*filter.Decision)}
 	if complete {
 		u.Unpacker = wire.NewUnpacker(data)

@@ -2,9 +2,9 @@
 // all classes at once.
 //
 // A [Scanner] finds the facts of one class: its names, the decision about every method with code, and what the
-// decisions that need other classes will ask for. A [Class] holds them; they never change. [PackFacts] writes them for
-// scan files and the cache. Facts share no memory with the class file. Of an app's methods there are many, so that their
-// facts are small: names and decisions that many methods have are kept once.
+// decisions that need other classes will ask for. A [Class] holds them; they never change. [PackFacts] writes them
+// for scan files and the cache. Facts share no memory with the class file. Of an app's methods there are many, so
+// that their facts are small: names and decisions that many methods have are kept once.
 //
 // A [Draft] adds what needs all classes: which of several entries of one name is kept, what classes and methods were
 // called before R8 renamed them, what rules on supertypes say, which Activities get focus hooks, what the runtime class

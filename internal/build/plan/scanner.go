@@ -92,8 +92,8 @@ func (s *Scanner) sum(sum uint64) uint64 {
 	return sum
 }
 
-// ClassSum returns a checksum by which a class is recognized: the CRC-32 of its bytes, which the directory of a zip has too,
-// and behind it four bytes of their SHA-256.
+// ClassSum returns a checksum by which a class is recognized: the CRC-32 of its bytes, which the directory of a zip
+// has too, and behind it four bytes of their SHA-256.
 func ClassSum(data []byte) uint64 {
 	hash := sha256.Sum256(data)
 	return uint64(crc32.ChecksumIEEE(data))<<32 | uint64(binary.BigEndian.Uint32(hash[:]))

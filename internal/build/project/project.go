@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/pattern"
+	"github.com/tracegen/tracegen/internal/glob"
 	"github.com/tracegen/tracegen/internal/userfile"
 )
 
@@ -38,7 +38,8 @@ type Project struct {
 	Kind Kind
 	// File is the build file that says so, or the first archive; relative to the directory, with slashes.
 	File string
-	// Archives are the archives of the directory and of the directories in which build tools put them, the newest first.
+	// Archives are the archives of the directory and of the directories in which build tools put them, the newest
+	// first.
 	Archives []string
 	// BlockLists are the block lists of Matrix's plugin that build files name, as far as they exist.
 	BlockLists []string
@@ -59,11 +60,11 @@ var buildFiles = []struct {
 }
 
 var (
-	androidPlugin = pattern.Of(`com\.android\.(application|library|dynamic-feature|tools\.build:gradle)`)
-	matrixBlock   = pattern.Of(`(?m)^\s*matrix\s*\{`)
-	btraceBlock   = pattern.Of(`(?m)^\s*(rheaTrace|btrace)\s*\{`)
-	blockList     = pattern.Of(`(?:black|block)ListFile\s*(?:=|\s|\()\s*"?'?([^"'\n)]+)`)
-	baseMapping   = pattern.Of(`(?:baseMethodMapFile|applyMethodMappingFilePath)\s*(?:=|\s|\()\s*"?'?([^"'\n)]+)`)
+	androidPlugin = glob.Regexp(`com\.android\.(application|library|dynamic-feature|tools\.build:gradle)`)
+	matrixBlock   = glob.Regexp(`(?m)^\s*matrix\s*\{`)
+	btraceBlock   = glob.Regexp(`(?m)^\s*(rheaTrace|btrace)\s*\{`)
+	blockList     = glob.Regexp(`(?:black|block)ListFile\s*(?:=|\s|\()\s*"?'?([^"'\n)]+)`)
+	baseMapping   = glob.Regexp(`(?:baseMethodMapFile|applyMethodMappingFilePath)\s*(?:=|\s|\()\s*"?'?([^"'\n)]+)`)
 )
 
 // Find looks at a directory. The error is one of reading it.

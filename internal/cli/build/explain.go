@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tracegen/tracegen/internal/build/buildreport"
-	"github.com/tracegen/tracegen/internal/build/explanation"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
@@ -74,7 +73,7 @@ type explainer struct {
 	explanation buildreport.Explanation
 }
 
-// MatchClass implements explanation.Question.
+// MatchClass implements pipeline.Question.
 func (e *explainer) MatchClass(class string) bool {
 	for _, p := range e.patterns {
 		if p.MatchClass(class) {
@@ -84,7 +83,7 @@ func (e *explainer) MatchClass(class string) bool {
 	return false
 }
 
-// Match implements explanation.Question.
+// Match implements pipeline.Question.
 func (e *explainer) Match(method mapping.Identity) bool {
 	for _, p := range e.patterns {
 		if p.Match(method) {
@@ -154,7 +153,7 @@ func (e *explainer) print(explained *pipeline.Explained) error {
 		}
 		missing++
 		text := "no method matches " + e.methods[k]
-		if near := explanation.Near(e.methods[k], explained.Names); len(near) > 0 {
+		if near := pipeline.Near(e.methods[k], explained.Names); len(near) > 0 {
 			text += "; did you mean " + strings.Join(near, " or ") + "?"
 		}
 		e.con.Inform("%s", text)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/cli"
@@ -34,7 +35,7 @@ func (i *settings) builtIn() *pipeline.BuiltIn {
 
 // checkBuiltIn refuses to write the built-in runtime over a file that is read, or that is written beside the outputs.
 // Package pipeline checks the same of inputs and outputs.
-func (i *settings) checkBuiltIn(added *pipeline.InputResult) error {
+func (i *settings) checkBuiltIn(added *buildreport.Input) error {
 	if i.destination.merge != "" {
 		return nil
 	}

@@ -15,12 +15,13 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/spf13/cobra"
 
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/collect"
-	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -74,7 +75,7 @@ type collecting struct {
 	naming                     cli.Naming
 	mu                         sync.Mutex // held while a message is printed
 	certificate                atomic.Pointer[tls.Certificate]
-	opened                     *analysis.Mappings
+	opened                     *resolve.Mappings
 	openedAt                   time.Time
 }
 
@@ -144,7 +145,7 @@ func (c *collecting) run(ctx context.Context) error {
 	o := collect.Options{MaxBytes: int64(c.maxStore), KeepDays: c.keepDays, Every: c.every,
 		Warn: func(err error) { c.say(c.con.Warn, "%v", err) }}
 	if c.naming.Mapping != "" {
-		o.Names = func(digest string) (*analysis.Names, error) { return c.names(ctx, digest) }
+		o.Names = func(digest string) (*resolve.Names, error) { return c.names(ctx, digest) }
 	}
 	if c.naming.R8 != "" {
 		var err error
@@ -278,7 +279,7 @@ const (
 
 // names returns the names of a build, nil if its mapping is not there. The mappings are opened anew from time to time,
 // as more come.
-func (c *collecting) names(ctx context.Context, digest string) (*analysis.Names, error) {
+func (c *collecting) names(ctx context.Context, digest string) (*resolve.Names, error) {
 	if c.opened == nil || time.Since(c.openedAt) > openFor || len(c.opened.Loaded()) >= openBuilds {
 		o, missing, err := c.naming.Open(ctx, c.con)
 		if err != nil {
@@ -293,7 +294,7 @@ func (c *collecting) names(ctx context.Context, digest string) (*analysis.Names,
 		return nil, nil
 	}
 	names, found, err := c.opened.Find("", digest, false)
-	if errors.As(err, new(*analysis.MismatchError)) || err == nil && !found {
+	if errors.As(err, new(*resolve.MismatchError)) || err == nil && !found {
 		return nil, nil
 	}
 	return names, err

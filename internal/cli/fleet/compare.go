@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/spf13/cobra"
 
 	"github.com/tracegen/tracegen/internal/cli"
@@ -144,7 +146,7 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 }
 
 // sample reads the recordings of one side.
-func (c *comparing) sample(r *cli.Reading, recordings []cli.Recording) (*group.Sample, *analysis.Mappings, error) {
+func (c *comparing) sample(r *cli.Reading, recordings []cli.Recording) (*group.Sample, *resolve.Mappings, error) {
 	o, err := c.naming.OpenAll(r.Ctx, c.con)
 	if err != nil {
 		return nil, nil, err
@@ -157,7 +159,7 @@ func (c *comparing) sample(r *cli.Reading, recordings []cli.Recording) (*group.S
 		}
 		return sample.End(rec)
 	}
-	var mismatch *analysis.MismatchError
+	var mismatch *resolve.MismatchError
 	for _, of := range recordings {
 		c.recordings++
 		err := r.Analyze(of, c.con.In, o)
@@ -178,7 +180,7 @@ func (c *comparing) sample(r *cli.Reading, recordings []cli.Recording) (*group.S
 }
 
 // renumbered returns the differences of the mappings if each side has one: they show which methods have another number.
-func renumbered(old, new *analysis.Mappings) *mapping.Comparison {
+func renumbered(old, new *resolve.Mappings) *mapping.Comparison {
 	a, b := old.Loaded(), new.Loaded()
 	if len(a) != 1 || len(b) != 1 {
 		return nil

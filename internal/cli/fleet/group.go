@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/spf13/cobra"
 
 	"github.com/tracegen/tracegen/internal/cli"
@@ -175,7 +177,7 @@ func (g *grouping) read(ctx context.Context, store *group.Store, recordings []cl
 		}
 		if err != nil {
 			g.left++
-			if mismatch := new(analysis.MismatchError); errors.As(err, &mismatch) {
+			if mismatch := new(resolve.MismatchError); errors.As(err, &mismatch) {
 				err = mismatch // it names the recording
 			}
 			g.con.Warn("skipped: %v", err)

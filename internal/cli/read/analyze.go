@@ -10,6 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/answer"
+	"github.com/tracegen/tracegen/internal/recording/source"
+
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/spf13/cobra"
 
 	"github.com/tracegen/tracegen/internal/cli"
@@ -69,7 +74,7 @@ func (a *analyzing) options() cli.Options {
 		cli.Option{Name: "format", Flag: cli.OneOf(&a.format, cli.FormatReport, formats...),
 			Help: "write in this `FORMAT`, one of the above"},
 		cli.ResultOption(&a.output),
-		cli.Option{Name: "sort", Flag: cli.OneOf(&a.sort, analysis.OrderSelf, orders()...),
+		cli.Option{Name: "sort", Flag: cli.OneOf(&a.sort, answer.OrderSelf, orders()...),
 			Help: "order of the methods in the formats table and json"},
 		cli.Option{Name: "top", Flag: cli.Number(&a.top, 0),
 			Help: "number of methods in the formats table and json; 0 is all"},
@@ -89,10 +94,10 @@ func (a *analyzing) options() cli.Options {
 	))
 }
 
-func orders() []cli.Named[analysis.Order] {
-	var list []cli.Named[analysis.Order]
-	for _, o := range []analysis.Order{
-		analysis.OrderSelf, analysis.OrderTotal, analysis.OrderCalls, analysis.OrderLongest, analysis.OrderStalls,
+func orders() []cli.Named[answer.Order] {
+	var list []cli.Named[answer.Order]
+	for _, o := range []answer.Order{
+		answer.OrderSelf, answer.OrderTotal, answer.OrderCalls, answer.OrderLongest, answer.OrderStalls,
 	} {
 		list = append(list, cli.Word(string(o), o))
 	}
@@ -177,7 +182,7 @@ type analyzing struct {
 	trace              string // a file with the stacks of all threads
 	naming             cli.Naming
 	named, each, block bool
-	sort               analysis.Order
+	sort               answer.Order
 	top                int
 	selection
 	maxLost lostShare
@@ -248,15 +253,15 @@ func Formats() []string {
 }
 
 // RunAnswer writes an answer to record. It returns the number of stalls that the format report showed.
-func RunAnswer(ctx context.Context, con *console.Console, answer cli.Answer) (stalls int, err error) {
+func RunAnswer(ctx context.Context, con *console.Console, asked cli.Answer) (stalls int, err error) {
 	a := &analyzing{con: con}
 	a.rows = a.options()
-	a.format, a.output, a.named = answer.Format, answer.Output, true
-	a.naming.Mapping, a.naming.Messages = answer.Mapping, answer.Messages
-	if answer.Top > 0 {
-		a.sort, a.top = analysis.OrderTotal, answer.Top
+	a.format, a.output, a.named = asked.Format, asked.Output, true
+	a.naming.Mapping, a.naming.Messages = asked.Mapping, asked.Messages
+	if asked.Top > 0 {
+		a.sort, a.top = answer.OrderTotal, asked.Top
 	}
-	err = a.run(ctx, answer.Recordings)
+	err = a.run(ctx, asked.Recordings)
 	return a.stalls, err
 }
 
@@ -276,13 +281,13 @@ func (a *analyzing) names(ctx context.Context) (analysis.Options, error) {
 
 // checkBuilds returns the recordings without those of builds whose mapping is not given, of which it warns. It refuses
 // if no other recording is left, before anything is written. Standard input is checked when it is read.
-func (a *analyzing) checkBuilds(recordings []cli.Recording, mappings *analysis.Mappings) ([]cli.Recording, error) {
+func (a *analyzing) checkBuilds(recordings []cli.Recording, mappings *resolve.Mappings) ([]cli.Recording, error) {
 	var kept []cli.Recording
 	var mismatches []error
 	for _, of := range recordings {
 		err := a.checkOne(of, mappings)
 		switch {
-		case errors.As(err, new(*analysis.MismatchError)):
+		case errors.As(err, new(*resolve.MismatchError)):
 			mismatches = append(mismatches, err)
 		case err != nil:
 			return nil, err
@@ -301,11 +306,11 @@ func (a *analyzing) checkBuilds(recordings []cli.Recording, mappings *analysis.M
 }
 
 // checkOne returns an error if the recording cannot be opened, or if it is of another build than all mappings.
-func (a *analyzing) checkOne(of cli.Recording, mappings *analysis.Mappings) error {
+func (a *analyzing) checkOne(of cli.Recording, mappings *resolve.Mappings) error {
 	if of.Name == cli.StandardInput {
 		return nil
 	}
-	in, err := trace.OpenSource(of.Files[0])
+	in, err := source.Open(of.Files[0])
 	if err != nil {
 		return err
 	}
@@ -345,51 +350,57 @@ func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []cli.Rec
 }
 
 // prepare sets the handlers of o that write the output in the format; finish writes its end.
-func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
+func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*resolve.Mappings) error, err error) {
+	none := func(*resolve.Mappings) error { return nil }
 	switch {
 	case p.block:
-		o.Methods = new(analysis.Methods)
-		return func(m *analysis.Mappings) error {
-			return o.Methods.Suggest(analysis.Blocking{}, m.Loaded()).WriteConfig(w)
+		methods := new(answer.Methods)
+		methods.Connect(o)
+		return func(m *resolve.Mappings) error {
+			return methods.Suggest(answer.Blocking{}, m.Loaded()).WriteConfig(w)
 		}, nil
 	case p.format == cli.FormatReport:
-		text := analysis.NewText(w)
+		text := answer.NewText(w)
 		o.Begin, o.End = text.Begin, text.End
 		o.Stall = func(s *analysis.Stall) error { p.stalls++; return text.Stall(s) }
-		return func(*analysis.Mappings) error { return nil }, nil
+		return none, nil
 	case p.format == cli.FormatTable:
-		o.Methods = new(analysis.Methods)
-		return func(*analysis.Mappings) error { return o.Methods.WriteTable(w, p.sort, p.top) }, nil
+		methods := new(answer.Methods)
+		methods.Connect(o)
+		return func(*resolve.Mappings) error { return methods.WriteTable(w, p.sort, p.top) }, nil
 	case p.format == formatTree && p.each:
 		o.Stall = func(s *analysis.Stall) error {
 			if _, err := fmt.Fprintf(w, "%s\n", s.Title()); err != nil {
 				return err
 			}
-			return analysis.NewCalls(s).WriteTree(w, analysis.Least(p.least))
+			return answer.NewCalls(s).WriteTree(w, answer.Least(p.least))
 		}
-		return func(*analysis.Mappings) error { return nil }, nil
+		return none, nil
 	case p.format == formatTree:
-		o.Calls = new(analysis.Calls)
-		return func(*analysis.Mappings) error { return o.Calls.WriteTree(w, analysis.Least(p.least)) }, nil
+		calls := new(answer.Calls)
+		calls.Connect(o)
+		return func(*resolve.Mappings) error { return calls.WriteTree(w, answer.Least(p.least)) }, nil
 	case p.format == formatAsJSON:
-		j, err := analysis.NewJSON(w, cli.Version())
+		j, err := answer.NewJSON(w, cli.Version())
 		if err != nil {
 			return nil, err
 		}
-		o.Methods, o.Stall, o.End = new(analysis.Methods), j.Stall, j.End
-		return func(*analysis.Mappings) error { return j.Close(o.Methods, p.sort, p.top) }, nil
+		methods := new(answer.Methods)
+		o.Stall, o.End = j.Stall, j.End
+		methods.Connect(o)
+		return func(*resolve.Mappings) error { return j.Close(methods, p.sort, p.top) }, nil
 	}
 	return p.export(o, w)
 }
 
 // export does so for a format of package export.
-func (p *passes) export(o *analysis.Options, w io.Writer) (finish func(*analysis.Mappings) error, err error) {
+func (p *passes) export(o *analysis.Options, w io.Writer) (finish func(*resolve.Mappings) error, err error) {
 	v, err := export.New(p.format, w, export.Options{Program: "tracegen " + cli.Version()})
 	if err != nil {
 		return nil, err
 	}
 	connect(o, v)
-	return func(*analysis.Mappings) error { return v.Close() }, nil
+	return func(*resolve.Mappings) error { return v.Close() }, nil
 }
 
 // warnAtEnd adds to o that the warnings of each recording are printed: some formats cannot hold them.
@@ -412,7 +423,7 @@ func (a *analyzing) warnAtEnd(o *analysis.Options) {
 }
 
 // least is the flag --min.
-type least analysis.Least
+type least answer.Least
 
 // Set implements pflag.Value.
 func (l *least) Set(text string) error {

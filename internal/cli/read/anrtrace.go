@@ -6,6 +6,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/answer"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
@@ -48,9 +49,9 @@ func (a *analyzing) runTrace(args []string) error {
 	}
 	return cli.WriteTo(a.con, a.output, func(w io.Writer) error {
 		if a.format == formatAsJSON {
-			return analysis.WriteTraceJSON(w, cli.Version(), a.trace, processes)
+			return answer.WriteTraceJSON(w, cli.Version(), a.trace, processes)
 		}
-		return analysis.WriteTrace(w, a.trace, processes)
+		return answer.WriteTrace(w, a.trace, processes)
 	})
 }
 

@@ -22,8 +22,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
-	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -464,7 +465,7 @@ func TestConfig(t *testing.T) {
 }
 
 // testNames has the mapping of one build.
-func testNames(t testing.TB) *analysis.Names {
+func testNames(t testing.TB) *resolve.Names {
 	t.Helper()
 	m, err := mapping.Parse("m", "# tracegen-mapping 1\n# digest e69c7a6d3eaeddc0\n"+
 		"# runtime dev.tracegen.runtime.AppMethodBeat\n"+
@@ -474,7 +475,7 @@ func testNames(t testing.TB) *analysis.Names {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return analysis.NewNames(m, nil)
+	return resolve.NewNames(m, nil)
 }
 
 // rowsBelow returns "ID METHOD" of all rows, sorted.
@@ -502,10 +503,10 @@ func rowsBelow(t testing.TB, dir string) (found []string) {
 func TestUpkeep(t *testing.T) {
 	dir := t.TempDir()
 	c := newClock()
-	var names *analysis.Names
+	var names *resolve.Names
 	add := func(ids ...string) (added int) {
 		t.Helper()
-		s := openStore(t, dir, Options{Now: c.read, KeepDays: 2, Names: func(string) (*analysis.Names, error) {
+		s := openStore(t, dir, Options{Now: c.read, KeepDays: 2, Names: func(string) (*resolve.Names, error) {
 			return names,
 				nil
 		}})

@@ -15,6 +15,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
+	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -130,7 +131,7 @@ func (s *Store) AddRecording(p Part, in io.Reader) error {
 
 // isRecording returns a [*ContentError] if a file does not begin as a recording.
 func isRecording(path string) error {
-	source, err := trace.OpenSource(path)
+	source, err := source.Open(path)
 	if errors.Is(err, trace.ErrFormat) {
 		return &ContentError{"the content does not begin as a recording of tracegen"}
 	}

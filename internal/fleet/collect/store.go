@@ -13,11 +13,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/klauspost/compress/zstd"
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
-	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -72,7 +73,7 @@ type Options struct {
 	Every time.Duration
 	// Names returns the names of a build by the digest of its mapping, nil if there are none. It is called by one
 	// goroutine. It may be nil.
-	Names func(digest string) (*analysis.Names, error)
+	Names func(digest string) (*resolve.Names, error)
 	// R8 is for the frames of stacks where names have no mapping of R8; it may be nil.
 	R8 *r8.Mapping
 	// Warn gets what fails behind a request that was answered. It may be called by several goroutines.

@@ -13,12 +13,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/klauspost/compress/zstd"
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/fleet/group"
-	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
 const (
@@ -152,9 +153,9 @@ func (s *Store) finishPartition(segment uint64, last []byte) (prefix []byte, err
 
 // names returns the names of a build. found is false if its mapping is not there or damaged, but may come later; the
 // names are those of no mapping then.
-func (s *Store) names(mapping string) (names *analysis.Names, found bool) {
+func (s *Store) names(mapping string) (names *resolve.Names, found bool) {
 	if mapping == none {
-		return analysis.NewNames(nil, nil), true
+		return resolve.NewNames(nil, nil), true
 	}
 	if s.Names != nil {
 		var err error
@@ -164,14 +165,14 @@ func (s *Store) names(mapping string) (names *analysis.Names, found bool) {
 		}
 	}
 	if names == nil {
-		return analysis.NewNames(nil, nil), false
+		return resolve.NewNames(nil, nil), false
 	}
 	return names, true
 }
 
 // addRow writes the row of a report. named is false if it has IDs of methods, and the mapping of its build was not
 // found.
-func (s *Store) addRow(out *rows, line string, received int64, names *analysis.Names, found bool) (named bool,
+func (s *Store) addRow(out *rows, line string, received int64, names *resolve.Names, found bool) (named bool,
 	err error) {
 	r, err := devicereport.Parse(line)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/pattern"
+	"github.com/tracegen/tracegen/internal/glob"
 )
 
 // The format that a report says it has.
@@ -106,11 +106,11 @@ type InvalidError struct {
 func (e *InvalidError) Error() string { return "report " + e.ID + ": " + e.Why }
 
 var (
-	reportID    = pattern.Of(`^([0-9a-f]{1,32})-[si][0-9]{1,20}(-[0-9]{1,10})?$`)
-	recordingID = pattern.Of(`^[0-9a-f]{1,32}$`)
-	packageName = pattern.Of(`^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
-	digestText  = pattern.Of(`^[0-9a-f]{1,64}$`)
-	kindName    = pattern.Of(`^[a-z0-9][a-z0-9-]{0,63}$`)
+	reportID    = glob.Regexp(`^([0-9a-f]{1,32})-[si][0-9]{1,20}(-[0-9]{1,10})?$`)
+	recordingID = glob.Regexp(`^[0-9a-f]{1,32}$`)
+	packageName = glob.Regexp(`^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
+	digestText  = glob.Regexp(`^[0-9a-f]{1,64}$`)
+	kindName    = glob.Regexp(`^[a-z0-9][a-z0-9-]{0,63}$`)
 )
 
 // maxName is how long a package name, a text and a frame may be, in bytes.

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/oracle"
@@ -21,7 +23,7 @@ import (
 func pathSample(t *testing.T, units int, calls map[string]int64, order ...string) *Sample {
 	t.Helper()
 	s := &Sample{Unit: UnitMessage, Paths: true}
-	names := analysis.NewNames(nil, nil)
+	names := resolve.NewNames(nil, nil)
 	h, err := s.Add(&analysis.Recording{Name: "made", Names: names})
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +110,7 @@ func TestFigures(t *testing.T) {
 
 // TestOccupancy takes from stalls whether methods ran or waited: by samples, else by CPU time where that is enough.
 func TestOccupancy(t *testing.T) {
-	names := analysis.NewNames(nil, nil)
+	names := resolve.NewNames(nil, nil)
 	for k, name := range []string{"a.B.run", "a.B.burn", "a.B.park"} {
 		names.Named(trace.FirstNamed+trace.Method(k), name)
 	}

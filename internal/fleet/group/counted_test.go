@@ -6,10 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/oracle/tape"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/trace"
+	"github.com/tracegen/tracegen/internal/recording/source"
 )
 
 // countedTape has a stall and incidents, some of which do not count.
@@ -57,7 +59,7 @@ func TestOneRule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := trace.NewSource(bytes.NewReader(data))
+	in, err := source.New(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +76,7 @@ func TestOneRule(t *testing.T) {
 	}
 	var reports []Stall
 	for _, r := range countedReports() {
-		reports = append(reports, FromReport(r, analysis.NewNames(nil, nil), nil))
+		reports = append(reports, FromReport(r, resolve.NewNames(nil, nil), nil))
 	}
 	steps := map[rune]func(*Store) error{
 		'r': func(s *Store) error { return s.Add([]Entry{entry}) },
@@ -120,7 +122,7 @@ late begin=600 end=890`, ""},
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		in, err := trace.NewSource(bytes.NewReader(data))
+		in, err := source.New(bytes.NewReader(data))
 		if err != nil {
 			t.Fatal(err)
 		}

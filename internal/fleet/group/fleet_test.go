@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
@@ -278,7 +280,7 @@ func sampleOf(t *testing.T, recordings int, took func(k int) int64) *Sample {
 	s := &Sample{Unit: UnitRecording}
 	for k := range recordings {
 		r := &analysis.Recording{Name: fmt.Sprint(k), Meta: map[string]string{"versionName": "1"},
-			Names: analysis.NewNames(nil, nil)}
+			Names: resolve.NewNames(nil, nil)}
 		h, err := s.Add(r)
 		if err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle/tape"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/trace"
+	"github.com/tracegen/tracegen/internal/recording/source"
 )
 
 // TestNewIncidents: an incident is a stall of its own kind in groups, but for figures and what a stall covers; an idle
@@ -34,7 +34,7 @@ end`
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := trace.NewSource(bytes.NewReader(data))
+	in, err := source.New(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}

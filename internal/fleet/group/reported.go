@@ -6,6 +6,8 @@ import (
 	"hash/fnv"
 	"slices"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -21,13 +23,13 @@ const keyFrames = 3
 // The key of a stalled message is that of its hot path, as in a recording. An idle handler, an input event and an
 // incident have keys of their own kind. Without calls, the innermost frames of the app in the stack with the most
 // samples stand for the hot path; without a stack, what the report says has run.
-func FromReport(r *devicereport.Report, names *analysis.Names, other *r8.Mapping) Stall {
+func FromReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping) Stall {
 	s := Stall{
-		Recording: r.Recording, ReportID: r.ID, ReportKind: r.Kind, Detector: analysis.Printable(r.Detector),
-		App: r.Package, Version: analysis.Printable(r.VersionName), Code: analysis.Printable(r.VersionCode),
-		Device: analysis.Printable(r.Device), User: analysis.Printable(r.User),
-		Wall: r.Ran().Nanoseconds(), CPU: -1, Title: analysis.Printable(cmp.Or(r.What, r.Kind)),
-		Scene: analysis.Printable(r.Scene), Thread: r.Thread, NotCounted: occurrence(r).NotCounted(),
+		Recording: r.Recording, ReportID: r.ID, ReportKind: r.Kind, Detector: resolve.Printable(r.Detector),
+		App: r.Package, Version: resolve.Printable(r.VersionName), Code: resolve.Printable(r.VersionCode),
+		Device: resolve.Printable(r.Device), User: resolve.Printable(r.User),
+		Wall: r.Ran().Nanoseconds(), CPU: -1, Title: resolve.Printable(cmp.Or(r.What, r.Kind)),
+		Scene: resolve.Printable(r.Scene), Thread: r.Thread, NotCounted: occurrence(r).NotCounted(),
 	}
 	if r.Duration != nil {
 		s.Lasted = r.Duration.Nanoseconds()

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
@@ -94,7 +96,7 @@ func TestShares(t *testing.T) {
 
 // TestFromReport makes stalls of reports: with calls, with stacks alone, and with nothing.
 func TestFromReport(t *testing.T) {
-	names := analysis.NewNames(nil, nil)
+	names := resolve.NewNames(nil, nil)
 	duration, suspended, cpu := 3*time.Second, time.Second, 1900*time.Millisecond
 	frames := []string{"java.lang.Object.wait(Native Method)", "com.a.B.c(B.java:1)", "com.a.B.d(B.java:2)",
 		"android.os.Looper.loop(Looper.java:1)", "com.a.B.e(B.java:3)", "com.a.B.f(B.java:4)"}
@@ -154,7 +156,7 @@ func TestIncidentAndItsReport(t *testing.T) {
 	report := devicereport.Report{ID: "ab-i4", Recording: "ab", Kind: "missed-poll", Detector: "watchdog",
 		Package: "com.a", Thread: "main", Duration: &wall,
 		Samples: []devicereport.Sample{{Thread: "main", State: "WAITING", Count: 1, Frames: frames}}}
-	sent := FromReport(&report, analysis.NewNames(nil, nil), nil)
+	sent := FromReport(&report, resolve.NewNames(nil, nil), nil)
 	if recorded.source() != "r.tgd i4" || sent.source() != "report ab-i4" {
 		t.Errorf("%s, %s", recorded.source(), sent.source())
 	}

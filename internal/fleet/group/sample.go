@@ -3,6 +3,8 @@ package group
 import (
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -123,7 +125,7 @@ func (s *Sample) End(*analysis.Recording) error {
 // sampler adds one recording to a sample.
 type sampler struct {
 	sample  *Sample
-	names   *analysis.Names
+	names   *resolve.Names
 	methods map[trace.Method]*inUnit
 	used    []*inUnit // those of methods that ran in this unit
 	self    []int64   // by call of the segment

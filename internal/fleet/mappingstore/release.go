@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/tracegen/tracegen/internal/pattern"
+	"github.com/tracegen/tracegen/internal/glob"
 )
 
 // Kind is a kind of file of a release.
@@ -149,9 +149,9 @@ func (m *manifest) id() string {
 }
 
 var (
-	hexDigits   = pattern.Of(`^[0-9a-f]{16}$`)
-	hexPrefix   = pattern.Of(`^[0-9a-f]{4,16}$`)
-	mapIDHeader = pattern.Of(`(?m)^# pg_map_id: ?([0-9A-Za-z]{1,128})\r?$`)
+	hexDigits   = glob.Regexp(`^[0-9a-f]{16}$`)
+	hexPrefix   = glob.Regexp(`^[0-9a-f]{4,16}$`)
+	mapIDHeader = glob.Regexp(`(?m)^# pg_map_id: ?([0-9A-Za-z]{1,128})\r?$`)
 )
 
 // check returns an error if the manifest is not one that Push writes.

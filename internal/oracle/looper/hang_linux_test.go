@@ -8,12 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/trace"
+	"github.com/tracegen/tracegen/internal/recording/source"
 )
 
 // TestHangOnLooper kills processes in which a message of the real main looper never ends.
@@ -109,11 +111,11 @@ func (b bench) waitUntilHung(t *testing.T, dir string) {
 
 func (b bench) stallsOf(t *testing.T, file string) (all []*analysis.Stall) {
 	t.Helper()
-	mappings, err := analysis.OpenMappings(b.mapping, nil)
+	mappings, err := resolve.OpenMappings(b.mapping, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.OpenSource(file)
+	r, err := source.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}

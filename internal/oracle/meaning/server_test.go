@@ -8,13 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/trace"
+	"github.com/tracegen/tracegen/internal/recording/source"
 )
 
 // serverProgram has a pool of its own: four threads whose loops last as long as the program, and three kinds of
@@ -190,11 +192,11 @@ func runServer(t *testing.T, j oracle.JDK, dir, core, rule string, flags func(ma
 	if _, err := fmt.Sscan(said, &inside, &around, &failed); err != nil || failed != 11 {
 		t.Fatalf("the program said %q", out.text)
 	}
-	mappings, err := analysis.OpenMappings(mappingFile, nil)
+	mappings, err := resolve.OpenMappings(mappingFile, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := trace.OpenSource(file)
+	in, err := source.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}

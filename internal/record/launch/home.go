@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/pattern"
+	"github.com/tracegen/tracegen/internal/glob"
 )
 
 // homeSetting is the line with the home directory in what java -XshowSettings:properties prints.
-var homeSetting = pattern.Of(`(?m)^\s*java\.home = (.*?)\r?$`)
+var homeSetting = glob.Regexp(`(?m)^\s*java\.home = (.*?)\r?$`)
 
 // Home returns the home directory of the JDK or JRE that a java command belongs to. It follows links, and asks the
 // program itself if that does not lead to a JDK, as with the starters that version managers install.

@@ -174,16 +174,3 @@ func firstOfApp(frames []string) string {
 	}
 	return ""
 }
-
-// mentions reports whether a method is on a stack, as far as its name is known.
-func mentions(frames []string, m Method) bool {
-	if m.Unresolved {
-		return true
-	}
-	for _, f := range frames {
-		if foreign.FrameMethod(f) == m.Identity() {
-			return true
-		}
-	}
-	return false
-}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/mapping/r8"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -53,12 +55,12 @@ type Recording struct {
 	Incidents        []*Incident
 	OmittedIncidents int
 	// Names has the names of its methods.
-	Names *Names
+	Names *resolve.Names
 	// NoThread has the names of [View.Threads] that no thread of the recording has.
 	NoThread []string
 
 	view       *View
-	by         residual
+	by         resolve.Residual
 	unmatched  []string // about rules for messages that match nothing
 	threads    map[uint32]*Thread
 	labels     map[string]bool // of threads
@@ -88,7 +90,7 @@ func (r *Recording) Version() string {
 // Options say how recordings are read. The zero value reads them without names.
 type Options struct {
 	// Mappings are where names come from; nil for none. Force goes on where they do not fit.
-	Mappings *Mappings
+	Mappings *resolve.Mappings
 	Force    bool
 	// R8 translates what a device said in the names of its build; nil for that which Mappings has, if any.
 	R8 *r8.Mapping
@@ -102,9 +104,6 @@ type Options struct {
 	End   func(*Recording) error
 	// View is which part of the recording is shown; nil for all of it.
 	View *View
-	// Methods, if it is set, sums up all calls by method. Calls, if it is set, merges them by path.
-	Methods *Methods
-	Calls   *Calls
 	// Also, if it is set, gets the recording, and returns a handler that gets all that is read as well, before the
 	// stalls that it completes. The recording's origin is known when the handler gets something that has a time.
 	Also func(*Recording) (trace.Handler, error)
@@ -112,7 +111,7 @@ type Options struct {
 	Names trace.Names
 }
 
-// Source is what is analyzed: a [trace.Source].
+// Source is what is analyzed: a [source.Source].
 type Source interface {
 	// Replay hands all that there is to the handler.
 	Replay(trace.Handler) error
@@ -121,14 +120,13 @@ type Source interface {
 }
 
 // Analyze reads one recording, or reports of other tools, to the end. An error is the source's, or what one of the
-// functions returned, or a [*MismatchError].
+// functions returned, or a [*resolve.MismatchError].
 func Analyze(name string, in Source, o Options) error {
-	names := NewNames(nil, nil)
-	names.other = o.Names
+	names := resolve.NamesBy(o.Names)
 	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, Names: names,
-		by: residual{o.R8}, met: map[trace.Method]bool{}, Parts: 1}}
+		by: resolve.Residual{By: o.R8}, met: map[trace.Method]bool{}, Parts: 1}}
 	a.joiner.Found = a.found
-	if s, ok := in.(*trace.Source); ok {
+	if s, ok := in.(*source.Source); ok {
 		a.recording.Parts, s.Messages = s.Parts(), a.messageMethods
 	}
 	if o.View != nil {
@@ -165,8 +163,6 @@ type analyzer struct {
 	viewer    *viewer // nil if all is shown
 	started   bool
 	last      trace.Method
-	methods   *threadTotals
-	calls     *trace.Tree
 	early     []trace.Chunk // what came before the origin was known
 	complete  *trace.Completeness
 	unwound   unwound
@@ -188,18 +184,12 @@ func (a *analyzer) start() error {
 			return err
 		}
 		r.Names, r.Resolved = names, found
-		r.Forced = !found && stamped(r.Digest) && names.mapping != nil
-		if r.by.by == nil && !r.Forced {
-			r.by.by = names.r8
+		r.Forced = !found && resolve.Stamped(r.Digest) && names.Mapping() != nil
+		if r.by.By == nil && !r.Forced {
+			r.by.By = names.R8()
 		}
 	}
-	r.Names.forget()
-	if a.Methods != nil {
-		a.methods = newThreadTotals()
-	}
-	if a.Options.Calls != nil {
-		a.calls = new(trace.Tree)
-	}
+	r.Names.Forget()
 	if a.Also != nil {
 		var err error
 		if a.also, err = a.Also(r); err != nil {
@@ -231,12 +221,6 @@ func (a *analyzer) finish() error {
 	}
 	if r.begin < r.end {
 		r.Span = time.Duration(r.end - r.begin)
-	}
-	if a.methods != nil {
-		a.Methods.add(a.methods, r.Names, r)
-	}
-	if a.calls != nil {
-		a.Options.Calls.add(a.calls, r.Names, r)
 	}
 	if a.End != nil {
 		return a.End(r)
@@ -318,8 +302,8 @@ func (a *analyzer) meta(c *trace.Meta) {
 		r.Precision = c.Precision()
 	}
 	for k, v := range c.Values {
-		if _, said := r.Meta[printable(k)]; !said {
-			r.Meta[printable(k)] = printable(v)
+		if _, said := r.Meta[resolve.Printable(k)]; !said {
+			r.Meta[resolve.Printable(k)] = resolve.Printable(v)
 		}
 	}
 }
@@ -377,12 +361,6 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 
 // show takes the calls that are shown.
 func (a *analyzer) show(s *trace.Segment) error {
-	if a.methods != nil {
-		a.methods.add(s)
-	}
-	if a.calls != nil {
-		a.calls.Add(s)
-	}
 	if a.also != nil {
 		return a.also.Segment(s)
 	}
@@ -406,9 +384,6 @@ func (a *analyzer) found(s *trace.Stall) error {
 	if a.viewer != nil && !a.viewer.stall(out) {
 		return nil
 	}
-	if a.Methods != nil {
-		a.Methods.hot(out)
-	}
 	if a.Stall != nil {
 		return a.Stall(out)
 	}
@@ -422,22 +397,7 @@ func recordsOf(s *trace.Segment) uint64 {
 	}
 	n := uint64(0)
 	for i := range s.Calls {
-		n += recordsOfCall(&s.Calls[i])
-	}
-	return n
-}
-
-// recordsOfCall is how many records a call has here.
-func recordsOfCall(c *trace.Call) uint64 {
-	if c.Method >= trace.MethodSuspended {
-		return 0
-	}
-	n, m := uint64(2), c.Marks
-	if m&(trace.MarkTruncated|trace.MarkResumed) != 0 {
-		n--
-	}
-	if m&(trace.MarkOpen|trace.MarkUnwound|trace.MarkSuspended|trace.MarkCut) != 0 {
-		n--
+		n += s.Calls[i].Records()
 	}
 	return n
 }

@@ -2,13 +2,12 @@ package analysis
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -49,35 +48,37 @@ type TraceWait struct {
 
 // ReadTrace reads a text with stacks of all threads. by translates the names of a build that R8 has renamed; nil for
 // none.
-func ReadTrace(text string, by *r8.Mapping) []*TraceProcess { return residual{by}.trace(text) }
+func ReadTrace(text string, by *r8.Mapping) []*TraceProcess {
+	return processesOf(text, resolve.Residual{By: by})
+}
 
-func (r residual) trace(text string) []*TraceProcess {
+func processesOf(text string, by resolve.Residual) []*TraceProcess {
 	var all []*TraceProcess
 	d := foreign.ParseDump(text)
 	for k, p := range d.Processes {
-		out := &TraceProcess{PID: p.PID, Time: printable(p.Time), Command: printable(p.Command), Threads: len(p.Threads),
-			Truncated: p.Truncated || d.Omitted && k == len(d.Processes)-1, Waits: []TraceWait{},
+		out := &TraceProcess{PID: p.PID, Time: resolve.Printable(p.Time), Command: resolve.Printable(p.Command),
+			Threads: len(p.Threads), Truncated: p.Truncated || d.Omitted && k == len(d.Processes)-1, Waits: []TraceWait{},
 			Deadlocks: [][]TraceWait{}}
 		if main := p.Main(); main != nil {
-			out.Main = &TraceThread{printable(main.State), r.frames(main.Frames)}
-			out.Waits = r.waits(p.Chain(main))
+			out.Main = &TraceThread{resolve.Printable(main.State), by.Frames(main.Frames)}
+			out.Waits = lockWaits(p.Chain(main), by)
 		}
 		for _, circle := range p.Deadlocks() {
-			out.Deadlocks = append(out.Deadlocks, r.waits(circle))
+			out.Deadlocks = append(out.Deadlocks, lockWaits(circle, by))
 		}
 		all = append(all, out)
 	}
 	return all
 }
 
-func (r residual) waits(chain []foreign.Wait) []TraceWait {
+func lockWaits(chain []foreign.Wait, by resolve.Residual) []TraceWait {
 	out := []TraceWait{}
 	for _, w := range chain {
-		t := TraceWait{Thread: printable(w.Thread.Name), In: r.inApp(w.Thread), Class: r.lockClass(w.Lock.Class),
-			Lock: printable(w.Lock.ID)}
+		t := TraceWait{Thread: resolve.Printable(w.Thread.Name), In: inApp(w.Thread, by), Class: lockClass(w.Lock.Class, by),
+			Lock: resolve.Printable(w.Lock.ID)}
 		if h := w.Holder; h != nil {
-			t.Holder, t.HolderState, t.HolderIn = cmp.Or(printable(h.Name), "a thread without a name"), printable(h.State),
-				r.inApp(h)
+			t.Holder = cmp.Or(resolve.Printable(h.Name), "a thread without a name")
+			t.HolderState, t.HolderIn = resolve.Printable(h.State), inApp(h, by)
 		}
 		out = append(out, t)
 	}
@@ -85,17 +86,17 @@ func (r residual) waits(chain []foreign.Wait) []TraceWait {
 }
 
 // lockClass translates the class of a lock, which may be a class itself: java.lang.Class<a.B>.
-func (r residual) lockClass(name string) string {
+func lockClass(name string, by resolve.Residual) string {
 	const of = "java.lang.Class<"
 	if class, ok := strings.CutPrefix(name, of); ok && strings.HasSuffix(class, ">") {
-		return of + r.class(strings.TrimSuffix(class, ">")) + ">"
+		return of + by.Class(strings.TrimSuffix(class, ">")) + ">"
 	}
-	return r.class(name)
+	return by.Class(name)
 }
 
 // inApp returns the innermost method of a thread that is not the platform's; empty if there is none.
-func (r residual) inApp(t *foreign.Thread) string {
-	if f := firstOfApp(r.frames(t.Frames)); f != "" {
+func inApp(t *foreign.Thread, by resolve.Residual) string {
+	if f := firstOfApp(by.Frames(t.Frames)); f != "" {
 		return foreign.FrameMethod(f)
 	}
 	return ""
@@ -110,8 +111,8 @@ func (w *TraceWait) lockText(all []TraceWait) string {
 	return name
 }
 
-// deadlockText says in a line which threads wait for each other.
-func deadlockText(circle []TraceWait) string {
+// DeadlockText says in a line which threads wait for each other.
+func DeadlockText(circle []TraceWait) string {
 	var parts []string
 	for k := range circle {
 		w := &circle[k]
@@ -152,8 +153,8 @@ func waitsText(chain []TraceWait) string {
 	return b.String()
 }
 
-// inCircle reports whether a thread is in a deadlock.
-func (p *TraceProcess) inCircle(thread string) []TraceWait {
+// Deadlock returns the circle of threads that a thread is in; nil if it is in none.
+func (p *TraceProcess) Deadlock(thread string) []TraceWait {
 	for _, c := range p.Deadlocks {
 		if slices.ContainsFunc(c, func(w TraceWait) bool { return w.Thread == thread }) {
 			return c
@@ -162,10 +163,10 @@ func (p *TraceProcess) inCircle(thread string) []TraceWait {
 	return nil
 }
 
-// locksText says what the main thread waits for; empty if for no lock.
-func (p *TraceProcess) locksText() string {
-	if circle := p.inCircle("main"); circle != nil {
-		return "deadlock: " + deadlockText(circle)
+// LocksText says what the main thread waits for; empty if for no lock.
+func (p *TraceProcess) LocksText() string {
+	if circle := p.Deadlock("main"); circle != nil {
+		return "deadlock: " + DeadlockText(circle)
 	}
 	if len(p.Waits) > 0 {
 		return waitsText(p.Waits)
@@ -173,76 +174,9 @@ func (p *TraceProcess) locksText() string {
 	return ""
 }
 
-// title says in a line which process it is.
-func (p *TraceProcess) title() string {
-	text := "a process"
-	if p.PID != 0 {
-		text = fmt.Sprintf("process %d", p.PID)
-	}
-	for _, more := range []string{p.Command, p.Time} {
-		if more != "" {
-			text += ", " + more
-		}
-	}
-	text += ": " + count(p.Threads, "thread")
-	if p.Truncated {
-		text += "; the trace is cut off, so that threads and deadlocks may be missing"
-	}
-	return text
-}
-
-// WriteTrace writes what a file with stacks shows, for people.
-func WriteTrace(w io.Writer, name string, processes []*TraceProcess) error {
-	var b strings.Builder
-	for _, p := range processes {
-		fmt.Fprintf(&b, "%s: %s\n", name, p.title())
-		for _, c := range p.Deadlocks {
-			fmt.Fprintf(&b, "  %-9s%s\n", "deadlock", deadlockText(c))
-		}
-		if len(p.Deadlocks) == 0 {
-			fmt.Fprintf(&b, "  %-9s%s\n", "deadlock", "none among these threads")
-		}
-		if p.Main == nil {
-			fmt.Fprintf(&b, "  %-9s%s\n\n", "main", "the trace has no main thread")
-			continue
-		}
-		locks := p.locksText()
-		if p.inCircle("main") != nil {
-			locks = "in a deadlock"
-		}
-		fmt.Fprintf(&b, "  %-9s%s\n", "main", strings.Trim(p.Main.State+"; "+locks, "; "))
-		writeFrames(&b, p.Main.Frames)
-		b.WriteByte('\n')
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
-
-func writeFrames(w io.Writer, frames []string) {
-	for k, f := range frames {
-		if k == shownFrames {
-			fmt.Fprintf(w, "             ... %d more\n", len(frames)-k)
-			return
-		}
-		fmt.Fprintf(w, "             at %s\n", f)
-	}
-}
-
-// WriteTraceJSON writes what a file with stacks shows, for programs. version is the program's.
-func WriteTraceJSON(w io.Writer, version, name string, processes []*TraceProcess) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	return e.Encode(struct {
-		Schema    int             `json:"schema"`
-		Version   string          `json:"version"`
-		Trace     string          `json:"trace"`
-		Processes []*TraceProcess `json:"processes"`
-	}{1, version, name, list(processes)})
-}
-
 // traceOf returns the process of an exit in the system's trace; nil if it is not there.
-func (e *Exit) traceOf(by residual) *TraceProcess {
-	all := by.trace(e.Trace)
+func (e *Exit) traceOf(by resolve.Residual) *TraceProcess {
+	all := processesOf(e.Trace, by)
 	for _, p := range all {
 		if e.PID != nil && int64(p.PID) == *e.PID {
 			return p
@@ -252,18 +186,4 @@ func (e *Exit) traceOf(by residual) *TraceProcess {
 		return nil
 	}
 	return all[0]
-}
-
-// locks shows the deadlocks in the system's trace of the process.
-func (t *Text) locks(r *Recording) {
-	if r.Exit == nil || r.Exit.Locks == nil || len(r.Exit.Locks.Deadlocks) == 0 {
-		return
-	}
-	fmt.Fprintf(t.w, "\n%s: deadlocks in the system's trace of the process, which ended by %s:\n", r.Name, r.Exit.Reason)
-	for _, c := range r.Exit.Locks.Deadlocks {
-		fmt.Fprintf(t.w, "  %s\n", deadlockText(c))
-	}
-	if r.Exit.Locks.Truncated {
-		fmt.Fprintf(t.w, "  the trace is cut off at 256 KiB, so that threads and deadlocks may be missing\n")
-	}
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/fold"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -51,14 +53,12 @@ type Completeness struct {
 	SuspendedTime time.Duration `json:"suspendedNanos"`
 	// Dropped is what the recorder did not write, because it had no memory for it, no time, or a full disk.
 	Dropped []DroppedCount `json:"dropped"`
-
-	gated []trace.GatedCalls // as in Off
 }
 
 // OffMethod is a method that the runtime switched off, and how many of its calls it left out.
 type OffMethod struct {
-	Method Method `json:"method"`
-	Calls  uint64 `json:"calls"`
+	Method resolve.Method `json:"method"`
+	Calls  uint64         `json:"calls"`
 }
 
 // DroppedCount is how often something was not written.
@@ -99,15 +99,16 @@ func newCompleteness(c *trace.Completeness, r *Recording) *Completeness {
 	out := &Completeness{Recorded: c.Recorded, Lost: c.Lost, LostShare: c.LostShare(), Runs: c.Runs,
 		NotRecorded: time.Duration(c.NotRecorded), Windows: c.Windows, WindowCalls: c.WindowCalls,
 		WindowTime: time.Duration(c.WindowNanos), MethodsOff: len(c.Gated), LeftOut: c.GatedCalls(),
-		LostChunks: d.LostChunks + d.Malformed, gated: slices.Clone(c.Gated), Off: []OffMethod{},
+		LostChunks: d.LostChunks + d.Malformed, Off: []OffMethod{},
 		Late: c.Late, LateTime: time.Duration(c.LateNanos), LateMost: time.Duration(c.LateMost),
 		Suspended: c.Suspended, SuspendedTime: time.Duration(c.SuspendedNanos), Dropped: []DroppedCount{}}
 	for _, dropped := range c.Dropped {
 		out.drop(dropped, r)
 	}
-	slices.SortStableFunc(out.gated, func(a, b trace.GatedCalls) int { return cmp.Compare(b.LeftOut, a.LeftOut) })
-	for _, g := range out.gated {
-		out.Off = append(out.Off, OffMethod{methodOf(names, g.Method), g.LeftOut})
+	gated := slices.Clone(c.Gated)
+	slices.SortStableFunc(gated, func(a, b trace.GatedCalls) int { return cmp.Compare(b.LeftOut, a.LeftOut) })
+	for _, g := range gated {
+		out.Off = append(out.Off, OffMethod{names.Method(g.Method), g.LeftOut})
 	}
 	return out
 }
@@ -134,7 +135,7 @@ func (c *Completeness) droppedText() string {
 		if n == 1 {
 			what = droppedKinds[first.kind].one
 		}
-		parts = append(parts, grouped(n)+" "+cmp.Or(what, "of "+first.Kind))
+		parts = append(parts, fold.Thousands(n)+" "+cmp.Or(what, "of "+first.Kind))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -151,13 +152,13 @@ func (c *Completeness) Lines() []string {
 	if c.Lossy() {
 		lines = append(lines, fmt.Sprintf("%s of the calls were recorded, in %s without a gap: %s of %s records were "+
 			"lost. Times are lower bounds; do not rank methods by them", sharePercent(1-c.LostShare),
-			several(c.Runs, "run", "s"),
-			grouped(c.Lost), grouped(c.Recorded+c.Lost)))
+			Several(c.Runs, "run", "s"),
+			fold.Thousands(c.Lost), fold.Thousands(c.Recorded+c.Lost)))
 	}
 	if c.LeftOut > 0 {
 		var names []string
 		for _, m := range c.Off[:min(shownOff, len(c.Off))] {
-			names = append(names, fmt.Sprintf("%s (%s)", m.Method.Identity(), grouped(m.Calls)))
+			names = append(names, fmt.Sprintf("%s (%s)", m.Method.Identity(), fold.Thousands(m.Calls)))
 		}
 		if len(c.Off) > shownOff {
 			names = append(names, "...")
@@ -168,15 +169,15 @@ func (c *Completeness) Lines() []string {
 	}
 	if c.WindowCalls > 0 {
 		lines = append(lines, fmt.Sprintf("%s left out in %s, %s in all, in which threads made records too fast; their "+
-			"time is in their callers", were(c.WindowCalls, "short call", "s"), several(c.Windows, "window", "s"),
-			millis(c.WindowTime)))
+			"time is in their callers", were(c.WindowCalls, "short call", "s"), Several(c.Windows, "window", "s"),
+			Millis(c.WindowTime)))
 	}
 	if text := c.droppedText(); text != "" {
 		lines = append(lines, "the recorder did not write "+text+", because it lacked memory, time, or space on the disk")
 	}
 	if c.Late > 0 {
 		lines = append(lines, fmt.Sprintf("the clock of records was late %s, %s in all, by %s at most: times of methods "+
-			"there may be off by as much", several(c.Late, "time", "s"), millis(c.LateTime), millis(c.LateMost)))
+			"there may be off by as much", Several(c.Late, "time", "s"), Millis(c.LateTime), Millis(c.LateMost)))
 	}
 	if c.UnwoundShare >= largeUnwound {
 		lines = append(lines, fmt.Sprintf("%s of the time is in calls that exceptions ended: when is not recorded, so "+
@@ -194,18 +195,18 @@ func sharePercent(share float64) string {
 	return strconv.FormatFloat(share*100, 'f', 0, 64) + " %"
 }
 
-// several returns a number and what is counted, in the plural unless it is 1.
-func several(n uint64, what, plural string) string {
+// Several returns a number and what is counted, in the plural unless it is 1.
+func Several(n uint64, what, plural string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return grouped(n) + " " + what + plural
+	return fold.Thousands(n) + " " + what + plural
 }
 
-// were is several with "was" or "were".
+// were is [Several] with "was" or "were".
 func were(n uint64, what, plural string) string {
 	if n == 1 {
 		return "1 " + what + " was"
 	}
-	return several(n, what, plural) + " were"
+	return Several(n, what, plural) + " were"
 }

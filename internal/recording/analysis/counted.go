@@ -40,9 +40,9 @@ type Occurrence struct {
 // NotCounted returns why a stall or an incident does not count; empty if it counts.
 func (o Occurrence) NotCounted() NotCounted {
 	switch o.Incident {
-	case incidentSceneFrames, incidentProfile, incidentSigquit:
+	case IncidentSceneFrames, incidentProfile, incidentSigquit:
 		return NotCountedFigures
-	case incidentStartup:
+	case IncidentStartup:
 		if o.Slow != "true" {
 			return NotCountedNormal
 		}

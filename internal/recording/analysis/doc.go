@@ -4,28 +4,18 @@
 //
 //	trace.Replay ─► analyzer ─► trace.Joiner ─► newStall ─► verdictOn ─► Stall
 //	                   │
-//	                   ├──────► Methods   all calls by method, over all recordings
-//	                   ├──────► Calls     all calls by path
-//	                   └──────► Also      another handler, such as an export
+//	                   └──────► Also      another handler, such as an export or a table of methods
 //
 // A [Recording] has what is said of it in every format: text, JSON, the page and all exports take its origin
 // ([Recording.At]), the names of its threads ([Recording.Thread]), messages and methods, its facts
-// ([Recording.Facts]), and the stalls with their numbers and verdicts from here.
-//
-// [Text] and [JSON] write stalls as they come. The memory holds one stall, the table of methods or the merged tree if
-// they are asked for, and the mappings; it does not grow with the recording.
-//
-// # Names
-//
-// A recording has the digest of its mapping. [Mappings] finds that mapping, refuses another one ([MismatchError]), and
-// returns [Names]. An ID that is not in the mapping is shown as "#4711", and counted.
+// ([Recording.Facts]), and the stalls with their numbers and verdicts from here. Packages answer and export write them.
+// The memory holds one stall and the mappings; it does not grow with the recording.
 //
 // # Across builds
 //
 // IDs mean nothing beyond their build, so what compares or groups uses names. [Stall.HotPath] has methods by class,
 // name and descriptor; [Stall.Key] is a hash of these and nothing else, equal for stalls with the same cause in any
-// builds. [Recording.Meta] has the program's metadata: its version ([Recording.Version]), and a user if it set
-// one. [Methods] and [Calls] merge by name as well; methods without a name stay apart by mapping.
+// builds. [Recording.Meta] has the program's metadata: its version ([Recording.Version]), and a user if it set one.
 //
 // # Verdicts
 //

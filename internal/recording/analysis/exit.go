@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -59,15 +60,15 @@ func (r *Recording) exited(c *trace.Exit) {
 		}
 		return nil
 	}
-	e := &Exit{Reason: printable(c.Values["reason"]), Status: number("status"),
-		Description: printable(strings.TrimSpace(c.Values["description"])), WallMillis: number("wallMillis"),
+	e := &Exit{Reason: resolve.Printable(c.Values["reason"]), Status: number("status"),
+		Description: resolve.Printable(strings.TrimSpace(c.Values["description"])), WallMillis: number("wallMillis"),
 		Importance: number("importance"), PSS: number("pssKb"), RSS: number("rssKb"), PID: number("pid"),
-		JoinedBy: printable(c.Values["joinedBy"]), Trace: c.Values["trace"]}
+		JoinedBy: resolve.Printable(c.Values["joinedBy"]), Trace: c.Values["trace"]}
 	if e.Reason == "" {
 		e.Reason = "unknown"
 	}
 	if e.Main = mainThreadOf(e.Trace); e.Main != nil {
-		e.Main.State, e.Main.Frames = printable(e.Main.State), r.by.frames(e.Main.Frames)
+		e.Main.State, e.Main.Frames = resolve.Printable(e.Main.State), r.by.Frames(e.Main.Frames)
 	}
 	if e.Locks = e.traceOf(r.by); e.Locks != nil {
 		e.Locks.Main = nil // e.Main is
@@ -138,10 +139,10 @@ func (s *Stall) exitOf() *StallExit {
 	if s.Thread.Main && e.Main != nil {
 		out.Main = e.Main
 		if e.Locks != nil {
-			out.Locks, out.Deadlock = e.Locks.locksText(), e.Locks.inCircle("main") != nil
+			out.Locks, out.Deadlock = e.Locks.LocksText(), e.Locks.Deadlock("main") != nil
 		}
 		m := s.Verdict.Method
-		out.Same = m != nil && !m.Unresolved && mentions(e.Main.Frames, *m)
+		out.Same = m != nil && !m.Unresolved && m.In(e.Main.Frames)
 	}
 	return out
 }
@@ -174,24 +175,6 @@ func (e *StallExit) text(s *Stall) (text string) {
 		text += fmt.Sprintf("; the system's trace shows the main thread in %s", foreign.FrameMethod(frame))
 	}
 	return text
-}
-
-// exit shows the main thread in the system's trace.
-func (t *Text) exit(s *Stall) {
-	if s.Exit == nil || s.Exit.Main == nil {
-		return
-	}
-	main := s.Exit.Main
-	fmt.Fprintf(t.w, "  %-9sthe system's trace of the main thread: %s\n", s.Exit.Reason, main.State)
-	// A report of one stall has room for all frames.
-	whole := s.Recording.view != nil && s.Recording.view.Only != nil
-	for k, f := range main.Frames {
-		if k == shownFrames && !whole {
-			fmt.Fprintf(t.w, "             ... %d more; --stall %d shows all\n", len(main.Frames)-k, s.Number)
-			break
-		}
-		fmt.Fprintf(t.w, "             at %s\n", f)
-	}
 }
 
 // String says in a line how the process ended.

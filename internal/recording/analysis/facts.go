@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -32,7 +33,7 @@ func (r *Recording) addThread(t trace.Thread) *Thread {
 	if r.threads == nil {
 		r.threads, r.labels = map[uint32]*Thread{}, map[string]bool{}
 	}
-	t.Name = printable(t.Name)
+	t.Name = resolve.Printable(t.Name)
 	label, number := t.Name, fmt.Sprintf("thread %d", t.Index)
 	switch {
 	case label == "":
@@ -89,8 +90,8 @@ func (r *Recording) Process() string {
 func (r *Recording) About() *trace.Meta { return &trace.Meta{Values: r.Meta} }
 
 // Message returns what a message's or an outermost call's description says.
-func (r *Recording) Message(description string) Message {
-	return parseMessage(description, r.Names, r.by)
+func (r *Recording) Message(description string) resolve.Message {
+	return resolve.ParseMessage(description, r.Names, r.by)
 }
 
 // Sample returns a stack sample, with the names that its frames have in the source, and how long after begin it was
@@ -133,7 +134,7 @@ func (r *Recording) Facts() []Fact {
 	if millis, ok := r.WallMillis(); ok {
 		add("wallMillis at 0", millis)
 		if r.clock.Zone != "" {
-			add("zone", printable(r.clock.Zone))
+			add("zone", resolve.Printable(r.clock.Zone))
 		}
 	}
 	if u := r.Uncertainty(); u != "" {
@@ -146,13 +147,13 @@ func (r *Recording) Facts() []Fact {
 		add("samples", "made from stacks that were taken at intervals; a call lasts while it is on all of them")
 	}
 	if c := r.Completeness; c != nil && c.Suspended > 0 {
-		add("suspended", "the process did not run for "+tenths(c.SuspendedTime, c.SuspendedTime))
+		add("suspended", "the process did not run for "+Tenths(c.SuspendedTime, c.SuspendedTime))
 	}
 	if r.Exit != nil {
 		add("exit", r.Exit.String())
 		if r.Exit.Locks != nil {
 			for _, c := range r.Exit.Locks.Deadlocks {
-				add("deadlock", deadlockText(c))
+				add("deadlock", DeadlockText(c))
 			}
 		}
 	}
@@ -173,7 +174,7 @@ func (r *Recording) Facts() []Fact {
 		add("parts", uint64(r.Parts))
 	}
 	for _, m := range r.Missing {
-		add("missing "+m.Range(), r.missingText(m))
+		add("missing "+m.Range(), r.MissingText(m))
 	}
 	count("overwritten", r.Overwritten)
 	for _, c := range damageCounts(r.Damage) {

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -65,31 +64,6 @@ func TestThreadLabels(t *testing.T) {
 	}
 	if got := r.Thread(77).Label; got != "thread 77" {
 		t.Errorf("a thread that is not introduced is %q", got)
-	}
-}
-
-// TestMethodLabels: an overloaded method has its parameters behind its name, and more if that is not enough.
-func TestMethodLabels(t *testing.T) {
-	want := map[string]string{
-		"a/B f ()V": "a.B.f()", "a/B f (I[[Ljava/lang/String;)V": "a.B.f(int, String[][])", "a/B once (I)V": "a.B.once",
-		"a/B g (Lb/X;)V": "a.B.g(b.X)", "a/B g (Lc/X;)V": "a.B.g(c.X)", "a/B g (J)V": "a.B.g(long)",
-		"a/B h (I)Ljava/lang/Object;": "a.B.h(int): java.lang.Object", "a/B h (I)[La/C;": "a.B.h(int): a.C[]",
-		"a/C f ()V": "a.C.f",
-	}
-	var methods []string
-	for m := range want {
-		methods = append(methods, m)
-	}
-	m := build(t, t.TempDir(), mapping.OrderHash, methods...)
-	names := NewNames(m, nil)
-	for method, label := range want {
-		k := trace.Method(id(t, m, method))
-		if got := names.Label(k); got != label || methodOf(names, k).String() != label {
-			t.Errorf("%s is %q and %q, want %q", method, got, methodOf(names, k), label)
-		}
-	}
-	if got := names.Label(1048000); got != "#1048000" {
-		t.Errorf("a method without a name is %q", got)
 	}
 }
 

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
 // Hang says where the thread of a stall was that had not ended when the recording ended.
 type Hang struct {
 	// Method is the innermost traced method that was open and that most samples show.
-	Method Method `json:"method"`
+	Method resolve.Method `json:"method"`
 	// AtLeast is how long the thread had made no traced call when it was last seen. If Calling is set, it made some
 	// until the end, and AtLeast is how long Method had been open.
 	AtLeast time.Duration `json:"atLeastNanos"`
@@ -66,7 +67,7 @@ const defaultThreshold = 700 * time.Millisecond
 
 // hangOf returns where the thread of a stall was when the recording ended; nil if the stall had ended, or if its thread
 // has later records.
-func (s *Stall) hangOf(from *trace.Stall, by residual) *Hang {
+func (s *Stall) hangOf(from *trace.Stall, by resolve.Residual) *Hang {
 	if len(from.Open) == 0 {
 		return nil
 	}
@@ -96,7 +97,7 @@ func (s *Stall) hangOf(from *trace.Stall, by residual) *Hang {
 		}
 	}
 	at = h.place(samples, from.Open, at, s.Names)
-	h.Method = methodOf(s.Names, from.Open[at].Method)
+	h.Method = s.Names.Method(from.Open[at].Method)
 	h.Open = ran(from.Open[at].Begin)
 	h.AtLeast = quiet
 	if h.Calling {
@@ -115,11 +116,11 @@ func (s *Stall) hangOf(from *trace.Stall, by residual) *Hang {
 //
 // The order of frames decides before that of calls: where an exception has left a call without an exit, replay can only
 // guess which of the open calls is the inner one.
-func (h *Hang) place(samples []*StackSample, open []trace.OpenAtEnd, at int, names *Names) int {
-	methods := make([]Method, at+1)
+func (h *Hang) place(samples []*StackSample, open []trace.OpenAtEnd, at int, names *resolve.Names) int {
+	methods := make([]resolve.Method, at+1)
 	byName := map[string]int{}
 	for k := range methods {
-		methods[k] = methodOf(names, open[k].Method)
+		methods[k] = names.Method(open[k].Method)
 		byName[methods[k].Identity()] = k
 	}
 	innermost, shown := make([]int, at+1), make([]int, at+1)
@@ -131,7 +132,7 @@ func (h *Hang) place(samples []*StackSample, open []trace.OpenAtEnd, at int, nam
 			}
 		}
 		for k := range methods {
-			if mentions(sample.Frames, methods[k]) {
+			if methods[k].In(sample.Frames) {
 				shown[k]++
 			}
 		}
@@ -232,7 +233,7 @@ func (r *Recording) lockChain(from *trace.Stall, waiting *trace.StackSample) (ch
 			return chain, false
 		}
 		waits = append(waits, waiting.Thread)
-		w := LockWait{Thread: r.Thread(waiting.Thread).Label, Class: r.by.class(lock.Class), Identity: lock.Identity}
+		w := LockWait{Thread: r.Thread(waiting.Thread).Label, Class: r.by.Class(lock.Class), Identity: lock.Identity}
 		if lock.Owned {
 			w.Holder = r.Thread(lock.Owner).Label
 			if slices.Contains(waits, lock.Owner) {
@@ -292,7 +293,7 @@ func (h *Hang) sentence() string {
 	case h.Of == 0:
 		return fmt.Sprintf("%s (no stack sample was taken; state %s)", text, h.state)
 	}
-	text += fmt.Sprintf(" (%d of %s: %s)", h.Samples, count(h.Of, "sample"), h.doing())
+	text += fmt.Sprintf(" (%d of %s: %s)", h.Samples, Count(h.Of, "sample"), h.doing())
 	if !h.Shown {
 		text += "; the samples do not show the method, so that an exception may have ended it"
 	}

@@ -1,12 +1,12 @@
 package analysis
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -28,7 +28,7 @@ const (
 
 // stall returns what the analysis makes of it.
 func (c hanging) stall() *Stall {
-	names := NewNames(nil, nil)
+	names := resolve.NewNames(nil, nil)
 	names.Named(hangMain, "a.B.main")
 	names.Named(hangLoop, "a.B.loop")
 	names.Named(hangStuck, "a.B.stuck")
@@ -200,33 +200,5 @@ func TestHangNamesLocks(t *testing.T) {
 				t.Errorf("the owner is %q", s.LockOwner)
 			}
 		})
-	}
-}
-
-// TestHangIsInAllFormats: a hang that the recording ends with has the same sentence in the report and in JSON.
-func TestHangIsInAllFormats(t *testing.T) {
-	var text, object strings.Builder
-	report := NewText(&text)
-	json, err := NewJSON(&object, "v")
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = analyze(t, "r", `
-meta slowMillis=700 records=all
-clock now=0
-thread index=0 name=main main=1
-records thread=0 first=0 list="+1@0 +2@10"
-sample time=900 thread=0 state=TIMED_WAITING stack="java.lang.Thread.sleep(Native) a.B.stuck(B.java:1)"
-clock now=4000`, Options{Begin: report.Begin, End: report.End, Stall: func(s *Stall) error {
-		return errors.Join(report.Stall(s), json.Stall(s))
-	}})
-	if err = errors.Join(err, json.w.Flush()); err != nil {
-		t.Fatal(err)
-	}
-	const want = "stuck for at least 3.99 s in #2 (1 of 1 sample: sleeping in Thread.sleep)"
-	for _, all := range []string{text.String(), object.String()} {
-		if strings.Count(all, want) != 1 {
-			t.Errorf("%q is not there once in\n%s", want, all)
-		}
 	}
 }

@@ -6,13 +6,14 @@ import (
 	"hash/fnv"
 	"slices"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
 // Step is one call of a path, with all calls that were made the same way.
 type Step struct {
 	// Method is what was called.
-	Method Method `json:"method"`
+	Method resolve.Method `json:"method"`
 	// Total is how long, in nanoseconds, and Self what of it was spent in no traced method below.
 	Total int64 `json:"totalNanos"`
 	Self  int64 `json:"selfNanos"`
@@ -29,7 +30,7 @@ const (
 )
 
 // hotPath returns the hot path of a message, the outermost call first.
-func hotPath(t *trace.Tree, names *Names) []Step {
+func hotPath(t *trace.Tree, names *resolve.Names) []Step {
 	var path []Step
 	if len(t.Nodes) == 0 {
 		return nil
@@ -39,7 +40,7 @@ func hotPath(t *trace.Tree, names *Names) []Step {
 		if n.Total*hotWhole < t.Nodes[0].Total*hotShare {
 			break
 		}
-		path = append(path, Step{methodOf(names, n.Method), n.Total, n.Self, n.Calls, n.Marked})
+		path = append(path, Step{names.Method(n.Method), n.Total, n.Self, n.Calls, n.Marked})
 	}
 	return path
 }
@@ -61,7 +62,7 @@ func longestChild(t *trace.Tree, parent int32) int32 {
 func pathKey(path []Step) string {
 	h := fnv.New64a()
 	for _, s := range path {
-		if s.Method.ID == trace.MethodDispatch || s.Method.pseudo() {
+		if s.Method.ID == trace.MethodDispatch || s.Method.Pseudo() {
 			continue
 		}
 		fmt.Fprintf(h, "%s.%s%s\n", s.Method.Class, s.Method.Name, s.Method.Descriptor)
@@ -71,7 +72,7 @@ func pathKey(path []Step) string {
 
 // mostSelf returns the methods with the most time of their own in a message, wherever they were called, the first
 // first, at most n. Calls and Total are summed up too; a Total counts a method's calls within itself once.
-func mostSelf(t *trace.Tree, names *Names, n int) []Step {
+func mostSelf(t *trace.Tree, names *resolve.Names, n int) []Step {
 	if len(t.Nodes) == 0 {
 		return nil
 	}
@@ -80,7 +81,7 @@ func mostSelf(t *trace.Tree, names *Names, n int) []Step {
 	walkTree(t, func(node *trace.Node) {
 		s := byMethod[node.Method]
 		if s == nil {
-			s = &Step{Method: methodOf(names, node.Method)}
+			s = &Step{Method: names.Method(node.Method)}
 			byMethod[node.Method] = s
 		}
 		if open[node.Method]++; open[node.Method] == 1 {
@@ -97,7 +98,7 @@ func mostSelf(t *trace.Tree, names *Names, n int) []Step {
 		}
 	}
 	slices.SortFunc(all, func(a, b Step) int {
-		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), compareMethods(a.Method, b.Method))
+		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), resolve.CompareMethods(a.Method, b.Method))
 	})
 	return all[:min(n, len(all))]
 }
@@ -120,9 +121,4 @@ func walkTree(t *trace.Tree, enter, leave func(*trace.Node)) {
 			at = t.Nodes[at].Sibling
 		}
 	}
-}
-
-func compareMethods(a, b Method) int {
-	return cmp.Or(cmp.Compare(a.Class, b.Class), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Descriptor, b.Descriptor),
-		cmp.Compare(a.ID, b.ID))
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/fold"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -133,7 +135,7 @@ type foundIncident struct {
 	*trace.Incident
 	clock   *trace.Clock
 	tree    trace.Tree
-	folder  *folder
+	folder  *fold.Folder
 	partial bool // calls from its begin are missing
 	some    bool // calls were found
 	texts   int
@@ -166,7 +168,7 @@ func (x *incidents) detectors(c *trace.Detectors) {
 		x.states = map[string]*Detector{}
 	}
 	for _, s := range c.List {
-		name, state := printable(s.Name), printable(s.State)
+		name, state := resolve.Printable(s.Name), resolve.Printable(s.State)
 		d := x.states[name]
 		switch {
 		case d == nil && len(x.states) >= maxIncidents:
@@ -211,16 +213,16 @@ func (x *incidents) incident(c *trace.Incident, r *Recording) error {
 		return nil
 	}
 	x.about[c.Thread] = true
-	f.folder = newFolder(func(s *trace.Segment) error {
+	f.folder = fold.New(func(s *trace.Segment) error {
 		f.some = true
 		f.tree.Add(s)
 		f.tree.Trim(maxIncidentNodes)
 		return nil
 	}, func(trace.Method, string) error { return nil })
 	off := r.Precision.Nanoseconds()
-	f.folder.from = max(c.Begin, math.MinInt64+off+1) - off
+	f.folder.From = max(c.Begin, math.MinInt64+off+1) - off
 	if c.End > 0 {
-		f.folder.to = min(c.End, math.MaxInt64-off-1) + off + 1
+		f.folder.To = min(c.End, math.MaxInt64-off-1) + off + 1
 	}
 	f.partial = true
 	x.open = append(x.open, f)
@@ -276,7 +278,7 @@ func (x *incidents) give(s *trace.Segment) error {
 			continue
 		}
 		f.partial = f.partial && s.FirstRecord > f.FirstRecord
-		if err := f.folder.segment(s); err != nil {
+		if err := f.folder.Segment(s); err != nil {
 			return err
 		}
 	}
@@ -300,7 +302,7 @@ func (x *incidents) finish(r *Recording, shown *viewer) error {
 	r.OmittedIncidents = x.omitted
 	for _, f := range x.byNumber {
 		if f.folder != nil {
-			if err := f.folder.flushAll(); err != nil {
+			if err := f.folder.Flush(); err != nil {
 				return err
 			}
 		}
@@ -315,9 +317,9 @@ func (x *incidents) finish(r *Recording, shown *viewer) error {
 // newIncident puts names to an incident.
 func (x *incidents) newIncident(f *foundIncident, r *Recording) *Incident {
 	c := f.Incident
-	i := &Incident{chunk: c, Number: c.Number, Detector: printable(c.Detector), Kind: printable(c.Kind),
+	i := &Incident{chunk: c, Number: c.Number, Detector: resolve.Printable(c.Detector), Kind: resolve.Printable(c.Kind),
 		What: r.incidentWhat(c.What), Begin: time.Duration(r.At(c.Begin)), Ended: c.End != 0 && c.End >= c.Begin,
-		Scene: r.by.class(c.Scene), Foreground: c.Foreground, Facts: []IncidentFact{}, Stacks: []IncidentStack{},
+		Scene: r.by.Class(c.Scene), Foreground: c.Foreground, Facts: []IncidentFact{}, Stacks: []IncidentStack{},
 		Stalls: []int{}, HotPath: []Step{}, MostSelf: []Step{}}
 	if !c.WholeProcess {
 		i.Thread = r.Thread(c.Thread)
@@ -333,12 +335,12 @@ func (x *incidents) newIncident(f *foundIncident, r *Recording) *Incident {
 		i.Time = time.UnixMilli(clock.WallMillis).Add(time.Duration(c.Begin - clock.NanoTime)).UTC()
 	}
 	for _, fact := range c.Facts {
-		i.Facts = append(i.Facts, IncidentFact{printable(fact.Key), printable(fact.Value)})
+		i.Facts = append(i.Facts, IncidentFact{resolve.Printable(fact.Key), resolve.Printable(fact.Value)})
 	}
 	for k := range c.Stacks {
 		s := &c.Stacks[k]
-		frames, state := r.by.frames(s.Frames), s.State.String()
-		i.Stacks = append(i.Stacks, IncidentStack{printable(s.Thread), time.Duration(s.Nanos - c.Begin), state,
+		frames, state := r.by.Frames(s.Frames), s.State.String()
+		i.Stacks = append(i.Stacks, IncidentStack{resolve.Printable(s.Thread), time.Duration(s.Nanos - c.Begin), state,
 			activityOf(state, frames), frames})
 	}
 	if f.some && len(f.tree.Nodes) > 1 {
@@ -354,10 +356,10 @@ func (x *incidents) newIncident(f *foundIncident, r *Recording) *Incident {
 
 // incidentWhat returns what was slow in the names of this build: a message, or the class of a scene.
 func (r *Recording) incidentWhat(what string) string {
-	if m := parseMessage(what, r.Names, r.by); m.Kind != "other" && m.Kind != "unknown" {
+	if m := resolve.ParseMessage(what, r.Names, r.by); m.Kind != "other" && m.Kind != "unknown" {
 		return m.String()
 	}
-	return r.by.class(what)
+	return r.by.Class(what)
 }
 
 // overlaps finds the stalls of the incident's thread that it overlaps. If the incident has no end, it is only known

@@ -12,7 +12,13 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 )
 
-// The kinds of incidents that this program has words for; trace/EVIDENCE.md lists them.
+// The kinds of incidents that are figures.
+const (
+	IncidentSceneFrames = "scene-frames"
+	IncidentStartup     = "startup"
+)
+
+// The other kinds of incidents that this program has words for; trace/EVIDENCE.md lists them.
 const (
 	incidentBarrier       = "sync-barrier"
 	incidentMissedPoll    = "missed-poll"
@@ -25,10 +31,7 @@ const (
 	incidentTouch         = "touch-lag"
 	incidentDropped       = "dropped-frames"
 	incidentFrozen        = "frozen-frame"
-	incidentSceneFrames   = "scene-frames"
-	incidentStartup       = "startup"
 	incidentProfile       = "profile"
-	shownIncidentStacks   = 3
 	shownIncidentCulprits = 3
 )
 
@@ -88,8 +91,8 @@ var incidentTexts = map[string]func(*Incident) string{
 	incidentTouch:       func(*Incident) string { return "the app answered an input event late" },
 	incidentDropped:     func(i *Incident) string { return "frames were dropped" + i.inParentheses("dropped") },
 	incidentFrozen:      func(*Incident) string { return "a frame took very long" },
-	incidentSceneFrames: func(*Incident) string { return "the frames of a scene" },
-	incidentStartup: func(i *Incident) string {
+	IncidentSceneFrames: func(*Incident) string { return "the frames of a scene" },
+	IncidentStartup: func(i *Incident) string {
 		text := strings.TrimSpace(i.Fact("type")+" start") + " until the first window had the focus"
 		if i.Fact("slow") == "true" {
 			text += ", slow" + i.millisFact(": the limit is ", "limit-millis")
@@ -159,7 +162,7 @@ func (i *Incident) inParentheses(key string) string {
 func (i *Incident) Title(r *Recording) string {
 	text := fmt.Sprintf("%s i%d: %s (%s)", r.Name, i.Number, i.Kind, i.Detector)
 	if i.Ended && i.Wall > 0 {
-		text += ", " + millis(i.Wall)
+		text += ", " + Millis(i.Wall)
 	}
 	if i.Thread != nil {
 		s := Stall{Thread: i.Thread}
@@ -201,6 +204,9 @@ func (i *Incident) Methods() []string {
 	return methods
 }
 
+// Sampled reports whether a stall that covers it has stack samples.
+func (i *Incident) Sampled() bool { return i.sampled }
+
 // Lasted returns how long it lasted, or, if it has no end, how long it had lasted when its last stack was taken.
 func (i *Incident) Lasted() time.Duration {
 	lasted := i.Wall
@@ -212,11 +218,12 @@ func (i *Incident) Lasted() time.Duration {
 
 // culprits are the innermost methods of the app in the best stack, at most three, the innermost first.
 func (i *Incident) culprits() []string {
-	if len(i.Stacks) == 0 {
+	best := i.BestStack()
+	if best == nil {
 		return nil
 	}
 	var methods []string
-	for _, f := range i.bestStack().Frames {
+	for _, f := range best.Frames {
 		if m := foreign.FrameMethod(f); ofApp(m) && len(methods) < shownIncidentCulprits {
 			methods = append(methods, m)
 		}
@@ -224,9 +231,12 @@ func (i *Incident) culprits() []string {
 	return methods
 }
 
-// bestStack returns that stack of the incident's thread that was taken most often, of equals the last, of those that
-// show a method of the app. If there is none, it returns the first stack.
-func (i *Incident) bestStack() *IncidentStack {
+// BestStack returns that stack of the incident's thread that was taken most often, of equals the last, of those that
+// show a method of the app. If none does, it returns the first stack; nil if there is no stack.
+func (i *Incident) BestStack() *IncidentStack {
+	if len(i.Stacks) == 0 {
+		return nil
+	}
 	best, most := &i.Stacks[0], 0
 	counts := strings.Split(i.Fact("counts"), ",")
 	for k := range i.Stacks {
@@ -241,219 +251,11 @@ func (i *Incident) bestStack() *IncidentStack {
 	return best
 }
 
-// BestStack returns the frames of one stack, the innermost first: of those stacks of the incident's thread that show a
-// method of the app the one that was taken most often. It is empty if there is no stack.
-func (i *Incident) BestStack() []string {
-	if len(i.Stacks) == 0 {
-		return nil
-	}
-	return i.bestStack().Frames
-}
-
 // hashText returns a hash as 16 hexadecimal digits.
 func hashText(text string) string {
 	h := fnv.New64a()
 	h.Write([]byte(text))
 	return fmt.Sprintf("%016x", h.Sum64())
-}
-
-// DetectorsText says in a line what each detector did; empty if the recording does not say.
-func (r *Recording) DetectorsText() string {
-	var parts []string
-	for _, d := range r.Detectors {
-		text := d.Name + " " + d.State
-		if len(d.Earlier) > 0 {
-			text += " (before: " + strings.Join(d.Earlier, ", ") + ")"
-		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, "; ")
-}
-
-// incidentTable is a kind of incidents that are figures. They are shown as a table, a row for each; main are the
-// columns that are shown if there are too many.
-type incidentTable struct {
-	kind, title string
-	main        []string
-}
-
-var incidentTables = []incidentTable{
-	{incidentSceneFrames, "frames by scene", []string{"frames", "dropped", "frozen-frames", "mean-millis", "worst-millis",
-		"best-millis", "jitter-millis", "fps", "refresh-hz"}},
-	{incidentStartup, "starts", []string{"type", "slow", "limit-millis", "process-millis", "application-millis",
-		"first-activity-millis", "away-millis"}},
-}
-
-// maxColumns is how many facts a table has at most.
-const maxColumns = 10
-
-// incidents shows what detectors found.
-func (t *Text) incidents(r *Recording) {
-	if text := r.DetectorsText(); text != "" {
-		fmt.Fprintf(t.w, "\ndetectors: %s\n", text)
-		if len(r.Incidents) == 0 {
-			fmt.Fprintf(t.w, "  those that were on found nothing; what the others look for is not known\n")
-		}
-	}
-	for _, i := range r.Incidents {
-		if !slices.ContainsFunc(incidentTables, func(k incidentTable) bool {
-			return k.kind == i.Kind && len(i.Stacks) == 0 && len(i.HotPath) == 0
-		}) {
-			t.incident(i, r)
-		}
-	}
-	for _, k := range incidentTables {
-		t.incidentTable(k, r)
-	}
-	if r.OmittedIncidents > 0 {
-		fmt.Fprintf(t.w, "\n%d more incidents are not shown\n", r.OmittedIncidents)
-	}
-}
-
-// incident shows one incident. What a stall shows is not repeated.
-func (t *Text) incident(i *Incident, r *Recording) {
-	fmt.Fprintf(t.w, "\n%s\n", i.Title(r))
-	field := func(name, text string) { fmt.Fprintf(t.w, "  %-9s%s\n", name, text) }
-	s := Stall{Scene: i.Scene, Foreground: i.Foreground, Recording: r}
-	if what := strings.TrimPrefix(i.What+s.where(), "; "); what != "" {
-		field("what", what)
-	}
-	field("found", i.Text)
-	var facts []string
-	for _, f := range i.Facts {
-		facts = append(facts, f.Key+" "+f.Value)
-	}
-	if len(facts) > 0 {
-		field("facts", strings.Join(facts, ", "))
-	}
-	if len(i.Stalls) > 0 {
-		var numbers []string
-		for _, n := range i.Stalls {
-			numbers = append(numbers, "#"+strconv.Itoa(n))
-		}
-		if i.Covered {
-			field("stall", "the calls are shown with stall "+strings.Join(numbers, ", "))
-			if !i.sampled {
-				t.incidentStacks(i, r)
-			}
-			return
-		}
-		field("stall", "overlaps stall "+strings.Join(numbers, ", "))
-	}
-	if len(i.HotPath) > 0 {
-		s.Precision = r.Precision
-		t.steps("path", i.HotPath, &s, true)
-		t.steps("own time", i.MostSelf, &s, false)
-	}
-	if i.CallsMissing {
-		field("", "not all of its calls are here")
-	}
-	t.incidentStacks(i, r)
-}
-
-// incidentStacks shows the best stack; of a recording of which one stall is shown, the first ones.
-func (t *Text) incidentStacks(i *Incident, r *Recording) {
-	if len(i.Stacks) == 0 {
-		return
-	}
-	shown := []*IncidentStack{i.bestStack()}
-	if r.view != nil && r.view.Only != nil {
-		shown = nil
-		for k := range i.Stacks[:min(len(i.Stacks), shownIncidentStacks)] {
-			shown = append(shown, &i.Stacks[k])
-		}
-	}
-	for _, s := range shown {
-		fmt.Fprintf(t.w, "  %-9s%s after %s: %s, %s\n", "stack", cmp.Or(s.Thread, "a thread"), millis(s.After), s.State,
-			s.Activity)
-		for k, f := range s.Frames {
-			if k == shownFrames {
-				fmt.Fprintf(t.w, "             ... %d more\n", len(s.Frames)-k)
-				break
-			}
-			fmt.Fprintf(t.w, "             at %s\n", f)
-		}
-	}
-	if n := len(i.Stacks) - len(shown); n > 0 {
-		fmt.Fprintf(t.w, "  %-9s%s; the JSON format has all\n", "", count(n, "more stack"))
-	}
-}
-
-// FactTable has the incidents of a kind as rows, with their facts as columns in the order in which they first come.
-func FactTable(list []*Incident, kind string) (columns []string, rows []*Incident) {
-	for _, i := range list {
-		if i.Kind != kind {
-			continue
-		}
-		rows = append(rows, i)
-		for _, f := range i.Facts {
-			if !slices.Contains(columns, f.Key) {
-				columns = append(columns, f.Key)
-			}
-		}
-	}
-	return columns, rows
-}
-
-// incidentTable shows the incidents of a kind as a table.
-func (t *Text) incidentTable(k incidentTable, r *Recording) {
-	columns, rows := FactTable(r.Incidents, k.kind)
-	if len(rows) == 0 {
-		return
-	}
-	more := ""
-	if n := len(columns); n > maxColumns {
-		columns = slices.DeleteFunc(columns, func(c string) bool { return !slices.Contains(k.main, c) })
-		more = fmt.Sprintf(" (the JSON format has %s)", count(n-len(columns), "more fact"))
-	}
-	fmt.Fprintf(t.w, "\n%s %s%s:\n", r.Name, k.title, more)
-	table := [][]string{append([]string{"", "time"}, columns...)}
-	for _, i := range rows {
-		wall := "-"
-		if i.Ended {
-			wall = millis(i.Wall)
-		}
-		row := []string{fmt.Sprintf("i%d %s", i.Number, cmp.Or(i.What, i.Scene, "-")), wall}
-		for _, c := range columns {
-			row = append(row, cmp.Or(i.Fact(c), "-"))
-		}
-		table = append(table, row)
-	}
-	widths := make([]int, len(table[0]))
-	for _, row := range table {
-		for k, cell := range row {
-			widths[k] = max(widths[k], len([]rune(cell)))
-		}
-	}
-	for _, row := range table {
-		fmt.Fprintf(t.w, "  %-*s", widths[0], row[0])
-		for k, cell := range row[1:] {
-			fmt.Fprintf(t.w, "  %*s", widths[k+1], cell)
-		}
-		fmt.Fprintln(t.w)
-	}
-}
-
-// incidentJSON is an incident as JSON.
-type incidentJSON struct {
-	*Incident
-	Time   string      `json:"time,omitempty"`
-	Thread *threadJSON `json:"thread"` // null if it concerns the whole process
-}
-
-func incidentsOf(r *Recording) []incidentJSON {
-	all := []incidentJSON{}
-	for _, i := range r.Incidents {
-		out := incidentJSON{Incident: i}
-		if !i.Time.IsZero() {
-			out.Time = i.Time.Format("2006-01-02T15:04:05.000Z")
-		}
-		if t := i.Thread; t != nil {
-			out.Thread = &threadJSON{t.Index, t.ID, t.Name, t.Label, t.Main}
-		}
-		all = append(all, out)
-	}
-	return all
 }
 
 // profileText says which file the system's profiler has written, and what opens it.

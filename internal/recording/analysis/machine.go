@@ -1,10 +1,10 @@
 package analysis
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -21,7 +21,7 @@ func (s *Stall) setMachine(from *trace.Stall) {
 	for _, m := range from.Machine {
 		state := MachineState{After: time.Duration(m.Nanos - from.Report.Begin), Facts: []IncidentFact{}}
 		for _, f := range m.Facts {
-			state.Facts = append(state.Facts, IncidentFact{printable(f.Key), printable(f.Value)})
+			state.Facts = append(state.Facts, IncidentFact{resolve.Printable(f.Key), resolve.Printable(f.Value)})
 		}
 		s.Machine = append(s.Machine, state)
 	}
@@ -34,12 +34,4 @@ func (m *MachineState) String() string {
 		parts = append(parts, f.Key+" "+f.Value)
 	}
 	return strings.Join(parts, ", ")
-}
-
-// machine shows the states of the machine.
-func (t *Text) machine(s *Stall) {
-	for k := range s.Machine {
-		m := &s.Machine[k]
-		fmt.Fprintf(t.w, "  %-9safter %s: %s\n", "machine", millis(m.After), m)
-	}
 }

@@ -13,18 +13,18 @@ func (a *analyzer) messageMethods(meta *trace.Meta) (methods []trace.Method) {
 		return methods
 	}
 	names, _, err := a.Mappings.Find(a.recording.Name, meta.MappingID(), a.Force)
-	if err != nil || names.mapping == nil {
+	if err != nil || names.Mapping() == nil {
 		return methods // start reports the error
 	}
 	if len(a.Messages) == 0 {
-		for _, id := range names.mapping.Messages() {
+		for _, id := range names.Mapping().Messages() {
 			methods = append(methods, trace.Method(id))
 		}
 		return methods
 	}
 	methods = nil
 	matched := make([]bool, len(a.Messages))
-	for e := range names.mapping.All() {
+	for e := range names.Mapping().All() {
 		for i := range a.Messages {
 			if a.Messages[i].MatchMethod(e.Class, e.Name, e.Descriptor) {
 				methods, matched[i] = append(methods, trace.Method(e.ID)), true

@@ -7,8 +7,8 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// missingText says what is missing and how much time that is: "part 2 of 4 is missing: 31 s are not recorded".
-func (r *Recording) missingText(m trace.MissingParts) string {
+// MissingText says what is missing and how much time that is: "part 2 of 4 is missing: 31 s are not recorded".
+func (r *Recording) MissingText(m trace.MissingParts) string {
 	text, verb := m.Range(), "is"
 	if m.To > m.From {
 		verb = "are"

@@ -4,12 +4,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
 // TestPoster: the method that posted a message is shown by its name, and when it did only if that is certain.
 func TestPoster(t *testing.T) {
-	names := NewNames(nil, nil)
+	names := resolve.NewNames(nil, nil)
 	names.Named(7, "com.example.Feed.load")
 	for _, row := range []struct {
 		stall trace.StallChunk

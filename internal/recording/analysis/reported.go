@@ -4,17 +4,18 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping/r8"
 	"github.com/tracegen/tracegen/trace"
 )
 
 // NamedPath puts names to the hot path of a report, which has the IDs of methods, the outermost first. The key is equal
 // to [Stall.Key] of a stall with the same hot path.
-func NamedPath(names *Names, ids []uint32) (path []Method, key string) {
+func NamedPath(names *resolve.Names, ids []uint32) (path []resolve.Method, key string) {
 	var steps []Step
 	for _, id := range ids {
-		m := methodOf(names, trace.Method(id))
-		if m.pseudo() {
+		m := names.Method(trace.Method(id))
+		if m.Pseudo() {
 			continue
 		}
 		path = append(path, m)
@@ -28,11 +29,11 @@ func PathKey(path []Step) string { return pathKey(path) }
 
 // NamedFrames restores the original names in a stack, the innermost frame first, by the mapping of R8 that the names
 // have, or else by the other one, which may be nil.
-func NamedFrames(names *Names, other *r8.Mapping, frames []string) []string {
-	if names != nil && names.r8 != nil {
-		other = names.r8
+func NamedFrames(names *resolve.Names, other *r8.Mapping, frames []string) []string {
+	if names != nil && names.R8() != nil {
+		other = names.R8()
 	}
-	return residual{other}.frames(frames)
+	return resolve.Residual{By: other}.Frames(frames)
 }
 
 // AppMethods returns "Class.method" of the innermost frames of a stack that are the app's, at most n, the innermost
@@ -111,10 +112,10 @@ func VerdictOnReport(r Reported) (Kind, string) {
 		text += ": " + r.Method
 	}
 	if kind == KindLock && r.LockOwner != "" {
-		text += ", while " + printable(r.LockOwner)
+		text += ", while " + resolve.Printable(r.LockOwner)
 	}
 	if r.CPU >= 0 && r.Ran > 0 {
-		text += "; CPU " + percent(min(r.CPU, r.Ran)/1000, r.Ran/1000) // percent multiplies by 100
+		text += "; CPU " + Percent(min(r.CPU, r.Ran)/1000, r.Ran/1000) // percent multiplies by 100
 	}
 	return kind, text
 }
@@ -123,4 +124,4 @@ func VerdictOnReport(r Reported) (Kind, string) {
 func ActivityOf(state string, frames []string) Activity { return activityOf(state, frames) }
 
 // Printable replaces what would command a terminal or break a line in a text of a device.
-func Printable(text string) string { return printable(text) }
+func Printable(text string) string { return resolve.Printable(text) }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -43,7 +44,7 @@ type Stall struct {
 	Kind      StallKind
 	Threshold time.Duration
 	// Message says what ran.
-	Message Message
+	Message resolve.Message
 	// Scene is where the app was, empty if that is not known; Foreground whether it was seen.
 	Scene      string
 	Foreground bool
@@ -80,7 +81,7 @@ type Stall struct {
 	// Tree has its calls, merged by path, without the time in which the process did not run. Names has what they are
 	// called.
 	Tree  *trace.Tree
-	Names *Names
+	Names *resolve.Names
 	// Repairs are those that its calls needed.
 	Repairs trace.Repairs
 	// NotRecorded is how much of Wall lies in gaps, so that it is not known in which methods it was spent.
@@ -120,7 +121,7 @@ type Past struct {
 	// Count is how many messages it stands for.
 	Count uint64 `json:"count"`
 	// Message says what ran; of merged ones the longest.
-	Message Message `json:"message"`
+	Message resolve.Message `json:"message"`
 }
 
 // Waiting is a message that waited.
@@ -145,8 +146,8 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		FirstRecord: j.FirstRecord, EndRecord: j.EndRecord,
 		Wall: time.Duration(j.Wall), CPU: time.Duration(j.CPU), GC: -1, GCCount: j.GCCount,
 		Reported: s.Reported, Ended: s.Ended, Kind: stallKind(j.Kind), Threshold: r.thresholdOf(j.Kind),
-		Message: parseMessage(j.Description, names, by),
-		Scene:   by.class(j.Scene), Foreground: j.Foreground,
+		Message: resolve.ParseMessage(j.Description, names, by),
+		Scene:   by.Class(j.Scene), Foreground: j.Foreground,
 		State: j.State.String(), LockOwner: r.lockOwner(s), DeviceKey: j.StackKey,
 		Tree: &s.Tree, Names: names, Repairs: s.Repairs,
 		begin: j.Begin, first: j.FirstRecord, end: j.EndRecord,
@@ -175,12 +176,12 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		if h.Waiting.Thread != s.Thread.Index {
 			continue
 		}
-		if activityOf(h.Waiting.State.String(), by.frames(h.Waiting.Frames)) != ActivityLock {
+		if activityOf(h.Waiting.State.String(), by.Frames(h.Waiting.Frames)) != ActivityLock {
 			continue
 		}
 		out.Holder = append(out.Holder, newStackSample(h.Holder, j.Begin, by))
 		if out.LockOwner == "" {
-			out.LockOwner = r.Thread(h.Thread.Index).Label + holds + "it"
+			out.LockOwner = r.Thread(h.Thread.Index).Label + resolve.Holds + "it"
 		}
 	}
 	out.setMachine(s)
@@ -188,7 +189,7 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 	out.setPending(s, by)
 	if out.Hang = out.hangOf(s, by); out.Hang != nil {
 		if locks := out.Hang.Locks; len(locks) > 0 && locks[0].Holder != "" {
-			out.LockOwner = locks[0].Holder + holds + cmp.Or(locks[0].Class, "it")
+			out.LockOwner = locks[0].Holder + resolve.Holds + cmp.Or(locks[0].Class, "it")
 		}
 	}
 	// A program that ended while a thread made calls did not hang there: System.exit ends the thread that calls it.
@@ -211,8 +212,8 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 // lockOwner returns who held the lock, in the names of the recording's threads. The device writes a name alone, which
 // several threads may have; the lock of a stack sample or a stack sample of the holder says which one it was.
 func (r *Recording) lockOwner(s *trace.Stall) string {
-	text := r.by.owner(s.Report.LockOwner)
-	i := strings.LastIndex(text, holds)
+	text := r.by.Owner(s.Report.LockOwner)
+	i := strings.LastIndex(text, resolve.Holds)
 	if i < 0 {
 		return text
 	}
@@ -260,8 +261,8 @@ func notRecorded(s *trace.Stall) time.Duration {
 	return time.Duration(max(0, min(nanos, wall)))
 }
 
-func newStackSample(s *trace.StackSample, begin int64, by residual) StackSample {
-	frames := by.frames(s.Frames)
+func newStackSample(s *trace.StackSample, begin int64, by resolve.Residual) StackSample {
+	frames := by.Frames(s.Frames)
 	state := s.State.String()
 	return StackSample{After: time.Duration(s.Nanos - begin), State: state, Activity: activityOf(state, frames),
 		Frames: frames, cpu: time.Duration(s.CPU)}
@@ -271,7 +272,7 @@ var pastKinds = [...]string{"message", "idle", "system", "running", "merged", "i
 
 // setBefore takes over the history. That there is none is known only of the first message of a recording of ours,
 // which says which records it has; reports of others have no history.
-func (s *Stall) setBefore(from *trace.Stall, by residual) {
+func (s *Stall) setBefore(from *trace.Stall, by resolve.Residual) {
 	s.BeforeKnown = len(from.Before) > 0 || from.Reported && from.Report.Message == 0 &&
 		s.Recording.Meta["records"] != ""
 	for _, m := range from.Before {
@@ -281,12 +282,12 @@ func (s *Stall) setBefore(from *trace.Stall, by residual) {
 		}
 		s.Before = append(s.Before, Past{time.Duration(from.Report.Begin - m.Begin), time.Duration(m.Wall),
 			time.Duration(m.CPU), kind,
-			m.Count, parseMessage(m.Description, s.Names, by)})
+			m.Count, resolve.ParseMessage(m.Description, s.Names, by)})
 	}
 }
 
 // setPending takes over the queue, which the threshold found.
-func (s *Stall) setPending(from *trace.Stall, by residual) {
+func (s *Stall) setPending(from *trace.Stall, by resolve.Residual) {
 	if from.Pending == nil || !from.Pending.Available {
 		return
 	}
@@ -298,7 +299,7 @@ func (s *Stall) setPending(from *trace.Stall, by residual) {
 		looked = from.Samples[i].Nanos
 	}
 	for _, m := range from.Pending.List {
-		s.Pending = append(s.Pending, Waiting{time.Duration(looked - m.When), by.class(m.Target), by.class(m.Callback),
+		s.Pending = append(s.Pending, Waiting{time.Duration(looked - m.When), by.Class(m.Target), by.Class(m.Callback),
 			m.What, m.Arg1,
 			m.Asynchronous, m.Barrier})
 	}

@@ -32,20 +32,3 @@ func (r *Recording) thresholdOf(kind trace.MessageKind) time.Duration {
 	threshold, _ := r.About().StallThreshold(kind)
 	return threshold
 }
-
-// kindText names a stall that is no message, and its threshold; empty for a message or an outermost call.
-func (s *Stall) kindText() string {
-	text := ""
-	switch s.Kind {
-	case StallIdleHandler:
-		text = "a run of an IdleHandler"
-	case StallInput:
-		text = "an input event"
-	default:
-		return ""
-	}
-	if s.Threshold > 0 {
-		text += ", which is a stall from " + millis(s.Threshold) + " on"
-	}
-	return text
-}

@@ -63,13 +63,13 @@ func (s *Stall) suspendedText() string {
 	}
 	var parts []string
 	for _, text := range order {
-		parts = append(parts, text+" "+tenths(sums[text], s.Wall))
+		parts = append(parts, text+" "+Tenths(sums[text], s.Wall))
 	}
-	return fmt.Sprintf("of %s %s", tenths(s.Wall, s.Wall), strings.Join(parts, ", "))
+	return fmt.Sprintf("of %s %s", Tenths(s.Wall, s.Wall), strings.Join(parts, ", "))
 }
 
-// tenths returns a part of a time in seconds, or in milliseconds if the whole is less than a second.
-func tenths(part, whole time.Duration) string {
+// Tenths returns a part of a time in seconds, or in milliseconds if the whole is less than a second.
+func Tenths(part, whole time.Duration) string {
 	if whole < time.Second {
 		return fmt.Sprintf("%.0f ms", float64(part)/1e6)
 	}
@@ -94,7 +94,7 @@ func (s *Stall) running() *Stall {
 
 // Exactness says in words how exact the times of the stall's calls are.
 func (s *Stall) Exactness() string {
-	text := "± " + millis(s.Precision)
+	text := "± " + Millis(s.Precision)
 	if s.Precision > s.Recording.Precision {
 		text += ": the clock was late"
 	}

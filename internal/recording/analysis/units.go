@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// percent returns a share without decimals.
-func percent(part, whole time.Duration) string {
+// Percent returns a share without decimals.
+func Percent(part, whole time.Duration) string {
 	if whole <= 0 {
 		return "0 %"
 	}
 	return fmt.Sprintf("%d %%", (part*100+whole/2)/whole)
 }
 
-// millis returns a duration in milliseconds, the shorter the finer.
-func millis(d time.Duration) string {
+// Millis returns a duration in milliseconds, the shorter the finer.
+func Millis(d time.Duration) string {
 	decimals := 0
 	switch a := max(d, -d); {
 	case a == 0 || a >= 10*time.Millisecond:

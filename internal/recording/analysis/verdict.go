@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -34,7 +35,7 @@ type Verdict struct {
 	// Likely is set if something is missing that would make it sure, which Text names.
 	Likely bool `json:"likely,omitempty"`
 	// Method is where the time went: the method with the most time of its own; nil if no traced method took any.
-	Method *Method `json:"method,omitempty"`
+	Method *resolve.Method `json:"method,omitempty"`
 	// Activity is what the thread was doing there in most of the time that the stack samples stand for, and In the
 	// platform's method that it was in; empty if no stack was taken.
 	Activity Activity `json:"activity,omitempty"`
@@ -130,7 +131,7 @@ var (
 	}
 	verdictGC = VerdictKind{Kind: KindGC, Name: "garbage collection", Help: "collections took half of the time or more",
 		sentence: func(e *evidence) string {
-			return fmt.Sprintf("garbage collection: %s in %d collections; the rest: %s", millis(e.GC), e.GCCount,
+			return fmt.Sprintf("garbage collection: %s in %d collections; the rest: %s", Millis(e.GC), e.GCCount,
 				e.where())
 		},
 		spread: true,
@@ -158,11 +159,11 @@ func waiting(e *evidence) bool {
 // sample stands for a part of it; see [evidence.weigh].
 type evidence struct {
 	*Stall
-	method     *Method       // with the most time of its own, nil if traced methods took less than half
-	step       *Step         // of the method to blame, nil if there is none
-	took       time.Duration // the method's own time, or the stall's
-	cpu, cpuOf time.Duration // the time on a processor between samples that show the method, and how long that was
-	cpuSeen    time.Duration // the time on a processor between samples
+	method     *resolve.Method // with the most time of its own, nil if traced methods took less than half
+	step       *Step           // of the method to blame, nil if there is none
+	took       time.Duration   // the method's own time, or the stall's
+	cpu, cpuOf time.Duration   // the time on a processor between samples that show the method, and how long that was
+	cpuSeen    time.Duration   // the time on a processor between samples
 	weighed    []weighed
 	causes     []Cause      // the greatest first
 	activity   Activity     // what most samples of the cause show, empty if there is none
@@ -183,7 +184,7 @@ func evidenceOf(s *Stall) *evidence {
 	for i := range samples {
 		l := &samples[i]
 		w := weighed{StackSample: l, kind: e.kindOf(l)}
-		w.shows = e.method == nil || len(l.Frames) == 0 || mentions(l.Frames, *e.method)
+		w.shows = e.method == nil || len(l.Frames) == 0 || e.method.In(l.Frames)
 		if shown = shown || w.shows; !w.shows {
 			e.elsewhere = l
 		}
@@ -270,10 +271,10 @@ func (e *evidence) explained() time.Duration {
 func (e *evidence) partsText() string {
 	var parts []string
 	for _, c := range e.parts() {
-		parts = append(parts, nameOf(c.Kind)+" "+percent(c.Nanos, e.Wall))
+		parts = append(parts, nameOf(c.Kind)+" "+Percent(c.Nanos, e.Wall))
 	}
 	if rest := e.Wall - e.explained(); rest*10 >= e.Wall {
-		parts = append(parts, "not explained "+percent(rest, e.Wall))
+		parts = append(parts, "not explained "+Percent(rest, e.Wall))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -305,10 +306,10 @@ func (s *Stall) traced() time.Duration {
 
 // cpuIn returns how long the thread was on a processor between samples that follow each other and both show a method,
 // and how long that was in all; 0 and 0 if there are no two.
-func (s *Stall) cpuIn(m *Method) (cpu, of time.Duration) {
+func (s *Stall) cpuIn(m *resolve.Method) (cpu, of time.Duration) {
 	for i := 1; i < len(s.Samples); i++ {
 		a, b := &s.Samples[i-1], &s.Samples[i]
-		if m != nil && a.cpu >= 0 && b.cpu >= a.cpu && mentions(a.Frames, *m) && mentions(b.Frames, *m) {
+		if m != nil && a.cpu >= 0 && b.cpu >= a.cpu && m.In(a.Frames) && m.In(b.Frames) {
 			cpu += b.cpu - a.cpu
 			of += b.After - a.After
 		}
@@ -332,14 +333,14 @@ func (e *evidence) where() string {
 	case e.method == nil:
 		return "most of the time was in no traced method"
 	case e.step == nil:
-		return fmt.Sprintf("not in %s, which has the most own time (%s)", e.method, millis(e.took))
+		return fmt.Sprintf("not in %s, which has the most own time (%s)", e.method, Millis(e.took))
 	}
 	self := time.Duration(e.step.Self)
 	spread := ""
 	if e.spread && self*4 < e.Wall {
 		spread = "time is spread over many methods, most of it in "
 	}
-	return fmt.Sprintf("%s%s (own time %s)", spread, e.step.Method, millis(self))
+	return fmt.Sprintf("%s%s (own time %s)", spread, e.step.Method, Millis(self))
 }
 
 // inPlatform says which method of the platform the thread was in.
@@ -356,7 +357,7 @@ func (e *evidence) explains(k VerdictKind) string {
 	if len(e.Samples) == 0 {
 		return "only the thread's state at the threshold shows it"
 	}
-	return fmt.Sprintf("%d of %s, about %s", c.Samples, count(len(e.Samples), "sample"), partOf(c.Nanos, e.Wall))
+	return fmt.Sprintf("%d of %s, about %s", c.Samples, Count(len(e.Samples), "sample"), partOf(c.Nanos, e.Wall))
 }
 
 // partOf returns "3.8 of 5.3 s", or milliseconds if the whole is less than a second.
@@ -378,9 +379,9 @@ func (e *evidence) stands(k VerdictKind) []string {
 	}
 	switch {
 	case e.CPU >= 0:
-		text := fmt.Sprintf("CPU %s", percent(e.CPU, e.Wall))
+		text := fmt.Sprintf("CPU %s", Percent(e.CPU, e.Wall))
 		if e.cpuOf > 0 {
-			text += fmt.Sprintf(", in this method %s", percent(e.cpu, e.cpuOf))
+			text += fmt.Sprintf(", in this method %s", Percent(e.cpu, e.cpuOf))
 		}
 		parts = append(parts, text)
 	case k.cpu:
@@ -389,7 +390,7 @@ func (e *evidence) stands(k VerdictKind) []string {
 	if k.Kind != KindMixed {
 		for _, c := range e.parts() {
 			if c.Kind != k.Kind && !(c.Kind == KindOwnWork && e.CPU >= 0) {
-				parts = append(parts, nameOf(c.Kind)+" "+percent(c.Nanos, e.Wall))
+				parts = append(parts, nameOf(c.Kind)+" "+Percent(c.Nanos, e.Wall))
 			}
 		}
 	}

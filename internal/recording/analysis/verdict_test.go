@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -25,7 +26,7 @@ func slowIn(self, cpu, gc time.Duration, samples ...StackSample) *Stall {
 		{Method: trace.FirstNamed, Next: 2, Count: 1, End: int64(self)},
 	}}
 	s := &Stall{Recording: new(Recording), Wall: 1000 * ms, CPU: cpu, GC: gc, Samples: samples, State: "unknown",
-		Tree: new(trace.Tree), Names: NewNames(nil, nil)}
+		Tree: new(trace.Tree), Names: resolve.NewNames(nil, nil)}
 	s.Names.Named(trace.FirstNamed, "a.B.m")
 	s.Tree.Add(&segment)
 	s.HotPath, s.MostSelf = hotPath(s.Tree, s.Names), mostSelf(s.Tree, s.Names, 5)
@@ -202,7 +203,7 @@ func TestVerdictByStateAlone(t *testing.T) {
 func TestVerdictOnUnresolvedMethod(t *testing.T) {
 	s := slowIn(900*ms, 10*ms, 0, sample(700*ms, -1, "TIMED_WAITING", "java.lang.Thread.sleep(Native)",
 		"a.B.m(B.java:1)"))
-	s.MostSelf[0].Method = Method{Name: "#17", ID: 17, Unresolved: true}
+	s.MostSelf[0].Method = resolve.Method{Name: "#17", ID: 17, Unresolved: true}
 	if v := verdictOn(s); v.Kind != KindSleep || !v.Likely {
 		t.Errorf("%s, likely %t: %s", v.Kind, v.Likely, v.Text)
 	}
@@ -246,7 +247,7 @@ func TestMillis(t *testing.T) {
 		20 * time.Microsecond:   "0.02 ms",
 		1500 * time.Microsecond: "1.5 ms", 5 * ms: "5 ms", 10*ms +
 			400*time.Microsecond: "10 ms", -2 * ms: "-2 ms", 90 * time.Second: "90000 ms"} {
-		if got := millis(d); got != want {
+		if got := Millis(d); got != want {
 			t.Errorf("%v: %s, want %s", int64(d), got, want)
 		}
 	}

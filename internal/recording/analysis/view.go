@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/fold"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -65,6 +67,17 @@ func (v *View) String() string {
 	return strings.Join(parts, ", ")
 }
 
+// Shown says in a line which part of the recording is shown; it is empty if all is.
+func (r *Recording) Shown() string {
+	if r.view == nil {
+		return ""
+	}
+	return resolve.Printable(r.view.String())
+}
+
+// OneStall reports whether one stall of the recording is shown and nothing else.
+func (r *Recording) OneStall() bool { return r.view != nil && r.view.Only != nil }
+
 // facts say which part of a recording is shown.
 func (v *View) facts() []Fact {
 	var all []Fact
@@ -72,7 +85,7 @@ func (v *View) facts() []Fact {
 		return nil
 	}
 	if text := v.String(); text != "" {
-		all = append(all, Fact{"shown", printable(text)})
+		all = append(all, Fact{"shown", resolve.Printable(text)})
 	}
 	if v.Resolution > 0 {
 		all = append(all, Fact{"folded", "calls that took less than " + wholeUnits(v.Resolution) +
@@ -97,7 +110,7 @@ func (m *Moment) nanos(r *Recording) int64 {
 type viewer struct {
 	*View
 	recording *Recording
-	folder    *folder
+	folder    *fold.Folder
 	started   bool
 	chosen    map[uint32]bool // by index of thread
 	matched   []bool          // per name of View.Threads
@@ -108,9 +121,9 @@ func newViewer(v *View, r *Recording, emit func(*trace.Segment) error) *viewer {
 		r.Names.Named(m, name)
 		return nil
 	}
-	out := &viewer{View: v, recording: r, folder: newFolder(emit, named), chosen: map[uint32]bool{},
+	out := &viewer{View: v, recording: r, folder: fold.New(emit, named), chosen: map[uint32]bool{},
 		matched: make([]bool, len(v.Threads))}
-	out.folder.least, out.folder.resolution = v.Least, v.Resolution
+	out.folder.Least, out.folder.Resolution = v.Least, v.Resolution
 	return out
 }
 
@@ -121,10 +134,10 @@ func (v *viewer) start() {
 	}
 	v.started = true
 	if v.From != nil {
-		v.folder.from = v.From.nanos(v.recording)
+		v.folder.From = v.From.nanos(v.recording)
 	}
 	if v.To != nil {
-		v.folder.to = v.To.nanos(v.recording)
+		v.folder.To = v.To.nanos(v.recording)
 	}
 	if s := v.Only; s != nil {
 		// Records have a coarser clock than messages. What the neighbours did is left out by its records.
@@ -132,8 +145,8 @@ func (v *viewer) start() {
 		if s.end > s.first {
 			off = s.Recording.Precision.Nanoseconds()
 		}
-		v.folder.from = max(v.folder.from, s.begin-off)
-		v.folder.to = min(v.folder.to, s.begin+s.Wall.Nanoseconds()+off+1)
+		v.folder.From = max(v.folder.From, s.begin-off)
+		v.folder.To = min(v.folder.To, s.begin+s.Wall.Nanoseconds()+off+1)
 	}
 }
 
@@ -157,7 +170,7 @@ func (v *viewer) thread(index uint32) bool {
 
 // overlaps reports whether something is in the range of time.
 func (v *viewer) overlaps(begin, end int64) bool {
-	return begin < v.folder.to && (end > v.folder.from || begin == end && begin == v.folder.from)
+	return begin < v.folder.To && (end > v.folder.From || begin == end && begin == v.folder.From)
 }
 
 // lasts reports whether something that took so many nanoseconds is in the range of time, and long enough.
@@ -176,10 +189,7 @@ func (v *viewer) segment(s *trace.Segment) error {
 		(s.FirstRecord >= only.end || s.EndRecord <= only.first) {
 		return nil
 	}
-	if f := v.folder; !f.cuts() && f.least == 0 && f.resolution == 0 {
-		return f.emit(s)
-	}
-	return v.folder.segment(s)
+	return v.folder.Segment(s)
 }
 
 // chunk returns what of a chunk is in the view, nil for nothing. The chunk itself does not change.
@@ -191,7 +201,7 @@ func (v *viewer) chunk(c trace.Chunk) (trace.Chunk, error) {
 	in := true
 	switch c := c.(type) {
 	case *trace.StallChunk:
-		if err := v.folder.flushAll(); err != nil {
+		if err := v.folder.Flush(); err != nil {
 			return nil, err
 		}
 		in = v.thread(c.Thread) && (v.Only == nil || c.Begin == v.Only.begin) && v.lasts(c.Begin, c.Wall)
@@ -245,5 +255,5 @@ func (v *viewer) finish() error {
 			v.recording.NoThread = append(v.recording.NoThread, name)
 		}
 	}
-	return v.folder.flushAll()
+	return v.folder.Flush()
 }

@@ -226,7 +226,7 @@ func (e *evidence) blameWaiting(kind Kind) {
 				continue
 			}
 			all += w.spent
-			if len(w.Frames) == 0 || mentions(w.Frames, e.MostSelf[i].Method) {
+			if len(w.Frames) == 0 || e.MostSelf[i].Method.In(w.Frames) {
 				on += w.spent
 			}
 		}

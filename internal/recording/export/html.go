@@ -18,7 +18,7 @@ import (
 
 	"github.com/klauspost/compress/flate"
 
-	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/fold"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -168,7 +168,7 @@ func (p *page) segment(t *thread, s *trace.Segment) error {
 		c := &s.Calls[i]
 		pt.Calls++
 		method := p.methods.of(t.of, c.Method, 0)
-		if analysis.Folded(c.Method) {
+		if fold.Folded(c.Method) {
 			p.folded[method] = true
 		}
 		pt.enter(t.at(c.Begin), method, c.Count)

@@ -31,7 +31,10 @@ func pageIncidents(r *analysis.Recording) []pageIncident {
 	for _, i := range r.Incidents {
 		p := pageIncident{Name: clean(fmt.Sprintf("i%d %s", i.Number, i.Kind)), Text: clean(i.Text), What: clean(i.What),
 			Begin: int64(i.Begin), End: int64(i.Begin + max(0, min(i.Wall, time.Duration(1)<<62-i.Begin))), Ended: i.Ended,
-			Stalls: i.Stalls, Facts: []string{}, Methods: i.Methods(), Stack: i.BestStack()}
+			Stalls: i.Stalls, Facts: []string{}, Methods: i.Methods()}
+		if stack := i.BestStack(); stack != nil {
+			p.Stack = stack.Frames
+		}
 		if i.Thread != nil {
 			p.Thread = i.Thread.Label
 		}

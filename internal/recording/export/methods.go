@@ -4,7 +4,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -75,7 +76,7 @@ func (f *methods) label(name trace.Name, label string) string {
 			f.owner[label] = who
 			return label
 		}
-		label = clean(name.String() + analysis.Parameters(name.Descriptor))
+		label = clean(name.String() + resolve.Parameters(name.Descriptor))
 		if n > 1 {
 			label += "~" + strconv.Itoa(n)
 		}

@@ -548,7 +548,7 @@ var reportLine = regexp.MustCompile(`(?m)^ *(?:"stack": ")?(\d+),(\d+),(\d+),(\d
 
 // TestMatrixReport exports a report of Matrix as people paste it, and compares with its lines.
 func TestMatrixReport(t *testing.T) {
-	data, err := os.ReadFile("../../../trace/testdata/reports/json.txt")
+	data, err := os.ReadFile("../source/testdata/reports/json.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -583,7 +583,7 @@ func TestMatrixReport(t *testing.T) {
 
 // TestLogWithoutClock: the stacks of BlockCanary's log stand within the calls that were made of them.
 func TestLogWithoutClock(t *testing.T) {
-	data, err := os.ReadFile("../../../trace/testdata/reports/blockcanary.txt")
+	data, err := os.ReadFile("../source/testdata/reports/blockcanary.txt")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/export"
+	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -49,7 +50,7 @@ func exportBytes(t testing.TB, format string, names trace.Names, recordings ...[
 
 // feed has package analysis read whatever trace takes, and an export written of it.
 func feed(v export.Writer, names trace.Names, data []byte) error {
-	s, err := trace.NewSource(bytes.NewReader(data))
+	s, err := source.New(bytes.NewReader(data))
 	if err != nil {
 		return err
 	}
@@ -273,7 +274,7 @@ func compare(t *testing.T, r reading, got, want map[method]measure, noTotals boo
 // analyzeInto feeds a writer with a view of recordings, and closes it.
 func analyzeInto(v export.Writer, view *analysis.View, names trace.Names, recordings ...[]byte) error {
 	for _, data := range recordings {
-		s, err := trace.NewSource(bytes.NewReader(data))
+		s, err := source.New(bytes.NewReader(data))
 		if err == nil {
 			err = analysis.Analyze("a.tgd", s, analysis.Options{Names: names, Stall: v.Stall, View: view,
 				Also: func(r *analysis.Recording) (trace.Handler, error) { return v, v.Recording(r) }})

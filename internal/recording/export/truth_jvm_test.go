@@ -10,12 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/trace"
+	"github.com/tracegen/tracegen/internal/recording/source"
 )
 
 // pooledProgram has three threads of one name: two wait for a lock of the third, which sleeps. The program ends at a
@@ -81,7 +83,7 @@ func TestFormatsAgreeOnJVM(t *testing.T) {
 	}
 }
 
-func recordPooled(t *testing.T) ([]byte, *analysis.Mappings) {
+func recordPooled(t *testing.T) ([]byte, *resolve.Mappings) {
 	t.Helper()
 	j, err := oracle.FindJDK(17)
 	oracle.Require(t, err)
@@ -114,7 +116,7 @@ func recordPooled(t *testing.T) ([]byte, *analysis.Mappings) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mappings, err := analysis.OpenMappings(path("map.txt"), nil)
+	mappings, err := resolve.OpenMappings(path("map.txt"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,12 +149,12 @@ func recordPooled(t *testing.T) ([]byte, *analysis.Mappings) {
 }
 
 // stalledThreads returns on how many threads a recording that is being written has stalls.
-func stalledThreads(file string, mappings *analysis.Mappings) int {
+func stalledThreads(file string, mappings *resolve.Mappings) int {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return 0 // it has not begun yet
 	}
-	source, err := trace.NewSource(bytes.NewReader(data))
+	source, err := source.New(bytes.NewReader(data))
 	if err != nil {
 		return 0
 	}

@@ -9,10 +9,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/recording/answer"
+
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/export"
+	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -104,9 +109,9 @@ func truthFormats() []truthFormat {
 }
 
 // render writes a recording in a format as the command does.
-func render(t *testing.T, format string, data []byte, names trace.Names, mappings *analysis.Mappings) ([]byte, error) {
+func render(t *testing.T, format string, data []byte, names trace.Names, mappings *resolve.Mappings) ([]byte, error) {
 	t.Helper()
-	in, err := trace.NewSource(bytes.NewReader(data))
+	in, err := source.New(bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,21 +120,25 @@ func render(t *testing.T, format string, data []byte, names trace.Names, mapping
 	finish := func() error { return nil }
 	switch format {
 	case "report":
-		text := analysis.NewText(&out)
+		text := answer.NewText(&out)
 		o.Begin, o.Stall, o.End = text.Begin, text.Stall, text.End
 	case "json":
-		j, err := analysis.NewJSON(&out, "test")
+		j, err := answer.NewJSON(&out, "test")
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Methods, o.Stall, o.End = new(analysis.Methods), j.Stall, j.End
-		finish = func() error { return j.Close(o.Methods, analysis.OrderSelf, 0) }
+		methods := new(answer.Methods)
+		o.Stall, o.End = j.Stall, j.End
+		methods.Connect(&o)
+		finish = func() error { return j.Close(methods, answer.OrderSelf, 0) }
 	case "table":
-		o.Methods = new(analysis.Methods)
-		finish = func() error { return o.Methods.WriteTable(&out, analysis.OrderSelf, 0) }
+		methods := new(answer.Methods)
+		methods.Connect(&o)
+		finish = func() error { return methods.WriteTable(&out, answer.OrderSelf, 0) }
 	case "tree":
-		o.Calls = new(analysis.Calls)
-		finish = func() error { return o.Calls.WriteTree(&out, analysis.Least{}) }
+		calls := new(answer.Calls)
+		calls.Connect(&o)
+		finish = func() error { return calls.WriteTree(&out, answer.Least{}) }
 	default:
 		v, err := export.New(format, &out, export.Options{})
 		if err != nil {
@@ -146,25 +155,30 @@ func render(t *testing.T, format string, data []byte, names trace.Names, mapping
 }
 
 // truthOf is what package analysis says of a recording.
-func truthOf(t *testing.T, data []byte, names trace.Names, mappings *analysis.Mappings) *shownTruth {
+func truthOf(t *testing.T, data []byte, names trace.Names, mappings *resolve.Mappings) *shownTruth {
 	t.Helper()
-	in, err := trace.NewSource(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
+	read := func(o analysis.Options) {
+		in, err := source.New(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := analysis.Analyze("a.tgd", in, o); err != nil {
+			t.Fatal(err)
+		}
 	}
 	all := newShown()
 	c := &calling{all: all}
-	o := analysis.Options{Names: names, Mappings: mappings, Methods: new(analysis.Methods),
+	read(analysis.Options{Names: names, Mappings: mappings,
 		Stall: func(s *analysis.Stall) error {
 			all.stalls = append(all.stalls, shownStall{s.Number, s.Thread.Label, s.Begin.Nanoseconds(),
 				s.Wall.Nanoseconds(), s.Verdict.Text})
 			return nil
 		},
-		Also: func(r *analysis.Recording) (trace.Handler, error) { c.r = r; return c, nil }}
-	if err := analysis.Analyze("a.tgd", in, o); err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range o.Methods.Sorted(analysis.OrderSelf) {
+		Also: func(r *analysis.Recording) (trace.Handler, error) { c.r = r; return c, nil }})
+	methods, o := new(answer.Methods), analysis.Options{Names: names, Mappings: mappings}
+	methods.Connect(&o)
+	read(o)
+	for _, m := range methods.Sorted(answer.OrderSelf) {
 		name := m.Method.Label
 		if name == "" {
 			name = m.Method.Identity()
@@ -286,7 +300,7 @@ func compareTruth(t *testing.T, f truthFormat, want, got *shownTruth) {
 type truthRecording struct {
 	data     []byte
 	names    trace.Names
-	mappings *analysis.Mappings
+	mappings *resolve.Mappings
 	stalls   int
 }
 
@@ -304,7 +318,7 @@ func truthRecordings(t *testing.T) map[string]truthRecording {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := trace.NewSource(bytes.NewReader(data)); err == nil {
+			if _, err := source.New(bytes.NewReader(data)); err == nil {
 				all[filepath.Base(file)] = truthRecording{data: data, stalls: -1}
 			}
 		}
@@ -433,7 +447,7 @@ func overloaded(t *testing.T) truthRecording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mappings, err := analysis.OpenMappings(file, nil)
+	mappings, err := resolve.OpenMappings(file, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

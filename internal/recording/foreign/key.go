@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/contract"
-	"github.com/tracegen/tracegen/internal/pattern"
+	"github.com/tracegen/tracegen/internal/glob"
 )
 
 // Key is a key in a line of text that has records or a stack's key for its value. The value may be a string in JSON, or
@@ -19,7 +19,7 @@ type Key struct {
 	Quoted bool
 }
 
-var stackKeyword = pattern.Of(`\b(stack|stackKey)(\\*")?\s*[:=]\s*(\\*")?([0-9])`)
+var stackKeyword = glob.Regexp(`\b(stack|stackKey)(\\*")?\s*[:=]\s*(\\*")?([0-9])`)
 
 // NextKey finds the first key in a text whose value begins with a digit.
 func NextKey(text string) (k Key, ok bool) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/contract"
-	"github.com/tracegen/tracegen/internal/pattern"
+	"github.com/tracegen/tracegen/internal/glob"
 )
 
 // Reader finds the reports in a text, whatever stands around them. A report begins where a fact comes that the one
@@ -37,23 +37,23 @@ const maxReportLine = 16 << 20
 
 var (
 	// logPrefix is what logcat and its viewers put before each line.
-	logPrefix = pattern.Of(`^(?:\S{1,60} +){0,5}[VDIWEFA][ /][\w.$-]{1,60} *(?:\( *\d+\))?: ?`)
-	headline  = pattern.Of(`maybe happens (?:Jankiness|ANR)\D{0,9}(\d{1,12}) ?ms`)
-	waited    = pattern.Of(`Application Not Responding for at least (\d{1,12}) ms`)
-	separator = pattern.Of(`^\W*([*=-])(?:[*=-]){4,}\W*$`)
-	written   = pattern.Of(`^(\d{4})-\d\d-\d\d [\d:]+\(write log time\)`)
-	logClock  = pattern.Of(`^\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$`)
-	dumped    = pattern.Of(`^([A-Za-z][\w-]*) ?[:=] ?(.*)$`)
-	stackLine = pattern.Of(`^(?:at )?((?:[\w.$-]+/)?[\pL\pN_$]+(?:\.[\pL\pN_$<>-]+)+\([^()]*\))$`)
-	threadOf  = pattern.Of(`^(?:Caused by: )?[\w.$]*(?:_Thread|Thread): (.+) \(state = (\w+)\)$`)
-	threadRow = pattern.Of(`^"([^"]+)".*\b(?:prio|tid)=`)
+	logPrefix = glob.Regexp(`^(?:\S{1,60} +){0,5}[VDIWEFA][ /][\w.$-]{1,60} *(?:\( *\d+\))?: ?`)
+	headline  = glob.Regexp(`maybe happens (?:Jankiness|ANR)\D{0,9}(\d{1,12}) ?ms`)
+	waited    = glob.Regexp(`Application Not Responding for at least (\d{1,12}) ms`)
+	separator = glob.Regexp(`^\W*([*=-])(?:[*=-]){4,}\W*$`)
+	written   = glob.Regexp(`^(\d{4})-\d\d-\d\d [\d:]+\(write log time\)`)
+	logClock  = glob.Regexp(`^\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$`)
+	dumped    = glob.Regexp(`^([A-Za-z][\w-]*) ?[:=] ?(.*)$`)
+	stackLine = glob.Regexp(`^(?:at )?((?:[\w.$-]+/)?[\pL\pN_$]+(?:\.[\pL\pN_$<>-]+)+\([^()]*\))$`)
+	threadOf  = glob.Regexp(`^(?:Caused by: )?[\w.$]*(?:_Thread|Thread): (.+) \(state = (\w+)\)$`)
+	threadRow = glob.Regexp(`^"([^"]+)".*\b(?:prio|tid)=`)
 	// between is what stands among the frames of a stack and is none.
-	between    = pattern.Of(`^(?:- |\.\.\. \d+ |\| |native: |kernel: )`)
-	jsonKey    = pattern.Of(`(\\*)"([A-Za-z_]\w{0,60})\\*"\s*:\s*`)
-	jsonBare   = pattern.Of(`^[^\s,{}\[\]"\\]{1,60}`)
-	escapedEnd = pattern.Of(`\\+n`)
-	escapedTab = pattern.Of(`^(?:\\+[tr])+`)
-	stateRow   = pattern.Of(`^java\.lang\.Thread\.State: (\w+)`)
+	between    = glob.Regexp(`^(?:- |\.\.\. \d+ |\| |native: |kernel: )`)
+	jsonKey    = glob.Regexp(`(\\*)"([A-Za-z_]\w{0,60})\\*"\s*:\s*`)
+	jsonBare   = glob.Regexp(`^[^\s,{}\[\]"\\]{1,60}`)
+	escapedEnd = glob.Regexp(`\\+n`)
+	escapedTab = glob.Regexp(`^(?:\\+[tr])+`)
+	stateRow   = glob.Regexp(`^java\.lang\.Thread\.State: (\w+)`)
 )
 
 // NewReader returns a reader of a text.

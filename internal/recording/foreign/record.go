@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/contract"
-	"github.com/tracegen/tracegen/internal/pattern"
+	"github.com/tracegen/tracegen/internal/glob"
 )
 
 // MaxJump is how much deeper than the one before a record can be: more than one, as Matrix leaves out frames that had
@@ -72,7 +72,7 @@ func CutNewline(s string) (length int) {
 	return len(s) - len(bare) + 1
 }
 
-var tableRow = pattern.Of(`(?:^|[\s*|])(\.*)([0-9]{1,7}) ([0-9]{1,18}) ([0-9]{1,18})(?: (\S+))?$`)
+var tableRow = glob.Regexp(`(?:^|[\s*|])(\.*)([0-9]{1,7}) ([0-9]{1,18}) ([0-9]{1,18})(?: (\S+))?$`)
 
 // TableRow reads a line of the table; ok is false for any other line. A name that was put behind the record is given
 // too.
