@@ -356,10 +356,9 @@ public final class SendProofs {
             make.setAccessible(true);
             RuntimeConfig off = new RuntimeConfig().enabled(false);
             Object s = make.newInstance(app, off);
-            Method prepare = Class.forName(ANDROID + "Reporting").getDeclaredMethod("prepare", Context.class, session,
-                    RuntimeConfig.class, String.class);
-            prepare.setAccessible(true);
-            prepare.invoke(null, app, s, off, "p");
+            Method switchedOn = session.getDeclaredMethod("switchedOn", RuntimeConfig.class);
+            switchedOn.setAccessible(true);
+            Bench.equal(switchedOn.invoke(s, off), minutes == 1, "switched on");
             Bench.equal(Bench.field(off, RuntimeConfig.class, "enabled"), minutes == 1, "enabled");
         }
     }
