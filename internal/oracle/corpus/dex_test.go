@@ -48,7 +48,7 @@ func TestCorpusDex(t *testing.T) {
 	}
 	jars, err := c.Fetch(t.Context(), names...)
 	oracle.Require(t, err)
-	app := []string{runtime.JVM}
+	app := []string{runtime.Core}
 	for _, j := range jars {
 		app = append(app, j.Classes)
 	}

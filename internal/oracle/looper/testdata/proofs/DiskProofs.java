@@ -1,9 +1,9 @@
 import app.Load;
 import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.Stall;
 import dev.tracegen.runtime.StallListener;
-import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -18,8 +18,8 @@ public final class DiskProofs {
             }
         });
         App app = new App(StartProofs.directory());
-        RuntimeConfig config = new RuntimeConfig().output("recordings/app.tgd");
-        config.recorder().everyRecord(true).gate(false).slowMillis(50);
+        RecorderOptions config = new RecorderOptions().set("output", "recordings/app.tgd");
+        config.everyRecord(true).gate(false).slowMillis(50);
         Bench.check(TracegenRuntime.start(app, config), "not recording");
         Bench.settle();
         for (int k = 1; k <= 4; k++) {
