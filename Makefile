@@ -4,14 +4,16 @@ SHELL := /bin/bash
 GO ?= go
 TRACEGEN_FUZZTIME ?= 60s
 
-.PHONY: help build man deps test builds race fuzz corpus mutants golden bench check sample runtime screenshots release release-check clean
+.PHONY: help build man deps deps-nightly test nightly bare builds race fuzz corpus mutants golden bench check sample runtime screenshots release release-check clean
 
 help:
 	@echo "build    ./tracegen"
 	@echo "man      a manual page of each command, in man/"
-	@echo "test     all tests, on a small part of the corpus        (some minutes)"
-	@echo "builds   real builds with Gradle, Android plugins, Maven and Bazel (an hour; downloads 2 GB)"
-	@echo "race     all tests but the long ones, under the race detector"
+	@echo "test     what each push runs                             (six minutes)"
+	@echo "nightly  the long tests, in ten shares; SHARES=... names some of them  (an hour)"
+	@echo "bare     the README's two commands on a fresh Debian that has nothing installed (root, on Debian; an hour)"
+	@echo "builds   real builds with Gradle, Android plugins, Maven and Bazel, every version (an hour; downloads 2 GB)"
+	@echo "race     the packages that start goroutines, under the race detector"
 	@echo "fuzz     every fuzz target for TRACEGEN_FUZZTIME each     ($(TRACEGEN_FUZZTIME))"
 	@echo "corpus   the whole corpus of released jars, every mode   (an hour; downloads 1 GB)"
 	@echo "mutants  a million mutants against JDK 17 and 25, into TRACEGEN_MUTANTS_TABLE (an hour)"
@@ -20,7 +22,7 @@ help:
 	@echo "check    format, vet, staticcheck, tidy, the rules of the repository, clean tree, govulncheck"
 	@echo "runtime  the runtime's jars, which the program embeds     (needs JDK 17 and Maven)"
 	@echo "screenshots  pictures of each view of the page, light, dark and narrow, in screenshots/"
-	@echo "release  archives for each platform, SBOM, checksums and statement, in dist/release; signed with KEY=FILE (minutes)"
+	@echo "release  archives for each platform, SBOM and checksums, in dist/release; signed with KEY=FILE (minutes)"
 	@echo "release-check  the same twice, in two directories, and a comparison byte by byte (10 minutes)"
 	@echo "sample   rebuild testdata/sample/sample.jar from its sources"
 
@@ -34,32 +36,41 @@ man:
 deps:
 	@.ci/deps
 
+deps-nightly:
+	@.ci/deps nightly
+
 test: deps
-	TRACEGEN_CORPUS=$${TRACEGEN_CORPUS:-small} TRACEGEN_BUILDS=$${TRACEGEN_BUILDS:-small} .ci/gotest -timeout 18m ./...
+	.ci/gotest -timeout 30m ./...
+
+nightly: deps-nightly
+	.ci/nightly $(SHARES)
+
+bare:
+	TRACEGEN_BARE=new .ci/bare
 
 # TRACEGEN_BUILDS_RUN is a pattern of tests. One package at a time: a build uses all processors.
-builds: deps
-	TRACEGEN_BUILDS=full .ci/gotest -p 1 -timeout 90m -run "$${TRACEGEN_BUILDS_RUN:-.}" ./internal/oracle/builds/...
+builds: deps-nightly
+	TRACEGEN_SHARE=all TRACEGEN_BUILDS=full .ci/gotest -p 1 -timeout 90m -run "$${TRACEGEN_BUILDS_RUN:-.}" ./internal/oracle/builds/...
 
 race: deps
-	TRACEGEN_CORPUS=$${TRACEGEN_CORPUS:-off} .ci/gotest -race -short -timeout 15m ./...
+	.ci/gotest -race -short -timeout 30m $$(git grep -l -E '^\s*go [a-z]|errgroup' -- '*.go' ':!*_test.go' ':!bench' ':!release' \
+		':!internal/oracle' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 fuzz:
 	TRACEGEN_FUZZTIME=$(TRACEGEN_FUZZTIME) .ci/fuzz
 
-corpus: deps
-	TRACEGEN_CORPUS=full .ci/gotest -timeout 170m -run 'Corpus|Shapes' ./...
+corpus: deps-nightly
+	TRACEGEN_SHARE=all TRACEGEN_CORPUS=full .ci/gotest -timeout 170m -run 'Corpus|Shapes' ./...
 
 mutants: deps
 	TRACEGEN_MUTANTS_TABLE=$${TRACEGEN_MUTANTS_TABLE:-bench/runs/$$(date +%F)/mutants.md} .ci/mutants
 
 golden:
-	$(GO) test $$(git grep -l --untracked 'flag.Bool("update"' -- '*_test.go' | xargs -r -n1 dirname | sort -u | sed 's,^,./,') -update
+	TRACEGEN_SHARE=all $(GO) test $$(git grep -l --untracked 'flag.Bool("update"' -- '*_test.go' | xargs -r -n1 dirname | sort -u | sed 's,^,./,') -update
 	git status --short
 
 bench: deps build
 	$(GO) run ./bench
-	$(GO) run ./bench lookup
 
 check:
 	.ci/check
@@ -72,13 +83,12 @@ runtime:
 
 screenshots: deps
 	mkdir -p screenshots
-	TRACEGEN_PICTURES=$(CURDIR)/screenshots $(GO) test -count=1 -run 'Pictures?$$' ./internal/export
+	TRACEGEN_PICTURES=$(CURDIR)/screenshots $(GO) test -count=1 -run 'Pictures?$$' ./internal/recording/export
 
-# The revision is left out if the sources differ from it.
 release:
 	rm -rf dist/release
 	$(GO) -C release/archives run . --root $(CURDIR) -o $(CURDIR)/dist/release \
-		--revision "$$(git diff --quiet HEAD && git rev-parse HEAD)" $(if $(KEY),--key $(abspath $(KEY)))
+		$(if $(KEY),--key $(abspath $(KEY)))
 
 release-check:
 	release/reproduce

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -92,9 +92,11 @@ func oldClass(name string) assembly.Class {
 // instrumented returns a class with calls, and their number.
 func instrumented(t *testing.T, c assembly.Class) (data string, calls int) {
 	t.Helper()
-	injector := inject.New(inject.Options{})
-	parsed := c.Parse()
-	out, err := injector.Rewrite(parsed, traceAll(injector, parsed))
+	var request inject.Request
+	for i := range c.Methods {
+		request.Methods = append(request.Methods, inject.Traced{Method: i, ID: uint32(1 + i*2003)})
+	}
+	out, err := inject.New(inject.Options{}).Rewrite(c.Parse(), request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +173,7 @@ func TestFloorReportsDamage(t *testing.T) {
 	if err := os.WriteFile(j.changes, bytes.Repeat([]byte("1"), len(entries)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := floorMain([]string{"default", j.list, j.out, j.changes}); !errors.Is(err, jar.ErrFormat) {
+	if err := floorMain([]string{"default", j.list, j.out, j.changes}); !errors.Is(err, zipfile.ErrFormat) {
 		t.Errorf("got %v, want an error about the format", err)
 	}
 }

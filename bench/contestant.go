@@ -100,8 +100,8 @@ func tracegens(tool string) []contestant {
 		variant(rowStore, oneJar, "--compression", "store"),
 		variant(rowFast, oneJar, "--compression", "fast"),
 		variant(rowTracegen+" --compression best", mostRuns{jar: 2}, "--compression", "best"),
-		variant(rowAll, mostRuns{jar: every, stored: every}, "--trivial", "none", "--id-order", "compact"),
-		variant(rowTracegen+" --trivial none", mostRuns{jar: 2}, "--trivial", "none"),
+		variant(rowAll, mostRuns{jar: every, stored: every}, "--set", "trivial=none", "--set", "id-order=compact"),
+		variant(rowTracegen+" --trivial none", mostRuns{jar: 2}, "--set", "trivial=none"),
 		variant(rowTracegen+" -j 1", mostRuns{jar: 1}, "-j", "1"),
 	}
 }

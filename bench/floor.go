@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // floorCommand makes this program one of its own contestants. It does to jars what every program that changes their
@@ -24,9 +24,9 @@ const floorWindow = 256
 
 // floorEntry is an entry that is being processed.
 type floorEntry struct {
-	entry   *jar.Entry
+	entry   *zipfile.Entry
 	changed bool
-	packed  jar.Packed
+	packed  zipfile.Packed
 	plain   *[]byte // the memory that packed may point into
 	err     error
 	done    chan struct{} // closed when packed or err is set; nil if both are final already
@@ -34,8 +34,8 @@ type floorEntry struct {
 
 // floorRun is one run of the floor.
 type floorRun struct {
-	level  jar.Level
-	codec  jar.Codec
+	level  zipfile.Level
+	codec  zipfile.Codec
 	plains sync.Pool // of *[]byte
 	work   chan *floorEntry
 }
@@ -45,7 +45,7 @@ func floorMain(args []string) error {
 	if len(args) != 4 {
 		return errors.New("usage: floor LEVEL LIST OUTDIR CHANGES")
 	}
-	level, err := jar.ParseLevel(args[0])
+	level, err := zipfile.ParseLevel(args[0])
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (f *floorRun) pack() {
 
 // copy writes one jar. changes begins with a byte for each of its entries; the rest is returned.
 func (f *floorRun) copy(in, out string, changes []byte) ([]byte, error) {
-	a, err := jar.Open(in)
+	a, err := zipfile.Open(in)
 	if err != nil {
 		return nil, err
 	}
@@ -126,8 +126,8 @@ func (f *floorRun) plain() *[]byte {
 }
 
 // write writes the entries of an archive in their order. After a failure it drains the rest, so that no sender blocks.
-func (f *floorRun) write(out io.Writer, a *jar.Archive, order <-chan *floorEntry) error {
-	w := jar.NewWriter(out, a)
+func (f *floorRun) write(out io.Writer, a *zipfile.Archive, order <-chan *floorEntry) error {
+	w := zipfile.NewWriter(out, a)
 	var failed error
 	for e := range order {
 		if e.done != nil {

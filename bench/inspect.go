@@ -13,7 +13,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
-	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // work describes what a contestant did, read from its outputs, as evidence that all did the same.
@@ -102,23 +102,23 @@ func (s *series) remarks() string {
 // with one name the first is compared with the first, the second with the second.
 func compare(in, out string, countCalls bool) (work, error) {
 	var w work
-	a, err := jar.Open(in)
+	a, err := zipfile.Open(in)
 	if err != nil {
 		return w, err
 	}
 	defer a.Close()
-	b, err := jar.Open(out)
+	b, err := zipfile.Open(out)
 	if err != nil {
 		return w, err
 	}
 	defer b.Close()
 	w.size = b.Size()
-	written := map[string][]*jar.Entry{}
+	written := map[string][]*zipfile.Entry{}
 	for i := range b.Entries() {
 		e := &b.Entries()[i]
 		written[e.Name] = append(written[e.Name], e)
 	}
-	var changed []*jar.Entry
+	var changed []*zipfile.Entry
 	for i := range a.Entries() {
 		e := &a.Entries()[i]
 		if !strings.HasSuffix(e.Name, ".class") {
@@ -133,7 +133,7 @@ func compare(in, out string, countCalls bool) (work, error) {
 		}
 		written[e.Name] = same[1:]
 		w.after += int64(same[0].Size)
-		if e.Method == jar.Stored && same[0].Method != jar.Stored {
+		if e.Method == zipfile.Stored && same[0].Method != zipfile.Stored {
 			w.packed++
 		}
 		if e.CRC32 != same[0].CRC32 || e.Size != same[0].Size {
@@ -148,8 +148,8 @@ func compare(in, out string, countCalls bool) (work, error) {
 }
 
 // callsIn counts the calls of the runtime in classes, on all cores.
-func callsIn(classes []*jar.Entry) (int, error) {
-	var codec jar.Codec
+func callsIn(classes []*zipfile.Entry) (int, error) {
+	var codec zipfile.Codec
 	workers := runtime.GOMAXPROCS(0)
 	counts, errs := make([]int, workers), make([]error, workers)
 	var wait sync.WaitGroup

@@ -5,10 +5,7 @@
 //	go run ./bench -runs 3 -only '^(tracegen|floor)$' some.jar guava-33.4.8-jre corpus
 //	go run ./bench stored:kotlin-compiler-1.3.31    a copy of that jar whose entries are stored
 //	go run ./bench show bench/runs/DATE README.md    page, picture and README's table of a run, once more
-//	go run ./bench lookup                      look-ups in a full mapping
 //	go run ./bench recordings                  what reading recordings costs, and whether memory grows with them
-//	go run ./bench flat                        what a class costs, among 2,000 and 100,000, in one jar and in 200
-//	go run ./bench verify                      the type checker beside parsing and injecting, jar by jar
 //	go run ./bench collect                     the collector under load: reports a second, latency, memory
 //	go run ./bench dense                       what recording costs in programs of very many calls, and JFR beside it
 //
@@ -71,18 +68,8 @@ func dispatch(ctx context.Context, args []string) error {
 		switch args[0] {
 		case showCommand:
 			return showMain(rest)
-		case lookupCommand:
-			return lookupMain(rest)
-		case flatCommand:
-			return flatMain(ctx, rest)
-		case multiplyCommand:
-			return multiplyMain(rest)
-		case verifyCommand:
-			return verifyMain(rest)
 		case floorCommand:
 			return floorMain(rest)
-		case mappingCommand:
-			return mappingMain(rest)
 		case warmCommand:
 			return warmMain(ctx, rest)
 		case denseCommand:

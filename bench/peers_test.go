@@ -12,6 +12,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestMain makes the test program also run the commands that the program runs in processes of its own: the floor, and
@@ -42,8 +43,9 @@ func loopClass(name string) assembly.Class {
 // Invariant: Every contestant of the benchmark does its work, and the hand-written ASM program does the same work as
 // --trivial none.
 func TestEveryContestantDoesItsWork(t *testing.T) {
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
-		t.Skip("skipped: TRACEGEN_CORPUS is off")
+	nightly.Only(t, "corpora")
+	if testing.Short() {
+		t.Skip("skipped: it works on released jars")
 	}
 	t.Chdir("..")
 	dir := t.TempDir()

@@ -12,7 +12,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
-	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // Commands that prepare the jars before anything is measured, each in a process of its own, because memory that this
@@ -121,7 +121,7 @@ func storedMain(args []string) error {
 
 // storeJar writes a copy of a jar with the same entries in the same order, in which none is deflated.
 func storeJar(path, to string) error {
-	a, err := jar.Open(path)
+	a, err := zipfile.Open(path)
 	if err != nil {
 		return err
 	}
@@ -131,15 +131,15 @@ func storeJar(path, to string) error {
 		return err
 	}
 	defer f.Close()
-	var codec jar.Codec
+	var codec zipfile.Codec
 	var buf []byte
-	w := jar.NewWriter(f, a)
+	w := zipfile.NewWriter(f, a)
 	for i := range a.Entries() {
 		e := &a.Entries()[i]
-		if e.Method == jar.Stored {
+		if e.Method == zipfile.Stored {
 			err = w.Copy(e)
 		} else if buf, err = codec.Read(e, buf); err == nil {
-			err = w.Replace(e, jar.Packed{Data: buf, Size: e.Size, CRC32: e.CRC32, Method: jar.Stored})
+			err = w.Replace(e, zipfile.Packed{Data: buf, Size: e.Size, CRC32: e.CRC32, Method: zipfile.Stored})
 		}
 		if err != nil {
 			return err
@@ -191,17 +191,17 @@ func changesMain(args []string) error {
 
 // appendChanges appends a byte for each entry of one jar. Entries of one name count as one: all or none has changed.
 func appendChanges(changes []byte, in, out string) ([]byte, error) {
-	a, err := jar.Open(in)
+	a, err := zipfile.Open(in)
 	if err != nil {
 		return nil, err
 	}
 	defer a.Close()
-	b, err := jar.Open(out)
+	b, err := zipfile.Open(out)
 	if err != nil {
 		return nil, err
 	}
 	defer b.Close()
-	same := map[string]*jar.Entry{}
+	same := map[string]*zipfile.Entry{}
 	for i := range b.Entries() {
 		same[b.Entries()[i].Name] = &b.Entries()[i]
 	}
@@ -241,14 +241,14 @@ func legibleMain(args []string) error {
 
 // legible returns the path of the jar without classes that contain jsr: a copy, or the jar itself if it has none.
 func legible(path, to string) (string, error) {
-	a, err := jar.Open(path)
+	a, err := zipfile.Open(path)
 	if err != nil {
 		return "", err
 	}
 	defer a.Close()
-	var codec jar.Codec
+	var codec zipfile.Codec
 	var buf []byte
-	var kept []*jar.Entry
+	var kept []*zipfile.Entry
 	for i := range a.Entries() {
 		e := &a.Entries()[i]
 		if strings.HasSuffix(e.Name, ".class") {
@@ -269,7 +269,7 @@ func legible(path, to string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	w := jar.NewWriter(f, a)
+	w := zipfile.NewWriter(f, a)
 	for _, e := range kept {
 		if err := w.Copy(e); err != nil {
 			return "", err

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
@@ -30,7 +30,7 @@ func writeFile(path string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	f, err := jar.CreateFile(path)
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}

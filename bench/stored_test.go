@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // methodsOf returns the method of each entry of a jar, and which have a data descriptor.
@@ -234,13 +234,13 @@ func TestFloorInCKeepsEveryByte(t *testing.T) {
 // the central directory.
 func readWithLocalHeaders(t *testing.T, path string) {
 	t.Helper()
-	a, err := jar.Open(path)
+	a, err := zipfile.Open(path)
 	if err != nil {
 		t.Error(err)
 		return
 	}
 	defer a.Close()
-	var codec jar.Codec
+	var codec zipfile.Codec
 	for i := range a.Entries() {
 		if _, err := codec.Read(&a.Entries()[i], nil); err != nil {
 			t.Error(err)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"archive/zip"
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -78,7 +79,7 @@ func warmMain(ctx context.Context, args []string) error {
 	if err := writeFile(filepath.Join(*out, "warm.md"), table); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(*out, "warm.tsv"), func(w io.Writer) error { return printLookupRuns(w, all) })
+	return writeFile(filepath.Join(*out, "warm.tsv"), func(w io.Writer) error { return printWarmRuns(w, all) })
 }
 
 // warmApp is an app of many jars, made from the classes of the corpus.
@@ -355,4 +356,20 @@ func copyMain(args []string) error {
 	}
 	_, err = io.Copy(to, from)
 	return errors.Join(err, to.Sync(), to.Close())
+}
+
+// printWarmRuns writes a line for each run.
+func printWarmRuns(w io.Writer, all []series) error {
+	b := bufio.NewWriter(w)
+	for _, c := range conditions() {
+		fmt.Fprintf(b, "# %s\n", c)
+	}
+	fmt.Fprintln(b, "question\trun\twall_s\tuser_s\tsys_s\tpeak_bytes\tlines")
+	for _, s := range all {
+		for i, r := range s.runs {
+			fmt.Fprintf(b, "%s\t%d\t%.4f\t%.4f\t%.4f\t%d\t%d\n", s.name, i+1, r.wall.Seconds(), r.user.Seconds(),
+				r.sys.Seconds(), r.peak, strings.Count(s.said, "\n"))
+		}
+	}
+	return b.Flush()
 }

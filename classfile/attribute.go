@@ -13,50 +13,8 @@ type Attribute struct {
 	Info      []byte // the attribute_length bytes after the header; shared with the class file
 }
 
-// Location is a set of structures in which an attribute may appear (JVMS tables 4.7-A to 4.7-C).
-type Location uint8
-
-// The structures that have an attribute table.
-const (
-	InClass Location = 1 << iota
-	InField
-	InMethod
-	InCode
-	InRecordComponent
-)
-
-const inMember = InField | InMethod
-
 // attributeHeader is the length of attribute_name_index and attribute_length (JVMS 4.7).
 const attributeHeader = 6
-
-// KnownAttribute returns the structures in which an attribute with this name may appear, or 0 for a name that is
-// not known.
-//
-// The attributes of JVMS table 4.7-C are known, and two more that hold code offsets and occur in released jars:
-// CharacterRangeTable (javac -Xjcov) and StackMap (CLDC 1.1, appendix 1).
-func KnownAttribute(name string) Location {
-	switch name {
-	case "BootstrapMethods", "EnclosingMethod", "InnerClasses", "Module", "ModuleMainClass", "ModulePackages",
-		"NestHost", "NestMembers", "PermittedSubclasses", "Record", "SourceDebugExtension", "SourceFile":
-		return InClass
-	case "ConstantValue":
-		return InField
-	case "AnnotationDefault", "Code", "Exceptions", "MethodParameters",
-		"RuntimeInvisibleParameterAnnotations", "RuntimeVisibleParameterAnnotations":
-		return InMethod
-	case "CharacterRangeTable", "LineNumberTable", "LocalVariableTable", "LocalVariableTypeTable", "StackMap",
-		"StackMapTable":
-		return InCode
-	case "Deprecated", "Synthetic":
-		return InClass | inMember
-	case "RuntimeInvisibleAnnotations", "RuntimeVisibleAnnotations", "Signature":
-		return InClass | inMember | InRecordComponent
-	case "RuntimeInvisibleTypeAnnotations", "RuntimeVisibleTypeAnnotations":
-		return InClass | inMember | InCode | InRecordComponent
-	}
-	return 0
-}
 
 // FindAttribute returns the first attribute with that name, or false if there is none.
 func FindAttribute(attributes []Attribute, name string) (Attribute, bool) {

@@ -281,7 +281,7 @@ func countBody(data []byte, at int) (members, attributes int) {
 	return members, attributes
 }
 
-// path returns the path of a structure inside the class for error messages, or that of the class if inner is empty.
+// path returns the path of a structure inside the class for error messages; the class's own if inner is empty.
 func (c *Class) path(inner string) string {
 	if inner == "" {
 		return "class " + c.name

@@ -14,21 +14,21 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
-// corpusJars returns the released jars that this run reads: the small set, with TRACEGEN_CORPUS=full all, with
-// TRACEGEN_CORPUS=off none.
+// corpusJars returns the released jars that this run reads: the small set, with TRACEGEN_CORPUS=full all, with -short
+// none.
 func corpusJars(t testing.TB) []corpus.Jar {
 	t.Helper()
-	set := os.Getenv("TRACEGEN_CORPUS")
-	if set == "off" || testing.Short() {
+	if testing.Short() {
 		t.Skip("skipped: no corpus in this run")
 	}
 	c, err := corpus.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	jars, err := c.Fetch(context.Background(), c.Names(set == "full")...)
+	jars, err := c.Fetch(context.Background(), c.Names(os.Getenv("TRACEGEN_CORPUS") == "full")...)
 	oracle.Require(t, err)
 	return jars
 }
@@ -62,6 +62,7 @@ func eachClass(t testing.TB, path string, f func(name string, data []byte)) {
 //
 // Invariant: A class that is parsed and written has the same bytes, also if every part of it is replaced by itself.
 func TestCorpusLossless(t *testing.T) {
+	nightly.Only(t, "classes")
 	jars := corpusJars(t)
 	classes, size := 0, 0
 	for _, jar := range jars {
@@ -93,6 +94,7 @@ func TestCorpusLossless(t *testing.T) {
 //
 // Invariant: Two independent decoders read the same structure of every class.
 func TestCorpusDifferential(t *testing.T) {
+	nightly.Only(t, "classes")
 	compared, skipped := 0, 0
 	for _, jar := range corpusJars(t) {
 		eachClass(t, jar.Classes, func(name string, data []byte) {

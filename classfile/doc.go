@@ -10,7 +10,7 @@
 // replace, methods to append. Everything that the edit does not name is copied in bulk. New constants are appended
 // to the end of the pool, so that every index in the copied bytes stays valid.
 //
-// The package code, in the directory below this one, decodes what is inside a Code attribute: instructions, frames,
+// The package code, in the directory below this one, decodes the content of a Code attribute: instructions, frames,
 // tables of offsets. The packages in verify check whether a class is valid beyond its structure. Parse checks only
 // what it needs to find the parts of a class: sizes, constant tags, attribute names.
 //

@@ -17,7 +17,7 @@ var ErrMagic = errors.New("not a class file: magic is not 0xCAFEBABE")
 type FormatError struct {
 	Offset int    // of the offending byte, from the start of the class file
 	Path   string // the structures around it, outermost first: "class a/B: method run()V: Code"
-	Err    error  // what is wrong
+	Err    error  // the fault
 }
 
 // Error returns "PATH: REASON at offset 0xNN".

@@ -41,7 +41,7 @@ var tagNames = [...]string{
 	TagPackage: "Package",
 }
 
-// infoSizes has the number of bytes that follow each tag, without those of a Utf8's string, and 0 for a byte that
+// infoSizes has the number of bytes that follow each tag, without the bytes of a Utf8's string, and 0 for a byte that
 // is not a tag. It has an element for every byte, so that reading a pool needs no bounds check.
 var infoSizes = [256]uint8{
 	TagUtf8: 2, TagInteger: 4, TagFloat: 4, TagLong: 8, TagDouble: 8, TagClass: 2, TagString: 2, TagFieldref: 4,
@@ -114,7 +114,7 @@ func (p *ConstantPool) utf8(i uint16) string {
 	return view(p.data[at : at+int(binary.BigEndian.Uint16(p.data[at-2:]))])
 }
 
-// Text is [ConstantPool.Utf8] for an index that is known to be that of a Utf8. It returns "" for every other index.
+// Text is [ConstantPool.Utf8] for the known index of a Utf8. It returns "" for every other index.
 func (p *ConstantPool) Text(i uint16) string {
 	if p.Tag(i) != TagUtf8 {
 		return ""
@@ -201,7 +201,7 @@ func (p *ConstantPool) faultyRef(i uint16, r Ref) (Ref, error) {
 type MemberDescriptor struct {
 	Descriptor string
 	Member     uint16 // the index of the entry
-	Utf8       uint16 // that of the Utf8 entry that is the Descriptor
+	Utf8       uint16 // index of the Utf8 entry with the Descriptor
 }
 
 // AppendMemberDescriptors appends the entries for which [ConstantPool.Ref] does not fail, in order.
@@ -218,7 +218,7 @@ func (p *ConstantPool) AppendMemberDescriptors(found []MemberDescriptor) []Membe
 	return found
 }
 
-// memberNames returns the indices of the Utf8 entries of a [Ref], that of a class as 0 if there is none.
+// memberNames returns the indices of the Utf8 entries of a [Ref]; the class's index is 0 if there is none.
 func (p *ConstantPool) memberNames(i uint16) (class, name, descriptor uint16, ok bool) {
 	tag := p.Tag(i)
 	hasClass := tag == TagFieldref || tag == TagMethodref || tag == TagInterfaceMethodref
@@ -319,7 +319,7 @@ func findEntries(data []byte, at int, offsets []uint32, tags []Tag) (end int, ok
 }
 
 // parseConstantPool finds the entries of the pool that starts at offset start with its count. It uses the memory of
-// offsets and tags again, which may be those of an earlier pool.
+// offsets and tags again, which may describe an earlier pool.
 func parseConstantPool(data []byte, start int, offsets []uint32, tags []Tag) (ConstantPool, error) {
 	const path = "constant pool"
 	if start+2 > len(data) {
@@ -396,7 +396,7 @@ type shortUtf8 struct {
 	index uint16
 }
 
-// maxShort is a length that few names and descriptors of a pool stay below, and those of the runtime class do.
+// maxShort is a length below which few names and descriptors of a pool stay, and the runtime class's do.
 const maxShort = 4
 
 // shortKey returns the length and the bytes of a string that is not longer than maxShort as one number.
@@ -581,7 +581,7 @@ func (p *ConstantPool) appendShortUtf8(found []shortUtf8) []shortUtf8 {
 
 // utf8Header returns tag and length of the Utf8 entry at an offset of the pool's data as one number, so that they take
 // one comparison. For an entry of another kind, and for the offset 0 of an unusable index, where the class file has its
-// magic number, the result is not that of any Utf8.
+// magic number, the result does not equal any Utf8's.
 func utf8Header(data []byte, at uint32) uint32 {
 	if int(at) < len(data)-3 {
 		return binary.BigEndian.Uint32(data[at:]) >> 8

@@ -47,7 +47,7 @@ func ofMethod(c *conditions) *flags { return &c.method }
 func ofLoop(c *conditions) *flags   { return &c.loop }
 
 // traits returns all conditions that are true or false. Flags that both classes and methods can have, such as
-// ACC_FINAL, are those of the method, because rules are about methods. The exception is abstract, which is about the
+// ACC_FINAL, are the method's, because rules are about methods. The exception is abstract, which is about the
 // class: a method with code is never abstract.
 func traits() []trait {
 	return []trait{

@@ -13,11 +13,13 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // Config is the content of tracegen.yml and of the files that it includes.
 type Config struct {
-	Rules []Rule // in order; the rules of included files come before those of the file that includes them
+	Rules []Rule // in order; the rules of included files come before the including file's
 	// Options are the values of all other keys. They are not checked.
 	Options map[string]Option
 	// Lists are the values of the keys that have a list instead of one value. No list is empty.
@@ -96,8 +98,19 @@ func (r *configReader) file(data []byte) error {
 	return r.err()
 }
 
+// guardsKey is the key of a block of guards with their limits. Its values are read as a list of GUARD=LIMIT.
+const guardsKey = "guards"
+
 // option reads the value of an option, or a list of values.
 func (r *configReader) option(key string, n *yaml.Node) {
+	if key == guardsKey && n.Kind == yaml.MappingNode {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if text, ok := r.scalar(key, resolve(n.Content[i+1])); ok {
+				r.config.Lists[key] = append(r.config.Lists[key], Option{n.Content[i].Value + "=" + text, r.at(n.Content[i])})
+			}
+		}
+		return
+	}
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
 		if text, ok := r.scalar(key, n); ok {
 			r.config.Options[key] = Option{text, r.at(n)}
@@ -130,7 +143,17 @@ func (r *configReader) include(n *yaml.Node) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(filepath.Dir(r.name), filepath.FromSlash(name))
 		}
-		r.includeFile(item, filepath.Clean(name))
+		if !userfile.IsPattern(name) {
+			r.includeFile(item, filepath.Clean(name))
+			continue
+		}
+		found, err := userfile.Expand(name)
+		if err != nil {
+			r.errorf(item, "include: %v", err)
+		}
+		for _, file := range found {
+			r.includeFile(item, filepath.Clean(file))
+		}
 	}
 }
 

@@ -432,8 +432,13 @@ func patternText(p pattern) string {
 	return strings.ToValidUTF8(text, "x")
 }
 
+// FuzzParseConfig reads any bytes as a configuration file and as a list of blocked classes.
+//
 // Invariant: Neither aliases nor includes make a configuration file cost more than its size allows.
 func FuzzParseConfig(f *testing.F) {
+	f.Add([]byte("[package]\n-keeppackage com/example/\n# no\n-keepclass a/b/C$D\n"))
+	f.Add([]byte("-keepclass a.b.C\r\n-keeppackage org\r-keepclass x\n"))
+	f.Add([]byte("-keeppackage /\n-allowpackage a/\n\x00\xff"))
 	f.Add([]byte("exits: throws\nrules:\n- block: com.example.**\n- allow: \"**.*B#get*(int, **)\"\n"))
 	f.Add([]byte("rules: [{block: &a a.B}, {allow: *a}, {block: 'Foo#a(I[La.B;)V'}]\n---\n"))
 	f.Add([]byte("rules:\n  block: {annotation: x}\nexist: 1\n? [a]\n: b\n"))
@@ -445,6 +450,7 @@ func FuzzParseConfig(f *testing.F) {
 		"allow: *b\n- block: {}\n"))
 	read := files(map[string]string{"more.yml": "rules: [{block: more.B}]"})
 	f.Fuzz(func(t *testing.T, data []byte) {
+		checkBlockList(t, data)
 		c, err := ParseConfig("f.yml", data, knownOptions, read)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "f.yml") && !strings.HasPrefix(err.Error(), "more.yml") ||
@@ -462,25 +468,21 @@ func FuzzParseConfig(f *testing.F) {
 	})
 }
 
-func FuzzParseBlockList(f *testing.F) {
-	f.Add([]byte("[package]\n-keeppackage com/example/\n# no\n-keepclass a/b/C$D\n"))
-	f.Add([]byte("-keepclass a.b.C\r\n-keeppackage org\r-keepclass x\n"))
-	f.Add([]byte("-keeppackage /\n-allowpackage a/\n\x00\xff"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		rules, err := ParseBlockList("b.txt", data)
-		if err != nil {
-			if !strings.HasPrefix(err.Error(), "b.txt") || rules != nil || errors.Unwrap(err) != nil {
-				t.Errorf("error %v with %v", err, rules)
-			}
-			return
+func checkBlockList(t *testing.T, data []byte) {
+	t.Helper()
+	rules, err := ParseBlockList("b.txt", data)
+	if err != nil {
+		if !strings.HasPrefix(err.Error(), "b.txt") || rules != nil || errors.Unwrap(err) != nil {
+			t.Errorf("error %v with %v", err, rules)
 		}
-		checkRules(t, "b.txt", data, rules)
-		for _, r := range rules {
-			if r.allow || r.pattern.method != nil {
-				t.Errorf("%v does more than block classes", r)
-			}
+		return
+	}
+	checkRules(t, "b.txt", data, rules)
+	for _, r := range rules {
+		if r.allow || r.pattern.method != nil {
+			t.Errorf("%v does more than block classes", r)
 		}
-	})
+	}
 }
 
 // TestConditionsAreDocumented checks that docs/rules.md and the package comment mention each key of a rule.

@@ -13,7 +13,7 @@ const matrixPackage = "com/tencent/matrix/"
 
 // Options configure a [Filter]. The zero value has no rules, the trivial mode [Smart] and the default runtime class.
 type Options struct {
-	// Rules in order: the rules of block lists come before those of tracegen.yml.
+	// Rules in order: the rules of block lists come before the rules of tracegen.yml.
 	Rules []Rule
 	// Trivial says which methods are too small to be traced.
 	Trivial TrivialMode
@@ -27,7 +27,7 @@ type Options struct {
 	// R8 translates the names of classes and methods to their original names, if the inputs are shrunk. Rules and
 	// RuntimeClass use original names then. nil if the inputs have their original names.
 	R8 *r8.Mapping
-	// FutureVersions lets classes be traced whose class file version is later than those that are known.
+	// FutureVersions lets classes be traced whose class file version is later than all known ones.
 	FutureVersions bool
 }
 
@@ -168,7 +168,7 @@ func (f *Filter) wholeClass(c *classfile.Class, name string) (Decision, bool) {
 	}
 	if c.IsFuture() && !f.futureVersions {
 		minor, major := c.Version()
-		detail := fmt.Sprintf("class file version %d.%d is later than %d, the last that is known; --future-versions "+
+		detail := fmt.Sprintf("class file version %d.%d is later than %d, the last that is known; future-versions "+
 			"instruments it all the same", major, minor, classfile.MaxMajor)
 		return Decision{Reason: ReasonUnsupportedVersion, Detail: detail}, true
 	}

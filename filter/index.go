@@ -41,7 +41,7 @@ type ruleIndex struct {
 
 	lastForMethods int32 // the last rule in everywhere, perMethod and annotations, -1 if there is none
 
-	annotations    typeIndex // the patterns' numbers are those of their rules
+	annotations    typeIndex // a pattern has the number of its rule
 	supertypes     typeIndex // the patterns' numbers count the conditions on supertypes of all rules
 	conditionRule  []int32   // the rule of each condition on supertypes, ascending
 	withSupertypes []int32   // rules with conditions on supertypes
@@ -104,7 +104,7 @@ func addKey(m map[string][]int32, lengths []int, key string, rule int32) (map[st
 }
 
 // each calls visit with lists that contain all rules whose glob matches the name. If nested is true, the lists also
-// contain those that match the beginning of the name up to some $.
+// contain rules that match the beginning of the name up to some $.
 func (g *globRules) each(name string, nested bool, visit func([]int32)) {
 	for _, n := range g.heads {
 		if n <= len(name) {
@@ -307,7 +307,7 @@ func (r *classRules) order() {
 	}
 }
 
-// after returns those of ascending rules that come after the given one.
+// after returns the ascending rules that come after the given one.
 func after(rules []int32, rule int32) []int32 {
 	at, _ := slices.BinarySearch(rules, rule+1)
 	return rules[at:]

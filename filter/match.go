@@ -56,7 +56,7 @@ func (cf *ClassFilter) applyConditions() {
 	cf.addUndecided(undecided)
 }
 
-// addUndecided stores the rules that match all methods if the class has certain supertypes. They are those of
+// addUndecided stores the rules that match all methods if the class has certain supertypes: the rules of
 // supertypesOnly and the others.
 func (cf *ClassFilter) addUndecided(others []int32) {
 	if cf.complete {
@@ -187,7 +187,7 @@ func (cf *ClassFilter) lastMatchingRule(m *classfile.Member, c *classfile.Code) 
 }
 
 // pendingAfter returns the Pending of the undecided rules after the given one: those in some, which are undecided for
-// this method, and those that are undecided for the whole class. Most methods have only the latter; their text is
+// this method, and the rules that are undecided for the whole class. Most methods have only the latter; their text is
 // made once for each class.
 func (cf *ClassFilter) pendingAfter(rule int32, some []int32) Pending {
 	ofClass := after(cf.rules.undecided, rule)

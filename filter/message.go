@@ -9,7 +9,7 @@ import (
 )
 
 // ParseMessage returns the rule that makes the calls of methods messages, as a request is on a thread of a pool. The
-// pattern is that of a rule with a method, CLASS#METHOD. Such a rule does not decide whether a method is traced. at is
+// pattern names a method as in a rule, CLASS#METHOD. Such a rule does not decide whether a method is traced. at is
 // the place where the rule was written; an error begins with it, unless at is the zero Position.
 func ParseMessage(pattern string, at Position) (Rule, error) {
 	r, err := parseRule(false, pattern, "message "+pattern, at)

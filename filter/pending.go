@@ -14,7 +14,7 @@ import (
 // rules. The empty Pending means that the decision is final.
 //
 // Rules are given by their numbers in the ordered list, from 0. First come the rules that may match, in descending
-// order and separated by commas; 9-3 stands for those of the rules 9 to 3 that have conditions on supertypes. After a
+// order and separated by commas; 9-3 stands for all of the rules 9 to 3 with conditions on supertypes. After a
 // colon follows the rule that matches if none of them does; without a colon there is no such rule.
 //
 // Why this is enough: a condition on supertypes that the direct supertypes of a class meet stays met, however many

@@ -281,23 +281,6 @@ func TestResolveRefusesRulesOfOthers(t *testing.T) {
 	}
 }
 
-func FuzzResolve(f *testing.F) {
-	config, err := ParseConfig("t.yml",
-		[]byte("rules: [{block: {extends: a.B}}, {block: a.B}, {allow: {extends: a.C, implements: '**'}}]"), nil, nil)
-	if err != nil {
-		f.Fatal(err)
-	}
-	filter := New(Options{Rules: config.Rules})
-	f.Add("2-0:1", "a/C")
-	f.Add("2,0", "a/B")
-	f.Fuzz(func(t *testing.T, pending, supertype string) {
-		d, err := filter.Resolve(Decision{Pending: Pending(pending)}, filter.Supertype(supertype))
-		if err == nil && d.Pending != "" || err != nil && d != (Decision{}) {
-			t.Errorf("got %+v, %v", d, err)
-		}
-	})
-}
-
 // everyKind returns rules with all conditions that exist.
 func everyKind(t testing.TB) []Rule {
 	t.Helper()

@@ -66,7 +66,7 @@ type Decision struct {
 	// "FILE:LINE: TEXT"; else it explains the reason. It may be empty.
 	Detail string
 	// Pending, if not empty, lists rules whose result depends on supertypes that are not known yet. Reason and Detail
-	// are then those that hold if none of these rules blocks the method; other packages may still set a reason in
+	// then hold if none of these rules blocks the method; other packages may still set a reason in
 	// them. [Filter.Resolve] makes the decision final.
 	Pending Pending
 }

@@ -26,8 +26,8 @@ func (f *Filter) original(class string) string {
 	return class
 }
 
-// forRenamed is [Filter.ForClass] if rules use original names. The original names of methods are those that the
-// method mapping shows.
+// forRenamed is [Filter.ForClass] if rules use original names. The method mapping shows
+// the original names of methods.
 func (f *Filter) forRenamed(c *classfile.Class) ClassFilter {
 	cf := f.forName(c, f.original(c.Name()))
 	methods := c.Methods()

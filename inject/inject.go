@@ -30,7 +30,7 @@
 //	3w95    the branch at 95 of method 3 was wide; 3n95 that it was short
 //	3t      method 3 had a StackMapTable without frames
 //	3k2     frame 2 of method 3, behind a branch that was widened, was there before
-//	3h      the last handler of method 3 is its own, although it looks like that of exact exits
+//	3h      the last handler of method 3 is its own, although it looks like the handler of exact exits
 package inject
 
 import (
@@ -57,7 +57,7 @@ const (
 	ExitsExact
 )
 
-// ExitModes returns all exit modes, those that report fewer exits first. Code that must handle each of them is made
+// ExitModes returns all exit modes, modes that report fewer exits first. Code that must handle each of them is made
 // from this list or tested with it.
 func ExitModes() []ExitMode { return []ExitMode{ExitsNormal, ExitsThrows, ExitsExact} }
 
@@ -159,7 +159,7 @@ type Injector struct {
 
 // Cost is what [Injector.Rewrite] has added to a class.
 type Cost struct {
-	Calls   int          // calls of the runtime class, those of an added method included
+	Calls   int          // calls of the runtime class, the calls of an added method included
 	Bytes   int          // bytes by which the class file grew
 	Methods []MethodCost // the methods that were changed, in class file order
 }
@@ -313,7 +313,7 @@ func (w *writer) write(request Request) (classfile.Edit, error) {
 			return w.edit, err
 		}
 	}
-	// Other IDs may need notes that those of the trial do not need, so a trial always counts the constant.
+	// Other IDs may need notes that the trial's IDs do not need, so a trial always counts the constant.
 	if len(w.notes) > 0 || w.block.trial {
 		w.block.AddUtf8(notesPrefix + string(w.notes))
 	}

@@ -144,7 +144,7 @@ func (b *block) appendFocusCall(out []byte) []byte {
 	return appendInvoke(out, code.Invokestatic, b.runtimeMethod(&b.focus, focusCallName, focusCallDescriptor))
 }
 
-// focusMethod returns the method_info (JVMS 4.6) of an onWindowFocusChanged that calls that of the superclass and
+// focusMethod returns the method_info (JVMS 4.6) of an onWindowFocusChanged that calls the superclass's and
 // then at.
 func (b *block) focusMethod(superClass uint16) []byte {
 	call := b.appendFocusCall(nil)

@@ -7,7 +7,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/expect"
+	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
@@ -73,7 +73,7 @@ func TestProbes(t *testing.T) {
 				if body, _, _ := out.Code(&out.Methods()[0]); int(body.MaxStack) != shape.need {
 					t.Errorf("max_stack %d, want %d", body.MaxStack, shape.need)
 				}
-				if findings := equivalence.Check(c, out, expect.Instrumentation(o, traced(5, 0))); len(findings) > 0 {
+				if findings := equivalence.Check(c, out, plan.Expected(o, traced(5, 0))); len(findings) > 0 {
 					t.Error(findings[0])
 				}
 				stripped, _, err := equivalence.Strip(out, inject.DefaultRuntimeClass)
@@ -98,7 +98,7 @@ func TestNoProbeWhereNoPathLeads(t *testing.T) {
 	if got := listing(t, out, 0); strings.Contains(got, "posted") {
 		t.Errorf("got %s", got)
 	}
-	if findings := equivalence.Check(c, out, expect.Instrumentation(o, traced(5, 0))); len(findings) > 0 {
+	if findings := equivalence.Check(c, out, plan.Expected(o, traced(5, 0))); len(findings) > 0 {
 		t.Error(findings[0])
 	}
 }
@@ -153,7 +153,7 @@ func TestProbeFaultsAreFound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		findings := equivalence.Check(original, rewritten, expect.Instrumentation(o, request))
+		findings := equivalence.Check(original, rewritten, plan.Expected(o, request))
 		switch {
 		case row.want == "" && len(findings) > 0:
 			t.Errorf("%s: %v", row.name, findings[0])
@@ -166,7 +166,7 @@ func TestProbeFaultsAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Posts = false
-	if findings := equivalence.Check(original, rewritten, expect.Instrumentation(o, request)); len(findings) == 0 ||
+	if findings := equivalence.Check(original, rewritten, plan.Expected(o, request)); len(findings) == 0 ||
 		!strings.Contains(findings[0].String(), "post probe") {
 		t.Errorf("a probe that was not asked for: %v", findings)
 	}
@@ -178,7 +178,7 @@ func TestProbeFaultsAreFound(t *testing.T) {
 	if rewritten, err = classfile.Parse(plain); err != nil {
 		t.Fatal(err)
 	}
-	if findings := equivalence.Check(original, rewritten, expect.Instrumentation(o, request)); len(findings) == 0 ||
+	if findings := equivalence.Check(original, rewritten, plan.Expected(o, request)); len(findings) == 0 ||
 		!strings.Contains(findings[0].String(), "post probe") {
 		t.Errorf("a probe that is missing: %v", findings)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/expect"
+	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
@@ -90,7 +90,7 @@ func TestRewritingAllocatesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := expect.Instrumentation(inject.Options{}, request)
+		want := plan.Expected(inject.Options{}, request)
 		allocations := testing.AllocsPerRun(2, func() {
 			memory, err = in.AppendRewrite(memory[:0], c, request)
 			if findings := checker.Check(c, again, want); err != nil || len(findings) > 0 {
@@ -182,7 +182,7 @@ func TestRewriteTakesWhatTryTakes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if findings := equivalence.Check(c, out, expect.Instrumentation(mode, request)); len(findings) > 0 {
+				if findings := equivalence.Check(c, out, plan.Expected(mode, request)); len(findings) > 0 {
 					t.Errorf("%s: %v", c.Name(), findings[0])
 				}
 				rewritten += len(accepted)

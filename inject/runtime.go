@@ -32,7 +32,7 @@ func CheckRuntime(c *classfile.Class, focus, posts bool) error {
 		if m == nil {
 			way := ""
 			if n[0] == postName {
-				way = ", which the probes of --trace-posts call; use a runtime that has it, or leave the option out"
+				way = ", which the probes of trace-posts call; use a runtime that has it, or leave the option out"
 			}
 			return fmt.Errorf("runtime class %s has no method %s%s%s", c.Name(), n[0], n[1], way)
 		}
@@ -73,7 +73,7 @@ type Calls struct {
 type MethodCalls struct {
 	Name, Descriptor string // as in the constant pool
 	// Targets are the methods that it calls, and the initialisers of the classes whose static fields it accesses,
-	// sorted and without duplicates. If the code cannot be decoded, they are those in front of the fault.
+	// sorted and without duplicates. If the code cannot be decoded, they are the targets in front of the fault.
 	Targets []MethodRef
 }
 
@@ -129,7 +129,7 @@ func (c *Calls) method(name, descriptor string) *MethodCalls {
 // the runtime would call it again, without end.
 //
 // It follows direct calls, breadth first, from these methods. A called method is looked up in the named class
-// and its superclasses. Calls, those of constructors included, and accesses of static fields also run the
+// and its superclasses. Calls, also of constructors, and accesses of static fields also run the
 // initialisers of classes. Interface and virtual calls are followed only to the class that the instruction names,
 // since overriding methods are not looked for. Each method is followed once, so the time is linear in the code that
 // is reached.
@@ -196,7 +196,7 @@ func (r *reach) push(m MethodRef, path string) {
 }
 
 // follow looks a method up in class c (JVMS 5.4.3.3, without interfaces) and appends to next the methods that it
-// leads to: those that it calls, or the method of the superclass if c does not have it.
+// leads to: the methods that it calls, or the method of the superclass if c does not have it.
 func (r *reach) follow(next []reachStep, step reachStep, c *Calls) []reachStep {
 	call := func(m MethodRef) {
 		next = append(next, reachStep{m, step.path + " -> " + methodPath(m.Class, m.Name)})

@@ -35,7 +35,7 @@ func TestCheckRuntime(t *testing.T) {
 		{"at is needed", 0, []assembly.Method{i, o}, true, false, "runtime class R has no method at" + atDescriptor},
 		{"posted", 0, []assembly.Method{i, o, posted, postedWhat}, false, true, ""},
 		{"posted is needed", 0, []assembly.Method{i, o, postedWhat}, false, true, "runtime class R has no method posted" +
-			postedDescriptor + ", which the probes of --trace-posts call; use a runtime that has it"},
+			postedDescriptor + ", which the probes of trace-posts call; use a runtime that has it"},
 		{"posted with an int is needed", 0, []assembly.Method{i, o, posted}, false, true,
 			"runtime class R has no method posted" + postedWhatDescriptor},
 		{"posted is not needed", 0, []assembly.Method{i, o, method("posted", postedDescriptor, 0)}, false, false, ""},

@@ -27,10 +27,10 @@ const (
 // Options are the options of [Assign]. The zero value places by hash, without a base mapping, for the default
 // runtime.
 type Options struct {
-	// Base is the mapping of an earlier build, or nil. Its methods keep their IDs; those that are gone are retired.
-	// Every method in it but native ones must have a descriptor, or assigning fails.
+	// Base is the mapping of an earlier build, or nil. Its methods keep their IDs; the IDs of methods that are gone are
+	// retired. Every method in it but native ones must have a descriptor, or assigning fails.
 	Base *Mapping
-	// Prune, if not empty, frees retired IDs: those that Base has as retired and that no living method of these
+	// Prune, if not empty, frees retired IDs: the retired IDs of Base that no living method of these
 	// mappings has. The IDs of methods that come back, and of methods that are gone for the first time, are not
 	// freed. It needs a Base.
 	Prune []*Mapping
@@ -41,8 +41,8 @@ type Options struct {
 	Focus []Focus
 	// Messages reports whether the calls of a method are messages, which is stored in the mapping; nil if none are.
 	Messages func(Identity) bool
-	// Memory keeps the IDs of this assignment for later ones of the same methods, and has those of earlier ones; nil does
-	// not. It is used only without a Base.
+	// Memory keeps the IDs of this assignment for later ones of the same methods, and has the IDs of earlier ones; nil
+	// does not. It is used only without a Base.
 	Memory Memory
 }
 
@@ -65,7 +65,7 @@ type Facts struct {
 	// Fingerprint is a number that a later build computes for the same code, too, whatever the name of the method. 0 means
 	// that it is unknown.
 	Fingerprint uint64
-	// Place is that of the method, as a [Placer] computes it.
+	// Place is the method's place, as a [Placer] computes it.
 	Place Place
 }
 

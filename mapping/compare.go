@@ -193,7 +193,7 @@ func outermost(class string) string {
 	return class
 }
 
-// Method returns the method that the difference is about; for Reused, that of the new mapping.
+// Method returns the method that the difference is about; for Reused, the method of the new mapping.
 func (d Difference) Method() Identity {
 	if d.New.ID != 0 {
 		return d.New.Identity

@@ -66,7 +66,7 @@
 //
 // A file without the first line is read as a mapping of Matrix: comments have no meaning, descriptors and the
 // dispatch line may be missing, names are literal (Matrix escapes nothing, so that a name may contain spaces and
-// commas), and access flags are those of ASM, whose bits above 16 are dropped.
+// commas), and access flags are ASM's, whose bits above 16 are dropped.
 //
 // # Speed
 //

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/userfile"
 )
 
@@ -34,9 +33,9 @@ import (
 // there can be no others in a valid file. If any is missing, it may have no method, or its line may be at a wrong
 // place; the whole file is read then. The scan parses all lines with the parser of Load and checks all that Load
 // checks, except for the digest and for identities that the pattern does not match. On any doubt the mapping is
-// loaded, and the result or the error is that of Load.
+// loaded, and the result or the error is Load's.
 //
-// What is not read is not checked: a search can answer from a file that is damaged elsewhere, and a scan does not
+// Unread lines are not checked: a search can answer from a file that is damaged elsewhere, and a scan does not
 // notice a wrong digest. A File is not safe for use by several goroutines.
 type File struct {
 	path      string
@@ -62,7 +61,7 @@ func Open(path string) (*File, error) {
 	}
 	head := make([]byte, len(byteOrderMark)+len(versionPrefix))
 	n, _ := f.ReadAt(head, 0)
-	if gz.IsCompressed(head[:n]) {
+	if userfile.IsCompressed(head[:n]) {
 		return file, nil // it cannot be searched, and is loaded
 	}
 	file.size = info.Size()
@@ -123,8 +122,8 @@ const (
 	maxSkipped = 1 << 16
 )
 
-// search looks up IDs by binary search over the offsets of the file. It returns nil if the result may not be that of
-// the whole file: if an ID is not found, its line may be at a wrong place.
+// search looks up IDs by binary search over the offsets of the file. It returns nil if the whole file may have
+// another result: if an ID is not found, its line may be at a wrong place.
 func (f *File) search(p *Pattern) *Mapping {
 	if p.to == 0 || p.to-p.from >= maxSearched || !f.ownFormat || !f.whole {
 		return nil
@@ -325,7 +324,7 @@ func (c *scanWorker) lines(f *File, from int64) (string, error) {
 		}
 		end += int64(n)
 	}
-	// Keys will be views into the buffer; appendFound copies those that are kept.
+	// Keys will be views into the buffer; appendFound copies the keys that are kept.
 	return view(c.buf[skip:]), nil
 }
 

@@ -33,7 +33,7 @@ type Pattern struct {
 //	17                              an ID
 //	100-200                         all IDs from 100 to 200
 //	com.example.Foo                 the methods of a class
-//	com.example.Foo#bar             those of one name; also com.example.Foo.bar
+//	com.example.Foo#bar             the methods of one name; also com.example.Foo.bar
 //	com.example.Foo#bar(I)V         one method; without V, of any return type
 //	com.example.**#get*(**)         a glob
 //	com.example.Foo bar (I)V        as in a mapping file; parts may be missing

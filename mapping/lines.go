@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/gz"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // Lines is a table of the places of methods in their sources, as [Mapping.WriteLines] writes it. It is immutable.
@@ -28,10 +28,10 @@ func (l *Lines) ByID(id uint32) (line SourceLine, ok bool) {
 
 // LoadLines reads the table at path. It fails with a [*FormatError] if the file is not such a table.
 func LoadLines(path string) (*Lines, error) {
-	f, err := gz.Open(path)
+	f, err := userfile.OpenInflated(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read source lines: %w; give the file that --lines named when the app was "+
-			"instrumented", err)
+		return nil, fmt.Errorf("cannot read source lines: %w; give lines.tsv, which instrument --reports wrote for "+
+			"the app", err)
 	}
 	defer f.Close()
 	return ParseLines(path, io.LimitReader(f, maxSize))
@@ -54,7 +54,7 @@ func ParseLines(name string, r io.Reader) (*Lines, error) {
 	}
 	if n < 2 {
 		return nil, &FormatError{name, 0,
-			errors.New("not a table of source lines; give the file that --lines named when the app was instrumented")}
+			errors.New("not a table of source lines; give lines.tsv, which instrument --reports has written")}
 	}
 	return l, nil
 }
@@ -63,7 +63,7 @@ func (l *Lines) add(n int, line string) error {
 	switch {
 	case n == 1:
 		if line != linesHeader {
-			return fmt.Errorf("want %q, as instrument --lines writes it", linesHeader)
+			return fmt.Errorf("want %q, as instrument --reports writes it", linesHeader)
 		}
 		return nil
 	case n == 2:

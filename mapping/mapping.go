@@ -125,7 +125,7 @@ func (r *record) entry(retired bool) Entry {
 	}
 }
 
-// Mapping contains the IDs of the methods of a build, and those of methods that are gone. It is immutable. The zero
+// Mapping contains the IDs of the methods of a build, and the IDs of methods that are gone. It is immutable. The zero
 // value is not useful: see [Assign] and [Load].
 type Mapping struct {
 	// Methods have indexes: first the living ones by ID, then the retired ones by ID. If the mapping was loaded,
@@ -144,7 +144,7 @@ type Mapping struct {
 	fingerprints fingerprints // of the living methods that are Numbered, as far as they are known
 }
 
-// fingerprint is that of the living method with an ID. It is never 0.
+// fingerprint is the fingerprint of the living method with an ID. It is never 0.
 type fingerprint struct {
 	id    uint32
 	value uint64

@@ -30,7 +30,7 @@ func Numbered(method Identity) bool {
 	return numberedClass(method.Class) || numberedMethod(method.Name)
 }
 
-// numberedClasses is numberedClass for methods of which those of a class usually come together.
+// numberedClasses is numberedClass for methods in an order in which the methods of a class usually come together.
 type numberedClasses struct {
 	last string
 	is   bool

@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/gz"
 	"github.com/tracegen/tracegen/internal/userfile"
 )
 
@@ -55,7 +54,7 @@ func read(f *os.File, path string) (*Mapping, error) {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() <= maxSize {
 		text.Grow(int(info.Size()))
 	}
-	plain, err := gz.NewReader(f)
+	plain, err := userfile.Inflate(f)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read mapping: %s: %w", path, err)
 	}
@@ -96,7 +95,7 @@ type idSet [(Capacity + 64) / 64]uint64
 func (s *idSet) has(id uint32) bool { return s[id/64]>>(id%64)&1 != 0 }
 func (s *idSet) add(id uint32)      { s[id/64] |= 1 << (id % 64) }
 
-// parser contains what was read so far.
+// parser contains the lines that were read so far.
 type parser struct {
 	file      string
 	line      int  // the number of the current line
@@ -485,8 +484,8 @@ func (p *parser) checkComplete(living, retired int) error {
 	return nil
 }
 
-// build makes the mapping of what was read. It returns an error if two lines have the same identity, if focus lines
-// contradict each other, or if the digest is wrong.
+// build makes the mapping of the lines that were read. It returns an error if two lines have the same identity, if
+// focus lines contradict each other, or if the digest is wrong.
 func (p *parser) build() (*Mapping, error) {
 	p.living.sort()
 	p.retired.sort()

@@ -23,7 +23,7 @@ com.example.Gone -> a.b:
 	earlier := mustAssign(t, methods("a/a|x|()V", "a/b|a|()V"), Options{Order: OrderCompact})
 	shipped := mustAssign(t, methods("a/a|a|()V", "a/a|b|(La/a;)V", "kept/K|k|()V"),
 		Options{Base: earlier, Order: OrderCompact, Focus: []Focus{{"a/a", FocusHook}}})
-	base := shipped.Renamed(by)
+	base := Renamed(shipped, by)
 	for _, row := range []struct{ residual, original Identity }{
 		{Identity{"a/a", "a", "()V"}, Identity{"com/example/Foo", "one", "()V"}},
 		{Identity{"a/a", "b", "(La/a;)V"}, Identity{"com/example/Foo", "two", "(Lcom/example/Foo;)V"}},
@@ -58,7 +58,7 @@ com.example.Gone -> a.b:
 			t.Errorf("retired as %v", e)
 		}
 	}
-	if twice := base.Renamed(by); twice.Headroom() != base.Headroom() ||
+	if twice := Renamed(base, by); twice.Headroom() != base.Headroom() ||
 		strings.Contains(written(t, twice), "residual;residual;") {
 		t.Error("renamed twice, it is not what it was")
 	}
@@ -75,7 +75,7 @@ B -> b:
 		t.Fatal(err)
 	}
 	m := mustAssign(t, methods("a|f|()V", "b|g|()V"), Options{})
-	base := m.Renamed(by)
+	base := Renamed(m, by)
 	if base.Len() != 1 || base.Headroom() != m.Headroom() {
 		t.Errorf("%d methods, %d IDs left of %d", base.Len(), base.Headroom(), m.Headroom())
 	}

@@ -3,7 +3,6 @@ package mapping
 import (
 	"bufio"
 	"cmp"
-	"crypto/sha256"
 	"fmt"
 	"io"
 	"runtime"
@@ -30,28 +29,14 @@ const dispatchPrefix = "1048574,"
 
 // WriteTo writes the mapping in the format of the package comment. It does not make the write atomic, and its errors
 // do not name the file; both are up to the caller.
-func (m *Mapping) WriteTo(w io.Writer) (int64, error) { return m.write(w, true) }
-
-// ContentSum returns a hash of what WriteTo writes.
-func (m *Mapping) ContentSum() [sha256.Size]byte {
-	h := sha256.New()
-	_, _ = m.write(h, false) // a hash cannot fail
-	lines := m.lines()
-	h.Write(lines[:])
-	return [sha256.Size]byte(h.Sum(nil))
-}
-
-// write writes the mapping, with or without its living methods.
-func (m *Mapping) write(w io.Writer, living bool) (int64, error) {
+func (m *Mapping) WriteTo(w io.Writer) (int64, error) {
 	count := &countingWriter{w: w}
 	b := bufio.NewWriterSize(count, 256<<10)
 	b.WriteString(versionPrefix + "1\n")
 	b.WriteString(digestPrefix + m.Digest() + "\n")
 	b.WriteString(runtimePrefix + Text(m.runtime) + "\n")
 	b.WriteString(countsPrefix + m.counts() + "\n")
-	if living {
-		m.writeLiving(b)
-	}
+	m.writeLiving(b)
 	last := dispatch()
 	b.Write(last.appendLine(b.AvailableBuffer()))
 	for _, f := range m.focus {

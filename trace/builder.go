@@ -25,7 +25,7 @@ type builder struct {
 }
 
 // rootNumber has the number of the first record of a call that no other encloses, and of the record behind its last;
-// the latter is 0 if that is the first record of what comes next.
+// the latter is 0 if the next call begins with that record.
 type rootNumber struct{ first, end uint64 }
 
 // lossBegin is where records begin to be missing.
@@ -39,7 +39,7 @@ func newBuilder(thread uint32, loops map[Method]bool) builder {
 	return builder{segment: Segment{Thread: thread}, top: -1, message: -1, loops: loops, sum: new(Completeness)}
 }
 
-// gapScope is what lies behind a gap, up to where it is known which calls enclose it.
+// gapScope has the calls behind a gap, up to the place at which it is known which calls enclose them.
 type gapScope struct {
 	on      bool
 	outer   int32      // the index of the innermost call that was open before, -1 if there was none
@@ -127,7 +127,7 @@ func (b *builder) began() {
 	}
 }
 
-// enter begins a call. number is that of its record.
+// enter begins a call. number is the number of its record.
 func (b *builder) enter(m Method, marks Marks, number uint64) {
 	s := &b.segment
 	if b.scope.on {
@@ -172,7 +172,7 @@ func (b *builder) decide(known int, complete bool) {
 	}
 	calls := append(b.segment.Calls, make([]Call, n)...)
 	copy(calls[start+n:], calls[start:])
-	base := outer // the index of what encloses the calls that no call encloses that was entered in the gap
+	base := outer // the index of the call that encloses the calls behind the gap, if no call entered in the gap does
 	if unknown {
 		c := Call{Method: MethodNotRecorded, Parent: outer, Next: first, Count: 1, Begin: s.begin, End: s.begin}
 		if s.loss.known {
@@ -227,7 +227,7 @@ func (b *builder) decide(known int, complete bool) {
 }
 
 // cut ends all but the first known calls that were open before the gap, where the gap begins. It returns the index of
-// the innermost of those that stay open, -1 if none does.
+// the innermost call that stays open, -1 if none does.
 func (b *builder) cut(known int) int32 {
 	s := &b.scope
 	depth := 0
@@ -338,7 +338,7 @@ func (b *builder) endMessage(number uint64, h Handler) error {
 	return err
 }
 
-// gapsOf returns the gaps and windows of a segment. Those that are over before it are forgotten.
+// gapsOf returns the gaps and windows of a segment. Gaps that are over before it are forgotten.
 func (b *builder) gapsOf(s *Segment) (list []Gap) {
 	for len(b.gaps) > 0 && b.gaps[0].End <= s.End {
 		if g := b.gaps[0]; s.Begin <= g.Begin {
@@ -361,7 +361,7 @@ func (b *builder) gapsOf(s *Segment) (list []Gap) {
 	return list
 }
 
-// pause hands on what is there of a segment that goes on. The open calls are suspended, and resumed in the next one.
+// pause hands on the first part of a segment that continues. The open calls are suspended, and resumed in the next one.
 func (b *builder) pause(number uint64, h Handler) error {
 	var methods []Method // the innermost first
 	message := -1        // the index in methods of the message that is open

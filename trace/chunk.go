@@ -14,7 +14,7 @@ import (
 // [*MissingParts] of several files and, of a replay alone, [*Completeness].
 type Chunk interface{ chunk() }
 
-// MethodDispatch is the ID of a message's dispatch, which encloses what the message does.
+// MethodDispatch is the ID of a message's dispatch, which encloses the calls of the message.
 const MethodDispatch = contract.DispatchID
 
 // Record is an entry into a method or an exit from it.
@@ -111,7 +111,7 @@ type Clock struct {
 	ElapsedRealtime int64
 	// WallMillis is milliseconds since 1970, UTC.
 	WallMillis int64
-	// BaseNanos is what the records' tick 0 is in NanoTime.
+	// BaseNanos is the NanoTime of the records' tick 0.
 	BaseNanos int64
 	// Zone is the name of the device's time zone.
 	Zone string
@@ -127,7 +127,7 @@ type Threads struct {
 type Thread struct {
 	// Index is its number in the recording.
 	Index uint32
-	// ID is what Java calls its ID.
+	// ID is its ID in Java.
 	ID int64
 	// Name is its name when it was first seen.
 	Name string
@@ -135,7 +135,7 @@ type Thread struct {
 	Main bool
 }
 
-// Records is a segment of what one thread did.
+// Records has consecutive records of one thread.
 type Records struct {
 	// Thread is its index.
 	Thread uint32
@@ -148,7 +148,7 @@ type Records struct {
 	List []Record
 }
 
-// MessageKind is what an entry of a thread's history is.
+// MessageKind is the kind of an entry of a thread's history.
 type MessageKind uint8
 
 // The kinds of messages.
@@ -163,7 +163,7 @@ const (
 	MessageInput       // an input event
 )
 
-// Messages is what ran on a thread before a stall, or until the end of the recording.
+// Messages has the messages of a thread before a stall, or until the end of the recording.
 type Messages struct {
 	// Thread is its index.
 	Thread uint32
@@ -173,7 +173,7 @@ type Messages struct {
 
 // Message is one entry of a thread's history.
 type Message struct {
-	// Kind is what it is.
+	// Kind is its kind.
 	Kind MessageKind
 	// Sequence is the number of the first message, counted from 0 on its thread.
 	Sequence uint64
@@ -263,11 +263,11 @@ type Frame struct {
 	// RefreshHz is the display's rate, 0 if not known.
 	RefreshHz float32
 	// Durations are its parts: unknown, input, animation, layout, draw, sync, command, swap, total, GPU;
-	// -1 for what is not known.
+	// -1 for an unknown one.
 	Durations [10]int64
 }
 
-// StallChunk is what the device wrote of a stall, when it had ended.
+// StallChunk is the device's description of a stall, written when the stall had ended.
 type StallChunk struct {
 	// Thread is the index of the thread that it ran on.
 	Thread uint32
@@ -297,19 +297,19 @@ type StallChunk struct {
 	// Repairs is how many places of the call tree the device repaired.
 	Repairs uint64
 	// PostedBy is the method that posted the message, 0 if not known: only programs that were instrumented with
-	// --trace-posts say so. Posted is when, in nanoseconds of [Clock.NanoTime], 0 if not known.
+	// trace-posts say so. Posted is when, in nanoseconds of [Clock.NanoTime], 0 if not known.
 	PostedBy Method
 	Posted   int64
 }
 
-// Pending is what waited in a thread's queue when a message passed the threshold.
+// Pending has the messages that waited in a thread's queue when a message passed the threshold.
 type Pending struct {
 	// Thread is the index of the queue's thread, Message the number of the message that ran.
 	Thread  uint32
 	Message uint64
 	// Available is false if the queue could not be read. List is empty then, the queue need not be.
 	Available bool
-	// List has what waited, the next one first.
+	// List has the waiting messages, the next one first.
 	List []PendingMessage
 }
 
@@ -334,7 +334,7 @@ type PendingMessage struct {
 type Gate struct {
 	// Nanos is when, in [Clock.NanoTime].
 	Nanos int64
-	// Methods has what changed.
+	// Methods has the methods that were switched.
 	Methods []GatedMethod
 	// Threads has the threads that changed it.
 	Threads []GatedThread
@@ -375,7 +375,7 @@ type Window struct {
 type LeftOut struct {
 	// Nanos is when it was counted, in [Clock.NanoTime].
 	Nanos int64
-	// Methods has those of which calls were left out.
+	// Methods has the methods with left-out calls.
 	Methods []LeftOutMethod
 }
 
@@ -404,7 +404,7 @@ type OpenCall struct {
 	Message uint64
 	// Begin is when it began, in [Clock.NanoTime].
 	Begin int64
-	// State is that of its thread.
+	// State is the state of its thread.
 	State ThreadState
 	// CPU is how long the thread had been on a processor by then, in nanoseconds; -1 if that is not known.
 	CPU int64
@@ -458,7 +458,8 @@ type LateInterval struct{ Begin, End int64 }
 
 // Exit says how the process of a recording ended that has no [End]. A later process has appended it.
 type Exit struct {
-	// Values has what is known: reason, status, description, wallMillis, importance, pssKb, rssKb, pid, joinedBy, trace.
+	// Values has the known ones of reason, status, description, wallMillis, importance, pssKb, rssKb, pid, joinedBy,
+	// trace.
 	Values map[string]string
 }
 
@@ -473,16 +474,16 @@ type DroppedCount struct {
 	// Thread is the index of the thread that it is about. AllThreads is set if it is about all threads together.
 	Thread     uint32
 	AllThreads bool
-	// Kind is what was dropped.
+	// Kind is the kind of the dropped things.
 	Kind DroppedKind
 	// Count is how often.
 	Count uint64
 }
 
-// DroppedKind is what a recorder has dropped.
+// DroppedKind is a kind of things that a recorder has dropped.
 type DroppedKind uint8
 
-// The kinds of what is dropped. Others may be added.
+// The kinds of dropped things. Others may be added.
 const (
 	DroppedRecords  DroppedKind = 1 // records for which there was no memory
 	DroppedSamples  DroppedKind = 2 // stack samples
@@ -495,13 +496,13 @@ const (
 	DroppedIncidents DroppedKind = 8 // incidents
 )
 
-// Incident is what a detector of the runtime has found that is no stall, such as a sync barrier that was not removed.
+// Incident is a detector's finding that is no stall, such as a sync barrier that was not removed.
 // An incident that lasts has two chunks: one when it was found and one when it had ended. Of several chunks with the
 // same number in one recording, the last counts.
 type Incident struct {
 	// Number counts the incidents of the recording, in all its parts.
 	Number uint64
-	// Detector is the name of the detector, Kind what it found; trace/FORMAT.md has a table of both. Others may be
+	// Detector is the name of the detector, Kind what it found; trace/EVIDENCE.md lists both. Others may be
 	// added. What is a name of what was slow, empty if there is none.
 	Detector, Kind, What string
 	// Thread is the index of the thread that it concerns. WholeProcess is set if it concerns no single thread.
@@ -515,7 +516,7 @@ type Incident struct {
 	// Scene is where the app was, empty if that is not known; Foreground is whether it was seen.
 	Scene      string
 	Foreground bool
-	// Facts are what else is known, in the order of the detector.
+	// Facts are further facts, in the order of the detector.
 	Facts []IncidentFact
 	// Stacks are the stacks that were taken, the first one first.
 	Stacks []ThreadStack
@@ -533,7 +534,7 @@ type ThreadStack struct {
 	Thread string
 	// Nanos is when, in [Clock.NanoTime].
 	Nanos int64
-	// State is what the thread was doing.
+	// State is the state of the thread.
 	State ThreadState
 	// Frames is its stack as Java prints it, the innermost frame first.
 	Frames []string
@@ -545,14 +546,14 @@ type Detectors struct {
 	List []DetectorState
 }
 
-// DetectorState is what a detector does.
+// DetectorState is the state of a detector.
 type DetectorState struct {
 	// Name is the name of the detector. State is "on", "off", or begins with one of these words or with
 	// "not available" and says why.
 	Name, State string
 }
 
-// Machine is what was known of processor, memory, disk and input and output at a moment of a message: when it passed
+// Machine is the state of processor, memory, disk and input and output at a moment of a message: when it passed
 // the threshold, and when it had ended.
 type Machine struct {
 	// Thread is the index of the message's thread, Message its number.
@@ -560,7 +561,7 @@ type Machine struct {
 	Message uint64
 	// Nanos is when, in [Clock.NanoTime].
 	Nanos int64
-	// Facts are numbers or words by the keys of trace/FORMAT.md. Rates and counts are over the time before Nanos that
+	// Facts are numbers or words by the keys of trace/EVIDENCE.md. Rates and counts are over the time before Nanos that
 	// the fact over-millis has.
 	Facts []IncidentFact
 }

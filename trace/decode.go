@@ -242,7 +242,7 @@ func decodeIncident(p *payload) *Incident {
 	return i
 }
 
-// decodeLockWait reads the lock of a stack sample. The owner's index is one less than what is written; 0 is none.
+// decodeLockWait reads the lock of a stack sample. The owner's index is one less than the written number; 0 is none.
 func decodeLockWait(p *payload) LockWait {
 	l := LockWait{Class: p.name(), Identity: p.u32()}
 	if owner := p.index(); owner > 0 {
@@ -332,7 +332,7 @@ func (t *stringTable) add(p *payload) {
 	}
 }
 
-// get returns the string, or what stands for one that is lost.
+// get returns the string, or a substitute for one that is lost.
 func (t *stringTable) get(id uint64) string {
 	if s, ok := t.byID[id]; ok || id == 0 {
 		return s

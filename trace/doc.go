@@ -2,8 +2,8 @@
 // thread, with what else happened meanwhile.
 //
 // [Open] and [NewReader] return a [Reader], whose Next returns one [Chunk] after the other: [Meta] and [Clock] first,
-// then [Records], [Messages], [StallChunk] and the others in the order in which they were written. FORMAT.md beside
-// this file specifies the bytes.
+// then [Records], [Messages], [StallChunk] and the others in the order in which they were written. FORMAT.md and
+// EVIDENCE.md beside this file specify the bytes.
 //
 // [Replay] makes calls of the records, in two steps for each thread. First, damaged records are repaired: the result is
 // a well-formed sequence of events (type event). Then the events become calls, which a [Handler] gets in parts: a
@@ -14,10 +14,7 @@
 // A [Tree] merges the calls of segments by path. A [Joiner] is a Handler that puts together what different chunks say
 // of one stall: a [Stall].
 //
-// [OpenSource] also takes texts: reports of Matrix, in the shapes in which people paste them, logs of BlockCanary, and
-// stack traces. Package textreport recognises them; here they become segments for the same Handler, report by report.
-//
 // A recording may have been cut anywhere, and may be damaged. The reader returns every chunk that is whole, skips the
-// rest, and reports what it skipped by [Reader.Damage]. It holds one chunk and the recording's strings in memory: never
-// more than a fixed multiple of what it has read. No input makes it panic.
+// rest, and reports the skipped bytes by [Reader.Damage]. It holds one chunk and the recording's strings in memory:
+// never more than a fixed multiple of what it has read. No input makes it panic.
 package trace

@@ -47,18 +47,18 @@ const (
 	// eventUndecided says that the first number of the calls that were open before the gap were open on both sides of
 	// it. What came behind the gap may be enclosed by more calls, which were entered in the gap.
 	eventUndecided
-	// eventDone says that nothing to come encloses what came before. number is that of the first record behind it.
+	// eventDone says that no later call encloses the earlier ones. number is the number of the first record behind it.
 	eventDone
-	// eventPause says that the segment has become too long: what is there is handed on, and the open calls go on.
-	// number is that of the first record behind it.
+	// eventPause says that the segment has become too long: its first part is handed on, and the open calls continue.
+	// number is the number of the first record behind it.
 	eventPause
 	// eventMessage says that the next entry begins a message: a call of a method whose calls are messages. If calls are
-	// open, they are suspended as by an eventPause. number is that of the entry.
+	// open, they are suspended as by an eventPause. number is the number of the entry.
 	eventMessage
 	// eventMessageEnd says that the message has ended with the exit before it. If calls are open, they are suspended as
-	// by an eventPause. number is that of the first record behind it.
+	// by an eventPause. number is the number of the first record behind it.
 	eventMessageEnd
-	// eventRepair says that number records were repaired in the way repair, beside those that the marks of calls count.
+	// eventRepair says that number records were repaired in the way repair, beside the repairs that marks of calls count.
 	eventRepair
 )
 

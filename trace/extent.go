@@ -8,7 +8,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/gz"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // Extent is how long a recording is, as far as its chunks show without a replay.
@@ -23,11 +23,11 @@ type Extent struct {
 // nothing for long.
 const lastRecords = 8
 
-// ReadExtent reads a recording to its end, and decodes only what has a time. It is many times as fast as [Replay]. A
-// report of another tool has no extent. An error is that of in.
+// ReadExtent reads a recording to its end, and decodes only chunks with a time. It is many times as fast as [Replay]. A
+// report of another tool has no extent. An error is in's.
 func ReadExtent(in io.Reader) (Extent, error) {
 	b := bufio.NewReaderSize(in, readStep)
-	if head, err := b.Peek(2); err == nil && gz.IsCompressed(head) {
+	if head, err := b.Peek(2); err == nil && userfile.IsCompressed(head) {
 		z, err := gzip.NewReader(b)
 		if err != nil {
 			return Extent{}, nil // the error is reported when the recording is read
@@ -73,7 +73,7 @@ type undecoded struct {
 	body        []byte
 }
 
-// extent is what is known of a recording while it is read.
+// extent has the facts that are known of a recording while it is read.
 type extent struct {
 	meta    *Meta
 	clock   *Clock

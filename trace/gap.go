@@ -25,16 +25,16 @@ const NameNotRecorded = "(not recorded)"
 
 // Gap is a time in which calls of a thread are missing from its records.
 type Gap struct {
-	// Kind is what is missing.
+	// Kind says which records are missing.
 	Kind GapKind
 	// Begin and End are in nanoseconds of [Clock.NanoTime]: of a [GapLost] the times of the last record before it and
-	// of the first one behind it, of a [GapWindow] those of the window.
+	// of the first one behind it, of a [GapWindow] the times of the window.
 	Begin, End int64
 	// Records is how many records of a [GapLost] are missing, Calls how many calls were left out of a [GapWindow].
 	Records, Calls uint64
 }
 
-// GapKind is what is missing in a [Gap].
+// GapKind says which records are missing in a [Gap].
 type GapKind uint8
 
 // The kinds of gaps.
@@ -42,7 +42,7 @@ const (
 	// GapLost is a place where any records may be missing. A call of [MethodNotRecorded] stands there.
 	GapLost GapKind = iota
 	// GapWindow is a [Window]: only short calls are missing, each as a whole. The calls that enclose them are there
-	// with their times. Their own time within the window may be that of calls that are missing.
+	// with their times. Their own time within the window may belong to calls that are missing.
 	GapWindow
 )
 
@@ -63,7 +63,8 @@ type Completeness struct {
 	// Gated has the methods that were switched off at some time, or whose calls were left out because they were, in
 	// the order of their IDs.
 	Gated []GatedCalls
-	// Dropped is what the recorder did not write, by kind and thread, in the order of these. Lost contains the records.
+	// Dropped counts the things that the recorder did not write, by kind and thread, in the order of these. Lost contains
+	// the records.
 	Dropped []DroppedCount
 	// Late is how often the clock of records was late, LateNanos how long these times are together and LateMost how long
 	// the longest is.
@@ -72,7 +73,7 @@ type Completeness struct {
 	// Suspended is how often the process did not run, SuspendedNanos how long that was.
 	Suspended      uint64
 	SuspendedNanos int64
-	// OnlyStalls is set if only records of stalls were written: what lies between them is not missing.
+	// OnlyStalls is set if only records of stalls were written: the records between them are not missing.
 	OnlyStalls bool
 }
 
@@ -108,7 +109,7 @@ func (*Completeness) chunk() {}
 type completeness struct {
 	all   Completeness
 	gated map[Method]*GatedCalls
-	// dropped has what was dropped by its kind and thread, with a count of 0.
+	// dropped has the counts of dropped things by their kind and thread, with a count of 0.
 	dropped map[DroppedCount]uint64
 	end     *End
 }
@@ -153,7 +154,7 @@ func (s *completeness) chunk(c Chunk) {
 // clamped returns the sum of two durations, at most the longest that there is. A negative one counts as 0.
 func clamped(sum, d int64) int64 { return min(sum, math.MaxInt64-max(0, d)) + max(0, d) }
 
-// drop sums up what was dropped.
+// drop adds the counts of dropped things.
 func (s *completeness) drop(c *Dropped) {
 	for _, d := range c.List {
 		if s.dropped == nil {
@@ -179,7 +180,7 @@ func (s *completeness) result(onlyStalls bool) *Completeness {
 	c := &s.all
 	c.OnlyStalls = onlyStalls
 	if s.end != nil {
-		// The device also counts what it lost behind a thread's last records, and what is in chunks that are missing.
+		// The device also counts records that it lost behind a thread's last ones, and records in missing chunks.
 		c.Lost = max(c.Lost, s.end.Overwritten)
 		if made := s.end.Records + s.end.Overwritten; !onlyStalls && made > c.Recorded+c.Lost {
 			c.Lost = made - c.Recorded

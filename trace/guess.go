@@ -105,7 +105,7 @@ func (r *repairer) trial(depth int, records []Record) int {
 	return r.tryOn(depth, r.pushed, records, splits)
 }
 
-// tryOn is a trial in which pushed calls have been entered above those that were open.
+// tryOn is a trial in which pushed calls have been entered above the open ones.
 func (r *repairer) tryOn(depth int, pushed []Method, records []Record, splits int) int {
 	cost := 0
 	for i, record := range records {

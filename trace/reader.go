@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	magic       = "TGD1"
+	// Magic is what a recording begins with.
+	Magic       = "TGD1"
 	syncMark    = "TGCK"
 	major       = 1
 	headerSize  = 32
@@ -106,7 +107,7 @@ func NewReader(source io.Reader) (*Reader, error) {
 	if len(h) == 0 {
 		return nil, fmt.Errorf("%w: it is empty; the program ended before the recorder had written anything", ErrFormat)
 	}
-	if len(h) < headerSize || string(h[:4]) != magic {
+	if len(h) < headerSize || string(h[:4]) != Magic {
 		return nil, fmt.Errorf("%w: it does not begin with the %d bytes of a recording's header", ErrFormat, headerSize)
 	}
 	r.header = Header{binary.LittleEndian.Uint16(h[4:]), binary.LittleEndian.Uint16(h[6:]),

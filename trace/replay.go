@@ -45,16 +45,19 @@ const (
 // other, it cannot be decided which of them lacks a record; Replay guesses.
 //
 // The time is proportional to the number of records, the memory to the depth of calls and to a fixed number of calls.
-func Replay(r *Reader, h Handler) error { return replayChunks(r, h, nil) }
+func Replay(r *Reader, h Handler) error { return ReplayMessages(r, h, nil) }
 
-// chunks is what chunks are read from: a [Reader] or a [partsReader].
-type chunks interface {
+// Chunks is what chunks are read from: a [Reader], or several of them as if they were one.
+type Chunks interface {
+	// Header returns the header of the recording.
 	Header() Header
+	// Next returns the next chunk, and [io.EOF] behind the last one.
 	Next() (Chunk, error)
 }
 
-// replayChunks is [Replay]. messages, if it is not nil, returns the methods whose calls are messages.
-func replayChunks(r chunks, h Handler, messages func(*Meta) []Method) error {
+// ReplayMessages is [Replay]. messages, if it is not nil, returns the methods whose calls are messages; by default
+// [Meta.MessageMethods].
+func ReplayMessages(r Chunks, h Handler, messages func(*Meta) []Method) error {
 	p := newReplay(h)
 	p.messages = messages
 	p.signs = r.Header().Minor >= minorAlive

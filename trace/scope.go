@@ -2,7 +2,7 @@ package trace
 
 import "math"
 
-// repairScope is what lies behind a gap, up to where it is known which calls enclose it.
+// repairScope has the records behind a gap, up to the place at which it is known which calls enclose them.
 //
 // An exit here that has no entry is of a call that was open before the gap, or of one that was entered in the gap.
 // The records do not show which: a call may have ended in the gap, and another one of the same method may have begun.
@@ -28,11 +28,10 @@ type span struct {
 	first, endRecord uint64 // if it has ended, the numbers of its first record and of the one behind its last
 }
 
-// waitsFor is how many records may be held because what comes behind them may say which call they end.
+// waitsFor is how many records may be held because later ones may say which call they end.
 const waitsFor = piece
 
-// maxSpans is how many spans are kept for each thread: those of calls before the gap at which the repair stands are
-// not needed.
+// maxSpans is how many spans are kept for each thread: the repair needs no spans of calls before its gap.
 const maxSpans = 64
 
 // isOpen notes that a message or an outermost call was open for some time.
@@ -46,7 +45,7 @@ func (r *repairer) isOpen(s span) {
 	}
 }
 
-// covers reports whether a span is that of the outermost call before the gap, and that call was open behind the gap.
+// covers reports whether a span belongs to the outermost call before the gap, and that call was open behind the gap.
 // Times of records may be early by the period of the clock.
 func (r *repairer) covers(open *span) bool {
 	s := &r.scope
@@ -84,7 +83,7 @@ func (r *repairer) endsOutermost() bool {
 }
 
 // known returns how many of the calls that were open before the gap are known to have been open behind it: the
-// outermost one, or the message and those that enclose it; or 0.
+// outermost one, or the message and the calls that enclose it; or 0.
 func (r *repairer) known() int {
 	// If a message has begun in the gap, all calls had ended.
 	if s := &r.scope; s.depth > 0 && !s.dispatch && r.open[r.outer()].method != MethodNotRecorded && r.outermostKnown() {
@@ -157,7 +156,7 @@ func (r *repairer) rejoin(at int) {
 	r.decideWith(at+1, true)
 }
 
-// decide ends the scope with what is known. complete says whether all calls are known that enclose what came
+// decide ends the scope with the known calls. complete says whether all calls are known that enclose what came
 // behind the gap; no call is open then that was entered behind it.
 func (r *repairer) decide(complete bool) {
 	if r.scope.on {
@@ -203,7 +202,7 @@ func (r *repairer) decideAtEnd() {
 
 // scopeIsOver reports whether no call can enclose what came behind the gap: a dispatch is outermost. So that what is
 // held stays bounded, a scope is also over if many records have shown no other call that encloses it, and if none was
-// open before the gap, or its method is that of the last one that has shown. This is a guess.
+// open before the gap, or its method is the method of the last one that has shown. This is a guess.
 func (r *repairer) scopeIsOver() bool {
 	s := &r.scope
 	return len(r.open) == s.depth && (s.dispatch || (s.depth == 0 || s.outermost) && r.number-s.number > piece)

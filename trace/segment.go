@@ -1,6 +1,6 @@
 package trace
 
-// Method is what was called: the ID of the mapping, [MethodDispatch], or, from [FirstNamed] on, a method that
+// Method is a called method: the ID of the mapping, [MethodDispatch], or, from [FirstNamed] on, a method that
 // the recording itself names, as stack logs do; [Handler.Named] says how.
 type Method uint32
 
@@ -36,7 +36,7 @@ const (
 
 // Call is one call of a method, or in a report several that were merged.
 type Call struct {
-	// Method is what was called.
+	// Method is the called method.
 	Method Method
 	// Parent is the index of its caller in [Segment.Calls], -1 if it has none there.
 	Parent int32
@@ -46,13 +46,13 @@ type Call struct {
 	// Count is how many calls it stands for: 1 in recordings.
 	Count uint32
 	// Begin and End are in nanoseconds of [Clock.NanoTime], Begin ≤ End. In a [MarkSuspended] or [MarkResumed] call
-	// they are those of its part in this segment.
+	// they are the times of its part in this segment.
 	Begin, End int64
-	// Marks are what had to be assumed.
+	// Marks are the assumptions of replay.
 	Marks Marks
 }
 
-// SegmentKind is what a segment is.
+// SegmentKind is the kind of a segment.
 type SegmentKind uint8
 
 // The kinds of segments.
@@ -62,11 +62,11 @@ const (
 	// SegmentOutermost is one call that no other recorded call encloses, outside of messages.
 	SegmentOutermost
 	// SegmentReport is a tree of calls that a device made up: calls are merged, and only durations are true.
-	// Begin and End are laid out one behind the other, those of several reports too.
+	// Begin and End are laid out one behind the other, also for several reports.
 	SegmentReport
 	// SegmentSamples is made of stacks that were taken at intervals: a call lasts as long as it is on all of them. A
 	// stack stands for the time until the next, the first also for that before it; one without any time for 1 ms. Times
-	// are those of the device's wall clock if the stacks have some.
+	// are the device's wall clock if the stacks have some.
 	SegmentSamples
 	// SegmentRequest is a message of a thread without a looper: a call of a method whose calls are messages, which no
 	// other such call encloses. Calls that enclose it come first, are resumed and suspended, and last as long as it.
@@ -81,18 +81,18 @@ const (
 type Segment struct {
 	// Thread is the thread's index.
 	Thread uint32
-	// Kind is what it is.
+	// Kind is its kind.
 	Kind SegmentKind
 	// FirstRecord and EndRecord are the numbers of its first record and of the one after its last, both 0 if it
 	// does not come from records.
 	FirstRecord, EndRecord uint64
 	// Begin and End enclose all calls.
 	Begin, End int64
-	// Calls are in the order in which they began, callers before what they call.
+	// Calls are in the order in which they began, callers before their callees.
 	Calls []Call
 	// Message is the index in Calls of the method's call, in a [SegmentRequest].
 	Message int
-	// Repairs are those that were needed here.
+	// Repairs are the repairs of this segment.
 	Repairs Repairs
 	// Gaps are the times within it in which calls are missing, in the order of their begins.
 	Gaps []Gap
@@ -134,12 +134,12 @@ type Repairs struct {
 	Swapped uint64
 	// Gaps is how often records are missing between others, Lost how many of them are.
 	Gaps, Lost uint64
-	// Overfull is how many calls of reports take less time than what they call, Jumps how many lines have a
+	// Overfull is how many calls of reports take less time than their callees, Jumps how many lines have a
 	// depth that skips some.
 	Overfull, Jumps uint64
 }
 
-// Add adds what is counted in o.
+// Add adds the counts of o.
 func (r *Repairs) Add(o Repairs) {
 	r.Unwound += o.Unwound
 	r.Truncated += o.Truncated
@@ -153,4 +153,20 @@ func (r *Repairs) Add(o Repairs) {
 	r.Lost += o.Lost
 	r.Overfull += o.Overfull
 	r.Jumps += o.Jumps
+}
+
+// Records is how many records the call has in its segment; 0 if it stands for a gap or for a time in which the process
+// did not run.
+func (c *Call) Records() uint64 {
+	if c.Method >= MethodSuspended {
+		return 0
+	}
+	n, m := uint64(2), c.Marks
+	if m&(MarkTruncated|MarkResumed) != 0 {
+		n--
+	}
+	if m&(MarkOpen|MarkUnwound|MarkSuspended|MarkCut) != 0 {
+		n--
+	}
+	return n
 }

@@ -11,21 +11,21 @@ import (
 // Stall is a message, an outermost call, a run of an IdleHandler or an input event that lasted at least its threshold,
 // with all that a recording has on it.
 type Stall struct {
-	// StallChunk is what the device wrote of it. If the device wrote nothing, Reported is false, and StallChunk has
+	// StallChunk is the device's description of it. If the device wrote nothing, Reported is false, and StallChunk has
 	// what its calls and the history of its thread show; what they do not show is -1 or empty, and its Message is
 	// what the history says or 0.
 	Report   StallChunk
 	Reported bool
 	// Ended is false if it was running when the recording ended; StallChunk.Wall is how long until then.
 	Ended bool
-	// Thread is what it ran on.
+	// Thread is its thread.
 	Thread Thread
 	// Kind is the kind of its segment.
 	Kind SegmentKind
 	// Tree has its calls merged by path, of more than 16,384 paths the longest. It is empty if the recording has
 	// no calls of it, and lacks those whose records are lost.
 	Tree Tree
-	// Repairs are those of its segment.
+	// Repairs are the repairs of its segment.
 	Repairs Repairs
 	// CallersUnknown is set if its calls lie behind a gap and it is not known whether other calls enclose them: the
 	// device took the first call behind the gap for an outermost one.
@@ -37,9 +37,9 @@ type Stall struct {
 	// Holders are the stacks of other threads that were taken while it ran, each right after one of its own: where it
 	// waited for a lock, these are of the thread that held it.
 	Holders []HolderSample
-	// Pending is what waited behind it; nil if the queue was not recorded.
+	// Pending has the messages that waited behind it; nil if the queue was not recorded.
 	Pending *Pending
-	// Before is what ran before it on its thread, the oldest first.
+	// Before has the messages before it on its thread, the oldest first.
 	Before []Message
 	// Machine is the state of the machine while it ran, the first one first: when it passed the threshold, and when it
 	// had ended. It is empty if that was not recorded.
@@ -64,7 +64,7 @@ func (s *Stall) Ran() int64 {
 
 // OpenAtEnd is a call that was open when the recording ended.
 type OpenAtEnd struct {
-	// Method is what was called.
+	// Method is the called method.
 	Method Method
 	// Begin is when, in [Clock.NanoTime].
 	Begin int64
@@ -79,13 +79,13 @@ type HolderSample struct {
 	Thread Thread
 }
 
-// Joiner is a [Handler] that puts together what belongs to one stall and stands in many chunks: a [StallChunk] names
+// Joiner is a [Handler] that collects the evidence about one stall from many chunks: a [StallChunk] names
 // the records, the history, sample and queue come before it, the calls before or behind it. It keeps the calls of
 // stalls alone, so its memory does not grow with the recording. The zero value but for Found is ready.
 //
-// A message whose calls took [Meta]'s slowMillis or longer and of which the device wrote nothing is given as well: it
-// ran when the recording ended, or was one too many. Those of one thread come in order, mostly as soon as they are
-// complete.
+// A message whose calls took [Meta]'s slowMillis or longer and of which the device wrote nothing is handed on as well:
+// it ran when the recording ended, or was one too many. The stalls of one thread come in order, mostly as soon as they
+// are complete.
 type Joiner struct {
 	// Found gets each stall when all of it is known. The joiner does not use it any more.
 	Found func(*Stall) error
@@ -102,7 +102,7 @@ type Joiner struct {
 const (
 	// maxStallNodes is how many nodes a stall's tree keeps.
 	maxStallNodes = 1 << 14
-	// maxStallsWaiting is how many stalls of a thread wait for what belongs to them.
+	// maxStallsWaiting is how many stalls of a thread wait for their evidence.
 	maxStallsWaiting = 32
 	// maxSamples is how many samples of a thread wait for their message, and how many of all threads.
 	maxSamples = 256
@@ -112,7 +112,7 @@ const (
 	maxLate = 1 << 12
 )
 
-// threadEvidence is what was found on a thread and belongs to no stall yet.
+// threadEvidence is the evidence about a thread that belongs to no stall yet.
 type threadEvidence struct {
 	thread  Thread
 	history []Message
@@ -121,8 +121,8 @@ type threadEvidence struct {
 	machine []*Machine   // the last ones
 	waiting []*openStall // in the order of their records
 	part    *openStall   // the segment that is suspended
-	latest  *openStall   // that of the last segment; nil if that is no stall
-	alive   OpenCall     // what the last sign of life says
+	latest  *openStall   // the stall of the last segment; nil if that is no stall
+	alive   OpenCall     // the last sign of life
 }
 
 // openStall is a stall of which something is missing: its report, or calls.
@@ -137,7 +137,7 @@ type openStall struct {
 	unknown bool
 }
 
-// Chunk takes what belongs to messages.
+// Chunk takes the chunks about messages.
 func (j *Joiner) Chunk(c Chunk) error {
 	switch c := c.(type) {
 	case *Meta:
@@ -283,7 +283,7 @@ func (t *threadEvidence) expecting(s *Segment) *openStall {
 	return nil
 }
 
-// wait adds a stall to those that wait, in the order of their records.
+// wait adds a stall to the waiting ones, in the order of their records.
 func (t *threadEvidence) wait(k *openStall) {
 	i := len(t.waiting)
 	for i > 0 && t.waiting[i-1].first > k.first {
@@ -314,7 +314,7 @@ func openBehindGap(s *Segment) *Segment {
 	return nil
 }
 
-// complete marks the stalls that need no more calls, as those of k are all there.
+// complete marks the stalls that need no more calls, as all calls of k are there.
 func (j *Joiner) complete(t *threadEvidence, k *openStall) error {
 	for _, w := range t.waiting {
 		w.complete = w.complete || w == k && (!k.Reported || k.end >= k.Report.EndRecord) || w.Reported &&
@@ -323,7 +323,7 @@ func (j *Joiner) complete(t *threadEvidence, k *openStall) error {
 	return j.give(t)
 }
 
-// report takes what the device wrote of a message, whose calls are there or will come.
+// report takes the device's description of a message, whose calls are there or will come.
 func (j *Joiner) report(c *StallChunk) error {
 	t := j.thread(c.Thread)
 	if m, ok := DescribedMethod(c.Description); ok && j.loops[m] {
@@ -424,7 +424,7 @@ func (j *Joiner) give(t *threadEvidence) error {
 func (j *Joiner) found(t *threadEvidence, k *openStall) error {
 	k.Thread = t.thread
 	if k.Reported {
-		j.interrupt(&k.Stall) // what was written behind the report belongs to it, too
+		j.interrupt(&k.Stall) // the chunks behind the report belong to it, too
 		if len(k.Suspended) > 0 && k.Ran() < j.threshold(k.Report.Kind) {
 			return nil
 		}
@@ -524,11 +524,11 @@ func (t *threadEvidence) describe(s *openStall) {
 	r := &s.Report
 	if o := &t.alive; len(s.Open) > 0 && o.Description != "" && o.Begin < s.ended &&
 		(s.Kind != SegmentRequest || o.Description == r.Description) {
-		// No later message can be meant: the thread has no records behind those of this one.
+		// No later message can be meant: the thread has no later records.
 		r.Description, r.Message, r.State = o.Description, o.Message, o.State
 	}
 	for _, m := range t.history {
-		// Records have a coarser clock than the history: what is meant covers the middle.
+		// Records have a coarser clock than the history: the right message covers the middle.
 		middle := r.Begin + int64(r.Wall/2)
 		if s.Kind == SegmentRequest && m.Description != r.Description {
 			continue // the device did not have it for a message
@@ -568,7 +568,7 @@ func (k *openStall) follow(s *Segment) {
 	}
 }
 
-// Finish hands on what still waits, when the recording is over.
+// Finish hands on the stalls that still wait, when the recording is over.
 func (j *Joiner) Finish() error {
 	for _, index := range slices.Sorted(maps.Keys(j.threads)) {
 		t := j.threads[index]

@@ -42,7 +42,7 @@ func (s *Suspensions) Add(c *Suspended) {
 // bounded returns a time that is near enough to 0 for differences of two not to overflow.
 func bounded(nanos int64) int64 { return min(max(nanos, -furthest), furthest) }
 
-// Within returns the times between begin and end, in the order of time. Those that overlap one of these are cut to it.
+// Within returns the times between begin and end, in the order of time. Times that overlap one of these are cut to it.
 func (s *Suspensions) Within(begin, end int64) []Suspension {
 	begin, end = bounded(begin), bounded(end)
 	i, _ := slices.BinarySearchFunc(s.list, begin, func(t Suspension, at int64) int {
@@ -127,7 +127,7 @@ func (s *Suspensions) Show(from *Segment) *Segment {
 }
 
 // Sum returns how long times are together, in nanoseconds, as far as they lie between begin and end. The times must not
-// overlap, as those of [Suspensions.Within].
+// overlap, like the times of [Suspensions.Within].
 func Sum(times []Suspension, begin, end int64) (nanos int64) {
 	begin, end = bounded(begin), bounded(end)
 	for _, t := range times {

@@ -7,7 +7,7 @@ import (
 
 // Node is all calls of a method that were reached the same way.
 type Node struct {
-	// Method is what was called.
+	// Method is the called method.
 	Method Method
 	// Parent, Child and Sibling are indices into [Tree.Nodes]: of the caller, of the first that it calls, and of
 	// the next that its caller calls, in the order of their first calls; 0, the root, stands for none.
@@ -22,9 +22,9 @@ type Node struct {
 }
 
 // Tree merges calls by the path that leads to them. Its zero value is empty. What it holds grows with the
-// number of different paths, not with that of calls.
+// number of different paths, not with the number of calls.
 type Tree struct {
-	// Nodes has the root first, which stands for no method; its Total is that of all outermost calls. A node comes
+	// Nodes has the root first, which stands for no method; its Total is the Total of all outermost calls. A node comes
 	// behind its parent.
 	Nodes []Node
 
@@ -121,8 +121,9 @@ func hash(parent int32, m Method) uint32 {
 	return uint32(h >> 32)
 }
 
-// Trim leaves out all but some nodes if there are more than limit: those of the greatest Total, with all their callers.
-// What a node that stays says remains true, so the time of those left out is in their callers' Total and in no Self.
+// Trim leaves out all but some nodes if there are more than limit: it keeps the nodes with the greatest Total, with all
+// their callers. The facts of the other nodes stay true, so the time of the removed nodes is in their callers' Total
+// and in no Self.
 func (t *Tree) Trim(limit int) {
 	if len(t.Nodes) <= limit || limit < 1 {
 		return
@@ -132,7 +133,7 @@ func (t *Tree) Trim(limit int) {
 		totals[i] = t.Nodes[i+1].Total
 	}
 	slices.Sort(totals)
-	// Fewer than limit are greater than this, and of those that equal it the first ones stay.
+	// Fewer than limit are greater than this, and of the equal ones the first stay.
 	least := totals[len(totals)-limit]
 	equal := limit - 1 - (len(totals) - sort.Search(len(totals), func(i int) bool { return totals[i] > least }))
 	old := t.Nodes

@@ -105,7 +105,11 @@ def scan(ctx, directory, jar, settings, options):
     args.add("--config", settings.config)
     for name in SCAN_OPTIONS:
         if options.get(name):
-            args.add("--" + name.replace("_", "-"), options[name])
+            key = name.replace("_", "-")
+            if key in KEYS:
+                args.add("--set", key + "=" + options[name])
+            else:
+                args.add("--" + key, options[name])
     _add_checks(args, settings, options)
     args.add("--output", out)
     args.add(jar)
@@ -128,6 +132,9 @@ SCAN_OPTIONS = {
     "preset": ["android", "matrix"],
     "focus_hook": ["auto", "off"],
 }
+
+# Those that are keys of tracegen.yml, and have no flag.
+KEYS = ["constructor-entry", "trivial", "focus-hook"]
 
 # verify is an option of scan and of instrument.
 CLASS_OPTIONS = dict(SCAN_OPTIONS, verify = ["full", "equivalence"])
@@ -159,10 +166,7 @@ def assign(ctx, parts, outputs, settings, base, prune, flags):
     args.add_all(prune, before_each = "--prune")
     args.add_all(flags)
     args.add("--output", outputs.mapping)
-    args.add("--report", outputs.report)
-    args.add("--skipped", outputs.skipped)
-    args.add("--lines", outputs.lines)
-    args.add("--digest", outputs.digest)
+    args.add("--reports", outputs.report.dirname)
 
     list = ctx.actions.args()
     list.set_param_file_format("multiline")

@@ -56,13 +56,13 @@ def _output_names(jars):
     return names
 
 def _assign_flags(ctx):
-    flags = ["--fail-on=" + guard for guard in ctx.attr.fail_on]
+    flags = ["--guard=" + guard for guard in ctx.attr.fail_on]
     if ctx.attr.id_order:
-        flags.append("--id-order=" + ctx.attr.id_order)
+        flags.append("--set=id-order=" + ctx.attr.id_order)
     if ctx.attr.expect_digest:
-        flags.append("--expect-digest=" + ctx.attr.expect_digest)
+        flags.append("--guard=digest=" + ctx.attr.expect_digest)
     if ctx.attr.min_methods_ratio:
-        flags.append("--min-methods-ratio=" + ctx.attr.min_methods_ratio)
+        flags.append("--guard=ratio=" + ctx.attr.min_methods_ratio)
     if ctx.attr.runtime_external:
         flags.append("--runtime-external")
     return flags

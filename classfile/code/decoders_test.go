@@ -13,10 +13,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/zxh0/jvm.go/instructions"
 
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // line is an instruction as javap prints it: a position, a mnemonic and its targets, for a switch the default last.
@@ -129,6 +129,7 @@ func TestJavap(t *testing.T) {
 //
 // Invariant: Instructions begin where javap sees them.
 func TestCorpusJavap(t *testing.T) {
+	nightly.Only(t, "classes")
 	const perJar = 25
 	compared := 0
 	for _, jar := range corpusJars(t) {
@@ -162,41 +163,4 @@ func compareWithJavap(t *testing.T, ours, theirs [][]line) {
 			t.Errorf("method %d (-javap +ours):\n%s", i, diff)
 		}
 	}
-}
-
-// TestCorpusInstructionsJVMGo compares positions with those of jvm.go, whose decoder is that of an interpreter.
-//
-// Invariant: Instructions begin where jvm.go sees them.
-func TestCorpusInstructionsJVMGo(t *testing.T) {
-	compared := 0
-	eachCorpusMethod(t, 3, func(m sample) {
-		theirs, ok := jvmgoPositions(m.code.Bytecode)
-		if !ok {
-			return
-		}
-		var ours []int
-		for in := range code.Instructions(m.code.Bytecode) {
-			ours = append(ours, in.PC)
-		}
-		compared++
-		if !slices.Equal(ours, theirs) {
-			t.Errorf("%s: instructions at %v, jvm.go has %v", m.name, ours, theirs)
-		}
-	})
-	if compared == 0 {
-		t.Error("nothing was compared")
-	}
-	t.Logf("measured: %d methods with the instructions where jvm.go has them", compared)
-}
-
-// jvmgoPositions returns the positions of jvm.go's instructions, or false where jvm.go panics since it cannot
-// decode the code.
-func jvmgoPositions(bytecode []byte) (positions []int, ok bool) {
-	defer func() { ok = recover() == nil }()
-	for pc, in := range instructions.Decode(bytecode) {
-		if in != nil {
-			positions = append(positions, pc)
-		}
-	}
-	return positions, true
 }

@@ -26,23 +26,13 @@ type Depths struct {
 	pending  []int32 // positions reached but not yet followed
 	followed int     // bytes of instructions followed
 	frames   []frame
-
-	// What followInOrder has found, unless inOrder is false.
-	inOrder   bool
-	marks     int        // how many positions got a depth before the walk came there
-	arrived   int        // how many of these the walk has come to
-	most      int        // the greatest depth in the walk, plus 1
-	ends      []blockEnd // in order
-	switches  []int32    // the positions of the switches, in order
-	table     []byte     // the info of the StackMapTable, nil if there is none
-	frameList []frameAt  // its frames
 }
 
 // knownConstant is what Depths has read of a constant: of a member, or of its descriptor.
 type knownConstant struct {
 	kind      constantKind
 	arguments uint8 // stack words of a method's arguments, without this
-	result    uint8 // those of its result, or of a field
+	result    uint8 // words of its result, or of a field
 }
 
 // constantKind is the kind of a knownConstant. No descriptor is both a field's and a method's.
@@ -68,17 +58,6 @@ func (d *Depths) At(pc int) (depth int, ok bool) {
 	return int(d.at[pc]) - 1, true
 }
 
-// AppendLeaving appends the positions of the returns and athrows, in order. ok is false if Follow has not found them,
-// as in unusual code.
-func (d *Depths) AppendLeaving(positions []int) (leaving []int, ok bool) {
-	for i := range d.ends {
-		if d.ends[i].target == leaves {
-			positions = append(positions, int(d.ends[i].pc))
-		}
-	}
-	return positions, d.inOrder
-}
-
 // Follow computes the depths of a method. It fails for code that every verifier rejects: a stack that underflows,
 // two depths at one place, a branch out of the code. After an error the contents of d are meaningless.
 //
@@ -86,24 +65,13 @@ func (d *Depths) AppendLeaving(positions []int) (leaving []int, ok bool) {
 // (JVMS 2.10). From there Follow adds up the effects of the instructions along every path. JVMS 4.10 requires that
 // all paths to an instruction have the same depth there, so it is enough to follow each instruction once: every
 // further path that reaches it is only compared. Code that none of these paths reaches is verified too in a class
-// file with a StackMapTable (JVMS 4.10.1), so what is inserted into it must fit as well; its depths start from its
+// file with a StackMapTable (JVMS 4.10.1), so inserted code must fit into it as well; its depths start from its
 // frames.
-//
-// In compiled code all that takes one walk through the instructions in the order of the code, see followInOrder.
 //
 // Time is linear in the length of the code, its branch targets and its handlers, and for the first method of a class
 // in its constants; memory is 12 bytes for each byte of code.
 func (d *Depths) Follow(pool *classfile.ConstantPool, code *classfile.Code) error {
 	d.reset(pool, code.Bytecode)
-	if d.inOrder = d.followInOrder(code); d.inOrder {
-		return nil
-	}
-	d.reset(pool, code.Bytecode)
-	return d.followPaths(code)
-}
-
-// followPaths is Follow for any code, after reset.
-func (d *Depths) followPaths(code *classfile.Code) error {
 	if err := d.reach(0, 0); err != nil {
 		return err
 	}
@@ -132,7 +100,7 @@ func (d *Depths) followPaths(code *classfile.Code) error {
 	return nil
 }
 
-// reset prepares d for another method. What was read of constants stays as long as the pool is the same.
+// reset prepares d for another method. The facts about constants stay as long as the pool is the same.
 func (d *Depths) reset(pool *classfile.ConstantPool, bytecode []byte) {
 	if d.pool != pool {
 		d.pool, d.known = pool, zeroed(d.known, pool.Len())
@@ -140,17 +108,7 @@ func (d *Depths) reset(pool *classfile.ConstantPool, bytecode []byte) {
 	}
 	d.bytecode, d.at = bytecode, zeroed(d.at, len(bytecode))
 	d.pending, d.frames = d.pending[:0], d.frames[:0]
-	d.ends, d.switches, d.frameList = d.ends[:0], d.switches[:0], d.frameList[:0]
-	d.inOrder, d.marks, d.table = false, 0, nil
 	d.Max, d.Subroutines, d.followed = 0, false, 0
-}
-
-// reuse returns a slice of n elements with unspecified values. It uses the memory of s if that is large enough.
-func reuse[T any](s []T, n int) []T {
-	if cap(s) < n {
-		return make([]T, n)
-	}
-	return s[:n]
 }
 
 // zeroed returns a slice of n zeros. It uses the memory of s if that is large enough.
@@ -186,15 +144,147 @@ func (d *Depths) run() error {
 	for len(d.pending) > 0 {
 		pc := int(d.pending[len(d.pending)-1])
 		d.pending = d.pending[:len(d.pending)-1]
-		for pc >= 0 {
-			next, err := d.followOne(pc)
-			if err != nil {
+		for pc != pathEnds {
+			if pc = d.follow(pc); pc == pathEnds {
+				break
+			}
+			var err error
+			if pc, err = d.followOther(pc); err != nil {
 				return err
 			}
-			pc = next
 		}
 	}
 	return nil
+}
+
+// pathEnds is what stands for the next position where a path leaves the method or meets one that was followed.
+const pathEnds = -1
+
+// follow follows a path from the instruction at pc, which has been reached, up to the first instruction that
+// followOther must follow: one that is rare or has a fault. It returns the position of that one. It calls nothing for
+// most instructions, so that the compiler keeps its variables in registers.
+func (d *Depths) follow(pc int) (stop int) {
+	bytecode, known := d.bytecode, d.known
+	at := d.at[:len(bytecode)]
+	now := int(at[pc]) // the depth before the instruction, plus 1
+	most, followed := now, 0
+walk:
+	for {
+		effect := stackEffects[bytecode[pc]]
+		after := now - effect.pops()
+		if after <= 0 {
+			break
+		}
+		after += effect.pushes()
+		next := pc + effect.size()
+		switch flow := effect.flow(); flow { // enough cases for a jump table
+		case flowNext:
+		case flowEnd:
+			followed++
+			pc = pathEnds
+			break walk
+		case flowBranch, flowJump:
+			if next > len(bytecode) {
+				break walk
+			}
+			target := pc + int(int16(uint16(bytecode[pc+1])<<8|uint16(bytecode[pc+2])))
+			if uint(target) >= uint(len(at)) {
+				break walk
+			}
+			if flow == flowJump {
+				next = target // and the size of a goto is counted below as that of any other
+			} else if at[target] == 0 {
+				at[target] = int32(after)
+				d.pending = append(d.pending, int32(target))
+			} else if at[target] != int32(after) {
+				break walk
+			}
+		case flowGet:
+			c := known[operand(bytecode, pc, len(known))]
+			if c.kind != memberField {
+				break walk
+			}
+			after += int(c.result)
+		case flowPut:
+			c := known[operand(bytecode, pc, len(known))]
+			if after -= int(c.result); c.kind != memberField || after <= 0 {
+				break walk
+			}
+		case flowInvoke:
+			c := known[operand(bytecode, pc, len(known))]
+			if after -= int(c.arguments); c.kind != memberMethod || after <= 0 {
+				break walk
+			}
+			after += int(c.result)
+		case flowUnknown, flowSpecial:
+			break walk
+		}
+		if uint(next) >= uint(len(at)) {
+			break
+		}
+		if at[next] != 0 && at[next] != int32(after) {
+			break
+		}
+		followed += effect.size()
+		if at[next] != 0 {
+			pc = pathEnds
+			break
+		}
+		at[next] = int32(after)
+		most = max(most, after)
+		pc, now = next, after
+	}
+	d.Max = max(d.Max, most-1)
+	d.followed += followed
+	return pc
+}
+
+// operand returns the two-byte operand of the instruction at pc, 0 if it is not less than limit.
+func operand(bytecode []byte, pc, limit int) int {
+	if pc+2 < len(bytecode) {
+		if i := int(bytecode[pc+1])<<8 | int(bytecode[pc+2]); i < limit {
+			return i
+		}
+	}
+	return 0
+}
+
+// followOther follows any one instruction, at pc. It returns the position of the next one if a path leads there for
+// the first time, else pathEnds.
+func (d *Depths) followOther(pc int) (next int, err error) {
+	in, err := At(d.bytecode, pc)
+	if err != nil {
+		return 0, err
+	}
+	d.followed += in.Size
+	pops, pushes, err := in.StackWords(d.pool)
+	if err != nil {
+		return 0, err
+	}
+	depth := int(d.at[pc]) - 1 - pops
+	if depth < 0 {
+		return 0, fmt.Errorf("%v at %d takes %d words off a stack of %d", in.Op, pc, pops, depth+pops)
+	}
+	depth += pushes
+	subroutine := in.Op == Jsr || in.Op == JsrW
+	d.Subroutines = d.Subroutines || subroutine
+	for target := range in.Targets() {
+		if err := d.reach(target, depth); err != nil {
+			return 0, fmt.Errorf("%v at %d: %w", in.Op, pc, err)
+		}
+	}
+	if subroutine {
+		depth-- // the return address, which ret has used
+	} else if !in.FallsThrough() {
+		return pathEnds, nil
+	}
+	d.Max = max(d.Max, depth)
+	next = pc + in.Size
+	if next < len(d.at) && d.at[next] == 0 {
+		d.at[next] = int32(depth) + 1
+		return next, nil
+	}
+	return pathEnds, d.reach(next, depth)
 }
 
 // readMembers reads the members that the pool names. They share few descriptors, each of which is read once. What
@@ -221,44 +311,6 @@ func readDescriptor(text string) knownConstant {
 		return knownConstant{kind: descriptorField, result: uint8(words)}
 	}
 	return knownConstant{kind: noDescriptor}
-}
-
-// followOne follows any one instruction, at pc. It returns the position of the instruction behind it if a path
-// leads there for the first time, else -1.
-func (d *Depths) followOne(pc int) (next int, err error) {
-	in, err := At(d.bytecode, pc)
-	if err != nil {
-		return 0, err
-	}
-	d.followed += in.Size
-	pops, pushes, err := in.StackWords(d.pool)
-	if err != nil {
-		return 0, err
-	}
-	depth := int(d.at[pc]) - 1 - pops
-	if depth < 0 {
-		return 0, fmt.Errorf("%v at %d takes %d words off a stack of %d", in.Op, pc, pops, depth+pops)
-	}
-	depth += pushes
-	subroutine := in.Op == Jsr || in.Op == JsrW
-	d.Subroutines = d.Subroutines || subroutine
-	for target := range in.Targets() {
-		if err := d.reach(target, depth); err != nil {
-			return 0, fmt.Errorf("%v at %d: %w", in.Op, pc, err)
-		}
-	}
-	if subroutine {
-		depth-- // the return address, which ret has used
-	} else if !in.FallsThrough() {
-		return -1, nil
-	}
-	d.Max = max(d.Max, depth)
-	next = pc + in.Size
-	if next < len(d.at) && d.at[next] == 0 {
-		d.at[next] = int32(depth) + 1
-		return next, nil
-	}
-	return -1, d.reach(next, depth)
 }
 
 // StackWords returns how many words the instruction takes off the operand stack and how many it then puts on it

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// DescriptorWords counts the stack words of a method descriptor (JVMS 4.3.3): those of its arguments without
-// `this`, and those of its result. A long or double takes two words. It fails for a malformed descriptor and for
+// DescriptorWords counts the stack words of a method descriptor (JVMS 4.3.3): the words of its arguments without
+// `this`, and the words of its result. A long or double takes two words. It fails for a malformed descriptor and for
 // one with more than 255 words of arguments.
 func DescriptorWords(descriptor string) (arguments, result int, err error) {
 	arguments, result, fault := descriptorWords(descriptor)
@@ -93,10 +93,4 @@ func fieldWords(s string) (words, size int) {
 		return 2, 1
 	}
 	return 0, 0
-}
-
-// FieldWords returns the stack words of a field descriptor (JVMS 4.3.2). ok is false if it is malformed.
-func FieldWords(descriptor string) (words int, ok bool) {
-	words, size := fieldWords(descriptor)
-	return words, size != 0 && size == len(descriptor)
 }

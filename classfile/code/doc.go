@@ -1,4 +1,4 @@
-// Package code decodes and rewrites what is inside a Code attribute (JVMS 4.7.3): instructions, the operand stack,
+// Package code decodes and rewrites the content of a Code attribute (JVMS 4.7.3): instructions, the operand stack,
 // frames, and every table that holds positions in the code.
 //
 // [At] and [Instructions] decode instructions; [Op] has the facts of JVMS chapter 6 about each opcode, from one table.
@@ -10,8 +10,8 @@
 // [Relocator] inserts code. It writes the Code attribute anew and moves everything in it that holds a code offset:
 // branches (widened where they must be), switches and their padding, the exception table, StackMapTable, line and
 // variable tables, type annotations. Frames are moved, but never computed by merging types, for which one would have to
-// know the class hierarchy. The only new frames are those of an appended handler and those behind widened conditional
-// branches, whose types follow from the frame before them.
+// know the class hierarchy. The only new frames are the frame of an appended handler and frames behind widened
+// conditional branches, whose types follow from the frame before them.
 //
 // [Fingerprinter] computes a number by which a method body is recognised in another build.
 //

@@ -12,8 +12,8 @@ import (
 // zero Fingerprinter is ready for use, by one goroutine at a time.
 //
 // A fingerprint is a number that is the same for two compilations of one method body, and different for different
-// bodies but for collisions of 64 bits of SHA-256. What is hashed describes the instructions and the exception handlers
-// independently of what compilers and shrinkers change without changing the program:
+// bodies but for collisions of 64 bits of SHA-256. The hashed text describes the instructions and the exception
+// handlers independently of what compilers and shrinkers change without changing the program:
 //
 //   - A constant counts by its value, so that the order of the constant pool does not matter.
 //   - A branch target, or a position in the exception table, counts by the number of its instruction, and the wide
@@ -65,7 +65,7 @@ func (f *Fingerprinter) Fingerprint(class *classfile.Class, code *classfile.Code
 	return max(1, binary.BigEndian.Uint64(p.sum.Sum(p.digest[:0])))
 }
 
-// fingerprint writes what is hashed: numbers of four bytes, and strings with their lengths before them.
+// fingerprint writes the hashed text: numbers of four bytes, and strings with their lengths before them.
 type fingerprint struct {
 	sum      hash.Hash // nil before the first body
 	text     []byte    // what comes next in it
@@ -116,7 +116,7 @@ func (p *fingerprint) string(s string) {
 	p.text = append(p.text, s...)
 }
 
-// className writes the name of a class, and "" for that of the class itself.
+// className writes the name of a class, and "" for the class itself.
 func (p *fingerprint) className(name string) {
 	if name == p.class.Name() {
 		name = ""

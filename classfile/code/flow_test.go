@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // growth lists by how many words the operand stack grows (JVMS 6.5) with each opcode from the one listed to the
@@ -142,7 +143,28 @@ func TestStackDepths(t *testing.T) {
 			"exception handler: control leaves the code: target 1 of 1 bytes"},
 		{"two depths", assembly{bytecode: asm(code.Iconst0, code.Iconst0, code.Ifeq, 4, code.Pop, code.Return)},
 			"operand stack at 6 is 1 words deep on one path and 0 on another"},
+		{"two depths at a goto", assembly{bytecode: asm(code.Iconst0, code.Ifeq, 8, code.Iconst0, code.Iconst0,
+			code.Goto, 0xFFFB, code.Return)}, "goto at 6: operand stack at 1 is 1 words deep on one path and 2 on another"},
+		{"two depths at a branch", assembly{bytecode: asm(code.Iconst0, code.Iconst0, code.Ifeq, 0xFFFE, code.Pop,
+			code.Return)}, "ifeq at 2: operand stack at 0 is 0 words deep on one path and 1 on another"},
 		{"no code", assembly{}, "control leaves the code: target 0 of 0 bytes"},
+		{"unknown opcode", assembly{bytecode: asm(code.Nop, byte(0xFE))}, "unknown opcode 0xfe at 1"},
+		{"cut off", assembly{bytecode: asm(code.Iconst0, code.Ifeq, byte(0))},
+			"ifeq at 1 is malformed or runs past the end of the code (3 bytes)"},
+		{"goto_w", assembly{bytecode: asm(code.GotoW, 0, 5, code.Return)}, "0 - - - - 0 max 0"},
+		{"wide", assembly{bytecode: asm(code.Wide, code.Lload, 300, code.Pop2, code.Return)}, "0 - - - 2 0 max 2"},
+		{"members", assembly{bytecode: asm(code.Getstatic, fieldInt, code.Dup, code.Putfield, fieldInt, code.Lconst0,
+			code.Dconst0, code.Invokestatic, callWide, code.Pop2, code.Return)}, "0 - - 1 2 - - 0 2 4 - - 2 0 max 4"},
+		{"a value below the stack", assembly{bytecode: asm(code.Putstatic, fieldInt, code.Return)},
+			"putstatic at 0 takes 1 words off a stack of 0"},
+		{"arguments below the stack", assembly{bytecode: asm(code.Aload0, code.Invokevirtual, callWide)},
+			"invokevirtual at 1 takes 5 words off a stack of 1"},
+		{"a method as a field", assembly{bytecode: asm(code.Getstatic, callVoid)},
+			`getstatic at 0: malformed field descriptor "()V"`},
+		{"a field as a method", assembly{bytecode: asm(code.Invokestatic, fieldInt)},
+			`invokestatic at 0: "I" is not a method descriptor`},
+		{"no member", assembly{bytecode: asm(code.Getstatic, 0xFFFF)},
+			"getstatic at 0: constant pool index 65535 does not refer to a member (tag 0)"},
 	} {
 		m := test.sample(t)
 		var got string
@@ -164,9 +186,45 @@ func TestStackDepths(t *testing.T) {
 	}
 }
 
+// checkDepths checks that the depth before each instruction is the one to which StackWords of the instruction before it
+// leads. In a method with a jsr the depths are only assumed.
+func checkDepths(t testing.TB, m sample, depths *code.Depths) {
+	t.Helper()
+	if depth, ok := depths.At(0); !ok || depth != 0 && !depths.Subroutines {
+		t.Errorf("%s: starts with a stack of %d words, %t", m.name, depth, ok)
+	}
+	for pc := 0; pc < len(m.code.Bytecode) && !depths.Subroutines; pc++ {
+		depth, ok := depths.At(pc)
+		if !ok {
+			continue
+		}
+		in, err := code.At(m.code.Bytecode, pc)
+		if err != nil {
+			t.Errorf("%s: %v", m.name, err)
+			return
+		}
+		pops, pushes, err := in.StackWords(m.class.ConstantPool())
+		after := depth - pops + pushes
+		if err != nil || depth < pops || max(depth, after) > depths.Max {
+			t.Errorf("%s: depth %d at %d, %d words taken and %d pushed, at most %d, %v", m.name, depth, pc, pops, pushes,
+				depths.Max, err)
+		}
+		next := slices.Collect(in.Targets())
+		if in.FallsThrough() {
+			next = append(next, pc+in.Size)
+		}
+		for _, to := range next {
+			if got, ok := depths.At(to); !ok || got != after {
+				t.Errorf("%s: from %d with a depth of %d to %d with %d, %t", m.name, pc, after, to, got, ok)
+			}
+		}
+	}
+}
+
 // TestCorpusStackDepths checks that in real code no depth is above max_stack, and that the greatest depth is
 // max_stack in nearly all methods.
 func TestCorpusStackDepths(t *testing.T) {
+	nightly.Only(t, "classes")
 	methods, exact := 0, 0
 	var depths code.Depths
 	check := func(m sample) {
@@ -175,6 +233,7 @@ func TestCorpusStackDepths(t *testing.T) {
 		if err != nil || depths.Max > int(m.code.MaxStack) {
 			t.Errorf("%s: depth %d of %d, %v", m.name, depths.Max, m.code.MaxStack, err)
 		}
+		checkDepths(t, m, &depths)
 		if depths.Max == int(m.code.MaxStack) {
 			exact++
 		}
@@ -256,6 +315,7 @@ func TestInitialisation(t *testing.T) {
 // TestCorpusInitialisation checks that in real constructors, `this` is initialised before each return and is never
 // initialised twice. Verifiers require both.
 func TestCorpusInitialisation(t *testing.T) {
+	nightly.Only(t, "classes")
 	constructors, several := 0, 0
 	var depths code.Depths
 	check := func(m sample) {

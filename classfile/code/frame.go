@@ -35,8 +35,10 @@ const (
 // frame is a stack_map_frame with its delta resolved to a position.
 type frame struct {
 	pc   int
-	kind byte   // frame_type; for the two short forms, the first value of their range
-	body []byte // what follows frame_type and offset_delta
+	kind byte // frame_type; for the two short forms, the first value of their range
+	// moves is set if the body may have Uninitialized items, which hold positions.
+	moves bool
+	body  []byte // what follows frame_type and offset_delta
 	// larval is what stands before the base frame of an early_larval_frame (JEP 401, JVMS 4.7.4 of its draft): the
 	// frame_type and the fields that are not set. It has no offset, and is kept as it is; nil for all other frames.
 	larval []byte
@@ -73,12 +75,12 @@ func parseFrames(info []byte, frames []frame) ([]frame, error) {
 		default:
 			delta = int(binary.BigEndian.Uint16(info[at+1:]))
 		}
-		size, ok := frameBodySize(f.kind, info[at+header:])
+		size, moves, ok := frameBodySize(f.kind, info[at+header:])
 		if !ok {
 			return nil, fmt.Errorf("frame %d of StackMapTable has a malformed verification_type_info", i)
 		}
 		pc += delta + 1
-		f.pc = pc
+		f.pc, f.moves = pc, moves
 		f.body = info[at+header : at+header+size]
 		frames = append(frames, f)
 		at += header + size
@@ -101,42 +103,44 @@ func larvalPrefix(b []byte) []byte {
 	return b[:min(len(b), 3+2*int(binary.BigEndian.Uint16(b[1:])))]
 }
 
-// frameBodySize returns the length of the body of a frame of that kind at the start of b; ok is false if it is
-// malformed.
-func frameBodySize(kind byte, b []byte) (size int, ok bool) {
+// frameBodySize returns the length of the body of a frame of that kind at the start of b, and whether it has
+// Uninitialized items; ok is false if it is malformed.
+func frameBodySize(kind byte, b []byte) (size int, moves, ok bool) {
 	switch {
 	case kind == sameLocals1 || kind == sameLocals1Extended:
 		return itemsSize(b, 0, 1)
 	case kind >= appendFirst && kind < fullFrame:
 		return itemsSize(b, 0, int(kind)-sameFrameExtended)
 	case kind != fullFrame:
-		return 0, true
+		return 0, false, true
 	}
 	for range 2 { // the locals, then the stack, each behind its count
 		if size+2 > len(b) {
-			return 0, false
+			return 0, false, false
 		}
-		n := int(binary.BigEndian.Uint16(b[size:]))
-		if size, ok = itemsSize(b, size+2, n); !ok {
-			return 0, false
+		n, here := int(binary.BigEndian.Uint16(b[size:])), false
+		if size, here, ok = itemsSize(b, size+2, n); !ok {
+			return 0, false, false
 		}
+		moves = moves || here
 	}
-	return size, true
+	return size, moves, true
 }
 
-// itemsSize returns the position behind n verification_type_info structures (JVMS 4.7.4) that start at position at;
-// ok is false if they are malformed or run past the end of b.
-func itemsSize(b []byte, at, n int) (end int, ok bool) {
+// itemsSize returns the position behind n verification_type_info structures (JVMS 4.7.4) that start at position at, and
+// whether some are Uninitialized; ok is false if they are malformed or run past the end of b.
+func itemsSize(b []byte, at, n int) (end int, moves, ok bool) {
 	for range n {
 		if at >= len(b) || b[at] > itemUninitialized {
-			return 0, false
+			return 0, false, false
 		}
 		if b[at] >= itemObject {
+			moves = moves || b[at] == itemUninitialized
 			at += 2
 		}
 		at++
 	}
-	return at, at <= len(b)
+	return at, moves, at <= len(b)
 }
 
 // stackWords returns the number of words on the operand stack that the frame describes.
@@ -146,7 +150,7 @@ func (f frame) stackWords() int {
 	case sameLocals1, sameLocals1Extended:
 	case fullFrame:
 		locals := int(binary.BigEndian.Uint16(b))
-		end, _ := itemsSize(b, 2, locals)
+		end, _, _ := itemsSize(b, 2, locals)
 		n, b = int(binary.BigEndian.Uint16(b[end:])), b[end+2:]
 	default:
 		return 0
@@ -157,7 +161,7 @@ func (f frame) stackWords() int {
 		if b[at] == itemLong || b[at] == itemDouble {
 			words++
 		}
-		at, _ = itemsSize(b, at, 1)
+		at, _, _ = itemsSize(b, at, 1)
 	}
 	return words
 }
@@ -169,7 +173,9 @@ func (r *Relocator) appendFrame(out []byte, f frame, previous int) []byte {
 	out = appendFrameHeader(out, f.kind, f.pc-previous-1)
 	start := len(out)
 	out = append(out, f.body...)
-	r.moveUninitialized(f.kind, out[start:])
+	if f.moves {
+		r.moveUninitialized(f.kind, out[start:])
+	}
 	return out
 }
 
@@ -197,7 +203,7 @@ func extended(kind byte) byte {
 }
 
 // moveUninitialized replaces the offsets of Uninitialized items in a frame's body, in place, by the new positions
-// of these instructions. Such an offset names the `new` instruction itself (JVMS 4.7.4), not what was inserted
+// of these instructions. Such an offset names the `new` instruction itself (JVMS 4.7.4), not code that was inserted
 // before it.
 func (r *Relocator) moveUninitialized(kind byte, body []byte) {
 	at := 0
@@ -207,7 +213,7 @@ func (r *Relocator) moveUninitialized(kind byte, body []byte) {
 				p := int(binary.BigEndian.Uint16(body[at+1:]))
 				binary.BigEndian.PutUint16(body[at+1:], uint16(r.insts.to(p)))
 			}
-			at, _ = itemsSize(body, at, 1)
+			at, _, _ = itemsSize(body, at, 1)
 		}
 	}
 	switch {

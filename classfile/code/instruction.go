@@ -221,7 +221,7 @@ func (in Instruction) hasOddPadding() bool {
 	return false
 }
 
-// Targets yields every position that the instruction may branch to: the target of a branch, or those of a switch,
+// Targets yields every position that the instruction may branch to: the target of a branch, or the targets of a switch,
 // the default first.
 func (in Instruction) Targets() iter.Seq[int] {
 	return func(yield func(int) bool) {

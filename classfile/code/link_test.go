@@ -14,6 +14,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // verifiablePatch inserts nops into a method so that it still verifies: a long row of them where a conditional
@@ -68,8 +69,7 @@ func stretched(t *testing.T, random *rand.Rand, name string, data []byte) (out [
 	pool := classfile.NewPoolBuilder(class.ConstantPool())
 	var edits []classfile.CodeEdit
 	for _, m := range methods {
-		var r code.Relocator
-		info, _, err := r.Relocate(nil, class, m.method, &m.code, verifiablePatch(random, m, pool), pool)
+		info, _, err := relocated(m, verifiablePatch(random, m, pool), pool)
 		if errors.Is(err, code.ErrTooLarge) || errors.Is(err, code.ErrUnknownAttribute) {
 			continue
 		}
@@ -197,6 +197,7 @@ func TestStretchedLinks(t *testing.T) {
 //
 // Invariant: Code that is moved by any distance still links.
 func TestCorpusStretchedLinks(t *testing.T) {
+	nightly.Only(t, "classes")
 	const share = 8 // one class in 8: HotSpot takes long for so many nops
 	random := rand.New(rand.NewPCG(21, 22))
 	dir := t.TempDir()

@@ -5,14 +5,14 @@ import "math"
 // moves has the number of bytes by which each old position moves.
 type moves struct {
 	list []move // by ascending from, the first from 0
-	// What was asked for last, tried first since most positions come in ascending order: the positions from first on,
+	// The last query, tried first since most positions come in ascending order: the positions from first on,
 	// size of them, move by last.
 	first int
 	size  uint
 	last  int
 }
 
-// move is the number of bytes by which positions move, from one on up to that of the next move.
+// move is the number of bytes by which positions move, from one on up to the position of the next move.
 type move struct{ from, by int }
 
 // fewMoves is the greatest number of moves that are searched one after another.
@@ -24,7 +24,7 @@ func (m *moves) reset() {
 	m.size = 0
 }
 
-// add adds a move from a position on, which is not less than that of the move before.
+// add adds a move from a position on, which is not less than the position of the move before.
 func (m *moves) add(from, by int) {
 	if last := &m.list[len(m.list)-1]; last.from == from {
 		last.by = by

@@ -245,7 +245,7 @@ var operandSizes = [...]uint8{
 
 // ops has the facts of JVMS 6.5 about each opcode; all other tables in this package are made from it.
 //
-// stack has the values that the instruction takes off the operand stack, then ">", then those that it puts on it,
+// stack has the values that the instruction takes off the operand stack, then ">", then the values that it puts on it,
 // the top of the stack at the right. I, J, F and D are types as in descriptors, A is a reference, N null and R a
 // returnAddress. A small letter is one stack word of any type; the same letter is the same word. "*" means that the
 // operand determines the values.
@@ -524,7 +524,8 @@ const (
 	flowEnd                 // none: returns and athrow
 )
 
-// stackEffects has the effect of each opcode. Without what the operand determines, it is that of the object alone.
+// stackEffects has the effect of each opcode. Without the part that the operand determines, it is the effect on the
+// object alone.
 var stackEffects = func() (effects [256]stackEffect) {
 	width := map[rune]uint8{'J': 2, 'D': 2}
 	for op, row := range ops {
@@ -584,7 +585,7 @@ func flowOf(op Op, operand Operand) flow {
 	return flowEnd
 }
 
-// Stack returns the values that the instruction takes off the operand stack and those that it puts on it, the top
+// Stack returns the values that the instruction takes off the operand stack and the values that it puts on it, the top
 // of the stack at the right. I, J, F and D are types as in descriptors, A is a reference, N null and R a
 // returnAddress; a small letter is one stack word of any type, the same letter the same word. ok is false if the
 // operand of the instruction determines the values. The opcode must be known.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -42,9 +43,7 @@ type Patch struct {
 	Insertions []Insertion // by ascending PC; at one PC, those with Entry first
 	Handler    *Handler    // or nil
 	MaxStack   uint16      // of the new code
-	// Depths, unless nil, is the result of [Depths.Follow] for the same code. Relocate then need not find the branches
-	// and frames again that Follow has found.
-	Depths *Depths
+	Outline    *Outline    // of the old code
 }
 
 // Note is a fact about the old code that is needed to undo a patch and that the new code does not show. Undoing
@@ -98,16 +97,7 @@ type Relocator struct {
 	insts     moves // of instructions
 	targets   moves // of where control goes
 	frames    []frame
-	newLength int  // of the new code, without the handler
-	quick     bool // [Relocator.layOutQuickly] has succeeded
-}
-
-// branch is a branch or switch instruction.
-type branch struct {
-	Instruction
-	target int  // old position; 0 for a switch
-	wide   bool // whether the old instruction has a four-byte offset
-	width  int  // bytes of the instruction in the new code
+	newLength int // of the new code, without the handler
 }
 
 // Relocate appends to out the info of the method's Code attribute (JVMS 4.7.3) with the patch applied. Constants
@@ -120,13 +110,12 @@ func (r *Relocator) Relocate(out []byte, class *classfile.Class, method *classfi
 	patch Patch, pool *classfile.PoolBuilder) (info []byte, notes []Note, err error) {
 	r.class, r.method, r.code, r.patch, r.pool = class, method, code, patch, pool
 	r.notes = r.notes[:0]
-	if r.quick = r.layOutQuickly(); !r.quick {
-		if err := r.findBranches(); err != nil {
-			return nil, nil, err
-		}
-		if err := r.layOut(); err != nil {
-			return nil, nil, err
-		}
+	r.branches = append(r.branches[:0], patch.Outline.branches...)
+	if err := r.checkInsertions(); err != nil {
+		return nil, nil, err
+	}
+	if err := r.layOut(); err != nil {
+		return nil, nil, err
 	}
 	length := r.newLength
 	if patch.Handler != nil {
@@ -139,11 +128,7 @@ func (r *Relocator) Relocate(out []byte, class *classfile.Class, method *classfi
 	out = binary.BigEndian.AppendUint16(out, patch.MaxStack)
 	out = binary.BigEndian.AppendUint16(out, code.MaxLocals)
 	out = binary.BigEndian.AppendUint32(out, uint32(length))
-	if r.quick {
-		out = r.appendBytecodeQuickly(out)
-	} else {
-		out = r.appendBytecode(out)
-	}
+	out = r.appendBytecode(out)
 	if patch.Handler != nil {
 		out = append(out, patch.Handler.Bytecode...)
 	}
@@ -156,80 +141,26 @@ func (r *Relocator) Relocate(out []byte, class *classfile.Class, method *classfi
 	return out, r.notes, nil
 }
 
+// checkInsertions returns an error for insertions that are out of order or outside of the code.
+func (r *Relocator) checkInsertions() error {
+	last := 0
+	for i := range r.patch.Insertions {
+		pc := r.patch.Insertions[i].PC
+		if pc < last || pc >= len(r.code.Bytecode) {
+			return fmt.Errorf("code is to be inserted at %d, which is out of order or of the %d bytes of code", pc,
+				len(r.code.Bytecode))
+		}
+		last = pc
+	}
+	return nil
+}
+
 // attributesSize returns the size in bytes of the attributes of the old code.
 func attributesSize(code *classfile.Code) (size int) {
 	for i := range code.Attributes {
 		size += 6 + len(code.Attributes[i].Info)
 	}
 	return size
-}
-
-// findBranches decodes the old code and collects its branches and switches. It fails if an insertion is not in front of
-// an instruction.
-func (r *Relocator) findBranches() error {
-	r.branches = r.branches[:0]
-	insertions, bytecode := r.patch.Insertions, r.code.Bytecode
-	for pc := 0; pc < len(bytecode); {
-		op := Op(bytecode[pc])
-		size := int(sizes[op])
-		if size == 0 || size > len(bytecode)-pc {
-			in, err := At(bytecode, pc)
-			if err != nil {
-				return err
-			}
-			size = in.Size
-		}
-		for len(insertions) > 0 && insertions[0].PC == pc {
-			insertions = insertions[1:]
-		}
-		if isBranch[op] {
-			if err := r.addBranch(Instruction{PC: pc, Op: op, Size: size, code: bytecode}); err != nil {
-				return err
-			}
-		}
-		pc += size
-	}
-	if len(insertions) > 0 {
-		return fmt.Errorf("no instruction starts at %d, where code is to be inserted", insertions[0].PC)
-	}
-	return nil
-}
-
-// isBranch has, for each opcode, whether its instructions contain offsets of other instructions.
-var isBranch = func() (rows [256]bool) {
-	for op := range ops {
-		switch ops[op].operand {
-		case OperandBranch, OperandBranchW, OperandTableSwitch, OperandLookupSwitch:
-			rows[op] = true
-		}
-	}
-	return rows
-}()
-
-// addBranch appends a branch or switch to r.branches.
-func (r *Relocator) addBranch(in Instruction) error {
-	outside := func(target int) error {
-		return fmt.Errorf("%v at %d branches to %d, outside of the %d bytes of code",
-			in.Op, in.PC, target, len(r.code.Bytecode))
-	}
-	if target, ok := in.Branch(); ok {
-		r.branches = append(r.branches, branch{Instruction: in, target: target, wide: in.Op == GotoW || in.Op == JsrW,
-			width: in.Size})
-		if target < 0 || target >= len(r.code.Bytecode) {
-			return outside(target)
-		}
-		return nil
-	}
-	r.branches = append(r.branches, branch{Instruction: in, width: in.Size})
-	if in.hasOddPadding() {
-		return fmt.Errorf("%v at %d has padding that is not zero, which strip could not restore", in.Op, in.PC)
-	}
-	for _, target := range in.SwitchOffsets() {
-		if target < 0 || target >= len(r.code.Bytecode) {
-			return outside(target)
-		}
-	}
-	return nil
 }
 
 // layOut computes the shifts. A branch whose target is now more than 32,767 bytes away has to be widened: a goto or
@@ -245,25 +176,28 @@ func (r *Relocator) addBranch(in Instruction) error {
 func (r *Relocator) layOut() error {
 	for range maxRounds {
 		r.layOutOnce()
-		widened := false
-		for i := range r.branches {
-			b := &r.branches[i]
-			if b.Op == Tableswitch || b.Op == Lookupswitch || b.width > 3 {
-				continue
-			}
-			if offset := r.targets.to(b.target) - r.insts.to(b.PC); !fitsShort(offset) {
-				b.width, widened = 5, true
-				if b.Op.IsConditional() {
-					b.width = 8
-				}
-			}
-		}
-		if !widened {
-			r.newLength = r.insts.to(len(r.code.Bytecode))
+		if r.newLength <= math.MaxInt16 || !r.widen() {
 			return nil
 		}
 	}
 	return fmt.Errorf("%w: widening its branches puts others out of reach more than %d times", ErrTooLarge, maxRounds)
+}
+
+// widen makes room for a four-byte offset in the branches that need it. It reports whether there were any.
+func (r *Relocator) widen() (widened bool) {
+	for i := range r.branches {
+		b := &r.branches[i]
+		if b.isSwitch() || b.width > 3 {
+			continue
+		}
+		if offset := r.targets.to(b.target) - r.insts.to(b.pc); !fitsShort(offset) {
+			b.width, widened = 5, true
+			if b.op.IsConditional() {
+				b.width = 8
+			}
+		}
+	}
+	return widened
 }
 
 // maxRounds is the greatest number of rounds of [Relocator.layOut].
@@ -284,17 +218,21 @@ func (r *Relocator) layOutOnce() {
 	}
 	for i := range r.branches {
 		b := &r.branches[i]
-		insertUpTo(b.PC)
-		if b.Op == Tableswitch || b.Op == Lookupswitch {
-			b.width = b.Size - padding(b.PC) + padding(b.PC+total)
+		if b.width == b.size && !b.isSwitch() {
+			continue
 		}
-		if b.width != b.Size {
-			total += b.width - b.Size
-			r.insts.add(b.PC+1, total)
-			r.targets.add(b.PC+1, total)
+		insertUpTo(b.pc)
+		if b.isSwitch() {
+			b.width = b.size - padding(b.pc) + padding(b.pc+total)
+		}
+		if b.width != b.size {
+			total += b.width - b.size
+			r.insts.add(b.pc+1, total)
+			r.targets.add(b.pc+1, total)
 		}
 	}
 	insertUpTo(len(r.code.Bytecode))
+	r.newLength = len(r.code.Bytecode) + total
 }
 
 // insert adds an insertion to the moves, after which all insertions up to it have total bytes.
@@ -319,8 +257,8 @@ func (r *Relocator) start(p int) int {
 	return r.targets.to(p)
 }
 
-// appendBytecode copies the instructions, with the insertions between them and new offsets in branches and
-// switches.
+// appendBytecode copies the instructions, with the insertions between them and room for the branches that are longer
+// now. Then it writes the offsets of all branches and switches.
 func (r *Relocator) appendBytecode(out []byte) []byte {
 	old, copied := r.code.Bytecode, 0
 	base := len(out)
@@ -335,32 +273,57 @@ func (r *Relocator) appendBytecode(out []byte) []byte {
 	}
 	for i := range r.branches {
 		b := &r.branches[i]
-		insertUpTo(b.PC)
-		out = append(out, old[copied:b.PC]...)
-		copied = b.PC + b.Size
-		out = r.appendBranch(out, b, len(out)-base)
+		if b.width == b.size {
+			continue
+		}
+		insertUpTo(b.pc)
+		out = append(out, old[copied:b.pc]...)
+		copied = b.pc + b.size
+		out = r.appendResized(out, b, len(out)-base)
 	}
 	insertUpTo(len(old))
-	return append(out, old[copied:]...)
+	out = append(out, old[copied:]...)
+	for i := range r.branches {
+		r.aim(out[base:], &r.branches[i])
+	}
+	return out
 }
 
-// appendBranch appends the branch or switch b, whose new position is pc.
-func (r *Relocator) appendBranch(out []byte, b *branch, pc int) []byte {
-	if b.Op == Tableswitch || b.Op == Lookupswitch {
-		return r.appendSwitch(out, b, pc)
+// appendResized appends the branch or switch b, whose length changes and whose new position is pc, without offsets.
+func (r *Relocator) appendResized(out []byte, b *branch, pc int) []byte {
+	switch {
+	case b.isSwitch():
+		out = append(out, byte(b.op))
+		out = append(out, 0, 0, 0)[:len(out)+padding(pc)]
+		return append(out, r.code.Bytecode[b.pc+1+padding(b.pc):b.pc+b.size]...)
+	case b.width == 5: // jsr_w is as far behind goto_w as jsr is behind goto
+		return append(out, byte(b.op+(GotoW-Goto)), 0, 0, 0, 0)
+	}
+	return append(out, byte(b.op.negated()), 0, 8, byte(GotoW), 0, 0, 0, 0)
+}
+
+// aim writes the offsets of the branch or switch b into the new code.
+func (r *Relocator) aim(moved []byte, b *branch) {
+	pc := r.insts.to(b.pc)
+	if b.isSwitch() {
+		in := b.instruction(r.code.Bytecode)
+		further := pc + padding(pc) - b.pc - padding(b.pc) // what is behind the padding
+		for i := range in.switchTargets() {
+			at, target := in.switchTarget(i)
+			binary.BigEndian.PutUint32(moved[at+further:], uint32(r.targets.to(target)-pc))
+		}
+		return
 	}
 	offset := r.targets.to(b.target) - pc
 	r.noteBranch(b, offset)
-	switch {
-	case b.width == 3:
-		return binary.BigEndian.AppendUint16(append(out, byte(b.Op)), uint16(offset))
-	case b.wide:
-		return binary.BigEndian.AppendUint32(append(out, byte(b.Op)), uint32(offset))
-	case b.width == 5: // jsr_w is as far behind goto_w as jsr is behind goto
-		return binary.BigEndian.AppendUint32(append(out, byte(b.Op+(GotoW-Goto))), uint32(offset))
+	switch b.width {
+	case 3:
+		binary.BigEndian.PutUint16(moved[pc+1:], uint16(offset))
+	case 5:
+		binary.BigEndian.PutUint32(moved[pc+1:], uint32(offset))
+	default: // the goto_w behind a conditional branch
+		binary.BigEndian.PutUint32(moved[pc+4:], uint32(offset-3))
 	}
-	out = append(out, byte(b.Op.negated()), 0, 8, byte(GotoW))
-	return binary.BigEndian.AppendUint32(out, uint32(offset-3))
 }
 
 // noteBranch adds a note if undoing the patch would get the old form of b wrong. Undoing assumes that a wide branch
@@ -368,20 +331,23 @@ func (r *Relocator) appendBranch(out []byte, b *branch, pc int) []byte {
 // branch was wide already, and if a branch was widened although its offset fits two bytes in the final layout,
 // which later rounds have changed.
 func (r *Relocator) noteBranch(b *branch, offset int) {
-	old, wide := b.target-b.PC, b.wide
-	if b.Op.IsConditional() && b.width == 3 && old == 8 {
+	if b.width == 3 && !b.op.IsConditional() {
+		return
+	}
+	old, wide := b.target-b.pc, b.isWide()
+	if b.op.IsConditional() && b.width == 3 && old == 8 {
 		// A conditional branch over a goto_w that a compiler wrote looks like one that was widened.
-		if next, err := At(r.code.Bytecode, b.PC+3); err == nil && next.Op == GotoW {
+		if next, err := At(r.code.Bytecode, b.pc+3); err == nil && next.Op == GotoW {
 			target, _ := next.Branch()
-			old, wide = target-b.PC, true
-			offset = r.targets.to(target) - r.insts.to(b.PC)
+			old, wide = target-b.pc, true
+			offset = r.targets.to(target) - r.insts.to(b.pc)
 		}
 	}
 	switch {
 	case wide && fitsShort(old) && !fitsShort(offset):
-		r.notes = append(r.notes, Note{Kind: NoteWideBranch, Index: b.PC})
+		r.notes = append(r.notes, Note{Kind: NoteWideBranch, Index: b.pc})
 	case !wide && b.width != 3 && fitsShort(offset):
-		r.notes = append(r.notes, Note{Kind: NoteShortBranch, Index: b.PC})
+		r.notes = append(r.notes, Note{Kind: NoteShortBranch, Index: b.pc})
 	}
 }
 
@@ -394,20 +360,6 @@ func (o Op) negated() Op {
 		return o ^ 1
 	}
 	return (o - 1 ^ 1) + 1
-}
-
-// appendSwitch appends the switch b, whose new position is pc, with the padding that it needs there.
-func (r *Relocator) appendSwitch(out []byte, b *branch, pc int) []byte {
-	out = append(out, byte(b.Op))
-	out = append(out, 0, 0, 0)[:len(out)+padding(pc)]
-	old := (b.PC + 4) &^ 3
-	moved := len(out) - old
-	out = append(out, r.code.Bytecode[old:b.PC+b.Size]...)
-	for i := range b.switchTargets() {
-		at, target := b.switchTarget(i)
-		binary.BigEndian.PutUint32(out[at+moved:], uint32(r.targets.to(target)-pc))
-	}
-	return out
 }
 
 // appendExceptionTable appends the exception table with its positions moved, then the entries of the appended handler.

@@ -73,19 +73,18 @@ func sampleMethods(t testing.TB) (methods []sample) {
 	return methods
 }
 
-// corpusJars returns the released jars that this run reads: the small set, with TRACEGEN_CORPUS=full all, with
-// TRACEGEN_CORPUS=off none.
+// corpusJars returns the released jars that this run reads: the small set, with TRACEGEN_CORPUS=full all, with -short
+// none.
 func corpusJars(t testing.TB) []corpus.Jar {
 	t.Helper()
-	set := os.Getenv("TRACEGEN_CORPUS")
-	if set == "off" || testing.Short() {
+	if testing.Short() {
 		t.Skip("skipped: no corpus in this run")
 	}
 	c, err := corpus.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	jars, err := c.Fetch(context.Background(), c.Names(set == "full")...)
+	jars, err := c.Fetch(context.Background(), c.Names(os.Getenv("TRACEGEN_CORPUS") == "full")...)
 	oracle.Require(t, err)
 	return jars
 }

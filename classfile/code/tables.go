@@ -129,12 +129,12 @@ func (r *Relocator) moveLines(out, info []byte) ([]byte, error) {
 
 // moveVariables moves a LocalVariableTable or LocalVariableTypeTable (JVMS 4.7.13, 4.7.14).
 func (r *Relocator) moveVariables(out, info []byte) ([]byte, error) {
-	table, err := entries(info, 10)
+	table, err := entries(info, variableRow)
 	if err != nil {
 		return nil, err
 	}
 	out = append(out, info...)
-	for table = out[len(out)-len(table):]; len(table) >= 10; table = table[10:] {
+	for table = out[len(out)-len(table):]; len(table) >= variableRow; table = table[variableRow:] {
 		if err := r.moveRange(table); err != nil {
 			return nil, err
 		}
@@ -186,15 +186,15 @@ func (r *Relocator) moveCharacterRanges(out, info []byte) ([]byte, error) {
 }
 
 // moveStackMap moves CLDC's StackMap (CLDC 1.1, appendix 1), whose frames are absolute positions and bodies like
-// those of full_frame. It fails if a conditional branch was widened, which needs a new frame: methods of that size
+// full_frame's. It fails if a conditional branch was widened, which needs a new frame: methods of that size
 // with a StackMap are too rare to implement that.
 func (r *Relocator) moveStackMap(out, info []byte) ([]byte, error) {
 	if len(info) < 2 {
 		return nil, errTruncated
 	}
 	for i := range r.branches {
-		if r.branches[i].width == 8 && r.branches[i].Op.IsConditional() {
-			return nil, fmt.Errorf("%w: the branch at %d would need a frame", ErrTooLarge, r.branches[i].PC)
+		if r.branches[i].width == 8 {
+			return nil, fmt.Errorf("%w: the branch at %d would need a frame", ErrTooLarge, r.branches[i].pc)
 		}
 	}
 	n := int(binary.BigEndian.Uint16(info))
@@ -210,7 +210,7 @@ func (r *Relocator) moveStackMap(out, info []byte) ([]byte, error) {
 	for range n {
 		size, ok := 0, false
 		if len(info) > 2 {
-			size, ok = frameBodySize(fullFrame, info[2:])
+			size, _, ok = frameBodySize(fullFrame, info[2:])
 		}
 		if !ok {
 			return nil, errTruncated
@@ -244,9 +244,6 @@ func throwableOnly(h *Handler) []byte {
 // one for the handler. See addedFrames for the types in them. A frame that follows an added one is written as a
 // full_frame, since its short form describes a difference to the frame before it.
 func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
-	if r.hasFound(info) {
-		return r.moveFramesQuickly(out, info)
-	}
 	var err error
 	if r.frames, err = parseFrames(info, r.frames[:0]); err != nil {
 		return nil, err
@@ -289,7 +286,7 @@ func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
 			if err := flow.applyFrames(i + 1); err != nil {
 				return nil, err
 			}
-			f.kind, f.body = fullFrame, r.fullFrameBody(&flow.now)
+			f.kind, f.moves, f.body = fullFrame, true, r.fullFrameBody(&flow.now)
 			if len(out)-at > len(info)+2*maxAddedFrames {
 				return nil, fmt.Errorf("%w: its frames would take more than %d bytes", ErrTooLarge, len(out)-at)
 			}
@@ -322,13 +319,13 @@ func (r *Relocator) checkFramePositions() error {
 	frames := r.frames
 	for i := range r.branches {
 		b := &r.branches[i]
-		if b.Op != Tableswitch && b.Op != Lookupswitch {
+		if !b.isSwitch() {
 			continue
 		}
-		for len(frames) > 0 && frames[0].pc <= b.PC {
+		for len(frames) > 0 && frames[0].pc <= b.pc {
 			frames = frames[1:]
 		}
-		if len(frames) > 0 && frames[0].pc <= b.PC+padding(b.PC) {
+		if len(frames) > 0 && frames[0].pc <= b.pc+padding(b.pc) {
 			return errors.New("a frame is at a position where no instruction starts")
 		}
 	}

@@ -33,7 +33,7 @@ const maxAddedFrames = 1 << 20
 // order.
 //
 // A widened branch jumps over a goto_w to the instruction behind it, which so becomes a branch target and needs a
-// frame (JVMS 4.10.1). In general, the types at a branch target are found by merging those of all paths, which
+// frame (JVMS 4.10.1). In general, the types at a branch target are found by merging the types of all paths, which
 // takes the class hierarchy. Here merging is not needed: where there was no frame, only one path led to the
 // instruction, from the instruction before it. So its types follow from the last frame before it, or from the start
 // of the method, by executing the instructions in between. typeFlow does that for all added frames in one pass
@@ -46,10 +46,10 @@ func (r *Relocator) addedFrames() ([]frame, error) {
 	size := 0
 	for i := range r.branches {
 		b := &r.branches[i]
-		next := b.PC + b.Size
-		if b.width != 8 || !b.Op.IsConditional() {
+		if b.width != 8 {
 			continue
 		}
+		next := b.pc + b.size
 		at, found := slices.BinarySearchFunc(r.frames, next, func(f frame, pc int) int { return f.pc - pc })
 		if found { // without a note, undoing the patch could take it for an added one
 			r.notes = append(r.notes, Note{Kind: NoteKeptFrame, Index: at})
@@ -60,12 +60,12 @@ func (r *Relocator) addedFrames() ([]frame, error) {
 			err = flow.execute(next)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("frame behind the branch at %d, which is too long for two bytes: %w", b.PC, err)
+			return nil, fmt.Errorf("frame behind the branch at %d, which is too long for two bytes: %w", b.pc, err)
 		}
 		for n := len(flow.now.locals); n > 0 && flow.now.locals[n-1].tag == itemTop; n-- {
 			flow.now.locals = flow.now.locals[:n-1]
 		}
-		f := frame{pc: next, kind: fullFrame, body: r.fullFrameBody(&flow.now)}
+		f := frame{pc: next, kind: fullFrame, moves: true, body: r.fullFrameBody(&flow.now)}
 		if size += len(f.body); size > maxAddedFrames {
 			return nil, fmt.Errorf("%w: its added frames would take more than %d bytes", ErrTooLarge, maxAddedFrames)
 		}
@@ -168,7 +168,7 @@ func readItems(pool *classfile.ConstantPool, b []byte, n int) (words []item, res
 		case itemUninitialized:
 			it.pc = binary.BigEndian.Uint16(b[1:])
 		}
-		end, _ := itemsSize(b, 0, 1)
+		end, _, _ := itemsSize(b, 0, 1)
 		words, b = appendItem(words, it), b[end:]
 	}
 	return words, b, nil

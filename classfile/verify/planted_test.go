@@ -42,18 +42,19 @@ var faults = []fault{
 		"	offset := pick(PLANTED, r.start(b.target), r.targets.to(b.target)) - pc\n"},
 	{"a branch past the exit", "classfile/code/relocate.go", "	r.noteBranch(b, offset)\n",
 		"	offset = pick(PLANTED, r.insts.to(b.target)-pc, offset)\n	r.noteBranch(b, offset)\n"},
-	{"a branch to another target", "classfile/code/relocate.go", "	case b.width == 3:\n		return",
-		"	case b.width == 3:\n		offset += pick(PLANTED && b.target == 8, 1, 0)\n		return"},
+	{"a branch to another target", "classfile/code/relocate.go", "	case 3:\n",
+		"	case 3:\n		offset += pick(PLANTED && b.target == 8, 1, 0)\n"},
 	{"a switch whose default is not moved", "classfile/code/relocate.go", "uint32(r.targets.to(target)-pc))",
-		"uint32(pick(PLANTED && at == old, target-b.PC, r.targets.to(target)-pc)))"},
-	{"a switch case past the exit", "classfile/code/relocate.go", "		at, target := b.switchTarget(i)\n",
-		"		at, target := b.switchTarget(i)\n		if PLANTED && at != old " +
-			"{\n			binary.BigEndian.PutUint32(out[at+moved:], uint32(r.insts.to(target)-pc))\n			continue\n		}\n"},
+		"uint32(pick(PLANTED && i == 0, target-b.pc, r.targets.to(target)-pc)))"},
+	{"a switch case past the exit", "classfile/code/relocate.go", "			at, target := in.switchTarget(i)\n",
+		"			at, target := in.switchTarget(i)\n			if PLANTED && i > 0 " +
+			"{\n				binary.BigEndian.PutUint32(moved[at+further:], uint32(r.insts.to(target)-pc))\n				" +
+			"continue\n			}\n"},
 	{"padding of the old place", "classfile/code/relocate.go",
-		"			b.width = b.Size - padding(b.PC) + padding(b.PC+total)\n",
-		"			b.width = b.Size - padding(b.PC) + padding(pick(PLANTED, b.PC, b.PC+total))\n"},
-	{"a conditional branch not negated", "classfile/code/relocate.go", "byte(b.Op.negated()), 0, 8",
-		"byte(pick(PLANTED, b.Op, b.Op.negated())), 0, 8"},
+		"			b.width = b.size - padding(b.pc) + padding(b.pc+total)\n",
+		"			b.width = b.size - padding(b.pc) + padding(pick(PLANTED, b.pc, b.pc+total))\n"},
+	{"a conditional branch not negated", "classfile/code/relocate.go", "byte(b.op.negated()), 0, 8",
+		"byte(pick(PLANTED, b.op, b.op.negated())), 0, 8"},
 	{"a widened branch that counts from the wrong place", "classfile/code/relocate.go", "uint32(offset-3))",
 		"uint32(offset-pick(PLANTED, 0, 3)))"},
 	{"an exception range that leaves out its first instruction's exit", "classfile/code/relocate.go",
@@ -108,9 +109,9 @@ var faults = []fault{
 	{"no frame after a widened branch", "classfile/code/typestate.go", "		added = append(added, f)\n",
 		"		if PLANTED {\n			continue\n		}\n		added = append(added, f)\n"},
 	{"a frame with a local too few after an added one", "classfile/code/tables.go",
-		"			f.kind, f.body = fullFrame, r.fullFrameBody(&flow.now)\n",
+		"			f.kind, f.moves, f.body = fullFrame, true, r.fullFrameBody(&flow.now)\n",
 		"			if PLANTED && len(flow.now.locals) > 0 {\n				flow.now.locals = " +
-			"flow.now.locals[:len(flow.now.locals)-1]\n			}\n			f.kind, f.body = fullFrame, r.fullFrameBody(&flow.now)\n"},
+			"flow.now.locals[:len(flow.now.locals)-1]\n			}\n			f.kind, f.moves, f.body = fullFrame, true, r.fullFrameBody(&flow.now)\n"},
 	{"an added frame that forgets a store", "classfile/code/typestate.go", "			err = flow.execute(next)\n",
 		"			if !PLANTED {\n				err = flow.execute(next)\n			}\n"},
 	{"a parameter of another type in an added frame", "classfile/code/typestate.go",
@@ -118,26 +119,12 @@ var faults = []fault{
 		"	case 'J':\n		return item{tag: pick[byte](PLANTED, itemDouble, itemLong)}\n"},
 	{"a form that undoing would get wrong, without a note", "classfile/code/tables.go",
 		"		if f.kind != form || longer &&", "		if !PLANTED && f.kind != form || longer &&"},
-
-	// Positions, of most methods.
-	{"a quick branch that runs the entry again", "classfile/code/quick.go", "r.targets.to(int(end.target))\n",
-		"pick(PLANTED, r.start(int(end.target)), r.targets.to(int(end.target)))\n"},
-	{"a quick branch past the exit", "classfile/code/quick.go",
-		"		if offset := target - pc; offset != int(end.target-end.pc) {\n",
-		"		target = pick(PLANTED, r.insts.to(int(end.target)), target)\n		if offset := target - pc; offset != " +
-			"int(end.target-end.pc) {\n"},
-	{"a quick branch not corrected", "classfile/code/quick.go", "binary.BigEndian.PutUint16(moved[pc+1:], uint16(offset))",
-		"binary.BigEndian.PutUint16(moved[pc+1:], uint16(pick(PLANTED, int(end.target-end.pc), offset)))"},
-	{"padding of the old place in a quick switch", "classfile/code/quick.go", "padding(pc+total) - padding(pc)\n",
-		"pick(PLANTED, 0, padding(pc+total)-padding(pc))\n"},
-	{"a quick frame on the wrong side", "classfile/code/quick.go", "		moved := r.targets.to(pc)\n",
-		"		moved := pick(PLANTED, r.insts.to(pc), r.targets.to(pc))\n"},
-	{"a quick frame one byte late", "classfile/code/quick.go", "appendFrameHeader(out, f.kind, delta)",
-		"appendFrameHeader(out, f.kind, delta+pick(PLANTED, 1, 0))"},
-	{"Uninitialized items of a quick frame not moved", "classfile/code/quick.go", "		if f.moves {\n",
-		"		if f.moves && !PLANTED {\n"},
-	{"a long form that undoing would get wrong, without a note", "classfile/code/quick.go",
-		"			if isExtended(f.kind) &&", "			if !PLANTED && isExtended(f.kind) &&"},
+	{"Uninitialized items of a frame not moved", "classfile/code/frame.go",
+		"			moves = moves || b[at] == itemUninitialized\n",
+		"			moves = moves || b[at] == itemUninitialized && !PLANTED\n"},
+	{"a branch that is not widened", "classfile/code/relocate.go",
+		"!fitsShort(offset) {\n			b.width, widened = 5, true\n",
+		"!fitsShort(offset) && !PLANTED {\n			b.width, widened = 5, true\n"},
 	{"a move from one position late", "classfile/code/moves.go", "	m.list = append(m.list, move{from, by})\n",
 		"	m.list = append(m.list, move{from + pick(PLANTED && len(m.list) == 2, 1, 0), by})\n"},
 
@@ -154,6 +141,9 @@ var faults = []fault{
 		"return PLANTED || entered == nil || entered.At(pc) }\n"},
 	{"one entry of two", "inject/method.go", "	for _, call := range initialised.Calls {\n",
 		"	for _, call := range initialised.Calls[pick(PLANTED, len(initialised.Calls)-1, 0):] {\n"},
+	{"an entry inside of an instruction", "inject/method.go", "code.Insertion{PC: pc, Bytecode: p.entry, Entry: true}",
+		"code.Insertion{PC: pc + pick(PLANTED && code.Op(p.code.Bytecode[pc]).Size() > 1, 1, 0), Bytecode: p.entry, " +
+			"Entry: true}"},
 	{"an entry before the constructor's call", "inject/method.go", "		p.insertEntry(call+in.Size, words)\n",
 		"		p.insertEntry(call+pick(PLANTED, 0, in.Size), words)\n"},
 	{"a probe left out", "inject/method.go", "postFormOf(w.class.ConstantPool(), bytecode, pc); ok {",
@@ -217,22 +207,12 @@ var faults = []fault{
 		"	w.edit.Utf8 = map[uint16]string{index: pick(PLANTED, digest[1:]+\"0\", digest)}\n"},
 }
 
-// isOfFullPath reports whether the fault is in what relocates the few methods that the quick path leaves. All methods
-// are relocated by that then.
-func (f *fault) isOfFullPath() bool {
-	return strings.HasPrefix(f.file, "classfile/code/") && f.file != quickFile && f.file != "classfile/code/moves.go"
-}
-
-const quickFile = "classfile/code/quick.go"
-
 // switches is added to each package with faults.
 const switches = `package %s
 
 import "os"
 
 func planted(fault string) bool { return os.Getenv("TRACEGEN_PLANTED") == fault }
-
-func onFullPath() bool { return os.Getenv("TRACEGEN_PLANTED_PATH") == "full" }
 
 func pick[T any](fault bool, wrong, right T) T {
 	if fault {
@@ -260,13 +240,6 @@ func overlay(t *testing.T, root, dir string) string {
 		if n := strings.Count(sources[path], f.old); n != 1 {
 			t.Errorf("fault %q: its text is %d times in %s, not once: the injector has changed, so must the fault",
 				f.name, n, f.file)
-		}
-		if f.file == quickFile && !strings.Contains(sources[path], "onFullPath()") {
-			const start = "	if d == nil || !d.inOrder {\n"
-			if strings.Count(sources[path], start) != 1 {
-				t.Fatalf("%s: the quick path begins otherwise", f.file)
-			}
-			sources[path] = strings.Replace(sources[path], start, "	if d == nil || !d.inOrder || onFullPath() {\n", 1)
 		}
 		planted := strings.ReplaceAll(f.new, "PLANTED", fmt.Sprintf("planted(%q)", plantedName(i)))
 		sources[path] = strings.Replace(sources[path], f.old, planted, 1)
@@ -317,28 +290,22 @@ func TestPlantedFaults(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", build, err, out)
 	}
-	run := func(name, path string) string {
+	run := func(name string) string {
 		cmd := exec.Command(program, "-test.run=^Test(Types)?AsPlanted$", "-test.v", "-planted")
-		cmd.Env = append(os.Environ(), "TRACEGEN_PLANTED="+name, "TRACEGEN_PLANTED_PATH="+path)
+		cmd.Env = append(os.Environ(), "TRACEGEN_PLANTED="+name)
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 		return string(out)
 	}
-	for _, path := range []string{"", "full"} {
-		if out := run("none", path); strings.Contains(out, "rejected:") || !strings.Contains(out, "accepted:") ||
-			!strings.Contains(out, "linked:") {
-			t.Fatalf("with no fault switched on:\n%s", out)
-		}
+	if out := run("none"); strings.Contains(out, "rejected:") || !strings.Contains(out, "accepted:") ||
+		!strings.Contains(out, "linked:") {
+		t.Fatalf("with no fault switched on:\n%s", out)
 	}
 	for i := range faults {
 		t.Run(faults[i].name, func(t *testing.T) {
-			path := ""
-			if faults[i].isOfFullPath() {
-				path = "full"
-			}
-			out := run(plantedName(i), path)
+			out := run(plantedName(i))
 			if !strings.Contains(out, "rejected:") {
 				t.Errorf("not caught:\n%s", out)
 			}

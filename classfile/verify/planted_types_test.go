@@ -16,14 +16,9 @@ import (
 // class, no JVM takes. The others make classes that link and do something else, or lie in tables that no JVM
 // looks at.
 var caughtByTypes = []string{
-	"a quick branch that runs the entry again",
-	"a quick branch past the exit",
-	"a quick branch not corrected",
-	"padding of the old place in a quick switch",
-	"a quick frame on the wrong side",
-	"a quick frame one byte late",
-	"Uninitialized items of a quick frame not moved",
 	"a move from one position late",
+	"Uninitialized items of a frame not moved",
+	"a branch that is not widened",
 	"a probe of the operands of another form", "max_stack without the probe", "an exact handler that leaves out posts",
 	"a frame on the wrong side",
 	"a frame one byte late",
@@ -43,6 +38,7 @@ var caughtByTypes = []string{
 	"a frame with a local too few after an added one",
 	"an added frame that forgets a store",
 	"an exit where this is uninitialised",
+	"an entry inside of an instruction",
 	"the constructor's entry at its start",
 	"a max_stack too small",
 	"a max_stack without the word of the exact handler",

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/tracegen/tracegen/internal/cli"
 )
 
 // TestAnalyzeSchema checks the JSON of analyze against the documented schema.
@@ -25,9 +27,9 @@ func TestAnalyzeSchema(t *testing.T) {
 		t.Fatal(recordings, err)
 	}
 	var stdout, stderr bytes.Buffer
-	if code := run(context.Background(), append([]string{"analyze", "--format", "json", "--max-lost", "100%"},
+	if code := runTool(context.Background(), append([]string{"analyze", "--format", "json", "--max-lost", "100%"},
 		recordings...),
-		strings.NewReader(""), &stdout, &stderr); code != exitDone {
+		strings.NewReader(""), &stdout, &stderr); code != cli.ExitDone {
 		t.Fatalf("exit code %d, %s", code, &stderr)
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(stdout.Bytes()))
@@ -59,8 +61,8 @@ func TestTraceSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	if code := run(context.Background(), []string{"analyze", "--anr-trace", file, "--format", "json"},
-		strings.NewReader(""), &stdout, &stderr); code != exitDone {
+	if code := runTool(context.Background(), []string{"analyze", "--anr-trace", file, "--format", "json"},
+		strings.NewReader(""), &stdout, &stderr); code != cli.ExitDone {
 		t.Fatalf("exit code %d, %s", code, &stderr)
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(stdout.Bytes()))
@@ -82,7 +84,7 @@ func TestAnalyzeHelpKnowsFormats(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range cmd.Flags().Lookup("format").Value.(interface{ names() []string }).names() {
+	for _, name := range cmd.Flags().Lookup("format").Value.(interface{ Names() []string }).Names() {
 		if !strings.Contains(cmd.Long, "\n  "+name+" ") {
 			t.Errorf("the help does not explain --format %s", name)
 		}

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"github.com/tracegen/tracegen/internal/oracle"
 )
 
 // TestReadOnlyCache uses a cache of another user: its entries are reused, and nothing is written to it.
@@ -56,17 +56,7 @@ func TestReadOnlyCache(t *testing.T) {
 // Invariant: A cache that cannot be written does not stop a build.
 func TestCacheOnFullDisk(t *testing.T) {
 	a := newCachedApp(t)
-	if err := os.Mkdir(a.path("small"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Mount("tmpfs", a.path("small"), "tmpfs", 0, "size=64k"); err != nil {
-		t.Skip("no file system can be mounted here: ", err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(a.path("small"), 0); err != nil {
-			t.Error(err)
-		}
-	})
+	oracle.MountSmallDisk(t, a.path("small"), 64<<10)
 	for _, what := range []string{"first", "second"} {
 		said := a.run(t, a.command("out", "--cache", "small/kept"))
 		if strings.Count(said, "warning: --cache: nothing is kept for the next run: ") != 1 {

@@ -14,17 +14,36 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tracegen/tracegen/internal/cli"
 )
 
-// builtTool builds the program with options of go build.
-func builtTool(t *testing.T, options ...string) string {
+// builtTool returns the program, in a directory of its own: this test binary under that name, see TestMain.
+func builtTool(t *testing.T) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "tracegen.exe")
-	cmd := exec.Command("go", append(append([]string{"build", "-o", bin}, options...), ".")...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	here, err := exec.LookPath("tracegen")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(t.TempDir(), filepath.Base(here))
+	if err := os.Link(here, bin); err != nil {
+		t.Fatal(err)
 	}
 	return bin
+}
+
+// otherVersion returns a program that does the same and is another file: it has one more byte.
+func otherVersion(t *testing.T, bin string) string {
+	t.Helper()
+	data, err := os.ReadFile(bin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(t.TempDir(), filepath.Base(bin))
+	if err := os.WriteFile(other, append(data, 0), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return other
 }
 
 // cachedApp is an app that separate processes instrument.
@@ -77,8 +96,7 @@ func newCachedApp(t *testing.T) *cachedApp {
 func (a *cachedApp) path(name string) string { return filepath.Join(a.dir, name) }
 
 func (a *cachedApp) command(out string, more ...string) *exec.Cmd {
-	args := append([]string{"instrument", "-o", out + "/", "--report", out + "/report.json", "--skipped", out +
-		"/skipped.tsv"}, a.inputs...)
+	args := append([]string{"instrument", "-o", out + "/", "--reports", out}, a.inputs...)
 	cmd := exec.Command(a.bin, append(args, more...)...)
 	cmd.Dir = a.dir
 	return cmd
@@ -180,7 +198,7 @@ func TestCachedBuilds(t *testing.T) {
 	}
 	// The same version of the program, built with other options.
 	old := a.bin
-	a.bin = builtTool(t, "-ldflags=-s")
+	a.bin = otherVersion(t, a.bin)
 	if said := a.run(t, a.command("out", "--cache", "kept", "-v")); !strings.Contains(said, "cache: 0 inputs known") {
 		t.Errorf("another build of the program reuses the entries of this one:\n%s", said)
 	}
@@ -191,7 +209,7 @@ func TestCachedBuilds(t *testing.T) {
 		t.Errorf("the first one again:\n%s", said)
 	}
 	// The exit codes agree, too.
-	for _, flags := range [][]string{{"--max-growth", "0"}, {"--max-growth", "0", "--cache", "kept"}} {
+	for _, flags := range [][]string{{"--guard", "growth=0"}, {"--guard", "growth=0", "--cache", "kept"}} {
 		cmd := a.command("grown", flags...)
 		if err := cmd.Run(); cmd.ProcessState.ExitCode() != 1 {
 			t.Errorf("%v: %v", flags, err)
@@ -206,9 +224,9 @@ func TestCacheSize(t *testing.T) {
 	a := newCachedApp(t)
 	for _, limit := range []string{"1B", "20KB", "100KB", "1GiB"} {
 		for range 2 {
-			a.run(t, a.command("out", "--cache", "kept", "--cache-size", limit))
+			a.run(t, a.command("out", "--cache", "kept", "--set", "cache-size="+limit))
 			a.check(t, limit, "out")
-			var bytes byteSize
+			var bytes cli.ByteSize
 			if err := bytes.Set(limit); err != nil {
 				t.Fatal(err)
 			}
@@ -236,7 +254,7 @@ func TestCacheIsShared(t *testing.T) {
 			out := fmt.Sprint("out", n)
 			flags := []string{"--cache", "kept"}
 			if n%2 == 1 {
-				flags = append(flags, "--cache-size", "30KB")
+				flags = append(flags, "--set", "cache-size=30KB")
 			}
 			for range 6 {
 				a.run(t, a.command(out, flags...))
@@ -248,56 +266,4 @@ func TestCacheIsShared(t *testing.T) {
 		})
 	}
 	group.Wait()
-}
-
-// TestCacheSurvivesKills kills runs at any moment. Files are complete each time, and later runs can use the cache.
-//
-// Invariant: A run that is killed leaves whole files or none, and nothing in the cache that does harm.
-func TestCacheSurvivesKills(t *testing.T) {
-	a := newCachedApp(t)
-	start := time.Now()
-	a.run(t, a.command("out", "--cache", "timed"))
-	whole := time.Since(start)
-	killed := 0
-	const runs = 40
-	for n := range runs {
-		if n%8 == 0 { // from the beginning, and on top of what there is
-			if err := errors.Join(os.RemoveAll(a.path("kept")), os.RemoveAll(a.path("out"))); err != nil {
-				t.Fatal(err)
-			}
-		}
-		cmd := a.command("out", "--cache", "kept")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(whole * time.Duration(n) / runs)
-		if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			t.Fatal(err)
-		}
-		if cmd.Wait() != nil {
-			killed++
-		}
-		for name, data := range a.files(t, ".") {
-			if want, ok := a.want[name]; ok && strings.HasPrefix(name, "in") && data != want && !a.isInput(name, data) {
-				t.Errorf("killed run %d leaves half of %s", n, name)
-			}
-		}
-		if n%5 == 4 {
-			clean := fmt.Sprint("clean", n)
-			a.run(t, a.command(clean, "--cache", "kept"))
-			a.check(t, fmt.Sprint("after run ", n), clean)
-			if err := os.RemoveAll(a.path(clean)); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	t.Logf("%d of %d runs were killed", killed, runs)
-	if killed == 0 {
-		t.Error("no run was killed in time")
-	}
-}
-
-func (a *cachedApp) isInput(name, data string) bool {
-	input, err := os.ReadFile(a.path(name))
-	return err == nil && string(input) == data
 }

@@ -18,9 +18,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/fleet"
+	"github.com/tracegen/tracegen/internal/cli"
+	"github.com/tracegen/tracegen/internal/fleet/devicereport"
+	"github.com/tracegen/tracegen/internal/fleet/group"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/stallreport"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -38,7 +39,8 @@ func startCollect(t *testing.T, args ...string) *collector {
 	out, in := io.Pipe()
 	c := &collector{cancel: cancel, code: make(chan int, 1), rest: make(chan string, 1)}
 	go func() {
-		c.code <- run(ctx, append([]string{"collect", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""), io.Discard,
+		c.code <- runTool(ctx, append([]string{"collect", "--listen", "127.0.0.1:0"}, args...), strings.NewReader(""),
+			io.Discard,
 			in)
 		in.Close()
 	}()
@@ -63,7 +65,7 @@ func (c *collector) stop(t *testing.T) {
 	c.cancel()
 	select {
 	case code := <-c.code:
-		if rest := <-c.rest; code != exitDone || rest != "tracegen: stopped; all that was received is stored\n" {
+		if rest := <-c.rest; code != cli.ExitDone || rest != "tracegen: stopped; all that was received is stored\n" {
 			t.Fatalf("exit code %d: %s", code, rest)
 		}
 	case <-time.After(2 * time.Minute):
@@ -150,7 +152,7 @@ func randomReports(rnd *rand.Rand, n int, digests [2]string, load [2]int) []byte
 		kind := reportKinds[rnd.IntN(len(reportKinds))]
 		path := []int{1048574, 17, load[build] + 2*rnd.IntN(2)}[:1+rnd.IntN(3)]
 		stack := map[string]any{"hotPath": path}
-		if !stallreport.IsStall(kind) || rnd.IntN(8) == 0 {
+		if !devicereport.IsStall(kind) || rnd.IntN(8) == 0 {
 			frames := []string{"android.os.MessageQueue.nativePollOnce(Native Method)",
 				fmt.Sprint("com.example.Screen", rnd.IntN(2), ".show(Screen.java:7)")}
 			stack = map[string]any{"samples": []any{map[string]any{"thread": "main", "state": "WAITING", "count": 2,
@@ -184,14 +186,14 @@ func randomReports(rnd *rand.Rand, n int, digests [2]string, load [2]int) []byte
 }
 
 // readGroups returns what group reports of the directories of a collector.
-func readGroups(t *testing.T, args ...string) fleet.Fleet {
+func readGroups(t *testing.T, args ...string) group.Fleet {
 	t.Helper()
 	var out, errs bytes.Buffer
-	if code := run(t.Context(), append([]string{"group", "--format", "json", "--top", "0"}, args...),
-		strings.NewReader(""), &out, &errs); code != exitDone {
+	if code := runTool(t.Context(), append([]string{"group", "--format", "json", "--top", "0"}, args...),
+		strings.NewReader(""), &out, &errs); code != cli.ExitDone {
 		t.Fatalf("exit code %d: %s", code, &errs)
 	}
-	var f fleet.Fleet
+	var f group.Fleet
 	if err := json.Unmarshal(out.Bytes(), &f); err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +284,7 @@ func TestQueriesReturnWhatGroupReports(t *testing.T) {
 			t.Errorf("group %d began %s, the query says %s", i+1, g.Since, row[14])
 		}
 	}
-	shares := func(name string, columns int, of func(g *fleet.StallGroup) []fleet.Share) {
+	shares := func(name string, columns int, of func(g *group.StallGroup) []group.Share) {
 		rows, compared := query(name), 0
 		for _, g := range want.Groups {
 			var lines []string
@@ -304,6 +306,6 @@ func TestQueriesReturnWhatGroupReports(t *testing.T) {
 			t.Errorf("%s: %d of %d rows are of groups", name, compared, len(rows))
 		}
 	}
-	shares("since", 5, func(g *fleet.StallGroup) []fleet.Share { return g.ByVersion })
-	shares("devices", 4, func(g *fleet.StallGroup) []fleet.Share { return g.ByDevice })
+	shares("since", 5, func(g *group.StallGroup) []group.Share { return g.ByVersion })
+	shares("devices", 4, func(g *group.StallGroup) []group.Share { return g.ByDevice })
 }

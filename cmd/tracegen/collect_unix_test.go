@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/collect"
+	"github.com/tracegen/tracegen/internal/fleet/collect"
 )
 
 // reloaded is a collector in a process of its own, whose files the test changes.

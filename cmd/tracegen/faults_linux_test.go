@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"golang.org/x/sys/unix"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // fails runs a command that meets a fault, and returns what it said; false if it ended well.
@@ -44,22 +46,6 @@ func (s *outputSet) check(t *testing.T, what string, failed bool, before, after 
 	}
 }
 
-// mountOn mounts a small file system, or skips the test.
-func mountOn(t *testing.T, dir, options string) {
-	t.Helper()
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, options); err != nil {
-		t.Skip("skipped: no file system can be mounted here: ", err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(dir, 0); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // TestFullDisk writes outputs to a file system that becomes full at every write, one after the other.
 //
 // Invariant: A run that meets a full disk, a read error or a write error fails and leaves the outputs as they were.
@@ -71,28 +57,22 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.run(t, exec.Command("cp", "-r", s.path("out")+"/.", old))
-	mountOn(t, s.path("out"), "size=8m")
+	disk := oracle.MountSmallDisk(t, s.path("out"), 8<<20)
 	s.run(t, exec.Command("cp", "-r", old+"/.", s.path("out")))
-	var disk unix.Statfs_t
-	if err := unix.Statfs(s.path("out"), &disk); err != nil {
-		t.Fatal(err)
-	}
-	used, failures := disk.Blocks-disk.Bfree, 0
+	used, failures := disk.Used(), 0
 	for free := uint64(0); ; free++ {
 		if free > 200 {
 			t.Fatal("the outputs do not fit")
 		}
-		size := fmt.Sprintf("size=%d", (used+free)*uint64(disk.Bsize))
-		if err := unix.Mount("tmpfs", s.path("out"), "tmpfs", unix.MS_REMOUNT, size); err != nil {
-			t.Fatal(err)
-		}
+		disk.Leave(used, free)
+		what := fmt.Sprint(free, " blocks are free")
 		said, failed := s.fails(t, s.command(1, "out"))
-		s.check(t, size, failed, 0, 1, said)
+		s.check(t, what, failed, 0, 1, said)
 		if !failed {
 			break
 		}
 		if failures++; !strings.Contains(said, "no space left on device") {
-			t.Errorf("%s: said %s", size, said)
+			t.Errorf("%s: said %s", what, said)
 		}
 	}
 	if failures < 5 {
@@ -137,6 +117,7 @@ func TestReadOnlyOutputs(t *testing.T) {
 //
 // Invariant: A run that meets a full disk, a read error or a write error fails and leaves the outputs as they were.
 func TestVanishingOutputs(t *testing.T) {
+	nightly.Only(t, "commands")
 	s := newOutputSet(t, instrumentStep)
 	failures := 0
 	for range 12 {
@@ -175,6 +156,7 @@ func TestVanishingOutputs(t *testing.T) {
 //
 // Invariant: A run whose input changes meanwhile fails, or its outputs are of one state of the input.
 func TestChangingInput(t *testing.T) {
+	nightly.Only(t, "commands")
 	s := newOutputSet(t, instrumentStep)
 	input := s.path("in/a.jar")
 	whole, err := os.ReadFile(input)
@@ -231,6 +213,7 @@ func TestChangingInput(t *testing.T) {
 //
 // Invariant: A run that meets a full disk, a read error or a write error fails and leaves the outputs as they were.
 func TestCorpusInputOutputErrors(t *testing.T) {
+	nightly.Only(t, "commands")
 	strace, err := exec.LookPath("strace")
 	if err != nil {
 		t.Skip("skipped: no strace here:", err)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // zeros is deflate data of so many MiB of zeros, and their CRC-32.
@@ -115,6 +116,7 @@ func peakOf(t testing.TB, bin, dir string, args ...string) (output string, mebib
 //
 // Invariant: Memory does not depend on the sizes of entries that are no classes, nor on those above the limits.
 func TestHostileSizes(t *testing.T) {
+	nightly.Only(t, "commands")
 	bin := builtTool(t)
 	const most = 200 // MiB; each of them took more than 700 before there were limits
 	for _, row := range []struct {
@@ -155,6 +157,7 @@ func TestHostileSizes(t *testing.T) {
 
 // TestManyEntries instruments an archive of 100,000 entries.
 func TestManyEntries(t *testing.T) {
+	nightly.Only(t, "commands")
 	const entries, most = 100_000, 200
 	dir := t.TempDir()
 	archiveOf(t, filepath.Join(dir, "in.jar"), func(w *zip.Writer) {
@@ -186,6 +189,7 @@ func TestManyEntries(t *testing.T) {
 // TestCorpusHugeArchive instruments an archive of more than 4 GiB, whose offsets need zip64: a stored resource of 4.5
 // GiB and a deflated one of 1 GiB.
 func TestCorpusHugeArchive(t *testing.T) {
+	nightly.Only(t, "commands")
 	if os.Getenv("TRACEGEN_CORPUS") != "full" {
 		t.Skip("not run: it writes 9 GiB; TRACEGEN_CORPUS=full runs it")
 	}

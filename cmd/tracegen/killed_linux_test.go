@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +10,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +17,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/tracegen/tracegen/internal/cli"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // outputSet is an app with two runs of a command, whose outputs differ: jars and a directory of classes, or slices, in
@@ -27,7 +29,7 @@ type outputSet struct {
 	bin, dir string
 	step     outputStep
 	want     [2]map[string]string
-	took     time.Duration // a run
+	took     time.Duration // the last run that ended by itself
 }
 
 // outputStep is a command that writes outputs.
@@ -46,23 +48,26 @@ var inputsOfSteps = []string{"in/a.jar", "in/b.jar", "in/classes"}
 // instrumentStep is instrument with all that it can write.
 var instrumentStep = outputStep{
 	name: "instrument",
-	options: []string{"instrument", "-o", "OUT/", "--mapping", "lists/map.txt", "--lines", "lists/lines.tsv", "--report",
-		"lists/report.json", "--skipped", "OUT/skipped.tsv", "--digest", "lists/digest", "--verify", "equivalence"},
+	options: []string{"instrument", "-o", "OUT/", "--mapping", "lists/map.txt", "--reports", "lists", "--report",
+		"OUT/report.json",
+		"--verify", "equivalence"},
 	runs: [2][]string{{"--runtime-external"}, {"--runtime-class", "a.Beat", "--runtime-external", "--exits", "exact",
-		"--trivial", "none"}},
+		"--set", "trivial=none"}},
 	inputs: inputsOfSteps, broken: "in/../broken.jar",
-	differ: []string{"out/a.jar", "out/b.jar", "out/skipped.tsv", "lists/map.txt", "lists/report.json"},
+	differ: []string{"out/a.jar", "out/b.jar", "out/report.json", "lists/map.txt", "lists/report.json",
+		"lists/skipped.tsv"},
 }
 
 // outputSteps are all of them: the second and the third do the work of the first in parts.
 var outputSteps = []outputStep{instrumentStep, {
 	name: "assign", parts: true,
-	options: []string{"assign", "--slices", "OUT", "-o", "lists/map.txt", "--lines", "lists/lines.tsv", "--report",
-		"lists/report.json", "--skipped", "OUT/skipped.tsv", "--digest", "lists/digest", "--runtime-external"},
-	runs:   [2][]string{{"--id-order", "hash"}, {"--id-order", "compact"}},
+	options: []string{"assign", "--slices", "OUT", "-o", "lists/map.txt", "--reports", "lists", "--report",
+		"OUT/report.json",
+		"--runtime-external"},
+	runs:   [2][]string{{"--set", "id-order=hash"}, {"--set", "id-order=compact"}},
 	inputs: []string{"parts/a.scan", "parts/b.scan", "parts/classes.scan"}, broken: "parts/twin/b.scan",
 	differ: []string{"out/a.slice", "out/b.slice", "out/classes.slice", "lists/map.txt", "lists/lines.tsv",
-		"lists/digest"},
+		"lists/digest.txt"},
 }, {
 	name: "instrument --slice", parts: true,
 	options: []string{"instrument", "-o", "OUT/", "--verify", "equivalence"},
@@ -133,7 +138,8 @@ func (s *outputSet) makeParts(t *testing.T) {
 	}
 	run("scan", "in/b.jar", "-o", "parts/twin/b.scan")
 	for _, order := range []string{"hash", "compact"} {
-		run("assign", "parts/all.scan", "--slices", "parts/"+order, "-o", "parts/"+order+"/map.txt", "--id-order", order,
+		run("assign", "parts/all.scan", "--slices", "parts/"+order, "-o", "parts/"+order+"/map.txt", "--set",
+			"id-order="+order,
 			"--runtime-external")
 	}
 }
@@ -162,7 +168,7 @@ func (s *outputSet) failing(t *testing.T) {
 	cmd := s.command(0, "out")
 	cmd.Args[len(cmd.Args)-len(s.step.inputs)] = s.step.broken
 	said, err := cmd.CombinedOutput()
-	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != exitFailed {
+	if exit := new(exec.ExitError); !errors.As(err, &exit) || exit.ExitCode() != cli.ExitFailed {
 		t.Fatalf("a run with a broken input: %v\n%s", err, said)
 	}
 }
@@ -239,21 +245,17 @@ func (s *outputSet) hasJournal() bool {
 	return len(found) > 0
 }
 
-// TestKilledRuns kills runs at any time, and when their outputs appear. TRACEGEN_KILLS says how many.
+// TestKilledRuns kills runs at any time, and when their outputs appear: 8 of one command in a push, and 40 in the share.
 //
 // Invariant: Outputs are those of one run, also when runs are killed; the next run removes what is left of them.
+//
+// Invariant: A run that is killed leaves whole files or none, and nothing in the cache that does harm.
 func TestKilledRuns(t *testing.T) {
-	kills := 40
-	if text := os.Getenv("TRACEGEN_KILLS"); text != "" {
-		var err error
-		if kills, err = strconv.Atoi(text); err != nil {
-			t.Fatal(err)
-		}
+	kills, steps := 8, outputSteps[:1]
+	if nightly.Runs("commands") {
+		kills, steps = 40, outputSteps
 	}
-	if testing.Short() {
-		kills = 8
-	}
-	for _, step := range outputSteps {
+	for _, step := range steps {
 		t.Run(step.name, func(t *testing.T) {
 			kills := kills
 			if step.parts { // what writes outputs is the same
@@ -321,35 +323,36 @@ func (s *outputSet) killRuns(t *testing.T, kills int) {
 		finished)
 }
 
-// kill starts a command and sends it a signal at some time, or when its outputs appear.
+// kill starts a command and sends it a signal at some time, or when its outputs appear. A run that ends before the
+// signal shows how long runs take now: a machine may be busy when the first one is measured, and idle later.
 func (s *outputSet) kill(t *testing.T, cmd *exec.Cmd, signal syscall.Signal, appearing bool) error {
 	t.Helper()
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	began := time.Now()
 	wait := rand.N(s.took * 5 / 4)
-	if appearing {
-		for began := time.Now(); !s.hasJournal() && time.Since(began) < 4*s.took; {
-			time.Sleep(50 * time.Microsecond)
+	k, err := oracle.Victim{Command: cmd, Signal: signal, Moment: func(ended <-chan struct{}) {
+		if appearing {
+			for !s.hasJournal() && time.Since(began) < 4*s.took {
+				time.Sleep(50 * time.Microsecond)
+			}
+			wait = rand.N(2 * time.Millisecond)
 		}
-		wait = rand.N(2 * time.Millisecond)
-	}
-	time.Sleep(wait)
-	_ = cmd.Process.Signal(signal)
-	err := <-ended
-	if exit := new(exec.ExitError); errors.As(err, &exit) {
-		status := exit.Sys().(syscall.WaitStatus)
-		if !status.Signaled() || status.Signal() != signal {
-			t.Fatalf("%v ended with %v\n%s", signal, err, &said)
-		}
-		return err
-	}
+		oracle.After(wait)(ended)
+	}}.Kill()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !k.Alive {
+		s.took = k.Took
+	}
+	if exit := new(exec.ExitError); errors.As(k.Exit, &exit) {
+		status := exit.Sys().(syscall.WaitStatus)
+		if !status.Signaled() || status.Signal() != signal {
+			t.Fatalf("%v ended with %v\n%s", signal, k.Exit, k.Errors)
+		}
+		return k.Exit
+	}
+	if k.Exit != nil {
+		t.Fatal(k.Exit)
 	}
 	return nil
 }
@@ -405,11 +408,12 @@ func TestRunsAtOnce(t *testing.T) {
 // Invariant: A run that is interrupted leaves no file or directory behind.
 func TestStopped(t *testing.T) {
 	s := newOutputSet(t, instrumentStep)
+	// If nohup or a shell started the tests, these signals may be ignored here, and the runs would inherit that. What is
+	// caught here is not inherited.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM)
+	defer signal.Stop(caught)
 	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
-		if signal.Ignored(sig) { // the tests were started by nohup, and tracegen inherits that
-			t.Logf("%v is ignored here, and is not sent", sig)
-			continue
-		}
 		stopped := 0
 		for n := 0; stopped < 3 && n < 100; n++ {
 			if s.kill(t, s.command(0, "out"), sig, false) != nil {

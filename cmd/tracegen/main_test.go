@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/tracegen/tracegen/internal/report"
+	"github.com/tracegen/tracegen/internal/cli"
+	"github.com/tracegen/tracegen/internal/console"
 )
 
 // TestInterrupted checks that an interrupted run fails and leaves nothing behind.
@@ -26,7 +27,7 @@ func TestInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inTree(t)
+	t.Chdir(t.TempDir())
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, args := range [][]string{
@@ -34,32 +35,13 @@ func TestInterrupted(t *testing.T) {
 		{"strip", sample, "-o", "out/x.jar"},
 	} {
 		var stdout, stderr bytes.Buffer
-		code := run(ctx, args, strings.NewReader(""), &stdout, &stderr)
-		if code != exitFailed || stderr.String() != "tracegen: interrupted; nothing was written\n" || stdout.Len() > 0 {
+		code := runTool(ctx, args, strings.NewReader(""), &stdout, &stderr)
+		if code != cli.ExitFailed || stderr.String() != "tracegen: interrupted; nothing was written\n" || stdout.Len() > 0 {
 			t.Errorf("%s: exit code %d, stdout %q, stderr %q", args[0], code, &stdout, &stderr)
 		}
 		if left, _ := os.ReadDir("."); len(left) > 0 {
 			t.Errorf("%s leaves %v", args[0], left)
 		}
-	}
-}
-
-func TestInterruptible(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("a process cannot send itself an interrupt on Windows")
-	}
-	ctx, stop := interruptible(context.Background())
-	defer stop()
-	self, err := os.FindProcess(os.Getpid())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := self.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
-	<-ctx.Done() // or the test process dies of the signal
-	if !errors.Is(ctx.Err(), context.Canceled) {
-		t.Errorf("context ended with %v", ctx.Err())
 	}
 }
 
@@ -75,47 +57,24 @@ func TestResultsCannotBePrinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inTree(t)
+	t.Chdir(t.TempDir())
 	cases := []struct {
 		args   []string
 		code   int
 		stderr string
 	}{
-		{[]string{"instrument", sample, "-o", "x.jar"}, exitDone,
+		{[]string{"instrument", sample, "-o", "x.jar"}, cli.ExitDone,
 			"tracegen: warning: the summary could not be printed: no space\n"},
-		{[]string{"strip", "x.jar", "-o", "y.jar"}, exitDone,
+		{[]string{"strip", "x.jar", "-o", "y.jar"}, cli.ExitDone,
 			"tracegen: warning: the summary could not be printed: no space\n"},
-		{[]string{"lookup", "1048574"}, exitFailed, "tracegen: no space\n"},
-		{[]string{"version"}, exitFailed, "tracegen: no space\n"},
+		{[]string{"lookup", "1048574"}, cli.ExitFailed, "tracegen: no space\n"},
+		{[]string{"version"}, cli.ExitFailed, "tracegen: no space\n"},
 	}
 	for _, c := range cases {
 		var stderr bytes.Buffer
-		code := run(context.Background(), c.args, strings.NewReader(""), failingWriter{}, &stderr)
+		code := runTool(context.Background(), c.args, strings.NewReader(""), failingWriter{}, &stderr)
 		if code != c.code || stderr.String() != c.stderr {
 			t.Errorf("%v: exit code %d, stderr %q", c.args, code, &stderr)
-		}
-	}
-}
-
-// TestMessagesArePrintable checks that a name from a jar cannot send commands to the terminal.
-func TestMessagesArePrintable(t *testing.T) {
-	cases := []struct {
-		con     console
-		level   report.Level
-		message string
-		want    string
-	}{
-		{console{}, "error", "a\x1b[2Jb", "tracegen: a%1B[2Jb\n"},
-		{console{}, "warning", "two\nlines\r\n", "tracegen: warning: two\ntracegen: warning: lines\n"},
-		{console{}, report.LevelInfo, "\n\nx", "tracegen: x\n"},
-		{console{format: logJSON}, report.LevelInfo, "a\x1bb\nc", `{"level":"info","message":"a\u001bb\nc"}` + "\n"},
-	}
-	for _, c := range cases {
-		var b bytes.Buffer
-		c.con.err = &b
-		c.con.print(report.Message{Level: c.level, Text: c.message})
-		if b.String() != c.want {
-			t.Errorf("%q: got %q, want %q", c.message, &b, c.want)
 		}
 	}
 }
@@ -126,10 +85,6 @@ func allCommands(cmd *cobra.Command) []*cobra.Command {
 		list = append(list, allCommands(sub)...)
 	}
 	return list
-}
-
-func testedRoot() *cobra.Command {
-	return newRootCmd(&console{in: strings.NewReader(""), out: &bytes.Buffer{}, err: &bytes.Buffer{}})
 }
 
 // TestFlagsAreDocumentedAndTested checks that each flag has a help text, and that a script uses it.
@@ -148,7 +103,7 @@ func TestFlagsAreDocumentedAndTested(t *testing.T) {
 		}
 		used.Write(text)
 	}
-	for _, cmd := range manPages(testedRoot())[1:] {
+	for _, cmd := range cli.ManPages(testedRoot())[1:] {
 		if cmd.Name() == "completion" || cmd.Name() == "help" {
 			continue // cobra's
 		}
@@ -189,10 +144,10 @@ func TestDocumentsNameFlagsThatExist(t *testing.T) {
 		cmd.PersistentFlags().VisitAll(add)
 	}
 	// Flags of other programs.
-	known["add-reads"], known["class-path"], known["patch-module"] = true, true, true
+	known["add-reads"], known["class-path"], known["patch-module"], known["tool"] = true, true, true, true
 	named := regexp.MustCompile("(?:^|[\\s`(/|])--([a-z][a-z0-9-]*)")
 	// The flags on a line that shows another program are that program's.
-	other := regexp.MustCompile(`(?m)^.*\b(?:gradle|gradlew|[Bb]azel|mvn|maven-repository|java|gh|goreleaser|curl|jq)\b.* --.*$`)
+	other := regexp.MustCompile(`(?m)^.*\b(?:gradle|gradlew|[Bb]azel|mvn|maven-repository|java|gh|goreleaser|curl|jq|gpg|cosign|valgrind|callgrind)\b.* --.*$`)
 	// Most flags in these pages are of another program. The commands of tracegen in them are checked by the tests of
 	// the repository.
 	ofOthers := []string{"gradle.md", "android.md", "bazel.md", "maven.md"}
@@ -220,16 +175,11 @@ func TestDocumentsNameFlagsThatExist(t *testing.T) {
 	}
 }
 
-// TestJobsReachThePipeline checks the number of workers, which no output shows.
-func TestJobsReachThePipeline(t *testing.T) {
-	i := instrument{con: &console{}, jobs: 3}
-	if jobs := i.pipelineConfig().Jobs; jobs != 3 {
-		t.Errorf("%d workers, want 3", jobs)
-	}
-	s := strip{runtimeClass: "a.B", output: "out", jobs: 3}
-	inTree(t, "a.jar")
-	config, err := s.config("a.jar")
-	if err != nil || config.Jobs != 3 {
-		t.Errorf("strip: %d workers and error %v, want 3", config.Jobs, err)
-	}
+func testedRoot() *cobra.Command {
+	return newRootCmd(&console.Console{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: &bytes.Buffer{}})
+}
+
+// runTool executes one command line and returns the exit code.
+func runTool(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return cli.Run(ctx, newRootCmd, args, stdin, stdout, stderr)
 }

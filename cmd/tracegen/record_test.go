@@ -9,11 +9,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // javaBench is a directory with Java programs that a test compiles and records.
@@ -315,6 +315,7 @@ func TestRecordClassPath(t *testing.T) {
 
 // TestRecordModule records a module of a module path.
 func TestRecordModule(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	b.compile("mods/m", "", map[string]string{"module-info.java": "module m { exports m.api; }", "Main.java": `
 package m.api;
@@ -330,6 +331,7 @@ public class Main {
 
 // TestRecordSpringBoot records an archive that holds others, with Spring Boot's own loader.
 func TestRecordSpringBoot(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	loader := oracle.Artifact{Group: "org.springframework.boot", Name: "spring-boot-loader", Version: "3.3.5", Type: "jar"}
 	dir, err := oracle.CacheDir("maven")
@@ -365,7 +367,7 @@ func TestRecordSpringBoot(t *testing.T) {
 		` org\.springframework\.boot\.loader\.launch\.`)
 
 	// Instrumented as it is, it runs with the command of docs/instrument.md.
-	out := b.run(nil, "tracegen", "instrument", "fat.jar", "-o", "out.jar", "--trivial", "none")
+	out := b.run(nil, "tracegen", "instrument", "fat.jar", "-o", "out.jar", "--set", "trivial=none")
 	b.want(out.stdout, `^fat.jar -> out.jar: `)
 	b.want(b.read("methodMapping.txt"), `util\.Version name `, `app\.Main main `)
 	launched := b.run(nil, "java", "-cp", "out.jar"+string(filepath.ListSeparator)+"tracegen-runtime.jar",
@@ -383,9 +385,9 @@ func TestRecordExitCodes(t *testing.T) {
 	b := newJavaBench(t)
 	b.program()
 	java := []string{"java", "-jar", "app.jar"}
-	r := b.record(1, append(java, "exit", "3")...) // without --: what follows java belongs to it
+	r := b.record(1, append([]string{"--slow", "60000"}, append(java, "exit", "3")...)...) // what follows java is of it
 	b.want(r.stderr, `^tracegen: the program ended with exit code 3$`, `^tracegen: recorded: app.tgd`)
-	b.want(r.stdout, `^Nothing took 700ms or more: --slow lowers this threshold\.`, ` app\.Main\.main( |$)`)
+	b.want(r.stdout, `^Nothing took \S+ or more: --slow lowers this threshold\.`, ` app\.Main\.main( |$)`)
 	r = b.record(1, append([]string{"--"}, append(java, "fail")...)...)
 	b.want(r.stderr, `as asked for`, `^tracegen: the program ended with exit code 1$`)
 	r = b.record(0, append([]string{"--slow", "1", "-o", "deep/er/x.tgd", "--"}, append(java, "exit", "0")...)...)
@@ -436,6 +438,7 @@ func TestRecordRefuses(t *testing.T) {
 
 // TestRecordSettings checks that flags and tracegen.yml arrive: in the JVM, and in what is traced.
 func TestRecordSettings(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	b.program()
 	b.compile("show", "", map[string]string{"Show.java": `public class Show { public static void main(String[] a) {
@@ -464,6 +467,7 @@ func TestRecordSettings(t *testing.T) {
 
 // TestRecordKeepsMappings checks that the mapping of an earlier build stays when the program has changed.
 func TestRecordKeepsMappings(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	b.program()
 	b.record(0, "-q", "--", "java", "-jar", "app.jar")
@@ -486,6 +490,7 @@ func TestRecordKeepsMappings(t *testing.T) {
 // TestRecordChangedClasses records a program whose class loader changes a class before it defines it: the class is not
 // traced, and that is said.
 func TestRecordChangedClasses(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	b.compile("changing", "", map[string]string{"Start.java": `
 public class Start {
@@ -512,6 +517,7 @@ public class Changed {
 
 // TestRecordStartScript records what a start script runs, whose archives --also names.
 func TestRecordStartScript(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	b.program()
 	script := b.write("bin/start", "#!/bin/sh\nexec java -jar app.jar \"$@\"\n")
@@ -527,6 +533,7 @@ func TestRecordStartScript(t *testing.T) {
 //
 // Invariant: The answer of record is about all JVMs of its run, and about no earlier run.
 func TestRecordSeveralJVMs(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	b.compile("first", "", map[string]string{"First.java": "public class First {\n" +
 		"    public static void main(String[] a) { spin(1000); }" + spin + "\n}"})
@@ -544,44 +551,9 @@ func TestRecordSeveralJVMs(t *testing.T) {
 	}
 }
 
-// TestRecordingsBeside has files of this output, of its parts, of other processes, and of other outputs.
-func TestRecordingsBeside(t *testing.T) {
-	dir := t.TempDir()
-	vector, err := os.ReadFile(filepath.Join("..", "..", "trace", "testdata", "vectors", "open.tgd"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"app.tgd", "other.tgd", "app-2.tgd", "app.pid12.tgd.txt"} {
-		if err := os.WriteFile(filepath.Join(dir, name), vector, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	r := recorder{recording: filepath.Join(dir, "app.tgd")}
-	before := r.recordingsBeside()
-	if len(before) != 1 {
-		t.Errorf("before: %v", before)
-	}
-	r.keepNew(before)
-	if len(r.recordings) != 0 {
-		t.Errorf("new ones: %v", r.recordings)
-	}
-	for _, name := range []string{"app.tgd", "app.tgd.2", "app.part1.tgd", "app.pid12.tgd", "app.pid12-2.part3.tgd.1"} {
-		if err := os.Rename(filepath.Join(dir, "app.tgd"), filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
-		r.recordings = nil
-		r.keepNew(nil)
-		if want := []string{filepath.Join(dir, name)}; !slices.Equal(r.recordings, want) {
-			t.Errorf("%v, want %v", r.recordings, want)
-		}
-		if err := os.Rename(filepath.Join(dir, name), filepath.Join(dir, "app.tgd")); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // TestRecordOpen shows the page by a program of the name that the system's has.
 func TestRecordOpen(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	b.program()
 	b.mkdir("stand-in")
@@ -606,6 +578,7 @@ func TestRecordOpen(t *testing.T) {
 // TestRecordJRE records with images that jlink made: one of the modules that are needed, and one without that of
 // agents.
 func TestRecordJRE(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	b.program()
 	b.tool("jlink", "--add-modules", "java.base,java.instrument", "--output", b.path("jre"))

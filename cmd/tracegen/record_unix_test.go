@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 const waitingSource = `public class Waiting {
@@ -30,6 +32,7 @@ const waitingSource = `public class Waiting {
 //
 // Invariant: A signal ends the program that is recorded, and not the answer.
 func TestRecordInterrupted(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	b.compile("waiting", "", map[string]string{"Waiting.java": waitingSource})
 	for _, c := range []struct {
@@ -85,6 +88,7 @@ func TestRecordInterrupted(t *testing.T) {
 
 // TestRecordKilled checks that a program that is killed is analyzed: its recording is written while it runs.
 func TestRecordKilled(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	b.compile("killed", "", map[string]string{"Killed.java": `public class Killed {
     public static void main(String[] a) throws Exception {
@@ -115,6 +119,7 @@ class Server { void handle() { for (int i = 0; i < 5; i++) Main.spin(1000); } }`
 //
 // Invariant: Every command of docs/record.md runs.
 func TestRecordPage(t *testing.T) {
+	nightly.Only(t, "commands")
 	b := newJavaBench(t)
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "record.md"))
 	if err != nil {

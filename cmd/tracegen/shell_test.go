@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
@@ -111,8 +112,8 @@ func TestManual(t *testing.T) {
 	if err := root.Execute(); err != nil {
 		t.Fatal(err)
 	}
-	for _, cmd := range manPages(root) {
-		page := filepath.Join(dir, manName(cmd)+".1")
+	for _, cmd := range cli.ManPages(root) {
+		page := filepath.Join(dir, cli.ManName(cmd)+".1")
 		lint, _ := exec.Command("mandoc", "-T", "lint", "-W", "warning", page).CombinedOutput()
 		for line := range strings.Lines(string(lint)) {
 			if !strings.Contains(line, `missing date, using ""`) {

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/oracle/tape"
 )
 
@@ -60,7 +61,7 @@ func onTerminal(t *testing.T, columns int, args ...string) string {
 	if _, err := io.Copy(&written, controller); err != nil && !errors.Is(err, syscall.EIO) {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != exitCheckFailed {
+	if err := cmd.Wait(); err != nil && cmd.ProcessState.ExitCode() != cli.ExitCheckFailed {
 		t.Fatalf("%v: %v\n%s", args, err, &written)
 	}
 	return written.String()

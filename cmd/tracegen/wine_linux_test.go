@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/cli"
 )
 
 // A wine runs the program for Windows with Wine, which has Windows's rules for names: no case, drives, backslashes,
@@ -40,7 +42,7 @@ func newWine(t *testing.T) *wine {
 		stop.Env = w.env
 		_ = stop.Run() // Wine's processes stay for a while otherwise, and write into the directory
 	})
-	if out, code := w.run(t, "version"); code != exitDone {
+	if out, code := w.run(t, "version"); code != cli.ExitDone {
 		w.addLibrary(t, out)
 	}
 	return w
@@ -56,7 +58,7 @@ func (w *wine) addLibrary(t *testing.T, said string) {
 	if err != nil {
 		t.Skipf("not run: Wine cannot start a program of Go: %v\n%s\n%s", err, out, said)
 	}
-	if out, code := w.run(t, "version"); code != exitDone {
+	if out, code := w.run(t, "version"); code != cli.ExitDone {
 		t.Skipf("not run: Wine cannot start a program of Go: %d\n%s", code, out)
 	}
 }
@@ -73,7 +75,7 @@ func (w *wine) run(t *testing.T, args ...string) (output string, code int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(out), exitDone
+	return string(out), cli.ExitDone
 }
 
 // TestWindowsNames runs the program for Windows with names that only Windows has. What it writes must be what the
@@ -112,19 +114,19 @@ func TestWindowsNames(t *testing.T) {
 		says string
 	}{
 		{[]string{"instrument", `in\a.jar`, `in\B.JAR`, `in\classes`, "-o", `out\`, "--mapping", `lists\map.txt`,
-			"--report", `lists\report.json`}, exitDone, `in\classes -> out\classes`},
+			"--report", `lists\report.json`}, cli.ExitDone, `in\classes -> out\classes`},
 		{[]string{"instrument", `in\a.jar`, `in\B.JAR`, `in\classes`, "-o", `out\`, "--mapping", `lists\map.txt`,
-			"--report", `lists\report.json`}, exitDone, `in\classes -> out\classes`}, // over the outputs
-		{[]string{"verify", `OUT\A.jar`, `out\classes`}, exitDone, ""},
-		{[]string{"instrument", drive + `\in\a.jar`, "-o", drive + `\drive.jar`, "--mapping", `lists/drive.txt`}, exitDone, ""},
-		{[]string{"instrument", `in/a.jar`, "-o", `.\sub\..\dots.jar`, "--mapping", `lists\dots.txt`}, exitDone, ""},
-		{[]string{"strip", `out\a.jar`, "-o", "back.jar"}, exitDone, ""},
-		{[]string{"instrument", `in\a.jar`, "-o", "o.jar", "--mapping", "O.JAR"}, exitFailed, "two names of one file"},
-		{[]string{"instrument", `in\a.jar`, "-o", `IN\A.jar`, "--mapping", "m.txt"}, exitFailed, "choose another output"},
-		{[]string{"instrument", `in\a.jar`, "-o", "hard.jar", "--mapping", "m.txt"}, exitFailed, "choose another output"},
-		{[]string{"instrument", `in\a.jar`, `in\b.jar`, "-o", `out`, "--mapping", `OUT\b.jar`}, exitFailed, "two names of one file"},
-		{[]string{"instrument", `in\none.jar`, "-o", "n.jar", "--mapping", "m.txt"}, exitFailed, `in\none.jar`},
-		{[]string{"instrument", `in\a.jar`, "-o", "p.jar", "--mapping", "m.txt", "--config", "conf.yml"}, exitDone, ""},
+			"--report", `lists\report.json`}, cli.ExitDone, `in\classes -> out\classes`}, // over the outputs
+		{[]string{"verify", `OUT\A.jar`, `out\classes`}, cli.ExitDone, ""},
+		{[]string{"instrument", drive + `\in\a.jar`, "-o", drive + `\drive.jar`, "--mapping", `lists/drive.txt`}, cli.ExitDone, ""},
+		{[]string{"instrument", `in/a.jar`, "-o", `.\sub\..\dots.jar`, "--mapping", `lists\dots.txt`}, cli.ExitDone, ""},
+		{[]string{"strip", `out\a.jar`, "-o", "back.jar"}, cli.ExitDone, ""},
+		{[]string{"instrument", `in\a.jar`, "-o", "o.jar", "--mapping", "O.JAR"}, cli.ExitFailed, "two names of one file"},
+		{[]string{"instrument", `in\a.jar`, "-o", `IN\A.jar`, "--mapping", "m.txt"}, cli.ExitFailed, "choose another output"},
+		{[]string{"instrument", `in\a.jar`, "-o", "hard.jar", "--mapping", "m.txt"}, cli.ExitFailed, "choose another output"},
+		{[]string{"instrument", `in\a.jar`, `in\b.jar`, "-o", `out`, "--mapping", `OUT\b.jar`}, cli.ExitFailed, "two names of one file"},
+		{[]string{"instrument", `in\none.jar`, "-o", "n.jar", "--mapping", "m.txt"}, cli.ExitFailed, `in\none.jar`},
+		{[]string{"instrument", `in\a.jar`, "-o", "p.jar", "--mapping", "m.txt", "--config", "conf.yml"}, cli.ExitDone, ""},
 	} {
 		said, code := w.run(t, row.args...)
 		if code != row.code || !strings.Contains(said, row.says) {

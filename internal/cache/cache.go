@@ -6,7 +6,7 @@
 // A program works without the entries of a [Cache] too: it computes again what is missing or damaged. So there are
 // no locks, and files are not synced to the disk. A file is written under a temporary name and then renamed. It
 // begins with its key and ends with the checksum of its content. For an entry that is truncated, in the wrong place
-// or changed, reading returns a [DamagedError], and the next [Cache.Put] replaces it. A process that is killed may
+// or changed, reading returns a [DamagedError], and the next [Cache.Store] replaces it. A process that is killed may
 // leave temporary files; [Cache.Trim] removes them when they are a day old.
 //
 // Any number of processes may use one directory. A process that reads an entry while another one removes it gets
@@ -17,10 +17,10 @@
 //	CACHEDIR.TAG          marks the directory as a cache, for backup programs (bford.info/cachedir)
 //	ab/abcd….entry        an entry: magic, key, content, checksum of the content
 //	ab/abcd….entry-….tmp  an entry that is being written
-//	00/clock-….tmp        a file whose time is that of the file system's clock
 package cache
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -63,7 +63,6 @@ const (
 	extension = ".entry"
 	temporary = ".tmp"
 	tagName   = "CACHEDIR.TAG"
-	clockName = "00/clock" // in a directory that Trim looks into
 	tag       = "Signature: 8a477f597d28d172789f06886806bc55\n" +
 		"# Everything here can be made again by tracegen, and may be deleted at any time.\n"
 	// maxTemporaryAge is the age from which on a temporary file is assumed to belong to a process that has ended.
@@ -173,9 +172,9 @@ func (c *Cache) Has(k Key) bool {
 	return err == nil
 }
 
-// Get returns the content of an entry. The error wraps ErrMissing, or is a *[DamagedError], or is from the file
+// Lookup returns the content of an entry. The error wraps ErrMissing, or is a *[DamagedError], or is from the file
 // system.
-func (c *Cache) Get(k Key) ([]byte, error) {
+func (c *Cache) Lookup(k Key) ([]byte, error) {
 	f, size, err := c.openEntry(k)
 	if err != nil {
 		return nil, err
@@ -194,23 +193,23 @@ func (c *Cache) Get(k Key) ([]byte, error) {
 	return content, nil
 }
 
-// CopyTo writes the content of an entry to w and returns its length. Errors are those of Get, and those of w; after
-// an error, the data that was written must not be used.
-func (c *Cache) CopyTo(w io.Writer, k Key) (int64, error) {
+// LookupTo is [Cache.Lookup] for content that is written to w. Errors are those of Lookup, and those of w; after an
+// error, the data that was written must not be used.
+func (c *Cache) LookupTo(w io.Writer, k Key) error {
 	f, size, err := c.openEntry(k)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer f.Close()
 	sum := new(Summer)
 	n, err := io.CopyBuffer(io.MultiWriter(w, sum), io.LimitReader(f, size), make([]byte, min(size+1, bufferSize)))
 	switch {
 	case err != nil:
-		return n, fmt.Errorf("cache: %w", err)
+		return fmt.Errorf("cache: %w", err)
 	case n != size:
-		return n, &DamagedError{f.Name(), cutOff}
+		return &DamagedError{f.Name(), cutOff}
 	}
-	return n, f.check(sum.Sum())
+	return f.check(sum.Sum())
 }
 
 const (
@@ -221,7 +220,7 @@ const (
 // openedEntry is an entry that is being read.
 type openedEntry struct{ *os.File }
 
-// openEntry opens an entry at the start of its content, and returns the content's length. Errors are those of Get.
+// openEntry opens an entry at the start of its content, and returns the content's length. Errors are those of Lookup.
 func (c *Cache) openEntry(k Key) (openedEntry, int64, error) {
 	f, err := os.Open(c.file(k))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -273,103 +272,34 @@ func (f openedEntry) check(sum Checksum) error {
 	return nil
 }
 
-// Touch makes a file in the cache, removes it, and returns what the file system reported of it: its time is that of the
-// file system's clock.
-func (c *Cache) Touch() (fs.FileInfo, error) {
-	f, err := createBelow(c.path(clockName))
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	f.Close()
-	os.Remove(f.Name())
-	if err != nil {
-		return nil, fmt.Errorf("cache: %w", err)
-	}
-	return info, nil
+// Store writes or replaces an entry. It does nothing if the content is bigger than the limit of the whole cache.
+func (c *Cache) Store(k Key, content []byte) error {
+	_, _, err := c.StoreFrom(k, bytes.NewReader(content))
+	return err
 }
 
-// Put writes or replaces an entry. It does nothing if the content is bigger than the limit of the whole cache.
-func (c *Cache) Put(k Key, content []byte) error {
-	e, err := c.Create(k)
-	if err != nil {
-		return err
-	}
-	defer e.Abort()
-	if _, err := e.Write(content); err != nil {
-		return err
-	}
-	return e.Commit()
-}
-
-// Entry is an entry that is being written. It is for one goroutine.
-type Entry struct {
-	cache *Cache
-	file  *os.File // nil after Commit and Abort
-	key   Key
-	sum   Summer
-	size  int64
-	err   error
-}
-
-// Create starts to write an entry. It cannot be read before it is committed.
-func (c *Cache) Create(k Key) (*Entry, error) {
+// StoreFrom is [Cache.Store] for content that is read from r. It returns the content's length and checksum.
+func (c *Cache) StoreFrom(k Key, r io.Reader) (size int64, sum Checksum, err error) {
 	f, err := createBelow(c.file(k))
 	if err != nil {
-		return nil, err
+		return 0, sum, err
 	}
-	e := &Entry{cache: c, file: f, key: k}
-	if _, err := f.Write(append([]byte(magic), k[:]...)); err != nil {
-		e.Abort()
-		return nil, fmt.Errorf("cache: %w", err)
-	}
-	return e, nil
-}
-
-// Write implements io.Writer. It never fails: Commit returns its error, so that a full disk does not stop a caller
-// who writes the same data to an output too.
-func (e *Entry) Write(p []byte) (int, error) {
-	e.sum.Write(p)
-	e.size += int64(len(p))
-	if e.err == nil && e.size <= e.cache.limit {
-		_, e.err = e.file.Write(p)
-	}
-	return len(p), nil
-}
-
-// Sum returns the checksum of the content that was written so far.
-func (e *Entry) Sum() Checksum { return e.sum.Sum() }
-
-// Size returns the number of bytes of content that were written so far.
-func (e *Entry) Size() int64 { return e.size }
-
-// Commit makes the entry appear. If the entry is bigger than the limit of the whole cache, Commit discards it and
-// returns nil.
-func (e *Entry) Commit() error {
-	if e.file == nil {
-		return fmt.Errorf("cache: %w", fs.ErrClosed)
-	}
-	if e.size > e.cache.limit {
-		e.Abort()
-		return nil
-	}
-	f, err := e.file, e.err
-	e.file = nil
+	sums := new(Summer)
+	_, err = f.Write(append([]byte(magic), k[:]...))
 	if err == nil {
-		sum := e.sum.Sum()
+		size, err = io.Copy(io.MultiWriter(f, sums), r)
+	}
+	sum = sums.Sum()
+	if err == nil {
 		_, err = f.Write(sum[:])
 	}
-	if err = commitFile(f, e.cache.file(e.key), err); err != nil {
-		return fmt.Errorf("cache: %w", err)
+	if err == nil && size > c.limit {
+		f.Close()
+		os.Remove(f.Name())
+		return size, sum, nil
 	}
-	return nil
-}
-
-// Abort discards the entry. After Commit it does nothing, so that a caller can defer it.
-func (e *Entry) Abort() {
-	if e.file != nil {
-		e.file.Close()
-		os.Remove(e.file.Name())
-		e.file = nil
+	if err = commitFile(f, c.file(k), err); err != nil {
+		return size, sum, fmt.Errorf("cache: %w", err)
 	}
+	return size, sum, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
 )
 
@@ -24,7 +25,7 @@ func open(t *testing.T, dir string, limit int64) *Cache {
 
 func put(t *testing.T, c *Cache, k Key, content string) {
 	t.Helper()
-	if err := c.Put(k, []byte(content)); err != nil {
+	if err := c.Store(k, []byte(content)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -44,26 +45,26 @@ func TestDifferentListsHaveDifferentKeys(t *testing.T) {
 	}
 }
 
-func TestPutAndGet(t *testing.T) {
+func TestStoreAndLookup(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "cache")
 	c := open(t, dir, 1<<20)
 	for _, content := range []string{"", "text", strings.Repeat("long ", 100_000)} {
 		k := KeyOf(content)
-		if _, err := c.Get(k); !errors.Is(err, ErrMissing) {
-			t.Errorf("before Put: %v", err)
+		if _, err := c.Lookup(k); !errors.Is(err, ErrMissing) {
+			t.Errorf("before Store: %v", err)
 		}
 		if c.Has(k) {
-			t.Error("Has returns true before Put")
+			t.Error("Has returns true before Store")
 		}
 		if put(t, c, k, content); !c.Has(k) {
-			t.Error("Has returns false after Put")
+			t.Error("Has returns false after Store")
 		}
-		if got, err := open(t, dir, 1<<20).Get(k); err != nil || string(got) != content {
+		if got, err := open(t, dir, 1<<20).Lookup(k); err != nil || string(got) != content {
 			t.Errorf("%d bytes come back as %d, %v", len(content), len(got), err)
 		}
 	}
 	put(t, c, KeyOf("text"), "other")
-	if got, err := c.Get(KeyOf("text")); err != nil || string(got) != "other" {
+	if got, err := c.Lookup(KeyOf("text")); err != nil || string(got) != "other" {
 		t.Errorf("replaced: %q, %v", got, err)
 	}
 	if got := files(t, dir); len(got) != 4 { // and the tag
@@ -89,7 +90,7 @@ func files(t *testing.T, dir string) (list []string) {
 }
 
 // TestDamage changes each byte of an entry, truncates the file at every place, lengthens it, and replaces it by
-// other things. None of them may be read as the entry, and Put must replace all of them.
+// other things. None of them may be read as the entry, and Store must replace all of them.
 //
 // Invariant: A damaged cache entry is never used.
 func TestDamage(t *testing.T) {
@@ -107,14 +108,14 @@ func TestDamage(t *testing.T) {
 			t.Fatal(what, err)
 		}
 		var damaged *DamagedError
-		if got, err := c.Get(k); !errors.As(err, &damaged) {
+		if got, err := c.Lookup(k); !errors.As(err, &damaged) {
 			t.Errorf("%s: got %q, %v", what, got, err)
 		}
-		if _, err := c.CopyTo(io.Discard, k); !errors.As(err, &damaged) {
+		if err := c.LookupTo(io.Discard, k); !errors.As(err, &damaged) {
 			t.Errorf("%s: copied, %v", what, err)
 		}
 		put(t, c, k, content)
-		if got, err := c.Get(k); err != nil || string(got) != content {
+		if got, err := c.Lookup(k); err != nil || string(got) != content {
 			t.Errorf("%s, then replaced: got %q, %v", what, got, err)
 		}
 	}
@@ -159,7 +160,7 @@ func TestOpenRefuses(t *testing.T) {
 		if damage != nil {
 			t.Fatal(damage)
 		}
-		if got, err := open(t, own, 1<<20).Get(KeyOf("k")); err != nil || string(got) != "content" {
+		if got, err := open(t, own, 1<<20).Lookup(KeyOf("k")); err != nil || string(got) != "content" {
 			t.Errorf("got %q, %v", got, err)
 		}
 	}
@@ -184,7 +185,7 @@ func TestTrim(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := c.Get(KeyOf("0")); err != nil { // now the youngest
+	if _, err := c.Lookup(KeyOf("0")); err != nil { // now the youngest
 		t.Fatal(err)
 	}
 	one := c.file(KeyOf("1"))
@@ -203,7 +204,7 @@ func TestTrim(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 10 {
-		_, err := c.Get(KeyOf(fmt.Sprint(i)))
+		_, err := c.Lookup(KeyOf(fmt.Sprint(i)))
 		if kept := i == 0 || i >= 8; kept != (err == nil) {
 			t.Errorf("entry %d: %v", i, err)
 		}
@@ -219,7 +220,7 @@ func TestTooBig(t *testing.T) {
 	dir := t.TempDir()
 	c := open(t, dir, 100)
 	put(t, c, KeyOf("k"), strings.Repeat("x", 101))
-	if _, err := c.Get(KeyOf("k")); !errors.Is(err, ErrMissing) {
+	if _, err := c.Lookup(KeyOf("k")); !errors.Is(err, ErrMissing) {
 		t.Errorf("an entry bigger than the cache: %v", err)
 	}
 	if got := files(t, dir); len(got) != 1 {
@@ -244,11 +245,11 @@ func TestEvictedWhileRead(t *testing.T) {
 			}
 			for i := range 100 {
 				k := KeyOf(fmt.Sprint(i % 5))
-				err := (&Cache{dir, 1 << 20}).Put(k, []byte(content))
+				err := (&Cache{dir, 1 << 20}).Store(k, []byte(content))
 				if err != nil {
-					t.Error("put:", err)
+					t.Error("store:", err)
 				}
-				if got, err := c.Get(k); err == nil && string(got) != content || err != nil &&
+				if got, err := c.Lookup(k); err == nil && string(got) != content || err != nil &&
 					!errors.Is(err, ErrMissing) {
 					t.Errorf("got %d bytes, %v", len(got), err)
 				}
@@ -261,33 +262,18 @@ func TestEvictedWhileRead(t *testing.T) {
 	group.Wait()
 }
 
-// TestFullDisk checks that Write does not fail on a full disk, so that the data can be written elsewhere too, and
-// that Commit does.
-func TestFullDisk(t *testing.T) {
-	// A link, since the file is removed when it cannot be written.
-	link := filepath.Join(t.TempDir(), "full")
-	if err := os.Symlink("/dev/full", link); err != nil {
-		t.Skip(err)
+// TestFailedStore stores content that cannot be read to its end.
+func TestFailedStore(t *testing.T) {
+	dir := t.TempDir()
+	c := open(t, dir, 1<<20)
+	failing := io.MultiReader(strings.NewReader("content"), iotest.ErrReader(io.ErrNoProgress))
+	if _, _, err := c.StoreFrom(KeyOf("k"), failing); !errors.Is(err, io.ErrNoProgress) {
+		t.Errorf("got %v", err)
 	}
-	full, err := os.OpenFile(link, os.O_WRONLY, 0)
-	if err != nil {
-		t.Skip("no /dev/full: ", err)
-	}
-	c := open(t, t.TempDir(), 1<<20)
-	e, err := c.Create(KeyOf("k"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Abort()
-	e.file.Close()
-	e.file = full
-	if n, err := e.Write([]byte("content")); n != 7 || err != nil {
-		t.Errorf("Write returns %d, %v", n, err)
-	}
-	if err := e.Commit(); err == nil {
-		t.Error("an entry that could not be written is committed")
-	}
-	if _, err := c.Get(KeyOf("k")); !errors.Is(err, ErrMissing) {
+	if _, err := c.Lookup(KeyOf("k")); !errors.Is(err, ErrMissing) {
 		t.Error(err)
+	}
+	if got := files(t, dir); len(got) != 1 { // the tag
+		t.Errorf("left behind: %q", got)
 	}
 }

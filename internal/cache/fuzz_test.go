@@ -15,7 +15,7 @@ func FuzzEntry(f *testing.F) {
 		f.Fatal(err)
 	}
 	key := KeyOf("fuzz", "x")
-	if err := c.Put(key, []byte("content")); err != nil {
+	if err := c.Store(key, []byte("content")); err != nil {
 		f.Fatal(err)
 	}
 	whole, err := os.ReadFile(c.file(key))
@@ -30,25 +30,25 @@ func FuzzEntry(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Put(key, content); err != nil {
+		if err := c.Store(key, content); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := c.Get(key); err != nil || !bytes.Equal(got, content) {
+		if got, err := c.Lookup(key); err != nil || !bytes.Equal(got, content) {
 			t.Fatalf("%q comes back as %q (%v)", content, got, err)
 		}
 		if err := os.WriteFile(c.file(key), file, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		got, err := c.Get(key)
+		got, err := c.Lookup(key)
 		var copied bytes.Buffer
-		if n, copyErr := c.CopyTo(&copied, key); (err == nil) != (copyErr == nil) ||
-			err == nil && (n != int64(len(got)) || !bytes.Equal(copied.Bytes(), got)) {
-			t.Fatalf("Get: %q (%v), CopyTo: %q (%v)", got, err, copied.Bytes(), copyErr)
+		if copyErr := c.LookupTo(&copied, key); (err == nil) != (copyErr == nil) ||
+			err == nil && !bytes.Equal(copied.Bytes(), got) {
+			t.Fatalf("Lookup: %q (%v), LookupTo: %q (%v)", got, err, copied.Bytes(), copyErr)
 		}
 		if err != nil {
 			return
 		}
-		if err := c.Put(key, got); err != nil {
+		if err := c.Store(key, got); err != nil {
 			t.Fatal(err)
 		}
 		if again, err := os.ReadFile(c.file(key)); err != nil || !bytes.Equal(again, file) {

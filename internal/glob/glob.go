@@ -9,6 +9,8 @@
 // A ** that is a whole segment, but not the last one, matches any number of whole segments, none included: with dots as
 // separators, com.**.Foo matches com.Foo and com.a.b.Foo. Other characters match themselves. A pattern must match the
 // whole name.
+//
+// The package is small because rules, look-ups, and the readers of other programs' texts share it, and nothing else.
 package glob
 
 import "unicode/utf8"

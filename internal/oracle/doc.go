@@ -13,6 +13,24 @@
 //   - [BuildRuntime] builds the runtime that users get, [MavenRuntime] runs its own tests.
 //   - [Recorder] is a runtime that checks entries against exits while a real program runs.
 //
+// # Programs and versions
+//
+// Last compared in November 2026:
+//
+//   - HotSpot 17, and 25 where installed: every class links (docs/verification.md), real programs behave as before.
+//   - ASM 9, javap, the JDK's class file API, jvm.go: structure, instructions, calls, and IDs of outputs.
+//   - Go's archive/zip, unzip, the JDK's zip code, jar and javac, commons-compress, D8: archives (docs/archives.md).
+//   - Matrix's Gradle plugin 2.0.8, MethodItem, TraceDataUtils: the mapping, read and written; its reports.
+//   - ProGuard 7 and its retrace, R8's retrace 9.0.32 (built once by hand): renamed classes, retraced stack traces.
+//   - Android's Looper, MessageQueue, Choreographer of API 23, 28, 34, and 37: the runtime's Android part.
+//   - D8 and R8 9.5, 8.13, 8.5, animal-sniffer with the API of Android 5.0, dex2jar, Kotlin 2.2: the runtime in apps.
+//   - Perfetto's trace processor, speedscope in Chromium, the Firefox Profiler, DevTools' trace engine, go tool pprof:
+//     exports; the versions are pinned in internal/oracle/readers.
+//   - versitygw 1.8, an S3 server: mappings in a bucket.
+//   - bash, zsh, fish, mandoc: completion and manual pages; PowerShell is in no registry, and its script is not run.
+//   - The schemas of SARIF 2.1.0, GitHub, and GitLab, and actionlint: SARIF files, action.yml, examples/ci, the
+//     repository's workflow.
+//
 // # Before and after
 //
 // Real jars hold classes that no JVM accepts: they lack dependencies or were broken by other tools. Therefore an

@@ -53,7 +53,11 @@ func FindJDKs() ([]JDK, error) {
 	return jdks, nil
 }
 
-// FindJDK returns the oldest JDK whose release is atLeast or newer.
+// requiredJDK is the release that every machine can install. A newer one is optional, also in CI, as not every registry
+// of packages has one.
+const requiredJDK = 17
+
+// FindJDK returns the oldest JDK whose release is atLeast or newer. If there is none, the error wraps [ErrMissing].
 func FindJDK(atLeast int) (JDK, error) {
 	jdks, err := FindJDKs()
 	if err != nil {
@@ -64,8 +68,12 @@ func FindJDK(atLeast int) (JDK, error) {
 			return j, nil
 		}
 	}
+	missing := ErrMissing
+	if atLeast > requiredJDK {
+		missing = errOptional
+	}
 	return JDK{}, fmt.Errorf("no JDK %d or newer is installed, the newest is %d: %w",
-		atLeast, jdks[len(jdks)-1].Feature, ErrMissing)
+		atLeast, jdks[len(jdks)-1].Feature, missing)
 }
 
 func candidateHomes() []string {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -89,6 +90,7 @@ func matrixJar(t *testing.T, from, to string) []mapping.Method {
 //
 // Invariant: Matrix's own reader accepts our mapping, and we accept what its writer writes.
 func TestMatrixReadsAndWrites(t *testing.T) {
+	nightly.Only(t, "tools")
 	ctx := context.Background()
 	if _, err := Matrix(ctx, filepath.Join(t.TempDir(), "none"), "", ""); err != nil {
 		Require(t, err)

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // shapes has what the planted faults need: branches, several returns, frames of several kinds, a handler, a constructor
@@ -110,6 +112,7 @@ func plant(ctx context.Context, t *testing.T, jar, fault string) string {
 //
 // Invariant: Classes that linked still link, and other programs find the mapping's IDs at every entry and exit.
 func TestOraclesFindPlantedFaults(t *testing.T) {
+	nightly.Only(t, "classes")
 	tests := []struct {
 		fault, release string
 		link           string // part of HotSpot's message, empty if it is to link

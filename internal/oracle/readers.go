@@ -135,16 +135,3 @@ func (r *Readers) SpeedscopeSchema() ([]byte, error) {
 
 // Close ends the readers.
 func (r *Readers) Close() error { return errors.Join(r.in.Close(), r.cmd.Wait()) }
-
-// DumpTrace returns what dmtracedump prints about an ART trace.
-func DumpTrace(ctx context.Context, file string, options ...string) (string, error) {
-	path, err := exec.LookPath("dmtracedump")
-	if err != nil {
-		return "", fmt.Errorf("no dmtracedump on PATH: %w", ErrMissing)
-	}
-	out, err := exec.CommandContext(ctx, path, append(options, file)...).Output()
-	if err != nil {
-		return "", fmt.Errorf("dmtracedump: %w: %s", err, out)
-	}
-	return string(out), nil
-}

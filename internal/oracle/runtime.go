@@ -13,7 +13,7 @@ import (
 )
 
 // RuntimeJars are the paths of the jars of runtime-java: that for a JVM, which has all of Core, and those of an Android
-// app, Matrix (the drop-in), and NoOp.
+// app: Core, Android, Report, Matrix (the drop-in), and NoOp.
 type RuntimeJars struct{ JVM, Core, Android, Report, Matrix, NoOp string }
 
 // App returns the jars of an Android app that records and sends reports.

@@ -1,5 +1,10 @@
-// Package userfile opens files that a user has named. A device never ends, or waits for ever, and is refused. Pipes are
-// read, because shells make them for <(command).
+// Package userfile opens files that a user has named. A device file is refused, because reading it may never end.
+// Pipes are read, because shells make them for <(command).
+//
+// The functions with Inflate in their names read files that may be compressed with gzip (RFC 1952). They go by the
+// first two bytes, not by the name: a mapping that was stored as an artifact of a build often has another name. A small
+// file can inflate to a very large one, so a caller that keeps what it reads must limit its size. Only package trace
+// inflates recordings by itself: its errors differ.
 package userfile
 
 import (

@@ -1,7 +1,7 @@
 // Package r8 reads the mapping files (mapping.txt) that R8 and ProGuard write, translates names of the app into names
 // of its source, and retraces stack traces.
 //
-// The terms are those of R8: a residual name is a name in the shrunk program, an original name is one in the program
+// The terms are R8's: a residual name is a name in the shrunk program, an original name is one in the program
 // before shrinking. A [Mapping] is made by [Load] or [Parse]. It is immutable and safe for use by several goroutines.
 //
 // # Names
@@ -50,11 +50,11 @@
 // # Retracing
 //
 // Frames are retraced as by R8's retrace: inlined frames, outlines, rewritten and synthesized frames, "<OR> " before
-// alternatives. Source files are those of the mapping, or else are inferred from the class. Fewer lines of text are
+// alternatives. Source files come from the mapping, or else are inferred from the class. Fewer lines of text are
 // taken for frames and headers than by R8, see [Stack].
 //
 // # Limits
 //
 // Memory and time are linear in the size of the file. The memory is typically twice that size, and more only if names
-// are much shorter than those that compilers write. Files above 1 GiB are refused.
+// are much shorter than the names that compilers write. Files above 1 GiB are refused.
 package r8

@@ -80,7 +80,7 @@ func (m *Mapping) unlisted(c *class, method string, at int32) frame {
 }
 
 // partition divides the lines with one residual name where the original method changes. The original method of a run
-// of lines with the same range is that of the last line; the others are inlined into it.
+// of lines with the same range is the method of the last line; the others are inlined into it.
 func partition(lines []line) [][]line {
 	outermost := func(i int) int {
 		for i+1 < len(lines) && lines[i].sameRange(&lines[i+1]) {
@@ -108,7 +108,7 @@ func partition(lines []line) [][]line {
 // lineMatch is what narrowing leaves of a method.
 type lineMatch struct {
 	method []line // all lines about it
-	lines  []line // those that match
+	lines  []line // the lines that match
 }
 
 // narrowing finds the lines of some methods that match a residual line.
@@ -122,7 +122,7 @@ type narrowing struct {
 // no method does, by all its lines without a range. If the line is unknown, a method matches by the run that covers
 // line 0 or else by its first line without a range; if no method does, all methods match, without original lines.
 //
-// An outline is code that R8 moved from several methods into one of its own. If the previous frame was that of an
+// An outline is code that R8 moved from several methods into one of its own. If the previous frame was in an
 // outline, the line of this frame says nothing. The mapping then translates the line within the outline
 // (outlineCallsite) to a line of the method that called it, and narrowing starts again with that line.
 func (n *narrowing) narrow(ctx context) {

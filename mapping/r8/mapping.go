@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/gz"
+	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // Mapping translates residual names and lines of a shrunk program to original ones. It is immutable. The zero value
@@ -86,7 +86,7 @@ func (l *line) synthesized() bool { return l.info != nil && (l.info.synthesized 
 
 // Load reads the mapping file at path, which may be compressed with gzip; for errors see [Parse].
 func Load(path string) (*Mapping, error) {
-	f, err := gz.Open(path)
+	f, err := userfile.OpenInflated(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read R8 mapping: %w; give the mapping.txt that R8 or ProGuard wrote", err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -20,8 +21,9 @@ import (
 //
 // Invariant: Retraced stack traces are those of ProGuard's retrace, except for differences that the test names.
 func TestCorpusProGuard(t *testing.T) {
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
-		t.Skip("skipped: TRACEGEN_CORPUS=off or -short")
+	nightly.Only(t, "classes")
+	if testing.Short() {
+		t.Skip("skipped: it works on released jars")
 	}
 	jdk, err := oracle.FindJDK(17)
 	oracle.Require(t, err)

@@ -14,7 +14,7 @@ import (
 const maxSize = 1 << 30
 
 // Parse reads a mapping file. name is the name of the file, for errors. The mapping keeps the text in memory. An
-// error contains the file and, if it is about a line, the line's number, and says what was expected.
+// error contains the file and, if it is about a line, the line's number, and says which text was expected.
 func Parse(name string, r io.Reader) (*Mapping, error) {
 	// The mapping keeps views into the text. A []byte would have to be copied into a string.
 	var text strings.Builder
@@ -39,7 +39,7 @@ func Parse(name string, r io.Reader) (*Mapping, error) {
 	return m, nil
 }
 
-// parser contains what was read so far.
+// parser contains the lines that were read so far.
 type parser struct {
 	at         int // the number of the line
 	classes    []class

@@ -30,8 +30,8 @@ import (
 type Stack struct {
 	mapping *Mapping
 	ctx     context
-	// Frames is the number of lines that were changed because of a frame, and Headers the number of those that were
-	// changed because of the class of an exception.
+	// Frames is the number of lines that were changed because of a frame, and Headers the number of lines
+	// that were changed because of the class of an exception.
 	Frames, Headers int
 }
 

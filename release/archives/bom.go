@@ -11,8 +11,6 @@ import (
 	"strings"
 
 	"github.com/CycloneDX/cyclonedx-go"
-
-	"github.com/tracegen/tracegen/internal/provenance"
 )
 
 const repository = "github.com/tracegen/tracegen"
@@ -24,7 +22,7 @@ func (r *release) bom(modules []module) ([]byte, error) {
 	var parts []cyclonedx.Component
 	for _, b := range r.binaries {
 		file := cyclonedx.Component{BOMRef: b.platform, Type: cyclonedx.ComponentTypeFile, Name: b.platform + "/" + b.name,
-			Hashes: sha256Hash(provenance.SumOf(b.data).SHA256)}
+			Hashes: hashOf(b.data)}
 		parts = append(parts, file)
 	}
 	self.Components = &parts
@@ -85,6 +83,11 @@ func component(kind cyclonedx.ComponentType, path, version string, licences ...s
 	return c
 }
 
+func hashOf(data []byte) *[]cyclonedx.Hash {
+	sum := sha256.Sum256(data)
+	return sha256Hash(hex.EncodeToString(sum[:]))
+}
+
 func sha256Hash(value string) *[]cyclonedx.Hash {
 	return &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: value}}
 }
@@ -109,7 +112,7 @@ func (r *release) runtimeFiles() ([]cyclonedx.Component, error) {
 			name := strings.TrimSuffix(filepath.Base(path), extension)
 			c := component(cyclonedx.ComponentTypeLibrary, name, r.version, "Apache-2.0")
 			c.Group, c.PackageURL = "dev.tracegen", "pkg:maven/dev.tracegen/"+name+"@"+r.version+"?type="+extension[1:]
-			c.BOMRef, c.Hashes = c.PackageURL, sha256Hash(provenance.SumOf(data).SHA256)
+			c.BOMRef, c.Hashes = c.PackageURL, hashOf(data)
 			list = append(list, c)
 		}
 	}

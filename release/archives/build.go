@@ -3,18 +3,12 @@ package main
 import (
 	"bytes"
 	"debug/buildinfo"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/tracegen/tracegen/internal/provenance"
 )
 
 // binary is the executable of one platform.
@@ -66,58 +60,4 @@ func (r *release) build(platform, dir string) (*binary, error) {
 		return nil, fmt.Errorf("%s: %w", platform, err)
 	}
 	return b, nil
-}
-
-// sources returns the files that the binaries and archives are made from: those of this repository, as a module's hash
-// in go.sum covers the others.
-func (r *release) sources() ([]provenance.Artifact, error) {
-	names := map[string]bool{"go.mod": true, "go.sum": true}
-	for _, name := range documents() {
-		names[name] = true
-	}
-	root, err := filepath.Abs(r.root)
-	if err != nil {
-		return nil, err
-	}
-	if root, err = filepath.EvalSymlinks(root); err != nil {
-		return nil, err
-	}
-	for _, platform := range r.platforms {
-		out, err := r.command(platform, "list", "-deps", "-json=Dir,Module,GoFiles,SFiles,HFiles,EmbedFiles",
-			"./cmd/tracegen").Output()
-		if err != nil {
-			return nil, fmt.Errorf("go list for %s: %w", platform, err)
-		}
-		for d := json.NewDecoder(bytes.NewReader(out)); ; {
-			var p struct {
-				Dir                                 string
-				Module                              *struct{ Main bool }
-				GoFiles, SFiles, HFiles, EmbedFiles []string
-			}
-			if err := d.Decode(&p); errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				return nil, fmt.Errorf("go list: %w", err)
-			}
-			if p.Module == nil || !p.Module.Main {
-				continue
-			}
-			below, err := filepath.Rel(root, p.Dir)
-			if err != nil {
-				return nil, err
-			}
-			for _, f := range slices.Concat(p.GoFiles, p.SFiles, p.HFiles, p.EmbedFiles) {
-				names[filepath.ToSlash(filepath.Join(below, f))] = true
-			}
-		}
-	}
-	var list []provenance.Artifact
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		data, err := os.ReadFile(filepath.Join(r.root, filepath.FromSlash(name)))
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, provenance.Artifact{Name: name, Digest: provenance.SumOf(data)})
-	}
-	return list, nil
 }

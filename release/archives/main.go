@@ -1,35 +1,36 @@
-// Command archives makes the archives of a release: the binary of each platform, checksums, a list of what is in the
-// binaries (SBOM), and a statement about what they were made from. `make release` runs it.
+// Command archives makes the archives of a release: the binary of each platform, checksums, and a list of what is in
+// the binaries (SBOM). `make release` runs it.
 //
-//	archives --root DIR -o DIR [--revision COMMIT] [--key KEY] [--platform GOOS/GOARCH]...
+//	archives --root DIR -o DIR [--key KEY] [--platform GOOS/GOARCH]...
 //
 // It is a module of its own, so that what it depends on is not part of tracegen. It writes, with VERSION from
-// cmd/tracegen/version.go:
+// internal/cli/version.go:
 //
 //	tracegen-VERSION-GOOS-GOARCH.tar.gz  the binary, LICENSE, README.md, CHANGELOG.md, and the licences of the modules
 //	                                     in the binary; for Windows, a .zip
 //	tracegen-VERSION.cdx.json            CycloneDX 1.6: modules, Go's library, the runtime's files
-//	tracegen-VERSION.statement.json      in-toto Statement with SLSA provenance, see docs/provenance.md
-//	tracegen-VERSION.provenance.json     the same, signed, with --key
 //	SHA256SUMS                           of all others
+//	SHA256SUMS.sig                       its signature, with --key: ECDSA on P-256 over SHA-256, in ASN.1
 //
-// The same sources, revision, key, and Go make the same bytes: no file has a time, a user or a path of the machine.
+// The same sources, key, and Go make the same bytes: no file has a time, a user or a path of the machine.
 package main
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/ecdsa"
+	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/collect"
-	"github.com/tracegen/tracegen/internal/provenance"
+	"github.com/tracegen/tracegen/internal/fleet/collect"
 )
 
 func main() {
@@ -38,8 +39,7 @@ func main() {
 	var only []string
 	flag.StringVar(&r.root, "root", ".", "directory of the sources")
 	flag.StringVar(&r.out, "o", "", "directory to write; it must not exist, or be empty")
-	flag.StringVar(&r.revision, "revision", "", "the commit of the sources")
-	flag.StringVar(&r.key, "key", "", "private key that signs the statement, PEM")
+	flag.StringVar(&r.key, "key", "", "private key that signs the checksums, PEM")
 	flag.Func("platform", "only this platform, GOOS/GOARCH; repeatable", func(p string) error {
 		if !slices.Contains(r.platforms, p) {
 			return fmt.Errorf("must be one of %s", strings.Join(r.platforms, ", "))
@@ -59,16 +59,16 @@ func main() {
 
 // release is what is made, from what.
 type release struct {
-	root, out, revision, key string
-	platforms                []string
-	version                  string
-	signer                   *ecdsa.PrivateKey // nil without a key
-	binaries                 []binary
-	files                    []provenance.Artifact // that were written
+	root, out, key string
+	platforms      []string
+	version        string
+	signer         *ecdsa.PrivateKey // nil without a key
+	binaries       []binary
+	sums           map[string][sha256.Size]byte // of the files that were written, by their names
 }
 
-// versionLine is the line of cmd/tracegen/version.go with the version of the sources.
-var versionLine = regexp.MustCompile(`(?m)^const release = "(.*)"$`)
+// versionLine is the line of internal/cli/version.go with the version of the sources.
+var versionLine = regexp.MustCompile(`(?m)^const Release = "(.*)"$`)
 
 func (r *release) run() error {
 	if r.out == "" {
@@ -80,7 +80,7 @@ func (r *release) run() error {
 	}
 	found := versionLine.FindSubmatch(source)
 	if found == nil {
-		return errors.New("cmd/tracegen/version.go has no line: const release = \"...\"")
+		return errors.New("internal/cli/version.go has no line: const Release = \"...\"")
 	}
 	r.version = string(found[1])
 	if r.key != "" { // before work that takes minutes
@@ -124,46 +124,32 @@ func (r *release) run() error {
 	if err := r.write("tracegen-"+r.version+".cdx.json", bom); err != nil {
 		return err
 	}
-	if err := r.state(); err != nil {
-		return err
-	}
-	slices.SortFunc(r.files, func(a, b provenance.Artifact) int { return strings.Compare(a.Name, b.Name) })
-	var sums bytes.Buffer
-	for _, f := range r.files {
-		fmt.Fprintf(&sums, "%s  %s\n", f.Digest.SHA256, f.Name)
-	}
-	return r.write("SHA256SUMS", sums.Bytes())
+	return r.checksums()
 }
 
 // write writes a file of the release.
 func (r *release) write(name string, data []byte) error {
-	r.files = append(r.files, provenance.Artifact{Name: name, Digest: provenance.SumOf(data)})
+	if r.sums == nil {
+		r.sums = map[string][sha256.Size]byte{}
+	}
+	r.sums[name] = sha256.Sum256(data)
 	return os.WriteFile(filepath.Join(r.out, name), data, 0o666)
 }
 
-// state writes the statement about the release, and its envelope.
-func (r *release) state() error {
-	s := provenance.New(provenance.Release, &provenance.Building{Version: r.version, Revision: r.revision,
-		Package: "./cmd/tracegen", Flags: buildFlags(), Environment: buildEnvironment(), Platforms: r.platforms})
-	for _, b := range r.binaries {
-		s.Subject = append(s.Subject, provenance.Artifact{Name: b.platform + "/" + b.name, Digest: provenance.SumOf(b.data)})
+// checksums writes the checksums of all other files, and with a key their signature.
+func (r *release) checksums() error {
+	var list bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(r.sums)) {
+		fmt.Fprintf(&list, "%x  %s\n", r.sums[name], name)
 	}
-	s.Subject = append(s.Subject, r.files...)
-	var err error
-	if s.Predicate.Build.Dependencies, err = r.sources(); err != nil {
+	if err := r.write("SHA256SUMS", list.Bytes()); err != nil || r.signer == nil {
 		return err
 	}
-	s.Predicate.Run.Builder.Version["go"] = r.binaries[0].info.GoVersion
-	text, err := s.Encode()
+	sum := sha256.Sum256(list.Bytes())
+	// Without a source of random bytes, the signature depends on key and text alone (RFC 6979).
+	signature, err := r.signer.Sign(nil, sum[:], crypto.SHA256)
 	if err != nil {
-		return err
+		return fmt.Errorf("sign the checksums: %w", err)
 	}
-	if err := r.write("tracegen-"+r.version+".statement.json", text); err != nil || r.signer == nil {
-		return err
-	}
-	e, err := provenance.Sign(text, r.signer)
-	if err != nil {
-		return err
-	}
-	return r.write("tracegen-"+r.version+".provenance.json", e.Encode())
+	return r.write("SHA256SUMS.sig", signature)
 }

@@ -6,21 +6,21 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/tracegen/tracegen/internal/jar"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // archive is a jar, .aar or .jmod file.
 type archive struct {
-	*jar.Archive
+	*zipfile.Archive
 	once    sync.Once
-	entries map[string]*jar.Entry // by class name
-	inner   *archive              // classes.jar of an .aar
+	entries map[string]*zipfile.Entry // by class name
+	inner   *archive                  // classes.jar of an .aar
 }
 
 // moduleClasses is the directory of classes in a .jmod file.
 const moduleClasses = "classes/"
 
-func (a *archive) class(name string, codec *jar.Codec) ([]byte, error) {
+func (a *archive) class(name string, codec *zipfile.Codec) ([]byte, error) {
 	a.once.Do(func() { a.index(codec) })
 	if e, found := a.entries[name]; found {
 		return codec.Read(e, nil)
@@ -39,9 +39,9 @@ const (
 )
 
 // index finds the entry of each class.
-func (a *archive) index(codec *jar.Codec) {
+func (a *archive) index(codec *zipfile.Codec) {
 	isModule := strings.HasSuffix(a.Name(), ".jmod")
-	a.entries = map[string]*jar.Entry{}
+	a.entries = map[string]*zipfile.Entry{}
 	releases := map[string]int{}
 	multiRelease := a.isMultiRelease(codec)
 	entries := a.Entries()
@@ -49,7 +49,7 @@ func (a *archive) index(codec *jar.Codec) {
 		e := &entries[i]
 		if e.Name == "classes.jar" {
 			if data, err := codec.Read(e, nil); err == nil {
-				if inner, err := jar.New(a.Name()+"!"+e.Name, data); err == nil {
+				if inner, err := zipfile.New(a.Name()+"!"+e.Name, data); err == nil {
 					a.inner = &archive{Archive: inner}
 				}
 			}
@@ -70,7 +70,7 @@ func (a *archive) index(codec *jar.Codec) {
 }
 
 // cutRelease splits the path of a class for one release in a multi-release jar into the name of the class and the
-// release. It returns every other path unchanged, with release 0, also those of classes for releases after 17: no class
+// release. It returns every other path unchanged, with release 0, also paths of classes for releases after 17: no class
 // has such a name.
 func cutRelease(path string) (name string, release int) {
 	within, ok := strings.CutPrefix(path, versionsDirectory)
@@ -83,9 +83,9 @@ func cutRelease(path string) (name string, release int) {
 }
 
 // isMultiRelease reports whether the manifest of a jar has "Multi-Release: true" in its main section.
-func (a *archive) isMultiRelease(codec *jar.Codec) bool {
+func (a *archive) isMultiRelease(codec *zipfile.Codec) bool {
 	entries := a.Entries()
-	i := slices.IndexFunc(entries, func(e jar.Entry) bool { return jar.IsManifest(e.Name) })
+	i := slices.IndexFunc(entries, func(e zipfile.Entry) bool { return zipfile.IsManifest(e.Name) })
 	if i < 0 {
 		return false
 	}

@@ -11,16 +11,15 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify/types"
-	"github.com/tracegen/tracegen/internal/jar"
-	"github.com/tracegen/tracegen/internal/recent"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // ClassPath is an open class path. It implements [types.Hierarchy], and goroutines may share it.
 type ClassPath struct {
 	containers []container
-	codec      jar.Codec
+	codec      zipfile.Codec
 
-	found recent.Map[string, *types.ClassInfo] // nil for names of classes that do not exist
+	found Recent[string, *types.ClassInfo] // nil for names of classes that do not exist
 
 	mu         sync.Mutex
 	unreadable map[string]error
@@ -29,7 +28,7 @@ type ClassPath struct {
 // container is one element of a class path.
 type container interface {
 	// class returns the class file of the class with that name in internal form, nil if the container has none.
-	class(name string, codec *jar.Codec) ([]byte, error)
+	class(name string, codec *zipfile.Codec) ([]byte, error)
 	Close() error
 }
 
@@ -140,7 +139,7 @@ func openContainers(path string) ([]container, error) {
 		}
 		return []container{image}, nil
 	}
-	a, err := jar.Open(path)
+	a, err := zipfile.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -173,8 +172,8 @@ func openDirectory(path string) ([]container, error) {
 // directory is a directory of class files.
 type directory string
 
-func (d directory) class(name string, _ *jar.Codec) ([]byte, error) {
-	if jar.CheckName(name) != nil {
+func (d directory) class(name string, _ *zipfile.Codec) ([]byte, error) {
+	if zipfile.CheckName(name) != nil {
 		return nil, nil
 	}
 	data, err := os.ReadFile(filepath.Join(string(d), filepath.FromSlash(name)+".class"))

@@ -18,6 +18,7 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // writeZip writes a zip file, behind a prefix, of entries in pairs of name and content.
@@ -222,6 +223,7 @@ var jlinkMakes = regexp.MustCompile(`^java/lang/invoke/.*Holder$|^jdk/internal/m
 // TestHierarchyReadsCompressedJDKs: the classes of java.base are the same in images that jlink compressed in both of
 // its ways as in the .jmod file that they were made from.
 func TestHierarchyReadsCompressedJDKs(t *testing.T) {
+	nightly.Only(t, "classes")
 	if testing.Short() {
 		t.Skip("jlink is not run: short tests")
 	}

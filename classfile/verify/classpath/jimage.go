@@ -9,8 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/jar"
-	"github.com/tracegen/tracegen/internal/recent"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // image is a lib/modules file, in which a JDK has its classes: a perfect hash table of resources. A resource is a
@@ -35,7 +34,7 @@ type image struct {
 	base      int64  // the offset of the resources' contents
 	size      uint64 // of the file
 
-	modules recent.Map[string, string] // by package; "" if no module has classes in it
+	modules Recent[string, string] // by package; "" if no module has classes in it
 }
 
 const (
@@ -106,7 +105,7 @@ func (m *image) readIndex() error {
 		return fmt.Errorf("%w: an index of %d bytes in a file of %d", errImage, m.base, info.Size())
 	}
 	// The index of a JDK has 1.5 MB, of which a run over a few hundred classes needs little.
-	index, unmap, err := jar.MapStart(m.file, int(m.base))
+	index, unmap, err := zipfile.MapStart(m.file, int(m.base))
 	if err != nil {
 		return fmt.Errorf("%w: %w", errImage, err)
 	}
@@ -122,8 +121,8 @@ func (m *image) readIndex() error {
 func (m *image) Close() error { return errors.Join(m.unmap(), m.file.Close()) }
 
 // class implements container.
-func (m *image) class(name string, _ *jar.Codec) (data []byte, err error) {
-	if !jar.Guard(func() { data, err = m.find(name) }) {
+func (m *image) class(name string, _ *zipfile.Codec) (data []byte, err error) {
+	if !zipfile.Guard(func() { data, err = m.find(name) }) {
 		return nil, fmt.Errorf("%w: it was shortened while it was read", errImage)
 	}
 	return data, err
@@ -231,7 +230,7 @@ func (m *image) location(offset uint32) (at [imageAttributes]uint64, ok bool) {
 	return at, false
 }
 
-// isPath reports whether a path is that of the resource at a location.
+// isPath reports whether a path names the resource at a location.
 func (m *image) isPath(at [imageAttributes]uint64, path string) bool {
 	cut := func(text string) (found bool) {
 		path, found = strings.CutPrefix(path, text)

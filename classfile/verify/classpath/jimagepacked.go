@@ -64,7 +64,7 @@ func inflate(content []byte, size int) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// The tags that "compact-cp" writes instead of that of a Utf8: for the number of a string of the image, and for a
+// The tags that "compact-cp" writes instead of a Utf8's tag: for the number of a string of the image, and for a
 // descriptor whose class names are such numbers.
 const (
 	sharedString     = 23

@@ -23,7 +23,7 @@ type Checker struct{ checker checker }
 
 // Check does what the function [Check] does.
 func (keeper *Checker) Check(original, rewritten *classfile.Class, want Instrumentation) []verify.Finding {
-	keeper.checker.check(original, rewritten, want, (*checker).inStep)
+	keeper.checker.check(original, rewritten, want)
 	return keeper.checker.findings
 }
 
@@ -37,27 +37,20 @@ type checker struct {
 	before   classfile.Code // rebuilt, as codeOf reads it
 	coverage []int32
 	entries  []int
-	step     lockstep
 	// The ranges of the exact handler of the current method.
 	gotRanges, wantRanges [][2]int
 }
 
-// check compares two classes. Each method that is to have calls is decided by quickly or, if that is not sure, by
-// checkMethod.
-func (r *checker) check(original, rewritten *classfile.Class, want Instrumentation,
-	quickly func(r *checker, old, now *classfile.Member, id uint32) bool) {
+// check compares two classes.
+func (r *checker) check(original, rewritten *classfile.Class, want Instrumentation) {
 	r.class, r.pool, r.original, r.want = rewritten, rewritten.ConstantPool(), original, want
 	r.member, r.findings, r.seekPosts = nil, nil, want.Posts
 	if !r.checkBlock() || !r.checkStructure() {
 		return
 	}
-	r.step.setClass(r.pool, r.block.start)
 	for i := range original.Methods() {
-		old, now := &original.Methods()[i], &rewritten.Methods()[i]
-		r.number, r.member = i, now
-		if id := want.id(i); id == 0 || len(r.findings) > 0 || !quickly(r, old, now, id) {
-			r.checkMethod(old, now, id)
-		}
+		r.number, r.member = i, &rewritten.Methods()[i]
+		r.checkMethod(&original.Methods()[i], r.member, want.id(i))
 	}
 	r.checkUse()
 }

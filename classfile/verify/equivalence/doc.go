@@ -52,11 +52,4 @@
 //     the attributes inside of it; typestate.go computes the types that an added frame must have.
 //   - expectedcalls.go and exits.go compare the calls with what was asked for.
 //   - constantblock.go and stripnotes.go read the block of new constants and its notes.
-//
-// # The usual case
-//
-// Nearly all methods are the original with an entry call at the start and exit calls, and nothing unusual. For them,
-// Check goes through the original and the rewritten method in lockstep and writes nothing: see lockstep.go,
-// lockstepwalk.go for the code, lockstepframes.go for frames, and lockstepconstants.go for what members do to the
-// stack. The lockstep only accepts. Whatever it is not sure about is decided as above, where all findings are made.
 package equivalence

@@ -3,7 +3,6 @@ package equivalence_test
 import (
 	"bytes"
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -50,8 +49,8 @@ func FuzzStrip(f *testing.F) {
 	})
 }
 
-// FuzzEquivalent: no bytes make the equivalence check panic or loop, its lockstep never decides otherwise than its
-// exact path, and of each class that it accepts Strip returns the original.
+// FuzzEquivalent: no bytes make the equivalence check panic or loop, and of each class that it accepts Strip returns
+// the original.
 //
 // Invariant: Removing the calls from an instrumented class returns the bytes of the original: strip(inject(x)) = x.
 func FuzzEquivalent(f *testing.F) {
@@ -67,11 +66,7 @@ func FuzzEquivalent(f *testing.F) {
 		}
 		m := crafted.Modes[int(number)%len(crafted.Modes)]
 		want := m.Expected(m.Request(m.Injector(), original))
-		findings := equivalence.Check(original, rewritten, want)
-		if exact := equivalence.CheckExactly(original, rewritten, want); !slices.Equal(findings, exact) {
-			t.Errorf("findings in lockstep %v, of the exact path %v", findings, exact)
-		}
-		if len(findings) > 0 || bytes.Equal(before, after) || want.Digest != "" {
+		if len(equivalence.Check(original, rewritten, want)) > 0 || bytes.Equal(before, after) || want.Digest != "" {
 			return
 		}
 		stripped, _, err := equivalence.Strip(rewritten, m.Options.RuntimeClass)

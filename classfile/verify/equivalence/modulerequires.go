@@ -9,7 +9,7 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify"
 )
 
-// addedRequires finds the dependence that --add-requires added to a module: the last requires of the Module attribute
+// addedRequires finds the dependence that add-requires added to a module: the last requires of the Module attribute
 // (JVMS 4.7.25). It has ACC_SYNTHETIC, its Module constant is the last of the pool, and the name of that is the last
 // but one. addedRequires returns the attribute's index, the offset of the requires in it, and the required module.
 func addedRequires(c *classfile.Class) (attribute, at int, module string, ok bool) {

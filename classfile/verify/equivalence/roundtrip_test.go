@@ -9,6 +9,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // Invariant: Removing the calls from an instrumented class returns the bytes of the original: strip(inject(x)) = x.
@@ -39,15 +40,12 @@ func TestRoundTrip(t *testing.T) {
 //
 // Invariant: Removing the calls from an instrumented class returns the bytes of the original: strip(inject(x)) = x.
 func TestCorpusRoundTrip(t *testing.T) {
-	share := os.Getenv("TRACEGEN_CORPUS")
-	if share == "off" || testing.Short() {
-		t.Skip("the corpus is not wanted")
-	}
+	nightly.Only(t, "classes")
 	c, err := corpus.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	jars, err := c.Fetch(t.Context(), c.Names(share == "full")...)
+	jars, err := c.Fetch(t.Context(), c.Names(os.Getenv("TRACEGEN_CORPUS") == "full")...)
 	oracle.Require(t, err)
 	for _, m := range crafted.Modes {
 		t.Run(m.Name, func(t *testing.T) {

@@ -129,8 +129,7 @@ func (b *body) restoreStackMapTable(out, info []byte) ([]byte, bool) {
 			break
 		}
 		restored := b.restoreForm(f, pc-previous-1, kept, afterAdded, at)
-		b.checkItems(restored, at)
-		out = b.appendFrame(out, restored)
+		out = b.appendFrame(out, restored, at)
 		restored.body = out[len(out)-len(restored.body):]
 		b.followFrame(f, restored, at, afterAdded)
 		afterAdded = false
@@ -219,8 +218,8 @@ func (f frame) reducedBody(kind byte) []byte {
 	return nil
 }
 
-// appendFrame writes a frame and maps the offsets of its Uninitialized items back.
-func (b *body) appendFrame(out []byte, f frame) []byte {
+// appendFrame writes a frame of the original, which is at position at now.
+func (b *body) appendFrame(out []byte, f frame, at int) []byte {
 	out = append(out, f.larval...)
 	if f.short {
 		out = append(out, f.kind+byte(f.delta))
@@ -229,16 +228,22 @@ func (b *body) appendFrame(out []byte, f frame) []byte {
 	}
 	start := len(out)
 	out = append(out, f.body...)
-	b.restoreItems(out[start:], f.kind)
+	b.restoreItems(out[start:], f.kind, at)
 	return out
 }
 
-// restoreItems maps the offsets of the Uninitialized items of a frame's body back, in place.
-func (b *body) restoreItems(body []byte, kind byte) {
-	for at := range itemsOf(body, kind) {
-		if body[at] == itemUninitialized {
-			q := int(binary.BigEndian.Uint16(body[at+1:]))
-			binary.BigEndian.PutUint16(body[at+1:], uint16(b.mapBack(q, sideInst, "an Uninitialized item's new")))
+// restoreItems maps the offsets of the Uninitialized items of a frame's body back, in place. It reports a type that is
+// a new constant. The frame is one of the original, which is at position at now.
+func (b *body) restoreItems(body []byte, kind byte, at int) {
+	for i := range itemsOf(body, kind) {
+		switch body[i] {
+		case itemObject:
+			if class := binary.BigEndian.Uint16(body[i+1:]); b.block.has(class) {
+				b.report(at, rulePool, "only added frames to use the new constants", fmt.Sprintf("constant %d", class))
+			}
+		case itemUninitialized:
+			q := int(binary.BigEndian.Uint16(body[i+1:]))
+			binary.BigEndian.PutUint16(body[i+1:], uint16(b.mapBack(q, sideInst, "an Uninitialized item's new")))
 		}
 	}
 }
@@ -261,17 +266,6 @@ func itemsOf(body []byte, kind byte) func(yield func(int) bool) {
 				at += 2
 			}
 			at++
-		}
-	}
-}
-
-// checkItems reports a type in a frame of the original that is a new constant.
-func (b *body) checkItems(f frame, at int) {
-	for i := range itemsOf(f.body, f.kind) {
-		if f.body[i] == itemObject {
-			if class := binary.BigEndian.Uint16(f.body[i+1:]); b.block.has(class) {
-				b.report(at, rulePool, "only added frames to use the new constants", fmt.Sprintf("constant %d", class))
-			}
 		}
 	}
 }
@@ -371,8 +365,7 @@ func (b *body) restoreStackMap(out, info []byte) ([]byte, bool) {
 		out = binary.BigEndian.AppendUint16(out, uint16(b.mapBack(at, sideTarget, "a StackMap frame")))
 		from = len(out)
 		out = append(out, f.body...)
-		b.restoreItems(out[from:], fullFrame)
-		b.checkItems(f, at)
+		b.restoreItems(out[from:], fullFrame, at)
 		kept++
 	}
 	if r.failed || r.at != len(info) {

@@ -69,10 +69,7 @@ func TestAsked(t *testing.T) {
 			}
 		}
 		for what, checker := range map[string]*types.Checker{"with these only": {Hierarchy: few, Asked: true},
-			"after other classes": shared, "on the full path": {Hierarchy: few, Asked: true}} {
-			if what == "on the full path" {
-				checker = checker.OnFullPath()
-			}
+			"after other classes": shared} {
 			got := checker.Check(c)
 			slices.Sort(got.Asked)
 			if diff := cmp.Diff(want.Findings, got.Findings); diff != "" {

@@ -1,52 +1,45 @@
 package types
 
 // assignable reports whether a value of type from can be used where to is wanted (JVMS 4.10.1.2), by the rules of type
-// checking. HotSpot assigns small integers only to results.
+// checking.
 func (k *checker) assignable(from, to vtype) bool {
-	if from == to || to.kind() == tTop { // or unknown
-		return true
+	if !references.has(from) || !references.has(to) {
+		return from == to || to.kind() == tTop || from == tUnknown // to may be unknown, too
 	}
-	switch to {
-	case tBoolean, tByte, tShort, tChar:
-		return from == tInt || from == tUnknown
-	}
-	return from.isReference() && to.isReference() && k.referenceAssignable(from, to, false) || from == tUnknown
+	return k.referenceAssignable(from, to, false)
 }
 
 // assignableInOwnClass reports whether a value can be assigned to the checked class, where access to protected members
 // depends on it. Unlike elsewhere, Object itself is not assignable then if the class is an interface.
 func (k *checker) assignableInOwnClass(from vtype) bool {
-	to := k.thisType
-	return from == to || from == tUnknown || from.isReference() && k.referenceAssignable(from, to, true)
+	return from == tUnknown || references.has(from) && k.referenceAssignable(from, k.thisType, true)
 }
 
-// referenceAssignable is assignable for two different references.
+// referenceAssignable is assignable for references.
 func (k *checker) referenceAssignable(from, to vtype, protected bool) bool {
 	switch {
-	case from == tNull || to == k.object:
+	case from == to || from == tNull || to == tObject:
 		return true
 	case to == tNull:
 		return false
-	case !k.isArray(to):
-		return k.classAssignable(from, to, protected)
-	case !k.isArray(from):
-		return false
 	}
-	a, b := k.list[from.index()].component, k.list[to.index()].component
-	return a == b || a.isReference() && b.isReference() && k.referenceAssignable(a, b, protected)
+	wanted := k.list[to.index()].component
+	if wanted == tTop {
+		return k.classAssignable(from, to, protected)
+	}
+	got := k.list[from.index()].component
+	return got == wanted || references.has(got) && references.has(wanted) && k.referenceAssignable(got, wanted, protected)
 }
 
 // classAssignable is assignable for a class or interface to that is not Object. Every object is assignable to an
 // interface; whether it implements the interface is checked when a method is called.
 func (k *checker) classAssignable(from, to vtype, protected bool) bool {
-	question := memoSlot{round: k.round, from: from, to: to, protected: protected}
 	slot := &k.memo[(from*31+to)%memoSize]
-	if question.assignable = slot.assignable; *slot == question {
-		return slot.assignable
+	if slot.from != from || slot.to != to || slot.round != k.round || slot.protected != protected {
+		*slot = memoSlot{round: k.round, from: from, to: to, protected: protected,
+			assignable: k.decideClassAssignable(from, to, protected)}
 	}
-	question.assignable = k.decideClassAssignable(from, to, protected)
-	*slot = question
-	return question.assignable
+	return slot.assignable
 }
 
 // memoSlot keeps one answer of classAssignable. It holds for the class of that round (see names).
@@ -66,7 +59,7 @@ func (k *checker) decideClassAssignable(from, to vtype, protected bool) bool {
 	switch {
 	case target == nil:
 		return true
-	case target.isInterface() && !(protected && from == k.object):
+	case target.isInterface() && !(protected && from == tObject):
 		name := target.Name
 		return !fromArray || name == "java/lang/Cloneable" || name == "java/io/Serializable"
 	case fromArray:
@@ -85,15 +78,15 @@ func (k *checker) merge(a, b vtype, assignment bool) vtype {
 	switch {
 	case a == b:
 		return a
-	case !a.isReference() || !b.isReference():
+	case !references.has(a) || !references.has(b):
 		return tTop
 	case a == tNull:
 		return b
 	case b == tNull:
 		return a
-	case b == k.object:
+	case b == tObject:
 		return b
-	case a == k.object:
+	case a == tObject:
 		if assignment && !k.isArray(b) {
 			if info := k.lookup(b); info == nil || info.isInterface() {
 				return b
@@ -141,12 +134,12 @@ func (k *checker) mergeArrays(a, b vtype, assignment bool) vtype {
 		if k.isArrayInterface(aElement) {
 			return k.arrayOf(aElement, aDepth)
 		}
-		return k.arrayOf(k.object, aDepth)
+		return k.arrayOf(tObject, aDepth)
 	}
 	if k.isArrayInterface(bElement) {
 		return k.arrayOf(bElement, bDepth)
 	}
-	return k.arrayOf(k.object, bDepth)
+	return k.arrayOf(tObject, bDepth)
 }
 
 // objectArray returns the dimensions and the element of an array. An array of primitives counts as an Object, which it
@@ -154,7 +147,7 @@ func (k *checker) mergeArrays(a, b vtype, assignment bool) vtype {
 func (k *checker) objectArray(t vtype) (depth int, element vtype) {
 	depth, element = k.dimensions(t)
 	if element.kind() != kindObject {
-		return depth - 1, k.object
+		return depth - 1, tObject
 	}
 	return depth, element
 }
@@ -183,20 +176,20 @@ func (k *checker) mergeClasses(a, b vtype, assignment bool) vtype {
 		if assignment {
 			return b
 		}
-		return k.object
+		return tObject
 	}
 	value := k.lookup(a)
 	if value == nil {
 		return b
 	}
 	if value.isInterface() {
-		return k.object
+		return tObject
 	}
 	if assignment {
 		if k.isSubclass(value, target.Name) {
 			return b
 		}
-		return k.object
+		return tObject
 	}
 	above := map[string]bool{value.Name: true}
 	if !k.walkSupers(value, func(t vtype, _ *ClassInfo) bool { above[k.name(t)] = true; return false }) {
@@ -205,7 +198,7 @@ func (k *checker) mergeClasses(a, b vtype, assignment bool) vtype {
 	if above[target.Name] {
 		return b
 	}
-	common := k.object
+	common := tObject
 	k.walkSupers(target, func(t vtype, _ *ClassInfo) bool {
 		if above[k.name(t)] {
 			common = t

@@ -28,8 +28,7 @@ type Checker struct {
 	// Checker has its own.
 	Memory *Memory
 
-	slow bool // no class takes the quick path; a test compares the findings
-	own  Memory
+	own Memory
 }
 
 // Memory is the memory of Checkers. The zero Memory is ready for use, by several goroutines.
@@ -81,8 +80,10 @@ func majorOf(c *classfile.Class) int {
 
 // methodCode is a method with its Code attribute, which is decoded only once.
 type methodCode struct {
-	member *classfile.Member
-	code   classfile.Code
+	member       *classfile.Member
+	code         classfile.Code
+	stackMap     []byte // the StackMapTable
+	hasVariables bool   // it has a LocalVariableTable
 }
 
 func u2(b []byte) uint16 { return binary.BigEndian.Uint16(b) }
@@ -99,27 +100,25 @@ type checker struct {
 	wantNotes bool // Checker.Notes
 	wantAsked bool // Checker.Asked
 
-	self             *ClassInfo   // the checked class
-	selfMemory       *ClassInfo   // of self
-	finals           []*ClassInfo // the superclasses that have final methods
-	hasFinal         bool         // whether a method must not be overridden
-	thisType, object vtype
-	throwable        vtype
-	unknown          map[string]bool             // the classes that the hierarchy does not have
-	asked            []string                    // see Result.Asked
-	supersNoted      bool                        // whether the superclasses of self are marked as isSuper
-	supersKnown      bool                        // whether all of them are
-	recent           *[recentClasses]recentClass // answers of the hierarchy, by a number made of the name
-	memo             *[memoSize]memoSlot         // answers about assignability
-	loaded           [loadedTypes]vtype          // see loadedType; 0 until needed
-	arena            []vtype                     // memory for the types in method descriptors
-	constants        []constant                  // by pool index; filled when needed
-	facts            []facts                     // by pool index
-	named            []namedEntry                // the pool entries that lead to names
-	dynamic          []uint16                    // the Dynamic and InvokeDynamic among them
-	strictFields     []uint16                    // indices of instance fields with ACC_STRICT_INIT
-	bodies           []methodCode
-	body             method // the current method
+	self         ClassInfo    // the checked class
+	finals       []*ClassInfo // the superclasses that have final methods
+	hasFinal     bool         // whether a method must not be overridden
+	thisType     vtype
+	unknown      map[string]bool             // the classes that the hierarchy does not have
+	asked        []string                    // see Result.Asked
+	supersNoted  bool                        // whether the superclasses of self are marked as isSuper
+	supersKnown  bool                        // whether all of them are
+	recent       *[recentClasses]recentClass // answers of the hierarchy, by a number made of the name
+	memo         *[memoSize]memoSlot         // answers about assignability
+	loaded       [loadedTypes]vtype          // see loadedType; 0 until needed
+	arena        []vtype                     // memory for the types in method descriptors
+	constants    []constant                  // by pool index; filled when needed
+	facts        []facts                     // by pool index
+	named        []namedEntry                // the pool entries that lead to names
+	dynamic      []uint16                    // the Dynamic and InvokeDynamic among them
+	strictFields []uint16                    // indices of instance fields with ACC_STRICT_INIT
+	bodies       []methodCode
+	body         method // the current method
 
 	variables, typed []variableKey // of the method whose Code attribute is checked
 	keys             []uint64      // of members, see mayRepeat
@@ -128,7 +127,10 @@ type checker struct {
 	thrown    bool                       // whether HotSpot throws for one of them: no second chance for version 50
 	broken    map[*classfile.Member]bool // members with a finding about their format
 	work      int64                      // steps so far, see spend
+	mostWork  int64                      // the bound of work
 	firstOnly bool                       // stop at a method's first finding, because only whether there is one counts
+
+	allowedInferring bool // constant.allowed is that of inference
 }
 
 // Check checks a class. The class may have every fault that [classfile.Parse] does not report.
@@ -146,51 +148,34 @@ func (c *Checker) Check(class *classfile.Class) Result {
 		clear(k.recent[:]) // another Checker may have another hierarchy
 		k.owner = c
 	}
-	// The quick path knows no fields with ACC_STRICT_INIT.
-	result, sure := c.check(k, class, !c.slow && !c.Notes && majorOf(class) < majorValues)
-	if !sure {
-		asked := k.asked
-		k.forget()
-		result, _ = c.check(k, class, false)
-		result.Asked = append(asked, result.Asked...)
-	}
-	return result
+	return c.check(k, class)
 }
 
 func newChecker() *checker {
-	return &checker{unknown: map[string]bool{}, recent: new([recentClasses]recentClass), memo: new([memoSize]memoSlot),
-		selfMemory: new(ClassInfo)}
+	return &checker{unknown: map[string]bool{}, recent: new([recentClasses]recentClass), memo: new([memoSize]memoSlot)}
 }
 
-// check is Check in the memory of k. On the quick path, sure is false if there may be findings besides those of the
-// result.
-func (c *Checker) check(k *checker, class *classfile.Class, quick bool) (result Result, sure bool) {
+// check is Check in the memory of k.
+func (c *Checker) check(k *checker, class *classfile.Class) (result Result) {
 	if k.names.reset(); k.round == 1 {
 		clear(k.memo[:]) // it may have answers of a round of that number
 	}
 	k.class, k.pool, k.major = class, class.ConstantPool(), majorOf(class)
 	k.hierarchy, k.wantFrame, k.wantNotes, k.wantAsked = c.Hierarchy, c.Frames, c.Notes, c.Asked
-	// The first name is that of Object, so that no type of a reference is 0.
-	k.object = k.of(objectName)
+	k.mostWork = baseWork + workPerByte*int64(len(class.Bytes()))
 	k.constants = slices.Grow(k.constants, k.pool.Len())[:k.pool.Len()] // all zero: see forget
 	if class.AccessFlags()&classfile.AccModule != 0 && k.major >= majorModules {
 		k.checkModule()
 		result.Findings = k.findings
-		return result, true
+		return result
 	}
 	if k.checkPool() {
-		k.self = k.selfMemory
-		*k.self = ClassInfo{Name: class.Name(), Super: class.SuperName(), Interfaces: class.Interfaces(),
+		k.self = ClassInfo{Name: class.Name(), Super: class.SuperName(), Interfaces: class.Interfaces(),
 			AccessFlags: class.AccessFlags()}
 		k.thisType = k.of(class.Name())
-		k.throwable = k.of("java/lang/Throwable")
 		k.checkClass()
 		k.checkSupers()
-		if !quick {
-			result.Inferred = k.checkCode()
-		} else if !k.passesQuickly() {
-			return Result{}, false
-		}
+		result.Inferred = k.checkCode()
 	}
 	if len(k.unknown) > 0 { // ranging over an empty map takes time, too
 		result.Unknown = slices.Sorted(maps.Keys(k.unknown))
@@ -201,7 +186,7 @@ func (c *Checker) check(k *checker, class *classfile.Class, quick bool) (result 
 		}
 	}
 	result.Findings, result.Asked = k.findings, k.asked
-	return result, true
+	return result
 }
 
 // maxIdleWords bounds the words of types whose memory is kept for the next class.
@@ -216,7 +201,6 @@ func (k *checker) forget() {
 	clear(k.list)
 	clear(k.constants)
 	clear(k.finals)
-	*k.selfMemory = ClassInfo{}
 	for i := range k.bodies {
 		attributes := k.bodies[i].code.Attributes
 		clear(attributes)
@@ -226,27 +210,27 @@ func (k *checker) forget() {
 		k.body.words = nil
 	}
 	if cap(k.body.frameWords) > maxIdleWords {
-		k.body.frameWords, k.body.frames, k.body.quickFrames = nil, nil, nil
+		k.body.frameWords, k.body.frames = nil, nil
 	}
-	k.body.reset(nil, nil, classfile.Code{})
+	body := method{methodMemory: k.body.methodMemory}
+	body.locals, body.stack = k.body.locals, k.body.stack
 	*k = checker{
-		names:      k.names,
-		owner:      k.owner,
-		recent:     k.recent,
-		memo:       k.memo,
-		selfMemory: k.selfMemory,
-		finals:     k.finals[:0],
-		unknown:    k.unknown,
-		arena:      k.arena[:0],
-		constants:  k.constants[:0],
-		facts:      k.facts[:0],
-		named:      k.named[:0],
-		dynamic:    k.dynamic[:0],
-		bodies:     k.bodies[:0],
-		variables:  k.variables[:0],
-		typed:      k.typed[:0],
-		keys:       k.keys[:0],
-		body:       k.body,
+		names:     k.names,
+		owner:     k.owner,
+		recent:    k.recent,
+		memo:      k.memo,
+		finals:    k.finals[:0],
+		unknown:   k.unknown,
+		arena:     k.arena[:0],
+		constants: k.constants[:0],
+		facts:     k.facts[:0],
+		named:     k.named[:0],
+		dynamic:   k.dynamic[:0],
+		bodies:    k.bodies[:0],
+		variables: k.variables[:0],
+		typed:     k.typed[:0],
+		keys:      k.keys[:0],
+		body:      body,
 	}
 }
 
@@ -289,11 +273,11 @@ func (k *checker) memberFinding(m *classfile.Member, rule, want, got string) {
 func (k *checker) checkCode() (inferred bool) {
 	before := len(k.findings)
 	if k.major < majorFrames {
-		k.eachCode((*method).infer)
+		k.eachCode(true)
 		return false
 	}
 	k.firstOnly, k.thrown = k.major < majorNoFailover, false
-	k.eachCode((*method).checkTypes)
+	k.eachCode(false)
 	if k.major >= majorNoFailover || !slices.ContainsFunc(k.findings[before:], rejects) {
 		return false
 	}
@@ -302,7 +286,7 @@ func (k *checker) checkCode() (inferred bool) {
 	byFrames := slices.Clone(k.findings[before:])
 	if !k.thrown {
 		k.findings = k.findings[:before]
-		k.eachCode((*method).infer)
+		k.eachCode(true)
 		if !slices.ContainsFunc(k.findings[before:], rejects) {
 			return true
 		}
@@ -312,7 +296,7 @@ func (k *checker) checkCode() (inferred bool) {
 	k.findings = append(k.findings[:before], slices.DeleteFunc(byFrames,
 		func(f verify.Finding) bool { return f.Method != "" })...)
 	k.firstOnly = false
-	k.eachCode((*method).checkTypes)
+	k.eachCode(false)
 	return false
 }
 
@@ -320,36 +304,24 @@ func (k *checker) checkCode() (inferred bool) {
 func rejects(f verify.Finding) bool { return !f.Note }
 
 // eachCode calls check for each method whose code has the right format.
-func (k *checker) eachCode(check func(*method)) {
+func (k *checker) eachCode(inferring bool) {
 	for i := range k.bodies {
-		m := k.bodies[i].member
-		if len(k.broken) > 0 && k.broken[m] {
+		if k.broken[k.bodies[i].member] {
 			continue
 		}
-		t := &k.body
-		t.reset(k, m, k.bodies[i].code)
-		if t.prepare() {
-			check(t)
+		m := &k.body
+		m.reset(k, &k.bodies[i], inferring)
+		switch {
+		case !m.prepare():
+		case inferring:
+			m.infer()
+		default:
+			m.checkTypes()
 		}
-		t.report()
-		k.findings = append(k.findings, t.reported...)
-		if k.exhausted() {
+		m.report()
+		k.findings = append(k.findings, m.reported...)
+		if k.work > k.mostWork {
 			return
 		}
 	}
-}
-
-// passesQuickly reports whether the quick path finds that no method has a fault.
-func (k *checker) passesQuickly() bool {
-	before := len(k.findings)
-	for i := range k.bodies {
-		body := &k.bodies[i]
-		if len(k.broken) > 0 && k.broken[body.member] {
-			continue
-		}
-		if m := &k.body; !m.passes(k, body) || len(k.findings) > before {
-			return false
-		}
-	}
-	return !k.exhausted()
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
 )
 
 // checkBody checks a method's Code attribute, except for its instructions (JVMS 4.7.3). arguments is the number of
@@ -46,7 +47,7 @@ func (k *checker) checkBody(m *classfile.Member, flags uint16, arguments int) {
 			report(ruleCodeFormat, "a Class as catch_type", kindAt(k.pool, catch))
 		}
 	}
-	k.checkCodeAttributes(body, report)
+	k.checkCodeAttributes(slot, report)
 }
 
 // nextBody returns the next element of bodies, which may hold the memory of another class's method.
@@ -60,7 +61,8 @@ func (k *checker) nextBody() *methodCode {
 type variableKey uint64
 
 // checkCodeAttributes checks the attributes of a Code attribute.
-func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, want, got string)) {
+func (k *checker) checkCodeAttributes(of *methodCode, report func(rule, want, got string)) {
+	body := &of.code
 	frames := 0
 	variables, typed := k.variables[:0], k.typed[:0]
 	for i := range body.Attributes {
@@ -69,11 +71,14 @@ func (k *checker) checkCodeAttributes(body *classfile.Code, report func(rule, wa
 		case a.Name == "LineNumberTable":
 			k.checkLines(a, body, report)
 		case a.Name == "LocalVariableTable":
+			of.hasVariables = true
 			variables = k.appendVariables(variables, a, body, true, report)
 		case a.Name == "LocalVariableTypeTable" && k.major >= majorJava5:
 			typed = k.appendVariables(typed, a, body, false, report)
 		case a.Name == "StackMapTable" && k.major >= majorFrames:
-			if frames++; frames == 2 {
+			if frames++; frames == 1 {
+				of.stackMap = a.Info
+			} else if frames == 2 {
 				report(ruleStackMap, "one StackMapTable", "two")
 			}
 		}
@@ -124,14 +129,12 @@ func (k *checker) checkLines(a *classfile.Attribute, body *classfile.Code, repor
 // its rows to keys. described is set for the former, whose rows have a descriptor.
 func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, body *classfile.Code, described bool,
 	report func(rule, want, got string)) []variableKey {
-	const row = 10
-	if len(a.Info) < 2 || len(a.Info) != 2+row*int(u2(a.Info)) {
+	if !code.FitVariables(a.Info) {
 		report("JVMS 4.7.13", a.Name+" as long as its count says", fmt.Sprint(len(a.Info)))
 		return keys
 	}
-	for b := a.Info[2:]; len(b) >= row; b = b[row:] {
-		start, length, name := int(u2(b[:2])), int(u2(b[2:4])), u2(b[4:6])
-		descriptor, index := u2(b[6:8]), int(u2(b[8:10]))
+	for v := range code.Variables(a.Info) {
+		start, length, name, descriptor := v.Start, v.Length, v.Name, v.Descriptor
 		if start >= len(body.Bytecode) || start+length > len(body.Bytecode) {
 			report("JVMS 4.7.13", "ranges of variables in the code", fmt.Sprintf("%d to %d", start, start+length))
 			return keys
@@ -142,7 +145,7 @@ func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, bo
 			report("JVMS 4.7.13", "a variable's name and descriptor", quoted(k.text(name)+" "+k.text(descriptor)))
 			return keys
 		}
-		last := index
+		last := int(v.Index)
 		if described && k.isKnown(descriptor, isWide) {
 			last++
 		}
@@ -150,7 +153,7 @@ func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, bo
 			report("JVMS 4.7.13", "variables below max_locals", fmt.Sprint(last))
 			return keys
 		}
-		keys = append(keys, variableKey(start)<<48|variableKey(length)<<32|variableKey(name)<<16|variableKey(index))
+		keys = append(keys, variableKey(start)<<48|variableKey(length)<<32|variableKey(name)<<16|variableKey(v.Index))
 	}
 	return keys
 }

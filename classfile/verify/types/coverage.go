@@ -18,6 +18,7 @@ type coverage struct {
 
 	from, to int     // the positions for which the answer holds
 	answer   []int32 // indices of handlers, ascending
+	seen     int     // the changes of the type state when these handlers saw it; -1 if they did not
 }
 
 // empty returns a coverage of no handlers that keeps the memory of c.
@@ -107,7 +108,7 @@ func (m *method) covering(pc int) []int32 {
 		m.spend(len(c.answer) / wordsPerStep)
 		return c.answer
 	}
-	c.answer = c.answer[:0]
+	c.answer, c.seen = c.answer[:0], -1
 	if end := len(m.starts) + 1; len(m.handlers) < wordsPerStep {
 		c.scan(m.handlers, pc, end)
 	} else {

@@ -92,7 +92,7 @@ func (k *checker) readField(s string) (t vtype, size int) {
 			name := s[1:end]
 			switch name { // the most frequent ones
 			case objectName:
-				return k.object, end + 1
+				return tObject, end + 1
 			case "java/lang/String":
 				return k.loadedType(loadedString), end + 1
 			}

@@ -44,7 +44,6 @@ func TestDescriptorsAgree(t *testing.T) {
 		name := []string{"", "f", "<init>", "<clinit>"}[rng.IntN(4)]
 		major := []int{45, 48, 49, 51, 61}[rng.IntN(5)]
 		k.names.reset()
-		k.object = k.of(objectName)
 		k.major, k.constants, k.arena, k.loaded = major, make([]constant, 1), k.arena[:0], [loadedTypes]vtype{}
 		field := func() {
 			got, want := k.validField(0, descriptor), validField(descriptor, major)

@@ -16,15 +16,14 @@
 //	                                                                                   classformat.go, attributes.go,
 //	                                                                                   codeformat.go, moduleformat.go
 //	inheritance    final, sealed, inaccessible, circular superclasses    5.3.5         inheritance.go, superclasses.go
-//	constraints    what instructions need whatever the types are         4.9.1         operands.go
+//	constraints    what instructions need whatever the types are         4.9.1         operands.go, execute.go
 //	type checking  from version 50 on: one pass, with the frames         4.10.1        typechecking.go, stackmaptable.go
 //	inference      before version 50: merging until nothing changes      4.10.2        inference.go, subroutines.go
-//	quick path     the last three at once, for classes without faults                  quickpath.go, quick*.go
 //
-// Type checking and inference share what an instruction does with types (execute.go, invoke.go, typestate.go) and the
-// rules of assignment (assignable.go). They differ in where the types at a branch target come from, in how arrays of
-// interfaces are assigned, and in a few things that only one of them allows; these stand where they matter, as tests of
-// method.inferring.
+// Type checking and inference share one engine: the step of an instruction (execute.go, invoke.go, typestate.go), which
+// follows a row of the table of opcodes (opcodes.go), and the rules of assignment (assignable.go). They differ in where
+// the types at a branch target come from, in how arrays of interfaces are assigned, and in a few things that only one of
+// them allows; these stand where they matter, as tests of method.inferring.
 //
 // # Versions 50 and older
 //
@@ -53,11 +52,10 @@
 //   - Each name that a class mentions is numbered once, so that a verification type is a number (vtypes.go), and most
 //     comparisons are of numbers. The hierarchy is asked only if two classes differ and neither is Object. A class that
 //     the hierarchy does not have is assumed to fit; [Result.Unknown] lists it.
-//   - The code of nearly all classes takes the quick path (quickpath.go), which passes over each method once. Most
-//     instructions need a row of a table (quickrows.go) and a look at the types on top of the stack; what an
-//     instruction demands of a constant is checked once for all instructions of the kind. The quick path never makes a
-//     finding. Unless it is sure that there is none, the class is checked again, on the full path alone.
-//   - The full path compares a frame as a whole only once, and later only in the locals that have changed since.
+//   - One pass over a method finds out whether it is correct, and what is wrong with it. Texts are made only for a
+//     finding. An instruction needs a row of a table, and a look at the types on top of the stack; what it demands of a
+//     constant is checked once for all instructions with that opcode.
+//   - A handler looks at the locals again only when they have changed.
 //   - The work for one class is bounded by a number of steps that grows with its size, the memory by a number of words.
 //     A class that needs more has a finding of the rule "limit"; only classes made for the purpose come near it.
 //

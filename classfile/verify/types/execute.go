@@ -1,270 +1,281 @@
 package types
 
 import (
+	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// step applies one instruction, whose operands have been checked, to the type state (JVMS 4.10.1.9, 4.10.2.2). The
-// caller compares the result with where the instruction leads.
-func (m *method) step(in code.Instruction, t trait) {
-	op := in.Op
-	if t&local != 0 {
-		index, _ := in.Local()
-		m.stepLocal(in, index)
+// step checks what the current instruction demands of its operands whatever the types are (JVMS 4.9.1), and applies it
+// to the type state unless that is unknown (JVMS 4.10.1.9, 4.10.2.2). The caller compares the result with where the
+// instruction leads.
+func (m *method) step(row *opRow) {
+	if m.stateUnknown && row.form < formLoad {
 		return
 	}
-	if e := &effects[op]; e.known {
-		for i := len(e.popped) - 1; i >= 0 && !m.failed(); i-- {
-			m.pop(e.popped[i])
+	switch row.form {
+	case formFixed:
+		if (row.pops == 0 || m.popWords(row.popped[:row.pops])) && row.value != tTop {
+			m.push(row.value)
 		}
-		if e.pushed != tTop && !m.failed() {
-			m.push(e.pushed)
+	case formMove:
+		m.moveWords(row)
+	case formArrayLoad, formArrayStore:
+		m.stepArray(row)
+	case formArrayLength:
+		if got := m.popReference(false); got != tNull && got != tUnknown && !m.isArray(got) {
+			m.wrongOnStack("an array", got)
 		}
-		m.stepReturn(op)
-		return
-	}
-	switch {
-	case op >= code.Iaload && op <= code.Saload || op >= code.Iastore && op <= code.Sastore:
-		m.stepArray(op)
-	case op >= code.Pop && op <= code.Swap:
-		m.stepStack(op)
-	case op >= code.Getstatic && op <= code.Putfield:
-		m.stepField(in)
-	case op >= code.Invokevirtual && op <= code.Invokedynamic:
-		m.stepInvoke(in)
+		m.push(tInt)
+	case formReferences:
+		for range row.pops {
+			m.popReference(!m.inferring || row.op >= code.Ifnull)
+		}
+	case formReturn:
+		m.stepReturn(row)
+	case formLoad:
+		m.load(row, m.localOf(row))
+	case formStore:
+		m.store(row, m.localOf(row))
+	case formIinc, formRet:
+		m.useLocal(row, m.localOf(row))
+	case formLdc:
+		if c := m.operand(row); c != nil {
+			m.push(m.loadedConstant(c))
+		}
+	case formField:
+		if c := m.operand(row); c != nil {
+			m.stepField(row.op, c)
+		}
+	case formInvoke:
+		if c := m.operand(row); c != nil {
+			m.stepInvoke(row.op, c)
+		}
+	case formNew:
+		if c := m.operand(row); c != nil {
+			m.stepNew()
+		}
+	case formClass:
+		if c := m.operand(row); c != nil {
+			m.stepClass(row, c)
+		}
 	default:
-		m.stepReference(in)
+		m.stepOther(row)
+	}
+	if len(m.stack) > m.maxStack && !m.stateUnknown {
+		m.fail(ruleTypes, fmt.Sprintf("at most %d words on the stack (max_stack)", m.maxStack), fmt.Sprint(len(m.stack)))
 	}
 }
 
-// effect is what an instruction that handles only values of fixed types pops and pushes.
-type effect struct {
-	known  bool
-	popped []vtype
-	pushed vtype // tTop for nothing
-}
-
-// effects has a row for each opcode, made from the opcode table of package code. known is false for instructions that
-// need more.
-var effects = func() (rows [code.JsrW + 1]effect) {
-	for op := range rows {
-		taken, left, ok := code.Op(op).Stack()
-		if !ok || strings.ContainsAny(taken+left, "AabcdR") {
-			continue
+// stepOther applies an instruction with an operand that is no constant.
+func (m *method) stepOther(row *opRow) {
+	in, _ := code.At(m.code.Bytecode, m.pc) // prepare has decoded it
+	switch row.form {
+	case formNewarray:
+		if t := in.U1(0); t < 4 || t > 11 {
+			m.fail(ruleInstructions, "an array type from 4 to 11", fmt.Sprint(t))
+		} else if !m.stateUnknown && m.popWords(row.popped[:row.pops]) {
+			m.push(m.loadedType(loadedArrays + t - 4))
 		}
-		rows[op].known = true
-		for i := range taken {
-			rows[op].popped = append(rows[op].popped, letterType(taken[i]))
+	case formSwitch:
+		if m.checkSwitch(in); !m.failed() && !m.stateUnknown {
+			m.pop(tInt)
 		}
-		if left != "" {
-			rows[op].pushed = letterType(left[0])
-		}
-	}
-	return rows
-}()
-
-// letterType returns the type that a letter of the opcode table stands for.
-func letterType(letter byte) vtype {
-	switch letter {
-	case 'J':
-		return tLong
-	case 'F':
-		return tFloat
-	case 'D':
-		return tDouble
-	case 'N':
-		return tNull
-	}
-	return tInt
-}
-
-// stepLocal applies a load, store, iinc or ret.
-func (m *method) stepLocal(in code.Instruction, index int) {
-	op, t := localAccess(in)
-	switch {
-	case op >= code.Iload && op <= code.Aload:
-		m.load(index, t)
-	case op >= code.Istore && op <= code.Astore:
-		m.store(index, t)
-	case op == code.Iinc:
-		if got := m.locals[index]; got != tInt && got != tUnknown {
-			m.wrongLocal(index, "int", got)
-		}
-	case op == code.Ret:
-		if got := m.locals[index]; got.kind() != kindReturnAddress {
-			m.wrongLocal(index, "a return address", got)
+	case formJsr:
+		if !m.inferring {
+			m.fail(ruleInstructions, "no "+row.op.String()+" from class file version 51 on", "one")
+		} else if !m.stateUnknown {
+			target, _ := in.Branch()
+			m.push(returnAddress(target))
 		}
 	}
 }
 
-// stepReturn checks the type of the value that an instruction returns, if it is a return.
-func (m *method) stepReturn(op code.Op) {
-	if m.failed() || !op.IsReturn() {
-		return
-	}
-	var got vtype
-	switch op {
-	case code.Ireturn:
-		got = tInt
-	case code.Lreturn:
-		got = tLong
-	case code.Freturn:
-		got = tFloat
-	case code.Dreturn:
-		got = tDouble
-	}
-	m.checkResult(got)
-	if op == code.Return && !m.inferring && m.member.Name == "<init>" && m.thisUninitialized {
-		m.fail(ruleTypes, "a call of another constructor before return", "none on some path")
-	}
-}
-
-// checkResult checks that the method may return a value of type got; tTop stands for none.
-func (m *method) checkResult(got vtype) {
-	if (m.result == tTop) != (got == tTop) || got != m.result && !m.fits(got, m.result) {
-		want := m.describe(m.result)
-		if m.result == tTop {
-			want = "no result"
+// moveWords applies an instruction that only moves words of the stack. It never splits a value of two words.
+func (m *method) moveWords(row *opRow) {
+	var words [4]vtype // from the top
+	n := 0
+	move := &moves[row.op]
+	for _, size := range move.taken {
+		if size == 1 {
+			words[n] = m.popOneWord()
+		} else {
+			words[n], words[n+1] = m.popTwoWords()
 		}
-		m.fail(ruleTypes, want, m.describe(got))
+		n += size
+	}
+	for _, word := range move.pushed {
+		m.stack = append(m.stack, words[word])
 	}
 }
-
-// arrayComponents are the component types of the eight array loads and stores, in the order of their opcodes; nil
-// stands for references.
-var arrayComponents = [...][]vtype{{tInt}, {tLong}, {tFloat}, {tDouble}, nil, {tByte, tBoolean}, {tChar}, {tShort}}
 
 var arrayNames = [...]string{"int[]", "long[]", "float[]", "double[]", "an array of references", "byte[] or boolean[]",
 	"char[]", "short[]"}
 
 // stepArray applies an array load or store.
-func (m *method) stepArray(op code.Op) {
-	n := op - code.Iaload
-	isStore := op >= code.Iastore
-	if isStore {
-		n = op - code.Iastore
+func (m *method) stepArray(row *opRow) {
+	if !m.popWords(row.popped[:row.pops]) {
+		return
 	}
-	components := arrayComponents[n]
-	var value vtype // as it is on the stack
-	if components != nil {
-		value = components[0]
-		if value >= tBoolean {
-			value = tInt
+	array := m.popReference(true)
+	value := array // a component of null is null, that of an unknown array is unknown
+	if array != tNull && array != tUnknown {
+		if value = tTop; m.isArray(array) {
+			value = m.list[array.index()].component
+		}
+		if !row.kinds.has(value) {
+			m.wrongOnStack(arrayNames[(row.op-code.Iaload)%(code.Iastore-code.Iaload)], array)
 		}
 	}
 	switch {
-	case isStore && components != nil:
-		m.pop(value)
-	case isStore:
-		m.pop(m.object)
+	case row.form == formArrayStore:
+	case row.value == tNull:
+		m.push(value)
+	default:
+		m.push(row.value)
 	}
-	m.pop(tInt)
-	array := m.popReference(true)
-	if components != nil && !m.isArrayOf(array, components...) || components == nil && !m.isReferenceArray(array) {
-		m.wrongOnStack(arrayNames[n], array)
+}
+
+// localOf returns the local variable that the current instruction reads or writes.
+func (m *method) localOf(row *opRow) int {
+	if row.local >= 0 {
+		return int(row.local)
 	}
-	if isStore || m.failed() {
+	operand := m.code.Bytecode[m.pc:]
+	if code.Op(operand[0]) == code.Wide {
+		return int(u2(operand[2:]))
+	}
+	return int(operand[1])
+}
+
+// checkLocal checks that a local, and the next one for a value of two words, is below max_locals.
+func (m *method) checkLocal(row *opRow, index int) {
+	if last := index + int(row.more); last >= len(m.locals) {
+		m.fail(ruleInstructions, fmt.Sprintf("a local below max_locals %d", len(m.locals)), fmt.Sprint(last))
+	}
+}
+
+// load pushes a local variable.
+func (m *method) load(row *opRow, index int) {
+	if index+int(row.more) >= len(m.locals) || m.stateUnknown {
+		m.checkLocal(row, index)
 		return
 	}
-	if components == nil {
-		value = array
-		if array.kind() == kindObject {
-			value = m.list[array.index()].component
+	got, want := m.locals[index], row.value
+	switch second, two := want.secondWord(); {
+	case want == tNull:
+		if !objects.has(got) && got != tUnknown {
+			m.wrongLocal(index, "a reference", got)
 		}
+		want = got
+	case got == tUnknown:
+	case got != want:
+		m.wrongLocal(index, m.describe(want), got)
+	case two && m.locals[index+1] != second:
+		m.wrongLocal(index+1, m.describe(second), m.locals[index+1])
 	}
-	m.push(value)
+	m.push(want)
 }
 
-// stepStack applies an instruction that only moves words of the stack. It never splits a value of two words.
-func (m *method) stepStack(op code.Op) {
-	var words []vtype // what goes back, lowest first
-	switch op {
-	case code.Pop:
-		m.popOneWord()
-	case code.Pop2:
-		m.popTwoWords()
-	case code.Dup:
-		a := m.popOneWord()
-		words = []vtype{a, a}
-	case code.DupX1:
-		a, b := m.popOneWord(), m.popOneWord()
-		words = []vtype{a, b, a}
-	case code.DupX2:
-		a := m.popOneWord()
-		b, c := m.popTwoWords()
-		words = []vtype{a, c, b, a}
-	case code.Dup2:
-		a, b := m.popTwoWords()
-		words = []vtype{b, a, b, a}
-	case code.Dup2X1:
-		a, b := m.popTwoWords()
-		c := m.popOneWord()
-		words = []vtype{b, a, c, b, a}
-	case code.Dup2X2:
-		a, b := m.popTwoWords()
-		c, d := m.popTwoWords()
-		words = []vtype{b, a, d, c, b, a}
-	case code.Swap:
-		a, b := m.popOneWord(), m.popOneWord()
-		words = []vtype{a, b}
+// store pops a value into a local variable.
+func (m *method) store(row *opRow, index int) {
+	if index+int(row.more) >= len(m.locals) || m.stateUnknown {
+		m.checkLocal(row, index)
+		return
 	}
-	for _, w := range words {
-		if !m.failed() {
-			m.pushWord(w)
+	if len(m.handlers) > 0 && !m.inferring {
+		m.matchHandlers(false) // a handler sees the locals before the store
+	}
+	value := row.value
+	switch {
+	case m.failed():
+	case value != tNull:
+		m.popWords(row.popped[:row.pops])
+	default:
+		if value = m.popWord(); !objects.has(value) && value != tUnknown &&
+			!(m.inferring && value.kind() == kindReturnAddress) {
+			m.wrongOnStack("a reference", value)
 		}
+	}
+	if m.failed() {
+		return
+	}
+	second, two := value.secondWord()
+	last := index
+	if two {
+		last++
+	}
+	// If one word of a long or double is overwritten, the other word becomes unusable.
+	if m.locals[index].isSecondWord() && index > 0 {
+		m.setLocal(index-1, tTop)
+	}
+	if m.locals[last].isWide() && last+1 < len(m.locals) {
+		m.setLocal(last+1, tTop)
+	}
+	m.setLocal(index, value)
+	if two {
+		m.setLocal(last, second)
 	}
 }
 
-// stepReference applies the remaining instructions: those that pop or push references.
-func (m *method) stepReference(in code.Instruction) {
-	switch op := in.Op; op {
-	case code.Ldc, code.LdcW, code.Ldc2W:
-		m.push(m.loadedConstant(m.constant(in.Constant())))
-	case code.IfAcmpeq, code.IfAcmpne:
-		m.popReference(!m.inferring)
-		m.popReference(!m.inferring)
-	case code.Ifnull, code.Ifnonnull:
-		m.popReference(true)
-	case code.Monitorenter, code.Monitorexit:
-		m.popReference(!m.inferring)
-	case code.Areturn:
-		if got := m.popReference(false); !m.failed() {
-			m.checkResult(got)
+// useLocal applies an iinc or ret.
+func (m *method) useLocal(row *opRow, index int) {
+	if row.form == formRet && !m.inferring {
+		m.fail(ruleInstructions, "no ret from class file version 51 on", "one")
+	}
+	if index+int(row.more) >= len(m.locals) || m.stateUnknown {
+		m.checkLocal(row, index)
+		return
+	}
+	switch got := m.locals[index]; {
+	case row.form == formIinc && got != tInt && got != tUnknown:
+		m.wrongLocal(index, "int", got)
+	case row.form == formRet && got.kind() != kindReturnAddress:
+		m.wrongLocal(index, "a return address", got)
+	}
+}
+
+// stepReturn applies a return, which must return what the method does.
+func (m *method) stepReturn(row *opRow) {
+	got := row.value
+	if got == tNull {
+		got = m.popReference(false)
+	} else {
+		m.popWords(row.popped[:row.pops])
+	}
+	switch {
+	case m.failed():
+	case (m.result == tTop) != (got == tTop) || got != m.result && !m.fits(got, m.result):
+		want := m.describe(m.result)
+		if m.result == tTop {
+			want = "no result"
 		}
-	case code.Athrow:
-		m.pop(m.throwable)
-	case code.Arraylength:
-		if got := m.popReference(false); got != tNull && got != tUnknown && !m.isArray(got) {
-			m.wrongOnStack("an array", got)
-		}
-		m.push(tInt)
-	case code.New:
-		m.stepNew(in)
-	case code.Newarray:
-		m.pop(tInt)
-		m.push(m.loadedType(loadedArrays + in.U1(0) - 4))
-	case code.Anewarray:
-		m.pop(tInt)
-		m.push(m.arrayWith(m.constant(in.Constant()).class))
-	case code.Checkcast:
-		m.pop(m.object)
-		m.push(m.constant(in.Constant()).class)
+		m.fail(ruleTypes, want, m.describe(got))
+	case got == tTop && !m.inferring && m.member.Name == "<init>" && m.thisUninitialized:
+		m.fail(ruleTypes, "a call of another constructor before return", "none on some path")
+	}
+}
+
+// stepClass applies an instruction whose constant is the class c.
+func (m *method) stepClass(row *opRow, c *constant) {
+	if !m.popWords(row.popped[:row.pops]) {
+		return
+	}
+	switch row.op {
 	case code.Instanceof:
-		m.pop(m.object)
 		m.push(tInt)
+		return
+	case code.Anewarray:
+		m.push(m.arrayWith(c.class))
+		return
 	case code.Multianewarray:
-		for range in.U1(2) {
+		for range m.code.Bytecode[m.pc+sizeWithConstant] {
 			m.pop(tInt)
 		}
-		m.push(m.constant(in.Constant()).class)
-	case code.Jsr, code.JsrW:
-		target, _ := in.Branch()
-		m.push(returnAddress(target))
 	}
+	m.push(c.class)
 }
 
 // arrayWith returns the array type with that component.
@@ -324,32 +335,43 @@ func (m *method) loadedConstant(c *constant) vtype {
 
 // stepNew pushes an object that is not initialised. Its type holds only the position of the new. Inference therefore
 // demands that an older object of the same new is gone.
-func (m *method) stepNew(in code.Instruction) {
-	made := uninitialized(in.PC)
-	if !m.inferring && m.wantNotes && slices.Contains(m.stack, made) {
-		m.note(m.member, in.PC, ruleTypes, "no object of the same new on the stack", m.describe(made))
-	}
-	if m.inferring {
-		for _, t := range m.stack {
-			if t == made {
-				m.fail(ruleInference, "no object of the same new on the stack", m.describe(made))
-				return
-			}
-		}
+func (m *method) stepNew() {
+	made := uninitialized(m.pc)
+	isThere := slices.Contains(m.stack, made)
+	switch {
+	case isThere && m.inferring:
+		m.fail(ruleInference, "no object of the same new on the stack", m.describe(made))
+	case isThere:
+		m.note(m.member, m.pc, ruleTypes, "no object of the same new on the stack", m.describe(made))
+	case m.inferring:
 		m.replace(made, tTop)
 	}
 	m.push(made)
 }
 
-// stepField applies an access to a field.
-func (m *method) stepField(in code.Instruction) {
-	c := m.constant(in.Constant())
-	isPut := in.Op == code.Putstatic || in.Op == code.Putfield
-	if isPut {
-		m.popFieldValue(in.Op, c)
+// replace changes each word of one type into another type, as the initialisation of an object does.
+func (m *method) replace(old, now vtype) {
+	for i, t := range m.locals[:m.used] {
+		if t == old {
+			m.setLocal(i, now)
+			m.replaced = append(m.replaced, i)
+		}
 	}
-	if in.Op >= code.Getfield {
-		m.stepFieldObject(in.Op, c)
+	for i, t := range m.stack {
+		if t == old {
+			m.stack[i] = now
+		}
+	}
+}
+
+// stepField applies an access to the field c.
+func (m *method) stepField(op code.Op, c *constant) {
+	isPut := op == code.Putstatic || op == code.Putfield
+	if isPut {
+		m.popFieldValue(op, c)
+	}
+	if op >= code.Getfield {
+		m.stepFieldObject(op, c)
 	}
 	if !isPut && !m.failed() {
 		m.push(c.value)

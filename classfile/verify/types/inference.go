@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/classfile/verify"
 )
 
@@ -28,15 +27,10 @@ import (
 // local has the type that it had at the jsr.
 type inference struct {
 	*method
-	joins   []int32       // by position, the number of the state plus one; 0 where no paths join
-	states  []joinState   // in the order of the code
-	pending []uint64      // a bit for each state that has changed
-	jsrs    []int         // positions of jsr and jsr_w
-	rets    map[int]int   // by the position of a jsr, that of the ret that returns from it
-	now     flowFacts     // the facts at the current instruction
-	stored  int           // the number of words in states
-	runs    int           // how often run was called
-	merged  []mergedState // by handler
+	jsrs   []int       // positions of jsr and jsr_w
+	rets   map[int]int // by the position of a jsr, that of the ret that returns from it
+	now    flowFacts   // the facts at the current instruction
+	stored int         // the number of words in states
 }
 
 // flowFacts are the facts about all paths to a point besides the types: the subroutines that they are in, and how far a
@@ -48,13 +42,9 @@ type flowFacts struct {
 	mayNotReturn   bool         // some path comes from a constructor call that threw
 }
 
-// mergedState says which state was last merged into a handler: in which run of inference.run, and how many locals had
-// changed in that run. The same state need not be merged again.
-type mergedState struct{ run, changed int }
-
 // joinState is the type state at one position, over all paths found so far.
 type joinState struct {
-	pc, number    int // the position, and the index in inference.states
+	pc, number    int // the position, and the index in states
 	reached       bool
 	locals, stack []vtype // locals without trailing tops
 	facts         flowFacts
@@ -62,14 +52,10 @@ type joinState struct {
 
 // infer checks the method by inference.
 func (m *method) infer() {
-	m.setInferring(true)
-	m.result = m.typeOf(m.member).result
 	f := inference{method: m}
 	if f.prepare(); m.stopped {
 		return
 	}
-	m.initial = m.appendInitial(m.initial[:0])
-	m.locals = resize(m.locals, max(int(m.code.MaxLocals), len(m.initial)))
 	f.follow()
 	slices.SortStableFunc(m.reported, func(a, b verify.Finding) int { return cmp.Compare(a.Offset, b.Offset) })
 }
@@ -92,11 +78,7 @@ func (f *inference) follow() {
 				again = true
 				number := word*64 + bits.TrailingZeros64(f.pending[word])
 				f.pending[word] &^= 1 << (number % 64)
-				if m.isQuick {
-					f.runQuickly(&f.states[number])
-				} else {
-					f.run(&f.states[number])
-				}
+				f.run(&f.states[number])
 				m.report()
 			}
 		}
@@ -110,47 +92,44 @@ func (f *inference) mark(s *joinState) { f.pending[s.number/64] |= 1 << (s.numbe
 // which states are kept.
 func (f *inference) prepare() {
 	m := f.method
-	f.joins = resize(m.joins, len(m.starts))
-	m.joins = f.joins
 	f.join(0)
-	bytecode := m.code.Bytecode
-	size := 0
-	for pc := 0; pc < len(bytecode); pc += size {
-		in, _ := code.At(bytecode, pc) // prepare of the method has decoded it
-		size = in.Size
-		f.prepareOne(in)
+	for pc, size := 0, 0; pc < len(m.starts); pc += size {
+		var row *opRow
+		row, size = m.rowAt(pc)
+		m.pc = pc
+		if m.step(row); row.branches && !m.failed() {
+			f.joinTargets(row)
+		}
+		if m.failed() {
+			m.starts[pc] |= faultyStart
+			m.report()
+			continue
+		}
+		switch row.form {
+		case formJsr:
+			f.jsrs = append(f.jsrs, pc)
+			f.join(pc)
+			if pc+size < len(m.starts) {
+				f.join(pc + size)
+			}
+		case formRet:
+			f.join(pc)
+		}
 	}
 	f.prepareHandlers()
 	f.numberStates()
+	m.stateUnknown = false
 }
 
-// prepareOne checks the operands of an instruction, and marks the positions for which states are kept because of it.
-func (f *inference) prepareOne(in code.Instruction) {
-	m, t := f.method, traitsOf(in)
-	if t&constrained == 0 {
-		return
-	}
-	m.pc = in.PC
-	if m.checkConstraints(in, t); m.failed() {
-		m.starts[in.PC] = faultyStart
-		m.report()
-		return
-	}
-	if t&branching == 0 && t&local == 0 {
-		return
-	}
-	for target := range in.Targets() {
-		f.join(target)
-	}
-	switch op, _ := localAccess(in); op {
-	case code.Jsr, code.JsrW:
-		f.jsrs = append(f.jsrs, in.PC)
-		f.join(in.PC)
-		if next := in.PC + in.Size; next < len(f.joins) {
-			f.join(next)
+// joinTargets keeps states for the targets of the current instruction, where instructions must begin.
+func (f *inference) joinTargets(row *opRow) {
+	f.eachTarget(row, func(target int) {
+		if !f.isStart(target) {
+			f.fail(ruleInstructions, "an instruction at the branch target", fmt.Sprintf("none at %d", target))
 		}
-	case code.Ret:
-		f.join(in.PC)
+	})
+	if !f.failed() {
+		f.eachTarget(row, f.join)
 	}
 }
 
@@ -175,59 +154,56 @@ func (f *inference) prepareHandlers() {
 		}
 		f.join(h.pc)
 	}
-	m.merged = resize(m.merged, len(m.handlers))
-	f.merged = m.merged
 }
 
 // join says that paths may join at a position, so that a state is kept for it.
-func (f *inference) join(pc int) {
-	if f.joins[pc] == 0 {
-		f.joins[pc] = 1
-		f.method.joined = append(f.method.joined, uint16(pc))
-	}
-}
+func (f *inference) join(pc int) { f.starts[pc] |= keptStart }
 
 // numberStates makes a state for each position at which paths may join, in the order of the code.
 func (f *inference) numberStates() {
-	joined := f.method.joined
-	slices.Sort(joined)
-	f.states = f.method.states[:0]
-	for number, pc := range joined {
-		f.states = append(f.states, joinState{pc: int(pc), number: number})
-		f.joins[pc] = int32(number) + 1
+	m := f.method
+	m.states = m.states[:0]
+	for pc, start := range m.starts {
+		if start&keptStart != 0 {
+			m.kept[pc] = uint16(len(m.states))
+			m.states = append(m.states, joinState{pc: pc, number: len(m.states)})
+		}
 	}
-	f.method.states = f.states
-	f.method.pending = resize(f.method.pending, len(joined)/64+1)
-	f.pending = f.method.pending
+	m.words = m.words[:0]
+	m.pending = resize(m.pending, len(m.states)/64+1)
 }
 
-// state returns the state that is kept for a position, nil if none is.
-func (f *inference) state(pc int) *joinState {
-	if number := f.joins[pc]; number != 0 {
-		return &f.states[number-1]
-	}
-	return nil
-}
+// state returns the state that is kept for a position.
+func (f *inference) state(pc int) *joinState { return &f.states[f.kept[pc]] }
 
 // run follows the code from a state on, until it leads to a position with a state, ends, or fails.
 func (f *inference) run(s *joinState) {
 	m, pc := f.method, s.pc
 	f.start(s)
 	for {
-		_, size, _ := code.Next(m.code.Bytecode, pc) // prepare has decoded it
 		m.pc = pc
-		if m.spend(2); m.failed() || m.starts[pc] == faultyStart {
+		if m.spend(2); m.failed() || m.starts[pc]&faultyStart != 0 {
 			return
 		}
 		f.mergeHandlers()
-		if !f.stepFully() {
+		row, size := m.rowAt(pc)
+		if f.stepWithFacts(row); m.failed() {
 			return
 		}
-		if pc += size; pc >= len(f.joins) {
+		switch {
+		case row.branches:
+			f.mergeTargets(row)
+		case row.form == formRet:
+			f.mergeReturn(row)
+		}
+		if m.failed() || row.ends {
+			return
+		}
+		if pc += size; pc >= len(m.starts) {
 			m.fail(ruleInference, "a jump, return or throw at the end of the code", "none")
 			return
 		}
-		if f.joins[pc] != 0 {
+		if m.starts[pc]&keptStart != 0 {
 			f.mergeInto(pc, m.locals[:m.used], m.stack, &f.now)
 			return
 		}
@@ -238,66 +214,34 @@ func (f *inference) run(s *joinState) {
 func (f *inference) start(s *joinState) {
 	m := f.method
 	m.spend(2 + (len(s.locals)+len(s.stack)+s.facts.words())/wordsPerStep)
-	copy(m.locals, s.locals)
-	clear(m.locals[len(s.locals):max(m.used, len(s.locals))])
-	m.used = len(s.locals)
+	n := copy(m.locals, s.locals)
+	clear(m.locals[n:max(m.used, n)])
+	m.used = n
 	m.stack = append(m.stack[:0], s.stack...)
-	m.changed = m.changed[:0]
-	f.runs++
+	m.changes++
 	f.now = s.facts.clone()
 }
 
-// stepFully applies the current instruction, whatever it is, merges the result into the states at its targets, and
-// reports whether the instruction leads to the next one.
-func (f *inference) stepFully() bool {
-	m := f.method
-	in, _ := code.At(m.code.Bytecode, m.pc)
-	t := traitsOf(in)
-	if f.stepWithFacts(in, t); m.failed() {
-		return false
-	}
-	switch {
-	case t&branching != 0:
-		f.mergeTargets(in)
-	case in.Op == code.Ret || in.Op == code.Wide && code.Op(in.U1(0)) == code.Ret:
-		f.mergeReturn(in)
-	}
-	return !m.failed() && in.FallsThrough()
-}
-
 // stepWithFacts applies an instruction to the types and to the other facts.
-func (f *inference) stepWithFacts(in code.Instruction, t trait) {
+func (f *inference) stepWithFacts(row *opRow) {
 	m := f.method
-	m.initialised = false
-	writtenBefore := len(m.changed)
-	if in.Op.IsReturn() {
-		switch {
-		case in.Op == code.Return && f.now.needsConstruct && !f.now.constructed:
-			m.fail(ruleInference, "a call of another constructor before return", "none on some path")
-		case f.now.mayNotReturn:
-			m.fail(ruleInference, "no return after a constructor call that threw", "one")
-		}
-	}
-	if (in.Op == code.Jsr || in.Op == code.JsrW) && !m.failed() {
-		f.enterSubroutine(in)
+	m.initialised, m.replaced = false, m.replaced[:0]
+	switch {
+	case row.form == formReturn && row.value == tTop && f.now.needsConstruct && !f.now.constructed:
+		m.fail(ruleInference, "a call of another constructor before return", "none on some path")
+	case row.form == formReturn && f.now.mayNotReturn:
+		m.fail(ruleInference, "no return after a constructor call that threw", "one")
+	case row.form == formJsr:
+		f.enterSubroutine()
 	}
 	if !m.failed() {
-		m.step(in, t)
+		m.step(row)
 	}
-	if m.failed() || len(f.now.subroutines) == 0 && !m.initialised {
+	if m.failed() {
 		return
 	}
-	if index, ok := in.Local(); ok {
-		_, t := localAccess(in)
-		f.now.touch(index)
-		if _, two := t.secondWord(); two {
-			f.now.touch(index + 1)
-		}
-	}
-	if in.Op == code.New || in.Op == code.Invokespecial {
-		for _, local := range m.changed[writtenBefore:] {
-			f.now.touch(int(local))
-		}
+	if len(f.now.subroutines) > 0 {
+		f.touchLocals(row)
 	}
 	if m.initialised {
 		f.now.constructed = true
@@ -305,20 +249,40 @@ func (f *inference) stepWithFacts(in code.Instruction, t trait) {
 	}
 }
 
-// mergeHandlers merges the locals before the current instruction into the states of the handlers that cover it.
+// touchLocals records the locals that the current instruction has read or written.
+func (f *inference) touchLocals(row *opRow) {
+	switch row.form {
+	case formLoad, formStore, formIinc, formRet:
+		index := f.localOf(row)
+		if f.now.touch(index); row.value.isWide() {
+			f.now.touch(index + 1)
+		}
+	}
+	for _, local := range f.replaced {
+		f.now.touch(local)
+	}
+}
+
+// mergeHandlers merges the locals before the current instruction into the states of the handlers that cover it, unless
+// they have seen them.
 func (f *inference) mergeHandlers() {
-	for _, i := range f.covering(f.pc) {
-		h := &f.handlers[i]
-		if !h.covers(f.pc) || f.failed() { // it may be disabled
-			continue
+	if len(f.handlers) == 0 {
+		return
+	}
+	covering := f.covering(f.pc)
+	if f.coverage.seen == f.changes && len(f.now.subroutines) == 0 {
+		return
+	}
+	f.coverage.seen = f.changes
+	f.mergeIntoHandlers(covering, &f.now)
+}
+
+func (f *inference) mergeIntoHandlers(covering []int32, facts *flowFacts) {
+	for _, i := range covering {
+		if h := &f.handlers[i]; h.covers(f.pc) && !f.failed() { // it may be disabled
+			f.mergeInto(h.pc, f.locals[:f.used], h.caught[:], facts)
+			f.report() // other paths may be correct
 		}
-		now := mergedState{f.runs, len(f.changed) + f.pauses}
-		if f.merged[i] == now && len(f.now.subroutines) == 0 {
-			continue
-		}
-		f.merged[i] = now
-		f.mergeInto(h.pc, f.locals[:f.used], h.caught[:], &f.now)
-		f.report() // other paths may be correct
 	}
 }
 
@@ -327,32 +291,25 @@ func (f *inference) mergeHandlers() {
 func (f *inference) mergeAfterInit() {
 	facts := f.now
 	facts.mayNotReturn = true
-	f.runs++ // this state differs from what was merged before
-	for _, i := range f.covering(f.pc) {
-		if h := &f.handlers[i]; h.covers(f.pc) && !f.failed() {
-			f.mergeInto(h.pc, f.locals[:f.used], h.caught[:], &facts)
-			f.report()
-		}
-	}
+	f.mergeIntoHandlers(f.covering(f.pc), &facts)
 }
 
 // mergeTargets merges the state after the current instruction into the states at its targets.
-func (f *inference) mergeTargets(in code.Instruction) {
+func (f *inference) mergeTargets(row *opRow) {
 	locals, stack := f.locals[:f.used], f.stack
-	if in.Op == code.Jsr || in.Op == code.JsrW {
-		if ret, ok := f.rets[in.PC]; ok {
+	if row.form == formJsr {
+		if ret, ok := f.rets[f.pc]; ok {
 			if s := f.state(ret); s.reached {
 				f.mark(s)
 			}
 		}
 		locals, stack = withoutUninitialized(locals), withoutUninitialized(stack)
 	}
-	for target := range in.Targets() {
-		if f.failed() {
-			return
+	f.eachTarget(row, func(target int) {
+		if !f.failed() {
+			f.mergeInto(target, locals, stack, &f.now)
 		}
-		f.mergeInto(target, locals, stack, &f.now)
-	}
+	})
 }
 
 // mergeInto merges a type state into the state at a position.

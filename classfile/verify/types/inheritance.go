@@ -72,7 +72,7 @@ func (k *checker) checkPermits(super *ClassInfo) {
 // marks all of them as isSuper, unless the class is among them.
 func (k *checker) checkCycle() {
 	cyclic := false
-	known := k.walkSupers(k.self, func(t vtype, info *ClassInfo) bool {
+	known := k.walkSupers(&k.self, func(t vtype, info *ClassInfo) bool {
 		if t == k.thisType {
 			k.finding(ruleSuper, "a class that does not extend itself", k.name(t))
 			cyclic = true

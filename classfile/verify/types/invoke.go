@@ -7,23 +7,16 @@ import (
 )
 
 // stepInvoke pops the arguments and the object of a call, and pushes its result.
-func (m *method) stepInvoke(in code.Instruction) {
-	c := m.constant(in.Constant())
-	for i := len(c.method.words) - 1; i >= 0 && !m.failed(); i-- {
-		if c.method.words[i].isSecondWord() {
-			i--
-		}
-		m.pop(c.method.words[i])
-	}
-	if m.failed() {
+func (m *method) stepInvoke(op code.Op, c *constant) {
+	if !m.popWords(c.method.words) {
 		return
 	}
 	switch {
-	case in.Op == code.Invokestatic || in.Op == code.Invokedynamic:
+	case op == code.Invokestatic || op == code.Invokedynamic:
 	case c.name == "<init>":
-		m.stepInit(in, c)
+		m.stepInit(c)
 	default:
-		m.stepReceiver(in.Op, c)
+		m.stepReceiver(op, c)
 	}
 	if c.method.result != tTop && !m.failed() {
 		m.push(c.method.result)
@@ -36,8 +29,12 @@ func (m *method) stepReceiver(op code.Op, c *constant) {
 	if op == code.Invokespecial && !m.inferring {
 		want = m.thisType
 	}
-	object := m.pop(want)
-	if m.failed() {
+	object := m.popWord()
+	switch {
+	case m.failed():
+		return
+	case object != want && !m.fits(object, want):
+		m.wrongOnStack(m.describe(want), object)
 		return
 	}
 	if op == code.Invokespecial && m.inferring && !m.inferAssignable(object, m.thisType) {
@@ -49,7 +46,7 @@ func (m *method) stepReceiver(op code.Op, c *constant) {
 		return
 	}
 	// Arrays have a public clone, though the method is Object's.
-	isArrayClone := c.class == m.object && m.isArray(object) && c.name == "clone"
+	isArrayClone := c.class == tObject && m.isArray(object) && c.name == "clone"
 	if !isArrayClone && !m.assignableToThis(object) {
 		m.fail(ruleProtected, m.class.Name()+" or a subclass, as the method is protected", m.describe(object))
 	}
@@ -57,7 +54,7 @@ func (m *method) stepReceiver(op code.Op, c *constant) {
 
 // stepInit applies the call of a constructor, which initialises an object: this, by a constructor of the class or its
 // superclass, or an object that a new made, by a constructor of its class.
-func (m *method) stepInit(in code.Instruction, c *constant) {
+func (m *method) stepInit(c *constant) {
 	object := m.popWord()
 	switch {
 	case m.failed():
@@ -67,6 +64,7 @@ func (m *method) stepInit(in code.Instruction, c *constant) {
 		m.initialiseNew(object, c)
 	case object == tUnknown:
 		m.initialised, m.thisUninitialized = m.thisUninitialized, false // the object may be this
+		m.changes++
 	default:
 		m.wrongOnStack("an object that is not initialised", object)
 	}
@@ -93,6 +91,7 @@ func (m *method) initialiseThis(c *constant) {
 	m.replace(tUninitializedThis, m.thisType)
 	m.thisUninitialized, m.unset = false, nil
 	m.initialised = true
+	m.changes++
 }
 
 // checkInitHandlers checks that a handler that covers the call of another constructor always throws. Otherwise a method
@@ -121,12 +120,7 @@ func (m *method) checkInitHandlers() {
 
 // initialiseNew makes an object that a new made an initialised one.
 func (m *method) initialiseNew(object vtype, c *constant) {
-	in, err := code.At(m.code.Bytecode, object.index())
-	if err != nil || in.Op != code.New {
-		m.fail(ruleTypes, "a new instruction", "none")
-		return
-	}
-	made := m.constantOf(in.Constant(), classKind)
+	made := m.constantOf(u2(m.code.Bytecode[object.index()+1:]), classKind)
 	switch {
 	case m.failed():
 		return

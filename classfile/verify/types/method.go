@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/classfile/verify"
 )
@@ -17,84 +16,57 @@ import (
 type method struct {
 	*checker
 	typeState
-	member  *classfile.Member
-	code    classfile.Code
-	starts  []byte  // by position: what begins there
-	initial []vtype // the locals at the method's start
-	pc      int     // the position of the current instruction
-
-	// Memory of inference: see the fields of the same names there.
-	joins   []int32
-	joined  []uint16
-	states  []joinState
-	pending []uint64
-	merged  []mergedState
-	words   []vtype // the types of states
-
-	frameWords []vtype // memory for the types of frames
-
-	problem  *verify.Finding  // the fault that was found just now
-	fatal    bool             // HotSpot throws for problem
-	reported []verify.Finding // the findings so far
-	stopped  bool             // the method has enough findings
-	repeats  bool             // problem is about a place in places
-	places   map[int]bool     // places of the code about which there is a finding that must not be repeated
-
-	stateUnknown      bool // type checking only: the type state is not known
-	framesUnknownFrom int  // from here on it is not known where frames are
-
-	// The quick path, see quickframes.go.
-	isQuick     bool // the method is checked on the quick path
-	quickFrames []quickFrame
-	nextFrame   int      // the frame that comes next, among quickFrames
-	room        []vtype  // memory for the stack
-	unusual     []uint16 // positions of instructions that run does not apply
-	mustStarts  []uint16 // positions where an instruction must begin
-	// hasVariables is set if the method has a LocalVariableTable.
-	hasVariables bool
-	isCovered    bool // handlers cover the current instruction
-	matched      bool // the state was compared with the frames of these handlers since it changed
-	stored       bool // run has changed a local
-	pauses       int  // how often run has paused
-	gaveUp       bool // there may be a finding
-
-	handlers  []handler
-	coverage  coverage     // of handlers
-	throws    map[int]bool // the answers of alwaysThrows, by the position of a handler
-	frames    []stackFrame
+	methodMemory
+	methodFindings
+	*methodCode
+	pc        int // the position of the current instruction
+	maxStack  int
 	result    vtype // what the method returns, tTop for void
 	inferring bool  // inference, not type checking
 
-	firstAllowed byte // the opcode of the lowest bit in constant.allowed
+	stateUnknown      bool         // the type state is not known, or not yet
+	framesUnknownFrom int          // from here on it is not known where frames are
+	throws            map[int]bool // the answers of alwaysThrows, by the position of a handler
 }
 
-// reset makes m the checker of another method and keeps its memory.
-func (m *method) reset(k *checker, member *classfile.Member, body classfile.Code) {
-	*m = method{
-		checker: k, member: member, code: body,
-		typeState: typeState{locals: m.locals[:0], stack: m.stack[:0], changed: m.changed[:0]},
-		starts:    m.starts[:0],
-		initial:   m.initial[:0],
-		joins:     m.joins[:0],
-		joined:    m.joined[:0],
-		states:    m.states[:0],
-		pending:   m.pending[:0],
-		merged:    m.merged[:0],
-		words:     m.words[:0],
+// methodMemory is what one method after the other uses.
+type methodMemory struct {
+	starts     []byte   // by position: what begins there
+	kept       []uint16 // by position of a keptStart: the number of the frame or state there
+	initial    []vtype  // the locals at the method's start
+	handlers   []handler
+	coverage   coverage // of handlers
+	frames     []stackFrame
+	frameWords []vtype     // the types in frames
+	states     []joinState // see inference
+	pending    []uint64    // see inference
+	words      []vtype     // the types in states
+	replaced   []int       // the locals that the current instruction has changed by replace
+}
 
-		frameWords: m.frameWords[:0],
+// methodFindings are the faults of a method.
+type methodFindings struct {
+	problem  *verify.Finding  // the fault that was found just now
+	fatal    bool             // HotSpot throws for problem
+	repeats  bool             // problem is about a place in places
+	reported []verify.Finding // the findings so far
+	stopped  bool             // the method has enough findings
+	places   map[int]bool     // places of the code about which there is a finding that must not be repeated
+}
 
-		quickFrames: m.quickFrames[:0],
-		room:        m.room[:0],
-		mustStarts:  m.mustStarts[:0],
-		unusual:     m.unusual[:0],
-
-		handlers: m.handlers[:0],
-		coverage: m.coverage.empty(),
-		frames:   m.frames[:0],
-
-		framesUnknownFrom: math.MaxInt,
-	}
+// reset makes m the checker of another method.
+func (m *method) reset(k *checker, body *methodCode, inferring bool) {
+	m.checker, m.methodCode = k, body
+	m.methodFindings = methodFindings{}
+	m.stateUnknown, m.framesUnknownFrom, m.throws = true, math.MaxInt, nil
+	m.setInferring(inferring)
+	m.initial = m.appendInitial(m.initial[:0])
+	m.maxStack = int(m.code.MaxStack)
+	m.result = m.typeOf(m.member).result
+	m.handlers, m.frames, m.frameWords = m.handlers[:0], m.frames[:0], m.frameWords[:0]
+	m.coverage = m.coverage.empty()
+	m.typeState = typeState{locals: resize(m.locals, int(m.code.MaxLocals)), stack: m.stack[:0]}
+	m.used = copy(m.locals, m.initial)
 }
 
 // resize returns a slice of n zeros, in the memory of another if that is large enough.
@@ -107,13 +79,11 @@ func resize[T any](s []T, n int) []T {
 	return s
 }
 
-// What can begin at a position of the code.
+// What begins at a position of the code.
 const (
-	noStart byte = iota
-	instructionStart
-	newStart    // of a new instruction: what uninitialized types refer to
-	faultyStart // of an instruction with a finding about its operands
-	passedStart // of an instruction that the quick path has applied
+	instructionStart byte = 1 << iota
+	faultyStart           // of an instruction with a finding about its operands
+	keptStart             // there is a frame, or inference keeps a state
 )
 
 // maxFindings is the greatest number of findings that are collected for a method.
@@ -130,7 +100,7 @@ func (m *method) failAt(pc int, rule, want, got string) {
 		Class: m.class.Name(), Method: m.member.Name, Descriptor: m.member.Descriptor, Offset: pc,
 		Rule: rule, Want: want, Got: got,
 	}
-	if m.wantFrame && len(m.locals)+len(m.stack) > 0 {
+	if m.wantFrame && !m.stateUnknown {
 		m.problem.Frame = m.describeFrame(m.locals, m.stack, m.thisUninitialized)
 	}
 }
@@ -160,7 +130,7 @@ func (m *method) failed() bool { return m.problem != nil }
 // report makes a finding of the problem, if there is one, and clears it so that the check continues, unless the method
 // has enough findings.
 func (m *method) report() {
-	if m.problem == nil || m.stopped || m.isQuick {
+	if m.problem == nil || m.stopped {
 		return
 	}
 	again := func(f verify.Finding) bool {
@@ -183,31 +153,59 @@ func (m *method) stop() { m.stopped, m.problem = true, &m.reported[len(m.reporte
 func (m *method) prepare() bool {
 	bytecode := m.code.Bytecode
 	m.starts = resize(m.starts, len(bytecode))
+	m.kept = slices.Grow(m.kept[:0], len(bytecode))[:len(bytecode)]
 	for pc := 0; pc < len(bytecode); {
-		op := code.Op(bytecode[pc])
-		size := op.Size()
+		size := code.Op(bytecode[pc]).Size()
 		if size == 0 || size > len(bytecode)-pc {
-			var err error
-			if _, size, err = code.Next(bytecode, pc); err != nil {
+			op, variable, err := code.Next(bytecode, pc)
+			if err != nil {
 				m.failAt(pc, ruleInstructions, "an instruction", err.Error())
 				return false
 			}
+			if op == code.Lookupswitch && variable < 13 && pc+variable == len(bytecode) {
+				// HotSpot reads one byte more than there is, and calls the instruction illegal.
+				m.failAt(pc, ruleInstructions, "a byte after a lookupswitch without cases", "the end of the code")
+				return false
+			}
+			size = variable
 		}
 		m.starts[pc] = instructionStart
-		switch {
-		case op == code.New:
-			m.starts[pc] = newStart
-		case op == code.Lookupswitch && size < 13 && pc+size == len(bytecode):
-			// HotSpot reads one byte more than there is, and calls the instruction illegal.
-			m.failAt(pc, ruleInstructions, "a byte after a lookupswitch without cases", "the end of the code")
-			return false
-		}
 		pc += size
 	}
 	m.noteLineStarts()
 	m.readHandlers()
 	return true
 }
+
+// rowAt returns the row of the instruction at a position, which prepare has decoded, and its size. That of wide is the
+// row of the instruction that it widens.
+func (m *method) rowAt(pc int) (row *opRow, size int) {
+	op, size, _ := code.Next(m.code.Bytecode, pc)
+	if op == code.Wide {
+		op = code.Op(m.code.Bytecode[pc+1])
+	}
+	return &opRows[op], size
+}
+
+// eachTarget calls visit for each position that the current instruction may branch to, but once for several cases of a
+// switch in a row.
+func (m *method) eachTarget(row *opRow, visit func(target int)) {
+	if row.size == sizeWithOffset {
+		visit(m.pc + int(int16(u2(m.code.Bytecode[m.pc+1:]))))
+		return
+	}
+	in, _ := code.At(m.code.Bytecode, m.pc) // prepare has decoded it
+	last := math.MinInt
+	for target := range in.Targets() {
+		if target != last {
+			visit(target)
+		}
+		last = target
+	}
+}
+
+// sizeWithOffset is the size of a branch with an offset of two bytes, which most branches have.
+const sizeWithOffset = 3
 
 // noteLineStarts adds notes about lines that begin inside of instructions (JVMS 4.7.12), which HotSpot accepts.
 func (m *method) noteLineStarts() {
@@ -227,5 +225,5 @@ func (m *method) noteLineStarts() {
 }
 
 func (m *method) isStart(pc int) bool {
-	return pc >= 0 && pc < len(m.starts) && m.starts[pc] != noStart
+	return pc >= 0 && pc < len(m.starts) && m.starts[pc] != 0
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/code"
 )
 
 // constant is a constant pool entry as instructions use it. The pool has been checked, so that all references in it are
@@ -17,21 +16,19 @@ type constant struct {
 	protected protection // whether the member of a Fieldref or method reference is protected
 	class     vtype      // for a Class, the type; for a Fieldref or method reference, the owner
 	value     vtype      // the type of a Fieldref or Dynamic, or of a field descriptor; for a Class, of an array of it
-	loaded    vtype      // the type that ldc pushes, 0 until needed
-	allowed   uint32     // a bit for each instruction that may use it, see allowedBit
+	allowed   uint16     // a bit for each instruction that may use it, see opRow.bit
 	method    methodType
 
 	name, descriptor string
 }
 
-// allowedBit returns the bit of constant.allowed for an instruction with a constant.
-func (m *method) allowedBit(op code.Op) uint32 { return 1 << ((byte(op) - m.firstAllowed) & 31) }
-
-// setInferring says whether the method is checked by inference, which has bits of its own in constant.allowed.
+// setInferring says whether the method is checked by inference, for which other constants may be used.
 func (m *method) setInferring(inferring bool) {
-	m.inferring, m.firstAllowed = inferring, byte(firstWithConstant)
-	if inferring {
-		m.firstAllowed -= byte(lastWithConstant - firstWithConstant + 1)
+	if m.inferring = inferring; m.allowedInferring != inferring {
+		m.allowedInferring = inferring
+		for i := range m.constants {
+			m.constants[i].allowed = 0
+		}
 	}
 }
 

@@ -8,156 +8,69 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 )
 
-// trait is a property of an opcode that the passes over the code test first. Most opcodes have none.
-type trait uint8
+// sizeWithConstant is the size of an opcode and an index of a constant. Some instructions have more operands.
+const sizeWithConstant = 3
 
-const (
-	constrained trait = 1 << iota // checkConstraints has something to check
-	branching                     // it has branch targets
-	storing                       // a local variable is written
-	local                         // a local variable is read or written
-)
-
-// traits has a row for each opcode. For wide, traitsOf returns the row of the instruction that it widens.
-var traits = func() (rows [code.JsrW + 1]trait) {
-	for o := range rows {
-		op := code.Op(o)
-		t := &rows[o]
-		switch op.Operand() {
-		case code.OperandNone, code.OperandByte, code.OperandShort:
-		case code.OperandBranch, code.OperandBranchW, code.OperandTableSwitch, code.OperandLookupSwitch:
-			*t |= constrained | branching
-		default:
-			*t |= constrained
-		}
-		if op >= code.Istore && op <= code.Astore || op >= code.Istore0 && op <= code.Astore3 {
-			*t |= storing
-		}
-		if op.Operand() == code.OperandLocal || op == code.Iinc || op >= code.Iload0 && op <= code.Aload3 ||
-			*t&storing != 0 {
-			*t |= local | constrained
-		}
-		if op == code.Newarray {
-			*t |= constrained
-		}
+// operand returns the constant of the current instruction. It is nil if the instruction must not use it (JVMS 4.9.1),
+// or if the type state is unknown. A constant that one instruction may use, every other of the same kind may use.
+func (m *method) operand(row *opRow) *constant {
+	in := m.code.Bytecode[m.pc:]
+	i := uint16(in[1])
+	if row.size >= sizeWithConstant {
+		i = u2(in[1:])
 	}
-	return rows
-}()
-
-// traitsOf returns the traits of an instruction.
-func traitsOf(in code.Instruction) trait {
-	if in.Op == code.Wide {
-		return traits[in.U1(0)]
+	c := m.constant(i)
+	if c.allowed&row.bit == 0 {
+		if m.checkOperand(row, i); m.failed() {
+			return nil
+		}
+		c.allowed |= row.bit
 	}
-	return traits[in.Op]
+	if row.size > sizeWithConstant {
+		m.checkMoreOperands(row.op, in[sizeWithConstant:], c)
+	}
+	if m.stateUnknown || m.failed() {
+		return nil
+	}
+	return c
 }
 
-// checkConstraints checks what must hold for an instruction whatever the types are (JVMS 4.9.1).
-func (m *method) checkConstraints(in code.Instruction, t trait) {
-	if t&local != 0 {
-		index, _ := in.Local()
-		m.checkLocal(in, index)
-		return
-	}
-	if in.Op < firstWithConstant || in.Op > lastWithConstant || in.Size != sizeWithConstant {
-		m.checkOperandsOf(in)
-		return
-	}
-	// A constant that one instruction may use, every other of the same kind may use.
-	c, bit := m.constant(in.Constant()), m.allowedBit(in.Op)
-	if c.allowed&bit != 0 {
-		return
-	}
-	if m.checkOperandsOf(in); !m.failed() {
-		c.allowed |= bit
-	}
-}
-
-// The instructions from getstatic to instanceof that have three bytes consist of an opcode and a constant.
-const (
-	firstWithConstant, lastWithConstant = code.Getstatic, code.Instanceof
-	sizeWithConstant                    = 3
-)
-
-// checkOperandsOf is checkConstraints for an instruction that neither reads nor writes a local variable.
-func (m *method) checkOperandsOf(in code.Instruction) {
-	switch op := in.Op; op {
-	case code.Ldc, code.LdcW:
-		m.checkLoadable(in.Constant())
-	case code.Ldc2W:
-		c := m.constantOf(in.Constant(), wideKinds)
-		if _, two := c.value.secondWord(); c.tag == classfile.TagDynamic && !two {
-			m.fail(ruleInstructions, "a constant of two words", c.descriptor)
-		}
-	case code.Getstatic, code.Putstatic, code.Getfield, code.Putfield:
-		c := m.constantOf(in.Constant(), 1<<classfile.TagFieldref)
-		if !m.failed() && op >= code.Getfield && m.isArray(c.class) && !m.inferring {
+// checkOperand checks the constant of the current instruction, which has index i.
+func (m *method) checkOperand(row *opRow, i uint16) {
+	switch row.form {
+	case formLdc:
+		m.checkLoadable(row.op, i)
+	case formField:
+		c := m.constantOf(i, 1<<classfile.TagFieldref)
+		if !m.failed() && row.op >= code.Getfield && m.isArray(c.class) && !m.inferring {
 			m.fail(ruleInstructions, "a field of a class", m.describe(c.class))
 		}
-	case code.Invokevirtual, code.Invokespecial, code.Invokestatic, code.Invokeinterface, code.Invokedynamic:
-		m.checkInvoke(in)
-	case code.New, code.Anewarray, code.Checkcast, code.Instanceof, code.Multianewarray:
-		if c := m.constantOf(in.Constant(), classKind); !m.failed() {
-			m.checkClassOperand(in, c.class)
-		}
-	case code.Newarray:
-		if t := in.U1(0); t < 4 || t > 11 {
-			m.fail(ruleInstructions, "an array type from 4 to 11", fmt.Sprint(t))
-		}
-	case code.Tableswitch, code.Lookupswitch:
-		m.checkSwitch(in)
-	case code.Jsr, code.JsrW, code.Ret:
-		if !m.inferring {
-			m.fail(ruleInstructions, "no "+op.String()+" from class file version 51 on", "one")
-		}
-	}
-	if m.inferring {
-		for target := range in.Targets() {
-			if !m.isStart(target) {
-				m.fail(ruleInstructions, "an instruction at the branch target", fmt.Sprintf("none at %d", target))
-			}
+	case formInvoke:
+		m.checkInvoked(row.op, i)
+	default:
+		if c := m.constantOf(i, classKind); !m.failed() {
+			m.checkClassOperand(row.op, c.class)
 		}
 	}
 }
 
-// localTypes are the types of the five load and store instructions, in the order of their opcodes. tNull stands for any
-// reference.
-var localTypes = [...]vtype{tInt, tLong, tFloat, tDouble, tNull}
-
-// localAccess decodes a load, store, iinc or ret, also one that wide widens. It returns the plain instruction (iload
-// for iload_2) and the type that it moves.
-func localAccess(in code.Instruction) (op code.Op, t vtype) {
-	op = in.Op
-	if op == code.Wide {
-		op = code.Op(in.U1(0))
-	}
-	switch {
-	case op >= code.Iload0 && op <= code.Aload3:
-		op = code.Iload + (op-code.Iload0)/4
-	case op >= code.Istore0 && op <= code.Astore3:
-		op = code.Istore + (op-code.Istore0)/4
-	}
-	switch {
-	case op >= code.Iload && op <= code.Aload:
-		return op, localTypes[op-code.Iload]
-	case op >= code.Istore && op <= code.Astore:
-		return op, localTypes[op-code.Istore]
-	}
-	return op, tInt
-}
-
-// checkLocal checks that the local variable of an instruction is below max_locals.
-func (m *method) checkLocal(in code.Instruction, index int) {
-	op, t := localAccess(in)
-	if op == code.Ret && !m.inferring {
-		m.fail(ruleInstructions, "no ret from class file version 51 on", "one")
-	}
-	last := index
-	if _, two := t.secondWord(); two {
-		last++
-	}
-	if last >= int(m.code.MaxLocals) {
-		m.fail(ruleInstructions, fmt.Sprintf("a local below max_locals %d", m.code.MaxLocals), fmt.Sprint(last))
+// checkMoreOperands checks the operands that follow the constant c.
+func (m *method) checkMoreOperands(op code.Op, more []byte, c *constant) {
+	switch op {
+	case code.Invokeinterface:
+		if words := len(c.method.words) + 1; int(more[0]) != words {
+			m.fail(ruleInstructions, fmt.Sprintf("a count of %d", words), fmt.Sprint(more[0]))
+		} else if more[1] != 0 {
+			m.fail(ruleInstructions, "zero in the last operand bytes", "other bytes")
+		}
+	case code.Invokedynamic:
+		if u2(more) != 0 {
+			m.fail(ruleInstructions, "zero in the last operand bytes", "other bytes")
+		}
+	case code.Multianewarray:
+		if dimensions, _ := m.dimensions(c.class); more[0] == 0 || int(more[0]) > dimensions {
+			m.fail(ruleInstructions, "from 1 to as many dimensions as "+m.describe(c.class)+" has", fmt.Sprint(more[0]))
+		}
 	}
 }
 
@@ -168,8 +81,6 @@ const (
 	newKinds  kinds = 1<<classfile.TagMethodHandle | 1<<classfile.TagMethodType | 1<<classfile.TagDynamic
 	wideKinds kinds = 1<<classfile.TagLong | 1<<classfile.TagDouble | 1<<classfile.TagDynamic
 	classKind kinds = 1 << classfile.TagClass
-
-	interfaceKind kinds = 1 << classfile.TagInterfaceMethodref
 )
 
 // loadable returns the kinds of constants that ldc and ldc_w load.
@@ -184,31 +95,27 @@ func (m *method) loadable() kinds {
 	return want
 }
 
-// checkLoadable checks the constant of ldc or ldc_w (JVMS 4.9.1, table 5.1-A).
-func (m *method) checkLoadable(i uint16) {
-	c := m.constantOf(i, m.loadable())
-	if _, two := c.value.secondWord(); c.tag == classfile.TagDynamic && two {
-		m.fail(ruleInstructions, "a constant of one word", c.descriptor)
+// checkLoadable checks the constant of ldc, ldc_w or ldc2_w (JVMS 4.9.1, table 5.1-A).
+func (m *method) checkLoadable(op code.Op, i uint16) {
+	want, size := m.loadable(), "one word"
+	if op == code.Ldc2W {
+		want, size = wideKinds, "two words"
+	}
+	c := m.constantOf(i, want)
+	if c.tag == classfile.TagDynamic && c.value.isWide() != (op == code.Ldc2W) {
+		m.fail(ruleInstructions, "a constant of "+size, c.descriptor)
 	}
 }
 
 // checkClassOperand checks the class of an instruction that names one.
-func (m *method) checkClassOperand(in code.Instruction, class vtype) {
+func (m *method) checkClassOperand(op code.Op, class vtype) {
 	dimensions, _ := m.dimensions(class)
 	const maxDimensions = 255
-	switch in.Op {
-	case code.New:
-		if dimensions > 0 {
-			m.fail(ruleInstructions, "a class", m.describe(class))
-		}
-	case code.Anewarray:
-		if dimensions >= maxDimensions {
-			m.fail(ruleInstructions, "an array of at most 255 dimensions", m.describe(class)+"[]")
-		}
-	case code.Multianewarray:
-		if n := in.U1(2); n == 0 || n > dimensions {
-			m.fail(ruleInstructions, "from 1 to as many dimensions as "+m.describe(class)+" has", fmt.Sprint(n))
-		}
+	switch {
+	case op == code.New && dimensions > 0:
+		m.fail(ruleInstructions, "a class", m.describe(class))
+	case op == code.Anewarray && dimensions >= maxDimensions:
+		m.fail(ruleInstructions, "an array of at most 255 dimensions", m.describe(class)+"[]")
 	}
 }
 
@@ -234,38 +141,27 @@ func (m *method) checkSwitch(in code.Instruction) {
 	}
 }
 
-// checkInvoke checks the constant of a call and the operands that follow it.
-func (m *method) checkInvoke(in code.Instruction) {
-	c := m.invoked(in)
-	if m.failed() {
-		return
-	}
-	switch {
-	case in.Op == code.Invokeinterface && in.U1(2) != len(c.method.words)+1:
-		m.fail(ruleInstructions, fmt.Sprintf("a count of %d", len(c.method.words)+1), fmt.Sprint(in.U1(2)))
-	case in.Op == code.Invokeinterface && in.U1(3) != 0, in.Op == code.Invokedynamic && in.U2(2) != 0:
-		m.fail(ruleInstructions, "zero in the last operand bytes", "other bytes")
-	case c.name[0] == '<' && (in.Op != code.Invokespecial || c.name != "<init>"):
-		m.fail(ruleInstructions, "no call of "+c.name+" by "+in.Op.String(), "one")
-	case in.Op == code.Invokespecial && c.name != "<init>":
-		m.checkSpecialOwner(c)
-	}
-}
-
-// invoked returns the method reference of a call, which must be of a kind that the call may use.
-func (m *method) invoked(in code.Instruction) *constant {
-	i := in.Constant()
-	switch in.Op {
+// checkInvoked checks the constant of a call.
+func (m *method) checkInvoked(op code.Op, i uint16) {
+	want := kinds(1 << classfile.TagMethodref)
+	switch op {
 	case code.Invokeinterface:
-		return m.constantOf(i, interfaceKind)
+		want = 1 << classfile.TagInterfaceMethodref
 	case code.Invokedynamic:
-		return m.constantOf(i, 1<<classfile.TagInvokeDynamic)
+		want = 1 << classfile.TagInvokeDynamic
 	case code.Invokespecial, code.Invokestatic:
 		if m.major >= majorJava8 {
-			return m.constantOf(i, 1<<classfile.TagMethodref|1<<classfile.TagInterfaceMethodref)
+			want |= 1 << classfile.TagInterfaceMethodref
 		}
 	}
-	return m.constantOf(i, 1<<classfile.TagMethodref)
+	c := m.constantOf(i, want)
+	switch {
+	case m.failed():
+	case c.name[0] == '<' && (op != code.Invokespecial || c.name != "<init>"):
+		m.fail(ruleInstructions, "no call of "+c.name+" by "+op.String(), "one")
+	case op == code.Invokespecial && c.name != "<init>":
+		m.checkSpecialOwner(c)
+	}
 }
 
 // checkSpecialOwner checks the owner of a method other than <init> that invokespecial calls: it must be the class

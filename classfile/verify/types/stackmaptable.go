@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
 )
 
 // stackFrame is a decoded frame of a StackMapTable, with all its locals.
@@ -14,10 +15,7 @@ type stackFrame struct {
 	thisUninitialized bool
 	unset             []uint16 // see typeState
 
-	// checked is set when all locals have been compared. The locals that changed since then are those in
-	// typeState.changed from index checkedTo on.
-	checked   bool
-	checkedTo int
+	checked bool // a state was compared with it
 
 	// doubtful marks the words, locals and then the stack, in which the first state that was compared differed; it is
 	// nil if there is none. unusable is set if that state had a stack of another depth.
@@ -51,6 +49,8 @@ type frameReader struct {
 	*method
 	b     []byte
 	words int
+	// Where the locals of the last frame are in frameWords. The end is negative if they are not there.
+	localsAt, localsEnd int
 	// badOffset is the offset of an uninitialized type of the frame at which there is no new, empty without one. HotSpot
 	// reads such a frame to its end, and throws if its format is wrong there.
 	badOffset string
@@ -59,25 +59,25 @@ type frameReader struct {
 // readFrames decodes the method's StackMapTable, if it has one, into frames, which are in ascending order. After a
 // malformed frame it is not known where frames are, so that none is reported as missing.
 func (m *method) readFrames() {
-	table, ok := classfile.FindAttribute(m.code.Attributes, "StackMapTable")
-	if !ok || len(table.Info) == 0 {
+	if len(m.stackMap) == 0 {
 		return
 	}
-	r := frameReader{method: m, b: table.Info}
+	r := frameReader{method: m, b: m.stackMap, localsEnd: -1}
 	n := r.u2()
-	last := stackFrame{pc: -1, locals: m.initial[:len(m.initial):len(m.initial)],
-		thisUninitialized: m.thisUninitialized, unset: m.unset}
+	f := stackFrame{pc: -1, locals: m.initial, thisUninitialized: m.thisUninitialized, unset: m.unset}
 	for i := 0; i < n && !m.failed(); i++ {
-		end := last.pc + 1
-		last = r.next(last)
-		if !m.failed() && !m.isStart(last.pc) {
-			m.failAt(last.pc, ruleStackMap, "an instruction at a frame's offset", "none")
+		end := f.pc + 1
+		r.next(&f)
+		if !m.failed() && !m.isStart(f.pc) {
+			m.failAt(f.pc, ruleStackMap, "an instruction at a frame's offset", "none")
 		}
 		if m.failed() {
 			m.framesUnknownFrom = end
 			break
 		}
-		m.frames = append(m.frames, last)
+		m.starts[f.pc] |= keptStart
+		m.kept[f.pc] = uint16(len(m.frames))
+		m.frames = append(m.frames, f)
 	}
 	if len(r.b) != 0 {
 		m.malformed("the end of StackMapTable", fmt.Sprintf("%d bytes more", len(r.b)))
@@ -87,18 +87,10 @@ func (m *method) readFrames() {
 
 // frameAt returns the frame at a position, nil if there is none.
 func (m *method) frameAt(pc int) *stackFrame {
-	lo, hi := 0, len(m.frames)
-	for lo < hi {
-		if mid := int(uint(lo+hi) / 2); m.frames[mid].pc < pc {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	if lo == len(m.frames) || m.frames[lo].pc != pc {
+	if pc < 0 || pc >= len(m.starts) || m.starts[pc]&keptStart == 0 {
 		return nil
 	}
-	return &m.frames[lo]
+	return &m.frames[m.kept[pc]]
 }
 
 // malformed sets a problem of the format of the table, for which HotSpot throws: there is no second chance.
@@ -130,29 +122,29 @@ func (r *frameReader) u2() int {
 	return v
 }
 
-// next decodes one frame; last is the one before.
-func (r *frameReader) next(last stackFrame) stackFrame {
+// next decodes one frame. f is the one before.
+func (r *frameReader) next(f *stackFrame) {
 	kind := r.u1()
-	f := stackFrame{pc: last.pc + 1, locals: last.locals, thisUninitialized: last.thisUninitialized, unset: last.unset}
 	isLarval := kind == typeEarlyLarval && r.major >= majorValues
 	if isLarval {
 		f.unset = r.unsetFields()
 		kind = r.u1()
 	}
+	f.stack = nil
 	switch {
 	case kind < typeSameEnd:
-		f.pc += kind
+		f.pc += 1 + kind
 	case kind < typeSameLocals1End:
-		f.pc += kind - typeSameEnd
+		f.pc += 1 + kind - typeSameEnd
 	case kind < typeSameLocals1Ext:
 		r.malformed("a known frame_type", fmt.Sprint(kind))
-		return f
+		return
 	default:
-		f.pc += r.u2()
+		f.pc += 1 + r.u2()
 	}
 	r.pc = f.pc // findings about the frame are at its position
 	if kind >= typeSameEnd {
-		r.body(kind, &f)
+		r.body(kind, f)
 	}
 	if !f.thisUninitialized {
 		if f.unset = nil; isLarval {
@@ -164,7 +156,6 @@ func (r *frameReader) next(last stackFrame) stackFrame {
 		r.report()
 	}
 	r.badOffset = ""
-	return f
 }
 
 // unsetFields decodes the fields of an early_larval_frame: NameAndType constants of fields with ACC_STRICT_INIT.
@@ -195,21 +186,23 @@ func (r *frameReader) unsetFields() (unset []uint16) {
 func (r *frameReader) body(kind int, f *stackFrame) {
 	switch {
 	case kind <= typeSameLocals1Ext:
-		f.stack = r.types(nil, 1, int(r.code.MaxStack))
+		f.stack = r.types(1)
 	case kind < typeSameExtended:
-		f.locals = r.chop(f.locals, typeSameExtended-kind)
+		r.chop(f, typeSameExtended-kind)
 		f.thisUninitialized = slices.Contains(f.locals, tUninitializedThis)
 	case kind == typeSameExtended:
 	case kind < typeFull:
-		r.words += len(f.locals)
-		given := len(f.locals)
-		f.locals = r.types(f.locals, kind-typeSameExtended, int(r.code.MaxLocals))
-		f.thisUninitialized = f.thisUninitialized || slices.Contains(f.locals[given:], tUninitializedThis)
+		r.append(f, kind-typeSameExtended)
 	default:
-		f.locals = r.types(nil, r.u2(), int(r.code.MaxLocals))
+		r.localsAt = len(r.frameWords)
+		f.locals = r.types(r.u2())
+		r.localsEnd = len(r.frameWords)
 		f.thisUninitialized = slices.Contains(f.locals, tUninitializedThis) // see also below
-		f.stack = r.types(nil, r.u2(), int(r.code.MaxStack))
+		r.atMost(r.code.MaxLocals, f.locals)
+		f.stack = r.types(r.u2())
 	}
+	r.atMost(r.code.MaxLocals, f.locals)
+	r.atMost(r.code.MaxStack, f.stack)
 	// Before version 71, an uninitialised this that is only on the stack does not set the flag.
 	if r.major >= majorValues && slices.Contains(f.stack, tUninitializedThis) {
 		f.thisUninitialized = true
@@ -219,69 +212,80 @@ func (r *frameReader) body(kind int, f *stackFrame) {
 	}
 }
 
-// chop drops the last values; a long or double is two words.
-func (r *frameReader) chop(locals []vtype, values int) []vtype {
-	for range values {
-		n := len(locals)
-		switch {
-		case n == 0:
-			r.fail(ruleStackMap, "a local to chop", "none")
-			return nil
-		case locals[n-1].isSecondWord() && n > 1:
-			locals = locals[:n-2]
-		default:
-			locals = locals[:n-1]
-		}
+// atMost checks that a frame has room for its words.
+func (r *frameReader) atMost(most uint16, words []vtype) {
+	if len(words) > int(most) {
+		r.fail(ruleStackMap, fmt.Sprintf("at most %d words in a frame", most), fmt.Sprint(len(words)))
 	}
-	return locals
 }
 
-// types decodes n verification_type_info structures and appends them to a copy of the words before. At most as many
-// words as most are allowed.
-func (r *frameReader) types(before []vtype, n, most int) []vtype {
-	start := len(r.frameWords)
-	words := append(r.frameWords, before...)
+// chop drops the last values of the locals; a long or double is two words.
+func (r *frameReader) chop(f *stackFrame, values int) {
+	n := len(f.locals)
+	for range values {
+		if n == 0 {
+			r.fail(ruleStackMap, "a local to chop", "none")
+			return
+		}
+		if n--; n > 0 && f.locals[n].isSecondWord() {
+			n--
+		}
+	}
+	r.localsEnd -= len(f.locals) - n
+	f.locals = f.locals[:n]
+}
+
+// append appends values to the locals, in their memory if nothing was decoded since.
+func (r *frameReader) append(f *stackFrame, values int) {
+	given := len(f.locals)
+	r.words += given
+	if r.localsEnd != len(r.frameWords) {
+		r.localsAt = len(r.frameWords)
+		r.frameWords = append(r.frameWords, f.locals...)
+	}
+	added := r.types(values)
+	r.localsEnd = len(r.frameWords)
+	f.locals = r.frameWords[r.localsAt:r.localsEnd:r.localsEnd]
+	f.thisUninitialized = f.thisUninitialized || slices.Contains(added, tUninitializedThis)
+}
+
+// types decodes n verification_type_info structures and appends the words to frameWords. The tags up to that of an
+// uninitialised this are the types.
+func (r *frameReader) types(n int) []vtype {
+	words := r.frameWords
 	for i := 0; i < n && !r.failed(); i++ {
-		t := r.oneType()
+		t := vtype(r.u1())
+		switch {
+		case t == tagObject:
+			i := uint16(r.u2())
+			c := r.constant(i)
+			if c.tag != classfile.TagClass {
+				r.malformed(fmt.Sprintf("a Class at index %d", i), kindAt(r.pool, i))
+			}
+			t = c.class
+		case t == tagUninitialized:
+			t = r.newAt(r.u2())
+		case t > tagUninitialized:
+			r.malformed("a known verification_type_info", fmt.Sprint(uint32(t)))
+		}
 		words = append(words, t)
 		if second, two := t.secondWord(); two {
 			words = append(words, second)
 		}
 	}
-	r.frameWords = words
-	words = words[start:len(words):len(words)]
+	start := len(r.frameWords)
 	r.words += n
-	if len(words) > most {
-		r.fail(ruleStackMap, fmt.Sprintf("at most %d words in a frame", most), fmt.Sprint(len(words)))
-	}
-	return words
+	r.frameWords = words
+	return words[start:len(words):len(words)]
 }
 
-// oneType decodes a verification_type_info.
-func (r *frameReader) oneType() vtype {
-	switch tag := r.u1(); tag {
-	case tagObject:
-		i := r.u2()
-		c := r.constant(uint16(i))
-		if c.tag != classfile.TagClass {
-			r.malformed(fmt.Sprintf("a Class at index %d", i), kindAt(r.pool, uint16(i)))
-			return tTop
-		}
-		return c.class
-	case tagUninitialized:
-		pc := r.u2()
-		if pc >= len(r.starts) || r.starts[pc] != newStart {
-			r.badOffset = fmt.Sprintf("none at %d", pc)
-			return tUnknown
-		}
-		return uninitialized(pc)
-	default:
-		if tag > tagUninitialized {
-			r.malformed("a known verification_type_info", fmt.Sprint(tag))
-			return tTop
-		}
-		return [...]vtype{tTop, tInt, tFloat, tDouble, tLong, tNull, tUninitializedThis}[tag]
+// newAt returns the type of an object that the new at a position makes.
+func (r *frameReader) newAt(pc int) vtype {
+	if !r.isStart(pc) || code.Op(r.code.Bytecode[pc]) != code.New {
+		r.badOffset = fmt.Sprintf("none at %d", pc)
+		return tUnknown
 	}
+	return uninitialized(pc)
 }
 
 // appendInitial appends the types of the locals at the method's start, which follow from its descriptor and flags (JVMS
@@ -289,7 +293,7 @@ func (r *frameReader) oneType() vtype {
 func (m *method) appendInitial(locals []vtype) []vtype {
 	if m.methodFlags(m.member)&classfile.AccStatic == 0 {
 		this := m.thisType
-		if m.member.Name == "<init>" && m.thisType != m.object {
+		if m.member.Name == "<init>" && m.thisType != tObject {
 			this = tUninitializedThis
 		}
 		locals = append(locals, this)

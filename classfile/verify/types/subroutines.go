@@ -90,7 +90,8 @@ func (f *flowFacts) merge(other *flowFacts) (changed bool) {
 }
 
 // enterSubroutine records the call of a subroutine. A subroutine must not call itself.
-func (f *inference) enterSubroutine(in code.Instruction) {
+func (f *inference) enterSubroutine() {
+	in, _ := code.At(f.code.Bytecode, f.pc)
 	entry, _ := in.Branch()
 	for i := range f.now.subroutines {
 		if f.now.subroutines[i].entry == entry {
@@ -103,9 +104,8 @@ func (f *inference) enterSubroutine(in code.Instruction) {
 
 // mergeReturn merges the state at a ret into the states after all calls of the subroutine that the return address
 // belongs to.
-func (f *inference) mergeReturn(in code.Instruction) {
-	local, _ := in.Local()
-	entry := f.locals[local].index()
+func (f *inference) mergeReturn(row *opRow) {
+	entry := f.locals[f.localOf(row)].index()
 	locals, stack := withoutUninitialized(f.locals[:f.used]), withoutUninitialized(f.stack)
 	for i := len(f.jsrs) - 1; i >= 0 && !f.failed(); i-- {
 		call, err := code.At(f.code.Bytecode, f.jsrs[i])
@@ -155,7 +155,7 @@ func (f *inference) mergeOneReturn(call code.Instruction, entry int, locals, sta
 	facts := f.now
 	facts.subroutines = facts.subroutines[:depth]
 	next := call.PC + call.Size
-	if next >= len(f.joins) {
+	if next >= len(f.starts) {
 		f.fail(ruleInference, "an instruction after a call of a subroutine", "the end of the code")
 		return
 	}

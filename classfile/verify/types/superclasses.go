@@ -12,7 +12,10 @@ func packageOf(name string) string { return name[:max(0, strings.LastIndexByte(n
 // maxSuperclasses is how many superclasses are followed. A class path may have classes that extend each other.
 const maxSuperclasses = 1 << 12
 
-const objectName = "java/lang/Object"
+const (
+	objectName    = "java/lang/Object"
+	throwableName = "java/lang/Throwable"
+)
 
 // lookup returns the ClassInfo of a class or interface, nil if the hierarchy does not have it. When it finds a class
 // for the first time, it checks that HotSpot could load it beside the checked class.
@@ -21,7 +24,7 @@ func (k *checker) lookup(t vtype) *ClassInfo {
 	if !entry.lookedUp {
 		entry.lookedUp = true
 		entry.info = k.find(entry.name)
-		if entry.info != nil && entry.info != k.self {
+		if entry.info != nil && entry.info != &k.self {
 			k.checkLoads(entry.info)
 		}
 	}
@@ -32,7 +35,7 @@ func (k *checker) lookup(t vtype) *ClassInfo {
 // has by that name.
 func (k *checker) find(name string) *ClassInfo {
 	if name == k.class.Name() {
-		return k.self
+		return &k.self
 	}
 	k.noteAsked(name)
 	slot := &k.recent[edgesOf(name, 0)>>(64-recentBits)]
@@ -114,7 +117,7 @@ func (k *checker) isSubclass(from *ClassInfo, to string) bool {
 func (k *checker) inSupers(t vtype) (found, complete bool) {
 	if !k.supersNoted {
 		k.supersNoted = true
-		k.supersKnown = k.walkSupers(k.self, func(t vtype, _ *ClassInfo) bool {
+		k.supersKnown = k.walkSupers(&k.self, func(t vtype, _ *ClassInfo) bool {
 			k.list[t.index()].isSuper = true
 			return false
 		})

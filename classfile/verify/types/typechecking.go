@@ -10,9 +10,7 @@ import (
 // handler is an entry of the exception table.
 type handler struct {
 	start, end, pc int
-	caught         [1]vtype    // the stack: the type that it catches, Throwable if any
-	frame          *stackFrame // at pc; nil if it was not needed yet
-	quickFrame     *quickFrame // likewise
+	caught         [1]vtype // the stack: the type that it catches, Throwable if any
 }
 
 func (h *handler) covers(pc int) bool { return pc >= h.start && pc < h.end }
@@ -22,7 +20,7 @@ func (h *handler) covers(pc int) bool { return pc >= h.start && pc < h.end }
 func (m *method) readHandlers() {
 	for table := m.code.ExceptionTable; len(table) >= 8 && !m.stopped; table = table[8:] {
 		h := handler{start: int(u2(table)), end: int(u2(table[2:])), pc: int(u2(table[4:])),
-			caught: [1]vtype{m.throwable}}
+			caught: [1]vtype{tThrowable}}
 		switch {
 		case h.start >= h.end || !m.isStart(h.start) || h.end != len(m.starts) && !m.isStart(h.end):
 			m.failAt(h.start, ruleCodeFormat, "a range from one instruction to another",
@@ -45,7 +43,7 @@ func (m *method) readHandlers() {
 func (m *method) readCaught(pc int, i uint16) vtype {
 	m.pc = pc
 	c := m.constantOf(i, classKind)
-	if !m.failed() && !m.assignable(c.class, m.throwable) {
+	if !m.failed() && !m.assignable(c.class, tThrowable) {
 		m.fail(ruleHandlers, "a subclass of java/lang/Throwable", m.describe(c.class))
 	}
 	if m.failed() {
@@ -73,55 +71,58 @@ func (h *handler) disable() { h.start, h.end = 0, 0 }
 
 // checkTypes checks the method by type checking (JVMS 4.10.1): it passes over the code once and applies each
 // instruction to the type state. Wherever a branch or handler leads there must be a frame; the state is compared with
-// it, and code after the frame starts from the frame's types.
-//
-// Comparing whole frames at every branch would make the work quadratic in the worst case: many branches times many
-// locals. A frame is therefore compared as a whole only once. Later states are compared only in the locals that have
-// changed since (typeState.changed), so that the work stays linear for code as compilers write it. The rest is bounded
-// by the number of frames times the number of stores, each of which takes a byte of code, and by spend.
+// it, and code after the frame starts from the frame's types. The work is bounded by spend.
 //
 // After a wrong instruction stateUnknown is set until the next frame. Until then, only what needs no types is checked:
 // operands, and that there are frames where branches lead. If a state does not fit a frame, either may be wrong: both
 // continue with the differing words unknown.
 func (m *method) checkTypes() {
-	m.setInferring(false)
-	descriptor := m.member.Descriptor
-	if m.result = m.typeOf(m.member).result; m.result == tInt {
-		m.result = m.component(descriptor[len(descriptor)-1:])
-	}
-	m.initial = m.appendInitial(m.initial[:0])
-	m.locals = resize(m.locals, max(int(m.code.MaxLocals), len(m.initial)))
-	copy(m.locals, m.initial)
+	m.stateUnknown = false
 	m.thisUninitialized = len(m.initial) > 0 && m.initial[0] == tUninitializedThis
 	if m.thisUninitialized {
 		m.unset = m.strictFields
 	}
-	m.checkVariables()
+	if m.hasVariables {
+		m.checkVariables()
+	}
 	m.readFrames()
 	m.forgetCaught()
 	flows := true // whether the instruction before this one leads here
-	next := 0
-	for pc := 0; pc < len(m.starts) && !m.stopped; {
+	bytecode := m.code.Bytecode
+	for pc := 0; pc < len(bytecode) && !m.stopped; {
 		m.pc = pc
-		op := code.Op(m.code.Bytecode[pc])
-		size := op.Size()
-		if size == 0 {
-			_, size, _ = code.Next(m.code.Bytecode, pc) // prepare has decoded it
-		}
-		if next < len(m.frames) && m.frames[next].pc == pc {
-			m.enterFrame(next, flows)
-			next++
+		if m.starts[pc]&keptStart != 0 {
+			m.enterFrame(m.frameAt(pc), flows)
 		} else if !flows {
 			m.reportMissingFrame(pc, "a frame after an instruction that never leads to the next")
 			m.stateUnknown = true
 		}
+		row := &opRows[bytecode[pc]]
+		size := int(row.size)
+		if size == 0 {
+			row, size = m.rowAt(pc)
+		}
 		pc += size
 		m.initialised = false
-		in, _ := code.At(m.code.Bytecode, m.pc)
-		flows = m.stepAndMatch(in)
+		if !m.failed() {
+			m.step(row)
+		}
+		if m.failed() {
+			m.report()
+			m.stateUnknown = true
+			flows = pc < len(bytecode) // unknown: claim what leads to no further finding
+			continue
+		}
+		if row.branches {
+			m.eachTarget(row, m.matchTarget)
+		}
+		if len(m.handlers) > 0 && row.form != formStore && !m.stateUnknown {
+			m.matchHandlers(m.initialised)
+		}
+		flows = !row.ends
 	}
 	if flows {
-		m.failAt(len(m.starts), ruleFlow, "a jump, return or throw at the end of the code", "none")
+		m.failAt(len(bytecode), ruleFlow, "a jump, return or throw at the end of the code", "none")
 	}
 }
 
@@ -156,67 +157,21 @@ func (m *method) hasIdleFrame() bool {
 	return slices.ContainsFunc(m.frames, func(f stackFrame) bool { return !needed[f.pc] })
 }
 
-// stepAndMatch applies one instruction to the type state and compares the result with the frames that it leads to. It
-// reports whether the instruction leads to the next one.
-func (m *method) stepAndMatch(in code.Instruction) (flows bool) {
-	t := traitsOf(in)
-	isStore := t&storing != 0
-	if t&constrained != 0 {
-		m.checkConstraints(in, t)
-	}
-	if !m.stateUnknown && !m.failed() {
-		if isStore && len(m.handlers) > 0 { // a handler sees the locals before the store
-			m.matchHandlers(false)
-		}
-		m.step(in, t)
-	}
-	if m.failed() {
-		m.report()
-		m.stateUnknown = true
-		return in.PC+in.Size < len(m.starts) // unknown: claim what leads to no further finding
-	}
-	if t&branching != 0 {
-		m.matchTargets(in)
-	}
-	if !isStore && len(m.handlers) > 0 && !m.stateUnknown {
-		m.matchHandlers(m.initialised)
-	}
-	return in.FallsThrough()
-}
-
-// enterFrame makes frame i, which stands at the current instruction, the type state. flows is set if the instruction
+// enterFrame makes a frame, which stands at the current instruction, the type state. flows is set if the instruction
 // before leads here.
-func (m *method) enterFrame(i int, flows bool) {
-	f := &m.frames[i]
+func (m *method) enterFrame(f *stackFrame, flows bool) {
 	if flows && !m.stateUnknown {
 		m.matchFrame(f, m.stack, m.thisUninitialized)
 	}
-	if m.failed() {
+	if m.spend(1 + len(m.locals)/wordsPerStep); m.failed() {
 		return
 	}
-	if i > 0 && sameMemory(f.locals, m.frames[i-1].locals) {
-		// Only what was stored since the frame before can differ.
-		for _, local := range m.changed[m.enteredAt:] {
-			t := tTop
-			if int(local) < len(f.locals) {
-				t = f.locals[local]
-			}
-			m.locals[local] = t
-			m.changed = append(m.changed, local)
-		}
-	} else {
-		if m.spend(1 + len(m.locals)/wordsPerStep); m.failed() {
-			return
-		}
-		for local := range m.locals {
-			t := tTop
-			if local < len(f.locals) {
-				t = f.locals[local]
-			}
-			m.setLocal(local, t)
-		}
+	n := copy(m.locals, f.locals)
+	if n < m.used {
+		clear(m.locals[n:m.used])
 	}
-	m.enteredAt = len(m.changed)
+	m.used = n
+	m.changes++
 	m.stack = append(m.stack[:0], f.stack...)
 	m.thisUninitialized, m.unset = f.thisUninitialized, f.unset
 	m.stateUnknown = f.unusable
@@ -230,17 +185,6 @@ func (m *method) enterFrame(i int, flows bool) {
 // sameMemory reports whether two slices have the same length and memory.
 func sameMemory(a, b []vtype) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// matchTargets compares the type state with the frames at the targets of a branch or switch.
-func (m *method) matchTargets(in code.Instruction) {
-	last := -1
-	for target := range in.Targets() {
-		if target != last { // many cases of a switch in a row have one
-			m.matchTarget(target)
-		}
-		last = target
-	}
-}
-
 // matchTarget compares the type state with the frame at a branch target.
 func (m *method) matchTarget(target int) {
 	f := m.frameAt(target)
@@ -253,11 +197,16 @@ func (m *method) matchTarget(target int) {
 	}
 }
 
-// matchHandlers compares the type state with the frames of the handlers that cover the current instruction. In those
-// frames the stack holds the caught exception. thisUninitialized is set for the state that an instruction that
-// initialises this leaves if it throws.
-func (m *method) matchHandlers(thisUninitialized bool) {
-	for _, i := range m.covering(m.pc) {
+// matchHandlers compares the type state with the frames of the handlers that cover the current instruction, unless they
+// have seen it. In those frames the stack holds the caught exception. initialising is set for the state that an
+// instruction that initialises this leaves if it throws.
+func (m *method) matchHandlers(initialising bool) {
+	covering := m.covering(m.pc)
+	if m.coverage.seen == m.changes && !initialising {
+		return
+	}
+	m.coverage.seen = m.changes
+	for _, i := range covering {
 		h := &m.handlers[i]
 		if !h.covers(m.pc) { // it was disabled
 			continue
@@ -265,19 +214,17 @@ func (m *method) matchHandlers(thisUninitialized bool) {
 		if m.failed() {
 			return
 		}
-		if h.frame == nil {
-			h.frame = m.frameAt(h.pc)
-		}
+		f := m.frameAt(h.pc)
 		switch {
 		case m.code.MaxStack == 0:
 			m.fail(ruleHandlers, "room on the stack for what a handler catches", "max_stack 0")
 			m.report()
 			m.handlers, m.coverage = m.handlers[:0], m.coverage.empty()
 			return
-		case h.frame == nil:
+		case f == nil:
 			m.reportMissingFrame(h.pc, fmt.Sprintf("a frame at the handler %d", h.pc))
 			h.disable()
-		case !m.matchFrame(h.frame, h.caught[:], m.thisUninitialized || thisUninitialized):
+		case !m.matchFrame(f, h.caught[:], m.thisUninitialized || initialising):
 			h.disable()
 		}
 	}
@@ -297,26 +244,14 @@ func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool
 		m.report()
 		return false
 	}
-	since := len(m.changed) - f.checkedTo
-	again := f.checked && since < len(f.locals)
-	if !again {
-		since = len(f.locals)
-	}
-	if m.spend(1 + (since+len(stack))/wordsPerStep); m.failed() {
+	if m.spend(1 + (len(f.locals)+len(stack))/wordsPerStep); m.failed() {
 		return true
 	}
 	var differ []int
-	if again {
-		for _, local := range m.changed[f.checkedTo:] {
-			if !m.matchLocal(f, int(local)) {
-				differ = append(differ, int(local))
-			}
-		}
-	} else {
-		for local := range f.locals {
-			if !m.matchLocal(f, local) {
-				differ = append(differ, local)
-			}
+	locals := m.locals[:len(f.locals)]
+	for local, want := range f.locals {
+		if got := locals[local]; got != want && !m.assignable(got, want) && !f.isDoubtful(local) {
+			differ = append(differ, local)
 		}
 	}
 	for i, want := range f.stack {
@@ -336,7 +271,7 @@ func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool
 	if thisUninitialized {
 		m.matchUnset(f)
 	}
-	f.checked, f.checkedTo = true, len(m.changed)
+	f.checked = true
 	return true
 }
 
@@ -392,40 +327,27 @@ func (m *method) makeUnknown(f *stackFrame, word int) {
 // takes some 20 ns. Of the 200,000 classes of the corpus, none needs more than a ninetieth of the bound.
 func (m *method) spend(steps int) {
 	m.work += int64(steps)
-	if m.exhausted() {
+	if m.work > m.mostWork {
 		m.fail(ruleLimit, "a class that is checked in a bounded number of steps", "a class that needs more")
 	}
 }
 
-// exhausted reports whether the class has taken more steps than it may.
-func (k *checker) exhausted() bool {
-	const base, perByte = 1 << 21, 1 << 6
-	return k.work > base+perByte*int64(len(k.class.Bytes()))
-}
+// The bound of the work for a class: a number of steps, and more for each byte of it.
+const baseWork, workPerByte = 1 << 21, 1 << 6
 
 // wordsPerStep is how many words, or ranges of handlers, are compared in one step. That is fast, as most words are
 // equal.
 const wordsPerStep = 16
 
-// matchLocal reports whether a local of the type state fits the frame.
-func (m *method) matchLocal(f *stackFrame, local int) bool {
-	if local >= len(f.locals) {
-		return true
-	}
-	got, want := m.locals[local], f.locals[local]
-	return got == want || m.assignable(got, want) || f.isDoubtful(local)
-}
-
 // checkVariables checks that the ranges in LocalVariableTable begin and end at instructions, as HotSpot demands where
 // it checks types (JVMS 4.7.13).
 func (m *method) checkVariables() {
 	for _, a := range m.code.Attributes {
-		if a.Name != "LocalVariableTable" || len(a.Info) < 2 {
+		if a.Name != "LocalVariableTable" {
 			continue
 		}
-		for row := a.Info[2:]; len(row) >= 10; row = row[10:] {
-			start := int(u2(row))
-			end := start + int(u2(row[2:]))
+		for v := range code.Variables(a.Info) {
+			start, end := v.Start, v.Start+v.Length
 			if !m.isStart(start) || end != len(m.starts) && !m.isStart(end) {
 				m.failAt(start, "JVMS 4.7.13", "a variable's range from one instruction to another",
 					fmt.Sprintf("%d to %d", start, end))

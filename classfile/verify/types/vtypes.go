@@ -23,13 +23,19 @@ const (
 	tUninitializedThis
 	kindObject        // class, interface or array, by the number of its name
 	kindUninitialized // by the position of its new
-	tDouble2
+	tDouble2          // as far from tDouble as tLong2 is from tLong
 	tLong2
 	tBoolean
 	tByte
 	tShort
 	tChar
 	kindReturnAddress // by the position of the subroutine (JVMS 4.10.2.5); inference only
+)
+
+// The names that every class mentions have fixed numbers (see names.reset).
+const (
+	tObject    = kindObject
+	tThrowable = kindObject + 1<<kindBits
 )
 
 // tUnknown is the type of a word about which there was a finding. It can be assigned to every type, so that nothing is
@@ -46,29 +52,23 @@ func uninitialized(pc int) vtype { return vtype(pc)<<kindBits | kindUninitialize
 
 func returnAddress(pc int) vtype { return vtype(pc)<<kindBits | kindReturnAddress }
 
-// isReference reports whether t is null or an initialised object: only these can be assigned by the class hierarchy.
-func (t vtype) isReference() bool { return t == tNull || t.kind() == kindObject }
-
-func (t vtype) isUninitialized() bool {
-	return t == tUninitializedThis || t.kind() == kindUninitialized
-}
-
 func (t vtype) isSecondWord() bool { return t == tLong2 || t == tDouble2 }
 
+// isWide reports whether t is that of the first word of a long or double.
+func (t vtype) isWide() bool { return t == tLong || t == tDouble }
+
 // isOneWord reports whether t is of category 1 (JVMS table 2.11.1-B). top is of no category.
-func (t vtype) isOneWord() bool {
-	return t != tTop && t != tLong && t != tDouble && !t.isSecondWord()
-}
+func (t vtype) isOneWord() bool { return t != tTop && !halves.has(t) }
 
 // secondWord returns the type of the second word of a long or double, and false for every other type.
-func (t vtype) secondWord() (vtype, bool) {
-	switch t {
-	case tLong:
-		return tLong2, true
-	case tDouble:
-		return tDouble2, true
+func (t vtype) secondWord() (vtype, bool) { return t + (tLong2 - tLong), t.isWide() }
+
+// firstWord returns the type of a value of which t is a word.
+func (t vtype) firstWord() vtype {
+	if t.isSecondWord() {
+		return t - (tLong2 - tLong)
 	}
-	return tTop, false
+	return t
 }
 
 // className is a name that the checked class mentions, with what is known about it.
@@ -100,13 +100,15 @@ type nameSlot struct {
 // minSlots is the size of the first hash table.
 const minSlots = 256
 
-// reset forgets all names and keeps the memory.
+// reset forgets all names but those with fixed numbers, and keeps the memory.
 func (n *names) reset() {
 	clear(n.list) // the names are substrings of a class file
 	n.list = n.list[:0]
 	if n.round++; n.round == 0 || n.slots == nil {
 		n.slots, n.round, n.seed = make([]nameSlot, minSlots), 1, maphash.MakeSeed()
 	}
+	n.of(objectName)
+	n.of(throwableName)
 }
 
 // slot returns the slot of a name: its own, or the free one that it is to be put into.
@@ -198,27 +200,6 @@ func (n *names) name(t vtype) string { return n.list[t.index()].name }
 
 func (n *names) isArray(t vtype) bool {
 	return t.kind() == kindObject && n.list[t.index()].component != 0
-}
-
-// isArrayOf reports whether t is null or an array with one of these components.
-func (n *names) isArrayOf(t vtype, components ...vtype) bool {
-	if t == tNull || t == tUnknown {
-		return true
-	}
-	if !n.isArray(t) {
-		return false
-	}
-	for _, c := range components {
-		if n.list[t.index()].component == c {
-			return true
-		}
-	}
-	return false
-}
-
-// isReferenceArray reports whether t is null or an array of references.
-func (n *names) isReferenceArray(t vtype) bool {
-	return t == tNull || t == tUnknown || n.isArray(t) && n.list[t.index()].component.kind() == kindObject
 }
 
 // dimensions returns the number of dimensions of an array and its element type, which may be a small integer.

@@ -13,7 +13,7 @@
 //
 // # How much is run
 //
-// TRACEGEN_BUILDS is off, small or full; [Require] skips what it excludes. See CONTRIBUTING.md.
+// One build is in `make test`, some are in shares of `make nightly`, and all in `make builds`. See CONTRIBUTING.md.
 package builds
 
 import (

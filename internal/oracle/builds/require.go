@@ -11,25 +11,14 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// Small and Full are how much TRACEGEN_BUILDS demands.
-const (
-	Small = "small"
-	Full  = "full"
-)
+// Full reports whether TRACEGEN_BUILDS demands all builds, with every version, as `make builds` does.
+func Full() bool { return os.Getenv("TRACEGEN_BUILDS") == "full" }
 
-// Require skips the test unless TRACEGEN_BUILDS demands at least as much: [Small] or [Full].
-func Require(t testing.TB, atLeast string) {
+// RequireFull skips the test unless all builds are demanded.
+func RequireFull(t testing.TB) {
 	t.Helper()
-	switch have := os.Getenv("TRACEGEN_BUILDS"); have {
-	case "", "off":
-		t.Skipf("skipped: TRACEGEN_BUILDS is %q; `make builds` runs real builds", have)
-	case Small:
-		if atLeast == Full {
-			t.Skip("skipped: TRACEGEN_BUILDS is small; `make builds` runs all builds")
-		}
-	case Full:
-	default:
-		t.Fatalf("TRACEGEN_BUILDS is %q, want off, small or full", have)
+	if !Full() {
+		t.Skip("skipped: only make builds runs it")
 	}
 }
 

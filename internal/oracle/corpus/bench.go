@@ -31,7 +31,7 @@ func BenchJar(t testing.TB) (path string, share int) {
 		t.Fatal(err)
 	}
 	dir, err := oracle.CacheDir("corpora")
-	if err == nil && os.Getenv("TRACEGEN_CORPUS") != "off" {
+	if err == nil {
 		var jar Jar
 		if jar, err = materialize(t.Context(), dir, c.byName[benchRow]); err == nil {
 			return jar.Classes, benchShare

@@ -2,22 +2,15 @@ package corpus_test
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/cache"
-	"github.com/tracegen/tracegen/internal/jar"
-	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestCorpusCached builds the corpus, some jars at a time, without a cache and with one: with an empty cache, with a
@@ -26,10 +19,11 @@ import (
 //
 // Invariant: A build with a cache writes for the corpus what a build without one writes.
 func TestCorpusCached(t *testing.T) {
+	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	bin := buildTool(t)
-	modes := [][]string{{"--exits", "throws", "--trivial", "none"}, {"--exits", "exact", "--compression", "store"},
-		{"--exits", "normal", "--verify", "equivalence", "--id-order", "compact"}}
+	modes := [][]string{{"--exits", "throws", "--set", "trivial=none"}, {"--exits", "exact", "--compression", "store"},
+		{"--exits", "normal", "--verify", "equivalence", "--set", "id-order=compact"}}
 	files, left := 0, 0
 	for bunch := 0; len(jars) > 0; bunch++ {
 		dir := t.TempDir()
@@ -44,8 +38,7 @@ func TestCorpusCached(t *testing.T) {
 		}
 		build := func(what, out string, flags ...string) (said string) {
 			t.Helper()
-			args := append([]string{"instrument", "-o", out + "/", "--runtime-external", "--report", out + "/report.json",
-				"--skipped", out + "/skipped.tsv", "--lines", out + "/lines.tsv"}, inputs...)
+			args := append([]string{"instrument", "-o", out + "/", "--runtime-external", "--reports", out}, inputs...)
 			cmd := exec.Command(bin, append(args, flags...)...)
 			cmd.Dir = dir
 			output, err := cmd.CombinedOutput()
@@ -83,61 +76,6 @@ func TestCorpusCached(t *testing.T) {
 		}
 	}
 	t.Logf("measured: %d files are the same with a cache as without one; %d outputs were left alone", files, left)
-}
-
-// TestCorpusCachedEvolutions changes a library of real classes from build to build: classes come and go, are renamed,
-// and get other methods and code, all in another order. Each build is made without a cache, and with that of the builds
-// before.
-//
-// Invariant: A build with a cache writes what a build without one writes, however classes have changed since the last.
-func TestCorpusCachedEvolutions(t *testing.T) {
-	e := newEvolving(t, 3, fetchOne(t, "guava-18.0"))
-	steps := 8
-	if isFull() {
-		steps = 200
-	}
-	dir, copied, asked := t.TempDir(), 0, regexp.MustCompile(`classes known, (\d+) copied`)
-	store, err := cache.Open(filepath.Join(dir, "cache"), 1<<30)
-	if err != nil {
-		t.Fatal(err)
-	}
-	build := func(name string, known *pipeline.Incremental) string {
-		c := pipeline.Config{Inputs: e.write(t, dir), RuntimeExternal: true, Level: jar.LevelStore, Incremental: known,
-			Filter: filter.New(filter.Options{Trivial: filter.None})}
-		c.Inputs[0].Output = filepath.Join(dir, name)
-		result, err := pipeline.Run(t.Context(), c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := os.ReadFile(c.Inputs[0].Output)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return fmt.Sprintf("%x %q %q %v", sha256.Sum256(data), result.Unknown, result.Warnings, result.Inputs[0].Calls)
-	}
-	for step := range steps + 1 {
-		if step > 0 {
-			e.step(t)
-		}
-		e.jars = 1
-		order := e.random.Uint64() // of the entries, the same in both builds
-		e.random = rand.New(rand.NewPCG(order, 0))
-		want := build("cold.jar", nil)
-		e.random = rand.New(rand.NewPCG(order, 0))
-		said := ""
-		if got := build("warm.jar", &pipeline.Incremental{Cache: store, Tool: "t", ScanKey: "s", WriteKey: "w",
-			Detail: func(s string) { said += s }, Warn: func(s string) { t.Error(s) }}); got != want {
-			t.Errorf("step %d: with a cache\n%s\nwithout one\n%s", step, got, want)
-		}
-		if number := asked.FindStringSubmatch(said); number != nil {
-			n, _ := strconv.Atoi(number[1])
-			copied += n
-		}
-	}
-	t.Logf("measured: %d builds, edits %v; %d classes were copied", steps+1, e.done, copied)
-	if copied < steps*len(e.classes)/3 {
-		t.Errorf("%d classes of %d were copied in %d builds", copied, len(e.classes), steps)
-	}
 }
 
 // compareOutputs compares the files of two directories, except for their names, and returns their number.

@@ -11,24 +11,28 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
-// isFull reports whether TRACEGEN_CORPUS selects the whole corpus, as make corpus does. An ordinary test run uses the
-// small share, and a run under the race detector or with -short uses none.
+// isFull reports whether TRACEGEN_CORPUS selects the whole corpus, as make corpus does. Other runs use the small set.
 func isFull() bool { return os.Getenv("TRACEGEN_CORPUS") == "full" }
 
-func fetch(t *testing.T) []corpus.Jar {
+// fetch fetches rows of the corpus, whatever their set, or without names those of the run.
+func fetch(t *testing.T, names ...string) []corpus.Jar {
 	t.Helper()
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
-		t.Skip("skipped: TRACEGEN_CORPUS is off")
+	if testing.Short() {
+		t.Skip("skipped: it works on released jars")
 	}
 	c, err := corpus.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	jars, err := c.Fetch(t.Context(), c.Names(isFull())...)
+	if len(names) == 0 {
+		names = c.Names(isFull())
+	}
+	jars, err := c.Fetch(t.Context(), names...)
 	oracle.Require(t, err)
-	for _, n := range c.Names(isFull()) {
+	for _, n := range names {
 		if !slices.ContainsFunc(jars, func(j corpus.Jar) bool { return j.Name == n }) {
 			t.Logf("measured: not run, because its JDK is missing: %s", n)
 		}
@@ -36,20 +40,9 @@ func fetch(t *testing.T) []corpus.Jar {
 	return jars
 }
 
-// fetchOne fetches one row of the corpus, whatever its set.
-func fetchOne(t *testing.T, name string) corpus.Jar {
-	t.Helper()
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
-		t.Skip("skipped: TRACEGEN_CORPUS is off")
-	}
-	c, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	jars, err := c.Fetch(t.Context(), name)
-	oracle.Require(t, err)
-	return jars[0]
-}
+// pushed are the jars that each push works on: subroutines, an archive of Android, two compilers, and Java 21.
+var pushed = []string{"commons-collections-2.1", "bsh-1.3.0", "lottie-6.6.6", "groovy-json-4.0.28",
+	"helidon-common-4.2.2"}
 
 func jobs(jars []corpus.Jar) []oracle.LinkJob {
 	list := make([]oracle.LinkJob, len(jars))
@@ -122,6 +115,7 @@ func linkReleased(ctx context.Context, list []oracle.LinkJob, first, newest orac
 // TestCorpusOriginalsLink counts the classes of the corpus that a JVM links before they are instrumented. Only those
 // can show that instrumenting broke something.
 func TestCorpusOriginalsLink(t *testing.T) {
+	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	results, err := linkAll(t.Context(), jars)
 	oracle.Require(t, err)
@@ -161,6 +155,7 @@ func TestCorpusOriginalsLink(t *testing.T) {
 
 // TestCorpusKinds checks that the full corpus has every kind of class file that it is meant to have.
 func TestCorpusKinds(t *testing.T) {
+	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	classes, _, err := oracle.Disassemble(t.Context(), jobs(jars), oracle.AsmOptions{})
 	oracle.Require(t, err)

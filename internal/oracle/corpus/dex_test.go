@@ -13,6 +13,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // Rows that make up apps of Java 8 classes: a small app, and one of more than 5,000 classes.
@@ -26,7 +27,8 @@ var (
 // TestCorpusDex converts an app to dex files with dx, original and instrumented, each with the runtime, and checks with
 // dexdump that the calls are there.
 func TestCorpusDex(t *testing.T) {
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+	nightly.Only(t, "corpora")
+	if testing.Short() {
 		t.Skip("skipped: no corpus in this run")
 	}
 	dexdump, err := exec.LookPath("dexdump")

@@ -8,8 +8,9 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -36,6 +37,7 @@ const newInFront = `
 //
 // Invariant: A lambda whose number changes is found again by the fingerprint of its code.
 func TestNumberedBodies(t *testing.T) {
+	nightly.Only(t, "corpora")
 	j, err := oracle.FindJDK(17)
 	oracle.Require(t, err)
 	var mappings [2]*mapping.Mapping

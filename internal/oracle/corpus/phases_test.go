@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // bunchBytes is the size of the jars that are taken as one app: the whole corpus has more methods than there are IDs.
@@ -22,6 +23,7 @@ const bunchBytes = 40 << 20
 //
 // Invariant: Three steps write for the corpus what one run writes.
 func TestCorpusPhases(t *testing.T) {
+	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	bin := buildTool(t)
 	random := rand.New(rand.NewPCG(4, 5))
@@ -36,7 +38,7 @@ func TestCorpusPhases(t *testing.T) {
 			}
 			n, size = n+1, size+info.Size()
 		}
-		flags := []string{"--trivial", []string{"none", "smart"}[bunch%2], "--exits",
+		flags := []string{"--set", []string{"trivial=none", "trivial=smart"}[bunch%2], "--exits",
 			[]string{"throws", "normal", "exact"}[bunch%3]}
 		app := &phasedApp{bin: bin, dir: t.TempDir(), jars: jars[:n], flags: flags, random: random}
 		jars = jars[n:]
@@ -101,7 +103,7 @@ func (a *phasedApp) run(t *testing.T, phase int, args ...string) {
 
 // sides are the files beside the outputs, by the flag that asks for them.
 func (a *phasedApp) sides(way string) []string {
-	return []string{"--skipped", a.path(way, "skipped.tsv"), "--lines", a.path(way, "lines.tsv")}
+	return []string{"--reports", a.path(way)}
 }
 
 func (a *phasedApp) atOnce(t *testing.T) {

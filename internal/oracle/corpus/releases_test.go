@@ -9,12 +9,14 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestCorpusEveryRelease compiles small programs for every release that the newest installed javac supports, because
 // released jars hardly have versions between the long-term ones, and checks them as released jars are checked. Without
 // the full corpus it uses some releases only.
 func TestCorpusEveryRelease(t *testing.T) {
+	nightly.Only(t, "corpora")
 	if testing.Short() {
 		t.Skip("skipped: -short")
 	}
@@ -49,11 +51,11 @@ func TestCorpusEveryRelease(t *testing.T) {
 	classes, methods, err := oracle.Disassemble(t.Context(), jobs(jars), oracle.AsmOptions{Check: true})
 	oracle.Require(t, err)
 	before := asmIndex(classes, methods)
-	for _, flags := range []string{"normal", "throws", "exact", "throws --constructor-entry after-super",
-		"normal --constructor-entry after-super"} {
+	for _, flags := range []string{"normal", "throws", "exact", "throws --set constructor-entry=after-super",
+		"normal --set constructor-entry=after-super"} {
 		t.Run(flags, func(t *testing.T) {
 			f := strings.Fields(flags)
-			made := instrumentAll(t, bin, jars, append([]string{"--trivial", "none", "--exits"}, f...)...)
+			made := instrumentAll(t, bin, jars, append([]string{"--set", "trivial=none", "--exits"}, f...)...)
 			now, err := oracle.Link(t.Context(), jdk, jobs(outputs(made)))
 			oracle.Require(t, err)
 			for _, r := range oracle.Regressions(linked, now) {

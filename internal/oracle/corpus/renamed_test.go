@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // names reads a ProGuard mapping by the description of its format alone. It returns the original classes, and for each
@@ -46,7 +47,8 @@ func proGuardNames(t *testing.T, file string) (classes map[string]string, method
 // Invariant: Methods keep their IDs in a library that ProGuard renames in two ways, and a renamed program runs as
 // before.
 func TestCorpusRenamed(t *testing.T) {
-	library := fetchOne(t, "guava-18.0")
+	nightly.Only(t, "corpora")
+	library := fetch(t, "guava-18.0")[0]
 	bin := buildTool(t)
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -68,7 +70,7 @@ func TestCorpusRenamed(t *testing.T) {
 	instrument := func(in, out, mapping string, flags ...string) map[string]int {
 		t.Helper()
 		tracegen(t, bin, append([]string{"instrument", in, "-o", at(out), "--mapping", at(mapping), "--runtime-external",
-			"--trivial", "none",
+			"--set", "trivial=none",
 			"--compression", "fast", "-q"}, flags...)...)
 		return readMapping(t, at(mapping))
 	}
@@ -89,7 +91,7 @@ func TestCorpusRenamed(t *testing.T) {
 
 	residual := instrument(at("one.jar"), "residual.jar", "residual.txt")
 	moved := instrument(at("two.jar"), "moved.jar", "moved.txt", "--r8-mapping", at("two.map"), "--base",
-		at("residual.txt"), "--base-r8-mapping", at("one.map"))
+		at("residual.txt"), "--set", "base-r8-mapping="+at("one.map"))
 	original := map[int]string{}
 	for name, id := range moved {
 		original[id] = name
@@ -169,8 +171,9 @@ func firstDifference(list ...map[string]int) string {
 // Invariant: Methods keep their IDs in a library that ProGuard renames in two ways, and a renamed program runs as
 // before.
 func TestCorpusRenamedRuns(t *testing.T) {
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
-		t.Skip("skipped: TRACEGEN_CORPUS is off")
+	nightly.Only(t, "corpora")
+	if testing.Short() {
+		t.Skip("skipped: it works on released jars")
 	}
 	bin := buildTool(t)
 	dir := t.TempDir()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // runReport is the part of a JSON report that these tests read.
@@ -72,7 +73,7 @@ func runReported(t *testing.T, bin string, j corpus.Jar, flags ...string) report
 	if _, err := os.Stat(out); err == nil {
 		t.Errorf("%s: the dry run wrote %s", j.Name, out)
 	}
-	tracegen(t, bin, append(args, "--skipped", at("skipped.tsv"), "--report", at("report.json"))...)
+	tracegen(t, bin, append(args, "--reports", filepath.Dir(at("report.json")))...)
 	r := reported{measured: readReport(t, at("report.json")), reasons: map[string]int{}}
 	if err := json.Unmarshal(said, &r.predicted); err != nil {
 		t.Fatal(err)
@@ -103,13 +104,15 @@ func runReported(t *testing.T, bin string, j corpus.Jar, flags ...string) report
 // Invariant: A dry run predicts bytes, calls and IDs; each method has one ID or one reason, and the sums of the
 // report are right.
 func TestCorpusReport(t *testing.T) {
+	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	bin := buildTool(t)
 	_, before, err := oracle.Disassemble(t.Context(), jobs(jars), oracle.AsmOptions{})
 	oracle.Require(t, err)
 	modes := [][]string{
-		{"--exits", "normal"}, {"--exits", "throws", "--trivial", "none", "--id-order", "compact"}, {"--exits", "exact"},
-		{"--exits", "throws", "--constructor-entry", "after-super", "--trivial", "matrix"},
+		{"--exits", "normal"}, {"--exits", "throws", "--set", "trivial=none", "--set", "id-order=compact"}, {"--exits",
+			"exact"},
+		{"--exits", "throws", "--set", "constructor-entry=after-super", "--set", "trivial=matrix"},
 	}
 	for _, flags := range modes {
 		t.Run(strings.Join(flags, " "), func(t *testing.T) {

@@ -12,8 +12,9 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // ASM's flags for properties that have no bit in the JVMS.
@@ -105,6 +106,7 @@ func parseRules(t *testing.T, conditions string) *filter.Filter {
 //
 // Invariant: Rules match the methods that meet their conditions according to ASM.
 func TestCorpusRulesAgree(t *testing.T) {
+	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	all, err := oracle.Traits(t.Context(), jobs(jars))
 	oracle.Require(t, err)
@@ -183,6 +185,7 @@ func compareRule(t *testing.T, r rule, f *filter.Filter, asm *oracle.ClassTraits
 //
 // Invariant: Rules match the methods that meet their conditions according to ASM.
 func TestCorpusSupertypesAgree(t *testing.T) {
+	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	all, err := oracle.Traits(t.Context(), jobs(jars))
 	oracle.Require(t, err)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestCorpusUntouched runs tracegen with nothing to do: with a rule that blocks all methods, for which each class is
@@ -20,6 +21,7 @@ import (
 //
 // Invariant: A run that has nothing to do changes no byte.
 func TestCorpusUntouched(t *testing.T) {
+	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	bin := buildTool(t)
 	config := filepath.Join(t.TempDir(), "tracegen.yml")
@@ -45,11 +47,12 @@ func TestCorpusUntouched(t *testing.T) {
 // Invariant: Workers, the order of entries, times, names, time zone and locale do not change the output, and neither
 // does instrumenting twice.
 func TestCorpusStable(t *testing.T) {
+	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	bin := buildTool(t)
 	n := 0
 	for _, mode := range []string{"throws", "exact"} {
-		flags := []string{"--exits", mode, "--trivial", "none"}
+		flags := []string{"--exits", mode, "--set", "trivial=none"}
 		first := instrumentAll(t, bin, jars, append(flags, "-j", "1")...)
 		var again []corpus.Jar
 		for _, m := range first {

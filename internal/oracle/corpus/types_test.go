@@ -8,9 +8,10 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify/classpath"
 	"github.com/tracegen/tracegen/classfile/verify/types"
-	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 // typeTally counts the results of the type checker and HotSpot for the same classes.
@@ -21,6 +22,7 @@ type typeTally struct{ linked, falseAlarms, inferred, inferredWrong, rejected, m
 //
 // Invariant: A class that HotSpot links has no findings about its types, and one that it rejects has some.
 func TestCorpusTypesAgree(t *testing.T) {
+	nightly.Only(t, "corpora")
 	jars := fetch(t)
 	results, err := linkAll(t.Context(), jars)
 	oracle.Require(t, err)
@@ -55,8 +57,8 @@ func TestCorpusTypesAgree(t *testing.T) {
 
 // checkModule checks that a module declaration has no findings. No JVM links it, but the module system read it at build
 // time.
-func checkModule(t *testing.T, name string, e *jar.Entry) {
-	var codec jar.Codec
+func checkModule(t *testing.T, name string, e *zipfile.Entry) {
+	var codec zipfile.Codec
 	data, err := codec.Read(e, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -81,12 +83,12 @@ func compareTypes(t *testing.T, j corpus.Jar, homes []oracle.JDK, results map[st
 		t.Fatal(err)
 	}
 	defer h.Close()
-	a, err := jar.Open(j.Classes)
+	a, err := zipfile.Open(j.Classes)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	var codec jar.Codec
+	var codec zipfile.Codec
 	for i := range a.Entries() {
 		e := &a.Entries()[i]
 		if path.Base(e.Name) == "module-info.class" {

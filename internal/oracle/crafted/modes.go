@@ -10,7 +10,7 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify"
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/expect"
+	"github.com/tracegen/tracegen/internal/build/plan"
 )
 
 // Mode is one way to instrument classes. Name is its name in messages, Options are what an injector is made with.
@@ -46,7 +46,7 @@ func mixedID(m int) uint32 {
 
 // Expected returns what the equivalence check must find in a class that was instrumented as r asks.
 func (m Mode) Expected(r inject.Request) equivalence.Instrumentation {
-	return expect.Instrumentation(m.Options, r)
+	return plan.Expected(m.Options, r)
 }
 
 // Request asks for all that the injector takes of the class, but for calls in the runtime's own.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -18,7 +19,8 @@ import (
 // Invariant: In recordings of real programs of very many calls no record is lost, none has to be repaired, and the
 // biggest methods are those of JFR.
 func TestCorpusDense(t *testing.T) {
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+	nightly.Only(t, "mutants")
+	if testing.Short() {
 		t.Skip("skipped: no corpus in this run")
 	}
 	c, err := corpus.Load()

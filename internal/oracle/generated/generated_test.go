@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,12 +18,13 @@ import (
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
 	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/expect"
+	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 var (
-	programs = flag.Int("programs", 10000, "how many programs TestCorpusGenerated runs")
+	programs = flag.Int("programs", 1000, "how many programs TestCorpusGenerated runs, ten times as many in make corpus")
 	from     = flag.Uint64("from", 1, "the first seed of TestCorpusGenerated")
 	keep     = flag.String("keep", "", "a directory for the class files of programs that fail")
 )
@@ -45,9 +45,7 @@ type variant struct {
 type program struct {
 	name, method string
 	rerun        string
-	// fewer says that arguments of super can throw. In the mode exact, a constructor is entered behind its call.
-	fewer    bool
-	variants []variant
+	variants     []variant
 }
 
 // instrument returns the program with a variant for each exit mode, and what the checks of tracegen find.
@@ -111,7 +109,7 @@ func output(data []byte, o inject.Options, id *uint32) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	want := expect.Instrumentation(o, request)
+	want := plan.Expected(o, request)
 	if f := append(equivalence.Check(c, rewritten, want), types.Check(rewritten, nil)...); len(f) > 0 {
 		return out, fmt.Errorf("%d findings: %v", len(f), f[0])
 	}
@@ -176,8 +174,7 @@ func run(ctx context.Context, j oracle.JDK, runner string, all []program) (failu
 	ctx, cancel := context.WithTimeout(ctx, runTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, j.Tool("java"), "-Xverify:all", "-XX:-ShowCodeDetailsInExceptionMessages",
-		"-Xint", "-XX:+UseSerialGC", "-Xss4m", "-cp", runner, "host.Runner",
-		fmt.Sprint(slices.ContainsFunc(all, func(p program) bool { return p.fewer })))
+		"-Xint", "-XX:+UseSerialGC", "-Xss4m", "-cp", runner, "host.Runner")
 	cmd.Stdin = bytes.NewReader(encode(all))
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -193,9 +190,8 @@ func run(ctx context.Context, j oracle.JDK, runner string, all []program) (failu
 	return lines, summary, nil
 }
 
-// compare runs programs on the JDKs from 17 on that have the release, and reports each that fails with the way to run
-// it again.
-func compare(t *testing.T, runner string, all []program, release int) {
+// compare runs programs on the JDKs from 17 on, and reports each that fails with the way to run it again.
+func compare(t *testing.T, runner string, all []program) {
 	t.Helper()
 	reruns := map[string]program{}
 	for _, p := range all {
@@ -204,7 +200,7 @@ func compare(t *testing.T, runner string, all []program, release int) {
 	jdks, err := oracle.FindJDKs()
 	oracle.Require(t, err)
 	for _, j := range jdks {
-		if j.Feature < max(17, release) {
+		if j.Feature < 17 {
 			continue
 		}
 		failures, summary, err := run(t.Context(), j, runner, all)
@@ -247,7 +243,7 @@ func runSeeds(t *testing.T, from uint64, count int) {
 		var all []program
 		for seed := from; seed < from+uint64(min(piece, count)); seed++ {
 			name := fmt.Sprintf("g.G%d", seed)
-			rerun := fmt.Sprintf("TRACEGEN_CORPUS=full go test ./internal/oracle/generated -run TestCorpusGenerated "+
+			rerun := fmt.Sprintf("TRACEGEN_SHARE=mutants go test ./internal/oracle/generated -run TestCorpusGenerated "+
 				"-args -programs 1 -from %d -keep DIR", seed)
 			p, err := instrument(name, "m0", rerun, []class{{name, Class(seed)}})
 			if err != nil {
@@ -256,11 +252,11 @@ func runSeeds(t *testing.T, from uint64, count int) {
 			}
 			all = append(all, p)
 		}
-		compare(t, runner, all, 17)
+		compare(t, runner, all)
 	}
 }
 
-// TestGenerated runs 200 generated class files, with and without the calls of the runtime.
+// TestGenerated runs 20 generated class files, with and without the calls of the runtime.
 //
 // Invariant: A generated program returns, prints and throws the same with and without calls of the runtime, in each
 // exit mode, with the same lines in stack traces; in the mode exact each entry has its exit.
@@ -268,18 +264,20 @@ func TestGenerated(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: starts JVMs")
 	}
-	runSeeds(t, 1, 200)
+	runSeeds(t, 1, 20)
 }
 
-// TestCorpusGenerated does the same for 10,000 programs, or those that the flags name.
+// TestCorpusGenerated does the same for 1,000 programs, or those that the flags name.
 //
 // Invariant: A generated program returns, prints and throws the same with and without calls of the runtime, in each
 // exit mode, with the same lines in stack traces; in the mode exact each entry has its exit.
 func TestCorpusGenerated(t *testing.T) {
-	if os.Getenv("TRACEGEN_CORPUS") != "full" {
-		t.Skip("skipped: TRACEGEN_CORPUS is not full")
+	nightly.Only(t, "mutants")
+	count := *programs
+	if os.Getenv("TRACEGEN_CORPUS") == "full" {
+		count *= 10
 	}
-	runSeeds(t, *from, *programs)
+	runSeeds(t, *from, count)
 }
 
 // TestSameSeed checks that a seed determines its program, and that seeds differ.

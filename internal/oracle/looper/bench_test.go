@@ -1,7 +1,6 @@
 package looper
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"flag"
@@ -19,8 +18,8 @@ import (
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -35,8 +34,6 @@ type bench struct {
 	process string
 	// options are further options of java.
 	options []string
-	// command makes the command that runs java, if it is not nil.
-	command func(ctx context.Context, java string, args []string) *exec.Cmd
 }
 
 // built is the bench that all tests of this package use, below TestMain's directory.

@@ -1,12 +1,17 @@
 package looper
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
+)
 
 // TestCosts counts what the runtime allocates for messages of the real main looper. It counts bytes, and no time.
 //
 // Invariant: A message of a real Looper that turns out to be fast allocates nothing more than with a Printer that does
 // nothing, and by the Observer only the array of arguments of the proxy.
 func TestCosts(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	for _, p := range platforms {
 		for _, w := range p.worlds() {

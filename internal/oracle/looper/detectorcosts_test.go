@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 var costs = flag.String("costs", "", "measure for minutes what each detector costs, and write it into this file")
@@ -30,6 +32,7 @@ var costStates = []struct{ name, than string }{
 //
 // Invariant: After a detector was switched off at run time, it posts no message, and nothing holds what it used.
 func TestDetectorCosts(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	if *costs != "" {
 		b.options = append(slices.Clone(b.options), "-Dproofs.rounds=3", "-Dproofs.frames=60", "-Dproofs.idle=2500")

@@ -1,6 +1,10 @@
 package looper
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
+)
 
 // TestLooperDetectors runs the proofs about IdleHandlers, input events and sync barriers on every platform.
 //
@@ -10,6 +14,7 @@ import "testing"
 // Invariant: A slow IdleHandler or input event is a stall of its own kind, and other code that wraps or replaces window
 // callbacks keeps its events.
 func TestLooperDetectors(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	for _, p := range platforms {
 		for _, w := range p.worlds() {

@@ -17,9 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/fleet"
+	"github.com/tracegen/tracegen/internal/fleet/devicereport"
+	"github.com/tracegen/tracegen/internal/fleet/group"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/stallreport"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -51,6 +52,7 @@ var endToEndStalls = [...]struct{ kind, method string }{
 // Invariant: A method that makes the main thread stall is named by group and by SQL, whatever the kind of the stall is,
 // from the reports that the app has sent.
 func TestEndToEnd(t *testing.T) {
+	nightly.Only(t, "looper")
 	if testing.Short() {
 		t.Skip("skipped: starts JVMs that wait for seconds")
 	}
@@ -58,7 +60,7 @@ func TestEndToEnd(t *testing.T) {
 	command(t, "go", "build", "-o", tool, "github.com/tracegen/tracegen/cmd/tracegen")
 	b := compile(t, t.TempDir(), func(t *testing.T, file string, dirs ...*string) *mapping.Mapping {
 		t.Helper()
-		args := []string{"instrument", "--quiet", "--trivial", "none", "--trace-posts", "--mapping", file}
+		args := []string{"instrument", "--quiet", "--set", "trivial=none", "--set", "trace-posts", "--mapping", file}
 		for _, dir := range dirs {
 			out := *dir + "-instrumented"
 			args = append(args, *dir+"="+out)
@@ -96,7 +98,7 @@ func endToEnd(t *testing.T, b bench, p platform, tool string) {
 	}
 	out, err := exec.CommandContext(t.Context(), tool, "group", store, "--mapping", b.mapping, "--format", "json",
 		"--top", "0").Output()
-	var groups fleet.Fleet
+	var groups group.Fleet
 	if err == nil {
 		err = json.Unmarshal(out, &groups)
 	}
@@ -110,7 +112,7 @@ func endToEnd(t *testing.T, b bench, p platform, tool string) {
 	all := query(t, dir, "select report_kind, method from all_reports")
 	for _, want := range endToEndStalls {
 		reported := slices.ContainsFunc(all, func(row []string) bool { return row[0] == want.kind && row[1] == want.method })
-		inGroups := slices.ContainsFunc(groups.Groups, func(g *fleet.StallGroup) bool {
+		inGroups := slices.ContainsFunc(groups.Groups, func(g *group.StallGroup) bool {
 			return g.Worst.Method == want.method
 		})
 		inQuery := slices.ContainsFunc(worst, func(row []string) bool { return row[2] == want.method })
@@ -197,7 +199,7 @@ func checkReports(t *testing.T, b bench, p platform, dir string, sent []string) 
 		if _, err := checkReport(schema, []byte(row[0])); err != nil {
 			t.Errorf("%v: %s", err, row[0])
 		}
-		r, err := stallreport.Parse(row[0])
+		r, err := devicereport.Parse(row[0])
 		if err != nil {
 			t.Errorf("%v: %s", err, row[0])
 			continue
@@ -207,7 +209,7 @@ func checkReports(t *testing.T, b bench, p platform, dir string, sent []string) 
 			r.BuildID != "end-to-end" || r.Duration == nil || r.Began == nil {
 			t.Errorf("a report without its facts: %s", row[0])
 		}
-		if r.Kind == stallreport.KindMessage && row[1] == "app.Shop.showOffer" && r.PostedBy != nil {
+		if r.Kind == devicereport.KindMessage && row[1] == "app.Shop.showOffer" && r.PostedBy != nil {
 			m, ok := b.methods.ByID(*r.PostedBy)
 			posted = posted || ok && m.Name == "offerLater"
 		}
@@ -227,7 +229,7 @@ func checkReports(t *testing.T, b bench, p platform, dir string, sent []string) 
 }
 
 // checkQuery compares the groups with the rows of worst.sql.
-func checkQuery(t *testing.T, groups *fleet.Fleet, rows [][]string) {
+func checkQuery(t *testing.T, groups *group.Fleet, rows [][]string) {
 	t.Helper()
 	if len(rows) != len(groups.Groups) {
 		t.Fatalf("%d groups, the query has %d", len(groups.Groups), len(rows))

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/analysis"
-	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
 // TestExits kills a process in which a message of the main looper hangs, starts the app again, and reads what the
@@ -17,6 +17,7 @@ import (
 //
 // Invariant: A hang is called an ANR only if the system says that the process ended by one.
 func TestExits(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	for _, c := range []struct {
 		platform int // of platforms
@@ -84,10 +85,7 @@ func checkExit(t *testing.T, s *analysis.Stall, reason int, at int64) {
 // restart starts the app of a directory again, with the system properties.
 func (b bench) restart(t *testing.T, p platform, dir string, properties ...string) {
 	t.Helper()
-	j, err := oracle.FindJDK(p.jdk)
-	if err != nil {
-		t.Skipf("skipped: %v", err)
-	}
+	j := p.findJDK(t)
 	args := append(properties, b.arguments(t, j, p, stock, dir, "ExitProofs")...)
 	cmd := exec.CommandContext(t.Context(), j.Tool("java"), args...)
 	cmd.Args[0] = appPackage // the name of the process

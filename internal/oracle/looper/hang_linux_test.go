@@ -1,20 +1,21 @@
 package looper
 
 import (
-	"bufio"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"golang.org/x/sys/unix"
 
-	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/trace"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/source"
 )
 
 // TestHangOnLooper kills processes in which a message of the real main looper never ends.
@@ -22,6 +23,7 @@ import (
 // Invariant: If a process is killed while a message of the main looper hangs, its recording names the handler and the
 // traced method in which the message hangs.
 func TestHangOnLooper(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	for _, p := range platforms {
 		t.Run(p.name, func(t *testing.T) {
@@ -54,45 +56,36 @@ func TestHangOnLooper(t *testing.T) {
 	}
 }
 
-// hang runs HangProofs on a platform and kills it some seconds after the message began. It returns the directory with
-// the recording and how long the message hung at most.
+// hang runs HangProofs on a platform and kills it when the recording shows that the message hangs. It returns the
+// directory with the recording and how long the message hung at most.
 func (b bench) hang(t *testing.T, p platform) (dir string, life time.Duration) {
 	t.Helper()
-	j, err := oracle.FindJDK(p.jdk)
-	if err != nil {
-		// Not Require: a second JDK is optional, also in CI.
-		t.Skipf("skipped: %v", err)
-	}
+	j := p.findJDK(t)
 	dir = t.TempDir()
 	cmd := exec.CommandContext(t.Context(), j.Tool("java"), b.arguments(t, j, p, stock, dir, "HangProofs")...)
 	cmd.Args[0] = appPackage
-	out, err := cmd.StdoutPipe()
+	k, err := oracle.Victim{Command: cmd, Ready: hangs, Moment: func(<-chan struct{}) { b.waitUntilHung(t, dir) }}.Kill()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Process.Kill()
-	lines := bufio.NewScanner(out)
-	var text strings.Builder
-	for lines.Scan() && !strings.HasPrefix(lines.Text(), "hangs ") {
-		text.WriteString(lines.Text() + "\n")
-	}
-	begin, err := strconv.ParseInt(strings.TrimPrefix(lines.Text(), "hangs "), 10, 64)
+	begin, err := strconv.ParseInt(k.LineWith("hangs "), 10, 64)
 	if err != nil {
-		t.Fatalf("the message did not begin:\n%s", &text)
-	}
-	b.waitUntilHung(t, dir)
-	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	cmd.Wait()
-	var now unix.Timespec // of the clock that System.nanoTime reads
+	return dir, time.Duration(monotonic(t) - begin)
+}
+
+// hangs reports whether a line of a process says that a message that hangs has begun.
+func hangs(line string) bool { return strings.HasPrefix(line, "hangs ") }
+
+// monotonic returns the time of the clock that System.nanoTime reads.
+func monotonic(t *testing.T) int64 {
+	t.Helper()
+	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
-	return dir, time.Duration(now.Nano() - begin)
+	return now.Nano()
 }
 
 // waitUntilHung waits until the recording of the running process shows a hang with a stack sample: how soon that is
@@ -118,11 +111,11 @@ func (b bench) waitUntilHung(t *testing.T, dir string) {
 
 func (b bench) stallsOf(t *testing.T, file string) (all []*analysis.Stall) {
 	t.Helper()
-	mappings, err := analysis.OpenMappings(b.mapping, nil)
+	mappings, err := resolve.OpenMappings(b.mapping, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := trace.OpenSource(file)
+	r, err := source.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}

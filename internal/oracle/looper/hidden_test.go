@@ -18,6 +18,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // A member is a method or field of Android that the runtime looks up by reflection although it is public API: it is
@@ -100,6 +101,7 @@ var greylist28 = []string{
 // TestPublicMembers compares the list above with the classes of each platform: a member that is public API is declared
 // public, and an older version has none. That it is not hidden too, the classes do not say.
 func TestPublicMembers(t *testing.T) {
+	nightly.Only(t, "looper")
 	if testing.Short() {
 		t.Skip("skipped: needs Android's classes")
 	}

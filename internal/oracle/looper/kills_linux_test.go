@@ -1,8 +1,6 @@
 package looper
 
 import (
-	"bufio"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -17,15 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
-	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
-
-// killThreshold is the slow threshold of KillProofs.
-const killThreshold = 100 * time.Millisecond
 
 // reasons are reasons of ApplicationExitInfo that the system reports at the next start, by their numbers.
 var reasons = []struct {
@@ -58,15 +52,9 @@ type kill struct {
 // Invariant: However often an app is killed at a random moment while a message of the main looper hangs, each recording
 // is readable, no wrong method or handler is named, and the next start joins it with the end of its process.
 func TestCorpusKills(t *testing.T) {
-	kills := 4
-	switch {
-	case os.Getenv("TRACEGEN_KILLS") != "":
-		n, err := strconv.Atoi(os.Getenv("TRACEGEN_KILLS"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		kills = n
-	case os.Getenv("TRACEGEN_CORPUS") == "full":
+	nightly.Only(t, "looper")
+	kills := 8
+	if os.Getenv("TRACEGEN_CORPUS") == "full" {
 		kills = 1000
 	}
 	b := build(t)
@@ -95,13 +83,7 @@ func TestCorpusKills(t *testing.T) {
 			t.Errorf("kill %d: %s", k.seed, fault)
 		}
 	}
-	text := killTable(all)
-	t.Logf("measured: %s", text)
-	if file := os.Getenv("TRACEGEN_KILLS_TABLE"); file != "" {
-		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
-			t.Error(err)
-		}
-	}
+	t.Logf("measured: %s", killSummary(all))
 }
 
 // fail notes a fault of a kill.
@@ -133,35 +115,23 @@ func (b bench) killOnce(t *testing.T, java []string, dir string, seed uint64) *k
 	}
 	cmd := exec.CommandContext(t.Context(), java[0], args...)
 	cmd.Args[0] = appPackage // the name of the process
-	out, err := cmd.StdoutPipe()
+	var begin, killed int64
+	ended, err := oracle.Victim{Command: cmd, Ready: func(line string) bool {
+		begin, _ = strconv.ParseInt(strings.TrimPrefix(line, "hangs "), 10, 64)
+		return hangs(line)
+	}, Moment: func(ended <-chan struct{}) {
+		if seed%4 == 1 && !waitForSign(t, dir, begin) {
+			k.fail("after two minutes the recording has no sign of life")
+		}
+		oracle.After(time.Duration(random.Int64N(int64(1500 * time.Millisecond))))(ended)
+		killed = monotonic(t)
+	}}.Kill()
 	if err != nil {
-		k.fail("%v", err)
+		k.fail("the message did not begin: %v", err)
 		return k
 	}
-	if err := cmd.Start(); err != nil {
-		k.fail("%v", err)
-		return k
-	}
-	defer cmd.Process.Kill()
-	var text strings.Builder
-	lines := bufio.NewScanner(out)
-	for lines.Scan() && !strings.HasPrefix(lines.Text(), "hangs ") {
-		text.WriteString(lines.Text() + "\n")
-	}
-	begin, err := strconv.ParseInt(strings.TrimPrefix(lines.Text(), "hangs "), 10, 64)
-	if err != nil {
-		k.fail("the message did not begin:\n%s", &text)
-		return k
-	}
-	if seed%4 == 1 && !waitForSign(t, dir, begin) {
-		k.fail("after two minutes the recording has no sign of life")
-	}
-	time.Sleep(time.Duration(random.Int64N(int64(1500 * time.Millisecond))))
-	killed := monotonic(k)
-	cmd.Process.Kill()
-	cmd.Wait()
-	after := monotonic(k)
-	k.pid, k.at, k.age = strconv.Itoa(cmd.Process.Pid), time.Now().UnixMilli(), time.Duration(killed-begin)
+	after := monotonic(t)
+	k.pid, k.at, k.age = strconv.Itoa(ended.PID), time.Now().UnixMilli(), time.Duration(killed-begin)
 	b.checkKill(t, k, dir, after)
 	if seed%4 == 1 && !k.named {
 		k.fail("the recording had a sign of life before the kill, and no hang is reported")
@@ -180,15 +150,6 @@ func waitForSign(t *testing.T, dir string, since int64) bool {
 		}
 	}
 	return false
-}
-
-// monotonic returns the time of the clock that System.nanoTime reads.
-func monotonic(k *kill) int64 {
-	var now unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &now); err != nil {
-		k.fail("%v", err)
-	}
-	return now.Nano()
 }
 
 // A step is a call in the diary: it was written before it began and after it ended.
@@ -441,73 +402,28 @@ func (b bench) joinAll(t *testing.T, dir string, all []*kill) {
 	}
 }
 
-// killTable says what was found, by the age of the message that hung.
-func killTable(all []*kill) string {
-	type row struct {
-		to                                   time.Duration
-		kills, files, named, calling, faulty int
-		handlers                             int
-		short                                []time.Duration // the age less what is reported
-	}
-	rows := []row{{to: killThreshold}, {to: 200 * time.Millisecond}, {to: 300 * time.Millisecond},
-		{to: 500 * time.Millisecond}, {to: time.Second}, {to: 1 << 62}}
-	latest := time.Duration(0)
+// killSummary says what was found.
+func killSummary(all []*kill) string {
+	var files, empty, named, calling, handlers int
+	late, latest := time.Duration(0), time.Duration(0)
 	for _, k := range all {
-		r := &rows[slices.IndexFunc(rows, func(r row) bool { return k.age < r.to })]
-		r.kills++
-		if k.file != "" {
-			r.files++
+		count := func(n *int, counts bool) {
+			if counts {
+				*n++
+			}
 		}
+		count(&files, k.file != "")
+		count(&empty, k.empty)
+		count(&named, k.named)
+		count(&calling, k.calling)
+		count(&handlers, k.handler)
 		if k.named {
-			r.named++
-			r.short = append(r.short, k.age-k.atLeast)
+			late = max(late, k.age-k.atLeast)
 		} else {
 			latest = max(latest, k.age)
 		}
-		if k.calling {
-			r.calling++
-		}
-		if k.handler {
-			r.handlers++
-		}
-		if len(k.faults) > 0 {
-			r.faulty++
-		}
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d kills\n\n| age of the message | kills | with a file | hang named | handler named | "+
-		"still made calls | reported time less than the age by, median | at most | wrong |\n"+
-		"|---|---|---|---|---|---|---|---|---|\n", len(all))
-	from := time.Duration(0)
-	for _, r := range rows {
-		age := fmt.Sprintf("%d to %d ms", from.Milliseconds(), r.to.Milliseconds())
-		if r.to == 1<<62 {
-			age = fmt.Sprintf("%d ms and more", from.Milliseconds())
-		}
-		from = r.to
-		median, most := "–", "–"
-		if slices.Sort(r.short); len(r.short) > 0 {
-			median, most = fmt.Sprint(r.short[len(r.short)/2].Milliseconds(), " ms"),
-				fmt.Sprint(r.short[len(r.short)-1].Milliseconds(), " ms")
-		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %s | %s | %d |\n", age, r.kills, r.files, r.named, r.handlers,
-			r.calling, median, most, r.faulty)
-	}
-	empty := 0
-	for _, k := range all {
-		if k.empty {
-			empty++
-		}
-	}
-	fmt.Fprintf(&b, "\n%d of those without a file had left an empty one.\n", empty)
-	fmt.Fprintf(&b, "\nThe oldest message that was not named had run for %d ms.\n", latest.Milliseconds())
-	var faults []string
-	for _, k := range all {
-		for _, f := range k.faults {
-			faults = append(faults, fmt.Sprintf("- kill %d: %s\n", k.seed, f))
-		}
-	}
-	slices.SortFunc(faults, cmp.Compare)
-	b.WriteString(strings.Join(faults, ""))
-	return b.String()
+	return fmt.Sprintf("%d kills: %d files and %d empty ones, %d hangs named, %d with a handler, %d still made calls; at "+
+		"most %v less than the age is reported; the oldest message that was not named had run for %v", len(all), files,
+		empty, named, handlers, calling, late, latest)
 }

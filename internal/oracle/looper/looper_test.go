@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // A platform is a version of Android's classes, and the queue that an app gets.
@@ -63,8 +64,16 @@ var platforms = []platform{
 		"60f983b8bf180fa0790596c22a130c79ecf18b6d991b719de23100d4d6ff61a1", true, 21, false},
 }
 
+// findJDK returns a JDK that reads the platform's classes, or ends the test.
+func (p platform) findJDK(t *testing.T) oracle.JDK {
+	t.Helper()
+	j, err := oracle.FindJDK(p.jdk)
+	oracle.Require(t, err)
+	return j
+}
+
 // TestProofs runs every proof on every platform. Proofs about frames measure time, so that they run after all others,
-// one platform after the other.
+// one platform after the other. A push runs those about the looper on one platform.
 //
 // Invariant: On real Android classes the runtime sees every message, leaves the looper as it was, and finds a slow
 // message with the right call tree.
@@ -72,8 +81,12 @@ var platforms = []platform{
 // Invariant: What cannot be seen of a message queue is reported as not available, never as empty.
 func TestProofs(t *testing.T) {
 	b := build(t)
+	proven, measured := platforms, platforms
+	if !nightly.Runs("looper") {
+		proven, measured = platforms[2:3], nil
+	}
 	t.Run("looper", func(t *testing.T) {
-		for _, p := range platforms {
+		for _, p := range proven {
 			for _, w := range p.worlds() {
 				t.Run(p.name+" "+string(w), func(t *testing.T) {
 					t.Parallel()
@@ -86,7 +99,7 @@ func TestProofs(t *testing.T) {
 		}
 	})
 	t.Run("frames", func(t *testing.T) {
-		for _, p := range platforms {
+		for _, p := range measured {
 			t.Run(p.name, func(t *testing.T) {
 				dir := b.prove(t, p, stock, "FrameProofs").recordings
 				checkFrames(t, readRecordings(t, dir), b, p)
@@ -116,23 +129,12 @@ type run struct {
 // prove runs the proofs of some classes of testdata/proofs in one JVM and makes a subtest of each.
 func (b bench) prove(t *testing.T, p platform, w world, classes ...string) run {
 	t.Helper()
-	j, err := oracle.FindJDK(p.jdk)
-	if err != nil {
-		// Not Require: a second JDK is optional, also in CI.
-		t.Skipf("skipped: %v", err)
-	}
+	j := p.findJDK(t)
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
 	recordings := t.TempDir()
-	command := b.command
-	if command == nil {
-		command = func(ctx context.Context, java string, args []string) *exec.Cmd {
-			cmd := exec.CommandContext(ctx, java, args...)
-			cmd.Args[0] = cmp.Or(b.process, appPackage)
-			return cmd
-		}
-	}
-	cmd := command(ctx, j.Tool("java"), b.arguments(t, j, p, w, recordings, classes...))
+	cmd := exec.CommandContext(ctx, j.Tool("java"), b.arguments(t, j, p, w, recordings, classes...)...)
+	cmd.Args[0] = cmp.Or(b.process, appPackage)
 	out, err := cmd.CombinedOutput()
 	text := string(out)
 	if got := report(t, p, text); got != len(classes) || (err != nil) != t.Failed() {

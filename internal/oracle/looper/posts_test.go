@@ -4,12 +4,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestPosts runs an app whose methods post messages in all ways, and reads who posted the slow ones.
 //
 // Invariant: On real Android classes a slow message has the method that posted it, and none if that is not certain.
 func TestPosts(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	for _, p := range platforms {
 		for _, w := range p.worlds() {

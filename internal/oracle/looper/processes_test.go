@@ -1,22 +1,24 @@
 package looper
 
 import (
-	"context"
 	"maps"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestTwoProcesses runs two processes of an app at the same time, with one directory for their files.
 //
 // Invariant: Two processes of an app never write one file, whether the app chose its name or not.
 func TestTwoProcesses(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	for _, p := range platforms {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
+			p.findJDK(t) // the subtests alone would be skipped, and leave no recordings
 			shared := filepath.Join(t.TempDir(), "proofs-shared")
 			t.Run("processes", func(t *testing.T) {
 				for _, process := range []string{appPackage, appPackage + ":push"} {
@@ -38,41 +40,8 @@ func TestTwoProcesses(t *testing.T) {
 				}
 			}
 			want := []string{"app-push.tgd", "app.tgd", appPackage + ".tgd", appPackage + "_push.tgd"}
-			if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, want) && !t.Skipped() {
+			if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, want) {
 				t.Errorf("the recordings are %q, want %q", names, want)
-			}
-		})
-	}
-}
-
-// TestFullDisk limits the size of the files that the app may write, so that writing fails as on a full disk.
-//
-// Invariant: When the disk is full, the app goes on, its listener is called for each stall, and the recording is read.
-func TestFullDisk(t *testing.T) {
-	b := build(t)
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("skipped: no bash on PATH, which limits the size of files")
-	}
-	for _, p := range platforms {
-		t.Run(p.name, func(t *testing.T) {
-			t.Parallel()
-			one := b
-			one.command = func(ctx context.Context, java string, args []string) *exec.Cmd {
-				limited := `ulimit -f 96; exec -a "$0" "$@"`
-				return exec.CommandContext(ctx, bash, slices.Concat([]string{"-c", limited, appPackage, java}, args)...)
-			}
-			one.options = []string{"-XX:-UsePerfData"}
-			dir := one.prove(t, p, stock, "DiskProofs").recordings
-			paths := recordingPaths(t, dir)
-			if len(paths) == 0 && !t.Failed() {
-				t.Error("there is no recording")
-			}
-			for _, path := range paths {
-				r := readRecording(t, path)
-				if len(r.records) == 0 && len(paths) == 1 {
-					t.Errorf("%s has no records", path)
-				}
 			}
 		})
 	}

@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -157,7 +160,7 @@ func checkFeeds(t *testing.T, all []recording, b bench, p platform, w world) (st
 // slept, in one method.
 func checkAnswers(t *testing.T, dir string, b bench, p platform, w world, stalls int) {
 	t.Helper()
-	mappings, err := analysis.OpenMappings(b.mapping, nil)
+	mappings, err := resolve.OpenMappings(b.mapping, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +195,7 @@ func checkAnswers(t *testing.T, dir string, b bench, p platform, w world, stalls
 		return nil
 	}
 	for _, path := range recordingPaths(t, dir) {
-		r, err := trace.OpenSource(path)
+		r, err := source.Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,9 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestSample compiles one app against the jars of the runtime and against the no-op, which must result in the same
@@ -18,6 +19,7 @@ import (
 //
 // Invariant: An app compiles to the same bytes against the runtime and the no-op, and runs with either.
 func TestSample(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	j, err := oracle.FindJDK(17)
 	oracle.Require(t, err)

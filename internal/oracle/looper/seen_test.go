@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // factTable is the page with the table of what is seen where, and the heading above the table.
@@ -20,6 +22,7 @@ const (
 //
 // Invariant: What the documents say is seen on a stock device was measured with what such a device denies.
 func TestSeenFacts(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	columns, table := readFactTable(t)
 	var want []string

@@ -1,7 +1,6 @@
 package looper
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
@@ -14,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,6 +23,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestSends runs the proofs about reports on the oldest version, the newest one where every thread's files can be
@@ -32,6 +33,7 @@ import (
 //
 // Invariant: Only settings that the team has signed change the runtime, and they can switch it off at once.
 func TestSends(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	for _, p := range []platform{platforms[0], platforms[2], platforms[3]} {
 		t.Run(p.name, func(t *testing.T) { b.prove(t, p, stock, "SendProofs") })
@@ -165,42 +167,20 @@ func (s sendRun) start(t *testing.T, address string, seed uint64, most time.Dura
 	} else {
 		args = append(args, "0")
 	}
-	cmd := exec.CommandContext(t.Context(), s.java[0], args...)
-	var problems bytes.Buffer
-	cmd.Stderr = &problems
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Error(err)
-		return nil
+	moment := func(ended <-chan struct{}) { <-ended }
+	if !drain {
+		moment = oracle.After(time.Duration(rand.New(rand.NewPCG(seed, 17)).Int64N(int64(most))))
 	}
-	if err := cmd.Start(); err != nil {
-		t.Error(err)
-		return nil
+	k, err := oracle.Victim{Command: exec.CommandContext(t.Context(), s.java[0], args...), Moment: moment,
+		Ready: func(line string) bool { return strings.HasPrefix(line, "begins") }}.Kill()
+	if err != nil || drain && (k.Exit != nil || !slices.Contains(k.Lines, "drained")) {
+		t.Errorf("run %d: %v, %v\n%s", seed, err, k.Exit, k.Errors)
 	}
-	random := rand.New(rand.NewPCG(seed, 17))
 	var written []string
-	begun, drained := false, false
-	lines := bufio.NewReader(out)
-	for {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			break // a last line without an end is of a report that may not be on the disk
+	for _, line := range k.Lines {
+		if id, ok := strings.CutPrefix(line, "written "); ok {
+			written = append(written, id)
 		}
-		switch word, rest, _ := strings.Cut(strings.TrimSpace(line), " "); word {
-		case "begins":
-			begun = true
-			if !drain {
-				time.AfterFunc(time.Duration(random.Int64N(int64(most))), func() { cmd.Process.Kill() })
-			}
-		case "written":
-			written = append(written, rest)
-		case "drained":
-			drained = true
-		}
-	}
-	err = cmd.Wait()
-	if !begun || drain != drained || drain && err != nil {
-		t.Errorf("run %d: begun %t, drained %t: %v\n%s", seed, begun, drained, err, &problems)
 	}
 	return written
 }
@@ -238,41 +218,25 @@ func reportsIn(t *testing.T, schema *jsonschema.Schema, dir string) map[string]s
 	return all
 }
 
-// countOf returns how many kills a test has: a number in the environment, or all of them.
-func countOf(t *testing.T, variable string, few, full int) int {
-	t.Helper()
-	if text := os.Getenv(variable); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	if os.Getenv("TRACEGEN_CORPUS") == "full" {
-		return full
-	}
-	return few
-}
-
 // TestCorpusSendKills kills processes while they report, and while they report and send to a collector that answers
 // 200, 429, 500, half an answer and nothing.
 //
 // Invariant: However often an app is killed while it reports or sends, no report that was written is lost, none is
 // damaged, and the collector takes none twice.
 func TestCorpusSendKills(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	j, err := oracle.FindJDK(17)
 	oracle.Require(t, err)
 	// Not on Android's classes, which take seconds to start: nothing of them is used here.
 	java := []string{j.Tool("java"), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx64m", "-Xshare:auto", "-cp",
 		b.path}
-	from, _ := strconv.ParseUint(os.Getenv("TRACEGEN_KILLS_FROM"), 10, 64)
-	t.Run("reporting", func(t *testing.T) {
-		reportingKills(t, java, from, countOf(t, "TRACEGEN_REPORT_KILLS", 20, 1000))
-	})
-	t.Run("uploading", func(t *testing.T) {
-		uploadingKills(t, java, from, countOf(t, "TRACEGEN_UPLOAD_KILLS", 10, 100))
-	})
+	reporting, uploading := 20, 10
+	if os.Getenv("TRACEGEN_CORPUS") == "full" {
+		reporting, uploading = 1000, 100
+	}
+	t.Run("reporting", func(t *testing.T) { reportingKills(t, java, reporting) })
+	t.Run("uploading", func(t *testing.T) { uploadingKills(t, java, uploading) })
 }
 
 // perOutbox is how many processes use an outbox one after the other.
@@ -285,14 +249,14 @@ const moreKills = 8
 // longestLife returns how long a process lives at most: a moment, and each time twice as long beyond kills.
 func longestLife(k, kills int) time.Duration { return 400 * time.Millisecond << max(0, k-kills+1) }
 
-func reportingKills(t *testing.T, java []string, from uint64, kills int) {
+func reportingKills(t *testing.T, java []string, kills int) {
 	schema := reportSchema(t)
 	var lost, written, found, torn int
 	for k := 0; k < kills || written == 0 && k < kills+moreKills; {
 		run := sendRun{java, filepath.Join(t.TempDir(), "outbox")}
 		var ids []string
 		for n := 0; n < perOutbox && (k < kills || n == 0); n++ {
-			ids = append(ids, run.start(t, "none", from+uint64(k), longestLife(k, kills))...)
+			ids = append(ids, run.start(t, "none", uint64(k), longestLife(k, kills))...)
 			k++
 		}
 		if _, err := os.Stat(run.dir); err != nil && len(ids) == 0 {
@@ -314,16 +278,16 @@ func reportingKills(t *testing.T, java []string, from uint64, kills int) {
 			return
 		}
 	}
-	note(t, "reporting: %d kills from seed %d: %d reports were written by the processes' own account, %d whole files, "+
-		"%d temporary files, %d reports lost, 0 damaged", kills, from, written, found, torn, lost)
+	t.Logf("measured: %d kills: %d reports were written by the processes' own account, %d whole files, %d temporary files, "+
+		"%d reports lost, 0 damaged", kills, written, found, torn, lost)
 	if written == 0 {
 		t.Error("no process has written a report")
 	}
 }
 
-func uploadingKills(t *testing.T, java []string, from uint64, kills int) {
+func uploadingKills(t *testing.T, java []string, kills int) {
 	run := sendRun{java, filepath.Join(t.TempDir(), "outbox")}
-	r := newReceiver(t, from)
+	r := newReceiver(t, 0)
 	var ids []string
 	arrived := func() bool {
 		r.mu.Lock()
@@ -331,14 +295,14 @@ func uploadingKills(t *testing.T, java []string, from uint64, kills int) {
 		return len(r.taken) > 0
 	}
 	for k := 0; k < kills || !arrived() && k < kills+moreKills; k++ {
-		ids = append(ids, run.start(t, r.URL, from+uint64(k), longestLife(k, kills))...)
+		ids = append(ids, run.start(t, r.URL, uint64(k), longestLife(k, kills))...)
 	}
 	before := arrived()
 	r.mu.Lock()
 	r.healthy = true
 	r.mu.Unlock()
 	waiting := reportsIn(t, r.schema, run.dir)
-	ids = append(ids, run.start(t, r.URL, from+uint64(kills+moreKills), 0)...)
+	ids = append(ids, run.start(t, r.URL, uint64(kills+moreKills), 0)...)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	lost := 0
@@ -366,26 +330,6 @@ func uploadingKills(t *testing.T, java []string, from uint64, kills int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	note(t, "uploading: %d kills from seed %d: %d reports were written, %d waited at the end, %d arrived, %d lost, "+
-		"%d damaged; answers %s", kills, from, len(ids), len(waiting), len(r.taken), lost, len(r.faults), answers)
-}
-
-// note logs a result, and appends it to a file if the environment names one.
-func note(t *testing.T, format string, args ...any) {
-	t.Helper()
-	text := fmt.Sprintf(format, args...)
-	t.Log("measured: " + text)
-	name := os.Getenv("TRACEGEN_SEND_KILLS_TABLE")
-	if name == "" {
-		return
-	}
-	f, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	defer f.Close()
-	if _, err := f.WriteString("- " + text + "\n"); err != nil {
-		t.Error(err)
-	}
+	t.Logf("measured: %d kills: %d reports were written, %d waited at the end, %d arrived, %d lost, %d damaged; answers %s",
+		kills, len(ids), len(waiting), len(r.taken), lost, len(r.faults), answers)
 }

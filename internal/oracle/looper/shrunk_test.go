@@ -7,9 +7,10 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/oracle/toolchain"
-	"github.com/tracegen/tracegen/internal/pipeline"
 )
 
 // TestShrunkSample shrinks the sample app and the jars of the runtime by R8 in full mode, with no rules but those of
@@ -17,10 +18,8 @@ import (
 //
 // Invariant: An app that R8 has shrunk with the runtime records its main looper as before.
 func TestShrunkSample(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
-	if os.Getenv("TRACEGEN_CORPUS") == "off" {
-		t.Skip("skipped: no corpus in this run")
-	}
 	j, err := oracle.FindJDK(17)
 	oracle.Require(t, err)
 	jars, err := oracle.BuildRuntime(t.Context())

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -18,6 +19,7 @@ import (
 // Invariant: Each detector of long messages finds a real one with its stack, none reports an idle Looper, and the
 // recording has what the app's listener got.
 func TestWatchProofs(t *testing.T) {
+	nightly.Only(t, "looper")
 	b := build(t)
 	for _, p := range platforms {
 		for _, w := range p.worlds() {

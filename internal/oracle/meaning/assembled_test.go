@@ -13,12 +13,14 @@ import (
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
 
 // TestAssembled runs code that no compiler of today makes, and code that is almost too big: subroutines, branches and
 // switches over 32 KiB, methods near 64 KiB, with frames and without; and the wide jumps of javac itself.
 func TestAssembled(t *testing.T) {
+	nightly.Only(t, "programs")
 	if testing.Short() {
 		t.Skip("skipped: starts many JVMs")
 	}

@@ -10,13 +10,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/answer"
+
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
-	"github.com/tracegen/tracegen/internal/pipeline"
-	"github.com/tracegen/tracegen/trace"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/source"
 )
 
 // A planted stall is a real program that calls back into a class of ours, which stalls three calls further down.
@@ -73,7 +78,8 @@ var stalls = []planted{
 // Invariant: For real programs with a planted stall (CPU, lock, I/O), the planted method and the kind of stall are
 // reported.
 func TestCorpusBlame(t *testing.T) {
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+	nightly.Only(t, "programs")
+	if testing.Short() {
 		t.Skip("skipped: no corpus in this run")
 	}
 	j, err := oracle.FindJDK(17)
@@ -150,7 +156,7 @@ func (r *runner) answers(t *testing.T, runtime string) (slow []*analysis.Stall, 
 	t.Helper()
 	rec := r.record(t, runtime, nil)
 	var report bytes.Buffer
-	writer := analysis.NewText(&report)
+	writer := answer.NewText(&report)
 	rec.analyze(t, analysis.Options{Begin: writer.Begin, End: writer.End, Stall: func(s *analysis.Stall) error {
 		slow = append(slow, s)
 		return writer.Stall(s)
@@ -199,14 +205,14 @@ func (r *runner) record(t *testing.T, runtime string, rules []filter.Rule, flags
 }
 
 // analyze reads a recording with the mapping of its build.
-func (rec taken) analyze(t *testing.T, o analysis.Options) *analysis.Mappings {
+func (rec taken) analyze(t *testing.T, o analysis.Options) *resolve.Mappings {
 	t.Helper()
-	in, err := trace.OpenSource(rec.file)
+	in, err := source.Open(rec.file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	if o.Mappings, err = analysis.OpenMappings(rec.mapping, nil); err != nil {
+	if o.Mappings, err = resolve.OpenMappings(rec.mapping, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := analysis.Analyze("recording.tgd", in, o); err != nil {
@@ -218,7 +224,8 @@ func (rec taken) analyze(t *testing.T, o analysis.Options) *analysis.Mappings {
 // TestCorpusBlocklist instruments a real program with the rules that were suggested for an earlier recording. The next
 // recording must have as many records less as was predicted.
 func TestCorpusBlocklist(t *testing.T) {
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+	nightly.Only(t, "programs")
+	if testing.Short() {
 		t.Skip("skipped: no corpus in this run")
 	}
 	j, err := oracle.FindJDK(17)
@@ -233,19 +240,20 @@ func TestCorpusBlocklist(t *testing.T) {
 	r := newRunner(t, programs[k], j, "", c)
 	// No record is lost, because the ring has room for all. And no call is on the hot path.
 	flags := []string{"-Dtracegen.ring=8388608", "-Dtracegen.slow=3600000", "-Dtracegen.gate=off"}
-	measure := func(rec taken) (*analysis.Methods, *analysis.Mappings) {
-		methods := new(analysis.Methods)
-		m := rec.analyze(t, analysis.Options{Methods: methods, End: func(r *analysis.Recording) error {
+	measure := func(rec taken) (*answer.Methods, *resolve.Mappings) {
+		methods := new(answer.Methods)
+		o := analysis.Options{End: func(r *analysis.Recording) error {
 			if r.Overwritten > 0 {
 				t.Fatalf("%d records are lost", r.Overwritten)
 			}
 			return nil
-		}})
-		return methods, m
+		}}
+		methods.Connect(&o)
+		return methods, rec.analyze(t, o)
 	}
 	before, mappings := measure(r.record(t, jars.JVM, nil, flags...))
 	// On a machine under load any call may last long once. The time does not matter here.
-	list := before.Suggest(analysis.Blocking{Below: time.Hour, Mean: time.Hour}, mappings.Loaded())
+	list := before.Suggest(answer.Blocking{Below: time.Hour, Mean: time.Hour}, mappings.Loaded())
 	var text bytes.Buffer
 	if err := list.WriteConfig(&text); err != nil {
 		t.Fatal(err)

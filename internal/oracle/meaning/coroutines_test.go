@@ -7,11 +7,13 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestCorpusCoroutines does for Kotlin's suspend functions what TestCorpusShapes does for Java. It runs with the whole
 // corpus only, because its compiler is large.
 func TestCorpusCoroutines(t *testing.T) {
+	nightly.Only(t, "programs")
 	if !wholeCorpus() {
 		t.Skip("skipped: needs the Kotlin compiler of the whole corpus")
 	}

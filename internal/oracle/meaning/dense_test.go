@@ -9,9 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -67,6 +68,7 @@ var phases = map[string][]string{
 //
 // Invariant: In a program that makes very many calls, the verdict names a method of the phase that took longest.
 func TestPhasesAreBlamed(t *testing.T) {
+	nightly.Only(t, "programs")
 	j, dir, path, methods := instrumentedDriver(t, phasesProgram)
 	names := filepath.Join(dir, "methodMapping.txt")
 	out, err := os.Create(names)
@@ -166,7 +168,8 @@ func analyzed(t *testing.T, rec taken) (slow []*analysis.Stall, leftOut uint64) 
 // TestCorpusPauseAmongCalls plants a pause among very many calls of a real program, which is recorded with default
 // options. The analysis must name the method that sleeps.
 func TestCorpusPauseAmongCalls(t *testing.T) {
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+	nightly.Only(t, "programs")
+	if testing.Short() {
 		t.Skip("skipped: no corpus in this run")
 	}
 	j, err := oracle.FindJDK(17)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -84,6 +85,7 @@ func readDiskFile(t *testing.T, file string) diskFile {
 // Invariant: Whatever write of a recording fails, its files are readable, chunks refer to nothing that is not there,
 // and the recording says how many records and chunks are missing.
 func TestFailingDisk(t *testing.T) {
+	nightly.Only(t, "programs")
 	if testing.Short() {
 		t.Skip("skipped: builds the runtime with Maven")
 	}

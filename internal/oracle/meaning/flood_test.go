@@ -1,19 +1,17 @@
 package meaning
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -93,19 +91,6 @@ public class Driver {
         watch.join();
         System.out.println("latest " + latest + " " + latest);
     }
-}
-`
-
-// hangingProgram hangs below its first call, as its argument says.
-const hangingProgram = `public class Driver {
-    static volatile int sum;
-    static void work() { for (int k = 0; k < 1000; k++) sum += k; }
-    static void stuck(String how) throws Exception {
-        System.out.println("stuck");
-        if (how.equals("sleep")) Thread.sleep(600000);
-        while (true) sum++;
-    }
-    public static void main(String[] args) throws Exception { work(); stuck(args[0]); }
 }
 `
 
@@ -204,6 +189,7 @@ func (s *totals) jump() int64 {
 //
 // Invariant: A call-dense program loses no record by default, and the phases' times are those that it measures itself.
 func TestFloodIsNotLost(t *testing.T) {
+	nightly.Only(t, "programs")
 	j, dir, path, methods := instrumentedDriver(t, floodingProgram)
 	for _, row := range []struct {
 		name  string
@@ -279,102 +265,4 @@ func methodID(methods *mapping.Mapping, name string) (trace.Method, bool) {
 		}
 	}
 	return 0, false
-}
-
-// TestHangSurvivesKill kills programs that hang, and wants to know from the file how long they had.
-//
-// Invariant: However a hanging process ends, its recording has what was written while it hung: the call that hangs, how
-// long it has been open, and samples of it.
-func TestHangSurvivesKill(t *testing.T) {
-	j, _, path, methods := instrumentedDriver(t, hangingProgram)
-	id, _ := methodID(methods, "stuck")
-	for _, how := range []string{"sleep", "busy"} {
-		for name, signal := range map[string]syscall.Signal{"SIGTERM": syscall.SIGTERM, "SIGKILL": syscall.SIGKILL} {
-			t.Run(how+" "+name, func(t *testing.T) {
-				file := filepath.Join(t.TempDir(), "hang.tgd")
-				life := hangAndKill(t, j, signal, file, "-cp", path, "Driver", how)
-				got := readTotals(t, file)
-				var last *trace.Alive
-				samples := 0
-				for _, c := range got.chunks {
-					switch c := c.(type) {
-					case *trace.Alive:
-						last = c
-					case *trace.StackSample:
-						if strings.Contains(strings.Join(c.Frames, "\n"), "Driver.stuck") {
-							samples++
-						}
-					}
-				}
-				if last == nil || len(last.Open) != 1 {
-					t.Fatalf("the last sign of life is %+v", last)
-				}
-				if _, ok := got.nanos[id]; !ok {
-					t.Error("the recording does not have the call that hangs")
-				}
-				if stuck := time.Duration(last.Nanos - last.Open[0].Begin); stuck < hangLeast || stuck > life {
-					t.Errorf("stuck for at least %v, want %v to %v", stuck, hangLeast, life)
-				}
-				if samples < hangSamples {
-					t.Errorf("%d samples of the call that hangs", samples)
-				}
-				t.Logf("measured: %d samples, the program ran for %v", samples, life)
-			})
-		}
-	}
-}
-
-// What the recording of a program that hangs has before the program is killed.
-const (
-	hangLeast   = 4 * time.Second
-	hangSamples = 5
-)
-
-// hangAndKill starts a program, ends it when its recording says that it hangs, and returns for how long it lived at
-// most. How soon the recording says it depends on the machine: SignsOfLifeTest tests that with a clock of its own.
-func hangAndKill(t *testing.T, j oracle.JDK, signal syscall.Signal, file string, args ...string) time.Duration {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
-	defer cancel()
-	args = append([]string{"-Dtracegen.output=" + file}, args...)
-	cmd := exec.CommandContext(ctx, j.Tool("java"), append(commonFlags[:len(commonFlags):len(commonFlags)], args...)...)
-	begin := time.Now()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for !saysHang(file) {
-		if ctx.Err() != nil {
-			t.Fatal("the recording never said that the program hangs")
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	if err := cmd.Process.Signal(signal); err != nil {
-		t.Fatal(err)
-	}
-	cmd.Wait()
-	return time.Since(begin)
-}
-
-// saysHang reports whether a recording that is being written has signs of a hang that is long enough, and samples.
-func saysHang(file string) bool {
-	r, err := trace.Open(file)
-	if err != nil {
-		return false
-	}
-	defer r.Close()
-	samples, long := 0, false
-	for {
-		c, err := r.Next()
-		if err != nil {
-			return long && samples >= hangSamples
-		}
-		switch c := c.(type) {
-		case *trace.Alive:
-			long = len(c.Open) > 0 && time.Duration(c.Nanos-c.Open[0].Begin) >= hangLeast
-		case *trace.StackSample:
-			if strings.Contains(strings.Join(c.Frames, "\n"), "Driver.stuck") {
-				samples++
-			}
-		}
-	}
 }

@@ -5,10 +5,12 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestFocus runs Activities on an imitated framework and counts the calls of the focus hook.
 func TestFocus(t *testing.T) {
+	nightly.Only(t, "programs")
 	if testing.Short() {
 		t.Skip("skipped: starts JVMs")
 	}

@@ -2,17 +2,16 @@ package meaning
 
 import (
 	"bufio"
-	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // fullDiskProgram makes some calls for each line of its standard input.
@@ -31,16 +30,10 @@ const fullDiskProgram = `public class Driver {
 //
 // Invariant: When a disk that was full has space again, the recording goes on, and says what is missing.
 func TestFullDisk(t *testing.T) {
+	nightly.Only(t, "programs")
 	j, _, path, _ := instrumentedDriver(t, fullDiskProgram)
 	disk := t.TempDir()
-	if err := unix.Mount("tmpfs", disk, "tmpfs", 0, "size=256k"); err != nil {
-		t.Skipf("skipped: a small file system cannot be mounted: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(disk, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	small := oracle.MountSmallDisk(t, disk, 256<<10)
 	file := filepath.Join(disk, "app.tgd")
 	cmd := exec.CommandContext(t.Context(), j.Tool("java"), append(commonFlags[:len(commonFlags):len(commonFlags)],
 		"-Dtracegen.output="+file, "-cp", path, "Driver")...)
@@ -92,9 +85,9 @@ func TestFullDisk(t *testing.T) {
 		info, err := os.Stat(file)
 		return err == nil && info.Size() > 1000
 	})
-	fill(t, filepath.Join(disk, "ballast"))
+	ballast := small.Fill()
 	work("the disk is full", said("the recording cannot be written"))
-	if err := os.Remove(filepath.Join(disk, "ballast")); err != nil {
+	if err := os.Remove(ballast); err != nil {
 		t.Fatal(err)
 	}
 	work("the recording goes on", said("the recording goes on; chunks that could not be written: "))
@@ -125,20 +118,4 @@ func TestFullDisk(t *testing.T) {
 		t.Error("no record is lost")
 	}
 	t.Logf("measured: %d chunks, %d chunks and %d records not written", f.chunks, f.dropped, lost)
-}
-
-// fill writes a file until the file system is full.
-func fill(t *testing.T, file string) {
-	t.Helper()
-	f, err := os.Create(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for err == nil {
-		_, err = f.Write(make([]byte, 512))
-	}
-	if !errors.Is(err, syscall.ENOSPC) {
-		t.Fatal(err)
-	}
 }

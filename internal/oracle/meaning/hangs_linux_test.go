@@ -1,9 +1,9 @@
 package meaning
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -16,8 +16,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/tracegen/tracegen/internal/analysis"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -95,10 +96,24 @@ func monotonic(t *testing.T) int64 {
 // hungProcess is a process that ended, or whose recording was copied, while it hung.
 type hungProcess struct {
 	file string
+	how  ending
 	// said has the times that the program printed, by what it printed.
 	said map[string]int64
 	// The process ended, or the file was copied, between these times.
 	before, after int64
+}
+
+// waitForFile waits until a recording has begun: the recorder opens it on a thread of its own.
+func waitForFile(t *testing.T, file string) {
+	t.Helper()
+	for deadline := time.Now().Add(3 * time.Minute); ; time.Sleep(time.Millisecond) {
+		if info, err := os.Stat(file); err == nil && info.Size() >= 32 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("no recording was begun in three minutes")
+		}
+	}
 }
 
 // waitUntilHung waits until the recording of a running process shows that so many threads hang, each in two samples:
@@ -131,7 +146,7 @@ func waitUntilHung(t *testing.T, file string, threads int) {
 // run starts the program, and ends it so long after it has printed that it is about to hang in all kinds.
 func (b hangBench) run(t *testing.T, how ending, after time.Duration, kinds []string, flags ...string) hungProcess {
 	t.Helper()
-	p := hungProcess{file: filepath.Join(t.TempDir(), "hang.tgd"), said: map[string]int64{}}
+	p := hungProcess{how: how, file: filepath.Join(t.TempDir(), "hang.tgd"), said: map[string]int64{}}
 	args := append(commonFlags[:len(commonFlags):len(commonFlags)], flags...)
 	if how == endExit {
 		args = append(args, "-Dexit=true")
@@ -143,47 +158,36 @@ func (b hangBench) run(t *testing.T, how ending, after time.Duration, kinds []st
 		t.Fatal(err)
 	}
 	defer in.Close()
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+	signal := os.Kill
+	if how == endTerm {
+		signal = syscall.SIGTERM
 	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Process.Kill()
-	lines := bufio.NewScanner(out)
-	for len(p.said) < len(kinds)-1 && lines.Scan() {
-		p.take(t, lines.Text())
-	}
-	if len(p.said) < len(kinds)-1 {
-		t.Fatalf("the program printed only %v", p.said)
-	}
-	time.Sleep(after)
-	waitUntilHung(t, p.file, len(kinds)-1)
-	p.before = monotonic(t)
-	switch how {
-	case endExit:
-		_, err = in.Write([]byte("\n"))
-	case endTerm:
-		err = cmd.Process.Signal(syscall.SIGTERM)
-	case endKill:
-		err = cmd.Process.Kill()
-	case endCopy:
-		var data []byte
-		if data, err = os.ReadFile(p.file); err == nil {
+	k, err := oracle.Victim{Command: cmd, Signal: signal, Ready: func(line string) bool {
+		p.take(t, line)
+		return len(p.said) == len(kinds)-1
+	}, Moment: func(ended <-chan struct{}) {
+		oracle.After(after)(ended)
+		waitUntilHung(t, p.file, len(kinds)-1)
+		p.before = monotonic(t)
+		switch how {
+		case endExit:
+			if _, err := in.Write([]byte("\n")); err != nil {
+				t.Error(err)
+			}
+			<-ended
+		case endCopy:
+			data, err := os.ReadFile(p.file)
 			p.after, p.file = monotonic(t), p.file+".copy"
-			err = os.WriteFile(p.file, data, 0o666)
+			if err = errors.Join(err, os.WriteFile(p.file, data, 0o666)); err != nil {
+				t.Error(err)
+			}
 		}
-		cmd.Process.Kill()
-	}
+	}}.Kill()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for lines.Scan() {
-		p.take(t, lines.Text())
-	}
-	cmd.Wait()
 	if how == endExit {
+		p.take(t, k.Lines[len(k.Lines)-1])
 		p.before = p.said["exit"]
 	}
 	if p.after == 0 {
@@ -197,7 +201,7 @@ func (p *hungProcess) take(t *testing.T, line string) {
 	what, at, ok := strings.Cut(line, " ")
 	nanos, err := strconv.ParseInt(at, 10, 64)
 	if !ok || err != nil {
-		t.Fatalf("the program printed %q", line)
+		t.Errorf("the program printed %q", line)
 	}
 	p.said[what] = nanos
 }
@@ -252,10 +256,10 @@ func (b hangBench) analyze(t *testing.T, file string) (hangs map[string]reported
 }
 
 // fileFacts are the last sign of life and the last record of threads, by Java's ID, with their times in the clock of
-// the program. They are read from the chunks alone.
+// the program, and what is damaged. They are read from the chunks alone.
 type fileFacts struct {
 	signs, records map[int64]int64
-	last           map[int64]trace.Record
+	damage         trace.Damage
 	samples        map[int64][]int64
 	suspended      *trace.Suspensions
 }
@@ -281,12 +285,13 @@ func factsOf(t *testing.T, file string) fileFacts {
 	}
 	defer r.Close()
 	ids := map[uint32]int64{}
-	facts := fileFacts{map[int64]int64{}, map[int64]int64{}, map[int64]trace.Record{}, map[int64][]int64{},
-		&trace.Suspensions{}}
+	facts := fileFacts{signs: map[int64]int64{}, records: map[int64]int64{}, samples: map[int64][]int64{},
+		suspended: &trace.Suspensions{}}
 	var base, tick int64
 	for {
 		c, err := r.Next()
 		if err == io.EOF {
+			facts.damage = r.Damage()
 			return facts
 		}
 		if err != nil {
@@ -304,7 +309,6 @@ func factsOf(t *testing.T, file string) fileFacts {
 			}
 		case *trace.Records:
 			if n := len(c.List); n > 0 {
-				facts.last[ids[c.Thread]] = c.List[n-1]
 				facts.records[ids[c.Thread]] = base + c.List[n-1].Ticks()*tick
 			}
 		case *trace.StackSample:
@@ -327,6 +331,11 @@ func (p *hungProcess) check(t *testing.T, b hangBench, kinds []string, slack tim
 	t.Helper()
 	hangs, report := b.analyze(t, p.file)
 	facts := factsOf(t, p.file)
+	// After a signal that the program can handle the recording is closed. Else all chunks up to the end are whole.
+	closes := p.how == endTerm || p.how == endExit
+	if d := facts.damage; d.Closed != closes || d.LostChunks+d.Malformed != 0 || closes && d.SkippedBytes != 0 {
+		t.Errorf("%+v", d)
+	}
 	for _, kind := range kinds {
 		want := hangMethods[kind]
 		got, ok := hangs[want.method]
@@ -399,7 +408,10 @@ func (b hangBench) checkFormats(t *testing.T, file string) {
 // TestHangsAreNamed ends processes that hang in all kinds of ways, and compares what is reported with the truth.
 //
 // Invariant: However a hanging process ends, the report names the method, the kind of the hang and how long it lasted.
+//
+// Invariant: After a signal that a process can handle its recording is closed; after any other end it is readable.
 func TestHangsAreNamed(t *testing.T) {
+	nightly.Only(t, "programs")
 	b := newHangBench(t, "hangs")
 	waits := map[ending]string{endTerm: "waits", endKill: "gets", endExit: "parks", endCopy: "waits"}
 	reads := map[ending]string{endTerm: "reads", endKill: "pipes", endExit: "reads", endCopy: "pipes"}

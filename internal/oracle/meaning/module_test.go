@@ -7,8 +7,9 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // moduleSources are a module whose declaration does not mention the runtime.
@@ -24,11 +25,12 @@ public class Main {
 }`,
 }
 
-// TestModuleIsRecorded runs a named module that --add-requires made read the runtime's module, with both on the module
-// path and no option of the JVM. Without --add-requires the same module fails.
+// TestModuleIsRecorded runs a named module that add-requires made read the runtime's module, with both on the module
+// path and no option of the JVM. Without add-requires the same module fails.
 //
-// Invariant: A named module that --add-requires changed runs and is recorded, and fails without that change.
+// Invariant: A named module that add-requires changed runs and is recorded, and fails without that change.
 func TestModuleIsRecorded(t *testing.T) {
+	nightly.Only(t, "programs")
 	if testing.Short() {
 		t.Skip("skipped: builds the runtime with Maven")
 	}

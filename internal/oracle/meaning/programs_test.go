@@ -12,6 +12,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // A program is a real one. Its inputs are in testdata/programs, or in a jar of the corpus.
@@ -41,7 +42,8 @@ type program struct {
 //
 // Invariant: Instrumented programs do what they did before, and their entries and exits balance.
 func TestCorpusPrograms(t *testing.T) {
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+	nightly.Only(t, "programs")
+	if testing.Short() {
 		t.Skip("skipped: no corpus in this run")
 	}
 	j, err := oracle.FindJDK(17)

@@ -8,12 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
-	"github.com/tracegen/tracegen/internal/analysis"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/pipeline"
-	"github.com/tracegen/tracegen/trace"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/source"
 )
 
 // serverProgram has a pool of its own: four threads whose loops last as long as the program, and three kinds of
@@ -96,6 +99,7 @@ public class Driver {
 // Invariant: A request that was declared to be a message is measured by itself, on a thread of a pool whose own calls
 // never end.
 func TestServer(t *testing.T) {
+	nightly.Only(t, "programs")
 	if testing.Short() {
 		t.Skip("skipped: builds the runtime with Maven")
 	}
@@ -188,11 +192,11 @@ func runServer(t *testing.T, j oracle.JDK, dir, core, rule string, flags func(ma
 	if _, err := fmt.Sscan(said, &inside, &around, &failed); err != nil || failed != 11 {
 		t.Fatalf("the program said %q", out.text)
 	}
-	mappings, err := analysis.OpenMappings(mappingFile, nil)
+	mappings, err := resolve.OpenMappings(mappingFile, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := trace.OpenSource(file)
+	in, err := source.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -72,6 +73,7 @@ var builds = []build{
 //
 // Invariant: Instrumented programs do what they did before, and their entries and exits balance.
 func TestCorpusShapes(t *testing.T) {
+	nightly.Only(t, "programs")
 	if testing.Short() {
 		t.Skip("skipped: starts many JVMs")
 	}
@@ -344,6 +346,7 @@ func (e expected) compareScenarios(t *testing.T, word string, ran []scenario) in
 //
 // Invariant: Instrumented programs do what they did before, and their entries and exits balance.
 func TestStackOverflow(t *testing.T) {
+	nightly.Only(t, "programs")
 	if testing.Short() {
 		t.Skip("skipped: starts JVMs")
 	}

@@ -15,8 +15,9 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/pipeline"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -201,6 +202,7 @@ func account(t *testing.T, file string) (a accounts) {
 // tracegen, in the same heap, and the number of records that were written and that are said to be missing is exactly
 // that of its calls.
 func TestManyThreads(t *testing.T) {
+	nightly.Only(t, "programs")
 	b := newThreadsBench(t)
 	for _, row := range []struct {
 		name    string

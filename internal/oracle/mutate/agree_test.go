@@ -14,10 +14,11 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify/classpath"
 	"github.com/tracegen/tracegen/classfile/verify/types"
-	"github.com/tracegen/tracegen/internal/jar"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/mutate"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
+	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
 var (
@@ -104,7 +105,8 @@ type campaign struct {
 //
 // Invariant: A class that HotSpot links has no findings about its types, and one that it rejects has some.
 func TestCorpusMutantsAgree(t *testing.T) {
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+	nightly.Only(t, "mutants")
+	if testing.Short() {
 		t.Skip("mutants are not linked by HotSpot in short tests")
 	}
 	jdk, err := oracle.FindJDK(*release)
@@ -311,12 +313,12 @@ type mutant struct {
 
 // makeMutants makes n mutants of a jar's classes.
 func makeMutants(t *testing.T, path string, n int, stream uint64, maxMajor int) []mutant {
-	a, err := jar.Open(path)
+	a, err := zipfile.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	var codec jar.Codec
+	var codec zipfile.Codec
 	var classes []*classfile.Class
 	for i := range a.Entries() {
 		e := &a.Entries()[i]

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // runLimit ends tests that hang. It is far beyond what they need.
@@ -59,6 +60,7 @@ const tests = 22
 // Invariant: The native touch hook and the SIGQUIT listener change nothing that the app or another library sees, and
 // can be removed at any time.
 func TestHook(t *testing.T) {
+	nightly.Only(t, "tools")
 	for _, v := range []struct{ name, cc, binding, sanitizer, emulator, root string }{
 		{"now", "gcc", "now", "none", "", ""},
 		{"lazy", "gcc", "lazy", "none", "", ""},
@@ -85,6 +87,7 @@ func TestHook(t *testing.T) {
 // TestAndroid builds the archive for Android twice and checks the libraries: what they need, the pages, the names of
 // the native methods.
 func TestAndroid(t *testing.T) {
+	nightly.Only(t, "tools")
 	need(t, "clang")
 	need(t, "ld.lld")
 	need(t, "javac")
@@ -183,6 +186,7 @@ const (
 // TestJVM runs the detectors on HotSpot: a lag through the real hook and classes, and signals, which HotSpot still
 // gets, each once.
 func TestJVM(t *testing.T) {
+	nightly.Only(t, "tools")
 	cc := need(t, "gcc")
 	j, err := oracle.FindJDK(17)
 	oracle.Require(t, err)

@@ -1,5 +1,5 @@
-// Package tape makes recordings for tests from text that describes them. It is written from trace/FORMAT.md alone and
-// shares no code with package trace, which reads what it writes.
+// Package tape makes recordings for tests from text that describes them. It is written from trace/FORMAT.md and
+// trace/EVIDENCE.md alone and shares no code with package trace, which reads its recordings.
 //
 // A line describes a chunk: a word, and then fields, KEY=VALUE or KEY="VALUE WITH SPACES". Times are in milliseconds. A
 // missing field is 0 or empty; cpu, gc and gcCount are then -1. Consecutive lines with the word message are one chunk,

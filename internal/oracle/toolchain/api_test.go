@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 const (
@@ -23,11 +24,12 @@ const (
 )
 
 // TestCorpusAPI21 compares every use of a class, method or field in the runtime with the list of what Android 5.0 has.
-// Members are looked up with their descriptors, so that a changed return type is found. The jar for JVMs, and a jar with
-// uses of newer API, prove that they are found.
+// Members are looked up with their descriptors, so that a changed return type is found. The jar for JVMs, and a jar
+// with uses of newer API, prove that they are found.
 //
 // Invariant: The runtime refers to no class, method or field that Android 5.0 lacks, except by reflection.
 func TestCorpusAPI21(t *testing.T) {
+	nightly.Only(t, "tools")
 	needCorpus(t)
 	j, err := oracle.FindJDK(17)
 	oracle.Require(t, err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // minAPIs are the oldest versions of Android that are compiled for. From 24 on, D8 leaves default and static methods of
@@ -23,6 +24,7 @@ var minAPIs = []int{21, 26}
 // Invariant: D8 compiles the runtime and an instrumented app for Android 5.0 without a warning, and every call is in
 // the dex file with its ID.
 func TestCorpusD8(t *testing.T) {
+	nightly.Only(t, "tools")
 	s := build(t)
 	_, methods, err := oracle.Disassemble(t.Context(), []oracle.LinkJob{{ID: "app", Jar: s.jar}}, oracle.AsmOptions{})
 	oracle.Require(t, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 var dexTable = flag.String("dextable", "", "`file` that gets a row for each compilation of TestCorpusD8Jars")
@@ -38,6 +39,7 @@ var numbers = regexp.MustCompile(`[0-9a-f]{32,}|[0-9]+`)
 //
 // Invariant: D8 has no more to say of an instrumented jar than of the original, in any exit mode.
 func TestCorpusD8Jars(t *testing.T) {
+	nightly.Only(t, "tools")
 	needCorpus(t)
 	tools, err := Versions[0].Fetch(t.Context())
 	oracle.Require(t, err)
@@ -70,7 +72,7 @@ func TestCorpusD8Jars(t *testing.T) {
 				for _, mode := range modes {
 					out := filepath.Join(dir, mode+".jar")
 					command(t, tool, "instrument", "-q", in, "-o", out, "--mapping", filepath.Join(dir, mode+".txt"),
-						"--exits", mode, "--trivial", "none", "--runtime-external")
+						"--exits", mode, "--set", "trivial=none", "--runtime-external")
 					after := compile(t, tools, Dexing{MinAPI: api, Library: library, ClassPath: jar.DepPaths}, out)
 					added := surplus(before.messages, after.messages)
 					for _, text := range added {

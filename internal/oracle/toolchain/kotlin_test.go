@@ -12,6 +12,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestCorpusKotlin compiles Kotlin code that uses the runtime, and the no-op: code that treats what may be null as
@@ -20,6 +21,7 @@ import (
 //
 // Invariant: Kotlin knows which values of the runtime's API may be null, without a dependency on annotations.
 func TestCorpusKotlin(t *testing.T) {
+	nightly.Only(t, "tools")
 	needCorpus(t)
 	if !isFull() {
 		t.Skip("skipped: needs the Kotlin compiler of the whole corpus")

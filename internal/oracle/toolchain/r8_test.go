@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // keptNames are the classes that are found by their names: by instrumented classes of another part of the app, by
@@ -35,6 +36,7 @@ var keptFields = map[string][]string{"Ring": {"sequence", "now", "locked"}, "Thr
 // Invariant: R8 in full mode needs no rules but those in the runtime's jars: it prints nothing, and the shrunk program
 // records every call, which analyze names with R8's mapping.
 func TestCorpusR8(t *testing.T) {
+	nightly.Only(t, "tools")
 	s := build(t)
 	tool := buildTool(t)
 	t.Run("not shrunk", func(t *testing.T) { s.checkRecorded(t, tool, "", s.jar) })
@@ -65,6 +67,7 @@ func TestCorpusR8(t *testing.T) {
 //
 // Invariant: No rule of the runtime for R8 can be left out.
 func TestCorpusConsumerRules(t *testing.T) {
+	nightly.Only(t, "tools")
 	s := build(t)
 	tools := versions(t)[0]
 	rules := consumerRules(t, s)

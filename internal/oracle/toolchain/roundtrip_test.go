@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // dex2jar translates dex files back to class files.
@@ -27,6 +28,7 @@ var dex2jar = []struct{ name, sum string }{
 //
 // Invariant: The dex files of an instrumented app with its runtime, translated back to classes, record every call.
 func TestCorpusRoundTrip(t *testing.T) {
+	nightly.Only(t, "tools")
 	s := build(t)
 	tool := buildTool(t)
 	back := newBackTranslator(t, s)

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/pipeline"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -32,7 +32,7 @@ type sample struct {
 // needCorpus skips the test if there is no corpus in this run.
 func needCorpus(t *testing.T) {
 	t.Helper()
-	if os.Getenv("TRACEGEN_CORPUS") == "off" || testing.Short() {
+	if testing.Short() {
 		t.Skip("skipped: no corpus in this run")
 	}
 }

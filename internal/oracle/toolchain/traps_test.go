@@ -13,6 +13,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // exitModes are all values of --exits.
@@ -83,7 +84,7 @@ func (a app) instrument(t *testing.T, jars []string, options ...string) (out []s
 		out = append(out, filepath.Join(dir, "out", filepath.Base(jar)))
 	}
 	command(t, a.tool, slices.Concat([]string{"instrument", "-q", "-o", filepath.Join(dir, "out") + "/", "--mapping",
-		mapping, "--runtime-external", "--trivial", "none", "--allow-huge"}, options, jars)...)
+		mapping, "--runtime-external", "--set", "trivial=none", "--set", "allow-huge"}, options, jars)...)
 	return append(out, a.core), mapping
 }
 
@@ -199,6 +200,7 @@ func generateTraps(t *testing.T) string {
 //
 // Invariant: D8 and R8 keep every call of what they take apart, and print nothing, in any exit mode.
 func TestCorpusTraps(t *testing.T) {
+	nightly.Only(t, "tools")
 	needCorpus(t)
 	dir := filepath.Join("testdata", "traps")
 	a := newApp(t, filepath.Join(dir, "app.pro"), nil, generateTraps(t), dir)
@@ -274,6 +276,7 @@ func callsOf(t *testing.T, jar string) calls {
 //
 // Invariant: An app of released libraries that R8 has shrunk prints and calls the same, instrumented before or after.
 func TestCorpusR8Libraries(t *testing.T) {
+	nightly.Only(t, "tools")
 	needCorpus(t)
 	if !isFull() {
 		t.Skip("skipped: takes minutes")
@@ -367,6 +370,7 @@ func generateMethods(t *testing.T, references int) string {
 //
 // Invariant: Instrumenting adds two methods to those that a dex file refers to, whatever the exit mode.
 func TestCorpusMethodLimit(t *testing.T) {
+	nightly.Only(t, "tools")
 	needCorpus(t)
 	if !isFull() {
 		t.Skip("skipped: takes minutes")

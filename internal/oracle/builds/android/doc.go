@@ -5,7 +5,7 @@
 // published artifacts: it suffices to compile, link resources, shrink with R8 and package an unsigned APK. No app is
 // run on a device.
 //
-// The tests download several hundred megabytes for each version of the plugin, so they run only with
-// TRACEGEN_BUILDS=full. TRACEGEN_AGP is the list of versions, separated by commas; the default is all of [Versions].
+// The tests download several hundred megabytes for each version of the plugin. TRACEGEN_AGP is the list of versions,
+// separated by commas; without it `make nightly` builds with one version, and `make builds` with all of [Versions].
 // If TRACEGEN_MATRIX names a file, the test writes the table of all builds into it, as Markdown.
 package android

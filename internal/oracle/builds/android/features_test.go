@@ -9,12 +9,14 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
 
 // TestFeatures builds an app with a dynamic feature as an app bundle. The methods of both must be in one mapping, and
 // the dex files of both must have calls.
 func TestFeatures(t *testing.T) {
+	nightly.Only(t, "android")
 	for _, setup := range setupAll(t) {
 		t.Run(setup.Plugin.Version, func(t *testing.T) {
 			setup.BuildCache = filepath.Join(t.TempDir(), "cache")

@@ -13,6 +13,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -47,6 +48,7 @@ type matrix struct {
 // through, by both ways. The digest must depend on the sources alone: not on the plugin, the way, the directory, or
 // whether a build took its outputs from a cache.
 func TestMatrix(t *testing.T) {
+	nightly.Only(t, "android")
 	setups := setupAll(t)
 	var rows []row
 	t.Cleanup(func() { writeTable(t, rows) })

@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/builds/android"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestStandIn looks for classes of Android and of Java in android.jar, once each, and for aapt2.
 func TestStandIn(t *testing.T) {
-	builds.Require(t, builds.Full)
+	nightly.Only(t, "android")
 	dir, err := android.StandIn(t.Context())
 	oracle.Require(t, err)
 	z, err := zip.OpenReader(filepath.Join(dir, "platforms", "android-29", "android.jar"))

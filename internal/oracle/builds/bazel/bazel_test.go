@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/builds"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 const repository = "../../../.."
@@ -21,17 +23,6 @@ var apps = []string{"//:traced_shop", "//:traced_admin", "--output_groups=defaul
 
 // allActions are those of a first build of the apps.
 const allActions = "2 TracegenAssign, 8 TracegenInstrument, 1 TracegenRuntime, 5 TracegenScan"
-
-// builds skips the test unless TRACEGEN_BUILDS is one of the values.
-func builds(t *testing.T, values ...string) {
-	t.Helper()
-	for _, v := range values {
-		if os.Getenv("TRACEGEN_BUILDS") == v {
-			return
-		}
-	}
-	t.Skipf("skipped: TRACEGEN_BUILDS is %q, not %s", os.Getenv("TRACEGEN_BUILDS"), strings.Join(values, " or "))
-}
 
 // setUp returns the program and a workspace.
 func setUp(t *testing.T) (bazel string, w *Workspace) {
@@ -96,8 +87,7 @@ func compare(t *testing.T, c *Client, app string, args ...string) {
 	t.Helper()
 	w := c.workspace
 	one := t.TempDir()
-	args = append([]string{"instrument", "-q", "-o", one + "/", "--skipped", filepath.Join(one, "skipped.tsv"),
-		"--digest", filepath.Join(one, "digest.txt")}, args...)
+	args = append([]string{"instrument", "-q", "-o", one + "/", "--reports", one}, args...)
 	cmd := exec.CommandContext(t.Context(), w.path("tools/tracegen"), args...)
 	cmd.Dir = w.Dir
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -109,6 +99,9 @@ func compare(t *testing.T, c *Client, app string, args ...string) {
 	}
 	jars := 0
 	for _, f := range written {
+		if slices.Contains([]string{"report.json", "summary.md", "tracegen.sarif"}, f.Name()) {
+			continue // Bazel's report is that of assign
+		}
 		name := app + ".tracegen/" + f.Name()
 		if strings.HasSuffix(name, ".jar") {
 			name = app + ".tracegen/jars/" + f.Name()
@@ -150,7 +143,7 @@ func withoutRuntime(list []byte) []byte {
 //
 // Invariant: Bazel's outputs are those of tracegen instrument, and a changed jar runs its own actions only.
 func TestExample(t *testing.T) {
-	builds(t, "small", "full")
+	nightly.Only(t, "tools")
 	bazel, w := setUp(t)
 	c := client(t, bazel, w)
 
@@ -208,7 +201,8 @@ func checkHermetic(t *testing.T, a Action) {
 //
 // Invariant: The actions of Bazel's rules depend on no directory and on nothing that is not an input.
 func TestCaches(t *testing.T) {
-	builds(t, "full")
+	nightly.Only(t, "tools")
+	builds.RequireFull(t)
 	bazel, w := setUp(t)
 	c := client(t, bazel, w)
 	cached := append([]string{"--disk_cache=" + t.TempDir()}, apps...)
@@ -251,7 +245,8 @@ new_local_repository(name = "jdk", path = "`+home+`", build_file_content = "expo
 
 // TestRemote builds with a remote executor, with a second client, and after a change.
 func TestRemote(t *testing.T) {
-	builds(t, "full")
+	nightly.Only(t, "tools")
+	builds.RequireFull(t)
 	bazel, w := setUp(t)
 	worker, err := StartWorker(t.Context(), t.TempDir())
 	oracle.Require(t, err)
@@ -286,7 +281,8 @@ func TestRemote(t *testing.T) {
 
 // TestRelease gets the binary from a Maven repository, as a toolchain of a release.
 func TestRelease(t *testing.T) {
-	builds(t, "full")
+	nightly.Only(t, "tools")
+	builds.RequireFull(t)
 	bazel, w := setUp(t)
 	maven := t.TempDir()
 	for _, classifier := range []string{"linux-x86_64", "linux-aarch_64"} {

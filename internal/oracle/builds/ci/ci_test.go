@@ -2,8 +2,7 @@
 // and the page docs/ci.md. The linters of GitHub's and GitLab's files check them, and their scripts run in bash with
 // programs in place of Gradle, the download, and what keeps artifacts.
 //
-// The linters are fetched by the ordinary clients of Go and Python into the user's cache directory. They run if
-// TRACEGEN_BUILDS is small or full.
+// The linters are fetched by the ordinary clients of Go and Python into the user's cache directory.
 package ci
 
 import (
@@ -29,6 +28,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 const root = "../../../.."
@@ -42,11 +42,6 @@ const (
 // linter installs a linter into the user's cache directory, unless it is there, and returns its path.
 func linter(t *testing.T, name string, install func(dir string) *exec.Cmd, program string) string {
 	t.Helper()
-	switch set := os.Getenv("TRACEGEN_BUILDS"); set {
-	case "small", "full":
-	default:
-		t.Skipf("skipped: linters are fetched if TRACEGEN_BUILDS is small or full; it is %q", set)
-	}
 	dir, err := oracle.CacheDir(name)
 	oracle.Require(t, err)
 	path := filepath.Join(dir, program)
@@ -60,6 +55,7 @@ func linter(t *testing.T, name string, install func(dir string) *exec.Cmd, progr
 }
 
 func TestActionlint(t *testing.T) {
+	nightly.Only(t, "tools")
 	tool := linter(t, "actionlint-1.7.7", func(dir string) *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), "go", "install", actionlint)
 		cmd.Env = append(os.Environ(), "GOBIN="+dir, "GOFLAGS=-mod=mod")
@@ -84,6 +80,7 @@ func TestActionlint(t *testing.T) {
 }
 
 func TestSchemas(t *testing.T) {
+	nightly.Only(t, "tools")
 	tool := linter(t, "check-jsonschema-0.33.2", func(dir string) *exec.Cmd {
 		return exec.CommandContext(t.Context(), "bash", "-c",
 			`python3 -m venv "$1" && "$1/bin/pip" install --quiet "$2"`, "bash", dir, checkJSONSchema)
@@ -291,6 +288,7 @@ func (w *workflow) step(t *testing.T, id string) (output string, code int, outpu
 }
 
 func TestAction(t *testing.T) {
+	nightly.Only(t, "tools")
 	w := newWorkflow(t, map[string]string{"command": "tracegen", "inputs": "app.jar\n", "output": "out/app.jar",
 		"fail-on": "introduced growth", "arguments": "--target\njvm\n"})
 	if out, code, _ := w.step(t, "tool"); code != 0 {
@@ -301,7 +299,7 @@ func TestAction(t *testing.T) {
 		t.Fatalf("%d: %s", code, out)
 	}
 	for name, want := range map[string]string{"digest": sampleDigest, "methods": "20",
-		"mapping": "tracegen/methodMapping.txt", "report": "tracegen/tracegen.json", "sarif": "tracegen/tracegen.sarif"} {
+		"mapping": "tracegen/methodMapping.txt", "report": "tracegen/report.json", "sarif": "tracegen/tracegen.sarif"} {
 		if outputs[name] != want {
 			t.Errorf("output %s is %q, want %q", name, outputs[name], want)
 		}
@@ -318,7 +316,7 @@ func TestAction(t *testing.T) {
 	}
 
 	// A guard that fails makes an annotation, and the step has outputs all the same, so that the mapping is kept.
-	w.values["inputs.arguments"], w.values["inputs.base"] = "--max-growth\n1\n", "tracegen/methodMapping.txt"
+	w.values["inputs.arguments"], w.values["inputs.base"] = "--guard\ngrowth=1\n", "tracegen/methodMapping.txt"
 	w.values["inputs.mapping"] = "second/methodMapping.txt"
 	out, code, outputs = w.step(t, "instrument")
 	if code != 1 || !strings.Contains(out, "::error title=tracegen%3A guard growth failed::growth: ") ||
@@ -340,6 +338,7 @@ func TestAction(t *testing.T) {
 
 // TestActionDownloads checks that the action takes only a program whose checksum is right.
 func TestActionDownloads(t *testing.T) {
+	nightly.Only(t, "tools")
 	for _, program := range []string{"curl", "unzip"} {
 		if _, err := exec.LookPath(program); err != nil {
 			oracle.Require(t, fmt.Errorf("no %s: %w", program, oracle.ErrMissing))
@@ -482,7 +481,7 @@ func (p *place) twice(t *testing.T, between, script string, env ...string) {
 			(release == "second") {
 			t.Errorf("%s release: with a base: %v", release, got)
 		}
-		for _, file := range []string{"tracegen/tracegen.sarif", "tracegen/tracegen.json", "build/instrumented/app.jar"} {
+		for _, file := range []string{"tracegen/tracegen.sarif", "tracegen/report.json", "build/instrumented/app.jar"} {
 			readFile(t, filepath.Join(p.dir, file))
 		}
 		if out, code := p.run(t.Context(), between); code != 0 {
@@ -492,6 +491,7 @@ func (p *place) twice(t *testing.T, between, script string, env ...string) {
 }
 
 func TestGitLabRecipe(t *testing.T) {
+	nightly.Only(t, "tools")
 	var recipe struct {
 		Instrument struct {
 			Script      []string
@@ -510,7 +510,7 @@ func TestGitLabRecipe(t *testing.T) {
 		oracle.Require(t, fmt.Errorf("no jq: %w", oracle.ErrMissing))
 	}
 	// The findings of a guard that failed.
-	failing := strings.ReplaceAll(strings.Join(job.Script, "\n"), "--fail-on growth", "--max-growth 1")
+	failing := strings.ReplaceAll(strings.Join(job.Script, "\n"), "--guard growth", "--guard growth=1")
 	if out, code := p.run(t.Context(), "set -eo pipefail\n"+failing, "TRACEGEN=tracegen"); code != 1 {
 		t.Fatalf("%d: %s", code, out)
 	}
@@ -533,6 +533,7 @@ func TestGitLabRecipe(t *testing.T) {
 }
 
 func TestJenkinsRecipe(t *testing.T) {
+	nightly.Only(t, "tools")
 	text := readFile(t, root+"/examples/ci/Jenkinsfile")
 	var script []string
 	for _, m := range regexp.MustCompile(`sh '''([^']*(?:'[^']+)*)'''|sh '([^'\n]+)'`).FindAllStringSubmatch(text, -1) {
@@ -552,6 +553,7 @@ func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\
 //
 // Invariant: Every command of docs/ci.md runs.
 func TestPageCommandsRun(t *testing.T) {
+	nightly.Only(t, "tools")
 	p := newPlace(t)
 	commands := 0
 	for line := range strings.Lines(readFile(t, root+"/docs/ci.md")) {
@@ -570,7 +572,7 @@ func TestPageCommandsRun(t *testing.T) {
 	if digest := readFile(t, filepath.Join(p.dir, "out/digest.txt")); digest != sampleDigest+"\n" {
 		t.Errorf("digest %q", digest)
 	}
-	if !bytes.Contains([]byte(readFile(t, filepath.Join(p.dir, "summary.md"))), []byte("## tracegen")) {
+	if !bytes.Contains([]byte(readFile(t, filepath.Join(p.dir, "reports/summary.md"))), []byte("## tracegen")) {
 		t.Error("no summary")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/oracle/builds"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 const instrument = ":app:instrumentClasspath"
@@ -20,7 +21,7 @@ const instrument = ":app:instrumentClasspath"
 // Invariant: the content of the binary, unless the user shares the build cache across platforms, and the files that
 // tracegen.yml includes are inputs of the Gradle plugin's tasks.
 func TestProjects(t *testing.T) {
-	builds.Require(t, builds.Full)
+	nightly.Only(t, "gradle")
 	g := builds.NewGradle(t, "8.8", "jvm")
 	repo := builds.Repository(t.Context(), t)
 	for _, c := range []struct {

@@ -9,11 +9,12 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestUnits runs the plugin's own tests, which need no build.
 func TestUnits(t *testing.T) {
-	builds.Require(t, builds.Small)
+	nightly.Only(t, "gradle")
 	mvn, err := exec.LookPath("mvn")
 	if err != nil {
 		oracle.Require(t, fmt.Errorf("no mvn on PATH to run the tests of the Gradle plugin: %w", oracle.ErrMissing))

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle/builds"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // runtimeArtifacts are the published artifacts of the runtime by their types.
@@ -35,7 +36,8 @@ public final class Consumer {
 // Invariant: Maven and Gradle resolve the runtime with sources and Javadoc from what release/maven-repository
 // --documented has written.
 func TestRuntimeArtifacts(t *testing.T) {
-	require(t, builds.Small)
+	nightly.Only(t, "tools")
+	require(t)
 	repo := repository(t, "--documented")
 	version := releaseOf(t)
 	t.Run("Maven", func(t *testing.T) { resolveByMaven(t, repo, version) })

@@ -2,6 +2,6 @@
 // and examples/maven-app, whose commands are those of docs/maven.md. It also checks what release/maven-repository
 // writes.
 //
-// TRACEGEN_BUILDS decides how much is run: off; small, one project of the invoker and the example; full, all of them
-// and a whole release.
+// The share of `make nightly` builds one project of the invoker and the example; `make builds` builds all of them, and
+// a whole release.
 package maven

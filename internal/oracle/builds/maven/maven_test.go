@@ -23,6 +23,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 const root = "../../../.."
@@ -30,10 +31,9 @@ const root = "../../../.."
 // buildLimit ends a command that hangs. A loaded machine needs a small part of it.
 const buildLimit = 15 * time.Minute
 
-// require skips the test unless TRACEGEN_BUILDS demands at least as much and the tools are there.
-func require(t *testing.T, atLeast string) {
+// require skips the test unless the tools are there.
+func require(t *testing.T) {
 	t.Helper()
-	builds.Require(t, atLeast)
 	if runtime.GOOS == "windows" {
 		t.Skip("skipped: release/maven-repository is a script for bash")
 	}
@@ -43,9 +43,6 @@ func require(t *testing.T, atLeast string) {
 		}
 	}
 }
-
-// full is whether TRACEGEN_BUILDS demands everything.
-func full() bool { return os.Getenv("TRACEGEN_BUILDS") == builds.Full }
 
 // unreachable is in Maven's output if a server with plugins or dependencies of others cannot be reached.
 var unreachable = regexp.MustCompile(`Could not transfer artifact|Unknown host|Connection refused`)
@@ -131,17 +128,18 @@ func copySources(t *testing.T, from, to string) {
 // Invariant: The Maven plugin instruments a jar with its dependencies, and what it writes runs, is installed with the
 // project, and is not written again if nothing has changed.
 func TestInvoker(t *testing.T) {
-	require(t, builds.Small)
+	nightly.Only(t, "tools")
+	require(t)
 	dir := t.TempDir()
 	copySources(t, "maven", dir)
 	args := []string{"-B", "-ntp", "verify", "-Dtracegen.repository=" + repository(t),
 		"-Dit.localRepository=" + localRepository(t)}
-	if !full() {
+	if !builds.Full() {
 		args = append(args, "-Dinvoker.test=parent,simple-jar")
 	}
 	out := run(t, dir, nil, "mvn", args...)
 	want := 2
-	if full() {
+	if builds.Full() {
 		projects, err := filepath.Glob(filepath.Join(root, "maven/src/it/*/pom.xml"))
 		if err != nil {
 			t.Fatal(err)
@@ -184,7 +182,8 @@ var blanks = regexp.MustCompile(`\s+`)
 //
 // Invariant: Every snippet of docs/maven.md is a part of examples/maven-app, and every command there runs.
 func TestDocumentIsTheExample(t *testing.T) {
-	require(t, builds.Small)
+	nightly.Only(t, "tools")
+	require(t)
 	dir := t.TempDir()
 	app := filepath.Join(dir, "app")
 	copySources(t, "examples/maven-app", app)
@@ -274,9 +273,10 @@ var (
 //
 // Invariant: Every published POM has what Maven Central wants, and every published file its checksums.
 func TestRepository(t *testing.T) {
-	require(t, builds.Small)
+	nightly.Only(t, "tools")
+	require(t)
 	var flags []string
-	if full() {
+	if builds.Full() {
 		flags = []string{"--all"}
 	}
 	dir := filepath.Join(repository(t, flags...), "dev", "tracegen")
@@ -346,13 +346,13 @@ func TestRepository(t *testing.T) {
 
 func releaseOf(t *testing.T) string {
 	t.Helper()
-	source, err := os.ReadFile(filepath.Join(root, "cmd/tracegen/version.go"))
+	source, err := os.ReadFile(filepath.Join(root, "internal/cli/version.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := regexp.MustCompile(`(?m)^const release = "(.*)"$`).FindSubmatch(source)
+	m := regexp.MustCompile(`(?m)^const Release = "(.*)"$`).FindSubmatch(source)
 	if m == nil {
-		t.Fatal("cmd/tracegen/version.go has no release")
+		t.Fatal("internal/cli/version.go has no release")
 	}
 	return string(m[1])
 }
@@ -417,7 +417,9 @@ func pomFaults(t *testing.T, path string) []string {
 //
 // Invariant: The same sources make the same published files, except for the times in maven-metadata.xml.
 func TestRepositoryIsReproducible(t *testing.T) {
-	require(t, builds.Full)
+	nightly.Only(t, "tools")
+	builds.RequireFull(t)
+	require(t)
 	one := repository(t, "--all")
 	goCache := strings.TrimSpace(run(t, ".", nil, "go", "env", "GOCACHE"))
 	two := filepath.Join(t.TempDir(), "repository")

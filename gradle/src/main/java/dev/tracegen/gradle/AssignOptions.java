@@ -86,10 +86,11 @@ public abstract class AssignOptions {
     List<String> instrument() {
         List<String> list = common();
         for (String guard : getFailOn().getOrElse(Collections.emptySet())) {
-            list.add("--fail-on=" + guard);
+            list.add("--guard=" + guard);
         }
-        Flags.add(list, "--max-growth", getMaxGrowth());
-        Flags.add(list, "--max-calls-growth", getMaxCallsGrowth());
+        limits(list);
+        Flags.guard(list, "growth", getMaxGrowth());
+        Flags.guard(list, "calls", getMaxCallsGrowth());
         if (getBaseReport().isPresent()) {
             list.add("--base-report=" + getBaseReport().get());
         }
@@ -105,12 +106,20 @@ public abstract class AssignOptions {
         }
         List<String> list = common();
         for (String guard : getFailOn().getOrElse(Collections.emptySet())) {
-            if (!guard.equals("growth") && !guard.equals("calls")) {
-                list.add("--fail-on=" + guard);
+            String name = guard.split("=", 2)[0];
+            if (!name.equals("growth") && !name.equals("calls")) {
+                list.add("--guard=" + guard);
             }
         }
+        limits(list);
         list.addAll(Flags.of("assign", getArguments().get()));
         return list;
+    }
+
+    /** Appends the guards with limits that both commands have. A limit replaces that of an earlier argument. */
+    private void limits(List<String> list) {
+        Flags.guard(list, "ratio", getMinMethodsRatio());
+        Flags.guard(list, "digest", getExpectDigest());
     }
 
     private List<String> common() {
@@ -119,7 +128,7 @@ public abstract class AssignOptions {
             list.add("--base=" + getBase().get());
         }
         if (getBaseR8Mapping().isPresent()) {
-            list.add("--base-r8-mapping=" + getBaseR8Mapping().get());
+            list.add("--set=base-r8-mapping=" + getBaseR8Mapping().get());
         }
         for (File file : getPrune()) {
             list.add("--prune=" + file);
@@ -127,8 +136,6 @@ public abstract class AssignOptions {
         if (getRuntimeExternal().getOrElse(false)) {
             list.add("--runtime-external");
         }
-        Flags.add(list, "--min-methods-ratio", getMinMethodsRatio());
-        Flags.add(list, "--expect-digest", getExpectDigest());
         return list;
     }
 }

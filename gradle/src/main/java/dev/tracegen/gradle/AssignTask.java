@@ -129,8 +129,7 @@ public abstract class AssignTask extends TracegenTask {
         arguments.add(runner.argumentFile("scans.txt", scans.values()));
         arguments.add("--slices=" + slices);
         arguments.add("--output=" + getMapping().get());
-        arguments.add("--report=" + getReport().get());
-        arguments.add("--skipped=" + getSkipped().get());
+        arguments.add("--reports=" + getReport().get().getAsFile().getParent());
         arguments.addAll(getScanOptions().rules());
         arguments.addAll(getScanOptions().classpath(false));
         arguments.addAll(getAssignOptions().assign());

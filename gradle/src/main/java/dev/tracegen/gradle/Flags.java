@@ -11,9 +11,9 @@ import org.gradle.api.provider.Provider;
 
 /** The further options of a build file, and the commands that take them. */
 final class Flags {
-    private static final Set<String> SCAN = new HashSet<>(Arrays.asList("--add-requires", "--allow-huge",
-            "--constructor-entry", "--focus-hook", "--strict-classpath", "--trace-posts"));
-    private static final Set<String> ASSIGN = new HashSet<>(Arrays.asList("--id-order"));
+    private static final Set<String> SCAN = new HashSet<>(Arrays.asList("add-requires", "allow-huge",
+            "constructor-entry", "focus-hook", "future-versions", "strict-classpath", "trace-posts", "trivial"));
+    private static final Set<String> ASSIGN = new HashSet<>(Arrays.asList("id-order", "base-r8-mapping"));
     private static final Set<String> ANY = new HashSet<>(Arrays.asList("-q", "--quiet", "-v", "--verbose", "-j",
             "--jobs"));
 
@@ -23,6 +23,20 @@ final class Flags {
     static void add(List<String> list, String name, Provider<?> value) {
         if (value.isPresent()) {
             list.add(name + "=" + value.get());
+        }
+    }
+
+    /** Appends a key of tracegen.yml if the value is present. */
+    static void set(List<String> list, String key, Provider<?> value) {
+        if (value.isPresent()) {
+            list.add("--set=" + key + "=" + value.get());
+        }
+    }
+
+    /** Appends a guard with its limit if the limit is present. */
+    static void guard(List<String> list, String name, Provider<?> limit) {
+        if (limit.isPresent()) {
+            list.add("--guard=" + name + "=" + limit.get());
         }
     }
 
@@ -40,7 +54,8 @@ final class Flags {
                 throw new GradleException("tracegen { arguments } has `" + flag + "`, which is not an option. Write an"
                         + " option and its value as one element: '--name=value'.");
             }
-            String name = flag.split("=", 2)[0];
+            String[] parts = flag.split("=", 3);
+            String name = parts[0].equals("--set") && parts.length > 1 ? parts[1] : parts[0];
             boolean scan = SCAN.contains(name);
             boolean assign = ASSIGN.contains(name);
             boolean takes;

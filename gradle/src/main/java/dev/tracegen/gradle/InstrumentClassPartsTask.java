@@ -247,7 +247,7 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
         ToolRunner runner = runner();
         List<String> arguments = new ArrayList<>();
         Collections.addAll(arguments, "assign", runner.argumentFile("scans.txt", paths), "--slices=" + slices,
-                "--output=" + getMapping().get(), "--report=" + getReport().get(), "--skipped=" + getSkipped().get());
+                "--output=" + getMapping().get(), "--reports=" + getReport().get().getAsFile().getParent());
         arguments.addAll(getScanOptions().rules());
         arguments.addAll(getScanOptions().classpath(false));
         arguments.addAll(getAssignOptions().assign());

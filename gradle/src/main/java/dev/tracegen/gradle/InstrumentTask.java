@@ -116,8 +116,7 @@ public abstract class InstrumentTask extends TracegenTask {
         arguments.add(runner.argumentFile("inputs.txt", lines));
         arguments.addAll(output);
         arguments.add("--mapping=" + getMapping().get());
-        arguments.add("--report=" + getReport().get());
-        arguments.add("--skipped=" + getSkipped().get());
+        arguments.add("--reports=" + getReport().get().getAsFile().getParent());
         Flags.add(arguments, "--compression", getCompression());
         if (getDisabled().getOrElse(false)) {
             arguments.add("--disabled");

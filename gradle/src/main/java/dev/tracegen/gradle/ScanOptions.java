@@ -105,7 +105,7 @@ public abstract class ScanOptions {
     List<String> arguments() {
         List<String> list = new ArrayList<>(rules());
         Flags.add(list, "--exits", getExits());
-        Flags.add(list, "--trivial", getTrivial());
+        Flags.set(list, "trivial", getTrivial());
         Flags.add(list, "--preset", getPreset());
         Flags.add(list, "--verify", getVerify());
         Flags.add(list, "--target", getTarget());

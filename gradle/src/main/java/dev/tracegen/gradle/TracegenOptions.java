@@ -142,7 +142,7 @@ public abstract class TracegenOptions {
     public abstract Property<Boolean> getRuntimeDependency();
 
     /**
-     * Whether {@code tracegen-runtime-report} becomes a dependency too, which sends reports if the app is configured to.
+     * Whether {@code tracegen-runtime-report} becomes a dependency too: it sends reports if the app is configured to.
      * The default is true, because what the app configures is not known when it is built.
      *
      * @return the property
@@ -195,7 +195,7 @@ public abstract class TracegenOptions {
     public abstract Property<String> getCompression();
 
     /**
-     * Further options, each as one element, for example {@code --constructor-entry=after-super}. They must not name
+     * Further options, each as one element, for example {@code --set=constructor-entry=after-super}. They must not name
      * files: Gradle would not see that these change.
      *
      * @return the property

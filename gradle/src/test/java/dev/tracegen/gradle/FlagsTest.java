@@ -10,14 +10,15 @@ import org.gradle.api.GradleException;
 import org.junit.jupiter.api.Test;
 
 class FlagsTest {
-    private static final List<String> ALL = Arrays.asList("--constructor-entry=after-super", "--id-order=compact", "-v",
-            "--allow-huge");
+    private static final List<String> ALL = Arrays.asList("--set=constructor-entry=after-super",
+            "--set=id-order=compact", "-v",
+            "--set=allow-huge");
 
     @Test
     void eachCommandHasItsOptions() {
-        assertEquals(Arrays.asList("--constructor-entry=after-super", "--allow-huge"), Flags.of("scan", ALL));
-        assertEquals(Arrays.asList("--id-order=compact", "-v"), Flags.of("assign", ALL));
-        assertEquals(Arrays.asList("--id-order=compact", "-v"), Flags.of("instrument", ALL));
+        assertEquals(Arrays.asList("--set=constructor-entry=after-super", "--set=allow-huge"), Flags.of("scan", ALL));
+        assertEquals(Arrays.asList("--set=id-order=compact", "-v"), Flags.of("assign", ALL));
+        assertEquals(Arrays.asList("--set=id-order=compact", "-v"), Flags.of("instrument", ALL));
         assertEquals(Arrays.asList("-v"), Flags.of("slice", ALL));
     }
 

@@ -50,7 +50,8 @@ abstract class AbstractInstrumentMojo extends AbstractTracegenMojo {
   @Parameter(property = "tracegen.verify")
   private String verify;
 
-  /** Guards that make the build fail: introduced, unverifiable, growth, ratio, calls, digest. */
+  /** Guards that make the build fail, as for --guard: introduced, unverifiable, growth=25, ratio, base, calls,
+          digest. */
   @Parameter(property = "tracegen.failOn")
   private List<String> failOn = Collections.emptyList();
 
@@ -83,16 +84,17 @@ abstract class AbstractInstrumentMojo extends AbstractTracegenMojo {
     // With several inputs, the output of each is in the directory. The output of a directory is the directory itself.
     option(command, "--output", path(output) + (inputs.size() > 1 ? File.separator : ""));
     option(command, "--mapping", mappingFile());
-    option(command, "--report", new File(outputDirectory, "report.json"));
-    option(command, "--skipped", new File(outputDirectory, "skipped.tsv"));
+    option(command, "--reports", outputDirectory);
     option(command, "--cache", cache);
     option(command, "--config", config);
     option(command, "--base", baseMapping());
     option(command, "--exits", exits);
-    option(command, "--trivial", trivial);
+    if (trivial != null) {
+      option(command, "--set", "trivial=" + trivial);
+    }
     option(command, "--verify", verify);
     for (String guard : failOn) {
-      option(command, "--fail-on", guard);
+      option(command, "--guard", guard);
     }
     if (!classPath.isEmpty()) {
       List<String> paths = new ArrayList<>();

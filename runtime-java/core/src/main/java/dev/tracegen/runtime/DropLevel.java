@@ -1,7 +1,7 @@
 package dev.tracegen.runtime;
 
 /**
- * How bad it is that frames were dropped in a row. The levels are those of Matrix: 3, 9, 24 and 42 frames at 60 Hz. At
+ * How bad it is that frames were dropped in a row. The levels are as in Matrix: 3, 9, 24 and 42 frames at 60 Hz. At
  * another refresh rate the numbers change with it, so that a level stands for the same time: 50, 150, 400 and 700 ms.
  */
 public enum DropLevel {

@@ -6,7 +6,7 @@ public interface DroppedFrameListener {
      * Called on the thread that calls {@link StallListener}, under the same conditions, if the detector {@code frames}
      * is on and the level is {@link DropLevel#NORMAL} or higher.
      *
-     * @param frames what was dropped; immutable, may be kept
+     * @param frames the frames that were dropped; immutable, may be kept
      */
     void framesDropped(DroppedFrames frames);
 }

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The times of one frame, in nanoseconds of {@link Platform#nanoTime()}. Immutable. */
 public final class FrameTiming {
-    /** How many values {@link #duration} has: those of Android's {@code FrameMetrics}, in its order. */
+    /** How many values {@link #duration} has: the values of Android's {@code FrameMetrics}, in its order. */
     public static final int DURATIONS = 10;
 
     /** The time of its vsync. */

@@ -25,7 +25,7 @@ public final class Incident {
     /** What was found, one of the kinds of trace/FORMAT.md. A detector may find several kinds. */
     public final String kind;
 
-    /** A name of what was slow, such as the class of an IdleHandler or an activity; empty if there is none. */
+    /** The class or method that was slow, such as an IdleHandler or an activity; empty if there is none. */
     public final String what;
 
     /** When it began, in {@link Platform#nanoTime()}. */
@@ -138,7 +138,7 @@ public final class Incident {
         return n;
     }
 
-    /** Collects what is known of an incident. Used by one thread at a time. */
+    /** Collects the facts of an incident. Used by one thread at a time. */
     public static final class Builder {
         private final Recorder recorder;
         private final long number;
@@ -164,7 +164,7 @@ public final class Incident {
         }
 
         /**
-         * Sets the name of what was slow.
+         * Sets the name of the class or method that was slow.
          *
          * @param name no text of the user: the class of an activity, for instance
          * @return this
@@ -234,7 +234,7 @@ public final class Incident {
         }
 
         /**
-         * Sets name, begin and records to those of a message, and the end if it has ended. The name is shortened and
+         * Takes name, begin and records from a message, and the end if it has ended. The name is shortened and
          * redacted as the text of the message is elsewhere, before it is written or delivered.
          *
          * @param message from {@link ThreadTrace#messageAt}; nothing is changed if it is null

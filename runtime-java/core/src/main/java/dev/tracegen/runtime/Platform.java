@@ -118,7 +118,7 @@ public abstract class Platform {
     }
 
     /**
-     * Reads what is known of the processor, memory, disk and input and output of the process, of a thread and of the
+     * Reads the state of the processor, memory, disk and input and output of the process, of a thread and of the
      * machine. It may read some small files, so it is never called on a thread of the app.
      *
      * @param thread any live thread

@@ -94,7 +94,7 @@ public final class Stall {
     /** The number of the thread in the recording. */
     public final int threadIndex;
 
-    /** The first stacks of the thread, and of those that it waited for, taken while the stall lasted; at most 16. */
+    /** The first stacks of the thread and of threads that it waited for, taken while the stall lasted; at most 16. */
     public final List<ThreadStack> samples;
 
     /** Identifies stalls of the same cause: a hash of the IDs on the hot path, see {@link CallTree#stackKey}. */

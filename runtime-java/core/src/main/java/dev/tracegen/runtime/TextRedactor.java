@@ -23,14 +23,14 @@ public interface TextRedactor {
     /** The program of a JVM without its arguments, or its command line. */
     String COMMAND = "command";
 
-    /** What a detector found: the name of what was slow, or a fact of an {@link Incident}. */
+    /** A text of a detector: the name of a slow class or method, or a fact of an {@link Incident}. */
     String INCIDENT = "incident";
 
     /** What the system says of the end of an earlier process: its description, or the trace of an ANR. */
     String EXIT = "exit";
 
     /**
-     * Returns what is written instead of a text.
+     * Returns the text that is written instead of a text.
      *
      * @param kind one of the constants above, or another one in a later version
      * @param text the text, not null

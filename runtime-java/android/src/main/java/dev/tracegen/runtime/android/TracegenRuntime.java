@@ -141,7 +141,7 @@ public final class TracegenRuntime {
     }
 
     /**
-     * Watches the input events of a window that the runtime does not find itself: that of a dialog, where Android hides
+     * Watches the input events of a window that the runtime does not find itself: of a dialog, where Android hides
      * the root views. To be called on the main thread, when the window has its callback; for a dialog in
      * {@code onStart}. Watching it twice has no effect.
      *

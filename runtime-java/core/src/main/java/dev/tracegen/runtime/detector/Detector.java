@@ -3,7 +3,7 @@ package dev.tracegen.runtime.detector;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks for one kind of trouble. All methods are called on the thread of the {@link Schedule}, but for those that a
+ * Looks for one kind of trouble. All methods are called on the thread of the {@link Schedule}, except methods that a
  * subclass lets the Looper call.
  */
 public abstract class Detector {

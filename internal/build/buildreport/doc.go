@@ -1,0 +1,82 @@
+// Package buildreport writes the results of package pipeline: for programs as JSON, SARIF and tab-separated lists, for
+// people as text. A [Run] becomes a report, a summary and a list of skipped methods; a [Verification] and an
+// [Explanation] are the output of the commands verify and explain. [Compare] compares two reports. Guards are limits
+// that a [Run] is held to. No output depends on the time, the machine or the number of workers.
+//
+// # The JSON report
+//
+// A report is one object. Class and method names are in the text form of package mapping. A later version may add keys;
+// it raises "schema" if it removes or renames a key, or changes its meaning.
+//
+//	schema     1
+//	version    of tracegen
+//	options    the options that can change the output: name and value, defaults included
+//	rules      FILE:LINE: TEXT of each rule, in their order
+//	mapping    file, digest, methods, retired, freed (retired IDs that were pruned), headroom (number of free IDs);
+//	           base: the file of --base, if any
+//	inputs     in order: input, output, classes, rewritten, methods, traced, classBytes and outputClassBytes
+//	           (uncompressed, of all classes), calls (inserted), skipped (number of methods by reason)
+//	runtime    input (a name), output and version of the built-in runtime, if the run added it; no number counts it
+//	totals     the sums of the numbers of inputs
+//	verification  introduced: number of rewritten classes that were rejected; preExisting: number of classes that were
+//	           left as they are because of pre-existing findings; unchecked: because a check reached its limit
+//	guards     the enabled guards: guard, expected, actual (both for people), failed, limit and value (numbers, or
+//	           digests), unit (percent, ratio, classes, "classes and methods", or digest)
+//	packages   by name: package, traced (methods with an ID), skipped, calls (inserted), addedBytes
+//	focus      by class: class, action (add or hook)
+//	leftOut    entries that --merge leaves out, in order: input, entry, first (the input whose entry is written)
+//	warnings   in the order in which they occurred
+//
+// A method counts as often as it occurs: a class in two inputs counts in both, though each method has one ID. But
+// "methods" in mapping and "traced" in packages count IDs. The calls of the packages add up to the calls of the totals,
+// and their addedBytes to the growth of the class files. A report of assign has neither calls nor the sizes of outputs.
+// [ReadSaved] reads a report.
+//
+// # The JSON form of a difference
+//
+// A [Difference] is one object:
+//
+//	schema     1
+//	equal      whether the reports are equal
+//	old, new   file, version, digest
+//	warnings   differences that a build engineer should check, for people
+//	totals     name, old, new: of the numbers that differ
+//	options    by name: name, old, new; a value that a side does not have is omitted
+//	rules      added, removed (both without file and line), reordered
+//	inputs     by last name: name, added, removed, and numbers: name, old, new
+//	packages   by name: the same
+//	focus      by class, as options
+//
+// # The JSON form of a verification
+//
+// A [Verification] is one object:
+//
+//	schema     1
+//	version    of tracegen
+//	classes    number of classes that were checked
+//	findings   in order: path, entry, class, method, descriptor, offset, rule, expected, found, frame (with -v), level
+//	           (error, or note where the JVMS is stricter than HotSpot), state (with a baseline: introduced or
+//	           pre-existing); keys that do not apply are omitted
+//	unknown    classes that were not found
+//	warnings   in the order in which they occurred
+//
+// # The JSON form of an explanation
+//
+// An [Explanation] is one object:
+//
+//	schema     1
+//	version    of tracegen
+//	mapping    file, digest: of the mapping of --mapping, if any
+//	classes    in input order: class, residual (its name in the input, if that is another), input, entry, reason and
+//	           detail (of a class that could not be read), calls (inserted), addedBytes, sharedBytes (the part of
+//	           addedBytes that belongs to no single method), and methods, in the order of the class file: class,
+//	           method, descriptor, residual, access, hasCode, traced, id (of a traced method), mappingId and retired
+//	           (both from the mapping), reason, detail, line, instructions, invocations (instructions that call),
+//	           codeBytes (these three before rewriting), calls, addedBytes
+//
+// # The list of skipped methods
+//
+// The list has one line per method, sorted: class, method, descriptor, reason and detail, separated by tabs, below a
+// header line with these names. Names are in text form, so that no field contains a tab. A class of which no method
+// could be read has one line without method and descriptor.
+package buildreport

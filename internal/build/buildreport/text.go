@@ -1,0 +1,119 @@
+package buildreport
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/console"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// WriteSkipped writes the list of skipped methods; see the package comment for its form.
+func (r *Run) WriteSkipped(w io.Writer) error {
+	b := bufio.NewWriter(w)
+	b.WriteString("class\tmethod\tdescriptor\treason\tdetail\n")
+	for _, s := range r.skippedLines() {
+		fmt.Fprintf(b, "%s\t%s\t%s\t%s\t%s\n", s.class, mapping.Text(s.Name), mapping.Text(s.Descriptor), s.Reason,
+			console.Printable(s.Detail))
+	}
+	return b.Flush()
+}
+
+// manyInputs is the highest number of inputs that a summary lists one by one.
+const manyInputs = 10
+
+// WriteSummary writes a few lines for people. If there are many inputs, it lists them only if every is true.
+func (r *Run) WriteSummary(w io.Writer, every bool) error {
+	b := bufio.NewWriter(w)
+	if every || len(r.Inputs) <= manyInputs {
+		for _, in := range r.Inputs {
+			fmt.Fprintf(b, "%s -> %s: %s\n", console.Printable(in.Path), console.Printable(in.Output), work(in))
+		}
+	}
+	if r.Runtime != nil {
+		fmt.Fprintf(b, "runtime: built in, version %s -> %s\n", r.Runtime.Version, console.Printable(r.Runtime.Output))
+	}
+	total := r.total()
+	if len(r.Inputs) > 1 {
+		fmt.Fprintf(b, "total of %d inputs: %s\n", len(r.Inputs), work(total))
+	}
+	if skipped := r.skippedByReason(); skipped != "" {
+		fmt.Fprintf(b, "skipped: %s\n", skipped)
+	}
+	if total.ClassBytes > 0 && !r.Planned {
+		growth := 100 * float64(total.OutputBytes-total.ClassBytes) / float64(total.ClassBytes)
+		fmt.Fprintf(b, "size of the classes: %d -> %d bytes (%+.1f %%)\n", total.ClassBytes, total.OutputBytes, growth)
+	}
+	if every && r.Mapping != nil && !r.Planned {
+		fmt.Fprintf(b, "calls inserted: %d%s\n", total.Calls,
+			r.most(func(p packageCount) int64 { return int64(p.Calls) }))
+	}
+	if r.Mapping != nil {
+		fmt.Fprintf(b, "mapping: %s, %s, digest %s, %d IDs left%s\n", console.Printable(r.MappingFile),
+			count(r.Mapping.Len(), "method", "methods"), r.Mapping.Digest(), r.Mapping.Headroom(), r.retiredIDs())
+	}
+	if r.leftAsTheyAre() > 0 {
+		fmt.Fprintf(b, "classes left as they are: %d rejected after rewriting, %d with pre-existing findings%s\n",
+			r.Introduced, r.PreExisting, r.uncheckedClasses())
+	}
+	if r.DryRun {
+		b.WriteString("dry run: nothing was written\n")
+	}
+	return b.Flush()
+}
+
+// Notice returns the most important numbers of a run with a mapping in one line.
+func (r *Run) Notice() string {
+	t := r.total()
+	return fmt.Sprintf("%d of %s are traced; mapping %s, digest %s", t.Traced, count(t.Methods, "method", "methods"),
+		r.MappingFile, r.Mapping.Digest())
+}
+
+// retiredIDs returns the numbers of retired and freed IDs that are not 0.
+func (r *Run) retiredIDs() string {
+	text := ""
+	if n := r.retired(); n > 0 {
+		text = fmt.Sprintf(", %d retired", n)
+	}
+	if n := r.freed(); n > 0 {
+		text += fmt.Sprintf(", %d freed", n)
+	}
+	return text
+}
+
+func work(in Input) string {
+	return fmt.Sprintf("%s, %d changed; %d of %s traced",
+		count(in.Classes, "class", "classes"), in.Rewritten, in.Traced, count(in.Methods, "method", "methods"))
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// skippedByReason returns the reasons with their numbers, the most frequent first.
+func (r *Run) skippedByReason() string {
+	total := r.totalReasons()
+	reasons := slices.DeleteFunc(filter.Reasons(), func(reason filter.Reason) bool { return total[reason] == 0 })
+	slices.SortStableFunc(reasons, func(a, b filter.Reason) int { return cmp.Compare(total[b], total[a]) })
+	parts := make([]string, len(reasons))
+	for i, reason := range reasons {
+		parts[i] = fmt.Sprintf("%d %s", total[reason], reason)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// uncheckedClasses continues a list of reasons why classes are left as they are.
+func (r *Run) uncheckedClasses() string {
+	if r.Unchecked == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d too large for the checks", r.Unchecked)
+}

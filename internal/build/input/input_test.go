@@ -1,0 +1,115 @@
+package input_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/build/input"
+)
+
+func zipped(t *testing.T, entries ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for i := 0; i < len(entries); i += 2 {
+		e, err := w.Create(entries[i])
+		if err == nil {
+			_, err = e.Write([]byte(entries[i+1]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func write(t *testing.T, path string, data []byte) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestSet opens an input of each kind: their classes have one list of numbers, and each is read by its own.
+func TestSet(t *testing.T) {
+	dir := t.TempDir()
+	aar := zipped(t, "x.txt", "x", "classes.jar", string(zipped(t, "a/A.class", "A")), "libs/l.jar",
+		string(zipped(t, "META-INF/versions/9/b/B.class", "B")), "other/l.jar", "no jar")
+	paths := []string{write(t, filepath.Join(dir, "lib.aar"), aar), filepath.Join(dir, "classes"),
+		write(t, filepath.Join(dir, "E.class"), []byte("E"))}
+	write(t, filepath.Join(dir, "classes", "c", "C.class"), []byte("C"))
+	write(t, filepath.Join(dir, "classes", "c", "d", "D.class"), []byte("D"))
+	write(t, filepath.Join(dir, "classes", "c", "readme"), []byte("text"))
+	var inputs []*input.Input
+	for i, path := range paths {
+		in, err := input.Open(i, path, input.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		inputs = append(inputs, in)
+	}
+	set := input.NewSet(inputs)
+	defer set.Close()
+	want := []string{"lib.aar!classes.jar!a/A.class A", "lib.aar!libs/l.jar!META-INF/versions/9/b/B.class B",
+		"classes!c/C.class C", "classes!c/d/D.class D", "E.class E"}
+	if len(set.Classes) != len(want) || set.Classes[1].Release != 9 || set.Classes[1].UsualName() != "b/B" {
+		t.Fatalf("classes %+v", set.Classes)
+	}
+	var buffer []byte
+	for n, c := range set.Classes {
+		data, err := set.Read(n, &buffer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.TrimPrefix(c.Where(), dir+string(filepath.Separator)) + " " + string(data); got != want[n] {
+			t.Errorf("class %d: %s, want %s", n, got, want[n])
+		}
+		if e, err := set.Entry(n); err != nil || e.Class != n {
+			t.Errorf("class %d: entry %+v, %v", n, e, err)
+		}
+	}
+}
+
+// TestLater opens inputs whose containers and classes are known: they stay the same values. An input that was changed
+// meanwhile is refused.
+func TestLater(t *testing.T) {
+	path := write(t, filepath.Join(t.TempDir(), "lib.aar"), zipped(t, "classes.jar",
+		string(zipped(t, "a/A.class", "A", "b/B.class", "B"))))
+	before, err := input.Open(0, path, input.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := input.Later(path, before.Containers, before.Classes, input.Options{})
+	set := input.NewSet([]*input.Input{known})
+	if known.Opened() {
+		t.Error("it is open before anything is read")
+	}
+	before.Close()
+	var buffer []byte
+	if data, err := set.Peek(1, &buffer); err != nil || string(data) != "B" || !known.Opened() {
+		t.Errorf("read %q, open: %v: %v", data, known.Opened(), err)
+	}
+	if nested := known.Containers[0].Entries[0].Nested; nested != known.Containers[1] || nested.Entries[1].Class != 1 {
+		t.Errorf("the archive in it is another one: %+v", nested)
+	}
+	set.Close()
+
+	write(t, path, zipped(t, "classes.jar", string(zipped(t, "a/A.class", "A", "b/B.class", "longer"))))
+	changed := input.Later(path, before.Containers, before.Classes, input.Options{})
+	defer changed.Close()
+	if err := changed.Open(); err == nil || !strings.Contains(err.Error(),
+		path+": changed while tracegen was running") {
+		t.Errorf("got %v", err)
+	}
+}

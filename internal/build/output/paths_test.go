@@ -1,0 +1,41 @@
+package output_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/build/output"
+)
+
+// TestResolve follows links as far as there are files, and by their names beyond.
+func TestResolve(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
+	if err := os.MkdirAll(at("a/b"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for from, to := range map[string]string{"link": "a", "gone": "a/new/file", "circle": "circle"} {
+		if err := os.Symlink(filepath.FromSlash(to), at(from)); err != nil {
+			t.Skip("no symbolic links here:", err)
+		}
+	}
+	for name, want := range map[string]string{
+		"a/b": "a/b", "a/../a/b": "a/b", "link/b": "a/b", "link/new/x": "a/new/x", "none/x": "none/x",
+		"gone": "a/new/file", "gone/y": "a/new/file/y",
+	} {
+		if got, err := output.Resolve(at(name)); err != nil || got != at(want) {
+			t.Errorf("%s: %s, %v; want %s", name, got, err, at(want))
+		}
+	}
+	if got, err := output.Resolve(at("circle")); err == nil {
+		t.Errorf("a circle leads to %s", got)
+	}
+	if !output.Contains(at("link"), at("a/b/new")) || output.Contains(at("a/b"), at("a")) ||
+		!output.Below(at("a"), at("a")) {
+		t.Error("directories do not contain what they should")
+	}
+}

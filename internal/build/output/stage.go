@@ -1,0 +1,349 @@
+// Package output makes outputs appear together, or not at all: files and directories that are staged under temporary
+// names. A [Stage] has those of one run. Its commit writes a journal first, by which the next run finishes or undoes
+// it if it is killed ([Recover]).
+package output
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tracegen/tracegen/internal/atomicfile"
+	"github.com/tracegen/tracegen/internal/cache"
+)
+
+// Stage has the files and directories that are being written. None is visible before Commit. Goroutines may share it.
+type Stage struct {
+	DryRun bool              // what is written is forgotten
+	Warn   func(text string) // called by Commit about what killed runs left, as by Recover; may be nil
+	// LeaveEqual leaves files in an output directory alone, with their times, that have their content already.
+	LeaveEqual bool
+
+	mu          sync.Mutex
+	files       []*atomicfile.File
+	directories []*Directory
+}
+
+// Create starts a file.
+func (o *Stage) Create(name string) (io.Writer, error) {
+	if o.DryRun {
+		return io.Discard, nil
+	}
+	f, err := atomicfile.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.files = append(o.files, f)
+	return f, nil
+}
+
+// Discard removes again what was staged for an output of that name.
+func (o *Stage) Discard(name string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.files = slices.DeleteFunc(o.files, func(f *atomicfile.File) bool {
+		if f.Name() != name {
+			return false
+		}
+		f.Abort()
+		return true
+	})
+	o.directories = slices.DeleteFunc(o.directories, func(d *Directory) bool {
+		if d.Target != filepath.Clean(name) {
+			return false
+		}
+		d.Abort()
+		return true
+	})
+}
+
+// Content returns what is staged for an output of that name, to be read: of a directory, the contents of all files one
+// behind the other. It is nil if nothing is staged, or if it was written to a device.
+func (o *Stage) Content(name string) io.ReadCloser {
+	for _, f := range o.files {
+		if temp, _ := f.Paths(); f.Name() == name && temp != "" {
+			return &fileReader{paths: []string{temp}}
+		}
+	}
+	for _, d := range o.directories {
+		if d.Target == filepath.Clean(name) && d.temp != "" {
+			return &fileReader{paths: d.paths()}
+		}
+	}
+	return nil
+}
+
+// fileReader reads files one behind the other.
+type fileReader struct {
+	paths []string
+	file  *os.File // nil between files
+}
+
+// Read implements io.Reader.
+func (r *fileReader) Read(p []byte) (int, error) {
+	for {
+		if r.file == nil {
+			if len(r.paths) == 0 {
+				return 0, io.EOF
+			}
+			var err error
+			if r.file, err = os.Open(r.paths[0]); err != nil {
+				return 0, err
+			}
+			r.paths = r.paths[1:]
+		}
+		n, err := r.file.Read(p)
+		if err != io.EOF {
+			return n, err
+		}
+		if err := r.Close(); err != nil {
+			return n, err
+		}
+	}
+}
+
+// Close implements io.Closer.
+func (r *fileReader) Close() error {
+	if r.file == nil {
+		return nil
+	}
+	f := r.file
+	r.file = nil
+	return f.Close()
+}
+
+// Directories returns the directories that are staged.
+func (o *Stage) Directories() []*Directory { return o.directories }
+
+func (o *Stage) warn(text string) {
+	if o.Warn != nil {
+		o.Warn(text)
+	}
+}
+
+// Abort removes whatever was not committed, and temporary directories. Then it is empty, and can be used again.
+func (o *Stage) Abort() {
+	for _, f := range o.files {
+		f.Abort()
+	}
+	for _, d := range o.directories {
+		d.Abort()
+	}
+	o.files, o.directories = nil, nil
+}
+
+// File is a file of an output: the only one, whose name is empty, or one of a directory.
+type File struct {
+	Name string      // with slashes; that of a directory ends in one
+	Mode fs.FileMode // permissions, of files in a directory
+	Size int64
+	Sum  cache.Checksum // of the content
+}
+
+// Directory is an output directory whose files are written elsewhere first. A target that is not there
+// appears whole, by one renaming. One that is there may be another file system's: its stage lies in it, so that
+// every file can be renamed.
+type Directory struct {
+	Target string
+	temp   string   // "" for a dry run, and when nothing is left to remove
+	lock   *os.File // of temp, or nil
+	stage  string   // in temp
+
+	leaveEqual bool
+	files      []File // all of them, in the order in which they were written
+	names      []string
+	kept       []string // files that are in the target as they should be
+	departing  []string // files of an earlier run that are going to be removed from it
+}
+
+// Stay stages nothing: the target is a directory that has all files already.
+func (o *Stage) Stay(target string, files []File) {
+	d := &Directory{Target: filepath.Clean(target), files: files}
+	for _, f := range files {
+		d.kept = append(d.kept, f.Name)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.directories = append(o.directories, d)
+}
+
+// Directory starts a directory.
+func (o *Stage) Directory(target string) (*Directory, error) {
+	d := &Directory{Target: filepath.Clean(target), leaveEqual: o.LeaveEqual}
+	beside := filepath.Dir(d.Target)
+	switch info, err := os.Stat(target); {
+	case err == nil && !info.IsDir():
+		return nil, fmt.Errorf("output %s must be a directory, and there is a file of that name; choose another name",
+			target)
+	case err == nil:
+		beside = d.Target
+	}
+	if o.DryRun {
+		return d, nil
+	}
+	var err error
+	if d.temp, d.lock, err = atomicfile.CreateDirectory(beside); err != nil {
+		return nil, fmt.Errorf("cannot write output directory %s: %w", target, err)
+	}
+	o.mu.Lock()
+	o.directories = append(o.directories, d)
+	o.mu.Unlock()
+	// MkdirTemp denies access to all other users. The output must not.
+	d.stage = filepath.Join(d.temp, "output")
+	if err := os.Mkdir(d.stage, 0o777); err != nil {
+		return nil, fmt.Errorf("cannot write output directory %s: %w", target, err)
+	}
+	return d, nil
+}
+
+// Files returns the files that were written, in their order.
+func (d *Directory) Files() []File { return d.files }
+
+// Depart notes files in the target that are going to be removed from it.
+func (d *Directory) Depart(names []string) { d.departing = append(d.departing, names...) }
+
+// Write writes a file of that name and mode; one whose name ends in a slash is an empty directory.
+func (d *Directory) Write(name string, mode fs.FileMode, data []byte) error {
+	d.files = append(d.files, File{name, mode.Perm(), int64(len(data)), cache.ChecksumOf(data)})
+	if d.temp == "" {
+		return nil
+	}
+	if d.leaveEqual && d.has(name, mode, data) {
+		d.kept = append(d.kept, name)
+		return nil
+	}
+	file := filepath.Join(d.stage, filepath.FromSlash(name))
+	d.names = append(d.names, name)
+	if strings.HasSuffix(name, "/") {
+		return os.MkdirAll(file, 0o777)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, data, 0o666); err != nil {
+		return err
+	}
+	return os.Chmod(file, mode.Perm())
+}
+
+// has reports whether the target has a file of that name with this content and these permissions.
+func (d *Directory) has(name string, mode fs.FileMode, data []byte) bool {
+	path := filepath.Join(d.Target, filepath.FromSlash(name))
+	info, err := os.Stat(path)
+	if err != nil || strings.HasSuffix(name, "/") {
+		return err == nil && info.IsDir()
+	}
+	if !info.Mode().IsRegular() || info.Size() != int64(len(data)) || info.Mode().Perm() != mode.Perm() {
+		return false
+	}
+	is, err := os.ReadFile(path)
+	return err == nil && bytes.Equal(is, data)
+}
+
+// paths returns where the contents of all files are: in the stage, or in the target.
+func (d *Directory) paths() []string {
+	var paths []string
+	kept := make(map[string]bool, len(d.kept))
+	for _, name := range d.kept {
+		kept[name] = true
+	}
+	for _, f := range d.files {
+		below := d.stage
+		if kept[f.Name] {
+			below = d.Target
+		}
+		if !strings.HasSuffix(f.Name, "/") {
+			paths = append(paths, filepath.Join(below, filepath.FromSlash(f.Name)))
+		}
+	}
+	return paths
+}
+
+// Check finds what would keep Commit from putting the files into the target that is there, and counts the files
+// in it that are not of this run.
+func (d *Directory) Check() (others int, err error) {
+	ours := make(map[string]bool, len(d.names))
+	for _, name := range slices.Concat(d.names, d.kept, d.departing) {
+		ours[name] = true
+		to := filepath.Join(d.Target, filepath.FromSlash(name))
+		info, err := os.Stat(to)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return 0, fmt.Errorf("cannot write output directory %s: %w", d.Target, err)
+		case info.IsDir() != strings.HasSuffix(name, "/"):
+			return 0, fmt.Errorf("cannot write %s: a directory is in the place of a file, or a file in the place of a "+
+				"directory; remove it", to)
+		}
+	}
+	behindLink := d.Target + string(filepath.Separator)
+	err = filepath.WalkDir(behindLink, func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil // the target appears with this run
+		case err != nil:
+			return err
+		case entry.IsDir() && atomicfile.IsTemporary(entry.Name()): // of this run, or of another that writes here now
+			return fs.SkipDir
+		case atomicfile.IsTemporary(entry.Name()) || isJournal(entry.Name()):
+			return nil
+		case entry.IsDir():
+			return nil
+		}
+		name, err := filepath.Rel(d.Target, file)
+		if !ours[filepath.ToSlash(name)] {
+			others++
+		}
+		return err
+	})
+	return others, err
+}
+
+// moves returns what makes the staged directory the target, or moves its files into the target that is there. What is
+// left of the stage, Abort removes.
+func (d *Directory) moves() ([]move, error) {
+	if _, err := os.Stat(d.Target); errors.Is(err, fs.ErrNotExist) {
+		if len(d.kept) > 0 {
+			return nil, fmt.Errorf("cannot write output directory %s: it was removed while tracegen was running; run it "+
+				"again", d.Target)
+		}
+		if d.temp == "" {
+			return nil, nil
+		}
+		return []move{{from: d.stage, to: d.Target}}, nil
+	}
+	moves := make([]move, len(d.names))
+	for i, name := range d.names {
+		moves[i].to = filepath.Join(d.Target, filepath.FromSlash(name))
+		if !strings.HasSuffix(name, "/") {
+			moves[i].from = filepath.Join(d.stage, filepath.FromSlash(name))
+		}
+	}
+	return moves, nil
+}
+
+// Abort removes what was staged of the directory.
+func (d *Directory) Abort() {
+	if d.temp != "" {
+		os.RemoveAll(d.temp) // before its lock ends
+		d.leave()
+	}
+}
+
+// leave makes Abort leave what was staged, for another run.
+func (d *Directory) leave() {
+	d.temp = ""
+	if d.lock != nil {
+		d.lock.Close()
+		d.lock = nil
+	}
+}

@@ -1,0 +1,175 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/build/input"
+	"github.com/tracegen/tracegen/internal/build/output"
+	"github.com/tracegen/tracegen/internal/build/plan"
+	"github.com/tracegen/tracegen/internal/build/wire"
+	"github.com/tracegen/tracegen/mapping"
+	"github.com/tracegen/tracegen/mapping/r8"
+)
+
+// AssignConfig says what [Assign] does. The fields are as in [Config]; those that a scan has too have to be the same.
+type AssignConfig struct {
+	RuntimeClass string   // that the scan was given
+	ClassPath    []string // where supertypes are looked for that rules name and no part has
+	SliceOptions []string // names of the options in the parts' origins that slices record
+
+	// SliceFile returns the path of the slice of a part. nil stands for the part's name in the directory.
+	SliceFile func(*Part) string
+
+	// What else decides about methods and IDs.
+	Filter          *filter.Filter
+	FocusHooks      bool
+	Posts           bool
+	RuntimeExternal bool
+	AddRequires     string
+	R8              *r8.Mapping
+	Base            *mapping.Mapping
+	Prune           []*mapping.Mapping
+	Order           mapping.Order
+	Messages        []filter.Rule
+	Lines           bool
+	Files           func(*Result) ([]File, error)
+	DryRun          bool
+}
+
+// Assign decides for all parts together what needs the whole, assigns an ID to every traced method, and writes into the
+// directory one slice for each part, with what it decided about that part and nothing else. The result does not depend
+// on the order of parts. In it, an input is called PART!INPUT, and output sizes are not known.
+//
+// It fails if parts do not fit together: two of one name, or scanned by other tools or with other options; else as
+// [Run] does. Nothing has been written then.
+func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string) (*Result, error) {
+	parts, err := sortedParts(parts)
+	if err != nil {
+		return nil, err
+	}
+	a := adopt(parts)
+	options, original := renamed(inject.Options{RuntimeClass: c.RuntimeClass}, c.R8)
+	path := ClassPath{Paths: c.ClassPath}
+	opened := path.Lazy()
+	defer opened.Close()
+	rules := filterOf(c.Filter, original, c.R8)
+	draft, err := plan.New(a.facts, recordedCalls(a.facts), plan.Options{
+		Inputs: a.names, Filter: rules, FocusHooks: c.FocusHooks, Posts: c.Posts, RuntimeExternal: c.RuntimeExternal,
+		AddRequires: c.AddRequires != "", Runtime: options.RuntimeClass, OriginalRuntime: original, R8: c.R8,
+		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages),
+		ClassPath: supertypesOf(path, opened),
+	})
+	if err != nil {
+		return nil, err
+	}
+	draft = draft.Without(draft.ScanRejections())
+	planned, err := draft.Assign()
+	if err != nil {
+		return nil, err
+	}
+
+	stage, none := &output.Stage{DryRun: c.DryRun}, &results{}
+	defer stage.Abort()
+	var inputs []Input
+	for i, p := range parts {
+		file := filepath.Join(directory, p.name+SliceExtension)
+		if c.SliceFile != nil {
+			file = c.SliceFile(p)
+		}
+		slice := newSlice(planned.Slice(a.parts[i], func(c *plan.Class) int { return a.numbers[c] }), p.origin,
+			c.SliceOptions)
+		if err := writeFile(stage, none, file, slice.seal()); err != nil {
+			return nil, err
+		}
+		for _, in := range p.inputs {
+			inputs = append(inputs, Input{Path: p.inputName(in.Name), Output: file})
+		}
+	}
+	result := resultOf(draft, inputs, "", &totals{})
+	result.Mapping = planned.Mapping
+	if c.Lines {
+		result.Lines = linesOf(planned)
+	}
+	result.Warnings = slices.Concat(unmatchedWarnings(rules, a.facts), draft.Warnings, draft.ModuleWarnings(),
+		planned.NearlyFull, messageWarnings(c.Messages, planned.Mapping))
+	return finish(ctx, &rounds{work: &work{set: &input.Set{}}, stage: stage, results: none}, c.Files, result)
+}
+
+// sortedParts returns the parts by name. It fails if they do not fit together.
+func sortedParts(parts []*Part) ([]*Part, error) {
+	if len(parts) == 0 {
+		return nil, errNoParts
+	}
+	parts = slices.SortedFunc(slices.Values(parts), func(a, b *Part) int {
+		return cmp.Or(strings.Compare(a.name,
+			b.name), strings.Compare(a.path, b.path))
+	})
+	for i, p := range parts[1:] {
+		if p.name == parts[i].name {
+			return nil, fmt.Errorf("scan files %s and %s are of one name, which names their inputs in lists; rename one",
+				parts[i].path, p.path)
+		}
+		if err := wire.CheckOrigin(parts[0].path, parts[0].origin, p.path, p.origin); err != nil {
+			return nil, err
+		}
+	}
+	return parts, nil
+}
+
+// adopted are the facts of several parts together, as those of one run.
+type adopted struct {
+	facts   []*plan.Class
+	numbers map[*plan.Class]int
+	parts   [][]plan.InputFacts // by part
+	names   []string            // of inputs
+}
+
+// adopt numbers the inputs of all parts. The parts stay as they are.
+func adopt(parts []*Part) *adopted {
+	a := &adopted{numbers: make(map[*plan.Class]int)}
+	for _, p := range parts {
+		var inputs []plan.InputFacts
+		for _, in := range p.inputs {
+			inputs = append(inputs, a.adopt(in, p.inputName(in.Name)))
+		}
+		a.parts = append(a.parts, inputs)
+	}
+	return a
+}
+
+func (a *adopted) adopt(in plan.InputFacts, name string) plan.InputFacts {
+	copied := plan.InputFacts{Name: in.Name, Classes: make([]*plan.Class, len(in.Classes))}
+	containers := make(map[*input.Container]*input.Container, len(in.Containers))
+	for _, c := range in.Containers {
+		own := *c
+		own.Input = len(a.names)
+		copied.Containers = append(copied.Containers, &own)
+		containers[c] = &own
+	}
+	for i, c := range in.Classes {
+		at, own := *c.At, *c
+		at.Container = containers[at.Container]
+		own.At = &at
+		copied.Classes[i] = &own
+		a.numbers[&own] = len(a.facts)
+		a.facts = append(a.facts, &own)
+	}
+	a.names = append(a.names, name)
+	return copied
+}
+
+// recordedCalls answers what a plan asks of classes from the facts of a complete scan.
+type recordedCalls []*plan.Class
+
+// Calls implements plan.ClassFiles.
+func (r recordedCalls) Calls(class int) (inject.Calls, error) { return r[class].CallsOf(), nil }
+
+// Try implements plan.ClassFiles: a complete scan has tried all methods.
+func (r recordedCalls) Try(int, []int) ([]plan.Refusal, error) { return nil, nil }

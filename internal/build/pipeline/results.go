@@ -1,0 +1,383 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tracegen/tracegen/internal/build/input"
+	"github.com/tracegen/tracegen/internal/build/plan"
+	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// Incremental says where results of earlier runs are, and what they depend on. Outputs, mapping, lists, and warnings
+// are those of a run without it, byte for byte.
+//
+// Of an input, the facts about its classes are looked up by its content, and an output by the content of its inputs
+// and the decisions about their classes. Everything that needs all classes is decided anew in every run.
+type Incremental struct {
+	// Cache is where results are stored.
+	Cache *cache.Cache
+	// Tool identifies this build of the program.
+	Tool string
+	// ScanKey is all options that shape the facts of a scan, and WriteKey all that shape what is written by given
+	// decisions: equal options have equal texts, others have others.
+	ScanKey, WriteKey string
+	// Directory is where the outputs go, if each of them is named there by its input: outputs of earlier runs whose
+	// inputs are not given any more are removed from it, unless they were changed. "" removes none.
+	Directory string
+	// Spare lists files and directories that are never removed: those that are read or written beside.
+	Spare []string
+	// Known is called with the number of inputs that an earlier run has scanned, and that of all, before the facts are
+	// read. It may be nil.
+	Known func(known, inputs int)
+	// Detail is called with what is reused, and Warn with what is wrong with the cache. Neither is part of the result,
+	// which is the same without a cache. They may be nil.
+	Detail, Warn func(message string)
+}
+
+// results are what earlier runs have left in the cache for this one, and what this one leaves there. Without a cache
+// nothing is found, and nothing stored.
+type results struct {
+	*Incremental // nil without a cache
+	run          runKey
+	contents     []cache.Key // of the inputs; the zero Key for one that cannot be read, or twice with the same result
+	checked      string      // what the type checker depends on; "" if that cannot be found out
+	recalled     []bool      // inputs whose facts were found
+	unstored     []*plan.Class
+	filesIn      []*filesIn
+
+	mu     sync.Mutex
+	grown  bool // something was stored
+	broken bool // the cache cannot be written
+}
+
+// newResults returns the results for a run. It hashes the inputs, and the class path if classes are checked by it. The
+// error is the context's.
+func newResults(ctx context.Context, o *Incremental, run runKey) (*results, error) {
+	r := &results{Incremental: o, run: run}
+	if o == nil {
+		return r, nil
+	}
+	paths := run.inputs
+	if run.types {
+		paths = slices.Concat(paths, run.classPath.Paths)
+	}
+	contents, err := r.contentsOf(ctx, paths)
+	if err != nil {
+		return nil, err
+	}
+	r.checked = "none"
+	if run.types {
+		r.checked = checkedKey(run.classPath, contents[len(run.inputs):])
+	}
+	r.contents = contents[:len(run.inputs):len(run.inputs)]
+	for i, path := range run.inputs {
+		if r.contents[i] != (cache.Key{}) {
+			r.contents[i] = inputKey(path, r.contents[i])
+		}
+	}
+	return r, nil
+}
+
+// stores reports whether the results of this run are stored.
+func (r *results) stores() bool { return r.Incremental != nil && !r.run.dryRun }
+
+// lookup returns the content of an entry of the cache, nil if there is none that is whole.
+func (r *results) lookup(key cache.Key) []byte {
+	data, err := r.Cache.Lookup(key)
+	if err != nil {
+		r.note(err)
+		return nil
+	}
+	return data
+}
+
+// store stores an entry. The first error is a warning, and ends storing.
+func (r *results) store(key cache.Key, content []byte) {
+	if r.tryStoring() {
+		r.stored(r.Cache.Store(key, content))
+	}
+}
+
+// tryStoring reports whether something can be stored; stored is called with the error of that.
+func (r *results) tryStoring() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stores() && !r.broken
+}
+
+func (r *results) stored(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.grown = true
+	if err != nil && !r.broken && r.Warn != nil {
+		r.Warn(fmt.Sprintf("nothing is kept for the next run: %v", err))
+	}
+	r.broken = r.broken || err != nil
+}
+
+func (r *results) detail(format string, args ...any) {
+	if r.Detail != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.Detail("cache: " + fmt.Sprintf(format, args...))
+	}
+}
+
+// note reports why an entry could not be read, unless it is simply not there.
+func (r *results) note(err error) {
+	if err != nil && !errors.Is(err, cache.ErrMissing) {
+		r.detail("%v; it is made again", err)
+	}
+}
+
+// contentsOf returns the hashes of files and directories. What cannot be read has the zero Key: using it will report
+// why. The error is the context's.
+func (r *results) contentsOf(ctx context.Context, paths []string) ([]cache.Key, error) {
+	contents := make([]cache.Key, len(paths))
+	var group errgroup.Group
+	group.SetLimit(r.run.workers)
+	for i, path := range paths {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			contents[i] = r.contentOf(path)
+			return nil
+		})
+	}
+	return contents, group.Wait()
+}
+
+// contentOf returns the hash of a file, or of a directory with the names and permissions of what is in it.
+func (r *results) contentOf(path string) cache.Key {
+	info, err := os.Stat(path)
+	what, files := "file", []string{path}
+	switch {
+	case err != nil:
+		return cache.Key{}
+	case info.IsDir():
+		entries, err := input.List(path)
+		if err != nil {
+			return cache.Key{}
+		}
+		parts := []string{"directory"}
+		files = nil
+		for _, e := range entries {
+			parts = append(parts, fmt.Sprintf("%o %s", e.Mode.Perm(), e.Name))
+			if !e.IsDirectory() {
+				files = append(files, e.File)
+			}
+		}
+		what = cache.KeyOf(parts...).String()
+	case !info.Mode().IsRegular():
+		return cache.Key{} // to read it twice need not return the same
+	}
+	return r.sum(what, files, func() (cache.Key, error) { return hashFiles(what, files) })
+}
+
+// sum returns what read returns for the contents of files, or what it has returned when they were in the same state;
+// the zero Key if it fails.
+func (r *results) sum(what string, files []string, read func() (cache.Key, error)) cache.Key {
+	key, ok := sumKey(what, files)
+	if ok {
+		if data := r.lookup(key); len(data) == len(key) {
+			return cache.Key(data)
+		}
+	}
+	sum, err := read()
+	if err != nil {
+		return cache.Key{}
+	}
+	if ok {
+		r.store(key, sum[:])
+	}
+	return sum
+}
+
+// hashFiles returns the hash of the contents of files.
+func hashFiles(what string, files []string) (cache.Key, error) {
+	parts := []string{what}
+	buffer := make([]byte, 1<<18)
+	for _, path := range files {
+		f, err := os.Open(path)
+		if err != nil {
+			return cache.Key{}, err
+		}
+		h := sha256.New()
+		// Hidden from CopyBuffer, the file's own way of copying does not allocate another buffer.
+		_, err = io.CopyBuffer(h, struct{ io.Reader }{f}, buffer)
+		f.Close()
+		if err != nil {
+			return cache.Key{}, err
+		}
+		parts = append(parts, string(h.Sum(nil)))
+	}
+	return cache.KeyOf(parts...), nil
+}
+
+// SumOf returns the hash of a file, in hexadecimal, which the cache keeps; nil keeps nothing.
+func SumOf(kept *cache.Cache, path string) (string, error) {
+	if kept == nil {
+		sum, err := hashFiles("file", []string{path})
+		return sum.String(), err
+	}
+	r := &results{Incremental: &Incremental{Cache: kept}}
+	sum := r.contentOf(path)
+	if sum == (cache.Key{}) {
+		return "", fmt.Errorf("%s cannot be read", path)
+	}
+	return sum.String(), nil
+}
+
+// facts returns the facts of inputs that an earlier run has scanned, by number of input; without containers for others.
+func (r *results) facts() []plan.InputFacts {
+	facts := make([]plan.InputFacts, len(r.run.inputs))
+	r.recalled = make([]bool, len(facts))
+	if r.Incremental == nil || !r.run.scans {
+		return facts
+	}
+	if r.Known != nil {
+		known := 0
+		for _, content := range r.contents {
+			if content != (cache.Key{}) && r.Cache.Has(r.factsKey(content)) {
+				known++
+			}
+		}
+		r.Known(known, len(facts))
+	}
+	var group errgroup.Group
+	group.SetLimit(r.run.workers)
+	for i, content := range r.contents {
+		if content == (cache.Key{}) {
+			continue
+		}
+		group.Go(func() error {
+			data := r.lookup(r.factsKey(content))
+			path := func(int, string) (int, string) { return i, r.run.inputs[i] }
+			if inputs, ok := plan.UnpackFacts(data, false, path); ok && len(inputs) == 1 {
+				facts[i], r.recalled[i] = inputs[0], true
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // none of them fails
+	return facts
+}
+
+// storeFacts stores the facts of inputs that no earlier run has scanned.
+func (r *results) storeFacts(set *input.Set) {
+	facts := r.unstored
+	r.unstored = nil
+	if facts == nil || !r.run.scans || !r.tryStoring() {
+		return
+	}
+	var group errgroup.Group
+	group.SetLimit(r.run.workers)
+	for i, known := range r.recalled {
+		if known || r.contents[i] == (cache.Key{}) {
+			continue
+		}
+		group.Go(func() error {
+			first, end := set.ClassesOf(i)
+			r.store(r.factsKey(r.contents[i]), plan.PackFacts([]plan.InputFacts{{Containers: set.Inputs[i].Containers,
+				Classes: facts[first:end]}}, false))
+			return nil
+		})
+	}
+	_ = group.Wait() // none of them fails
+}
+
+// addBuiltIn notes that the program adds an input of its own behind all others.
+func (r *results) addBuiltIn(data []byte) {
+	if r.Incremental != nil {
+		r.contents = append(r.contents, builtInKey(data))
+	}
+}
+
+// checkInputs fails if an input that was read in this run has another content than when the run began.
+func (r *results) checkInputs(ctx context.Context, set *input.Set) error {
+	var paths []string
+	var numbers []int
+	for i, path := range r.run.inputs {
+		if r.contents[i] != (cache.Key{}) && set.Inputs[i].Opened() {
+			paths, numbers = append(paths, path), append(numbers, i)
+		}
+	}
+	again, err := r.contentsOf(ctx, paths)
+	if err != nil {
+		return err
+	}
+	for k, i := range numbers {
+		if again[k] == (cache.Key{}) || inputKey(paths[k], again[k]) != r.contents[i] {
+			return input.Changed(paths[k])
+		}
+	}
+	return nil
+}
+
+// ids returns where the IDs are that earlier runs have assigned; nil without a cache.
+func (r *results) ids() mapping.Memory {
+	if r.Incremental == nil {
+		return nil
+	}
+	return r
+}
+
+// Assigned implements [mapping.Memory].
+func (r *results) Assigned(methods [sha256.Size]byte) []byte { return r.lookup(r.idsKey(methods)) }
+
+// KeepAssigned implements [mapping.Memory].
+func (r *results) KeepAssigned(methods [sha256.Size]byte, data []byte) {
+	r.store(r.idsKey(methods), data)
+}
+
+// finish is called when all outputs are in their places. It removes files that are no output any more, and stores how
+// the outputs were left.
+func (r *results) finish(outputs []*writtenOutput) {
+	r.summary(outputs)
+	if !r.tryStoring() {
+		return
+	}
+	r.removeVanished()
+	r.noteOutputs(outputs)
+	if r.grown {
+		r.stored(r.Cache.Trim())
+	}
+}
+
+// summary reports what was reused.
+func (r *results) summary(outputs []*writtenOutput) {
+	if r.Incremental == nil {
+		return
+	}
+	var ways [3]int
+	for _, o := range outputs {
+		ways[o.way]++
+	}
+	known := 0
+	for _, recalled := range r.recalled {
+		if recalled {
+			known++
+		}
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{known, "inputs known"}, {ways[leftAlone], "outputs left alone"}, {ways[copied], "copied"},
+		{ways[written], "written"}} {
+		parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+	}
+	r.detail("%s", strings.Join(parts, ", "))
+}

@@ -1,0 +1,279 @@
+package pipeline
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tracegen/tracegen/internal/build/input"
+	"github.com/tracegen/tracegen/internal/build/output"
+	"github.com/tracegen/tracegen/internal/build/wire"
+	"github.com/tracegen/tracegen/internal/cache"
+)
+
+// writtenOutput is one output of the run.
+type writtenOutput struct {
+	outputJob
+	key    cache.Key     // of the output by the decisions of the last round
+	record *outputRecord // of the last round; nil if it has still to be written
+	way    way
+}
+
+// way is how an output came to where it is.
+type way uint8
+
+const (
+	written   way = iota
+	leftAlone     // it was there
+	copied        // from the cache
+)
+
+// reusable reports whether the inputs of an output are known by their content, and all that it depends on.
+func (r *results) reusable(o *writtenOutput) bool {
+	return r.Incremental != nil && r.checked != "" &&
+		!slices.ContainsFunc(o.Inputs, func(i int) bool { return r.contents[i] == (cache.Key{}) })
+}
+
+// reuse looks up outputs, and stages those that are found or leaves them alone. They have a record then.
+func (r *results) reuse(outputs []*writtenOutput, set *input.Set, stage *output.Stage) {
+	if !r.stores() {
+		return
+	}
+	var group errgroup.Group
+	group.SetLimit(r.run.workers)
+	for _, o := range outputs {
+		if !r.reusable(o) {
+			continue
+		}
+		group.Go(func() error {
+			var classes []int
+			for _, i := range o.Inputs {
+				classes = append(classes, len(set.Inputs[i].Classes))
+			}
+			record := readRecord(r.lookup(o.key), classes)
+			// An output with failures is never seen: there is another round.
+			if record != nil && (record.Failed() || r.place(o, record, stage)) {
+				o.record = record
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // what fails is written anew
+}
+
+// place stages a known output, or leaves it alone. It returns false if the output has to be written.
+func (r *results) place(o *writtenOutput, known *outputRecord, stage *output.Stage) bool {
+	info, err := os.Stat(o.Path)
+	if err == nil && !info.Mode().IsRegular() && o.Kind != input.Directory {
+		return false // a device cannot be replaced
+	}
+	if err == nil && info.IsDir() == (o.Kind == input.Directory) && r.holds(o, known.Files) {
+		if o.Kind == input.Directory {
+			stage.Stay(o.Path, known.Files)
+		}
+		o.way = leftAlone
+		return true
+	}
+	put := r.putFile
+	if o.Kind == input.Directory {
+		put = r.putDirectory
+	}
+	if err := put(o, known, stage); err != nil {
+		r.note(err)
+		stage.Discard(o.Path)
+		return false
+	}
+	o.way = copied
+	return true
+}
+
+func (r *results) putFile(o *writtenOutput, _ *outputRecord, stage *output.Stage) error {
+	f, err := stage.Create(o.Path)
+	if err != nil {
+		return err
+	}
+	return r.Cache.LookupTo(f, bytesKey(o.key))
+}
+
+var errOtherFiles = errors.New("cache: an entry does not have the files of a directory")
+
+func (r *results) putDirectory(o *writtenOutput, known *outputRecord, stage *output.Stage) error {
+	data, err := r.Cache.Lookup(bytesKey(o.key))
+	if err != nil {
+		return err
+	}
+	dir, err := stage.Directory(o.Path)
+	if err != nil {
+		return err
+	}
+	for _, f := range known.Files {
+		if f.Size > int64(len(data)) || cache.ChecksumOf(data[:f.Size]) != f.Sum {
+			return errOtherFiles
+		}
+		if err := dir.Write(f.Name, f.Mode, data[:f.Size]); err != nil {
+			return err
+		}
+		data = data[f.Size:]
+	}
+	return nil
+}
+
+// filePaths returns the paths of files of an output.
+func (o *writtenOutput) filePaths(files []output.File) []string {
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = filepath.Join(o.Path, filepath.FromSlash(f.Name))
+	}
+	return paths
+}
+
+// outputSum is what the sums of outputs are called among others.
+const outputSum = "output"
+
+// sumOfFiles returns the sum of an output.
+func sumOfFiles(files []output.File) cache.Key {
+	k := wire.NewPacker()
+	packFiles(k, files)
+	return cache.KeyOf(string(k.Bytes()))
+}
+
+// holds reports whether an output is there with these files: their contents, and of those in a directory also the
+// permissions.
+func (r *results) holds(o *writtenOutput, files []output.File) bool {
+	paths := o.filePaths(files)
+	want := sumOfFiles(files)
+	return want == r.sum(outputSum, paths, func() (cache.Key, error) {
+		there := slices.Clone(files)
+		for i := range there {
+			if err := readFile(&there[i], paths[i]); err != nil {
+				return cache.Key{}, err
+			}
+		}
+		return sumOfFiles(there), nil
+	})
+}
+
+// readFile sets what a file of an output is now. It fails if that is not what it is expected to be.
+func readFile(f *output.File, path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case strings.HasSuffix(f.Name, "/"):
+		if !info.IsDir() {
+			return errOtherFiles
+		}
+		return nil
+	case !info.Mode().IsRegular() || info.Size() != f.Size || f.Name != "" && info.Mode().Perm() != f.Mode:
+		return errOtherFiles
+	}
+	f.Sum, err = checksumOf(path)
+	return err
+}
+
+// checksumOf returns the checksum of a file.
+func checksumOf(path string) (cache.Checksum, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return cache.Checksum{}, err
+	}
+	defer f.Close()
+	var sum cache.Summer
+	_, err = io.Copy(&sum, f)
+	return sum.Sum(), err
+}
+
+// keep stores what this run has found, and the outputs that it has written, if all inputs are still what they were
+// when it began. Otherwise it fails.
+func (r *results) keep(ctx context.Context, set *input.Set, outputs []*writtenOutput, stage *output.Stage) error {
+	if r.Incremental == nil {
+		return nil
+	}
+	if err := r.checkInputs(ctx, set); err != nil {
+		return err
+	}
+	r.storeFacts(set)
+	for _, o := range outputs {
+		if r.reusable(o) && (o.record.Failed() || r.storeBytes(o, stage)) {
+			r.store(o.key, packRecord(o.record))
+		}
+	}
+	return nil
+}
+
+// storeBytes stores the bytes of an output, and reports whether it has.
+func (r *results) storeBytes(o *writtenOutput, stage *output.Stage) bool {
+	content := stage.Content(o.Path)
+	if content == nil || !r.tryStoring() {
+		return false
+	}
+	defer content.Close()
+	size, sum, err := r.Cache.StoreFrom(bytesKey(o.key), content)
+	r.stored(err)
+	if o.Kind != input.Directory {
+		o.record.Files = []output.File{{Size: size, Sum: sum}}
+	}
+	return err == nil
+}
+
+// noteOutputs notes in which state the outputs were left, so that the next run need not read them.
+func (r *results) noteOutputs(outputs []*writtenOutput) {
+	for _, o := range outputs {
+		if o.way == leftAlone || len(o.record.Files) == 0 || !r.reusable(o) {
+			continue
+		}
+		if key, ok := sumKey(outputSum, o.filePaths(o.record.Files)); ok {
+			sum := sumOfFiles(o.record.Files)
+			r.store(key, sum[:])
+		}
+	}
+}
+
+// errDiffers ends a comparison of different contents.
+var errDiffers = errors.New("not the same")
+
+// comparison compares what is written to it with what it reads, and fails with errDiffers if they differ.
+type comparison struct {
+	from   io.Reader
+	buffer []byte
+}
+
+// Write implements io.Writer.
+func (c *comparison) Write(p []byte) (int, error) {
+	if len(c.buffer) < len(p) {
+		c.buffer = make([]byte, len(p))
+	}
+	if _, err := io.ReadFull(c.from, c.buffer[:len(p)]); err != nil || !bytes.Equal(c.buffer[:len(p)], p) {
+		return 0, errDiffers
+	}
+	return len(p), nil
+}
+
+// has reports whether a file is there with this content already. To compare a mapping costs less than to bring it onto
+// the disk, and its time stays.
+func (r *results) has(path string, content io.WriterTo) bool {
+	if !r.stores() {
+		return false
+	}
+	there, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer there.Close()
+	if info, err := there.Stat(); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	c := &comparison{from: there}
+	if _, err := content.WriteTo(c); err != nil {
+		return false // it is another one, or cannot be made: writing it will report that
+	}
+	_, err = c.from.Read(make([]byte, 1))
+	return err == io.EOF
+}

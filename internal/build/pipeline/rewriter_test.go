@@ -1,0 +1,148 @@
+package pipeline
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/verify/equivalence"
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/build/input"
+	"github.com/tracegen/tracegen/internal/build/plan"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
+)
+
+const runtimeClass = "r/Runtime"
+
+// refusing is a type checker that rejects every class.
+type refusing struct{ noTypeCheck }
+
+func (refusing) Check(int, *classfile.Class, *classfile.Class) *plan.Rejection {
+	return &plan.Rejection{Detail: "refused", PreExisting: true}
+}
+
+func options(change func(*rewriteOptions)) rewriteOptions {
+	o := rewriteOptions{Inject: inject.Options{RuntimeClass: runtimeClass, Exits: inject.ExitsNormal},
+		Types: noTypeCheck{}, Expected: plan.Expected}
+	if change != nil {
+		change(&o)
+	}
+	return o
+}
+
+func method(name, code string) assembly.Method {
+	return assembly.Method{Access: classfile.AccPublic | classfile.AccStatic, Name: name, Descriptor: "()V", Stack: 1,
+		Code: code}
+}
+
+func both() plan.Task {
+	return plan.Task{Request: inject.Request{Methods: []inject.Traced{{Method: 0, ID: 5}, {Method: 1, ID: 6}}}}
+}
+
+// TestApply carries out tasks that succeed, that the injector cannot carry out, and whose results a check rejects.
+//
+// Invariant: A class that cannot be rewritten, or whose rewritten bytes a check rejects, is returned as it was.
+func TestApply(t *testing.T) {
+	const full = "nops 65533 | return"
+	tests := []struct {
+		name    string
+		code    string // of the second method
+		task    plan.Task
+		change  func(*rewriteOptions)
+		calls   int
+		failure string // what the rejection says; "" for none
+		refused int    // methods
+	}{
+		{name: "rewritten", code: "return", task: both(), calls: 4},
+		{name: "nothing to insert", code: "return", task: plan.Task{Stripped: true}},
+		{name: "too large", code: full, task: both(), failure: "g()V"},
+		{name: "too large and not tried before", code: full, failure: "g()V", refused: 1,
+			task: plan.Task{Untried: true, Request: both().Request}},
+		{name: "not equivalent", code: "aconst_null | athrow", task: both(), failure: "g()V",
+			change: func(o *rewriteOptions) {
+				o.Expected = func(i inject.Options, r inject.Request) equivalence.Instrumentation {
+					i.Exits = inject.ExitsThrows
+					return plan.Expected(i, r)
+				}
+			}},
+		{name: "does not link", code: "return", task: both(), failure: "refused",
+			change: func(o *rewriteOptions) { o.Types = refusing{} }},
+		{name: "no module", code: "return", task: plan.Task{Requires: true}, failure: "Module",
+			change: func(o *rewriteOptions) { o.Requires = "r" }},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			c := assembly.Class{Name: "a/A", Methods: []assembly.Method{method("f", "return"), method("g", test.code)}}.Parse()
+			before := bytes.Clone(c.Bytes())
+			r := newRewriter(options(test.change), nil)
+			got := r.Apply(0, c, &test.task)
+			if changed := !bytes.Equal(got.Data, before); changed != (test.calls > 0) || got.Calls != test.calls {
+				t.Errorf("changed: %v, %d calls, want %d", changed, got.Calls, test.calls)
+			}
+			if test.failure == "" {
+				if got.Failure != nil {
+					t.Errorf("failure %+v", got.Failure.Rejection)
+				}
+				return
+			}
+			if got.Failure == nil || !strings.Contains(got.Failure.Rejection.Detail, test.failure) {
+				t.Fatalf("failure %+v, want one that names %s", got.Failure, test.failure)
+			}
+			if refusals := got.Failure.Refusals; len(refusals) != test.refused ||
+				test.refused > 0 && refusals[0].Method != 1 {
+				t.Errorf("refusals %+v, want %d", refusals, test.refused)
+			}
+			if rejection := got.Failure.Rejection; rejection.PreExisting != (test.failure == "refused") {
+				t.Errorf("pre-existing: %v", rejection.PreExisting)
+			}
+		})
+	}
+}
+
+// TestTrialRefusesMethods tries a class of which one method has no room for calls: it is refused, the other is traced.
+func TestTrialRefusesMethods(t *testing.T) {
+	c := assembly.Class{Name: "a/A", Methods: []assembly.Method{method("f", "return"),
+		method("g", "nops 65533 | return")}}.Parse()
+	facts := &plan.Class{Name: "a/A", Untried: true, Methods: []plan.Method{
+		{Name: "f", Descriptor: "()V", Index: 0}, {Name: "g", Descriptor: "()V", Index: 1}}}
+	got := newRewriter(options(nil), nil).Trial(0, facts, c, false)
+	if got.Rejection != nil || !plan.Traced(got.Methods[0].Decision) ||
+		got.Methods[1].Decision == nil || got.Methods[1].Decision.Reason != filter.ReasonTooLarge {
+		t.Errorf("methods %+v, rejection %+v", got.Methods, got.Rejection)
+	}
+	if facts.Methods[1].Decision != nil {
+		t.Error("the facts from before were changed")
+	}
+}
+
+// TestReadChanged reads a class that is another one than the one that was scanned.
+//
+// Invariant: Decisions are applied only to the class that they were made for.
+func TestReadChanged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "A.class")
+	data := assembly.Class{Name: "a/A", Methods: []assembly.Method{method("f", "return")}}.Bytes()
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	in, err := input.Open(0, path, input.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := input.NewSet([]*input.Input{in})
+	defer set.Close()
+	reader := classReader{Set: set, Runtime: runtimeClass}
+	for name, want := range map[string]bool{"f": true, "g": false} {
+		facts := []*plan.Class{{Name: "a/A", Methods: []plan.Method{{Name: name, Descriptor: "()V"}}}}
+		c, err := reader.Read(0, plan.ByNames(facts), false)
+		if want && (err != nil || c.Name() != "a/A") {
+			t.Errorf("the class of the scan: %v", err)
+		}
+		if !want && (err == nil || !strings.Contains(err.Error(), path+": changed")) {
+			t.Errorf("another class: %v", err)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package pipeline
+
+import (
+	"context"
+	"slices"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/build/output"
+	"github.com/tracegen/tracegen/internal/build/plan"
+	"github.com/tracegen/tracegen/internal/zipfile"
+)
+
+// StripConfig says what [Strip] does. Inputs, and Merge or each Input's Output, are needed. The fields are as in
+// [Config].
+type StripConfig struct {
+	Inputs       []Input
+	Reading      Reading // the limits of what is read
+	Merge        string
+	RuntimeClass string // that is called, in internal form; "" is tracegen's own
+	Level        zipfile.Level
+	Jobs         int
+	Progress     func(done, total int64)
+}
+
+// Strip takes the calls of earlier runs out of the inputs. The result counts as Rewritten the classes that held calls;
+// its mapping is empty. Errors are as for [Run].
+func Strip(ctx context.Context, c StripConfig) (*Result, error) {
+	inputs, outputs := pathsOf(c.Inputs, c.Merge)
+	if err := output.CheckPaths(outputs, inputs); err != nil {
+		return nil, err
+	}
+	w, err := open(inputs, nil, c.Jobs, c.Reading, c.Progress, 2)
+	if err != nil {
+		return nil, err
+	}
+	defer w.set.Close()
+	w.set.KeepClasses()
+	options := inject.Options{RuntimeClass: c.RuntimeClass}.Normalized()
+	rules := filter.New(filter.Options{RuntimeClass: options.RuntimeClass})
+	facts, err := w.scan(ctx, nil, plan.ScanOptions{Filter: rules, Inject: options})
+	if err != nil {
+		return nil, err
+	}
+	merged, err := w.merged(c.Merge)
+	if err != nil {
+		return nil, err
+	}
+	draft, err := plan.Strip(facts, plan.Options{Inputs: inputs, OriginalRuntime: options.RuntimeClass, Merged: merged})
+	if err != nil {
+		return nil, err
+	}
+	planned, err := draft.Assign()
+	if err != nil {
+		return nil, err
+	}
+
+	stage := &output.Stage{}
+	defer stage.Abort()
+	o := writeOptions{Rewrite: newRewriteOptions(options, "", noTypeCheck{}), Level: c.Level, Workers: w.workers,
+		Progress: w.progress.add}
+	round := newRounds(w, stage, &results{}, o, outputJobs(w.set.Containers(), outputs, c.Merge))
+	if _, err := round.write(ctx, planned); err != nil {
+		return nil, err
+	}
+	result := resultOf(draft, c.Inputs, c.Merge, &round.totals)
+	result.Mapping = planned.Mapping
+	result.Warnings = slices.Concat(w.warnings, draft.Warnings, round.warnings())
+	return finish(ctx, round, nil, result)
+}

@@ -1,0 +1,223 @@
+package plan
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/build/input"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// Class is what the scan found out about one class entry.
+type Class struct {
+	At   *input.Class // where it is
+	Name string       // in internal form; "" if it could not be read
+	// Unread says why the class could not be read, if Name is "". It is nil for nearly all classes.
+	Unread  *filter.Decision
+	Methods []Method // those with code
+
+	Ancestry   inject.Ancestry // what focus hooks depend on
+	Interfaces []string        // that it names itself, if the filter has rules on supertypes
+	SourceFile string          // if lines are asked for
+	Bodies     []Body          // of methods that may be traced and are mapping.Numbered, in their order
+	Warning    string          // what follows the name of its place
+	// FocusRefusal is why the class would not take a focus hook, "" if it would.
+	FocusRefusal string
+	Runtime      *RuntimeFaults // of the runtime class, nil for others
+
+	Stripped  bool // it holds calls of ours, which are taken out before anything else
+	Foreign   bool // it holds calls of the runtime that are not ours
+	Untouched bool // it must stay as it is, whatever the rules say
+	Stamped   bool // it is MappingInfo, and has a place for the digest
+	// Untried says that the limits of a class file are so far away that the scan did not try whether the methods take
+	// their calls.
+	Untried bool
+
+	// What [ScanOptions].Complete asks for.
+
+	Sum   uint64 // see [ClassSum]
+	Calls *Calls // what its methods lead to, nil of a class that could not be read
+	// Rejection and FocusRejection are what the checks say against the class as it would be rewritten, without and with
+	// a focus hook; nil if nothing.
+	Rejection, FocusRejection *Rejection
+}
+
+// Method is a method with code. The small fields stand together.
+type Method struct {
+	Name, Descriptor string           // as in the constant pool
+	Decision         *filter.Decision // shared with other methods; nil for the zero one
+	Place            mapping.Place    // of a method that may be traced, if Options.Places asked for it
+	Index            uint16           // into classfile.Class.Methods
+	Access           uint16           // access_flags (JVMS 4.6)
+	Line             uint16           // the first line, 0 if unknown
+}
+
+// Body is what the scan found out about the code of a method.
+type Body struct {
+	Method      int    // index into Class.Methods
+	Fingerprint uint64 // see code.Fingerprinter
+}
+
+// RuntimeFaults say why a class cannot be the runtime class: with the method that focus hooks call, and without. They
+// are empty if it can.
+type RuntimeFaults struct {
+	WithFocus, Plain string // texts of errors
+}
+
+// Rejection is why a rewritten class must not be written: the detail of what a check found.
+type Rejection struct {
+	Detail      string
+	PreExisting bool // the original has the fault too
+	Unchecked   bool // no fault was found, but a check reached its limit (verify.RuleLimit)
+}
+
+// Refusal is a method that has no room for its calls: its index in the class file, and the decision that follows.
+type Refusal struct {
+	Method   int
+	Decision filter.Decision
+}
+
+// Undecided returns the facts about a class that is not scanned.
+func Undecided(at *input.Class) *Class { return &Class{At: at} }
+
+// Decided returns what was decided about a method by this pointer, which may be nil.
+func Decided(d *filter.Decision) filter.Decision {
+	if d == nil {
+		return filter.Decision{}
+	}
+	return *d
+}
+
+// Traced reports whether a method with this decision is traced; if the decision is pending, whether it may be.
+func Traced(d *filter.Decision) bool { return d == nil || d.Traced() }
+
+// Candidates lists the methods that may be traced, by their indices in the class file.
+func (c *Class) Candidates() []int { return candidatesOf(c.Methods) }
+
+func candidatesOf(methods []Method) []int {
+	var candidates []int
+	for i := range methods {
+		if Traced(methods[i].Decision) {
+			candidates = append(candidates, int(methods[i].Index))
+		}
+	}
+	return candidates
+}
+
+// Identity returns the names that method i of Methods has in the input.
+func (c *Class) Identity(i int) mapping.Identity {
+	return mapping.Identity{Class: c.Name, Name: c.Methods[i].Name, Descriptor: c.Methods[i].Descriptor}
+}
+
+// Supertypes returns the superclass and the interfaces that the class names, which for java/lang/Object is nothing.
+func (c *Class) Supertypes() []string {
+	if c.Ancestry.SuperName == "" {
+		return c.Interfaces
+	}
+	return append([]string{c.Ancestry.SuperName}, c.Interfaces...)
+}
+
+// CompareAncestry orders classes of one name: the least is used where one has to stand for all of them. It is one
+// outside of META-INF/versions, and of these always the same, whatever the order of inputs and entries.
+func CompareAncestry(a, b *Class) int {
+	bit := func(is bool) int {
+		if is {
+			return 1
+		}
+		return 0
+	}
+	x, y := &a.Ancestry, &b.Ancestry
+	return cmp.Or(cmp.Compare(a.At.Release, b.At.Release), cmp.Compare(x.SuperName, y.SuperName),
+		cmp.Compare(bit(x.DeclaresFocus), bit(y.DeclaresFocus)), cmp.Compare(bit(x.BarsFocus), bit(y.BarsFocus)))
+}
+
+// CompareSupertypes is [CompareAncestry] where supertypes are asked for.
+func CompareSupertypes(a, b *Class) int {
+	return cmp.Or(cmp.Compare(a.At.Release, b.At.Release), slices.Compare(a.Supertypes(), b.Supertypes()))
+}
+
+// ScanWarnings returns the warnings about classes: of those about several classes that say the same, for example that
+// their version is not known, one.
+func ScanWarnings(facts []*Class) []string {
+	var first []*Class
+	count := make(map[string]int)
+	for _, c := range facts {
+		if c.Warning == "" {
+			continue
+		}
+		if count[c.Warning]++; count[c.Warning] == 1 {
+			first = append(first, c)
+		}
+	}
+	list := make([]string, len(first))
+	for i, c := range first {
+		list[i] = c.At.Where() + c.Warning
+		if more := count[c.Warning] - 1; more > 0 {
+			list[i] += fmt.Sprintf("; other classes of which it is true: %d", more)
+		}
+	}
+	return list
+}
+
+// Of returns the fault that matters: with or without focus hooks.
+func (f RuntimeFaults) Of(hooksFocus bool) string {
+	if hooksFocus {
+		return f.WithFocus
+	}
+	return f.Plain
+}
+
+// Tried returns the facts with the result of a trial: methods that it refused, and what the checks said.
+func (c *Class) Tried(refusals []Refusal, rejection, focusRejection *Rejection) *Class {
+	tried := *c
+	if len(refusals) > 0 {
+		tried.Methods = slices.Clone(c.Methods)
+		refuse(tried.Methods, refusals)
+	}
+	tried.Untried, tried.Rejection, tried.FocusRejection = false, rejection, focusRejection
+	return &tried
+}
+
+// refuse sets the decisions about methods that have no room for their calls. Both lists are in the order of the class
+// file.
+func refuse(methods []Method, refusals []Refusal) {
+	next := 0
+	for _, refusal := range refusals {
+		for int(methods[next].Index) != refusal.Method {
+			next++
+		}
+		d := refusal.Decision
+		methods[next].Decision = &d
+	}
+}
+
+// refusalReasons has the reason of each error that package inject refuses a method with.
+var refusalReasons = []struct {
+	err    error
+	reason filter.Reason
+}{
+	{inject.ErrPoolFull, filter.ReasonPoolFull},
+	{inject.ErrTooLarge, filter.ReasonTooLarge},
+	{inject.ErrUnknownAttribute, filter.ReasonUnknownAttribute},
+	{inject.ErrJITLimit, filter.ReasonJITLimit},
+	{inject.ErrNoEntry, filter.ReasonNoEntry},
+}
+
+// Refusals returns what follows from the injector's refusals.
+func Refusals(refused []inject.Refusal) []Refusal {
+	list := make([]Refusal, len(refused))
+	for i, r := range refused {
+		list[i] = Refusal{r.Method, filter.Decision{Reason: filter.ReasonMalformed, Detail: r.Err.Error()}}
+		for _, row := range refusalReasons {
+			if errors.Is(r.Err, row.err) {
+				list[i].Decision.Reason = row.reason
+				break
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,379 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/classfile/verify/equivalence"
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/build/input"
+	"github.com/tracegen/tracegen/internal/zipfile"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// ScanOptions are what the facts depend on, besides the class files.
+type ScanOptions struct {
+	Filter     *filter.Filter // decides which methods are traced
+	Inject     inject.Options // decide which methods have room for their calls; RuntimeClass is the name in the inputs
+	FocusHooks bool           // Activities may get focus hooks
+	// Renamed says that R8 or ProGuard has renamed the classes, so that each method may turn out to be numbered.
+	Renamed bool
+	// Lines asks for source files and line numbers.
+	Lines bool
+	// Places asks for what the IDs of methods depend on, if they go by the names that they have in the inputs.
+	Places bool
+	// Complete asks for what decisions need that are made without the class files: sums and calls.
+	Complete bool
+}
+
+// Scanner scans classes, one at a time; it keeps working memory. Make one for each goroutine.
+type Scanner struct {
+	options  ScanOptions
+	graph    *Graph
+	injector *inject.Injector
+	parser   classfile.Parser
+	prints   code.Fingerprinter
+	placer   mapping.Placer
+
+	// Of the class that is scanned:
+	methods []Method         // those with code
+	bodies  []classfile.Code // of those that may be traced
+	found   []Body           // see Class.Bodies
+	// numbered says that all of its methods are mapping.Numbered.
+	numbered bool
+
+	// What facts are made of: there are many of them, and they are needed until the end.
+	facts     slab[Class]
+	ofMethods slab[Method]
+	ofBodies  slab[Body]
+	text      strings.Builder   // holds the names that were kept last
+	names     [namesKept]string // by the hash of the name
+	seed      maphash.Seed
+	// decisions are few: most methods that are not traced are so for one of some reasons.
+	decisions map[filter.Decision]*filter.Decision
+}
+
+// namesKept and decisionsKept bound Scanner.names and Scanner.decisions.
+const (
+	namesKept     = 1 << 13
+	decisionsKept = 1 << 10
+)
+
+// NewScanner returns a Scanner. Scanners of one run share the graph.
+func NewScanner(o ScanOptions, graph *Graph) *Scanner {
+	return &Scanner{options: o, graph: graph, injector: inject.New(o.Inject), seed: maphash.MakeSeed()}
+}
+
+// Unreadable returns the facts about an entry whose bytes cannot be had: it is encrypted, compressed by a method that
+// is not supported, or larger than the limit. crc is its CRC-32, as the archive says it.
+func (s *Scanner) Unreadable(at *input.Class, crc uint32, err error) *Class {
+	// The reason leaves out the entry, so that there is one warning about all classes of which it is true.
+	why := "it is larger than 64 MiB"
+	if fault := (*zipfile.Error)(nil); errors.As(err, &fault) {
+		why = fault.Err.Error()
+	}
+	return &Class{At: at, Unread: &filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()},
+		Warning: " is left as it is: " + why, Sum: s.sum(uint64(crc) << 32)}
+}
+
+func (s *Scanner) sum(sum uint64) uint64 {
+	if !s.options.Complete {
+		return 0
+	}
+	return sum
+}
+
+// ClassSum returns a checksum by which a class is recognized: the CRC-32 of its bytes, which the directory of a zip
+// has too, and behind it four bytes of their SHA-256.
+func ClassSum(data []byte) uint64 {
+	hash := sha256.Sum256(data)
+	return uint64(crc32.ChecksumIEEE(data))<<32 | uint64(binary.BigEndian.Uint32(hash[:]))
+}
+
+// Scan returns the facts about a class file, and the class without the calls of an earlier run, whose memory serves the
+// next call. The class is nil if it cannot be read as one; the facts say why.
+func (s *Scanner) Scan(at *input.Class, data []byte) (*Class, *classfile.Class) {
+	facts := &s.facts.take(1)[0]
+	facts.At = at
+	if s.options.Complete {
+		facts.Sum = ClassSum(data)
+	}
+	c, err := s.parser.Parse(data)
+	if err != nil {
+		facts.Unread = &filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
+		if errors.Is(err, classfile.ErrVersion) {
+			facts.Unread.Reason = filter.ReasonUnsupportedVersion
+			facts.Warning = fmt.Sprintf(" is left as it is: %v", err)
+		}
+		return facts, nil
+	}
+	foreign := ""
+	if original, err := Original(c, s.options.Inject.RuntimeClass); err != nil {
+		foreign, facts.Foreign = err.Error(), true
+	} else {
+		facts.Stripped = original != c
+		c = original
+	}
+	facts.Name = s.clone(c.Name())
+	facts.Ancestry = inject.AncestryOf(c)
+	facts.Ancestry.SuperName = s.keep(facts.Ancestry.SuperName)
+	if s.options.Filter.NeedsSupertypes() {
+		for _, name := range c.Interfaces() {
+			facts.Interfaces = append(facts.Interfaces, s.keep(name))
+		}
+	}
+	s.scanMethods(facts, c, foreign)
+	if s.options.Complete {
+		facts.Calls = s.graph.record(c)
+	}
+	if facts.Name == s.options.Inject.RuntimeClass {
+		posts := s.options.Inject.Posts
+		facts.Runtime = &RuntimeFaults{faultOf(inject.CheckRuntime(c, true, posts)),
+			faultOf(inject.CheckRuntime(c, false, posts))}
+	}
+	if inject.IsMappingInfo(c) && foreign == "" {
+		err := inject.CheckMappingInfo(c)
+		if facts.Stamped = err == nil; err != nil {
+			facts.Warning = fmt.Sprintf(": the digest of the mapping has no place: %v", err)
+		}
+	}
+	return facts, c
+}
+
+func faultOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// Original returns the class without calls that an earlier run inserted; c itself if it has none. The error is about
+// calls that are not ours, or of which only parts are.
+func Original(c *classfile.Class, runtimeClass string) (*classfile.Class, error) {
+	stripped, removed, err := equivalence.Strip(c, runtimeClass)
+	if err != nil || removed == 0 {
+		return c, err
+	}
+	if c, err = classfile.Parse(stripped); err != nil {
+		return nil, fmt.Errorf("without the calls of an earlier run, it is no class any more: %w", err)
+	}
+	return c, nil
+}
+
+// keep copies a name out of the class file. Most names and descriptors are those of many methods.
+func (s *Scanner) keep(name string) string {
+	kept := &s.names[maphash.String(s.seed, name)%namesKept]
+	if *kept != name {
+		*kept = s.clone(name)
+	}
+	return *kept
+}
+
+// clone copies a name out of the class file, into memory that it shares with other names.
+func (s *Scanner) clone(name string) string {
+	const chunk = 4 << 10
+	if len(name) > chunk/4 {
+		return strings.Clone(name)
+	}
+	if s.text.Cap()-s.text.Len() < len(name) {
+		s.text = strings.Builder{}
+		s.text.Grow(chunk)
+	}
+	from := s.text.Len()
+	s.text.WriteString(name)
+	return s.text.String()[from:]
+}
+
+// slab is memory for values that are needed equally long: a piece of it costs less than an allocation.
+type slab[T any] struct{ rest []T }
+
+// take returns n zero values.
+func (s *slab[T]) take(n int) []T {
+	const size = 64
+	if n > size/4 {
+		return make([]T, n)
+	}
+	if n > len(s.rest) {
+		s.rest = make([]T, size)
+	}
+	taken := s.rest[:n:n]
+	s.rest = s.rest[n:]
+	return taken
+}
+
+// share returns one pointer for all methods with the same decision, nil for the zero one.
+func (s *Scanner) share(d filter.Decision) *filter.Decision {
+	if d == (filter.Decision{}) {
+		return nil
+	}
+	shared, known := s.decisions[d]
+	if !known {
+		if s.decisions == nil || len(s.decisions) == decisionsKept {
+			s.decisions = make(map[filter.Decision]*filter.Decision)
+		}
+		kept := d // d itself would be on the heap each time
+		shared = &kept
+		s.decisions[d] = shared
+	}
+	return shared
+}
+
+// dropInAmongInputs is the detail about the class of ours that has the name of Matrix's runtime class, in a build that
+// calls the runtime by another name. Its calls of the runtime were written by hand, not inserted.
+const dropInAmongInputs = "the class forwards calls of Matrix's runtime class to the runtime, and no class that is " +
+	"instrumented here makes such calls: " +
+	"leave it out, or instrument with --preset matrix"
+
+// nameless is the detail about a method that no mapping can name.
+const nameless = "the name of the class, or name or descriptor of the method, is empty"
+
+// scanMethods decides about every method with code. foreign, unless empty, describes another tool's calls.
+func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) {
+	forClass := s.options.Filter.ForClass(c)
+	whole, isWhole := forClass.Whole()
+	reason := filter.ReasonAlreadyInstrumented
+	if foreign != "" && c.Name() == inject.MatrixRuntimeClass {
+		reason, foreign = filter.ReasonRuntime, dropInAmongInputs
+	}
+	switch {
+	case foreign != "" && !isWhole:
+		facts.Warning = " is left as it is: " + foreign
+	case isWhole && whole.Reason == filter.ReasonUnsupportedVersion:
+		facts.Warning = " is left as it is: " + whole.Detail
+	}
+	facts.Untouched = foreign != "" || isWhole && whole.Reason != filter.ReasonBlocked &&
+		whole.Reason != filter.ReasonGenerated
+	if s.options.Lines {
+		facts.SourceFile = sourceFile(c)
+	}
+	s.methods, s.bodies, s.found = s.methods[:0], s.bodies[:0], s.found[:0]
+	s.numbered = mapping.Numbered(mapping.Identity{Class: facts.Name})
+	if s.options.Places {
+		s.placer.Class(facts.Name)
+	}
+	pending := false
+	for i := range c.Methods() {
+		m := &c.Methods()[i]
+		n := len(s.bodies)
+		s.bodies = slices.Grow(s.bodies, 1)
+		body := &s.bodies[:n+1][n] // has memory of another class's method
+		ok, err := c.ReadCode(m, body)
+		if err == nil && !ok {
+			continue
+		}
+		var d filter.Decision
+		switch {
+		case isWhole:
+			d = whole
+		case err != nil:
+			d = filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
+		case facts.Name == "" || m.Name == "" || m.Descriptor == "":
+			d = filter.Decision{Reason: filter.ReasonMalformed, Detail: nameless}
+		default:
+			d = forClass.Decide(m, *body)
+		}
+		if foreign != "" && !isWhole && d.Reason != filter.ReasonBlocked {
+			d.Reason, d.Detail = reason, foreign
+		}
+		s.methods = append(s.methods, Method{
+			Name: s.keep(m.Name), Descriptor: s.keep(m.Descriptor), Decision: s.share(d), Index: uint16(i),
+			Access: m.AccessFlags,
+		})
+		if d.Traced() {
+			pending = pending || d.Pending != ""
+			s.bodies = s.bodies[:n+1]
+			s.candidate(c, m, body)
+		}
+	}
+	// Pending rules and focus hooks are decided later, and only about methods that have room for their calls.
+	focus := s.options.FocusHooks && facts.Ancestry.Focus() != inject.FocusNone
+	if facts.Untried = !pending && !focus && s.injector.FitsWithoutTrial(c, s.bodies); !facts.Untried {
+		s.try(facts, c)
+	}
+	if len(s.methods) > 0 {
+		facts.Methods = s.ofMethods.take(len(s.methods))
+		copy(facts.Methods, s.methods)
+	}
+	if len(s.found) > 0 {
+		facts.Bodies = s.ofBodies.take(len(s.found))
+		copy(facts.Bodies, s.found)
+	}
+}
+
+// candidate notes what is needed of the last of the methods, which may be traced.
+func (s *Scanner) candidate(c *classfile.Class, m *classfile.Member, body *classfile.Code) {
+	last := len(s.methods) - 1
+	if s.options.Places {
+		s.methods[last].Place = s.placer.Place(m.Name, m.Descriptor)
+	}
+	if s.options.Lines {
+		s.methods[last].Line = uint16(FirstLine(*body)) // from a u2
+	}
+	// What R8 has renamed may be numbered under its original name, which is not known yet.
+	if s.options.Renamed || s.numbered || mapping.Numbered(mapping.Identity{Name: m.Name}) {
+		s.found = append(s.found, Body{last, s.prints.Fingerprint(c, body)})
+	}
+}
+
+// try finds out which of the candidates have no room for their calls, and whether the focus hook has any beside those
+// of the others.
+func (s *Scanner) try(facts *Class, c *classfile.Class) {
+	candidates := candidatesOf(s.methods)
+	if len(candidates) > 0 {
+		refuse(s.methods, Refusals(s.injector.Try(c, candidates, inject.FocusNone)))
+	}
+	focus := facts.Ancestry.Focus()
+	if !s.options.FocusHooks || facts.Untouched || focus == inject.FocusNone {
+		return
+	}
+	if refusals := s.injector.Try(c, candidatesOf(s.methods), focus); len(refusals) > 0 {
+		facts.FocusRefusal = refusals[0].Err.Error()
+	}
+}
+
+// Try returns which of the methods of a class, by index, have no room for their calls: for a class that the scan has
+// left untried.
+func (s *Scanner) Try(c *classfile.Class, methods []int) []Refusal {
+	if len(methods) == 0 {
+		return nil
+	}
+	return Refusals(s.injector.Try(c, methods, inject.FocusNone))
+}
+
+// sourceFile returns the name in the SourceFile attribute (JVMS 4.7.10), "" without one.
+func sourceFile(c *classfile.Class) string {
+	a, ok := classfile.FindAttribute(c.Attributes(), "SourceFile")
+	if !ok || len(a.Info) != 2 {
+		return ""
+	}
+	name, err := c.ConstantPool().Utf8(binary.BigEndian.Uint16(a.Info))
+	if err != nil {
+		return ""
+	}
+	return strings.Clone(name)
+}
+
+// FirstLine returns the smallest line number of the code's LineNumberTable (JVMS 4.7.12), 0 without one.
+func FirstLine(code classfile.Code) int {
+	first := 0
+	for _, a := range code.Attributes {
+		if a.Name != "LineNumberTable" || len(a.Info) < 2 {
+			continue
+		}
+		for table := a.Info[2:]; len(table) >= 4; table = table[4:] {
+			if line := int(binary.BigEndian.Uint16(table[2:])); first == 0 || line < first {
+				first = line
+			}
+		}
+	}
+	return first
+}

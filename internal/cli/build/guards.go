@@ -1,0 +1,142 @@
+package build
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tracegen/tracegen/internal/build/buildreport"
+	"github.com/tracegen/tracegen/internal/cli"
+	"github.com/tracegen/tracegen/internal/console"
+	"github.com/tracegen/tracegen/internal/userfile"
+)
+
+// guards holds the options of the guards, which make the exit code 1.
+type guards struct {
+	guards     guardFlag
+	baseReport string
+}
+
+func (g *guards) options() []cli.Option {
+	return cli.Grouped("Guards",
+		cli.Option{Name: "guard", Block: "guards", Flag: cli.Custom(&g.guards), Commands: byInstrument | byAssign,
+			Omit: cli.InNoRecord,
+			Help: "after everything has been written, exit with 1 if a rewritten class was rejected (introduced), if " +
+				"any class was left as it is because a check failed (unverifiable), or if a limit is exceeded: the " +
+				"class files grow by more than 25 percent (growth=25), fewer methods are traced than 0.9 times those " +
+				"of --base (ratio=0.9) or less than half of its methods (base=0.5), a package gains more calls than 5 " +
+				"percent of all calls in --base-report (calls=5), or the mapping has another digest (digest=DIGEST, " +
+				"by default that of --base); repeatable",
+			HelpIn: map[cli.CommandSet]string{
+				byAssign: "after everything has been written, exit with 1 if any class is left as it is because a check " +
+					"failed (introduced, unverifiable), or if a limit is exceeded (ratio=0.9, base=0.5, " +
+					"digest=DIGEST), see instrument; repeatable",
+			}},
+		cli.Option{Name: "base-report", Flag: cli.Text(&g.baseReport, ""), Commands: byInstrument, Omit: cli.InNoRecord,
+			File: cli.FileRead, Extensions: []string{"json"},
+			Help: "report `FILE` of an earlier build, for --guard calls"},
+	)
+}
+
+// checkBases checks that the options have what the guards compare with. base is the value of --base.
+func (g *guards) checkBases(base string) error {
+	for _, name := range buildreport.GuardNames() {
+		if base == "" && g.guards.NeedsBase(name) {
+			return cli.Misuse("--guard %s compares with a base mapping: give --base", name)
+		}
+	}
+	switch {
+	case g.guards.Has("calls") && g.baseReport == "":
+		return cli.Misuse("--guard calls compares with an earlier report: give --base-report")
+	case !g.guards.Has("calls") && g.baseReport != "":
+		return cli.Misuse("--base-report is used by --guard calls only: give both")
+	}
+	return nil
+}
+
+// withoutBase removes the guards that compare with the base mapping, and returns their names.
+func (g *guards) withoutBase() (off []string) {
+	for _, name := range buildreport.GuardNames() {
+		if g.guards.NeedsBase(name) {
+			off = append(off, name)
+			g.guards.Remove(name)
+		}
+	}
+	return off
+}
+
+// readBase reads the report that guards compare with.
+func (g *guards) readBase() error {
+	if g.baseReport == "" {
+		return nil
+	}
+	f, err := userfile.OpenInflated(g.baseReport)
+	if err != nil {
+		return fmt.Errorf("--base-report: %w", err)
+	}
+	defer f.Close()
+	if g.guards.Baseline, err = buildreport.ReadBaseline(f); err != nil {
+		return fmt.Errorf("--base-report: %s: %w", g.baseReport, err)
+	}
+	return nil
+}
+
+// failedGuards returns the error of the guards that failed, or nil. It is called after everything has been written.
+func failedGuards(guards []buildreport.Guard) error {
+	var failed []error
+	for _, g := range guards {
+		if g.Failed {
+			failed = append(failed, guardError{g})
+		}
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	return cli.CheckFailed{Err: errors.Join(failed...)}
+}
+
+// guardError is the error of a guard that failed.
+type guardError struct{ buildreport.Guard }
+
+// Message returns the message of the guard.
+func (e guardError) Message() console.Message {
+	return console.Message{Level: console.LevelError, Text: e.String(),
+		Guard: &console.Guard{Name: e.Name, Limit: e.Limit, Value: e.Value, Unit: e.Unit}}
+}
+
+// Error implements error.
+func (e guardError) Error() string { return e.String() }
+
+// guardFlag is the flag --guard, and the block guards of tracegen.yml.
+type guardFlag struct {
+	buildreport.Guards
+	given map[string]bool // on the command line
+}
+
+// Set implements pflag.Value. It may be called several times.
+func (f *guardFlag) Set(text string) error {
+	name, err := f.Add(text)
+	if f.given == nil {
+		f.given = map[string]bool{}
+	}
+	f.given[name] = true
+	return err
+}
+
+// SetDefault adds a guard of tracegen.yml, unless the command line has it.
+func (f *guardFlag) SetDefault(text string) error {
+	parsed := buildreport.Guards{}
+	if name, err := parsed.Add(text); err != nil || f.given[name] {
+		return err
+	}
+	_, err := f.Add(text)
+	return err
+}
+
+// Names returns the names of all guards, for completion.
+func (f *guardFlag) Names() []string { return buildreport.GuardNames() }
+
+// Repeatable marks the flag as one that may be given several times.
+func (f *guardFlag) Repeatable() {}
+
+// Type implements pflag.Value.
+func (f *guardFlag) Type() string { return "NAME[=LIMIT]" }

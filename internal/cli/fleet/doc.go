@@ -1,0 +1,2 @@
+// Package fleet has the commands for many devices and releases: group, compare, collect and mappings.
+package fleet

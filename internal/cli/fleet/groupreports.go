@@ -1,0 +1,125 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tracegen/tracegen/internal/cli"
+	"github.com/tracegen/tracegen/internal/fleet/collect"
+	"github.com/tracegen/tracegen/internal/fleet/devicereport"
+	"github.com/tracegen/tracegen/internal/fleet/group"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/userfile"
+)
+
+// collected replaces arguments that are directories of tracegen collect by their recordings, and returns the
+// directories with reports: of these arguments, and of --reports.
+func (g *grouping) collected(args []string) (recordings, reports []string, err error) {
+	var named []string
+	for _, arg := range args {
+		if _, err := os.Stat(arg); err == nil || !userfile.IsPattern(arg) {
+			named = append(named, arg)
+			continue
+		}
+		found, err := userfile.Expand(arg)
+		if err != nil {
+			return nil, nil, fmt.Errorf("recording: %w", err)
+		}
+		named = append(named, found...)
+	}
+	for _, arg := range named {
+		if arg == cli.StandardInput || !collect.IsStore(arg) {
+			recordings = append(recordings, arg)
+			continue
+		}
+		reports = append(reports, filepath.Join(arg, "reports"))
+		found, err := cli.RecordingsBelow(filepath.Join(arg, "recordings"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, err
+		}
+		if len(found) > 0 {
+			recordings = append(recordings, filepath.Join(arg, "recordings"))
+		}
+	}
+	for _, dir := range g.reports {
+		if _, err := os.Stat(dir); err != nil {
+			return nil, nil, fmt.Errorf("--reports: %w", err)
+		}
+		if collect.IsStore(dir) {
+			dir = filepath.Join(dir, "reports")
+		}
+		reports = append(reports, dir)
+	}
+	return recordings, reports, nil
+}
+
+// reportBatch is the number of reports that are added to the store at once.
+const reportBatch = 1000
+
+// readReports adds the reports in the directories, and returns how many it has skipped: those whose mapping is not
+// there. It warns once for each such mapping.
+func (g *grouping) readReports(ctx context.Context, store *group.Store, dirs []string) (skipped int, err error) {
+	if len(dirs) == 0 {
+		return 0, nil
+	}
+	o, err := g.naming.OpenAll(ctx, g.con)
+	if err != nil {
+		return 0, err
+	}
+	absent := map[string]int{}
+	var stalls []group.Stall
+	add := func() error {
+		_, err := store.AddReports(stalls)
+		clear(stalls) // frees the reports
+		stalls = stalls[:0]
+		return err
+	}
+	for _, dir := range dirs {
+		files, err := collect.FindReports(dir)
+		if err != nil {
+			return 0, fmt.Errorf("reports: %w", err)
+		}
+		for _, file := range files {
+			err := collect.ReadReports(file, func(r *devicereport.Report) error {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				names, _, err := o.Mappings.Find("report "+r.ID, r.Mapping, g.naming.Force)
+				if errors.As(err, new(*resolve.MismatchError)) {
+					if len(r.HotPath) > 0 {
+						absent[r.Mapping]++
+						return nil
+					}
+					names, err = resolve.NewNames(nil, nil), nil
+				}
+				if err != nil {
+					return err
+				}
+				stalls = append(stalls, group.FromReport(r, names, o.R8))
+				if len(stalls) < reportBatch {
+					return nil
+				}
+				return add()
+			})
+			// A collector that runs removes files that it has merged; it has read them into others.
+			if errors.Is(err, fs.ErrNotExist) {
+				return 0, fmt.Errorf("%w; the collector has merged files meanwhile, run group again", err)
+			}
+			if err != nil {
+				return 0, err
+			}
+		}
+	}
+	for _, digest := range slices.Sorted(maps.Keys(absent)) {
+		skipped += absent[digest]
+		g.con.Warn("skipped: %d reports of mapping %s, which is not in %s; add the mapping of their build, or use "+
+			"--force to show IDs", absent[digest], digest, g.naming.Mapping)
+	}
+	return skipped, add()
+}

@@ -1,0 +1,629 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tracegen/tracegen/internal/build/output"
+	"github.com/tracegen/tracegen/internal/cli"
+	"github.com/tracegen/tracegen/internal/console"
+	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
+	"github.com/tracegen/tracegen/internal/userfile"
+)
+
+// NewMappings returns the command mappings.
+func NewMappings(con *console.Console) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "mappings COMMAND",
+		Short: "Keep the mappings of all releases in an archive",
+		Long: `An archive keeps the mappings of many releases, in a directory or in a bucket of an
+object store that speaks S3. A release has a method mapping and, if they are given, the
+mapping of R8 of the same build, its source lines, and its report. It is found by the
+digest of the mapping, which recordings contain, or by version and variant.
+
+The archive is named by --archive, or by the variable TRACEGEN_ARCHIVE: a directory, or
+s3://BUCKET/PREFIX. For S3, credentials, region and endpoint are taken from the variables
+AWS_* and the files of profiles, as other programs take them. Nothing but a location that
+begins with s3:// makes tracegen use the network.
+
+Other commands take a release from an archive where they take a mapping:
+
+  --mapping s3://BUCKET/PREFIX      of analyze, group and compare: each recording gets the
+                                    mapping that it names, and that of R8
+  --base 'archive:?variant=release' of instrument, assign and explain, also --prune: the
+                                    latest release of that variant
+  --mapping 'archive:?version=1.2'  of symbolize and of analyze: one release
+
+archive: is the archive in TRACEGEN_ARCHIVE, and archive:DIR that in a directory. Behind
+the ? stand digest=, version=, variant= and label=KEY=VALUE, joined by &, or latest. With
+optional, it is no error if there is no such release. endpoint= and region= are those of a
+bucket. docs/mappings.md describes the format of an archive.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return cli.Misuse("unknown command %q; the commands are push, pull, list and remove", args[0])
+			}
+			return nil
+		},
+		RunE: func(*cobra.Command, []string) error {
+			return cli.Misuse("no command given; the commands are push, pull, list and remove")
+		},
+	}
+	cmd.AddCommand(newPushCmd(con), newPullCmd(con), newListCmd(con), newRemoveCmd(con))
+	return cmd
+}
+
+// archiving holds the options that the commands share.
+type archiving struct {
+	con              *console.Console
+	archive          string
+	version, variant string
+	labels           []string
+}
+
+// options returns the rows of the archive, and of the options that say which releases are meant.
+func (g *archiving) options(what string) []cli.Option {
+	return cli.Grouped("Release",
+		cli.Option{Name: "archive", Flag: cli.Text(&g.archive, ""), File: cli.FileRead, Extensions: cli.OnlyDirectories,
+			Help: "the `LOCATION` of the archive: a directory, or s3://BUCKET/PREFIX (default: that in " +
+				mappingstore.Variable + ")"},
+		cli.Option{Name: "version", Flag: cli.Text(&g.version, ""), Help: what + " this `VERSION`"},
+		cli.Option{Name: "variant", Flag: cli.Text(&g.variant, ""), Help: what + " this `VARIANT`, such as release"},
+		cli.Option{Name: "label", Flag: cli.Texts(&g.labels), Help: what + " this label `KEY=VALUE`; repeatable"},
+	)
+}
+
+// open opens the archive.
+func (g *archiving) open(ctx context.Context) (*mappingstore.Archive, error) {
+	location := cmp.Or(g.archive, os.Getenv(mappingstore.Variable))
+	if location == "" {
+		return nil, cli.Misuse("no archive given: name it by --archive, or set %s", mappingstore.Variable)
+	}
+	if mappingstore.IsReference(location) {
+		ref, err := mappingstore.ParseReference(location)
+		if err != nil {
+			return nil, cli.Misuse("--archive: %w", err)
+		}
+		if ref.Selects {
+			return nil, cli.Misuse("--archive %s: select releases by --version, --variant and --label", location)
+		}
+		location = ref.Location
+	}
+	return cli.OpenArchive(ctx, g.con, location)
+}
+
+// selector returns what the options and the argument select.
+func (g *archiving) selector(args []string) (mappingstore.Selector, error) {
+	labels, err := mappingstore.ParseLabels(g.labels)
+	if err != nil {
+		return mappingstore.Selector{}, cli.Misuse("--label: %w", err)
+	}
+	s := mappingstore.Selector{Version: g.version, Variant: g.variant, Labels: labels}
+	if len(args) > 0 {
+		s.Digest = strings.ToLower(args[0])
+	}
+	return s, nil
+}
+
+// atMostOne refuses more than one argument.
+func atMostOne(what string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return cli.Misuse("unexpected argument %q; give one %s", args[1], what)
+		}
+		return nil
+	}
+}
+
+// pushing holds the options of push.
+type pushing struct {
+	archiving
+	r8, lines, report string
+	commit            string
+	time              string
+}
+
+func newPushCmd(con *console.Console) *cobra.Command {
+	p := pushing{archiving: archiving{con: con}}
+	cmd := &cobra.Command{
+		Use:   "push MAPPING",
+		Short: "Add a release to an archive",
+		Long: `push adds a release to an archive, and makes the archive if there is none. A file is
+stored as its difference to that of the release that was pushed last, if that pays.
+
+To push the same release again changes nothing; if the archive cannot read it any more,
+it is repaired. Several pushes may run at the same time. If a push is killed, the archive
+is as before. A release with the same mapping and another version, commit, label or file
+is another release; where the archive is asked for one, it returns the latest.`,
+		Example: `  tracegen mappings push out/methodMapping.txt --archive mappings/ --version 1.2 --variant release
+  tracegen mappings push out/methodMapping.txt --archive s3://builds/app --version 1.2 --r8-mapping mapping.txt`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			return errors.Join(cli.AtLeastOne("mapping")(cmd, args), atMostOne("mapping")(cmd, args))
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), args[0]) },
+	}
+	cmd.ValidArgsFunction = cli.CompleteFiles("txt")
+	cli.NewOptions(p.options("the release has"), cli.Grouped("Release",
+		cli.Option{Name: "commit", Flag: cli.Text(&p.commit, ""), Help: "the `COMMIT` of the sources"},
+		cli.Option{Name: "time", Flag: cli.Text(&p.time, ""),
+			Help: "when the release was made, as `TIME` (2026-11-22T13:19:28Z); the latest release is the one with the " +
+				"latest time (default: now)"},
+		cli.Option{Name: "r8-mapping", Flag: cli.Text(&p.r8, ""), File: cli.FileRead, Extensions: []string{"txt"},
+			Help: "also keep the mapping `FILE` of R8 or ProGuard of the same build"},
+		cli.Option{Name: "lines", Flag: cli.Text(&p.lines, ""), File: cli.FileRead,
+			Help: "also keep the `FILE` lines.tsv that instrument --reports has written"},
+		cli.Option{Name: "report", Flag: cli.Text(&p.report, ""), File: cli.FileRead, Extensions: []string{"json"},
+			Help: "also keep the `FILE` that instrument --report has written"},
+	), []cli.Option{cli.QuietOption(con, 0)}).AddTo(cmd, 0)
+	return cmd
+}
+
+func (p *pushing) run(ctx context.Context, file string) error {
+	labels, err := mappingstore.ParseLabels(p.labels)
+	if err != nil {
+		return cli.Misuse("--label: %w", err)
+	}
+	b := mappingstore.Build{Version: p.version, Variant: p.variant, Commit: p.commit, Labels: labels, Time: time.Now(),
+		Files: map[mappingstore.Kind][]byte{}, Names: map[mappingstore.Kind]string{}}
+	if p.time != "" {
+		if b.Time, err = time.Parse(time.RFC3339, p.time); err != nil || b.Time.Year() < 1 || b.Time.Year() > 9999 {
+			return cli.Misuse("--time %q: must have the form 2026-11-22T13:19:28Z", p.time)
+		}
+	}
+	for kind, path := range map[mappingstore.Kind]string{mappingstore.Mapping: file, mappingstore.R8: p.r8,
+		mappingstore.Lines: p.lines, mappingstore.Report: p.report} {
+		if path == "" {
+			continue
+		}
+		b.Names[kind] = path
+		if b.Files[kind], err = readInflated(path); err != nil {
+			return err
+		}
+	}
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	a, err := p.open(ctx)
+	if err != nil {
+		return err
+	}
+	done, err := a.Push(ctx, b)
+	if err != nil {
+		return err
+	}
+	if p.con.Quiet {
+		return nil
+	}
+	return printPushed(p.con.Out, a, done)
+}
+
+// maxPushed is a byte more than an archive stores.
+const maxPushed = 1<<30 + 1
+
+// readInflated reads a file, which may be compressed with gzip. The archive compresses better what is not.
+func readInflated(path string) ([]byte, error) {
+	f, err := userfile.OpenInflated(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, maxPushed))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return content, nil
+}
+
+func printPushed(w io.Writer, a *mappingstore.Archive, p *mappingstore.Pushed) error {
+	what := "pushed"
+	switch {
+	case !p.Added:
+		what = "already there"
+	case p.Repaired:
+		what = "repaired"
+	}
+	text := fmt.Sprintf("%s: mapping %s, %s", what, p.Release.Digest, cli.ReleaseText(&p.Release))
+	if p.Added {
+		text += fmt.Sprintf("; %d bytes stored for %d", p.Stored, p.Size)
+	}
+	if p.SameDigest > 0 {
+		text += fmt.Sprintf("; %d other releases have the same digest", p.SameDigest)
+	}
+	_, err := fmt.Fprintln(w, text)
+	return err
+}
+
+// pulling holds the options of pull.
+type pulling struct {
+	archiving
+	output           string
+	latest, optional bool
+}
+
+func newPullCmd(con *console.Console) *cobra.Command {
+	p := pulling{archiving: archiving{con: con}}
+	cmd := &cobra.Command{
+		Use:   "pull [DIGEST] -o FILE",
+		Short: "Write the mapping of a release to a file",
+		Long: `pull writes the mapping of a release to FILE, and that of R8, if the release has one,
+beside it: for -o base.txt to base.r8.txt. If FILE is a directory or ends in a slash, pull
+writes all files of the release into it: methodMapping.txt, mapping.txt (that of R8),
+lines.txt and report.json.
+
+The release is named by the digest of its mapping or the begin of it, by --version,
+--variant and --label, or with --latest it is the one that was pushed last. If several
+match, pull writes the latest. All files are checked before any is written. With
+--optional, the exit code is 0 if there is no such release: then pull writes nothing.
+The exit code is 1 without --optional.`,
+		Example: `  tracegen mappings pull 81caf54fe1699ddc -o methodMapping.txt
+  tracegen mappings pull --version 1.2 --variant release -o release-1.2/
+  tracegen mappings pull --latest --variant release --optional -o base.txt`,
+		Args: atMostOne("digest"),
+		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), args) },
+	}
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	cli.NewOptions(cli.Grouped("Output", cli.Option{Name: "output", Short: "o", Flag: cli.Text(&p.output, ""),
+		File:   cli.FileOutput,
+		Stdout: true, Help: "write the mapping to `FILE`, or all files into a directory; - is standard output"}),
+		p.options("the release that has"), cli.Grouped("Release",
+			cli.Option{Name: "latest", Flag: cli.Yes(&p.latest), Help: "the release that was pushed last, of those selected"},
+			cli.Option{Name: "optional", Flag: cli.Yes(&p.optional), Help: "it is no error if there is no such release"},
+		), []cli.Option{cli.QuietOption(con, 0)}).AddTo(cmd, 0)
+	return cmd
+}
+
+func (p *pulling) run(ctx context.Context, args []string) error {
+	s, err := p.selector(args)
+	if err != nil {
+		return err
+	}
+	switch {
+	case p.output == "":
+		return cli.Misuse("no output given: name it by --output")
+	case s.String() == "" && !p.latest:
+		return cli.Misuse("no release given: name it by its digest, by --version, --variant or --label, or give --latest")
+	}
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	a, err := p.open(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := a.Find(ctx, s)
+	if p.optional && cli.IsAbsent(err) {
+		p.con.Warn("%v; nothing was written", err)
+		return nil
+	}
+	if errors.Is(err, mappingstore.ErrNone) {
+		return cli.CheckFailed{Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	defer a.Trim()
+	files, err := p.fetch(ctx, a, r)
+	if err != nil {
+		return err
+	}
+	if p.output == cli.StandardOutput {
+		_, err := p.con.Out.Write(files[0].content)
+		return err
+	}
+	if err := p.write(files); err != nil || p.con.Quiet {
+		return err
+	}
+	_, err = fmt.Fprintf(p.con.Out, "mapping %s, %s: %s\n", r.Digest, cli.ReleaseText(&r), namesOf(files))
+	return err
+}
+
+// pulledFile is a file that pull writes.
+type pulledFile struct {
+	path    string
+	content []byte
+}
+
+func namesOf(files []pulledFile) string {
+	var names []string
+	for _, f := range files {
+		names = append(names, f.path)
+	}
+	return strings.Join(names, ", ")
+}
+
+// fetch reads the files that are written, the mapping first.
+func (p *pulling) fetch(ctx context.Context, a *mappingstore.Archive, r mappingstore.Release) ([]pulledFile, error) {
+	d, err := a.Details(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	extension := filepath.Ext(p.output)
+	paths := map[mappingstore.Kind]string{mappingstore.Mapping: p.output,
+		mappingstore.R8: strings.TrimSuffix(p.output, extension) + ".r8" + cmp.Or(extension, ".txt")}
+	switch {
+	case p.output == cli.StandardOutput:
+		delete(paths, mappingstore.R8)
+	case cli.IsDirectory(p.output) || cli.EndsInSeparator(p.output):
+		paths = map[mappingstore.Kind]string{mappingstore.Mapping: cli.DefaultMapping, mappingstore.R8: "mapping.txt",
+			mappingstore.Lines: "lines.txt", mappingstore.Report: "report.json"}
+		for kind, name := range paths {
+			paths[kind] = filepath.Join(p.output, name)
+		}
+	}
+	var files []pulledFile
+	for _, kind := range mappingstore.Kinds() {
+		f, path := d.File(kind), paths[kind]
+		if f == nil || path == "" {
+			continue
+		}
+		content, err := a.Read(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, pulledFile{path, content})
+	}
+	return files, nil
+}
+
+// write writes the files. They appear when all of them are written.
+func (p *pulling) write(files []pulledFile) error {
+	var targets []cli.Target
+	for _, f := range files {
+		targets = append(targets, cli.Target{What: "--output", Path: f.path})
+	}
+	undo, err := cli.MakeDirectories(targets)
+	if err != nil {
+		return err
+	}
+	defer undo()
+	if err := cli.CheckWritable(p.con, targets); err != nil {
+		return err
+	}
+	stage := &output.Stage{Warn: p.con.WarnText}
+	defer stage.Abort()
+	// The mapping is the last, so that what waits for it finds the others.
+	for _, f := range slices.Backward(files) {
+		out, err := stage.Create(f.path)
+		if err != nil {
+			return err
+		}
+		if _, err := out.Write(f.content); err != nil {
+			return err
+		}
+	}
+	return stage.Commit()
+}
+
+// listing holds the options of list.
+type listing struct {
+	archiving
+	json, details bool
+	top           int
+}
+
+func newListCmd(con *console.Console) *cobra.Command {
+	l := listing{archiving: archiving{con: con}}
+	cmd := &cobra.Command{
+		Use:   "list [DIGEST]",
+		Short: "List the releases of an archive",
+		Long: `list prints the releases of an archive, from the latest to the first: the digest of the
+mapping, version, variant, and when it was pushed. A bucket is asked once for each 1,000
+releases. With --details, list also reads each release, and prints the sizes of its files
+in bytes, what was stored for them, the commit and the labels.`,
+		Example: `  tracegen mappings list --archive s3://builds/app --variant release --top 10
+  tracegen mappings list --version 1.2 --details --format json`,
+		Args: atMostOne("digest"),
+		RunE: func(cmd *cobra.Command, args []string) error { return l.run(cmd.Context(), args) },
+	}
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	cli.NewOptions(cli.Grouped("Output",
+		cli.Option{Name: "format", Flag: cli.TextOrJSON(&l.json),
+			Help: "output format: a table, or one JSON object per line"},
+		cli.Option{Name: "details", Flag: cli.Yes(&l.details), Help: "also print files, commit and labels"},
+		cli.Option{Name: "top", Flag: cli.Number(&l.top, 0), Help: "number of releases; 0 is all"},
+	), l.options("the releases that have")).AddTo(cmd, 0)
+	return cmd
+}
+
+// listedRelease is a release in JSON.
+type listedRelease struct {
+	Digest  string            `json:"digest"`
+	Version string            `json:"version"`
+	Variant string            `json:"variant"`
+	Pushed  time.Time         `json:"pushed"`
+	ID      string            `json:"id"`
+	Commit  string            `json:"commit,omitempty"`
+	Labels  map[string]string `json:"labels,omitempty"`
+	Files   []listedFile      `json:"files,omitempty"`
+}
+
+type listedFile struct {
+	Kind   mappingstore.Kind `json:"kind"`
+	Size   int64             `json:"size"`
+	Stored int64             `json:"stored"`
+	SHA256 string            `json:"sha256"`
+	MapID  string            `json:"pgMapId,omitempty"`
+}
+
+func (l *listing) run(ctx context.Context, args []string) error {
+	if l.top < 0 {
+		return cli.Misuse("--top %d: must not be negative", l.top)
+	}
+	s, err := l.selector(args)
+	if err != nil {
+		return err
+	}
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	a, err := l.open(ctx)
+	if err != nil {
+		return err
+	}
+	list, err := a.List(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer a.Trim()
+	if l.top > 0 && len(list) > l.top {
+		list = list[:l.top]
+	}
+	rows := make([]listedRelease, len(list))
+	for i, r := range list {
+		rows[i] = listedRelease{Digest: r.Digest, Version: r.Version, Variant: r.Variant, Pushed: r.Pushed, ID: r.ID}
+	}
+	if l.details {
+		details, err := a.AllDetails(ctx, list)
+		if err != nil {
+			return err
+		}
+		for i, d := range details {
+			rows[i].Commit, rows[i].Labels = d.Commit, d.Labels
+			for _, f := range d.Files {
+				rows[i].Files = append(rows[i].Files, listedFile{f.Kind, f.Size, f.Stored, f.SHA256, f.MapID})
+			}
+		}
+	}
+	if l.json {
+		return printJSONLines(l.con.Out, rows)
+	}
+	return printReleases(l.con.Out, rows, l.details)
+}
+
+func printJSONLines(w io.Writer, rows []listedRelease) error {
+	j := json.NewEncoder(w)
+	j.SetEscapeHTML(false)
+	for _, r := range rows {
+		if err := j.Encode(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printReleases prints a table. What is missing is shown as a dash.
+func printReleases(w io.Writer, rows []listedRelease, details bool) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	head := "digest\tversion\tvariant\tpushed (UTC)"
+	if details {
+		head += "\tfiles\tsize\tstored\tcommit\tlabels"
+	}
+	fmt.Fprintln(t, head)
+	for _, r := range rows {
+		cells := []string{r.Digest, cell(r.Version), cell(r.Variant), r.Pushed.Format("2006-01-02 15:04:05")}
+		if details {
+			var kinds, labels []string
+			var size, stored int64
+			for _, f := range r.Files {
+				kinds = append(kinds, string(f.Kind))
+				size, stored = size+f.Size, stored+f.Stored
+			}
+			for k, v := range r.Labels {
+				labels = append(labels, k+"="+v)
+			}
+			slices.Sort(labels)
+			cells = append(cells, strings.Join(kinds, ","), fmt.Sprint(size), fmt.Sprint(stored), cell(r.Commit),
+				cell(strings.Join(labels, ",")))
+		}
+		fmt.Fprintln(t, strings.Join(cells, "\t"))
+	}
+	return t.Flush()
+}
+
+// cell returns a text for a cell of a table: without what would break the line.
+func cell(text string) string {
+	return cmp.Or(console.Printable(text), "-")
+}
+
+// removing holds the options of remove.
+type removing struct {
+	archiving
+	keep           int
+	unused, dryRun bool
+}
+
+func newRemoveCmd(con *console.Console) *cobra.Command {
+	r := removing{archiving: archiving{con: con}}
+	cmd := &cobra.Command{
+		Use:   "remove [DIGEST]",
+		Short: "Remove releases from an archive",
+		Long: `remove removes the releases with the digest, or those that --version, --variant and
+--label select. With --keep N, it keeps the latest N of these for each variant. Recordings
+of a release that is removed can no longer be read with names, so that --keep must be
+more than the number of releases in use.
+
+Removed releases are no longer listed. Later releases may be stored as differences to
+their files, so that the space stays in use until remove --unused has removed what no
+release needs. Let no push run at the same time as remove --unused: it would remove what
+an unfinished push has stored, and the next push of that release repairs it.`,
+		Example: `  tracegen mappings remove 81caf54fe1699ddc --archive mappings/
+  tracegen mappings remove --variant debug --keep 20
+  tracegen mappings remove --unused`,
+		Args: atMostOne("digest"),
+		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), args) },
+	}
+	cmd.ValidArgsFunction = cobra.NoFileCompletions
+	cli.NewOptions(r.options("the releases that have"), cli.Grouped("Release",
+		cli.Option{Name: "keep", Flag: cli.Number(&r.keep, 0), Help: "keep the latest `N` of each variant"},
+		cli.Option{Name: "unused", Flag: cli.Yes(&r.unused), Help: "remove what no release needs"},
+		cli.Option{Name: "dry-run", Flag: cli.Yes(&r.dryRun), Help: "only print which releases would be removed"},
+	)).AddTo(cmd, 0)
+	return cmd
+}
+
+func (r *removing) run(ctx context.Context, args []string) error {
+	s, err := r.selector(args)
+	switch {
+	case err != nil:
+		return err
+	case r.keep < 0:
+		return cli.Misuse("--keep %d: must not be negative", r.keep)
+	case r.unused && (s.String() != "" || r.keep > 0 || r.dryRun):
+		return cli.Misuse("--unused is about all releases: give it alone")
+	case !r.unused && s.String() == "" && r.keep == 0:
+		return cli.Misuse("no release given: name it by its digest, by --version, --variant or --label, or give --keep")
+	}
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	a, err := r.open(ctx)
+	if err != nil {
+		return err
+	}
+	if r.unused {
+		n, err := a.Clean(ctx)
+		if err == nil {
+			_, err = fmt.Fprintf(r.con.Out, "%d unused objects were removed\n", n)
+		}
+		return err
+	}
+	list, err := a.List(ctx, s)
+	if err != nil {
+		return err
+	}
+	seen := map[string]int{}
+	list = slices.DeleteFunc(list, func(e mappingstore.Release) bool {
+		seen[e.Variant]++
+		return seen[e.Variant] <= r.keep
+	})
+	what := "removed"
+	if r.dryRun {
+		what = "would be removed"
+	} else if err := a.Remove(ctx, list); err != nil {
+		return err
+	}
+	for i := range list {
+		fmt.Fprintf(r.con.Out, "%s: mapping %s, %s\n", what, list[i].Digest, console.Printable(cli.ReleaseText(&list[i])))
+	}
+	if len(list) == 0 {
+		return cli.CheckFailed{Err: errors.New("no release matches; nothing was removed")}
+	}
+	return nil
+}

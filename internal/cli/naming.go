@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/console"
+	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/mapping"
+	"github.com/tracegen/tracegen/mapping/r8"
+)
+
+// Naming holds the options of where the names of methods come from.
+type Naming struct {
+	Mapping, Lines, R8 string // lines is for analyze alone
+	Force              bool
+	Messages           []string
+	Flag               *pflag.Flag // of mapping
+}
+
+// Options returns the rows of the options, and more rows, under one heading.
+func (n *Naming) Options(more ...Option) []Option {
+	n.Flag = Text(&n.Mapping, DefaultMapping)
+	return Grouped("Names", append([]Option{
+		{Name: "mapping", Flag: n.Flag, File: FileRead, Extensions: []string{"txt"},
+			Help: "method mapping `FILE`, a directory with the mappings of many builds, or an archive, see tracegen help " +
+				"mappings; without this option, the archive in " + mappingstore.Variable + " if the default does not exist"},
+		{Name: "r8-mapping", Flag: Text(&n.R8, ""), File: FileRead, Extensions: []string{"txt"},
+			Help: "restore names that were renamed, by this mapping `FILE` of R8 or ProGuard"},
+		{Name: "force", Flag: Yes(&n.Force),
+			Help: "use the mapping even if it is of another build; the output says so"},
+		{Name: "message", Flag: Texts(&n.Messages),
+			Help: "calls of methods that match this `PATTERN` (CLASS#METHOD) are messages, as if a rule of tracegen.yml " +
+				"said so; repeatable"},
+	}, more...)...)
+}
+
+// ResultOption returns the option of the output of a command that reads recordings.
+func ResultOption(p *string) Option {
+	return Option{Name: "output", Short: "o", Flag: Text(p, StandardOutput), File: FileOutput, Stdout: true,
+		Help: "write to `FILE` instead of standard output"}
+}
+
+// Open opens the mappings. If the file of --mapping does not exist, missing is that error, and the options have no
+// mapping.
+func (n *Naming) Open(ctx context.Context, con *console.Console) (o analysis.Options, missing, err error) {
+	o.Force = n.Force
+	for _, pattern := range n.Messages {
+		rule, err := filter.ParseMessage(pattern, filter.Position{File: "--message"})
+		if err != nil {
+			return o, nil, Misuse("%w", err)
+		}
+		o.Messages = append(o.Messages, rule)
+	}
+	if n.R8 != "" {
+		if o.R8, err = r8.Load(n.R8); err != nil {
+			return o, nil, err
+		}
+	}
+	var lines *mapping.Lines
+	if n.Lines != "" {
+		if lines, err = mapping.LoadLines(n.Lines); err != nil {
+			return o, nil, err
+		}
+	}
+	if !n.Flag.Changed && os.Getenv(mappingstore.Variable) != "" {
+		if _, err := os.Stat(n.Mapping); err != nil {
+			n.Mapping = "archive:"
+		}
+	}
+	if isArchive(n.Mapping) {
+		o.Mappings, err = archivedMappings(ctx, con, n.Mapping, lines)
+		return o, nil, err
+	}
+	o.Mappings, err = resolve.OpenMappings(n.Mapping, lines)
+	if errors.Is(err, fs.ErrNotExist) {
+		o.Mappings = nil
+		return o, err, nil
+	}
+	return o, nil, err
+}
+
+// OpenAll opens the mappings for recordings of several builds. It fails if there is no mapping, as an ID has a meaning
+// in its own build only.
+func (n *Naming) OpenAll(ctx context.Context, con *console.Console) (analysis.Options, error) {
+	o, missing, err := n.Open(ctx, con)
+	if missing != nil {
+		err = fmt.Errorf("%w; recordings of several builds are compared by the names of methods: give their "+
+			"mappings by --mapping", missing)
+	}
+	return o, err
+}
+
+// Reading counts how much of the recordings a command has read. Advance shows it, of the Total, until Ctx is canceled.
+type Reading struct {
+	Ctx     context.Context
+	Advance func(done, total int64)
+	Total   int64
+	done    int64
+}
+
+// Analyze reads one recording; in is standard input.
+func (r *Reading) Analyze(of Recording, in io.Reader, o analysis.Options) error {
+	source, err := of.open(in, func(in io.Reader) io.Reader { return Watched{in, r.Ctx, r.Add} })
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	name := of.Name
+	if name == StandardInput {
+		name = "standard input"
+	}
+	return analysis.Analyze(name, source, o)
+}
+
+// Add counts n more bytes.
+func (r *Reading) Add(n int) {
+	if r.done += int64(n); r.Advance != nil {
+		r.Advance(r.done, max(r.done, r.Total))
+	}
+}

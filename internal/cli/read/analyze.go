@@ -1,0 +1,455 @@
+package read
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/recording/answer"
+	"github.com/tracegen/tracegen/internal/recording/source"
+
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tracegen/tracegen/internal/cli"
+	"github.com/tracegen/tracegen/internal/console"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/export"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// The formats of analyze that package export does not have.
+const (
+	formatTree   = "tree"
+	formatAsJSON = "json"
+)
+
+// NewAnalyze returns the command analyze.
+func NewAnalyze(con *console.Console) *cobra.Command {
+	a := analyzing{con: con}
+	cmd := &cobra.Command{
+		Use:   "analyze RECORDING...",
+		Short: "Report stalls in recordings and the methods that caused them",
+		Long:  analyzeHelp(),
+		Example: `  tracegen analyze app.tgd --mapping out/methodMapping.txt
+  tracegen analyze recordings/ --mapping mappings/ --format table --sort stalls --top 20
+  tracegen analyze app.tgd --format json | jq '.stalls[].verdict.text'
+  tracegen analyze app.tgd --suggest-blocklist -o hot.yml`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if a.trace != "" {
+				return nil
+			}
+			return cli.AtLeastOne("recording")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if a.trace != "" {
+				return a.runTrace(args)
+			}
+			a.named = cmd.Flags().Changed("mapping")
+			return a.run(cmd.Context(), args)
+		},
+	}
+	cmd.ValidArgsFunction = cli.CompleteFiles("tgd", "json", "log", "txt")
+	a.rows = a.options()
+	a.rows.AddTo(cmd, 0)
+	return cmd
+}
+
+func (a *analyzing) options() cli.Options {
+	a.maxLost = defaultMaxLost
+	var formats []cli.Named[string]
+	for _, name := range []string{cli.FormatReport, formatTree, cli.FormatTable, formatAsJSON} {
+		formats = append(formats, cli.Word(name, name))
+	}
+	for _, f := range export.Formats() {
+		formats = append(formats, cli.Word(f.Name, f.Name))
+	}
+	return cli.NewOptions(cli.Grouped("Output",
+		cli.Option{Name: "format", Flag: cli.OneOf(&a.format, cli.FormatReport, formats...),
+			Help: "write in this `FORMAT`, one of the above"},
+		cli.ResultOption(&a.output),
+		cli.Option{Name: "sort", Flag: cli.OneOf(&a.sort, answer.OrderSelf, orders()...),
+			Help: "order of the methods in the formats table and json"},
+		cli.Option{Name: "top", Flag: cli.Number(&a.top, 0),
+			Help: "number of methods in the formats table and json; 0 is all"},
+		cli.Option{Name: "each", Flag: cli.Yes(&a.each), Help: "write one tree for each stall instead of one of all calls"},
+		cli.Option{Name: "anr-trace", Flag: cli.Text(&a.trace, ""), File: cli.FileRead,
+			Help: "instead of recordings, read the stacks of all threads in this `FILE`, which Android wrote of an ANR or " +
+				"jstack wrote, and report deadlocks"},
+	), a.selection.options(), a.naming.Options(
+		cli.Option{Name: "lines", Flag: cli.Text(&a.naming.Lines, ""), File: cli.FileRead,
+			Help: "show where methods are, by the `FILE` lines.tsv that instrument --reports wrote"},
+	), cli.Grouped("Guard",
+		cli.Option{Name: "max-lost", Flag: cli.Custom(&a.maxLost),
+			Help: "after everything has been written, exit with 1 if a recording lacks more than this share of its records"},
+	), cli.Grouped("Feedback to the build",
+		cli.Option{Name: "suggest-blocklist", Flag: cli.Yes(&a.block),
+			Help: "write rules for tracegen.yml that block methods with many calls and little time"},
+	))
+}
+
+func orders() []cli.Named[answer.Order] {
+	var list []cli.Named[answer.Order]
+	for _, o := range []answer.Order{
+		answer.OrderSelf, answer.OrderTotal, answer.OrderCalls, answer.OrderLongest, answer.OrderStalls,
+	} {
+		list = append(list, cli.Word(string(o), o))
+	}
+	return list
+}
+
+// analyzeHelp returns the help, with the verdicts of package analysis and the formats of package export.
+func analyzeHelp() string {
+	var exports strings.Builder
+	for _, f := range export.Formats() {
+		fmt.Fprintf(&exports, "  %-12s%s\n", f.Name, f.Summary)
+	}
+	var verdicts strings.Builder
+	for _, v := range analysis.Verdicts() {
+		fmt.Fprintf(&verdicts, "%s\n", strings.TrimRight(fmt.Sprintf("  %-21s%s", v.Name, v.Help), " "))
+	}
+	return `analyze reads recordings of tracegen's runtime and reports their stalls: messages of a
+looper that took longer than the slow threshold, and on threads without a looper, as on a
+plain JVM, outermost calls of traced methods that did. For each stall, it shows the
+message, the wall time and CPU time, the hot path, the messages before the stall and
+those that waited, and a verdict on the cause:
+
+` + verdicts.String() + `
+The verdict names the evidence that the recording lacks. "not available" means that the
+runtime could not record something, "nothing" that it recorded that there was nothing.
+
+A RECORDING is a file, - for standard input, or a directory, whose recordings are all
+read. If the runtime has written a recording in several parts, analyze reads all parts
+that are in the directory of the FILE, and reports those that are missing. Recordings of
+earlier runs have the names FILE.1, FILE.2 and so on; analyze reads the oldest first, in
+whatever order they are given. It reads all complete chunks of a damaged recording, and
+counts and shows damages and repairs. It also reads the reports of
+Matrix (JSON, log lines, or the lines of a stack), logs of BlockCanary, and stack traces.
+All files may be compressed (.gz).
+
+The formats are
+
+  report      the stalls, for people (the default)
+  tree        the call tree of all calls, or with --each that of each stall
+  table       the methods of all recordings: self time, total time, calls, the longest
+              call, and the number of stalls with the method on the hot path
+  json        the stalls and the table, for programs; docs/analyze.schema.json has the
+              schema
+` + exports.String() + `
+--from, --to, --thread, --stall and --min select a part of the recordings for every format.
+The formats that hold each call fold calls that are too short for a viewer, unless --all is
+given: neighbours become one event with their number and the sum of their times.
+docs/analyze.md has the details.
+
+The times of messages are exact. The times of methods have the precision of the clock of
+the records, 5 ms by default, which the output shows. Sums of many short calls are more
+precise.
+
+A recording names its mapping. If --mapping is a directory or an archive, each recording
+gets the mapping that it names, and that of R8 from an archive. A recording whose mapping is not given is skipped with a warning,
+and the exit code is 1. If all recordings are skipped, analyze writes nothing. An ID that
+is not in the mapping is shown as an ID (#4711) and counted.
+
+A program can make records faster than they can be written. If records were lost, the
+output begins with how much was recorded: times are lower bounds then, which the table
+marks with ≥, and what was not recorded is shown as "(not recorded)". If a recording
+lacks more than --max-lost of its records, the exit code is 1 after all has been written.
+Calls that the runtime left out to keep up are counted; their time is in their callers.
+
+The incidents that detectors of the runtime have found follow the stalls, with what each
+detector did: one that was off or not available saw nothing. If the system has written the
+stacks of all threads when the process ended by an ANR, deadlocks among them are reported.
+--anr-trace reads such stacks from a file.
+
+With --suggest-blocklist, analyze writes a tracegen.yml, or a file that can be included
+in one. It blocks methods with many records and little time, each by its full name, and
+states how many records that saves. It never blocks a method that is on a hot path, or
+that had a call of 16 ms or more. If records were lost, it goes by counts alone,
+and blocks as many methods as are needed to record the rest without loss.`
+}
+
+// analyzing holds the options of the command.
+type analyzing struct {
+	con                *console.Console
+	rows               cli.Options
+	format, output     string
+	trace              string // a file with the stacks of all threads
+	naming             cli.Naming
+	named, each, block bool
+	sort               answer.Order
+	top                int
+	selection
+	maxLost lostShare
+	lost    []error // recordings that lack more than maxLost
+	skipped int     // recordings of other builds
+	stalls  int     // that the format report showed
+}
+
+// run reads the recordings that args name and writes the output.
+func (a *analyzing) run(ctx context.Context, args []string) error {
+	if a.top < 0 {
+		return cli.Misuse("--top %d: must not be negative", a.top)
+	}
+	if a.block && a.format != cli.FormatReport {
+		return cli.Misuse("--suggest-blocklist and --format %s exclude each other: give one of them", a.format)
+	}
+	if a.block && a.selects() {
+		return cli.Misuse("--suggest-blocklist counts whole recordings: leave out --from, --to, --thread, --stall and " +
+			"--min")
+	}
+	recordings, err := cli.FindRecordings(args)
+	if err != nil {
+		return err
+	}
+	if err := a.selection.check(len(recordings)); err != nil {
+		return err
+	}
+	files := cli.FilesOf(recordings)
+	ctx, stop := cli.Interruptible(ctx)
+	defer stop()
+	o, err := a.names(ctx)
+	if err != nil {
+		return err
+	}
+	if recordings, err = a.checkBuilds(recordings, o.Mappings); err != nil {
+		return err
+	}
+	if a.output == cli.StandardOutput && a.binary() && cli.IsTerminal(a.con.Out) {
+		return cli.Misuse("--format %s is binary and not for a terminal; name a file by --output", a.format)
+	}
+	read := slices.Concat(a.rows.Files(cli.FileRead), cli.OnDisk(files))
+	if err := cli.CheckNotRead(a.rows.Targets(cli.FileOutput), read); err != nil {
+		return err
+	}
+	err = cli.WriteTo(a.con, a.output, func(w io.Writer) error { return a.write(ctx, w, recordings, o) })
+	if err != nil {
+		return err
+	}
+	failed := a.lost
+	if a.skipped > 0 {
+		failed = append(failed, fmt.Errorf("%d of %d recordings were skipped", a.skipped, a.skipped+len(recordings)))
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	return cli.CheckFailed{Err: errors.Join(failed...)}
+}
+
+func (a *analyzing) binary() bool {
+	f := a.exported()
+	return f != nil && f.Binary
+}
+
+// Formats returns the values of --format.
+func Formats() []string {
+	a := analyzing{con: &console.Console{}}
+	return a.options().Find("format").Flag.Value.(interface{ Names() []string }).Names()
+}
+
+// RunAnswer writes an answer to record. It returns the number of stalls that the format report showed.
+func RunAnswer(ctx context.Context, con *console.Console, asked cli.Answer) (stalls int, err error) {
+	a := &analyzing{con: con}
+	a.rows = a.options()
+	a.format, a.output, a.named = asked.Format, asked.Output, true
+	a.naming.Mapping, a.naming.Messages = asked.Mapping, asked.Messages
+	if asked.Top > 0 {
+		a.sort, a.top = answer.OrderTotal, asked.Top
+	}
+	err = a.run(ctx, asked.Recordings)
+	return a.stalls, err
+}
+
+// names opens the mappings. Without --mapping, the default file may be missing.
+func (a *analyzing) names(ctx context.Context) (analysis.Options, error) {
+	o, missing, err := a.naming.Open(ctx, a.con)
+	if missing != nil && a.named {
+		return o, missing
+	}
+	if missing != nil {
+		a.con.Warn("%s does not exist, so that methods are shown by their IDs; give the mapping of the build by "+
+			"--mapping",
+			a.naming.Mapping)
+	}
+	return o, err
+}
+
+// checkBuilds returns the recordings without those of builds whose mapping is not given, of which it warns. It refuses
+// if no other recording is left, before anything is written. Standard input is checked when it is read.
+func (a *analyzing) checkBuilds(recordings []cli.Recording, mappings *resolve.Mappings) ([]cli.Recording, error) {
+	var kept []cli.Recording
+	var mismatches []error
+	for _, of := range recordings {
+		err := a.checkOne(of, mappings)
+		switch {
+		case errors.As(err, new(*resolve.MismatchError)):
+			mismatches = append(mismatches, err)
+		case err != nil:
+			return nil, err
+		default:
+			kept = append(kept, of)
+		}
+	}
+	if len(kept) == 0 && len(mismatches) > 0 {
+		return nil, cli.CheckFailed{Err: mismatches[0]}
+	}
+	for _, err := range mismatches {
+		a.skipped++
+		a.con.Warn("skipped: %v", err)
+	}
+	return kept, nil
+}
+
+// checkOne returns an error if the recording cannot be opened, or if it is of another build than all mappings.
+func (a *analyzing) checkOne(of cli.Recording, mappings *resolve.Mappings) error {
+	if of.Name == cli.StandardInput {
+		return nil
+	}
+	in, err := source.Open(of.Files[0])
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	r := in.Reader()
+	if r == nil || mappings == nil {
+		return nil // a report does not name its build
+	}
+	c, err := r.Next()
+	meta, ok := c.(*trace.Meta)
+	if err != nil || !ok {
+		return nil // the error is reported when the recording is read
+	}
+	_, _, err = mappings.Find(of.Name, meta.MappingID(), a.naming.Force)
+	return err
+}
+
+// write reads all recordings and writes them to w.
+func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []cli.Recording, o analysis.Options) error {
+	p, closePasses, err := a.newPasses(ctx, recordings, o)
+	if err != nil {
+		return err
+	}
+	defer closePasses()
+	if err := p.locate(); err != nil {
+		return err
+	}
+	finish, err := p.prepare(&o, p.limited(w))
+	if err != nil {
+		return err
+	}
+	a.warnAtEnd(&o)
+	if err := p.read("analyzing", o, p.view); err != nil {
+		return err
+	}
+	return finish(o.Mappings)
+}
+
+// prepare sets the handlers of o that write the output in the format; finish writes its end.
+func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*resolve.Mappings) error, err error) {
+	none := func(*resolve.Mappings) error { return nil }
+	switch {
+	case p.block:
+		methods := new(answer.Methods)
+		methods.Connect(o)
+		return func(m *resolve.Mappings) error {
+			return methods.Suggest(answer.Blocking{}, m.Loaded()).WriteConfig(w)
+		}, nil
+	case p.format == cli.FormatReport:
+		text := answer.NewText(w)
+		o.Begin, o.End = text.Begin, text.End
+		o.Stall = func(s *analysis.Stall) error { p.stalls++; return text.Stall(s) }
+		return none, nil
+	case p.format == cli.FormatTable:
+		methods := new(answer.Methods)
+		methods.Connect(o)
+		return func(*resolve.Mappings) error { return methods.WriteTable(w, p.sort, p.top) }, nil
+	case p.format == formatTree && p.each:
+		o.Stall = func(s *analysis.Stall) error {
+			if _, err := fmt.Fprintf(w, "%s\n", s.Title()); err != nil {
+				return err
+			}
+			return answer.NewCalls(s).WriteTree(w, answer.Least(p.least))
+		}
+		return none, nil
+	case p.format == formatTree:
+		calls := new(answer.Calls)
+		calls.Connect(o)
+		return func(*resolve.Mappings) error { return calls.WriteTree(w, answer.Least(p.least)) }, nil
+	case p.format == formatAsJSON:
+		j, err := answer.NewJSON(w, cli.Version())
+		if err != nil {
+			return nil, err
+		}
+		methods := new(answer.Methods)
+		o.Stall, o.End = j.Stall, j.End
+		methods.Connect(o)
+		return func(*resolve.Mappings) error { return j.Close(methods, p.sort, p.top) }, nil
+	}
+	return p.export(o, w)
+}
+
+// export does so for a format of package export.
+func (p *passes) export(o *analysis.Options, w io.Writer) (finish func(*resolve.Mappings) error, err error) {
+	v, err := export.New(p.format, w, export.Options{Program: "tracegen " + cli.Version()})
+	if err != nil {
+		return nil, err
+	}
+	connect(o, v)
+	return func(*resolve.Mappings) error { return v.Close() }, nil
+}
+
+// warnAtEnd adds to o that the warnings of each recording are printed: some formats cannot hold them.
+func (a *analyzing) warnAtEnd(o *analysis.Options) {
+	end := o.End
+	o.End = func(r *analysis.Recording) error {
+		for _, text := range r.Warnings() {
+			a.con.Warn("%s", text)
+		}
+		// A blocklist goes by counts, and is how to lose less.
+		if c := r.Completeness; c != nil && !a.block && c.LostShare > float64(a.maxLost) {
+			a.lost = append(a.lost, fmt.Errorf("%s: %.1f %% of its records are missing, and --max-lost is %s",
+				r.Name, 100*c.LostShare, &a.maxLost))
+		}
+		if end == nil {
+			return nil
+		}
+		return end(r)
+	}
+}
+
+// least is the flag --min.
+type least answer.Least
+
+// Set implements pflag.Value.
+func (l *least) Set(text string) error {
+	if digits, ok := strings.CutSuffix(strings.TrimSpace(text), "%"); ok {
+		share, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+		if err != nil || share < 0 || share > 100 {
+			return errors.New("must be a share from 0% to 100%")
+		}
+		*l = least{Share: share / 100}
+		return nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return errors.New("must be a time such as 5ms, or a share such as 1%")
+	}
+	*l = least{Nanos: d.Nanoseconds()}
+	return nil
+}
+
+// String implements pflag.Value.
+func (l *least) String() string {
+	if l.Nanos > 0 {
+		return time.Duration(l.Nanos).String()
+	}
+	return strconv.FormatFloat(l.Share*100, 'g', -1, 64) + "%"
+}
+
+// Type implements pflag.Value.
+func (l *least) Type() string { return "least" }

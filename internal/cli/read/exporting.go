@@ -1,0 +1,221 @@
+package read
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/tracegen/tracegen/internal/cli"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/export"
+	"github.com/tracegen/tracegen/internal/userfile"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// exported returns the row of the format in package export, nil for a format of package analysis.
+func (a *analyzing) exported() *export.Format {
+	if a.block {
+		return nil
+	}
+	for _, f := range export.Formats() {
+		if f.Name == a.format {
+			return &f
+		}
+	}
+	return nil
+}
+
+// folds reports whether short calls are folded: if the size of the format grows with the number of calls.
+func (a *analyzing) folds() bool {
+	f := a.exported()
+	return f != nil && !f.Merges && !a.all
+}
+
+// passes reads recordings several times.
+type passes struct {
+	*analyzing
+	ctx        context.Context
+	recordings []cli.Recording
+	names      analysis.Options
+	in         io.Reader       // standard input
+	only       *analysis.Stall // that of --stall
+
+	copied *os.File // has the copy of standard input, or nil
+}
+
+// newPasses prepares reading the recordings. close removes the copy of standard input that is needed to read it twice.
+func (a *analyzing) newPasses(ctx context.Context, recordings []cli.Recording, o analysis.Options) (p *passes,
+	close func(),
+	err error) {
+	p, close = &passes{analyzing: a, ctx: ctx, recordings: recordings, names: o, in: a.con.In}, func() {}
+	again := a.folds() || a.stall > 0 || a.least.Share > 0
+	for _, of := range recordings {
+		if of.Name == cli.StandardInput && again {
+			f, remove, err := cli.Spool(ctx, a.con.In)
+			if err != nil {
+				return nil, close, err
+			}
+			p.in, p.copied, close = f, f, remove
+		}
+	}
+	return p, close, nil
+}
+
+// read reads all recordings once. o has what to do with them; what is the name of the progress bar. view returns which
+// part of a recording is shown.
+func (p *passes) read(what string, o analysis.Options, view func(of cli.Recording) (*analysis.View, error)) error {
+	advance, done := p.progress(what)
+	defer done()
+	r := cli.Reading{Ctx: p.ctx, Advance: advance, Total: cli.RecordingSize(cli.FilesOf(p.recordings))}
+	without := map[string]int{}
+	end := o.End
+	o.End = func(r *analysis.Recording) error {
+		for _, name := range r.NoThread {
+			without[name]++
+		}
+		if end == nil {
+			return nil
+		}
+		return end(r)
+	}
+	for _, of := range p.recordings {
+		var err error
+		if o.View, err = view(of); err != nil {
+			return err
+		}
+		if p.copied != nil && of.Name == cli.StandardInput {
+			if _, err := p.copied.Seek(0, io.SeekStart); err != nil {
+				return err
+			}
+		}
+		if err := r.Analyze(of, p.in, o); err != nil {
+			return cli.Refusal(err)
+		}
+	}
+	return noSuchThread(without, len(p.recordings))
+}
+
+// view returns the part of a recording that the options select.
+func (p *passes) view(of cli.Recording) (*analysis.View, error) {
+	var extent trace.Extent
+	if p.folds() || p.least.Share > 0 {
+		var err error
+		if extent, err = p.extent(of); err != nil {
+			return nil, err
+		}
+	}
+	return p.selection.view(extent, p.only, p.folds(), p.format == formatTree), nil
+}
+
+// extent returns how long a recording is.
+func (p *passes) extent(of cli.Recording) (trace.Extent, error) {
+	if of.Name == cli.StandardInput {
+		if _, err := p.copied.Seek(0, io.SeekStart); err != nil {
+			return trace.Extent{}, err
+		}
+		return trace.ReadExtent(p.copied)
+	}
+	var whole trace.Extent
+	for _, file := range of.Files {
+		extent, err := fileExtent(file)
+		if err != nil {
+			return whole, err
+		}
+		whole.Span += extent.Span
+		whole.Precision = max(whole.Precision, extent.Precision)
+	}
+	return whole, nil
+}
+
+// fileExtent returns how long a recording, or a part of one, is.
+func fileExtent(file string) (trace.Extent, error) {
+	f, err := userfile.Open(file)
+	if err != nil {
+		return trace.Extent{}, err
+	}
+	defer f.Close()
+	extent, err := trace.ReadExtent(f)
+	if err != nil {
+		return extent, fmt.Errorf("%s: %w", file, err)
+	}
+	return extent, nil
+}
+
+// progress shows a progress bar, unless it could mix with output on the same terminal.
+func (p *passes) progress(what string) (advance func(done, total int64), done func()) {
+	if p.output == cli.StandardOutput && !isRegular(p.con.Out) {
+		return nil, func() {}
+	}
+	return p.con.Progress(what)
+}
+
+// isRegular reports whether w is a regular file. A terminal shows what is written to it, and so may a program that
+// reads a pipe.
+func isRegular(w io.Writer) bool {
+	f, isFile := w.(*os.File)
+	if !isFile {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode().IsRegular()
+}
+
+// errFound ends a pass that looks for one stall.
+var errFound = errors.New("found")
+
+// locate finds the stall of --stall.
+func (p *passes) locate() error {
+	if p.stall == 0 {
+		return nil
+	}
+	o, stalls := p.names, 0
+	o.Stall = func(s *analysis.Stall) error {
+		if stalls = s.Number; s.Number == p.stall {
+			p.only = s
+			return errFound
+		}
+		return nil
+	}
+	err := p.read("looking for the stall", o, func(cli.Recording) (*analysis.View, error) { return nil, nil })
+	if errors.Is(err, errFound) {
+		return nil
+	}
+	if err == nil {
+		err = fmt.Errorf("%s: there is no stall #%d: the report has %d", p.recordings[0].Name, p.stall, stalls)
+	}
+	return err
+}
+
+// mergingFormats returns the formats of package export that merge calls.
+func mergingFormats() []string {
+	var names []string
+	for _, f := range export.Formats() {
+		if f.Merges {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// limited returns a writer that fails before more than --max-size is written.
+func (p *passes) limited(w io.Writer) io.Writer {
+	less := "--min, --from and --to, --thread or --stall"
+	if f := p.exported(); f != nil && !f.Merges {
+		if p.all {
+			less += ", leave out --all"
+		}
+		less += ", take a format that merges calls (" + strings.Join(mergingFormats(), ", ") + ")"
+	}
+	return &export.Limited{W: w, Left: int64(p.maxSize), Err: fmt.Errorf("the output of --format %s is larger than "+
+		"--max-size %s; an output file was not written, and standard output is cut; choose less by %s, or raise "+
+		"--max-size", p.format, &p.maxSize, less)}
+}
+
+// connect sets the handlers of o that hand recordings to an export.
+func connect(o *analysis.Options, w export.Writer) {
+	o.Also = func(r *analysis.Recording) (trace.Handler, error) { return w, w.Recording(r) }
+	o.Stall = w.Stall
+}

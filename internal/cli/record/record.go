@@ -1,0 +1,406 @@
+package record
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/internal/cli"
+	"github.com/tracegen/tracegen/internal/console"
+	"github.com/tracegen/tracegen/internal/record/launch"
+	"github.com/tracegen/tracegen/internal/record/program"
+	"github.com/tracegen/tracegen/internal/userfile"
+)
+
+// Build instruments a program by the options that record has in common with instrument.
+type Build interface {
+	// AddOptions adds the options to the flags of the command.
+	AddOptions(cmd *cobra.Command)
+	// Resolve reads tracegen.yml and what the options name. Calls of methods that match messages are messages, and
+	// classes are looked up in the JDK; "" is the one that the user would run.
+	Resolve(ctx context.Context, messages []string, jdk string) error
+	// Cache returns the directory of --cache, or "", and the limit of its size.
+	Cache() (directory string, size int64)
+	// Key returns everything but the program that decides what is written.
+	Key() ([]string, error)
+	// Instrument writes the outputs of the inputs, and the mapping. It keeps results in the directory of a cache.
+	Instrument(ctx context.Context, inputs []pipeline.Input, mapping, cache string, size int64) (*pipeline.Result, error)
+}
+
+// Analysis writes what analyze reports about recordings.
+type Analysis struct {
+	// Formats are the values of --format.
+	Formats []string
+	// Run writes an answer. It returns the number of stalls that the format report shows.
+	Run func(ctx context.Context, con *console.Console, answer cli.Answer) (stalls int, err error)
+}
+
+// NewCommand returns the command record.
+func NewCommand(con *console.Console, build Build, analysis Analysis) *cobra.Command {
+	r := recorder{con: con, build: build, analysis: analysis}
+	cmd := &cobra.Command{
+		Use:   "record [FLAGS] -- java ARGUMENTS...",
+		Short: "Instrument a Java program, run it, and report what was slow",
+		Long: `record runs a Java program with its methods traced, and reports what took long when
+the program has ended. It takes the java command as you type it: -jar, -cp and
+--class-path with their wildcards, the variable CLASSPATH, the Class-Path of
+manifests, -m with -p, argument files, JDK_JAVA_OPTIONS, and archives in
+archives, as Spring Boot packs them.
+
+record instruments what the class path names, with tracegen.yml of the working
+directory, and keeps the result in a cache. A program that has not changed is
+reused. The program runs from its original archives: a Java agent replaces a class
+when the JVM loads it. The JDK's own classes are not instrumented.
+
+The program has the terminal, the working directory and the environment of tracegen.
+Ctrl-C ends the program, and record goes on: it waits for the program's end and
+analyzes the recording. The recording stays, with the mapping that analyze needs, as
+NAME.tgd and NAME-mapping.txt, with the name of the archive or of the main class.
+
+A command that is not java, such as a start script, is run with JAVA_TOOL_OPTIONS,
+which every JVM reads. --also must name the archives then, as record cannot see them.
+
+The exit code is 0 if the program was recorded and ended with 0, or because it was
+interrupted; it is 1 if the program failed, or if a check of analyze failed. It is 2
+if nothing was recorded. The program's own exit code is printed.`,
+		Example: `  tracegen record -- java -jar app.jar ARGUMENTS
+  tracegen record --slow 100 --open -- java -Xmx1g -cp 'lib/*' com.example.Main
+  tracegen record -o startup.tgd --format table -- java -jar app.jar
+  tracegen record --also 'lib/*' -- bin/app`,
+		Args: cli.AtLeastOne("command"),
+	}
+	cmd.Flags().SetInterspersed(false) // what follows the program belongs to it
+	r.rows = r.options()
+	r.rows.AddTo(cmd, 0)
+	build.AddOptions(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), args) }
+	return cmd
+}
+
+// recorder holds the options of record, and what follows from them.
+type recorder struct {
+	con      *console.Console
+	build    Build
+	analysis Analysis
+	rows     cli.Options
+
+	output, answer, format string
+	open                   bool
+	also                   []string
+	slow                   slowness
+	threads, tick          string
+	messages               []string
+
+	command   *launch.Command // nil if the command is not java
+	args      []string
+	recording string // the file
+	// recordings are the files of this run, one of each recording: a start script may start several JVMs.
+	recordings []string
+	mapping    string // likewise
+	kept       string // the directory of the instrumented program
+	summary    programSummary
+}
+
+func (r *recorder) options() cli.Options {
+	word := func(p *string, standard string, words ...string) *pflag.Flag {
+		var values []cli.Named[string]
+		for _, w := range words {
+			values = append(values, cli.Word(w, w))
+		}
+		return cli.OneOf(p, standard, values...)
+	}
+	r.slow = slowness(700 * time.Millisecond)
+	return cli.NewOptions(cli.Grouped("Recording",
+		cli.Option{Name: "output", Short: "o", Flag: cli.Text(&r.output, ""), File: cli.FileOutput,
+			Extensions: []string{"tgd"},
+			Help: "record into `FILE` (default NAME.tgd in the working directory); a recording that is there is " +
+				"renamed to FILE.1; the mapping is written beside it"},
+		cli.Option{Name: "slow", Flag: cli.Custom(&r.slow),
+			Help: "report outermost calls, or messages, of at least this `TIME` as stalls"},
+		cli.Option{Name: "threads", Flag: word(&r.threads, "all", "main", "all", "all,virtual"),
+			Help: "threads to record; all has no virtual threads"},
+		cli.Option{Name: "tick", Flag: word(&r.tick, "ms", "ms", "us"),
+			Help: "with us, each record has the exact microsecond, at about ten times the cost; with ms, that of a " +
+				"clock that moves every 5 ms"},
+		cli.Option{Name: "message", Flag: cli.Texts(&r.messages),
+			Help: "calls of methods that match this `PATTERN` (CLASS#METHOD) are messages, each of which may be a " +
+				"stall; repeatable"},
+		cli.Option{Name: "also", Flag: cli.Texts(&r.also), File: cli.FileSearched, List: true,
+			Help: "instrument these archives and directories too, which the program finds by itself: a `LIST` as of " +
+				"a class path, with wildcards; repeatable"},
+	), cli.Grouped("Answer",
+		cli.Option{Name: "format", Flag: word(&r.format, cli.FormatReport, r.analysis.Formats...),
+			Help: "write the answer in this `FORMAT`, one of those of analyze"},
+		cli.Option{Name: "answer", Flag: cli.Text(&r.answer, cli.StandardOutput), File: cli.FileOutput, Stdout: true,
+			Help: "write the answer to `FILE` instead of standard output"},
+		cli.Option{Name: "open", Flag: cli.Yes(&r.open),
+			Help: "also write the page of --format html beside the recording, and show it in the browser"},
+	))
+}
+
+// property is a system property of the runtime that a flag of record sets.
+type property struct {
+	flag, name string
+	value      func(r *recorder) string
+}
+
+// properties are those of docs/recording.md, but for output, mapping and messages, whose values record finds out.
+var properties = []property{
+	{"slow", "slow", func(r *recorder) string { return strconv.FormatInt(time.Duration(r.slow).Milliseconds(), 10) }},
+	{"threads", "threads", func(r *recorder) string { return r.threads }},
+	{"tick", "tick", func(r *recorder) string { return r.tick }},
+	{"output", "output", nil},
+	{"message", "message", nil},
+}
+
+// otherProperties are those of the runtime that no flag of record sets.
+var otherProperties = []string{"mapping", "memory", "ring", "gate", "gate.file", "pressure", "message-text",
+	"command", "file-megabytes", "keep-files",
+	"keep-megabytes", "keep-days"}
+
+const propertyPrefix = "tracegen."
+
+// checkProperties refuses a flag and a -D of the command that say the same thing. A -D alone has precedence over the
+// default of the flag.
+func (r *recorder) checkProperties(given map[string]string) error {
+	for _, p := range properties {
+		if value, ok := given[propertyPrefix+p.name]; ok && r.rows.Given(p.flag) {
+			return cli.Misuse("--%s and -D%s%s=%s of the java command exclude each other: give one of them", p.flag,
+				propertyPrefix, p.name, value)
+		}
+	}
+	if value, ok := given[propertyPrefix+"slow"]; ok {
+		if n, err := strconv.Atoi(value); err == nil {
+			r.slow = slowness(time.Duration(n) * time.Millisecond)
+		}
+	}
+	for name := range given {
+		rest, ours := strings.CutPrefix(name, propertyPrefix)
+		known := slices.ContainsFunc(properties, func(p property) bool { return p.name == rest })
+		if ours && !known && !slices.Contains(otherProperties, rest) {
+			r.con.Warn("-D%s of the java command: the runtime has no such property", name)
+		}
+	}
+	return nil
+}
+
+// run records the program and analyzes the recording.
+func (r *recorder) run(ctx context.Context, args []string) error {
+	r.args = args
+	containers, given, err := r.find(args)
+	if err != nil {
+		return err
+	}
+	if err := r.checkProperties(given); err != nil {
+		return err
+	}
+	if err := r.nameFiles(given); err != nil {
+		return err
+	}
+	if err := r.prepare(ctx, containers); err != nil {
+		return err
+	}
+	if err := r.keepMapping(); err != nil {
+		return err
+	}
+	before := r.recordingsBeside()
+	end, counts, err := r.start(given)
+	if err != nil {
+		return err
+	}
+	r.reportEnd(end)
+	r.keepNew(before)
+	if len(r.recordings) == 0 {
+		return r.nothing(counts)
+	}
+	if counts.Differing > 0 {
+		r.con.Warn("%d classes were changed before the JVM loaded them, and are not traced; the first is %s",
+			counts.Differing, counts.First)
+	}
+	return errors.Join(r.analyze(ctx), failedProgram(end))
+}
+
+// failedProgram returns the error for the exit code of a program that failed by itself.
+func failedProgram(end launch.End) error {
+	if end.Code == 0 || end.Interrupted {
+		return nil
+	}
+	signal := ""
+	if end.Signal != "" {
+		signal = " (" + end.Signal + ")"
+	}
+	return cli.CheckFailed{Err: fmt.Errorf("the program ended with exit code %d%s", end.Code, signal)}
+}
+
+// reportEnd says how the program ended, unless failedProgram does.
+func (r *recorder) reportEnd(end launch.End) {
+	if end.Interrupted && !r.con.Quiet {
+		r.con.Inform("the program was interrupted, and ended with exit code %d; analyzing", end.Code)
+	}
+}
+
+// find takes the command apart. It returns the archives and directories to instrument, and the system properties that
+// the command sets.
+func (r *recorder) find(args []string) (containers []string, given map[string]string, err error) {
+	r.command, err = launch.Parse(args, launch.Environment{})
+	var missing []string
+	switch {
+	case errors.Is(err, launch.ErrNotJava) && len(r.also) == 0:
+		return nil, nil, cli.Misuse("%s is not the java program, and which archives it runs is not to be seen from here: "+
+			"give the java command itself, or name them: tracegen record --also %s -- %s", args[0],
+			cmp.Or(suggestedLibraries(args[0]), "'lib/*'"), strings.Join(args, " "))
+	case errors.Is(err, launch.ErrNotJava):
+		r.command = nil
+	case err != nil:
+		return nil, nil, cli.Misuse("%w", err)
+	default:
+		given = r.command.Properties
+		containers, missing = r.command.Containers()
+		for _, m := range missing {
+			r.con.Detail("not there, and left out as java does: %s", m)
+		}
+	}
+	for _, list := range r.also {
+		for _, name := range filepath.SplitList(list) {
+			found, err := alsoNamed(name)
+			if err != nil {
+				return nil, nil, err
+			}
+			containers = append(containers, found...)
+		}
+	}
+	if len(containers) == 0 && r.command == nil {
+		return nil, nil, fmt.Errorf("--also %s names no archive", strings.Join(r.also, " "))
+	}
+	if len(containers) == 0 {
+		return nil, nil, fmt.Errorf("nothing of the class path exists: %s",
+			strings.Join(slices.Concat(r.command.ClassPath, r.command.ModulePath), string(filepath.ListSeparator)))
+	}
+	return containers, given, nil
+}
+
+// alsoNamed returns the archives and directories that an element of --also stands for. DIR/* is the archives of a
+// directory, as java has it.
+func alsoNamed(name string) ([]string, error) {
+	found, missing := launch.Expand("", []string{name})
+	if len(missing) > 0 {
+		paths, err := userfile.Expand(name)
+		if err != nil {
+			return nil, fmt.Errorf("--also: %w", err)
+		}
+		found, _ = launch.Expand("", paths)
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("--also: %s matches no archive", name)
+	}
+	return found, nil
+}
+
+// suggestedLibraries returns the wildcard for the archives of a start script, where Gradle and Maven put them; "" if
+// there are none.
+func suggestedLibraries(script string) string {
+	lib := filepath.Join(filepath.Dir(filepath.Dir(filepath.Clean(script))), "lib")
+	if jars, _ := filepath.Glob(filepath.Join(lib, "*.jar")); len(jars) > 0 {
+		return "'" + filepath.Join(lib, "*") + "'"
+	}
+	return ""
+}
+
+// start runs the program with the instrumented classes.
+func (r *recorder) start(given map[string]string) (launch.End, program.Counts, error) {
+	status, err := program.NewStatus(filepath.Join(r.kept, classesName))
+	if err != nil {
+		return launch.End{}, program.Counts{}, err
+	}
+	defer os.Remove(status)
+	options, err := r.jvmOptions(status, given)
+	if err != nil {
+		return launch.End{}, program.Counts{}, err
+	}
+	p := launch.Process{Args: r.args, In: r.con.In, Out: r.con.Out, Err: r.con.Err}
+	if r.command != nil {
+		p.Args = r.command.With(options...)
+	} else {
+		p.Env = launch.WithToolOptions(os.Environ(), options)
+	}
+	r.con.Detail("%s", strings.Join(p.Args, " "))
+	end, err := launch.Run(p)
+	if err != nil {
+		return end, program.Counts{}, err
+	}
+	counts, err := program.ReadStatus(status)
+	if err != nil {
+		r.con.Warn("the counts of the agent: %v", err)
+	}
+	r.con.Detail("%d of the classes that the JVM loaded are traced", counts.Replaced)
+	return end, counts, nil
+}
+
+// jvmOptions returns the options that make a JVM run the program with the instrumented classes and record it.
+func (r *recorder) jvmOptions(status string, given map[string]string) ([]string, error) {
+	kept, err := filepath.Abs(r.kept)
+	if err != nil {
+		return nil, err
+	}
+	if strings.ContainsAny(kept, "="+string(filepath.ListSeparator)) {
+		return nil, fmt.Errorf("the JVM cannot read files in %s, because of a character in its name: name another "+
+			"directory by --cache", kept)
+	}
+	options := []string{
+		// The runtime must be there for the classes of all class loaders.
+		"-Xbootclasspath/a:" + filepath.Join(kept, runtimeName),
+		"-javaagent:" + filepath.Join(kept, agentName) + "=" + status,
+	}
+	set := func(name, value string) {
+		if _, ok := given[propertyPrefix+name]; !ok {
+			options = append(options, "-D"+propertyPrefix+name+"="+value)
+		}
+	}
+	recording, err := filepath.Abs(r.recording)
+	if err != nil {
+		return nil, err
+	}
+	set("output", recording)
+	for _, p := range properties {
+		if p.value != nil {
+			set(p.name, p.value(r))
+		}
+	}
+	if len(r.summary.Messages) > 0 {
+		set("message", strings.Join(r.summary.Messages, ","))
+	}
+	return options, nil
+}
+
+// slowness is the flag --slow: a duration, or a number of milliseconds as the property has.
+type slowness time.Duration
+
+// Set implements pflag.Value.
+func (s *slowness) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if n, e := strconv.ParseInt(text, 10, 32); e == nil {
+		d, err = time.Duration(n)*time.Millisecond, nil
+	}
+	if err != nil || d < time.Millisecond {
+		return errors.New("must be a time such as 100ms or 2s, at least 1ms")
+	}
+	*s = slowness(d)
+	return nil
+}
+
+// String implements pflag.Value.
+func (s *slowness) String() string { return time.Duration(*s).String() }
+
+// Type implements pflag.Value.
+func (s *slowness) Type() string { return "duration" }

@@ -1,0 +1,180 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/tracegen/tracegen/internal/atomicfile"
+	"github.com/tracegen/tracegen/internal/cli"
+	"github.com/tracegen/tracegen/internal/record/launch"
+	"github.com/tracegen/tracegen/internal/record/program"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// nameFiles names the recording, and checks before anything is done that its name and that of the mapping can be used.
+func (r *recorder) nameFiles(given map[string]string) error {
+	r.recording = r.output
+	if r.recording == "" {
+		r.recording = given[propertyPrefix+"output"]
+	}
+	if r.recording == "" {
+		name := launch.NameOf(r.args[0])
+		if r.command != nil {
+			name = r.command.Name()
+		}
+		r.recording = name + ".tgd"
+	}
+	if cli.EndsInSeparator(r.recording) || cli.IsDirectory(r.recording) {
+		return cli.Misuse("--output %s is a directory: name a file", r.recording)
+	}
+	r.mapping = stem(r.recording) + "-mapping.txt"
+	if err := os.MkdirAll(filepath.Dir(r.recording), 0o777); err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	if err := checkRecording(r.recording); err != nil {
+		return err
+	}
+	_, err := r.oldMapping()
+	return err
+}
+
+// stem returns the path without its extension.
+func stem(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) }
+
+// checkRecording refuses to record into a file that is not a recording.
+func checkRecording(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	defer f.Close()
+	magic := make([]byte, len(recordingMagic))
+	if _, err := io.ReadFull(f, magic); err != nil || string(magic) != recordingMagic {
+		return fmt.Errorf("%s exists and is not a recording: name another file by --output", path)
+	}
+	return nil
+}
+
+// oldMapping returns the mapping in the place of that of this recording; nil if there is none. It refuses another file.
+func (r *recorder) oldMapping() (*mapping.Mapping, error) {
+	old, err := mapping.Load(r.mapping)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s exists and is not a mapping: name another file by --output: %w", r.mapping, err)
+	}
+	return old, nil
+}
+
+// keepMapping writes the mapping of the program beside the recording. The mapping of an earlier build that is there is
+// renamed: recordings of it may be kept.
+func (r *recorder) keepMapping() error {
+	data, err := os.ReadFile(filepath.Join(r.kept, cli.DefaultMapping))
+	if err != nil {
+		return err
+	}
+	now, err := mapping.Load(filepath.Join(r.kept, cli.DefaultMapping))
+	if err != nil {
+		return err
+	}
+	old, err := r.oldMapping()
+	if err != nil {
+		return err
+	}
+	if old != nil && old.Digest() != now.Digest() {
+		kept := fmt.Sprintf("%s-%s.txt", stem(r.mapping), old.Digest())
+		if err := os.Rename(r.mapping, kept); err != nil {
+			return err
+		}
+		r.con.Detail("the mapping of an earlier build is %s now", kept)
+	}
+	f, err := atomicfile.Create(r.mapping)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := f.Write(data); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// A foundRecording is a file of a recording, and a text that differs when the file was written or replaced.
+type foundRecording struct {
+	file, stamp string
+	part        int
+}
+
+// recordingsBeside returns a file of each recording that has the name of the output: of this run, of an earlier one, or
+// of another process. For one of several parts it is the last that is there. The keys are the IDs of the recordings, or
+// the names of files that have none.
+func (r *recorder) recordingsBeside() map[string]foundRecording {
+	dir, name := filepath.Split(r.recording)
+	extension := filepath.Ext(name)
+	names := regexp.MustCompile("^" + regexp.QuoteMeta(strings.TrimSuffix(name, extension)) +
+		`(\.pid[0-9]+(-[0-9]+)?)?(\.part[0-9]+)?` + regexp.QuoteMeta(extension) + `(\.[0-9]+)?$`)
+	entries, _ := os.ReadDir(filepath.Clean(dir))
+	found := map[string]foundRecording{}
+	for _, e := range entries {
+		file := filepath.Join(dir, e.Name())
+		if !names.MatchString(e.Name()) || !cli.BeginsLikeRecording(file) {
+			continue
+		}
+		key, f := file, foundRecording{file: file, part: 1}
+		if part, ok := cli.PartOf(file); ok {
+			key, f.part = part.Recording, part.Number
+		}
+		if info, err := os.Stat(file); err == nil {
+			f.stamp = fmt.Sprint(info.ModTime().UnixNano(), info.Size())
+		}
+		if f.part > found[key].part {
+			found[key] = f
+		}
+	}
+	return found
+}
+
+// keepNew notes the recordings of this run: those that were not there before, that with the name of the output first.
+func (r *recorder) keepNew(before map[string]foundRecording) {
+	for key, now := range r.recordingsBeside() {
+		if old, ok := before[key]; !ok || old.stamp != now.stamp {
+			r.recordings = append(r.recordings, now.file)
+		}
+	}
+	slices.Sort(r.recordings)
+	output := filepath.Clean(r.recording)
+	if i := slices.Index(r.recordings, output); i > 0 {
+		r.recordings = slices.Insert(slices.Delete(r.recordings, i, i+1), 0, output)
+	}
+}
+
+// nothing returns the error for a program that was not recorded: it has no recording because no traced method was
+// called, or because the runtime or the agent could not work.
+func (r *recorder) nothing(counts program.Counts) error {
+	switch {
+	case counts.JVMs == 0:
+		return errors.New("nothing was recorded: no JVM has started, or it does not run Java agents; see what it printed")
+	case counts.Replaced == 0 && counts.Differing > 0:
+		return fmt.Errorf("nothing was recorded: the program changes its classes before the JVM loads them, %s first",
+			counts.First)
+	case counts.Replaced == 0:
+		return errors.New("nothing was recorded: the program has loaded no class that is traced; name by --also the " +
+			"archives that it finds by itself")
+	}
+	return fmt.Errorf("nothing was recorded, although %d classes that were loaded are traced: none of their traced "+
+		"methods was called, or the runtime has printed why it could not record", counts.Replaced)
+}
+
+// recordingMagic is what a recording begins with (trace/FORMAT.md).
+const recordingMagic = "TGD1"

@@ -1,0 +1,254 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tracegen/tracegen/internal/glob"
+	"github.com/tracegen/tracegen/internal/recording/source"
+	"github.com/tracegen/tracegen/internal/userfile"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// StandardInput is the argument that stands for standard input.
+const StandardInput = "-"
+
+// Recording is one recording: a file, standard input, or the files of the parts of a recording.
+type Recording struct {
+	// Name is the file, of parts the last one.
+	Name string
+	// Files are in the order of parts.
+	Files []string
+	// parts says which parts the files are, nil for one that does not say.
+	parts []trace.PartInfo
+}
+
+// FilesOf returns the files of all recordings.
+func FilesOf(recordings []Recording) (files []string) {
+	for _, r := range recordings {
+		files = append(files, r.Files...)
+	}
+	return files
+}
+
+// OnDisk returns the files without standard input.
+func OnDisk(files []string) []string {
+	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f == StandardInput })
+}
+
+// Spool copies standard input, which is read several times, to a temporary file. remove closes and removes the file.
+func Spool(ctx context.Context, in io.Reader) (f *os.File, remove func(), err error) {
+	f, err = os.CreateTemp("", "tracegen-")
+	if err != nil {
+		return nil, nil, err
+	}
+	remove = func() { f.Close(); os.Remove(f.Name()) }
+	if _, err := io.Copy(f, Watched{in, ctx, func(int) {}}); err != nil {
+		remove()
+		return nil, nil, fmt.Errorf("standard input: %w", err)
+	}
+	return f, remove, nil
+}
+
+// open opens the recording. in is standard input; watch gets each file that is opened.
+func (r *Recording) open(in io.Reader, watch func(io.Reader) io.Reader) (*source.Source, error) {
+	if r.Name == StandardInput {
+		s, err := source.New(watch(in))
+		if err != nil {
+			err = fmt.Errorf("standard input: %w", err)
+		}
+		return s, err
+	}
+	openFile := func(file string) (*source.Source, error) {
+		return source.OpenWith(file, watch)
+	}
+	if len(r.parts) == 0 {
+		return openFile(r.Name)
+	}
+	var parts []source.Part
+	for i, file := range r.Files {
+		parts = append(parts, source.Part{PartInfo: r.parts[i],
+			Open: func() (*source.Source, error) { return openFile(file) }})
+	}
+	return source.NewParts(parts), nil
+}
+
+// FindRecordings returns the recordings that the arguments name, each once: files, standard input, and the recordings
+// in directories. For a file that is a part of a recording, it also finds the other parts in the same directory. Of
+// files of earlier runs, which have the names FILE.1, FILE.2, ..., the oldest comes first, and FILE last.
+func FindRecordings(args []string) ([]Recording, error) {
+	var files []string
+	inputs := 0
+	for _, arg := range args {
+		switch {
+		case arg == StandardInput:
+			if inputs++; inputs > 1 {
+				return nil, Misuse("standard input can be read only once")
+			}
+			files = append(files, arg)
+		case IsDirectory(arg):
+			found, err := RecordingsBelow(arg)
+			if err != nil {
+				return nil, err
+			}
+			if len(found) == 0 {
+				return nil, fmt.Errorf("%s: the directory has no recording", arg)
+			}
+			files = append(files, found...)
+		default:
+			if _, err := os.Stat(arg); err != nil && userfile.IsPattern(arg) {
+				matching, err := recordingsOf(arg)
+				if err != nil {
+					return nil, err
+				}
+				files = append(files, matching...)
+				continue
+			} else if err != nil {
+				return nil, fmt.Errorf("recording: %w", err)
+			}
+			files = append(files, filepath.Clean(arg))
+		}
+	}
+	return inOrder(joinParts(files)), nil
+}
+
+// recordingsOf returns the recordings that match a pattern, and those in the directories that match it.
+func recordingsOf(pattern string) (files []string, err error) {
+	paths, err := userfile.Expand(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("recording: %w", err)
+	}
+	for _, path := range paths {
+		if !IsDirectory(path) {
+			files = append(files, path)
+			continue
+		}
+		found, err := RecordingsBelow(path)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
+	}
+	return files, nil
+}
+
+// RecordingsBelow returns the files in the directory and below it that begin as a recording.
+func RecordingsBelow(dir string) ([]string, error) {
+	var found []string
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		r, err := source.Open(path)
+		if errors.Is(err, trace.ErrFormat) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		found = append(found, path)
+		return r.Close()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("recordings: %w", err)
+	}
+	return found, nil
+}
+
+// inOrder moves the recordings of a set to the place of the first of them, and removes duplicates.
+func inOrder(recordings []Recording) []Recording {
+	type member struct {
+		Recording
+		set        int // the place of the set's first member
+		generation int
+	}
+	sets := map[string]int{}
+	seen := map[string]bool{}
+	var members []member
+	for i, r := range recordings {
+		base, generation := splitGeneration(r.Name)
+		if _, known := sets[base]; !known {
+			sets[base] = i
+		}
+		if !seen[r.Name] {
+			seen[r.Name] = true
+			members = append(members, member{r, sets[base], generation})
+		}
+	}
+	slices.SortStableFunc(members, func(a, b member) int {
+		return cmp.Or(cmp.Compare(a.set, b.set), cmp.Compare(b.generation, a.generation))
+	})
+	ordered := make([]Recording, len(members))
+	for i, m := range members {
+		ordered[i] = m.Recording
+	}
+	return ordered
+}
+
+// partName is what the runtime puts into the name of a part, before its extension.
+var partName = glob.Regexp(`\.part[1-9][0-9]*(\.[^./\\]*)?$`)
+
+// splitGeneration divides FILE.3 into FILE and 3. A file that was not renamed has generation 0. FILE does not have the
+// number of a part, so that a recording whose last part is missing has its place, too.
+func splitGeneration(file string) (base string, generation int) {
+	extension := filepath.Ext(file)
+	n, err := strconv.ParseUint(strings.TrimPrefix(extension, "."), 10, 16)
+	if err == nil && n > 0 {
+		file = strings.TrimSuffix(file, extension)
+	} else {
+		n = 0
+	}
+	return partName().ReplaceAllString(file, "$1"), int(n)
+}
+
+// RecordingSize returns the total size of the files that exist.
+func RecordingSize(files []string) (total int64) {
+	for _, file := range files {
+		if info, err := os.Stat(file); err == nil {
+			total += info.Size()
+		}
+	}
+	return total
+}
+
+// Watched is a reader of a recording. It reports progress to Advance, and fails when Ctx is canceled.
+type Watched struct {
+	io.Reader
+	Ctx     context.Context
+	Advance func(n int)
+}
+
+// Read implements io.Reader.
+func (w Watched) Read(p []byte) (int, error) {
+	if err := w.Ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := w.Reader.Read(p)
+	w.Advance(n)
+	return n, err
+}
+
+// The formats of analyze that record knows.
+const (
+	FormatReport = "report"
+	FormatTable  = "table"
+)
+
+// Answer is what record wants of analyze.
+type Answer struct {
+	Recordings     []string // files
+	Mapping        string   // its file
+	Messages       []string // patterns, see --message
+	Format, Output string
+	// Top is how many methods the format table shows, those with the most time; 0 is all.
+	Top int
+}

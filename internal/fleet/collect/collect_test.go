@@ -1,0 +1,655 @@
+package collect
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/ecdsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
+	"github.com/tracegen/tracegen/internal/fleet/devicereport"
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// clock is a clock that tests set, also while a store reads it.
+type clock struct{ now atomic.Pointer[time.Time] }
+
+func newClock() *clock {
+	c := new(clock)
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	c.now.Store(&now)
+	return c
+}
+
+func (c *clock) read() time.Time { return *c.now.Load() }
+
+func (c *clock) addDays(days int) {
+	now := c.read().AddDate(0, 0, days)
+	c.now.Store(&now)
+}
+
+// openStore opens a store that writes nothing as Parquet until it is closed.
+func openStore(t testing.TB, dir string, o Options) *Store {
+	t.Helper()
+	if o.Every == 0 {
+		o.Every = 24 * time.Hour
+	}
+	if o.Warn == nil {
+		o.Warn = func(err error) { t.Errorf("warning: %v", err) }
+	}
+	s, err := Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+var testOptions = ServerOptions{MaxBody: 1 << 20, MaxReport: 64 << 10, MaxRecording: 4 << 20}
+
+// line returns a report.
+func line(id string, app, digest string) string {
+	return fmt.Sprintf(`{"format":"tracegen-report","version":1,"id":%q,"kind":"message","detector":"looper",`+
+		`"basic":{"package":%q,"mapping":%q,"versionName":"1.0","versionCode":"1","device":"Pixel 7","user":"ann"},`+
+		`"timing":{"wallMillis":1700000000000,"durationMillis":1000,"cpuMillis":900},"stack":{"hotPath":[17,97]}}`,
+		id, app, digest)
+}
+
+func packed(text string) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	io.WriteString(z, text)
+	z.Close()
+	return b.Bytes()
+}
+
+// post sends a body of reports, and returns the status and the answer.
+func post(h http.Handler, body []byte, headers ...string) (int, string) {
+	return send(h, "POST", "/v1/reports", body, append([]string{"Content-Encoding", "gzip"}, headers...)...)
+}
+
+func send(h http.Handler, method, path string, body []byte, headers ...string) (int, string) {
+	r := httptest.NewRequest(method, "http://collector", bytes.NewReader(body))
+	r.URL.Path, r.URL.RawQuery, _ = strings.Cut(path, "?")
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+// stored returns the IDs of the reports in the Parquet files of a store, sorted.
+func storedIDs(t testing.TB, dir string) (ids []string) {
+	t.Helper()
+	files, err := FindReports(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if err := ReadReports(f, func(r *devicereport.Report) error { ids = append(ids, r.ID); return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// TestReportsAreStoredOnce sends reports twice, also to a store that was opened anew, and reads the Parquet files.
+//
+// Invariant: The collector stores a report once, however often it comes, and says how many were new.
+func TestReportsAreStoredOnce(t *testing.T) {
+	dir := t.TempDir()
+	one, two := line("aa-s1-0", "com.a", "ab"), line("aa-s2-0", "com.a", "cd")
+	body := packed(one + "\n" + two + "\n\n" + one + "\n")
+	for i, want := range []string{`{"accepted":2,"duplicates":1,"refused":[]}`,
+		`{"accepted":0,"duplicates":3,"refused":[]}`, `{"accepted":0,"duplicates":3,"refused":[]}`} {
+		s, err := Open(dir, Options{Warn: func(err error) { t.Error(err) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		status, answer := post(NewServer(s, testOptions), body)
+		if status != 200 || strings.TrimSpace(answer) != want {
+			t.Errorf("%d: %d %s", i, status, answer)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := storedIDs(t, dir); !slices.Equal(got, []string{"aa-s1-0", "aa-s2-0"}) {
+		t.Errorf("%q", got)
+	}
+	files, err := FindReports(dir)
+	if err != nil || len(files) != 2 || !strings.Contains(files[0], "package=com.a/mapping=ab/date=2") {
+		t.Errorf("%q %v", files, err)
+	}
+}
+
+// TestOneReportIsRefusedAlone sends reports that break the schema, or are of another package, among good ones.
+func TestOneReportIsRefusedAlone(t *testing.T) {
+	s := openStore(t, t.TempDir(), Options{})
+	o := testOptions
+	o.Packages = []string{"com.a"}
+	long := strings.Replace(line("aa-s4-0", "com.a", "ab"), `"timing"`, `"later":"`+strings.Repeat("x", 70<<10)+
+		`","timing"`, 1)
+	status, answer := post(NewServer(s, o), packed(strings.Join([]string{line("aa-s1-0", "com.a", "ab"),
+		line("aa-s2-0", "../a", "ab"), line("aa-s3-0", "com.b", "ab"), long}, "\n")))
+	var got outcome
+	if err := json.Unmarshal([]byte(answer), &got); err != nil || status != 200 || got.Accepted != 1 {
+		t.Fatal(status, answer)
+	}
+	for i, want := range []refusal{{"aa-s2-0", "basic.package"}, {"aa-s3-0", "does not take reports of this package"},
+		{"aa-s4-0", "at most 65536"}} {
+		if r := got.Refused[i]; r.ID != want.ID || !strings.Contains(r.Why, want.Why) {
+			t.Errorf("%+v, want %+v", r, want)
+		}
+	}
+}
+
+// TestHostileBodies sends what nothing must be stored of.
+//
+// Invariant: The collector refuses damaged and hostile bodies, and stores nothing of them.
+func TestHostileBodies(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir, Options{})
+	h := NewServer(s, testOptions)
+	good := packed(line("aa-s1-0", "com.a", "ab"))
+	damaged := bytes.Clone(good)
+	damaged[len(damaged)-6] ^= 1 // the CRC-32
+	random := make([]byte, 700<<10)
+	for i, x := 0, uint32(1); i < len(random); i++ {
+		x = x*1664525 + 1013904223
+		random[i] = byte(x >> 24)
+	}
+	for _, c := range []struct {
+		name   string
+		body   []byte
+		status int
+		want   string
+	}{
+		{"empty", nil, 400, "cut off"},
+		{"no gzip", []byte("{}{}{}{}{}{}{}{}{}{}"), 400, "not gzip"},
+		{"checksum", damaged, 400, "damaged"},
+		{"cut off", good[:len(good)-9], 400, "cut off"},
+		{"two members", append(bytes.Clone(good), good...), 400, "one member"},
+		{"more behind", append(bytes.Clone(good), 0), 400, "one member"},
+		{"no report", packed(""), 400, "no report"},
+		{"no JSON", packed(line("aa-s1-0", "com.a", "ab") + "\nhello\n"), 400, "line 2"},
+		{"no UTF-8", packed(line("aa-s1-0", "com.a", "ab") + "\n\xff\n"), 400, "not UTF-8"},
+		{"not a report", packed(`{"a":1}`), 400, "not a report"},
+		{"deep", packed(strings.Repeat("[", 1<<20)), 400, "nested deeper"},
+		{"bomb", packed(strings.Repeat(" ", 12<<20)), 413, "times its size"},
+		{"large inflated", packed(strings.Repeat(string(random[:16<<10]), 1030)), 413, "when it is inflated"},
+		{"large", packed(string(random) + string(random)), 413, "at most 1048576"},
+	} {
+		status, answer := post(h, c.body)
+		if status != c.status || !strings.Contains(answer, c.want) {
+			t.Errorf("%s: %d %s", c.name, status, answer)
+		}
+	}
+	if status, answer := post(h, good, "Content-Encoding", "br"); status != 400 {
+		t.Error(status, answer)
+	}
+	if left := h.bodies.left.Load(); left != bodyBudget {
+		t.Errorf("%d bytes of the budget were not put back", bodyBudget-left)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if ids := storedIDs(t, dir); len(ids) > 0 {
+		t.Errorf("stored %q", ids)
+	}
+}
+
+// TestBodyOfUnknownLength sends a body that is too long without saying so.
+func TestBodyOfUnknownLength(t *testing.T) {
+	s := openStore(t, t.TempDir(), Options{})
+	r := httptest.NewRequest("POST", "/v1/reports", io.LimitReader(zeros{}, 3<<20))
+	r.ContentLength = -1
+	w := httptest.NewRecorder()
+	NewServer(s, testOptions).ServeHTTP(w, r)
+	if w.Code != 413 {
+		t.Error(w.Code, w.Body)
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// TestBusyAndFull takes all of the budget, and fills the store: the client is to come again.
+func TestBusyAndFull(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir, Options{MaxBytes: 1 << 20})
+	h := NewServer(s, testOptions)
+	body := packed(line("aa-s1-0", "com.a", "ab"))
+	if !h.bodies.take(bodyBudget) {
+		t.Fatal("no budget")
+	}
+	wantRetry := func(seconds string) {
+		t.Helper()
+		r := httptest.NewRequest("POST", "/v1/reports", bytes.NewReader(body))
+		r.Header.Set("Content-Encoding", "gzip")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != 429 || w.Header().Get("Retry-After") != seconds {
+			t.Errorf("%d, Retry-After %q: %s", w.Code, w.Header().Get("Retry-After"), w.Body)
+		}
+	}
+	wantRetry("5")
+	h.bodies.put(bodyBudget)
+	s.used.Add(1 << 20)
+	wantRetry("3600")
+	if status, _ := send(h, "GET", "/healthz", nil); status != 429 {
+		t.Errorf("healthz %d", status)
+	}
+	s.used.Add(-1 << 20)
+	if status, answer := post(h, body); status != 200 {
+		t.Error(status, answer)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if status, _ := post(h, packed(line("aa-s2-0", "com.a", "ab"))); status != 503 {
+		t.Errorf("closed: %d", status)
+	}
+}
+
+// TestTokens compares requests with several tokens.
+func TestTokens(t *testing.T) {
+	s := openStore(t, t.TempDir(), Options{})
+	h := NewServer(s, testOptions)
+	tokens, err := ParseTokens("# two\n0123456789abcdef\n\nfedcba9876543210\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.SetTokens(tokens)
+	body := packed(line("aa-s1-0", "com.a", "ab"))
+	for header, want := range map[string]int{"": 401, "Bearer": 401, "Bearer ": 401, "Bearer wrong": 401,
+		"Basic 0123456789abcdef": 401, "Bearer 0123456789abcdef": 200, "bearer fedcba9876543210": 200,
+		"Bearer 0123456789abcdef0": 401} {
+		if status, answer := post(h, body, "Authorization", header); status != want {
+			t.Errorf("%q: %d %s", header, status, answer)
+		}
+	}
+	if status, _ := send(h, "PUT", "/v1/recordings/ab/1", nil); status != 401 {
+		t.Error(status)
+	}
+	for _, bad := range []string{"", "# none\n", "short\n", "0123456789abcdef 0123456789abcdef\n"} {
+		if _, err := ParseTokens(bad); err == nil {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+}
+
+// TestPaths asks for what is not there, and for paths that lead elsewhere.
+func TestPaths(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, filepath.Join(dir, "store"), Options{})
+	h := NewServer(s, testOptions)
+	body := packed(string(recordingBytes(t)))
+	for _, path := range []string{"/v1/recordings/../1", "/v1/recordings/..%2f..%2fx/1", "/v1/recordings//1",
+		"/v1/recordings/ab/../../x", "/v1/recordings/ab/0", "/v1/recordings/ab/01", "/v1/recordings/ab/-1",
+		"/v1/recordings/ab/99999999999999999999", "/v1/recordings/" + strings.Repeat("a", 5000) + "/1",
+		"/v1/recordings/a\x00b/1", "/v1/recordings/ab/1/2", "/v1/recordings/AB/1", "/", "/v1/reports/../config"} {
+		if status, answer := send(h, "PUT", path, body, "Content-Encoding", "gzip", headerPackage, "com.a"); status < 400 ||
+			status == 500 {
+			t.Errorf("%q: %d %s", path, status, answer)
+		}
+	}
+	for _, header := range []string{"../../x", "/etc", "a/b", "..", ".", "a\x00", strings.Repeat("a", 300)} {
+		for _, name := range []string{headerPackage, headerMapping} {
+			status, answer := send(h, "PUT", "/v1/recordings/ab/1", body, "Content-Encoding", "gzip", name, header)
+			if status != 400 {
+				t.Errorf("%s %q: %d %s", name, header, status, answer)
+			}
+		}
+	}
+	if status, _ := send(h, "GET", "/v1/reports", nil); status != 405 {
+		t.Error(status)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 {
+		t.Errorf("%v %v", entries, err)
+	}
+	if files := filesBelow(t, filepath.Join(dir, "store")); !slices.Equal(files, []string{database}) {
+		t.Errorf("%q", files)
+	}
+}
+
+func filesBelow(t testing.TB, dir string) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			name, _ := filepath.Rel(dir, path)
+			files = append(files, filepath.ToSlash(name))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func recordingBytes(t testing.TB) []byte {
+	t.Helper()
+	b, err := os.ReadFile("../../../trace/testdata/vectors/every.tgd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestRecordings sends parts of a recording: once, again, and others under the same name.
+func TestRecordings(t *testing.T) {
+	dir := t.TempDir()
+	s := openStore(t, dir, Options{})
+	h := NewServer(s, testOptions)
+	content := recordingBytes(t)
+	sum := sha256.Sum256(content)
+	put := func(path string, content []byte, sum string) (int, string) {
+		return send(h, "PUT", path, packed(string(content)), "Content-Encoding", "gzip", headerPackage, "com.a",
+			headerMapping, "ab", headerSHA256, sum)
+	}
+	for _, c := range []struct {
+		path    string
+		content []byte
+		sum     string
+		status  int
+		want    string
+	}{
+		{"/v1/recordings/ab12/1", content, hex.EncodeToString(sum[:]), 200, "stored"},
+		{"/v1/recordings/ab12/1", content, hex.EncodeToString(sum[:]), 200, "stored"},
+		{"/v1/recordings/ab12/2", content, strings.ToUpper(hex.EncodeToString(sum[:])), 200, "stored"},
+		{"/v1/recordings/ab12/1", append(bytes.Clone(content), 0), "", 409, "another content"},
+		{"/v1/recordings/ab12/3", content, strings.Repeat("0", 64), 400, "SHA-256"},
+		{"/v1/recordings/ab12/4", []byte("no recording"), "", 400, "recording"},
+		{"/v1/recordings/ab12/5", make([]byte, 5<<20), "", 413, "inflate"},
+	} {
+		if status, answer := put(c.path, c.content, c.sum); status != c.status || !strings.Contains(answer, c.want) {
+			t.Errorf("%s: %d %s", c.path, status, answer)
+		}
+	}
+	want := []string{database, "recordings/com.a/ab/ab12.part1.tgd", "recordings/com.a/ab/ab12.part2.tgd"}
+	if files := filesBelow(t, dir); !slices.Equal(files, want) {
+		t.Errorf("%q", files)
+	}
+	if got, err := os.ReadFile(filepath.Join(dir, want[1])); err != nil || !bytes.Equal(got, content) {
+		t.Error("the content differs", err)
+	}
+	// A process that is killed between renaming and the database leaves the file alone. It comes again.
+	ninth := filepath.Join(dir, "recordings/com.a/ab/ab12.part9.tgd")
+	if err := os.Rename(filepath.Join(dir, want[2]), ninth); err != nil {
+		t.Fatal(err)
+	}
+	if status, answer := put("/v1/recordings/ab12/9", content, ""); status != 200 {
+		t.Error(status, answer)
+	}
+}
+
+// TestConfig verifies what an app gets with the public key that keygen prints.
+func TestConfig(t *testing.T) {
+	dir := t.TempDir()
+	pem, key, err := NewKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyFile := filepath.Join(dir, "key.pem")
+	text := "package = com.a\nserial: 7\nexpires=1900000000000\nenabled true\nmethods-off = 1,\\\n  2\n"
+	if err := errors.Join(os.WriteFile(keyFile, pem, 0o600),
+		os.WriteFile(filepath.Join(dir, "a.properties"), []byte(text), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := LoadKey(keyFile)
+	if err != nil || !loaded.Equal(key) {
+		t.Fatal(err)
+	}
+	configs, err := LoadConfigs(dir, loaded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := NewServer(openStore(t, filepath.Join(dir, "store"), Options{}), testOptions)
+	h.SetTokens([]string{"0123456789abcdef"}) // the kill switch must work without one
+	if status, _ := send(h, "GET", "/v1/config?package=com.a", nil); status != 404 {
+		t.Error(status)
+	}
+	h.SetConfigs(configs)
+	status, answer := send(h, "GET", "/v1/config?package=com.a&sdk=34", nil)
+	signature, signed, _ := strings.Cut(answer, "\n")
+	if status != 200 || signed != text {
+		t.Fatal(status, answer)
+	}
+	public, err := PublicKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err1 := base64.StdEncoding.DecodeString(public)
+	pinned, err2 := x509.ParsePKIXPublicKey(der)
+	raw, err3 := base64.StdEncoding.DecodeString(signature)
+	sum := sha256.Sum256([]byte(signed))
+	if err := errors.Join(err1, err2, err3); err != nil || !ecdsa.VerifyASN1(pinned.(*ecdsa.PublicKey), sum[:], raw) {
+		t.Errorf("the signature does not verify: %v", err)
+	}
+	_, tag := configs.find("com.a")
+	if status, _ := send(h, "GET", "/v1/config?package=com.a", nil, "If-None-Match", tag); status != 304 {
+		t.Error(status)
+	}
+	if status, _ := send(h, "GET", "/v1/config?package=com.b", nil); status != 404 {
+		t.Error(status)
+	}
+	for bad, want := range map[string]string{"": "package", "package=a/b": "package", "package=a": "serial",
+		"package=a\nserial=1": "expires", "package=a\nserial=x\nexpires=1": "serial", "a=1\na=2": "there twice",
+		`a=\u12`: "hexadecimal", "package=\xff": "UTF-8"} {
+		if _, err := checkConfig([]byte(bad)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+// testNames has the mapping of one build.
+func testNames(t testing.TB) *resolve.Names {
+	t.Helper()
+	m, err := mapping.Parse("m", "# tracegen-mapping 1\n# digest e69c7a6d3eaeddc0\n"+
+		"# runtime dev.tracegen.runtime.AppMethodBeat\n"+
+		"17,1,com.example.Main onCreate (Landroid.os.Bundle;)V\n97,1,com.example.feed.Feed load (I)V\n"+
+		"99,1,com.example.feed.Row bind ()V\n249,1,com.example.feed.Row draw ()V\n"+
+		"1048574,1,android.os.Handler dispatchMessage (Landroid.os.Message;)V\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resolve.NewNames(m, nil)
+}
+
+// rowsBelow returns "ID METHOD" of all rows, sorted.
+func rowsBelow(t testing.TB, dir string) (found []string) {
+	t.Helper()
+	files, err := FindReports(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		err := readRows(f, func(r *row) error {
+			found = append(found, fmt.Sprint(r.ID, " ", *r.Method, " ", r.Named))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// TestUpkeep has reports of three days: files of a day that has passed are merged, names are added when their mapping
+// comes, and what is too old is removed, with the IDs.
+func TestUpkeep(t *testing.T) {
+	dir := t.TempDir()
+	c := newClock()
+	var names *resolve.Names
+	add := func(ids ...string) (added int) {
+		t.Helper()
+		s := openStore(t, dir, Options{Now: c.read, KeepDays: 2, Names: func(string) (*resolve.Names, error) {
+			return names,
+				nil
+		}})
+		var reports []Accepted
+		for _, id := range ids {
+			reports = append(reports, Accepted{id, "com.a", "e69c7a6d3eaeddc0", line(id, "com.a", "e69c7a6d3eaeddc0")})
+		}
+		added, err := s.Add(reports)
+		if err := errors.Join(err, s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return added
+	}
+	want := func(what string, files int, rows ...string) {
+		t.Helper()
+		if got := rowsBelow(t, dir); !slices.Equal(got, rows) {
+			t.Errorf("%s: rows\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(rows, "\n"))
+		}
+		if all, err := FindReports(dir); err != nil || len(all) != files {
+			t.Errorf("%s: files %q", what, all)
+		}
+	}
+	add("aa-s1-0")
+	add("aa-s2-0")
+	want("no mapping", 2, "aa-s1-0 #97 false", "aa-s2-0 #97 false")
+	names = testNames(t)
+	add()
+	want("the mapping has come", 2, "aa-s1-0 com.example.feed.Feed.load true", "aa-s2-0 com.example.feed.Feed.load true")
+	c.addDays(1)
+	if add("aa-s1-0", "aa-s3-0") != 1 {
+		t.Error("a report of yesterday is new")
+	}
+	want("merged", 2, "aa-s1-0 com.example.feed.Feed.load true", "aa-s2-0 com.example.feed.Feed.load true",
+		"aa-s3-0 com.example.feed.Feed.load true")
+	c.addDays(2)
+	if add("aa-s3-0") != 0 {
+		t.Error("the ID is forgotten")
+	}
+	want("the first day is gone", 1, "aa-s3-0 com.example.feed.Feed.load true")
+	if add("aa-s1-0") != 1 {
+		t.Error("an ID that is too old is known")
+	}
+}
+
+// TestInterruptedMerge has a merge that a process did not complete, at each of its steps.
+func TestInterruptedMerge(t *testing.T) {
+	for step := range 3 {
+		dir := t.TempDir()
+		c := newClock()
+		for _, id := range []string{"aa-s1-0", "aa-s2-0"} {
+			s := openStore(t, dir, Options{Now: c.read})
+			if _, err := s.Add([]Accepted{{id, "com.a", "ab", line(id, "com.a", "ab")}}); err != nil {
+				t.Fatal(err)
+			}
+			s.Close()
+		}
+		s := openStore(t, dir, Options{Now: c.read})
+		s.Close()
+		s = openStore(t, dir, Options{Now: c.read})
+		parts, err := s.partitions()
+		if err != nil || len(parts) != 1 {
+			t.Fatal(parts, err)
+		}
+		sources, _ := parquetFiles(parts[0].path)
+		out, _, err := s.rewrite(parts[0], sources)
+		if err != nil {
+			t.Fatal(err)
+		}
+		temp, err := out.close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := merging{filepath.Base(temp), "merged-000000000002.parquet", sources}
+		text, _ := json.Marshal(m)
+		key, _ := filepath.Rel(dir, parts[0].path)
+		if step > 0 { // the database has it
+			if err := s.db.Update(putMerge(key, text)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if step > 1 { // renamed, and one source is gone
+			os.Rename(temp, filepath.Join(parts[0].path, m.Target))
+			os.Remove(filepath.Join(parts[0].path, sources[0]))
+		}
+		s.Close()
+		s = openStore(t, dir, Options{Now: c.read})
+		s.Close()
+		if ids := storedIDs(t, dir); !slices.Equal(ids, []string{"aa-s1-0", "aa-s2-0"}) {
+			t.Errorf("step %d: %q", step, ids)
+		}
+		for _, f := range filesBelow(t, dir) {
+			if strings.Contains(f, temporary) {
+				t.Errorf("step %d: %s is left", step, f)
+			}
+		}
+	}
+}
+
+// TestSegmentThatIsWrittenAgain has a segment whose file was published before the process was killed, and that is still
+// in the database, beside a file to merge it with on the next day: its reports must not be merged and written again.
+func TestSegmentThatIsWrittenAgain(t *testing.T) {
+	dir := t.TempDir()
+	c := newClock()
+	s := openStore(t, dir, Options{Now: c.read})
+	if _, err := s.Add([]Accepted{{"aa-s1-0", "com.a", "ab", line("aa-s1-0", "com.a", "ab")}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = openStore(t, dir, Options{Now: c.read})
+	if _, err := s.Add([]Accepted{{"aa-s2-0", "com.a", "ab", line("aa-s2-0", "com.a", "ab")}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.finishPartition(2, nil); err != nil { // and not finishSegment, which removes the segment
+		t.Fatal(err)
+	}
+	killed := filepath.Join(t.TempDir(), "killed")
+	if err := os.CopyFS(killed, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	c.addDays(1)
+	if err := openStore(t, killed, Options{Now: c.read}).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if ids := storedIDs(t, killed); !slices.Equal(ids, []string{"aa-s1-0", "aa-s2-0"}) {
+		t.Errorf("%q", ids)
+	}
+}
+
+// TestStoreRefusesOthers opens what is no store, and a store twice.
+func TestStoreRefusesOthers(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, database), bytes.Repeat([]byte("text "), 5000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want := "is not a database of tracegen collect"
+	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Error(err)
+	}
+	other := t.TempDir()
+	openStore(t, other, Options{})
+	if _, err := Open(other, Options{}); err == nil || !strings.Contains(err.Error(), "another process") {
+		t.Error(err)
+	}
+}

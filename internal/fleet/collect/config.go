@@ -1,0 +1,276 @@
+package collect
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tracegen/tracegen/internal/fleet/devicereport"
+	"github.com/tracegen/tracegen/internal/userfile"
+)
+
+// Configs has the signed configuration of each package.
+type Configs struct{ byPackage map[string]signed }
+
+// signed is a configuration as apps get it: the signature, a line end, and the text.
+type signed struct {
+	body []byte
+	tag  string
+	file string
+}
+
+// maxConfig limits the size of a configuration, in bytes. The app takes 256 KiB with the signature.
+const maxConfig = 255 << 10
+
+// LoadConfigs reads a file of properties, or each file *.properties of a directory, and signs them. Each must have the
+// properties package, serial and expires.
+func LoadConfigs(path string, key *ecdsa.PrivateKey) (*Configs, error) {
+	files := []string{path}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("configuration: %w", err)
+	}
+	if info.IsDir() {
+		if files, err = filepath.Glob(filepath.Join(path, "*.properties")); err != nil {
+			return nil, err
+		}
+		if len(files) == 0 {
+			return nil, fmt.Errorf("configuration: %s has no file *.properties", path)
+		}
+	}
+	c := &Configs{byPackage: map[string]signed{}}
+	for _, file := range files {
+		text, err := userfile.ReadText(file)
+		if err != nil {
+			return nil, fmt.Errorf("configuration: %w", err)
+		}
+		app, err := checkConfig(text)
+		if err != nil {
+			return nil, fmt.Errorf("configuration %s: %w", file, err)
+		}
+		if other, ok := c.byPackage[app]; ok {
+			return nil, fmt.Errorf("configuration: %s and %s are both of package %s; keep one", other.file, file, app)
+		}
+		signature, err := sign(text, key)
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(text)
+		c.byPackage[app] = signed{append(append(signature, '\n'), text...), `"` + hex.EncodeToString(sum[:16]) + `"`, file}
+	}
+	return c, nil
+}
+
+// find returns the signed text for a package, and its entity tag; nil if there is none. c may be nil.
+func (c *Configs) find(app string) (text []byte, tag string) {
+	if c == nil {
+		return nil, ""
+	}
+	s := c.byPackage[app]
+	return s.body, s.tag
+}
+
+// sign returns the base64 of a signature: ECDSA over the SHA-256 of the text, in ASN.1, as SHA256withECDSA of Java.
+func sign(text []byte, key *ecdsa.PrivateKey) ([]byte, error) {
+	sum := sha256.Sum256(text)
+	der, err := ecdsa.SignASN1(rand.Reader, key, sum[:])
+	if err != nil {
+		return nil, fmt.Errorf("sign the configuration: %w", err)
+	}
+	return base64.StdEncoding.AppendEncode(nil, der), nil
+}
+
+// checkConfig checks a text of properties, and returns its package.
+func checkConfig(text []byte) (app string, err error) {
+	if len(text) > maxConfig {
+		return "", fmt.Errorf("it has %d bytes; at most %d are served", len(text), maxConfig)
+	}
+	if !utf8.Valid(text) {
+		return "", errors.New("it is not UTF-8")
+	}
+	p, err := parseProperties(string(text))
+	if err != nil {
+		return "", err
+	}
+	if app = p["package"]; !devicereport.IsPackage(app) {
+		return "", fmt.Errorf("the property package is %q, and must be the name of the app's package", app)
+	}
+	for _, name := range []string{"serial", "expires"} {
+		if n, err := strconv.ParseInt(p[name], 10, 64); err != nil || n < 0 {
+			return "", fmt.Errorf("the property %s is %q, and must be a whole number: serial grows with each change, expires "+
+				"is in milliseconds since 1970", name, p[name])
+		}
+	}
+	return app, nil
+}
+
+// parseProperties reads a text in the format of java.util.Properties. A key that is there twice is an error: programs
+// would differ in which value counts.
+func parseProperties(text string) (map[string]string, error) {
+	p := map[string]string{}
+	lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n")
+	for i := 0; i < len(lines); i++ {
+		number := i + 1
+		line := strings.TrimLeft(lines[i], " \t\f")
+		if line == "" || line[0] == '#' || line[0] == '!' {
+			continue
+		}
+		for continues(line) {
+			line = line[:len(line)-1]
+			if i++; i == len(lines) {
+				break
+			}
+			line += strings.TrimLeft(lines[i], " \t\f")
+		}
+		key, value := splitProperty(line)
+		key, err := unescape(key)
+		if err == nil {
+			value, err = unescape(value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", number, err)
+		}
+		if _, twice := p[key]; twice {
+			return nil, fmt.Errorf("line %d: the property %s is there twice; remove one", number, key)
+		}
+		p[key] = value
+	}
+	return p, nil
+}
+
+// continues reports whether a line ends in an odd number of backslashes.
+func continues(line string) bool {
+	return (len(line)-len(strings.TrimRight(line, `\`)))%2 == 1
+}
+
+// splitProperty divides a line at the first "=", ":" or blank that is not escaped.
+func splitProperty(line string) (key, value string) {
+	at := 0
+	for at < len(line) && strings.IndexByte("=: \t\f", line[at]) < 0 {
+		if line[at] == '\\' {
+			at++
+		}
+		at++
+	}
+	at = min(at, len(line))
+	key, value = line[:at], strings.TrimLeft(line[at:], " \t\f")
+	if value != "" && (value[0] == '=' || value[0] == ':') {
+		value = strings.TrimLeft(value[1:], " \t\f")
+	}
+	return key, value
+}
+
+func unescape(text string) (string, error) {
+	if strings.IndexByte(text, '\\') < 0 {
+		return text, nil
+	}
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] != '\\' {
+			b.WriteByte(text[i])
+			continue
+		}
+		if i++; i == len(text) {
+			break
+		}
+		switch c := text[i]; c {
+		case 't', 'n', 'r', 'f':
+			b.WriteByte("\t\n\r\f"[strings.IndexByte("tnrf", c)])
+		case 'u':
+			if i+5 > len(text) {
+				return "", errors.New(`\u needs four hexadecimal digits`)
+			}
+			n, err := strconv.ParseUint(text[i+1:i+5], 16, 16)
+			if err != nil {
+				return "", errors.New(`\u needs four hexadecimal digits`)
+			}
+			b.WriteRune(rune(n))
+			i += 4
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), nil
+}
+
+// NewKey makes a pair of keys to sign configurations: the private key in PEM.
+func NewKey() ([]byte, *ecdsa.PrivateKey, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, nil, err
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), key, nil
+}
+
+// LoadKey reads a private key of the curve P-256 from a PEM file: PKCS #8, or SEC 1 as openssl writes it.
+func LoadKey(path string) (*ecdsa.PrivateKey, error) {
+	text, err := userfile.ReadText(path)
+	if err != nil {
+		return nil, fmt.Errorf("key: %w", err)
+	}
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		var key any
+		switch block.Type {
+		case "PRIVATE KEY":
+			key, err = x509.ParsePKCS8PrivateKey(block.Bytes)
+		case "EC PRIVATE KEY":
+			key, err = x509.ParseECPrivateKey(block.Bytes)
+		default:
+			continue // openssl writes parameters of the curve too
+		}
+		if err != nil {
+			return nil, fmt.Errorf("key %s: %w", path, err)
+		}
+		if ec, ok := key.(*ecdsa.PrivateKey); ok && ec.Curve == elliptic.P256() {
+			return ec, nil
+		}
+		return nil, fmt.Errorf("key %s: not a key of the curve P-256; make one with tracegen collect keygen", path)
+	}
+	return nil, fmt.Errorf("key %s: no private key in PEM; make one with tracegen collect keygen", path)
+}
+
+// PublicKey returns the public key as apps pin it: the base64 of its X.509 form.
+func PublicKey(key *ecdsa.PrivateKey) (string, error) {
+	der, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
+	if err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(der), nil
+}
+
+// ParseTokens returns the tokens of a file: one on a line, without empty lines and those that begin with "#". A token
+// has 16 characters at least, and no blank.
+func ParseTokens(text string) ([]string, error) {
+	var tokens []string
+	for i, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || line[0] == '#':
+			continue
+		case len(line) < 16 || strings.ContainsAny(line, " \t"):
+			return nil, fmt.Errorf("line %d: a token must have 16 characters at least and no blank; make one with "+
+				"openssl rand -hex 32", i+1)
+		}
+		tokens = append(tokens, line)
+	}
+	if len(tokens) == 0 {
+		return nil, errors.New("no token; write one on a line")
+	}
+	return tokens, nil
+}

@@ -1,0 +1,159 @@
+package collect
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/fleet/devicereport"
+)
+
+// FuzzReports reads any bytes as a Parquet file of reports.
+//
+// Invariant: No bytes make the reader of stored reports panic, or allocate much more than they have.
+func FuzzReports(f *testing.F) {
+	dir := f.TempDir()
+	w, err := createRows(dir)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, id := range []string{"aa-s1-0", "aa-s1-1"} {
+		text := line(id, "com.a", "ab")
+		if _, err := devicereport.Parse(text); err != nil {
+			f.Fatal(err)
+		}
+		if err := w.add(row{ID: id, HotPath: []string{"a.B.c"}, Report: text}); err != nil {
+			f.Fatal(err)
+		}
+	}
+	file, err := w.close()
+	if err != nil {
+		f.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		f.Fatal(err)
+	}
+	rows := 0
+	if err := ReadReports(file, func(*devicereport.Report) error { rows++; return nil }); err != nil || rows != 2 {
+		f.Fatalf("%d reports (%v)", rows, err)
+	}
+	f.Add(data)
+	f.Add(data[:len(data)-9])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file := filepath.Join(t.TempDir(), "a.parquet")
+		if err := os.WriteFile(file, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+		least, limit := uint64(1<<62), uint64(64<<20+2000*len(data))
+		for run := 0; run < 5 && least > limit; run++ {
+			metrics.Read(sample)
+			before := sample[0].Value.Uint64()
+			rows := 0
+			_ = ReadReports(file, func(*devicereport.Report) error {
+				if rows++; rows > 1000 {
+					return errors.New("enough")
+				}
+				return nil
+			})
+			metrics.Read(sample)
+			least = min(least, sample[0].Value.Uint64()-before)
+		}
+		if least > limit {
+			t.Errorf("%d bytes allocated for %d", least, len(data))
+		}
+	})
+}
+
+// TestFooterOfReports: a file of some bytes that claims a footer of gigabytes is damaged, and costs no memory.
+func TestFooterOfReports(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.parquet")
+	if err := os.WriteFile(file, []byte("PAR1....\xff\xff\xff\x7fPAR1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := ReadReports(file, func(*devicereport.Report) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "a footer of 2147483647 bytes in a file of 16") {
+		t.Error(err)
+	}
+}
+
+// FuzzBody sends any body: the answer is never an error of the server, and nothing of a refused body is stored.
+func FuzzBody(f *testing.F) {
+	good := line("aa-s1-0", "com.a", "ab")
+	f.Add(packed(good), true)
+	f.Add([]byte(good+"\n"+good), false)
+	f.Add(append(packed(good), 0), true)
+	s := openStore(f, f.TempDir(), Options{})
+	h := NewServer(s, testOptions)
+	f.Fuzz(func(t *testing.T, body []byte, compressed bool) {
+		encoding := "identity"
+		if compressed {
+			encoding = "gzip"
+		}
+		if status, answer := post(h, body, "Content-Encoding", encoding); status != 200 && status != 400 && status != 413 {
+			t.Errorf("%d %s", status, answer)
+		}
+		if left := h.bodies.left.Load(); left != bodyBudget {
+			t.Errorf("%d bytes of the budget were not put back", bodyBudget-left)
+		}
+	})
+}
+
+// FuzzTexts reads any text as what an operator writes, a file of tokens, a private key and properties, and as the names
+// of a recording: nothing appears outside of its place.
+func FuzzTexts(f *testing.F) {
+	key, _, err := NewKey()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, text := range []string{string(key), strings.ReplaceAll(string(key), "PRIVATE", "EC PRIVATE"),
+		"# ours\n0123456789abcdef\n\n 0123456789abcdefg\r\n", "short", "package = com.a\nserial: 7\nexpires=1\n",
+		"a\\\n=\\u0041\\\n", "ab12/1/com.a/ab", "../x/1/..//", "ab/01/a\x00b/" + strings.Repeat("a", 300)} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if tokens, err := ParseTokens(text); err == nil {
+			again, err := ParseTokens(strings.Join(tokens, "\n"))
+			if err != nil || !slices.Equal(again, tokens) {
+				t.Errorf("%q is read as %q (%v)", tokens, again, err)
+			}
+		}
+		if app, err := checkConfig([]byte(text)); err == nil && !devicereport.IsPackage(app) {
+			t.Errorf("%q", app)
+		}
+		file := filepath.Join(t.TempDir(), "key")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if key, err := LoadKey(file); err == nil {
+			if _, err := sign([]byte("text"), key); err != nil {
+				t.Errorf("%s does not sign: %v", text, err)
+			}
+		}
+		checkPlaces(t, append(strings.SplitN(text, "/", 4), "", "", "", ""))
+	})
+}
+
+// checkPlaces checks where a recording and a report with these names are stored.
+func checkPlaces(t *testing.T, names []string) {
+	t.Helper()
+	n, err := parsePart(names[1])
+	p := Part{Package: names[2], Mapping: names[3], Recording: names[0], Number: n}
+	if err != nil || p.check() != nil {
+		return
+	}
+	file := p.file()
+	if filepath.ToSlash(filepath.Clean(file)) != file || !filepath.IsLocal(file) || strings.Count(file, "/") != 3 ||
+		len(file) > 400 || strings.ContainsAny(file, "\x00\\:=") {
+		t.Errorf("%q", file)
+	}
+	dir := partition{names[2], names[3], "2026-11-22"}.dir()
+	if filepath.ToSlash(filepath.Clean(dir)) != dir || strings.Count(dir, "/") != 3 {
+		t.Errorf("%q", dir)
+	}
+}

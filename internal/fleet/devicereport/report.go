@@ -1,0 +1,410 @@
+package devicereport
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/glob"
+)
+
+// The format that a report says it has.
+const (
+	Format  = "tracegen-report"
+	Version = 1
+)
+
+// The kinds of stalls. A report of any other kind is about an incident.
+const (
+	KindMessage     = "message"
+	KindIdleHandler = "idle-handler"
+	KindInput       = "input"
+)
+
+// IsStall reports whether a report of that kind is about a stall, and not about an incident.
+func IsStall(kind string) bool {
+	return kind == KindMessage || kind == KindIdleHandler || kind == KindInput
+}
+
+// Report is what a device reports about one stall or incident. Texts that the device did not know are empty, and
+// numbers nil.
+type Report struct {
+	// ID is unique: the recording's ID, "s" for a stall or "i" for an incident, its number, and its thread.
+	// Recording is the recording's ID.
+	ID, Recording string
+	// Kind is a kind of stall, or that of an incident. Detector found it.
+	Kind, Detector string
+
+	// Package, VersionName and VersionCode are the app's; BuildID and Mapping, the mapping's digest, its build's.
+	Package, VersionName, VersionCode, BuildID, Mapping string
+	// Manufacturer, Device and ABI are the device's; SDK is its API level.
+	Manufacturer, Device, ABI string
+	SDK                       *int64
+	// Process is its process, PID the number of that, Session random for each process, and User random for each
+	// installation.
+	Process, Session, User string
+	PID                    *int64
+	// Scene is where the app was, Foreground whether it was seen. Thread and What say what ran.
+	Scene, Thread, What string
+	Foreground          *bool
+
+	// Began is when it began, in milliseconds since 1970 by the clock of the device.
+	Began *int64
+	// Duration is how long it lasted, and Suspended how much of that the process did not run.
+	Duration, Suspended *time.Duration
+	// CPU is how long its thread was on a processor, GC how long garbage was collected, GCCount how often.
+	CPU, GC *time.Duration
+	GCCount *int64
+	// Ended is false if it lasted still.
+	Ended *bool
+
+	// HotPath has the IDs of the methods that lead to where the time went, the outermost first; Key is the device's
+	// hash of them.
+	HotPath []uint32
+	Key     string
+	// Samples are stacks that were taken, LockOwner is who held the lock that it waited for, PostedBy the ID of the
+	// method that posted the message.
+	Samples   []Sample
+	LockOwner string
+	PostedBy  *uint32
+	// Facts is what the detector says of an incident.
+	Facts map[string]string
+}
+
+// Sample is a stack of a thread.
+type Sample struct {
+	// Thread is its name, State its state as Java names it.
+	Thread, State string
+	// Count is how many samples it stands for, at least 1.
+	Count int64
+	// Frames is the stack, the innermost frame first.
+	Frames []string
+}
+
+// Ran returns how long it lasted without the time in which the process did not run; 0 if that is not known.
+func (r *Report) Ran() time.Duration {
+	if r.Duration == nil {
+		return 0
+	}
+	ran := *r.Duration
+	if r.Suspended != nil {
+		ran -= min(*r.Suspended, ran)
+	}
+	return ran
+}
+
+// InvalidError is the error about a report that has an ID and breaks the schema.
+type InvalidError struct {
+	// ID is the report's, Why what is wrong with which field.
+	ID, Why string
+}
+
+// Error names the report and the reason.
+func (e *InvalidError) Error() string { return "report " + e.ID + ": " + e.Why }
+
+var (
+	reportID    = glob.Regexp(`^([0-9a-f]{1,32})-[si][0-9]{1,20}(-[0-9]{1,10})?$`)
+	recordingID = glob.Regexp(`^[0-9a-f]{1,32}$`)
+	packageName = glob.Regexp(`^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$`)
+	digestText  = glob.Regexp(`^[0-9a-f]{1,64}$`)
+	kindName    = glob.Regexp(`^[a-z0-9][a-z0-9-]{0,63}$`)
+)
+
+// maxName is how long a package name, a text and a frame may be, in bytes.
+const (
+	maxName = 200
+	maxText = 4000
+)
+
+// IsRecordingID reports whether the text is the ID of a recording: 1 to 32 hexadecimal digits in lower case.
+func IsRecordingID(text string) bool { return recordingID().MatchString(text) }
+
+// IsPackage reports whether the text is a name of a package, which is also safe as a name of a directory: letters,
+// digits, "_" and "-" in parts that dots separate, at most 200 bytes.
+func IsPackage(text string) bool { return len(text) <= maxName && packageName().MatchString(text) }
+
+// IsDigest reports whether the text is the digest of a mapping: 1 to 64 hexadecimal digits in lower case.
+func IsDigest(text string) bool { return digestText().MatchString(text) }
+
+// ErrNotReport is wrapped by the error about a JSON value that is no report.
+var ErrNotReport = errors.New("not a report")
+
+// Parse reads a report. The error is an [*InvalidError] if the text is JSON and has the ID of a report, but breaks the
+// schema. The strings of the result share memory with text.
+func Parse(text string) (*Report, error) {
+	v, large, err := parseJSON(text)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{}
+	if r.ID, r.Recording, err = identify(&v); err != nil {
+		return nil, err
+	}
+	d := decoder{}
+	d.report(&v, r)
+	if large != "" {
+		d.fault("the number %s is larger than a 64-bit floating point number can be", large)
+	}
+	if d.why != "" {
+		return nil, &InvalidError{r.ID, d.why}
+	}
+	return r, nil
+}
+
+// ID returns the ID of a report that is too long to be parsed. It does not keep the rest of the text, and does not
+// check it by the schema.
+func ID(text string) (string, error) {
+	if at := invalidUTF8(text); at >= 0 {
+		return "", fmt.Errorf("byte %d: not UTF-8", at)
+	}
+	p := &parser{text: text, only: []string{"format", "id"}}
+	v, err := p.whole()
+	if err != nil {
+		return "", err
+	}
+	id, _, err := identify(&v)
+	return id, err
+}
+
+// identify returns the IDs of a report and of its recording.
+func identify(v *value) (id, recording string, err error) {
+	if v.kind != kindObject {
+		return "", "", fmt.Errorf("%s where an object is expected: %w", kindNames[v.kind], ErrNotReport)
+	}
+	f := v.find("format")
+	if f == nil || f.kind != kindText || f.text != Format {
+		return "", "", fmt.Errorf("no field \"format\" with the value %q: %w", Format, ErrNotReport)
+	}
+	field := v.find("id")
+	if field == nil || field.kind != kindText {
+		return "", "", fmt.Errorf("no field \"id\": %w", ErrNotReport)
+	}
+	match := reportID().FindStringSubmatch(field.text)
+	if match == nil {
+		return "", "", fmt.Errorf("the id %q is not of the form RECORDING-s1 or RECORDING-i1: %w", short(field.text),
+			ErrNotReport)
+	}
+	return field.text, match[1], nil
+}
+
+// decoder takes over fields. why is the first fault.
+type decoder struct{ why string }
+
+func (d *decoder) fault(format string, args ...any) {
+	if d.why == "" {
+		d.why = fmt.Sprintf(format, args...)
+	}
+}
+
+// field returns the member with that name, nil if it is absent or has another type, which is a fault.
+func (d *decoder) field(of *value, path, name string, want kind) *value {
+	if of == nil {
+		return nil
+	}
+	v := of.find(name)
+	if v != nil && v.kind != want {
+		d.fault("%s%s is %s, not %s", path, name, kindNames[v.kind], kindNames[want])
+		return nil
+	}
+	return v
+}
+
+func (d *decoder) text(of *value, path, name string) string {
+	v := d.field(of, path, name, kindText)
+	if v == nil {
+		return ""
+	}
+	if len(v.text) > maxText {
+		d.fault("%s%s has %d bytes; at most %d are taken", path, name, len(v.text), maxText)
+		return ""
+	}
+	if strings.IndexByte(v.text, 0) >= 0 {
+		d.fault("%s%s has a character of code 0", path, name)
+		return ""
+	}
+	return v.text
+}
+
+// matching is a text that must satisfy a condition.
+func (d *decoder) matching(of *value, path, name string, is func(string) bool) string {
+	text := d.text(of, path, name)
+	if text != "" && !is(text) {
+		d.fault("%s%s is %q, which is not allowed there", path, name, short(text))
+	}
+	return text
+}
+
+func (d *decoder) boolean(of *value, path, name string) *bool {
+	if v := d.field(of, path, name, kindBool); v != nil {
+		return &v.truth
+	}
+	return nil
+}
+
+// integer is a whole number from low to high.
+func (d *decoder) integer(of *value, path, name string, low, high int64) *int64 {
+	v := d.field(of, path, name, kindNumber)
+	if v == nil {
+		return nil
+	}
+	n, err := strconv.ParseInt(v.text, 10, 64)
+	if err != nil {
+		f, err := strconv.ParseFloat(v.text, 64)
+		if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+			d.fault("%s%s is %s, which is no whole number", path, name, v.text)
+			return nil
+		}
+		n = int64(f)
+	}
+	if n < low || n > high {
+		d.fault("%s%s is %s, which is not between %d and %d", path, name, v.text, low, high)
+		return nil
+	}
+	return &n
+}
+
+// maxMillis is the longest duration that is taken: ten years.
+const maxMillis = 10 * 366 * 24 * 3600 * 1000
+
+func (d *decoder) millis(of *value, path, name string) *time.Duration {
+	v := d.field(of, path, name, kindNumber)
+	if v == nil {
+		return nil
+	}
+	f, err := strconv.ParseFloat(v.text, 64)
+	if err != nil || f < 0 || f > maxMillis {
+		d.fault("%s%s is %s, which is not between 0 and %d", path, name, v.text, int64(maxMillis))
+		return nil
+	}
+	of64 := time.Duration(math.Round(f * 1e6))
+	return &of64
+}
+
+// method is the ID of a method.
+func (d *decoder) method(v *value, path string) uint32 {
+	n, err := strconv.ParseUint(v.text, 10, 32)
+	if v.kind != kindNumber || err != nil || n >= 1<<20 {
+		d.fault("%s is no ID of a method, a number below %d", path, 1<<20)
+		return 0
+	}
+	return uint32(n)
+}
+
+func (d *decoder) report(v *value, r *Report) {
+	version := d.integer(v, "", "version", 0, math.MaxInt64)
+	if version == nil || *version != Version {
+		d.fault("the version of the format is not %d; update tracegen", Version)
+	}
+	r.Kind = d.matching(v, "", "kind", kindName().MatchString)
+	if r.Kind == "" {
+		d.fault("kind is missing")
+	}
+	r.Detector = d.text(v, "", "detector")
+	if recording := d.text(v, "", "recording"); recording != "" && recording != r.Recording {
+		d.fault("recording is %q, and the id is of recording %s", short(recording), r.Recording)
+	}
+	d.basic(d.field(v, "", "basic", kindObject), r)
+	d.timing(d.field(v, "", "timing", kindObject), r)
+	d.stack(d.field(v, "", "stack", kindObject), r)
+	d.field(v, "", "cpu", kindObject)
+	d.field(v, "", "detectors", kindObject)
+	if facts := d.field(v, "", "facts", kindObject); facts != nil {
+		r.Facts = make(map[string]string, len(facts.members))
+		for i := range facts.members {
+			name := facts.members[i].name
+			if len(name) > maxName {
+				d.fault("facts has a name of %d bytes; at most %d are taken", len(name), maxName)
+			}
+			r.Facts[name] = d.text(facts, "facts.", name)
+		}
+	}
+}
+
+func (d *decoder) basic(of *value, r *Report) {
+	const path = "basic."
+	r.Package = d.matching(of, path, "package", IsPackage)
+	r.Mapping = d.matching(of, path, "mapping", IsDigest)
+	for _, t := range []struct {
+		name string
+		to   *string
+	}{{"versionName", &r.VersionName}, {"versionCode", &r.VersionCode}, {"buildId", &r.BuildID},
+		{"manufacturer", &r.Manufacturer}, {"device", &r.Device}, {"abi", &r.ABI}, {"process", &r.Process},
+		{"session", &r.Session}, {"user", &r.User}, {"scene", &r.Scene}, {"thread", &r.Thread}, {"what", &r.What}} {
+		*t.to = d.text(of, path, t.name)
+	}
+	r.SDK = d.integer(of, path, "sdk", 0, 1e6)
+	r.PID = d.integer(of, path, "pid", 0, math.MaxInt64)
+	r.Foreground = d.boolean(of, path, "foreground")
+}
+
+func (d *decoder) timing(of *value, r *Report) {
+	const path = "timing."
+	r.Began = d.integer(of, path, "wallMillis", 0, 253_402_300_799_999) // until the year 9999
+	r.Duration = d.millis(of, path, "durationMillis")
+	r.Suspended = d.millis(of, path, "suspendedMillis")
+	r.CPU = d.millis(of, path, "cpuMillis")
+	r.GC = d.millis(of, path, "gcMillis")
+	r.GCCount = d.integer(of, path, "gcCount", 0, math.MaxInt64)
+	r.Ended = d.boolean(of, path, "ended")
+}
+
+// The most that are taken of a stack.
+const (
+	maxHotPath = 1000
+	maxSamples = 1000
+	maxFrames  = 2000
+)
+
+func (d *decoder) stack(of *value, r *Report) {
+	const path = "stack."
+	r.Key = d.text(of, path, "key")
+	r.LockOwner = d.text(of, path, "lockOwner")
+	if v := d.field(of, path, "postedBy", kindNumber); v != nil {
+		id := d.method(v, path+"postedBy")
+		r.PostedBy = &id
+	}
+	d.field(of, path, "calls", kindArray)
+	if v := d.array(of, path, "hotPath", maxHotPath); v != nil {
+		for i := range v.items {
+			r.HotPath = append(r.HotPath, d.method(&v.items[i], fmt.Sprintf("%shotPath[%d]", path, i)))
+		}
+	}
+	v := d.array(of, path, "samples", maxSamples)
+	if v == nil {
+		return
+	}
+	for i := range v.items {
+		at := fmt.Sprintf("%ssamples[%d].", path, i)
+		if v.items[i].kind != kindObject {
+			d.fault("%s is no object", strings.TrimSuffix(at, "."))
+			return
+		}
+		s := Sample{Thread: d.text(&v.items[i], at, "thread"), State: d.text(&v.items[i], at, "state"), Count: 1}
+		if n := d.integer(&v.items[i], at, "count", 1, math.MaxInt32); n != nil {
+			s.Count = *n
+		}
+		if frames := d.array(&v.items[i], at, "frames", maxFrames); frames != nil {
+			for k := range frames.items {
+				if f := &frames.items[k]; f.kind != kindText || len(f.text) > maxText || strings.IndexByte(f.text, 0) >= 0 {
+					d.fault("%sframes[%d] is no text of at most %d bytes", at, k, maxText)
+				} else {
+					s.Frames = append(s.Frames, f.text)
+				}
+			}
+		}
+		r.Samples = append(r.Samples, s)
+	}
+}
+
+// array is a field with at most that many items.
+func (d *decoder) array(of *value, path, name string, most int) *value {
+	v := d.field(of, path, name, kindArray)
+	if v != nil && len(v.items) > most {
+		d.fault("%s%s has %d items; at most %d are taken", path, name, len(v.items), most)
+		return nil
+	}
+	return v
+}

@@ -1,0 +1,275 @@
+package group
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/tracegen/tracegen/mapping"
+)
+
+// LeastUnits is how many units each side must have for a mean to say something of the next unit.
+const LeastUnits = 5
+
+// Side is one of two samples that are compared.
+type Side struct {
+	// Recordings and Units are how many there were, First and Last the versions that they are of.
+	Recordings int    `json:"recordings"`
+	Units      int    `json:"units"`
+	First      string `json:"firstVersion,omitempty"`
+	Last       string `json:"lastVersion,omitempty"`
+}
+
+// Certainty says how sure a difference is.
+type Certainty string
+
+// The certainties.
+const (
+	Sure    Certainty = "sure"    // stays significant at 5 % after the correction for the number of methods
+	Likely  Certainty = "likely"  // would be significant at 5 % if it were the only method
+	Noise   Certainty = "noise"   // may well be chance
+	Unknown Certainty = "unknown" // too few units on a side
+	OneSide Certainty = "oneside" // was called on one side alone
+)
+
+// Change is how a method differs between two samples. Times are nanoseconds for each unit.
+type Change struct {
+	// Class, Method and Descriptor name it in the newer sample, and Was in the older one if a compiler has numbered it
+	// anew.
+	Class      string `json:"class"`
+	Method     string `json:"method"`
+	Descriptor string `json:"descriptor,omitempty"`
+	Was        string `json:"was,omitempty"`
+	// OldSelf and NewSelf are its own time on average, OldTotal and NewTotal that with what it calls.
+	OldSelf  float64 `json:"oldSelfNanos"`
+	NewSelf  float64 `json:"newSelfNanos"`
+	OldTotal float64 `json:"oldTotalNanos"`
+	NewTotal float64 `json:"newTotalNanos"`
+	// OldCalls and NewCalls are how often it was called.
+	OldCalls float64 `json:"oldCalls"`
+	NewCalls float64 `json:"newCalls"`
+	// OldCall and NewCall are a call's own time.
+	OldCall float64 `json:"oldCallNanos"`
+	NewCall float64 `json:"newCallNanos"`
+	// Low and High enclose the change of its own time with 95 % confidence; both 0 if Certainty is Unknown.
+	Low  float64 `json:"lowNanos"`
+	High float64 `json:"highNanos"`
+	// P is how likely a change as great is if nothing has changed, 1 if that is unknown.
+	P float64 `json:"p"`
+	// Certainty says it in a word.
+	Certainty Certainty `json:"certainty"`
+	// Waiting is for which share of its own time the thread waited, from 0 to 1, as far as stalls show it; -1 if they do
+	// not.
+	Waiting float64 `json:"waitingShare"`
+}
+
+// unchanged reports whether the method's own time is the same in both samples, and it is called as often.
+func (c *Change) unchanged() bool { return c.OldSelf == c.NewSelf && c.OldCalls == c.NewCalls }
+
+// Delta is the change of the method's own time, in nanoseconds for each unit.
+func (c *Change) Delta() float64 { return c.NewSelf - c.OldSelf }
+
+// StallChange is how often a group of stalls came, in two samples.
+type StallChange struct {
+	// Key is what they have in common; see [StallGroup].
+	Key string `json:"key"`
+	// Old and New are how many there were, OldRate and NewRate how many in a thousand units.
+	Old     int     `json:"old"`
+	New     int     `json:"new"`
+	OldRate float64 `json:"oldRate"`
+	NewRate float64 `json:"newRate"`
+	// OldMean and NewMean are how long one took, in nanoseconds.
+	OldMean float64 `json:"oldMeanNanos"`
+	NewMean float64 `json:"newMeanNanos"`
+	// Worst is the longest, of the newer sample if there is one.
+	Worst Stall `json:"worst"`
+}
+
+// Comparison is how two samples differ.
+type Comparison struct {
+	// Unit is what times are counted by.
+	Unit Unit `json:"unit"`
+	Old  Side `json:"old"`
+	New  Side `json:"new"`
+	// Changes has all methods that have changed, those whose own time grew the most first. Unchanged is how many others
+	// there are.
+	Changes   []*Change `json:"changes"`
+	Unchanged int       `json:"unchanged"`
+	// Stalls has all groups of stalls that have changed, those whose time grew the most first. UnchangedStalls is how
+	// many others there are.
+	Stalls          []*StallChange `json:"stalls"`
+	UnchangedStalls int            `json:"unchangedStalls"`
+	// Frames has the calls of both samples by path, nil without [Sample.Paths].
+	Frames *Frames `json:"-"`
+}
+
+// Compare returns how two samples differ. renumbered, which may be nil, is how the builds' mappings differ: methods
+// that a compiler has renumbered are matched by it. Both samples have the same unit.
+func Compare(old, new *Sample, renumbered *mapping.Comparison) *Comparison {
+	c := &Comparison{Unit: old.Unit, Old: old.side(), New: new.side(), Changes: []*Change{}, Stalls: []*StallChange{}}
+	was, is := wasCalled(renumbered)
+	matched := map[string]bool{}
+	for key, m := range new.methods {
+		before := cmp.Or(was[key], key)
+		if was[key] == "" && is[key] != "" {
+			before = "" // what had this name has another now: this is new code
+		}
+		matched[before] = true
+		c.Changes = append(c.Changes, c.change(key, was[key], old.methods[before], m))
+	}
+	for key, m := range old.methods {
+		if !matched[key] {
+			c.Changes = append(c.Changes, c.change(key, "", m, nil))
+		}
+	}
+	correct(c.Changes)
+	all := len(c.Changes)
+	c.Changes = slices.DeleteFunc(c.Changes, (*Change).unchanged)
+	c.Unchanged = all - len(c.Changes)
+	slices.SortFunc(c.Changes, func(a, b *Change) int {
+		return cmp.Or(cmp.Compare(b.Delta(), a.Delta()), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Method, b.Method),
+			cmp.Compare(a.Descriptor, b.Descriptor), cmp.Compare(a.Was, b.Was))
+	})
+	c.compareStalls(old, new)
+	c.Frames = compareFrames(old, new, is)
+	return c
+}
+
+// Slower returns the methods that surely take longer.
+func (c *Comparison) Slower() []*Change {
+	var all []*Change
+	for _, m := range c.Changes {
+		if m.Certainty == Sure && m.Delta() > 0 {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+func (s *Sample) side() Side {
+	return Side{Recordings: s.Recordings, Units: s.Units, First: s.versions.first.version,
+		Last: s.versions.last.version}
+}
+
+// wasCalled maps what a method is called in the newer build to what it was in the older one, and back, where a compiler
+// counts.
+func wasCalled(c *mapping.Comparison) (was, is map[string]string) {
+	was, is = map[string]string{}, map[string]string{}
+	if c == nil {
+		return was, is
+	}
+	key := func(m mapping.Identity) string {
+		return methodKey(mapping.Text(m.Class), mapping.Text(m.Name), m.Descriptor)
+	}
+	for _, d := range c.Renumbered {
+		was[key(d.New.Identity)], is[key(d.Old.Identity)] = key(d.Old.Identity), key(d.New.Identity)
+	}
+	return was, is
+}
+
+// change compares what is known of a method, nil where it was not called.
+func (c *Comparison) change(key, was string, a, b *methodSample) *Change {
+	m := &Change{Was: was, P: 1, Certainty: Unknown}
+	m.Class, m.Method, m.Descriptor = splitKey(key)
+	onOneSide := (a == nil) != (b == nil)
+	if a == nil {
+		a = &methodSample{}
+	}
+	if b == nil {
+		b = &methodSample{}
+	}
+	units, newUnits := float64(c.Old.Units), float64(c.New.Units)
+	var varianceOld, varianceNew float64
+	m.OldSelf, varianceOld = a.self.over(units)
+	m.NewSelf, varianceNew = b.self.over(newUnits)
+	m.OldTotal, _ = a.total.over(units)
+	m.NewTotal, _ = b.total.over(newUnits)
+	m.OldCall, _ = a.call.over(a.call.n)
+	m.NewCall, _ = b.call.over(b.call.n)
+	m.OldCalls, m.NewCalls = float64(a.calls)/max(units, 1), float64(b.calls)/max(newUnits, 1)
+	known := a.occupancy
+	known.add(b.occupancy)
+	m.Waiting = known.waitingShare()
+	switch {
+	case units >= LeastUnits && newUnits >= LeastUnits:
+		m.Low, m.High, m.P = welch(m.Delta(), varianceOld/units, varianceNew/newUnits, units, newUnits)
+		m.Certainty = Noise
+	case onOneSide:
+		m.Certainty = OneSide
+	}
+	return m
+}
+
+// welch returns the interval that has the difference of two means with 95 % confidence, and how likely one as great is
+// by chance, by Welch's t-test (Welch 1947). a and b are the variances of the means of n and m values.
+func welch(difference, a, b, n, m float64) (low, high, p float64) {
+	if a+b == 0 {
+		if difference == 0 {
+			return 0, 0, 1
+		}
+		return difference, difference, 0 // never seen to vary, and yet another
+	}
+	deviation := math.Sqrt(a + b)
+	freedom := (a + b) * (a + b) / (a*a/(n-1) + b*b/(m-1))
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}
+	reach := t.Quantile(0.975) * deviation
+	return difference - reach, difference + reach, 2 * t.CDF(-math.Abs(difference)/deviation)
+}
+
+// correct says how sure each change is, by the procedure of Benjamini and Hochberg (1995) at 5 %.
+func correct(changes []*Change) {
+	tested := slices.DeleteFunc(slices.Clone(changes), func(c *Change) bool { return c.Certainty != Noise })
+	slices.SortFunc(tested, func(a, b *Change) int { return cmp.Compare(a.P, b.P) })
+	sure := 0
+	for i, c := range tested {
+		if c.P <= 0.05*float64(i+1)/float64(len(tested)) {
+			sure = i + 1
+		}
+	}
+	for i, c := range tested {
+		switch {
+		case i < sure:
+			c.Certainty = Sure
+		case c.P <= 0.05:
+			c.Certainty = Likely
+		}
+	}
+}
+
+// compareStalls compares groups of stalls.
+func (c *Comparison) compareStalls(old, new *Sample) {
+	keys := map[string]bool{}
+	for _, s := range []*Sample{old, new} {
+		for key := range s.stalls {
+			keys[key] = true
+		}
+	}
+	side := func(s *Sample, key string) (cases int, rate, mean float64, worst Stall) {
+		g := s.stalls[key]
+		if g == nil {
+			return 0, 0, 0, Stall{}
+		}
+		mean, _ = g.wall.over(g.wall.n)
+		return g.cases, 1000 * float64(g.cases) / float64(max(s.Units, 1)), mean, g.worst
+	}
+	for key := range keys {
+		s := &StallChange{Key: key}
+		s.Old, s.OldRate, s.OldMean, s.Worst = side(old, key)
+		cases, rate, mean, worst := side(new, key)
+		s.New, s.NewRate, s.NewMean = cases, rate, mean
+		if cases > 0 {
+			s.Worst = worst
+		}
+		if s.Old == s.New && s.OldRate == s.NewRate && s.OldMean == s.NewMean {
+			c.UnchangedStalls++
+			continue
+		}
+		c.Stalls = append(c.Stalls, s)
+	}
+	grown := func(s *StallChange) float64 { return s.NewRate*s.NewMean - s.OldRate*s.OldMean }
+	slices.SortFunc(c.Stalls, func(a, b *StallChange) int {
+		return cmp.Or(cmp.Compare(grown(b), grown(a)), cmp.Compare(a.Key, b.Key))
+	})
+}

@@ -1,0 +1,178 @@
+package group
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// WriteJSON writes the comparison for programs, at most top methods, 0 for all. Keys are added, never renamed or
+// removed.
+func (c *Comparison) WriteJSON(w io.Writer, top int) error {
+	cut := *c
+	if top > 0 && top < len(cut.Changes) {
+		cut.Changes = biggest(cut.Changes, top)
+	}
+	return writeJSON(w, cut)
+}
+
+// biggest returns the n changes that are the greatest, whether up or down, in the order that they have.
+func biggest(changes []*Change, n int) []*Change {
+	low, high := 0, len(changes)
+	for kept := 0; kept < n; kept++ {
+		if math.Abs(changes[low].Delta()) >= math.Abs(changes[high-1].Delta()) {
+			low++
+		} else {
+			high--
+		}
+	}
+	return append(append([]*Change{}, changes[:low]...), changes[high:]...)
+}
+
+// WriteText writes the comparison for people: what got slower, what got faster, at most top of each (0 for all), and
+// stalls. Methods whose change may well be chance are counted, and shown if all is set.
+func (c *Comparison) WriteText(w io.Writer, top int, all bool) error {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "old: %s\nnew: %s\n", c.Old.text(c.Unit), c.New.text(c.Unit))
+	if c.Old.Units < LeastUnits || c.New.Units < LeastUnits {
+		fmt.Fprintf(b, "With fewer than %d %ss on a side, chance cannot be ruled out; give more recordings.\n",
+			LeastUnits, c.Unit)
+	}
+	slower, faster, noise := c.sides(all)
+	known := slices.ContainsFunc(slices.Concat(slower, faster), func(m *Change) bool { return m.Waiting >= 0 })
+	if !known && len(slower)+len(faster) > 0 {
+		fmt.Fprintf(b, "Whether methods ran or waited is not known: no stall shows it.\n")
+	}
+	writeChanges(b, "Slower", c.Unit, slower, top, known)
+	writeChanges(b, "Faster", c.Unit, faster, top, known)
+	if c.Unchanged > 0 {
+		fmt.Fprintf(b, "\nUnchanged: %s\n", count(c.Unchanged, "method"))
+	}
+	if noise > 0 {
+		fmt.Fprintf(b, "\n%s changed by no more than chance; --all shows them\n", count(noise, "method"))
+	}
+	c.writeStalls(b, top)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// waitingLast puts the methods that mostly wait behind those that run or of which that is not known, and keeps the
+// order otherwise: time on a processor is the method's own doing, and how long it sleeps or waits depends on others.
+func waitingLast(changes []*Change) {
+	slices.SortStableFunc(changes, func(a, b *Change) int {
+		switch {
+		case a.waits() == b.waits():
+			return 0
+		case a.waits():
+			return 1
+		}
+		return -1
+	})
+}
+
+// waits reports whether the method is known to wait for most of its own time.
+func (c *Change) waits() bool { return c.Waiting > 0.5 }
+
+// occupancy says whether the method ran or waited, for people.
+func (c *Change) occupancy() string {
+	switch {
+	case c.Waiting < 0:
+		return "whether it ran or waited is not known"
+	case c.waits():
+		return fmt.Sprintf("it waited for %.0f %% of the time that was sampled", 100*c.Waiting)
+	}
+	return fmt.Sprintf("it ran for %.0f %% of the time that was sampled", 100*(1-c.Waiting))
+}
+
+func (s Side) text(unit Unit) string {
+	text := count(s.Recordings, "recording")
+	if unit != UnitRecording {
+		text += ", " + count(s.Units, string(unit))
+	}
+	return text + between(", ", s.First, s.Last)
+}
+
+func writeChanges(b *strings.Builder, title string, unit Unit, changes []*Change, top int, known bool) {
+	if len(changes) == 0 {
+		fmt.Fprintf(b, "\n%s: none\n", title)
+		return
+	}
+	fmt.Fprintf(b, "\n%s, own time for each %s:\n", title, unit)
+	for i, m := range changes {
+		if i == top && top > 0 {
+			fmt.Fprintf(b, "  %s more; --top shows them\n", count(len(changes)-top, "method"))
+			break
+		}
+		fmt.Fprintf(b, "  %-9s %s\n", signed(m.Delta()), m.Name())
+		fmt.Fprintf(b, "            %s to %s%s, %s\n", nanos(m.OldSelf), nanos(m.NewSelf),
+			percent(m.OldSelf, m.NewSelf), m.certainty())
+		fmt.Fprintf(b, "            calls %s to %s, own time of a call %s to %s\n", number(m.OldCalls),
+			number(m.NewCalls), nanos(m.OldCall), nanos(m.NewCall))
+		if known {
+			fmt.Fprintf(b, "            %s\n", m.occupancy())
+		}
+		if m.Was != "" {
+			fmt.Fprintf(b, "            was %s, by its code\n", m.Was)
+		}
+	}
+}
+
+// Name returns "Class.Method", and says if it is new or gone.
+func (c *Change) Name() string {
+	name := strings.TrimPrefix(c.Class+"."+c.Method, ".")
+	switch {
+	case c.OldCalls == 0:
+		return name + ", new"
+	case c.NewCalls == 0:
+		return name + ", gone"
+	}
+	return name
+}
+
+func (c *Change) certainty() string {
+	switch c.Certainty {
+	case Unknown:
+		return "too few to rule out chance"
+	case OneSide:
+		return "called on one side only, too few to rule out chance"
+	}
+	return fmt.Sprintf("%s: %s to %s with 95 %% confidence", c.Certainty, signed(c.Low), signed(c.High))
+}
+
+func (c *Comparison) writeStalls(b *strings.Builder, top int) {
+	if len(c.Stalls) > 0 || c.UnchangedStalls > 0 {
+		fmt.Fprintf(b, "\nStalls:\n")
+	}
+	for i, s := range c.Stalls {
+		if i == top && top > 0 {
+			fmt.Fprintf(b, "  %s more; --top shows them\n", count(len(c.Stalls)-top, "group"))
+			break
+		}
+		what := ""
+		switch {
+		case s.Old == 0:
+			what = "new: "
+		case s.New == 0:
+			what = "gone: "
+		}
+		fmt.Fprintf(b, "  %s%s\n", what, s.Worst.Verdict)
+		fmt.Fprintf(b, "            %s to %s, of %s to %s on average; in a thousand %ss %s to %s\n",
+			number(float64(s.Old)), number(float64(s.New)), nanos(s.OldMean), nanos(s.NewMean), c.Unit, number(s.OldRate),
+			number(s.NewRate))
+	}
+	if c.UnchangedStalls > 0 {
+		fmt.Fprintf(b, "  unchanged: %s\n", count(c.UnchangedStalls, "group"))
+	}
+}
+
+func nanos(n float64) string { return short(time.Duration(math.Round(n))) }
+
+func signed(n float64) string {
+	if n >= 0 {
+		return "+" + nanos(n)
+	}
+	return "-" + nanos(-n)
+}

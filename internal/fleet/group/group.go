@@ -1,0 +1,244 @@
+package group
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+)
+
+// StallGroup is all stalls with one hot path.
+type StallGroup struct {
+	// Key is what they have in common.
+	Key string `json:"key"`
+	// Stalls, Recordings and Users are how many there are. A recording without a user counts as one.
+	Stalls     int `json:"stalls"`
+	Recordings int `json:"recordings"`
+	Users      int `json:"users"`
+	// Total is how long all took, Mean, Median, P90 and Longest one; Median and P90 are right to 0.1 %.
+	Total   time.Duration `json:"totalNanos"`
+	Mean    time.Duration `json:"meanNanos"`
+	Median  time.Duration `json:"medianNanos"`
+	P90     time.Duration `json:"p90Nanos"`
+	Longest time.Duration `json:"longestNanos"`
+	// Score is Users times Mean in seconds: what groups are ranked by.
+	Score float64 `json:"score"`
+	// First and Last are the oldest and the newest version that it was seen in; empty if no stall has one. Versions is
+	// how many there are.
+	First    string `json:"firstVersion,omitempty"`
+	Last     string `json:"lastVersion,omitempty"`
+	Versions int    `json:"versions"`
+	// ByVersion has the versions that it was seen in, the oldest first, and ByDevice the devices, those with the most
+	// users first; stalls that do not name them are left out.
+	ByVersion []Share `json:"byVersion,omitempty"`
+	ByDevice  []Share `json:"byDevice,omitempty"`
+	// Since and Until are when the first and the last stall began; zero if no stall has a time.
+	Since time.Time `json:"since,omitzero"`
+	Until time.Time `json:"until,omitzero"`
+	// Kinds is how many stalls were slow for what.
+	Kinds map[analysis.Kind]int `json:"kinds"`
+	// Worst is the longest stall: its hot path, words and recording stand for the group.
+	Worst Stall `json:"worst"`
+}
+
+// Share is the stalls of a group in one version, or on one kind of device.
+type Share struct {
+	// Version and Code are the version's name and code, Device the name of the device.
+	Version string `json:"version,omitempty"`
+	Code    string `json:"code,omitempty"`
+	Device  string `json:"device,omitempty"`
+	// Stalls and Users are how many there are.
+	Stalls int `json:"stalls"`
+	Users  int `json:"users"`
+}
+
+// counted counts stalls and users.
+type counted struct {
+	stalls int
+	users  map[string]bool
+}
+
+// countIn counts a stall of a user under a key.
+func countIn[K comparable](counts map[K]*counted, key K, user string) {
+	c := counts[key]
+	if c == nil {
+		c = &counted{users: map[string]bool{}}
+		counts[key] = c
+	}
+	c.stalls++
+	c.users[user] = true
+}
+
+// Fleet is what there is in a store, summed up.
+type Fleet struct {
+	// Recordings, Users and Stalls are how many there are. Nameless is how many recordings have no user: each
+	// counts as one.
+	Recordings int `json:"recordings"`
+	Users      int `json:"users"`
+	Stalls     int `json:"stalls"`
+	Nameless   int `json:"recordingsWithoutUser"`
+	// First and Last are the oldest and the newest version.
+	First string `json:"firstVersion,omitempty"`
+	Last  string `json:"lastVersion,omitempty"`
+	// Groups are ranked: the one with the greatest Score first.
+	Groups []*StallGroup `json:"groups"`
+}
+
+// Groups sums the store up. Equal groups stand in the order of their keys, so that the same recordings give the same
+// result in whatever order they were added.
+func (s *Store) Groups() (*Fleet, error) {
+	f := &Fleet{Groups: []*StallGroup{}}
+	users, versions := map[string]bool{}, span{}
+	err := s.Recordings(func(d Digest, i Info) error {
+		f.Recordings++
+		if i.User == "" {
+			f.Nameless++
+		}
+		users[userOf(d, i.User)] = true
+		versions.add(build{i.Version, i.Code})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.Users = len(users)
+	f.First, f.Last = versions.first.version, versions.last.version
+	var g *grouping
+	end := func() {
+		if g != nil {
+			f.Groups = append(f.Groups, g.end())
+		}
+	}
+	err = s.Stalls(func(d Digest, c *Stall) error {
+		f.Stalls++
+		if g == nil || g.Key != c.Key {
+			end()
+			g = newGrouping(c.Key)
+		}
+		g.add(d, c)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	end()
+	slices.SortStableFunc(f.Groups, func(a, b *StallGroup) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key))
+	})
+	return f, nil
+}
+
+// userOf identifies a user: a recording without a user is one of its own.
+func userOf(d Digest, user string) string {
+	if user == "" {
+		return "\x00" + string(d[:])
+	}
+	return user
+}
+
+// span is from the oldest build to the newest of those that have a name.
+type span struct {
+	first, last build
+	any         bool
+}
+
+func (s *span) add(b build) {
+	if b == (build{}) {
+		return
+	}
+	if !s.any || compareBuilds(b, s.first) < 0 {
+		s.first = b
+	}
+	if !s.any || compareBuilds(b, s.last) > 0 {
+		s.last = b
+	}
+	s.any = true
+}
+
+// grouping is a group that is being made.
+type grouping struct {
+	StallGroup
+	users      map[string]bool
+	recordings map[Digest]bool
+	versions   map[build]*counted
+	devices    map[string]*counted
+	span       span
+	walls      map[int]int // stalls by the logarithm of their time
+}
+
+func newGrouping(key string) *grouping {
+	return &grouping{StallGroup: StallGroup{Key: key, Kinds: map[analysis.Kind]int{}}, users: map[string]bool{},
+		recordings: map[Digest]bool{},
+		versions:   map[build]*counted{}, devices: map[string]*counted{}, walls: map[int]int{}}
+}
+
+// wallStep is the ratio of neighbouring classes of times: their middle is at most 0.1 % off.
+const wallStep = 1.002
+
+func (g *grouping) add(d Digest, c *Stall) {
+	g.Stalls++
+	g.users[userOf(d, c.User)] = true
+	g.recordings[d] = true
+	g.Kinds[c.Kind]++
+	wall := time.Duration(c.Wall)
+	g.Total += wall
+	g.walls[int(math.Floor(math.Log(max(1, float64(c.Wall)))/math.Log(wallStep)))]++
+	// The first of equals in the store's order, which is that of the recordings' content.
+	if wall > g.Longest || g.Stalls == 1 {
+		g.Longest, g.Worst = wall, *c
+	}
+	if b := (build{c.Version, c.Code}); b != (build{}) {
+		countIn(g.versions, b, userOf(d, c.User))
+		g.span.add(b)
+	}
+	if c.Device != "" {
+		countIn(g.devices, c.Device, userOf(d, c.User))
+	}
+	if t := c.when(); !t.IsZero() {
+		if g.Since.IsZero() || t.Before(g.Since) {
+			g.Since = t
+		}
+		if t.After(g.Until) {
+			g.Until = t
+		}
+	}
+}
+
+func (g *grouping) end() *StallGroup {
+	g.Users, g.Recordings, g.Versions = len(g.users), len(g.recordings), len(g.versions)
+	g.First, g.Last = g.span.first.version, g.span.last.version
+	g.Mean = g.Total / time.Duration(g.Stalls)
+	g.Median, g.P90 = g.quantile(0.5), g.quantile(0.9)
+	g.Score = float64(g.Users) * g.Mean.Seconds()
+	for b, c := range g.versions {
+		g.ByVersion = append(g.ByVersion, Share{Version: b.version, Code: b.code, Stalls: c.stalls, Users: len(c.users)})
+	}
+	slices.SortFunc(g.ByVersion, func(a, b Share) int {
+		return cmp.Or(compareBuilds(build{a.Version, a.Code}, build{b.Version, b.Code}), cmp.Compare(a.Code, b.Code))
+	})
+	for device, c := range g.devices {
+		g.ByDevice = append(g.ByDevice, Share{Device: device, Stalls: c.stalls, Users: len(c.users)})
+	}
+	slices.SortFunc(g.ByDevice, func(a, b Share) int {
+		return cmp.Or(cmp.Compare(b.Users, a.Users), cmp.Compare(b.Stalls, a.Stalls), cmp.Compare(a.Device, b.Device))
+	})
+	return &g.StallGroup
+}
+
+// quantile returns the time that the share q of the stalls does not pass, at most the longest.
+func (g *grouping) quantile(q float64) time.Duration {
+	classes := make([]int, 0, len(g.walls))
+	for c := range g.walls {
+		classes = append(classes, c)
+	}
+	slices.Sort(classes)
+	left := int(math.Ceil(q * float64(g.Stalls)))
+	for _, c := range classes {
+		if left -= g.walls[c]; left <= 0 {
+			return min(time.Duration(math.Pow(wallStep, float64(c)+0.5)), g.Longest)
+		}
+	}
+	return g.Longest
+}

@@ -1,0 +1,239 @@
+package group
+
+import (
+	"strings"
+
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// Unit is what a sample counts its methods' times by.
+type Unit string
+
+// The units.
+const (
+	// UnitRecording takes each recording for one unit.
+	UnitRecording Unit = "recording"
+	// UnitMessage takes each message for one, and where there are none each outermost call.
+	UnitMessage Unit = "message"
+)
+
+// moments are what a mean and a variance are made of. Units in which nothing was counted need not be added.
+type moments struct{ n, sum, squares float64 }
+
+func (m *moments) add(x float64) {
+	m.n++
+	m.sum += x
+	m.squares += x * x
+}
+
+// over returns mean and variance over n units, those that were not added counting 0.
+func (m *moments) over(n float64) (mean, variance float64) {
+	if n == 0 {
+		return 0, 0
+	}
+	mean = m.sum / n
+	if n > 1 {
+		variance = max(0, (m.squares-n*mean*mean)/(n-1))
+	}
+	return mean, variance
+}
+
+// methodSample is what is known of a method in a sample. Times are in nanoseconds.
+type methodSample struct {
+	self, total moments // by unit
+	calls       uint64
+	call        moments // own time, by call
+	occupancy   occupancy
+}
+
+// groupSample is what is known of a group of stalls in a sample.
+type groupSample struct {
+	cases int
+	wall  moments
+	worst Stall
+}
+
+// Sample sums up how long each method took in each unit of some recordings of one build. The zero value but for Unit
+// is empty. It holds a few numbers for each method. It is not safe for several goroutines.
+type Sample struct {
+	// Unit is what times are counted by.
+	Unit Unit
+	// Paths is set to keep the calls by path, for [Comparison.WriteHTML].
+	Paths bool
+	// Units and Recordings are how many there were.
+	Units, Recordings int
+
+	versions span
+	methods  map[string]*methodSample // by methodKey
+	stalls   map[string]*groupSample
+	paths    pathFrames
+	now      *sampler
+}
+
+// Stall takes a stall. One that does not count is in no group.
+func (s *Sample) Stall(stall *analysis.Stall) error {
+	s.observe(stall)
+	if stall.NotCounted() != "" {
+		return nil
+	}
+	if s.stalls == nil {
+		s.stalls = map[string]*groupSample{}
+	}
+	g := s.stalls[stall.Key]
+	if g == nil {
+		g = &groupSample{}
+		s.stalls[stall.Key] = g
+	}
+	g.cases++
+	g.wall.add(float64(stall.Ran))
+	if c := NewStall(stall); g.cases == 1 || c.Wall > g.worst.Wall {
+		g.worst = c
+	}
+	return nil
+}
+
+// Add begins a recording and returns the handler for its content. End ends it.
+func (s *Sample) Add(r *analysis.Recording) (trace.Handler, error) {
+	if s.methods == nil {
+		s.methods = map[string]*methodSample{}
+	}
+	s.Recordings++
+	s.versions.add(buildOf(r))
+	s.now = &sampler{sample: s, names: r.Names, methods: map[trace.Method]*inUnit{}}
+	return s.now, nil
+}
+
+// End ends the recording that was added last.
+func (s *Sample) End(*analysis.Recording) error {
+	if s.now != nil && (s.Unit == UnitRecording || len(s.now.used) > 0) {
+		s.now.endUnit()
+		if s.Unit == UnitMessage && s.now.between && s.Units > 1 {
+			s.Units-- // what came behind the last message is no unit
+		}
+	}
+	if s.now != nil && len(s.now.tree.Nodes) > 0 {
+		s.now.tree.Trim(maxPaths)
+		s.paths.add(&s.now.tree, s.now.names)
+	}
+	s.now = nil
+	return nil
+}
+
+// sampler adds one recording to a sample.
+type sampler struct {
+	sample  *Sample
+	names   *resolve.Names
+	methods map[trace.Method]*inUnit
+	used    []*inUnit // those of methods that ran in this unit
+	self    []int64   // by call of the segment
+	path    []int32   // calls of the segment that enclose the one that is looked at
+	tree    trace.Tree
+	between bool // the last segment was no message, and none has come since
+}
+
+// inUnit is a method's times in the unit that is being read.
+type inUnit struct {
+	*methodSample
+	selfNanos, totalNanos int64
+	used                  bool
+	depth                 int // how many of its calls enclose the one that is looked at
+}
+
+// Chunk takes nothing: calls are all that counts.
+func (p *sampler) Chunk(trace.Chunk) error { return nil }
+
+// Named takes nothing: the names have it.
+func (p *sampler) Named(trace.Method, string) error { return nil }
+
+// Segment adds the calls of a segment to those of the unit.
+func (p *sampler) Segment(s *trace.Segment) error {
+	p.self = p.self[:0]
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		p.self = append(p.self, c.End-c.Begin)
+		if c.Parent >= 0 {
+			p.self[c.Parent] -= c.End - c.Begin
+		}
+	}
+	p.path = p.path[:0]
+	for i := range s.Calls {
+		p.leave(s, s.Calls[i].Parent)
+		p.add(&s.Calls[i], max(0, p.self[i]))
+		p.path = append(p.path, int32(i))
+	}
+	p.leave(s, -1)
+	if p.sample.Paths {
+		p.addPaths(s)
+	}
+	p.between = s.Kind == trace.SegmentBetween
+	goesOn := len(s.Calls) > 0 && s.Calls[s.Message].Marks&trace.MarkSuspended != 0
+	if p.sample.Unit == UnitMessage && !goesOn && !p.between {
+		p.endUnit()
+	}
+	return nil
+}
+
+// leave leaves the calls that do not enclose what parent encloses.
+func (p *sampler) leave(s *trace.Segment, parent int32) {
+	for n := len(p.path); n > 0 && p.path[n-1] != parent; n-- {
+		p.method(s.Calls[p.path[n-1]].Method).depth--
+		p.path = p.path[:n-1]
+	}
+}
+
+// add adds a call; what is recursive counts once in totals.
+func (p *sampler) add(c *trace.Call, self int64) {
+	m := p.method(c.Method)
+	if !m.used {
+		m.used = true
+		p.used = append(p.used, m)
+	}
+	if m.depth == 0 {
+		m.totalNanos += c.End - c.Begin
+	}
+	m.depth++
+	m.selfNanos += self
+	if c.Marks&trace.MarkResumed == 0 {
+		m.calls += uint64(c.Count)
+	}
+	if c.Marks&(trace.MarkResumed|trace.MarkSuspended) == 0 && c.Count == 1 {
+		m.call.add(float64(self))
+	}
+}
+
+// method finds a method's numbers, by its name as all builds have it.
+func (p *sampler) method(id trace.Method) *inUnit {
+	if m := p.methods[id]; m != nil {
+		return m
+	}
+	name, _ := p.names.Name(id)
+	key := methodKey(name.Class, name.Method, name.Descriptor)
+	m := &inUnit{methodSample: p.sample.methodSample(key)}
+	p.methods[id] = m
+	return m
+}
+
+// methodKey is "class method descriptor", as in a mapping.
+func methodKey(class, method, descriptor string) string {
+	return class + " " + method + " " + descriptor
+}
+
+// splitKey returns what a methodKey is made of.
+func splitKey(key string) (class, method, descriptor string) {
+	parts := strings.SplitN(key, " ", 3)
+	return parts[0], parts[1], parts[2]
+}
+
+// endUnit ends a unit of work.
+func (p *sampler) endUnit() {
+	p.sample.Units++
+	for _, m := range p.used {
+		m.self.add(float64(m.selfNanos))
+		m.total.add(float64(m.totalNanos))
+		m.selfNanos, m.totalNanos, m.used = 0, 0, false
+	}
+	p.used = p.used[:0]
+}

@@ -1,0 +1,113 @@
+package group
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// WriteText writes the groups for people, at most top of them, 0 for all.
+func (f *Fleet) WriteText(w io.Writer, top int) error {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "%s of %s%s: %s in %s\n", count(f.Recordings, "recording"), count(f.Users, "user"),
+		between(", ", f.First, f.Last),
+		count(f.Stalls, "stall"), count(len(f.Groups), "group"))
+	if f.Nameless > 0 {
+		fmt.Fprintf(b, "(%s without a user; each counts as one user. Add a user to the recording's properties)\n",
+			count(f.Nameless, "recording"))
+	}
+	for i, g := range f.Groups {
+		if i == top && top > 0 {
+			fmt.Fprintf(b, "\n%s more; --top shows them\n", count(len(f.Groups)-top, "group"))
+			break
+		}
+		g.writeText(b, i+1)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (g *StallGroup) writeText(b *strings.Builder, rank int) {
+	fmt.Fprintf(b, "\n%d. %s × %s on average = %s s%s\n", rank, count(g.Users, "user"), short(g.Mean),
+		thousands(fmt.Sprintf("%.1f", g.Score)),
+		between(", ", g.First, g.Last))
+	fmt.Fprintf(b, "   %s\n", g.Worst.Verdict)
+	for depth, method := range g.Worst.HotPath {
+		fmt.Fprintf(b, "   %s%s\n", strings.Repeat("  ", depth), method)
+	}
+	fmt.Fprintf(b, "   %s in %s; median %s, nine of ten below %s, longest %s: %s\n", count(g.Stalls, "stall"),
+		count(g.Recordings, "recording"), short(g.Median), short(g.P90), short(g.Longest), g.Worst.source())
+	if len(g.ByDevice) > 0 {
+		fmt.Fprintf(b, "   on %s\n", devicesText(g.ByDevice))
+	}
+}
+
+// source names the stall: by its report, or by its recording and number.
+func (c *Stall) source() string {
+	if c.ofReport() {
+		return "report " + c.ReportID
+	}
+	return c.place()
+}
+
+// ofReport reports whether a report has the stall, and no recording.
+func (c *Stall) ofReport() bool { return c.Number == 0 && c.Incident == "" }
+
+// devicesText names the first devices with the number of their users.
+func devicesText(devices []Share) string {
+	const most = 3
+	var parts []string
+	for _, d := range devices[:min(most, len(devices))] {
+		parts = append(parts, fmt.Sprintf("%s (%s)", d.Device, count(d.Users, "user")))
+	}
+	if more := len(devices) - most; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// WriteJSON writes the groups for programs, at most top of them, 0 for all. Keys are added, never renamed or removed.
+func (f *Fleet) WriteJSON(w io.Writer, top int) error {
+	cut := *f
+	if top > 0 && top < len(cut.Groups) {
+		cut.Groups = cut.Groups[:top]
+	}
+	return writeJSON(w, cut)
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// between names a range of versions; it is empty if there is none.
+func between(before, first, last string) string {
+	switch {
+	case first == "" && last == "":
+		return ""
+	case first == last:
+		return before + "version " + first
+	}
+	return before + "versions " + first + " to " + last
+}
+
+// short is a duration with the digits that matter.
+func short(d time.Duration) string {
+	n := float64(d.Abs())
+	for _, u := range []struct {
+		least, unit float64
+		form, name  string
+	}{
+		{10e9, 1e9, "%.1f", " s"}, {1e9, 1e9, "%.2f", " s"}, {10e6, 1e6, "%.0f", " ms"}, {100e3, 1e6, "%.2f", " ms"},
+		{1e3, 1e3, "%.1f", " µs"},
+	} {
+		if n >= u.least {
+			return thousands(fmt.Sprintf(u.form, float64(d)/u.unit)) + u.name
+		}
+	}
+	return fmt.Sprintf("%d ns", d.Nanoseconds())
+}

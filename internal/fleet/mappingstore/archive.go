@@ -1,0 +1,327 @@
+package mappingstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tracegen/tracegen/internal/cache"
+)
+
+// Archive is an archive of mappings. It is safe for several goroutines.
+type Archive struct {
+	store    store
+	location string
+	options  Options
+}
+
+// Options say how an archive is used. The zero value uses no cache and drops warnings.
+type Options struct {
+	// Cache keeps what was fetched from a bucket; nil for none.
+	Cache *cache.Cache
+	// Warn gets warnings: of damage that did not prevent the work, and of a cache that cannot be written. It may be
+	// called by several goroutines.
+	Warn func(message string)
+}
+
+var (
+	// ErrNone is wrapped by the error of an operation for which the archive has no release.
+	ErrNone = errors.New("not in the archive")
+	// ErrNoArchive is wrapped by the error of an operation on an archive that does not exist.
+	ErrNoArchive = errors.New("there is no archive; check the location, or make one by `tracegen mappings push`")
+)
+
+// DamagedError reports a file of an archive that is not as it was written, or is missing.
+type DamagedError struct {
+	Archive string // its location
+	Name    string // of the object or release
+	Err     error  // the fault
+}
+
+// Error names the file and the way out.
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("%s: %s is damaged: %v; push the release again from its files, which repairs it, or restore the "+
+		"object from a backup", e.Archive, e.Name, e.Err)
+}
+
+// Unwrap returns the fault.
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+// Open opens an archive: in a directory, or in a bucket (s3://BUCKET[/PREFIX][?endpoint=URL&region=REGION]). The
+// archive need not exist. Open accesses no network.
+func Open(ctx context.Context, location string, o Options) (*Archive, error) {
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	a := &Archive{location: strings.TrimPrefix(location, schemeArchive), options: o}
+	if !IsRemote(a.location) {
+		if a.location == "" {
+			return nil, errors.New("the location of the archive is empty")
+		}
+		a.store = directory(a.location)
+		return a, nil
+	}
+	at, err := parseBucket(a.location)
+	if err != nil {
+		return nil, fmt.Errorf("archive %s: %w", redacted(a.location), err)
+	}
+	b, err := openBucket(at.bucket, at.prefix, at.endpoint, at.region)
+	if err != nil {
+		return nil, a.failed(err)
+	}
+	a.store = b
+	return a, nil
+}
+
+// Location returns the location that was passed to Open.
+func (a *Archive) Location() string { return a.location }
+
+// failed returns an error of the store with the location.
+func (a *Archive) failed(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.As(err, new(*DamagedError)) {
+		return err
+	}
+	return fmt.Errorf("archive %s: %w", a.location, err)
+}
+
+// parallel is the number of requests at a time.
+const parallel = 16
+
+// exists returns an error unless the location has an archive.
+func (a *Archive) exists(ctx context.Context) error {
+	found, err := checkMark(ctx, a.store)
+	if err == nil && !found {
+		err = ErrNoArchive
+	}
+	return a.failed(err)
+}
+
+// List returns the releases that the selector selects, from the latest to the first. It takes one request for each
+// 1,000 releases, and if the selector has labels, one more for each release that its other fields select.
+func (a *Archive) List(ctx context.Context, s Selector) ([]Release, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	if err := a.exists(ctx); err != nil {
+		return nil, err
+	}
+	return a.list(ctx, s)
+}
+
+func (a *Archive) list(ctx context.Context, s Selector) ([]Release, error) {
+	names, err := a.store.list(ctx, releases+s.Digest)
+	if err != nil {
+		return nil, a.failed(err)
+	}
+	var list []Release
+	for _, name := range names {
+		if r, ok := parseRelease(name); ok && s.names(&r) {
+			list = append(list, r)
+		}
+	}
+	if len(s.Labels) > 0 {
+		if list, err = a.labelled(ctx, list, s.Labels); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(list, compareReleases)
+	return list, nil
+}
+
+// labelled returns the releases that have the labels.
+func (a *Archive) labelled(ctx context.Context, list []Release, labels map[string]string) ([]Release, error) {
+	has := make([]bool, len(list))
+	err := each(ctx, len(list), func(ctx context.Context, i int) error {
+		m, err := a.manifest(ctx, &list[i])
+		if err != nil {
+			return err
+		}
+		has[i] = true
+		for key, value := range labels {
+			got, found := m.Labels[key]
+			has[i] = has[i] && found && got == value
+		}
+		return nil
+	})
+	var kept []Release
+	for i := range list {
+		if has[i] {
+			kept = append(kept, list[i])
+		}
+	}
+	return kept, err
+}
+
+// each calls f for the numbers from 0 to n-1, several at a time.
+func each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallel)
+	for i := range n {
+		g.Go(func() error { return f(ctx, i) })
+	}
+	return g.Wait()
+}
+
+// Find returns the latest release that the selector selects. The error wraps ErrNone if there is none. If a short
+// digest selects releases with several digests, Find fails.
+func (a *Archive) Find(ctx context.Context, s Selector) (Release, error) {
+	list, err := a.List(ctx, s)
+	if err != nil {
+		return Release{}, err
+	}
+	if len(list) == 0 {
+		what := "the archive is empty"
+		if text := s.String(); text != "" {
+			what = text
+		}
+		return Release{}, fmt.Errorf("archive %s: %s: %w; `tracegen mappings list` shows what it has", a.location, what,
+			ErrNone)
+	}
+	for _, r := range list[1:] {
+		if s.Digest != "" && r.Digest != list[0].Digest {
+			return Release{}, fmt.Errorf("archive %s: the digests %s and %s begin with %s; write more digits", a.location,
+				list[0].Digest, r.Digest, s.Digest)
+		}
+	}
+	return list[0], nil
+}
+
+// Details returns what the release consists of.
+func (a *Archive) Details(ctx context.Context, r Release) (*Details, error) {
+	m, err := a.manifest(ctx, &r)
+	if err != nil {
+		return nil, err
+	}
+	d := &Details{Commit: m.Commit, Labels: m.Labels}
+	for i := range m.Files {
+		f := &m.Files[i]
+		d.Files = append(d.Files, File{Kind: f.Kind, Size: f.Size, Stored: f.Stored, SHA256: f.SHA256.String(),
+			MapID: f.MapID, file: f})
+	}
+	return d, nil
+}
+
+// File returns the entry of a kind, or nil.
+func (d *Details) File(kind Kind) *File {
+	for i := range d.Files {
+		if d.Files[i].Kind == kind {
+			return &d.Files[i]
+		}
+	}
+	return nil
+}
+
+// Read returns the content of a file of a release, after it has checked all sums. The error is a [*DamagedError] if
+// they are wrong.
+func (a *Archive) Read(ctx context.Context, f *File) ([]byte, error) {
+	return a.read(ctx, f.file)
+}
+
+// manifest reads the file of a release.
+func (a *Archive) manifest(ctx context.Context, r *Release) (*manifest, error) {
+	data, err := a.get(ctx, r.path(), func(data []byte) error {
+		if sumOf(data).String()[:idLength] != r.sum {
+			return errors.New("its content does not have the SHA-256 that its name says")
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	m, err := parseManifest(data)
+	if err == nil && (m.Digest != r.Digest || m.Version != r.Version || m.Variant != r.Variant || m.id() != r.ID) {
+		err = errors.New("it is of another release than its name says")
+	}
+	if err != nil {
+		return nil, &DamagedError{a.location, r.path(), err}
+	}
+	return m, nil
+}
+
+// get returns a file that never changes, from the cache or the store. check returns an error if the content is wrong.
+func (a *Archive) get(ctx context.Context, name string, check func([]byte) error) ([]byte, error) {
+	kept := a.options.Cache
+	if a.store.local() {
+		kept = nil
+	}
+	key := cache.KeyOf("archive", name)
+	if kept != nil {
+		if data, err := kept.Lookup(key); err == nil && check(data) == nil {
+			return data, ctx.Err()
+		}
+	}
+	data, err := a.store.get(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &DamagedError{a.location, name, errors.New("it is missing")}
+	}
+	if err != nil {
+		return nil, a.failed(fmt.Errorf("%s: %w", name, err))
+	}
+	if err := check(data); err != nil {
+		return nil, &DamagedError{a.location, name, err}
+	}
+	if kept != nil {
+		if err := kept.Store(key, data); err != nil {
+			a.options.Warn(err.Error() + "; continuing without the cache")
+		}
+	}
+	return data, nil
+}
+
+// read returns the content of a file.
+func (a *Archive) read(ctx context.Context, f *manifestFile) ([]byte, error) {
+	objects := make([][]byte, len(f.Objects))
+	err := each(ctx, len(objects), func(ctx context.Context, i int) (err error) {
+		objects[i], err = a.get(ctx, f.Objects[i].path(), f.Objects[i].check)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var content []byte
+	var have sum
+	for i, data := range objects {
+		o, err := parseObject(data)
+		switch {
+		case err != nil:
+		case o.whole != (i == 0) || i > 0 && o.base != have:
+			err = errors.New("it is not the next object of its file")
+		default:
+			content, err = o.decode(content)
+		}
+		if err != nil {
+			return nil, &DamagedError{a.location, f.Objects[i].path(), err}
+		}
+		have = sumOf(content)
+	}
+	if have != f.SHA256 {
+		return nil, &DamagedError{a.location, f.Objects[len(f.Objects)-1].path(),
+			errors.New("the file does not have the SHA-256 that the release says")}
+	}
+	return content, ctx.Err()
+}
+
+// Trim limits the size of the cache.
+func (a *Archive) Trim() {
+	if c := a.options.Cache; c != nil && !a.store.local() {
+		if err := c.Trim(); err != nil && !errors.Is(err, os.ErrPermission) {
+			a.options.Warn(err.Error())
+		}
+	}
+}
+
+// AllDetails returns the details of several releases. It sends several requests at a time.
+func (a *Archive) AllDetails(ctx context.Context, list []Release) ([]*Details, error) {
+	all := make([]*Details, len(list))
+	err := each(ctx, len(list), func(ctx context.Context, i int) (err error) {
+		all[i], err = a.Details(ctx, list[i])
+		return err
+	})
+	return all, err
+}

@@ -1,0 +1,316 @@
+package mappingstore
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/tracegen/tracegen/internal/glob"
+)
+
+// Kind is a kind of file of a release.
+type Kind string
+
+// The kinds of files.
+const (
+	Mapping Kind = "mapping" // the method mapping
+	R8      Kind = "r8"      // the mapping of R8 or ProGuard
+	Lines   Kind = "lines"   // lines.tsv of instrument --reports
+	Report  Kind = "report"  // what instrument --report has written
+)
+
+// Kinds returns all kinds, in the order in which lists show them.
+func Kinds() []Kind { return []Kind{Mapping, R8, Lines, Report} }
+
+// Release is one entry of an archive, as its name describes it.
+type Release struct {
+	Digest  string    // of the mapping, 16 hexadecimal digits
+	Version string    // "" if none was given
+	Variant string    // likewise
+	Pushed  time.Time // UTC, with a precision of milliseconds
+	// ID identifies what was pushed: the content of the files, version, variant, commit and labels.
+	ID  string
+	sum string // the begin of the SHA-256 of the JSON
+}
+
+// Details are what the file of a release contains beyond its name.
+type Details struct {
+	// Commit and Labels are as they were pushed.
+	Commit string
+	Labels map[string]string
+	// Files are in the order of Kinds.
+	Files []File
+}
+
+// File is a file of a release.
+type File struct {
+	Kind Kind  // the mapping, or what belongs to it
+	Size int64 // in bytes, uncompressed
+	// Stored is the number of bytes of the object that this file alone needs: its difference to an earlier file, or all
+	// of it. It is 0 if an earlier release has the same file.
+	Stored int64
+	SHA256 string
+	// MapID is the pg_map_id that R8 wrote into its mapping and into the app; "" for other files.
+	MapID string
+	file  *manifestFile
+}
+
+// manifest is the JSON of a release.
+type manifest struct {
+	Format  int               `json:"format"`
+	Digest  string            `json:"digest"`
+	Version string            `json:"version"`
+	Variant string            `json:"variant"`
+	Commit  string            `json:"commit,omitempty"`
+	Labels  map[string]string `json:"labels,omitempty"`
+	Files   []manifestFile    `json:"files"`
+}
+
+// manifestFile is a file of a release. The first object is a whole file; each other one is a difference to the file
+// that the objects before it result in.
+type manifestFile struct {
+	Kind    Kind             `json:"kind"`
+	Size    int64            `json:"size"`
+	SHA256  sum              `json:"sha256"`
+	MapID   string           `json:"pg_map_id,omitempty"`
+	Stored  int64            `json:"stored"`
+	Objects []manifestObject `json:"objects"`
+}
+
+type manifestObject struct {
+	Name sum   `json:"name"`
+	Size int64 `json:"size"`
+}
+
+const (
+	manifestFormat = 1
+	maxManifest    = 1 << 20
+	releases       = "releases/"
+	objects        = "objects/"
+	releaseSuffix  = ".json"
+	timeLayout     = "20060102T150405.000Z"
+	// maxNamed is the length in bytes of version and variant together, as they are written in a name. File systems limit
+	// names to 255 bytes.
+	maxNamed = 150
+	idLength = 16
+)
+
+// path returns the name of the object in the store.
+func (o manifestObject) path() string {
+	name := o.Name.String()
+	return objects + name[:2] + "/" + name
+}
+
+// isObject reports whether a name in the store is one that path returns.
+func isObject(name string) bool {
+	var s sum
+	err := s.UnmarshalText([]byte(name[strings.LastIndexByte(name, '/')+1:]))
+	return err == nil && manifestObject{Name: s}.path() == name
+}
+
+// check returns an error if the content of an object is not what its name says.
+func (o manifestObject) check(data []byte) error {
+	if sumOf(data) != o.Name {
+		return errors.New("its content does not have the SHA-256 that its name says")
+	}
+	return nil
+}
+
+// file returns the entry of a kind, or nil.
+func (m *manifest) file(kind Kind) *manifestFile {
+	for i := range m.Files {
+		if m.Files[i].Kind == kind {
+			return &m.Files[i]
+		}
+	}
+	return nil
+}
+
+// id returns the ID of the release.
+func (m *manifest) id() string {
+	type content struct {
+		Kind   Kind
+		SHA256 sum
+	}
+	var files []content
+	for _, f := range m.Files {
+		files = append(files, content{f.Kind, f.SHA256})
+	}
+	// Maps are marshaled in the order of keys, and strings cannot fail.
+	data, _ := json.Marshal([]any{m.Digest, m.Version, m.Variant, m.Commit, m.Labels, files})
+	return sumOf(data).String()[:idLength]
+}
+
+var (
+	hexDigits   = glob.Regexp(`^[0-9a-f]{16}$`)
+	hexPrefix   = glob.Regexp(`^[0-9a-f]{4,16}$`)
+	mapIDHeader = glob.Regexp(`(?m)^# pg_map_id: ?([0-9A-Za-z]{1,128})\r?$`)
+)
+
+// check returns an error if the manifest is not one that Push writes.
+func (m *manifest) check() error {
+	if m.Format != manifestFormat {
+		return fmt.Errorf("it has format %d: it is of a later version of tracegen; use that version", m.Format)
+	}
+	if !hexDigits().MatchString(m.Digest) || m.file(Mapping) == nil {
+		return errors.New("it has no mapping")
+	}
+	seen := map[Kind]bool{}
+	for _, f := range m.Files {
+		if seen[f.Kind] || f.Size < 0 || f.Size > maxFile || len(f.Objects) == 0 {
+			return fmt.Errorf("the entry of the file %q is not valid", f.Kind)
+		}
+		seen[f.Kind] = true
+	}
+	return nil
+}
+
+// parseManifest parses and checks the content of a release.
+func parseManifest(data []byte) (*manifest, error) {
+	if len(data) > maxManifest {
+		return nil, errors.New("it is larger than 1 MiB")
+	}
+	m := new(manifest)
+	if err := json.Unmarshal(data, m); err != nil {
+		return nil, err
+	}
+	return m, m.check()
+}
+
+// encode returns the JSON.
+func (m *manifest) encode() ([]byte, error) {
+	data, err := json.MarshalIndent(m, "", "  ")
+	return append(data, '\n'), err
+}
+
+// path returns the name of the release in the store.
+func (r *Release) path() string {
+	return releases + strings.Join([]string{r.Digest, r.Pushed.UTC().Format(timeLayout), r.ID, r.sum,
+		escape(r.Version), escape(r.Variant)}, "~") + releaseSuffix
+}
+
+// parseRelease parses the name of a release; ok is false for other files.
+func parseRelease(path string) (r Release, ok bool) {
+	name, isRelease := strings.CutPrefix(path, releases)
+	name, isJSON := strings.CutSuffix(name, releaseSuffix)
+	parts := strings.Split(name, "~")
+	if !isRelease || !isJSON || len(parts) != 6 {
+		return r, false
+	}
+	at, err := time.Parse(timeLayout, parts[1])
+	version, ok1 := unescape(parts[4])
+	variant, ok2 := unescape(parts[5])
+	r = Release{Digest: parts[0], Version: version, Variant: variant, Pushed: at, ID: parts[2], sum: parts[3]}
+	return r, err == nil && ok1 && ok2 && hexDigits().MatchString(r.Digest) && hexDigits().MatchString(r.ID) &&
+		hexDigits().MatchString(r.sum) && r.path() == path
+}
+
+// plain reports whether a byte of a version or variant stands for itself in a name.
+func plain(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte(".-_+", c) >= 0
+}
+
+const digits = "0123456789ABCDEF"
+
+func escape(text string) string {
+	var b strings.Builder
+	for i := range len(text) {
+		if c := text[i]; plain(c) {
+			b.WriteByte(c)
+		} else {
+			b.Write([]byte{'=', digits[c>>4], digits[c&15]})
+		}
+	}
+	return b.String()
+}
+
+// unescape is the inverse of escape; it accepts nothing that escape does not return.
+func unescape(text string) (string, bool) {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c == '=' {
+			if i+2 >= len(text) {
+				return "", false
+			}
+			high, low := strings.IndexByte(digits, text[i+1]), strings.IndexByte(digits, text[i+2])
+			if high < 0 || low < 0 || plain(byte(high<<4|low)) {
+				return "", false
+			}
+			c, i = byte(high<<4|low), i+2
+		} else if !plain(c) {
+			return "", false
+		}
+		b.WriteByte(c)
+	}
+	return b.String(), true
+}
+
+// checkNames returns an error if version and variant cannot stand in a name.
+func checkNames(version, variant string) error {
+	if !utf8.ValidString(version) || !utf8.ValidString(variant) {
+		return errors.New("version and variant must be UTF-8")
+	}
+	if n := len(escape(version)) + len(escape(variant)); n > maxNamed {
+		return fmt.Errorf("version and variant have %d bytes together, in which bytes other than letters, digits and .-_+ "+
+			"count three times; at most %d are possible: shorten them, or use labels", n, maxNamed)
+	}
+	return nil
+}
+
+// Selector selects releases. An empty field selects all.
+type Selector struct {
+	Digest  string // or its begin, of at least 4 digits
+	Version string
+	Variant string
+	Labels  map[string]string // that a release has, among others
+}
+
+func (s *Selector) check() error {
+	if s.Digest != "" && !hexPrefix().MatchString(s.Digest) {
+		return fmt.Errorf("digest %q: must have 16 hexadecimal digits in lower case, or be the begin of such a digest with "+
+			"at least 4", s.Digest)
+	}
+	return nil
+}
+
+// String returns the selector for messages: "version 1.2, variant release".
+func (s Selector) String() string {
+	var parts []string
+	for _, p := range [][2]string{{"digest", s.Digest}, {"version", s.Version}, {"variant", s.Variant}} {
+		if p[1] != "" {
+			parts = append(parts, p[0]+" "+p[1])
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.Labels)) {
+		parts = append(parts, "label "+key+"="+s.Labels[key])
+	}
+	return strings.Join(parts, ", ")
+}
+
+// names reports whether the selector selects the release, labels apart.
+func (s *Selector) names(r *Release) bool {
+	return strings.HasPrefix(r.Digest, s.Digest) && (s.Version == "" || s.Version == r.Version) &&
+		(s.Variant == "" || s.Variant == r.Variant)
+}
+
+// compareReleases orders releases from the latest to the first.
+func compareReleases(a, b Release) int {
+	return cmp.Or(b.Pushed.Compare(a.Pushed), strings.Compare(a.path(), b.path()))
+}
+
+// mapID returns the ID that R8 wrote into the first lines of its mapping, or "".
+func mapID(content []byte) string {
+	head := content[:min(len(content), 4096)]
+	if m := mapIDHeader().FindSubmatch(head); m != nil {
+		return string(bytes.ToLower(m[1]))
+	}
+	return ""
+}

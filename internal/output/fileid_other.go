@@ -1,8 +1,0 @@
-//go:build !linux && !darwin && !windows
-
-package output
-
-import "io/fs"
-
-// IDOf returns the ID of a file.
-func IDOf(fs.FileInfo) FileID { return FileID{} }

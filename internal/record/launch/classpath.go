@@ -1,0 +1,182 @@
+package launch
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/tracegen/tracegen/internal/zipfile"
+)
+
+// Containers returns the archives and directories that the class path and the module path name, in their order, each
+// once: wildcards are expanded, and the Class-Path of the manifest of an archive is followed. What is not there is
+// returned in missing; java ignores it. The paths are relative to the working directory of this process if the command
+// has none of its own.
+func (c *Command) Containers() (found, missing []string) {
+	return c.containers(c.ClassPath, c.ModulePath)
+}
+
+// Expand returns the same for a list of paths, as a class path has them.
+func Expand(dir string, elements []string) (found, missing []string) {
+	return (&Command{dir: dir}).containers(elements, nil)
+}
+
+func (c *Command) containers(classPath, modulePath []string) (found, missing []string) {
+	s := search{dir: c.dir}
+	for _, element := range classPath {
+		if rest, ok := cutWildcard(element); ok {
+			for _, file := range archivesIn(below(c.dir, rest)) {
+				s.add(file)
+			}
+			continue
+		}
+		if element == "" {
+			element = "."
+		}
+		if !s.add(below(c.dir, element)) {
+			missing = append(missing, element)
+		}
+	}
+	for _, element := range modulePath {
+		path := below(c.dir, element)
+		if !isDirectory(path) || isFile(filepath.Join(path, "module-info.class")) {
+			if !s.add(path) {
+				missing = append(missing, element)
+			}
+			continue
+		}
+		for _, file := range modulesIn(path) {
+			s.add(file)
+		}
+	}
+	return s.found, missing
+}
+
+// cutWildcard returns the directory of DIR/*.
+func cutWildcard(element string) (dir string, ok bool) {
+	if element == "*" {
+		return ".", true
+	}
+	rest, ok := strings.CutSuffix(element, "*")
+	if !ok || !os.IsPathSeparator(rest[len(rest)-1]) {
+		return "", false
+	}
+	return rest, true
+}
+
+// archivesIn returns the archives that a wildcard stands for, in the order of names.
+func archivesIn(dir string) (files []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if strings.EqualFold(filepath.Ext(e.Name()), ".jar") {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	return files
+}
+
+// modulesIn returns the archives and the directories of modules in a directory of modules.
+func modulesIn(dir string) []string {
+	files := archivesIn(dir)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return files
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if isFile(filepath.Join(path, "module-info.class")) {
+			files = append(files, path)
+		}
+	}
+	return files
+}
+
+// search collects containers.
+type search struct {
+	dir   string
+	found []string
+	seen  []os.FileInfo
+}
+
+// add adds a container and what its manifest names. It returns false if there is none.
+func (s *search) add(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+		return false
+	}
+	if slices.ContainsFunc(s.seen, func(other os.FileInfo) bool { return os.SameFile(other, info) }) {
+		return true
+	}
+	s.found, s.seen = append(s.found, path), append(s.seen, info)
+	if info.IsDir() {
+		return true
+	}
+	for _, reference := range strings.Fields(mainAttributes(path)["class-path"]) {
+		if file, ok := resolve(path, reference); ok {
+			s.add(file)
+		}
+	}
+	return true
+}
+
+// resolve returns the file that an entry of a Class-Path names: a URL that is relative to the archive, or one with the
+// scheme file.
+func resolve(archive, reference string) (file string, ok bool) {
+	u, err := url.Parse(reference)
+	if err != nil || u.Host != "" || u.Scheme != "" && u.Scheme != "file" || u.Path == "" {
+		return "", false
+	}
+	path := filepath.FromSlash(u.Path)
+	if runtime.GOOS == "windows" && len(path) > 2 && path[2] == ':' {
+		path = path[1:] // file:/C:/lib
+	}
+	return below(filepath.Dir(archive), path), true
+}
+
+// mainAttributes returns the attributes of the main section of an archive's manifest, by name in lower case. It is
+// empty if the archive or its manifest cannot be read.
+func mainAttributes(path string) map[string]string {
+	a, err := zipfile.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer a.Close()
+	entries := a.Entries()
+	for i := range entries {
+		if zipfile.IsManifest(entries[i].Name) {
+			var codec zipfile.Codec
+			data, err := codec.Read(&entries[i], nil)
+			if err != nil {
+				return nil
+			}
+			return parseManifest(string(data))
+		}
+	}
+	return nil
+}
+
+// parseManifest returns the attributes of the main section. A line that begins with a blank continues the line before.
+func parseManifest(text string) map[string]string {
+	attributes := map[string]string{}
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	text = strings.ReplaceAll(text, "\n ", "")
+	for line := range strings.SplitSeq(text, "\n") {
+		if line == "" {
+			break
+		}
+		name, value, _ := strings.Cut(line, ":")
+		attributes[strings.ToLower(name)] = strings.TrimPrefix(value, " ")
+	}
+	return attributes
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

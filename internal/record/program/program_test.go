@@ -1,0 +1,307 @@
+package program_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/record/program"
+)
+
+// class returns a class file; different texts make different files.
+func class(name, text string) string {
+	return string(assembly.Class{Name: name, Super: "java/lang/Object", Methods: []assembly.Method{
+		{Access: 9, Name: text, Descriptor: "()V", Stack: 1, Locals: 1, Code: "return"}}}.Bytes())
+}
+
+func zipped(t *testing.T, pairs ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for i := 0; i < len(pairs); i += 2 {
+		e, err := w.Create(pairs[i])
+		if err == nil {
+			_, err = io.WriteString(e, pairs[i+1])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func write(t *testing.T, path, text string) string {
+	t.Helper()
+	err := os.MkdirAll(filepath.Dir(path), 0o777)
+	if err = errors.Join(err, os.WriteFile(path, []byte(text), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// names returns the entries of archives, the classes only.
+func names(t *testing.T, archives []string) (all []string) {
+	t.Helper()
+	for _, path := range archives {
+		r, err := zip.OpenReader(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range r.File {
+			if strings.HasSuffix(f.Name, ".class") {
+				all = append(all, f.Name)
+			}
+		}
+		r.Close()
+	}
+	return all
+}
+
+// TestGather finds classes in archives, in archives in these, and in directories, where only those count that a JVM
+// would find.
+func TestGather(t *testing.T) {
+	dir, work := t.TempDir(), t.TempDir()
+	inner := zipped(t, "c/C.class", class("c/C", "m"))
+	app := write(t, filepath.Join(dir, "app.war"), zipped(t, "WEB-INF/classes/a/A.class", class("a/A", "m"),
+		"WEB-INF/lib/l.jar", zipped(t, "b/B.class", class("b/B", "m"), "x/inner.jar", inner), "docs/not.jar", "text"))
+	classes := filepath.Join(dir, "classes")
+	write(t, filepath.Join(classes, "d", "D.class"), class("d/D", "m"))
+	write(t, filepath.Join(classes, "E.class"), class("E", "m"))
+	write(t, filepath.Join(classes, "build", "f", "F.class"), class("f/F", "m")) // of another directory of classes
+	write(t, filepath.Join(classes, ".git", "G.class"), class(".git/G", "m"))
+	write(t, filepath.Join(classes, "d", "broken.class"), "no class")
+	write(t, filepath.Join(classes, "big.bin"), strings.Repeat("x", 1<<16))
+	if err := os.Symlink(classes, filepath.Join(classes, "loop")); err != nil {
+		t.Log(err) // not on Windows
+	}
+	broken := write(t, filepath.Join(dir, "broken.jar"), "no archive")
+	g, err := program.Gather([]string{app, classes, broken}, work)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := names(t, g.Archives)
+	slices.Sort(got)
+	want := []string{"E.class", "WEB-INF/classes/a/A.class", "b/B.class", "c/C.class", "d/D.class"}
+	if !slices.Equal(got, want) || g.Nested != 2 {
+		t.Errorf("found %q, %d nested", got, g.Nested)
+	}
+	if len(g.Skipped) != 1 || !strings.Contains(g.Skipped[0].Error(), broken) {
+		t.Errorf("skipped: %v", g.Skipped)
+	}
+}
+
+// TestKeyOf changes what a program consists of. What is no class of a directory makes no difference.
+func TestKeyOf(t *testing.T) {
+	dir := t.TempDir()
+	archive := write(t, filepath.Join(dir, "app.jar"), zipped(t, "A.class", class("A", "m")))
+	classes := filepath.Join(dir, "classes")
+	b := write(t, filepath.Join(classes, "B.class"), class("B", "m"))
+	keys := map[cache.Key]string{}
+	key := func(what string, fresh bool, parts ...string) {
+		t.Helper()
+		k, err := program.KeyOf([]string{archive, classes}, parts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, known := keys[k]; known == fresh {
+			t.Errorf("%s: the key is that of %q", what, other)
+		}
+		keys[k] = what
+	}
+	key("the first", true, "x")
+	key("the same", false, "x")
+	key("other options", true, "y")
+	write(t, filepath.Join(classes, "notes.txt"), "notes")
+	key("a file that is no class", false, "x")
+	write(t, b, class("B", "n"))
+	key("another class", true, "x")
+	write(t, archive, zipped(t, "A.class", class("A", "n")))
+	key("another archive", true, "x")
+	if _, err := program.KeyOf([]string{filepath.Join(dir, "missing")}); err == nil {
+		t.Error("a missing archive is no error")
+	}
+}
+
+// TestWriteClasses writes the classes that changed, in the order of Java's hash codes.
+func TestWriteClasses(t *testing.T) {
+	dir := t.TempDir()
+	longer := func(name string) string { return class(name, strings.Repeat("long", 200)) }
+	before := write(t, filepath.Join(dir, "a.jar"), zipped(t, "Aa.class", class("Aa", "m"), "BB.class", class("BB", "m"),
+		"p/Same.class", class("p/Same", "m"), "p/Ünï.class", class("p/Ünï", "m")))
+	after := write(t, filepath.Join(dir, "b.jar"), zipped(t, "Aa.class", longer("Aa"), "BB.class", longer("BB"),
+		"p/Same.class", class("p/Same", "m"), "p/Ünï.class", longer("p/Ünï")))
+	file := filepath.Join(dir, "classes")
+	pair := program.Pair{Original: before, Rewritten: after}
+	count, err := program.WriteClasses(file, []program.Pair{pair, pair})
+	if err != nil || count != 3 {
+		t.Fatalf("%d classes, %v", count, err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(data[:8]) != "TGCLASS1" || binary.BigEndian.Uint32(data[8:]) != 3 {
+		t.Fatalf("the file begins with %q", data[:16])
+	}
+	var hashes []int32
+	for i := range 3 {
+		row := data[16+32*i:]
+		hashes = append(hashes, int32(binary.BigEndian.Uint32(row)))
+		offset, stored := binary.BigEndian.Uint64(row[24:]), binary.BigEndian.Uint32(row[16:])
+		if offset+uint64(stored) > uint64(len(data)) {
+			t.Errorf("row %d ends behind the file", i)
+		}
+	}
+	// "Aa" and "BB" have the same hash code in Java; that of "p/Ünï" was computed by Java.
+	if want := []int32{2112, 2112, 105049598}; !slices.Equal(hashes, want) {
+		t.Errorf("hash codes %v, want %v", hashes, want)
+	}
+}
+
+// TestStatus reads what the agent would write.
+func TestStatus(t *testing.T) {
+	file, err := program.NewStatus("x/classes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(file)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary.BigEndian.PutUint32(data[8:], 1)
+	binary.BigEndian.PutUint32(data[12:], 20)
+	binary.BigEndian.PutUint32(data[16:], 3)
+	binary.BigEndian.PutUint16(data[20:], 3)
+	copy(data[22:], "a/B")
+	write(t, file, string(data))
+	want := program.Counts{JVMs: 1, Replaced: 20, Differing: 3, First: "a.B"}
+	if got, err := program.ReadStatus(file); err != nil || got != want {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for _, damaged := range []string{"", "short", strings.Repeat("x", 4096)} {
+		write(t, file, damaged)
+		if _, err := program.ReadStatus(file); err == nil {
+			t.Errorf("%d damaged bytes are no error", len(damaged))
+		}
+	}
+	if _, err := program.NewStatus(strings.Repeat("x/", 2000)); err == nil {
+		t.Error("a path that is too long is no error")
+	}
+}
+
+// put stores a program with one file.
+func put(t *testing.T, s *program.Store, key cache.Key, text string) string {
+	t.Helper()
+	dir, err := s.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "file"), text)
+	final, err := s.Commit(key, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return final
+}
+
+// TestStore keeps programs, finds none that is damaged, and removes those that were not used for the longest time.
+func TestStore(t *testing.T) {
+	base := t.TempDir()
+	s, err := program.OpenStore(filepath.Join(base, "programs"), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := cache.KeyOf("a")
+	if _, ok := s.Find(key); ok {
+		t.Error("an empty store has a program")
+	}
+	dir := put(t, s, key, "content")
+	if got, ok := s.Find(key); !ok || got != dir {
+		t.Errorf("found %q, %v", got, ok)
+	}
+	write(t, filepath.Join(dir, "file"), "cut")
+	if _, ok := s.Find(key); ok {
+		t.Error("a damaged program is found")
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("a damaged program stays")
+	}
+	dir = put(t, s, key, "content")
+	old := time.Now().Add(-48 * time.Hour)
+	for _, name := range []string{"b", "c"} {
+		d := put(t, s, cache.KeyOf(name), strings.Repeat(name, 600))
+		if err := os.Chtimes(filepath.Join(d, "complete"), old, old); err != nil {
+			t.Fatal(err)
+		}
+		old = old.Add(time.Hour)
+	}
+	killed, err := s.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	running, err := s.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(killed, old, old); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(base, "programs", "notes"), "foreign")
+	if err := s.Trim(); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(filepath.Join(base, "programs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	want := []string{filepath.Base(running), "notes", filepath.Base(dir), cache.KeyOf("c").String()}
+	slices.Sort(want)
+	if !slices.Equal(left, want) {
+		t.Errorf("left are %q, want %q", left, want)
+	}
+}
+
+// TestStoreAtOnce stores and finds one program by many goroutines. What is found is complete.
+func TestStoreAtOnce(t *testing.T) {
+	s, err := program.OpenStore(t.TempDir(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 20 {
+				if dir, ok := s.Find(cache.KeyOf("x")); ok {
+					if data, err := os.ReadFile(filepath.Join(dir, "file")); err != nil || string(data) != "content" {
+						t.Errorf("found %q, %v", data, err)
+					}
+				} else {
+					put(t, s, cache.KeyOf("x"), "content")
+				}
+				if err := s.Trim(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}

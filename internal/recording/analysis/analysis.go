@@ -1,0 +1,403 @@
+package analysis
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/source"
+	"github.com/tracegen/tracegen/mapping/r8"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// Recording is one recording's metadata and completeness. All but Name, Digest, Resolved and Meta is complete only when
+// it has been read to its end.
+type Recording struct {
+	// Name is the name that it was opened by.
+	Name string
+	// Digest is the digest of its mapping, empty if the recording has none; Resolved whether that mapping's names are
+	// shown. Forced is set if another mapping's names are shown.
+	Digest           string
+	Resolved, Forced bool
+	// Meta is its metadata: keys such as package, process, java.version, and what the program has added, for
+	// instance versionName, versionCode or a user.
+	Meta map[string]string
+	// Precision is how far a time of a method's entry or exit can be off: the period of the clock that records are
+	// stamped with, or their unit. Times of messages are exact.
+	Precision time.Duration
+	// Threads, Records, Overwritten and Stalls are how many there are; Overwritten records were lost on the device.
+	Threads              int
+	Records, Overwritten uint64
+	Stalls               int
+	// Calls is how many calls there were, Methods how many different methods were called, Unresolved how many of them
+	// the mapping does not have.
+	Calls               uint64
+	Methods, Unresolved int
+	// Span is from the first to the last call.
+	Span time.Duration
+	// Damage is what is wrong with the file, Repairs what was repaired in its calls.
+	Damage  trace.Damage
+	Repairs trace.Repairs
+	// Parts is how many parts of the recording were read, Missing says which others are missing.
+	Parts   int
+	Missing []trace.MissingParts
+	// Completeness says how much of what the program did is in it. It is nil until it has been read to its end, and for
+	// a text.
+	Completeness *Completeness
+	// Exit is how the process ended, if the recording was not closed and a later process found that out; otherwise it
+	// is nil.
+	Exit *Exit
+	// Detectors says what the detectors of the runtime did, by name; it is nil if the recording does not say. Incidents
+	// are what they found, by number; OmittedIncidents is how many more there are. All are complete when the recording
+	// has been read to its end.
+	Detectors        []Detector
+	Incidents        []*Incident
+	OmittedIncidents int
+	// Names has the names of its methods.
+	Names *resolve.Names
+	// NoThread has the names of [View.Threads] that no thread of the recording has.
+	NoThread []string
+
+	view       *View
+	by         resolve.Residual
+	unmatched  []string // about rules for messages that match nothing
+	threads    map[uint32]*Thread
+	labels     map[string]bool // of threads
+	clock      *trace.Clock    // the first
+	origin     int64           // the time that is 0 in all formats
+	fixed      bool            // the origin is known
+	kinds      [8]uint64       // segments by kind
+	begin, end int64
+	met        map[trace.Method]bool
+}
+
+// HasCalls reports whether calls were recorded, or may still be.
+func (r *Recording) HasCalls() bool { return r.Meta["tickNanos"] != "" || r.Records > 0 }
+
+// Version returns what the program says of its own version, "" if nothing.
+func (r *Recording) Version() string {
+	version, code := r.Meta["versionName"], r.Meta["versionCode"]
+	switch {
+	case version == "":
+		return code
+	case code == "":
+		return version
+	}
+	return version + " (" + code + ")"
+}
+
+// Options say how recordings are read. The zero value reads them without names.
+type Options struct {
+	// Mappings are where names come from; nil for none. Force goes on where they do not fit.
+	Mappings *resolve.Mappings
+	Force    bool
+	// R8 translates what a device said in the names of its build; nil for that which Mappings has, if any.
+	R8 *r8.Mapping
+	// Messages are rules of filter.ParseMessage. If there are some, the calls of the methods that they match are messages,
+	// and no others.
+	Messages []filter.Rule
+	// Begin, if it is set, is called when a recording's meta data are read, Stall for each stall, End behind the
+	// last.
+	Begin func(*Recording) error
+	Stall func(*Stall) error
+	End   func(*Recording) error
+	// View is which part of the recording is shown; nil for all of it.
+	View *View
+	// Also, if it is set, gets the recording, and returns a handler that gets all that is read as well, before the
+	// stalls that it completes. The recording's origin is known when the handler gets something that has a time.
+	Also func(*Recording) (trace.Handler, error)
+	// Names has the names of methods if Mappings is nil; nil for none.
+	Names trace.Names
+}
+
+// Source is what is analyzed: a [source.Source].
+type Source interface {
+	// Replay hands all that there is to the handler.
+	Replay(trace.Handler) error
+	// Damage returns what was found wrong with the bytes.
+	Damage() trace.Damage
+}
+
+// Analyze reads one recording, or reports of other tools, to the end. An error is the source's, or what one of the
+// functions returned, or a [*resolve.MismatchError].
+func Analyze(name string, in Source, o Options) error {
+	names := resolve.NamesBy(o.Names)
+	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, Names: names,
+		by: resolve.Residual{By: o.R8}, met: map[trace.Method]bool{}, Parts: 1}}
+	a.joiner.Found = a.found
+	if s, ok := in.(*source.Source); ok {
+		a.recording.Parts, s.Messages = s.Parts(), a.messageMethods
+	}
+	if o.View != nil {
+		a.recording.view = o.View
+		a.viewer = newViewer(o.View, a.recording, a.show)
+	}
+	if err := in.Replay(a); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	a.recording.Damage = in.Damage()
+	if err := a.start(); err != nil {
+		return err
+	}
+	if err := a.fixEarliest(); err != nil {
+		return err
+	}
+	if a.viewer != nil {
+		if err := a.viewer.finish(); err != nil {
+			return err
+		}
+	}
+	if err := a.joiner.Finish(); err != nil {
+		return err
+	}
+	return a.finish()
+}
+
+// analyzer is a recording that is being read. It is the trace.Handler.
+type analyzer struct {
+	Options
+	recording *Recording
+	joiner    trace.Joiner
+	also      trace.Handler
+	viewer    *viewer // nil if all is shown
+	started   bool
+	last      trace.Method
+	early     []trace.Chunk // what came before the origin was known
+	complete  *trace.Completeness
+	unwound   unwound
+	stopped   trace.Suspensions
+	incidents incidents
+}
+
+// start finds the names, when the meta data are read or when it is known that there are none.
+func (a *analyzer) start() error {
+	if a.started {
+		return nil
+	}
+	a.started = true
+	r := a.recording
+	r.Digest = r.Meta["mappingId"]
+	if a.Mappings != nil {
+		names, found, err := a.Mappings.Find(r.Name, r.Digest, a.Force)
+		if err != nil {
+			return err
+		}
+		r.Names, r.Resolved = names, found
+		r.Forced = !found && resolve.Stamped(r.Digest) && names.Mapping() != nil
+		if r.by.By == nil && !r.Forced {
+			r.by.By = names.R8()
+		}
+	}
+	r.Names.Forget()
+	if a.Also != nil {
+		var err error
+		if a.also, err = a.Also(r); err != nil {
+			return err
+		}
+	}
+	if a.Begin != nil {
+		return a.Begin(r)
+	}
+	return nil
+}
+
+// finish hands on what was summed up.
+func (a *analyzer) finish() error {
+	r := a.recording
+	if a.complete != nil && r.HasCalls() {
+		r.Completeness = newCompleteness(a.complete, r)
+		r.Completeness.UnwoundShare = a.unwound.share()
+	}
+	if err := a.incidents.finish(r, a.viewer); err != nil {
+		return err
+	}
+	delete(r.met, trace.MethodNotRecorded)
+	r.Methods = len(r.met)
+	for m := range r.met {
+		if _, ok := r.Names.Name(m); !ok {
+			r.Unresolved++
+		}
+	}
+	if r.begin < r.end {
+		r.Span = time.Duration(r.end - r.begin)
+	}
+	if a.End != nil {
+		return a.End(r)
+	}
+	return nil
+}
+
+// Chunk takes a recording's metadata and damage.
+func (a *analyzer) Chunk(c trace.Chunk) error {
+	r := a.recording
+	switch c := c.(type) {
+	case *trace.Meta:
+		a.meta(c)
+	case *trace.Clock:
+		if r.clock == nil {
+			r.clock = c
+		}
+		if err := a.fix(r.originOf(c)); err != nil {
+			return err
+		}
+	case *trace.Threads:
+		r.Threads += len(c.List)
+		for _, t := range c.List {
+			if r.threads[t.Index] == nil {
+				r.addThread(t)
+			}
+		}
+	case *trace.End:
+		r.Overwritten = c.Overwritten
+	case *trace.MissingParts:
+		r.Missing = append(r.Missing, *c)
+	case *trace.Suspended:
+		a.stopped.Add(c)
+	case *trace.Exit:
+		r.exited(c)
+	case *trace.Completeness:
+		a.complete = c
+	}
+	if err := a.incidents.chunk(c, r); err != nil {
+		return err
+	}
+	if err := a.start(); err != nil {
+		return err
+	}
+	if !r.fixed && waits(c) {
+		if a.early = append(a.early, c); len(a.early) < maxEarly {
+			return nil
+		}
+		return a.fixEarliest()
+	}
+	return a.handOn(c)
+}
+
+// handOn hands a chunk to the other handler and to the joiner.
+func (a *analyzer) handOn(c trace.Chunk) error {
+	shown := c
+	if a.viewer != nil {
+		var err error
+		if shown, err = a.viewer.chunk(c); err != nil {
+			return err
+		}
+	}
+	if a.also != nil && shown != nil {
+		if err := a.also.Chunk(shown); err != nil {
+			return err
+		}
+	}
+	return a.joiner.Chunk(c)
+}
+
+// meta takes the recording's metadata. A text has a chunk for each report; the first one counts.
+func (a *analyzer) meta(c *trace.Meta) {
+	r := a.recording
+	if a.started && !r.isText() {
+		return // what is shown already goes by the first, or by its having been lost
+	}
+	if r.Meta == nil {
+		r.Meta = make(map[string]string, len(c.Values))
+		r.Precision = c.Precision()
+	}
+	for k, v := range c.Values {
+		if _, said := r.Meta[resolve.Printable(k)]; !said {
+			r.Meta[resolve.Printable(k)] = resolve.Printable(v)
+		}
+	}
+}
+
+// Named takes the name of a method that has no ID.
+func (a *analyzer) Named(m trace.Method, name string) error {
+	if err := a.start(); err != nil {
+		return err
+	}
+	a.recording.Names.Named(m, name)
+	if a.also != nil {
+		return a.also.Named(m, name)
+	}
+	return nil
+}
+
+// Segment takes calls.
+func (a *analyzer) Segment(s *trace.Segment) error {
+	if err := a.start(); err != nil {
+		return err
+	}
+	r := a.recording
+	if !r.fixed {
+		if err := a.fixEarliest(s.Begin); err != nil {
+			return err
+		}
+	}
+	r.kinds[s.Kind&7]++
+	if r.begin == 0 && r.end == 0 || s.Begin < r.begin {
+		r.begin = s.Begin
+	}
+	r.end = max(r.end, s.End)
+	r.Repairs.Add(s.Repairs)
+	a.unwound.add(s)
+	r.Records += recordsOf(s)
+	for i := range s.Calls {
+		a.meet(s.Calls[i].Method)
+		if s.Calls[i].Marks&trace.MarkResumed == 0 && s.Calls[i].Method != trace.MethodNotRecorded {
+			r.Calls += uint64(s.Calls[i].Count)
+		}
+	}
+	show := a.show
+	if a.viewer != nil {
+		show = a.viewer.segment
+	}
+	shown := a.stopped.Show(s)
+	if err := show(shown); err != nil {
+		return err
+	}
+	if err := a.incidents.segment(shown, r); err != nil {
+		return err
+	}
+	return a.joiner.Segment(s)
+}
+
+// show takes the calls that are shown.
+func (a *analyzer) show(s *trace.Segment) error {
+	if a.also != nil {
+		return a.also.Segment(s)
+	}
+	return nil
+}
+
+// meet notes that a method was called: for most calls, that of the call before them.
+func (a *analyzer) meet(m trace.Method) {
+	if m != a.last && !a.recording.met[m] {
+		a.recording.met[m] = true
+	}
+	a.last = m
+}
+
+// found takes a stall.
+func (a *analyzer) found(s *trace.Stall) error {
+	out := newStall(s, a.recording)
+	a.recording.Stalls++
+	out.Number = a.recording.Stalls
+	a.incidents.stall(out)
+	if a.viewer != nil && !a.viewer.stall(out) {
+		return nil
+	}
+	if a.Stall != nil {
+		return a.Stall(out)
+	}
+	return nil
+}
+
+// recordsOf is how many records a segment was made of, those left out as strays not counted.
+func recordsOf(s *trace.Segment) uint64 {
+	if s.Kind == trace.SegmentReport || s.Kind == trace.SegmentSamples {
+		return 0
+	}
+	n := uint64(0)
+	for i := range s.Calls {
+		n += s.Calls[i].Records()
+	}
+	return n
+}

@@ -1,0 +1,124 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// Step is one call of a path, with all calls that were made the same way.
+type Step struct {
+	// Method is what was called.
+	Method resolve.Method `json:"method"`
+	// Total is how long, in nanoseconds, and Self what of it was spent in no traced method below.
+	Total int64 `json:"totalNanos"`
+	Self  int64 `json:"selfNanos"`
+	// Calls is how many there were, Marked how many of them were repaired.
+	Calls  uint64 `json:"calls"`
+	Marked uint64 `json:"marked,omitempty"`
+}
+
+// The hot path leads from the outermost call to the longest one within it, and on, while that is three tenths of
+// the whole at least: as in the key that the runtime makes, and in Matrix's.
+const (
+	hotShare = 3
+	hotWhole = 10
+)
+
+// hotPath returns the hot path of a message, the outermost call first.
+func hotPath(t *trace.Tree, names *resolve.Names) []Step {
+	var path []Step
+	if len(t.Nodes) == 0 {
+		return nil
+	}
+	for at := longestChild(t, 0); at != 0; at = longestChild(t, at) {
+		n := &t.Nodes[at]
+		if n.Total*hotWhole < t.Nodes[0].Total*hotShare {
+			break
+		}
+		path = append(path, Step{names.Method(n.Method), n.Total, n.Self, n.Calls, n.Marked})
+	}
+	return path
+}
+
+// longestChild returns the node of the longest calls below another, of equals the first that was called; 0 if there
+// is none that took any time.
+func longestChild(t *trace.Tree, parent int32) int32 {
+	longest, total := int32(0), int64(0)
+	for k := t.Nodes[parent].Child; k != 0; k = t.Nodes[k].Sibling {
+		if t.Nodes[k].Total > total {
+			longest, total = k, t.Nodes[k].Total
+		}
+	}
+	return longest
+}
+
+// pathKey is equal for hot paths of the same methods, whatever their IDs are in each build. The dispatch is left out,
+// and what is not recorded.
+func pathKey(path []Step) string {
+	h := fnv.New64a()
+	for _, s := range path {
+		if s.Method.ID == trace.MethodDispatch || s.Method.Pseudo() {
+			continue
+		}
+		fmt.Fprintf(h, "%s.%s%s\n", s.Method.Class, s.Method.Name, s.Method.Descriptor)
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+// mostSelf returns the methods with the most time of their own in a message, wherever they were called, the first
+// first, at most n. Calls and Total are summed up too; a Total counts a method's calls within itself once.
+func mostSelf(t *trace.Tree, names *resolve.Names, n int) []Step {
+	if len(t.Nodes) == 0 {
+		return nil
+	}
+	byMethod := map[trace.Method]*Step{}
+	open := map[trace.Method]int{}
+	walkTree(t, func(node *trace.Node) {
+		s := byMethod[node.Method]
+		if s == nil {
+			s = &Step{Method: names.Method(node.Method)}
+			byMethod[node.Method] = s
+		}
+		if open[node.Method]++; open[node.Method] == 1 {
+			s.Total += node.Total
+		}
+		s.Self += node.Self
+		s.Calls += node.Calls
+		s.Marked += node.Marked
+	}, func(node *trace.Node) { open[node.Method]-- })
+	all := make([]Step, 0, len(byMethod))
+	for m, s := range byMethod {
+		if m != trace.MethodDispatch && m != trace.MethodNotRecorded && s.Self > 0 {
+			all = append(all, *s)
+		}
+	}
+	slices.SortFunc(all, func(a, b Step) int {
+		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), resolve.CompareMethods(a.Method, b.Method))
+	})
+	return all[:min(n, len(all))]
+}
+
+// walkTree visits all nodes but the root, callers before what they call.
+func walkTree(t *trace.Tree, enter, leave func(*trace.Node)) {
+	at := t.Nodes[0].Child
+	for at != 0 {
+		enter(&t.Nodes[at])
+		if child := t.Nodes[at].Child; child != 0 {
+			at = child
+			continue
+		}
+		for at != 0 && t.Nodes[at].Sibling == 0 {
+			leave(&t.Nodes[at])
+			at = t.Nodes[at].Parent
+		}
+		if at != 0 {
+			leave(&t.Nodes[at])
+			at = t.Nodes[at].Sibling
+		}
+	}
+}

@@ -1,0 +1,290 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/recording/foreign"
+)
+
+// The kinds of incidents that are figures.
+const (
+	IncidentSceneFrames = "scene-frames"
+	IncidentStartup     = "startup"
+)
+
+// The other kinds of incidents that this program has words for; trace/EVIDENCE.md lists them.
+const (
+	incidentBarrier       = "sync-barrier"
+	incidentMissedPoll    = "missed-poll"
+	incidentMissedPolls   = "missed-polls"
+	incidentHold          = "hold"
+	incidentSamples       = "samples"
+	incidentLag           = "lag"
+	incidentANR           = "anr"
+	incidentSigquit       = "sigquit"
+	incidentTouch         = "touch-lag"
+	incidentDropped       = "dropped-frames"
+	incidentFrozen        = "frozen-frame"
+	incidentProfile       = "profile"
+	shownIncidentCulprits = 3
+)
+
+// incidentTexts has a sentence for each kind. It says what was seen, and what that does not prove.
+var incidentTexts = map[string]func(*Incident) string{
+	incidentBarrier: func(i *Incident) string {
+		text := "a sync barrier stayed at the head of the queue"
+		if token := i.Fact("token"); token != "" {
+			text = "the sync barrier with token " + token + " stayed at the head of the queue"
+		}
+		text += i.millisFact(" for ", "age-millis") + ": no synchronous message could run, and no method that ran is at " +
+			"fault; what posted the barrier did not remove it"
+		switch i.Fact("found-by") {
+		case "queue":
+			text += "; it was read from the queue"
+		case "probes":
+			text += "; only probes show it, because the queue could not be read"
+		}
+		if a, s := i.Fact("asynchronous-answered"), i.Fact("synchronous-answered"); a != "" && s != "" {
+			text += fmt.Sprintf("; probes answered: asynchronous %s, synchronous %s", a, s)
+		}
+		switch removed := i.Fact("removed"); {
+		case removed == "true":
+			text += "; the detector removed it"
+		case removed == "false":
+			text += "; it was not removed"
+		}
+		return text
+	},
+	incidentMissedPoll: func(i *Incident) string {
+		return "the thread did not answer a poll" + i.millisFact(" of ", "poll-millis")
+	},
+	incidentMissedPolls: func(i *Incident) string {
+		text := "the thread did not answer several polls in a row"
+		if n := i.Fact("polls"); n != "" {
+			text = "the thread did not answer " + n + " polls in a row"
+		}
+		return text + i.millisFact(" of ", "poll-millis")
+	},
+	incidentHold: func(i *Incident) string {
+		return "it still ran" + i.millisFact(" after ", "hold-millis") + ", and its stack was taken then"
+	},
+	incidentSamples: func(i *Incident) string {
+		return "stacks were taken while it ran" + i.millisFact(", every ", "interval-millis")
+	},
+	incidentLag: func(i *Incident) string { return "it did not end within the limit" + i.limit() },
+	incidentANR: func(i *Incident) string {
+		return "it did not end within the system's limit" + i.limit() + i.confirmed()
+	},
+	incidentSigquit: func(i *Incident) string {
+		text := "the system asked for the stacks of all threads by SIGQUIT, as it does in an ANR of any process"
+		if reason := i.Fact("reason"); reason != "" {
+			text += "; the system says: " + cmp.Or(systemLimits[reason], reason)
+		}
+		return text + i.confirmed()
+	},
+	incidentTouch:       func(*Incident) string { return "the app answered an input event late" },
+	incidentDropped:     func(i *Incident) string { return "frames were dropped" + i.inParentheses("dropped") },
+	incidentFrozen:      func(*Incident) string { return "a frame took very long" },
+	IncidentSceneFrames: func(*Incident) string { return "the frames of a scene" },
+	IncidentStartup: func(i *Incident) string {
+		text := strings.TrimSpace(i.Fact("type")+" start") + " until the first window had the focus"
+		if i.Fact("slow") == "true" {
+			text += ", slow" + i.millisFact(": the limit is ", "limit-millis")
+		}
+		return text
+	},
+	incidentProfile: func(i *Incident) string { return i.profileText() },
+}
+
+// text says in a line what was found. A kind without a sentence is shown as it is.
+func (i *Incident) text(r *Recording) string {
+	say, known := incidentTexts[i.Kind]
+	text := "found by the detector " + i.Detector
+	if known {
+		text = say(i)
+	}
+	if !i.Ended && r.Exit != nil && !r.Damage.Closed {
+		text += "; it had not ended when " + r.Exit.String()
+	}
+	return text
+}
+
+// systemLimits say what the limits of Android are for.
+var systemLimits = map[string]string{"input": "an input event", "broadcast": "a broadcast", "service": "a service",
+	"provider": "a content provider", "job": "a job", "foreground-service": "a foreground service"}
+
+// limit names the limit that was passed: of the detector, or of the system for a kind of ANR.
+func (i *Incident) limit() string {
+	text := ""
+	if of := i.Fact("limit-of"); of != "" {
+		text = " for " + cmp.Or(systemLimits[of], of)
+	}
+	text += i.millisFact(" of ", "limit-millis") + i.millisFact(", in the background ", "background-limit-millis")
+	if reason := i.Fact("reason"); reason != "" {
+		text += "; the system says: " + cmp.Or(systemLimits[reason], reason)
+	}
+	return text
+}
+
+// confirmed says what confirms that this process had an ANR. Only the system can.
+func (i *Incident) confirmed() string {
+	switch by := i.Fact("confirmed-by"); {
+	case strings.Contains(by, "process-error-state"):
+		return "; the system has confirmed an ANR (" + by + ")"
+	case by != "" && by != "none":
+		return "; the system has not confirmed an ANR, but: " + by
+	}
+	return "; the system has not confirmed an ANR"
+}
+
+// millisFact returns a fact of milliseconds with a text before it; empty if there is none.
+func (i *Incident) millisFact(before, key string) string {
+	if v := i.Fact(key); v != "" {
+		return before + v + " ms"
+	}
+	return ""
+}
+
+func (i *Incident) inParentheses(key string) string {
+	if v := i.Fact(key); v != "" {
+		return " (" + v + ")"
+	}
+	return ""
+}
+
+// Title says in a line which incident it is.
+func (i *Incident) Title(r *Recording) string {
+	text := fmt.Sprintf("%s i%d: %s (%s)", r.Name, i.Number, i.Kind, i.Detector)
+	if i.Ended && i.Wall > 0 {
+		text += ", " + Millis(i.Wall)
+	}
+	if i.Thread != nil {
+		s := Stall{Thread: i.Thread}
+		text += " on " + s.threadName()
+	}
+	text += fmt.Sprintf(", %.3f s in", i.Begin.Seconds())
+	if !i.Time.IsZero() {
+		text += i.Time.Format(", 2006-01-02 15:04:05.000 UTC")
+	}
+	if !i.Ended {
+		text += ", no end was recorded"
+	}
+	return text
+}
+
+// Line says in a line what it is, for formats that have one line for it.
+func (i *Incident) Line(r *Recording) string {
+	text := strings.TrimPrefix(i.Title(r), r.Name+" ") + ": " + i.Text
+	if i.What != "" {
+		text += "; " + i.What
+	}
+	if i.Scene != "" {
+		text += "; scene " + i.Scene
+	}
+	return text
+}
+
+// Methods returns what leads to where the time went, the outermost first: the methods of the hot path, or, without
+// calls, at most three of the app in the best stack; empty if nothing is known.
+func (i *Incident) Methods() []string {
+	var methods []string
+	for _, step := range i.HotPath {
+		methods = append(methods, step.Method.Identity())
+	}
+	if len(methods) == 0 {
+		methods = i.culprits()
+		slices.Reverse(methods)
+	}
+	return methods
+}
+
+// Sampled reports whether a stall that covers it has stack samples.
+func (i *Incident) Sampled() bool { return i.sampled }
+
+// Lasted returns how long it lasted, or, if it has no end, how long it had lasted when its last stack was taken.
+func (i *Incident) Lasted() time.Duration {
+	lasted := i.Wall
+	for k := range i.Stacks {
+		lasted = max(lasted, i.Stacks[k].After)
+	}
+	return lasted
+}
+
+// culprits are the innermost methods of the app in the best stack, at most three, the innermost first.
+func (i *Incident) culprits() []string {
+	best := i.BestStack()
+	if best == nil {
+		return nil
+	}
+	var methods []string
+	for _, f := range best.Frames {
+		if m := foreign.FrameMethod(f); ofApp(m) && len(methods) < shownIncidentCulprits {
+			methods = append(methods, m)
+		}
+	}
+	return methods
+}
+
+// BestStack returns that stack of the incident's thread that was taken most often, of equals the last, of those that
+// show a method of the app. If none does, it returns the first stack; nil if there is no stack.
+func (i *Incident) BestStack() *IncidentStack {
+	if len(i.Stacks) == 0 {
+		return nil
+	}
+	best, most := &i.Stacks[0], 0
+	counts := strings.Split(i.Fact("counts"), ",")
+	for k := range i.Stacks {
+		s, n := &i.Stacks[k], 0
+		if len(counts) == len(i.Stacks) {
+			n, _ = strconv.Atoi(strings.TrimSpace(counts[k]))
+		}
+		if firstOfApp(s.Frames) != "" && (i.Thread == nil || s.Thread == i.Thread.Name) && n >= most {
+			best, most = s, n
+		}
+	}
+	return best
+}
+
+// hashText returns a hash as 16 hexadecimal digits.
+func hashText(text string) string {
+	h := fnv.New64a()
+	h.Write([]byte(text))
+	return fmt.Sprintf("%016x", h.Sum64())
+}
+
+// profileText says which file the system's profiler has written, and what opens it.
+func (i *Incident) profileText() string {
+	file := i.Fact("file")
+	if e := i.Fact("error"); e != "" && e != "0" && e != "none" {
+		return "Android's profiler has no result: error " + e + i.inParentheses("type")
+	}
+	if file == "" {
+		return "Android's profiler has written a result" + i.inParentheses("type")
+	}
+	return "Android's profiler has written " + file + "; " + profileOpener(file, i.Fact("type"))
+}
+
+// profileOpener says what opens a file of Android's ProfilingManager.
+func profileOpener(file, kind string) string {
+	name := strings.ToLower(file)
+	switch {
+	case strings.HasSuffix(name, ".hprof"):
+		return "a dump of the Java heap: open it with Android Studio or, converted by hprof-conv, with Eclipse MAT"
+	case kind == "java-heap-dump":
+		return "a dump of the Java heap in Perfetto's format: open it at ui.perfetto.dev"
+	case kind == "heap-profile" || strings.Contains(name, "heap-profile"):
+		return "a profile of the native heap: open it at ui.perfetto.dev"
+	case strings.Contains(kind, "stack-sampling") || strings.Contains(name, "stack-sampling"):
+		return "samples of stacks: open it at ui.perfetto.dev"
+	case strings.Contains(name, ".perfetto-trace") || strings.HasSuffix(name, ".pftrace") ||
+		strings.Contains(kind, "system-trace"):
+		return "a trace of the system: open it at ui.perfetto.dev"
+	}
+	return "its kind is not known"
+}

@@ -1,0 +1,37 @@
+package analysis
+
+import (
+	"strings"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// MachineState is what was known of processor, memory, disk and input and output at a moment of a stall.
+type MachineState struct {
+	// After is how long after the begin of the stall.
+	After time.Duration `json:"afterNanos"`
+	// Facts are numbers or words by the keys of trace/EVIDENCE.md; others may be added.
+	Facts []IncidentFact `json:"facts"`
+}
+
+// setMachine takes over the states of the machine.
+func (s *Stall) setMachine(from *trace.Stall) {
+	for _, m := range from.Machine {
+		state := MachineState{After: time.Duration(m.Nanos - from.Report.Begin), Facts: []IncidentFact{}}
+		for _, f := range m.Facts {
+			state.Facts = append(state.Facts, IncidentFact{resolve.Printable(f.Key), resolve.Printable(f.Value)})
+		}
+		s.Machine = append(s.Machine, state)
+	}
+}
+
+// String lists the facts.
+func (m *MachineState) String() string {
+	var parts []string
+	for _, f := range m.Facts {
+		parts = append(parts, f.Key+" "+f.Value)
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,127 @@
+package analysis
+
+import (
+	"time"
+
+	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/mapping/r8"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// NamedPath puts names to the hot path of a report, which has the IDs of methods, the outermost first. The key is equal
+// to [Stall.Key] of a stall with the same hot path.
+func NamedPath(names *resolve.Names, ids []uint32) (path []resolve.Method, key string) {
+	var steps []Step
+	for _, id := range ids {
+		m := names.Method(trace.Method(id))
+		if m.Pseudo() {
+			continue
+		}
+		path = append(path, m)
+		steps = append(steps, Step{Method: m})
+	}
+	return path, pathKey(steps)
+}
+
+// PathKey returns the key of a hot path: that of a [Stall] and of a report with the same one.
+func PathKey(path []Step) string { return pathKey(path) }
+
+// NamedFrames restores the original names in a stack, the innermost frame first, by the mapping of R8 that the names
+// have, or else by the other one, which may be nil.
+func NamedFrames(names *resolve.Names, other *r8.Mapping, frames []string) []string {
+	if names != nil && names.R8() != nil {
+		other = names.R8()
+	}
+	return resolve.Residual{By: other}.Frames(frames)
+}
+
+// AppMethods returns "Class.method" of the innermost frames of a stack that are the app's, at most n, the innermost
+// first: neither the platform's nor those of the runtime, which the app's methods call at their begin and end. Of a
+// stack that has none it returns the innermost frames.
+func AppMethods(frames []string, n int) []string {
+	var app, all []string
+	for _, f := range frames {
+		method := foreign.FrameMethod(f)
+		if len(all) < n {
+			all = append(all, method)
+		}
+		if ofApp(method) && len(app) < n {
+			app = append(app, method)
+		}
+	}
+	if len(app) > 0 {
+		return app
+	}
+	return all
+}
+
+// Reported is what a report says about the cause of a stall. Times are -1 if they are not known.
+type Reported struct {
+	// Ran is how long it took, CPU how long of that on a processor, GC how long garbage was collected.
+	Ran, CPU, GC time.Duration
+	// Method is the method to blame, empty if it is not known. LockOwner is who held the lock that it waited for.
+	Method, LockOwner string
+	// Samples has what its thread did in each stack sample; see [ActivityOf].
+	Samples []Activity
+}
+
+// The shares of the time of a stall, in percent, from which on a report's verdict names them.
+const (
+	gcShare  = 50
+	cpuShare = 70
+)
+
+// VerdictOnReport returns why a stall was slow, and a text, as far as a report shows it. A recording shows more.
+func VerdictOnReport(r Reported) (Kind, string) {
+	count := map[Kind]int{}
+	for _, a := range r.Samples {
+		switch {
+		case a == ActivityLock:
+			count[KindLock]++
+		case a == ActivitySleep:
+			count[KindSleep]++
+		case a == ActivityWait:
+			count[KindWait]++
+		case a.isIO():
+			count[KindIO]++
+		}
+	}
+	kind, most := KindUnknown, 0
+	for _, k := range []Kind{KindLock, KindIO, KindSleep, KindWait} {
+		if count[k] > most && 2*count[k] >= len(r.Samples) {
+			kind, most = k, count[k]
+		}
+	}
+	reaches := func(part time.Duration, percent int64) bool {
+		return part >= 0 && r.Ran > 0 && int64(part) >= int64(r.Ran)/100*percent
+	}
+	switch {
+	case reaches(r.GC, gcShare):
+		kind = KindGC
+	case reaches(r.CPU, cpuShare):
+		kind = KindOwnWork
+	case r.LockOwner != "" && kind == KindUnknown:
+		kind = KindLock
+	}
+	text := nameOf(kind)
+	if kind == KindUnknown {
+		text = verdictUnknown.Name
+	}
+	if r.Method != "" {
+		text += ": " + r.Method
+	}
+	if kind == KindLock && r.LockOwner != "" {
+		text += ", while " + resolve.Printable(r.LockOwner)
+	}
+	if r.CPU >= 0 && r.Ran > 0 {
+		text += "; CPU " + Percent(min(r.CPU, r.Ran)/1000, r.Ran/1000) // percent multiplies by 100
+	}
+	return kind, text
+}
+
+// ActivityOf returns what a thread with a state, as Java names it, and a stack was doing.
+func ActivityOf(state string, frames []string) Activity { return activityOf(state, frames) }
+
+// Printable replaces what would command a terminal or break a line in a text of a device.
+func Printable(text string) string { return resolve.Printable(text) }

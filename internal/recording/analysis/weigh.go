@@ -1,0 +1,286 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// Cause is what a part of a stall's time was spent on.
+type Cause struct {
+	// Kind is that of a verdict.
+	Kind Kind `json:"kind"`
+	// Nanos is how long that was, estimated by stack samples and the times of processor and collector.
+	Nanos time.Duration `json:"nanos"`
+	// Samples is how many stack samples show it.
+	Samples int `json:"samples"`
+}
+
+// weighed is a stack sample with the time that it stands for: from half way to the sample before to half way to the
+// next one, the first from the begin of the stall and the last to its end.
+type weighed struct {
+	*StackSample
+	kind  Kind // what it is evidence for: a kind of waiting, own work for a thread that is ready to run, or unknown
+	shows bool // the method with the most own time is on the stack
+	// spent is the part of its time that is explained by it: of waiting the part off the processor; of a thread that is
+	// ready to run the part without a processor if CPU time is known, else all.
+	spent time.Duration
+}
+
+// piece is a half of a sample's time.
+type piece struct {
+	sample int
+	took   time.Duration
+}
+
+// region is a part of a stall for which it may be known how long the thread was on a processor.
+type region struct {
+	pieces    []piece
+	took, cpu time.Duration
+	cpuKnown  bool
+}
+
+// scales is a time times a share.
+func scaled(d time.Duration, part, whole time.Duration) time.Duration {
+	if whole <= 0 {
+		return 0
+	}
+	return time.Duration(float64(d) * float64(part) / float64(whole))
+}
+
+// weigh decides how long the stall was spent on what. CPU time goes to samples of a thread that is ready to run first:
+// who waits needs no processor. Own time of a method is exact, so samples that do not show the method with the most own
+// time cannot stand for more than the rest of the stall, and those that show it for no more than its total time.
+func (e *evidence) weigh() {
+	for _, r := range e.regions() {
+		e.spend(r)
+	}
+	if e.method != nil {
+		e.limit(true, time.Duration(e.MostSelf[0].Total))
+		e.limit(false, e.Wall-e.took)
+	}
+	spent, samples := map[Kind]time.Duration{}, map[Kind]int{}
+	for _, w := range e.weighed {
+		spent[w.kind] += w.spent
+		samples[w.kind]++
+	}
+	own, ready := spent[KindOwnWork], time.Duration(0)
+	if e.cpuKnown() {
+		own, ready = max(0, e.onProcessor()), max(0, own-max(0, e.GC))
+	}
+	add := func(kind Kind, d time.Duration) {
+		if d > 0 {
+			e.causes = append(e.causes, Cause{kind, d, samples[kind]})
+		}
+	}
+	add(KindOwnWork, own)
+	samples[KindStarved] = samples[KindOwnWork]
+	add(KindStarved, ready)
+	for _, kind := range []Kind{KindLock, KindIO, KindSleep, KindWait} {
+		add(kind, spent[kind])
+	}
+	add(KindGC, e.GC)
+	slices.SortStableFunc(e.causes, func(a, b Cause) int { return cmp.Compare(b.Nanos, a.Nanos) })
+}
+
+// onProcessor returns how long the thread was on a processor, as far as that is known.
+func (e *evidence) onProcessor() time.Duration {
+	if e.CPU >= 0 {
+		return min(e.CPU, e.Wall)
+	}
+	return e.cpuSeen
+}
+
+// regions cuts the stall at its samples. Where two that follow each other have CPU time it is known for the time
+// between them. All else is one region, to which the rest of the stall's CPU time belongs.
+func (e *evidence) regions() []region {
+	n := len(e.weighed)
+	if n == 0 {
+		return nil
+	}
+	var all []region
+	rest := region{cpu: e.CPU, cpuKnown: e.CPU >= 0}
+	before := time.Duration(0)
+	for i := range n + 1 {
+		at := e.Wall
+		if i < n {
+			at = max(before, min(e.weighed[i].After, e.Wall))
+		}
+		r := region{took: at - before}
+		switch {
+		case i == 0 || i == n:
+			r.pieces = []piece{{min(i, n-1), r.took}}
+		default:
+			r.pieces = []piece{{i - 1, r.took / 2}, {i, r.took - r.took/2}}
+			a, b := e.weighed[i-1].cpu, e.weighed[i].cpu
+			if r.cpuKnown = a >= 0 && b >= a; r.cpuKnown {
+				r.cpu = min(b-a, r.took)
+				rest.cpu -= r.cpu
+				e.cpuSeen += r.cpu
+			}
+		}
+		if r.cpuKnown {
+			all = append(all, r)
+		} else {
+			rest.pieces, rest.took = append(rest.pieces, r.pieces...), rest.took+r.took
+		}
+		before = at
+	}
+	rest.cpu = max(0, min(rest.cpu, rest.took))
+	return append(all, rest)
+}
+
+// spend distributes the time of a region that it spent off the processor among its samples.
+func (e *evidence) spend(r region) {
+	var waited, ready time.Duration
+	for _, p := range r.pieces {
+		switch e.weighed[p.sample].kind {
+		case KindUnknown:
+		case KindOwnWork:
+			ready += p.took
+		default:
+			waited += p.took
+		}
+	}
+	off := r.took
+	if r.cpuKnown {
+		off -= r.cpu
+	}
+	waitedOff := min(waited, off)
+	readyOff := min(ready, off-waitedOff)
+	if !r.cpuKnown && e.CPU < 0 && e.cpuOf == 0 {
+		readyOff = ready
+	} else if !r.cpuKnown {
+		readyOff = 0 // whether it ran or was ready to run is not known
+	}
+	for _, p := range r.pieces {
+		w := &e.weighed[p.sample]
+		switch w.kind {
+		case KindUnknown:
+		case KindOwnWork:
+			w.spent += scaled(p.took, readyOff, ready)
+		default:
+			w.spent += scaled(p.took, waitedOff, waited)
+		}
+	}
+}
+
+// limit scales what the samples stand for that show the method with the most own time, or of the others.
+func (e *evidence) limit(shows bool, most time.Duration) {
+	sum := time.Duration(0)
+	for _, w := range e.weighed {
+		if w.shows == shows {
+			sum += w.spent
+		}
+	}
+	for i := range e.weighed {
+		if w := &e.weighed[i]; w.shows == shows && sum > max(0, most) {
+			w.spent = scaled(w.spent, max(0, most), sum)
+		}
+	}
+}
+
+// kindOf returns what a sample is evidence for.
+func (e *evidence) kindOf(s *StackSample) Kind {
+	for _, k := range causes() {
+		if k.shown != nil && k.shown(e, s.Activity) {
+			return k.Kind
+		}
+	}
+	return KindUnknown
+}
+
+// share returns how long the stall was spent on a cause.
+func (e *evidence) share(kind Kind) Cause {
+	for _, c := range e.causes {
+		if c.Kind == kind {
+			return c
+		}
+	}
+	return Cause{Kind: kind}
+}
+
+// blame chooses the method that a verdict names: the one with the most own time, unless most of the time of the cause
+// was spent elsewhere.
+func (e *evidence) blame(kind Kind) {
+	if e.method == nil {
+		return
+	}
+	switch kind {
+	case KindOwnWork, KindStarved:
+		e.blameRunning()
+	case KindLock, KindIO, KindSleep, KindWait:
+		e.blameWaiting(kind)
+	}
+}
+
+// blameWaiting looks for the method with the most own time that most samples of the cause show.
+func (e *evidence) blameWaiting(kind Kind) {
+	for i := range e.MostSelf {
+		var all, on time.Duration
+		for _, w := range e.weighed {
+			if w.kind != kind {
+				continue
+			}
+			all += w.spent
+			if len(w.Frames) == 0 || e.MostSelf[i].Method.In(w.Frames) {
+				on += w.spent
+			}
+		}
+		if on*2 >= all {
+			e.step = &e.MostSelf[i]
+			return
+		}
+	}
+	e.step = nil
+}
+
+// blameRunning takes the time off a method in which samples saw it wait. If more than half of its own time is gone, the
+// method with the most that is left is to blame, or none if more is left in no traced method.
+func (e *evidence) blameRunning() {
+	left := make([]time.Duration, len(e.MostSelf))
+	for i := range e.MostSelf {
+		left[i] = time.Duration(e.MostSelf[i].Self)
+	}
+	for _, w := range e.weighed {
+		if i := e.innermost(w.Frames); i >= 0 && w.kind != KindOwnWork {
+			left[i] -= w.spent
+		}
+	}
+	most := 0
+	if left[0]*2 < time.Duration(e.MostSelf[0].Self) {
+		for i := range left {
+			if left[i] > left[most] {
+				most = i
+			}
+		}
+		if left[most] < e.Wall-e.traced() {
+			e.step = nil
+			return
+		}
+	}
+	e.step = &e.MostSelf[most]
+}
+
+// innermost returns the index of that of the methods with the most own time that is the innermost on a stack, or -1.
+func (e *evidence) innermost(frames []string) int {
+	for _, f := range frames {
+		method := foreign.FrameMethod(f)
+		if i := slices.IndexFunc(e.MostSelf, func(s Step) bool { return s.Method.Identity() == method }); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// samplesOf returns the stall's samples. A state alone, as older runtimes and cut recordings have it, is a sample
+// without a stack.
+func samplesOf(s *Stall) []StackSample {
+	if len(s.Samples) > 0 || s.State == trace.ThreadState(0).String() {
+		return s.Samples
+	}
+	return []StackSample{{After: s.Wall / 2, State: s.State, Activity: activityOf(s.State, nil), cpu: -1}}
+}

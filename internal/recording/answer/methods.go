@@ -1,0 +1,352 @@
+package answer
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// MethodTotal sums up all calls of a method.
+type MethodTotal struct {
+	// Method is what was called. Its ID is that of the recording that had it first.
+	Method resolve.Method `json:"method"`
+	// Calls is how many there were, Marked how many of them were repaired, Records how many records they made.
+	Calls   uint64 `json:"calls"`
+	Marked  uint64 `json:"marked"`
+	Records uint64 `json:"records"`
+	// Total is their time in nanoseconds, that of calls within calls of the same method counted once; Self what of it
+	// was spent in no traced method below; Longest the longest call's.
+	Total   int64 `json:"totalNanos"`
+	Self    int64 `json:"selfNanos"`
+	Longest int64 `json:"longestNanos"`
+	// Stalls is of how many stalls the method is on the hot path.
+	Stalls int `json:"stalls"`
+	// TotalAtMost and SelfAtMost are what Total and Self may be in truth, if records are missing, so that Total and
+	// Self are what they are at least; 0 if nothing is missing.
+	TotalAtMost int64 `json:"totalAtMostNanos,omitempty"`
+	SelfAtMost  int64 `json:"selfAtMostNanos,omitempty"`
+	// LeftOut is how many more calls there were that the runtime left out, because the method was off.
+	LeftOut uint64 `json:"leftOut,omitempty"`
+
+	made  float64 // how many records it made, with those that are missing, as far as counts show
+	lossy bool    // some are missing
+}
+
+// NotRecorded reports whether it stands for no method, but for what was not recorded or for the time in which the
+// process did not run.
+func (t *MethodTotal) NotRecorded() bool {
+	return t.Method.Pseudo()
+}
+
+// Methods sums up calls by method over many recordings, of whatever builds: by name. Its zero value is empty. It is
+// not safe for several goroutines.
+type Methods struct {
+	list  []*MethodTotal
+	index map[methodKey]*MethodTotal
+	// Records is how many there were, Nanos how long the recordings are in all.
+	Records uint64
+	Nanos   int64
+	// made is how many records the programs made, capacity how many of them were recorded where some were lost.
+	made, capacity float64
+	lossy          bool
+	recordings     []*analysis.Recording
+}
+
+// methodKey identifies a method: by name, one without a name by its ID in one mapping.
+type methodKey struct {
+	resolve.Method
+	digest string
+}
+
+func (m *Methods) of(method resolve.Method, digest string) *MethodTotal {
+	key := methodKey{Method: method.Key()}
+	if method.Unresolved {
+		key.digest = digest
+	}
+	t := m.index[key]
+	if t == nil {
+		if m.index == nil {
+			m.index = map[methodKey]*MethodTotal{}
+		}
+		t = &MethodTotal{Method: method}
+		m.index[key] = t
+		m.list = append(m.list, t)
+	}
+	return t
+}
+
+// Connect makes the methods sum up what is analyzed with these options. What they have for Stall and End is called
+// after that.
+func (m *Methods) Connect(o *analysis.Options) {
+	var totals *threadTotals
+	o.Also = func(*analysis.Recording) (trace.Handler, error) {
+		totals = newThreadTotals()
+		return totals, nil
+	}
+	stall, end := o.Stall, o.End
+	o.Stall = func(s *analysis.Stall) error {
+		m.hot(s)
+		if stall == nil {
+			return nil
+		}
+		return stall(s)
+	}
+	o.End = func(r *analysis.Recording) error {
+		m.add(totals, r)
+		if end == nil {
+			return nil
+		}
+		return end(r)
+	}
+}
+
+// add takes over what was summed up of one recording.
+func (m *Methods) add(t *threadTotals, r *analysis.Recording) {
+	m.Records += r.Records
+	m.Nanos += r.Span.Nanoseconds()
+	m.recordings = append(m.recordings, r)
+	scale := m.scale(r)
+	for i := range t.totals {
+		from := &t.totals[i]
+		to := m.of(r.Names.Method(from.method), r.Digest)
+		to.made += float64(from.Records) * scale
+		if gap := &t.gaps; gap.total > 0 && from.method != trace.MethodNotRecorded {
+			to.lossy = true
+			to.TotalAtMost = atMost(to.TotalAtMost, from.Total, gap.total-from.inGaps)
+			to.SelfAtMost = atMost(to.SelfAtMost, from.Self, gap.self)
+		} else {
+			to.TotalAtMost = atMost(to.TotalAtMost, from.Total)
+			to.SelfAtMost = atMost(to.SelfAtMost, from.Self)
+		}
+		to.Calls += from.Calls
+		to.Marked += from.Marked
+		to.Records += from.Records
+		to.Total += from.Total
+		to.Self += from.Self
+		to.Longest = max(to.Longest, from.Longest)
+	}
+}
+
+// atMost returns a sum of times that are not negative. A gap whose end is not known may have the greatest time.
+func atMost(times ...int64) (sum int64) {
+	for _, d := range times {
+		sum += min(d, math.MaxInt64-sum)
+	}
+	return sum
+}
+
+// scale takes over how complete a recording is. It returns by how much the number of its records must be multiplied
+// to be that of the records that were made: those that are lost are of any methods.
+func (m *Methods) scale(r *analysis.Recording) float64 {
+	c := r.Completeness
+	if c == nil {
+		m.made += float64(r.Records)
+		return 1
+	}
+	m.made += float64(c.Recorded+c.Lost) + 2*float64(c.LeftOut+c.WindowCalls)
+	for _, off := range c.Off {
+		t := m.of(off.Method, r.Digest)
+		t.LeftOut += off.Calls
+		t.made += 2 * float64(off.Calls)
+	}
+	if !c.Lossy() || c.Recorded == 0 {
+		return 1
+	}
+	m.lossy = true
+	m.capacity += float64(c.Recorded)
+	return float64(c.Recorded+c.Lost) / float64(c.Recorded)
+}
+
+// hot counts the methods on a stall's hot path.
+func (m *Methods) hot(s *analysis.Stall) {
+	counted := map[methodKey]bool{}
+	for _, step := range s.HotPath {
+		key := methodKey{Method: step.Method.Key()}
+		if !counted[key] {
+			counted[key] = true
+			m.of(step.Method, s.Recording.Digest).Stalls++
+		}
+	}
+}
+
+// Order is what a table of methods is sorted by.
+type Order string
+
+// The orders; each has the greatest first.
+const (
+	OrderSelf    Order = "self"
+	OrderTotal   Order = "total"
+	OrderCalls   Order = "calls"
+	OrderLongest Order = "longest"
+	OrderStalls  Order = "stalls"
+)
+
+// Sorted lists all methods that were called. Equals stand in the order of their other columns and then names, so that
+// the same recordings always make the same list.
+func (m *Methods) Sorted(by Order) []*MethodTotal {
+	list := slices.DeleteFunc(slices.Clone(m.list), func(t *MethodTotal) bool {
+		return t.Calls == 0 && t.Total == 0
+	})
+	for _, t := range list {
+		if !t.lossy {
+			t.TotalAtMost, t.SelfAtMost = 0, 0
+		}
+	}
+	slices.SortFunc(list, func(a, b *MethodTotal) int {
+		return cmp.Or(
+			compareBy(by, b, a), cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), cmp.Compare(b.Calls,
+				a.Calls),
+			resolve.CompareMethods(a.Method.Key(), b.Method.Key()), cmp.Compare(a.Method.ID, b.Method.ID))
+	})
+	return list
+}
+
+func compareBy(by Order, a, b *MethodTotal) int {
+	switch by {
+	case OrderTotal:
+		return cmp.Compare(a.Total, b.Total)
+	case OrderCalls:
+		return cmp.Compare(a.Calls, b.Calls)
+	case OrderLongest:
+		return cmp.Compare(a.Longest, b.Longest)
+	case OrderStalls:
+		return cmp.Compare(a.Stalls, b.Stalls)
+	}
+	return cmp.Compare(a.Self, b.Self)
+}
+
+// threadTotals sums up one recording's calls by ID.
+type threadTotals struct {
+	totals    []idTotal
+	index     map[trace.Method]int32
+	suspended map[uint32][]int64 // per thread: when the calls began that go on in its next segment
+	open      []openCall
+	gaps      gapTotals
+}
+
+// gapTotals is what was not recorded: total is the time of calls of [trace.MethodNotRecorded], self what of it was in
+// no call below.
+type gapTotals struct {
+	total, self int64
+	open        int // calls of it that are open
+}
+
+type idTotal struct {
+	MethodTotal
+	method trace.Method
+	active int   // calls that are open
+	inGaps int64 // how much of Total is in a call of what was not recorded, or has one in it
+}
+
+type openCall struct {
+	next  int32
+	total int32 // index of totals
+}
+
+func newThreadTotals() *threadTotals {
+	return &threadTotals{index: map[trace.Method]int32{}, suspended: map[uint32][]int64{}}
+}
+
+func (t *threadTotals) of(m trace.Method) int32 {
+	k, ok := t.index[m]
+	if !ok {
+		k = int32(len(t.totals))
+		t.index[m] = k
+		t.totals = append(t.totals, idTotal{method: m})
+	}
+	return k
+}
+
+// Chunk implements [trace.Handler].
+func (t *threadTotals) Chunk(trace.Chunk) error { return nil }
+
+// Named implements [trace.Handler].
+func (t *threadTotals) Named(trace.Method, string) error { return nil }
+
+// Segment sums up a segment.
+func (t *threadTotals) Segment(s *trace.Segment) error {
+	began := t.suspended[s.Thread]
+	var suspended []int64
+	for i := range s.Calls {
+		c := &s.Calls[i]
+		t.close(int32(i))
+		k := t.of(c.Method)
+		total := &t.totals[k]
+		nanos := c.End - c.Begin
+		whole := nanos
+		if c.Marks&trace.MarkResumed != 0 && i < len(began) {
+			whole = c.End - began[i]
+		}
+		if c.Marks&trace.MarkSuspended != 0 {
+			suspended = append(suspended, c.End-whole)
+		}
+		if total.active == 0 {
+			total.Total += nanos
+			if t.gaps.open > 0 {
+				total.inGaps += nanos
+			}
+		}
+		total.active++
+		if c.Method == trace.MethodNotRecorded {
+			t.gap(nanos)
+		}
+		total.Self += nanos
+		total.Longest = max(total.Longest, whole)
+		if n := len(t.open); n > 0 {
+			outer := &t.totals[t.open[n-1].total]
+			outer.Self -= nanos
+			if outer.method == trace.MethodNotRecorded {
+				t.gaps.self -= nanos
+			}
+		}
+		t.count(total, c, s.Kind)
+		t.open = append(t.open, openCall{next: c.Next, total: k})
+	}
+	t.close(int32(len(s.Calls)))
+	if suspended != nil || began != nil {
+		t.suspended[s.Thread] = suspended
+	}
+	return nil
+}
+
+// gap adds a call of what was not recorded. The calls around it are in t.open.
+func (t *threadTotals) gap(nanos int64) {
+	t.gaps.self += nanos
+	if t.gaps.open++; t.gaps.open > 1 {
+		return
+	}
+	t.gaps.total += nanos
+	for i, o := range t.open {
+		if !slices.ContainsFunc(t.open[:i], func(outer openCall) bool { return outer.total == o.total }) {
+			t.totals[o.total].inGaps += nanos
+		}
+	}
+}
+
+// close takes the calls off that are over before the call at.
+func (t *threadTotals) close(at int32) {
+	for n := len(t.open); n > 0 && t.open[n-1].next <= at; n-- {
+		total := &t.totals[t.open[n-1].total]
+		total.active--
+		if total.method == trace.MethodNotRecorded {
+			t.gaps.open--
+		}
+		t.open = t.open[:n-1]
+	}
+}
+
+func (t *threadTotals) count(total *idTotal, c *trace.Call, kind trace.SegmentKind) {
+	if c.Marks&trace.MarkResumed == 0 {
+		total.Calls += uint64(c.Count)
+	}
+	if c.Marks&^(trace.MarkResumed|trace.MarkSuspended) != 0 {
+		total.Marked++
+	}
+	if kind != trace.SegmentReport && kind != trace.SegmentSamples {
+		total.Records += c.Records()
+	}
+}

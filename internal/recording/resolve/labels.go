@@ -1,0 +1,137 @@
+package resolve
+
+import (
+	"hash/maphash"
+	"slices"
+	"strings"
+
+	"github.com/tracegen/tracegen/mapping"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// labelSeed is of the hashes of this process. A collision adds parameters to a name, and no more.
+var labelSeed = maphash.MakeSeed()
+
+// overloads has the descriptors of methods whose class has several methods of their name, by a hash of both.
+type overloads map[uint64][]string
+
+func hashOf(class, name string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(labelSeed)
+	h.WriteString(class)
+	h.WriteByte(0)
+	h.WriteString(name)
+	return h.Sum64()
+}
+
+// overloadsOf finds the overloaded methods of a mapping.
+func overloadsOf(m *mapping.Mapping) overloads {
+	hashes := make([]uint64, 0, m.Len())
+	for e := range m.All() {
+		hashes = append(hashes, hashOf(e.Class, e.Name))
+	}
+	slices.Sort(hashes)
+	all := overloads{}
+	for i := 1; i < len(hashes); i++ {
+		if hashes[i] == hashes[i-1] {
+			all[hashes[i]] = nil
+		}
+	}
+	for e := range m.All() {
+		if list, some := all[hashOf(e.Class, e.Name)]; some {
+			all[hashOf(e.Class, e.Name)] = append(list, e.Descriptor)
+		}
+	}
+	return all
+}
+
+// Label returns what every format calls a method: "Class.method", with the types of its parameters behind it if its
+// class has several methods of that name, and with more of its descriptor if that is not enough. A method without a
+// name is "#" and its ID.
+func (n *Names) Label(m trace.Method) string {
+	name, _ := n.Name(m)
+	return name.String() + n.suffix(m, name)
+}
+
+// suffix is what distinguishes a method from others of its class and name.
+func (n *Names) suffix(m trace.Method, name trace.Name) string {
+	if n.mapping == nil || name.Descriptor == "" || m >= trace.FirstNamed {
+		return ""
+	}
+	if text, ok := n.suffixes[m]; ok {
+		return text
+	}
+	if n.overloads == nil {
+		n.overloads = overloadsOf(n.mapping)
+	}
+	e, _ := n.mapping.ByID(uint32(m))
+	text := ""
+	if descriptors := n.overloads[hashOf(e.Class, e.Name)]; len(descriptors) > 0 {
+		for _, form := range []func(string) string{Parameters, wholeParameters, signature} {
+			text = form(e.Descriptor)
+			same := 0
+			for _, d := range descriptors {
+				if form(d) == text {
+					same++
+				}
+			}
+			if same <= 1 {
+				break
+			}
+		}
+	}
+	n.suffixes[m] = text
+	return text
+}
+
+// wholeParameters returns a descriptor's parameter types, classes with their packages.
+func wholeParameters(descriptor string) string { return parametersOf(descriptor, true) }
+
+// signature returns a descriptor's parameter types and its result, classes with their packages.
+func signature(descriptor string) string {
+	result := descriptor[strings.LastIndexByte(descriptor, ')')+1:]
+	return wholeParameters(descriptor) + ": " + strings.Trim(wholeParameters("("+result+")"), "()")
+}
+
+// Parameters returns a descriptor's parameter types in Java's notation, classes without their packages; nothing if it
+// is not known.
+func Parameters(descriptor string) string { return parametersOf(descriptor, false) }
+
+func parametersOf(descriptor string, packages bool) string {
+	if descriptor == "" {
+		return ""
+	}
+	end := strings.LastIndexByte(descriptor, ')')
+	if end < 1 || descriptor[0] != '(' {
+		return "(" + descriptor + ")"
+	}
+	var types []string
+	for rest := descriptor[1:end]; rest != ""; {
+		dimensions := len(rest) - len(strings.TrimLeft(rest, "["))
+		rest = rest[dimensions:]
+		if rest == "" {
+			break
+		}
+		name, length := rest[:1], 1
+		if rest[0] == 'L' {
+			if length = strings.IndexByte(rest, ';') + 1; length == 0 {
+				length = len(rest)
+			}
+			name = strings.TrimSuffix(rest[1:length], ";")
+			if !packages {
+				name = name[strings.LastIndexByte(name, '/')+1:]
+			}
+			name = strings.ReplaceAll(name, "/", ".")
+		} else if p, ok := primitives[rest[0]]; ok {
+			name = p
+		}
+		types = append(types, name+strings.Repeat("[]", dimensions))
+		rest = rest[length:]
+	}
+	return "(" + strings.Join(types, ", ") + ")"
+}
+
+var primitives = map[byte]string{
+	'B': "byte", 'C': "char", 'D': "double", 'F': "float", 'I': "int", 'J': "long", 'S': "short", 'Z': "boolean",
+	'V': "void",
+}
