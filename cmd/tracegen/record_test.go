@@ -447,8 +447,8 @@ func TestRecordSettings(t *testing.T) {
 }`})
 	b.write("tracegen.yml", "output: elsewhere/\nmapping: elsewhere/m.txt\ncache: elsewhere\nexits: normal\n"+
 		"rules:\n  - block: util.**\n")
-	r := b.record(0, "--slow", "2s", "--threads", "main", "--tick", "us", "--ring", "4096", "--gate", "off", "--pressure",
-		"wait", "--format", "table", "--", "java", "-cp", "show", "Show")
+	r := b.record(0, "--slow", "2s", "--threads", "main", "--tick", "us", "--format", "table", "--",
+		"java", "-Dtracegen.ring=4096", "-Dtracegen.gate=off", "-Dtracegen.pressure=wait", "-cp", "show", "Show")
 	b.want(r.stdout, `^slow=2000`, `^threads=main`, `^tick=us`, `^ring=4096`, `^gate=off`, `^pressure=wait`)
 	r = b.record(0, "--format", "table", "--", "java", "-Dtracegen.slow=77", "-Dtracegen.output=mine.tgd", "-jar",
 		"app.jar")
