@@ -9,14 +9,13 @@ import (
 	"os"
 	"slices"
 
-	"github.com/tracegen/tracegen/internal/recording/resolve"
-
 	"github.com/spf13/cobra"
 
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/group"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/userfile"
 )
 
@@ -234,12 +233,12 @@ func (g *grouping) entry(r *cli.Reading, store *group.Store, of cli.Recording, o
 		return nil, nil
 	}
 	o.Stall = func(s *analysis.Stall) error {
-		entry.Stalls = append(entry.Stalls, group.NewStall(s))
+		entry.Stalls = append(entry.Stalls, analysis.RowOf(s))
 		return nil
 	}
 	o.End = func(rec *analysis.Recording) error {
 		entry.Info = group.NewInfo(rec)
-		entry.Stalls = append(entry.Stalls, group.NewIncidents(rec)...)
+		entry.Stalls = append(entry.Stalls, analysis.IncidentRows(rec)...)
 		for _, text := range rec.Warnings() {
 			g.con.Warn("%s", text)
 		}

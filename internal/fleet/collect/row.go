@@ -13,7 +13,7 @@ import (
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
-	"github.com/tracegen/tracegen/internal/fleet/group"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
 // row is a report as it stands in a Parquet file. What is not known is null. Columns are added, never renamed or
@@ -58,7 +58,7 @@ type row struct {
 }
 
 // newRow makes the row of a report, of which line is the text.
-func newRow(r *devicereport.Report, line string, received int64, s *group.Stall, named bool) row {
+func newRow(r *devicereport.Report, line string, received int64, s *analysis.Row, named bool) row {
 	return row{
 		ID: r.ID, ReportKind: r.Kind, Detector: known(s.Detector), Key: s.Key, Named: named, Kind: string(s.Kind),
 		Verdict: s.Verdict, Title: s.Title, Method: known(s.Method), HotPath: s.HotPath, Scene: known(s.Scene),

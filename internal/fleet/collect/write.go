@@ -13,13 +13,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/recording/resolve"
-
 	"github.com/klauspost/compress/zstd"
 	bolt "go.etcd.io/bbolt"
 
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
-	"github.com/tracegen/tracegen/internal/fleet/group"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 )
 
 const (
@@ -179,7 +178,7 @@ func (s *Store) addRow(out *rows, line string, received int64, names *resolve.Na
 		return false, fmt.Errorf("a stored report is damaged: %w", err)
 	}
 	named = found || len(r.HotPath) == 0
-	stall := group.FromReport(r, names, s.R8)
+	stall := analysis.RowOfReport(r, names, s.R8)
 	return named, out.add(newRow(r, line, received, &stall, named))
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -84,7 +85,7 @@ type StallChange struct {
 	OldMean float64 `json:"oldMeanNanos"`
 	NewMean float64 `json:"newMeanNanos"`
 	// Worst is the longest, of the newer sample if there is one.
-	Worst Stall `json:"worst"`
+	Worst analysis.Row `json:"worst"`
 }
 
 // Comparison is how two samples differ.
@@ -246,10 +247,10 @@ func (c *Comparison) compareStalls(old, new *Sample) {
 			keys[key] = true
 		}
 	}
-	side := func(s *Sample, key string) (cases int, rate, mean float64, worst Stall) {
+	side := func(s *Sample, key string) (cases int, rate, mean float64, worst analysis.Row) {
 		g := s.stalls[key]
 		if g == nil {
-			return 0, 0, 0, Stall{}
+			return 0, 0, 0, analysis.Row{}
 		}
 		mean, _ = g.wall.over(g.wall.n)
 		return g.cases, 1000 * float64(g.cases) / float64(max(s.Units, 1)), mean, g.worst

@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/recording/resolve"
-
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -127,10 +127,10 @@ func TestOccupancy(t *testing.T) {
 	}{
 		{"nothing", -1, nil, "-1 -1"},
 		{"samples", -1, []analysis.StackSample{
-			{After: 20, Activity: analysis.ActivityRunning, Frames: []string{"x.Y.z(Y.java)", "a.B.burn(B.java:1)"}},
-			{After: 60, Activity: analysis.ActivityWait, Frames: []string{"a.B.park(B.java:1)", "a.B.run(B.java:1)"}},
-			{After: 70, Activity: analysis.ActivityRunning, Frames: []string{"a.B.park(B.java:1)"}},
-			{After: 80, Activity: analysis.ActivityUnknown, Frames: []string{"a.B.park(B.java:1)"}}}, "0 0.8"},
+			{After: 20, Activity: foreign.ActivityRunning, Frames: []string{"x.Y.z(Y.java)", "a.B.burn(B.java:1)"}},
+			{After: 60, Activity: foreign.ActivityWait, Frames: []string{"a.B.park(B.java:1)", "a.B.run(B.java:1)"}},
+			{After: 70, Activity: foreign.ActivityRunning, Frames: []string{"a.B.park(B.java:1)"}},
+			{After: 80, Activity: foreign.ActivityUnknown, Frames: []string{"a.B.park(B.java:1)"}}}, "0 0.8"},
 		{"it ran", 95, nil, "0 0"},
 		{"it waited", 5, nil, "1 1"},
 		{"not enough", 40, nil, "-1 -1"},

@@ -6,11 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/recording/resolve"
-
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/oracle/tape"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
 )
 
@@ -65,18 +64,18 @@ func TestOneRule(t *testing.T) {
 	}
 	entry := Entry{Recording: Digest{1}}
 	err = analysis.Analyze("r", in, analysis.Options{
-		Stall: func(s *analysis.Stall) error { entry.Stalls = append(entry.Stalls, NewStall(s)); return nil },
+		Stall: func(s *analysis.Stall) error { entry.Stalls = append(entry.Stalls, analysis.RowOf(s)); return nil },
 		End: func(r *analysis.Recording) error {
-			entry.Info, entry.Stalls = NewInfo(r), append(entry.Stalls, NewIncidents(r)...)
+			entry.Info, entry.Stalls = NewInfo(r), append(entry.Stalls, analysis.IncidentRows(r)...)
 			return nil
 		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var reports []Stall
+	var reports []analysis.Row
 	for _, r := range countedReports() {
-		reports = append(reports, FromReport(r, resolve.NewNames(nil, nil), nil))
+		reports = append(reports, analysis.RowOfReport(r, resolve.NewNames(nil, nil), nil))
 	}
 	steps := map[rune]func(*Store) error{
 		'r': func(s *Store) error { return s.Add([]Entry{entry}) },
@@ -91,7 +90,7 @@ func TestOneRule(t *testing.T) {
 			}
 		}
 		counted := map[string]int{}
-		if err := s.Stalls(func(_ Digest, c *Stall) error { counted[c.ReportID]++; return nil }); err != nil {
+		if err := s.Stalls(func(_ Digest, c *analysis.Row) error { counted[c.ReportID]++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if len(counted) != 3 || counted["ab-s0-0"] != 1 || counted["ab-i1"] != 1 || counted["ab-i3"] != 1 {
@@ -128,7 +127,7 @@ late begin=600 end=890`, ""},
 		}
 		var got []string
 		err = analysis.Analyze("r", in, analysis.Options{Stall: func(s *analysis.Stall) error {
-			got = append(got, string(NewStall(s).NotCounted))
+			got = append(got, string(analysis.RowOf(s).NotCounted))
 			return nil
 		}})
 		if err != nil || strings.Join(got, " ") != string(c.want) || len(got) != 1 {

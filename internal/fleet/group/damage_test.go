@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
 // written makes a store with a history: recordings, reports, and recordings that take over reports.
@@ -29,7 +31,7 @@ func written(t testing.TB, size int) (path string) {
 			c.ReportID, c.Thread, c.Lasted, c.ReportKind = fmt.Sprintf("id%d-s%d", i, n), "main", c.Wall, "message"
 		}
 	}
-	var reports []Stall
+	var reports []analysis.Row
 	for i := 0; i < len(entries); i += 3 {
 		for _, c := range entries[i].Stalls {
 			c.Recording, c.Number = entries[i].Info.ID, 0

@@ -1,13 +1,13 @@
 // Package group answers what a team asks of the recordings of many users and builds: which stalls hurt most, since
 // when, and what a new build has made slower.
 //
-//	analysis.Stall ─► NewStall ─► Store.Add ─► one file on disk ─► Store.Groups ─► ranked
+//	analysis.Stall ─► analysis.Row ─► Store.Add ─► one file on disk ─► Store.Groups ─► ranked
 //	                                                     └─────► WriteParquet ─► a data warehouse
 //	trace.Segment ─► Sample, of one build or the other ─► Compare ─► what changed, and how sure that is
 //
 // # Groups
 //
-// A [Stall] is a stall of one recording, with names in place of IDs, so that it means the same in any build. A
+// An [analysis.Row] is a stall or an incident with names in place of IDs, so that it means the same in any build. A
 // [StallGroup] is all stalls with one hot path. A group's rank is how many users it hurt times how long it took on
 // average (the mean): a stall of a second that a thousand users meet comes before one of ten seconds that ten meet.
 //

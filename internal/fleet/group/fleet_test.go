@@ -14,12 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/recording/resolve"
-
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -31,7 +30,7 @@ func made(rnd *rand.Rand, recordings int) []Entry {
 			User: []string{"", "ann", "bob", "eve", "joe"}[rnd.IntN(5)]}}
 		e.Recording[0], e.Recording[1] = byte(k), byte(k>>8)
 		for n := range rnd.IntN(6) {
-			e.Stalls = append(e.Stalls, Stall{
+			e.Stalls = append(e.Stalls, analysis.Row{
 				Key: fmt.Sprintf("%016x", rnd.IntN(5)), Recording: e.Info.Name, Number: n +
 					1, Version: e.Info.Version, User: e.Info.User,
 				Time: 1_700_000_000_000 + rnd.Int64N(1e9), Wall: 700e6 +
@@ -80,7 +79,7 @@ func TestGroupsAgainstNaive(t *testing.T) {
 }
 
 func naive(entries []Entry) []string {
-	byKey := map[string][]Stall{}
+	byKey := map[string][]analysis.Row{}
 	recordings := map[string]map[string]string{}
 	for _, e := range entries {
 		for _, c := range e.Stalls {
@@ -160,7 +159,7 @@ func TestGroupsAreTheSameInAnyOrder(t *testing.T) {
 func TestQuantiles(t *testing.T) {
 	g := newGrouping("k")
 	for n := range 1000 {
-		g.add(Digest{}, &Stall{Wall: int64(n+1) * 1e6})
+		g.add(Digest{}, &analysis.Row{Wall: int64(n+1) * 1e6})
 	}
 	got := g.end()
 	for _, q := range []struct{ got, want time.Duration }{{got.Median, 500 * time.Millisecond},

@@ -40,7 +40,7 @@ type StallGroup struct {
 	// Kinds is how many stalls were slow for what.
 	Kinds map[analysis.Kind]int `json:"kinds"`
 	// Worst is the longest stall: its hot path, words and recording stand for the group.
-	Worst Stall `json:"worst"`
+	Worst analysis.Row `json:"worst"`
 }
 
 // Share is the stalls of a group in one version, or on one kind of device.
@@ -111,7 +111,7 @@ func (s *Store) Groups() (*Fleet, error) {
 			f.Groups = append(f.Groups, g.end())
 		}
 	}
-	err = s.Stalls(func(d Digest, c *Stall) error {
+	err = s.Stalls(func(d Digest, c *analysis.Row) error {
 		f.Stalls++
 		if g == nil || g.Key != c.Key {
 			end()
@@ -177,7 +177,7 @@ func newGrouping(key string) *grouping {
 // wallStep is the ratio of neighbouring classes of times: their middle is at most 0.1 % off.
 const wallStep = 1.002
 
-func (g *grouping) add(d Digest, c *Stall) {
+func (g *grouping) add(d Digest, c *analysis.Row) {
 	g.Stalls++
 	g.users[userOf(d, c.User)] = true
 	g.recordings[d] = true
@@ -196,7 +196,7 @@ func (g *grouping) add(d Digest, c *Stall) {
 	if c.Device != "" {
 		countIn(g.devices, c.Device, userOf(d, c.User))
 	}
-	if t := c.when(); !t.IsZero() {
+	if t := c.When(); !t.IsZero() {
 		if g.Since.IsZero() || t.Before(g.Since) {
 			g.Since = t
 		}

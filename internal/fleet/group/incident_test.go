@@ -13,9 +13,9 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/source"
 )
 
-// TestNewIncidents: an incident is a stall of its own kind in groups, but for figures and what a stall covers; an idle
+// TestIncidentRows: an incident is a stall of its own kind in groups, but for figures and what a stall covers; an idle
 // handler has another key than a message with the same path.
-func TestNewIncidents(t *testing.T) {
+func TestIncidentRows(t *testing.T) {
 	const text = `header minor=4
 meta slowMillis=700 records=all package=app versionName=1 user=u device=d
 clock now=0 wall=1700000000000
@@ -38,16 +38,16 @@ end`
 	if err != nil {
 		t.Fatal(err)
 	}
-	var stalls, incidents []Stall
+	var stalls, incidents []analysis.Row
 	err = analysis.Analyze("r", in, analysis.Options{
-		Stall: func(s *analysis.Stall) error { stalls = append(stalls, NewStall(s)); return nil },
-		End:   func(r *analysis.Recording) error { incidents = NewIncidents(r); return nil },
+		Stall: func(s *analysis.Stall) error { stalls = append(stalls, analysis.RowOf(s)); return nil },
+		End:   func(r *analysis.Recording) error { incidents = analysis.IncidentRows(r); return nil },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(stalls) != 2 || stalls[1].Key != "idle-handler:"+stalls[0].Key ||
-		!strings.HasPrefix(stalls[1].Verdict, "idle-handler, ") || stalls[0].place() != "r #1" {
+		!strings.HasPrefix(stalls[1].Verdict, "idle-handler, ") || placeOf(&stalls[0]) != "r #1" {
 		t.Errorf("%+v", stalls)
 	}
 	var got []string
@@ -58,8 +58,8 @@ end`
 			continue
 		}
 		kind, _, _ := strings.Cut(c.Key, ":")
-		got = append(got, fmt.Sprint(kind, " ", c.place(), " ", c.Wall/1e6, " ", c.HotPath, " ", c.Method, " ", c.App, c.User,
-			c.Version, c.Device, " ", c.Time))
+		got = append(got, fmt.Sprint(kind, " ", placeOf(&c), " ", c.Wall/1e6, " ", c.HotPath, " ", c.Method, " ",
+			c.App, c.User, c.Version, c.Device, " ", c.Time))
 	}
 	want := []string{"sync-barrier r i1 7000 []  appu1d 1700000002000",
 		"missed-poll r i4 5000 [a.B.d a.B.c] a.B.c appu1d 1700000003000"}

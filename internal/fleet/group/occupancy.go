@@ -57,8 +57,8 @@ func (s *Sample) observe(stall *analysis.Stall) {
 			}
 			m := s.methodSample(key)
 			switch sample.Activity {
-			case analysis.ActivityUnknown:
-			case analysis.ActivityRunning:
+			case foreign.ActivityUnknown:
+			case foreign.ActivityRunning:
 				m.occupancy.ran += took
 			default:
 				m.occupancy.waited += took

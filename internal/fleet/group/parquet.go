@@ -6,6 +6,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
+
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
 // row is a stall as it stands in a table of a data warehouse. Names are those of SQL; columns are added, never renamed
@@ -36,7 +38,7 @@ type row struct {
 func (s *Store) WriteParquet(w io.Writer) error {
 	out := parquet.NewGenericWriter[row](w, parquet.Compression(&zstd.Codec{}), parquet.CreatedBy("tracegen", "", ""),
 		parquet.MaxRowsPerRowGroup(100_000))
-	err := s.Stalls(func(d Digest, c *Stall) error {
+	err := s.Stalls(func(d Digest, c *analysis.Row) error {
 		r := row{
 			Key: c.Key, User: known(c.User), Recording: c.Recording, Content: hex.EncodeToString(d[:]), Number: int32(c.Number),
 			App: known(c.App), Version: known(c.Version), Code: known(c.Code), Device: known(c.Device),

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
 // A store with reports has two more buckets. bucketReports has each report by its ID, with the key of its stall, or
@@ -24,7 +26,7 @@ func reportedDigest(id string) Digest { return sha256.Sum256([]byte("recording "
 // AddReports adds stalls that devices have reported, all or none, and returns how many are new. A report that is there
 // already stays as it is, and so does the stall of a recording that the report is about. A stall that does not count is
 // not added. Each stall must have a ReportID.
-func (s *Store) AddReports(stalls []Stall) (added int, err error) {
+func (s *Store) AddReports(stalls []analysis.Row) (added int, err error) {
 	err = s.update(func(tx *transaction) error {
 		added = 0
 		reports, reported := tx.table(bucketReports), tx.table(bucketReported)
@@ -67,7 +69,7 @@ func (s *Store) AddReports(stalls []Stall) (added int, err error) {
 }
 
 // putReport stores the stall of a report, of a recording for which d stands.
-func putReport(tx *transaction, c *Stall, d Digest) error {
+func putReport(tx *transaction, c *analysis.Row, d Digest) error {
 	text, err := json.Marshal(c)
 	if err != nil {
 		return err
@@ -118,7 +120,7 @@ func takeOver(tx *transaction, e *Entry) error {
 		if err := stalls.remove(r.key); err != nil {
 			return err
 		}
-		var c Stall
+		var c analysis.Row
 		if of[string(r.id)] || json.Unmarshal(text, &c) != nil {
 			continue
 		}

@@ -3,9 +3,8 @@ package group
 import (
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/recording/resolve"
-
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -53,7 +52,7 @@ type methodSample struct {
 type groupSample struct {
 	cases int
 	wall  moments
-	worst Stall
+	worst analysis.Row
 }
 
 // Sample sums up how long each method took in each unit of some recordings of one build. The zero value but for Unit
@@ -89,7 +88,7 @@ func (s *Sample) Stall(stall *analysis.Stall) error {
 	}
 	g.cases++
 	g.wall.add(float64(stall.Ran))
-	if c := NewStall(stall); g.cases == 1 || c.Wall > g.worst.Wall {
+	if c := analysis.RowOf(stall); g.cases == 1 || c.Wall > g.worst.Wall {
 		g.worst = c
 	}
 	return nil

@@ -27,8 +27,8 @@ const (
 	maxTime = math.MaxInt64 / 2 / int64(time.Millisecond)
 )
 
-// span returns when a stall or an incident of a thread was, in nanoseconds since 1970; false if that is not known.
-func (c *Stall) span() (begin, end int64, known bool) {
+// spanOf returns when a stall or an incident of a thread was, in nanoseconds since 1970; false if that is not known.
+func spanOf(c *analysis.Row) (begin, end int64, known bool) {
 	if c.Time <= 0 || c.Time > maxTime || c.Thread == "" ||
 		len(c.Thread) > maxThreadName || c.Lasted < 0 {
 		return 0, 0, false
@@ -42,8 +42,8 @@ func spanPrefix(recording, thread string) []byte {
 }
 
 // putSpan notes when a stall of a recording with an ID was. It notes nothing for an incident.
-func putSpan(tx *transaction, recording string, c *Stall) error {
-	begin, end, known := c.span()
+func putSpan(tx *transaction, recording string, c *analysis.Row) error {
+	begin, end, known := spanOf(c)
 	if recording == "" || !known || !devicereport.IsStall(c.ReportKind) {
 		return nil
 	}
@@ -53,9 +53,9 @@ func putSpan(tx *transaction, recording string, c *Stall) error {
 
 // covered reports whether a stall that is known covers the incident of a report. An incident of a recording was
 // compared with the stalls of the recording when it was read.
-func covered(tx *transaction, c *Stall) bool {
-	begin, end, known := c.span()
-	if !known || !c.ofReport() || devicereport.IsStall(c.ReportKind) {
+func covered(tx *transaction, c *analysis.Row) bool {
+	begin, end, known := spanOf(c)
+	if !known || !ofReport(c) || devicereport.IsStall(c.ReportKind) {
 		return false
 	}
 	prefix := spanPrefix(c.Recording, c.Thread)

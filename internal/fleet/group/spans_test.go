@@ -16,9 +16,10 @@ import (
 // they are added.
 func TestCoveredReports(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 2))
-	var all []Stall
+	var all []analysis.Row
 	for n := range 600 {
-		c := Stall{Key: fmt.Sprint("k", n%7), Recording: []string{"a", "aa", "b"}[rnd.IntN(3)], ReportID: fmt.Sprint("r", n),
+		c := analysis.Row{Key: fmt.Sprint("k", n%7), Recording: []string{"a", "aa", "b"}[rnd.IntN(3)],
+			ReportID:   fmt.Sprint("r", n),
 			ReportKind: []string{"message", "input", "hold"}[rnd.IntN(3)], CPU: -1,
 			Thread: []string{"", "main", "mai"}[rnd.IntN(3)], Time: 1_700_000_000_000 + rnd.Int64N(40_000),
 			Lasted: rnd.Int64N(3) * rnd.Int64N(2e9)}
@@ -33,10 +34,10 @@ func TestCoveredReports(t *testing.T) {
 	want := []string{}
 	left := 0
 	for _, c := range all {
-		begin, end, known := c.span()
+		begin, end, known := spanOf(&c)
 		counts := true
 		for _, s := range all {
-			from, to, alsoKnown := s.span()
+			from, to, alsoKnown := spanOf(&s)
 			if c.ReportKind == "hold" && s.ReportKind != "hold" && known && alsoKnown && c.Recording == s.Recording &&
 				c.Thread == s.Thread && analysis.Covers(from, to, begin, end) {
 				counts = false
@@ -61,7 +62,7 @@ func TestCoveredReports(t *testing.T) {
 			}
 		}
 		var got []string
-		if err := s.Stalls(func(_ Digest, c *Stall) error { got = append(got, c.ReportID); return nil }); err != nil {
+		if err := s.Stalls(func(_ Digest, c *analysis.Row) error { got = append(got, c.ReportID); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		slices.Sort(got)

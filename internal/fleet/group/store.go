@@ -125,7 +125,7 @@ type Entry struct {
 	// Info is what is kept of it, Stalls what was slow in it. Of stalls that do not count, the store keeps only that a
 	// report of them does not count either.
 	Info   Info
-	Stalls []Stall
+	Stalls []analysis.Row
 }
 
 // Info is what a store keeps of a recording, beside its stalls.
@@ -143,7 +143,7 @@ type Info struct {
 // NewInfo makes it of a recording that has been read.
 func NewInfo(r *analysis.Recording) Info {
 	b := buildOf(r)
-	return Info{Name: r.Name, Version: b.version, Code: b.code, User: userOfMeta(r.Meta),
+	return Info{Name: r.Name, Version: b.version, Code: b.code, User: r.User(),
 		ID: r.Meta["recordingId"]}
 }
 
@@ -186,7 +186,7 @@ func (s *Store) Add(entries []Entry) error {
 }
 
 // stallKey puts the stalls of one group side by side. A group's key has no byte 0.
-func stallKey(c *Stall, recording Digest, number int) []byte {
+func stallKey(c *analysis.Row, recording Digest, number int) []byte {
 	key := append([]byte(c.Key), 0)
 	key = append(key, recording[:]...)
 	return binary.BigEndian.AppendUint32(key, uint32(number))
@@ -207,11 +207,11 @@ func (s *Store) Recordings(each func(Digest, Info) error) error {
 }
 
 // Stalls returns each stall that counts with the digest of its recording, those of one group one after the other.
-func (s *Store) Stalls(each func(Digest, *Stall) error) error {
+func (s *Store) Stalls(each func(Digest, *analysis.Row) error) error {
 	return s.view(func(tx *transaction) error {
 		return tx.table(bucketStalls).each(func(key, value []byte) error {
 			var d Digest
-			var c Stall
+			var c analysis.Row
 			at := bytes.IndexByte(key, 0) + 1
 			if rest := len(key) - at - len(d); at == 0 || rest != 4 && rest != len(d) || json.Unmarshal(value, &c) != nil {
 				return fmt.Errorf("the store is damaged: stall %x", key)

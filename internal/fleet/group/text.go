@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
 // WriteText writes the groups for people, at most top of them, 0 for all.
@@ -38,22 +40,22 @@ func (g *StallGroup) writeText(b *strings.Builder, rank int) {
 		fmt.Fprintf(b, "   %s%s\n", strings.Repeat("  ", depth), method)
 	}
 	fmt.Fprintf(b, "   %s in %s; median %s, nine of ten below %s, longest %s: %s\n", count(g.Stalls, "stall"),
-		count(g.Recordings, "recording"), short(g.Median), short(g.P90), short(g.Longest), g.Worst.source())
+		count(g.Recordings, "recording"), short(g.Median), short(g.P90), short(g.Longest), sourceOf(&g.Worst))
 	if len(g.ByDevice) > 0 {
 		fmt.Fprintf(b, "   on %s\n", devicesText(g.ByDevice))
 	}
 }
 
-// source names the stall: by its report, or by its recording and number.
-func (c *Stall) source() string {
-	if c.ofReport() {
+// sourceOf names the stall: by its report, or by its recording and number.
+func sourceOf(c *analysis.Row) string {
+	if ofReport(c) {
 		return "report " + c.ReportID
 	}
-	return c.place()
+	return placeOf(c)
 }
 
 // ofReport reports whether a report has the stall, and no recording.
-func (c *Stall) ofReport() bool { return c.Number == 0 && c.Incident == "" }
+func ofReport(c *analysis.Row) bool { return c.Number == 0 && c.Incident == "" }
 
 // devicesText names the first devices with the number of their users.
 func devicesText(devices []Share) string {
@@ -110,4 +112,12 @@ func short(d time.Duration) string {
 		}
 	}
 	return fmt.Sprintf("%d ns", d.Nanoseconds())
+}
+
+// placeOf says which stall or incident of which recording it is.
+func placeOf(c *analysis.Row) string {
+	if c.Incident != "" {
+		return fmt.Sprintf("%s i%d", c.Recording, c.Number)
+	}
+	return fmt.Sprintf("%s #%d", c.Recording, c.Number)
 }

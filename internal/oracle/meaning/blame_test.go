@@ -10,10 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/recording/answer"
-
-	"github.com/tracegen/tracegen/internal/recording/resolve"
-
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
@@ -21,6 +17,9 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/answer"
+	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
 )
 
@@ -135,7 +134,7 @@ func (p planted) checkVerdict(t *testing.T, s *analysis.Stall) {
 		t.Errorf("the hot path is %q, want %q in it", path, p.path)
 	}
 	if p.owner != "" && (!strings.HasPrefix(s.LockOwner, p.owner+" ") || len(s.Holder) == 0 ||
-		s.Holder[0].Activity != analysis.ActivitySleep) {
+		s.Holder[0].Activity != foreign.ActivitySleep) {
 		t.Errorf("the lock's owner is %q, seen as %+v; want %s, asleep", s.LockOwner, s.Holder, p.owner)
 	}
 }

@@ -96,7 +96,7 @@ func lockClass(name string, by resolve.Residual) string {
 
 // inApp returns the innermost method of a thread that is not the platform's; empty if there is none.
 func inApp(t *foreign.Thread, by resolve.Residual) string {
-	if f := firstOfApp(by.Frames(t.Frames)); f != "" {
+	if f := foreign.FirstOfApp(by.Frames(t.Frames)); f != "" {
 		return foreign.FrameMethod(f)
 	}
 	return ""

@@ -6,7 +6,7 @@ import "time"
 // it counts.
 type NotCounted string
 
-// The reasons not to count a stall or an incident. [Occurrence.NotCounted] returns the first one that applies.
+// The reasons not to count a stall or an incident. [occurrence.NotCounted] returns the first one that applies.
 const (
 	// NotCountedFigures: the incident has figures or a result, and is no trouble.
 	NotCountedFigures NotCounted = "figures"
@@ -21,9 +21,9 @@ const (
 	NotCountedCovered NotCounted = "covered"
 )
 
-// Occurrence is what decides whether a stall or an incident counts. It is made of a recording or of a report, so that
+// occurrence is what decides whether a stall or an incident counts. It is made of a recording or of a report, so that
 // both are counted by one rule.
-type Occurrence struct {
+type occurrence struct {
 	// Incident is the kind of an incident; empty for a stall.
 	Incident string
 	// Slow is the fact "slow" of a start.
@@ -38,7 +38,7 @@ type Occurrence struct {
 }
 
 // NotCounted returns why a stall or an incident does not count; empty if it counts.
-func (o Occurrence) NotCounted() NotCounted {
+func (o occurrence) NotCounted() NotCounted {
 	switch o.Incident {
 	case IncidentSceneFrames, incidentProfile, incidentSigquit:
 		return NotCountedFigures
@@ -69,7 +69,7 @@ func Covers(stallBegin, stallEnd, begin, end int64) bool {
 // length of a stall that the device reported is exact, and replay ends calls at a gap, so that a stall that only calls
 // show is not too long.
 func (s *Stall) NotCounted() NotCounted {
-	o := Occurrence{Lasted: s.Wall, Ran: s.Ran, Threshold: s.Threshold}
+	o := occurrence{Lasted: s.Wall, Ran: s.Ran, Threshold: s.Threshold}
 	if !s.Reported && s.Ended && s.Precision > s.Recording.Precision {
 		o.Error = s.Precision
 	}
@@ -79,6 +79,6 @@ func (s *Stall) NotCounted() NotCounted {
 // NotCounted returns why the incident does not count; empty if it counts.
 func (i *Incident) NotCounted() NotCounted {
 	lasted := i.Lasted()
-	return Occurrence{Incident: i.Kind, Slow: i.Fact("slow"), Lasted: lasted, Ran: lasted,
+	return occurrence{Incident: i.Kind, Slow: i.Fact("slow"), Lasted: lasted, Ran: lasted,
 		Covered: i.inCounted}.NotCounted()
 }

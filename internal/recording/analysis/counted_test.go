@@ -9,28 +9,28 @@ import (
 func TestNotCounted(t *testing.T) {
 	const s = time.Second
 	for _, c := range []struct {
-		of   Occurrence
+		of   occurrence
 		want NotCounted
 	}{
-		{Occurrence{}, ""},
-		{Occurrence{Lasted: s, Ran: s, Threshold: s}, ""},
-		{Occurrence{Lasted: s, Ran: s, Threshold: 2 * s}, ""}, // an incident, or a stall of another threshold
-		{Occurrence{Lasted: 3 * s, Ran: s, Threshold: s}, ""},
-		{Occurrence{Lasted: 3 * s, Ran: s - 1, Threshold: s}, NotCountedSuspended},
-		{Occurrence{Lasted: 3 * s, Ran: 1}, ""},
-		{Occurrence{Lasted: 3 * s}, NotCountedSuspended},
-		{Occurrence{Incident: "hold", Lasted: 3 * s}, NotCountedSuspended},
-		{Occurrence{Lasted: 3 * s, Ran: 3 * s, Threshold: s, Error: 2 * s}, ""},
-		{Occurrence{Lasted: 3 * s, Ran: 3 * s, Threshold: s, Error: 2*s + 1}, NotCountedClock},
-		{Occurrence{Incident: "hold", Covered: true}, NotCountedCovered},
-		{Occurrence{Incident: "hold"}, ""},
-		{Occurrence{Incident: "scene-frames"}, NotCountedFigures},
-		{Occurrence{Incident: "profile"}, NotCountedFigures},
-		{Occurrence{Incident: "sigquit"}, NotCountedFigures},
-		{Occurrence{Incident: "startup", Slow: "false"}, NotCountedNormal},
-		{Occurrence{Incident: "startup"}, NotCountedNormal},
-		{Occurrence{Incident: "startup", Slow: "true"}, ""},
-		{Occurrence{Incident: "startup", Slow: "true", Covered: true}, NotCountedCovered},
+		{occurrence{}, ""},
+		{occurrence{Lasted: s, Ran: s, Threshold: s}, ""},
+		{occurrence{Lasted: s, Ran: s, Threshold: 2 * s}, ""}, // an incident, or a stall of another threshold
+		{occurrence{Lasted: 3 * s, Ran: s, Threshold: s}, ""},
+		{occurrence{Lasted: 3 * s, Ran: s - 1, Threshold: s}, NotCountedSuspended},
+		{occurrence{Lasted: 3 * s, Ran: 1}, ""},
+		{occurrence{Lasted: 3 * s}, NotCountedSuspended},
+		{occurrence{Incident: "hold", Lasted: 3 * s}, NotCountedSuspended},
+		{occurrence{Lasted: 3 * s, Ran: 3 * s, Threshold: s, Error: 2 * s}, ""},
+		{occurrence{Lasted: 3 * s, Ran: 3 * s, Threshold: s, Error: 2*s + 1}, NotCountedClock},
+		{occurrence{Incident: "hold", Covered: true}, NotCountedCovered},
+		{occurrence{Incident: "hold"}, ""},
+		{occurrence{Incident: "scene-frames"}, NotCountedFigures},
+		{occurrence{Incident: "profile"}, NotCountedFigures},
+		{occurrence{Incident: "sigquit"}, NotCountedFigures},
+		{occurrence{Incident: "startup", Slow: "false"}, NotCountedNormal},
+		{occurrence{Incident: "startup"}, NotCountedNormal},
+		{occurrence{Incident: "startup", Slow: "true"}, ""},
+		{occurrence{Incident: "startup", Slow: "true", Covered: true}, NotCountedCovered},
 	} {
 		if got := c.of.NotCounted(); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.of, got, c.want)

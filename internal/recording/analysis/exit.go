@@ -67,43 +67,11 @@ func (r *Recording) exited(c *trace.Exit) {
 	if e.Reason == "" {
 		e.Reason = "unknown"
 	}
-	if e.Main = mainThreadOf(e.Trace); e.Main != nil {
-		e.Main.State, e.Main.Frames = resolve.Printable(e.Main.State), r.by.Frames(e.Main.Frames)
-	}
 	if e.Locks = e.traceOf(r.by); e.Locks != nil {
-		e.Locks.Main = nil // e.Main is
+		e.Main, e.Locks.Main = e.Locks.Main, nil
 		e.Locks.Truncated = e.Locks.Truncated || len(e.Trace) >= maxExitTrace-utf8.UTFMax
 	}
 	r.Exit = e
-}
-
-// mainThreadOf returns the main thread of the first process in a trace as ART writes it:
-//
-//	"main" prio=5 tid=1 Blocked
-//	  | group="main" sCount=1 ...
-//	  at com.example.Store.read(Store.java:12)
-//	  - waiting to lock <0x0d2a> (a java.lang.Object) held by thread 12
-//
-//	"Thread-2" ...
-func mainThreadOf(text string) *TraceThread {
-	var main *TraceThread
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if main == nil {
-			if head, ok := strings.CutPrefix(line, `"main" `); ok {
-				_, state, _ := strings.Cut(head, "tid=1 ")
-				main = &TraceThread{State: state, Frames: []string{}}
-			}
-			continue
-		}
-		if line == "" || strings.HasPrefix(line, `"`) {
-			break
-		}
-		if frame, ok := strings.CutPrefix(line, "at "); ok {
-			main.Frames = append(main.Frames, frame)
-		}
-	}
-	return main
 }
 
 // StallExit is how the process ended while a stall was running.
@@ -162,7 +130,7 @@ func (e *StallExit) text(s *Stall) (text string) {
 	if e.Main == nil {
 		return text
 	}
-	frame := firstOfApp(e.Main.Frames)
+	frame := foreign.FirstOfApp(e.Main.Frames)
 	defer func() {
 		if e.Locks != "" {
 			text += "; in that trace, " + e.Locks

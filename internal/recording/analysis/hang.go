@@ -25,10 +25,10 @@ type Hang struct {
 	Open time.Duration `json:"openNanos"`
 	// Of is how many stack samples were taken in that time, Samples how many of them show Activity, which is what most
 	// of them show. Shown is whether most of them show the method.
-	Samples  int      `json:"samples"`
-	Of       int      `json:"of"`
-	Activity Activity `json:"activity,omitempty"`
-	Shown    bool     `json:"shown"`
+	Samples  int              `json:"samples"`
+	Of       int              `json:"of"`
+	Activity foreign.Activity `json:"activity,omitempty"`
+	Shown    bool             `json:"shown"`
 	// In is the platform's method that the program had called and that had not returned; empty if there is none.
 	In string `json:"in,omitempty"`
 	// CPU is the share of the time between the samples that the thread was on a processor, from 0 to 1; -1 if it is not
@@ -52,8 +52,8 @@ type LockWait struct {
 	Identity uint32 `json:"identity"`
 	// HolderActivity is what the holder did, and HolderFrame its innermost frame that is not the platform's; empty if
 	// no stack of it was taken.
-	HolderActivity Activity `json:"holderActivity,omitempty"`
-	HolderFrame    string   `json:"holderFrame,omitempty"`
+	HolderActivity foreign.Activity `json:"holderActivity,omitempty"`
+	HolderFrame    string           `json:"holderFrame,omitempty"`
 
 	holderIn string
 }
@@ -104,7 +104,7 @@ func (s *Stall) hangOf(from *trace.Stall, by resolve.Residual) *Hang {
 		h.AtLeast = h.Open
 	}
 	h.decide(samples, s.State)
-	if h.Activity == ActivityLock {
+	if h.Activity == foreign.ActivityLock {
 		h.findLocks(from, samples, raw, s.Recording)
 	}
 	return h
@@ -152,7 +152,7 @@ func (h *Hang) place(samples []*StackSample, open []trace.OpenAtEnd, at int, nam
 // sample.
 func (h *Hang) decide(samples []*StackSample, state string) {
 	h.Of, h.state = len(samples), state
-	counts, ins := map[Activity]int{}, map[string]int{}
+	counts, ins := map[foreign.Activity]int{}, map[string]int{}
 	var cpu, of time.Duration
 	for i, sample := range samples {
 		if n := counts[sample.Activity] + 1; n >= h.Samples {
@@ -175,7 +175,7 @@ func (h *Hang) decide(samples []*StackSample, state string) {
 		}
 	}
 	if h.Of == 0 && state != trace.ThreadState(0).String() {
-		h.Activity = activityOf(state, nil)
+		h.Activity = foreign.ActivityOf(state, nil)
 	}
 }
 
@@ -185,7 +185,7 @@ func calledPlatform(frames []string) string {
 	called := ""
 	for _, f := range frames {
 		m := foreign.FrameMethod(f)
-		if !ofPlatform(m) {
+		if !foreign.OfPlatform(m) {
 			break
 		}
 		called = m
@@ -199,7 +199,7 @@ func (h *Hang) findLocks(from *trace.Stall, samples []*StackSample, raw []*trace
 	r *Recording) {
 	followed, circles := 0, 0
 	for i, sample := range samples {
-		if sample.Activity != ActivityLock {
+		if sample.Activity != foreign.ActivityLock {
 			continue
 		}
 		chain, circle := r.lockChain(from, raw[i])
@@ -245,8 +245,8 @@ func (r *Recording) lockChain(from *trace.Stall, waiting *trace.StackSample) (ch
 			holder := &from.Holders[i]
 			sample := newStackSample(holder.Holder, from.Report.Begin, r.by)
 			w.Holder, w.HolderActivity = r.Thread(holder.Thread.Index).Label, sample.Activity
-			w.HolderFrame, w.holderIn = foreign.FrameMethod(firstOfApp(sample.Frames)), calledPlatform(sample.Frames)
-			if sample.Activity == ActivityLock {
+			w.HolderFrame, w.holderIn = foreign.FrameMethod(foreign.FirstOfApp(sample.Frames)), calledPlatform(sample.Frames)
+			if sample.Activity == foreign.ActivityLock {
 				waiting = holder.Holder
 			}
 		}
@@ -265,17 +265,17 @@ func (h *Hang) kind() Kind {
 	switch a := h.Activity; {
 	case h.Deadlock:
 		return KindDeadlock
-	case a == ActivityLock:
+	case a == foreign.ActivityLock:
 		return KindLock
-	case a.isIO():
+	case a.IsIO():
 		return KindIO
-	case a == ActivitySleep:
+	case a == foreign.ActivitySleep:
 		return KindSleep
-	case a == ActivityWait:
+	case a == foreign.ActivityWait:
 		return KindWait
-	case a == ActivityRunning && h.CPU >= 0 && h.CPU < 0.5:
+	case a == foreign.ActivityRunning && h.CPU >= 0 && h.CPU < 0.5:
 		return KindStarved
-	case a == ActivityRunning:
+	case a == foreign.ActivityRunning:
 		return KindOwnWork
 	}
 	return KindUnknown
@@ -305,32 +305,13 @@ func (h *Hang) doing() string {
 	switch a := h.Activity; {
 	case len(h.Locks) > 0:
 		return h.locksText()
-	case a == ActivityRunning && h.CPU >= 0:
+	case a == foreign.ActivityRunning && h.CPU >= 0:
 		return fmt.Sprintf("running, CPU %.0f %%", 100*h.CPU)
-	case a == ActivityUnknown:
+	case a == foreign.ActivityUnknown:
 		return "state " + h.state
 	default:
-		return activityText(a, h.In)
+		return a.Text(h.In)
 	}
-}
-
-// activityTexts say what a thread does in a method of the platform.
-var activityTexts = map[Activity]string{ActivityRunning: "running", ActivityLock: "waiting for a lock",
-	ActivitySleep: "sleeping", ActivityWait: "waiting", ActivityFile: "file I/O", ActivityNetwork: "network I/O",
-	ActivityDatabase: "database", ActivityBinder: "waiting for another process", ActivityProcess: "waiting for a process",
-	ActivityUnknown: "state unknown"}
-
-func activityText(a Activity, in string) string {
-	if a == ActivityRunning || in == "" {
-		return activityTexts[a]
-	}
-	return activityTexts[a] + " in " + withoutPackage(in)
-}
-
-// withoutPackage returns "Thread.sleep" for "java.lang.Thread.sleep".
-func withoutPackage(method string) string {
-	parts := strings.Split(method, ".")
-	return strings.Join(parts[max(0, len(parts)-2):], ".")
 }
 
 // locksText names the locks, and the threads that hold them and wait for them.
@@ -352,8 +333,8 @@ func (h *Hang) locksText() string {
 	if h.Deadlock {
 		return "deadlock: " + strings.Join(parts, ", ")
 	}
-	if last := h.Locks[len(h.Locks)-1]; last.HolderActivity != "" && last.HolderActivity != ActivityLock {
-		does := activityText(last.HolderActivity, last.holderIn)
+	if last := h.Locks[len(h.Locks)-1]; last.HolderActivity != "" && last.HolderActivity != foreign.ActivityLock {
+		does := last.HolderActivity.Text(last.holderIn)
 		if last.HolderFrame != "" {
 			does += ", in " + last.HolderFrame
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/fold"
+	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -70,9 +71,9 @@ type IncidentStack struct {
 	Thread string        `json:"thread"`
 	After  time.Duration `json:"afterNanos"`
 	// State, Activity and Frames are as those of a [StackSample].
-	State    string   `json:"state"`
-	Activity Activity `json:"activity"`
-	Frames   []string `json:"frames"`
+	State    string           `json:"state"`
+	Activity foreign.Activity `json:"activity"`
+	Frames   []string         `json:"frames"`
 }
 
 // Detector is what a detector of the runtime did while a recording was made.
@@ -341,7 +342,7 @@ func (x *incidents) newIncident(f *foundIncident, r *Recording) *Incident {
 		s := &c.Stacks[k]
 		frames, state := r.by.Frames(s.Frames), s.State.String()
 		i.Stacks = append(i.Stacks, IncidentStack{resolve.Printable(s.Thread), time.Duration(s.Nanos - c.Begin), state,
-			activityOf(state, frames), frames})
+			foreign.ActivityOf(state, frames), frames})
 	}
 	if f.some && len(f.tree.Nodes) > 1 {
 		i.Tree = &f.tree

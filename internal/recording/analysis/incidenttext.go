@@ -224,7 +224,7 @@ func (i *Incident) culprits() []string {
 	}
 	var methods []string
 	for _, f := range best.Frames {
-		if m := foreign.FrameMethod(f); ofApp(m) && len(methods) < shownIncidentCulprits {
+		if m := foreign.FrameMethod(f); foreign.OfApp(m) && len(methods) < shownIncidentCulprits {
 			methods = append(methods, m)
 		}
 	}
@@ -244,7 +244,7 @@ func (i *Incident) BestStack() *IncidentStack {
 		if len(counts) == len(i.Stacks) {
 			n, _ = strconv.Atoi(strings.TrimSpace(counts[k]))
 		}
-		if firstOfApp(s.Frames) != "" && (i.Thread == nil || s.Thread == i.Thread.Name) && n >= most {
+		if foreign.FirstOfApp(s.Frames) != "" && (i.Thread == nil || s.Thread == i.Thread.Name) && n >= most {
 			best, most = s, n
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// NamedPath puts names to the hot path of a report, which has the IDs of methods, the outermost first. The key is equal
+// namedPath puts names to the hot path of a report, which has the IDs of methods, the outermost first. The key is equal
 // to [Stall.Key] of a stall with the same hot path.
-func NamedPath(names *resolve.Names, ids []uint32) (path []resolve.Method, key string) {
+func namedPath(names *resolve.Names, ids []uint32) (path []resolve.Method, key string) {
 	var steps []Step
 	for _, id := range ids {
 		m := names.Method(trace.Method(id))
@@ -24,29 +24,26 @@ func NamedPath(names *resolve.Names, ids []uint32) (path []resolve.Method, key s
 	return path, pathKey(steps)
 }
 
-// PathKey returns the key of a hot path: that of a [Stall] and of a report with the same one.
-func PathKey(path []Step) string { return pathKey(path) }
-
-// NamedFrames restores the original names in a stack, the innermost frame first, by the mapping of R8 that the names
+// namedFrames restores the original names in a stack, the innermost frame first, by the mapping of R8 that the names
 // have, or else by the other one, which may be nil.
-func NamedFrames(names *resolve.Names, other *r8.Mapping, frames []string) []string {
+func namedFrames(names *resolve.Names, other *r8.Mapping, frames []string) []string {
 	if names != nil && names.R8() != nil {
 		other = names.R8()
 	}
 	return resolve.Residual{By: other}.Frames(frames)
 }
 
-// AppMethods returns "Class.method" of the innermost frames of a stack that are the app's, at most n, the innermost
+// appMethods returns "Class.method" of the innermost frames of a stack that are the app's, at most n, the innermost
 // first: neither the platform's nor those of the runtime, which the app's methods call at their begin and end. Of a
 // stack that has none it returns the innermost frames.
-func AppMethods(frames []string, n int) []string {
+func appMethods(frames []string, n int) []string {
 	var app, all []string
 	for _, f := range frames {
 		method := foreign.FrameMethod(f)
 		if len(all) < n {
 			all = append(all, method)
 		}
-		if ofApp(method) && len(app) < n {
+		if foreign.OfApp(method) && len(app) < n {
 			app = append(app, method)
 		}
 	}
@@ -56,14 +53,14 @@ func AppMethods(frames []string, n int) []string {
 	return all
 }
 
-// Reported is what a report says about the cause of a stall. Times are -1 if they are not known.
-type Reported struct {
+// reported is what a report says about the cause of a stall. Times are -1 if they are not known.
+type reported struct {
 	// Ran is how long it took, CPU how long of that on a processor, GC how long garbage was collected.
 	Ran, CPU, GC time.Duration
 	// Method is the method to blame, empty if it is not known. LockOwner is who held the lock that it waited for.
 	Method, LockOwner string
 	// Samples has what its thread did in each stack sample; see [ActivityOf].
-	Samples []Activity
+	Samples []foreign.Activity
 }
 
 // The shares of the time of a stall, in percent, from which on a report's verdict names them.
@@ -72,18 +69,18 @@ const (
 	cpuShare = 70
 )
 
-// VerdictOnReport returns why a stall was slow, and a text, as far as a report shows it. A recording shows more.
-func VerdictOnReport(r Reported) (Kind, string) {
+// verdictOnReport returns why a stall was slow, and a text, as far as a report shows it. A recording shows more.
+func verdictOnReport(r reported) (Kind, string) {
 	count := map[Kind]int{}
 	for _, a := range r.Samples {
 		switch {
-		case a == ActivityLock:
+		case a == foreign.ActivityLock:
 			count[KindLock]++
-		case a == ActivitySleep:
+		case a == foreign.ActivitySleep:
 			count[KindSleep]++
-		case a == ActivityWait:
+		case a == foreign.ActivityWait:
 			count[KindWait]++
-		case a.isIO():
+		case a.IsIO():
 			count[KindIO]++
 		}
 	}
@@ -119,9 +116,3 @@ func VerdictOnReport(r Reported) (Kind, string) {
 	}
 	return kind, text
 }
-
-// ActivityOf returns what a thread with a state, as Java names it, and a stack was doing.
-func ActivityOf(state string, frames []string) Activity { return activityOf(state, frames) }
-
-// Printable replaces what would command a terminal or break a line in a text of a device.
-func Printable(text string) string { return resolve.Printable(text) }

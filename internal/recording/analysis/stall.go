@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -101,7 +102,7 @@ type StackSample struct {
 	// State is Java's name of the thread's state, "unknown" if it is not known.
 	State string `json:"state"`
 	// Activity is what that and the stack say.
-	Activity Activity `json:"activity"`
+	Activity foreign.Activity `json:"activity"`
 	// Frames is the stack as Java prints it, the innermost frame first.
 	Frames []string `json:"frames"`
 
@@ -176,7 +177,7 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		if h.Waiting.Thread != s.Thread.Index {
 			continue
 		}
-		if activityOf(h.Waiting.State.String(), by.Frames(h.Waiting.Frames)) != ActivityLock {
+		if foreign.ActivityOf(h.Waiting.State.String(), by.Frames(h.Waiting.Frames)) != foreign.ActivityLock {
 			continue
 		}
 		out.Holder = append(out.Holder, newStackSample(h.Holder, j.Begin, by))
@@ -200,7 +201,7 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		out.Verdict.Text += "; " + text
 	}
 	if out.Exit = out.exitOf(); out.Exit != nil {
-		if out.Exit.Deadlock && (out.Hang == nil || out.Hang.Of == 0 || out.Hang.Activity == ActivityLock) {
+		if out.Exit.Deadlock && (out.Hang == nil || out.Hang.Of == 0 || out.Hang.Activity == foreign.ActivityLock) {
 			// The system has seen all threads at one moment, and no sample of the thread shows anything else.
 			out.Verdict.Kind, out.Verdict.Likely = KindDeadlock, false
 		}
@@ -264,7 +265,7 @@ func notRecorded(s *trace.Stall) time.Duration {
 func newStackSample(s *trace.StackSample, begin int64, by resolve.Residual) StackSample {
 	frames := by.Frames(s.Frames)
 	state := s.State.String()
-	return StackSample{After: time.Duration(s.Nanos - begin), State: state, Activity: activityOf(state, frames),
+	return StackSample{After: time.Duration(s.Nanos - begin), State: state, Activity: foreign.ActivityOf(state, frames),
 		Frames: frames, cpu: time.Duration(s.CPU)}
 }
 

@@ -166,6 +166,7 @@ func (r *Recording) Warnings() []string {
 	return list
 }
 
+// Count returns how many there are of something, "1 stall" or "2 stalls".
 func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

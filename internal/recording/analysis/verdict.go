@@ -38,8 +38,8 @@ type Verdict struct {
 	Method *resolve.Method `json:"method,omitempty"`
 	// Activity is what the thread was doing there in most of the time that the stack samples stand for, and In the
 	// platform's method that it was in; empty if no stack was taken.
-	Activity Activity `json:"activity,omitempty"`
-	In       string   `json:"in,omitempty"`
+	Activity foreign.Activity `json:"activity,omitempty"`
+	In       string           `json:"in,omitempty"`
 	// Causes are what the stall's time was spent on, as far as that is known, the greatest first. Their sum may be less
 	// than the stall; time of the collector is in others too.
 	Causes []Cause `json:"causes"`
@@ -55,7 +55,7 @@ type VerdictKind struct {
 	Name, Help string
 
 	// shown reports whether a sample that shows an activity is evidence for it; nil if samples decide nothing.
-	shown func(e *evidence, a Activity) bool
+	shown func(e *evidence, a foreign.Activity) bool
 	// applies reports whether it is the verdict although it has no majority of the time; nil for never.
 	applies func(e *evidence) bool
 	// likely reports whether something is missing that would make it sure; nil for never.
@@ -84,16 +84,16 @@ func causes() []VerdictKind {
 var (
 	verdictOwnWork = VerdictKind{Kind: KindOwnWork, Name: "own work",
 		Help:     "it was on a processor; names the method with the most own time",
-		shown:    func(_ *evidence, a Activity) bool { return a == ActivityRunning },
+		shown:    func(_ *evidence, a foreign.Activity) bool { return a == foreign.ActivityRunning },
 		likely:   func(e *evidence) bool { return !e.cpuKnown() },
 		sentence: func(e *evidence) string { return "own work: " + e.where() },
 		spread:   true, cpu: true,
-		activity: func(e *evidence) bool { return e.activity != ActivityRunning && e.activity != "" },
+		activity: func(e *evidence) bool { return e.activity != foreign.ActivityRunning && e.activity != "" },
 	}
 	verdictLock = VerdictKind{Kind: KindLock, Name: "waiting for a lock",
 		Help: "it was BLOCKED, or waited for a lock; names the holder",
-		shown: func(e *evidence, a Activity) bool {
-			return a == ActivityLock || a == ActivityWait && e.LockOwner != ""
+		shown: func(e *evidence, a foreign.Activity) bool {
+			return a == foreign.ActivityLock || a == foreign.ActivityWait && e.LockOwner != ""
 		},
 		likely: waiting,
 		sentence: func(e *evidence) string {
@@ -106,7 +106,7 @@ var (
 	}
 	verdictIO = VerdictKind{Kind: KindIO, Name: "I/O",
 		Help:   "it was in a method of files, sockets, SQLite, Binder or processes",
-		shown:  func(_ *evidence, a Activity) bool { return a.isIO() },
+		shown:  func(_ *evidence, a foreign.Activity) bool { return a.IsIO() },
 		likely: waiting,
 		sentence: func(e *evidence) string {
 			return fmt.Sprintf("I/O (%s): %s%s", e.activity, e.where(), e.inPlatform())
@@ -114,13 +114,13 @@ var (
 		cpu: true, stack: true, counted: true,
 	}
 	verdictSleep = VerdictKind{Kind: KindSleep, Name: "sleep", Help: "it was in Thread.sleep or SystemClock.sleep",
-		shown:    func(_ *evidence, a Activity) bool { return a == ActivitySleep },
+		shown:    func(_ *evidence, a foreign.Activity) bool { return a == foreign.ActivitySleep },
 		likely:   waiting,
 		sentence: func(e *evidence) string { return "sleep: " + e.where() + e.inPlatform() },
 		cpu:      true, stack: true, counted: true,
 	}
 	verdictWait = VerdictKind{Kind: KindWait, Name: "waiting", Help: "it waited until another thread notified it",
-		shown:    func(e *evidence, a Activity) bool { return a == ActivityWait && e.LockOwner == "" },
+		shown:    func(e *evidence, a foreign.Activity) bool { return a == foreign.ActivityWait && e.LockOwner == "" },
 		likely:   waiting,
 		sentence: func(e *evidence) string { return "waiting for another thread: " + e.where() + e.inPlatform() },
 		cpu:      true, stack: true, counted: true,
@@ -165,10 +165,10 @@ type evidence struct {
 	cpu, cpuOf time.Duration   // the time on a processor between samples that show the method, and how long that was
 	cpuSeen    time.Duration   // the time on a processor between samples
 	weighed    []weighed
-	causes     []Cause      // the greatest first
-	activity   Activity     // what most samples of the cause show, empty if there is none
-	frames     []string     // of the first of these
-	elsewhere  *StackSample // a sample that does not show the method, if none does
+	causes     []Cause          // the greatest first
+	activity   foreign.Activity // what most samples of the cause show, empty if there is none
+	frames     []string         // of the first of these
+	elsewhere  *StackSample     // a sample that does not show the method, if none does
 	spread     bool
 }
 
@@ -199,7 +199,7 @@ func evidenceOf(s *Stall) *evidence {
 
 // see finds what most of the time of the samples shows that are evidence for the verdict, or that show the method.
 func (e *evidence) see(k VerdictKind) {
-	counts := map[Activity]time.Duration{}
+	counts := map[foreign.Activity]time.Duration{}
 	counted := func(w *weighed) bool { return k.counted && w.kind == k.Kind || !k.counted && w.shows }
 	for i := range e.weighed {
 		if w := &e.weighed[i]; counted(w) {
@@ -319,7 +319,7 @@ func (s *Stall) cpuIn(m *resolve.Method) (cpu, of time.Duration) {
 
 // inPlatform returns the innermost frame's method if it is the platform's.
 func inPlatform(frames []string) string {
-	if len(frames) == 0 || !ofPlatform(foreign.FrameMethod(frames[0])) {
+	if len(frames) == 0 || !foreign.OfPlatform(foreign.FrameMethod(frames[0])) {
 		return ""
 	}
 	return foreign.FrameMethod(frames[0])
@@ -396,7 +396,7 @@ func (e *evidence) stands(k VerdictKind) []string {
 	}
 	switch {
 	case e.elsewhere != nil:
-		where := firstOfApp(e.elsewhere.Frames)
+		where := foreign.FirstOfApp(e.elsewhere.Frames)
 		if where == "" {
 			where = e.elsewhere.Frames[0]
 		}
@@ -404,7 +404,7 @@ func (e *evidence) stands(k VerdictKind) []string {
 			e.elsewhere.Activity))
 	case len(e.Samples) == 0 && k.stack && !k.counted:
 		parts = append(parts, "no stack sample was taken")
-	case k.activity != nil && k.activity(e) && e.activity == ActivityUnknown:
+	case k.activity != nil && k.activity(e) && e.activity == foreign.ActivityUnknown:
 		parts = append(parts, "the stack samples do not show what it waited for")
 	case k.activity != nil && k.activity(e) && e.activity != "":
 		parts = append(parts, fmt.Sprintf("the stack samples show %s", e.activity))

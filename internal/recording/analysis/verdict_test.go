@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -16,7 +17,7 @@ const ms = time.Millisecond
 
 // sample makes a sample at a state and a stack.
 func sample(after time.Duration, cpu time.Duration, state string, frames ...string) StackSample {
-	return StackSample{After: after, State: state, Activity: activityOf(state, frames), Frames: frames, cpu: cpu}
+	return StackSample{After: after, State: state, Activity: foreign.ActivityOf(state, frames), Frames: frames, cpu: cpu}
 }
 
 // slowIn is a message of 1000 ms that spent so long in a.B.m by itself, and the rest in the dispatch.
@@ -212,30 +213,30 @@ func TestVerdictOnUnresolvedMethod(t *testing.T) {
 func TestActivityOf(t *testing.T) {
 	for _, c := range []struct {
 		state, frames string
-		want          Activity
+		want          foreign.Activity
 	}{
-		{"BLOCKED", "a.B.m(B.java:1)", ActivityLock},
-		{"WAITING", "java.lang.Object.wait(Native Method) java.io.PipedInputStream.read(P.java:1)", ActivityWait},
-		{"WAITING", "java.lang.Object.wait(Native Method) java.lang.ProcessImpl.waitFor(P.java:1)", ActivityProcess},
+		{"BLOCKED", "a.B.m(B.java:1)", foreign.ActivityLock},
+		{"WAITING", "java.lang.Object.wait(Native Method) java.io.PipedInputStream.read(P.java:1)", foreign.ActivityWait},
+		{"WAITING", "java.lang.Object.wait(Native Method) java.lang.ProcessImpl.waitFor(P.java:1)", foreign.ActivityProcess},
 		{"WAITING", "jdk.internal.misc.Unsafe.park(Native Method) " +
-			"java.util.concurrent.locks.ReentrantReadWriteLock$ReadLock.lock(R.java:1)", ActivityLock},
-		{"WAITING", "a.B.m(B.java:1)", ActivityWait},
-		{"TIMED_WAITING", "java.base@17.0.1/java.lang.Thread.sleep(Native Method) a.B.m(B.java:1)", ActivitySleep},
-		{"RUNNABLE", "sun.nio.ch.Net.poll(Native Method) sun.nio.ch.NioSocketImpl.park(N.java:1)", ActivityNetwork},
+			"java.util.concurrent.locks.ReentrantReadWriteLock$ReadLock.lock(R.java:1)", foreign.ActivityLock},
+		{"WAITING", "a.B.m(B.java:1)", foreign.ActivityWait},
+		{"TIMED_WAITING", "java.base@17.0.1/java.lang.Thread.sleep(Native Method) a.B.m(B.java:1)", foreign.ActivitySleep},
+		{"RUNNABLE", "sun.nio.ch.Net.poll(Native Method) sun.nio.ch.NioSocketImpl.park(N.java:1)", foreign.ActivityNetwork},
 		{"RUNNABLE", "libcore.io.Linux.recvfromBytes(Native Method) libcore.io.ForwardingOs.recvfrom(F.java:1)",
-			ActivityNetwork},
-		{"RUNNABLE", "libcore.io.Linux.open(Native Method)", ActivityFile},
-		{"RUNNABLE", "android.database.sqlite.SQLiteConnection.nativeExecute(Native Method)", ActivityDatabase},
-		{"RUNNABLE", "a.B.m(B.java:1) java.io.FileInputStream.read(F.java:1)", ActivityRunning},
+			foreign.ActivityNetwork},
+		{"RUNNABLE", "libcore.io.Linux.open(Native Method)", foreign.ActivityFile},
+		{"RUNNABLE", "android.database.sqlite.SQLiteConnection.nativeExecute(Native Method)", foreign.ActivityDatabase},
+		{"RUNNABLE", "a.B.m(B.java:1) java.io.FileInputStream.read(F.java:1)", foreign.ActivityRunning},
 		// What computes deep below a read does not read.
 		{"RUNNABLE", "java.util.Arrays.fill(A.java:1) java.util.X.a(X.java:1) java.util.X.b(X.java:1) " +
-			"java.io.FileInputStream.read(F.java:1)", ActivityRunning},
-		{"RUNNABLE", "java.net.URL.<init>(URL.java:1)", ActivityRunning},
-		{"RUNNABLE", "", ActivityRunning},
-		{"unknown", "", ActivityUnknown},
-		{"unknown", "java.lang.Thread.sleep(Native Method)", ActivitySleep},
+			"java.io.FileInputStream.read(F.java:1)", foreign.ActivityRunning},
+		{"RUNNABLE", "java.net.URL.<init>(URL.java:1)", foreign.ActivityRunning},
+		{"RUNNABLE", "", foreign.ActivityRunning},
+		{"unknown", "", foreign.ActivityUnknown},
+		{"unknown", "java.lang.Thread.sleep(Native Method)", foreign.ActivitySleep},
 	} {
-		if got := activityOf(c.state, strings.Fields(strings.ReplaceAll(c.frames, "Native Method",
+		if got := foreign.ActivityOf(c.state, strings.Fields(strings.ReplaceAll(c.frames, "Native Method",
 			"Native"))); got != c.want {
 			t.Errorf("%s in %s: %s, want %s", c.state, c.frames, got, c.want)
 		}

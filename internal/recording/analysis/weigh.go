@@ -282,5 +282,5 @@ func samplesOf(s *Stall) []StackSample {
 	if len(s.Samples) > 0 || s.State == trace.ThreadState(0).String() {
 		return s.Samples
 	}
-	return []StackSample{{After: s.Wall / 2, State: s.State, Activity: activityOf(s.State, nil), cpu: -1}}
+	return []StackSample{{After: s.Wall / 2, State: s.State, Activity: foreign.ActivityOf(s.State, nil), cpu: -1}}
 }

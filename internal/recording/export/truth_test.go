@@ -9,14 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tracegen/tracegen/internal/recording/answer"
-
-	"github.com/tracegen/tracegen/internal/recording/resolve"
-
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/answer"
 	"github.com/tracegen/tracegen/internal/recording/export"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"
@@ -308,8 +306,9 @@ type truthRecording struct {
 func truthRecordings(t *testing.T) map[string]truthRecording {
 	t.Helper()
 	all := map[string]truthRecording{}
-	for _, pattern := range []string{"vectors/*.tgd", "recorded/*.tgd", "reports/*.txt"} {
-		files, err := filepath.Glob("../../../trace/testdata/" + pattern)
+	for _, pattern := range []string{"../../../trace/testdata/vectors/*.tgd", "../../../trace/testdata/recorded/*.tgd",
+		"../source/testdata/reports/*.txt"} {
+		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatal("no recordings", pattern, err)
 		}

@@ -11,7 +11,10 @@ import (
 // Residual translates what a device said in the names of its build: classes of handlers and callbacks, frames of
 // stacks, owners of locks. Methods are never translated: the method mapping has original names. Without a mapping of
 // R8 everything stays as it is.
-type Residual struct{ By *r8.Mapping }
+type Residual struct {
+	// By is the mapping of R8, nil for none.
+	By *r8.Mapping
+}
 
 // Class translates a class with dots.
 func (r Residual) Class(name string) string {

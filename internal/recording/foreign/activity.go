@@ -1,9 +1,7 @@
-package analysis
+package foreign
 
 import (
 	"strings"
-
-	"github.com/tracegen/tracegen/internal/recording/foreign"
 )
 
 // Activity is what a stack says that its thread was doing.
@@ -23,8 +21,8 @@ const (
 	ActivityUnknown  Activity = "unknown"
 )
 
-// isIO reports whether the thread waits for something outside of the program.
-func (a Activity) isIO() bool {
+// IsIO reports whether the thread waits for something outside of the program.
+func (a Activity) IsIO() bool {
 	switch a {
 	case ActivityFile, ActivityNetwork, ActivityDatabase, ActivityBinder, ActivityProcess:
 		return true
@@ -109,14 +107,14 @@ var systemMethodTable = []systemMethods{
 // nearTop is how many frames on top of a stack can be a system call: its native method and what prepares it.
 const nearTop = 3
 
-// activityOf returns what a thread with a state and a stack was doing. Its innermost frames, as far as they are the
+// ActivityOf returns what a thread with a state and a stack was doing. Its innermost frames, as far as they are the
 // platform's, show it. The first that waits says only that, and one further out for what. Of a thread that is RUNNABLE
 // only the top counts: further out may be whatever has called what it computes.
-func activityOf(state string, frames []string) Activity {
+func ActivityOf(state string, frames []string) Activity {
 	found := ActivityUnknown
 	for i, f := range frames {
-		method := foreign.FrameMethod(f)
-		if !ofPlatform(method) || state == "RUNNABLE" && i == nearTop {
+		method := FrameMethod(f)
+		if !OfPlatform(method) || state == "RUNNABLE" && i == nearTop {
 			break
 		}
 		a := activityOfMethod(method)
@@ -128,7 +126,7 @@ func activityOf(state string, frames []string) Activity {
 	switch {
 	case state == "BLOCKED":
 		return ActivityLock
-	case state == "RUNNABLE" && (found.isIO() || found == ActivitySleep):
+	case state == "RUNNABLE" && (found.IsIO() || found == ActivitySleep):
 		return found // in a system call, the JVM does not know that it waits
 	case state == "RUNNABLE":
 		return ActivityRunning
@@ -147,8 +145,8 @@ func activityOfMethod(method string) Activity {
 	return ActivityUnknown
 }
 
-// ofPlatform reports whether a method is the JDK's or Android's own.
-func ofPlatform(method string) bool {
+// OfPlatform reports whether a method is the JDK's or Android's own.
+func OfPlatform(method string) bool {
 	for _, prefix := range []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "androidx.sqlite.",
 		"dalvik.", "libcore.",
 		"com.android.", "org.conscrypt.", "org.sqlite.", "io.requery."} {
@@ -159,18 +157,38 @@ func ofPlatform(method string) bool {
 	return false
 }
 
-// ofApp reports whether a method is neither the platform's nor that of a runtime, tracegen's or Matrix's.
-func ofApp(method string) bool {
-	return !ofPlatform(method) && !strings.HasPrefix(method, "dev.tracegen.runtime.") &&
+// OfApp reports whether a method is neither the platform's nor that of a runtime, tracegen's or Matrix's.
+func OfApp(method string) bool {
+	return !OfPlatform(method) && !strings.HasPrefix(method, "dev.tracegen.runtime.") &&
 		!strings.HasPrefix(method, "com.tencent.matrix.trace.")
 }
 
-// firstOfApp returns the innermost frame that is not the platform's; empty if there is none.
-func firstOfApp(frames []string) string {
+// FirstOfApp returns the innermost frame that is not the platform's; empty if there is none.
+func FirstOfApp(frames []string) string {
 	for _, f := range frames {
-		if !ofPlatform(foreign.FrameMethod(f)) {
+		if !OfPlatform(FrameMethod(f)) {
 			return f
 		}
 	}
 	return ""
+}
+
+// activityTexts say what a thread does in a method of the platform.
+var activityTexts = map[Activity]string{ActivityRunning: "running", ActivityLock: "waiting for a lock",
+	ActivitySleep: "sleeping", ActivityWait: "waiting", ActivityFile: "file I/O", ActivityNetwork: "network I/O",
+	ActivityDatabase: "database", ActivityBinder: "waiting for another process", ActivityProcess: "waiting for a process",
+	ActivityUnknown: "state unknown"}
+
+// Text says what a thread does in a method, which may be empty.
+func (a Activity) Text(in string) string {
+	if a == ActivityRunning || in == "" {
+		return activityTexts[a]
+	}
+	return activityTexts[a] + " in " + withoutPackage(in)
+}
+
+// withoutPackage returns "Thread.sleep" for "java.lang.Thread.sleep".
+func withoutPackage(method string) string {
+	parts := strings.Split(method, ".")
+	return strings.Join(parts[max(0, len(parts)-2):], ".")
 }

@@ -1,0 +1,278 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/fleet/devicereport"
+	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/mapping/r8"
+)
+
+// Row is a stall or an incident with names in place of IDs, so that it means the same in any build. It is made of a
+// recording or of what a device has reported, and both make the same one.
+type Row struct {
+	// Key is equal for stalls with one hot path; see [Stall.Key].
+	Key string `json:"key"`
+	// Recording is what the recording was opened as, and Number counts its stalls from 1. Of a report, Recording is the
+	// recording's ID, and Number is 0.
+	Recording string `json:"recording"`
+	Number    int    `json:"number"`
+	// Incident is the kind of an incident, whose Number is that of the device; empty for a stall.
+	Incident string `json:"incident,omitempty"`
+	// ReportID identifies the stall in a recording with an ID: the report that the device sends of it has the same.
+	// ReportKind is "message", "idle-handler", "input", or the kind of an incident; Detector is what found an incident.
+	ReportID   string `json:"reportId,omitempty"`
+	ReportKind string `json:"reportKind,omitempty"`
+	Detector   string `json:"detector,omitempty"`
+	// NotCounted is why it does not count; empty if it counts. An incident of which the device sent a report may also be
+	// covered by a stall of the same recording: that shows in a store of package group only.
+	NotCounted NotCounted `json:"notCounted,omitempty"`
+	// Thread is the name of its thread, empty if it concerns the whole process. Lasted is how long it lasted, with the
+	// time in which the process did not run, in nanoseconds.
+	Thread string `json:"thread,omitempty"`
+	Lasted int64  `json:"lasted,omitempty"`
+	// App, Version, Code and Device are what the program said of itself: its package, versionName, versionCode and
+	// device; empty if it said nothing.
+	App     string `json:"app,omitempty"`
+	Version string `json:"version,omitempty"`
+	Code    string `json:"code,omitempty"`
+	Device  string `json:"device,omitempty"`
+	// User is the user of the recording, empty if it has none.
+	User string `json:"user,omitempty"`
+	// Time is when it began, in milliseconds since 1970, UTC; 0 if that is not known.
+	Time int64 `json:"time,omitempty"`
+	// Wall is how long it took, without the time in which the process did not run, CPU how long of that on a processor,
+	// in nanoseconds; CPU is -1 if it is not known.
+	Wall int64 `json:"wall"`
+	CPU  int64 `json:"cpu"`
+	// Kind is what it was slow for, Verdict says it in words.
+	Kind    Kind   `json:"kind"`
+	Verdict string `json:"verdict"`
+	// Title says what ran, Scene where the app was.
+	Title string `json:"title"`
+	Scene string `json:"scene,omitempty"`
+	// HotPath has the methods that lead to where the time went, the outermost first; Method is the one to blame.
+	HotPath []string `json:"hotPath"`
+	Method  string   `json:"method,omitempty"`
+}
+
+// userKeys are the keys by which programs name their user; the first that is there counts.
+var userKeys = [...]string{"user", "userId", "uid", "uin", "installId", "deviceId"}
+
+// RowOf makes a row of a stall.
+func RowOf(s *Stall) Row {
+	meta := s.Recording.Meta
+	c := Row{
+		Key: s.Key, Recording: s.Recording.Name, Number: s.Number,
+		App: meta["package"], Version: cmp.Or(meta["versionName"], s.Recording.Version()),
+		Code: meta["versionCode"], Device: meta["device"],
+		Wall: s.Ran.Nanoseconds(), CPU: s.CPU.Nanoseconds(),
+		Kind: s.Verdict.Kind, Verdict: s.Verdict.Text, Title: s.Title(), Scene: s.Scene,
+		User: s.Recording.User(), ReportKind: string(s.Kind),
+		NotCounted: s.NotCounted(), Thread: s.Thread.Name, Lasted: s.Wall.Nanoseconds(),
+	}
+	c.setKind(s)
+	if !s.Time.IsZero() {
+		c.Time = s.Time.UnixMilli()
+	}
+	if id := meta["recordingId"]; id != "" && s.Reported {
+		c.ReportID = stallID(id, s.Sequence, s.Thread.Index)
+	}
+	for _, step := range s.HotPath {
+		c.HotPath = append(c.HotPath, step.Method.Identity())
+	}
+	if m := s.Verdict.Method; m != nil {
+		c.Method = m.Identity()
+	}
+	return c
+}
+
+// stallID returns the ID of the report of a stall: of its recording, its number on its thread, and its thread.
+func stallID(recording string, sequence uint64, thread uint32) string {
+	return fmt.Sprintf("%s-s%d-%d", recording, sequence, thread)
+}
+
+// User returns the user of the recording, empty if it has none.
+func (r *Recording) User() string {
+	for _, key := range userKeys {
+		if user := r.Meta[key]; user != "" {
+			return user
+		}
+	}
+	return ""
+}
+
+// When returns when it began, the zero time if that is not known.
+func (c *Row) When() time.Time {
+	if c.Time == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(c.Time).UTC()
+}
+
+// setKind makes the key of a run of an IdleHandler or an input event one of its own kind: it is another trouble than a
+// message with the same hot path.
+func (c *Row) setKind(s *Stall) {
+	if s.Kind != StallMessage {
+		c.Key, c.Verdict = string(s.Kind)+":"+c.Key, string(s.Kind)+", "+c.Verdict
+	}
+}
+
+// IncidentRows makes rows of the incidents of a recording that has been read to its end. [Row.NotCounted] says
+// which do not count.
+func IncidentRows(r *Recording) []Row {
+	var all []Row
+	for _, i := range r.Incidents {
+		c := Row{
+			Recording: r.Name, Number: int(i.Number), Incident: i.Kind, ReportKind: i.Kind,
+			App: r.Meta["package"], Version: cmp.Or(r.Meta["versionName"], r.Version()),
+			Code: r.Meta["versionCode"], Device: r.Meta["device"],
+			User: r.User(), Wall: i.Lasted().Nanoseconds(), CPU: -1,
+			Kind: KindUnknown, Verdict: i.Kind + ", " + i.Text, Title: i.Title(r), Scene: i.Scene,
+			Detector: i.Detector, NotCounted: i.NotCounted(), Lasted: i.Lasted().Nanoseconds(),
+		}
+		if i.Thread != nil {
+			c.Thread = i.Thread.Name
+		}
+		c.setIncidentKey(i)
+		if id := r.Meta["recordingId"]; id != "" {
+			// As the report that the device sends of it.
+			c.ReportID = fmt.Sprintf("%s-i%d", id, i.Number)
+		}
+		if !i.Time.IsZero() {
+			c.Time = i.Time.UnixMilli()
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// keyFrames is how many frames of the app stand for a stack in the key of a report that has no calls.
+const keyFrames = 3
+
+// RowOfReport makes a row of what a device has reported. names are those of its build; other is a mapping of R8 for
+// the frames of stacks if names have none, it may be nil. The ID of a method stands for one that names lack; the key is
+// of no use in another build then.
+//
+// The key of a stalled message is that of its hot path, as in a recording. An idle handler, an input event and an
+// incident have keys of their own kind. Without calls, the innermost frames of the app in the stack with the most
+// samples stand for the hot path; without a stack, what the report says has run.
+func RowOfReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping) Row {
+	s := Row{
+		Recording: r.Recording, ReportID: r.ID, ReportKind: r.Kind, Detector: resolve.Printable(r.Detector),
+		App: r.Package, Version: resolve.Printable(r.VersionName), Code: resolve.Printable(r.VersionCode),
+		Device: resolve.Printable(r.Device), User: resolve.Printable(r.User),
+		Wall: r.Ran().Nanoseconds(), CPU: -1, Title: resolve.Printable(cmp.Or(r.What, r.Kind)),
+		Scene: resolve.Printable(r.Scene), Thread: r.Thread, NotCounted: occurrenceOf(r).NotCounted(),
+	}
+	if r.Duration != nil {
+		s.Lasted = r.Duration.Nanoseconds()
+	}
+	if r.Began != nil {
+		s.Time = *r.Began
+	}
+	cause := reported{Ran: r.Ran(), CPU: -1, GC: -1, LockOwner: r.LockOwner}
+	if r.CPU != nil {
+		s.CPU, cause.CPU = r.CPU.Nanoseconds(), *r.CPU
+	}
+	if r.GC != nil {
+		cause.GC = *r.GC
+	}
+	path, key := namedPath(names, r.HotPath)
+	for _, m := range path {
+		s.HotPath = append(s.HotPath, m.Identity())
+	}
+	var longest []string
+	var most int64
+	thread := r.Thread
+	for _, sample := range r.Samples {
+		if thread = cmp.Or(thread, sample.Thread); sample.Thread != "" && sample.Thread != thread {
+			continue // of the thread that held the lock
+		}
+		frames := namedFrames(names, other, sample.Frames)
+		for range min(sample.Count, 100) {
+			cause.Samples = append(cause.Samples, foreign.ActivityOf(sample.State, frames))
+		}
+		if sample.Count > most {
+			longest, most = frames, sample.Count
+		}
+	}
+	s.setKey(key, longest, r.What)
+	cause.Method = s.Method
+	if s.Kind, s.Verdict = verdictOnReport(cause); r.Kind != devicereport.KindMessage {
+		s.Verdict = r.Kind + ", " + s.Verdict
+	}
+	return s
+}
+
+// occurrenceOf returns what decides whether a report counts. The device measures the length of a stall, and reports
+// none that lasted less than the threshold without the time in which the process did not run; the report does not have
+// the threshold.
+func occurrenceOf(r *devicereport.Report) occurrence {
+	o := occurrence{Slow: r.Facts["slow"], Ran: r.Ran()}
+	if !devicereport.IsStall(r.Kind) {
+		o.Incident = r.Kind
+	}
+	if r.Duration != nil {
+		o.Lasted = *r.Duration
+	}
+	return o
+}
+
+// setIncidentKey sets the hot path and the key of an incident of a recording, so that they are those of its report.
+func (c *Row) setIncidentKey(i *Incident) {
+	for _, step := range i.HotPath {
+		c.HotPath = append(c.HotPath, step.Method.Identity())
+	}
+	var longest, last []string
+	most, count, thread := 0, 0, ""
+	if i.Thread != nil {
+		thread = i.Thread.Name
+	}
+	for _, stack := range i.Stacks {
+		if thread = cmp.Or(thread, stack.Thread); stack.Thread != thread {
+			continue
+		}
+		if count++; !slices.Equal(stack.Frames, last) {
+			last, count = stack.Frames, 1
+		}
+		if count > most {
+			longest, most = last, count
+		}
+	}
+	c.setKey(pathKey(i.HotPath), longest, i.What)
+}
+
+// setKey sets the key and the method to blame. key is that of the hot path, if there is one; otherwise the stack
+// counts, or what has run.
+func (c *Row) setKey(key string, stack []string, what string) {
+	if len(c.HotPath) == 0 {
+		c.HotPath = appMethods(stack, keyFrames)
+		slices.Reverse(c.HotPath)
+		key = textKey("frames", c.HotPath)
+		if len(c.HotPath) == 0 {
+			key = textKey("what", []string{what})
+		}
+	}
+	if len(c.HotPath) > 0 {
+		c.Method = c.HotPath[len(c.HotPath)-1]
+	}
+	if c.Key = key; c.ReportKind != devicereport.KindMessage {
+		c.Key = c.ReportKind + ":" + key
+	}
+}
+
+// textKey is a key of texts. of separates keys of different things.
+func textKey(of string, texts []string) string {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s\n", of)
+	for _, t := range texts {
+		fmt.Fprintf(h, "%s\n", t)
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
+}
