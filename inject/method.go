@@ -16,7 +16,7 @@ type methodPlan struct {
 	depths     code.Depths
 	entries    []code.Insertion  // the entry calls
 	insertions []code.Insertion  // the entry and exit calls, in order
-	stops      []int             // the instructions in front of which calls may be inserted, in order
+	outline    code.Outline      // its stops are the instructions in front of which calls may be inserted
 	push       []byte            // the instruction that pushes the ID
 	entry      []byte            // the bytecode that reports the entry
 	exit       []byte            // the bytecode that reports the exit, empty until it is needed
@@ -44,7 +44,7 @@ func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) e
 	if err := w.planMethod(m, id, focus); err != nil {
 		return err
 	}
-	patch := code.Patch{Insertions: plan.insertions}
+	patch := code.Patch{Insertions: plan.insertions, Outline: &plan.outline}
 	if len(plan.ranges) > 0 {
 		plan.makeExit(&w.block)
 		plan.handler = appendHandler(plan.handler, plan.exit)
@@ -121,6 +121,9 @@ func (w *writer) planMethod(m *classfile.Member, id uint32, focus bool) error {
 	if err = p.depths.Follow(w.class.ConstantPool(), &p.code); err != nil {
 		return fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
+	if err = p.outline.Read(p.code.Bytecode, w.stops()); err != nil {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
 	if id == 0 {
 		p.entry = w.block.appendFocusCall(p.entry)
 		p.insertEntry(0, focusStackWords)
@@ -137,7 +140,8 @@ func (w *writer) planMethod(m *classfile.Member, id uint32, focus bool) error {
 	if err != nil {
 		return err
 	}
-	return w.planExits(entered)
+	w.planExits(entered)
+	return nil
 }
 
 // planEntries plans the entry calls, which need that many words of stack. It returns the analysis that determines
@@ -168,12 +172,11 @@ func (w *writer) planEntries(words int) (*code.Initialised, error) {
 // planExits plans the exit calls of the exit mode, in front of those instructions that leave the method where it
 // counts as entered, and the probes in front of calls that post. It merges all calls by their position, and
 // plans the ranges of the handler of exact exits.
-func (w *writer) planExits(entered *code.Initialised) error {
+func (w *writer) planExits(entered *code.Initialised) {
 	p := &w.plan
 	entries, bytecode := p.entries, p.code.Bytecode
 	throws := w.options.Exits == ExitsThrows
-	err := p.findStops(w.options.Posts)
-	for _, pc := range p.stops {
+	for _, pc := range p.outline.Stops {
 		op := code.Op(bytecode[pc])
 		if op == code.Invokevirtual || op == code.Invokeinterface {
 			if form, ok := postFormOf(w.class.ConstantPool(), bytecode, pc); ok {
@@ -189,39 +192,30 @@ func (w *writer) planExits(entered *code.Initialised) error {
 			p.insertExit(op, pc)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrMalformed, err)
-	}
 	p.insertions = append(p.insertions, entries...)
 	if w.options.Exits == ExitsExact {
 		p.planRanges(entered)
 	}
-	return nil
 }
 
-// findStops finds the returns and athrows, and with posts the calls of methods that may be a post. If the code cannot
-// be decoded, it finds the instructions in front of the fault.
-func (p *methodPlan) findStops(posts bool) error {
-	p.stops = p.stops[:0]
-	bytecode := p.code.Bytecode
-	for pc := 0; pc < len(bytecode); {
-		op := code.Op(bytecode[pc])
-		size := op.Size()
-		if size == 0 || size > len(bytecode)-pc {
-			in, err := code.At(bytecode, pc)
-			if err != nil {
-				return err
-			}
-			size = in.Size
-		}
-		isCall := op == code.Invokevirtual || op == code.Invokeinterface
-		if op.IsReturn() || op == code.Athrow || posts && isCall {
-			p.stops = append(p.stops, pc)
-		}
-		pc += size
+// stops returns the opcodes of the instructions in front of which a call may be inserted, other than the entry call.
+func (w *writer) stops() *code.OpSet {
+	if w.options.Posts {
+		return &leavingOrPosting
 	}
-	return nil
+	return &leaving
 }
+
+// leaving has the returns and athrow, leavingOrPosting also what calls methods that may be a post.
+var leaving, leavingOrPosting = func() (leaving, both code.OpSet) {
+	for op := code.Ireturn; op <= code.Return; op++ {
+		leaving[op] = true
+	}
+	leaving[code.Athrow] = true
+	both = leaving
+	both[code.Invokevirtual], both[code.Invokeinterface] = true, true
+	return leaving, both
+}()
 
 // takeEntries adds the entry calls at pc and before to the insertions, and returns the others.
 func (p *methodPlan) takeEntries(entries []code.Insertion, pc int) []code.Insertion {

@@ -83,8 +83,9 @@ func BenchmarkInitialisation(b *testing.B) {
 func BenchmarkRelocate(b *testing.B) {
 	methods, _ := benchMethods(b)
 	patches := make([]code.Patch, len(methods))
+	var outline code.Outline
 	for i, m := range methods {
-		patches[i].MaxStack = m.code.MaxStack + 1
+		patches[i].MaxStack, patches[i].Outline = m.code.MaxStack+1, &outline
 		patches[i].Insertions = []code.Insertion{{PC: 0, Bytecode: nops(6), Entry: true}}
 		for in := range code.Instructions(m.code.Bytecode) {
 			if in.Op.IsReturn() {
@@ -98,6 +99,9 @@ func BenchmarkRelocate(b *testing.B) {
 	for b.Loop() {
 		for i, m := range methods {
 			pool.Reset(m.class.ConstantPool())
+			if err := outline.Read(methods[i].code.Bytecode, &code.OpSet{}); err != nil {
+				b.Fatal(err)
+			}
 			var err error
 			if out, _, err = r.Relocate(out[:0], m.class, m.method, &methods[i].code, patches[i], &pool); err != nil {
 				b.Fatal(err)

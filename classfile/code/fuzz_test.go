@@ -102,8 +102,7 @@ func moveAnything(t *testing.T, class *classfile.Class, index, where, length int
 		patch.Handler = &code.Handler{Bytecode: []byte{0xBF}, Throwable: pool.Class("java/lang/Throwable"),
 			Ranges: [][2]int{{0, len(body.Bytecode)}}}
 	}
-	var r code.Relocator
-	info, _, err := r.Relocate(nil, class, m, &body, patch, pool)
+	info, _, err := relocated(sample{m.Name, class, m, body}, patch, pool)
 	if err != nil {
 		return false
 	}

@@ -69,8 +69,7 @@ func stretched(t *testing.T, random *rand.Rand, name string, data []byte) (out [
 	pool := classfile.NewPoolBuilder(class.ConstantPool())
 	var edits []classfile.CodeEdit
 	for _, m := range methods {
-		var r code.Relocator
-		info, _, err := r.Relocate(nil, class, m.method, &m.code, verifiablePatch(random, m, pool), pool)
+		info, _, err := relocated(m, verifiablePatch(random, m, pool), pool)
 		if errors.Is(err, code.ErrTooLarge) || errors.Is(err, code.ErrUnknownAttribute) {
 			continue
 		}

@@ -26,11 +26,21 @@ type relocation struct {
 	behind   map[int]bool // old positions behind conditional branches that were widened
 }
 
+// relocated applies a patch, whose Outline it reads.
+func relocated(m sample, patch code.Patch, pool *classfile.PoolBuilder) (info []byte, notes []code.Note, err error) {
+	var outline code.Outline
+	if err := outline.Read(m.code.Bytecode, &code.OpSet{}); err != nil {
+		return nil, nil, err
+	}
+	patch.Outline = &outline
+	var r code.Relocator
+	return r.Relocate(nil, m.class, m.method, &m.code, patch, pool)
+}
+
 // relocate applies the patch and writes and parses the class.
 func relocate(t testing.TB, old sample, patch code.Patch, pool *classfile.PoolBuilder) (*relocation, error) {
 	t.Helper()
-	var r code.Relocator
-	info, notes, err := r.Relocate(nil, old.class, old.method, &old.code, patch, pool)
+	info, notes, err := relocated(old, patch, pool)
 	if err != nil {
 		return nil, err
 	}

@@ -121,8 +121,7 @@ func TestStackMap(t *testing.T) {
 	patch := code.Patch{MaxStack: 2, Insertions: []code.Insertion{{PC: 0, Bytecode: nops(4), Entry: true},
 		{PC: 0, Bytecode: nops(1)}, {PC: 8, Bytecode: nops(2)}},
 		Handler: &code.Handler{Bytecode: []byte{0xBF}, Throwable: throwable}}
-	var r code.Relocator
-	info, _, err := r.Relocate(nil, m.class, m.method, &m.code, patch, pool)
+	info, _, err := relocated(m, patch, pool)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,11 +209,15 @@ func TestRelocateErrors(t *testing.T) {
 		}
 	}
 	m := assembly{bytecode: asm(code.Goto, 3, code.Return)}.sample(t)
-	var r code.Relocator
-	patch := code.Patch{Insertions: []code.Insertion{{PC: 1, Bytecode: nops(1)}}}
 	pool := classfile.NewPoolBuilder(m.class.ConstantPool())
-	if _, _, err := r.Relocate(nil, m.class, m.method, &m.code, patch, pool); err == nil {
-		t.Error("code is inserted into an instruction")
+	for _, at := range [][]int{{-1}, {4}, {3, 0}} {
+		var patch code.Patch
+		for _, pc := range at {
+			patch.Insertions = append(patch.Insertions, code.Insertion{PC: pc, Bytecode: nops(1)})
+		}
+		if _, _, err := relocated(m, patch, pool); err == nil {
+			t.Errorf("code is inserted at %d of 4 bytes", at)
+		}
 	}
 	for _, name := range []string{"StackMap", "StackMapTable", "CharacterRangeTable", "LineNumberTable"} {
 		a := assembly{bytecode: asm(code.Return), attributes: map[string][]byte{name: nil}}

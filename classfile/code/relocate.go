@@ -43,6 +43,7 @@ type Patch struct {
 	Insertions []Insertion // by ascending PC; at one PC, those with Entry first
 	Handler    *Handler    // or nil
 	MaxStack   uint16      // of the new code
+	Outline    *Outline    // of the old code
 }
 
 // Note is a fact about the old code that is needed to undo a patch and that the new code does not show. Undoing
@@ -99,24 +100,6 @@ type Relocator struct {
 	newLength int // of the new code, without the handler
 }
 
-// branch is a branch or switch instruction.
-type branch struct {
-	pc, size int // in the old code
-	width    int // bytes of the instruction in the new code
-	target   int // old position; 0 for a switch
-	op       Op
-}
-
-// isWide reports whether the old instruction has a four-byte offset.
-func (b *branch) isWide() bool { return b.op == GotoW || b.op == JsrW }
-
-func (b *branch) isSwitch() bool { return b.op == Tableswitch || b.op == Lookupswitch }
-
-// instruction returns the old instruction. findBranches has decoded it before.
-func (b *branch) instruction(bytecode []byte) Instruction {
-	return Instruction{PC: b.pc, Op: b.op, Size: b.size, code: bytecode}
-}
-
 // Relocate appends to out the info of the method's Code attribute (JVMS 4.7.3) with the patch applied. Constants
 // that the new frames need are added to pool. The notes are valid until the next call.
 //
@@ -127,7 +110,8 @@ func (r *Relocator) Relocate(out []byte, class *classfile.Class, method *classfi
 	patch Patch, pool *classfile.PoolBuilder) (info []byte, notes []Note, err error) {
 	r.class, r.method, r.code, r.patch, r.pool = class, method, code, patch, pool
 	r.notes = r.notes[:0]
-	if err := r.findBranches(); err != nil {
+	r.branches = append(r.branches[:0], patch.Outline.branches...)
+	if err := r.checkInsertions(); err != nil {
 		return nil, nil, err
 	}
 	if err := r.layOut(); err != nil {
@@ -157,98 +141,26 @@ func (r *Relocator) Relocate(out []byte, class *classfile.Class, method *classfi
 	return out, r.notes, nil
 }
 
+// checkInsertions returns an error for insertions that are out of order or outside of the code.
+func (r *Relocator) checkInsertions() error {
+	last := 0
+	for i := range r.patch.Insertions {
+		pc := r.patch.Insertions[i].PC
+		if pc < last || pc >= len(r.code.Bytecode) {
+			return fmt.Errorf("code is to be inserted at %d, which is out of order or of the %d bytes of code", pc,
+				len(r.code.Bytecode))
+		}
+		last = pc
+	}
+	return nil
+}
+
 // attributesSize returns the size in bytes of the attributes of the old code.
 func attributesSize(code *classfile.Code) (size int) {
 	for i := range code.Attributes {
 		size += 6 + len(code.Attributes[i].Info)
 	}
 	return size
-}
-
-// findBranches decodes the old code and collects its branches and switches. It fails if an insertion is not in front of
-// an instruction.
-func (r *Relocator) findBranches() (err error) {
-	r.branches = r.branches[:0]
-	pc, end := 0, len(r.code.Bytecode)
-	for i := range r.patch.Insertions {
-		to := r.patch.Insertions[i].PC
-		if pc, err = r.findBranchesUpTo(pc, min(to, end)); err != nil {
-			return err
-		}
-		if pc != to || to == end {
-			return fmt.Errorf("no instruction starts at %d, where code is to be inserted", to)
-		}
-	}
-	_, err = r.findBranchesUpTo(pc, end)
-	return err
-}
-
-// findBranchesUpTo collects the branches and switches from the instruction at pc up to position end. It returns the
-// position of the first instruction from there on.
-func (r *Relocator) findBranchesUpTo(pc, end int) (int, error) {
-	bytecode := r.code.Bytecode
-	for pc < end {
-		if size := int(plainSizes[bytecode[pc]]); size != 0 && size <= len(bytecode)-pc {
-			pc += size
-			continue
-		}
-		in, err := At(bytecode, pc)
-		if err != nil {
-			return 0, err
-		}
-		if in.hasOffsets() {
-			if err := r.addBranch(in); err != nil {
-				return 0, err
-			}
-		}
-		pc += in.Size
-	}
-	return pc, nil
-}
-
-// plainSizes has the length of the instructions with each opcode, 0 where it varies, for branches, and for an unknown
-// opcode.
-var plainSizes = func() (rows [256]uint8) {
-	for op := range ops {
-		if !(Instruction{Op: Op(op)}).hasOffsets() {
-			rows[op] = sizes[op]
-		}
-	}
-	return rows
-}()
-
-// hasOffsets reports whether the instruction holds offsets of others: whether it is a branch or a switch.
-func (in Instruction) hasOffsets() bool {
-	switch ops[in.Op].operand {
-	case OperandBranch, OperandBranchW, OperandTableSwitch, OperandLookupSwitch:
-		return true
-	}
-	return false
-}
-
-// addBranch appends a branch or switch to r.branches.
-func (r *Relocator) addBranch(in Instruction) error {
-	outside := func(target int) error {
-		return fmt.Errorf("%v at %d branches to %d, outside of the %d bytes of code",
-			in.Op, in.PC, target, len(r.code.Bytecode))
-	}
-	target, isBranch := in.Branch()
-	r.branches = append(r.branches, branch{pc: in.PC, size: in.Size, width: in.Size, target: target, op: in.Op})
-	if isBranch {
-		if target < 0 || target >= len(r.code.Bytecode) {
-			return outside(target)
-		}
-		return nil
-	}
-	if in.hasOddPadding() {
-		return fmt.Errorf("%v at %d has padding that is not zero, which strip could not restore", in.Op, in.PC)
-	}
-	for _, target := range in.SwitchOffsets() {
-		if target < 0 || target >= len(r.code.Bytecode) {
-			return outside(target)
-		}
-	}
-	return nil
 }
 
 // layOut computes the shifts. A branch whose target is now more than 32,767 bytes away has to be widened: a goto or

@@ -99,9 +99,8 @@ func relocateRandomly(t *testing.T, random *rand.Rand, m sample, longest int) (w
 // TestRelocateNothing checks that without a patch the code stays as it is.
 func TestRelocateNothing(t *testing.T) {
 	for _, m := range sampleMethods(t) {
-		var r code.Relocator
 		pool := classfile.NewPoolBuilder(m.class.ConstantPool())
-		info, notes, err := r.Relocate(nil, m.class, m.method, &m.code, code.Patch{MaxStack: m.code.MaxStack}, pool)
+		info, notes, err := relocated(m, code.Patch{MaxStack: m.code.MaxStack}, pool)
 		a, _ := classfile.FindAttribute(m.method.Attributes, "Code")
 		if err != nil || len(notes) > 0 || !bytes.Equal(info, a.Info) || pool.Len() != m.class.ConstantPool().Len() {
 			t.Errorf("%s: notes %v, error %v, same bytes: %v", m.name, notes, err, bytes.Equal(info, a.Info))

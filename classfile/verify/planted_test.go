@@ -111,7 +111,8 @@ var faults = []fault{
 	{"a frame with a local too few after an added one", "classfile/code/tables.go",
 		"			f.kind, f.moves, f.body = fullFrame, true, r.fullFrameBody(&flow.now)\n",
 		"			if PLANTED && len(flow.now.locals) > 0 {\n				flow.now.locals = " +
-			"flow.now.locals[:len(flow.now.locals)-1]\n			}\n			f.kind, f.moves, f.body = fullFrame, true, r.fullFrameBody(&flow.now)\n"},
+			"flow.now.locals[:len(flow.now.locals)-1]\n			}\n" +
+			"			f.kind, f.moves, f.body = fullFrame, true, r.fullFrameBody(&flow.now)\n"},
 	{"an added frame that forgets a store", "classfile/code/typestate.go", "			err = flow.execute(next)\n",
 		"			if !PLANTED {\n				err = flow.execute(next)\n			}\n"},
 	{"a parameter of another type in an added frame", "classfile/code/typestate.go",
@@ -141,6 +142,9 @@ var faults = []fault{
 		"return PLANTED || entered == nil || entered.At(pc) }\n"},
 	{"one entry of two", "inject/method.go", "	for _, call := range initialised.Calls {\n",
 		"	for _, call := range initialised.Calls[pick(PLANTED, len(initialised.Calls)-1, 0):] {\n"},
+	{"an entry inside of an instruction", "inject/method.go", "code.Insertion{PC: pc, Bytecode: p.entry, Entry: true}",
+		"code.Insertion{PC: pc + pick(PLANTED && code.Op(p.code.Bytecode[pc]).Size() > 1, 1, 0), Bytecode: p.entry, " +
+			"Entry: true}"},
 	{"an entry before the constructor's call", "inject/method.go", "		p.insertEntry(call+in.Size, words)\n",
 		"		p.insertEntry(call+pick(PLANTED, 0, in.Size), words)\n"},
 	{"a probe left out", "inject/method.go", "postFormOf(w.class.ConstantPool(), bytecode, pc); ok {",

@@ -38,6 +38,7 @@ var caughtByTypes = []string{
 	"a frame with a local too few after an added one",
 	"an added frame that forgets a store",
 	"an exit where this is uninitialised",
+	"an entry inside of an instruction",
 	"the constructor's entry at its start",
 	"a max_stack too small",
 	"a max_stack without the word of the exact handler",

@@ -245,7 +245,7 @@ func (s *outputSet) hasJournal() bool {
 	return len(found) > 0
 }
 
-// TestKilledRuns kills runs at any time, and when their outputs appear: 8 of one command in a push, and 40 in the share.
+// TestKilledRuns kills runs at any time, and when their outputs appear: 8 of one command in a push, 40 in the share.
 //
 // Invariant: Outputs are those of one run, also when runs are killed; the next run removes what is left of them.
 //

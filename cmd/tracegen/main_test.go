@@ -87,6 +87,9 @@ func allCommands(cmd *cobra.Command) []*cobra.Command {
 	return list
 }
 
+// keyLine is the line of a key of tracegen.yml in the help.
+var keyLine = regexp.MustCompile(`(?m)^  ([a-z][a-z0-9-]*)`)
+
 // TestFlagsAreDocumentedAndTested checks that each flag has a help text, and that a script uses it.
 //
 // Invariant: Every flag has a help text, and a script uses it.
@@ -103,12 +106,19 @@ func TestFlagsAreDocumentedAndTested(t *testing.T) {
 		}
 		used.Write(text)
 	}
+	keys := 0
 	for _, cmd := range cli.ManPages(testedRoot())[1:] {
 		if cmd.Name() == "completion" || cmd.Name() == "help" {
 			continue // cobra's
 		}
 		if cmd.Short == "" {
 			t.Errorf("%s is not explained", cmd.CommandPath())
+		}
+		for _, key := range keyLine.FindAllStringSubmatch(cmd.Annotations["keys"], -1) {
+			if !regexp.MustCompile(`(?m)--set ` + key[1] + `\b|^` + key[1] + `: `).MatchString(used.String()) {
+				t.Errorf("no script uses the key %s of %s", key[1], cmd.CommandPath())
+			}
+			keys++
 		}
 		var help bytes.Buffer
 		cmd.SetOut(&help)
@@ -132,6 +142,9 @@ func TestFlagsAreDocumentedAndTested(t *testing.T) {
 				t.Errorf("no script uses %s --%s", cmd.CommandPath(), f.Name)
 			}
 		})
+	}
+	if keys < 20 {
+		t.Errorf("only %d keys are found; is the help still read rightly?", keys)
 	}
 }
 

@@ -8,14 +8,13 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/tracegen/tracegen/internal/recording/resolve"
-
 	"github.com/spf13/pflag"
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )

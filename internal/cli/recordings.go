@@ -13,9 +13,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tracegen/tracegen/internal/recording/source"
-
 	"github.com/tracegen/tracegen/internal/glob"
+	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/trace"
 )

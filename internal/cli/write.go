@@ -5,12 +5,11 @@ import (
 	"io"
 	"os"
 
-	"github.com/tracegen/tracegen/internal/recording/resolve"
-
 	"golang.org/x/term"
 
 	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/console"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 )
 
 // StandardOutput is the file name that stands for standard output.

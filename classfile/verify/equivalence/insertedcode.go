@@ -33,7 +33,6 @@ type body struct {
 	// of an instruction or of inserted code.
 	places     []int32
 	end        int  // the length of the method's own code; the exact handler begins here, if there is one
-	length     int  // the length of the original's code
 	hasHandler bool // whether there is an exact handler
 	calls      []call
 	exits      []exitPoint
@@ -199,31 +198,34 @@ func (b *body) beginsCall(pc int) bool {
 // inserted reads the sequence that starts at pc, if it is one of ours.
 func (b *body) inserted(pc int) (c call, ok bool) {
 	bytecode := b.code.Bytecode
-	if code.Op(bytecode[pc]) == code.Aload0 {
+	copies, push := copiesNothing, pc
+	switch code.Op(bytecode[pc]) {
+	case code.Aload0:
 		if pc+1 >= len(bytecode) || code.Op(bytecode[pc+1]) != code.Iload1 {
 			return call{}, false
 		}
 		ref := b.invoked(pc + 2)
 		return call{kind: callFocus, start: pc, end: pc + 5}, ref != 0 && ref == b.block.focus
-	}
-	copies, length := copiesAt(bytecode[pc:])
-	push := pc + length
-	if push >= len(bytecode) {
-		return call{}, false
+	case code.Dup, code.Dup2, code.Dup2X2:
+		length := 0
+		copies, length = copiesAt(bytecode[pc:])
+		if push += length; push >= len(bytecode) {
+			return call{}, false
+		}
 	}
 	id, constant, size := b.pushed(push)
 	if size == 0 {
 		return call{}, false
 	}
-	c = call{start: pc, end: push + size + 3, id: id, push: push, constant: constant}
 	ref := b.invoked(push + size)
-	if ref != 0 && copies != copiesNothing {
+	if ref == 0 {
+		return call{}, false
+	}
+	c = call{start: pc, end: push + size + 3, id: id, push: push, constant: constant}
+	switch {
+	case copies != copiesNothing:
 		c.kind, c.post = callPost, postKind{copies: copies, what: ref == b.block.postWhat}
 		return c, ref == b.block.postObject || ref == b.block.postWhat
-	}
-	switch {
-	case ref == 0:
-		return c, false
 	case ref == b.block.entry:
 		c.kind = callEntry
 	case ref == b.block.exit:
@@ -320,7 +322,6 @@ const (
 )
 
 // scanned holds these properties by opcode.
-
 var scanned = func() (rows [256]byte) {
 	for o := code.Nop; o.Known(); o++ {
 		switch {
@@ -351,8 +352,13 @@ func (b *body) scan() bool {
 	b.posts = b.posts[:0]
 	pending := insertion{start: -1}
 	previous, orig, pc := code.Nop, 0, 0
-	for pc < b.end {
-		properties := scanned[bytecode[pc]]
+	special := leavesMethod | isEdited
+	if b.seekPosts {
+		special |= mayPost
+	}
+	for end, places := b.end, b.places; pc < end; {
+		op := code.Op(bytecode[pc])
+		properties, size := scanned[op], op.Size()
 		if properties&mayBeInserted != 0 && b.beginsCall(pc) {
 			if c, ok := b.inserted(pc); ok {
 				c.orig = orig
@@ -361,8 +367,6 @@ func (b *body) scan() bool {
 				continue
 			}
 		}
-		op := code.Op(bytecode[pc])
-		size := op.Size()
 		if size == 0 || size > len(bytecode)-pc {
 			in, err := code.At(bytecode, pc)
 			if err != nil {
@@ -371,38 +375,22 @@ func (b *body) scan() bool {
 			}
 			size = in.Size
 		}
-		previous = op
 		if properties&hasConstant != 0 {
 			b.checkConstant(op, pc)
 		}
-		before, probe := pc, pending.post
-		if pending.start < 0 {
-			b.places[pc] = int32(orig)<<sideBits | sideAll
-		} else {
-			before = b.mapPositions(&pending, pc, orig)
-		}
-		if probe.copies != copiesNothing || b.seekPosts && properties&mayPost != 0 {
-			b.checkProbe(op, pc, orig, probe)
-		}
-		if properties&leavesMethod != 0 {
-			b.exits = append(b.exits, exitPoint{op: op, pc: pc, orig: orig, before: before})
-		} else if before != pc {
-			b.report(before, ruleExit, "exit code directly before a return or athrow", op.String()+" after it")
-		}
 		width := size
-		if properties&isEdited != 0 {
-			in, _ := code.At(bytecode, pc)
-			size, width = b.addEdit(in, orig)
+		if pending.start < 0 && properties&special == 0 {
+			places[pc] = int32(orig)<<sideBits | sideAll
+		} else {
+			size, width = b.scanSpecial(&pending, op, pc, orig, size)
 		}
-		orig += width
-		pc += size
+		previous, pc, orig = op, pc+size, orig+width
 	}
 	if pc != b.end || pending.start >= 0 {
 		b.report(pc, ruleCode, "the method's own code to end with one of its instructions",
 			"inserted code or an instruction cut off")
 		return false
 	}
-	b.length = orig
 	b.places[b.end] = int32(orig)<<sideBits | sideEnd
 	if b.hasHandler {
 		c, _ := b.inserted(b.end)
@@ -413,6 +401,30 @@ func (b *body) scan() bool {
 		b.calls = append(b.calls, c)
 	}
 	return true
+}
+
+// scanSpecial maps an instruction of the original that leaves the method, that must have a probe, that is edited, or
+// that stands behind inserted code. It returns its size now and in the original.
+func (b *body) scanSpecial(pending *insertion, op code.Op, pc, orig, size int) (now, width int) {
+	before, probe, properties := pc, pending.post, scanned[op]
+	if pending.start < 0 {
+		b.places[pc] = int32(orig)<<sideBits | sideAll
+	} else {
+		before = b.mapPositions(pending, pc, orig)
+	}
+	if probe.copies != copiesNothing || b.seekPosts && properties&mayPost != 0 {
+		b.checkProbe(op, pc, orig, probe)
+	}
+	if properties&leavesMethod != 0 {
+		b.exits = append(b.exits, exitPoint{op: op, pc: pc, orig: orig, before: before})
+	} else if before != pc {
+		b.report(before, ruleExit, "exit code directly before a return or athrow", op.String()+" after it")
+	}
+	if properties&isEdited != 0 {
+		in, _ := code.At(b.code.Bytecode, pc)
+		return b.addEdit(in, orig)
+	}
+	return size, size
 }
 
 // addCall adds an inserted call to pending and checks that it may stand where it does.

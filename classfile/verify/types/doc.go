@@ -22,8 +22,8 @@
 //
 // Type checking and inference share one engine: the step of an instruction (execute.go, invoke.go, typestate.go), which
 // follows a row of the table of opcodes (opcodes.go), and the rules of assignment (assignable.go). They differ in where
-// the types at a branch target come from, in how arrays of interfaces are assigned, and in a few things that only one of
-// them allows; these stand where they matter, as tests of method.inferring.
+// the types at a branch target come from, in how arrays of interfaces are assigned, and in a few things that only one
+// of them allows; these stand where they matter, as tests of method.inferring.
 //
 // # Versions 50 and older
 //

@@ -87,12 +87,6 @@ func (c *Class) Where() string { return c.Container.where(c.Name) }
 // Path names the entry below its input.
 func (c *Class) Path() string { return c.Container.Outer + c.Name }
 
-// UsualName returns the name of the class that an entry of that name holds as a rule, in internal form.
-func (c *Class) UsualName() string {
-	directory, _ := ReleaseOf(c.Name)
-	return strings.TrimSuffix(strings.TrimPrefix(c.Name, directory), ".class")
-}
-
 // Where names an entry of the container as messages do.
 func (c *Container) Where(e *Entry) string { return c.where(e.Name) }
 

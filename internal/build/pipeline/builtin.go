@@ -37,7 +37,7 @@ func (w *work) addBuiltIn(c *Config, facts []*plan.Class, o plan.ScanOptions, r 
 	}
 	s := w.newScanner(o, plan.NewGraph())
 	for n := len(facts); n < len(w.set.Classes); n++ {
-		found, _, err := s.scan(n)
+		found, err := s.scan(n)
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"path/filepath"
-	"sync/atomic"
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
@@ -40,7 +39,7 @@ func Scan(ctx context.Context, c ScanConfig, by Origin, part string) (*Result, e
 	if err := output.CheckPath(part, c.Inputs); err != nil {
 		return nil, err
 	}
-	w, err := open(c.Inputs, nil, c.Jobs, c.Reading, c.Progress, 1)
+	w, err := open(c.Inputs, nil, c.Jobs, c.Reading, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}
@@ -105,101 +104,45 @@ func lastName(path string) string {
 	return name
 }
 
-// trial is a scan in which each class is also rewritten with all that a plan may ask for, and checked.
-type trial struct {
-	*work
-	config  *ScanConfig
-	options plan.ScanOptions
-	path    *openedClassPath
-	facts   []*plan.Class
-	totals  totals
-}
-
-// scanWithTrial scans every class, with a trial. The type checker needs the names of all classes, before all are
-// scanned. So the first trials assume the names that the entries suggest. If one of them was wrong, all trials are made
-// again.
-func scanWithTrial(ctx context.Context, c *ScanConfig, w *work, path *openedClassPath) (
-	[]*plan.Class, *totals, error) {
+// scanWithTrial scans every class. Then it tries each one that could be read: the class is rewritten with all that a
+// plan may ask for, and checked. The type check needs the names of all classes.
+func scanWithTrial(ctx context.Context, c *ScanConfig, w *work, path *openedClassPath) ([]*plan.Class, *totals, error) {
 	options, original := renamed(c.Inject, c.R8)
-	t := &trial{work: w, config: c, path: path, facts: make([]*plan.Class, len(w.set.Classes))}
-	t.options = plan.ScanOptions{Filter: filterOf(c.Filter, original, c.R8), Inject: options, FocusHooks: c.FocusHooks,
-		Renamed: c.R8 != nil, Lines: true, Complete: true}
-	names := make([]string, len(t.facts))
-	for n, at := range w.set.Classes {
-		names[n] = at.UsualName()
-	}
-	misled, err := t.first(ctx, names)
-	if err != nil || !misled {
-		return t.facts, &t.totals, err
-	}
-	for n, c := range t.facts {
-		names[n] = c.Name
-	}
-	t.totals = totals{}
-	return t.facts, &t.totals, t.again(ctx, names)
-}
-
-// first scans and tries every class. It reports whether a class has another name than was assumed: then no trial
-// counts.
-func (t *trial) first(ctx context.Context, names []string) (bool, error) {
-	types, err := typesOf(t.config.Verify == VerifyFull, t.path, t.set, names)
+	w.set.KeepClasses()
+	facts, err := w.scan(ctx, nil, plan.ScanOptions{Filter: filterOf(c.Filter, original, c.R8), Inject: options,
+		FocusHooks: c.FocusHooks, Renamed: c.R8 != nil, Lines: true, Complete: true})
 	if err != nil {
-		return false, err
+		return nil, nil, err
 	}
-	defer t.note(types)
-	graph := plan.NewGraph()
-	var misled atomic.Bool
-	err = t.each(ctx, len(t.facts), func() (func(int) error, func()) {
-		s := t.newScanner(t.options, graph)
-		r := newRewriter(newRewriteOptions(t.options.Inject, t.config.AddRequires, types), t.set)
-		work := func(n int) error {
-			found, c, err := s.scan(n)
-			if err != nil {
-				return err
-			}
-			if found.Name != names[n] {
-				misled.Store(true)
-			}
-			if c != nil && !misled.Load() {
-				found = r.Trial(n, found, c, t.config.FocusHooks)
-			}
-			t.facts[n] = found
-			return nil
-		}
-		return work, s.behind.End
-	})
-	return misled.Load(), err
-}
-
-// again tries every class that could be read, with all names known.
-func (t *trial) again(ctx context.Context, names []string) error {
-	types, err := typesOf(t.config.Verify == VerifyFull, t.path, t.set, names)
+	names := make([]string, len(facts))
+	for n, f := range facts {
+		names[n] = f.Name
+	}
+	types, err := typesOf(c.Verify == VerifyFull, path, w.set, names)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	defer t.note(types)
-	return t.each(ctx, len(t.facts), func() (func(int) error, func()) {
-		reader := classReader{Set: t.set, Runtime: t.options.Inject.RuntimeClass}
-		r := newRewriter(newRewriteOptions(t.options.Inject, t.config.AddRequires, types), t.set)
+	err = w.each(ctx, len(facts), func() (func(int) error, func()) {
+		reader := classReader{Set: w.set, Runtime: options.RuntimeClass}
+		r := newRewriter(newRewriteOptions(options, c.AddRequires, types), w.set)
 		work := func(n int) error {
-			found := t.facts[n]
+			found := facts[n]
+			w.progress.add(found.At.Size)
 			if found.Name == "" {
 				return nil
 			}
-			c, err := reader.Read(n, plan.ByNames(t.facts), found.Foreign)
+			class, err := reader.Read(n, plan.ByNames(facts), found.Foreign)
 			if err != nil {
 				return err
 			}
-			t.facts[n] = r.Trial(n, found, c, t.config.FocusHooks)
+			facts[n] = r.Trial(n, found, class, c.FocusHooks)
 			return nil
 		}
 		return work, func() {}
 	})
-}
-
-// note takes the notes of the type checker.
-func (t *trial) note(types typeCheck) {
-	for i := range t.set.Inputs {
-		t.totals.note(t.set, i, types.TakeNotes(i))
+	t := &totals{}
+	for i := range w.set.Inputs {
+		t.note(w.set, i, types.TakeNotes(i))
 	}
+	return facts, t, err
 }

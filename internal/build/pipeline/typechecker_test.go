@@ -68,7 +68,8 @@ func set(t *testing.T, suffix string, archives ...[]byte) (*input.Set, []string)
 	t.Cleanup(func() { s.Close() })
 	var names []string
 	for _, c := range s.Classes {
-		names = append(names, c.UsualName())
+		directory, _ := input.ReleaseOf(c.Name)
+		names = append(names, strings.TrimSuffix(strings.TrimPrefix(c.Name, directory), ".class"))
 	}
 	return s, names
 }

@@ -211,15 +211,16 @@ func (w *work) scan(ctx context.Context, known []plan.InputFacts, o plan.ScanOpt
 	for i, in := range known {
 		copy(facts[w.set.Inputs[i].First:], in.Classes)
 	}
+	graph := plan.NewGraph()
 	err := w.each(ctx, len(facts), func() (func(int) error, func()) {
-		s := w.newScanner(o, plan.NewGraph())
+		s := w.newScanner(o, graph)
 		work := func(n int) error {
 			if facts[n] != nil {
 				w.progress.add(w.set.Classes[n].Size)
 				return nil
 			}
 			var err error
-			facts[n], _, err = s.scan(n)
+			facts[n], err = s.scan(n)
 			return err
 		}
 		return work, s.behind.End
@@ -227,25 +228,24 @@ func (w *work) scan(ctx context.Context, known []plan.InputFacts, o plan.ScanOpt
 	return facts, err
 }
 
-// scan returns the facts about a class, and the class: nil if it cannot be read as one, which is left as it is then. An
-// error makes the whole operation fail.
-func (s *scanner) scan(class int) (*plan.Class, *classfile.Class, error) {
+// scan returns the facts about a class, which is left as it is if it cannot be read as one. An error makes the whole
+// operation fail.
+func (s *scanner) scan(class int) (*plan.Class, error) {
 	at := s.set.Classes[class]
 	e, err := s.set.Entry(class)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	s.behind.Pass(e)
 	data, err := s.set.ReadFirst(class, &s.buffer)
 	s.progress.add(at.Size)
 	if errors.Is(err, zipfile.ErrUnsupported) {
-		return s.Unreadable(at, e.Zip.CRC32, err), nil, nil
+		return s.Unreadable(at, e.Zip.CRC32, err), nil
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	facts, c := s.Scan(at, data)
-	return facts, c, nil
+	return s.Scan(at, data), nil
 }
 
 // classFiles answers what a plan asks of classes from their files, as of nearly all classes it never asks.

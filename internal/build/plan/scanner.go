@@ -99,9 +99,9 @@ func ClassSum(data []byte) uint64 {
 	return uint64(crc32.ChecksumIEEE(data))<<32 | uint64(binary.BigEndian.Uint32(hash[:]))
 }
 
-// Scan returns the facts about a class file, and the class without the calls of an earlier run, whose memory serves the
-// next call. The class is nil if it cannot be read as one; the facts say why.
-func (s *Scanner) Scan(at *input.Class, data []byte) (*Class, *classfile.Class) {
+// Scan returns the facts about a class file without the calls of an earlier run. If it cannot be read as a class, they
+// say why.
+func (s *Scanner) Scan(at *input.Class, data []byte) *Class {
 	facts := &s.facts.take(1)[0]
 	facts.At = at
 	if s.options.Complete {
@@ -114,7 +114,7 @@ func (s *Scanner) Scan(at *input.Class, data []byte) (*Class, *classfile.Class) 
 			facts.Unread.Reason = filter.ReasonUnsupportedVersion
 			facts.Warning = fmt.Sprintf(" is left as it is: %v", err)
 		}
-		return facts, nil
+		return facts
 	}
 	foreign := ""
 	if original, err := Original(c, s.options.Inject.RuntimeClass); err != nil {
@@ -146,7 +146,7 @@ func (s *Scanner) Scan(at *input.Class, data []byte) (*Class, *classfile.Class) 
 			facts.Warning = fmt.Sprintf(": the digest of the mapping has no place: %v", err)
 		}
 	}
-	return facts, c
+	return facts
 }
 
 func faultOf(err error) string {

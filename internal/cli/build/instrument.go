@@ -36,9 +36,11 @@ runtime class: i(ID) at its entry, o(ID) at its exit. It checks that each
 rewritten class is the original plus these calls, and that a JVM links it. If a
 check fails, the class is rejected: the original is written instead.
 
-INPUT is a .jar, .zip, .aar or .class file, or a directory of classes. @FILE
-stands for the inputs that the argument file FILE lists, one per line and without
-quoting; empty lines and lines that start with # are skipped.
+INPUT is a .jar, .zip, .aar or .class file, or a directory of classes. A pattern
+such as 'libs/**/*.jar' stands for all files and directories that match it, here, in
+--classpath and in tracegen.yml. @FILE stands for the inputs that the argument file
+FILE lists, one per line and without quoting; empty lines and lines that start with #
+are skipped.
 
 If there is one input, OUT is its output. If OUT is a directory or ends in a
 slash, the output of a file is written into it, and that of a directory is OUT

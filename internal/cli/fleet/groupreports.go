@@ -10,12 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/internal/recording/resolve"
-
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/fleet/collect"
-	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/fleet/group"
 	"github.com/tracegen/tracegen/internal/userfile"
 )
@@ -61,9 +57,6 @@ func (g *grouping) collected(args []string) (recordings, reports []string, err e
 	return recordings, reports, nil
 }
 
-// reportBatch is the number of reports that are added to the store at once.
-const reportBatch = 1000
-
 // readReports adds the reports in the directories, and returns how many it has skipped: those whose mapping is not
 // there. It warns once for each such mapping.
 func (g *grouping) readReports(ctx context.Context, store *group.Store, dirs []string) (skipped int, err error) {
@@ -74,54 +67,11 @@ func (g *grouping) readReports(ctx context.Context, store *group.Store, dirs []s
 	if err != nil {
 		return 0, err
 	}
-	absent := map[string]int{}
-	var stalls []analysis.Row
-	add := func() error {
-		_, err := store.AddReports(stalls)
-		clear(stalls) // frees the reports
-		stalls = stalls[:0]
-		return err
-	}
-	for _, dir := range dirs {
-		files, err := collect.FindReports(dir)
-		if err != nil {
-			return 0, fmt.Errorf("reports: %w", err)
-		}
-		for _, file := range files {
-			err := collect.ReadReports(file, func(r *devicereport.Report) error {
-				if err := ctx.Err(); err != nil {
-					return err
-				}
-				names, _, err := o.Mappings.Find("report "+r.ID, r.Mapping, g.naming.Force)
-				if errors.As(err, new(*resolve.MismatchError)) {
-					if len(r.HotPath) > 0 {
-						absent[r.Mapping]++
-						return nil
-					}
-					names, err = resolve.NewNames(nil, nil), nil
-				}
-				if err != nil {
-					return err
-				}
-				stalls = append(stalls, analysis.RowOfReport(r, names, o.R8))
-				if len(stalls) < reportBatch {
-					return nil
-				}
-				return add()
-			})
-			// A collector that runs removes files that it has merged; it has read them into others.
-			if errors.Is(err, fs.ErrNotExist) {
-				return 0, fmt.Errorf("%w; the collector has merged files meanwhile, run group again", err)
-			}
-			if err != nil {
-				return 0, err
-			}
-		}
-	}
+	absent, err := collect.AddReports(ctx, store, dirs, o)
 	for _, digest := range slices.Sorted(maps.Keys(absent)) {
 		skipped += absent[digest]
 		g.con.Warn("skipped: %d reports of mapping %s, which is not in %s; add the mapping of their build, or use "+
 			"--force to show IDs", absent[digest], digest, g.naming.Mapping)
 	}
-	return skipped, add()
+	return skipped, err
 }

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/tracegen/tracegen/internal/recording/answer"
-
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/answer"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping/r8"
 )

@@ -131,14 +131,14 @@ func (r *recorder) options() cli.Options {
 		cli.Option{Name: "threads", Flag: word(&r.threads, "all", "main", "all", "all,virtual"),
 			Help: "threads to record; all has no virtual threads"},
 		cli.Option{Name: "tick", Flag: word(&r.tick, "ms", "ms", "us"),
-			Help: "with us, each record has the exact microsecond, at about ten times the cost; with ms, that of a " +
-				"clock that moves every 5 ms"},
+			Help: "with us, times of records are exact to the microsecond, at about ten times the cost; with ms, they " +
+				"are precise to 5 ms"},
 		cli.Option{Name: "message", Flag: cli.Texts(&r.messages),
 			Help: "calls of methods that match this `PATTERN` (CLASS#METHOD) are messages, each of which may be a " +
 				"stall; repeatable"},
 		cli.Option{Name: "also", Flag: cli.Texts(&r.also), File: cli.FileSearched, List: true,
-			Help: "instrument these archives and directories too, which the program finds by itself: a `LIST` as of " +
-				"a class path, with wildcards; repeatable"},
+			Help: "instrument these archives and directories too, which the program finds by itself: a `LIST` like " +
+				"a class path, with patterns; repeatable"},
 	), cli.Grouped("Answer",
 		cli.Option{Name: "format", Flag: word(&r.format, cli.FormatReport, r.analysis.Formats...),
 			Help: "write the answer in this `FORMAT`, one of those of analyze"},

@@ -278,8 +278,8 @@ func reportingKills(t *testing.T, java []string, kills int) {
 			return
 		}
 	}
-	t.Logf("measured: %d kills: %d reports were written by the processes' own account, %d whole files, %d temporary files, "+
-		"%d reports lost, 0 damaged", kills, written, found, torn, lost)
+	t.Logf("measured: %d kills: %d reports were written by the processes' own account, %d whole files, %d temporary "+
+		"files, %d reports lost, 0 damaged", kills, written, found, torn, lost)
 	if written == 0 {
 		t.Error("no process has written a report")
 	}
@@ -330,6 +330,7 @@ func uploadingKills(t *testing.T, java []string, kills int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("measured: %d kills: %d reports were written, %d waited at the end, %d arrived, %d lost, %d damaged; answers %s",
+	t.Logf("measured: %d kills: %d reports were written, %d waited at the end, %d arrived, %d lost, %d damaged; "+
+		"answers %s",
 		kills, len(ids), len(waiting), len(r.taken), lost, len(r.faults), answers)
 }
