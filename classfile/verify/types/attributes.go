@@ -1,7 +1,6 @@
 package types
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 
@@ -218,20 +217,15 @@ func (k *checker) checkInnerClasses(a *classfile.Attribute) {
 		k.finding(ruleAttribute, "InnerClasses as long as its count says", fmt.Sprint(len(info)))
 		return
 	}
-	const few = 16 // rows that are compared with each other, which needs no memory
 	rows := info[2 : 2+row*int(u2(info))]
-	var seen map[string]bool
-	if len(rows) > few*row {
-		seen = make(map[string]bool, len(rows)/row)
-	}
 	for b := rows; len(b) > 0; b = b[row:] {
 		inner, outer, name, flags := u2(b), u2(b[2:]), u2(b[4:]), u2(b[6:])
 		if k.pool.Tag(inner) != classfile.TagClass || outer != 0 && k.pool.Tag(outer) != classfile.TagClass ||
-			name != 0 && k.pool.Tag(name) != classfile.TagUtf8 {
+			name != 0 && !k.isUtf8(name) {
 			k.finding(ruleAttribute, "classes and a name in InnerClasses", "other constants")
 			return
 		}
-		if outer != 0 && k.name(k.constant(outer).class)[0] == '[' {
+		if outer != 0 && k.isArray(k.constant(outer).class) {
 			k.finding(ruleAttribute, "an outer class", "an array")
 		}
 		if inner == outer {
@@ -245,17 +239,10 @@ func (k *checker) checkInnerClasses(a *classfile.Attribute) {
 			flags |= classfile.AccAbstract
 		}
 		k.checkClassFlags("an inner class", flags)
-		twice := seen[string(b[:row])]
-		if seen != nil {
-			seen[string(b[:row])] = true
-		} else {
-			for before := rows[:len(rows)-len(b)]; len(before) > 0; before = before[row:] {
-				twice = twice || bytes.Equal(before[:row], b[:row])
-			}
-		}
-		if twice && k.major >= majorJava5 {
-			k.finding(ruleAttribute, "no row of InnerClasses twice", "one")
-		}
+	}
+	if k.major >= majorJava5 {
+		key := func(i int) uint64 { return binary.BigEndian.Uint64(rows[row*i:]) }
+		eachRepeated(len(rows)/row, key, func(int) { k.finding(ruleAttribute, "no row of InnerClasses twice", "one") })
 	}
 }
 
@@ -323,10 +310,10 @@ func (k *checker) checkRecord(a *classfile.Attribute) {
 			malformed()
 			return
 		}
-		name, err := k.pool.Utf8(u2(b))
-		descriptor, err2 := k.pool.Utf8(u2(b[2:]))
-		if err != nil || err2 != nil || !validName(name, nameOfField, k.major) || !validField(descriptor, k.major) {
-			k.finding(ruleAttribute, "a name and a field descriptor in Record", quoted(name+" "+descriptor))
+		name, descriptor := u2(b), u2(b[2:])
+		if !k.validName(name, nameOfField) || !k.fieldType(descriptor) {
+			k.finding(ruleAttribute, "a name and a field descriptor in Record",
+				quoted(k.pool.Text(name)+" "+k.pool.Text(descriptor)))
 		}
 		n := int(u2(b[4:]))
 		b = b[6:]
@@ -337,8 +324,8 @@ func (k *checker) checkRecord(a *classfile.Attribute) {
 				return
 			}
 			size := 6 + int(binary.BigEndian.Uint32(b[2:]))
-			attribute := classfile.Attribute{NameIndex: u2(b), Info: b[6:size]}
-			if attribute.Name, err = k.pool.Utf8(u2(b)); err != nil {
+			attribute := classfile.Attribute{Name: k.pool.Text(u2(b)), NameIndex: u2(b), Info: b[6:size]}
+			if !k.isUtf8(attribute.NameIndex) {
 				malformed()
 				return
 			}

@@ -100,35 +100,32 @@ type checker struct {
 	wantNotes bool // Checker.Notes
 	wantAsked bool // Checker.Asked
 
-	self         ClassInfo    // the checked class
-	finals       []*ClassInfo // the superclasses that have final methods
-	hasFinal     bool         // whether a method must not be overridden
-	thisType     vtype
-	unknown      map[string]bool             // the classes that the hierarchy does not have
-	asked        []string                    // see Result.Asked
-	supersNoted  bool                        // whether the superclasses of self are marked as isSuper
-	supersKnown  bool                        // whether all of them are
-	recent       *[recentClasses]recentClass // answers of the hierarchy, by a number made of the name
-	memo         *[memoSize]memoSlot         // answers about assignability
-	loaded       [loadedTypes]vtype          // see loadedType; 0 until needed
-	arena        []vtype                     // memory for the types in method descriptors
-	constants    []constant                  // by pool index; filled when needed
-	facts        []facts                     // by pool index
-	named        []namedEntry                // the pool entries that lead to names
-	dynamic      []uint16                    // the Dynamic and InvokeDynamic among them
-	strictFields []uint16                    // indices of instance fields with ACC_STRICT_INIT
-	bodies       []methodCode
-	body         method // the current method
+	self           ClassInfo    // the checked class
+	finals         []*ClassInfo // the superclasses that have final methods
+	hasFinal       bool         // whether a method must not be overridden
+	thisType       vtype
+	unknown        map[string]bool             // the classes that the hierarchy does not have
+	asked          []string                    // see Result.Asked
+	supersKnown    bool                        // whether all superclasses of self are known
+	recent         *[recentClasses]recentClass // answers of the hierarchy, by a number made of the name
+	memo           *[memoSize]memoSlot         // answers about assignability
+	arena          []vtype                     // memory for the types in method descriptors
+	constants      []constant                  // by pool index; filled when needed
+	classes, pairs []uint16                    // the pool entries that are a Class, and a NameAndType
+	members        []uint16                    // the others that lead to names
+	dynamic        []uint16                    // the Dynamic and InvokeDynamic among them
+	poolFaults     []poolFault                 // see fault
+	strictFields   []uint16                    // indices of instance fields with ACC_STRICT_INIT
+	bodies         []methodCode
+	body           method // the current method
 
 	variables, typed []variableKey // of the method whose Code attribute is checked
-	keys             []uint64      // of members, see mayRepeat
 
-	findings  []verify.Finding
-	thrown    bool                       // whether HotSpot throws for one of them: no second chance for version 50
-	broken    map[*classfile.Member]bool // members with a finding about their format
-	work      int64                      // steps so far, see spend
-	mostWork  int64                      // the bound of work
-	firstOnly bool                       // stop at a method's first finding, because only whether there is one counts
+	findings []verify.Finding
+	thrown   bool                       // whether HotSpot throws for one of them: no second chance for version 50
+	broken   map[*classfile.Member]bool // members with a finding about their format
+	work     int64                      // steps so far, see spend
+	mostWork int64                      // the bound of work
 
 	allowedInferring bool // constant.allowed is that of inference
 }
@@ -223,13 +220,13 @@ func (k *checker) forget() {
 		unknown:   k.unknown,
 		arena:     k.arena[:0],
 		constants: k.constants[:0],
-		facts:     k.facts[:0],
-		named:     k.named[:0],
+		classes:   k.classes[:0],
+		pairs:     k.pairs[:0],
+		members:   k.members[:0],
 		dynamic:   k.dynamic[:0],
 		bodies:    k.bodies[:0],
 		variables: k.variables[:0],
 		typed:     k.typed[:0],
-		keys:      k.keys[:0],
 		body:      body,
 	}
 }
@@ -276,27 +273,20 @@ func (k *checker) checkCode() (inferred bool) {
 		k.eachCode(true)
 		return false
 	}
-	k.firstOnly, k.thrown = k.major < majorNoFailover, false
+	k.thrown = false
 	k.eachCode(false)
-	if k.major >= majorNoFailover || !slices.ContainsFunc(k.findings[before:], rejects) {
+	byFrames := slices.Clone(k.findings[before:])
+	if k.major >= majorNoFailover || k.thrown || !slices.ContainsFunc(byFrames, rejects) {
 		return false
 	}
 	// HotSpot stops type checking at the first method that fails, and infers the types of the whole class. Only what
 	// inference finds counts then; but the error message that HotSpot shows is the one about the frames.
-	byFrames := slices.Clone(k.findings[before:])
-	if !k.thrown {
-		k.findings = k.findings[:before]
-		k.eachCode(true)
-		if !slices.ContainsFunc(k.findings[before:], rejects) {
-			return true
-		}
+	k.findings = k.findings[:before]
+	k.eachCode(true)
+	if !slices.ContainsFunc(k.findings[before:], rejects) {
+		return true
 	}
-	// The class is rejected. Check the frames once more, to collect all findings. Findings about the class as a whole,
-	// which are made when another class is looked up for the first time, stay: they are not made again.
-	k.findings = append(k.findings[:before], slices.DeleteFunc(byFrames,
-		func(f verify.Finding) bool { return f.Method != "" })...)
-	k.firstOnly = false
-	k.eachCode(false)
+	k.findings = append(k.findings[:before], byFrames...)
 	return false
 }
 

@@ -58,36 +58,44 @@ func (k *checker) checkClass() {
 	k.checkClassAttributes()
 }
 
-// checkDuplicates checks that no two members have the same name and descriptor.
+// checkDuplicates checks that no two members have the same name and descriptor. It looks for them only if two have
+// hashes that begin alike.
 func (k *checker) checkDuplicates(members []classfile.Member, rule, want string) {
-	if !k.mayRepeat(members) {
-		return
-	}
-	seen := make(map[[2]string]bool, len(members))
+	const bits = 14
+	var seen [1 << bits / 64]uint64 // a bit for each beginning of a hash
+	alike := uint64(0)
 	for i := range members {
-		key := [2]string{members[i].Name, members[i].Descriptor}
-		if seen[key] {
-			k.formatFinding(&members[i], rule, want, "two")
-		}
-		seen[key] = true
+		hash := (k.hash(members[i].Name)*31 + k.hash(members[i].Descriptor)) >> (32 - bits)
+		alike |= seen[hash/64] & (1 << (hash % 64))
+		seen[hash/64] |= 1 << (hash % 64)
+	}
+	if alike != 0 {
+		key := func(i int) [2]string { return [2]string{members[i].Name, members[i].Descriptor} }
+		eachRepeated(len(members), key, func(i int) { k.formatFinding(&members[i], rule, want, "two") })
 	}
 }
 
-// mayRepeat reports whether two members may have the same name and descriptor: whether two of the numbers are the same
-// that are made of their names and descriptors.
-func (k *checker) mayRepeat(members []classfile.Member) bool {
-	const bits = 12
-	var seen [1 << bits / 64]uint64 // a bit for each value of the highest bits of the numbers
-	twice := uint64(0)
-	k.keys = k.keys[:0]
-	for i := range members {
-		key := edgesOf(members[i].Name, edgesOf(members[i].Descriptor, 0))
-		k.keys = append(k.keys, key)
-		word, bit := &seen[key>>(64-bits)/64], uint64(1)<<(key>>(64-bits)%64)
-		twice |= *word & bit
-		*word |= bit
+// eachRepeated calls visit for each i below n whose key is also that of a smaller one.
+func eachRepeated[K comparable](n int, key func(i int) K, visit func(i int)) {
+	const few = 16 // keys that are compared with each other, which needs no memory
+	var seen map[K]bool
+	if n > few {
+		seen = make(map[K]bool, n)
 	}
-	return twice != 0 && hasDuplicate(k.keys)
+	for i := range n {
+		now := key(i)
+		twice := seen[now]
+		if seen != nil {
+			seen[now] = true
+		} else {
+			for j := 0; j < i && !twice; j++ {
+				twice = key(j) == now
+			}
+		}
+		if twice {
+			visit(i)
+		}
+	}
 }
 
 // checkVersion checks the minor version (JVMS 4.1).
@@ -133,10 +141,10 @@ func (k *checker) checkField(f *classfile.Member) {
 	if bad {
 		k.formatFinding(f, ruleFieldInfo, "access_flags that may be combined", fmt.Sprintf("%#04x", flags))
 	}
-	if !k.validName(k.nameIndex(f), f.Name, nameOfField) {
+	if !k.validName(k.nameIndex(f), nameOfField) {
 		k.formatFinding(f, ruleNames, "a field name", quoted(f.Name))
 	}
-	if !k.validField(k.descriptorIndex(f), f.Descriptor) {
+	if !k.fieldType(k.descriptorIndex(f)) {
 		k.formatFinding(f, ruleDescriptors, "a field descriptor", quoted(f.Descriptor))
 		return
 	}
@@ -145,7 +153,7 @@ func (k *checker) checkField(f *classfile.Member) {
 
 // checkMethod checks a method_info (JVMS 4.6).
 func (k *checker) checkMethod(m *classfile.Member) {
-	if !k.validName(k.nameIndex(m), m.Name, nameOfMethod) {
+	if !k.validName(k.nameIndex(m), nameOfMethod) {
 		k.formatFinding(m, ruleNames, "a method name", quoted(m.Name))
 		return
 	}
@@ -162,7 +170,7 @@ func (k *checker) checkMethod(m *classfile.Member) {
 	default:
 		k.checkMethodFlags(m, flags)
 	}
-	words, ok := k.argumentWords(k.descriptorIndex(m), m.Name, m.Descriptor)
+	words, ok := k.methodType(k.descriptorIndex(m), m.Name)
 	if !ok {
 		k.formatFinding(m, ruleDescriptors, "a method descriptor", quoted(m.Descriptor))
 		return

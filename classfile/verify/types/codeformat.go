@@ -139,14 +139,13 @@ func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, bo
 			report("JVMS 4.7.13", "ranges of variables in the code", fmt.Sprintf("%d to %d", start, start+length))
 			return keys
 		}
-		if !k.isKnown(name, asField) && !k.isVariableName(name) ||
-			described && !k.isKnown(descriptor, asVariableType) && !k.isVariableType(descriptor) ||
-			!described && k.pool.Tag(descriptor) != classfile.TagUtf8 {
-			report("JVMS 4.7.13", "a variable's name and descriptor", quoted(k.text(name)+" "+k.text(descriptor)))
+		if !k.validName(name, nameOfField) || described && !k.fieldType(descriptor) || !k.isUtf8(descriptor) {
+			report("JVMS 4.7.13", "a variable's name and descriptor",
+				quoted(k.pool.Text(name)+" "+k.pool.Text(descriptor)))
 			return keys
 		}
 		last := int(v.Index)
-		if described && k.isKnown(descriptor, isWide) {
+		if described && k.constants[descriptor].value.isWide() {
 			last++
 		}
 		if last >= int(body.MaxLocals) {
@@ -156,22 +155,4 @@ func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, bo
 		keys = append(keys, variableKey(start)<<48|variableKey(length)<<32|variableKey(name)<<16|variableKey(v.Index))
 	}
 	return keys
-}
-
-// isVariableName reports whether entry i is the name of a local variable.
-func (k *checker) isVariableName(i uint16) bool {
-	return k.pool.Tag(i) == classfile.TagUtf8 && k.validName(i, k.text(i), nameOfField)
-}
-
-// isVariableType reports whether entry i is the descriptor of a local variable. Instructions do not refer to it, so
-// that its verification type is not needed.
-func (k *checker) isVariableType(i uint16) bool {
-	descriptor := k.text(i)
-	if !k.isKnown(i, asFieldType) && !validField(descriptor, k.major) {
-		return false
-	}
-	if k.facts[i] |= asVariableType; descriptor == "J" || descriptor == "D" {
-		k.facts[i] |= isWide
-	}
-	return true
 }

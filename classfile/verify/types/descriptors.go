@@ -18,53 +18,80 @@ func (k *checker) descriptorIndex(m *classfile.Member) uint16 {
 	return u2(k.class.Bytes()[m.Offset+at:])
 }
 
-// validField reports whether string i is a field descriptor. If so, its type is kept for all constants that use it.
-func (k *checker) validField(i uint16, descriptor string) bool {
-	c := &k.constants[i]
-	if !c.hasType && descriptor != "" {
-		var size int
-		c.value, size = k.readField(descriptor)
-		c.hasType = size == len(descriptor)
+// validName does what the function validName does for string i, which is checked only once for each kind of name: it
+// may be long, and used by thousands of constants.
+func (k *checker) validName(i uint16, kind nameKind) bool {
+	c := k.constant(i)
+	if c.names>>kind&1 == 0 && validName(k.pool.Text(i), kind, k.major) {
+		c.names |= 1 << kind
 	}
-	return c.hasType && !isMethod(descriptor)
+	return c.names>>kind&1 != 0
 }
 
-// argumentWords does what the function argumentWords does for string i. The type of a valid descriptor is kept for all
-// constants that use it, even if the name of the method forbids it.
-func (k *checker) argumentWords(i uint16, name, descriptor string) (words int, ok bool) {
-	c := &k.constants[i]
+// className returns the type with the name that string i is, and whether it is the name of a class or array.
+func (k *checker) className(i uint16) (class vtype, ok bool) {
+	c, name := &k.constants[i], k.pool.Text(i)
+	switch {
+	case c.class != tTop:
+	case name != "" && name[0] == '[':
+		if t, size := k.readField(name); size == len(name) {
+			c.class = t
+		}
+	case validName(name, nameOfClass, k.major):
+		c.class = k.of(name)
+	}
+	return c.class, c.class != tTop
+}
+
+// fieldType reports whether string i is a field descriptor. If so, its type is kept.
+func (k *checker) fieldType(i uint16) bool {
+	c := k.constant(i)
+	if !c.hasType {
+		if descriptor := k.pool.Text(i); descriptor != "" {
+			var size int
+			c.value, size = k.readField(descriptor)
+			c.hasType = size == len(descriptor)
+		}
+	}
+	return c.hasType && !c.isMethod
+}
+
+// methodType returns how many words the arguments take that string i describes, without this, and whether it is a valid
+// descriptor of a method of that name: <init> and <clinit> must not have a result. The type of a descriptor is kept,
+// even if the name of the method forbids it.
+func (k *checker) methodType(i uint16, name string) (words int, ok bool) {
+	c, descriptor := &k.constants[i], k.pool.Text(i)
 	if !c.hasType && isMethod(descriptor) {
 		start := len(k.arena)
-		if c.method, c.hasType = k.readMethod(descriptor); !c.hasType {
+		c.descriptorType, c.hasType = k.readMethod(descriptor)
+		if c.isMethod = c.hasType; !c.hasType {
 			k.arena = k.arena[:start]
 		}
 	}
 	special := name != "" && name[0] == '<'
-	if !c.hasType || !isMethod(descriptor) || special && c.method.result != tTop ||
+	if !c.isMethod || special && c.value != tTop ||
 		name == "<clinit>" && k.major >= majorNoFailover && descriptor != "()V" {
 		return 0, false
 	}
-	return len(c.method.words), true
+	return int(c.end - c.start), true
 }
 
 // readMethod reads a method descriptor (JVMS 4.3.3), and reports whether it is one.
-func (k *checker) readMethod(descriptor string) (t methodType, ok bool) {
-	start := len(k.arena)
+func (k *checker) readMethod(descriptor string) (t descriptorType, ok bool) {
+	t.start = int32(len(k.arena))
 	d := descriptor[1:]
 	for d != "" && d[0] != ')' {
-		v, size := primitiveTypes[d[0]], 1
-		if v == tTop {
-			if v, size = k.readField(d); size == 0 {
-				return t, false
-			}
+		v, size := k.readField(d)
+		if size == 0 {
+			return t, false
 		}
-		if k.arena = append(k.arena, v); v == tLong || v == tDouble {
-			second, _ := v.secondWord()
+		k.arena = append(k.arena, v)
+		if second, two := v.secondWord(); two {
 			k.arena = append(k.arena, second)
 		}
 		d = d[size:]
 	}
-	t.words = k.arena[start:len(k.arena):len(k.arena)]
+	t.end = int32(len(k.arena))
 	if len(d) < 2 {
 		return t, false
 	}
@@ -72,7 +99,7 @@ func (k *checker) readMethod(descriptor string) (t methodType, ok bool) {
 		return t, true
 	}
 	result, size := k.readField(d[1:])
-	t.result = result
+	t.value = result
 	return t, size == len(d)-1
 }
 
@@ -81,34 +108,49 @@ var primitiveTypes = [256]vtype{
 	'B': tInt, 'C': tInt, 'D': tDouble, 'F': tFloat, 'I': tInt, 'J': tLong, 'S': tInt, 'Z': tInt,
 }
 
-// readField reads the field descriptor with which s begins. It returns its size, 0 if there is none.
+// readField reads the field descriptor (JVMS 4.3.2) with which s begins. It returns its size, 0 if there is none.
 func (k *checker) readField(s string) (t vtype, size int) {
 	if t = primitiveTypes[s[0]]; t != tTop {
 		return t, 1
 	}
-	if s[0] == 'L' && k.major >= majorJava5 {
-		if end := strings.IndexByte(s, ';'); end > 1 && s[1] != '[' {
-			// A class that has a number has been checked before.
-			name := s[1:end]
-			switch name { // the most frequent ones
-			case objectName:
-				return tObject, end + 1
-			case "java/lang/String":
-				return k.loadedType(loadedString), end + 1
-			}
-			hash := k.hash(name)
-			slot := k.slot(name, hash)
-			switch {
-			case slot.round == k.round:
-				return slot.t, end + 1
-			case validUnqualified(name, nameOfClass):
-				return k.add(name, hash, slot), end + 1
-			}
+	const maxDimensions = 255
+	dimensions := 0
+	for s[dimensions] == '[' {
+		if dimensions++; dimensions == len(s) || dimensions > maxDimensions {
+			return tTop, 0
 		}
+	}
+	switch element := s[dimensions:]; {
+	case primitiveTypes[element[0]] != tTop:
+		size = dimensions + 1
+	case element[0] == 'L':
+		end := strings.IndexByte(element, ';')
+		if end < 2 || element[1] == '[' {
+			return tTop, 0
+		}
+		if t = k.numbered(element[1:end]); t == tTop {
+			return tTop, 0
+		}
+		size = dimensions + end + 1
+	default:
 		return tTop, 0
 	}
-	if size = fieldSize(s, k.major); size == 0 {
-		return tTop, 0
+	if dimensions > 0 {
+		t = k.of(s[:size])
 	}
-	return k.field(s[:size]), size
+	return t, size
+}
+
+// numbered returns the type of a class, tTop if the name is not valid. A class that has a number has been checked
+// before.
+func (k *checker) numbered(name string) vtype {
+	hash := k.hash(name)
+	slot := k.slot(name, hash)
+	switch {
+	case slot.round == k.round:
+		return slot.t
+	case validName(name, nameOfClass, k.major):
+		return k.add(name, hash, slot)
+	}
+	return tTop
 }

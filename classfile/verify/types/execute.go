@@ -43,7 +43,7 @@ func (m *method) step(row *opRow) {
 		m.useLocal(row, m.localOf(row))
 	case formLdc:
 		if c := m.operand(row); c != nil {
-			m.push(m.loadedConstant(c))
+			m.push(c.value)
 		}
 	case formField:
 		if c := m.operand(row); c != nil {
@@ -77,7 +77,8 @@ func (m *method) stepOther(row *opRow) {
 		if t := in.U1(0); t < 4 || t > 11 {
 			m.fail(ruleInstructions, "an array type from 4 to 11", fmt.Sprint(t))
 		} else if !m.stateUnknown && m.popWords(row.popped[:row.pops]) {
-			m.push(m.loadedType(loadedArrays + t - 4))
+			const arrays = "[Z[C[F[D[B[S[I[J" // JVMS table 6.5.newarray-A, from 4 on
+			m.push(m.of(arrays[2*(t-4) : 2*(t-3)]))
 		}
 	case formSwitch:
 		if m.checkSwitch(in); !m.failed() && !m.stateUnknown {
@@ -286,53 +287,6 @@ func (k *checker) arrayWith(component vtype) vtype {
 	return k.arrayOf(component, 1)
 }
 
-// The types of values that instructions push without naming a type: numbers for loadedType, and the names. The arrays
-// are in the order of the operand of newarray, from 4 on (JVMS table 6.5.newarray-A).
-const (
-	loadedString = iota
-	loadedClass
-	loadedMethodHandle
-	loadedMethodType
-	loadedArrays
-	loadedTypes = loadedArrays + 8
-)
-
-var loadedNames = [loadedTypes]string{
-	"java/lang/String", "java/lang/Class", "java/lang/invoke/MethodHandle", "java/lang/invoke/MethodType",
-	"[Z", "[C", "[F", "[D", "[B", "[S", "[I", "[J",
-}
-
-// loadedType returns the type with that number.
-func (k *checker) loadedType(number int) vtype {
-	if k.loaded[number] == tTop {
-		k.loaded[number] = k.of(loadedNames[number])
-	}
-	return k.loaded[number]
-}
-
-// loadedConstant returns the type of the value that ldc, ldc_w or ldc2_w pushes for a constant.
-func (m *method) loadedConstant(c *constant) vtype {
-	switch c.tag {
-	case classfile.TagInteger:
-		return tInt
-	case classfile.TagFloat:
-		return tFloat
-	case classfile.TagLong:
-		return tLong
-	case classfile.TagDouble:
-		return tDouble
-	case classfile.TagClass:
-		return m.loadedType(loadedClass)
-	case classfile.TagMethodHandle:
-		return m.loadedType(loadedMethodHandle)
-	case classfile.TagMethodType:
-		return m.loadedType(loadedMethodType)
-	case classfile.TagDynamic:
-		return c.value
-	}
-	return m.loadedType(loadedString)
-}
-
 // stepNew pushes an object that is not initialised. Its type holds only the position of the new. Inference therefore
 // demands that an older object of the same new is gone.
 func (m *method) stepNew() {
@@ -400,9 +354,10 @@ func (m *method) stepFieldObject(op code.Op, c *constant) {
 
 // setField notes that a field of this is set.
 func (m *method) setField(c *constant) {
+	name, descriptor := m.nameAndType(c)
 	set := func(n uint16) bool {
 		f := &m.class.Fields()[n]
-		return f.Name == c.name && f.Descriptor == c.descriptor
+		return f.Name == name && f.Descriptor == descriptor
 	}
 	if slices.ContainsFunc(m.unset, set) {
 		m.unset = slices.DeleteFunc(slices.Clone(m.unset), set)
@@ -424,13 +379,10 @@ func (m *method) isOwnField(c *constant) bool {
 	if c.class != m.thisType {
 		return false
 	}
-	fields := m.class.Fields()
-	for i := range fields {
-		if fields[i].Name == c.name && fields[i].Descriptor == c.descriptor {
-			return true
-		}
-	}
-	return false
+	name, descriptor := m.nameAndType(c)
+	return slices.ContainsFunc(m.class.Fields(), func(f classfile.Member) bool {
+		return f.Name == name && f.Descriptor == descriptor
+	})
 }
 
 // assignableToThis reports whether a value can be assigned to the checked class, where access to a protected member

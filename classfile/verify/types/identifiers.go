@@ -1,6 +1,7 @@
 package types
 
 import (
+	"encoding/binary"
 	"strings"
 	"unicode"
 
@@ -16,44 +17,33 @@ const (
 	nameOfMethod // no angle brackets
 )
 
-// validName reports whether a class file of that version may have the name. Before version 49, names were Java
-// identifiers; since then, all characters are allowed except for a few.
+// validName reports whether a class file of that version may have the name, of which one of a class is not that of an
+// array. Before version 49, names were Java identifiers; since then, all characters are allowed except for a few.
 func validName(name string, kind nameKind, major int) bool {
-	if name == "" {
+	switch {
+	case name == "":
 		return false
-	}
-	if kind == nameOfMethod && name[0] == '<' {
+	case kind == nameOfMethod && name[0] == '<':
 		return name == "<init>" || name == "<clinit>"
+	case major < majorJava5:
+		return identifierSize(name, kind == nameOfClass) == len(name)
 	}
-	if kind == nameOfClass && name[0] == '[' {
-		return validField(name, major)
+	bad := uint8(0)
+	for i := range len(name) {
+		bad |= forbidden[name[i]]
 	}
-	if major < majorJava5 {
-		return name[0] != '<' && identifierSize(name, kind == nameOfClass) == len(name)
-	}
-	return validUnqualified(name, kind)
+	return bad>>kind&1 == 0 &&
+		(kind != nameOfClass || name[0] != '/' && name[len(name)-1] != '/' && !strings.Contains(name, "//"))
 }
 
-// validUnqualified is validName for version 49 and newer, except for <init>, <clinit> and arrays.
-func validUnqualified(name string, kind nameKind) bool {
-	if kind == nameOfClass && isPlainClassName(name) || kind != nameOfClass && isPlainName(name) {
-		return true
-	}
-	for i := 0; i < len(name); i++ {
-		switch name[i] {
-		case '.', ';', '[':
-			return false
-		case '/':
-			if kind != nameOfClass || i == 0 || i+1 == len(name) || name[i+1] == '/' {
-				return false
-			}
-		case '<', '>':
-			if kind == nameOfMethod {
-				return false
-			}
-		}
-	}
-	return name != ""
+// forbidden has a bit for each kind of names that must not have the character.
+var forbidden = [256]uint8{
+	'.': 1<<nameOfClass | 1<<nameOfField | 1<<nameOfMethod,
+	';': 1<<nameOfClass | 1<<nameOfField | 1<<nameOfMethod,
+	'[': 1<<nameOfClass | 1<<nameOfField | 1<<nameOfMethod,
+	'/': 1<<nameOfField | 1<<nameOfMethod,
+	'<': 1 << nameOfMethod,
+	'>': 1 << nameOfMethod,
 }
 
 // identifierSize returns the size of the Java identifier with which s begins, 0 if there is none. If slashes is set, it
@@ -102,65 +92,6 @@ func isIdentifierPart(r rune) bool {
 		r <= 8 || r >= 0x0E && r <= 0x1B || r >= 0x7F && r <= 0x9F
 }
 
-// fieldSize returns the size of the field descriptor (JVMS 4.3.2) with which s begins, 0 if there is none.
-func fieldSize(s string, major int) int {
-	const maxDimensions = 255
-	i := 0
-	for i < len(s) && s[i] == '[' {
-		i++
-	}
-	if i == len(s) || i > maxDimensions {
-		return 0
-	}
-	switch s[i] {
-	case 'B', 'C', 'D', 'F', 'I', 'J', 'S', 'Z':
-		return i + 1
-	case 'L':
-		name := s[i+1:]
-		end := strings.IndexByte(name, ';')
-		if major < majorJava5 {
-			end = identifierSize(name, true)
-		}
-		if end > 0 && end < len(name) && name[end] == ';' &&
-			(major < majorJava5 || validUnqualified(name[:end], nameOfClass)) {
-			return i + end + 2
-		}
-	}
-	return 0
-}
-
-// validField reports whether the string is a field descriptor.
-func validField(descriptor string, major int) bool {
-	return descriptor != "" && fieldSize(descriptor, major) == len(descriptor)
-}
-
-// argumentWords returns the number of words that the arguments in a method descriptor (JVMS 4.3.3) take, without this,
-// and whether the descriptor is valid for a method of that name. <init> and <clinit> must not have a result.
-func argumentWords(name, descriptor string, major int) (words int, ok bool) {
-	if descriptor == "" || descriptor[0] != '(' || name == "<clinit>" && major >= majorNoFailover &&
-		descriptor != "()V" {
-		return 0, false
-	}
-	d := descriptor[1:]
-	for d != "" && d[0] != ')' {
-		size := fieldSize(d, major)
-		if size == 0 {
-			return 0, false
-		}
-		words++
-		if d[0] == 'J' || d[0] == 'D' {
-			words++
-		}
-		d = d[size:]
-	}
-	if d == "" {
-		return 0, false
-	}
-	result := d[1:]
-	special := name != "" && name[0] == '<'
-	return words, result == "V" || !special && validField(result, major)
-}
-
 // validUtf8 reports whether the bytes are modified UTF-8 (JVMS 4.4.7). Up to version 47, a character may have more
 // bytes than it needs.
 func validUtf8(s string, major int) bool {
@@ -180,6 +111,21 @@ func validUtf8(s string, major int) bool {
 		i += size
 	}
 	return true
+}
+
+// isPlain reports whether all bytes are ASCII, and none is zero. Subtracting 1 from each of eight bytes sets the sign bit
+// of a zero, and of bytes above it only.
+func isPlain(text []byte) bool {
+	const eight, eachByte, signs = 8, 0x0101010101010101, 0x8080808080808080
+	odd := uint64(0)
+	for ; len(text) >= eight; text = text[eight:] {
+		bytes := binary.LittleEndian.Uint64(text)
+		odd |= bytes | (bytes - eachByte)
+	}
+	for _, c := range text {
+		odd |= uint64(c-1) | uint64(c)
+	}
+	return odd&signs == 0
 }
 
 // laxRune returns the character of two or three bytes with which s begins, whatever its value, and its size, which is 0

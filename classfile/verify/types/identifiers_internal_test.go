@@ -1,13 +1,13 @@
 package types
 
 import (
-	"encoding/binary"
+	"bytes"
 	"math/rand/v2"
 	"strings"
 	"testing"
 )
 
-// isUnqualified is validUnqualified as JVMS 4.2.1 and 4.2.2 have it, one character after the other.
+// isUnqualified is validName from version 49 on as JVMS 4.2.1 and 4.2.2 have it, but for <init> and <clinit>.
 func isUnqualified(name string, kind nameKind) bool {
 	switch {
 	case name == "" || strings.ContainsAny(name, ".;["):
@@ -48,20 +48,11 @@ func TestValidName(t *testing.T) {
 		name := randomText(rng, "././;[<>=:?\x00\x01\x1B\x2D{}\x80\xAE\xAF\xBB\xDB\xC3")
 		for _, kind := range []nameKind{nameOfClass, nameOfField, nameOfMethod} {
 			want := isUnqualified(name, kind)
-			if got := validUnqualified(name, kind); got != want {
+			if got := validName(name, kind, majorJava5); got != want {
 				t.Fatalf("%q, kind %d: %v, want %v", name, kind, got, want)
 			}
 			if want {
 				valid++
-			}
-			for _, major := range []int{48, 49, 61} {
-				k := checker{major: major, facts: make([]facts, 1)}
-				want := validName(name, kind, major)
-				for range 2 { // it is known the second time
-					if got := k.validName(0, name, kind); got != want {
-						t.Fatalf("%q, kind %d, version %d: %v, want %v", name, kind, major, got, want)
-					}
-				}
 			}
 		}
 	}
@@ -70,36 +61,17 @@ func TestValidName(t *testing.T) {
 	}
 }
 
-// TestPlainNames: usual names pass the quick tests.
-func TestPlainNames(t *testing.T) {
-	for _, name := range []string{"a", "x9", "abc", "get$1", "access$", "toString", "getComponentType_9", "lambda$0"} {
-		if !isPlainName(name) || !isPlainClassName(name) || !isPlainClassName("p/"+name) ||
-			!isPlainClassName("java/util/"+name+"/A$1") {
-			t.Errorf("%q is not plain", name)
-		}
-	}
-}
-
-// TestFewOf: the bytes of a short text are in the result, each once.
-func TestFewOf(t *testing.T) {
-	const text = "abcdefg"
-	for n := range len(text) + 1 {
-		var want [8]byte
-		copy(want[:], text[:n])
-		if got := fewOf(text[:n]); got != binary.LittleEndian.Uint64(want[:]) {
-			t.Errorf("%q: %016x", text[:n], got)
-		}
-	}
-}
-
-// TestZeroOrNonASCII: a byte that is zero or not ASCII is found wherever it is, and no other.
-func TestZeroOrNonASCII(t *testing.T) {
-	for c := range uint64(256) {
-		for at := 0; at < 64; at += 8 {
-			for _, other := range []uint64{0x01, 0x41, 0x7F} {
-				eight := other*eachByte&^(0xFF<<at) | c<<at
-				if got, want := zeroOrNonASCII(eight)&signs != 0, c == 0 || c >= 0x80; got != want {
-					t.Fatalf("%016x: %v, want %v", eight, got, want)
+// TestIsPlain: a byte that is zero or not ASCII is found wherever it is, and no other.
+func TestIsPlain(t *testing.T) {
+	for size := range 20 {
+		for at := range size {
+			for c := range 256 {
+				for _, other := range []byte{0x01, 0x41, 0x7F} {
+					text := bytes.Repeat([]byte{other}, size)
+					text[at] = byte(c)
+					if got, want := isPlain(text), c > 0 && c < 0x80; got != want {
+						t.Fatalf("%x: %v, want %v", text, got, want)
+					}
 				}
 			}
 		}

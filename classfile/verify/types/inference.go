@@ -3,10 +3,8 @@ package types
 import (
 	"cmp"
 	"fmt"
-	"math/bits"
 	"slices"
 
-	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify"
 )
 
@@ -31,22 +29,24 @@ type inference struct {
 	rets   map[int]int // by the position of a jsr, that of the ret that returns from it
 	now    flowFacts   // the facts at the current instruction
 	stored int         // the number of words in states
+
+	mustConstruct bool // the method is a constructor that must call another
 }
 
 // flowFacts are the facts about all paths to a point besides the types: the subroutines that they are in, and how far a
 // constructor has come.
 type flowFacts struct {
-	subroutines    []subroutine // outermost first
-	constructed    bool         // every path has called another constructor
-	needsConstruct bool         // the method is a constructor that must call another
-	mayNotReturn   bool         // some path comes from a constructor call that threw
+	subroutines  []subroutine // outermost first
+	constructed  bool         // every path has called another constructor
+	mayNotReturn bool         // some path comes from a constructor call that threw
 }
 
 // joinState is the type state at one position, over all paths found so far.
 type joinState struct {
-	pc, number    int // the position, and the index in states
-	reached       bool
-	locals, stack []vtype // locals without trailing tops
+	pc            int
+	reached       bool // a path leads here
+	changed       bool // the code from here on must be followed again
+	locals, stack []vtype
 	facts         flowFacts
 }
 
@@ -62,31 +62,24 @@ func (m *method) infer() {
 
 // follow follows the code until no state changes any more, or a check failed.
 func (f *inference) follow() {
-	m, initial := f.method, f.method.initial
+	m := f.method
+	f.mustConstruct = len(m.initial) > 0 && m.initial[0] == tUninitializedThis
 	start := f.state(0)
-	start.reached = true
-	f.mark(start)
-	start.locals = f.keep(initial) // merging changes it
-	start.facts.needsConstruct = m.methodFlags(m.member)&classfile.AccStatic == 0 && len(initial) > 0 &&
-		initial[0] == tUninitializedThis
+	start.reached, start.changed = true, true
+	start.locals = f.keep(m.initial) // merging changes it
 	for again := true; again && !m.failed(); {
 		again = false
-		m.spend(len(f.pending))
+		m.spend(1 + len(f.states)/64)
 		m.report()
-		for word := range f.pending {
-			for f.pending[word] != 0 && !m.failed() {
-				again = true
-				number := word*64 + bits.TrailingZeros64(f.pending[word])
-				f.pending[word] &^= 1 << (number % 64)
-				f.run(&f.states[number])
+		for i := range f.states {
+			if s := &f.states[i]; s.changed && !m.failed() {
+				again, s.changed = true, false
+				f.run(s)
 				m.report()
 			}
 		}
 	}
 }
-
-// mark records that a state has changed, so that the code from there on must be followed again.
-func (f *inference) mark(s *joinState) { f.pending[s.number/64] |= 1 << (s.number % 64) }
 
 // prepare checks the operands of all instructions, even of those that no path leads to, and finds the positions for
 // which states are kept.
@@ -166,11 +159,10 @@ func (f *inference) numberStates() {
 	for pc, start := range m.starts {
 		if start&keptStart != 0 {
 			m.kept[pc] = uint16(len(m.states))
-			m.states = append(m.states, joinState{pc: pc, number: len(m.states)})
+			m.states = append(m.states, joinState{pc: pc})
 		}
 	}
 	m.words = m.words[:0]
-	m.pending = resize(m.pending, len(m.states)/64+1)
 }
 
 // state returns the state that is kept for a position.
@@ -227,7 +219,7 @@ func (f *inference) stepWithFacts(row *opRow) {
 	m := f.method
 	m.initialised, m.replaced = false, m.replaced[:0]
 	switch {
-	case row.form == formReturn && row.value == tTop && f.now.needsConstruct && !f.now.constructed:
+	case row.form == formReturn && row.value == tTop && f.mustConstruct && !f.now.constructed:
 		m.fail(ruleInference, "a call of another constructor before return", "none on some path")
 	case row.form == formReturn && f.now.mayNotReturn:
 		m.fail(ruleInference, "no return after a constructor call that threw", "one")
@@ -299,9 +291,8 @@ func (f *inference) mergeTargets(row *opRow) {
 	locals, stack := f.locals[:f.used], f.stack
 	if row.form == formJsr {
 		if ret, ok := f.rets[f.pc]; ok {
-			if s := f.state(ret); s.reached {
-				f.mark(s)
-			}
+			s := f.state(ret)
+			s.changed = s.reached
 		}
 		locals, stack = withoutUninitialized(locals), withoutUninitialized(stack)
 	}
@@ -324,17 +315,13 @@ func (f *inference) mergeInto(pc int, locals, stack []vtype, facts *flowFacts) {
 			f.fail(ruleLimit, fmt.Sprintf("type states of at most %d words in all", maxFrameWords), "more")
 			return
 		}
-		s.reached = true
-		f.mark(s)
-		s.locals, s.stack = f.keep(usedLocals(locals)), f.keep(stack)
-		s.facts = facts.clone()
+		s.reached, s.changed = true, true
+		s.locals, s.stack, s.facts = f.keep(locals), f.keep(stack), facts.clone()
 		return
 	}
 	f.mergeStack(s, pc, stack)
 	f.mergeLocals(s, locals)
-	if s.facts.merge(facts) {
-		f.mark(s)
-	}
+	s.changed = s.facts.merge(facts) || s.changed
 }
 
 // keep copies words into memory that all states of the method share.
@@ -363,8 +350,7 @@ func (f *inference) mergeStack(s *joinState, pc int, stack []vtype) {
 			return
 		}
 		if t != old {
-			s.stack[i] = t
-			f.mark(s)
+			s.stack[i], s.changed = t, true
 		}
 	}
 }
@@ -379,27 +365,14 @@ func (f *inference) mergeLocals(s *joinState, locals []vtype) {
 			}
 		}
 		if t != old {
-			s.locals[i] = t
-			f.mark(s)
+			s.locals[i], s.changed = t, true
 		}
 	}
-	s.locals = usedLocals(s.locals)
-}
-
-// usedLocals cuts off trailing tops.
-func usedLocals(locals []vtype) []vtype {
-	for len(locals) > 0 && locals[len(locals)-1] == tTop {
-		locals = locals[:len(locals)-1]
-	}
-	return locals
 }
 
 // withoutUninitialized returns the words with top in place of objects that are not initialised: such objects may
 // neither be passed to a subroutine nor be returned by one.
 func withoutUninitialized(words []vtype) []vtype {
-	if !slices.ContainsFunc(words, func(t vtype) bool { return t.kind() == kindUninitialized }) {
-		return words
-	}
 	words = slices.Clone(words)
 	for i, t := range words {
 		if t.kind() == kindUninitialized {

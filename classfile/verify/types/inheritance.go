@@ -9,39 +9,38 @@ import (
 // checkSupers checks the superclass and superinterfaces of the class (JVMS 5.3.5, 4.10), as far as they are known.
 func (k *checker) checkSupers() {
 	super := k.class.SuperName()
-	if super == "" {
+	switch {
+	case super == "":
 		if k.class.Name() != objectName {
 			k.finding(ruleSuper, "a superclass", "none")
 		}
 		return
-	}
-	if super[0] == '[' || k.class.Name()[0] == '[' {
+	case super[0] == '[' || k.class.Name()[0] == '[':
 		k.finding(ruleClassFlags, "a class and its superclass", "an array")
 		return
-	}
-	if k.isInterface() && super != objectName {
+	case k.isInterface() && super != objectName:
 		k.finding(ruleClassFlags, objectName+" as the superclass of an interface", super)
 	}
 	if info := k.find(super); info != nil {
 		k.checkSuper(info)
 	}
-	twice := repeated(k.class.Interfaces())
-	for i, name := range k.class.Interfaces() {
-		switch {
-		case name[0] == '[':
+	interfaces := k.class.Interfaces()
+	for _, name := range interfaces {
+		if name[0] == '[' {
 			k.finding(ruleClassFlags, "a superinterface", "an array")
-			continue
-		case twice != nil && twice[i]:
-			k.finding(ruleClassFlags, "each superinterface once", name+" twice")
-		}
-		if info := k.find(name); info != nil {
+		} else if info := k.find(name); info != nil {
 			if !info.isInterface() {
 				k.finding(ruleSuper, "an interface", "class "+name)
 			}
 			k.checkPermits(info)
 		}
 	}
-	k.checkCycle()
+	eachRepeated(len(interfaces), func(i int) string { return interfaces[i] },
+		func(i int) { k.finding(ruleClassFlags, "each superinterface once", interfaces[i]+" twice") })
+	k.noteSupers()
+	if slices.Contains(interfaces, k.class.Name()) {
+		k.finding(ruleSuper, "an interface that does not extend itself", k.class.Name())
+	}
 	k.checkOverrides()
 	if k.isInterface() && k.major < majorJava8 {
 		k.checkStaticMethods()
@@ -68,14 +67,13 @@ func (k *checker) checkPermits(super *ClassInfo) {
 	}
 }
 
-// checkCycle checks that the class is not its own superclass or superinterface. It lists superclasses in finals and
-// marks all of them as isSuper, unless the class is among them.
-func (k *checker) checkCycle() {
+// noteSupers marks the superclasses of the class as isSuper, and lists those in finals that have final methods. The
+// class must not be among them.
+func (k *checker) noteSupers() {
 	cyclic := false
 	known := k.walkSupers(&k.self, func(t vtype, info *ClassInfo) bool {
-		if t == k.thisType {
+		if cyclic = t == k.thisType; cyclic {
 			k.finding(ruleSuper, "a class that does not extend itself", k.name(t))
-			cyclic = true
 			return true
 		}
 		k.list[t.index()].isSuper = true
@@ -84,29 +82,7 @@ func (k *checker) checkCycle() {
 		}
 		return false
 	})
-	k.supersNoted, k.supersKnown = !cyclic, known
-	if slices.Contains(k.class.Interfaces(), k.class.Name()) {
-		k.finding(ruleSuper, "an interface that does not extend itself", k.class.Name())
-	}
-}
-
-// repeated returns which names are equal to one before them, nil if none is.
-func repeated(names []string) []bool {
-	if len(names) < 2 {
-		return nil
-	}
-	var found []bool
-	seen := make(map[string]bool, len(names))
-	for i, name := range names {
-		if seen[name] {
-			if found == nil {
-				found = make([]bool, len(names))
-			}
-			found[i] = true
-		}
-		seen[name] = true
-	}
-	return found
+	k.supersKnown = known && !cyclic
 }
 
 // checkOverrides checks that the class overrides no final method (JVMS 4.10, 5.4.5).

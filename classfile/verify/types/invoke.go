@@ -8,18 +8,18 @@ import (
 
 // stepInvoke pops the arguments and the object of a call, and pushes its result.
 func (m *method) stepInvoke(op code.Op, c *constant) {
-	if !m.popWords(c.method.words) {
+	if !m.popWords(m.argumentsOf(c.descriptorType)) {
 		return
 	}
 	switch {
 	case op == code.Invokestatic || op == code.Invokedynamic:
-	case c.name == "<init>":
+	case c.isConstructor:
 		m.stepInit(c)
 	default:
 		m.stepReceiver(op, c)
 	}
-	if c.method.result != tTop && !m.failed() {
-		m.push(c.method.result)
+	if c.value != tTop && !m.failed() {
+		m.push(c.value)
 	}
 }
 
@@ -46,7 +46,8 @@ func (m *method) stepReceiver(op code.Op, c *constant) {
 		return
 	}
 	// Arrays have a public clone, though the method is Object's.
-	isArrayClone := c.class == tObject && m.isArray(object) && c.name == "clone"
+	name, _ := m.nameAndType(c)
+	isArrayClone := c.class == tObject && m.isArray(object) && name == "clone"
 	if !isArrayClone && !m.assignableToThis(object) {
 		m.fail(ruleProtected, m.class.Name()+" or a subclass, as the method is protected", m.describe(object))
 	}
@@ -98,19 +99,7 @@ func (m *method) initialiseThis(c *constant) {
 // could use an object whose constructor has failed.
 func (m *method) checkInitHandlers() {
 	for _, i := range slices.Clone(m.covering(m.pc)) { // alwaysThrows asks for other positions
-		h := &m.handlers[i]
-		if !h.covers(m.pc) { // it was disabled
-			continue
-		}
-		throws, known := m.throws[h.pc]
-		if !known {
-			throws = m.alwaysThrows(h.pc)
-			if m.throws == nil {
-				m.throws = map[int]bool{}
-			}
-			m.throws[h.pc] = throws
-		}
-		if !throws {
+		if h := &m.handlers[i]; h.covers(m.pc) && !m.alwaysThrows(h.pc) {
 			m.fail(ruleHandlers, "a handler that always throws, around the call of another constructor",
 				"one that may return")
 			return

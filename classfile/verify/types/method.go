@@ -24,9 +24,8 @@ type method struct {
 	result    vtype // what the method returns, tTop for void
 	inferring bool  // inference, not type checking
 
-	stateUnknown      bool         // the type state is not known, or not yet
-	framesUnknownFrom int          // from here on it is not known where frames are
-	throws            map[int]bool // the answers of alwaysThrows, by the position of a handler
+	stateUnknown      bool // the type state is not known, or not yet
+	framesUnknownFrom int  // from here on it is not known where frames are
 }
 
 // methodMemory is what one method after the other uses.
@@ -39,7 +38,6 @@ type methodMemory struct {
 	frames     []stackFrame
 	frameWords []vtype     // the types in frames
 	states     []joinState // see inference
-	pending    []uint64    // see inference
 	words      []vtype     // the types in states
 	replaced   []int       // the locals that the current instruction has changed by replace
 }
@@ -58,13 +56,13 @@ type methodFindings struct {
 func (m *method) reset(k *checker, body *methodCode, inferring bool) {
 	m.checker, m.methodCode = k, body
 	m.methodFindings = methodFindings{}
-	m.stateUnknown, m.framesUnknownFrom, m.throws = true, math.MaxInt, nil
+	m.stateUnknown, m.framesUnknownFrom = true, math.MaxInt
 	m.setInferring(inferring)
 	m.initial = m.appendInitial(m.initial[:0])
 	m.maxStack = int(m.code.MaxStack)
-	m.result = m.typeOf(m.member).result
+	m.result = m.typeOf(m.member).value
 	m.handlers, m.frames, m.frameWords = m.handlers[:0], m.frames[:0], m.frameWords[:0]
-	m.coverage = m.coverage.empty()
+	m.coverage = coverage{answer: m.coverage.answer}
 	m.typeState = typeState{locals: resize(m.locals, int(m.code.MaxLocals)), stack: m.stack[:0]}
 	m.used = copy(m.locals, m.initial)
 }
@@ -140,7 +138,7 @@ func (m *method) report() {
 		m.thrown = m.thrown || m.fatal && len(m.reported) == 0
 		m.reported = append(m.reported, *m.problem)
 	}
-	m.stopped = m.firstOnly || len(m.reported) >= maxFindings || m.problem.Rule == ruleLimit
+	m.stopped = len(m.reported) >= maxFindings || m.problem.Rule == ruleLimit
 	if !m.stopped {
 		m.problem, m.fatal, m.repeats = nil, false, false
 	}

@@ -58,7 +58,7 @@ func (m *method) checkOperand(row *opRow, i uint16) {
 func (m *method) checkMoreOperands(op code.Op, more []byte, c *constant) {
 	switch op {
 	case code.Invokeinterface:
-		if words := len(c.method.words) + 1; int(more[0]) != words {
+		if words := int(c.end-c.start) + 1; int(more[0]) != words {
 			m.fail(ruleInstructions, fmt.Sprintf("a count of %d", words), fmt.Sprint(more[0]))
 		} else if more[1] != 0 {
 			m.fail(ruleInstructions, "zero in the last operand bytes", "other bytes")
@@ -103,7 +103,8 @@ func (m *method) checkLoadable(op code.Op, i uint16) {
 	}
 	c := m.constantOf(i, want)
 	if c.tag == classfile.TagDynamic && c.value.isWide() != (op == code.Ldc2W) {
-		m.fail(ruleInstructions, "a constant of "+size, c.descriptor)
+		_, descriptor := m.nameAndType(c)
+		m.fail(ruleInstructions, "a constant of "+size, descriptor)
 	}
 }
 
@@ -157,9 +158,10 @@ func (m *method) checkInvoked(op code.Op, i uint16) {
 	c := m.constantOf(i, want)
 	switch {
 	case m.failed():
-	case c.name[0] == '<' && (op != code.Invokespecial || c.name != "<init>"):
-		m.fail(ruleInstructions, "no call of "+c.name+" by "+op.String(), "one")
-	case op == code.Invokespecial && c.name != "<init>":
+	case c.hasBrackets && (op != code.Invokespecial || !c.isConstructor):
+		name, _ := m.nameAndType(c)
+		m.fail(ruleInstructions, "no call of "+name+" by "+op.String(), "one")
+	case op == code.Invokespecial && !c.isConstructor:
 		m.checkSpecialOwner(c)
 	}
 }
@@ -172,7 +174,7 @@ func (m *method) checkSpecialOwner(c *constant) {
 		return
 	}
 	if m.inferring {
-		if found, complete := m.inSupers(c.class); !found && complete {
+		if m.supersKnown && !m.list[c.class.index()].isSuper {
 			m.fail(ruleInstructions, "a method of the class or a superclass", "one of "+owner)
 		}
 		return

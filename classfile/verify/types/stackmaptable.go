@@ -298,5 +298,5 @@ func (m *method) appendInitial(locals []vtype) []vtype {
 		}
 		locals = append(locals, this)
 	}
-	return append(locals, m.typeOf(m.member).words...)
+	return append(locals, m.argumentsOf(m.typeOf(m.member))...)
 }

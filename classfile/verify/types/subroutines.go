@@ -1,6 +1,7 @@
 package types
 
 import (
+	"math/big"
 	"slices"
 
 	"github.com/tracegen/tracegen/classfile/code"
@@ -10,34 +11,21 @@ import (
 // begins, and the locals that were read or written since the call.
 type subroutine struct {
 	entry   int
-	touched []uint64 // a bit for each local
-}
-
-// touch records that a local was read or written.
-func (s *subroutine) touch(local int) {
-	for len(s.touched) <= local/64 {
-		s.touched = append(s.touched, 0)
-	}
-	s.touched[local/64] |= 1 << (local % 64)
-}
-
-// touches reports whether a local was read or written.
-func (s *subroutine) touches(local int) bool {
-	return local/64 < len(s.touched) && s.touched[local/64]>>(local%64)&1 != 0
+	touched *big.Int // a bit for each local
 }
 
 // touch records that a local was read or written, for all subroutines.
 func (f *flowFacts) touch(local int) {
-	for i := range f.subroutines {
-		f.subroutines[i].touch(local)
+	for _, s := range f.subroutines {
+		s.touched.SetBit(s.touched, local, 1)
 	}
 }
 
 // words returns roughly how many words of memory clone takes.
 func (f *flowFacts) words() int {
 	n := 0
-	for i := range f.subroutines {
-		n += 8 + 2*len(f.subroutines[i].touched)
+	for _, s := range f.subroutines {
+		n += 8 + 2*len(s.touched.Bits())
 	}
 	return n
 }
@@ -46,8 +34,8 @@ func (f *flowFacts) words() int {
 func (f *flowFacts) clone() flowFacts {
 	c := *f
 	c.subroutines = slices.Clone(f.subroutines)
-	for i := range c.subroutines {
-		c.subroutines[i].touched = slices.Clone(c.subroutines[i].touched)
+	for i, s := range c.subroutines {
+		c.subroutines[i].touched = new(big.Int).Set(s.touched)
 	}
 	return c
 }
@@ -55,36 +43,24 @@ func (f *flowFacts) clone() flowFacts {
 // merge merges the facts of another path into f and reports whether f has changed. Of the subroutines, those remain
 // that both paths are in, in the same order, with the locals that either path used.
 func (f *flowFacts) merge(other *flowFacts) (changed bool) {
-	constructed := f.constructed && other.constructed
-	needs := f.needsConstruct || other.needsConstruct
-	mayNot := f.mayNotReturn || other.mayNotReturn
-	changed = constructed != f.constructed || needs != f.needsConstruct || mayNot != f.mayNotReturn
-	f.constructed, f.needsConstruct, f.mayNotReturn = constructed, needs, mayNot
+	constructed, mayNot := f.constructed && other.constructed, f.mayNotReturn || other.mayNotReturn
+	changed = constructed != f.constructed || mayNot != f.mayNotReturn
+	f.constructed, f.mayNotReturn = constructed, mayNot
 	var common []subroutine
-	next := 0
-	for i := range f.subroutines {
-		mine := &f.subroutines[i]
-		for j := next; j < len(other.subroutines); j++ {
-			theirs := &other.subroutines[j]
-			if theirs.entry != mine.entry {
-				continue
-			}
-			for word, bits := range theirs.touched {
-				if bits == 0 {
-					continue
-				}
-				for len(mine.touched) <= word {
-					mine.touched = append(mine.touched, 0)
-				}
-				changed = changed || bits&^mine.touched[word] != 0
-				mine.touched[word] |= bits
-			}
-			common = append(common, *mine)
-			next = j + 1
-			break
+	rest := other.subroutines
+	for _, mine := range f.subroutines {
+		same := slices.IndexFunc(rest, func(theirs subroutine) bool { return theirs.entry == mine.entry })
+		if same < 0 {
+			changed = true
+			continue
 		}
+		if theirs := rest[same].touched; new(big.Int).AndNot(theirs, mine.touched).Sign() != 0 {
+			mine.touched.Or(mine.touched, theirs)
+			changed = true
+		}
+		common = append(common, mine)
+		rest = rest[same+1:]
 	}
-	changed = changed || len(common) < len(f.subroutines)
 	f.subroutines = common
 	return changed
 }
@@ -99,7 +75,7 @@ func (f *inference) enterSubroutine() {
 			return
 		}
 	}
-	f.now.subroutines = append(f.now.subroutines, subroutine{entry: entry})
+	f.now.subroutines = append(f.now.subroutines, subroutine{entry, new(big.Int)})
 }
 
 // mergeReturn merges the state at a ret into the states after all calls of the subroutine that the return address
@@ -145,7 +121,7 @@ func (f *inference) mergeOneReturn(call code.Instruction, entry int, locals, sta
 	after := make([]vtype, max(len(locals), len(at.locals)))
 	for i := range after {
 		from := at.locals
-		if returned.touches(i) {
+		if returned.touched.Bit(i) != 0 {
 			from = locals
 		}
 		if i < len(from) {

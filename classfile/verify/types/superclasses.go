@@ -12,10 +12,7 @@ func packageOf(name string) string { return name[:max(0, strings.LastIndexByte(n
 // maxSuperclasses is how many superclasses are followed. A class path may have classes that extend each other.
 const maxSuperclasses = 1 << 12
 
-const (
-	objectName    = "java/lang/Object"
-	throwableName = "java/lang/Throwable"
-)
+const objectName = "java/lang/Object"
 
 // lookup returns the ClassInfo of a class or interface, nil if the hierarchy does not have it. When it finds a class
 // for the first time, it checks that HotSpot could load it beside the checked class.
@@ -38,7 +35,7 @@ func (k *checker) find(name string) *ClassInfo {
 		return &k.self
 	}
 	k.noteAsked(name)
-	slot := &k.recent[edgesOf(name, 0)>>(64-recentBits)]
+	slot := &k.recent[k.hash(name)%recentClasses]
 	if slot.name == name {
 		if slot.info == nil {
 			k.unknown[name] = true
@@ -73,10 +70,7 @@ type recentClass struct {
 }
 
 // recentClasses is the number of answers that are kept.
-const (
-	recentBits    = 11
-	recentClasses = 1 << recentBits
-)
+const recentClasses = 1 << 11
 
 // walkSupers calls visit for the superclasses of a class, nearest first, until visit returns true. known is false if a
 // superclass is not known, or if there are more than maxSuperclasses.
@@ -112,23 +106,10 @@ func (k *checker) isSubclass(from *ClassInfo, to string) bool {
 	return found || !known
 }
 
-// inSupers reports whether a class is a superclass of the checked one. complete is false if some superclasses are not
-// known.
-func (k *checker) inSupers(t vtype) (found, complete bool) {
-	if !k.supersNoted {
-		k.supersNoted = true
-		k.supersKnown = k.walkSupers(&k.self, func(t vtype, _ *ClassInfo) bool {
-			k.list[t.index()].isSuper = true
-			return false
-		})
-	}
-	return k.list[t.index()].isSuper, k.supersKnown
-}
-
 // isProtectedElsewhere reports whether a member is protected, declared in another package, and inherited by the checked
 // class from its superclass owner. Access to it then depends on the type of the object (JVMS 4.10.1.8).
 func (k *checker) isProtectedElsewhere(owner vtype, name, descriptor string, method bool) bool {
-	if found, _ := k.inSupers(owner); !found {
+	if !k.list[owner.index()].isSuper {
 		return false
 	}
 	info := k.lookup(owner)

@@ -219,7 +219,7 @@ func (m *method) matchHandlers(initialising bool) {
 		case m.code.MaxStack == 0:
 			m.fail(ruleHandlers, "room on the stack for what a handler catches", "max_stack 0")
 			m.report()
-			m.handlers, m.coverage = m.handlers[:0], m.coverage.empty()
+			m.handlers, m.coverage.to = m.handlers[:0], 0
 			return
 		case f == nil:
 			m.reportMissingFrame(h.pc, fmt.Sprintf("a frame at the handler %d", h.pc))

@@ -32,11 +32,18 @@ const (
 	kindReturnAddress // by the position of the subroutine (JVMS 4.10.2.5); inference only
 )
 
-// The names that every class mentions have fixed numbers (see names.reset).
+// Some names have fixed numbers, in the order of fixedNames.
 const (
-	tObject    = kindObject
-	tThrowable = kindObject + 1<<kindBits
+	tObject vtype = kindObject + iota<<kindBits
+	tThrowable
+	tString
+	tClass
+	tMethodHandle
+	tMethodType
 )
+
+var fixedNames = [...]string{objectName, "java/lang/Throwable", "java/lang/String", "java/lang/Class",
+	"java/lang/invoke/MethodHandle", "java/lang/invoke/MethodType"}
 
 // tUnknown is the type of a word about which there was a finding. It can be assigned to every type, so that nothing is
 // reported twice. It exists only in type checking, after the first finding.
@@ -107,8 +114,9 @@ func (n *names) reset() {
 	if n.round++; n.round == 0 || n.slots == nil {
 		n.slots, n.round, n.seed = make([]nameSlot, minSlots), 1, maphash.MakeSeed()
 	}
-	n.of(objectName)
-	n.of(throwableName)
+	for _, name := range fixedNames {
+		n.of(name)
+	}
 }
 
 // slot returns the slot of a name: its own, or the free one that it is to be put into.

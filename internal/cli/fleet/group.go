@@ -9,14 +9,13 @@ import (
 	"os"
 	"slices"
 
-	"github.com/tracegen/tracegen/internal/recording/resolve"
-
 	"github.com/spf13/cobra"
 
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/group"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/userfile"
 )
 

@@ -67,7 +67,7 @@ func (g *grouping) readReports(ctx context.Context, store *group.Store, dirs []s
 	if err != nil {
 		return 0, err
 	}
-	absent, err := collect.AddReports(ctx, store, dirs, o)
+	absent, err := collect.AddReports(ctx, store.AddReports, dirs, o)
 	for _, digest := range slices.Sorted(maps.Keys(absent)) {
 		skipped += absent[digest]
 		g.con.Warn("skipped: %d reports of mapping %s, which is not in %s; add the mapping of their build, or use "+

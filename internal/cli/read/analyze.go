@@ -10,17 +10,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/recording/answer"
-	"github.com/tracegen/tracegen/internal/recording/source"
-
-	"github.com/tracegen/tracegen/internal/recording/resolve"
-
 	"github.com/spf13/cobra"
 
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/answer"
 	"github.com/tracegen/tracegen/internal/recording/export"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -253,15 +251,15 @@ func Formats() []string {
 }
 
 // RunAnswer writes an answer to record. It returns the number of stalls that the format report showed.
-func RunAnswer(ctx context.Context, con *console.Console, asked cli.Answer) (stalls int, err error) {
+func RunAnswer(ctx context.Context, con *console.Console, wanted cli.Answer) (stalls int, err error) {
 	a := &analyzing{con: con}
 	a.rows = a.options()
-	a.format, a.output, a.named = asked.Format, asked.Output, true
-	a.naming.Mapping, a.naming.Messages = asked.Mapping, asked.Messages
-	if asked.Top > 0 {
-		a.sort, a.top = answer.OrderTotal, asked.Top
+	a.format, a.output, a.named = wanted.Format, wanted.Output, true
+	a.naming.Mapping, a.naming.Messages = wanted.Mapping, wanted.Messages
+	if wanted.Top > 0 {
+		a.sort, a.top = answer.OrderTotal, wanted.Top
 	}
-	err = a.run(ctx, asked.Recordings)
+	err = a.run(ctx, wanted.Recordings)
 	return a.stalls, err
 }
 

@@ -14,16 +14,14 @@ import (
 // reportBatch is the number of reports that are added to the store at once.
 const reportBatch = 1000
 
-// AddReports hands the reports in the directories to the method AddReports of a store, with the names of methods by o.
-// It skips reports whose mapping is not there, and returns their number by the digest of the mapping.
-func AddReports(ctx context.Context, store interface {
-	AddReports([]analysis.Row) (int, error)
-}, dirs []string,
+// AddReports passes the reports in the directories to add, which stores them, with the names of methods by o. It skips
+// reports whose mapping is not there, and returns their number by the digest of the mapping.
+func AddReports(ctx context.Context, add func([]analysis.Row) (added int, err error), dirs []string,
 	o analysis.Options) (absent map[string]int, err error) {
 	absent = map[string]int{}
 	var stalls []analysis.Row
-	add := func() error {
-		_, err := store.AddReports(stalls)
+	flush := func() error {
+		_, err := add(stalls)
 		clear(stalls) // frees the reports
 		stalls = stalls[:0]
 		return err
@@ -53,7 +51,7 @@ func AddReports(ctx context.Context, store interface {
 				if len(stalls) < reportBatch {
 					return nil
 				}
-				return add()
+				return flush()
 			})
 			// A collector that runs removes files that it has merged; it has read them into others.
 			if errors.Is(err, fs.ErrNotExist) {
@@ -64,5 +62,5 @@ func AddReports(ctx context.Context, store interface {
 			}
 		}
 	}
-	return absent, add()
+	return absent, flush()
 }

@@ -14,12 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/recording/resolve"
-
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/tracegen/tracegen/internal/recording/resolve"
-
 	"github.com/tracegen/tracegen/trace"
 )
 

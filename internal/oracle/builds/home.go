@@ -21,6 +21,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -30,8 +31,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	_ "embed"
 
 	"github.com/tracegen/tracegen/internal/oracle"
 )

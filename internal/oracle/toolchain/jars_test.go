@@ -3,7 +3,6 @@ package toolchain
 import (
 	"encoding/binary"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,8 +15,6 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
-
-var dexTable = flag.String("dextable", "", "`file` that gets a row for each compilation of TestCorpusD8Jars")
 
 // androidJars are rows of the corpus that Android apps have, the first few for an ordinary run.
 var androidJars = []string{"timber-5.0.1", "kotlinx-coroutines-core-jvm-1.10.2", "lottie-6.6.6", "kotlin-stdlib-1.0.7",
@@ -84,11 +81,6 @@ func TestCorpusD8Jars(t *testing.T) {
 					}
 					rows += fmt.Sprintf("%s\t%d\t%s\t%d\t%d\t%d\t%d\n", jar.Name, api, mode, len(after.messages),
 						len(added), after.bytes, after.methods)
-				}
-			}
-			if *dexTable != "" {
-				if err := os.WriteFile(*dexTable, []byte(rows), 0o644); err != nil {
-					t.Fatal(err)
 				}
 			}
 		})

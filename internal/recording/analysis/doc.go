@@ -15,7 +15,8 @@
 //
 // IDs mean nothing beyond their build, so what compares or groups uses names. [Stall.HotPath] has methods by class,
 // name and descriptor; [Stall.Key] is a hash of these and nothing else, equal for stalls with the same cause in any
-// builds. [Recording.Meta] has the program's metadata: its version ([Recording.Version]), and a user if it set one.
+// builds. [Recording.Meta] has the program's metadata: its version ([Recording.Version]), and a user if it set
+// one.
 //
 // # Verdicts
 //

@@ -166,7 +166,7 @@ func (r *Recording) Warnings() []string {
 	return list
 }
 
-// Count returns a number with the noun that it counts, in the plural if it is not 1.
+// Count returns how many there are of something, "1 stall" or "2 stalls".
 func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

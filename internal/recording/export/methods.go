@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/resolve"
-
 	"github.com/tracegen/tracegen/trace"
 )
 

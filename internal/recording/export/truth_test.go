@@ -9,14 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tracegen/tracegen/internal/recording/answer"
-
-	"github.com/tracegen/tracegen/internal/recording/resolve"
-
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/answer"
 	"github.com/tracegen/tracegen/internal/recording/export"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/trace"

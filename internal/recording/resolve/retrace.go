@@ -12,7 +12,7 @@ import (
 // stacks, owners of locks. Methods are never translated: the method mapping has original names. Without a mapping of
 // R8 everything stays as it is.
 type Residual struct {
-	// By is the mapping of R8; nil for none.
+	// By is the mapping of R8, nil for none.
 	By *r8.Mapping
 }
 

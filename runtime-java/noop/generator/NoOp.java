@@ -179,8 +179,9 @@ final class NoOp {
         } else if (member instanceof VariableTree && ((VariableTree) member).getInitializer() == null
                 && ((VariableTree) member).getModifiers().getFlags().contains(Modifier.FINAL)) {
             VariableTree field = (VariableTree) member;
-            out.append(source, start(field), end(field) - 1).append(" = ").append(value(field.getType(),
-                    field.getModifiers().toString(), "")).append(';');
+            // Not in the declaration: javac would copy the constant into the classes of the app.
+            out.append(source, start(field), end(field)).append(" { ").append(field.getName()).append(" = ")
+                    .append(value(field.getType(), field.getModifiers().toString(), "")).append("; }");
         } else if (member instanceof MethodTree && ((MethodTree) member).getBody() != null) {
             MethodTree method = (MethodTree) member;
             out.append(source.substring(start(method), start(method.getBody())).replace("synchronized ", ""));

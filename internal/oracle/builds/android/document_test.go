@@ -74,7 +74,7 @@ next:
 func TestAppPage(t *testing.T) {
 	code := strings.Join(sampleFiles(t), "\n")
 	config := string(readFile(t,
-		root("runtime-java/android/src/main/java/dev/tracegen/runtime/android/RuntimeConfig.java")))
+		root("runtime-java/core/src/main/java/dev/tracegen/runtime/RecorderOptions.java")))
 	lines := 0
 	for _, b := range blocks(t, appPage) {
 		for line := range strings.Lines(b) {
@@ -86,7 +86,7 @@ func TestAppPage(t *testing.T) {
 			lines++
 			if key, _, isProperty := strings.Cut(line, " = "); isProperty {
 				if !strings.Contains(config, "\n *   "+key+" ") {
-					t.Errorf("%s: RuntimeConfig does not have the property %s", appPage, key)
+					t.Errorf("%s: RecorderOptions does not have the property %s", appPage, key)
 				}
 			} else if !strings.Contains(code, line) {
 				t.Errorf("%s: examples/android-app does not have the line %s", appPage, line)

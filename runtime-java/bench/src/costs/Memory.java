@@ -1,7 +1,7 @@
 package costs;
 
 import dev.tracegen.runtime.AppMethodBeat;
-import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.lang.management.ManagementFactory;
 import java.util.Properties;
@@ -45,7 +45,7 @@ public final class Memory {
         print("after the first call");
         Properties p = new Properties();
         p.setProperty("threads", "all");
-        TracegenRuntime.start(new Phone.App(), new RuntimeConfig().apply(p));
+        TracegenRuntime.start(new Phone.App(), new RecorderOptions().apply(p));
         print("after start");
         calls(10000);
         print("after 20,000 records of the main thread");

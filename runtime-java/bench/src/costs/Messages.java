@@ -4,7 +4,7 @@ import android.os.Handler;
 import android.os.Looper;
 import android.os.Message;
 import android.util.Printer;
-import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
@@ -57,7 +57,7 @@ public final class Messages extends Handler {
         } else if (row.startsWith("ours")) {
             Properties p = new Properties();
             p.setProperty("source", row.equals("oursPrinter") ? "printer" : "auto");
-            if (!TracegenRuntime.start(new Phone.App(), new RuntimeConfig().apply(p))) {
+            if (!TracegenRuntime.start(new Phone.App(), new RecorderOptions().apply(p))) {
                 throw new IllegalStateException("not recording");
             }
             String source = dev.tracegen.runtime.android.LooperMonitor.of(Looper.getMainLooper()).source();

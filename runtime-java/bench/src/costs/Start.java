@@ -1,6 +1,6 @@
 package costs;
 
-import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
 
 /**
@@ -38,14 +38,14 @@ public final class Start {
         dev.tracegen.runtime.AppMethodBeat.i(1);
         end("first call");
         begin();
-        boolean ok = TracegenRuntime.start(app, new RuntimeConfig());
+        boolean ok = TracegenRuntime.start(app, new RecorderOptions());
         end("start");
         if (!ok) {
             throw new IllegalStateException("not recording");
         }
         TracegenRuntime.stop();
         begin();
-        TracegenRuntime.start(app, new RuntimeConfig());
+        TracegenRuntime.start(app, new RecorderOptions());
         end("start, a second time");
     }
 

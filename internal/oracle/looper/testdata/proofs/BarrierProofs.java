@@ -5,7 +5,7 @@ import android.os.MessageQueue;
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.IncidentListener;
 import dev.tracegen.runtime.Recorder;
-import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.lang.reflect.Method;
 import java.util.List;
@@ -29,7 +29,7 @@ public final class BarrierProofs implements IncidentListener {
     }
 
     private void start(boolean remove, boolean hidden) throws Exception {
-        RuntimeConfig config = (hidden ? new RuntimeConfig() : PublicApiProofs.config()).output("none");
+        RecorderOptions config = (hidden ? new RecorderOptions() : PublicApiProofs.config()).set("output", "none");
         Properties p = new Properties();
         p.setProperty("detectors", "sync-barrier");
         p.setProperty("sync-barrier.remove", String.valueOf(remove));
@@ -211,7 +211,7 @@ public final class BarrierProofs implements IncidentListener {
     }
 
     public void aDetectorThatIsOffHasNoThread() throws Exception {
-        Bench.check(TracegenRuntime.start(app, new RuntimeConfig().output("none")), "not recording");
+        Bench.check(TracegenRuntime.start(app, new RecorderOptions().set("output", "none")), "not recording");
         Bench.settle();
         Bench.check(!TracegenRuntime.detector("no-such", true), "there is a detector no-such");
         Bench.check(TracegenRuntime.detector("sync-barrier", false), "not switched off");
@@ -238,7 +238,7 @@ public final class BarrierProofs implements IncidentListener {
     }
 
     public void wrongNamesAndSettingsAreProblems() throws Exception {
-        RuntimeConfig config = new RuntimeConfig();
+        RecorderOptions config = new RecorderOptions();
         Properties p = new Properties();
         p.setProperty("detectors", "sync-barrier, sync-barier");
         p.setProperty("sync-barrier.remove", "yes");

@@ -4,8 +4,8 @@ import android.os.Message;
 import android.util.Printer;
 import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.LooperMonitor;
-import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.io.File;
 import java.lang.management.ManagementFactory;
@@ -70,7 +70,7 @@ public final class CostProofs {
 
     private static String start() throws Exception {
         File dir = new File(System.getProperty("java.io.tmpdir"), "costs");
-        Bench.check(TracegenRuntime.start(new App(dir), new RuntimeConfig()), "not recording");
+        Bench.check(TracegenRuntime.start(new App(dir), new RecorderOptions()), "not recording");
         // Until the recorder gets the messages. Before that, a monitor without listeners would be measured.
         Bench.settle();
         return LooperMonitor.of(Looper.getMainLooper()).source();

@@ -6,10 +6,10 @@ import android.view.Choreographer;
 import android.view.Window;
 import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.Dispatch;
 import dev.tracegen.runtime.android.DispatchListener;
 import dev.tracegen.runtime.android.LooperMonitor;
-import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.io.File;
 import java.lang.management.ManagementFactory;
@@ -190,7 +190,7 @@ public final class DetectorCosts {
             p.setProperty("watchdog.poll-millis", "50");
             p.setProperty("short-polls.poll-millis", "50");
         }
-        RuntimeConfig config = new RuntimeConfig().output("none").apply(p);
+        RecorderOptions config = new RecorderOptions().set("output", "none").apply(p);
         Bench.equal(config.problems().size(), 0, "problems " + config.problems());
         Bench.check(TracegenRuntime.start(app, config), "not recording");
         Bench.settle();

@@ -12,10 +12,10 @@ import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.IncidentListener;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.Stall;
 import dev.tracegen.runtime.StallListener;
 import dev.tracegen.runtime.ThreadStack;
-import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.io.BufferedReader;
 import java.io.File;
@@ -146,7 +146,7 @@ public final class EndToEndProofs implements StallListener, IncidentListener {
         p.setProperty("detectors", all.toString());
         p.setProperty("idle-handlers", String.valueOf(idleHandlers));
         p.setProperty("input-events", "true");
-        RuntimeConfig config = new RuntimeConfig().output("none").apply(p);
+        RecorderOptions config = new RecorderOptions().set("output", "none").apply(p);
         Bench.equal(config.problems().size(), 0, "problems " + config.problems());
         Bench.check(TracegenRuntime.start(APP, config), "not recording");
         Bench.settle();
@@ -290,7 +290,7 @@ public final class EndToEndProofs implements StallListener, IncidentListener {
         Properties p = settings();
         p.setProperty("slow", "60000");
         p.setProperty("slow-idle", "60000");
-        Bench.check(TracegenRuntime.start(APP, new RuntimeConfig().output("none").apply(p)), "not recording");
+        Bench.check(TracegenRuntime.start(APP, new RecorderOptions().set("output", "none").apply(p)), "not recording");
         final File outbox = new File(APP.getNoBackupFilesDir(), "tracegen/outbox");
         Bench.until("the outbox is empty", new Bench.Condition() {
             @Override

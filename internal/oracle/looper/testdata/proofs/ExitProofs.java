@@ -1,7 +1,6 @@
 import dev.tracegen.device.Device;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.UnfinishedRecording;
-import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.io.File;
 import java.io.FileOutputStream;
@@ -66,7 +65,7 @@ public final class ExitProofs {
     private void start() throws Exception {
         File file = recording();
         Bench.check(!says(file.getParentFile()), "it says already how its process ended");
-        Bench.check(TracegenRuntime.start(app, RuntimeConfig.read(app)), "not recording");
+        Bench.check(TracegenRuntime.start(app, TracegenRuntime.options(app)), "not recording");
         for (long begin = System.nanoTime(); !says(file.getParentFile()); Thread.sleep(100)) {
             Bench.check(System.nanoTime() - begin < 120000000000L, "nothing was appended for two minutes");
         }

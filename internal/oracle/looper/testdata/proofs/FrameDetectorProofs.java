@@ -6,7 +6,7 @@ import dev.tracegen.runtime.DroppedFrames;
 import dev.tracegen.runtime.FrameTiming;
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.Recorder;
-import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.detector.Frames;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.Field;
@@ -71,8 +71,8 @@ public final class FrameDetectorProofs {
         return d.due;
     }
 
-    private static RuntimeConfig config() {
-        return new RuntimeConfig().output("none");
+    private static RecorderOptions config() {
+        return new RecorderOptions().set("output", "none");
     }
 
     private static boolean names(List<dev.tracegen.runtime.ThreadStack> stacks, String method) {

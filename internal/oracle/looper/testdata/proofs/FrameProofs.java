@@ -2,7 +2,7 @@ import android.os.Looper;
 import android.view.Choreographer;
 import app.Load;
 import dev.tracegen.runtime.Recorder;
-import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.io.File;
 import java.lang.management.ManagementFactory;
@@ -71,18 +71,18 @@ public final class FrameProofs {
         // The code is compiled before it is measured. Switched off is not the same as waiting to be started, which
         // records too.
         draw();
-        Bench.check(TracegenRuntime.start(new App(dir), new RuntimeConfig()), "not recording");
+        Bench.check(TracegenRuntime.start(new App(dir), new RecorderOptions()), "not recording");
         Bench.settle();
         TracegenRuntime.stop();
         double[] lost = new double[ROUNDS];
         for (int round = 0; round < ROUNDS; round++) {
-            RuntimeConfig config = new RuntimeConfig();
-            config.recorder().gate(false); // each call is counted below
+            RecorderOptions config = new RecorderOptions();
+            config.gate(false); // each call is counted below
             lost[round] = round(dir, config, "");
         }
         Arrays.sort(lost);
-        RuntimeConfig all = new RuntimeConfig().frames(true);
-        all.recorder().everyRecord(true).gate(false);
+        RecorderOptions all = new RecorderOptions().set("frames", "true");
+        all.everyRecord(true).gate(false);
         double lostToAll = round(dir, all, ", every record and frame written");
         Bench.measured(String.format(Locale.ROOT,
                 "frames lost by recording: %.1f a second (median of %d; %.1f to %.1f), with every record and frame "
@@ -91,7 +91,7 @@ public final class FrameProofs {
     }
 
     /** The number of frames per second that recording costs: without, then with. */
-    private static double round(File dir, RuntimeConfig config, String how) throws Exception {
+    private static double round(File dir, RecorderOptions config, String how) throws Exception {
         Drawing off = draw();
         Bench.check(TracegenRuntime.start(new App(dir), config), "not recording");
         Bench.settle();

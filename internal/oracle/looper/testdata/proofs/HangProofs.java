@@ -2,7 +2,7 @@ import android.os.Handler;
 import android.os.Looper;
 import android.os.Message;
 import app.Freeze;
-import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.io.File;
 
@@ -28,7 +28,7 @@ public final class HangProofs {
     public void aMessageThatHangs() throws Exception {
         App app = new App(new File(System.getProperty("java.io.tmpdir"), "proofs-hang"));
         Bench.check(app.files.mkdirs(), "no directory");
-        Bench.check(TracegenRuntime.start(app, RuntimeConfig.read(app)), "not recording");
+        Bench.check(TracegenRuntime.start(app, TracegenRuntime.options(app)), "not recording");
         Bench.settle();
         new FreezeHandler(Looper.getMainLooper()).sendEmptyMessage(5);
         Thread.sleep(600000);

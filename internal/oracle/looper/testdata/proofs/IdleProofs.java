@@ -1,9 +1,9 @@
 import android.os.Looper;
 import android.os.MessageQueue;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.Dispatch;
 import dev.tracegen.runtime.android.DispatchListener;
 import dev.tracegen.runtime.android.LooperMonitor;
-import dev.tracegen.runtime.android.MonitorOptions;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -74,8 +74,8 @@ public final class IdleProofs {
         }
     }
 
-    private static MonitorOptions options() {
-        return new MonitorOptions().source(MonitorOptions.PRINTER).checkMillis(0);
+    private static RecorderOptions options() {
+        return new RecorderOptions().set("source", "printer").set("check", "0");
     }
 
     @SuppressWarnings("unchecked")

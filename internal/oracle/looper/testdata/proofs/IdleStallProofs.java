@@ -3,9 +3,9 @@ import android.os.Looper;
 import android.os.MessageQueue;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.Stall;
 import dev.tracegen.runtime.StallListener;
-import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -25,8 +25,8 @@ public final class IdleStallProofs implements StallListener {
     }
 
     private void start() throws Exception {
-        RuntimeConfig config = new RuntimeConfig().output("none");
-        config.recorder().slowMillis(60).slowIdleMillis(300);
+        RecorderOptions config = new RecorderOptions().set("output", "none");
+        config.slowMillis(60).slowIdleMillis(300);
         Recorder.setStallListener(this);
         Bench.check(TracegenRuntime.start(app, config), "not recording");
         Bench.settle();

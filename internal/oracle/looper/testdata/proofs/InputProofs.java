@@ -4,9 +4,9 @@ import android.os.MessageQueue;
 import android.view.Window;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.Stall;
 import dev.tracegen.runtime.StallListener;
-import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
@@ -70,9 +70,9 @@ public final class InputProofs implements StallListener {
     private Callback apps;
 
     private void start() throws Exception {
-        RuntimeConfig config = new RuntimeConfig().output("none").inputEvents(true);
-        config.recorder().slowMillis(200).slowInputMillis(100);
-        config.monitor().idleHandlers(false);
+        RecorderOptions config = new RecorderOptions().set("output", "none").set("input-events", "true");
+        config.slowMillis(200).slowInputMillis(100);
+        config.set("idle-handlers", "false");
         Recorder.setStallListener(this);
         Bench.check(TracegenRuntime.start(app, config), "not recording");
         Bench.settle();

@@ -2,7 +2,7 @@ import android.os.Handler;
 import android.os.Looper;
 import android.os.Message;
 import app.Maze;
-import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.io.File;
 import java.io.FileOutputStream;
@@ -89,7 +89,7 @@ public final class KillProofs {
         Properties settings = new Properties();
         settings.setProperty("slow", "100");
         Random random = new Random(Long.getLong("proofs.seed"));
-        Bench.check(TracegenRuntime.start(app, RuntimeConfig.read(app).apply(settings)), "not recording");
+        Bench.check(TracegenRuntime.start(app, TracegenRuntime.options(app).apply(settings)), "not recording");
         Bench.settle();
         Diary diary = new Diary(new File(dir, "diary.txt"));
         Handler[] handlers = {new Red(diary, random), new Green(diary, random)};

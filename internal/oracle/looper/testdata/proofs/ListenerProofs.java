@@ -3,9 +3,9 @@ import android.os.HandlerThread;
 import android.os.Looper;
 import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.Stall;
 import dev.tracegen.runtime.StallListener;
-import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -27,8 +27,8 @@ public final class ListenerProofs {
     }
 
     private void start(String output) throws Exception {
-        RuntimeConfig config = new RuntimeConfig().output(output);
-        config.recorder().slowMillis(50);
+        RecorderOptions config = new RecorderOptions().set("output", output);
+        config.slowMillis(50);
         Bench.check(TracegenRuntime.start(app, config), "not recording");
         Bench.settle();
     }
@@ -62,7 +62,7 @@ public final class ListenerProofs {
             public void run() {
                 watched[0] = TracegenRuntime.watch(other.getLooper());
                 TracegenRuntime.stop();
-                TracegenRuntime.start(app, new RuntimeConfig().output("none"));
+                TracegenRuntime.start(app, new RecorderOptions().set("output", "none"));
                 TracegenRuntime.stop();
                 done.countDown();
             }
@@ -120,7 +120,7 @@ public final class ListenerProofs {
             @Override
             public void stallEnded(Stall stall) {
                 TracegenRuntime.stop();
-                TracegenRuntime.start(app, new RuntimeConfig().output("none"));
+                TracegenRuntime.start(app, new RecorderOptions().set("output", "none"));
                 called.countDown();
             }
         });

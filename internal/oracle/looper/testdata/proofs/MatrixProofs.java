@@ -9,10 +9,10 @@ import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.IncidentListener;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.Stall;
 import dev.tracegen.runtime.StallListener;
 import dev.tracegen.runtime.ThreadStack;
-import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.io.File;
 import java.io.FileInputStream;
@@ -362,7 +362,7 @@ public final class MatrixProofs implements StallListener, IncidentListener {
         }
         settings.remove("expected");
         settings.setProperty("idle-handlers", String.valueOf(idleHandlers));
-        RuntimeConfig config = new RuntimeConfig().output("none").apply(settings);
+        RecorderOptions config = new RecorderOptions().set("output", "none").apply(settings);
         Bench.equal(config.problems().size(), 0, "problems " + config.problems());
         Recorder.setStallListener(this);
         Recorder.setIncidentListener(this);

@@ -3,10 +3,10 @@ import android.os.HandlerThread;
 import android.os.Looper;
 import android.os.Message;
 import android.util.Printer;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.Dispatch;
 import dev.tracegen.runtime.android.DispatchListener;
 import dev.tracegen.runtime.android.LooperMonitor;
-import dev.tracegen.runtime.android.MonitorOptions;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -53,11 +53,11 @@ public final class MonitorProofs {
         }
     }
 
-    static MonitorOptions options(int source) {
-        return new MonitorOptions().source(source).checkMillis(0).idleHandlers(false);
+    static RecorderOptions options(String source) {
+        return new RecorderOptions().set("source", source).set("check", "0").set("idle-handlers", "false");
     }
 
-    private static final int[] SOURCES = {MonitorOptions.AUTO, MonitorOptions.PRINTER};
+    private static final String[] SOURCES = {"auto", "printer"};
 
     static final class MyHandler extends Handler {
         volatile Runnable work;
@@ -85,7 +85,7 @@ public final class MonitorProofs {
     }
 
     public void everyMessageIsToldOnceAndByName() throws Exception {
-        for (int source : SOURCES) {
+        for (String source : SOURCES) {
             LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options(source));
             Log log = new Log();
             monitor.add(log);
@@ -110,7 +110,7 @@ public final class MonitorProofs {
     }
 
     public void aMessageOfOneSecondIsMeasured() throws Exception {
-        for (int source : SOURCES) {
+        for (String source : SOURCES) {
             LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options(source));
             Log log = new Log();
             monitor.add(log);
@@ -143,7 +143,7 @@ public final class MonitorProofs {
         } finally {
             monitor.release();
         }
-        monitor = LooperMonitor.of(Looper.getMainLooper(), options(MonitorOptions.PRINTER));
+        monitor = LooperMonitor.of(Looper.getMainLooper(), options("printer"));
         Bench.equal(monitor.source(), "printer", "source");
         monitor.release();
         Bench.equal(Bench.printer(), null, "the printer after release");
@@ -153,7 +153,7 @@ public final class MonitorProofs {
     }
 
     public void fault13ListenersMayThrowComeAndGo() throws Exception {
-        for (int source : SOURCES) {
+        for (String source : SOURCES) {
             final LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options(source));
             final Log before = new Log();
             final Log added = new Log();
@@ -187,7 +187,7 @@ public final class MonitorProofs {
     }
 
     public void fault13ValidityIsAskedEachTime() throws Exception {
-        LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options(MonitorOptions.PRINTER));
+        LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options("printer"));
         final Log log = new Log();
         monitor.add(log);
         log.valid = false;
@@ -214,7 +214,7 @@ public final class MonitorProofs {
     }
 
     public void fault13OthersMayPrintAnything() throws Exception {
-        LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options(MonitorOptions.PRINTER));
+        LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options("printer"));
         final Log log = new Log();
         monitor.add(log);
         Bench.onMain(new Runnable() {
@@ -252,7 +252,7 @@ public final class MonitorProofs {
     }
 
     public void aMessageThatThrowsEndsWithTheNext() throws Exception {
-        for (int source : SOURCES) {
+        for (String source : SOURCES) {
             LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options(source));
             Log log = new Log();
             monitor.add(log);
@@ -268,7 +268,7 @@ public final class MonitorProofs {
     }
 
     public void aMessageThatThrowsEndsWhenTheQueueIsIdle() throws Exception {
-        for (int source : SOURCES) {
+        for (String source : SOURCES) {
             LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options(source));
             Log log = new Log();
             monitor.add(log);
@@ -282,7 +282,7 @@ public final class MonitorProofs {
     }
 
     public void handlerThreadsAreWatchedAndReleasedWithTheirLoopers() throws Exception {
-        for (int source : SOURCES) {
+        for (String source : SOURCES) {
             int n = 4;
             Log[] logs = new Log[n];
             HandlerThread[] threads = new HandlerThread[n];
@@ -292,7 +292,7 @@ public final class MonitorProofs {
                 threads[k] = new HandlerThread("watched-" + k);
                 threads[k].start();
                 LooperMonitor monitor = LooperMonitor.of(threads[k].getLooper(),
-                        new MonitorOptions().source(source).checkMillis(0));
+                        new RecorderOptions().set("source", source).set("check", "0"));
                 monitor.add(logs[k]);
                 gone.add(new WeakReference<Object>(monitor));
                 gone.add(new WeakReference<Object>(threads[k].getLooper()));

@@ -1,5 +1,5 @@
 import dev.tracegen.runtime.Recorder;
-import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.io.File;
 import java.util.Map;
@@ -9,7 +9,7 @@ public final class NativeProofs {
     private final App app = new App(new File(System.getProperty("java.io.tmpdir"), "proofs-native"));
 
     public void withoutTheLibraryTheyAreNotAvailable() throws Exception {
-        Bench.check(TracegenRuntime.start(app, new RuntimeConfig()), "not recording");
+        Bench.check(TracegenRuntime.start(app, new RecorderOptions()), "not recording");
         String[] names = {"sigquit", "native-touch"};
         try {
             for (String name : names) {

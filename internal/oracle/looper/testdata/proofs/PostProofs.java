@@ -5,11 +5,10 @@ import android.view.View;
 import app.Posts;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.Stall;
 import dev.tracegen.runtime.StallListener;
 import dev.tracegen.runtime.android.LooperMonitor;
-import dev.tracegen.runtime.android.MonitorOptions;
-import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.io.BufferedReader;
 import java.io.File;
@@ -84,16 +83,16 @@ public final class PostProofs implements StallListener {
                 }
             }
             in.close();
-            for (int source : new int[] {MonitorOptions.AUTO, MonitorOptions.PRINTER}) {
-                RuntimeConfig config = RuntimeConfig.read(app);
-                config.monitor().source(source);
+            for (String source : new String[] {"auto", "printer"}) {
+                RecorderOptions config = TracegenRuntime.options(app);
+                config.set("source", source);
                 Recorder.setStallListener(PostProofs.this);
                 Bench.check(TracegenRuntime.start(app, config), "not recording");
                 Bench.settle();
                 try {
                     seen.clear();
                     String by = LooperMonitor.of(Looper.getMainLooper()).source();
-                    Bench.equal(by, source == MonitorOptions.AUTO && Bench.observes() ? "observer" : "printer", "source");
+                    Bench.equal(by, source.equals("auto") && Bench.observes() ? "observer" : "printer", "source");
                     run();
                 } finally {
                     TracegenRuntime.stop();

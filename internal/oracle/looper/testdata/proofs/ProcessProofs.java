@@ -1,5 +1,5 @@
 import app.Load;
-import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.io.File;
 
@@ -8,8 +8,8 @@ public final class ProcessProofs {
     public void everyProcessHasItsOwnFiles() throws Exception {
         App app = new App(new File(System.getProperty("proofs.shared")));
         for (String output : new String[] {null, "recordings/app.tgd"}) {
-            RuntimeConfig config = new RuntimeConfig().output(output);
-            config.recorder().everyRecord(true);
+            RecorderOptions config = new RecorderOptions().set("output", output);
+            config.everyRecord(true);
             Bench.check(TracegenRuntime.start(app, config), "not recording");
             Bench.settle();
             Bench.onMain(new Runnable() {

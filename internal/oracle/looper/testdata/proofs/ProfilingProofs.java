@@ -4,14 +4,13 @@ import dev.tracegen.device.Device;
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.IncidentListener;
 import dev.tracegen.runtime.Recorder;
-import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import dev.tracegen.runtime.detector.Detector;
 import dev.tracegen.runtime.detector.Detectors;
 import dev.tracegen.runtime.detector.ThreadSchedule;
 import java.io.File;
 import java.lang.reflect.Method;
-import java.util.Properties;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
@@ -20,9 +19,9 @@ public final class ProfilingProofs {
     private final App app = new App(new File(System.getProperty("java.io.tmpdir"), "proofs-profiling"));
     private final LinkedBlockingQueue<Incident> found = new LinkedBlockingQueue<Incident>();
 
-    private Detector detector(Properties settings) throws Exception {
+    private Detector detector(RecorderOptions settings) throws Exception {
         Method create = Class.forName("dev.tracegen.runtime.android.ProfilingResults").getDeclaredMethod("create",
-                Properties.class, Context.class);
+                RecorderOptions.class, Context.class);
         create.setAccessible(true);
         return (Detector) create.invoke(null, settings, app);
     }
@@ -41,9 +40,9 @@ public final class ProfilingProofs {
     }
 
     public void resultsAreIncidents() throws Exception {
-        Properties settings = new Properties();
-        settings.setProperty("profiling.triggers", "anr, app-fully-drawn");
-        Bench.check(TracegenRuntime.start(app, new RuntimeConfig()), "not recording");
+        RecorderOptions settings = new RecorderOptions();
+        settings.set("profiling.triggers", "anr, app-fully-drawn");
+        Bench.check(TracegenRuntime.start(app, new RecorderOptions()), "not recording");
         Recorder recorder = Recorder.current();
         for (long begin = System.nanoTime(); recorder == null; recorder = Recorder.current()) {
             Bench.check(System.nanoTime() - begin < 120000000000L, "no recorder for two minutes");
@@ -100,8 +99,8 @@ public final class ProfilingProofs {
     }
 
     public void anUnknownTriggerIsRefused() throws Exception {
-        Properties settings = new Properties();
-        settings.setProperty("profiling.triggers", "arn");
+        RecorderOptions settings = new RecorderOptions();
+        settings.set("profiling.triggers", "arn");
         try {
             detector(settings);
         } catch (java.lang.reflect.InvocationTargetException e) {

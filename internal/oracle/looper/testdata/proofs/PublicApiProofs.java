@@ -5,9 +5,8 @@ import android.util.Printer;
 import dev.tracegen.device.HiddenApi;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.LooperMonitor;
-import dev.tracegen.runtime.android.MonitorOptions;
-import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.util.Properties;
 
@@ -24,10 +23,10 @@ public final class PublicApiProofs {
         }
     }
 
-    static RuntimeConfig config() {
+    static RecorderOptions config() {
         Properties p = new Properties();
         p.setProperty("hidden-api", "false");
-        RuntimeConfig config = new RuntimeConfig().output("none").apply(p);
+        RecorderOptions config = new RecorderOptions().set("output", "none").apply(p);
         Bench.equal(config.problems().size(), 0, "problems of the configuration");
         return config;
     }
@@ -113,7 +112,7 @@ public final class PublicApiProofs {
         start();
         HandlerThread thread = new HandlerThread("watched");
         thread.start();
-        LooperMonitor monitor = LooperMonitor.of(thread.getLooper(), new MonitorOptions().hiddenApi(false));
+        LooperMonitor monitor = LooperMonitor.of(thread.getLooper(), new RecorderOptions().set("hidden-api", "false"));
         MonitorProofs.Log log = new MonitorProofs.Log();
         monitor.add(log);
         Handler handler = new Handler(thread.getLooper());

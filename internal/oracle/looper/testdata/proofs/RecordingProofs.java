@@ -9,12 +9,11 @@ import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.CallItem;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.Stall;
 import dev.tracegen.runtime.StallListener;
 import dev.tracegen.runtime.ThreadTrace;
 import dev.tracegen.runtime.android.LooperMonitor;
-import dev.tracegen.runtime.android.MonitorOptions;
-import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.io.BufferedReader;
 import java.io.File;
@@ -55,7 +54,7 @@ public final class RecordingProofs implements StallListener {
         return m;
     }
 
-    private void start(RuntimeConfig config) throws Exception {
+    private void start(RecorderOptions config) throws Exception {
         Recorder.setStallListener(this);
         Bench.equal(config.problems(), new ArrayList<String>(), "problems of the configuration");
         Bench.check(TracegenRuntime.start(app, config), "not recording");
@@ -138,9 +137,9 @@ public final class RecordingProofs implements StallListener {
     }
 
     public void aMessageOfOneSecondIsFoundWithItsTree() throws Exception {
-        for (int source : new int[] {MonitorOptions.AUTO, MonitorOptions.PRINTER}) {
-            RuntimeConfig config = RuntimeConfig.read(app);
-            config.monitor().source(source);
+        for (String source : new String[] {"auto", "printer"}) {
+            RecorderOptions config = TracegenRuntime.options(app);
+            config.set("source", source);
             start(config);
             try {
                 String by = LooperMonitor.of(Looper.getMainLooper()).source();
@@ -178,7 +177,7 @@ public final class RecordingProofs implements StallListener {
     }
 
     public void theLongestOfManyMessagesIsDescribed() throws Exception {
-        start(RuntimeConfig.read(app));
+        start(TracegenRuntime.options(app));
         try {
             for (int k = 0; k < 5; k++) {
                 Bench.main.sendEmptyMessage(60 + k);
@@ -201,8 +200,8 @@ public final class RecordingProofs implements StallListener {
         if (!Bench.seesIdleHandlers()) {
             return;
         }
-        RuntimeConfig config = RuntimeConfig.read(app);
-        config.recorder().slowIdleMillis(700);
+        RecorderOptions config = TracegenRuntime.options(app);
+        config.slowIdleMillis(700);
         start(config);
         try {
             final Feed feed = new Feed();
@@ -240,8 +239,8 @@ public final class RecordingProofs implements StallListener {
             Bench.measured("input events: not tried, MotionEvent of this version wants ART's own arraycopy");
             return;
         }
-        RuntimeConfig config = RuntimeConfig.read(app);
-        config.monitor().idleHandlers(false);
+        RecorderOptions config = TracegenRuntime.options(app);
+        config.set("idle-handlers", "false");
         start(config);
         try {
             final ThreadTrace trace = Recorder.current().thread(Looper.getMainLooper().getThread());
@@ -312,7 +311,7 @@ public final class RecordingProofs implements StallListener {
     }
 
     public void aChosenHandlerThreadIsRecorded() throws Exception {
-        start(RuntimeConfig.read(app));
+        start(TracegenRuntime.options(app));
         try {
             HandlerThread thread = new HandlerThread("feeder");
             thread.start();
@@ -339,16 +338,16 @@ public final class RecordingProofs implements StallListener {
         p.setProperty("enabled", "yes");
         p.setProperty("colour", "red");
         p.setProperty("check", "-1");
-        List<String> problems = new RuntimeConfig().apply(p).problems();
+        List<String> problems = new RecorderOptions().apply(p).problems();
         Bench.equal(problems, Arrays.asList(
-                "tracegen-runtime.properties: check=-1: want a whole number of milliseconds, at least 0; the "
+                "check=-1: want a whole number of milliseconds, at least 0; the "
                         + "default is used",
-                "tracegen-runtime.properties: colour=red: unknown key; the default is used",
-                "tracegen-runtime.properties: enabled=yes: want true or false; the default is used",
-                "tracegen-runtime.properties: slow=soon: want a whole number of milliseconds, at least 1; the "
+                "colour=red: unknown key; the default is used",
+                "enabled=yes: want true or false; the default is used",
+                "slow=soon: want a whole number of milliseconds, at least 1; the "
                         + "default is used",
-                "tracegen-runtime.properties: tick=s: want ms or us; the default is used"), "problems");
-        Bench.check(!TracegenRuntime.start(app, new RuntimeConfig().enabled(false)),
+                "tick=s: want ms or us; the default is used"), "problems");
+        Bench.check(!TracegenRuntime.start(app, new RecorderOptions().set("enabled", "false")),
                 "recording, though it is switched off");
         Bench.equal(Bench.printer(), null, "the printer when switched off");
     }

@@ -6,9 +6,9 @@ import android.util.Printer;
 import android.view.Choreographer;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.LooperMonitor;
 import dev.tracegen.runtime.android.QueueSnapshot;
-import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.util.concurrent.CountDownLatch;
 
@@ -38,8 +38,8 @@ public final class SeenProofs {
 
     public void whatIsSeen() throws Exception {
         boolean hidden = !Boolean.getBoolean("proofs.public");
-        RuntimeConfig config = hidden ? new RuntimeConfig().output("none") : PublicApiProofs.config();
-        config.monitor().checkMillis(0);
+        RecorderOptions config = hidden ? new RecorderOptions().set("output", "none") : PublicApiProofs.config();
+        config.set("check", "0");
         Bench.check(TracegenRuntime.start(app, config), "not recording");
         Bench.settle();
         Bench.drain();
@@ -84,8 +84,8 @@ public final class SeenProofs {
 
     /** The Go test counts the frames in the recording. */
     private void frames(boolean hidden) throws Exception {
-        RuntimeConfig config = (hidden ? new RuntimeConfig() : PublicApiProofs.config()).frames(true)
-                .output("recordings/seen.tgd");
+        RecorderOptions config = (hidden ? new RecorderOptions() : PublicApiProofs.config()).set("frames", "true")
+                .set("output", "recordings/seen.tgd");
         Bench.check(TracegenRuntime.start(app, config), "not recording");
         Bench.settle();
         Bench.drain();

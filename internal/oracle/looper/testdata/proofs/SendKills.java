@@ -8,14 +8,12 @@ import dev.tracegen.runtime.StallListener;
 import dev.tracegen.runtime.ThreadStack;
 import dev.tracegen.runtime.ThreadTrace;
 import dev.tracegen.runtime.report.About;
+import dev.tracegen.runtime.report.Fast;
 import dev.tracegen.runtime.report.HttpUploader;
-import dev.tracegen.runtime.report.Moment;
 import dev.tracegen.runtime.report.Outbox;
-import dev.tracegen.runtime.report.OutboxLimits;
 import dev.tracegen.runtime.report.Report;
 import dev.tracegen.runtime.report.Reporter;
 import dev.tracegen.runtime.report.Sender;
-import dev.tracegen.runtime.report.SenderOptions;
 import java.io.File;
 import java.util.Random;
 
@@ -42,21 +40,9 @@ public final class SendKills {
     public static void main(String[] args) throws Exception {
         final Random random = new Random(Long.parseLong(args[2]));
         final Platform clocks = new Clocks();
-        final OutboxLimits limits = new OutboxLimits();
-        limits.reports = 1 << 20;
-        limits.bytes = 1L << 40;
-        limits.perKeyAndDay = 1 << 20;
-        final Outbox outbox = new Outbox(new File(args[0]), "kills", limits);
-        final SenderOptions options = new SenderOptions();
-        options.enoughReports = 1;
-        options.longestWait = 0;
-        options.firstRetry = 20;
-        options.longestRetry = 100;
-        options.stopTime = 50;
-        options.check = 5;
-        options.batchReports = 1 + random.nextInt(8);
-        final Sender sender = args[1].equals("none") ? null : new Sender(outbox, new HttpUploader(args[1], "secret",
-                false), Moment.ALWAYS, clocks, options, random);
+        final Outbox outbox = Fast.outbox(new File(args[0]), "kills");
+        final Sender sender = args[1].equals("none") ? null
+                : Fast.sender(outbox, new HttpUploader(args[1], "secret", false), clocks, random);
         About about = new About().set("package", "dev.tracegen.proofs").set("versionName", "1.0").set("sdk", 34)
                 .set("versionCode", "7").set("manufacturer", "m\u00fc").set("device", "d\"\\\n").set("abi", "x86_64")
                 .set("process", "kills").set("user", "0123456789abcdef").set("pid", 4);

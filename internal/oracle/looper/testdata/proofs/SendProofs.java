@@ -9,7 +9,7 @@ import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.Recorder;
-import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import dev.tracegen.runtime.report.Moment;
 import dev.tracegen.runtime.report.RemoteConfig;
@@ -99,7 +99,7 @@ public final class SendProofs {
 
     public void aStallReachesTheCollectorAndTheMainThreadTouchesNoFile() throws Exception {
         final Collector collector = new Collector();
-        final RuntimeConfig config = new RuntimeConfig().apply(settings(collector));
+        final RecorderOptions config = new RecorderOptions().apply(settings(collector));
         final StartProofs.Strict strict = new StartProofs.Strict(Looper.getMainLooper().getThread());
         boolean observed = true;
         try {
@@ -276,14 +276,14 @@ public final class SendProofs {
         Properties p = settings(collector);
         p.setProperty("config-key", java.util.Base64.getEncoder().encodeToString(pair.getPublic().getEncoded()));
         App app = new App(StartProofs.directory());
-        Bench.check(TracegenRuntime.start(app, new RuntimeConfig().apply(p)), "not recording");
+        Bench.check(TracegenRuntime.start(app, new RecorderOptions().apply(p)), "not recording");
         Bench.settle();
         untilStatus("recording is switched off", false);
         // The next start is off too, and gets newer settings. The wait between two requests is over.
         File outbox = new File(app.getNoBackupFilesDir(), "tracegen/outbox");
         write(new File(outbox, "config-state"), "serial=1\nnext=0\n");
         collector.config = signed(pair, head + "serial=2\nslow=123\nupload=https://example.com\n");
-        TracegenRuntime.start(app, new RuntimeConfig().apply(p));
+        TracegenRuntime.start(app, new RecorderOptions().apply(p));
         Bench.settle();
         Bench.check(AppMethodBeat.status() <= 0, "recording is on again without newer settings");
         final File config = new File(outbox, "config");
@@ -293,13 +293,12 @@ public final class SendProofs {
                 return new String(java.nio.file.Files.readAllBytes(config.toPath()), "US-ASCII").contains("serial=2");
             }
         });
-        RuntimeConfig c = new RuntimeConfig().apply(p);
+        RecorderOptions c = new RecorderOptions().apply(p);
         Bench.check(TracegenRuntime.start(app, c), "not recording");
         Bench.settle();
         untilStatus("recording is on again", true);
-        Bench.equal(Bench.field(c.recorder(), c.recorder().getClass(), "slowMillis"), 123, "the threshold");
-        Object reports = Bench.field(c, RuntimeConfig.class, "reports");
-        Bench.equal(Bench.field(reports, reports.getClass(), "upload"), p.getProperty("upload"),
+        Bench.equal(Bench.field(c, c.getClass(), "slowMillis"), 123, "the threshold");
+        Bench.equal(c.get("upload"), p.getProperty("upload"),
                 "the address, which only the app sets");
         TracegenRuntime.stop();
         Bench.ended();
@@ -352,15 +351,14 @@ public final class SendProofs {
             set.setAccessible(true);
             set.invoke(null, app, (long) minutes, System.currentTimeMillis());
             Class<?> session = Class.forName(ANDROID + "Session");
-            Constructor<?> make = session.getDeclaredConstructor(Context.class, RuntimeConfig.class);
+            Constructor<?> make = session.getDeclaredConstructor(Context.class, RecorderOptions.class);
             make.setAccessible(true);
-            RuntimeConfig off = new RuntimeConfig().enabled(false);
+            RecorderOptions off = new RecorderOptions().set("enabled", "false");
             Object s = make.newInstance(app, off);
-            Method prepare = Class.forName(ANDROID + "Reporting").getDeclaredMethod("prepare", Context.class, session,
-                    RuntimeConfig.class, String.class);
-            prepare.setAccessible(true);
-            prepare.invoke(null, app, s, off, "p");
-            Bench.equal(Bench.field(off, RuntimeConfig.class, "enabled"), minutes == 1, "enabled");
+            Method switched = session.getDeclaredMethod("switchedOn", RecorderOptions.class);
+            switched.setAccessible(true);
+            Bench.equal(switched.invoke(s, off), minutes == 1, "switched on");
+            Bench.equal(off.flag("enabled"), minutes == 1, "enabled");
         }
     }
 
@@ -386,7 +384,7 @@ public final class SendProofs {
         Properties p = new Properties();
         p.setProperty("notify", "true");
         p.setProperty("slow", "100");
-        Bench.check(TracegenRuntime.start(app, new RuntimeConfig().output("none").apply(p)), "not recording");
+        Bench.check(TracegenRuntime.start(app, new RecorderOptions().set("output", "none").apply(p)), "not recording");
         Bench.settle();
         Bench.onMain(new Stalling());
         Bench.check(AppMethodBeat.status() > 0, "recording is off");

@@ -7,9 +7,9 @@ import android.os.MessageQueue;
 import dev.tracegen.device.Device;
 import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.Stall;
 import dev.tracegen.runtime.StallListener;
-import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.io.File;
 import java.io.FilePermission;
@@ -49,7 +49,8 @@ public final class StartProofs {
                 @Override
                 public void run() {
                     Bench.check(context.getApplicationContext() == null, "the app is not attaching");
-                    Bench.check(TracegenRuntime.start(context, new RuntimeConfig().output("none")), "not recording");
+                    Bench.check(TracegenRuntime.start(context, new RecorderOptions().set("output", "none")),
+                            "not recording");
                     app.created();
                 }
             });
@@ -72,7 +73,7 @@ public final class StartProofs {
     public void aLateStartReportsTheForeground() throws Exception {
         App app = new App(directory());
         Device.setImportance(ActivityManager.RunningAppProcessInfo.IMPORTANCE_FOREGROUND);
-        Bench.check(TracegenRuntime.start(app, new RuntimeConfig().output("none")), "not recording");
+        Bench.check(TracegenRuntime.start(app, new RecorderOptions().set("output", "none")), "not recording");
         Bench.settle();
         Bench.check(Objects.foreground(), "background, though an activity was started before");
         Activity known = Objects.activity();
@@ -85,7 +86,7 @@ public final class StartProofs {
         Bench.check(!Objects.foreground(), "in the foreground after the last activity");
         TracegenRuntime.stop();
         Device.setImportance(ActivityManager.RunningAppProcessInfo.IMPORTANCE_BACKGROUND);
-        Bench.check(TracegenRuntime.start(app, new RuntimeConfig().output("none")), "not recording");
+        Bench.check(TracegenRuntime.start(app, new RecorderOptions().set("output", "none")), "not recording");
         Bench.settle();
         Bench.check(!Objects.foreground(), "in the foreground, though Android says the opposite");
         TracegenRuntime.stop();
@@ -94,7 +95,7 @@ public final class StartProofs {
     public void aStopAtAnyMomentEndsTheStart() throws Exception {
         final App app = new App(directory());
         for (int k = 0; k < 200; k++) {
-            Bench.check(TracegenRuntime.start(app, new RuntimeConfig().output("none")), "not recording");
+            Bench.check(TracegenRuntime.start(app, new RecorderOptions().set("output", "none")), "not recording");
             long pause = k * 5000L;
             long begin = System.nanoTime();
             while (System.nanoTime() - begin < pause) {
@@ -118,7 +119,7 @@ public final class StartProofs {
         ArrayList<MessageQueue.IdleHandler> list = (ArrayList<MessageQueue.IdleHandler>) Bench.field(
                 Looper.getMainLooper().getQueue(), MessageQueue.class, "mIdleHandlers");
         Bench.check(list.getClass() == ArrayList.class, "the list of idle handlers after the last stop");
-        Bench.check(TracegenRuntime.start(app, new RuntimeConfig().output("none")), "not recording");
+        Bench.check(TracegenRuntime.start(app, new RecorderOptions().set("output", "none")), "not recording");
         Bench.settle();
         Bench.equal(AppMethodBeat.status(), AppMethodBeat.STATUS_STARTED, "the status after another start");
         TracegenRuntime.stop();
@@ -132,7 +133,7 @@ public final class StartProofs {
                 @Override
                 public void run() {
                     for (int j = 0; j < 20; j++) {
-                        TracegenRuntime.start(app, new RuntimeConfig().output("none"));
+                        TracegenRuntime.start(app, new RecorderOptions().set("output", "none"));
                     }
                 }
             };
@@ -156,7 +157,7 @@ public final class StartProofs {
         Bench.ended();
         Properties off = new Properties();
         off.setProperty("enabled", "false");
-        Bench.check(!TracegenRuntime.start(new App(directory()), new RuntimeConfig().apply(off)), "recording");
+        Bench.check(!TracegenRuntime.start(new App(directory()), new RecorderOptions().apply(off)), "recording");
         Bench.settle();
         AppMethodBeat.i(5);
         Bench.check(AppMethodBeat.status() < 0, "the status is " + AppMethodBeat.status());
@@ -170,14 +171,14 @@ public final class StartProofs {
         App app = new App(directory());
         File assets = new File(app.files, "assets");
         Bench.check(assets.mkdirs(), "no directory");
-        FileWriter out = new FileWriter(new File(assets, RuntimeConfig.FILE));
+        FileWriter out = new FileWriter(new File(assets, TracegenRuntime.FILE));
         out.write("slow = 50\ntick = us\nhidden-api = true\noutput = kept/assets.tgd\nmapping = names.txt\n");
         out.close();
         FileWriter names = new FileWriter(new File(assets, "names.txt"));
         names.write("");
         names.close();
         app.assets = Device.assets(assets);
-        Bench.equal(RuntimeConfig.read(app).problems().size(), 0, "problems of the configuration");
+        Bench.equal(TracegenRuntime.options(app).problems().size(), 0, "problems of the configuration");
         final AtomicInteger stalls = new AtomicInteger();
         Recorder.setStallListener(new StallListener() {
             @Override
@@ -206,8 +207,8 @@ public final class StartProofs {
         Recorder.setStallListener(null);
         Bench.ended();
         Bench.check(new File(app.getNoBackupFilesDir(), "kept/assets.tgd").exists(), "no recording");
-        Bench.check(new File(assets, RuntimeConfig.FILE).delete(), "not deleted");
-        FileWriter off = new FileWriter(new File(assets, RuntimeConfig.FILE));
+        Bench.check(new File(assets, TracegenRuntime.FILE).delete(), "not deleted");
+        FileWriter off = new FileWriter(new File(assets, TracegenRuntime.FILE));
         off.write("enabled = false\n");
         off.close();
         Bench.check(TracegenRuntime.start(app), "not begun");
@@ -272,7 +273,8 @@ public final class StartProofs {
                     @Override
                     public void run() {
                         Bench.check(fromFile ? TracegenRuntime.start(app)
-                                : TracegenRuntime.start(app, new RuntimeConfig().frames(true).inputEvents(true)),
+                                : TracegenRuntime.start(app,
+                                        new RecorderOptions().set("frames", "true").set("input-events", "true")),
                                 "not recording");
                     }
                 });

@@ -5,7 +5,7 @@ import android.os.Bundle;
 import dev.tracegen.device.Device;
 import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.Incident;
-import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.RecorderOptions;
 import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -112,7 +112,7 @@ public final class StartupProofs {
         Properties settings = new Properties();
         settings.setProperty("startup.splash", SplashActivity.class.getName());
         settings.setProperty("startup.slow-hot", "1");
-        Switched s = Switched.start(app, "startup", new RuntimeConfig().output("none").apply(settings));
+        Switched s = Switched.start(app, "startup", new RecorderOptions().set("output", "none").apply(settings));
         Activity splash = Objects.bare(SplashActivity.class);
         Activity main = Objects.bare(MainActivity.class);
         message(app, splash, 30, "Created", "Started", "Resumed");
@@ -177,7 +177,7 @@ public final class StartupProofs {
     public void aProcessForABroadcastHasNoColdStartAndALateCallSaysSo() throws Exception {
         Device.setImportance(300);
         App app = new App(StartProofs.directory());
-        Switched s = Switched.start(app, "startup", new RuntimeConfig().output("none"));
+        Switched s = Switched.start(app, "startup", new RecorderOptions().set("output", "none"));
         Activity main = Objects.bare(MainActivity.class);
         message(app, main, 0, "Created", "Started", "Resumed");
         focus(main, true);
@@ -188,7 +188,7 @@ public final class StartupProofs {
         s.stop();
         Device.setImportance(ActivityManager.RunningAppProcessInfo.IMPORTANCE_FOREGROUND);
         App late = new App(StartProofs.directory());
-        s = Switched.start(late, "startup", new RuntimeConfig().output("none"));
+        s = Switched.start(late, "startup", new RecorderOptions().set("output", "none"));
         Activity next = Objects.bare(MainActivity.class);
         message(late, next, 0, "Created", "Started", "Resumed");
         focus(next, true);

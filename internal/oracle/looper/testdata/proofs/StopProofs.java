@@ -2,7 +2,7 @@ import android.os.Looper;
 import android.os.MessageQueue;
 import android.view.Window;
 import dev.tracegen.runtime.Recorder;
-import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.InvocationHandler;
@@ -40,7 +40,7 @@ public final class StopProofs {
     }
 
     private void start() throws Exception {
-        Bench.check(TracegenRuntime.start(app, new RuntimeConfig().output("none")), "not recording");
+        Bench.check(TracegenRuntime.start(app, new RecorderOptions().set("output", "none")), "not recording");
         Bench.settle();
     }
 
@@ -112,7 +112,7 @@ public final class StopProofs {
             @Override
             void work() {
                 TracegenRuntime.stop();
-                TracegenRuntime.start(app, new RuntimeConfig().output("none"));
+                TracegenRuntime.start(app, new RecorderOptions().set("output", "none"));
             }
         }, 1, 0);
         start();
@@ -191,7 +191,8 @@ public final class StopProofs {
     }
 
     private void start(boolean inputEvents) throws Exception {
-        Bench.check(TracegenRuntime.start(app, new RuntimeConfig().output("none").inputEvents(inputEvents)),
+        Bench.check(TracegenRuntime.start(app, new RecorderOptions().set("output", "none")
+                .set("input-events", String.valueOf(inputEvents))),
                 "not recording");
         Bench.settle();
     }

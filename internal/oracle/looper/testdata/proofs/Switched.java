@@ -1,7 +1,7 @@
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.IncidentListener;
 import dev.tracegen.runtime.Recorder;
-import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.lang.reflect.Field;
 import java.lang.reflect.Method;
@@ -21,10 +21,10 @@ final class Switched implements IncidentListener {
     }
 
     /** Starts the runtime in a message of the main thread, with a detector that is on, in the foreground. */
-    static Switched start(final App app, String name, final RuntimeConfig config) throws Exception {
+    static Switched start(final App app, String name, final RecorderOptions config) throws Exception {
         Switched s = new Switched(name);
         Recorder.setIncidentListener(s);
-        config.detectors(name);
+        config.set("detectors", name);
         Bench.onMain(new Runnable() {
             @Override
             public void run() {

@@ -1,8 +1,8 @@
 import android.os.Handler;
 import android.os.Looper;
 import android.util.Printer;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.LooperMonitor;
-import dev.tracegen.runtime.android.MonitorOptions;
 import java.net.URL;
 import java.net.URLClassLoader;
 
@@ -27,7 +27,7 @@ public final class TheftProofs {
     }
 
     private static LooperMonitor monitor(MonitorProofs.Log log) {
-        LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), MonitorProofs.options(MonitorOptions.PRINTER));
+        LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), MonitorProofs.options("printer"));
         monitor.add(log);
         return monitor;
     }
@@ -80,7 +80,7 @@ public final class TheftProofs {
     /** Replaces the printer and waits until ours is back; returns how long the last time took, in milliseconds. */
     private static long win(int period, int thefts) throws Exception {
         LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(),
-                new MonitorOptions().source(MonitorOptions.PRINTER).checkMillis(period));
+                new RecorderOptions().set("source", "printer").set("check", String.valueOf(period)));
         long millis = 0;
         for (int theft = 1; theft <= thefts; theft++) {
             Looper.getMainLooper().setMessageLogging(new Thief(null));
@@ -242,12 +242,9 @@ public final class TheftProofs {
                 return c == null ? findClass(n) : c;
             }
         };
-        Class<?> options = loader.loadClass(MonitorOptions.class.getName());
-        Object o = options.getConstructor().newInstance();
-        options.getMethod("source", int.class).invoke(o, MonitorOptions.PRINTER);
-        options.getMethod("checkMillis", int.class).invoke(o, 0);
-        options.getMethod("idleHandlers", boolean.class).invoke(o, false);
-        return loader.loadClass(name).getMethod("of", Looper.class, options).invoke(null, Looper.getMainLooper(), o);
+        RecorderOptions o = MonitorProofs.options("printer");
+        return loader.loadClass(name).getMethod("of", Looper.class, RecorderOptions.class).invoke(null,
+                Looper.getMainLooper(), o);
     }
 
     public void releaseGivesThePrinterBack() throws Exception {
@@ -264,7 +261,7 @@ public final class TheftProofs {
             return;
         }
         MonitorProofs.Log log = new MonitorProofs.Log();
-        LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), MonitorProofs.options(MonitorOptions.AUTO));
+        LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), MonitorProofs.options("auto"));
         monitor.add(log);
         Class<?> observer = Class.forName("android.os.Looper$Observer");
         java.lang.reflect.Method set = Looper.class.getMethod("setObserver", observer);

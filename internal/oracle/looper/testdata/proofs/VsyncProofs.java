@@ -1,6 +1,6 @@
 import android.view.Choreographer;
 import dev.tracegen.device.Device;
-import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.util.concurrent.CountDownLatch;
 
@@ -40,7 +40,8 @@ public final class VsyncProofs {
     }
 
     private void start(String name) throws Exception {
-        Bench.check(TracegenRuntime.start(app, new RuntimeConfig().output("recordings/" + name).frames(true)),
+        RecorderOptions options = new RecorderOptions().set("output", "recordings/" + name).set("frames", "true");
+        Bench.check(TracegenRuntime.start(app, options),
                 "not recording");
         Bench.settle();
     }

@@ -1,10 +1,10 @@
+import android.os.Handler;
 import android.os.Looper;
 import android.os.Message;
-import android.os.Handler;
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.IncidentListener;
 import dev.tracegen.runtime.Recorder;
-import dev.tracegen.runtime.android.RuntimeConfig;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -35,7 +35,7 @@ public final class WatchProofs {
     }
 
     private void start(String output, Properties p) throws Exception {
-        RuntimeConfig config = new RuntimeConfig().apply(p).output(output);
+        RecorderOptions config = new RecorderOptions().apply(p).set("output", output);
         Bench.equal(config.problems().toString(), "[]", "problems");
         Recorder.setIncidentListener(new IncidentListener() {
             @Override

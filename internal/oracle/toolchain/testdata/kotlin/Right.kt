@@ -12,7 +12,6 @@ import dev.tracegen.runtime.StallListener
 import dev.tracegen.runtime.android.Dispatch
 import dev.tracegen.runtime.android.DispatchListener
 import dev.tracegen.runtime.android.LooperMonitor
-import dev.tracegen.runtime.android.RuntimeConfig
 import dev.tracegen.runtime.android.TracegenRuntime
 import java.io.File
 
@@ -30,8 +29,8 @@ class Right : DispatchListener(), StallListener {
     fun start(context: Context): Boolean {
         Recorder.setStallListener(this)
         Recorder.setFocusListener(null)
-        val config: RuntimeConfig = RuntimeConfig.read(null).output(null).mapping("methodMapping.txt")
-        config.recorder().slowMillis(200).output(null).mapping(MappingReader(File("mapping")))
+        val config: RecorderOptions = TracegenRuntime.options(null).set("mapping", "methodMapping.txt")
+        config.slowMillis(200).output(null).mapping(MappingReader(File("mapping")))
         LooperMonitor.of(Looper.getMainLooper()).add(this)
         AppMethodBeat.at(null, true)
         Recorder.current()?.scene(null)

@@ -11,7 +11,6 @@ import dev.tracegen.runtime.StallListener
 import dev.tracegen.runtime.android.Dispatch
 import dev.tracegen.runtime.android.LooperMonitor
 import dev.tracegen.runtime.android.QueueSnapshot
-import dev.tracegen.runtime.android.RuntimeConfig
 import dev.tracegen.runtime.android.TracegenRuntime
 
 // Each line that ends with "// wrong" must be an error, and no other.
@@ -32,7 +31,7 @@ fun wrong(stall: Stall, dispatch: Dispatch, context: Context?) {
     QueueSnapshot.of(Looper.getMainLooper()).snapshot(1) // wrong
     TracegenRuntime.start(context) // wrong
     TracegenRuntime.watch(null) // wrong
-    RuntimeConfig().apply(null) // wrong
+    RecorderOptions().apply(null) // wrong
     println(scene + tree.size())
 }
 

@@ -17,8 +17,6 @@ import dev.tracegen.runtime.ThreadTrace;
 import dev.tracegen.runtime.android.Dispatch;
 import dev.tracegen.runtime.android.DispatchListener;
 import dev.tracegen.runtime.android.LooperMonitor;
-import dev.tracegen.runtime.android.MonitorOptions;
-import dev.tracegen.runtime.android.RuntimeConfig;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -59,9 +57,9 @@ public final class Sample extends DispatchListener implements StallListener, Met
     public boolean start(Context context) {
         Recorder.setStallListener(this);
         Recorder.setFocusListener(this);
-        RuntimeConfig config = new RuntimeConfig().output("sample.tgd");
-        config.recorder().slowMillis(200).threads(RecorderOptions.THREADS_CHOSEN).threadRingRecords(4096);
-        config.monitor().source(MonitorOptions.PRINTER).checkMillis(1000);
+        RecorderOptions config = new RecorderOptions().set("output", "sample.tgd");
+        config.slowMillis(200).threads(RecorderOptions.THREADS_CHOSEN).threadRingRecords(4096);
+        config.set("source", "printer").set("check", "1000");
         boolean started = TracegenRuntime.start(context, config);
         LooperMonitor.of(Looper.getMainLooper()).add(this);
         return started;

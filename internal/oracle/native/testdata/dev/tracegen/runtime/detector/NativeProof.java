@@ -5,7 +5,6 @@ import dev.tracegen.runtime.IncidentListener;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.ThreadTrace;
-import java.util.Properties;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -104,8 +103,8 @@ public final class NativeProof {
             }
         });
         Detectors detectors = new Detectors(recorder, new Loop(recorder), new ThreadSchedule(recorder.platform()));
-        Properties settings = new Properties();
-        settings.setProperty("native-touch.slow-millis", "50");
+        RecorderOptions settings = new RecorderOptions();
+        settings.set("native-touch.slow-millis", "50");
         detectors.add(new NativeTouch(settings));
         Anr anr = Anr.create(settings, new AnrEvidence() {
             @Override

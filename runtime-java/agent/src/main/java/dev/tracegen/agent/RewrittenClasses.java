@@ -35,12 +35,9 @@ final class RewrittenClasses {
     private final int count;
 
     RewrittenClasses(File path) throws IOException {
-        RandomAccessFile in = new RandomAccessFile(path, "r");
-        try {
+        try (RandomAccessFile in = new RandomAccessFile(path, "r")) {
             // The mapping stays valid when the file is closed.
             file = in.getChannel().map(FileChannel.MapMode.READ_ONLY, 0, in.length());
-        } finally {
-            in.close();
         }
         if (file.capacity() < HEAD || file.getLong(0) != MAGIC) {
             throw new IOException(path + " is not a file of rewritten classes");

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
 
 /**
  * What tracegen wants to know when the program has ended: the status file, of 4,096 bytes. It is mapped, so that the
@@ -22,7 +22,6 @@ import java.nio.charset.Charset;
  */
 final class Status {
     private static final long MAGIC = 0x5447535441544531L;
-    private static final Charset UTF_8 = Charset.forName("UTF-8");
     private static final int SIZE = 4096;
     private static final int STARTED = 8;
     private static final int REPLACED = 12;
@@ -34,14 +33,11 @@ final class Status {
     private final ByteBuffer file;
 
     Status(File path) throws IOException {
-        RandomAccessFile in = new RandomAccessFile(path, "rw");
-        try {
+        try (RandomAccessFile in = new RandomAccessFile(path, "rw")) {
             if (in.length() != SIZE) {
                 throw new IOException("not a status file of tracegen");
             }
             file = in.getChannel().map(FileChannel.MapMode.READ_WRITE, 0, SIZE);
-        } finally {
-            in.close();
         }
         if (file.getLong(0) != MAGIC) {
             throw new IOException("not a status file of tracegen");
@@ -53,7 +49,7 @@ final class Status {
         ByteBuffer from = file.duplicate();
         from.position(PATH + 2);
         from.get(path);
-        return new String(path, UTF_8);
+        return new String(path, StandardCharsets.UTF_8);
     }
 
     synchronized void started() {
@@ -66,7 +62,7 @@ final class Status {
 
     synchronized void differs(String name) {
         if (file.getInt(DIFFERENT) == 0) {
-            byte[] bytes = name.getBytes(UTF_8);
+            byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
             int n = Math.min(bytes.length, LONGEST_NAME);
             file.putShort(NAME, (short) n);
             ByteBuffer to = file.duplicate();

@@ -1,6 +1,6 @@
 package dev.tracegen.runtime;
 
-import java.io.UnsupportedEncodingException;
+import java.nio.charset.StandardCharsets;
 
 /** A growing array of bytes with the encodings of trace/FORMAT.md. All numbers are little-endian. */
 final class ChunkBytes {
@@ -61,12 +61,7 @@ final class ChunkBytes {
     }
 
     ChunkBytes str(String s) {
-        byte[] utf8;
-        try {
-            utf8 = s.getBytes("UTF-8");
-        } catch (UnsupportedEncodingException e) {
-            throw new AssertionError(e);
-        }
+        byte[] utf8 = s.getBytes(StandardCharsets.UTF_8);
         uv(utf8.length);
         reserve(utf8.length);
         System.arraycopy(utf8, 0, bytes, size, utf8.length);

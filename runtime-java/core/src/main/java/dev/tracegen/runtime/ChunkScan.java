@@ -2,7 +2,7 @@ package dev.tracegen.runtime;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.io.UnsupportedEncodingException;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.zip.CRC32;
@@ -134,8 +134,6 @@ final class ChunkScan {
             return all;
         } catch (IndexOutOfBoundsException e) {
             return null;
-        } catch (UnsupportedEncodingException e) {
-            throw new AssertionError(e);
         }
     }
 
@@ -151,13 +149,13 @@ final class ChunkScan {
         throw new IndexOutOfBoundsException();
     }
 
-    private static String str(byte[] b, int[] at) throws UnsupportedEncodingException {
+    private static String str(byte[] b, int[] at) {
         int n = uv(b, at);
         if (n > b.length - at[0]) {
             throw new IndexOutOfBoundsException();
         }
         at[0] += n;
-        return new String(b, at[0] - n, n, "UTF-8");
+        return new String(b, at[0] - n, n, StandardCharsets.UTF_8);
     }
 
     private static byte[] inflate(byte[] payload) {

@@ -126,7 +126,7 @@ final class Delivery implements Runnable {
     }
 
     private void deliver(EndedStall ended) {
-        Stall stall = texts.stall(ended.stall());
+        Stall stall = ended.stall(texts);
         StallListener reporter = Listeners.stallReporter;
         if (reporter != null) {
             call(reporter, stall);

@@ -51,8 +51,13 @@ final class EndedStall {
      */
     synchronized Stall stall() {
         if (stall == null) {
-            stall = new Stall(trace, message, facts, new CallTree(records.records, endTicks), before);
+            stall = new Stall(trace, message, facts, new CallTree(records.records, endTicks), before, null);
         }
         return stall;
+    }
+
+    /** Returns the stall with the texts as they are delivered. */
+    Stall stall(Texts texts) {
+        return new Stall(trace, message, facts, stall().tree, before, texts);
     }
 }

@@ -103,14 +103,9 @@ final class FileClaim {
         if (isOurs(file)) {
             return true;
         }
-        try {
-            RandomAccessFile open = new RandomAccessFile(file, "r");
-            try {
-                // A shared lock is possible on a file that is open for reading only. Closing it ends the lock.
-                return open.getChannel().tryLock(LOCKED_BYTE, 1, true) == null;
-            } finally {
-                open.close();
-            }
+        try (RandomAccessFile open = new RandomAccessFile(file, "r")) {
+            // A shared lock is possible on a file that is open for reading only. Closing it ends the lock.
+            return open.getChannel().tryLock(LOCKED_BYTE, 1, true) == null;
         } catch (OverlappingFileLockException e) {
             return true;
         } catch (IOException e) {

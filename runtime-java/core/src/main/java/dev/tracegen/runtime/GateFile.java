@@ -16,13 +16,8 @@ final class GateFile {
 
     /** Reads the file and switches its methods off. If that is not possible, it logs why. */
     static void read(File file, Platform platform) {
-        try {
-            BufferedReader in = new BufferedReader(new InputStreamReader(new FileInputStream(file), "UTF-8"));
-            try {
-                read(file, in, platform);
-            } finally {
-                in.close();
-            }
+        try (BufferedReader in = new BufferedReader(new InputStreamReader(new FileInputStream(file), "UTF-8"))) {
+            read(file, in, platform);
         } catch (IOException e) {
             platform.log("the gate file " + file + " cannot be read, and all methods are recorded: " + e.getMessage());
         }
@@ -44,7 +39,7 @@ final class GateFile {
             }
             try {
                 ids = n == ids.length ? Arrays.copyOf(ids, 2 * n) : ids;
-                ids[n++] = RecorderOptions.number(text, "the ID of a method", 1, AppMethodBeat.METHOD_ID_DISPATCH - 1);
+                ids[n++] = OptionTable.number(text, "the ID of a method", 1, AppMethodBeat.METHOD_ID_DISPATCH - 1);
             } catch (IllegalArgumentException e) {
                 throw new IOException("line " + number + ": want mapping DIGEST or the ID of a method");
             }

@@ -84,11 +84,6 @@ public final class Incident {
         tickNanos = 1;
     }
 
-    /** Creates a copy with other texts. */
-    Incident(Incident i, Texts texts) {
-        this(i, texts, null);
-    }
-
     /** Creates a copy with other texts, and with the tree of its calls if there is a ticker. */
     Incident(Incident i, Texts texts, Ticker ticker) {
         number = i.number;
@@ -105,11 +100,7 @@ public final class Incident {
             redacted.put(e.getKey(), texts.incident(e.getValue()));
         }
         facts = Collections.unmodifiableMap(redacted);
-        List<ThreadStack> named = new ArrayList<ThreadStack>();
-        for (ThreadStack s : i.stacks) {
-            named.add(new ThreadStack(texts.thread(s.thread), s.nanos, s.state, s.frames));
-        }
-        stacks = Collections.unmodifiableList(named);
+        stacks = Collections.unmodifiableList(texts.stacks(i.stacks));
         trace = i.trace;
         firstRecord = i.firstRecord;
         endRecord = i.endRecord;

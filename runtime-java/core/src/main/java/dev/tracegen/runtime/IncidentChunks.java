@@ -81,7 +81,7 @@ final class IncidentChunks {
             out.add(RecordingWriter.DETECTORS, 0, out.small);
             groupDetectors = states;
         }
-        Incident i = new Incident(incident, out.texts);
+        Incident i = new Incident(incident, out.texts, null);
         chunk.uv(i.number).uv(out.string(i.detector)).uv(out.string(i.kind)).uv(out.string(i.what))
                 .uv(i.trace == null ? 0 : 1 + i.trace.index).sv(i.beginNanos).sv(i.endNanos).uv(i.firstRecord)
                 .uv(i.endRecord).uv(out.string(i.scene)).u8(i.foreground ? 1 : 0).uv(i.facts.size());

@@ -297,23 +297,16 @@ public final class MachineFacts {
 
     /** Returns the begin of a file; an empty text if it cannot be read. */
     private String text(String name) {
-        try {
-            FileInputStream in = new FileInputStream(new File(root, name));
-            try {
-                int size = 0;
-                for (int n = 0; n >= 0 && size < buffer.length; size += n) {
-                    n = in.read(buffer, size, buffer.length - size);
-                    if (n < 0) {
-                        break;
-                    }
+        try (FileInputStream in = new FileInputStream(new File(root, name))) {
+            int size = 0;
+            for (int n = 0; n >= 0 && size < buffer.length; size += n) {
+                n = in.read(buffer, size, buffer.length - size);
+                if (n < 0) {
+                    break;
                 }
-                return new String(buffer, 0, size, "ISO-8859-1");
-            } finally {
-                in.close();
             }
-        } catch (IOException e) {
-            return "";
-        } catch (SecurityException e) {
+            return new String(buffer, 0, size, "ISO-8859-1");
+        } catch (IOException | SecurityException e) {
             return "";
         }
     }

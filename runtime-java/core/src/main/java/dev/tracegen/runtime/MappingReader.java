@@ -59,16 +59,13 @@ public class MappingReader {
         if (wanted.isEmpty()) {
             return names;
         }
-        BufferedReader in = new BufferedReader(new InputStreamReader(open(), "UTF-8"));
-        try {
+        try (BufferedReader in = new BufferedReader(new InputStreamReader(open(), "UTF-8"))) {
             for (String line = in.readLine(); line != null && !wanted.isEmpty(); line = in.readLine()) {
                 int id = id(line);
                 if (id > 0 && wanted.remove(id)) {
                     names.put(id, name(line));
                 }
             }
-        } finally {
-            in.close();
         }
         return names;
     }

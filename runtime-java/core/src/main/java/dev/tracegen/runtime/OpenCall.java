@@ -22,10 +22,6 @@ final class OpenCall {
     /** The CPU time of its thread since the thread began, in nanoseconds; -1 if unknown. */
     final long cpuNanos;
 
-    OpenCall(ThreadTrace trace, long number, String text, long beginNanos, Thread.State state, long cpuNanos) {
-        this(trace, number, MessageRecord.NORMAL, text, beginNanos, state, cpuNanos);
-    }
-
     OpenCall(ThreadTrace trace, long number, int kind, String text, long beginNanos, Thread.State state,
             long cpuNanos) {
         this.trace = trace;

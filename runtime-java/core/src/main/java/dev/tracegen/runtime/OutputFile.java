@@ -472,18 +472,13 @@ final class OutputFile {
         if (FileClaim.isOurs(f)) {
             return MAGIC;
         }
-        try {
-            FileInputStream in = new FileInputStream(f);
-            try {
-                byte[] head = new byte[MAGIC.length];
-                int n = 0;
-                for (int read = 0; read >= 0 && n < head.length; n += Math.max(0, read)) {
-                    read = in.read(head, n, head.length - n);
-                }
-                return Arrays.copyOf(head, n);
-            } finally {
-                in.close();
+        try (FileInputStream in = new FileInputStream(f)) {
+            byte[] head = new byte[MAGIC.length];
+            int n = 0;
+            for (int read = 0; read >= 0 && n < head.length; n += Math.max(0, read)) {
+                read = in.read(head, n, head.length - n);
             }
+            return Arrays.copyOf(head, n);
         } catch (IOException e) {
             return null;
         }

@@ -62,7 +62,7 @@ public final class Recorder {
      * @return the recorder
      */
     public static Recorder start(RecorderOptions options) {
-        RecorderOptions o = withPlatform(new RecorderOptions(options));
+        RecorderOptions o = withPlatform(options.copy());
         o.meta("slowIdleMillis", Integer.toString(o.slowIdleMillis));
         o.meta("slowInputMillis", Integer.toString(o.slowInputMillis));
         EarlyStart.lock();

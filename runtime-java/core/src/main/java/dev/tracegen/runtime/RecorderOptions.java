@@ -1,40 +1,94 @@
 package dev.tracegen.runtime;
 
 import java.io.File;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The options of a {@link Recorder}. The setters return this object. {@link Recorder#start} takes a copy, so later
+ * All options of the runtime. {@link #set} takes them as texts, by the keys below. An Android app has them in
+ * {@code tracegen-runtime.properties}, and a JVM program as system properties with {@code tracegen.} before the key.
+ * What is no text, or what code sets often, has a method of its own. {@link Recorder#start} takes a copy, so later
  * changes have no effect on a running recorder.
+ *
+ * <pre>
+ * key                    default     values and effect
+ *
+ * Recording. (J) may also be a system property of a JVM.
+ *   slow                 700         milliseconds; a message that lasts at least so long is a stall (J)
+ *   slow-idle            2000        milliseconds, the same for IdleHandlers
+ *   slow-input           700         milliseconds, the same for input events that run outside of messages
+ *   tick                 ms          ms: the time of records is updated every 5 ms | us: the clock is read for every
+ *                                    record, which is exact and costs about ten times as much (J)
+ *   threads              main        main | chosen: and those given to Recorder.thread | all: but virtual threads |
+ *                                    all,virtual. A thread that gets no memory is not recorded (J)
+ *   memory                           bytes, or a number with K or M, of at least 1M: what all rings and waiting
+ *                                    records may take; a 16th of the maximal heap, 1M to 64M, on Android 16M (J)
+ *   ring                             records that the ring of each thread may have, 1024 to 67108864; 1048576 for
+ *                                    the main thread, 131072 for others. A full ring overwrites the oldest (J)
+ *   every-record         false       true | false: only the records of stalls. A JVM's properties set it
+ *   gate                 auto        auto | off: with every-record, whether methods that are called most and take no
+ *                                    time are switched off while too many records come (J)
+ *   pressure             windows     with every-record, if records come faster than they are written (J):
+ *                                    windows: calls that begin and end meanwhile are left out |
+ *                                    wait: threads wait, for seconds at most | lose: the oldest are lost
+ *   message-text         short       short: classes and what | full: what toString returns too (J)
+ *   output                           the recording, see Recorder.output. On Android relative to the directory that no
+ *                                    backup takes; tracegen/PROCESS.tgd if not set; none for none (J)
+ *   mapping                          logs stalls with the names of their methods: a file, on Android relative to the
+ *                                    assets (J)
+ *   file-megabytes       64          the size at which a file is closed and the next one begun; 8 on Android (J)
+ *   keep-files           4           files that are kept; 100 on Android (J)
+ *   keep-megabytes       0           their size in total, 0 for no limit; 32 on Android (J)
+ *   keep-days            0           their age, 0 for no limit; 7 on Android (J)
+ *
+ * System properties alone
+ *   message                          methods whose calls are messages, CLASS#METHOD with commas between, or their
+ *                                    IDs; names need mapping. If not set, those of the mapping
+ *   gate.file                        methods that are not recorded, see gateFile
+ *   command                          full: records the program's arguments too, which may hold secrets
+ *
+ * An Android app alone
+ *   enabled              true        true | false
+ *   source               auto        auto: the Looper's Observer if it can be set | printer
+ *   check                60000       milliseconds between checks whether other code has replaced one of them
+ *   idle-handlers        true        true | false: whether IdleHandlers are seen
+ *   frames               false       true: writes each frame; it needs the printer | false
+ *   input-events         false       true: input events are messages; it wraps the callback of each window | false
+ *   hidden-api           true        true: uses members of Android that are not public API where it allows that
+ *   process-state-summary  false     true: sets the summary of the process, by which a later process finds its end
+ *                                    in ApplicationExitInfo for sure. It replaces that of the app | false
+ *   detectors            none        names with commas between, see docs/detectors.md
+ *   NAME.key                         a setting of the detector NAME
+ *
+ * Reports, see docs/reporting.md. They need tracegen-runtime-report
+ *   upload               none        the address of the collector
+ *   notify               false       true: shows stalls in a notification, for debug builds | false
+ *   upload-..., outbox-..., sampling..., config-key, build-id
+ * </pre>
  */
-public final class RecorderOptions {
-    /** Which threads' methods are recorded. */
+public final class RecorderOptions implements Cloneable {
+    /** {@code threads=main}. */
     public static final int THREADS_MAIN = 0;
 
-    /** Records the main thread and every thread that was given to {@link Recorder#thread}. */
+    /** {@code threads=chosen}: also every thread that was given to {@link Recorder#thread}. */
     public static final int THREADS_CHOSEN = 1;
 
-    /**
-     * Records every thread. Each thread that enters an instrumented method gets its own ring. Virtual threads are
-     * recorded only if {@link #virtualThreads} is set.
-     */
+    /** {@code threads=all}. Each thread that enters an instrumented method gets its own ring. */
     public static final int THREADS_ALL = 2;
 
-    /** A full ring: its oldest records are overwritten. They are lost, and the recording says how many. */
+    /** {@code pressure=lose}. The recording says how many records are lost. */
     public static final int PRESSURE_LOSE = 0;
 
-    /**
-     * A full ring: until it is empty, calls of its thread that begin and end meanwhile are left out. Calls that are
-     * open before or afterwards keep their times, and the recording says from when to when calls are missing.
-     */
+    /** {@code pressure=windows}. The recording says from when to when calls are missing, and all others are whole. */
     public static final int PRESSURE_WINDOWS = 1;
 
-    /**
-     * A full ring: its thread waits until there is space. If the recorder makes no progress for seconds, calls are
-     * left out as with {@link #PRESSURE_WINDOWS}.
-     */
+    /** {@code pressure=wait}. If the recorder makes no progress for seconds, it is as windows. */
     public static final int PRESSURE_WAIT = 2;
 
     /** The unit of time if none is set, and the least one: 43 bits of it are 101 days. */
@@ -42,7 +96,7 @@ public final class RecorderOptions {
 
     static final long LEAST_MEMORY = 1L << 20;
 
-    private static final int CLOCK_PERIOD_MILLIS = 5;
+    static final int CLOCK_PERIOD_MILLIS = 5;
 
     /** The least size at which a file is closed and the next one begun. */
     static final long MIN_FILE = 1 << 16;
@@ -82,10 +136,11 @@ public final class RecorderOptions {
     /** Null if no calls are messages. */
     CallMessages callMessages;
 
-    long maxFileBytes = 64L << 20;
-    int maxFiles = 4;
-    long keepBytes;
-    int keepDays;
+    // Below 0 while they are not set.
+    long maxFileBytes = -1;
+    int maxFiles = -1;
+    long keepBytes = -1;
+    int keepDays = -1;
     boolean fullMessageText;
     TextRedactor redactor;
 
@@ -95,48 +150,157 @@ public final class RecorderOptions {
     int mergeMillis = 16;
     Map<String, String> meta = new LinkedHashMap<String, String>();
 
-    /** Creates the default options: stalls of the main thread, ticks of a millisecond, no file. */
+    /** What was set by {@link #set} and is no field above. */
+    TreeMap<String, String> texts = new TreeMap<String, String>();
+    private List<String> problems = new ArrayList<String>();
+
+    /** Creates the default options. */
     public RecorderOptions() {
     }
 
-    RecorderOptions(RecorderOptions o) {
-        platform = o.platform;
-        output = o.output;
-        threads = o.threads;
-        virtualThreads = o.virtualThreads;
-        memory = o.memory;
-        refusedTickNanos = o.refusedTickNanos;
-        ringRecords = o.ringRecords;
-        threadRingRecords = o.threadRingRecords;
-        tickNanos = o.tickNanos;
-        clockPeriodMillis = o.clockPeriodMillis;
-        slowMillis = o.slowMillis;
-        slowIdleMillis = o.slowIdleMillis;
-        slowInputMillis = o.slowInputMillis;
-        everyRecord = o.everyRecord;
-        gate = o.gate;
-        gateFile = o.gateFile;
-        pressure = o.pressure;
-        callMessages = o.callMessages;
-        maxFileBytes = o.maxFileBytes;
-        maxFiles = o.maxFiles;
-        keepBytes = o.keepBytes;
-        keepDays = o.keepDays;
-        fullMessageText = o.fullMessageText;
-        redactor = o.redactor;
-        mapping = o.mapping;
-        history = o.history;
-        dense = o.dense;
-        mergeMillis = o.mergeMillis;
-        meta = new LinkedHashMap<String, String>(o.meta);
+    /**
+     * Returns a copy.
+     *
+     * @return options that can be changed without changing these
+     */
+    public RecorderOptions copy() {
+        try {
+            RecorderOptions o = (RecorderOptions) clone();
+            o.meta = new LinkedHashMap<String, String>(meta);
+            o.texts = new TreeMap<String, String>(texts);
+            o.problems = new ArrayList<String>(problems);
+            return o;
+        } catch (CloneNotSupportedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     /**
-     * Sets the source of the time and of facts about the machine.
+     * Sets an option by a text.
      *
-     * @param value null for that of any Java runtime, which is the default
+     * @param key one of the table above
+     * @param value a value of the table
+     * @return this
+     * @throws IllegalArgumentException if there is no such key, or if the value is wrong; the message says which
+     *     values are valid, and nothing is changed
+     */
+    public RecorderOptions set(String key, String value) {
+        OptionTable.check(key, value);
+        if (!OptionTable.setField(this, key, value)) {
+            texts.put(key, value);
+        }
+        List<String> faults = new ArrayList<String>();
+        if (key.equals(OptionTable.DETECTORS)) {
+            texts.put(key, OptionTable.knownDetectors(names(key), faults));
+        }
+        if (!faults.isEmpty()) {
+            throw new IllegalArgumentException(faults.get(0));
+        }
+        return this;
+    }
+
+    /**
+     * Sets the options of an Android app's file. A key that does not exist or has a wrong value keeps its default;
+     * {@link #problems} says so.
+     *
+     * @param settings keys and values of the table above
      * @return this
      */
+    public RecorderOptions apply(Properties settings) {
+        return apply(settings, OptionTable.APP);
+    }
+
+    /**
+     * Sets what a collector may change for all apps, and ignores the rest: what leaves the device and where to.
+     *
+     * @param settings keys and values of the table above
+     * @return this
+     */
+    public RecorderOptions applyRemote(Properties settings) {
+        return apply(settings, OptionTable.COLLECTOR);
+    }
+
+    /** Sets what someone may set. All properties are read here. */
+    RecorderOptions apply(Properties settings, char who) {
+        for (String key : new TreeSet<String>(settings.stringPropertyNames())) {
+            String value = settings.getProperty(key).trim();
+            boolean denied = OptionTable.isDenied(key, who);
+            try {
+                if (!denied) {
+                    set(key, value);
+                } else if (who == OptionTable.APP) {
+                    throw new IllegalArgumentException("unknown key");
+                }
+            } catch (IllegalArgumentException e) {
+                problems.add(key + "=" + value + ": " + e.getMessage()
+                        + (key.equals(OptionTable.DETECTORS) ? "" : "; the default is used"));
+            }
+        }
+        return this;
+    }
+
+    /**
+     * Returns the faults of what was applied.
+     *
+     * @return one line for each wrong key or value; empty if there is none
+     */
+    public List<String> problems() {
+        return new ArrayList<String>(problems);
+    }
+
+    /**
+     * Returns an option that only the Android part, a detector or reports use.
+     *
+     * @param key one of the table above
+     * @return its text or its default; empty if it is not set and the table has none
+     */
+    public String get(String key) {
+        String value = texts.get(key);
+        return value == null ? OptionTable.defaultOf(key) : value;
+    }
+
+    /** Returns an option as {@link #get} does that is true or false. */
+    public boolean flag(String key) {
+        return get(key).equals("true");
+    }
+
+    /** Returns an option as {@link #get} does that is a number. */
+    public int number(String key) {
+        return Integer.parseInt(get(key));
+    }
+
+    /** Returns an option as {@link #get} does that is names with commas between; empty for {@code none}. */
+    public List<String> names(String key) {
+        List<String> names = new ArrayList<String>();
+        for (String name : get(key).equals("none") ? new String[0] : get(key).split(",")) {
+            if (name.trim().length() > 0) {
+                names.add(name.trim());
+            }
+        }
+        return names;
+    }
+
+    /** Returns the options that were set and whose keys begin alike, by the rest of their keys. */
+    public Map<String, String> startingWith(String prefix) {
+        Map<String, String> found = new TreeMap<String, String>();
+        for (Map.Entry<String, String> e : texts.entrySet()) {
+            if (e.getKey().startsWith(prefix)) {
+                found.put(e.getKey().substring(prefix.length()), e.getValue());
+            }
+        }
+        return found;
+    }
+
+    /** Sets {@code file-megabytes} and {@code keep-...} to the defaults of Android, as far as they are not set. */
+    public RecorderOptions appDefaults() {
+        maxFileBytes = maxFileBytes < 0 ? 8L << 20 : maxFileBytes;
+        maxFiles = maxFiles < 0 ? 100 : maxFiles;
+        keepBytes = keepBytes < 0 ? 32L << 20 : keepBytes;
+        keepDays = keepDays < 0 ? 7 : keepDays;
+        return this;
+    }
+
+    /** Sets the source of the time and of facts about the machine; null for that of any Java runtime. */
     public RecorderOptions platform(@Nullable Platform value) {
         platform = value;
         return this;
@@ -158,61 +322,31 @@ public final class RecorderOptions {
         return this;
     }
 
-    /**
-     * Sets which threads are recorded.
-     *
-     * @param value {@link #THREADS_MAIN}, {@link #THREADS_CHOSEN} or {@link #THREADS_ALL}
-     * @return this
-     */
+    /** Sets {@code threads}, to one of the constants. */
     public RecorderOptions threads(int value) {
         threads = value;
         return this;
     }
 
-    /**
-     * Sets whether {@link #THREADS_ALL} includes virtual threads. There may be very many of them. A thread that gets no
-     * memory is not recorded, and the recording says how many records are missing.
-     *
-     * @param value false if not set
-     * @return this
-     */
+    /** Sets whether {@link #THREADS_ALL} includes virtual threads. There may be very many of them. */
     public RecorderOptions virtualThreads(boolean value) {
         virtualThreads = value;
         return this;
     }
 
-    /**
-     * Sets how much memory the recorder may use for the rings of all threads together and for records that wait to be
-     * written. If there is none left, rings do not grow, and threads that have no ring are not recorded. The recording
-     * says how many records are missing. The memory of threads that have ended is used again.
-     *
-     * @param bytes at least 1 MiB; 0 for a 16th of the maximal heap, but at least 1 MiB and at most 64 MiB, or 16 MiB
-     *     on Android. That is the default
-     * @return this
-     */
+    /** Sets {@code memory} in bytes; 0 for the default. */
     public RecorderOptions memory(long bytes) {
         memory = bytes <= 0 ? 0 : Math.max(LEAST_MEMORY, bytes);
         return this;
     }
 
-    /**
-     * Sets how large the main thread's ring may get. It begins with 1,024 records and grows when it is full, as long as
-     * {@link #memory} allows. When it cannot grow, the oldest records are overwritten.
-     *
-     * @param value number of records, rounded up to a power of two from 1,024 to 2^26; 1,048,576 (8 MiB) if not set
-     * @return this
-     */
+    /** Sets {@code ring} for the main thread. The number is rounded up to a power of two. */
     public RecorderOptions ringRecords(int value) {
         ringRecords = powerOfTwo(value);
         return this;
     }
 
-    /**
-     * Sets how large the ring of each other recorded thread may get.
-     *
-     * @param value number of records, rounded up to a power of two from 1,024 to 2^26; 131,072 (1 MiB) if not set
-     * @return this
-     */
+    /** Sets {@code ring} for the other threads. The number is rounded up to a power of two. */
     public RecorderOptions threadRingRecords(int value) {
         threadRingRecords = powerOfTwo(value);
         return this;
@@ -227,13 +361,9 @@ public final class RecorderOptions {
     }
 
     /**
-     * Sets the unit of the records' times. It is written into the recording. A time has 43 bits. When they are full,
-     * which is after 101 days with the default, recording stops, and the log says so.
-     *
-     * @param value nanoseconds, 1,000 to 1,000,000,000; 1,000 if not set. Less is replaced by 1,000, and the log says
-     *     so when recording begins. If {@link Recorder#start} takes over the records of the app's start, their unit
-     *     stays
-     * @return this
+     * Sets the unit of the records' times, 1,000 to 1,000,000,000 nanoseconds. A time has 43 bits. When they are full,
+     * which is after 101 days with the default of 1,000, recording stops, and the log says so. Less is replaced by
+     * 1,000. If {@link Recorder#start} takes over the records of the app's start, their unit stays.
      */
     public RecorderOptions tickNanos(long value) {
         refusedTickNanos = value < TICK_NANOS ? value : 0;
@@ -241,46 +371,25 @@ public final class RecorderOptions {
         return this;
     }
 
-    /**
-     * Sets how often the time of the records is updated.
-     *
-     * @param value milliseconds, 5 if not set; 0 reads the platform's clock for every record, which is exact and
-     *     costs about ten times as much
-     * @return this
-     */
+    /** Sets how often the time of the records is updated, in milliseconds; 0 reads the clock for every record. */
     public RecorderOptions clockPeriodMillis(int value) {
         clockPeriodMillis = Math.max(0, value);
         return this;
     }
 
-    /**
-     * Sets the slow threshold. A message that lasts at least this long is a stall.
-     *
-     * @param value milliseconds, at least 1; 700 if not set
-     * @return this
-     */
+    /** Sets {@code slow}. */
     public RecorderOptions slowMillis(int value) {
         slowMillis = Math.max(1, value);
         return this;
     }
 
-    /**
-     * Sets the threshold of IdleHandlers. A run of one that lasts at least this long is a stall.
-     *
-     * @param value milliseconds, at least 1; 2,000 if not set
-     * @return this
-     */
+    /** Sets {@code slow-idle}. */
     public RecorderOptions slowIdleMillis(int value) {
         slowIdleMillis = Math.max(1, value);
         return this;
     }
 
-    /**
-     * Sets the threshold of input events that run outside of messages. One that lasts at least this long is a stall.
-     *
-     * @param value milliseconds, at least 1; 700 if not set
-     * @return this
-     */
+    /** Sets {@code slow-input}. */
     public RecorderOptions slowInputMillis(int value) {
         slowInputMillis = Math.max(1, value);
         return this;
@@ -297,25 +406,13 @@ public final class RecorderOptions {
         return Math.min(slowMillis, Math.min(slowIdleMillis, slowInputMillis));
     }
 
-    /**
-     * Sets whether every record is written into the recording, or only those of stalls.
-     *
-     * @param value false if not set
-     * @return this
-     */
+    /** Sets {@code every-record}. */
     public RecorderOptions everyRecord(boolean value) {
         everyRecord = value;
         return this;
     }
 
-    /**
-     * Sets whether methods that flood the recorder are switched off while the program runs: those that are called most
-     * and take no time. They are switched on again when they are called less. The recording says which methods were
-     * off when, and how many of their calls are missing. It has an effect only if every record is written.
-     *
-     * @param value true if not set
-     * @return this
-     */
+    /** Sets {@code gate}: whether methods may be switched off. */
     public RecorderOptions gate(boolean value) {
         gate = value;
         return this;
@@ -335,27 +432,13 @@ public final class RecorderOptions {
         return this;
     }
 
-    /**
-     * Sets what happens if a thread puts records faster than they are written. It has an effect only if every record
-     * is written.
-     *
-     * @param value {@link #PRESSURE_WINDOWS}, which is the default, {@link #PRESSURE_WAIT} or {@link #PRESSURE_LOSE}
-     * @return this
-     */
+    /** Sets {@code pressure}, to one of the constants. */
     public RecorderOptions pressure(int value) {
         pressure = value;
         return this;
     }
 
-    /**
-     * Limits the space of the recordings on disk. A file that has reached its size is renamed, the next part of the
-     * recording is begun, and the oldest file is deleted.
-     *
-     * @param bytes size of one file, at least 65,536; 64 MiB if not set
-     * @param files number of files, parts and recordings of earlier runs together, with the current one, at least 1;
-     *     4 if not set
-     * @return this
-     */
+    /** Sets the size of a file, at least 65,536 bytes, and {@code keep-files}. */
     public RecorderOptions limit(long bytes, int files) {
         maxFileBytes = Math.max(MIN_FILE, bytes);
         maxFiles = Math.max(1, files);
@@ -363,13 +446,8 @@ public final class RecorderOptions {
     }
 
     /**
-     * Limits the space of all recordings with this output on disk, those of earlier runs and of other processes
-     * included, and their age. Before a file is begun, the oldest are deleted. A file is then closed at a quarter of
-     * the space, unless {@link #limit} sets a smaller size.
-     *
-     * @param bytes the space, at least 262,144; 0 for no limit beside that of {@link #limit}, which is the default
-     * @param days recordings of earlier runs that are older are deleted; 0 for no limit, which is the default
-     * @return this
+     * Sets the space of all recordings with this output, of earlier runs and other processes too, at least 262,144
+     * bytes or 0, and {@code keep-days}. A file is then closed at a quarter of that, unless {@link #limit} sets less.
      */
     public RecorderOptions keep(long bytes, int days) {
         keepBytes = bytes <= 0 ? 0 : Math.max(4 * MIN_FILE, bytes);
@@ -377,25 +455,13 @@ public final class RecorderOptions {
         return this;
     }
 
-    /**
-     * Sets whether the texts of messages are recorded as the Looper prints them. They contain what the app's
-     * {@code toString} methods return, which may be personal data.
-     *
-     * @param value false, the default, for the class of the handler, the class of the callback, and
-     *     {@code Message.what}
-     * @return this
-     */
+    /** Sets {@code message-text}: whether it is full, which may contain personal data. */
     public RecorderOptions fullMessageText(boolean value) {
         fullMessageText = value;
         return this;
     }
 
-    /**
-     * Sets what removes personal data from texts before they are written or delivered.
-     *
-     * @param value null for none, which is the default
-     * @return this
-     */
+    /** Sets what removes personal data from texts before they are written or delivered; null for none. */
     public RecorderOptions redactor(@Nullable TextRedactor value) {
         redactor = value;
         return this;
@@ -416,12 +482,7 @@ public final class RecorderOptions {
         return this;
     }
 
-    /**
-     * Logs each stall with the names of its longest calls, for a developer who reads the log.
-     *
-     * @param value null to log none, which is the default
-     * @return this
-     */
+    /** Logs each stall with the names of its longest calls, for a developer who reads the log; null logs none. */
     public RecorderOptions mapping(@Nullable MappingReader value) {
         mapping = value;
         return this;
@@ -430,142 +491,9 @@ public final class RecorderOptions {
     /**
      * Adds a fact to the recording, such as {@code package}, {@code versionName}, {@code process} or {@code device}.
      * The digest of the mapping and the tick are always written.
-     *
-     * @param key not empty
-     * @param value not null
-     * @return this
      */
     public RecorderOptions meta(String key, String value) {
         meta.put(key, value);
         return this;
-    }
-
-    /**
-     * Sets an option by its name in properties and files.
-     *
-     * <pre>
-     *   slow           milliseconds
-     *   slow-idle      milliseconds, the threshold of IdleHandlers
-     *   slow-input     milliseconds, the threshold of input events
-     *   tick           ms: the time of records is updated every 5 ms | us: the clock is read for every record
-     *   threads        main | chosen | all | all,virtual
-     *   memory         bytes, or a number with K or M behind it for KiB or MiB, see {@link #memory}
-     *   ring           number of records that the ring of each thread may have
-     *   every-record   true | false
-     *   gate           auto | off
-     *   pressure       windows | wait | lose
-     *   message-text   short | full
-     *   file-megabytes the size at which a file is closed and the next one begun
-     *   keep-files     number of files that are kept
-     *   keep-megabytes their size in total, 0 for no limit
-     *   keep-days      their age, 0 for no limit
-     * </pre>
-     *
-     * @param key one of these
-     * @param value a value for the setter of this name; the ring must have 1,024 to 2^26 records
-     * @return this
-     * @throws IllegalArgumentException if there is no such key, or if the value is wrong; the message says which
-     *     values are valid, and nothing is changed
-     */
-    public RecorderOptions set(String key, String value) {
-        if (key.equals("slow")) {
-            return slowMillis(number(value, "milliseconds", 1, Integer.MAX_VALUE));
-        } else if (key.equals("slow-idle")) {
-            return slowIdleMillis(number(value, "milliseconds", 1, Integer.MAX_VALUE));
-        } else if (key.equals("slow-input")) {
-            return slowInputMillis(number(value, "milliseconds", 1, Integer.MAX_VALUE));
-        } else if (key.equals("tick")) {
-            int period = choice(value, "ms", "us") == 0 ? CLOCK_PERIOD_MILLIS : 0;
-            return tickNanos(TICK_NANOS).clockPeriodMillis(period);
-        } else if (key.equals("threads")) {
-            int n = choice(value, "main", "chosen", "all", "all,virtual");
-            return threads(Math.min(n, THREADS_ALL)).virtualThreads(n > THREADS_ALL);
-        } else if (key.equals("memory")) {
-            return memory(bytes(value));
-        } else if (key.equals("ring")) {
-            int n = number(value, "records", MIN_RING, MAX_RING);
-            return ringRecords(n).threadRingRecords(n);
-        } else if (key.equals("every-record")) {
-            return everyRecord(choice(value, "true", "false") == 0);
-        } else if (key.equals("gate")) {
-            return gate(choice(value, "auto", "off") == 0);
-        } else if (key.equals("pressure")) {
-            int[] of = {PRESSURE_WINDOWS, PRESSURE_WAIT, PRESSURE_LOSE};
-            return pressure(of[choice(value, "windows", "wait", "lose")]);
-        }
-        return setOutput(key, value);
-    }
-
-    /** Sets an option of the files and of what is in them. */
-    private RecorderOptions setOutput(String key, String value) {
-        if (key.equals("message-text")) {
-            return fullMessageText(choice(value, "short", "full") == 1);
-        } else if (key.equals("file-megabytes")) {
-            return limit((long) number(value, "megabytes", 1, 1 << 20) << 20, maxFiles);
-        } else if (key.equals("keep-files")) {
-            return limit(maxFileBytes, number(value, "files", 1, 1 << 20));
-        } else if (key.equals("keep-megabytes")) {
-            return keep((long) number(value, "megabytes", 0, 1 << 30) << 20, keepDays);
-        } else if (key.equals("keep-days")) {
-            return keep(keepBytes, number(value, "days", 0, 1 << 20));
-        }
-        throw new IllegalArgumentException("unknown key");
-    }
-
-    /**
-     * Reads a number.
-     *
-     * @param value decimal digits
-     * @param unit the unit of the number, for the message
-     * @param least the least valid number
-     * @param most the greatest valid number
-     * @return the number
-     * @throws IllegalArgumentException if the value is no number or out of range
-     */
-    public static int number(String value, String unit, int least, int most) {
-        try {
-            int n = Integer.parseInt(value);
-            if (n >= least && n <= most) {
-                return n;
-            }
-        } catch (NumberFormatException e) {
-            // Reported below.
-        }
-        throw new IllegalArgumentException("want a whole number of " + unit + ", "
-                + (most == Integer.MAX_VALUE ? "at least " + least : least + " to " + most));
-    }
-
-    /** Reads a number of bytes: digits, and K or M behind them. */
-    private static long bytes(String value) {
-        int digits = value.endsWith("K") || value.endsWith("M") ? value.length() - 1 : value.length();
-        long unit = value.endsWith("K") ? 1 << 10 : value.endsWith("M") ? 1 << 20 : 1;
-        try {
-            long n = Integer.parseInt(value.substring(0, digits)) * unit;
-            if (n >= LEAST_MEMORY) {
-                return n;
-            }
-        } catch (NumberFormatException e) {
-            // Reported below.
-        }
-        throw new IllegalArgumentException("want a whole number of bytes, KiB or MiB of at least 1M, such as 16M");
-    }
-
-    /**
-     * Reads one of several words.
-     *
-     * @param value the word
-     * @param of the valid words
-     * @return the index of the word among them, from 0
-     * @throws IllegalArgumentException if it is none of them
-     */
-    public static int choice(String value, String... of) {
-        StringBuilder all = new StringBuilder();
-        for (int k = 0; k < of.length; k++) {
-            if (of[k].equals(value)) {
-                return k;
-            }
-            all.append(k == 0 ? "" : " or ").append(of[k]);
-        }
-        throw new IllegalArgumentException("want " + all);
     }
 }

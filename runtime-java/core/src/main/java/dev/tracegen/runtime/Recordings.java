@@ -86,14 +86,9 @@ public final class Recordings {
         if (!OutputFile.isRecording(recording) || FileClaim.isWritten(recording)) {
             return Collections.emptyMap();
         }
-        try {
-            RandomAccessFile in = new RandomAccessFile(recording, "r");
-            try {
-                ChunkScan scan = ChunkScan.of(in);
-                return scan == null ? Collections.<String, String>emptyMap() : scan.meta();
-            } finally {
-                in.close();
-            }
+        try (RandomAccessFile in = new RandomAccessFile(recording, "r")) {
+            ChunkScan scan = ChunkScan.of(in);
+            return scan == null ? Collections.<String, String>emptyMap() : scan.meta();
         } catch (IOException e) {
             return Collections.emptyMap();
         }

@@ -7,6 +7,10 @@ final class Retention {
     /** An output that is limited as a whole has its recording in so many files, so that most of it can be kept. */
     private static final int FILES_OF_TOTAL = 4;
 
+    // The defaults.
+    private static final int FILES = 4;
+    private static final long FILE_BYTES = 64L << 20;
+
     private final int files;
     private final long totalBytes;
     private final long fileBytes;
@@ -14,11 +18,12 @@ final class Retention {
     private final Platform platform;
 
     Retention(RecorderOptions o) {
-        files = o.maxFiles;
-        totalBytes = o.keepBytes;
-        fileBytes = o.keepBytes == 0 ? o.maxFileBytes
-                : Math.max(RecorderOptions.MIN_FILE, Math.min(o.maxFileBytes, o.keepBytes / FILES_OF_TOTAL));
-        ageMillis = o.keepDays * DAY_MILLIS;
+        files = o.maxFiles < 0 ? FILES : o.maxFiles;
+        totalBytes = Math.max(0, o.keepBytes);
+        long most = o.maxFileBytes < 0 ? FILE_BYTES : o.maxFileBytes;
+        fileBytes = totalBytes == 0 ? most
+                : Math.max(RecorderOptions.MIN_FILE, Math.min(most, totalBytes / FILES_OF_TOTAL));
+        ageMillis = Math.max(0, o.keepDays) * DAY_MILLIS;
         platform = o.platform;
     }
 

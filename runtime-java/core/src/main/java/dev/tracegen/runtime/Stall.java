@@ -106,11 +106,13 @@ public final class Stall {
     /** The messages that waited when the threshold was passed, the next one first; null if they are not available. */
     public final @Nullable List<PendingMessage> pending;
 
-    Stall(ThreadTrace trace, MessageRecord message, StallFacts facts, CallTree tree, List<MessageRecord> history) {
+    /** Creates a stall with the texts as they are delivered; with the original ones if there is no object for that. */
+    Stall(ThreadTrace trace, MessageRecord message, StallFacts facts, CallTree tree, List<MessageRecord> history,
+            Texts texts) {
         this.kind = message.kind == MessageRecord.IDLE_HANDLER || message.kind == MessageRecord.INPUT ? message.kind
                 : MessageRecord.NORMAL;
-        this.thread = trace.name();
-        this.description = message.description;
+        this.thread = texts == null ? trace.name() : texts.thread(trace.name());
+        this.description = texts == null ? message.description : texts.message(message.description);
         this.beginNanos = message.beginNanos;
         this.wallNanos = message.wallNanos;
         this.suspendedNanos = facts.suspendedNanos;
@@ -118,48 +120,20 @@ public final class Stall {
         this.gcCount = facts.gcCount;
         this.gcMillis = facts.gcMillis;
         this.stateAtThreshold = facts.state;
-        this.lockOwner = facts.lockOwner;
+        this.lockOwner = texts == null ? facts.lockOwner : texts.lockOwner(facts.lockOwner);
         this.postedBy = message.postedBy;
         this.postedNanos = message.postedNanos;
-        this.scene = facts.scene;
+        this.scene = texts == null ? facts.scene : texts.scene(facts.scene);
         this.foreground = facts.foreground;
         this.machine = facts.machine;
         this.pending = facts.pending;
         this.tree = tree;
         this.stackKey = tree.stackKey();
-        this.history = history;
+        this.history = texts == null ? history : texts.history(history);
         this.tickNanos = facts.tickNanos;
         this.number = message.sequence;
         this.threadIndex = trace.index;
-        this.samples = Collections.unmodifiableList(new ArrayList<ThreadStack>(facts.taken));
-    }
-
-    /** Creates a copy with other texts. */
-    Stall(Stall s, String thread, String description, String lockOwner, String scene, List<MessageRecord> history,
-            List<ThreadStack> samples) {
-        this.kind = s.kind;
-        this.thread = thread;
-        this.description = description;
-        this.beginNanos = s.beginNanos;
-        this.wallNanos = s.wallNanos;
-        this.suspendedNanos = s.suspendedNanos;
-        this.cpuNanos = s.cpuNanos;
-        this.gcCount = s.gcCount;
-        this.gcMillis = s.gcMillis;
-        this.stateAtThreshold = s.stateAtThreshold;
-        this.lockOwner = lockOwner;
-        this.postedBy = s.postedBy;
-        this.postedNanos = s.postedNanos;
-        this.scene = scene;
-        this.foreground = s.foreground;
-        this.machine = s.machine;
-        this.pending = s.pending;
-        this.tree = s.tree;
-        this.stackKey = s.stackKey;
-        this.history = history;
-        this.tickNanos = s.tickNanos;
-        this.number = s.number;
-        this.threadIndex = s.threadIndex;
-        this.samples = Collections.unmodifiableList(samples);
+        this.samples = Collections.unmodifiableList(texts == null ? new ArrayList<ThreadStack>(facts.taken)
+                : texts.stacks(facts.taken));
     }
 }

@@ -39,19 +39,21 @@ final class Texts {
         return known;
     }
 
-    /** Returns a stall as it is delivered, with the texts of its history. */
-    Stall stall(Stall s) {
-        List<MessageRecord> history = new ArrayList<MessageRecord>(s.history.size());
-        for (MessageRecord m : s.history) {
+    List<MessageRecord> history(List<MessageRecord> all) {
+        List<MessageRecord> history = new ArrayList<MessageRecord>(all.size());
+        for (MessageRecord m : all) {
             history.add(new MessageRecord(m.kind, m.sequence, m.count, m.beginNanos, m.wallNanos, m.cpuNanos,
                     message(m.description), m.postedBy, m.postedNanos, m.firstRecord, m.endRecord));
         }
-        List<ThreadStack> samples = new ArrayList<ThreadStack>(s.samples.size());
-        for (ThreadStack t : s.samples) {
-            samples.add(new ThreadStack(thread(t.thread), t.nanos, t.state, t.frames));
+        return history;
+    }
+
+    List<ThreadStack> stacks(List<ThreadStack> all) {
+        List<ThreadStack> stacks = new ArrayList<ThreadStack>(all.size());
+        for (ThreadStack s : all) {
+            stacks.add(new ThreadStack(thread(s.thread), s.nanos, s.state, s.frames));
         }
-        return new Stall(s, thread(s.thread), message(s.description), lockOwner(s.lockOwner), scene(s.scene), history,
-                samples);
+        return stacks;
     }
 
     String scene(String name) {
@@ -80,11 +82,7 @@ final class Texts {
 
     /** Returns dropped frames with the texts as they are written. */
     DroppedFrames droppedFrames(DroppedFrames d) {
-        List<ThreadStack> stacks = new ArrayList<ThreadStack>();
-        for (ThreadStack s : d.stacks) {
-            stacks.add(new ThreadStack(thread(s.thread), s.nanos, s.state, s.frames));
-        }
-        return new DroppedFrames(d.beginNanos, d.endNanos, d.dropped, d.refreshHz, scene(d.scene), stacks);
+        return new DroppedFrames(d.beginNanos, d.endNanos, d.dropped, d.refreshHz, scene(d.scene), stacks(d.stacks));
     }
 
     /** Returns a text as it is written; null for null. */

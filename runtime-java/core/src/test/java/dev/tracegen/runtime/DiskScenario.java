@@ -120,8 +120,8 @@ final class DiskScenario {
             w.messages.ran(trace, Collections.singletonList(m));
             StackTraceElement[] stack = new Throwable().getStackTrace();
             w.messages.sample(new StackSample(trace, clock.nanos, Thread.State.RUNNABLE, stack, -1, null, threads[0]));
-            OpenCall open = new OpenCall(trace, step, "com.example.Open" + step + ": 1", clock.nanos - 1000000000L,
-                    Thread.State.BLOCKED, -1);
+            OpenCall open = new OpenCall(trace, step, MessageRecord.NORMAL, "com.example.Open" + step + ": 1",
+                    clock.nanos - 1000000000L, Thread.State.BLOCKED, -1);
             w.messages.alive(clock.nanos, 0, Collections.singletonList(open));
         }
         clock.nanos += 61000000000L;

@@ -175,10 +175,12 @@ class FullDiskTest {
         assertFalse(w.found.dropped(new long[] {0, 0, 3}));
         w.messages.ran(t, Collections.singletonList(
                 new MessageRecord(MessageRecord.NORMAL, 0, 1, 0, 0, -1, "com.example.Handler: 1", 0, 0)));
-        OpenCall brief = new OpenCall(t, 0, null, clock.nanos - 600000000L, Thread.State.RUNNABLE, -1);
+        OpenCall brief = new OpenCall(t, 0, MessageRecord.NORMAL, null, clock.nanos - 600000000L,
+                Thread.State.RUNNABLE, -1);
         w.messages.alive(clock.nanos, 0, Collections.singletonList(brief));
         assertEquals("[r.tgd]", java.util.Arrays.toString(dir.toFile().list()));
-        OpenCall slow = new OpenCall(t, 0, null, clock.nanos - 700000000L, Thread.State.RUNNABLE, -1);
+        OpenCall slow = new OpenCall(t, 0, MessageRecord.NORMAL, null, clock.nanos - 700000000L,
+                Thread.State.RUNNABLE, -1);
         w.messages.alive(clock.nanos, 0, Collections.singletonList(slow));
         assertEquals(2, dir.toFile().list().length);
         assertTrue(w.found.dropped(new long[] {0, 0, 3}));

@@ -73,7 +73,7 @@ class MappingReaderTest {
         Recorder recorder = Recorder.start(new RecorderOptions().platform(new VirtualPlatform()).ringRecords(1024));
         CallTree tree = new CallTree(CallTreeTest.records("+D@0 +1@5 +7@6 -7@10 +7@10 -7@20 +5@20 -5@30 -1@900 -D@900"),
                 900);
-        Stall slow = new Stall(recorder.threads.main(), m, facts, tree, Collections.<MessageRecord>emptyList());
+        Stall slow = new Stall(recorder.threads.main(), m, facts, tree, Collections.<MessageRecord>emptyList(), null);
         recorder.stop();
         assertEquals("stall: 900 ms on main: Handler (a.B): 1, 4 ms of CPU, waited for a lock: loader holds a.Lock\n"
                 + "  android.os.Handler.dispatchMessage: 900 ticks\n"

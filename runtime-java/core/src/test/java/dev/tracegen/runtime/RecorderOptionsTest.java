@@ -1,8 +1,16 @@
 package dev.tracegen.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import dev.tracegen.runtime.detector.Detectors;
+import java.nio.file.Files;
+import java.nio.file.Paths;
+import java.util.Properties;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 class RecorderOptionsTest {
@@ -58,7 +66,60 @@ class RecorderOptionsTest {
         assertEquals(memory, refusal("memory", "-1"));
         assertEquals(memory, refusal("memory", "1G"));
         assertEquals(memory, refusal("memory", "M"));
-        assertEquals("unknown key", refusal("output", "x"));
+        assertEquals("unknown key", refusal("colour", "x"));
+    }
+
+    /** The table in the comment of RecorderOptions has each key of an app and of a JVM with its default. */
+    @Test
+    void eachOptionIsDocumentedWithItsDefault() throws Exception {
+        String source = new String(Files.readAllBytes(Paths.get(
+                "../core/src/main/java/dev/tracegen/runtime/RecorderOptions.java")), "UTF-8");
+        TreeSet<String> keys = new TreeSet<String>(OptionTable.keys(OptionTable.APP));
+        keys.addAll(OptionTable.keys(OptionTable.JVM));
+        int documented = 0;
+        for (String key : keys) {
+            boolean elsewhere = key.startsWith("upload-") || key.startsWith("outbox-") || key.equals("sampling")
+                    || key.equals("config-key") || key.equals("build-id");
+            if (elsewhere || key.contains(".") && !key.equals("gate.file")) {
+                continue;
+            }
+            Matcher m = Pattern.compile("\n \\*   " + key
+                    + " +(\\S*)[^\n]*(?:\n \\*      [^\n]*)*").matcher(source);
+            assertTrue(m.find(), key);
+            String of = OptionTable.defaultOf(key);
+            boolean ofPlatform = key.equals("file-megabytes") || key.startsWith("keep-");
+            assertTrue(of.isEmpty() || of.equals(m.group(1)) || ofPlatform, key + ": " + m.group(1));
+            boolean property = OptionTable.keys(OptionTable.JVM).contains(key)
+                    && OptionTable.keys(OptionTable.APP).contains(key);
+            assertEquals(property, m.group().contains("(J)"), key);
+            documented++;
+        }
+        assertTrue(documented > 25, documented + " keys only");
+    }
+
+    @Test
+    void propertiesAreApplied() {
+        Properties p = new Properties();
+        p.setProperty("slow", " 5 ");
+        p.setProperty("detectors", "anr, nonsense,hold");
+        p.setProperty("hold.milis", "3");
+        p.setProperty("message", "a.B#c");
+        p.setProperty("upload", "https://x");
+        p.setProperty("serial", "1");
+        RecorderOptions o = new RecorderOptions().apply(p);
+        assertEquals(5, o.slowMillis);
+        assertEquals("[anr, hold]", o.names("detectors").toString());
+        assertEquals(1000, o.number("hold.millis"));
+        assertEquals("detectors=anr, nonsense,hold: there is no detector nonsense; there are "
+                + Detectors.NAMES + "; the others are on\n"
+                + "hold.milis=3: the detector hold has no such setting; it has [millis]; the default is used\n"
+                + "message=a.B#c: unknown key; the default is used\nserial=1: unknown key; the default is used",
+                String.join("\n", o.problems()));
+        RecorderOptions remote = new RecorderOptions().applyRemote(p);
+        assertEquals(5, remote.slowMillis);
+        assertEquals("none", remote.get("upload"));
+        assertEquals(2, remote.problems().size());
+        assertEquals("none", new RecorderOptions().applyRemote(p).copy().get("upload"));
     }
 
     @Test

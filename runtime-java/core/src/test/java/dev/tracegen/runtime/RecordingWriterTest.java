@@ -113,7 +113,7 @@ class RecordingWriterTest {
         MessageRecord m = new MessageRecord(MessageRecord.NORMAL, 13, 1, 1300000000L, 900000000L, 4000000L,
                 "Handler (a.B) {1f} null: 1", 1048573, 1180000000L, 0, 6);
         CallTree tree = new CallTree(CallTreeTest.records("+D@0 +1@5 +2@6 -1@20 -D@900"), 900);
-        w.messages.stall(main, new Stall(main, m, facts, tree, history), m);
+        w.messages.stall(main, new Stall(main, m, facts, tree, history, null), m);
         w.found.frames(Arrays.asList(new FrameTiming(1, 2, 20000000, 1, 59.94f, new long[] {1, 2, 3}),
                 new FrameTiming(-1, 0, 1, 0, 0, null)));
         platform.pass(500);
@@ -150,10 +150,10 @@ class RecordingWriterTest {
         MessageRecord idle = new MessageRecord(5, 14, 1, 4000000000L, 2500000000L, -1, "IdleHandler a.B$1", 6, 6);
         MessageRecord input = new MessageRecord(6, 15, 1, 7000000000L, 350000000L, 340000000L, "input a.Screen", 6, 6);
         w.messages.ran(main, Arrays.asList(idle, input));
-        w.messages.stall(main, new Stall(main, idle, facts, none, new ArrayList<MessageRecord>()), idle);
-        w.messages.stall(main, new Stall(main, input, facts, none, new ArrayList<MessageRecord>()), input);
+        w.messages.stall(main, new Stall(main, idle, facts, none, new ArrayList<MessageRecord>(), null), idle);
+        w.messages.stall(main, new Stall(main, input, facts, none, new ArrayList<MessageRecord>(), null), input);
         MessageRecord system = new MessageRecord(MessageRecord.SYSTEM, 16, 1, 7500000000L, 900000000L, -1, "", 6, 6);
-        w.messages.stall(main, new Stall(main, system, facts, none, new ArrayList<MessageRecord>()), system);
+        w.messages.stall(main, new Stall(main, system, facts, none, new ArrayList<MessageRecord>(), null), system);
         assertTrue(w.found.dropped(new long[] {0, 0, 0, 0, 0, 0, 0, 0, 3}));
         w.close();
         compare("incidents.tgd");
@@ -185,8 +185,9 @@ class RecordingWriterTest {
         ThreadTrace main = trace("main", 0);
         w.calls.records(main, new RecordCopy(0, CallTreeTest.records("+1@5 +2@5"), 0));
         w.messages.alive(2000000000L, 1795000005000L, Arrays.asList(
-                new OpenCall(main, 0, "Handler (a.B) {1f} null: 1", 1005000000L, Thread.State.TIMED_WAITING, 3000000L),
-                new OpenCall(trace("other", 2), 7, null, 900000000L, Thread.State.RUNNABLE, -1)));
+                new OpenCall(main, 0, MessageRecord.NORMAL, "Handler (a.B) {1f} null: 1", 1005000000L,
+                        Thread.State.TIMED_WAITING, 3000000L),
+                new OpenCall(trace("other", 2), 7, MessageRecord.NORMAL, null, 900000000L, Thread.State.RUNNABLE, -1)));
         platform.pass(1000);
         w.messages.alive(3000000000L, 1795000006000L, new ArrayList<OpenCall>());
         compare("alive.tgd");
@@ -217,7 +218,8 @@ class RecordingWriterTest {
         assertTrue(w.times.late(new long[] {1000000000L, 1120000000L, 1130000000L, 1131000000L}));
         assertTrue(w.found.dropped(new long[] {0, 5, 0, 1L << 40, 0, 0, 0, 0}));
         w.messages.alive(62000000000L, 1795000066000L, Arrays.asList(
-                new OpenCall(main, 0, "Handler (a.B) {1f} null: 1", 1000000000L, Thread.State.BLOCKED, 3000000L)));
+                new OpenCall(main, 0, MessageRecord.NORMAL, "Handler (a.B) {1f} null: 1", 1000000000L,
+                        Thread.State.BLOCKED, 3000000L)));
         // This process keeps its claim to the file that it writes.
         Files.copy(dir.resolve("killed.tgd"), dir.resolve("survived.tgd"));
         UnfinishedRecording killed = UnfinishedRecording.open(dir.resolve("survived.tgd").toFile());

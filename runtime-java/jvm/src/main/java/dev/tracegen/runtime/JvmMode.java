@@ -2,54 +2,20 @@ package dev.tracegen.runtime;
 
 import java.io.File;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Properties;
 
 /**
- * Records an instrumented program on a plain JVM without changes to its code, as these system properties say:
- *
- * <pre>
- *   -Dtracegen.output=FILE              the recording; without it nothing is written. See OutputFile for the names of
- *                                       its parts and of recordings of earlier runs
- *   -Dtracegen.threads=main|all|all,virtual
- *                                       the threads to record; main if not set. all has no virtual threads
- *   -Dtracegen.slow=MILLISECONDS        the slow threshold; 700 if not set
- *   -Dtracegen.tick=ms|us               ms, the default, updates the time of records every 5 ms; us reads the clock
- *                                       for every record
- *   -Dtracegen.memory=BYTES             what all rings and waiting records together may take, such as 16M; if not set
- *                                       a 16th of the maximal heap, from 1M to 64M
- *   -Dtracegen.mapping=FILE             logs stalls with the names of their methods; recordings do not need it
- *   -Dtracegen.message=CLASS#METHOD     methods whose calls are messages, separated by commas, or their IDs; names
- *                                       need tracegen.mapping. If not set, those of the mapping, if that is set
- *   -Dtracegen.ring=RECORDS             how large each thread's ring may get; if not set, 1048576 for the main
- *                                       thread and 131072 for others
- *   -Dtracegen.gate=auto|off            whether methods that are called most and take no time are switched off
- *                                       while too many records come; auto if not set
- *   -Dtracegen.gate.file=FILE           methods that are not recorded, see RecorderOptions.gateFile
- *   -Dtracegen.pressure=windows|wait|lose
- *                                       what happens if records come faster than they are written: short calls are
- *                                       left out for a while, threads wait, or records are lost; windows if not set
- *   -Dtracegen.command=full             records the program's arguments too, which may hold secrets; its main class
- *                                       or jar if not set
- *   -Dtracegen.message-text=short|full  see RecorderOptions.fullMessageText; short if not set
- *   -Dtracegen.file-megabytes=N, keep-files=N, keep-megabytes=N, keep-days=N
- *                                       limits of the files, see RecorderOptions.limit and keep; 64, 4, 0 and 0
- *                                       if not set, 0 for no limit
- * </pre>
+ * Records an instrumented program on a plain JVM without changes to its code, as its system properties say: those of
+ * {@link RecorderOptions}, with {@code tracegen.} before the key. Without {@code tracegen.output} nothing is recorded.
  *
  * <p>Every record is written into the recording. Each outermost traced call of a thread counts as a message, or the
  * calls of methods that were declared.
  */
 final class JvmMode {
     private static final String PREFIX = "tracegen.";
-
-    /** Properties whose values {@link RecorderOptions#set} takes. */
-    private static final String[] KEYS = {"threads", "slow", "tick", "memory", "ring", "gate", "pressure",
-        "message-text", "file-megabytes", "keep-files", "keep-megabytes", "keep-days"};
-
-    private static final String[] OTHER_KEYS = {"output", "mapping", "message", "gate.file", "command"};
 
     /** A name with as many faults is not taken for a misspelled one. */
     private static final int FAULTS = 4;
@@ -62,8 +28,7 @@ final class JvmMode {
      * that does.
      */
     static List<String> misspelled(Collection<String> properties) {
-        List<String> known = new ArrayList<String>(Arrays.asList(KEYS));
-        known.addAll(Arrays.asList(OTHER_KEYS));
+        Collection<String> known = OptionTable.keys(OptionTable.JVM);
         List<String> lines = new ArrayList<String>();
         for (String name : properties) {
             if (!name.startsWith(PREFIX) || known.contains(name.substring(PREFIX.length()))) {
@@ -104,58 +69,42 @@ final class JvmMode {
         return row[b.length()];
     }
 
-    private static void logMisspelled() {
-        Collection<String> properties;
+    private static void logMisspelled(Platform platform) {
         try {
-            properties = System.getProperties().stringPropertyNames();
+            for (String line : misspelled(System.getProperties().stringPropertyNames())) {
+                platform.log(line);
+            }
         } catch (SecurityException e) {
-            return;
-        }
-        for (String line : misspelled(properties)) {
-            new JvmPlatform().log(line);
+            // Only single properties may be read.
         }
     }
 
-    /** Returns the options that the properties set, null if there is no output. Logs properties that do not exist. */
+    /** Returns the options that the properties set, null if there is no output. Logs what is wrong with them. */
     static RecorderOptions options() {
-        logMisspelled();
-        String output = property("output");
-        if (output == null || output.length() == 0) {
-            return null;
-        }
-        RecorderOptions o = new RecorderOptions().platform(new JvmPlatform()).output(new File(output).getAbsoluteFile())
-                .everyRecord(true);
-        o.callMessages = new OutermostCalls(property("message"));
-        for (String key : KEYS) {
+        RecorderOptions o = new RecorderOptions().platform(new JvmPlatform()).everyRecord(true);
+        logMisspelled(o.platform);
+        Properties set = new Properties();
+        for (String key : OptionTable.keys(OptionTable.JVM)) {
             String value = property(key);
-            try {
-                if (value != null) {
-                    o.set(key, value);
-                }
-            } catch (IllegalArgumentException e) {
-                o.platform.log(PREFIX + key + "=" + value + ": " + e.getMessage() + "; the default is used");
+            if (value != null) {
+                set.setProperty(key, value);
             }
         }
-        String mapping = property("mapping");
-        if (mapping != null) {
-            o.mapping(new MappingReader(new File(mapping)));
+        if (set.getProperty("output", "").length() == 0) {
+            return null;
         }
-        String gateFile = property("gate.file");
-        if (gateFile != null) {
-            o.gateFile(new File(gateFile));
+        for (String problem : o.apply(set, OptionTable.JVM).problems()) {
+            o.platform.log(PREFIX + problem);
         }
+        o.output(new File(o.get("output")).getAbsoluteFile());
+        o.callMessages = new OutermostCalls(set.getProperty("message"));
+        if (o.get("mapping").length() > 0) {
+            o.mapping(new MappingReader(new File(o.get("mapping"))));
+        }
+        // Arguments may hold secrets, so they are recorded by choice only.
+        String command = String.valueOf(System.getProperty("sun.java.command"));
         return o.meta("java.version", String.valueOf(System.getProperty("java.version")))
-                .meta("sun.java.command", command(o));
-    }
-
-    /** Returns the program. Its arguments may hold secrets, so they are recorded by choice only. */
-    private static String command(RecorderOptions o) {
-        String all = String.valueOf(System.getProperty("sun.java.command"));
-        String full = property("command");
-        if (full != null && !full.equals("full")) {
-            o.platform.log(PREFIX + "command=" + full + ": want full; the arguments of the program are not recorded");
-        }
-        return "full".equals(full) ? all : Command.program(all);
+                .meta("sun.java.command", o.get("command").equals("full") ? command : Command.program(command));
     }
 
     private static String property(String name) {

@@ -60,8 +60,7 @@ final class MessageMethods {
     private void read(RecorderOptions options, String messages, List<Pattern> patterns) throws IOException {
         boolean declared = methods.isEmpty() && patterns.isEmpty();
         boolean[] matched = new boolean[patterns.size()];
-        BufferedReader in = new BufferedReader(new InputStreamReader(options.mapping.open(), "UTF-8"));
-        try {
+        try (BufferedReader in = new BufferedReader(new InputStreamReader(options.mapping.open(), "UTF-8"))) {
             for (String line = in.readLine(); line != null; line = in.readLine()) {
                 if (line.startsWith("# digest ") && !line.substring(9).equals(MappingInfo.digest())) {
                     if (!patterns.isEmpty()) {
@@ -81,8 +80,6 @@ final class MessageMethods {
                     }
                 }
             }
-        } finally {
-            in.close();
         }
         for (int k = 0; k < matched.length; k++) {
             if (!matched[k]) {

@@ -13,7 +13,7 @@ import java.util.Map;
 /** The clocks and counters of an Android process. */
 final class AndroidPlatform extends Platform {
     /** {@code Debug.getRuntimeStat}, Android 6 and newer. */
-    private static final Method RUNTIME_STAT = runtimeStat();
+    private static final Method RUNTIME_STAT = Reflection.method(Debug.class, "getRuntimeStat", String.class);
 
     private volatile MachineState machine;
     private volatile boolean noThreadCpu;
@@ -93,14 +93,6 @@ final class AndroidPlatform extends Platform {
             return RUNTIME_STAT == null ? -1 : Long.parseLong((String) RUNTIME_STAT.invoke(null, name));
         } catch (Throwable e) {
             return -1;
-        }
-    }
-
-    private static Method runtimeStat() {
-        try {
-            return Debug.class.getMethod("getRuntimeStat", String.class);
-        } catch (Throwable e) {
-            return null;
         }
     }
 }

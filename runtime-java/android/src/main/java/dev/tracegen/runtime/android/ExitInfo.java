@@ -12,6 +12,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Method;
+import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -48,6 +49,10 @@ final class ExitInfo implements Runnable {
     private static final String[] REASONS = {"unknown", "exit-self", "signaled", "low-memory", "crash", "crash-native",
         "anr", "initialization-failure", "permission-change", "excessive-resource-usage", "user-requested",
         "user-stopped", "dependency-died", "other", "freezer", "package-state-change", "package-updated"};
+
+    /** Null before Android 11. */
+    private static final Method EXITS = Reflection.method(ActivityManager.class, "getHistoricalProcessExitReasons",
+            String.class, int.class, int.class);
 
     /** When this process was started, in milliseconds since 1970. Computed once, so that all who say it agree. */
     private static final long START_MILLIS = startMillis();
@@ -99,8 +104,7 @@ final class ExitInfo implements Runnable {
     /** Begins the work on a thread of its own. Never throws. */
     static void begin(Context context, File output, String process, boolean summary, RecorderOptions options) {
         try {
-            if (output == null || method(ActivityManager.class, "getHistoricalProcessExitReasons", String.class,
-                    int.class, int.class) == null) {
+            if (output == null || EXITS == null) {
                 return;
             }
             Thread t = new Thread(new ExitInfo(context, output, process, summary, options, DELAY_MILLIS),
@@ -116,7 +120,7 @@ final class ExitInfo implements Runnable {
     private static long startMillis() {
         long age = 0;
         try {
-            Method start = method(Process.class, "getStartElapsedRealtime");
+            Method start = Reflection.method(Process.class, "getStartElapsedRealtime");
             age = start == null ? 0 : SystemClock.elapsedRealtime() - (Long) start.invoke(null);
         } catch (Throwable e) {
             // As before Android 7.
@@ -133,9 +137,9 @@ final class ExitInfo implements Runnable {
         }
         try {
             Object manager = context.getSystemService(Context.ACTIVITY_SERVICE);
-            Method set = summary ? method(ActivityManager.class, "setProcessStateSummary", byte[].class) : null;
-            if (set != null) {
-                set.invoke(manager, (Object) (SUMMARY + START_MILLIS).getBytes("US-ASCII"));
+            Method set = Reflection.method(ActivityManager.class, "setProcessStateSummary", byte[].class);
+            if (summary && set != null) {
+                set.invoke(manager, (Object) (SUMMARY + START_MILLIS).getBytes(StandardCharsets.US_ASCII));
             }
             Thread.sleep(delayMillis);
             joinAll(manager);
@@ -183,9 +187,8 @@ final class ExitInfo implements Runnable {
     }
 
     private List<?> exits(Object manager) throws Exception {
-        Method get = method(ActivityManager.class, "getHistoricalProcessExitReasons", String.class, int.class,
-                int.class);
-        Object list = get == null || manager == null ? null : get.invoke(manager, context.getPackageName(), 0, 0);
+        Object list = manager == null || EXITS == null ? null
+                : EXITS.invoke(manager, context.getPackageName(), 0, 0);
         return list instanceof List ? (List<?>) list : Collections.emptyList();
     }
 
@@ -201,11 +204,12 @@ final class ExitInfo implements Runnable {
         long foundAt = 0;
         String by = "pid";
         for (Object exit : exits) {
-            long at = ((Number) call(exit, "getTimestamp")).longValue();
-            if (((Number) call(exit, "getPid")).longValue() != pid || !process.equals(call(exit, "getProcessName"))) {
+            long at = ((Number) Reflection.call(exit, "getTimestamp")).longValue();
+            if (((Number) Reflection.call(exit, "getPid")).longValue() != pid
+                    || !process.equals(Reflection.call(exit, "getProcessName"))) {
                 continue;
             }
-            if ((SUMMARY + start).equals(text((byte[]) call(exit, "getProcessStateSummary")))) {
+            if ((SUMMARY + start).equals(text((byte[]) Reflection.call(exit, "getProcessStateSummary")))) {
                 found = exit;
                 by = "summary";
                 break;
@@ -225,15 +229,15 @@ final class ExitInfo implements Runnable {
 
     private static Map<String, String> values(Object exit) throws Exception {
         Map<String, String> values = new TreeMap<String, String>();
-        int reason = ((Number) call(exit, "getReason")).intValue();
+        int reason = ((Number) Reflection.call(exit, "getReason")).intValue();
         values.put("reason", reason >= 0 && reason < REASONS.length ? REASONS[reason] : "reason-" + reason);
-        put(values, "status", call(exit, "getStatus"));
-        put(values, "description", call(exit, "getDescription"));
-        put(values, "wallMillis", call(exit, "getTimestamp"));
-        put(values, "importance", call(exit, "getImportance"));
-        put(values, "pssKb", call(exit, "getPss"));
-        put(values, "rssKb", call(exit, "getRss"));
-        put(values, "pid", call(exit, "getPid"));
+        put(values, "status", Reflection.call(exit, "getStatus"));
+        put(values, "description", Reflection.call(exit, "getDescription"));
+        put(values, "wallMillis", Reflection.call(exit, "getTimestamp"));
+        put(values, "importance", Reflection.call(exit, "getImportance"));
+        put(values, "pssKb", Reflection.call(exit, "getPss"));
+        put(values, "rssKb", Reflection.call(exit, "getRss"));
+        put(values, "pid", Reflection.call(exit, "getPid"));
         // The trace of a native crash is no text.
         if (reason == ANR) {
             put(values, "trace", trace(exit));
@@ -249,22 +253,17 @@ final class ExitInfo implements Runnable {
 
     /** Returns the begin of the trace of an ANR, in which the main thread is the first; null if there is none. */
     private static String trace(Object exit) {
-        try {
-            InputStream in = (InputStream) call(exit, "getTraceInputStream");
+        try (InputStream in = (InputStream) Reflection.call(exit, "getTraceInputStream")) {
             if (in == null) {
                 return null;
             }
-            try {
-                ByteArrayOutputStream out = new ByteArrayOutputStream();
-                byte[] buffer = new byte[8192];
-                for (int n = 0; n >= 0 && out.size() < MAX_TRACE;) {
-                    n = in.read(buffer, 0, Math.min(buffer.length, MAX_TRACE - out.size()));
-                    out.write(buffer, 0, Math.max(0, n));
-                }
-                return out.toString("UTF-8");
-            } finally {
-                in.close();
+            ByteArrayOutputStream out = new ByteArrayOutputStream();
+            byte[] buffer = new byte[8192];
+            for (int n = 0; n >= 0 && out.size() < MAX_TRACE;) {
+                n = in.read(buffer, 0, Math.min(buffer.length, MAX_TRACE - out.size()));
+                out.write(buffer, 0, Math.max(0, n));
             }
+            return out.toString("UTF-8");
         } catch (Throwable e) {
             Log.w("tracegen", "cannot read the trace of an ANR", e);
             return null;
@@ -279,19 +278,7 @@ final class ExitInfo implements Runnable {
         }
     }
 
-    private static String text(byte[] summary) throws Exception {
-        return summary == null ? "" : new String(summary, "US-ASCII");
-    }
-
-    private static Object call(Object of, String name) throws Exception {
-        return of.getClass().getMethod(name).invoke(of);
-    }
-
-    private static Method method(Class<?> type, String name, Class<?>... parameters) {
-        try {
-            return type.getMethod(name, parameters);
-        } catch (Throwable e) {
-            return null;
-        }
+    private static String text(byte[] summary) {
+        return summary == null ? "" : new String(summary, StandardCharsets.US_ASCII);
     }
 }

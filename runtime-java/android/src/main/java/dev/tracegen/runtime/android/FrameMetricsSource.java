@@ -94,8 +94,7 @@ final class FrameMetricsSource implements InvocationHandler {
     @Override
     public Object invoke(Object self, Method method, Object[] args) throws Throwable {
         if (method.getDeclaringClass() == Object.class) {
-            return method.getName().equals("equals") ? (Object) (self == args[0])
-                    : method.getName().equals("hashCode") ? (Object) System.identityHashCode(self) : "tracegen";
+            return Reflection.objectMethod(self, method.getName(), args);
         }
         try {
             available(args[1], (Integer) args[2]);

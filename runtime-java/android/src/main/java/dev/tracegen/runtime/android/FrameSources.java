@@ -3,14 +3,12 @@ package dev.tracegen.runtime.android;
 import android.content.Context;
 import android.os.Handler;
 import android.os.Looper;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.detector.Detector;
 import dev.tracegen.runtime.detector.Frames;
-import java.util.Properties;
 
 /** What the detector {@code frames} sees on Android: Choreographer's frames and {@code FrameMetrics}. */
 final class FrameSources extends Frames.Source {
-    private static final int DROPPED = 9;
-
     private final FrameTimes times;
     private final ActivityEvents activities;
     private final Refresh refresh;
@@ -29,12 +27,11 @@ final class FrameSources extends Frames.Source {
     /**
      * Creates the detector {@code frames}.
      *
-     * @param settings {@code frames.dropped}: from how many frames at 60 Hz on dropped frames are an incident (9)
-     * @throws IllegalArgumentException if a setting is wrong
+     * @param o {@code frames.dropped}: from how many frames at 60 Hz on dropped frames are an incident
      */
-    static Detector create(Properties settings, Context context, FrameTimes times, ActivityEvents activities) {
+    static Detector create(RecorderOptions o, Context context, FrameTimes times, ActivityEvents activities) {
         return new Frames(new FrameSources(context, times, activities), times.records(),
-                (int) Settings.number(settings, "frames.dropped", DROPPED, 1, 100000));
+                o.number("frames.dropped"));
     }
 
     @Override

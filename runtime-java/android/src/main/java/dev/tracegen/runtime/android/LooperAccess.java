@@ -11,7 +11,7 @@ import dev.tracegen.runtime.detector.LoopAccess;
 
 /**
  * A Looper of Android. Messages are posted by public API. The head of the queue is read, and barriers are removed, by
- * hidden members, where Android and {@link MonitorOptions#hiddenApi} allow that.
+ * hidden members, where Android and the option {@code hidden-api} allow that.
  */
 final class LooperAccess extends LoopAccess {
     private final Looper looper;

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 /**
  * Members of {@code Looper}, {@code MessageQueue} and {@code Message} that are hidden, or newer than the classes that
  * this library is compiled with. They are looked up at the first use. A member that cannot be reached is null; each
- * method says what it returns then. With {@link MonitorOptions#hiddenApi} false, no hidden member is looked up.
+ * method says what it returns then. With {@code hidden-api = false}, no hidden member is looked up.
  */
 final class LooperInternals {
     /** The first version whose queue may have {@code mIdleHandlersLock}. Older ones have one lock, the queue itself. */
@@ -24,33 +24,34 @@ final class LooperInternals {
     /** Members that are public in newer versions. */
     private static final class Newer {
         /** Android 6. */
-        static final Method GET_QUEUE = method(Looper.class, "getQueue");
+        static final Method GET_QUEUE = Reflection.method(Looper.class, "getQueue");
 
         /** Android 5.1. */
-        static final Method IS_ASYNCHRONOUS = method(Message.class, "isAsynchronous");
+        static final Method IS_ASYNCHRONOUS = Reflection.method(Message.class, "isAsynchronous");
 
         /** Android 5.1. */
-        static final Method SET_ASYNCHRONOUS = method(Message.class, "setAsynchronous", boolean.class);
+        static final Method SET_ASYNCHRONOUS = Reflection.method(Message.class, "setAsynchronous", boolean.class);
     }
 
     /** Hidden members. This class is initialized when one of them is needed. */
     private static final class Hidden {
-        static final Field LOGGING = field(Looper.class, "mLogging");
-        static final Field QUEUE = field(Looper.class, "mQueue");
+        static final Field LOGGING = Reflection.field(Looper.class, "mLogging");
+        static final Field QUEUE = Reflection.field(Looper.class, "mQueue");
 
         /** {@code ArrayList<IdleHandler>}. The field is final, but reflection may set it. */
-        static final Field IDLE_HANDLERS = field(MessageQueue.class, "mIdleHandlers");
+        static final Field IDLE_HANDLERS = Reflection.field(MessageQueue.class, "mIdleHandlers");
 
         /** The lock of the IdleHandlers of a queue that is not a linked list. */
-        static final Field IDLE_LOCK = field(MessageQueue.class, "mIdleHandlersLock");
+        static final Field IDLE_LOCK = Reflection.field(MessageQueue.class, "mIdleHandlersLock");
 
         /** The first message, in versions whose queue is a linked list. */
-        static final Field MESSAGES = field(MessageQueue.class, "mMessages");
+        static final Field MESSAGES = Reflection.field(MessageQueue.class, "mMessages");
 
         /** The message after a message. */
-        static final Field NEXT = field(Message.class, "next");
+        static final Field NEXT = Reflection.field(Message.class, "next");
 
-        static final Method REMOVE_SYNC_BARRIER = hiddenMethod(MessageQueue.class, "removeSyncBarrier", int.class);
+        static final Method REMOVE_SYNC_BARRIER = Reflection.hiddenMethod(MessageQueue.class,
+                "removeSyncBarrier", int.class);
     }
 
     /** Reports whether the printer of a Looper can be read. It can always be set. */
@@ -60,7 +61,7 @@ final class LooperInternals {
 
     /** Returns the printer of a Looper, null for none. Only if {@link #canReadPrinter}. */
     static Printer printer(Looper looper) {
-        return (Printer) get(Hidden.LOGGING, looper);
+        return (Printer) Reflection.get(Hidden.LOGGING, looper);
     }
 
     /**
@@ -80,7 +81,7 @@ final class LooperInternals {
                 // Read the field.
             }
         }
-        return hiddenApi ? (MessageQueue) get(Hidden.QUEUE, looper) : null;
+        return hiddenApi ? (MessageQueue) Reflection.get(Hidden.QUEUE, looper) : null;
     }
 
     /**
@@ -92,7 +93,7 @@ final class LooperInternals {
      * @return null if it is unknown; then the list must not be touched
      */
     static Object idleLock(Looper looper, MessageQueue queue) {
-        Object lock = get(Hidden.IDLE_LOCK, queue);
+        Object lock = Reflection.get(Hidden.IDLE_LOCK, queue);
         if (lock != null) {
             return lock;
         }
@@ -101,7 +102,7 @@ final class LooperInternals {
 
     /** Returns the list of a queue's IdleHandlers, null if it cannot be read. */
     static Object idleHandlers(MessageQueue queue) {
-        return get(Hidden.IDLE_HANDLERS, queue);
+        return Reflection.get(Hidden.IDLE_HANDLERS, queue);
     }
 
     /** Replaces the list of a queue's IdleHandlers. Only if it could be read. */
@@ -153,43 +154,6 @@ final class LooperInternals {
             return true;
         } catch (Exception e) {
             return false;
-        }
-    }
-
-    /** Returns the value of a field, null also if it cannot be read. */
-    static Object get(Field field, Object of) {
-        try {
-            return field == null ? null : field.get(of);
-        } catch (Exception e) {
-            return null;
-        }
-    }
-
-    private static Field field(Class<?> type, String name) {
-        try {
-            Field f = type.getDeclaredField(name);
-            f.setAccessible(true);
-            return f;
-        } catch (Throwable e) {
-            return null;
-        }
-    }
-
-    private static Method method(Class<?> type, String name, Class<?>... parameters) {
-        try {
-            return type.getMethod(name, parameters);
-        } catch (Throwable e) {
-            return null;
-        }
-    }
-
-    private static Method hiddenMethod(Class<?> type, String name, Class<?>... parameters) {
-        try {
-            Method m = type.getDeclaredMethod(name, parameters);
-            m.setAccessible(true);
-            return m;
-        } catch (Throwable e) {
-            return null;
         }
     }
 }

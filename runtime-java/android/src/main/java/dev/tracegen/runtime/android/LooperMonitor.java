@@ -4,6 +4,7 @@ import android.os.Looper;
 import android.os.Message;
 import android.os.MessageQueue;
 import android.util.Log;
+import dev.tracegen.runtime.RecorderOptions;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.Map;
@@ -12,7 +13,7 @@ import java.util.WeakHashMap;
 /**
  * Watches one Looper and calls its listeners for every message, and for every IdleHandler.
  *
- * <p>It uses the Looper's {@code Observer} or {@code Printer}, see {@link MonitorOptions#source}. A Looper has only
+ * <p>It uses the Looper's {@code Observer} or {@code Printer}, as the option {@code source} says. A Looper has only
  * one of each, and other code may replace it. Therefore the monitor calls the one that it replaced itself, and from
  * time to time, when the queue is idle, it checks whether it is still called. If another one is installed and the
  * monitor was not called during a whole message, it installs itself again in front of the other. If the other one
@@ -67,13 +68,13 @@ public final class LooperMonitor {
         }
     }
 
-    private LooperMonitor(Looper looper, MonitorOptions options) {
+    private LooperMonitor(Looper looper, RecorderOptions options) {
         this.looper = new WeakReference<Looper>(looper);
         this.thread = looper.getThread();
-        this.checkNanos = options.checkMillis * 1000000L;
+        this.checkNanos = options.number("check") * 1000000L;
         this.nextCheck = System.nanoTime() + checkNanos;
-        this.hiddenApi = options.hiddenApi;
-        DispatchSource t = options.source == MonitorOptions.PRINTER || !hiddenApi ? null : ObserverSource.install();
+        this.hiddenApi = options.flag("hidden-api");
+        DispatchSource t = usesPrinter(looper, options) || !hiddenApi ? null : ObserverSource.install();
         this.source = t != null ? t : PrinterSource.install(looper, this, hiddenApi);
         this.firstSource = source;
         MessageQueue queue = LooperInternals.queue(looper, hiddenApi);
@@ -81,9 +82,15 @@ public final class LooperMonitor {
         if (queue != null) {
             queue.addIdleHandler(idleCheck);
         }
-        if (idleLock != null && options.idleHandlers) {
+        if (idleLock != null && options.flag("idle-handlers")) {
             idleHandlers = IdleHandlers.install(queue, idleLock, this);
         }
+    }
+
+    private static boolean usesPrinter(Looper looper, RecorderOptions o) {
+        // Which message draws a frame is known only by the printer.
+        boolean frames = o.flag("frames") || o.names("detectors").contains("frames");
+        return o.get("source").equals("printer") || frames && looper == Looper.getMainLooper();
     }
 
     /**
@@ -94,7 +101,7 @@ public final class LooperMonitor {
      * @return the same object until it is released
      */
     public static LooperMonitor of(Looper looper) {
-        return of(looper, new MonitorOptions());
+        return of(looper, new RecorderOptions());
     }
 
     /**
@@ -104,7 +111,7 @@ public final class LooperMonitor {
      * @param options used if there is no monitor yet
      * @return the same object until it is released
      */
-    public static LooperMonitor of(Looper looper, MonitorOptions options) {
+    public static LooperMonitor of(Looper looper, RecorderOptions options) {
         synchronized (MONITORS) {
             LooperMonitor monitor = existing(looper);
             if (monitor == null) {

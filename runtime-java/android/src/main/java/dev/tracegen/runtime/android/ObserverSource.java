@@ -14,9 +14,9 @@ import java.lang.reflect.Proxy;
  * observer serves all Loopers. A thread local leads each thread to its monitor and keeps the monitor alive.
  */
 final class ObserverSource extends DispatchSource implements InvocationHandler {
-    private static final Class<?> OBSERVER = observerClass();
-    private static final Method SET = setObserver();
-    private static final Field CURRENT = currentObserver();
+    private static final Class<?> OBSERVER = Reflection.type("android.os.Looper$Observer");
+    private static final Method SET = Reflection.method(Looper.class, "setObserver", OBSERVER);
+    private static final Field CURRENT = Reflection.field(Looper.class, "sObserver");
     private static final ThreadLocal<ThreadMonitor> THREAD_MONITOR = new ThreadLocal<ThreadMonitor>();
     private static final Object LOCK = new Object();
 
@@ -71,7 +71,7 @@ final class ObserverSource extends DispatchSource implements InvocationHandler {
         String name = method.getName();
         boolean starting = name.equals("messageDispatchStarting");
         if (!starting && (args == null || args.length < 2)) {
-            return objectMethod(name, args);
+            return Reflection.objectMethod(proxy, name, args);
         }
         LooperMonitor monitor = passive ? null : monitorOfThread();
         if (monitor != null && !starting) {
@@ -90,13 +90,6 @@ final class ObserverSource extends DispatchSource implements InvocationHandler {
         } catch (InvocationTargetException e) {
             throw e.getCause();
         }
-    }
-
-    private Object objectMethod(String name, Object[] args) {
-        if (name.equals("equals")) {
-            return args[0] == proxy;
-        }
-        return name.equals("hashCode") ? (Object) System.identityHashCode(this) : "tracegen";
     }
 
     private static LooperMonitor monitorOfThread() {
@@ -120,7 +113,7 @@ final class ObserverSource extends DispatchSource implements InvocationHandler {
 
     @Override
     Object current() {
-        return LooperInternals.get(CURRENT, null);
+        return Reflection.get(CURRENT, null);
     }
 
     @Override
@@ -172,31 +165,5 @@ final class ObserverSource extends DispatchSource implements InvocationHandler {
     @Override
     String kind() {
         return "observer";
-    }
-
-    private static Class<?> observerClass() {
-        try {
-            return Class.forName("android.os.Looper$Observer");
-        } catch (Throwable e) {
-            return null;
-        }
-    }
-
-    private static Method setObserver() {
-        try {
-            return Looper.class.getMethod("setObserver", OBSERVER);
-        } catch (Throwable e) {
-            return null;
-        }
-    }
-
-    private static Field currentObserver() {
-        try {
-            Field f = Looper.class.getDeclaredField("sObserver");
-            f.setAccessible(true);
-            return f;
-        } catch (Throwable e) {
-            return null;
-        }
     }
 }

@@ -15,7 +15,7 @@ final class OutputPath {
     /**
      * Returns the file and creates its directory. Accesses the disk.
      *
-     * @param name of {@link RuntimeConfig#output}
+     * @param name the option {@code output}
      * @param process the name of the process
      * @return null if nothing is to be written, or if the directory cannot be created, which is logged
      */
@@ -23,7 +23,7 @@ final class OutputPath {
         if ("none".equals(name)) {
             return null;
         }
-        File file = new File(name == null ? "tracegen/" + fileName(process) + ".tgd"
+        File file = new File(name.length() == 0 ? "tracegen/" + fileName(process) + ".tgd"
                 : ofProcess(name, process, context.getPackageName()));
         if (!file.isAbsolute()) {
             file = new File(directory(context), file.getPath());

@@ -23,16 +23,11 @@ final class ProcessName {
         } catch (Throwable e) {
             // An older version.
         }
-        try {
-            BufferedReader in = new BufferedReader(
-                    new InputStreamReader(new FileInputStream("/proc/self/cmdline"), "UTF-8"));
-            try {
-                String line = in.readLine();
-                String name = line == null ? "" : line.split("\0", 2)[0].trim();
-                return name.length() == 0 ? "app" : new File(name).getName();
-            } finally {
-                in.close();
-            }
+        try (BufferedReader in = new BufferedReader(
+                new InputStreamReader(new FileInputStream("/proc/self/cmdline"), "UTF-8"))) {
+            String line = in.readLine();
+            String name = line == null ? "" : line.split("\0", 2)[0].trim();
+            return name.length() == 0 ? "app" : new File(name).getName();
         } catch (IOException e) {
             return "app";
         }

@@ -3,6 +3,7 @@ package dev.tracegen.runtime.android;
 import android.content.Context;
 import android.os.Build;
 import dev.tracegen.runtime.Incident;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.detector.Detector;
 import dev.tracegen.runtime.detector.Environment;
 import java.lang.reflect.Array;
@@ -12,7 +13,6 @@ import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Properties;
 import java.util.concurrent.Executor;
 
 /**
@@ -60,16 +60,14 @@ final class ProfilingResults extends Detector {
     /**
      * Creates the detector {@code profiling}.
      *
-     * @param settings {@code profiling.triggers}: what the system is asked to profile, from Android 16 on, names with
-     *     commas: {@code anr}, {@code app-fully-drawn}, {@code cold-start} and so on; none if it is not set
-     * @throws IllegalArgumentException if a setting is wrong
+     * @param o {@code profiling.triggers}: what the system is asked to profile, from Android 16 on: {@code anr},
+     *     {@code app-fully-drawn}, {@code cold-start} and so on
+     * @throws IllegalArgumentException if there is no such trigger
      */
-    static Detector create(Properties settings, Context context) {
+    static Detector create(RecorderOptions o, Context context) {
         ProfilingResults d = new ProfilingResults(context);
-        for (String name : settings.getProperty("profiling.triggers", "").split(",")) {
-            if (name.trim().length() > 0) {
-                d.triggers.add(trigger(name.trim()));
-            }
+        for (String name : o.names("profiling.triggers")) {
+            d.triggers.add(trigger(name));
         }
         return d;
     }
@@ -128,7 +126,7 @@ final class ProfilingResults extends Detector {
 
     /** Asks for profiles by the system. Before Android 16 there are none. */
     private void addTriggers() throws Exception {
-        Method add = method(manager.getClass(), "addProfilingTriggers", List.class);
+        Method add = Reflection.method(manager.getClass(), "addProfilingTriggers", List.class);
         if (triggers.isEmpty() || add == null) {
             return;
         }
@@ -152,7 +150,7 @@ final class ProfilingResults extends Detector {
                         .getMethod("unregisterForAllProfilingResults", Class.forName("java.util.function.Consumer"))
                         .invoke(manager, listener);
             }
-            Method remove = method(manager.getClass(), "removeProfilingTriggersByType", int[].class);
+            Method remove = Reflection.method(manager.getClass(), "removeProfilingTriggersByType", int[].class);
             if (hasTriggers && remove != null) {
                 Object types = Array.newInstance(int.class, triggers.size());
                 for (int k = 0; k < triggers.size(); k++) {
@@ -169,14 +167,6 @@ final class ProfilingResults extends Detector {
         }
     }
 
-    private static Method method(Class<?> type, String name, Class<?>... parameters) {
-        try {
-            return type.getMethod(name, parameters);
-        } catch (NoSuchMethodException e) {
-            return null;
-        }
-    }
-
     /** The {@code Consumer} of results. The system calls it by the executor above: on the detectors' thread. */
     private final class Listener implements InvocationHandler {
         private final Environment environment;
@@ -190,16 +180,12 @@ final class ProfilingResults extends Detector {
             String name = called.getName();
             if (name.equals("accept")) {
                 report(arguments[0]);
-            } else if (name.equals("equals")) {
-                return proxy == arguments[0];
-            } else if (name.equals("hashCode")) {
-                return System.identityHashCode(proxy);
-            } else if (name.equals("toString")) {
-                return "the listener of tracegen";
-            } else if (name.equals("andThen")) {
+                return null;
+            }
+            if (name.equals("andThen")) {
                 throw new UnsupportedOperationException("andThen");
             }
-            return null;
+            return Reflection.objectMethod(proxy, name, arguments);
         }
 
         private void report(Object result) throws Exception {
@@ -212,10 +198,10 @@ final class ProfilingResults extends Detector {
             b.fact("file", file).fact("type", type(file)).fact("tag", get(result, "getTag"));
             Object trigger = get(result, "getTriggerType");
             if (trigger != null && (Integer) trigger != 0) {
-                b.fact("trigger", named(TRIGGERS, (Integer) trigger));
+                b.fact("trigger", Reflection.name(TRIGGERS, (Integer) trigger));
             }
             if (error != 0) {
-                b.fact("error", named(ERRORS, error)).fact("error-message", get(result, "getErrorMessage"));
+                b.fact("error", Reflection.name(ERRORS, error)).fact("error-message", get(result, "getErrorMessage"));
             }
             b.report();
         }
@@ -223,12 +209,8 @@ final class ProfilingResults extends Detector {
 
     /** Returns what a getter returns; null if there is none in this version. */
     private static Object get(Object of, String getter) throws Exception {
-        Method m = method(of.getClass(), getter);
+        Method m = Reflection.method(of.getClass(), getter);
         return m == null ? null : m.invoke(of);
-    }
-
-    private static String named(String[] names, int value) {
-        return value >= 0 && value < names.length ? names[value] : String.valueOf(value);
     }
 
     private static String type(String file) {

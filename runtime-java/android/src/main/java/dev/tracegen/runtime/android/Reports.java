@@ -3,6 +3,7 @@ package dev.tracegen.runtime.android;
 import android.content.Context;
 import android.util.Log;
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
 import java.io.File;
 
 /**
@@ -18,9 +19,9 @@ abstract class Reports {
      * @param everything whether each report is sent, whatever the sampling is
      * @return null if nothing is to be reported
      */
-    static Reports prepare(Context context, Session session, RuntimeConfig config, String process,
+    static Reports prepare(Context context, Session session, RecorderOptions config, String process,
             boolean everything) {
-        if (!config.reports.wanted()) {
+        if (!config.flag("notify") && !uploads(config)) {
             return null;
         }
         Reports r;
@@ -38,8 +39,14 @@ abstract class Reports {
         }
     }
 
+    /** Reports whether a collector is set. */
+    static boolean uploads(RecorderOptions config) {
+        String address = config.get("upload");
+        return address.length() > 0 && !address.equals("none");
+    }
+
     /** As {@link #prepare}. Returns false if nothing is to be reported. */
-    abstract boolean open(Context context, Session session, RuntimeConfig config, String process, boolean everything);
+    abstract boolean open(Context context, Session session, RecorderOptions config, String process, boolean everything);
 
     /**
      * Begins to report.

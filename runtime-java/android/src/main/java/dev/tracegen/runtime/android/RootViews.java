@@ -15,7 +15,8 @@ import java.util.List;
  */
 final class RootViews {
     /** {@code WindowInspector.getGlobalWindowViews}, from Android 10 on. */
-    private static final Method PUBLIC_VIEWS = publicViews();
+    private static final Method PUBLIC_VIEWS = Reflection.method(
+            Reflection.type("android.view.inspector.WindowInspector"), "getGlobalWindowViews");
 
     private RootViews() {
     }
@@ -23,8 +24,12 @@ final class RootViews {
     /** Hidden members. This class is initialized when one of them is needed. */
     private static final class Hidden {
         static final Object GLOBAL = global();
-        static final Field VIEWS = field(GLOBAL == null ? null : GLOBAL.getClass(), "mViews");
-        static final Field LOCK = field(GLOBAL == null ? null : GLOBAL.getClass(), "mLock");
+        static final Object VIEWS = Reflection.get(field("mViews"), GLOBAL);
+        static final Object LOCK = Reflection.get(field("mLock"), GLOBAL);
+
+        private static Field field(String name) {
+            return GLOBAL == null ? null : Reflection.field(GLOBAL.getClass(), name);
+        }
     }
 
     /**
@@ -48,11 +53,9 @@ final class RootViews {
             if (PUBLIC_VIEWS != null) {
                 return (List<?>) PUBLIC_VIEWS.invoke(null);
             }
-            Object lock = LooperInternals.get(Hidden.LOCK, Hidden.GLOBAL);
-            Object views = LooperInternals.get(Hidden.VIEWS, Hidden.GLOBAL);
-            if (lock != null && views instanceof List) {
-                synchronized (lock) {
-                    return new ArrayList<Object>((List<?>) views);
+            if (Hidden.LOCK != null && Hidden.VIEWS instanceof List) {
+                synchronized (Hidden.LOCK) {
+                    return new ArrayList<Object>((List<?>) Hidden.VIEWS);
                 }
             }
         } catch (Exception e) {
@@ -72,7 +75,7 @@ final class RootViews {
         }
         // Before Android 7 the view is an inner class of the window.
         for (String name : new String[] {"mWindow", "this$0"}) {
-            Object window = LooperInternals.get(field(type, name), view);
+            Object window = Reflection.get(Reflection.field(type, name), view);
             if (window instanceof Window) {
                 return (Window) window;
             }
@@ -83,26 +86,6 @@ final class RootViews {
     private static Object global() {
         try {
             return Class.forName("android.view.WindowManagerGlobal").getMethod("getInstance").invoke(null);
-        } catch (Throwable e) {
-            return null;
-        }
-    }
-
-    private static Field field(Class<?> type, String name) {
-        try {
-            Field f = type == null ? null : type.getDeclaredField(name);
-            if (f != null) {
-                f.setAccessible(true);
-            }
-            return f;
-        } catch (Throwable e) {
-            return null;
-        }
-    }
-
-    private static Method publicViews() {
-        try {
-            return Class.forName("android.view.inspector.WindowInspector").getMethod("getGlobalWindowViews");
         } catch (Throwable e) {
             return null;
         }

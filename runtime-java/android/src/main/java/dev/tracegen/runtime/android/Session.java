@@ -38,11 +38,11 @@ final class Session implements Runnable {
     private static final long DETECTORS_MILLIS = 2000;
 
     private final Context context;
-    private final RuntimeConfig given;
+    private final RecorderOptions given;
     private final Foreground foreground;
     private final ActivityEvents activities;
     private volatile boolean stopped;
-    private volatile RuntimeConfig config;
+    private volatile RecorderOptions config;
     private volatile Recorder recorder;
     private volatile LooperMonitor monitor;
     private volatile FrameTimes frames;
@@ -67,7 +67,7 @@ final class Session implements Runnable {
      *
      * @param config null to read it from the app's file
      */
-    Session(Context context, RuntimeConfig config) {
+    Session(Context context, RecorderOptions config) {
         this.context = context;
         this.given = config;
         this.foreground = new Foreground(context);
@@ -115,11 +115,11 @@ final class Session implements Runnable {
         }
         // First of all: it is that of a process that has just begun.
         activities.readImportance();
-        RuntimeConfig c = given != null ? given : RuntimeConfig.read(context);
+        RecorderOptions c = given != null ? given : TracegenRuntime.options(context);
         String process = ProcessName.read();
         boolean everything = switchedOn(c);
         Reports reports = Reports.prepare(context, this, c, process, everything);
-        if (!c.enabled) {
+        if (!c.flag("enabled")) {
             disable(c);
             stop();
             TracegenRuntime.ended(this);
@@ -129,21 +129,22 @@ final class Session implements Runnable {
             return;
         }
         logProblems(c);
-        RecorderOptions options = c.recorder;
         AndroidPlatform platform = new AndroidPlatform();
-        options.platform(platform);
-        File output = OutputPath.of(context, c.output, process);
+        c.platform(platform).appDefaults();
+        File output = OutputPath.of(context, c.get("output"), process);
         platform.machine(new MachineState(context, output));
-        options.output(output);
-        options.mapping(c.mapping == null ? null : mapping(context, new File(c.mapping)));
-        options.meta("package", context.getPackageName()).meta("process", process);
-        options.meta("sdk", Integer.toString(Build.VERSION.SDK_INT));
-        ExitInfo.describe(options);
+        c.output(output);
+        if (c.get("mapping").length() > 0) {
+            c.mapping(mapping(context, new File(c.get("mapping"))));
+        }
+        c.meta("package", context.getPackageName()).meta("process", process);
+        c.meta("sdk", Integer.toString(Build.VERSION.SDK_INT));
+        ExitInfo.describe(c);
         config = c;
         if (REPORTER_SET.getAndSet(false)) {
             Recorder.setReporter(null, null);
         }
-        Recorder r = Recorder.start(options);
+        Recorder r = Recorder.start(c);
         recorder = r;
         if (stopped) {
             r.stop();
@@ -157,10 +158,10 @@ final class Session implements Runnable {
                 return;
             }
         }
-        ExitInfo.begin(context, output, process, c.processStateSummary, options);
+        ExitInfo.begin(context, output, process, c.flag("process-state-summary"), c);
         foreground.report(r);
         activities.first(r.firstNanos());
-        frames = new FrameTimes(r, Refresh.of(context), c.frames);
+        frames = new FrameTimes(r, Refresh.of(context), c.flag("frames"));
         for (Looper looper : looperList()) {
             open(looper);
         }
@@ -170,10 +171,11 @@ final class Session implements Runnable {
                 install();
             }
         });
-        if (!c.detectors.contains("startup")) {
+        List<String> names = c.names("detectors");
+        if (!names.contains("startup")) {
             activities.forgetStarts();
         }
-        for (String name : c.detectors) {
+        for (String name : names) {
             switchDetector(name, true);
         }
         foreground.guess();
@@ -185,7 +187,7 @@ final class Session implements Runnable {
      * @return false if the session has ended, or if there is no detector of that name
      */
     boolean detector(final String name, final boolean on) {
-        if (stopped || !DetectorTable.names().contains(name)) {
+        if (stopped || !Detectors.NAMES.contains(name)) {
             return false;
         }
         // Tasks run in order, and the first one of the session starts the recorder.
@@ -208,9 +210,9 @@ final class Session implements Runnable {
         if (d == null) {
             Looper main = Looper.getMainLooper();
             LooperAccess loop = new LooperAccess(main, r.thread(main.getThread()), r.platform(),
-                    config.monitor.hiddenApi);
+                    config.flag("hidden-api"));
             d = new Detectors(r, loop, new ThreadSchedule(r.platform()));
-            for (String problem : DetectorTable.addTo(d, this, context, config.detectorSettings)) {
+            for (String problem : DetectorTable.addTo(d, this, context, config)) {
                 Log.w(TracegenRuntime.TAG, problem);
             }
             detectors = d;
@@ -230,19 +232,19 @@ final class Session implements Runnable {
         try {
             Looper main = Looper.getMainLooper();
             ThreadTrace trace = recorder.thread(main.getThread());
-            QueueSnapshot pending = config.monitor.hiddenApi ? QueueSnapshot.of(main) : null;
+            QueueSnapshot pending = config.flag("hidden-api") ? QueueSnapshot.of(main) : null;
             trace.setPendingQueue(pending);
             LooperMonitor m = openMonitor(config);
             m.addFirst(new RecorderListener(trace));
             m.add(foreground.idleListener());
             m.add(activities.focusSearch());
-            if (config.frames) {
+            if (config.flag("frames")) {
                 m.add(frames);
             }
-            if (config.inputEvents) {
+            if (config.flag("input-events")) {
                 InputEvents.mark(trace);
                 foreground.watchInputEvents();
-                if (config.monitor.hiddenApi) {
+                if (config.flag("hidden-api")) {
                     m.add(InputEvents.windowSearch());
                 }
             }
@@ -260,10 +262,10 @@ final class Session implements Runnable {
         }
     }
 
-    private LooperMonitor openMonitor(RuntimeConfig c) {
+    private LooperMonitor openMonitor(RecorderOptions c) {
         LooperMonitor m = monitor;
         if (m == null) {
-            m = LooperMonitor.of(Looper.getMainLooper(), c.monitorOptions());
+            m = LooperMonitor.of(Looper.getMainLooper(), c);
             monitor = m;
             if (stopped) {
                 m.release();
@@ -278,15 +280,15 @@ final class Session implements Runnable {
     }
 
     /** Applies the timed switch. Returns whether recording is switched on for some time. */
-    private boolean switchedOn(RuntimeConfig c) {
+    private boolean switchedOn(RecorderOptions c) {
         try {
             long left = SwitchOn.left(context, System.currentTimeMillis());
             if (left <= 0) {
                 return false;
             }
             Log.i(TracegenRuntime.TAG, "recording is switched on for " + left / 1000 + " s");
-            if (!c.enabled) {
-                c.enabled = true;
+            if (!c.flag("enabled")) {
+                c.set("enabled", "true");
                 endAfter(left);
             }
             return true;
@@ -395,10 +397,10 @@ final class Session implements Runnable {
             }
             w.opened = true;
         }
-        RuntimeConfig c = config;
+        RecorderOptions c = config;
         ThreadTrace trace = recorder.thread(looper.getThread());
-        trace.setPendingQueue(c.monitor.hiddenApi ? QueueSnapshot.of(looper) : null);
-        LooperMonitor.of(looper, c.monitor).addFirst(new RecorderListener(trace));
+        trace.setPendingQueue(c.flag("hidden-api") ? QueueSnapshot.of(looper) : null);
+        LooperMonitor.of(looper, c).addFirst(new RecorderListener(trace));
         if (stopped) {
             close(looper);
         }
@@ -416,14 +418,14 @@ final class Session implements Runnable {
     }
 
     /** Releases what the first records took, because nothing will be recorded. */
-    static void disable(RuntimeConfig config) {
+    static void disable(RecorderOptions config) {
         logProblems(config);
         Recorder.disable();
     }
 
-    private static void logProblems(RuntimeConfig config) {
+    private static void logProblems(RecorderOptions config) {
         for (String problem : config.problems()) {
-            Log.w(TracegenRuntime.TAG, problem);
+            Log.w(TracegenRuntime.TAG, TracegenRuntime.FILE + ": " + problem);
         }
     }
 

@@ -3,23 +3,18 @@ package dev.tracegen.runtime.android;
 import android.app.ActivityManager;
 import android.content.Context;
 import android.os.Build;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.detector.Detector;
 import dev.tracegen.runtime.detector.Startup;
-import java.lang.reflect.Method;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 
 /**
  * Starts as {@link ActivityEvents} has found them, and what Android's {@code ApplicationStartInfo} says of them, from
  * Android 15 on.
  */
 final class StartupSource extends Startup.Source {
-    private static final int COLD_MILLIS = 10000;
-    private static final int WARM_MILLIS = 4000;
-    private static final int HOT_MILLIS = 1500;
-
     private static final int HAS_START_INFO = 35;
 
     /** The names of the constants {@code ApplicationStartInfo.START_REASON_...}, in their order. */
@@ -44,20 +39,13 @@ final class StartupSource extends Startup.Source {
     /**
      * Creates the detector {@code startup}.
      *
-     * @param settings {@code startup.splash}: classes of splash activities, with commas; {@code startup.slow-cold},
-     *     {@code startup.slow-warm}, {@code startup.slow-hot}: milliseconds (10000, 4000, 1500)
-     * @throws IllegalArgumentException if a setting is wrong
+     * @param o {@code startup.splash}: classes of splash activities; {@code startup.slow-cold},
+     *     {@code startup.slow-warm}, {@code startup.slow-hot}: milliseconds
      */
-    static Detector create(Properties settings, Context context, ActivityEvents activities) {
-        for (String name : settings.getProperty("startup.splash", "").split(",")) {
-            if (!name.trim().isEmpty()) {
-                activities.splash.add(name.trim());
-            }
-        }
-        return new Startup(new StartupSource(context, activities),
-                Settings.number(settings, "startup.slow-cold", COLD_MILLIS, 1, Integer.MAX_VALUE),
-                Settings.number(settings, "startup.slow-warm", WARM_MILLIS, 1, Integer.MAX_VALUE),
-                Settings.number(settings, "startup.slow-hot", HOT_MILLIS, 1, Integer.MAX_VALUE));
+    static Detector create(RecorderOptions o, Context context, ActivityEvents activities) {
+        activities.splash.addAll(o.names("startup.splash"));
+        return new Startup(new StartupSource(context, activities), o.number("startup.slow-cold"),
+                o.number("startup.slow-warm"), o.number("startup.slow-hot"));
     }
 
     @Override
@@ -92,15 +80,13 @@ final class StartupSource extends Startup.Source {
 
     /** Returns the facts, if they are about this process; its times are those of {@code System.nanoTime}. */
     private static Map<String, String> describe(Object info, long beginNanos) throws Exception {
-        Class<?> type = Class.forName("android.app.ApplicationStartInfo");
-        if ((Integer) type.getMethod("getPid").invoke(info) != android.os.Process.myPid()) {
+        if ((Integer) Reflection.call(info, "getPid") != android.os.Process.myPid()) {
             return null;
         }
         Map<String, String> facts = new LinkedHashMap<String, String>();
-        facts.put("system-type", name(TYPES, (Integer) type.getMethod("getStartType").invoke(info)));
-        facts.put("system-reason", name(REASONS, (Integer) type.getMethod("getReason").invoke(info)));
-        Method times = type.getMethod("getStartupTimestamps");
-        Map<?, ?> steps = (Map<?, ?>) times.invoke(info);
+        facts.put("system-type", Reflection.name(TYPES, (Integer) Reflection.call(info, "getStartType")));
+        facts.put("system-reason", Reflection.name(REASONS, (Integer) Reflection.call(info, "getReason")));
+        Map<?, ?> steps = (Map<?, ?>) Reflection.call(info, "getStartupTimestamps");
         for (int k = 0; k < STEPS.length; k++) {
             Object nanos = steps.get(k);
             if (nanos instanceof Long) {
@@ -109,9 +95,5 @@ final class StartupSource extends Startup.Source {
             }
         }
         return facts;
-    }
-
-    private static String name(String[] names, int value) {
-        return value >= 0 && value < names.length ? names[value] : Integer.toString(value);
     }
 }

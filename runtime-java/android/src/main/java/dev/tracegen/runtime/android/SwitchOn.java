@@ -37,11 +37,8 @@ final class SwitchOn {
         }
         try {
             file.getParentFile().mkdirs();
-            FileOutputStream out = new FileOutputStream(file);
-            try {
+            try (FileOutputStream out = new FileOutputStream(file)) {
                 out.write(Long.toString(wallMillis + Math.min(minutes, LONGEST) * MINUTE).getBytes("US-ASCII"));
-            } finally {
-                out.close();
             }
             return true;
         } catch (IOException e) {
@@ -81,17 +78,10 @@ final class SwitchOn {
         if (!file.isFile()) {
             return -1;
         }
-        try {
-            BufferedReader in = new BufferedReader(new InputStreamReader(new FileInputStream(file), "US-ASCII"));
-            try {
-                String line = in.readLine();
-                return line == null ? -1 : Long.parseLong(line.trim());
-            } finally {
-                in.close();
-            }
-        } catch (IOException e) {
-            return -1;
-        } catch (NumberFormatException e) {
+        try (BufferedReader in = new BufferedReader(new InputStreamReader(new FileInputStream(file), "US-ASCII"))) {
+            String line = in.readLine();
+            return line == null ? -1 : Long.parseLong(line.trim());
+        } catch (IOException | NumberFormatException e) {
             return -1;
         }
     }

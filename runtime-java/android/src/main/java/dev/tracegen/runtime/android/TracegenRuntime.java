@@ -5,7 +5,12 @@ import android.os.Looper;
 import android.util.Log;
 import android.view.Window;
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Properties;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Starts and stops recording in an app. One call in {@code Application.attachBaseContext}, after the call of
@@ -23,10 +28,48 @@ import java.util.concurrent.atomic.AtomicReference;
 public final class TracegenRuntime {
     static final String TAG = "tracegen";
 
+    /** The name of the file of options in the assets and on the class path. */
+    public static final String FILE = "tracegen-runtime.properties";
+
     /** The session that was started last and not stopped, null for none. No caller ever waits for a lock. */
     private static final AtomicReference<Session> CURRENT = new AtomicReference<Session>();
 
     private TracegenRuntime() {
+    }
+
+    /**
+     * Reads the options of the app's file {@link #FILE}: from the assets, or from the class path if the assets have
+     * none, so that a build can change them without a change of code.
+     *
+     * @param context any Context of the app; null to read only the class path
+     * @return the defaults if there is no file
+     */
+    public static RecorderOptions options(@Nullable Context context) {
+        RecorderOptions options = new RecorderOptions();
+        try (InputStream in = open(context)) {
+            if (in == null) {
+                return options;
+            }
+            Properties p = new Properties();
+            p.load(in);
+            return options.apply(p);
+        } catch (IOException e) {
+            Log.w(TAG, FILE + ": cannot be read: " + e.getMessage());
+        } catch (IllegalArgumentException e) {
+            Log.w(TAG, FILE + ": is not a properties file: " + e.getMessage());
+        }
+        return options;
+    }
+
+    private static InputStream open(Context context) {
+        try {
+            if (context != null) {
+                return context.getAssets().open(FILE);
+            }
+        } catch (Exception e) {
+            // The assets do not have it.
+        }
+        return TracegenRuntime.class.getResourceAsStream("/" + FILE);
     }
 
     /**
@@ -45,17 +88,17 @@ public final class TracegenRuntime {
      * memory. A recorder that runs is stopped first.
      *
      * @param context any Context of the app; in {@code attachBaseContext} the Application itself
-     * @param config the configuration, which must not be changed afterwards; {@link RuntimeConfig#read} returns that
+     * @param config the configuration, which must not be changed afterwards; {@link #options} returns that
      *     of the file, for changes in code, but reads the file on the calling thread
      * @return true if recording will start, false if it is disabled; a failure is logged
      */
-    public static boolean start(Context context, RuntimeConfig config) {
+    public static boolean start(Context context, RecorderOptions config) {
         return begin(context, config);
     }
 
-    private static boolean begin(Context context, RuntimeConfig config) {
+    private static boolean begin(Context context, RecorderOptions config) {
         try {
-            if (config != null && !config.enabled) {
+            if (config != null && !config.flag("enabled")) {
                 stop();
                 Session.disable(config);
                 return false;
@@ -135,7 +178,7 @@ public final class TracegenRuntime {
      * Switches a detector on or off, now or as soon as recording has started. Returns at once. The next start of a
      * recording goes by its configuration again.
      *
-     * @param name the name of the detector, as in {@link RuntimeConfig#detectors}
+     * @param name the name of the detector, as in the option {@code detectors}
      * @param on true to switch it on
      * @return false if recording was not started, if it was stopped, or if there is no detector of that name
      */

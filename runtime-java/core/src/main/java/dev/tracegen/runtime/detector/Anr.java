@@ -4,10 +4,10 @@ import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.PendingMessage;
 import dev.tracegen.runtime.PendingQueue;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.RecorderThread;
 import dev.tracegen.runtime.ThreadStack;
 import java.util.List;
-import java.util.Properties;
 import java.util.TreeSet;
 
 /**
@@ -66,23 +66,22 @@ public final class Anr extends Watcher implements QuitListener {
         void run(Runnable question);
     }
 
-    Anr(Properties p, AnrEvidence evidence, Asker asker) {
+    Anr(RecorderOptions o, AnrEvidence evidence, Asker asker) {
         super("anr");
         this.evidence = evidence;
-        this.lagNanos = Settings.nanos(p, "anr.lag-millis", 2000);
+        this.lagNanos = o.number("anr.lag-millis") * MILLI;
         this.asker = asker;
     }
 
     /**
      * Returns the detector, which is off.
      *
-     * @param p {@code anr.lag-millis} (2000)
+     * @param o {@code anr.lag-millis}
      * @param evidence what the system says
      * @return a new detector
-     * @throws IllegalArgumentException if a value of {@code p} is wrong
      */
-    public static Anr create(Properties p, AnrEvidence evidence) {
-        return new Anr(p, evidence, new Asker() {
+    public static Anr create(RecorderOptions o, AnrEvidence evidence) {
+        return new Anr(o, evidence, new Asker() {
             @Override
             public void run(Runnable question) {
                 new RecorderThread(question, "tracegen-anr").start();

@@ -2,7 +2,10 @@ package dev.tracegen.runtime.detector;
 
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderThread;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
@@ -19,6 +22,11 @@ public final class Detectors {
 
     /** The state of a detector that is off. */
     public static final String OFF = "off";
+
+    /** The names of all detectors. */
+    public static final List<String> NAMES = Collections.unmodifiableList(Arrays.asList("sync-barrier", "watchdog",
+            "short-polls", "hold", "steady-samples", "anr", "sigquit", "native-touch", "frames", "startup",
+            "profiling"));
 
     private static final int TOO_MANY_FAILURES = 5;
 

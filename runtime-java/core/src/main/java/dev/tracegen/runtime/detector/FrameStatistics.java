@@ -213,11 +213,6 @@ public final class FrameStatistics {
         return levels[level.ordinal()];
     }
 
-    /** Returns how many frames took 300 ms and more. */
-    int frozen() {
-        return frozen;
-    }
-
     /** Writes the facts. There is at least one frame. */
     void describe(Incident.Builder b) {
         b.begin(beginNanos).end(Math.max(beginNanos, endNanos));

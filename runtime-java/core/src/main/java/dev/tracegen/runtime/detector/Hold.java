@@ -1,8 +1,8 @@
 package dev.tracegen.runtime.detector;
 
 import dev.tracegen.runtime.Incident;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.ThreadStack;
-import java.util.Properties;
 
 /**
  * The detector {@code hold}: takes one stack of the Looper's thread when a message has run for a fixed time.
@@ -26,12 +26,11 @@ public final class Hold extends Watcher {
     /**
      * Returns the detector.
      *
-     * @param p {@code hold.millis} (1000)
+     * @param o {@code hold.millis}
      * @return a new detector, which is off
-     * @throws IllegalArgumentException if a value is wrong
      */
-    public static Hold create(Properties p) {
-        return new Hold(Settings.nanos(p, "hold.millis", 1000));
+    public static Hold create(RecorderOptions o) {
+        return new Hold(o.number("hold.millis") * MILLI);
     }
 
     @Override

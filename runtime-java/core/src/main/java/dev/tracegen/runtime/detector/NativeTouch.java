@@ -6,7 +6,6 @@ import dev.tracegen.runtime.ThreadStack;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.Map;
-import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,8 +18,6 @@ import org.jspecify.annotations.Nullable;
 public final class NativeTouch extends Detector {
     /** The name of the detector. */
     public static final String NAME = "native-touch";
-
-    private static final int DEFAULT_MILLIS = 5000;
 
     private final TouchSource source;
     private final long slowNanos;
@@ -49,18 +46,15 @@ public final class NativeTouch extends Detector {
     /**
      * Creates a detector that is off. It loads the native library when it is switched on, not before.
      *
-     * @param settings {@code native-touch.slow-millis} is the time from which an answer is late, 5000 if it is not set
-     * @throws IllegalArgumentException if that is no number of milliseconds from 1 to a day
+     * @param o {@code native-touch.slow-millis} is the time from which an answer is late
      */
-    public NativeTouch(Properties settings) {
-        this(settings, new TouchSource.Hook());
+    public NativeTouch(RecorderOptions o) {
+        this(o, new TouchSource.Hook());
     }
 
-    NativeTouch(Properties settings, TouchSource source) {
+    NativeTouch(RecorderOptions o, TouchSource source) {
         super(NAME);
-        String millis = settings.getProperty(NAME + ".slow-millis");
-        this.slowNanos = 1000000L * (millis == null ? DEFAULT_MILLIS
-                : RecorderOptions.number(millis.trim(), "milliseconds", 1, 86400000));
+        this.slowNanos = o.number("native-touch.slow-millis") * 1000000L;
         this.source = source;
     }
 

@@ -2,12 +2,12 @@ package dev.tracegen.runtime.detector;
 
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.MessageRecord;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.ThreadStack;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 
 /**
  * The detector {@code steady-samples}: takes stacks of the Looper's thread at a fixed interval, from 0.8 times the slow
@@ -60,15 +60,14 @@ public final class SteadySamples extends Watcher {
     /**
      * Returns the detector.
      *
-     * @param p {@code steady-samples.interval-millis} (300), {@code steady-samples.threshold-millis} (the slow
-     *     threshold of messages)
+     * @param o {@code steady-samples.interval-millis}, {@code steady-samples.threshold-millis} (the slow threshold of
+     *     messages)
      * @return a new detector, which is off
-     * @throws IllegalArgumentException if a value is wrong
      */
-    public static SteadySamples create(Properties p) {
-        boolean given = p.getProperty("steady-samples.threshold-millis") != null;
-        return new SteadySamples(given ? Settings.nanos(p, "steady-samples.threshold-millis", 0) : 0,
-                Settings.nanos(p, "steady-samples.interval-millis", 300));
+    public static SteadySamples create(RecorderOptions o) {
+        String given = o.get("steady-samples.threshold-millis");
+        return new SteadySamples(given.length() == 0 ? 0 : Long.parseLong(given) * MILLI,
+                o.number("steady-samples.interval-millis") * MILLI);
     }
 
     int samples() {

@@ -1,9 +1,9 @@
 package dev.tracegen.runtime.detector;
 
 import dev.tracegen.runtime.Incident;
+import dev.tracegen.runtime.RecorderOptions;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Properties;
 
 /**
  * Finds a sync barrier that was not removed. While there is one, the Looper runs asynchronous messages only: the app
@@ -24,8 +24,6 @@ import java.util.Properties;
  */
 public final class SyncBarrier extends Detector {
     private static final String NAME = "sync-barrier";
-    private static final long POLL_MILLIS = 2000;
-    private static final long AGE_MILLIS = 3000;
     private static final long ROUND_NANOS = 1000000000L;
     private static final int ROUNDS = 5;
 
@@ -83,21 +81,14 @@ public final class SyncBarrier extends Detector {
     /**
      * Creates a detector that is off.
      *
-     * @param settings {@code sync-barrier.remove}: whether a barrier that was found is removed, where that is possible
-     *     (false); {@code sync-barrier.poll-millis} (2000); {@code sync-barrier.age-millis}: how old a barrier may get
-     *     (3000)
-     * @throws NumberFormatException if a time is no number
+     * @param o {@code sync-barrier.remove}: whether a barrier that was found is removed, where that is possible;
+     *     {@code sync-barrier.poll-millis}; {@code sync-barrier.age-millis}: how old a barrier may get
      */
-    public SyncBarrier(Properties settings) {
+    public SyncBarrier(RecorderOptions o) {
         super(NAME);
-        remove = settings.getProperty(NAME + ".remove", "false").trim().equals("true");
-        pollNanos = millis(settings, "poll-millis", POLL_MILLIS);
-        ageNanos = millis(settings, "age-millis", AGE_MILLIS);
-    }
-
-    private static long millis(Properties settings, String key, long otherwise) {
-        String value = settings.getProperty(NAME + '.' + key);
-        return (value == null ? otherwise : Long.parseLong(value.trim())) * 1000000L;
+        remove = o.flag("sync-barrier.remove");
+        pollNanos = o.number("sync-barrier.poll-millis") * 1000000L;
+        ageNanos = o.number("sync-barrier.age-millis") * 1000000L;
     }
 
     @Override

@@ -1,8 +1,8 @@
 package dev.tracegen.runtime.detector;
 
 import dev.tracegen.runtime.Incident;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.ThreadStack;
-import java.util.Properties;
 
 /**
  * Posts a tick to the Looper and checks later whether it has run. Two detectors: {@code watchdog} with one long poll,
@@ -18,9 +18,6 @@ import java.util.Properties;
  * <p>At most one tick waits in the queue. After a report there is no other one before the tick has run.
  */
 public final class Watchdog extends Watcher {
-    /** The most polls in a row. */
-    private static final long MAX_POLLS = 1000;
-
     private final String kind;
     private final long pollNanos;
     private final int polls;
@@ -64,27 +61,23 @@ public final class Watchdog extends Watcher {
     /**
      * Returns the detector {@code watchdog}.
      *
-     * @param p {@code watchdog.poll-millis} (5000), {@code watchdog.foreground-only} (false)
+     * @param o {@code watchdog.poll-millis}, {@code watchdog.foreground-only}
      * @return a new detector, which is off
-     * @throws IllegalArgumentException if a value is wrong
      */
-    public static Watchdog classic(Properties p) {
-        return new Watchdog("watchdog", "missed-poll", Settings.nanos(p, "watchdog.poll-millis", 5000), 1,
-                Settings.flag(p, "watchdog.foreground-only", false));
+    public static Watchdog classic(RecorderOptions o) {
+        return new Watchdog("watchdog", "missed-poll", o.number("watchdog.poll-millis") * MILLI, 1,
+                o.flag("watchdog.foreground-only"));
     }
 
     /**
      * Returns the detector {@code short-polls}.
      *
-     * @param p {@code short-polls.poll-millis} (2000), {@code short-polls.polls} (3),
-     *     {@code short-polls.foreground-only} (false)
+     * @param o {@code short-polls.poll-millis}, {@code short-polls.polls}, {@code short-polls.foreground-only}
      * @return a new detector, which is off
-     * @throws IllegalArgumentException if a value is wrong
      */
-    public static Watchdog shortPolls(Properties p) {
-        return new Watchdog("short-polls", "missed-polls", Settings.nanos(p, "short-polls.poll-millis", 2000),
-                (int) Settings.number(p, "short-polls.polls", 3, "a number", MAX_POLLS),
-                Settings.flag(p, "short-polls.foreground-only", false));
+    public static Watchdog shortPolls(RecorderOptions o) {
+        return new Watchdog("short-polls", "missed-polls", o.number("short-polls.poll-millis") * MILLI,
+                o.number("short-polls.polls"), o.flag("short-polls.foreground-only"));
     }
 
     @Override

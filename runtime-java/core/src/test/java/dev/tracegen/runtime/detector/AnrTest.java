@@ -9,10 +9,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.PendingMessage;
+import dev.tracegen.runtime.RecorderOptions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Properties;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -30,7 +30,7 @@ class AnrTest {
             return state;
         }
     };
-    private final Anr anr = new Anr(new Properties(), evidence, q -> {
+    private final Anr anr = new Anr(new RecorderOptions(), evidence, q -> {
         if (!silent) {
             q.run();
         } else {

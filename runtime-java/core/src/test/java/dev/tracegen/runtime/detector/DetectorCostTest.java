@@ -4,7 +4,7 @@ import static dev.tracegen.runtime.detector.World.MILLI;
 import static dev.tracegen.runtime.detector.World.SECOND;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import java.util.Properties;
+import dev.tracegen.runtime.RecorderOptions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -56,7 +56,7 @@ class DetectorCostTest {
     }
 
     private static Detector anr() {
-        return new Anr(new Properties(), new AnrEvidence() {
+        return new Anr(new RecorderOptions(), new AnrEvidence() {
             @Override
             public State state() {
                 return null;
@@ -66,58 +66,58 @@ class DetectorCostTest {
 
     @Test
     void syncBarrierIdle() {
-        costs(new SyncBarrier(new Properties()), this::idle, 30, 0);
+        costs(new SyncBarrier(new RecorderOptions()), this::idle, 30, 0);
     }
 
     @Test
     void syncBarrierDraws() {
-        costs(new SyncBarrier(new Properties()), this::draws, 30, 0);
+        costs(new SyncBarrier(new RecorderOptions()), this::draws, 30, 0);
     }
 
     @Test
     void syncBarrierWhereTheQueueIsHidden() {
         loop.readable = false;
-        costs(new SyncBarrier(new Properties()), this::draws, 30, 30);
+        costs(new SyncBarrier(new RecorderOptions()), this::draws, 30, 30);
     }
 
     @Test
     void watchdogIdle() {
-        costs(Watchdog.classic(new Properties()), this::idle, 24, 12);
+        costs(Watchdog.classic(new RecorderOptions()), this::idle, 24, 12);
     }
 
     @Test
     void watchdogDraws() {
-        costs(Watchdog.classic(new Properties()), this::draws, 24, 12);
+        costs(Watchdog.classic(new RecorderOptions()), this::draws, 24, 12);
     }
 
     @Test
     void shortPollsIdle() {
-        costs(Watchdog.shortPolls(new Properties()), this::idle, 60, 30);
+        costs(Watchdog.shortPolls(new RecorderOptions()), this::idle, 60, 30);
     }
 
     @Test
     void shortPollsDraws() {
-        costs(Watchdog.shortPolls(new Properties()), this::draws, 60, 30);
+        costs(Watchdog.shortPolls(new RecorderOptions()), this::draws, 60, 30);
     }
 
     @Test
     void holdIdle() {
-        costs(Hold.create(new Properties()), this::idle, 120, 0);
+        costs(Hold.create(new RecorderOptions()), this::idle, 120, 0);
     }
 
     @Test
     void holdDraws() {
-        costs(Hold.create(new Properties()), this::draws, 120, 0);
+        costs(Hold.create(new RecorderOptions()), this::draws, 120, 0);
     }
 
     @Test
     void steadySamplesIdle() {
-        costs(SteadySamples.create(new Properties()), this::idle, 120, 0);
+        costs(SteadySamples.create(new RecorderOptions()), this::idle, 120, 0);
     }
 
     @Test
     void steadySamplesDraws() {
-        costs(SteadySamples.create(new Properties()), this::draws, 120, 0);
+        costs(SteadySamples.create(new RecorderOptions()), this::draws, 120, 0);
     }
 
     @Test

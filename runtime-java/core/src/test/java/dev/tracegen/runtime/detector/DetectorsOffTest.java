@@ -7,13 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tracegen.runtime.Await;
+import dev.tracegen.runtime.RecorderOptions;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,12 +42,12 @@ class DetectorsOffTest {
                 return null;
             }
         };
-        all.add(new SyncBarrier(new Properties()));
-        all.add(Watchdog.classic(new Properties()));
-        all.add(Watchdog.shortPolls(new Properties()));
-        all.add(Hold.create(new Properties()));
-        all.add(SteadySamples.create(new Properties()));
-        all.add(new Anr(new Properties(), silent, Runnable::run));
+        all.add(new SyncBarrier(new RecorderOptions()));
+        all.add(Watchdog.classic(new RecorderOptions()));
+        all.add(Watchdog.shortPolls(new RecorderOptions()));
+        all.add(Hold.create(new RecorderOptions()));
+        all.add(SteadySamples.create(new RecorderOptions()));
+        all.add(new Anr(new RecorderOptions(), silent, Runnable::run));
         all.add(new Frames(display, false, 9));
         all.add(new Startup(launches, 10000, 4000, 1500));
         for (Detector d : all) {

@@ -6,10 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tracegen.runtime.Incident;
+import dev.tracegen.runtime.RecorderOptions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Properties;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -66,11 +66,11 @@ class HealthyHourTest {
 
     @Test
     void everyDetectorIsSilentOverHealthyHours() throws Exception {
-        Watchdog dog = Watchdog.classic(new Properties());
-        Watchdog polls = Watchdog.shortPolls(new Properties());
-        Hold hold = Hold.create(new Properties());
-        SteadySamples samples = SteadySamples.create(new Properties());
-        Anr anr = new Anr(new Properties(), new AnrEvidence() {
+        Watchdog dog = Watchdog.classic(new RecorderOptions());
+        Watchdog polls = Watchdog.shortPolls(new RecorderOptions());
+        Hold hold = Hold.create(new RecorderOptions());
+        SteadySamples samples = SteadySamples.create(new RecorderOptions());
+        Anr anr = new Anr(new RecorderOptions(), new AnrEvidence() {
             @Override
             public State state() {
                 return null;
@@ -129,7 +129,7 @@ class HealthyHourTest {
 
     private void barriers(boolean readable) throws Exception {
         loop.readable = readable;
-        SyncBarrier barrier = new SyncBarrier(new Properties());
+        SyncBarrier barrier = new SyncBarrier(new RecorderOptions());
         world.on(barrier);
         for (int hour = 0; hour < 24; hour++) {
             Random random = new Random(hour);

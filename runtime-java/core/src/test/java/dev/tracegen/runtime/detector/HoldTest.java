@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tracegen.runtime.Incident;
+import dev.tracegen.runtime.RecorderOptions;
 import java.util.List;
-import java.util.Properties;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -16,7 +16,7 @@ class HoldTest {
     private final World world = new World();
     private final VirtualSchedule schedule = world.schedule;
     private final VirtualLoop loop = world.loop;
-    private final Hold hold = Hold.create(new Properties());
+    private final Hold hold = Hold.create(new RecorderOptions());
 
     @AfterEach
     void stop() throws Exception {

@@ -8,7 +8,6 @@ import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Properties;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -76,7 +75,7 @@ class NativeTouchTest {
     }
 
     private void on() {
-        detectors.add(new NativeTouch(new Properties(), source));
+        detectors.add(new NativeTouch(new RecorderOptions(), source));
         detectors.set(NativeTouch.NAME, true);
         schedule.advance(0);
     }
@@ -198,7 +197,7 @@ class NativeTouchTest {
 
     @Test
     void libraryThatIsMissingIsNamed() {
-        String why = new NativeTouch(new Properties()).unavailable();
+        String why = new NativeTouch(new RecorderOptions()).unavailable();
         assertEquals("the native library is not in this app", why);
         assertEquals(why, new NativeQuit(null).unavailable());
     }

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tracegen.runtime.Incident;
+import dev.tracegen.runtime.RecorderOptions;
 import java.util.List;
-import java.util.Properties;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -71,7 +71,7 @@ class SteadySamplesTest {
 
     @Test
     void theThresholdIsThatOfTheRecorderIfNoneIsGiven() {
-        SteadySamples d = SteadySamples.create(new Properties());
+        SteadySamples d = SteadySamples.create(new RecorderOptions());
         world.on(d);
         loop.busy(560 * MILLI);
         schedule.advance(559 * MILLI);

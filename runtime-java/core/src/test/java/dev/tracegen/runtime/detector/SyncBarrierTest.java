@@ -9,7 +9,6 @@ import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import java.util.List;
-import java.util.Properties;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -41,8 +40,8 @@ class SyncBarrierTest {
     }
 
     private void on(boolean remove) {
-        Properties p = new Properties();
-        p.setProperty("sync-barrier.remove", String.valueOf(remove));
+        RecorderOptions p = new RecorderOptions();
+        p.set("sync-barrier.remove", String.valueOf(remove));
         detectors.add(new SyncBarrier(p));
         detectors.set("sync-barrier", true);
         schedule.advance(SECOND / 10);
@@ -239,7 +238,7 @@ class SyncBarrierTest {
     @Test
     void withoutAsynchronousMessagesItIsSwitchedOff() throws Exception {
         loop.hasAsynchronous = false;
-        detectors.add(new SyncBarrier(new Properties()));
+        detectors.add(new SyncBarrier(new RecorderOptions()));
         detectors.set("sync-barrier", true);
         loop.postBarrier();
         schedule.advance(60 * SECOND);

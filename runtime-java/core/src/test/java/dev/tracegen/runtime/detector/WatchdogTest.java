@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tracegen.runtime.Incident;
+import dev.tracegen.runtime.RecorderOptions;
 import java.util.List;
-import java.util.Properties;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -51,7 +51,7 @@ class WatchdogTest {
     @Test
     void aStallIsFoundAtAPollWithTheProbabilityOfTheFormula() {
         long a = 5 * SECOND;
-        Watchdog dog = Watchdog.classic(new Properties());
+        Watchdog dog = Watchdog.classic(new RecorderOptions());
         world.on(dog);
         Random random = new Random(1);
         for (double x : new double[] {0.2, 0.99, 1, 1.1, 1.25, 1.5, 1.6, 1.9, 2, 2.01, 3.7}) {
@@ -88,7 +88,7 @@ class WatchdogTest {
 
     @Test
     void threePollsOfTwoSecondsFindEveryStallOfEightSecondsAndOneOfSixDoesNot() {
-        Watchdog polls = Watchdog.shortPolls(new Properties());
+        Watchdog polls = Watchdog.shortPolls(new RecorderOptions());
         Watchdog six = Watchdog.classic(World.properties("watchdog.poll-millis", "6000"));
         world.on(polls, six);
         Random random = new Random(3);
@@ -103,7 +103,7 @@ class WatchdogTest {
 
     @Test
     void anIncidentHasTheStackAndEndsWhenTheThreadAnswers() throws Exception {
-        Watchdog dog = Watchdog.classic(new Properties());
+        Watchdog dog = Watchdog.classic(new RecorderOptions());
         world.on(dog);
         schedule.advance(SECOND);
         loop.busy(13 * SECOND);
@@ -121,8 +121,8 @@ class WatchdogTest {
 
     @Test
     void aThreadThatHangsForAnHourGetsOneTickAndOneReport() throws Exception {
-        Watchdog dog = Watchdog.classic(new Properties());
-        Watchdog polls = Watchdog.shortPolls(new Properties());
+        Watchdog dog = Watchdog.classic(new RecorderOptions());
+        Watchdog polls = Watchdog.shortPolls(new RecorderOptions());
         world.on(dog, polls);
         loop.busy(3600 * SECOND);
         schedule.advance(3500 * SECOND);
@@ -137,7 +137,7 @@ class WatchdogTest {
 
     @Test
     void afterAnAnswerTheNextStallIsFound() {
-        Watchdog dog = Watchdog.classic(new Properties());
+        Watchdog dog = Watchdog.classic(new RecorderOptions());
         world.on(dog);
         for (int k = 0; k < 3; k++) {
             loop.busy(11 * SECOND);
@@ -163,7 +163,7 @@ class WatchdogTest {
 
     @Test
     void aDebuggerAFrozenProcessAndALateScheduleAreNoStalls() {
-        Watchdog dog = Watchdog.classic(new Properties());
+        Watchdog dog = Watchdog.classic(new RecorderOptions());
         world.on(dog);
         loop.busy(4 * SECOND);
         schedule.advance(SECOND);
@@ -193,7 +193,7 @@ class WatchdogTest {
 
     @Test
     void aStoppedClockIsNoStall() {
-        Watchdog dog = Watchdog.classic(new Properties());
+        Watchdog dog = Watchdog.classic(new RecorderOptions());
         world.on(dog);
         loop.busy(4 * SECOND);
         for (int k = 0; k < 1000; k++) {
@@ -205,7 +205,7 @@ class WatchdogTest {
 
     @Test
     void nothingIsThrownIntoTheApp() {
-        Watchdog dog = Watchdog.classic(new Properties());
+        Watchdog dog = Watchdog.classic(new RecorderOptions());
         world.on(dog);
         schedule.advance(4 * SECOND);
         loop.brokenInPosted = true;
@@ -218,7 +218,7 @@ class WatchdogTest {
 
     @Test
     void switchedOffItLeavesNoTickBehind() {
-        Watchdog dog = Watchdog.classic(new Properties());
+        Watchdog dog = Watchdog.classic(new RecorderOptions());
         world.on(dog);
         loop.busy(30 * SECOND);
         schedule.advance(5 * SECOND);
@@ -232,7 +232,7 @@ class WatchdogTest {
 
     @Test
     void aLooperThatHasEndedIsNoStall() {
-        Watchdog dog = Watchdog.classic(new Properties());
+        Watchdog dog = Watchdog.classic(new RecorderOptions());
         loop.ended = true;
         world.on(dog);
         schedule.advance(100 * SECOND);
@@ -245,7 +245,7 @@ class WatchdogTest {
         for (String value : new String[] {"0", "-1", "x", "999999999999"}) {
             IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
                     () -> Watchdog.classic(World.properties("watchdog.poll-millis", value)));
-            assertTrue(e.getMessage().startsWith("watchdog.poll-millis = " + value + ": must be"), e.getMessage());
+            assertTrue(e.getMessage().startsWith("want a whole number of milliseconds"), e.getMessage());
         }
         assertThrows(IllegalArgumentException.class,
                 () -> Watchdog.shortPolls(World.properties("short-polls.foreground-only", "maybe")));

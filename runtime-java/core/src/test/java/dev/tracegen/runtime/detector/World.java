@@ -9,7 +9,6 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 
 /** A recorder, a Looper and detectors on a virtual clock, and the incidents that were reported. */
 final class World {
@@ -50,10 +49,10 @@ final class World {
     }
 
     /** Returns properties. */
-    static Properties properties(String... pairs) {
-        Properties p = new Properties();
+    static RecorderOptions properties(String... pairs) {
+        RecorderOptions p = new RecorderOptions();
         for (int k = 0; k < pairs.length; k += 2) {
-            p.setProperty(pairs[k], pairs[k + 1]);
+            p.set(pairs[k], pairs[k + 1]);
         }
         return p;
     }

@@ -9,18 +9,18 @@ import android.util.Log;
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.IncidentListener;
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.Stall;
 import dev.tracegen.runtime.StallListener;
 import dev.tracegen.runtime.report.About;
 import dev.tracegen.runtime.report.HttpUploader;
+import dev.tracegen.runtime.report.Moment;
 import dev.tracegen.runtime.report.Outbox;
-import dev.tracegen.runtime.report.OutboxLimits;
 import dev.tracegen.runtime.report.RemoteConfig;
 import dev.tracegen.runtime.report.Report;
 import dev.tracegen.runtime.report.Reporter;
 import dev.tracegen.runtime.report.Sampling;
 import dev.tracegen.runtime.report.Sender;
-import dev.tracegen.runtime.report.SenderOptions;
 import java.io.File;
 import java.io.IOException;
 import java.net.URL;
@@ -32,7 +32,7 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Reports stalls and incidents of a session as its {@link RuntimeConfig} says: it writes and sends them, shows them in
+ * Reports stalls and incidents of a session as its {@link RecorderOptions} say: it writes and sends them, shows them in
  * a notification, or both. It applies the settings of the collector. All methods run on threads that may access the
  * disk, but for {@link #stop}.
  */
@@ -47,13 +47,13 @@ final class Reporting extends Reports implements StallListener, IncidentListener
     private Context context;
     private Session session;
     private String process;
-    private ReportSettings base;
+    private RecorderOptions base;
     private Outbox outbox;
     private HttpUploader http;
     private RemoteConfig remote;
     private About about;
     private StallNotice notice;
-    private ReportSettings settings;
+    private RecorderOptions settings;
     private Recorder recorder;
     private volatile boolean everything;
     private volatile Reporter reporter;
@@ -61,37 +61,34 @@ final class Reporting extends Reports implements StallListener, IncidentListener
     private volatile boolean stopped;
 
     @Override
-    boolean open(Context context, Session session, RuntimeConfig config, String process, boolean everything) {
+    boolean open(Context context, Session session, RecorderOptions config, String process, boolean everything) {
         this.context = context;
         this.session = session;
         this.process = process;
         this.everything = everything;
-        base = config.reports;
+        base = config.copy();
         settings = base;
-        if (base.notify) {
+        if (base.flag("notify")) {
             notice = new StallNotice(context);
         }
         about = about();
-        if (base.upload == null || !config.enabled) {
-            return base.notify;
+        if (!uploads(base) || !config.flag("enabled")) {
+            return notice != null;
         }
         boolean debuggable = (context.getApplicationInfo().flags & ApplicationInfo.FLAG_DEBUGGABLE) != 0;
         try {
-            http = new Tagged(base.upload, base.token, debuggable);
+            http = new Tagged(base.get("upload"), base.get("upload-token"), debuggable);
         } catch (IllegalArgumentException e) {
-            Log.w(TracegenRuntime.TAG, RuntimeConfig.FILE + ": upload=" + base.upload + ": " + e.getMessage());
-            return base.notify;
+            Log.w(TracegenRuntime.TAG, TracegenRuntime.FILE + ": upload=" + base.get("upload") + ": " + e.getMessage());
+            return notice != null;
         }
-        if (base.configKey != null) {
+        if (base.get("config-key").length() > 0) {
             applyRemote(config);
         }
-        OutboxLimits limits = new OutboxLimits();
-        limits.reports = settings.reports;
-        limits.bytes = (long) settings.megabytes << 20;
-        limits.ageMillis = settings.days * 86400000L;
-        limits.perKeyAndDay = settings.perKeyAndDay;
-        outbox = new Outbox(directory(), process, limits);
-        about.set("user", base.user ? String.format(java.util.Locale.ROOT, "%016x", outbox.installation()) : null);
+        outbox = new Outbox(directory(), process, settings);
+        if (base.flag("upload-user")) {
+            about.set("user", String.format(java.util.Locale.ROOT, "%016x", outbox.installation()));
+        }
         return true;
     }
 
@@ -99,12 +96,12 @@ final class Reporting extends Reports implements StallListener, IncidentListener
         return new File(OutputPath.directory(context), "tracegen/outbox");
     }
 
-    private void applyRemote(RuntimeConfig config) {
+    private void applyRemote(RecorderOptions config) {
         try {
-            remote = new RemoteConfig(directory(), process, base.configKey, context.getPackageName(), platform,
+            remote = new RemoteConfig(directory(), process, base.get("config-key"), context.getPackageName(), platform,
                     new Random());
         } catch (IllegalArgumentException e) {
-            Log.w(TracegenRuntime.TAG, RuntimeConfig.FILE + ": config-key: " + e.getMessage());
+            Log.w(TracegenRuntime.TAG, TracegenRuntime.FILE + ": config-key: " + e.getMessage());
             return;
         }
         Map<String, String> facts = new TreeMap<String, String>();
@@ -123,17 +120,18 @@ final class Reporting extends Reports implements StallListener, IncidentListener
         if (RemoteConfig.switchesOff(p)) {
             Log.i(TracegenRuntime.TAG, "recording is switched off by the settings with serial "
                     + p.getProperty("serial"));
-            config.enabled = false;
+            config.set("enabled", "false");
             return;
         }
-        // The settings of reports first: RuntimeConfig changes the same object.
-        settings = new ReportSettings(base, p);
-        config.apply(ReportSettings.allowed(p));
+        settings = base.copy().applyRemote(p);
+        config.applyRemote(p);
         RemoteConfig.methodsOff(p);
     }
 
     private About about() {
-        About a = new About().set("package", context.getPackageName()).set("buildId", base.buildId);
+        String build = base.get("build-id");
+        About a = new About().set("package", context.getPackageName());
+        a.set("buildId", build.length() == 0 ? null : build);
         try {
             PackageInfo info = context.getPackageManager().getPackageInfo(context.getPackageName(), 0);
             a.set("versionName", info.versionName).set("versionCode", Integer.toString(info.versionCode));
@@ -160,12 +158,9 @@ final class Reporting extends Reports implements StallListener, IncidentListener
     void begin(Recorder r, Foreground foreground, File recordings) {
         recorder = r;
         if (outbox != null && (r != null || remote != null)) {
-            SenderOptions options = new SenderOptions();
-            options.enoughReports = settings.enough;
-            options.longestWait = settings.waitMinutes * 60000;
-            options.recordings = base.recordings ? recordings : null;
-            Sender s = new Sender(outbox, http, new GoodMoment(context, foreground, base.anyNetwork), platform, options,
-                    new Random()).config(remote).configOnly(r == null);
+            Moment moment = new GoodMoment(context, foreground, base.get("upload-network").equals("any"));
+            Sender s = new Sender(outbox, http, moment, platform, settings, new Random()).config(remote)
+                    .configOnly(r == null).recordings(base.flag("upload-recordings") ? recordings : null);
             if (r != null) {
                 reporter = new Reporter(r, outbox, about).sampling(sampling()).sender(s);
             }
@@ -186,7 +181,7 @@ final class Reporting extends Reports implements StallListener, IncidentListener
     }
 
     private Sampling sampling() {
-        return everything ? Sampling.ALL : new Sampling(settings.fraction, settings.kinds);
+        return everything ? Sampling.ALL : Sampling.of(settings);
     }
 
     @Override
@@ -219,7 +214,7 @@ final class Reporting extends Reports implements StallListener, IncidentListener
             session.switchedOff();
             return;
         }
-        settings = new ReportSettings(base, p);
+        settings = base.copy().applyRemote(p);
         Reporter r = reporter;
         if (r != null) {
             r.sampling(sampling());

@@ -55,13 +55,8 @@ public final class Batch {
      */
     public byte[] gzip() {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
-        try {
-            GZIPOutputStream zip = new GZIPOutputStream(out);
-            try {
-                zip.write(lines.toByteArray());
-            } finally {
-                zip.close();
-            }
+        try (GZIPOutputStream zip = new GZIPOutputStream(out)) {
+            zip.write(lines.toByteArray());
         } catch (IOException e) {
             throw new AssertionError(e);
         }

@@ -28,14 +28,11 @@ final class DiskFile {
     static void replace(File file, File temporary, byte[] content, boolean sync) throws IOException {
         boolean done = false;
         try {
-            FileOutputStream out = new FileOutputStream(temporary);
-            try {
+            try (FileOutputStream out = new FileOutputStream(temporary)) {
                 out.write(content);
                 if (sync) {
                     out.getFD().sync();
                 }
-            } finally {
-                out.close();
             }
             if (!temporary.renameTo(file)) {
                 throw new IOException(temporary + " cannot be renamed to " + file.getName());
@@ -54,13 +51,8 @@ final class DiskFile {
      * @return null if it cannot be read or is larger than the limit
      */
     static byte[] read(File file, int limit) {
-        try {
-            InputStream in = new FileInputStream(file);
-            try {
-                return read(in, limit);
-            } finally {
-                in.close();
-            }
+        try (InputStream in = new FileInputStream(file)) {
+            return read(in, limit);
         } catch (IOException e) {
             return null;
         }

@@ -194,14 +194,11 @@ public class HttpUploader implements Uploader {
     }
 
     private static void copy(File file, OutputStream out) throws IOException {
-        InputStream in = new FileInputStream(file);
-        try {
+        try (InputStream in = new FileInputStream(file)) {
             byte[] buffer = new byte[8192];
             for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) {
                 out.write(buffer, 0, n);
             }
-        } finally {
-            in.close();
         }
     }
 
@@ -295,11 +292,8 @@ public class HttpUploader implements Uploader {
         if (a.status != 200) {
             return a;
         }
-        InputStream in = c.getInputStream();
-        try {
+        try (InputStream in = c.getInputStream()) {
             a.body = DiskFile.read(in, limit);
-        } finally {
-            in.close();
         }
         String length = c.getHeaderField("Content-Length");
         if (a.body == null) {

@@ -1,5 +1,6 @@
 package dev.tracegen.runtime.report;
 
+import dev.tracegen.runtime.RecorderOptions;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -10,9 +11,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.zip.CRC32;
 
 /**
@@ -42,14 +41,7 @@ public final class Outbox {
     /** A temporary file of another process is removed if it is so old: that process was killed while it wrote. */
     private static final long TORN_MILLIS = 600000;
 
-    private static final long DAY_MILLIS = 86400000L;
-
-    /** How many keys are counted. */
-    private static final int MAX_KEYS = 256;
-
     private static final int MAX_OPEN = 64;
-    private static final String RATE = "rate.";
-    private static final String TOTAL = "total.";
 
     private static final Comparator<File> BY_NAME = new Comparator<File>() {
         @Override
@@ -64,7 +56,7 @@ public final class Outbox {
 
     // Guarded by this.
     private final Map<String, File> open = new HashMap<String, File>();
-    private Properties state;
+    private OutboxCounts counts;
     private String session;
     private long next;
     private long installation;
@@ -75,9 +67,13 @@ public final class Outbox {
      *
      * @param directory is created when it is needed; it must be for this purpose only
      * @param process the name of the process; at most one process with this name writes at a time
-     * @param limits they are copied
+     * @param options with {@code outbox-reports}, {@code outbox-megabytes}, {@code outbox-days}, {@code upload-per-key}
      */
-    public Outbox(File directory, String process, OutboxLimits limits) {
+    public Outbox(File directory, String process, RecorderOptions options) {
+        this(directory, process, OutboxLimits.of(options));
+    }
+
+    Outbox(File directory, String process, OutboxLimits limits) {
         this.directory = directory;
         this.limits = new OutboxLimits(limits);
         this.stateFile = new File(directory, "state-" + Text.fileName(process));
@@ -101,12 +97,9 @@ public final class Outbox {
         synchronized (Outbox.class) {
             try {
                 // Two processes may begin at once. The second one waits for the first, which is quick.
-                RandomAccessFile lock = new RandomAccessFile(new File(directory, "installation.lock"), "rw");
-                try {
+                try (RandomAccessFile lock = new RandomAccessFile(new File(directory, "installation.lock"), "rw")) {
                     lock.getChannel().lock();
                     installation = readInstallation();
-                } finally {
-                    lock.close();
                 }
             } catch (Exception e) {
                 // The disk is full, or has no locks.
@@ -144,8 +137,8 @@ public final class Outbox {
         if (!directory.isDirectory()) {
             directory.mkdirs();
         }
-        if (state == null) {
-            state = DiskFile.properties(stateFile);
+        if (counts == null) {
+            counts = new OutboxCounts(stateFile);
         }
         if (!cleaned) {
             cleaned = true;
@@ -190,10 +183,10 @@ public final class Outbox {
         if (begun != null) {
             return replaceOpen(report, fraction, begun);
         }
-        long[] rate = rate(report.key, wallMillis);
+        long[] rate = counts.rate(report.key, wallMillis);
         if (rate[1] >= limits.perKeyAndDay) {
             rate[2]++;
-            keepRate(report.key, rate);
+            counts.keepRate(report.key, rate);
             count("rate-limit", 1);
             save();
             return false;
@@ -206,7 +199,7 @@ public final class Outbox {
         }
         rate[1]++;
         rate[2] = 0;
-        keepRate(report.key, rate);
+        counts.keepRate(report.key, rate);
         makeRoom(wallMillis);
         save();
         if (!report.ended) {
@@ -309,73 +302,15 @@ public final class Outbox {
      * @return reasons that occurred, and how often
      */
     public synchronized Map<String, Long> totals() {
-        Map<String, Long> all = new TreeMap<String, Long>();
-        if (state != null) {
-            for (String key : state.stringPropertyNames()) {
-                if (key.startsWith(TOTAL)) {
-                    all.put(key.substring(TOTAL.length()), DiskFile.number(state, key, 0));
-                }
-            }
-        }
-        return all;
+        return counts == null ? new TreeMap<String, Long>() : counts.totals();
     }
 
     private void count(String reason, int more) {
-        String key = TOTAL + reason;
-        state.setProperty(key, Long.toString(DiskFile.number(state, key, 0) + more));
+        counts.add(reason, more);
     }
 
     private void save() {
-        try {
-            DiskFile.replace(stateFile, temporary(), DiskFile.content(state), false);
-        } catch (IOException e) {
-            // It is in memory. The next change is written with it.
-        }
-    }
-
-    /** Returns of a key the day, how many reports were written on it, and how many left out since the last one. */
-    private long[] rate(String key, long wallMillis) {
-        String[] parts = state.getProperty(RATE + key, "").split(",");
-        long[] rate = {wallMillis / DAY_MILLIS, 0, 0};
-        if (parts.length == 3) {
-            try {
-                rate[2] = Long.parseLong(parts[2]);
-                rate[1] = Long.parseLong(parts[0]) == rate[0] ? Long.parseLong(parts[1]) : 0;
-            } catch (NumberFormatException e) {
-                rate[1] = 0;
-            }
-        }
-        return rate;
-    }
-
-    private void keepRate(String key, long[] rate) {
-        state.setProperty(RATE + key, rate[0] + "," + rate[1] + "," + rate[2]);
-        TreeSet<String> rates = new TreeSet<String>();
-        for (String name : state.stringPropertyNames()) {
-            if (name.startsWith(RATE)) {
-                rates.add(name);
-            }
-        }
-        if (rates.size() > MAX_KEYS) {
-            removeRate(rates, rate[0], RATE + key);
-        }
-    }
-
-    /** Forgets a key: one of an earlier day if there is one, but not the one that was used now. */
-    private void removeRate(TreeSet<String> rates, long today, String used) {
-        String removed = null;
-        for (String name : rates) {
-            boolean earlier = !state.getProperty(name).startsWith(today + ",");
-            if (!name.equals(used) && (removed == null || earlier)) {
-                removed = name;
-                if (earlier) {
-                    break;
-                }
-            }
-        }
-        if (removed != null) {
-            state.remove(removed);
-        }
+        counts.save(temporary());
     }
 
     /** Deletes reports that are too old, and the oldest ones if there are too many. */

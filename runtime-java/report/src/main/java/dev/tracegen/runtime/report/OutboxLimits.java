@@ -1,24 +1,25 @@
 package dev.tracegen.runtime.report;
 
-/** How much an {@link Outbox} keeps. Set the fields before the outbox is created. */
-public final class OutboxLimits {
+import dev.tracegen.runtime.RecorderOptions;
+
+/** How much an {@link Outbox} keeps. */
+final class OutboxLimits {
     /** The greatest number of reports. */
-    public int reports = 500;
+    int reports = 500;
 
     /** The greatest size of all reports, in bytes. */
-    public long bytes = 4L << 20;
+    long bytes = 4L << 20;
 
     /** How long a report waits at most, in milliseconds. */
-    public long ageMillis = 7 * 86400000L;
+    long ageMillis = 7 * 86400000L;
 
     /** How many reports with the same key are written in a day. */
-    public int perKeyAndDay = 20;
+    int perKeyAndDay = 20;
 
     /** How long the report of an incident that has not ended waits for its end, in milliseconds. */
-    public long endMillis = 600000;
+    long endMillis = 600000;
 
-    /** Creates the default limits. */
-    public OutboxLimits() {
+    OutboxLimits() {
     }
 
     OutboxLimits(OutboxLimits o) {
@@ -27,5 +28,14 @@ public final class OutboxLimits {
         ageMillis = o.ageMillis;
         perKeyAndDay = o.perKeyAndDay;
         endMillis = o.endMillis;
+    }
+
+    static OutboxLimits of(RecorderOptions options) {
+        OutboxLimits o = new OutboxLimits();
+        o.reports = options.number("outbox-reports");
+        o.bytes = (long) options.number("outbox-megabytes") << 20;
+        o.ageMillis = options.number("outbox-days") * 86400000L;
+        o.perKeyAndDay = options.number("upload-per-key");
+        return o;
     }
 }

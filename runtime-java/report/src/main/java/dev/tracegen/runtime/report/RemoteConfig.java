@@ -269,11 +269,7 @@ public final class RemoteConfig {
             Properties p = new Properties();
             p.load(new ByteArrayInputStream(body, end + 1, body.length - end - 1));
             return p;
-        } catch (GeneralSecurityException e) {
-            return null;
-        } catch (IOException e) {
-            return null;
-        } catch (IllegalArgumentException e) {
+        } catch (GeneralSecurityException | IOException | IllegalArgumentException e) {
             return null;
         }
     }

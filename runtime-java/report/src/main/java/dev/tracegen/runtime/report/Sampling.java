@@ -1,5 +1,6 @@
 package dev.tracegen.runtime.report;
 
+import dev.tracegen.runtime.RecorderOptions;
 import java.util.Collections;
 import java.util.Map;
 import java.util.TreeMap;
@@ -25,6 +26,20 @@ public final class Sampling {
     public Sampling(double fraction, Map<String, Double> kinds) {
         this.fraction = fraction;
         this.kinds = new TreeMap<String, Double>(kinds);
+    }
+
+    /**
+     * Returns the sampling that options set.
+     *
+     * @param options with {@code sampling} and {@code sampling.KIND}
+     * @return a sampling
+     */
+    public static Sampling of(RecorderOptions options) {
+        Map<String, Double> kinds = new TreeMap<String, Double>();
+        for (Map.Entry<String, String> e : options.startingWith("sampling.").entrySet()) {
+            kinds.put(e.getKey(), Double.valueOf(e.getValue()));
+        }
+        return new Sampling(Double.parseDouble(options.get("sampling")), kinds);
     }
 
     /**

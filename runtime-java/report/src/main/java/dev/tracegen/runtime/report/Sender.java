@@ -1,6 +1,7 @@
 package dev.tracegen.runtime.report;
 
 import dev.tracegen.runtime.Platform;
+import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.Recordings;
 import java.io.File;
 import java.io.IOException;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * Sends the reports of an outbox, and recordings if that was chosen, on a thread of its own. Of all processes with one
  * outbox, one sends at a time.
  *
- * <p>After a failure it waits: for a random time up to {@link SenderOptions#firstRetry}, after each further failure up
+ * <p>After a failure it waits: for a random time up to half a minute, after each further failure up
  * to twice as long. When to go on is written to the disk <em>before</em> each attempt. So a process that dies while it
  * sends, at each of its starts, does not send at each of its starts.
  */
@@ -58,11 +59,15 @@ public final class Sender implements Runnable {
      * @param uploader delivers them
      * @param moment when to send
      * @param platform the clock and the log
-     * @param options they are copied
+     * @param options with {@code upload-enough} and {@code upload-wait}
      * @param random for the times between attempts
      */
-    public Sender(Outbox outbox, Uploader uploader, Moment moment, Platform platform, SenderOptions options,
+    public Sender(Outbox outbox, Uploader uploader, Moment moment, Platform platform, RecorderOptions options,
             Random random) {
+        this(outbox, uploader, moment, platform, SenderOptions.of(options), random);
+    }
+
+    Sender(Outbox outbox, Uploader uploader, Moment moment, Platform platform, SenderOptions options, Random random) {
         this.outbox = outbox;
         this.uploader = uploader;
         this.moment = moment;
@@ -82,6 +87,17 @@ public final class Sender implements Runnable {
      */
     public Sender config(@Nullable RemoteConfig value) {
         config = value;
+        return this;
+    }
+
+    /**
+     * Sends finished recordings too.
+     *
+     * @param directory of the recordings; null, the default, to send none
+     * @return this
+     */
+    public Sender recordings(@Nullable File directory) {
+        options.recordings = directory;
         return this;
     }
 

@@ -1,45 +1,45 @@
 package dev.tracegen.runtime.report;
 
+import dev.tracegen.runtime.RecorderOptions;
 import java.io.File;
 import org.jspecify.annotations.Nullable;
 
-/** When and how much a {@link Sender} sends. Set the fields before the sender is created. Times are milliseconds. */
-public final class SenderOptions {
+/** When and how much a {@link Sender} sends. Times are milliseconds. */
+final class SenderOptions {
     /** How many reports one batch has at most. */
-    public int batchReports = 64;
+    int batchReports = 64;
 
     /** How many bytes the reports of one batch have at most, before compression. */
-    public int batchBytes = 512 << 10;
+    int batchBytes = 512 << 10;
 
     /** Reports are sent when so many wait. */
-    public int enoughReports = 10;
+    int enoughReports = 10;
 
     /** Reports are sent when one has waited for so long. */
-    public long longestWait = 900000;
+    long longestWait = 900000;
 
     /** After the first failure the sender waits for a random time up to this, then up to twice as long, and so on. */
-    public long firstRetry = 30000;
+    long firstRetry = 30000;
 
     /** The longest wait after failures. */
-    public long longestRetry = 6 * 3600000L;
+    long longestRetry = 6 * 3600000L;
 
     /** How long nothing is sent after {@link UploadResult#stop}. */
-    public long stopTime = 3600000;
+    long stopTime = 3600000;
 
     /** How often the sender checks whether the moment has become good. */
-    public long check = 60000;
+    long check = 60000;
 
     /** The directory of the recordings to send; null, the default, to send none. */
-    public @Nullable File recordings;
+    @Nullable File recordings;
 
     /** How long after the start recordings are sent: until then the ends of earlier processes are added to them. */
-    public long recordingsDelay = 120000;
+    long recordingsDelay = 120000;
 
     /** How often recordings are looked for. */
-    public long recordingsCheck = 1800000;
+    long recordingsCheck = 1800000;
 
-    /** Creates the default options. */
-    public SenderOptions() {
+    SenderOptions() {
     }
 
     SenderOptions(SenderOptions o) {
@@ -54,5 +54,12 @@ public final class SenderOptions {
         recordings = o.recordings;
         recordingsDelay = o.recordingsDelay;
         recordingsCheck = Math.max(1, o.recordingsCheck);
+    }
+
+    static SenderOptions of(RecorderOptions options) {
+        SenderOptions o = new SenderOptions();
+        o.enoughReports = options.number("upload-enough");
+        o.longestWait = options.number("upload-wait") * 60000L;
+        return o;
     }
 }

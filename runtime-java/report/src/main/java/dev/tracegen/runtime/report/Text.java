@@ -1,6 +1,6 @@
 package dev.tracegen.runtime.report;
 
-import java.io.UnsupportedEncodingException;
+import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 
 /** Conversions of texts that do not depend on a locale or on the default character set. */
@@ -9,28 +9,15 @@ final class Text {
     }
 
     static byte[] utf8(String text) {
-        try {
-            return text.getBytes("UTF-8");
-        } catch (UnsupportedEncodingException e) {
-            throw new AssertionError(e);
-        }
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 
     static byte[] ascii(String text) {
-        byte[] b = new byte[text.length()];
-        for (int k = 0; k < b.length; k++) {
-            char c = text.charAt(k);
-            b[k] = (byte) (c < 0x80 ? c : '?');
-        }
-        return b;
+        return text.getBytes(StandardCharsets.US_ASCII);
     }
 
     static String utf8(byte[] bytes, int from, int to) {
-        try {
-            return new String(bytes, from, to - from, "UTF-8");
-        } catch (UnsupportedEncodingException e) {
-            throw new AssertionError(e);
-        }
+        return new String(bytes, from, to - from, StandardCharsets.UTF_8);
     }
 
     /** Returns 16 hexadecimal digits. */
