@@ -101,7 +101,13 @@ func (p *passes) read(what string, o analysis.Options, view func(of cli.Recordin
 // view returns the part of a recording that the options select.
 func (p *passes) view(of cli.Recording) (*analysis.View, error) {
 	var extent trace.Extent
-	if p.folds() || p.least.Share > 0 {
+	switch {
+	case p.only != nil:
+		// Its length decides, so that the recording need not be read once more.
+		if r := p.only.Recording; !r.IsText() {
+			extent.Precision = r.About().Precision()
+		}
+	case p.folds() || p.least.Share > 0:
 		var err error
 		if extent, err = p.extent(of); err != nil {
 			return nil, err

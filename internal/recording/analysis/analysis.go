@@ -294,7 +294,7 @@ func (a *analyzer) handOn(c trace.Chunk) error {
 // meta takes the recording's metadata. A text has a chunk for each report; the first one counts.
 func (a *analyzer) meta(c *trace.Meta) {
 	r := a.recording
-	if a.started && !r.isText() {
+	if a.started && !r.IsText() {
 		return // what is shown already goes by the first, or by its having been lost
 	}
 	if r.Meta == nil {

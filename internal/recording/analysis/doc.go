@@ -25,7 +25,7 @@
 // weigh.go estimates how much of the stall was spent on what, and the cause that explains half of it or more is the
 // verdict. If none does, the verdict is that it is mixed or not known. The method to blame is the one with the most own
 // time, unless the samples of the cause show another one. The state and the platform's methods on top of a stack show
-// what the thread was doing (the table in activity.go).
+// what the thread was doing (the table in activity.go of package foreign).
 //
 // # Times
 //

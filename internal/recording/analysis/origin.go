@@ -9,13 +9,13 @@ import (
 // maxEarly is how many chunks wait until the origin is known.
 const maxEarly = 1 << 10
 
-// isText reports whether the recording is a text with reports of other tools.
-func (r *Recording) isText() bool { return r.Meta["source"] != "" }
+// IsText reports whether the recording is a text with reports of other tools.
+func (r *Recording) IsText() bool { return r.Meta["source"] != "" }
 
 // originOf returns the origin that a recording with this first clock has. In a text nothing has ticks, and the clock
 // stands where the first report begins.
 func (r *Recording) originOf(c *trace.Clock) int64 {
-	if r.isText() {
+	if r.IsText() {
 		return c.NanoTime
 	}
 	return c.BaseNanos
