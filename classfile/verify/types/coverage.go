@@ -1,8 +1,8 @@
 package types
 
 // coverage answers which handlers cover a position of the code. The answer holds up to where a range begins or ends, so
-// that not each instruction is compared with each handler: a method may have thousands of handlers and tens of thousands
-// of instructions, for example one with many returns whose calls of the runtime no handler may cover.
+// that not each instruction is compared with each handler: a method may have thousands of handlers and tens of
+// thousands of instructions, for example one with many returns whose calls of the runtime no handler may cover.
 type coverage struct {
 	from, to int     // the positions for which the answer holds
 	answer   []int32 // indices of handlers, ascending

@@ -113,8 +113,8 @@ func validUtf8(s string, major int) bool {
 	return true
 }
 
-// isPlain reports whether all bytes are ASCII, and none is zero. Subtracting 1 from each of eight bytes sets the sign bit
-// of a zero, and of bytes above it only.
+// isPlain reports whether all bytes are ASCII, and none is zero. Subtracting 1 from each of eight bytes sets the sign
+// bit of a zero, and of bytes above it only.
 func isPlain(text []byte) bool {
 	const eight, eachByte, signs = 8, 0x0101010101010101, 0x8080808080808080
 	odd := uint64(0)

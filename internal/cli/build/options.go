@@ -54,15 +54,15 @@ type reports struct {
 	report    string // FILE, or - for standard output
 }
 
-func (i *reports) options() []cli.Option {
+func (r *reports) options() []cli.Option {
 	return cli.Grouped("Output",
-		cli.Option{Name: "reports", Flag: cli.Text(&i.directory, ""), Commands: byInstrument | byAssign,
+		cli.Option{Name: "reports", Flag: cli.Text(&r.directory, ""), Commands: byInstrument | byAssign,
 			Omit: cli.InNoRecord, File: cli.FileOutput, Extensions: cli.OnlyDirectories,
 			Help: "write into `DIR`, also if a guard fails: report.json (all results), summary.md (for a page about " +
 				"the build), tracegen.sarif (failed guards, classes and methods that cannot be instrumented), " +
 				"skipped.tsv (skipped methods and reasons), lines.tsv (IDs, source files and first lines), and " +
 				"digest.txt (of the mapping)"},
-		cli.Option{Name: "report", Flag: cli.Text(&i.report, ""), Commands: byInstrument | byAssign, Omit: cli.InNoRecord,
+		cli.Option{Name: "report", Flag: cli.Text(&r.report, ""), Commands: byInstrument | byAssign, Omit: cli.InNoRecord,
 			File: cli.FileBeside, Stdout: true, Extensions: []string{"json"},
 			Help: "write the report to `FILE` (JSON); - writes it to standard output in place of the summary, even in a " +
 				"dry run"},
