@@ -249,7 +249,7 @@ func checkBOM(t *testing.T, data []byte) {
 	if err := json.Unmarshal(data, &bom); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(bom.Components); n != 8 || bom.Components[0].Name != "std" ||
+	if n := len(bom.Components); n != 10 || bom.Components[0].Name != "std" ||
 		bom.Components[1].Name != "golang.org/x/sync" || bom.Components[2].Name != "gopkg.in/yaml.v3" {
 		t.Errorf("%d components: %+v", n, bom.Components)
 	}
