@@ -6,5 +6,5 @@
 //   - Package classpath finds the other classes that the type checker needs.
 //
 // Equivalence and types import neither each other nor package inject, so that no fault is repeated in what should find
-// it.
+// it. This package is small for the same reason: it is all that they share.
 package verify

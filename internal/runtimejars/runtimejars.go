@@ -1,6 +1,7 @@
 // Package runtimejars holds the files of the runtime: the libraries whose classes instrumented classes call. They are
 // built from runtime-java by `make runtime` and are part of the repository, so that a clone, or `go install`, needs Go
-// alone. A test of this package builds them again and compares them.
+// alone. A test of this package builds them again and compares them. The package is small
+// because its content is the files.
 package runtimejars
 
 import (

@@ -5,6 +5,8 @@
 // first two bytes, not by the name: a mapping that was stored as an artifact of a build often has another name. A small
 // file can inflate to a very large one, so a caller that keeps what it reads must limit its size. Only package trace
 // inflates recordings by itself: its errors differ.
+//
+// The package is small, and apart from all others, so that every file that a user names is opened in one way.
 package userfile
 
 import (
