@@ -11,6 +11,7 @@ import dev.tracegen.runtime.android.Dispatch;
 import dev.tracegen.runtime.android.DispatchListener;
 import dev.tracegen.runtime.android.LooperMonitor;
 import dev.tracegen.runtime.android.TracegenRuntime;
+import dev.tracegen.runtime.detector.Detectors;
 import java.io.File;
 import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
@@ -376,9 +377,8 @@ public final class DetectorCosts {
         return Recorder.current().detectorStates().get(name).equals(on ? "on" : "off");
     }
 
-    @SuppressWarnings("unchecked")
-    private static List<String> names() throws Exception {
-        return (List<String>) Switched.call("DetectorTable", "names");
+    private static List<String> names() {
+        return Detectors.NAMES;
     }
 
     private void setCallback() {
