@@ -16,71 +16,47 @@ type attributeForm struct {
 	index  classfile.Tag
 }
 
-var anyAnnotations = attributeForm{length: -1, once: true, since: majorJava5}
-
-var (
-	emptyForm     = attributeForm{length: 0}
-	signatureForm = attributeForm{length: 2, once: true, since: majorJava5, index: classfile.TagUtf8}
-	listForm      = attributeForm{length: -1, once: true}
-)
-
-// componentForm returns the form of an attribute that fields, methods, classes and record components may have.
-func componentForm(name string) (attributeForm, bool) {
-	switch name {
-	case "Signature":
-		return signatureForm, true
-	case "RuntimeVisibleAnnotations", "RuntimeInvisibleAnnotations",
-		"RuntimeVisibleTypeAnnotations", "RuntimeInvisibleTypeAnnotations":
-		return anyAnnotations, true
-	}
-	return attributeForm{}, false
-}
-
-// memberForm returns the form of an attribute of a field or method.
-func memberForm(name string, isMethod, isStatic bool) (attributeForm, bool) {
+// formOf returns the form of an attribute; ok is false for one that HotSpot does not check, or checks by itself.
+func formOf(name string) (form attributeForm, ok bool) {
+	form = attributeForm{length: -1, once: true}
 	switch name {
 	case "Synthetic", "Deprecated":
-		return emptyForm, true
-	case "RuntimeVisibleParameterAnnotations", "RuntimeInvisibleParameterAnnotations", "AnnotationDefault":
-		return anyAnnotations, isMethod
-	case "Exceptions", "MethodParameters":
-		return listForm, isMethod
+		form = attributeForm{}
 	case "ConstantValue":
-		return attributeForm{length: 2, once: true}, !isMethod && isStatic
-	}
-	return componentForm(name)
-}
-
-// classForm returns the form of an attribute of a class.
-func classForm(name string) (attributeForm, bool) {
-	switch name {
+		form.length = 2
 	case "SourceFile":
-		return attributeForm{length: 2, once: true, index: classfile.TagUtf8}, true
-	case "SourceDebugExtension", "InnerClasses":
-		return listForm, true
-	case "Synthetic", "Deprecated":
-		return emptyForm, true
-	case "EnclosingMethod":
-		return attributeForm{length: 4, once: true, since: majorJava5}, true
-	case "BootstrapMethods":
-		return attributeForm{length: -1, once: true, since: majorIndy}, true
-	case "NestMembers":
-		return attributeForm{length: -1, once: true, since: majorCondy}, true
+		form.length, form.index = 2, classfile.TagUtf8
+	case "Signature":
+		form.length, form.index, form.since = 2, classfile.TagUtf8, majorJava5
 	case "NestHost":
-		return attributeForm{length: 2, once: true, since: majorCondy, index: classfile.TagClass}, true
+		form.length, form.index, form.since = 2, classfile.TagClass, majorCondy
+	case "EnclosingMethod":
+		form.length, form.since = 4, majorJava5
+	case "Exceptions", "MethodParameters", "SourceDebugExtension", "InnerClasses":
+	case "RuntimeVisibleAnnotations", "RuntimeInvisibleAnnotations", "RuntimeVisibleTypeAnnotations",
+		"RuntimeInvisibleTypeAnnotations", "RuntimeVisibleParameterAnnotations", "RuntimeInvisibleParameterAnnotations",
+		"AnnotationDefault":
+		form.since = majorJava5
+	case "BootstrapMethods":
+		form.since = majorIndy
+	case "NestMembers":
+		form.since = majorCondy
 	case "Record":
-		return attributeForm{length: -1, once: true, since: majorRecords}, true
+		form.since = majorRecords
 	case "PermittedSubclasses":
-		return attributeForm{length: -1, once: true, since: majorSealed}, true
+		form.since = majorSealed
+	default:
+		return form, false
 	}
-	return componentForm(name)
+	return form, true
 }
 
-// checkForm checks one attribute and reports whether its content may be checked. before are the attributes before it in
-// the same table.
-func (k *checker) checkForm(a *classfile.Attribute, form attributeForm, before []classfile.Attribute,
+// checkForm checks one attribute of a structure and reports whether its content may be checked. before are the
+// attributes before it in the same table.
+func (k *checker) checkForm(a *classfile.Attribute, in classfile.Location, before []classfile.Attribute,
 	report func(rule, want, got string)) bool {
-	if k.major < form.since {
+	form, ok := formOf(a.Name)
+	if !ok || k.major < form.since || classfile.KnownAttribute(a.Name)&in == 0 {
 		return false
 	}
 	_, twice := classfile.FindAttribute(before, a.Name)
@@ -105,11 +81,14 @@ func (k *checker) checkMemberAttributes(m *classfile.Member, isMethod bool) {
 	if len(m.Attributes) == 0 {
 		return
 	}
+	in := classfile.InField
+	if isMethod {
+		in = classfile.InMethod
+	}
 	report := func(rule, want, got string) { k.formatFinding(m, rule, want, got) }
 	for i := range m.Attributes {
 		a := &m.Attributes[i]
-		form, ok := memberForm(a.Name, isMethod, m.AccessFlags&classfile.AccStatic != 0)
-		if !ok || !k.checkForm(a, form, m.Attributes[:i], report) {
+		if a.Name == "ConstantValue" && m.AccessFlags&classfile.AccStatic == 0 || !k.checkForm(a, in, m.Attributes[:i], report) {
 			continue
 		}
 		switch a.Name {
@@ -167,8 +146,7 @@ func (k *checker) checkClassAttributes() {
 	bootstraps := -1
 	for i := range attributes {
 		a := &attributes[i]
-		form, ok := classForm(a.Name)
-		if !ok || !k.checkForm(a, form, attributes[:i], k.finding) {
+		if !k.checkForm(a, classfile.InClass, attributes[:i], k.finding) {
 			continue
 		}
 		switch a.Name {
@@ -329,10 +307,8 @@ func (k *checker) checkRecord(a *classfile.Attribute) {
 				malformed()
 				return
 			}
-			if form, ok := componentForm(attribute.Name); ok {
-				k.checkForm(&attribute, form, before, k.finding)
-				before = append(before, attribute)
-			}
+			k.checkForm(&attribute, classfile.InRecordComponent, before, k.finding)
+			before = append(before, attribute)
 			b = b[size:]
 		}
 	}

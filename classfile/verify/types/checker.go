@@ -231,21 +231,28 @@ func (k *checker) forget() {
 	}
 }
 
-// finding adds a finding about the class as a whole.
-func (k *checker) finding(rule, want, got string) {
-	k.findings = append(k.findings, verify.Finding{Class: k.class.Name(), Offset: -1, Rule: rule, Want: want, Got: got})
-}
-
-// note adds a finding that HotSpot does not share, if notes are wanted. m is nil for one about the class as a whole.
-func (k *checker) note(m *classfile.Member, offset int, rule, want, got string) {
-	if !k.wantNotes {
-		return
-	}
-	f := verify.Finding{Class: k.class.Name(), Offset: offset, Rule: rule, Want: want, Got: got, Note: true}
+// findingAt returns a finding about a field or method, or about the class as a whole if m is nil, and about a position in
+// the code, which is -1 for none.
+func (k *checker) findingAt(m *classfile.Member, offset int, rule, want, got string) verify.Finding {
+	f := verify.Finding{Class: k.class.Name(), Offset: offset, Rule: rule, Want: want, Got: got}
 	if m != nil {
 		f.Method, f.Descriptor = m.Name, m.Descriptor
 	}
-	k.findings = append(k.findings, f)
+	return f
+}
+
+// finding adds a finding about the class as a whole.
+func (k *checker) finding(rule, want, got string) {
+	k.findings = append(k.findings, k.findingAt(nil, -1, rule, want, got))
+}
+
+// note adds a finding that HotSpot does not share, if notes are wanted.
+func (k *checker) note(m *classfile.Member, offset int, rule, want, got string) {
+	if k.wantNotes {
+		f := k.findingAt(m, offset, rule, want, got)
+		f.Note = true
+		k.findings = append(k.findings, f)
+	}
 }
 
 // formatFinding adds a finding about the format of a field or method. The code of such a method is not checked, because
@@ -260,9 +267,7 @@ func (k *checker) formatFinding(m *classfile.Member, rule, want, got string) {
 
 // memberFinding adds a finding about a field or method, but not about a position in its code.
 func (k *checker) memberFinding(m *classfile.Member, rule, want, got string) {
-	k.findings = append(k.findings, verify.Finding{
-		Class: k.class.Name(), Method: m.Name, Descriptor: m.Descriptor, Offset: -1, Rule: rule, Want: want, Got: got,
-	})
+	k.findings = append(k.findings, k.findingAt(m, -1, rule, want, got))
 }
 
 // checkCode checks the code of every method: by its frames from version 50 on, and by inference before that. It reports

@@ -94,10 +94,8 @@ func (m *method) failAt(pc int, rule, want, got string) {
 	if m.problem != nil {
 		return
 	}
-	m.problem = &verify.Finding{
-		Class: m.class.Name(), Method: m.member.Name, Descriptor: m.member.Descriptor, Offset: pc,
-		Rule: rule, Want: want, Got: got,
-	}
+	f := m.findingAt(m.member, pc, rule, want, got)
+	m.problem = &f
 	if m.wantFrame && !m.stateUnknown {
 		m.problem.Frame = m.describeFrame(m.locals, m.stack, m.thisUninitialized)
 	}

@@ -15,16 +15,9 @@ type stackFrame struct {
 	thisUninitialized bool
 	unset             []uint16 // see typeState
 
-	checked bool // a state was compared with it
-
-	// doubtful marks the words, locals and then the stack, in which the first state that was compared differed; it is
-	// nil if there is none. unusable is set if that state had a stack of another depth.
-	doubtful []bool
-	unusable bool
+	checked  bool // a state was compared with it
+	unusable bool // the first of these had a stack of another depth
 }
-
-// isDoubtful reports whether the type of a word is unknown, because the first state that was compared differed in it.
-func (f *stackFrame) isDoubtful(word int) bool { return word < len(f.doubtful) && f.doubtful[word] }
 
 // frame_type values (JVMS 4.7.4). Package code has them, too, but the type checker shares no line with the code that
 // moved the frames.

@@ -59,8 +59,7 @@ func (m *method) forgetCaught() {
 	for i := range m.handlers {
 		if h := &m.handlers[i]; h.caught[0] == tUnknown {
 			if f := m.frameAt(h.pc); f != nil && len(f.stack) == 1 {
-				f.doubtful = make([]bool, len(f.locals)+1)
-				f.doubtful[len(f.locals)] = true
+				f.stack[0] = tUnknown
 			}
 		}
 	}
@@ -175,15 +174,7 @@ func (m *method) enterFrame(f *stackFrame, flows bool) {
 	m.stack = append(m.stack[:0], f.stack...)
 	m.thisUninitialized, m.unset = f.thisUninitialized, f.unset
 	m.stateUnknown = f.unusable
-	for word, doubtful := range f.doubtful {
-		if doubtful {
-			m.makeUnknown(f, word)
-		}
-	}
 }
-
-// sameMemory reports whether two slices have the same length and memory.
-func sameMemory(a, b []vtype) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // matchTarget compares the type state with the frame at a branch target.
 func (m *method) matchTarget(target int) {
@@ -247,17 +238,16 @@ func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool
 	if m.spend(1 + (len(f.locals)+len(stack))/wordsPerStep); m.failed() {
 		return true
 	}
-	var differ []int
+	var differ []int // words, of the locals and then of the stack
 	locals := m.locals[:len(f.locals)]
-	for local, want := range f.locals {
-		if got := locals[local]; got != want && !m.assignable(got, want) && !f.isDoubtful(local) {
-			differ = append(differ, local)
+	for i, want := range f.locals {
+		if got := locals[i]; got != want && !m.assignable(got, want) {
+			differ = append(differ, i)
 		}
 	}
 	for i, want := range f.stack {
-		word := len(f.locals) + i
-		if got := stack[i]; got != want && !m.assignable(got, want) && !f.isDoubtful(word) {
-			differ = append(differ, word)
+		if got := stack[i]; got != want && !m.assignable(got, want) {
+			differ = append(differ, len(locals)+i)
 		}
 	}
 	switch {
@@ -290,35 +280,31 @@ func (m *method) matchUnset(f *stackFrame) {
 // reportMismatch reports the first of the words, locals and then the stack, in which the type state differs from a
 // frame. These words are unknown from then on: in the state, and also in the frame if no other state has fit it so far.
 func (m *method) reportMismatch(f *stackFrame, stack []vtype, words []int) {
-	if local := words[0]; local < len(f.locals) {
-		m.fail(ruleFrameMatch, fmt.Sprintf("%s in local %d, as in the frame at %d", m.describe(f.locals[local]), local,
-			f.pc), m.describe(m.locals[local]))
+	n := len(f.locals)
+	if i := words[0]; i < n {
+		m.fail(ruleFrameMatch, fmt.Sprintf("%s in local %d, as in the frame at %d", m.describe(f.locals[i]), i, f.pc),
+			m.describe(m.locals[i]))
 	} else {
-		i := local - len(f.locals)
-		m.fail(ruleFrameMatch, fmt.Sprintf("%s in word %d of the stack, as in the frame at %d", m.describe(f.stack[i]),
-			i, f.pc), m.describe(stack[i]))
+		m.fail(ruleFrameMatch, fmt.Sprintf("%s in word %d of the stack, as in the frame at %d", m.describe(f.stack[i-n]),
+			i-n, f.pc), m.describe(stack[i-n]))
 	}
 	m.report()
-	if !f.checked && f.doubtful == nil {
-		f.doubtful = make([]bool, len(f.locals)+len(f.stack))
+	if !f.checked {
+		f.locals = slices.Clone(f.locals) // other frames have the same
 	}
-	isState := sameMemory(stack, m.stack)
-	for _, word := range words {
-		if !f.checked {
-			f.doubtful[word] = true
+	for _, i := range words {
+		if i < n {
+			m.setLocal(i, tUnknown)
+		} else {
+			stack[i-n] = tUnknown
 		}
-		if word < len(f.locals) || isState {
-			m.makeUnknown(f, word)
+		switch {
+		case f.checked:
+		case i < n:
+			f.locals[i] = tUnknown
+		default:
+			f.stack[i-n] = tUnknown
 		}
-	}
-}
-
-// makeUnknown makes the word of the type state that stands for a word of the frame unknown.
-func (m *method) makeUnknown(f *stackFrame, word int) {
-	if word < len(f.locals) {
-		m.setLocal(word, tUnknown)
-	} else {
-		m.stack[word-len(f.locals)] = tUnknown
 	}
 }
 
