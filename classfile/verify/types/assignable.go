@@ -185,26 +185,17 @@ func (k *checker) mergeClasses(a, b vtype, assignment bool) vtype {
 	if value.isInterface() {
 		return tObject
 	}
-	if assignment {
-		if k.isSubclass(value, target.Name) {
-			return b
-		}
-		return tObject
-	}
-	above := map[string]bool{value.Name: true}
-	if !k.walkSupers(value, func(t vtype, _ *ClassInfo) bool { above[k.name(t)] = true; return false }) {
-		return b
-	}
-	if above[target.Name] {
+	if k.isSubclass(value, target.Name) {
 		return b
 	}
 	common := tObject
-	k.walkSupers(target, func(t vtype, _ *ClassInfo) bool {
-		if above[k.name(t)] {
-			common = t
-			return true
-		}
-		return false
-	})
+	if !assignment {
+		k.walkSupers(target, func(t vtype, _ *ClassInfo) bool {
+			if k.isSubclass(value, k.name(t)) {
+				common = t
+			}
+			return common != tObject
+		})
+	}
 	return common
 }

@@ -10,33 +10,48 @@ import (
 // attributeForm is what must hold for an attribute whose content is not checked otherwise. HotSpot checks the length of
 // some attributes, and that there is only one of others.
 type attributeForm struct {
+	in     place
 	length int // -1: any
 	once   bool
 	since  int // class file version from which on the name means anything
 	index  classfile.Tag
 }
 
-// formOf returns the form of an attribute; ok is false for one that HotSpot does not check, or checks by itself.
-func formOf(name string) (form attributeForm, ok bool) {
-	form = attributeForm{length: -1, once: true}
+// place is a set of structures that have attributes.
+type place uint8
+
+const (
+	inClass place = 1 << iota
+	inField
+	inMethod
+	inComponent // of a record
+)
+
+// formOf returns the form of an attribute, in no place for one that HotSpot does not check, or checks by itself.
+func formOf(name string) attributeForm {
+	form := attributeForm{in: inClass, length: -1, once: true}
 	switch name {
 	case "Synthetic", "Deprecated":
-		form = attributeForm{}
+		form = attributeForm{in: inClass | inField | inMethod}
 	case "ConstantValue":
-		form.length = 2
+		form.in, form.length = inField, 2
 	case "SourceFile":
 		form.length, form.index = 2, classfile.TagUtf8
 	case "Signature":
-		form.length, form.index, form.since = 2, classfile.TagUtf8, majorJava5
+		form.in, form.length, form.index = inClass|inField|inMethod|inComponent, 2, classfile.TagUtf8
+		form.since = majorJava5
 	case "NestHost":
 		form.length, form.index, form.since = 2, classfile.TagClass, majorCondy
 	case "EnclosingMethod":
 		form.length, form.since = 4, majorJava5
-	case "Exceptions", "MethodParameters", "SourceDebugExtension", "InnerClasses":
+	case "SourceDebugExtension", "InnerClasses":
+	case "Exceptions", "MethodParameters":
+		form.in = inMethod
 	case "RuntimeVisibleAnnotations", "RuntimeInvisibleAnnotations", "RuntimeVisibleTypeAnnotations",
-		"RuntimeInvisibleTypeAnnotations", "RuntimeVisibleParameterAnnotations", "RuntimeInvisibleParameterAnnotations",
-		"AnnotationDefault":
-		form.since = majorJava5
+		"RuntimeInvisibleTypeAnnotations":
+		form.in, form.since = inClass|inField|inMethod|inComponent, majorJava5
+	case "RuntimeVisibleParameterAnnotations", "RuntimeInvisibleParameterAnnotations", "AnnotationDefault":
+		form.in, form.since = inMethod, majorJava5
 	case "BootstrapMethods":
 		form.since = majorIndy
 	case "NestMembers":
@@ -46,17 +61,17 @@ func formOf(name string) (form attributeForm, ok bool) {
 	case "PermittedSubclasses":
 		form.since = majorSealed
 	default:
-		return form, false
+		form.in = 0
 	}
-	return form, true
+	return form
 }
 
 // checkForm checks one attribute of a structure and reports whether its content may be checked. before are the
 // attributes before it in the same table.
-func (k *checker) checkForm(a *classfile.Attribute, in classfile.Location, before []classfile.Attribute,
+func (k *checker) checkForm(a *classfile.Attribute, in place, before []classfile.Attribute,
 	report func(rule, want, got string)) bool {
-	form, ok := formOf(a.Name)
-	if !ok || k.major < form.since || classfile.KnownAttribute(a.Name)&in == 0 {
+	form := formOf(a.Name)
+	if form.in&in == 0 || k.major < form.since {
 		return false
 	}
 	_, twice := classfile.FindAttribute(before, a.Name)
@@ -81,14 +96,15 @@ func (k *checker) checkMemberAttributes(m *classfile.Member, isMethod bool) {
 	if len(m.Attributes) == 0 {
 		return
 	}
-	in := classfile.InField
+	in := inField
 	if isMethod {
-		in = classfile.InMethod
+		in = inMethod
 	}
 	report := func(rule, want, got string) { k.formatFinding(m, rule, want, got) }
 	for i := range m.Attributes {
 		a := &m.Attributes[i]
-		if a.Name == "ConstantValue" && m.AccessFlags&classfile.AccStatic == 0 || !k.checkForm(a, in, m.Attributes[:i], report) {
+		if a.Name == "ConstantValue" && m.AccessFlags&classfile.AccStatic == 0 ||
+			!k.checkForm(a, in, m.Attributes[:i], report) {
 			continue
 		}
 		switch a.Name {
@@ -146,7 +162,7 @@ func (k *checker) checkClassAttributes() {
 	bootstraps := -1
 	for i := range attributes {
 		a := &attributes[i]
-		if !k.checkForm(a, classfile.InClass, attributes[:i], k.finding) {
+		if !k.checkForm(a, inClass, attributes[:i], k.finding) {
 			continue
 		}
 		switch a.Name {
@@ -176,8 +192,9 @@ func (k *checker) checkClassAttributes() {
 
 // checkBootstrapUse checks that every Dynamic and InvokeDynamic refers to one of the count bootstrap methods.
 func (k *checker) checkBootstrapUse(count int) {
-	for _, i := range k.dynamic {
-		if n := int(u2(k.pool.Raw(i))); n >= count {
+	for _, i := range k.members {
+		tag := k.constants[i].tag
+		if n := int(u2(k.pool.Raw(i))); n >= count && (tag == classfile.TagDynamic || tag == classfile.TagInvokeDynamic) {
 			k.poolFinding(i, rulePoolEntry, "a bootstrap method", fmt.Sprintf("number %d of %d", n, max(count, 0)))
 			return
 		}
@@ -307,7 +324,7 @@ func (k *checker) checkRecord(a *classfile.Attribute) {
 				malformed()
 				return
 			}
-			k.checkForm(&attribute, classfile.InRecordComponent, before, k.finding)
+			k.checkForm(&attribute, inComponent, before, k.finding)
 			before = append(before, attribute)
 			b = b[size:]
 		}

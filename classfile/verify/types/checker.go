@@ -90,44 +90,44 @@ func u2(b []byte) uint16 { return binary.BigEndian.Uint16(b) }
 
 // checker checks one class.
 type checker struct {
-	names
-	owner     *Checker // whose hierarchy has given the answers in recent
-	class     *classfile.Class
-	pool      *classfile.ConstantPool
-	major     int
-	hierarchy Hierarchy
-	wantFrame bool // Checker.Frames
-	wantNotes bool // Checker.Notes
-	wantAsked bool // Checker.Asked
+	scratch
+	owner *Checker // whose settings hold, and whose hierarchy has given the answers in recent
+	class *classfile.Class
+	pool  *classfile.ConstantPool
+	major int
 
-	self           ClassInfo    // the checked class
-	finals         []*ClassInfo // the superclasses that have final methods
-	hasFinal       bool         // whether a method must not be overridden
-	thisType       vtype
-	unknown        map[string]bool             // the classes that the hierarchy does not have
-	asked          []string                    // see Result.Asked
-	supersKnown    bool                        // whether all superclasses of self are known
+	self         ClassInfo // the checked class
+	hasFinal     bool      // whether a method is final
+	thisType     vtype
+	supersKnown  bool     // whether all superclasses of self are known
+	strictFields []uint16 // indices of instance fields with ACC_STRICT_INIT
+
+	findings   []verify.Finding
+	poolFaults []poolFault // see fault
+	asked      []string    // see Result.Asked
+	thrown     bool        // whether HotSpot throws for a finding: no second chance for version 50
+	broken     map[*classfile.Member]bool
+	work       int64 // steps so far, see spend
+	mostWork   int64 // the bound of work
+
+	allowedInferring bool // constant.allowed is that of inference
+}
+
+// scratch is memory that one class after the other uses.
+type scratch struct {
+	names
 	recent         *[recentClasses]recentClass // answers of the hierarchy, by a number made of the name
 	memo           *[memoSize]memoSlot         // answers about assignability
-	arena          []vtype                     // memory for the types in method descriptors
-	constants      []constant                  // by pool index; filled when needed
+	unknown        map[string]bool             // the classes that the hierarchy does not have
+	finals         []*ClassInfo                // the superclasses that have final methods
+	arena          []vtype                     // the types in method descriptors
+	constants      []constant                  // by pool index
 	classes, pairs []uint16                    // the pool entries that are a Class, and a NameAndType
 	members        []uint16                    // the others that lead to names
-	dynamic        []uint16                    // the Dynamic and InvokeDynamic among them
-	poolFaults     []poolFault                 // see fault
-	strictFields   []uint16                    // indices of instance fields with ACC_STRICT_INIT
 	bodies         []methodCode
 	body           method // the current method
 
 	variables, typed []variableKey // of the method whose Code attribute is checked
-
-	findings []verify.Finding
-	thrown   bool                       // whether HotSpot throws for one of them: no second chance for version 50
-	broken   map[*classfile.Member]bool // members with a finding about their format
-	work     int64                      // steps so far, see spend
-	mostWork int64                      // the bound of work
-
-	allowedInferring bool // constant.allowed is that of inference
 }
 
 // Check checks a class. The class may have every fault that [classfile.Parse] does not report.
@@ -149,7 +149,8 @@ func (c *Checker) Check(class *classfile.Class) Result {
 }
 
 func newChecker() *checker {
-	return &checker{unknown: map[string]bool{}, recent: new([recentClasses]recentClass), memo: new([memoSize]memoSlot)}
+	return &checker{scratch: scratch{unknown: map[string]bool{}, recent: new([recentClasses]recentClass),
+		memo: new([memoSize]memoSlot)}}
 }
 
 // check is Check in the memory of k.
@@ -158,7 +159,6 @@ func (c *Checker) check(k *checker, class *classfile.Class) (result Result) {
 		clear(k.memo[:]) // it may have answers of a round of that number
 	}
 	k.class, k.pool, k.major = class, class.ConstantPool(), majorOf(class)
-	k.hierarchy, k.wantFrame, k.wantNotes, k.wantAsked = c.Hierarchy, c.Frames, c.Notes, c.Asked
 	k.mostWork = baseWork + workPerByte*int64(len(class.Bytes()))
 	k.constants = slices.Grow(k.constants, k.pool.Len())[:k.pool.Len()] // all zero: see forget
 	if class.AccessFlags()&classfile.AccModule != 0 && k.major >= majorModules {
@@ -209,26 +209,10 @@ func (k *checker) forget() {
 	if cap(k.body.frameWords) > maxIdleWords {
 		k.body.frameWords, k.body.frames = nil, nil
 	}
-	body := method{methodMemory: k.body.methodMemory}
-	body.locals, body.stack = k.body.locals, k.body.stack
-	*k = checker{
-		names:     k.names,
-		owner:     k.owner,
-		recent:    k.recent,
-		memo:      k.memo,
-		finals:    k.finals[:0],
-		unknown:   k.unknown,
-		arena:     k.arena[:0],
-		constants: k.constants[:0],
-		classes:   k.classes[:0],
-		pairs:     k.pairs[:0],
-		members:   k.members[:0],
-		dynamic:   k.dynamic[:0],
-		bodies:    k.bodies[:0],
-		variables: k.variables[:0],
-		typed:     k.typed[:0],
-		body:      body,
-	}
+	k.body = method{methodMemory: k.body.methodMemory, typeState: typeState{locals: k.body.locals, stack: k.body.stack}}
+	k.finals, k.arena, k.constants, k.bodies = k.finals[:0], k.arena[:0], k.constants[:0], k.bodies[:0]
+	k.classes, k.pairs, k.members = k.classes[:0], k.pairs[:0], k.members[:0]
+	*k = checker{owner: k.owner, scratch: k.scratch}
 }
 
 // findingAt returns a finding about a field or method, or about the class as a whole if m is nil, and about a position in
@@ -248,7 +232,7 @@ func (k *checker) finding(rule, want, got string) {
 
 // note adds a finding that HotSpot does not share, if notes are wanted.
 func (k *checker) note(m *classfile.Member, offset int, rule, want, got string) {
-	if k.wantNotes {
+	if k.owner.Notes {
 		f := k.findingAt(m, offset, rule, want, got)
 		f.Note = true
 		k.findings = append(k.findings, f)

@@ -102,11 +102,9 @@ func (k *checker) checkEntries() {
 			k.classes = append(k.classes, i)
 		case classfile.TagNameAndType:
 			k.pairs = append(k.pairs, i)
-		case classfile.TagFieldref, classfile.TagMethodref, classfile.TagInterfaceMethodref, classfile.TagMethodType:
+		case classfile.TagFieldref, classfile.TagMethodref, classfile.TagInterfaceMethodref, classfile.TagMethodType,
+			classfile.TagDynamic, classfile.TagInvokeDynamic:
 			k.members = append(k.members, i)
-		case classfile.TagDynamic, classfile.TagInvokeDynamic:
-			k.members = append(k.members, i)
-			k.dynamic = append(k.dynamic, i)
 		case classfile.TagMethodHandle:
 			k.members = append(k.members, i)
 			k.checkMethodHandle(i, int(raw[0]), u2(raw[1:]))

@@ -9,12 +9,12 @@ import (
 
 // constant is a constant pool entry as instructions use it. [checker.checkPool] fills it in.
 type constant struct {
-	tag       classfile.Tag // 0 for a Utf8 and for an index that is not usable
-	protected protection    // whether the member of a Fieldref or method reference is protected
-	names     uint8         // for a Utf8, a bit for each nameKind of which it is a valid name
-	hasType   bool          // for a Utf8, it is the descriptor of a type that has been read
-	allowed   uint16        // a bit for each instruction that may use it, see opRow.bit
-	class     vtype         // for a Class, or a Utf8 that is its name, the type; for a member, the owner
+	tag                       classfile.Tag // 0 for a Utf8 and for an index that is not usable
+	askedProtected, protected bool          // the answer of isProtected
+	names                     uint8         // for a Utf8, a bit for each nameKind of which it is a valid name
+	hasType                   bool          // for a Utf8, it is the descriptor of a type that has been read
+	allowed                   uint16        // a bit for each instruction that may use it, see opRow.bit
+	class                     vtype         // for a Class, or a Utf8 that is its name, the type; for a member, the owner
 	member
 }
 
@@ -53,24 +53,13 @@ func (m *method) setInferring(inferring bool) {
 	}
 }
 
-// protection is the answer of [checker.isProtectedElsewhere].
-type protection uint8
-
-const (
-	protectionUnknown protection = iota
-	notProtected
-	isProtected
-)
-
 // isProtected is isProtectedElsewhere for the member that a constant names. The answer is kept.
 func (k *checker) isProtected(c *constant) bool {
-	if c.protected == protectionUnknown {
-		c.protected = notProtected
-		if name, descriptor := k.nameAndType(c); k.isProtectedElsewhere(c.class, name, descriptor, c.isMethod) {
-			c.protected = isProtected
-		}
+	if !c.askedProtected {
+		name, descriptor := k.nameAndType(c)
+		c.askedProtected, c.protected = true, k.isProtectedElsewhere(c.class, name, descriptor, c.isMethod)
 	}
-	return c.protected == isProtected
+	return c.protected
 }
 
 // constant returns entry i. Its tag is 0 if the index is not usable.

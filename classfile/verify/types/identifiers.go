@@ -26,7 +26,7 @@ func validName(name string, kind nameKind, major int) bool {
 	case kind == nameOfMethod && name[0] == '<':
 		return name == "<init>" || name == "<clinit>"
 	case major < majorJava5:
-		return identifierSize(name, kind == nameOfClass) == len(name)
+		return isIdentifier(name, kind == nameOfClass)
 	}
 	bad := uint8(0)
 	for i := range len(name) {
@@ -46,41 +46,33 @@ var forbidden = [256]uint8{
 	'>': 1 << nameOfMethod,
 }
 
-// identifierSize returns the size of the Java identifier with which s begins, 0 if there is none. If slashes is set, it
-// may contain slashes, but not two in a row. As HotSpot does (skip_over_field_name), it takes only letters, digits, _
-// and $ of ASCII, and asks Character for all others, which are those of two or more bytes: a character with more bytes
-// than it needs is among these.
-func identifierSize(s string, slashes bool) int {
+// isIdentifier reports whether s consists of characters that Java identifiers have. If slashes is set, it may contain
+// slashes, but not two in a row. As HotSpot does (skip_over_field_name), it takes only letters, digits, _ and $ of ASCII,
+// and asks Character for all others, which are those of two or more bytes: a character with more bytes than it needs is
+// among these.
+func isIdentifier(s string, slashes bool) bool {
 	afterSlash := false
-	i := 0
-	for i < len(s) {
-		c := s[i]
-		switch {
-		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$' || i > 0 && c >= '0' && c <= '9':
-			afterSlash = false
-			i++
-			continue
-		case c == '/' && slashes:
-			if afterSlash {
-				return 0
-			}
-			afterSlash = true
-			i++
-			continue
-		case c < 0x80:
-			return i
-		}
+	for i := 0; i < len(s); {
 		r, size := classfile.DecodeMUTF8Rune(s[i:])
 		if size == 0 {
 			r, size = laxRune(s[i:])
 		}
-		if size == 0 || !isIdentifierStart(r) && (i == 0 || !isIdentifierPart(r)) {
-			return i
+		isSlash, ok := size == 1 && r == '/', false
+		switch {
+		case isSlash:
+			ok = slashes && !afterSlash
+		case size == 1:
+			ok = r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' || r == '$' || i > 0 && r >= '0' && r <= '9'
+		case size > 1:
+			ok = isIdentifierStart(r) || i > 0 && isIdentifierPart(r)
 		}
-		afterSlash = false
+		if !ok {
+			return false
+		}
+		afterSlash = isSlash
 		i += size
 	}
-	return i
+	return true
 }
 
 func isIdentifierStart(r rune) bool {
@@ -97,10 +89,6 @@ func isIdentifierPart(r rune) bool {
 func validUtf8(s string, major int) bool {
 	const lastLaxMajor = 47
 	for i := 0; i < len(s); {
-		if c := s[i]; c > 0 && c < 0x80 {
-			i++
-			continue
-		}
 		_, size := classfile.DecodeMUTF8Rune(s[i:])
 		if size == 0 && major <= lastLaxMajor {
 			_, size = laxRune(s[i:])

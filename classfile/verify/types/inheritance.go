@@ -97,7 +97,7 @@ func (k *checker) checkOverrides() {
 			continue
 		}
 		for _, info := range k.finals {
-			if flags, found := info.methods.find(m.Name, m.Descriptor); found && k.overrides(info, flags) {
+			if flags, found := info.methods.find(m.Name, m.Descriptor); found && k.forbidsOverriding(flags, info) {
 				k.memberFinding(m, ruleSuper, "no final method to be overridden", "that of "+info.Name)
 				break
 			}
@@ -105,13 +105,11 @@ func (k *checker) checkOverrides() {
 	}
 }
 
-// overrides reports whether a method of the class overrides, and must not, the method with those access flags that its
-// superclass owner has under the same name and descriptor.
-func (k *checker) overrides(owner *ClassInfo, flags uint16) bool {
-	if flags&classfile.AccFinal == 0 || flags&(classfile.AccStatic|classfile.AccPrivate) != 0 {
-		return false
-	}
-	return flags&(classfile.AccPublic|classfile.AccProtected) != 0 || packageOf(owner.Name) == packageOf(k.class.Name())
+// forbidsOverriding reports whether a method with those access flags must not be overridden, where it and what would
+// override it are in the checked class and the other one.
+func (k *checker) forbidsOverriding(flags uint16, other *ClassInfo) bool {
+	return flags&(classfile.AccFinal|classfile.AccStatic|classfile.AccPrivate) == classfile.AccFinal &&
+		(flags&(classfile.AccPublic|classfile.AccProtected) != 0 || packageOf(other.Name) == packageOf(k.class.Name()))
 }
 
 // checkStaticMethods checks that an interface before version 52 has no static methods.
@@ -161,24 +159,14 @@ func (k *checker) extendedBy(other *ClassInfo) bool {
 			return true
 		}
 		k.noteAsked(other.Super)
-		other = k.hierarchy.Lookup(other.Super)
+		other = k.owner.Hierarchy.Lookup(other.Super)
 	}
 	return false
 }
 
-// canBeOverridden reports whether a method is final, and one that could be overridden if it was not.
-func canBeOverridden(m *classfile.Member) bool {
-	return m.AccessFlags&(classfile.AccFinal|classfile.AccStatic|classfile.AccPrivate) == classfile.AccFinal &&
-		m.Name != "<init>"
-}
-
 // isOverridden reports whether m is a final method of the checked class that its subclass other overrides.
 func (k *checker) isOverridden(m *classfile.Member, other *ClassInfo) bool {
-	if !canBeOverridden(m) {
-		return false
-	}
 	flags, found := other.methods.find(m.Name, m.Descriptor)
-	return found && flags&(classfile.AccPrivate|classfile.AccStatic) == 0 &&
-		(m.AccessFlags&(classfile.AccPublic|classfile.AccProtected) != 0 ||
-			packageOf(other.Name) == packageOf(k.class.Name())) && k.extendedBy(other) // last, as it looks up classes
+	return found && m.Name != "<init>" && flags&(classfile.AccPrivate|classfile.AccStatic) == 0 &&
+		k.forbidsOverriding(m.AccessFlags, other) && k.extendedBy(other) // last, as it looks up classes
 }

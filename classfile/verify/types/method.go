@@ -96,15 +96,9 @@ func (m *method) failAt(pc int, rule, want, got string) {
 	}
 	f := m.findingAt(m.member, pc, rule, want, got)
 	m.problem = &f
-	if m.wantFrame && !m.stateUnknown {
+	if m.owner.Frames && !m.stateUnknown {
 		m.problem.Frame = m.describeFrame(m.locals, m.stack, m.thisUninitialized)
 	}
-}
-
-// failFatal is fail for a fault for which HotSpot throws at once, so that a class of version 50 gets no second chance.
-func (m *method) failFatal(rule, want, got string) {
-	m.fail(rule, want, got)
-	m.fatal = true
 }
 
 // failOnce is fail for a fault of a place in the code to which many instructions may lead. Only the first call for a
@@ -205,7 +199,7 @@ const sizeWithOffset = 3
 
 // noteLineStarts adds notes about lines that begin inside of instructions (JVMS 4.7.12), which HotSpot accepts.
 func (m *method) noteLineStarts() {
-	if !m.wantNotes {
+	if !m.owner.Notes {
 		return
 	}
 	for _, a := range m.code.Attributes {

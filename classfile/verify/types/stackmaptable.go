@@ -86,13 +86,14 @@ func (m *method) frameAt(pc int) *stackFrame {
 	return &m.frames[m.kept[pc]]
 }
 
-// malformed sets a problem of the format of the table, for which HotSpot throws: there is no second chance.
+// malformed sets a problem of the format of the table, for which HotSpot throws at once: a class of version 50 gets no
+// second chance.
 func (m *method) malformed(want, got string) {
-	if m.failed() {
-		return
+	if !m.failed() {
+		m.pc = -1
+		m.fail(ruleStackMap, want, got)
+		m.fatal = true
 	}
-	m.pc = -1
-	m.failFatal(ruleStackMap, want, got)
 }
 
 func (r *frameReader) u1() int {

@@ -43,8 +43,8 @@ func (k *checker) find(name string) *ClassInfo {
 		return slot.info
 	}
 	var info *ClassInfo
-	if k.hierarchy != nil {
-		info = k.hierarchy.Lookup(name)
+	if k.owner.Hierarchy != nil {
+		info = k.owner.Hierarchy.Lookup(name)
 	}
 	switch {
 	case info == nil:
@@ -58,7 +58,7 @@ func (k *checker) find(name string) *ClassInfo {
 
 // noteAsked notes that the answer of the hierarchy about a class counts.
 func (k *checker) noteAsked(name string) {
-	if k.wantAsked {
+	if k.owner.Asked {
 		k.asked = append(k.asked, name)
 	}
 }
