@@ -193,8 +193,10 @@ func (k *checker) checkClassAttributes() {
 // checkBootstrapUse checks that every Dynamic and InvokeDynamic refers to one of the count bootstrap methods.
 func (k *checker) checkBootstrapUse(count int) {
 	for _, i := range k.members {
-		tag := k.constants[i].tag
-		if n := int(u2(k.pool.Raw(i))); n >= count && (tag == classfile.TagDynamic || tag == classfile.TagInvokeDynamic) {
+		if tag := k.constants[i].tag; tag != classfile.TagDynamic && tag != classfile.TagInvokeDynamic {
+			continue
+		}
+		if n := int(u2(k.pool.Raw(i))); n >= count {
 			k.poolFinding(i, rulePoolEntry, "a bootstrap method", fmt.Sprintf("number %d of %d", n, max(count, 0)))
 			return
 		}
@@ -270,7 +272,7 @@ func (k *checker) checkBootstrapMethods(a *classfile.Attribute) int {
 		}
 		arguments := b[4 : 4+2*int(u2(b[2:]))]
 		for ; len(arguments) > 0; arguments = arguments[2:] {
-			if !isLoadable(k.pool.Tag(u2(arguments))) {
+			if !(oldKinds | classKind | newKinds | wideKinds).has(k.pool.Tag(u2(arguments))) {
 				return malformed("an argument that is " + kindAt(k.pool, u2(arguments)))
 			}
 		}
@@ -280,16 +282,6 @@ func (k *checker) checkBootstrapMethods(a *classfile.Attribute) int {
 		return malformed(fmt.Sprintf("%d bytes too many", len(b)))
 	}
 	return count
-}
-
-// isLoadable reports whether a constant of that kind is loadable (JVMS table 4.4-C).
-func isLoadable(tag classfile.Tag) bool {
-	switch tag {
-	case classfile.TagInteger, classfile.TagFloat, classfile.TagLong, classfile.TagDouble, classfile.TagClass,
-		classfile.TagString, classfile.TagMethodHandle, classfile.TagMethodType, classfile.TagDynamic:
-		return true
-	}
-	return false
 }
 
 // checkRecord checks a Record attribute (JVMS 4.7.30).

@@ -80,10 +80,10 @@ func majorOf(c *classfile.Class) int {
 
 // methodCode is a method with its Code attribute, which is decoded only once.
 type methodCode struct {
-	member       *classfile.Member
-	code         classfile.Code
-	stackMap     []byte // the StackMapTable
-	hasVariables bool   // it has a LocalVariableTable
+	member    *classfile.Member
+	code      classfile.Code
+	stackMap  []byte        // the StackMapTable
+	variables []variableKey // the rows of LocalVariableTable
 }
 
 func u2(b []byte) uint16 { return binary.BigEndian.Uint16(b) }
@@ -127,7 +127,7 @@ type scratch struct {
 	bodies         []methodCode
 	body           method // the current method
 
-	variables, typed []variableKey // of the method whose Code attribute is checked
+	variables, typed []variableKey // the rows of LocalVariableTable and LocalVariableTypeTable
 }
 
 // Check checks a class. The class may have every fault that [classfile.Parse] does not report.
@@ -212,6 +212,7 @@ func (k *checker) forget() {
 	k.body = method{methodMemory: k.body.methodMemory, typeState: typeState{locals: k.body.locals, stack: k.body.stack}}
 	k.finals, k.arena, k.constants, k.bodies = k.finals[:0], k.arena[:0], k.constants[:0], k.bodies[:0]
 	k.classes, k.pairs, k.members = k.classes[:0], k.pairs[:0], k.members[:0]
+	k.variables, k.typed = k.variables[:0], k.typed[:0]
 	*k = checker{owner: k.owner, scratch: k.scratch}
 }
 

@@ -60,21 +60,23 @@ func (k *checker) nextBody() *methodCode {
 // variableKey identifies a row of a LocalVariableTable, which must be unique: start, length, name and index.
 type variableKey uint64
 
+func (v variableKey) start() int { return int(v >> 48) }
+
+func (v variableKey) end() int { return v.start() + int(uint16(v>>32)) }
+
 // checkCodeAttributes checks the attributes of a Code attribute.
 func (k *checker) checkCodeAttributes(of *methodCode, report func(rule, want, got string)) {
 	body := &of.code
-	frames := 0
-	variables, typed := k.variables[:0], k.typed[:0]
+	frames, untyped, start := 0, len(k.variables), len(k.typed)
 	for i := range body.Attributes {
 		a := &body.Attributes[i]
 		switch {
 		case a.Name == "LineNumberTable":
 			k.checkLines(a, body, report)
 		case a.Name == "LocalVariableTable":
-			of.hasVariables = true
-			variables = k.appendVariables(variables, a, body, true, report)
+			k.variables = k.appendVariables(k.variables, a, body, true, report)
 		case a.Name == "LocalVariableTypeTable" && k.major >= majorJava5:
-			typed = k.appendVariables(typed, a, body, false, report)
+			k.typed = k.appendVariables(k.typed, a, body, false, report)
 		case a.Name == "StackMapTable" && k.major >= majorFrames:
 			if frames++; frames == 1 {
 				of.stackMap = a.Info
@@ -83,16 +85,17 @@ func (k *checker) checkCodeAttributes(of *methodCode, report func(rule, want, go
 			}
 		}
 	}
-	k.variables, k.typed = variables, typed
-	if len(variables) > 1 && hasDuplicate(variables) && k.major >= majorJava5 {
+	typed := k.typed[start:]
+	of.variables = k.variables[untyped:]
+	if hasDuplicate(of.variables) && k.major >= majorJava5 {
 		report("JVMS 4.7.13", "each variable once", "twice")
 	}
-	if len(variables) == 0 || len(typed) == 0 {
+	if len(of.variables) == 0 {
 		return // HotSpot ignores LocalVariableTypeTable without LocalVariableTable
 	}
 	bad := hasDuplicate(typed)
 	for i := 0; i < len(typed) && !bad; i++ {
-		_, found := slices.BinarySearch(variables, typed[i])
+		_, found := slices.BinarySearch(of.variables, typed[i])
 		bad = !found
 	}
 	if bad {
@@ -101,7 +104,7 @@ func (k *checker) checkCodeAttributes(of *methodCode, report func(rule, want, go
 }
 
 // hasDuplicate sorts the keys and reports whether two are equal.
-func hasDuplicate[K ~uint64](keys []K) bool {
+func hasDuplicate(keys []variableKey) bool {
 	slices.Sort(keys)
 	for i := 1; i < len(keys); i++ {
 		if keys[i] == keys[i-1] {
@@ -129,30 +132,32 @@ func (k *checker) checkLines(a *classfile.Attribute, body *classfile.Code, repor
 // its rows to keys. described is set for the former, whose rows have a descriptor.
 func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, body *classfile.Code, described bool,
 	report func(rule, want, got string)) []variableKey {
-	if !code.FitVariables(a.Info) {
+	n, ok := code.Variables(a.Info)
+	if !ok {
 		report("JVMS 4.7.13", a.Name+" as long as its count says", fmt.Sprint(len(a.Info)))
 		return keys
 	}
-	for v := range code.Variables(a.Info) {
-		start, length, name, descriptor := v.Start, v.Length, v.Name, v.Descriptor
-		if start >= len(body.Bytecode) || start+length > len(body.Bytecode) {
-			report("JVMS 4.7.13", "ranges of variables in the code", fmt.Sprintf("%d to %d", start, start+length))
+	for i := range n {
+		v := code.VariableAt(a.Info, i)
+		key := variableKey(v.Start)<<48 | variableKey(v.Length)<<32 | variableKey(v.Name)<<16 | variableKey(v.Index)
+		if key.start() >= len(body.Bytecode) || key.end() > len(body.Bytecode) {
+			report("JVMS 4.7.13", "ranges of variables in the code", fmt.Sprintf("%d to %d", key.start(), key.end()))
 			return keys
 		}
-		if !k.validName(name, nameOfField) || described && !k.fieldType(descriptor) || !k.isUtf8(descriptor) {
+		if !k.validName(v.Name, nameOfField) || described && !k.fieldType(v.Descriptor) || !k.isUtf8(v.Descriptor) {
 			report("JVMS 4.7.13", "a variable's name and descriptor",
-				quoted(k.pool.Text(name)+" "+k.pool.Text(descriptor)))
+				quoted(k.pool.Text(v.Name)+" "+k.pool.Text(v.Descriptor)))
 			return keys
 		}
 		last := int(v.Index)
-		if described && k.constants[descriptor].value.isWide() {
+		if described && k.constants[v.Descriptor].value.isWide() {
 			last++
 		}
 		if last >= int(body.MaxLocals) {
 			report("JVMS 4.7.13", "variables below max_locals", fmt.Sprint(last))
 			return keys
 		}
-		keys = append(keys, variableKey(start)<<48|variableKey(length)<<32|variableKey(name)<<16|variableKey(v.Index))
+		keys = append(keys, key)
 	}
 	return keys
 }

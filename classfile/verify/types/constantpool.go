@@ -129,9 +129,8 @@ func (k *checker) refersTo(i, to uint16, want classfile.Tag) {
 	}
 }
 
-// The reference_kind values of a MethodHandle (JVMS table 5.4.3.5-A).
+// The reference_kind values of a MethodHandle (JVMS table 5.4.3.5-A) of which checks ask.
 const (
-	refPutStatic        = 4
 	refInvokeVirtual    = 5
 	refInvokeStatic     = 6
 	refInvokeSpecial    = 7
@@ -139,25 +138,22 @@ const (
 	refInvokeInterface  = 9
 )
 
-// checkMethodHandle checks the reference_kind of a MethodHandle and the kind of the entry that it refers to (JVMS
-// 4.4.8).
+// handleKinds are the kinds of entries that a MethodHandle may refer to, by its reference_kind (JVMS 4.4.8).
+var handleKinds = [...]kinds{1: fieldKind, fieldKind, fieldKind, fieldKind, refInvokeVirtual: methodKind,
+	refInvokeStatic: methodKind | interfaceKind, refInvokeSpecial: methodKind | interfaceKind,
+	refNewInvokeSpecial: methodKind, refInvokeInterface: interfaceKind}
+
+// checkMethodHandle checks the reference_kind of a MethodHandle and the kind of the entry that it refers to.
 func (k *checker) checkMethodHandle(i uint16, kind int, to uint16) {
-	tag := k.pool.Tag(to)
-	ok := false
-	switch {
-	case kind == 0 || kind > refInvokeInterface:
+	if kind == 0 || kind > refInvokeInterface {
 		k.poolFinding(i, rulePoolEntry, "a reference_kind from 1 to 9", fmt.Sprint(kind))
 		return
-	case kind <= refPutStatic:
-		ok = tag == classfile.TagFieldref
-	case kind == refInvokeInterface:
-		ok = tag == classfile.TagInterfaceMethodref
-	case kind == refInvokeStatic || kind == refInvokeSpecial:
-		ok = tag == classfile.TagMethodref || tag == classfile.TagInterfaceMethodref && k.major >= majorJava8
-	default:
-		ok = tag == classfile.TagMethodref
 	}
-	if !ok {
+	want := handleKinds[kind]
+	if k.major < majorJava8 && want&methodKind != 0 {
+		want = methodKind
+	}
+	if !want.has(k.pool.Tag(to)) {
 		k.poolFinding(i, rulePoolEntry, fmt.Sprintf("a member that a handle of kind %d can refer to", kind),
 			kindAt(k.pool, to))
 	}

@@ -103,14 +103,13 @@ func (k *checker) readMethod(descriptor string) (t descriptorType, ok bool) {
 	return t, size == len(d)-1
 }
 
-// primitiveTypes are the types of the values with the descriptors of primitive types, tTop for other characters.
-var primitiveTypes = [256]vtype{
-	'B': tInt, 'C': tInt, 'D': tDouble, 'F': tFloat, 'I': tInt, 'J': tLong, 'S': tInt, 'Z': tInt,
-}
-
 // readField reads the field descriptor (JVMS 4.3.2) with which s begins. It returns its size, 0 if there is none.
 func (k *checker) readField(s string) (t vtype, size int) {
-	if t = primitiveTypes[s[0]]; t != tTop {
+	switch t = primitiveTypes[s[0]]; t {
+	case tTop:
+	case tBoolean, tByte, tShort, tChar:
+		return tInt, 1
+	default:
 		return t, 1
 	}
 	const maxDimensions = 255
@@ -142,8 +141,14 @@ func (k *checker) readField(s string) (t vtype, size int) {
 }
 
 // numbered returns the type of a class, tTop if the name is not valid. A class that has a number has been checked
-// before.
+// before. Most descriptors name one of two.
 func (k *checker) numbered(name string) vtype {
+	switch name {
+	case objectName:
+		return tObject
+	case "java/lang/String":
+		return tString
+	}
 	hash := k.hash(name)
 	slot := k.slot(name, hash)
 	switch {

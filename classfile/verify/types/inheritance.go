@@ -166,7 +166,10 @@ func (k *checker) extendedBy(other *ClassInfo) bool {
 
 // isOverridden reports whether m is a final method of the checked class that its subclass other overrides.
 func (k *checker) isOverridden(m *classfile.Member, other *ClassInfo) bool {
+	if !k.forbidsOverriding(m.AccessFlags, other) || m.Name == "<init>" {
+		return false
+	}
 	flags, found := other.methods.find(m.Name, m.Descriptor)
-	return found && m.Name != "<init>" && flags&(classfile.AccPrivate|classfile.AccStatic) == 0 &&
-		k.forbidsOverriding(m.AccessFlags, other) && k.extendedBy(other) // last, as it looks up classes
+	return found && flags&(classfile.AccPrivate|classfile.AccStatic) == 0 &&
+		k.extendedBy(other) // last, as it looks up classes
 }

@@ -41,7 +41,7 @@ func (m *method) checkOperand(row *opRow, i uint16) {
 	case formLdc:
 		m.checkLoadable(row.op, i)
 	case formField:
-		c := m.constantOf(i, 1<<classfile.TagFieldref)
+		c := m.constantOf(i, fieldKind)
 		if !m.failed() && row.op >= code.Getfield && m.isArray(c.class) && !m.inferring {
 			m.fail(ruleInstructions, "a field of a class", m.describe(c.class))
 		}
@@ -81,6 +81,10 @@ const (
 	newKinds  kinds = 1<<classfile.TagMethodHandle | 1<<classfile.TagMethodType | 1<<classfile.TagDynamic
 	wideKinds kinds = 1<<classfile.TagLong | 1<<classfile.TagDouble | 1<<classfile.TagDynamic
 	classKind kinds = 1 << classfile.TagClass
+
+	fieldKind     kinds = 1 << classfile.TagFieldref
+	methodKind    kinds = 1 << classfile.TagMethodref
+	interfaceKind kinds = 1 << classfile.TagInterfaceMethodref
 )
 
 // loadable returns the kinds of constants that ldc and ldc_w load.
@@ -144,15 +148,15 @@ func (m *method) checkSwitch(in code.Instruction) {
 
 // checkInvoked checks the constant of a call.
 func (m *method) checkInvoked(op code.Op, i uint16) {
-	want := kinds(1 << classfile.TagMethodref)
+	want := methodKind
 	switch op {
 	case code.Invokeinterface:
-		want = 1 << classfile.TagInterfaceMethodref
+		want = interfaceKind
 	case code.Invokedynamic:
 		want = 1 << classfile.TagInvokeDynamic
 	case code.Invokespecial, code.Invokestatic:
 		if m.major >= majorJava8 {
-			want |= 1 << classfile.TagInterfaceMethodref
+			want |= interfaceKind
 		}
 	}
 	c := m.constantOf(i, want)

@@ -112,27 +112,24 @@ func (k *checker) isProtectedElsewhere(owner vtype, name, descriptor string, met
 	if !k.list[owner.index()].isSuper {
 		return false
 	}
-	info := k.lookup(owner)
-	for range maxSuperclasses {
+	protected := false
+	visit := func(_ vtype, info *ClassInfo) bool {
 		if info == nil {
-			return false
+			return true
 		}
 		members := &info.fields
 		if method {
 			members = &info.methods
 		}
-		if flags, found := members.find(name, descriptor); found {
-			return flags&classfile.AccProtected != 0 && packageOf(info.Name) != packageOf(k.class.Name())
-		}
-		if !method && k.interfaceHasField(info, name, descriptor, map[string]bool{}) {
-			return false // fields of interfaces are public
-		}
-		if info.Super == "" {
-			return false
-		}
-		info = k.lookup(k.of(info.Super))
+		flags, found := members.find(name, descriptor)
+		protected = found && flags&classfile.AccProtected != 0 && packageOf(info.Name) != packageOf(k.class.Name())
+		// Fields of interfaces are public.
+		return found || !method && k.interfaceHasField(info, name, descriptor, map[string]bool{})
 	}
-	return false
+	if info := k.lookup(owner); !visit(owner, info) {
+		k.walkSupers(info, visit)
+	}
+	return protected
 }
 
 // interfaceHasField reports whether a superinterface of a class has a field. Field resolution (JVMS 5.4.3.2) searches

@@ -81,9 +81,7 @@ func (m *method) checkTypes() {
 	if m.thisUninitialized {
 		m.unset = m.strictFields
 	}
-	if m.hasVariables {
-		m.checkVariables()
-	}
+	m.checkVariables()
 	m.readFrames()
 	m.forgetCaught()
 	flows := true // whether the instruction before this one leads here
@@ -328,17 +326,11 @@ const wordsPerStep = 16
 // checkVariables checks that the ranges in LocalVariableTable begin and end at instructions, as HotSpot demands where
 // it checks types (JVMS 4.7.13).
 func (m *method) checkVariables() {
-	for _, a := range m.code.Attributes {
-		if a.Name != "LocalVariableTable" {
-			continue
-		}
-		for v := range code.Variables(a.Info) {
-			start, end := v.Start, v.Start+v.Length
-			if !m.isStart(start) || end != len(m.starts) && !m.isStart(end) {
-				m.failAt(start, "JVMS 4.7.13", "a variable's range from one instruction to another",
-					fmt.Sprintf("%d to %d", start, end))
-				m.report()
-			}
+	for _, v := range m.variables {
+		if start, end := v.start(), v.end(); !m.isStart(start) || end != len(m.starts) && !m.isStart(end) {
+			m.failAt(start, "JVMS 4.7.13", "a variable's range from one instruction to another",
+				fmt.Sprintf("%d to %d", start, end))
+			m.report()
 		}
 	}
 }

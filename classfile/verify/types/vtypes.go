@@ -172,36 +172,21 @@ func (n *names) add(name string, hash uint32, s *nameSlot) vtype {
 	return t
 }
 
-// component returns the type of an array component with that descriptor. Here byte and int are different types.
+// component returns the type of an array component with that descriptor (JVMS 4.3.2), which must be well-formed. Here
+// byte and int are different types.
 func (n *names) component(descriptor string) vtype {
 	switch descriptor[0] {
-	case 'Z':
-		return tBoolean
-	case 'B':
-		return tByte
-	case 'S':
-		return tShort
-	case 'C':
-		return tChar
-	}
-	return n.field(descriptor)
-}
-
-// field returns the type of a value with that field descriptor (JVMS 4.3.2), which must be well-formed.
-func (n *names) field(descriptor string) vtype {
-	switch descriptor[0] {
-	case 'J':
-		return tLong
-	case 'D':
-		return tDouble
-	case 'F':
-		return tFloat
 	case 'L':
 		return n.of(descriptor[1 : len(descriptor)-1])
 	case '[':
 		return n.of(descriptor)
 	}
-	return tInt
+	return primitiveTypes[descriptor[0]]
+}
+
+// primitiveTypes are the types of the values with the descriptors of primitive types, tTop for other characters.
+var primitiveTypes = [256]vtype{
+	'B': tByte, 'C': tChar, 'D': tDouble, 'F': tFloat, 'I': tInt, 'J': tLong, 'S': tShort, 'Z': tBoolean,
 }
 
 func (n *names) name(t vtype) string { return n.list[t.index()].name }
