@@ -50,47 +50,53 @@ func (k *checker) poolFinding(i uint16, rule, want, got string) {
 	k.finding(rule, fmt.Sprintf("%s at constant pool index %d", want, i), got)
 }
 
-// poolRows say of each kind of entry to which kinds its first two bytes, and the next two, must refer, 0 for any, which
-// class file version is the first that has it, and of what type the value is that ldc pushes.
+// poolRows say of each kind of entry how long it is, the tag included, and without the text of a Utf8; to which kinds its
+// first two bytes, and the next two, must refer, 0 for any; which class file version is the first that has it; and of
+// what type the value is that ldc pushes.
 var poolRows = [classfile.TagPackage + 1]struct {
+	size          int
 	first, second classfile.Tag
 	since         int
 	value         vtype
 }{
-	classfile.TagInteger:            {value: tInt},
-	classfile.TagFloat:              {value: tFloat},
-	classfile.TagLong:               {value: tLong},
-	classfile.TagDouble:             {value: tDouble},
-	classfile.TagClass:              {first: classfile.TagUtf8, value: tClass},
-	classfile.TagString:             {first: classfile.TagUtf8, value: tString},
-	classfile.TagFieldref:           {first: classfile.TagClass, second: classfile.TagNameAndType},
-	classfile.TagMethodref:          {first: classfile.TagClass, second: classfile.TagNameAndType},
-	classfile.TagInterfaceMethodref: {first: classfile.TagClass, second: classfile.TagNameAndType},
-	classfile.TagNameAndType:        {first: classfile.TagUtf8, second: classfile.TagUtf8},
-	classfile.TagMethodHandle:       {since: majorIndy, value: tMethodHandle},
-	classfile.TagMethodType:         {first: classfile.TagUtf8, since: majorIndy, value: tMethodType},
-	classfile.TagDynamic:            {second: classfile.TagNameAndType, since: majorCondy},
-	classfile.TagInvokeDynamic:      {second: classfile.TagNameAndType, since: majorIndy},
-	classfile.TagModule:             {first: classfile.TagUtf8},
-	classfile.TagPackage:            {first: classfile.TagUtf8},
+	classfile.TagUtf8:               {size: 3},
+	classfile.TagInteger:            {size: 5, value: tInt},
+	classfile.TagFloat:              {size: 5, value: tFloat},
+	classfile.TagLong:               {size: 9, value: tLong},
+	classfile.TagDouble:             {size: 9, value: tDouble},
+	classfile.TagClass:              {size: 3, first: classfile.TagUtf8, value: tClass},
+	classfile.TagString:             {size: 3, first: classfile.TagUtf8, value: tString},
+	classfile.TagFieldref:           {size: 5, first: classfile.TagClass, second: classfile.TagNameAndType},
+	classfile.TagMethodref:          {size: 5, first: classfile.TagClass, second: classfile.TagNameAndType},
+	classfile.TagInterfaceMethodref: {size: 5, first: classfile.TagClass, second: classfile.TagNameAndType},
+	classfile.TagNameAndType:        {size: 5, first: classfile.TagUtf8, second: classfile.TagUtf8},
+	classfile.TagMethodHandle:       {size: 4, since: majorIndy, value: tMethodHandle},
+	classfile.TagMethodType:         {size: 3, first: classfile.TagUtf8, since: majorIndy, value: tMethodType},
+	classfile.TagDynamic:            {size: 5, second: classfile.TagNameAndType, since: majorCondy},
+	classfile.TagInvokeDynamic:      {size: 5, second: classfile.TagNameAndType, since: majorIndy},
+	classfile.TagModule:             {size: 3, first: classfile.TagUtf8},
+	classfile.TagPackage:            {size: 3, first: classfile.TagUtf8},
 }
 
 // checkEntries checks all entries but for the names that they lead to, and lists those that lead to names.
 func (k *checker) checkEntries() {
-	data := k.class.Bytes()
-	for i := range uint16(k.pool.Len()) {
-		tag := k.pool.Tag(i)
-		if tag == 0 {
-			continue // the second index of a Long or Double
-		}
-		raw := data[k.pool.Offset(int(i))+1:]
-		if tag == classfile.TagUtf8 {
-			if text := raw[2 : 2+int(u2(raw))]; !isPlain(text) && !validUtf8(string(text), k.major) {
+	const poolAt = 10 // after magic, versions and constant_pool_count (JVMS 4.1)
+	data, at := k.class.Bytes(), poolAt
+	for i := uint16(1); int(i) < k.pool.Len(); i++ { // the parser has found the entries to be complete
+		tag, raw := classfile.Tag(data[at]), data[at+1:]
+		row := &poolRows[tag]
+		at += row.size
+		switch tag {
+		case classfile.TagUtf8:
+			if at += int(u2(raw)); !endsPlain(data[:at], int(u2(raw))) && !validUtf8(k.pool.Text(i), k.major) {
 				k.poolFinding(i, ruleUtf8, "modified UTF-8", "other bytes")
 			}
 			continue
+		case classfile.TagLong, classfile.TagDouble:
+			k.constants[i].tag, k.constants[i].value = tag, row.value
+			i++ // it takes two indexes
+			continue
 		}
-		row := &poolRows[tag]
 		if k.major < row.since {
 			k.poolFinding(i, rulePoolEntry, fmt.Sprintf("a kind that version %d has", k.major), tag.String())
 			continue

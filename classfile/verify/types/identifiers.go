@@ -101,18 +101,17 @@ func validUtf8(s string, major int) bool {
 	return true
 }
 
-// isPlain reports whether all bytes are ASCII, and none is zero. Subtracting 1 from each of eight bytes sets the sign
-// bit of a zero, and of bytes above it only.
-func isPlain(text []byte) bool {
+// endsPlain reports whether that many bytes at the end are ASCII, and none is zero. For other bytes it may say no.
+// Subtracting 1 from each of eight bytes sets the sign bit of a zero, and of bytes above it only. There must be eight.
+func endsPlain(data []byte, size int) bool {
 	const eight, eachByte, signs = 8, 0x0101010101010101, 0x8080808080808080
 	odd := uint64(0)
-	for ; len(text) >= eight; text = text[eight:] {
+	for text := data[len(data)-size:]; len(text) >= eight; text = text[eight:] {
 		bytes := binary.LittleEndian.Uint64(text)
 		odd |= bytes | (bytes - eachByte)
 	}
-	for _, c := range text {
-		odd |= uint64(c-1) | uint64(c)
-	}
+	bytes := binary.LittleEndian.Uint64(data[len(data)-eight:])
+	odd |= (bytes | (bytes - eachByte)) >> (64 - eight*uint(size%eight)) // those before are lost
 	return odd&signs == 0
 }
 

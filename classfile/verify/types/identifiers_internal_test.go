@@ -61,16 +61,16 @@ func TestValidName(t *testing.T) {
 	}
 }
 
-// TestIsPlain: a byte that is zero or not ASCII is found wherever it is, and no other.
-func TestIsPlain(t *testing.T) {
+// TestEndsPlain: a byte that is zero or not ASCII is found wherever it is, and no other.
+func TestEndsPlain(t *testing.T) {
 	for size := range 20 {
 		for at := range size {
 			for c := range 256 {
 				for _, other := range []byte{0x01, 0x41, 0x7F} {
-					text := bytes.Repeat([]byte{other}, size)
-					text[at] = byte(c)
-					if got, want := isPlain(text), c > 0 && c < 0x80; got != want {
-						t.Fatalf("%x: %v, want %v", text, got, want)
+					text := bytes.Repeat([]byte{other}, 8+size)
+					text[8+at] = byte(c)
+					if got, want := endsPlain(text, size), c > 0 && c < 0x80; got != want {
+						t.Fatalf("%x, the last %d: %v, want %v", text, size, got, want)
 					}
 				}
 			}
