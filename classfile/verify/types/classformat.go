@@ -52,7 +52,7 @@ func (k *checker) checkClass() {
 	methods := k.class.Methods()
 	for i := range methods {
 		k.checkMethod(&methods[i])
-		k.hasFinal = k.hasFinal || methods[i].AccessFlags&classfile.AccFinal != 0
+		k.hasFinal = k.hasFinal || k.forbidsOverriding(methods[i].AccessFlags, &k.self)
 	}
 	k.checkDuplicates(methods, ruleMethodInfo, "one method of a name and descriptor")
 	k.checkClassAttributes()
