@@ -83,21 +83,30 @@ func (d *Depths) Follow(pool *classfile.ConstantPool, code *classfile.Code) erro
 	if err := d.run(); err != nil {
 		return err
 	}
-	if a, ok := classfile.FindAttribute(code.Attributes, "StackMapTable"); ok && d.followed < len(code.Bytecode) {
-		var err error
-		if d.frames, err = parseFrames(a.Info, d.frames[:0]); err != nil {
-			return err
-		}
-		for _, f := range d.frames {
-			if f.pc < len(d.at) && d.at[f.pc] == 0 {
-				if err := d.reach(f.pc, f.stackWords()); err != nil {
-					return err
-				}
+	if d.followed >= len(code.Bytecode) {
+		return nil
+	}
+	return d.followFrames(code)
+}
+
+// followFrames follows the code to which only frames lead.
+func (d *Depths) followFrames(code *classfile.Code) error {
+	a, ok := classfile.FindAttribute(code.Attributes, "StackMapTable")
+	if !ok {
+		return nil
+	}
+	var err error
+	if d.frames, err = parseFrames(a.Info, d.frames[:0]); err != nil {
+		return err
+	}
+	for _, f := range d.frames {
+		if f.pc < len(d.at) && d.at[f.pc] == 0 {
+			if err := d.reach(f.pc, f.stackWords()); err != nil {
+				return err
 			}
 		}
-		return d.run()
 	}
-	return nil
+	return d.run()
 }
 
 // reset prepares d for another method. The facts about constants stay as long as the pool is the same.
@@ -304,7 +313,7 @@ func (d *Depths) readMembers() {
 // readDescriptor reads the text of a descriptor.
 func readDescriptor(text string) knownConstant {
 	if strings.HasPrefix(text, "(") {
-		if arguments, result, fault := descriptorWords(text); fault == noFault {
+		if arguments, result, err := DescriptorWords(text); err == nil {
 			return knownConstant{kind: descriptorMethod, arguments: uint8(arguments), result: uint8(result)}
 		}
 	} else if words, size := fieldWords(text); size != 0 && size == len(text) {
