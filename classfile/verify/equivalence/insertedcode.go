@@ -583,22 +583,24 @@ func (b *body) farTarget(e edit) int {
 // mapBack returns the position in the original of position q, which must stand on one of the given sides. what names,
 // for a finding, what holds the position.
 func (b *body) mapBack(q, sides int, what string) int {
-	if b.stands(q, sides) {
+	if uint(q) < uint(len(b.places)) && b.places[q]&int32(sides) != 0 {
 		return int(b.places[q] >> sideBits)
 	}
-	b.reportSide(q, what)
-	return 0
-}
-
-// stands reports whether position q stands on one of the given sides.
-func (b *body) stands(q, sides int) bool {
-	return uint(q) < uint(len(b.places)) && b.places[q]&int32(sides) != 0
+	return b.misplaced(q, what)
 }
 
 // mapBackLoosely is mapBack for tables whose positions no JVM checks against instruction boundaries: a position inside
 // of an instruction keeps its distance from the end of the instruction.
 func (b *body) mapBackLoosely(q, sides int, what string) int {
-	if !b.stands(q, sides) && q >= 0 && q <= b.end && b.places[q] == 0 {
+	if uint(q) < uint(len(b.places)) && b.places[q]&int32(sides) != 0 {
+		return int(b.places[q] >> sideBits)
+	}
+	return b.mapInside(q, what)
+}
+
+// mapInside is mapBackLoosely for a position that stands on none of the sides.
+func (b *body) mapInside(q int, what string) int {
+	if q >= 0 && q <= b.end && b.places[q] == 0 {
 		pc := q
 		for pc > 0 && b.places[pc] == 0 {
 			pc--
@@ -607,7 +609,7 @@ func (b *body) mapBackLoosely(q, sides int, what string) int {
 			return orig
 		}
 	}
-	return b.mapBack(q, sides, what)
+	return b.misplaced(q, what)
 }
 
 // inside maps position q back if it lies within the instruction at pc.
@@ -638,7 +640,8 @@ func (b *body) inside(pc, q int) (orig int, ok bool) {
 	return 0, false
 }
 
-func (b *body) reportSide(q int, what string) {
+// misplaced reports a position that does not stand on its side. It returns a position that can be used instead.
+func (b *body) misplaced(q int, what string) int {
 	got := fmt.Sprintf("%d, outside of the %d bytes of code", q, b.end)
 	if q >= 0 && q < len(b.places) {
 		switch place := b.places[q]; {
@@ -649,4 +652,5 @@ func (b *body) reportSide(q int, what string) {
 		}
 	}
 	b.report(q, rulePosition, what+" on its side of inserted code", got)
+	return 0
 }
