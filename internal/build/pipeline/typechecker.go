@@ -59,7 +59,7 @@ func newTypeChecker(path *openedClassPath, set *input.Set, names []string) (*typ
 	for i := range c.views {
 		c.views[i] = sync.OnceValue(func() *typeViews {
 			first, end := set.ClassesOf(i)
-			return newTypeViews(path, set, first, end, namedClassesOf(r, names, first, end), none, viewDetails{})
+			return newTypeViews(path, set, first, end, namedClassesOf(r, names, first, end), none, false)
 		})
 	}
 	return c, nil

@@ -154,7 +154,7 @@ func TestViews(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := newTypeViews(opened, s, 0, len(names), newNamedClasses(s, names, 0, 0),
-		newNamedClasses(s, names, 0, len(names)), viewDetails{})
+		newNamedClasses(s, names, 0, len(names)), false)
 	own, err := newTypeChecker(opened, s, names)
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +197,7 @@ func TestViewsOfOneInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := newTypeViews(opened, s, 0, len(names), newNamedClasses(s, names, 0, len(names)),
-		newNamedClasses(s, names, 0, 0), viewDetails{})
+		newNamedClasses(s, names, 0, 0), false)
 	var findings []int
 	for n, name := range names {
 		if name == "p/User" {

@@ -1,49 +1,46 @@
-package types
+package classfile
 
 import (
-	"encoding/binary"
 	"strings"
 	"unicode"
-
-	"github.com/tracegen/tracegen/classfile"
 )
 
-// nameKind is a kind of name. Each kind forbids different characters (JVMS 4.2).
-type nameKind uint8
+// NameKind is a kind of name. Each kind forbids other characters (JVMS 4.2).
+type NameKind uint8
 
 const (
-	nameOfClass nameKind = iota // slashes between its parts
-	nameOfField
-	nameOfMethod // no angle brackets
+	ClassName  NameKind = iota // of a class or interface, with slashes between its parts
+	FieldName                  // of a field or variable
+	MethodName                 // of a method: no angle brackets, but for <init> and <clinit>
 )
 
-// validName reports whether a class file of that version may have the name, of which one of a class is not that of an
-// array. Before version 49, names were Java identifiers; since then, all characters are allowed except for a few.
-func validName(name string, kind nameKind, major int) bool {
+// ValidName reports whether a class file of that major version may have a name. A name of a class is not that of an array. Before version 49, names were Java identifiers; since then, all characters are allowed except for a few.
+func ValidName(name string, kind NameKind, major int) bool {
+	const majorJava5 = 49
 	switch {
 	case name == "":
 		return false
-	case kind == nameOfMethod && name[0] == '<':
+	case kind == MethodName && name[0] == '<':
 		return name == "<init>" || name == "<clinit>"
 	case major < majorJava5:
-		return isIdentifier(name, kind == nameOfClass)
+		return isIdentifier(name, kind == ClassName)
 	}
 	bad := uint8(0)
 	for i := range len(name) {
 		bad |= forbidden[name[i]]
 	}
 	return bad>>kind&1 == 0 &&
-		(kind != nameOfClass || name[0] != '/' && name[len(name)-1] != '/' && !strings.Contains(name, "//"))
+		(kind != ClassName || name[0] != '/' && name[len(name)-1] != '/' && !strings.Contains(name, "//"))
 }
 
 // forbidden has a bit for each kind of names that must not have the character.
 var forbidden = [256]uint8{
-	'.': 1<<nameOfClass | 1<<nameOfField | 1<<nameOfMethod,
-	';': 1<<nameOfClass | 1<<nameOfField | 1<<nameOfMethod,
-	'[': 1<<nameOfClass | 1<<nameOfField | 1<<nameOfMethod,
-	'/': 1<<nameOfField | 1<<nameOfMethod,
-	'<': 1 << nameOfMethod,
-	'>': 1 << nameOfMethod,
+	'.': 1<<ClassName | 1<<FieldName | 1<<MethodName,
+	';': 1<<ClassName | 1<<FieldName | 1<<MethodName,
+	'[': 1<<ClassName | 1<<FieldName | 1<<MethodName,
+	'/': 1<<FieldName | 1<<MethodName,
+	'<': 1 << MethodName,
+	'>': 1 << MethodName,
 }
 
 // isIdentifier reports whether s consists of characters that Java identifiers have. If slashes is set, it may contain
@@ -53,7 +50,7 @@ var forbidden = [256]uint8{
 func isIdentifier(s string, slashes bool) bool {
 	afterSlash := false
 	for i := 0; i < len(s); {
-		r, size := classfile.DecodeMUTF8Rune(s[i:])
+		r, size := DecodeMUTF8Rune(s[i:])
 		if size == 0 {
 			r, size = laxRune(s[i:])
 		}
@@ -84,12 +81,12 @@ func isIdentifierPart(r rune) bool {
 		r <= 8 || r >= 0x0E && r <= 0x1B || r >= 0x7F && r <= 0x9F
 }
 
-// validUtf8 reports whether the bytes are modified UTF-8 (JVMS 4.4.7). Up to version 47, a character may have more
+// ValidUtf8 reports whether the bytes are modified UTF-8 (JVMS 4.4.7). Up to version 47, a character may have more
 // bytes than it needs.
-func validUtf8(s string, major int) bool {
+func ValidUtf8(s string, major int) bool {
 	const lastLaxMajor = 47
 	for i := 0; i < len(s); {
-		_, size := classfile.DecodeMUTF8Rune(s[i:])
+		_, size := DecodeMUTF8Rune(s[i:])
 		if size == 0 && major <= lastLaxMajor {
 			_, size = laxRune(s[i:])
 		}
@@ -99,20 +96,6 @@ func validUtf8(s string, major int) bool {
 		i += size
 	}
 	return true
-}
-
-// endsPlain reports whether that many bytes at the end are ASCII, and none is zero. For other bytes it may say no.
-// Subtracting 1 from each of eight bytes sets the sign bit of a zero, and of bytes above it only. There must be eight.
-func endsPlain(data []byte, size int) bool {
-	const eight, eachByte, signs = 8, 0x0101010101010101, 0x8080808080808080
-	odd := uint64(0)
-	for text := data[len(data)-size:]; len(text) >= eight; text = text[eight:] {
-		bytes := binary.LittleEndian.Uint64(text)
-		odd |= bytes | (bytes - eachByte)
-	}
-	bytes := binary.LittleEndian.Uint64(data[len(data)-eight:])
-	odd |= (bytes | (bytes - eachByte)) >> (64 - eight*uint(size%eight)) // those before are lost
-	return odd&signs == 0
 }
 
 // laxRune returns the character of two or three bytes with which s begins, whatever its value, and its size, which is 0
