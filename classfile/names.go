@@ -44,9 +44,9 @@ var forbidden = [256]uint8{
 }
 
 // isIdentifier reports whether s consists of characters that Java identifiers have. If slashes is set, it may contain
-// slashes, but not two in a row. As HotSpot does (skip_over_field_name), it takes only letters, digits, _ and $ of ASCII,
-// and asks Character for all others, which are those of two or more bytes: a character with more bytes than it needs is
-// among these.
+// slashes, but not two in a row. As HotSpot does (skip_over_field_name), it takes only letters, digits, _ and $ of
+// ASCII, and asks Character for all others, which are those of two or more bytes: a character with more bytes than it
+// needs is among these.
 func isIdentifier(s string, slashes bool) bool {
 	afterSlash := false
 	for i := 0; i < len(s); {

@@ -206,8 +206,8 @@ func (k *checker) forget() {
 	*k = checker{owner: k.owner, scratch: k.scratch}
 }
 
-// findingAt returns a finding about a field or method, or about the class as a whole if m is nil, and about a position in
-// the code, which is -1 for none.
+// findingAt returns a finding about a field or method, or about the class as a whole if m is nil, and about a position
+// in the code, which is -1 for none.
 func (k *checker) findingAt(m *classfile.Member, offset int, rule, want, got string) verify.Finding {
 	f := verify.Finding{Class: k.class.Name(), Offset: offset, Rule: rule, Want: want, Got: got}
 	if m != nil {

@@ -51,9 +51,9 @@ func (k *checker) poolFinding(i uint16, rule, want, got string) {
 	k.finding(rule, fmt.Sprintf("%s at constant pool index %d", want, i), got)
 }
 
-// poolRows say of each kind of entry how long it is, the tag included, and without the text of a Utf8; to which kinds its
-// first two bytes, and the next two, must refer, 0 for any; which class file version is the first that has it; and of
-// what type the value is that ldc pushes.
+// poolRows say of each kind of entry how long it is, the tag included, and without the text of a Utf8; to which kinds
+// its first two bytes, and the next two, must refer, 0 for any; which class file version is the first that has it; and
+// of what type the value is that ldc pushes.
 var poolRows = [classfile.TagPackage + 1]struct {
 	size          int
 	first, second classfile.Tag
