@@ -156,8 +156,8 @@ func eachRuntimeFile(dir string, visit func(name string, data []byte) error) err
 	})
 }
 
-// Root returns the root of the repository: the directory of go.mod above the working directory, which for a test is the directory of its
-// package.
+// Root returns the root of the repository: the directory of go.mod above the working directory, which for a test is the
+// directory of its package.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

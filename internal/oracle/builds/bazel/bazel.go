@@ -171,8 +171,8 @@ func (a Actions) Count() string {
 	return strings.Join(list, ", ")
 }
 
-// By returns how many actions each runner had, such as "linux-sandbox: 3", sorted by name. All caches are one runner: Bazel 4
-// calls a hit in the disk cache one in the remote cache, too.
+// By returns how many actions each runner had, such as "linux-sandbox: 3", sorted by name. All caches are one
+// runner: Bazel 4 calls a hit in the disk cache one in the remote cache.
 func (a Actions) By() string {
 	counts := map[string]int{}
 	for _, action := range a {
