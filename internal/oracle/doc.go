@@ -5,11 +5,11 @@
 // # The oracles
 //
 //   - [Link] sends every class of many jars through the verifier of a JVM, without running any
-//     initialiser. [LinkBoot] does so for a module of the JDK, in a JVM that runs on its classes.
+//     initialiser.
 //   - [Disassemble] reads classes with ASM and reports, method by method, which IDs are passed to
 //     the runtime and whether every path through the code that enters also leaves once.
 //   - [VerifyClassFiles] runs java.lang.classfile, which JDK 24 and newer have.
-//   - [Javap] returns the text of one class, [DecodeJVMGo] its structure as jvm.go reads it.
+//   - [Javap] returns the text of one class.
 //   - [BuildRuntime] builds the runtime that users get, [MavenRuntime] runs its own tests.
 //   - [Recorder] is a runtime that checks entries against exits while a real program runs.
 //
@@ -19,7 +19,7 @@
 //
 //   - HotSpot 17, and 25 where installed: every class links (docs/verification.md), real programs behave as before.
 //   - ASM 9, javap, the JDK's class file API, jvm.go: structure, instructions, calls, and IDs of outputs.
-//   - Go's archive/zip, unzip, the JDK's zip code, jar and javac, commons-compress, D8: archives (docs/archives.md).
+//   - Go's archive/zip, unzip, the JDK's zip code, jar and javac: archives (docs/archives.md).
 //   - Matrix's Gradle plugin 2.0.8, MethodItem, TraceDataUtils: the mapping, read and written; its reports.
 //   - ProGuard 7 and its retrace, R8's retrace 9.0.32 (built once by hand): renamed classes, retraced stack traces.
 //   - Android's Looper, MessageQueue, Choreographer of API 23, 28, 34, and 37: the runtime's Android part.

@@ -8,7 +8,7 @@
 // library normalises most of that. So this package decodes the container itself, by PKWARE's APPNOTE.TXT 6.3.
 // Section numbers in comments are those of that document. The JDK is the model for what is accepted: a file that
 // java.util.zip.ZipFile opens can be opened here, unless it has one of the faults listed below.
-// testdata/archives.md shows what the JDK, other programs, and tracegen do with archives that have faults.
+// TestOddArchives compares both for archives that have faults.
 //
 // # From an archive to an archive
 //

@@ -52,7 +52,7 @@ type Attribute struct {
 
 // Bytes returns the class file. It panics if the description is invalid, which only a faulty test can cause.
 func (c Class) Bytes() []byte {
-	w := writer{next: 1, known: map[string]uint16{}}
+	w := writer{NewConstants()}
 	access, major, super := c.Access, c.Major, c.Super
 	if access == 0 {
 		access = classfile.AccPublic
@@ -60,7 +60,7 @@ func (c Class) Bytes() []byte {
 	if major == 0 {
 		major = 52
 	}
-	body := u2(access, w.class(c.Name))
+	body := U2(access, w.ClassIndex(c.Name))
 	switch super {
 	case "-":
 		body = append(body, 0, 0)
@@ -68,22 +68,22 @@ func (c Class) Bytes() []byte {
 		super = "java/lang/Object"
 		fallthrough
 	default:
-		body = append(body, u2(w.class(super))...)
+		body = append(body, U2(w.ClassIndex(super))...)
 	}
-	body = append(body, u2(uint16(len(c.Interfaces)))...)
+	body = append(body, U2(uint16(len(c.Interfaces)))...)
 	for _, name := range c.Interfaces {
-		body = append(body, u2(w.class(name))...)
+		body = append(body, U2(w.ClassIndex(name))...)
 	}
-	body = append(body, u2(0, uint16(len(c.Methods)))...)
+	body = append(body, U2(0, uint16(len(c.Methods)))...)
 	for _, m := range c.Methods {
 		body = append(body, w.method(m)...)
 	}
 	body = append(body, w.attributes(c.Attributes)...)
-	for i := 0; int(w.next) < c.Constants; i++ {
-		w.constant(classfile.TagInteger, 0x7f, byte(i>>16), byte(i>>8), byte(i))
+	for i := 0; int(w.Count) < c.Constants; i++ {
+		w.Constant(classfile.TagInteger, 0x7f, byte(i>>16), byte(i>>8), byte(i))
 	}
-	head := append([]byte{0xCA, 0xFE, 0xBA, 0xBE}, u2(c.Minor, major, w.next)...)
-	return slices.Concat(head, w.pool, body)
+	head := append([]byte{0xCA, 0xFE, 0xBA, 0xBE}, U2(c.Minor, major, w.Count)...)
+	return slices.Concat(head, w.Pool, body)
 }
 
 // Parse returns the class, parsed. It panics if the description is invalid.
@@ -95,38 +95,7 @@ func (c Class) Parse() *classfile.Class {
 	return parsed
 }
 
-type writer struct {
-	pool  []byte
-	next  uint16
-	known map[string]uint16
-}
-
-// constant returns the index of the constant with these bytes, and adds it if it is missing.
-func (w *writer) constant(tag classfile.Tag, operands ...byte) uint16 {
-	entry := append([]byte{byte(tag)}, operands...)
-	if i, ok := w.known[string(entry)]; ok {
-		return i
-	}
-	w.known[string(entry)] = w.next
-	w.pool = append(w.pool, entry...)
-	w.next++
-	return w.next - 1
-}
-
-func u2(values ...uint16) (b []byte) {
-	for _, v := range values {
-		b = binary.BigEndian.AppendUint16(b, v)
-	}
-	return b
-}
-
-func (w *writer) utf8(s string) uint16 {
-	return w.constant(classfile.TagUtf8, append(u2(uint16(len(s))), s...)...)
-}
-
-func (w *writer) class(name string) uint16 {
-	return w.constant(classfile.TagClass, u2(w.utf8(name))...)
-}
+type writer struct{ Constants }
 
 // ref returns the index of the constant for a method like a/B.f(I)V, with the given tag, or of the Fieldref for a field
 // like a/B.f:I.
@@ -138,46 +107,44 @@ func (w *writer) ref(tag classfile.Tag, name string) uint16 {
 		descriptor = split + 1
 	}
 	dot := strings.LastIndexByte(name[:split], '.')
-	class, member := w.class(name[:dot]), w.utf8(name[dot+1:split])
-	nameAndType := w.constant(classfile.TagNameAndType, u2(member, w.utf8(name[descriptor:]))...)
-	return w.constant(tag, u2(class, nameAndType)...)
+	class, member := w.ClassIndex(name[:dot]), w.Utf8(name[dot+1:split])
+	nameAndType := w.Constant(classfile.TagNameAndType, U2(member, w.Utf8(name[descriptor:]))...)
+	return w.Constant(tag, U2(class, nameAndType)...)
 }
 
 func (w *writer) loadable(operand string) uint16 {
 	if s, err := strconv.Unquote(operand); err == nil {
-		return w.constant(classfile.TagString, u2(w.utf8(s))...)
+		return w.Constant(classfile.TagString, U2(w.Utf8(s))...)
 	}
 	if n, err := strconv.ParseInt(operand, 10, 32); err == nil {
-		return w.constant(classfile.TagInteger, binary.BigEndian.AppendUint32(nil, uint32(int32(n)))...)
+		return w.Constant(classfile.TagInteger, binary.BigEndian.AppendUint32(nil, uint32(int32(n)))...)
 	}
-	return w.class(operand)
+	return w.ClassIndex(operand)
 }
 
 func (w *writer) attributes(list []Attribute) []byte {
-	out := u2(uint16(len(list)))
+	out := U2(uint16(len(list)))
 	for _, a := range list {
-		out = append(out, u2(w.utf8(a.Name))...)
-		out = binary.BigEndian.AppendUint32(out, uint32(len(a.Info)))
-		out = append(out, a.Info...)
+		out = append(out, w.AttributeInfo(a)...)
 	}
 	return out
 }
 
 func (w *writer) method(m Method) []byte {
-	out := u2(m.Access, w.utf8(m.Name), w.utf8(m.Descriptor))
+	out := U2(m.Access, w.Utf8(m.Name), w.Utf8(m.Descriptor))
 	if m.Code == "" {
 		return append(out, 0, 0)
 	}
 	bytecode, labels := w.assemble(m.Code)
-	info := binary.BigEndian.AppendUint32(u2(m.Stack, m.Locals), uint32(len(bytecode)))
-	info = append(append(info, bytecode...), u2(uint16(len(m.Handlers)))...)
+	info := binary.BigEndian.AppendUint32(U2(m.Stack, m.Locals), uint32(len(bytecode)))
+	info = append(append(info, bytecode...), U2(uint16(len(m.Handlers)))...)
 	for _, h := range m.Handlers {
 		f := strings.Fields(h)
 		catch := uint16(0)
 		if f[3] != "any" {
-			catch = w.class(f[3])
+			catch = w.ClassIndex(f[3])
 		}
-		info = append(info, u2(uint16(position(labels, f[0])), uint16(position(labels, f[1])),
+		info = append(info, U2(uint16(position(labels, f[0])), uint16(position(labels, f[1])),
 			uint16(position(labels, f[2])), catch)...)
 	}
 	info = append(info, w.attributes(m.Attributes)...)
@@ -211,14 +178,6 @@ func (w *writer) assemble(text string) (bytecode []byte, labels map[string]int) 
 	return bytecode, labels
 }
 
-var opcodes = func() map[string]code.Op {
-	byName := map[string]code.Op{}
-	for o := code.Op(0); o.Known(); o++ {
-		byName[o.String()] = o
-	}
-	return byName
-}()
-
 // instruction appends one instruction, or nops.
 func (w *writer) instruction(out []byte, fields []string, labels map[string]int, first bool) []byte {
 	pc := len(out)
@@ -247,7 +206,7 @@ func (w *writer) instruction(out []byte, fields []string, labels map[string]int,
 	case "byte":
 		return append(out, byte(number(0)))
 	}
-	op, ok := opcodes[fields[0]]
+	op, ok := Opcodes[fields[0]]
 	if !ok {
 		panic("unknown mnemonic " + fields[0])
 	}
@@ -259,15 +218,15 @@ func (w *writer) instruction(out []byte, fields []string, labels map[string]int,
 	case code.OperandIinc:
 		out = append(out, byte(number(0)), byte(number(1)))
 	case code.OperandShort:
-		out = append(out, u2(uint16(number(0)))...)
+		out = append(out, U2(uint16(number(0)))...)
 	case code.OperandConstant:
 		out = append(out, byte(w.loadable(operand(0))))
 	case code.OperandBranch:
-		out = append(out, u2(uint16(offset()))...)
+		out = append(out, U2(uint16(offset()))...)
 	case code.OperandBranchW:
 		out = binary.BigEndian.AppendUint32(out, uint32(offset()))
 	case code.OperandConstantW, code.OperandInvoke4:
-		out = append(out, u2(w.operand(op, operand(0)))...)
+		out = append(out, U2(w.operand(op, operand(0)))...)
 		if op == code.Invokeinterface {
 			out = append(out, 1, 0)
 		}
@@ -287,7 +246,7 @@ func (w *writer) operand(op code.Op, text string) uint16 {
 	case op == code.LdcW || op == code.Ldc2W:
 		return w.loadable(text)
 	}
-	return w.class(text)
+	return w.ClassIndex(text)
 }
 
 // Listing returns a method's code as text: instructions in the notation of the package, with positions for labels, and

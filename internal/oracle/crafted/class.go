@@ -7,6 +7,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
 // Class writes a class file that no compiler would write, or not of this size: Major is its version, Access, Name and
@@ -15,11 +16,7 @@ type Class struct {
 	Major, Access uint16
 	Name, Super   string
 	Interfaces    []string
-	Pool          []byte // the constants so far
-	Count         uint16 // constant_pool_count
-	// Known maps the bytes of a constant to its index. A test that replaces it gets new constants, even if there are
-	// equal ones.
-	Known      map[string]uint16
+	assembly.Constants
 	Fields     []Field
 	Methods    []Method
 	Attributes []Attribute // of the class, such as BootstrapMethods
@@ -64,55 +61,12 @@ type Attribute struct {
 
 // NewClass returns a public class without members.
 func NewClass(major uint16, name, super string) *Class {
-	return &Class{Major: major, Access: classfile.AccPublic, Name: name, Super: super, Count: 1,
-		Known: map[string]uint16{}}
-}
-
-// Constant returns the index of the constant with these bytes, which it adds if there is none.
-func (a *Class) Constant(tag classfile.Tag, operands ...byte) uint16 {
-	entry := append([]byte{byte(tag)}, operands...)
-	if i, ok := a.Known[string(entry)]; ok {
-		return i
-	}
-	a.Known[string(entry)] = a.Count
-	a.Pool = append(a.Pool, entry...)
-	a.Count++
-	return a.Count - 1
+	return &Class{Major: major, Access: classfile.AccPublic, Name: name, Super: super,
+		Constants: assembly.NewConstants()}
 }
 
 // U2 returns the values as big-endian numbers of two bytes.
-func U2(values ...uint16) (b []byte) {
-	for _, v := range values {
-		b = binary.BigEndian.AppendUint16(b, v)
-	}
-	return b
-}
-
-// Utf8 returns the index of a Utf8.
-func (a *Class) Utf8(s string) uint16 {
-	return a.Constant(classfile.TagUtf8, append(U2(uint16(len(s))), s...)...)
-}
-
-// ClassIndex returns the index of a Class.
-func (a *Class) ClassIndex(name string) uint16 {
-	return a.Constant(classfile.TagClass, U2(a.Utf8(name))...)
-}
-
-// Methodref returns the index of a Methodref.
-func (a *Class) Methodref(class, name, descriptor string) uint16 {
-	nameAndType := a.Constant(classfile.TagNameAndType, U2(a.Utf8(name), a.Utf8(descriptor))...)
-	return a.Constant(classfile.TagMethodref, U2(a.ClassIndex(class), nameAndType)...)
-}
-
-// NameAndType returns the index of a NameAndType.
-func (a *Class) NameAndType(name, descriptor string) uint16 {
-	return a.Constant(classfile.TagNameAndType, U2(a.Utf8(name), a.Utf8(descriptor))...)
-}
-
-// Fieldref returns the index of a Fieldref.
-func (a *Class) Fieldref(class, name, descriptor string) uint16 {
-	return a.Constant(classfile.TagFieldref, U2(a.ClassIndex(class), a.NameAndType(name, descriptor))...)
-}
+func U2(values ...uint16) []byte { return assembly.U2(values...) }
 
 // Add adds a method.
 func (a *Class) Add(m Method) { a.Methods = append(a.Methods, m) }
@@ -155,7 +109,7 @@ func (a *Class) Bytes() []byte {
 
 // AttributeInfo returns an attribute_info (JVMS 4.7).
 func (a *Class) AttributeInfo(t Attribute) []byte {
-	return append(binary.BigEndian.AppendUint32(U2(a.Utf8(t.Name)), uint32(len(t.Info))), t.Info...)
+	return a.Constants.AttributeInfo(assembly.Attribute(t))
 }
 
 // Parse returns the class file, parsed.

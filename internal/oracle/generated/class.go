@@ -5,28 +5,8 @@ import (
 	"slices"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/code"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
-
-// pool is a constant pool that grows.
-type pool struct {
-	data  []byte
-	next  uint16
-	known map[string]uint16
-}
-
-func newPool() *pool { return &pool{next: 1, known: map[string]uint16{}} }
-
-func (p *pool) constant(tag classfile.Tag, operands ...byte) uint16 {
-	entry := append([]byte{byte(tag)}, operands...)
-	if i, ok := p.known[string(entry)]; ok {
-		return i
-	}
-	p.known[string(entry)] = p.next
-	p.data = append(p.data, entry...)
-	p.next++
-	return p.next - 1
-}
 
 func u2(values ...int) (b []byte) {
 	for _, v := range values {
@@ -37,33 +17,21 @@ func u2(values ...int) (b []byte) {
 
 func u4(v int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(v)) }
 
-func (p *pool) utf8(s string) int {
-	return int(p.constant(classfile.TagUtf8, append(u2(len(s)), s...)...))
-}
+// pool is a constant pool whose indexes are ints.
+type pool struct{ assembly.Constants }
 
-func (p *pool) class(name string) int {
-	return int(p.constant(classfile.TagClass, u2(p.utf8(name))...))
-}
+func (p *pool) utf8(s string) int { return int(p.Utf8(s)) }
 
-func (p *pool) nameAndType(name, descriptor string) int {
-	return int(p.constant(classfile.TagNameAndType, u2(p.utf8(name), p.utf8(descriptor))...))
-}
+func (p *pool) class(name string) int { return int(p.ClassIndex(name)) }
 
-func (p *pool) ref(tag classfile.Tag, class, name, descriptor string) int {
-	return int(p.constant(tag, u2(p.class(class), p.nameAndType(name, descriptor))...))
+func (p *pool) ref(class, name, descriptor string) int {
+	owner := p.ClassIndex(class)
+	return int(p.Constant(classfile.TagMethodref, assembly.U2(owner, p.NameAndType(name, descriptor))...))
 }
 
 func (p *pool) attribute(name string, info []byte) []byte {
-	return slices.Concat(u2(p.utf8(name)), u4(len(info)), info)
+	return p.AttributeInfo(assembly.Attribute{Name: name, Info: info})
 }
-
-var opcodes = func() map[string]byte {
-	byName := map[string]byte{}
-	for o := code.Op(0); o.Known(); o++ {
-		byName[o.String()] = byte(o)
-	}
-	return byName
-}()
 
 // vtype is a verification type (JVMS 4.7.4) with its operand: of 'L' a class name, of 'U' a label.
 type vtype struct {
@@ -123,11 +91,11 @@ type emitter struct {
 
 // op appends an instruction that changes the stack's depth.
 func (e *emitter) op(name string, change int, operands ...byte) {
-	o, ok := opcodes[name]
+	o, ok := assembly.Opcodes[name]
 	if !ok {
 		panic("unknown mnemonic " + name)
 	}
-	e.code = append(append(e.code, o), operands...)
+	e.code = append(append(e.code, byte(o)), operands...)
 	e.depth += change
 	e.maxStack = max(e.maxStack, e.depth)
 }
@@ -163,7 +131,7 @@ func (e *emitter) placeFrame(l *label, locals, stack []vtype) {
 func (e *emitter) line(n int) { e.lines = append(e.lines, u2(len(e.code), n)...) }
 
 func (e *emitter) call(name string, change int, class, method, descriptor string) {
-	e.op(name, change, u2(e.ref(classfile.TagMethodref, class, method, descriptor))...)
+	e.op(name, change, u2(e.ref(class, method, descriptor))...)
 }
 
 func (e *emitter) constantInt(n int) {
@@ -173,7 +141,7 @@ func (e *emitter) constantInt(n int) {
 	case n >= -32768 && n < 32768:
 		e.op("sipush", 1, u2(n)...)
 	default:
-		e.op("ldc_w", 1, u2(int(e.constant(classfile.TagInteger, u4(n)...)))...)
+		e.op("ldc_w", 1, u2(int(e.Constant(classfile.TagInteger, u4(n)...)))...)
 	}
 }
 

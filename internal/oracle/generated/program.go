@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
 const (
@@ -28,7 +29,7 @@ type generator struct {
 
 // Class returns the class file of a program. It depends on the seed only, and has a method run(I)I.
 func Class(seed uint64) []byte {
-	g := &generator{Rand: rand.New(rand.NewPCG(seed, 17)), pool: newPool(), name: fmt.Sprintf("g/G%d", seed)}
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 17)), pool: &pool{assembly.NewConstants()}, name: fmt.Sprintf("g/G%d", seed)}
 	g.major = versions[g.IntN(len(versions))]
 	g.methods = 2 + g.IntN(5)
 	g.dynamic = g.major >= 51
@@ -48,12 +49,12 @@ func Class(seed uint64) []byte {
 	var attributes [][]byte
 	attributes = append(attributes, g.pool.attribute("SourceFile", u2(g.pool.utf8("G.java"))))
 	if g.dynamic {
-		link := g.pool.ref(classfile.TagMethodref, host, "link", "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;"+
+		link := g.pool.ref(host, "link", "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;"+
 			"Ljava/lang/invoke/MethodType;)Ljava/lang/invoke/CallSite;")
-		constant := g.pool.ref(classfile.TagMethodref, host, "constant", "(Ljava/lang/invoke/MethodHandles$Lookup;"+
+		constant := g.pool.ref(host, "constant", "(Ljava/lang/invoke/MethodHandles$Lookup;"+
 			"Ljava/lang/String;Ljava/lang/Class;)Ljava/lang/Object;")
 		handle := func(method int) int {
-			return int(g.pool.constant(classfile.TagMethodHandle, append([]byte{6}, u2(method)...)...))
+			return int(g.pool.Constant(classfile.TagMethodHandle, append([]byte{6}, u2(method)...)...))
 		}
 		attributes = append(attributes, g.pool.attribute("BootstrapMethods", u2(2, handle(link), 0, handle(constant), 0)))
 	}
@@ -64,7 +65,7 @@ func Class(seed uint64) []byte {
 	}
 	body := slices.Concat(u2(flags, name, super, 0, 0, len(methods)), slices.Concat(methods...), u2(len(attributes)),
 		slices.Concat(attributes...))
-	return slices.Concat([]byte{0xCA, 0xFE, 0xBA, 0xBE}, u2(minor, g.major, int(g.pool.next)), g.pool.data, body)
+	return slices.Concat([]byte{0xCA, 0xFE, 0xBA, 0xBE}, u2(minor, g.major, int(g.pool.Count)), g.pool.Pool, body)
 }
 
 func (g *generator) member(access int, name, descriptor string, info []byte) []byte {

@@ -183,9 +183,9 @@ func (b *body) linked() {
 		b.static()
 		return
 	}
-	nat := b.nameAndType(fmt.Sprintf("m%d", b.IntN(b.methods)), "(I)I")
+	nat := int(b.NameAndType(fmt.Sprintf("m%d", b.IntN(b.methods)), "(I)I"))
 	b.local("iload", 1, b.x)
-	b.op("invokedynamic", 0, u2(int(b.constant(classfile.TagInvokeDynamic, u2(0, nat)...)), 0)...)
+	b.op("invokedynamic", 0, u2(int(b.Constant(classfile.TagInvokeDynamic, u2(0, nat)...)), 0)...)
 	b.local("istore", -1, b.x)
 }
 
@@ -197,11 +197,11 @@ func (b *body) dynamicConstant() {
 	}
 	n := b.IntN(4)
 	if b.IntN(2) == 0 {
-		c := b.constant(classfile.TagDynamic, u2(1, b.nameAndType(fmt.Sprintf("c%d", n), "J"))...)
+		c := b.Constant(classfile.TagDynamic, u2(1, int(b.NameAndType(fmt.Sprintf("c%d", n), "J")))...)
 		b.op("ldc2_w", 2, u2(int(c))...)
 		b.op("l2i", -1)
 	} else {
-		c := b.constant(classfile.TagDynamic, u2(1, b.nameAndType(fmt.Sprintf("c%d", n), "I"))...)
+		c := b.Constant(classfile.TagDynamic, u2(1, int(b.NameAndType(fmt.Sprintf("c%d", n), "I")))...)
 		b.op("ldc_w", 1, u2(int(c))...)
 	}
 	b.local("istore", -1, b.x)

@@ -136,7 +136,7 @@ func (m *Mutator) frameType(data []byte) bool {
 }
 
 // dropFrame removes a frame and adjusts the next one so that it keeps its position.
-func (m *Mutator) dropFrame() ([]byte, bool) {
+func (m *Mutator) dropFrame([]byte) ([]byte, bool) {
 	b, ok := m.withFrames()
 	if !ok {
 		return nil, false
@@ -177,20 +177,15 @@ func (m *Mutator) replaceAttribute(b *body, a classfile.Attribute, info []byte) 
 
 // cut shortens a method's code, and removes its tables of lines and variables, which would otherwise be wrong for
 // reasons that do not matter here.
-func (m *Mutator) cut() ([]byte, bool) {
+func (m *Mutator) cut(data []byte) ([]byte, bool) {
 	b := m.pick()
 	if len(b.pcs) < 2 {
 		return nil, false
 	}
 	length := b.pcs[1+m.rng.IntN(len(b.pcs)-1)]
-	info := binary.BigEndian.AppendUint32(append([]byte(nil), m.data[b.attribute:b.attribute+4]...), uint32(length))
-	info = append(info, b.code.Bytecode[:length]...)
-	info = binary.BigEndian.AppendUint16(info, uint16(len(b.code.ExceptionTable)/8))
-	info = append(info, b.code.ExceptionTable...)
-	if len(b.frameSpans) == 0 {
-		info = append(info, 0, 0)
-	} else {
-		frames := binary.BigEndian.AppendUint16(nil, 0)
+	var frames []byte
+	if len(b.frameSpans) > 0 {
+		frames = []byte{0, 0}
 		kept := 0
 		for n, s := range b.frameSpans {
 			if b.framePC(n) < length {
@@ -199,15 +194,23 @@ func (m *Mutator) cut() ([]byte, bool) {
 			}
 		}
 		put2(frames, kept)
-		info = append(info, 0, 1)
-		info = binary.BigEndian.AppendUint16(info, b.frames.NameIndex)
-		info = binary.BigEndian.AppendUint32(info, uint32(len(frames)))
-		info = append(info, frames...)
 	}
-	old := int(binary.BigEndian.Uint32(m.data[b.attribute-4:]))
-	data := append([]byte(nil), m.data[:b.attribute]...)
-	data = append(data, info...)
-	data = append(data, m.data[b.attribute+old:]...)
-	binary.BigEndian.PutUint32(data[b.attribute-4:], uint32(len(info)))
-	return data, true
+	info := codeInfo(b.code, b.code.Bytecode[:length], b.code.ExceptionTable, b.frames.NameIndex, frames)
+	return m.replaceCode(data, b, info), true
+}
+
+// codeInfo returns the content of a Code that has these parts, and no frames if frames is nil.
+func codeInfo(c classfile.Code, bytecode, table []byte, frameName uint16, frames []byte) []byte {
+	info := binary.BigEndian.AppendUint16(nil, c.MaxStack)
+	info = binary.BigEndian.AppendUint16(info, c.MaxLocals)
+	info = binary.BigEndian.AppendUint32(info, uint32(len(bytecode)))
+	info = append(info, bytecode...)
+	info = binary.BigEndian.AppendUint16(info, uint16(len(table)/8))
+	info = append(info, table...)
+	if frames == nil {
+		return append(info, 0, 0)
+	}
+	info = binary.BigEndian.AppendUint16(append(info, 0, 1), frameName)
+	info = binary.BigEndian.AppendUint32(info, uint32(len(frames)))
+	return append(info, frames...)
 }

@@ -13,73 +13,61 @@ const (
 	Recombined Sort = "recombined"
 )
 
-// Kind is a kind of fault.
+// Kind is a kind of fault, by what it changes.
 type Kind string
 
-// The kinds, by what they change.
-const (
-	AnyByte          Kind = "any byte"
-	Number           Kind = "number in a structure"
-	AttributeLength  Kind = "attribute length"
-	AttributeContent Kind = "attribute content"
-	AttributeName    Kind = "attribute name"
-	AttributeTwice   Kind = "attribute twice or gone"
-	MemberTwice      Kind = "member twice or gone"
-	Text             Kind = "text"
-	FileEnd          Kind = "end of the file"
-	Version          Kind = "version"
-
-	Opcode         Kind = "opcode"
-	Operand        Kind = "operand"
-	BranchTarget   Kind = "branch target"
-	FrameEntry     Kind = "frame entry"
-	FrameType      Kind = "frame type"
-	DroppedFrame   Kind = "dropped frame"
-	Descriptor     Kind = "descriptor"
-	ConstantIndex  Kind = "constant index"
-	ConstantKind   Kind = "constant kind"
-	ExceptionRange Kind = "exception range"
-	Maximum        Kind = "max_stack, max_locals"
-	Flags          Kind = "flags"
-	Swapped        Kind = "swapped instructions"
-	CutMethod      Kind = "cut method"
-	Hierarchy      Kind = "superclass, interface"
-
-	BodyOfMethod     Kind = "code of another method"
-	FramesOfMethod   Kind = "frames of another method"
-	BodyOfClass      Kind = "code of another class"
-	MethodOfClass    Kind = "method of another class"
-	ConstantOfClass  Kind = "constant of another class"
-	AttributeOfClass Kind = "attribute of another class"
-	SuperOfClass     Kind = "superclass of another class"
-	MemberType       Kind = "type of a member"
-	UsedType         Kind = "type of a used member"
-	UsedClass        Kind = "class of an instruction"
-	Blank            Kind = "missing conversion"
-	Relative         Kind = "instruction for another type"
-)
-
-// weights is how often the kinds of a sort are tried, so that each results in enough mutants that a verifier rejects,
-// and more than half of those of instructions are about frames, types and operands.
-var weights = map[Sort][]struct {
-	kind  Kind
-	times int
+// kinds are the kinds of each sort. times is how often a kind is tried, so that each results in enough mutants that a
+// verifier rejects, and more than half of those of instructions are about frames, types and operands. code says that a
+// class needs a method with code to have a place for the fault.
+var kinds = []struct {
+	sort   Sort
+	kind   Kind
+	times  int
+	code   bool
+	change func(m *Mutator, data []byte) ([]byte, bool)
 }{
-	Structure: {
-		{AnyByte, 4}, {Number, 4}, {AttributeLength, 1}, {AttributeContent, 4}, {AttributeName, 2}, {AttributeTwice, 3},
-		{MemberTwice, 2}, {Text, 3}, {FileEnd, 1}, {Version, 1},
-	},
-	Instructions: {
-		{FrameType, 10}, {FrameEntry, 5}, {DroppedFrame, 3}, {Operand, 6}, {Descriptor, 3}, {ConstantIndex, 2},
-		{ConstantKind, 2},
-		{ExceptionRange, 6}, {BranchTarget, 3}, {Flags, 2}, {Opcode, 1}, {Maximum, 1}, {Swapped, 1}, {CutMethod, 1},
-		{Hierarchy, 1},
-	},
-	Recombined: {
-		{BodyOfMethod, 2}, {FramesOfMethod, 2}, {BodyOfClass, 4}, {MethodOfClass, 4}, {ConstantOfClass, 3},
-		{AttributeOfClass, 4}, {SuperOfClass, 2}, {MemberType, 3}, {UsedType, 3}, {UsedClass, 3}, {Blank, 3},
-		{Relative, 4},
-	},
+	{Structure, "any byte", 4, false, inPlace((*Mutator).anyByte)},
+	{Structure, "number in a structure", 4, false, inPlace((*Mutator).field)},
+	{Structure, "attribute length", 1, false, inPlace((*Mutator).attributeLength)},
+	{Structure, "attribute content", 4, false, inPlace((*Mutator).attributeContent)},
+	{Structure, "attribute name", 2, false, (*Mutator).attributeName},
+	{Structure, "attribute twice or gone", 3, false, (*Mutator).attributeTwice},
+	{Structure, "member twice or gone", 2, false, (*Mutator).memberTwice},
+	{Structure, "text", 3, false, (*Mutator).text},
+	{Structure, "end of the file", 1, false, (*Mutator).fileEnd},
+	{Structure, "version", 1, false, inPlace((*Mutator).version)},
+	{Instructions, "frame type", 10, true, inPlace((*Mutator).frameType)},
+	{Instructions, "frame entry", 5, true, inPlace((*Mutator).frameEntry)},
+	{Instructions, "dropped frame", 3, true, (*Mutator).dropFrame},
+	{Instructions, "operand", 6, true, inPlace((*Mutator).operand)},
+	{Instructions, "descriptor", 3, false, inPlace((*Mutator).descriptor)},
+	{Instructions, "constant index", 2, true, inPlace((*Mutator).constantIndex)},
+	{Instructions, "constant kind", 2, false, inPlace((*Mutator).constantKind)},
+	{Instructions, "exception range", 6, true, inPlace((*Mutator).exceptionRange)},
+	{Instructions, "branch target", 3, true, inPlace((*Mutator).branch)},
+	{Instructions, "flags", 2, false, inPlace((*Mutator).flags)},
+	{Instructions, "opcode", 1, true, inPlace((*Mutator).opcode)},
+	{Instructions, "max_stack, max_locals", 1, true, inPlace((*Mutator).maximum)},
+	{Instructions, "swapped instructions", 1, true, inPlace((*Mutator).swap)},
+	{Instructions, "cut method", 1, true, (*Mutator).cut},
+	{Instructions, "superclass, interface", 1, false, inPlace((*Mutator).hierarchy)},
+	{Recombined, "code of another method", 2, true, (*Mutator).bodyOfMethod},
+	{Recombined, "frames of another method", 2, true, (*Mutator).framesOfMethod},
+	{Recombined, "code of another class", 4, true, (*Mutator).bodyOfClass},
+	{Recombined, "method of another class", 4, false, (*Mutator).methodOfClass},
+	{Recombined, "constant of another class", 3, false, (*Mutator).constantOfClass},
+	{Recombined, "attribute of another class", 4, false, (*Mutator).attributeOfClass},
+	{Recombined, "superclass of another class", 2, false, (*Mutator).superOfClass},
+	{Recombined, "type of a member", 3, false, (*Mutator).memberType},
+	{Recombined, "type of a used member", 3, false, (*Mutator).usedType},
+	{Recombined, "class of an instruction", 3, true, (*Mutator).usedClass},
+	{Recombined, "missing conversion", 3, true, inPlace((*Mutator).blank)},
+	{Recombined, "instruction for another type", 4, true, inPlace((*Mutator).relative)},
+}
+
+// inPlace returns a change that leaves the class file as long as it is.
+func inPlace(change func(m *Mutator, data []byte) bool) func(*Mutator, []byte) ([]byte, bool) {
+	return func(m *Mutator, data []byte) ([]byte, bool) { return data, change(m, data) }
 }
 
 // Sorts returns the three sorts.
@@ -88,9 +76,11 @@ func Sorts() []Sort { return []Sort{Structure, Instructions, Recombined} }
 // Weighted returns every kind of a sort as often as it should be tried.
 func Weighted(sort Sort) []Kind {
 	var all []Kind
-	for _, w := range weights[sort] {
-		for range w.times {
-			all = append(all, w.kind)
+	for _, k := range kinds {
+		for range k.times {
+			if k.sort == sort {
+				all = append(all, k.kind)
+			}
 		}
 	}
 	return all
@@ -98,70 +88,10 @@ func Weighted(sort Sort) []Kind {
 
 // Mutate returns the class with one fault of a kind, or false if it has no place for such a fault.
 func (m *Mutator) Mutate(kind Kind) ([]byte, bool) {
-	if len(m.bodies) == 0 && needsCode(kind) {
-		return nil, false
-	}
-	data := append([]byte(nil), m.data...)
-	if change, ok := m.inPlace(kind); ok {
-		return data, change(data)
-	}
-	switch kind {
-	case AttributeName:
-		return m.attributeName(data)
-	case AttributeTwice:
-		return m.attributeTwice(data)
-	case MemberTwice:
-		return m.memberTwice(data)
-	case Text:
-		return m.text(data)
-	case FileEnd:
-		return m.fileEnd(data)
-	case DroppedFrame:
-		return m.dropFrame()
-	case CutMethod:
-		return m.cut()
-	case BodyOfMethod:
-		return m.bodyOfMethod(data)
-	case FramesOfMethod:
-		return m.framesOfMethod()
-	case BodyOfClass:
-		return m.bodyOfClass(data)
-	case MethodOfClass:
-		return m.methodOfClass(data)
-	case ConstantOfClass:
-		return m.constantOfClass(data)
-	case AttributeOfClass:
-		return m.attributeOfClass(data)
-	case SuperOfClass:
-		return m.superOfClass(data)
-	case MemberType:
-		return m.memberType(data)
-	case UsedType:
-		return m.usedType(data)
-	case UsedClass:
-		return m.usedClass(data)
+	for _, k := range kinds {
+		if k.kind == kind && (len(m.bodies) > 0 || !k.code) {
+			return k.change(m, append([]byte(nil), m.data...))
+		}
 	}
 	return nil, false
-}
-
-// inPlace returns the function that makes a change which leaves the class file as long as it is.
-func (m *Mutator) inPlace(kind Kind) (func([]byte) bool, bool) {
-	change, ok := map[Kind]func([]byte) bool{
-		AnyByte: m.anyByte, Number: m.field, AttributeLength: m.attributeLength, AttributeContent: m.attributeContent,
-		Version: m.version, Opcode: m.opcode, Operand: m.operand, BranchTarget: m.branch, FrameEntry: m.frameEntry,
-		FrameType: m.frameType, Descriptor: m.descriptor, ConstantIndex: m.constantIndex, ConstantKind: m.constantKind,
-		ExceptionRange: m.exceptionRange, Maximum: m.maximum, Flags: m.flags, Swapped: m.swap, Hierarchy: m.hierarchy,
-		Blank: m.blank, Relative: m.relative,
-	}[kind]
-	return change, ok
-}
-
-func needsCode(kind Kind) bool {
-	switch kind {
-	case Descriptor, ConstantKind, Flags, Hierarchy, AnyByte, Number, AttributeLength, AttributeContent, AttributeName,
-		AttributeTwice, MemberTwice, Text, FileEnd, Version, MethodOfClass, ConstantOfClass, AttributeOfClass,
-		SuperOfClass, MemberType, UsedType:
-		return false
-	}
-	return true
 }

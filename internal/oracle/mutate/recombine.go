@@ -42,7 +42,7 @@ func (m *Mutator) bodyOfMethod(data []byte) ([]byte, bool) {
 }
 
 // framesOfMethod replaces the frames of a method by those of another one of its class.
-func (m *Mutator) framesOfMethod() ([]byte, bool) {
+func (m *Mutator) framesOfMethod([]byte) ([]byte, bool) {
 	to, ok := m.withFrames()
 	if !ok {
 		return nil, false
@@ -97,18 +97,10 @@ func (m *Mutator) translate(t *tail, other *Mutator, b *body) ([]byte, bool) {
 			put2(place, int(i))
 		}
 	}
-	info := binary.BigEndian.AppendUint16(nil, b.code.MaxStack)
-	info = binary.BigEndian.AppendUint16(info, b.code.MaxLocals)
-	info = binary.BigEndian.AppendUint32(info, uint32(len(bytecode)))
-	info = append(info, bytecode...)
-	info = binary.BigEndian.AppendUint16(info, uint16(len(table)/8))
-	info = append(info, table...)
 	if len(b.frameSpans) == 0 {
-		return append(info, 0, 0), true
+		return codeInfo(b.code, bytecode, table, 0, nil), true
 	}
-	info = binary.BigEndian.AppendUint16(append(info, 0, 1), t.utf8("StackMapTable"))
-	info = binary.BigEndian.AppendUint32(info, uint32(len(frames)))
-	return append(info, frames...), true
+	return codeInfo(b.code, bytecode, table, t.utf8("StackMapTable"), frames), true
 }
 
 // bodyOfClass replaces the code of a method by that of a method of another class.

@@ -33,14 +33,14 @@ import javax.tools.SimpleJavaFileObject;
 import javax.tools.StandardJavaFileManager;
 
 /**
- * Reads archives by several readers. The arguments are a file with lines NAME, INPUT, OUTPUT, separated by tabs, a
- * directory for class files, and the columns to fill. The working directory, and all that lies in the directory two
- * above it, is deleted after each archive: it is where jar xf extracts to.
+ * Reads archives by the programs of the JDK. The arguments are a file with lines NAME, INPUT, OUTPUT, separated by tabs,
+ * and a directory for class files. The working directory, and all that lies in the directory two above it, is deleted
+ * after each archive: it is where jar xf extracts to.
  */
 public final class Readers {
     /** What one reader does with an archive. */
     public interface Reader {
-        /** Returns the cell of the table. What it throws is a refusal. */
+        /** Returns what it reads, as text. What it throws is a refusal. */
         String read(Path file) throws Throwable;
     }
 
@@ -82,10 +82,12 @@ public final class Readers {
         System.setErr(new PrintStream(OutputStream.nullOutputStream()));
         classFiles = Path.of(args[1]);
         Map<String, Reader> readers = new LinkedHashMap<>();
-        for (String column : List.of(args).subList(2, args.length)) {
-            readers.put(column, readerOf(column));
-        }
-        say("version", "JDK", System.getProperty("java.version"));
+        readers.put("jar tf", Readers::jarList);
+        readers.put("jar xf", Readers::jarExtract);
+        readers.put("ZipFile", Readers::zipFile);
+        readers.put("ZipInputStream", Readers::zipInputStream);
+        readers.put("javac", Readers::javac);
+        say("version", System.getProperty("java.version"));
         for (String line : Files.readAllLines(Path.of(args[0]))) {
             String[] row = line.split("\t", -1);
             Path in = Path.of(row[1]);
@@ -113,27 +115,6 @@ public final class Readers {
         });
     }
 
-    private static Reader readerOf(String column) throws ReflectiveOperationException {
-        switch (column) {
-            case "jar tf":
-                return Readers::jarList;
-            case "jar xf":
-                return Readers::jarExtract;
-            case "ZipFile 17", "ZipFile 25":
-                return Readers::zipFile;
-            case "ZipInputStream":
-                return Readers::zipInputStream;
-            case "javac":
-                return Readers::javac;
-            case "commons-compress":
-                return (Reader) Class.forName("Compress").getConstructor().newInstance();
-            case "D8":
-                return (Reader) Class.forName("Dex").getConstructor().newInstance();
-            default:
-                throw new IllegalArgumentException(column);
-        }
-    }
-
     /** Returns what an error says, without the name of a usual class. */
     public static String message(Throwable t) {
         String name = t.getClass().getSimpleName();
@@ -141,8 +122,7 @@ public final class Readers {
             return name;
         }
         String text = t.getMessage().lines().findFirst().orElse("");
-        text = text.replaceFirst(
-            "^(java[.]util[.]zip[.]ZipException|com[.]android[.]tools[.]r8[.]internal[.]\\w+): ", "");
+        text = text.replaceFirst("^java[.]util[.]zip[.]ZipException: ", "");
         return name.equals("ZipException") || name.equals("IOException") ? text : name + ": " + text;
     }
 
