@@ -27,8 +27,6 @@ type Options struct {
 	// R8 translates the names of classes and methods to their original names, if the inputs are shrunk. Rules and
 	// RuntimeClass use original names then. nil if the inputs have their original names.
 	R8 *r8.Mapping
-	// FutureVersions lets classes be traced whose class file version is later than all known ones.
-	FutureVersions bool
 }
 
 // Filter decides which methods are traced. It is immutable, and safe for use by several goroutines.
@@ -37,8 +35,6 @@ type Filter struct {
 	trivial   TrivialMode
 	protected []protection
 	r8        *r8.Mapping
-
-	futureVersions bool
 }
 
 // protection is a prefix of the names of classes that belong to the runtime.
@@ -49,8 +45,7 @@ type protection struct {
 
 // New returns the filter for the options.
 func New(o Options) *Filter {
-	f := &Filter{index: newRuleIndex(decisive(o.Rules)), trivial: o.Trivial, r8: o.R8,
-		futureVersions: o.FutureVersions}
+	f := &Filter{index: newRuleIndex(decisive(o.Rules)), trivial: o.Trivial, r8: o.R8}
 	runtime := strings.ReplaceAll(classfile.EncodeMUTF8(o.RuntimeClass), ".", "/")
 	if runtime == "" {
 		runtime = contract.RuntimeClass
@@ -166,10 +161,10 @@ func (f *Filter) wholeClass(c *classfile.Class, name string) (Decision, bool) {
 		detail := fmt.Sprintf("preview features of class file version %d", major)
 		return Decision{Reason: ReasonUnsupportedVersion, Detail: detail}, true
 	}
-	if c.IsFuture() && !f.futureVersions {
+	if c.IsFuture() {
 		minor, major := c.Version()
-		detail := fmt.Sprintf("class file version %d.%d is later than %d, the last that is known; future-versions "+
-			"instruments it all the same", major, minor, classfile.MaxMajor)
+		detail := fmt.Sprintf("class file version %d.%d is later than %d, the last that is known", major, minor,
+			classfile.MaxMajor)
 		return Decision{Reason: ReasonUnsupportedVersion, Detail: detail}, true
 	}
 	if c.AccessFlags()&classfile.AccModule != 0 || c.Name() == "module-info" {

@@ -63,10 +63,8 @@ func (a *assign) run(cmd *cobra.Command, args []string) error {
 	if err := a.adoptOptions(a.originOptions(), a.parts[0].Origin()); err != nil {
 		return err
 	}
-	for _, name := range []string{"growth", "calls"} { // in tracegen.yml, they are for instrument
-		if a.guards.guards.Has(name) {
-			return cli.Misuse("--guard %s needs the rewritten classes: give it to instrument", name)
-		}
+	if a.guards.guards.Has("growth") { // in tracegen.yml, it is for instrument
+		return cli.Misuse("--guard growth needs the rewritten classes: give it to instrument")
 	}
 	if err := a.resolve(); err != nil {
 		return err

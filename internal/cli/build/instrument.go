@@ -21,7 +21,6 @@ import (
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
 	"github.com/tracegen/tracegen/internal/userfile"
-	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -253,8 +252,8 @@ func (i *settings) read(ctx context.Context) error {
 	if err := i.readRules(); err != nil {
 		return err
 	}
-	if err := i.readBase(); err != nil || i.base == "" {
-		return err
+	if i.base == "" {
+		return nil
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
@@ -279,13 +278,6 @@ func (i *settings) read(ctx context.Context) error {
 			i.pruneBy = append(i.pruneBy, m)
 		}
 	}
-	if i.baseR8 != "" {
-		by, err := r8.Load(i.baseR8)
-		if err != nil {
-			return fmt.Errorf("base-r8-mapping: %w", err)
-		}
-		base = mapping.Renamed(base, by)
-	}
 	i.baseMapping = base
 	i.con.Detail("base mapping %s: %d methods, digest %s", i.base, base.Len(), base.Digest())
 	return nil
@@ -306,8 +298,6 @@ func (i *settings) filterOptions() filter.Options {
 		RuntimeClass:  i.runtime,
 		MatrixRuntime: i.preset == presetMatrix,
 		R8:            i.r8,
-
-		FutureVersions: i.futureVersions,
 	}
 }
 

@@ -63,7 +63,7 @@ func TestOptionTables(t *testing.T) {
 // is known to work in one step only. Without an option that decides something, the three steps would have another
 // result than instrument alone.
 func TestEveryFlagHasItsStep(t *testing.T) {
-	atOnce := []string{"merge", "mapping", "disabled", "base-report"}
+	atOnce := []string{"merge", "mapping", "disabled"}
 	i := newInstrument()
 	for k := range i.rows {
 		o := &i.rows[k]
