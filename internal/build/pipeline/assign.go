@@ -75,7 +75,7 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 		return nil, err
 	}
 
-	stage, none := &output.Stage{DryRun: c.DryRun}, &results{}
+	stage := &output.Stage{DryRun: c.DryRun}
 	defer stage.Abort()
 	var inputs []Input
 	for i, p := range parts {
@@ -85,7 +85,7 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 		}
 		slice := newSlice(planned.Slice(a.parts[i], func(c *plan.Class) int { return a.numbers[c] }), p.origin,
 			c.SliceOptions)
-		if err := writeFile(stage, none, file, slice.seal()); err != nil {
+		if err := writeFile(stage, file, slice.seal()); err != nil {
 			return nil, err
 		}
 		for _, in := range p.inputs {
@@ -99,7 +99,7 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 	}
 	result.Warnings = slices.Concat(unmatchedWarnings(rules, a.facts), draft.Warnings, draft.ModuleWarnings(),
 		planned.NearlyFull, messageWarnings(c.Messages, planned.Mapping))
-	return finish(ctx, &rounds{work: &work{set: &input.Set{}}, stage: stage, results: none}, c.Files, result)
+	return finish(ctx, &rounds{work: &work{set: &input.Set{}}, stage: stage, results: &results{}}, c.Files, result)
 }
 
 // sortedParts returns the parts by name. It fails if they do not fit together.

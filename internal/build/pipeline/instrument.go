@@ -60,7 +60,7 @@ func Instrument(ctx context.Context, c SliceConfig, s *Slice) (*Result, error) {
 		return nil, err
 	}
 
-	stage := &output.Stage{DryRun: c.DryRun, LeaveEqual: earlier.stores()}
+	stage := &output.Stage{DryRun: c.DryRun}
 	defer stage.Abort()
 	o := writeOptions{Rewrite: newRewriteOptions(options, c.AddRequires, types), Level: levelOf(c.Level, c.DryRun),
 		Workers: w.workers, Progress: w.progress.add}

@@ -212,7 +212,6 @@ func linesOf(p *plan.Plan) []mapping.SourceLine {
 // finish writes the files beside the outputs, and makes everything appear, unless an input was changed meanwhile.
 func finish(ctx context.Context, r *rounds, files func(*Result) ([]File, error), result *Result) (*Result, error) {
 	stage := r.stage
-	r.results.vanish(r.outputs, stage)
 	for _, d := range stage.Directories() {
 		others, err := d.Check()
 		if err != nil {
@@ -230,7 +229,7 @@ func finish(ctx context.Context, r *rounds, files func(*Result) ([]File, error),
 			return nil, err
 		}
 		for _, f := range list {
-			if err := writeFile(stage, r.results, f.Path, f.Content); err != nil {
+			if err := writeFile(stage, f.Path, f.Content); err != nil {
 				return nil, err
 			}
 		}
@@ -247,10 +246,7 @@ func finish(ctx context.Context, r *rounds, files func(*Result) ([]File, error),
 }
 
 // writeFile writes a file beside the outputs to the stage.
-func writeFile(stage *output.Stage, r *results, path string, content io.WriterTo) error {
-	if r.has(path, content) {
-		return nil
-	}
+func writeFile(stage *output.Stage, path string, content io.WriterTo) error {
 	out, err := stage.Create(path)
 	if err != nil {
 		return err

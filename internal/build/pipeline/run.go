@@ -43,7 +43,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			return nil, err
 		}
 	}
-	stage := &output.Stage{DryRun: c.DryRun, LeaveEqual: earlier.stores()}
+	stage := &output.Stage{DryRun: c.DryRun}
 	defer stage.Abort()
 	path := c.ClassPath.Lazy()
 	defer path.Close()
@@ -128,7 +128,7 @@ func decide(ctx context.Context, c *Config, w *work, known []plan.InputFacts, r 
 		Inputs: w.paths(), Filter: rules, FocusHooks: c.FocusHooks, Posts: options.Posts, R8: c.R8,
 		AddRequires:     c.AddRequires != "",
 		RuntimeExternal: c.RuntimeExternal, Runtime: options.RuntimeClass, OriginalRuntime: original,
-		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages), Memory: r.ids(),
+		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages),
 		Merged: merged, Android: c.Android, ClassPath: supertypesOf(c.ClassPath, path),
 	})
 }

@@ -53,8 +53,7 @@ func Scan(ctx context.Context, c ScanConfig, by Origin, part string) (*Result, e
 
 	stage := &output.Stage{}
 	defer stage.Abort()
-	none := &results{}
-	if err := writeFile(stage, none, part, partOf(w.set, facts, by).seal()); err != nil {
+	if err := writeFile(stage, part, partOf(w.set, facts, by).seal()); err != nil {
 		return nil, err
 	}
 	var inputs []Input
@@ -63,7 +62,7 @@ func Scan(ctx context.Context, c ScanConfig, by Origin, part string) (*Result, e
 	}
 	result := resultOf(plan.AsScanned(facts), inputs, "", totals)
 	result.Warnings = append(w.warnings, scanWarnings(facts)...)
-	return finish(ctx, &rounds{work: w, stage: stage, results: none}, nil, result)
+	return finish(ctx, &rounds{work: w, stage: stage, results: &results{}}, nil, result)
 }
 
 // scanWarnings returns what the scan warns of.

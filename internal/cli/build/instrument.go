@@ -117,7 +117,7 @@ func (i *settings) locate(args []string) error {
 	if err := checkWritten(i.destination, i.sideFiles(), i.filesRead, i.baseFile()); err != nil {
 		return err
 	}
-	i.known, err = i.incremental(argfiles)
+	i.known, err = i.incremental()
 	return err
 }
 
