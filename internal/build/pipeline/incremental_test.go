@@ -102,7 +102,7 @@ func (k *kept) same(t testing.TB, what string, c pipeline.Config, rules string) 
 	run := pipeline.Run
 	if k.slice != nil {
 		run = func(ctx context.Context, c pipeline.Config) (*pipeline.Result, error) {
-			return pipeline.Instrument(ctx, c.ForSlice(), k.slice)
+			return pipeline.Instrument(ctx, c, k.slice)
 		}
 	}
 	wanted, err := run(t.Context(), without)

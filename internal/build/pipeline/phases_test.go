@@ -61,7 +61,7 @@ func tryPhases(ctx context.Context, dir string, c pipeline.Config, seed uint64, 
 		name := fmt.Sprintf("part%d", len(parts))
 		grouped[name] = one.Inputs
 		file := filepath.Join(dir, name+".scan")
-		if _, err := pipeline.Scan(ctx, one.ForScan(), origin(), file); err != nil {
+		if _, err := pipeline.Scan(ctx, one, origin(), file); err != nil {
 			return nil, fmt.Errorf("scan: %w", err)
 		}
 		part, err := pipeline.LoadPart(file)
@@ -73,7 +73,7 @@ func tryPhases(ctx context.Context, dir string, c pipeline.Config, seed uint64, 
 	random := rand.New(rand.NewPCG(seed, 1))
 	random.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 	var err error
-	if p.result, err = pipeline.Assign(ctx, c.ForAssign(), parts, filepath.Join(dir, "slices")); err != nil {
+	if p.result, err = pipeline.Assign(ctx, c, parts, pipeline.SlicesIn(filepath.Join(dir, "slices"))); err != nil {
 		return nil, fmt.Errorf("assign: %w", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(grouped)) {
@@ -83,7 +83,7 @@ func tryPhases(ctx context.Context, dir string, c pipeline.Config, seed uint64, 
 		if err != nil {
 			return nil, err
 		}
-		if _, err := pipeline.Instrument(ctx, one.ForSlice(), slice); err != nil {
+		if _, err := pipeline.Instrument(ctx, one, slice); err != nil {
 			return nil, fmt.Errorf("instrument: %w", err)
 		}
 	}
@@ -409,7 +409,7 @@ func TestPhasesRefuse(t *testing.T) {
 		path := filepath.Join(dir, name)
 		write(t, path, nil)
 		c := config(in, "")
-		if _, err := pipeline.Scan(t.Context(), c.ForScan(), by, path); err != nil {
+		if _, err := pipeline.Scan(t.Context(), c, by, path); err != nil {
 			t.Fatal(err)
 		}
 		part, err := pipeline.LoadPart(path)
@@ -438,7 +438,7 @@ func TestPhasesRefuse(t *testing.T) {
 		if err := os.MkdirAll(slices, 0o777); err != nil {
 			t.Fatal(err)
 		}
-		_, err := pipeline.Assign(t.Context(), pipeline.AssignConfig{RuntimeExternal: true}, row.parts, slices)
+		_, err := pipeline.Assign(t.Context(), pipeline.Config{RuntimeExternal: true}, row.parts, pipeline.SlicesIn(slices))
 		if err == nil {
 			t.Errorf("%s: no error", row.name)
 			continue
@@ -459,7 +459,7 @@ func TestPhasesRefuse(t *testing.T) {
 	if err := os.Remove(c.Inputs[0].Output); err != nil {
 		t.Fatal(err)
 	}
-	result, err := pipeline.Assign(t.Context(), c.ForAssign(), []*pipeline.Part{p}, dir)
+	result, err := pipeline.Assign(t.Context(), c, []*pipeline.Part{p}, pipeline.SlicesIn(dir))
 	if err != nil || result.Mapping.Len() != 2 {
 		t.Fatal(err)
 	}
@@ -507,7 +507,7 @@ func TestPhasesRefuse(t *testing.T) {
 
 func instrumentSlice(t testing.TB, c pipeline.Config, slice *pipeline.Slice) *pipeline.Result {
 	t.Helper()
-	result, err := pipeline.Instrument(t.Context(), c.ForSlice(), slice)
+	result, err := pipeline.Instrument(t.Context(), c, slice)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -525,7 +525,7 @@ func TestScanSaysNothingElse(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "deep"[:i*4])
 		c := config(archive(t, filepath.Join(dir, "in.jar"), files...), "")
 		c.Jobs, c.FocusHooks = jobs, true
-		if _, err := pipeline.Scan(t.Context(), c.ForScan(), origin(), filepath.Join(dir, "p.scan")); err != nil {
+		if _, err := pipeline.Scan(t.Context(), c, origin(), filepath.Join(dir, "p.scan")); err != nil {
 			t.Fatal(err)
 		}
 		got := tree(t, dir)["p.scan"]

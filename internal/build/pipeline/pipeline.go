@@ -59,7 +59,7 @@ type BuiltIn struct {
 }
 
 // Config says what [Run] does. Inputs, and Merge or each Input's Output, are needed; the zero value of the rest is
-// the default.
+// the default. The other operations take of it what concerns them; [Assign] needs no inputs, and [Scan] no outputs.
 type Config struct {
 	Inputs  []Input
 	Reading Reading // the limits of what is read

@@ -4,30 +4,10 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/mapping/r8"
 )
-
-// ScanConfig says what [Scan] does. Inputs are needed. The fields are as in [Config].
-type ScanConfig struct {
-	Inputs  []string // paths
-	Reading Reading  // the limits of what is read
-
-	// What decides about classes, and how the scan works.
-	Filter      *filter.Filter
-	Inject      inject.Options
-	FocusHooks  bool
-	AddRequires string
-	R8          *r8.Mapping
-	Verify      VerifyLevel
-	ClassPath   ClassPath
-	Jobs        int
-	Progress    func(done, total int64)
-}
 
 // Scan finds out about the inputs all that can be found out about each class by itself, and writes it to the file part.
 // The result has the inputs, as far as they can be counted, and warnings. Errors are as for [Run]; nothing has been
@@ -35,11 +15,12 @@ type ScanConfig struct {
 //
 // What it writes depends on the inputs' content and last names, the options and the version alone, not on the order of
 // entries.
-func Scan(ctx context.Context, c ScanConfig, by Origin, part string) (*Result, error) {
-	if err := output.CheckPath(part, c.Inputs); err != nil {
+func Scan(ctx context.Context, c Config, by Origin, part string) (*Result, error) {
+	paths, _ := pathsOf(c.Inputs, "")
+	if err := output.CheckPath(part, paths); err != nil {
 		return nil, err
 	}
-	w, err := open(c.Inputs, nil, c.Jobs, c.Reading, c.Progress, 2)
+	w, err := open(paths, nil, c.Jobs, c.Reading, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +38,7 @@ func Scan(ctx context.Context, c ScanConfig, by Origin, part string) (*Result, e
 		return nil, err
 	}
 	var inputs []Input
-	for _, path := range c.Inputs {
+	for _, path := range paths {
 		inputs = append(inputs, Input{Path: path, Output: part})
 	}
 	result := resultOf(plan.AsScanned(facts), inputs, "", totals)
@@ -105,7 +86,7 @@ func lastName(path string) string {
 
 // scanWithTrial scans every class. Then it tries each one that could be read: the class is rewritten with all that a
 // plan may ask for, and checked. The type check needs the names of all classes.
-func scanWithTrial(ctx context.Context, c *ScanConfig, w *work, path *openedClassPath) ([]*plan.Class, *totals, error) {
+func scanWithTrial(ctx context.Context, c *Config, w *work, path *openedClassPath) ([]*plan.Class, *totals, error) {
 	options, original := renamed(c.Inject, c.R8)
 	w.set.KeepClasses()
 	facts, err := w.scan(ctx, nil, plan.ScanOptions{Filter: filterOf(c.Filter, original, c.R8), Inject: options,

@@ -157,15 +157,7 @@ func (a *assign) carryOut(cmd *cobra.Command) error {
 	if err := cli.CheckWritable(a.con, a.written()); err != nil {
 		return err
 	}
-	config := a.pipelineConfig()
-	_, err = pipeline.Assign(ctx, pipeline.AssignConfig{
-		Filter: config.Filter, RuntimeClass: config.Inject.RuntimeClass, FocusHooks: config.FocusHooks,
-		Posts:           config.Inject.Posts,
-		RuntimeExternal: config.RuntimeExternal, AddRequires: config.AddRequires, R8: config.R8, Base: config.Base,
-		Prune: config.Prune, Order: config.Order, Messages: config.Messages,
-		ClassPath: config.ClassPath.Paths, SliceOptions: a.sliceOptions(), SliceFile: a.sliceOf,
-		Lines: config.Lines, Files: config.Files,
-	}, a.parts, a.sliceDirectory)
+	_, err = pipeline.Assign(ctx, a.pipelineConfig(), a.parts, pipeline.Slices{Options: a.sliceOptions(), File: a.sliceOf})
 	if err != nil {
 		return err
 	}

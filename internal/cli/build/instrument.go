@@ -178,16 +178,11 @@ func (i *settings) run(cmd *cobra.Command) error {
 // instrument runs the pipeline: with all decisions, or with those of a slice.
 func (i *settings) instrument(ctx context.Context, progress func(done, total int64)) (*pipeline.Result, error) {
 	config := i.pipelineConfig()
+	config.Progress = progress
 	if i.slice == nil {
-		config.Progress = progress
 		return pipeline.Run(ctx, config)
 	}
-	return pipeline.Instrument(ctx, pipeline.SliceConfig{
-		Inputs: config.Inputs, Reading: config.Reading, Inject: config.Inject, AddRequires: config.AddRequires,
-		Verify: config.Verify, ClassPath: config.ClassPath, Level: config.Level, Jobs: config.Jobs,
-		Incremental: config.Incremental,
-		DryRun:      config.DryRun, Progress: progress,
-	}, i.slice)
+	return pipeline.Instrument(ctx, config, i.slice)
 }
 
 // summarize prints the summary, unless --report - has printed the report. On GitHub it also prints a notice. If the
