@@ -16,7 +16,7 @@ help:
 	@echo "race     the packages that start goroutines, under the race detector"
 	@echo "fuzz     every fuzz target for TRACEGEN_FUZZTIME each     ($(TRACEGEN_FUZZTIME))"
 	@echo "corpus   the whole corpus of released jars, every mode   (an hour; downloads 1 GB)"
-	@echo "mutants  a million mutants against JDK 17 and 25, into TRACEGEN_MUTANTS_TABLE (an hour)"
+	@echo "mutants  a million mutants against JDK 17 and 25              (an hour)"
 	@echo "golden   rewrite golden files; read the diff before committing it"
 	@echo "bench    tracegen and other tools, into bench/runs      (20 minutes; downloads 300 MB)"
 	@echo "check    format, vet, staticcheck, tidy, the rules of the repository, clean tree, govulncheck"
@@ -63,7 +63,7 @@ corpus: deps-nightly
 	TRACEGEN_SHARE=all TRACEGEN_CORPUS=full .ci/gotest -timeout 170m -run 'Corpus|Shapes' ./...
 
 mutants: deps
-	TRACEGEN_MUTANTS_TABLE=$${TRACEGEN_MUTANTS_TABLE:-bench/runs/$$(date +%F)/mutants.md} .ci/mutants
+	.ci/mutants
 
 golden:
 	TRACEGEN_SHARE=all $(GO) test $$(git grep -l --untracked 'flag.Bool("update"' -- '*_test.go' | xargs -r -n1 dirname | sort -u | sed 's,^,./,') -update

@@ -118,9 +118,6 @@ func (a *warmApp) deal(ctx context.Context) error {
 	var all []*zip.File
 	seen := map[string]bool{}
 	for _, j := range jars {
-		if j.Module != "" {
-			continue // the classes of a JDK differ between machines
-		}
 		r, err := zip.OpenReader(j.Classes)
 		if err != nil {
 			return err

@@ -197,25 +197,11 @@ func (p *ConstantPool) faultyRef(i uint16, r Ref) (Ref, error) {
 	return r, nil
 }
 
-// MemberDescriptor is an entry that names a member, with the Descriptor of its [Ref].
-type MemberDescriptor struct {
-	Descriptor string
-	Member     uint16 // the index of the entry
-	Utf8       uint16 // index of the Utf8 entry with the Descriptor
-}
-
-// AppendMemberDescriptors appends the entries for which [ConstantPool.Ref] does not fail, in order.
-func (p *ConstantPool) AppendMemberDescriptors(found []MemberDescriptor) []MemberDescriptor {
-	const members = 1<<TagFieldref | 1<<TagMethodref | 1<<TagInterfaceMethodref | 1<<TagDynamic | 1<<TagInvokeDynamic
-	for i, tag := range p.tags {
-		if members>>(tag&31)&1 == 0 {
-			continue
-		}
-		if _, _, descriptor, ok := p.memberNames(uint16(i)); ok {
-			found = append(found, MemberDescriptor{p.utf8(descriptor), uint16(i), descriptor})
-		}
-	}
-	return found
+// DescriptorOf returns the index of the Utf8 entry that is the descriptor of the member that entry i names; ok is false
+// if [ConstantPool.Ref] fails.
+func (p *ConstantPool) DescriptorOf(i uint16) (descriptor uint16, ok bool) {
+	_, _, descriptor, ok = p.memberNames(i)
+	return descriptor, ok
 }
 
 // memberNames returns the indices of the Utf8 entries of a [Ref]; the class's index is 0 if there is none.

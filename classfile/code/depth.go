@@ -21,7 +21,6 @@ type Depths struct {
 	at       []int32 // by position: depth + 1, 0 where nothing leads
 	pool     *classfile.ConstantPool
 	known    []knownConstant // by index into pool; the members, and the descriptors of members
-	members  []classfile.MemberDescriptor
 	bytecode []byte
 	pending  []int32 // positions reached but not yet followed
 	followed int     // bytes of instructions followed
@@ -83,28 +82,36 @@ func (d *Depths) Follow(pool *classfile.ConstantPool, code *classfile.Code) erro
 	if err := d.run(); err != nil {
 		return err
 	}
-	if a, ok := classfile.FindAttribute(code.Attributes, "StackMapTable"); ok && d.followed < len(code.Bytecode) {
-		var err error
-		if d.frames, err = parseFrames(a.Info, d.frames[:0]); err != nil {
-			return err
-		}
-		for _, f := range d.frames {
-			if f.pc < len(d.at) && d.at[f.pc] == 0 {
-				if err := d.reach(f.pc, f.stackWords()); err != nil {
-					return err
-				}
+	if d.followed >= len(code.Bytecode) {
+		return nil
+	}
+	return d.followFrames(code)
+}
+
+// followFrames follows the code to which only frames lead.
+func (d *Depths) followFrames(code *classfile.Code) error {
+	a, ok := classfile.FindAttribute(code.Attributes, "StackMapTable")
+	if !ok {
+		return nil
+	}
+	var err error
+	if d.frames, err = parseFrames(a.Info, d.frames[:0]); err != nil {
+		return err
+	}
+	for _, f := range d.frames {
+		if f.pc < len(d.at) && d.at[f.pc] == 0 {
+			if err := d.reach(f.pc, f.stackWords()); err != nil {
+				return err
 			}
 		}
-		return d.run()
 	}
-	return nil
+	return d.run()
 }
 
 // reset prepares d for another method. The facts about constants stay as long as the pool is the same.
 func (d *Depths) reset(pool *classfile.ConstantPool, bytecode []byte) {
 	if d.pool != pool {
 		d.pool, d.known = pool, zeroed(d.known, pool.Len())
-		d.readMembers()
 	}
 	d.bytecode, d.at = bytecode, zeroed(d.at, len(bytecode))
 	d.pending, d.frames = d.pending[:0], d.frames[:0]
@@ -148,6 +155,9 @@ func (d *Depths) run() error {
 			if pc = d.follow(pc); pc == pathEnds {
 				break
 			}
+			if d.readMember(pc) {
+				continue
+			}
 			var err error
 			if pc, err = d.followOther(pc); err != nil {
 				return err
@@ -161,8 +171,9 @@ func (d *Depths) run() error {
 const pathEnds = -1
 
 // follow follows a path from the instruction at pc, which has been reached, up to the first instruction that
-// followOther must follow: one that is rare or has a fault. It returns the position of that one. It calls nothing for
-// most instructions, so that the compiler keeps its variables in registers.
+// followOther must follow: one that is rare or has a fault, or that names a member that has not been read. It returns
+// the position of that one. It calls nothing for most instructions, so that the compiler keeps its variables in
+// registers.
 func (d *Depths) follow(pc int) (stop int) {
 	bytecode, known := d.bytecode, d.known
 	at := d.at[:len(bytecode)]
@@ -287,24 +298,34 @@ func (d *Depths) followOther(pc int) (next int, err error) {
 	return pathEnds, d.reach(next, depth)
 }
 
-// readMembers reads the members that the pool names. They share few descriptors, each of which is read once. What
-// stays unknown are the constants for which [classfile.ConstantPool.Ref] fails.
-func (d *Depths) readMembers() {
-	d.members = d.pool.AppendMemberDescriptors(d.members[:0])
-	for i := range d.members {
-		m := &d.members[i]
-		descriptor := &d.known[m.Utf8]
-		if descriptor.kind == unknownConstant {
-			*descriptor = readDescriptor(m.Descriptor)
-		}
-		d.known[m.Member] = knownConstant{descriptor.kind.ofMember(), descriptor.arguments, descriptor.result}
+// readMember reads the constant that the instruction at pc names, if it has not been read. It reports whether that is a
+// member. Members share few descriptors, each of which is read once.
+func (d *Depths) readMember(pc int) bool {
+	switch stackEffects[d.bytecode[pc]].flow() {
+	case flowGet, flowPut, flowInvoke:
+	default:
+		return false
 	}
+	i := operand(d.bytecode, pc, len(d.known))
+	if d.known[i].kind != unknownConstant {
+		return false
+	}
+	utf8, ok := d.pool.DescriptorOf(uint16(i))
+	if !ok {
+		return false
+	}
+	descriptor := &d.known[utf8]
+	if descriptor.kind == unknownConstant {
+		*descriptor = readDescriptor(d.pool.Text(utf8))
+	}
+	d.known[i] = knownConstant{descriptor.kind.ofMember(), descriptor.arguments, descriptor.result}
+	return d.known[i].kind != unknownConstant
 }
 
 // readDescriptor reads the text of a descriptor.
 func readDescriptor(text string) knownConstant {
 	if strings.HasPrefix(text, "(") {
-		if arguments, result, fault := descriptorWords(text); fault == noFault {
+		if arguments, result, err := DescriptorWords(text); err == nil {
 			return knownConstant{kind: descriptorMethod, arguments: uint8(arguments), result: uint8(result)}
 		}
 	} else if words, size := fieldWords(text); size != 0 && size == len(text) {

@@ -9,32 +9,8 @@ import (
 // `this`, and the words of its result. A long or double takes two words. It fails for a malformed descriptor and for
 // one with more than 255 words of arguments.
 func DescriptorWords(descriptor string) (arguments, result int, err error) {
-	arguments, result, fault := descriptorWords(descriptor)
-	switch fault {
-	case noMethod:
-		return 0, 0, fmt.Errorf("%q is not a method descriptor", descriptor)
-	case malformed:
-		return 0, 0, fmt.Errorf("malformed method descriptor %q", descriptor)
-	case tooManyWords:
-		return 0, 0, fmt.Errorf("method descriptor %.60q has more than %d words of arguments", descriptor, maxWords)
-	}
-	return arguments, result, nil
-}
-
-// descriptorFault is the reason why [DescriptorWords] fails.
-type descriptorFault uint8
-
-const (
-	noFault descriptorFault = iota
-	noMethod
-	malformed
-	tooManyWords
-)
-
-// descriptorWords is DescriptorWords without making an error.
-func descriptorWords(descriptor string) (arguments, result int, fault descriptorFault) {
 	if len(descriptor) == 0 || descriptor[0] != '(' {
-		return 0, 0, noMethod
+		return 0, 0, fmt.Errorf("%q is not a method descriptor", descriptor)
 	}
 	i := 1
 	for i < len(descriptor) && descriptor[i] != ')' {
@@ -47,22 +23,26 @@ func descriptorWords(descriptor string) (arguments, result int, fault descriptor
 			words, size = fieldWords(descriptor[i:])
 		}
 		if size == 0 {
-			return 0, 0, malformed
+			return 0, 0, malformedDescriptor(descriptor)
 		}
 		if arguments += words; arguments > maxWords {
-			return 0, 0, tooManyWords
+			return 0, 0, fmt.Errorf("method descriptor %.60q has more than %d words of arguments", descriptor, maxWords)
 		}
 		i += size
 	}
 	if i+1 < len(descriptor) && descriptor[i+1:] == "V" {
-		return arguments, 0, noFault
+		return arguments, 0, nil
 	}
 	if i+1 < len(descriptor) {
 		if words, size := fieldWords(descriptor[i+1:]); size == len(descriptor)-i-1 {
-			return arguments, words, noFault
+			return arguments, words, nil
 		}
 	}
-	return 0, 0, malformed
+	return 0, 0, malformedDescriptor(descriptor)
+}
+
+func malformedDescriptor(descriptor string) error {
+	return fmt.Errorf("malformed method descriptor %q", descriptor)
 }
 
 // maxWords is the greatest number of argument words (JVMS 4.3.3) and of array dimensions (JVMS 4.3.2). The limit

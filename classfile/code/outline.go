@@ -43,13 +43,11 @@ func (o *Outline) Read(bytecode []byte, stops *OpSet) error {
 		size := int(plainSizes[op])
 		if size == 0 || size > len(bytecode)-pc {
 			in, err := At(bytecode, pc)
+			if err == nil {
+				err = o.addBranch(in)
+			}
 			if err != nil {
 				return err
-			}
-			if in.hasOffsets() {
-				if err := o.addBranch(in); err != nil {
-					return err
-				}
 			}
 			size = in.Size
 		}
@@ -81,26 +79,31 @@ func (in Instruction) hasOffsets() bool {
 	return false
 }
 
-// addBranch adds a branch or switch.
+// addBranch adds the instruction if it is a branch or switch.
 func (o *Outline) addBranch(in Instruction) error {
-	outside := func(target int) error {
-		return fmt.Errorf("%v at %d branches to %d, outside of the %d bytes of code", in.Op, in.PC, target, len(in.code))
-	}
 	target, isBranch := in.Branch()
-	o.branches = append(o.branches, branch{pc: in.PC, size: in.Size, width: in.Size, target: target, op: in.Op})
-	if isBranch {
-		if target < 0 || target >= len(in.code) {
-			return outside(target)
-		}
+	if !isBranch && !in.hasOffsets() {
 		return nil
 	}
-	if in.hasOddPadding() {
+	o.branches = append(o.branches, branch{pc: in.PC, size: in.Size, width: in.Size, target: target, op: in.Op})
+	switch {
+	case isBranch:
+		return in.checkTarget(target)
+	case in.hasOddPadding():
 		return fmt.Errorf("%v at %d has padding that is not zero, which strip could not restore", in.Op, in.PC)
 	}
 	for _, target := range in.SwitchOffsets() {
-		if target < 0 || target >= len(in.code) {
-			return outside(target)
+		if err := in.checkTarget(target); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// checkTarget returns an error if the target of a branch or switch is outside of the code.
+func (in Instruction) checkTarget(target int) error {
+	if target < 0 || target >= len(in.code) {
+		return fmt.Errorf("%v at %d branches to %d, outside of the %d bytes of code", in.Op, in.PC, target, len(in.code))
 	}
 	return nil
 }

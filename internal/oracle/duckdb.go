@@ -13,31 +13,6 @@ import (
 // duckDB is the Python package of DuckDB, a database engine with its own implementation of Parquet.
 const duckDB = "duckdb==1.4.1"
 
-// duckQuery prints the rows of a query as JSON. The file is its table t.
-const duckQuery = `import sys, json, duckdb
-c = duckdb.connect()
-c.execute("create view t as select * from read_parquet('" + sys.argv[1].replace("'", "''") + "')")
-print(json.dumps([[str(v) for v in row] for row in c.execute(sys.argv[2]).fetchall()]))`
-
-// QueryParquet runs a query on a Parquet file, which is the table t, with DuckDB, and installs DuckDB by pip if it is
-// missing. It returns rows of the values as Python prints them. The error wraps [ErrMissing] if DuckDB cannot be
-// installed.
-func QueryParquet(ctx context.Context, file, sql string) ([][]string, error) {
-	python, err := duckPython(ctx)
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, python, "-I", "-c", duckQuery, file, sql)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return nil, fmt.Errorf("duckdb: %w\n%s", err, stderr.Bytes())
-	}
-	var rows [][]string
-	return rows, json.Unmarshal(out, &rows)
-}
-
 // duckScript runs the first statements, and prints the rows of a query as JSON. DuckDB writes the values as text:
 // Python lacks a module for times with a zone.
 const duckScript = `import sys, json, duckdb
@@ -46,8 +21,9 @@ c.execute(sys.argv[1])
 sql = "select cast(columns(*) as varchar) from (" + sys.argv[2].strip().rstrip(";") + ")"
 print(json.dumps([[str(v) for v in row] for row in c.execute(sql).fetchall()]))`
 
-// QueryDuckDB runs statements and then a query with DuckDB in a directory. It returns rows of the values as DuckDB
-// writes them, "None" for null. Otherwise it is as [QueryParquet].
+// QueryDuckDB runs statements and then a query with DuckDB in a directory, and installs DuckDB by pip if it is missing.
+// It returns rows of the values as DuckDB writes them, "None" for null. The error wraps [ErrMissing] if DuckDB cannot be
+// installed.
 func QueryDuckDB(ctx context.Context, dir, statements, sql string) ([][]string, error) {
 	python, err := duckPython(ctx)
 	if err != nil {

@@ -1,11 +1,9 @@
 package oracle
 
 import (
-	"archive/zip"
 	"bufio"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,7 +33,7 @@ const (
 	LinkedBy50 LinkStatus = "ok50"
 	// LinkFailed: the class does not load or does not verify; Message is the reason.
 	LinkFailed LinkStatus = "fail"
-	// LinkOfBoot: a class of java.*, which only the JVM's own loader may define; see [LinkBoot].
+	// LinkOfBoot: a class of java.*, which only the JVM's own loader may define.
 	LinkOfBoot LinkStatus = "boot"
 	// LinkNewer: the JVM is too old for the class.
 	LinkNewer LinkStatus = "newer"
@@ -81,63 +79,8 @@ func Link(ctx context.Context, j JDK, jobs []LinkJob) ([]LinkResult, error) {
 	}
 	args := slices.Concat(linkFlags, []string{"-Xbootclasspath/a:" + whiteBox,
 		"-cp", classPath(main, recorder), "dev.tracegen.oracle.Link"})
-	results, err := linkBatch(ctx, j, args, jobs, strconv.Itoa(linkThreads))
-	if err != nil {
-		return nil, fmt.Errorf("link on JDK %d: %w", j.Feature, err)
-	}
-	return results, nil
-}
-
-// LinkBoot verifies the classes of jars made from the JDK's own modules in the JVM that has these modules, each class
-// in its own module and loader, without replacing or running any. It can verify java.*, but HotSpot never verifies
-// Object, Class, String and Throwable.
-func LinkBoot(ctx context.Context, j JDK, jobs []LinkJob) ([]LinkResult, error) {
-	main, err := tool{name: "redefine", release: 11}.build(ctx, j)
-	if err != nil {
-		return nil, err
-	}
-	// Only an agent may redefine classes, and an agent must be a jar.
-	agent := main + ".jar"
-	if err := writeAgent(agent, main); err != nil {
-		return nil, err
-	}
-	results, err := linkBatch(ctx, j, []string{"-Xmx1g", "-XX:+UnlockDiagnosticVMOptions",
-		"-XX:+BytecodeVerificationLocal", "-javaagent:" + agent, "-cp", agent, "dev.tracegen.oracle.Redefine"}, jobs)
-	if err != nil {
-		return nil, fmt.Errorf("redefine on JDK %d: %w", j.Feature, err)
-	}
-	return results, nil
-}
-
-func writeAgent(to, dir string) error {
-	f, err := os.CreateTemp(filepath.Dir(to), "agent-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	z := zip.NewWriter(f)
-	w, err := z.Create("META-INF/MANIFEST.MF")
-	if err != nil {
-		return err
-	}
-	if _, err := io.WriteString(w, "Manifest-Version: 1.0\r\n"+
-		"Premain-Class: dev.tracegen.oracle.Redefine\r\nCan-Redefine-Classes: true\r\n\r\n"); err != nil {
-		return err
-	}
-	if err := z.AddFS(os.DirFS(dir)); err != nil {
-		return err
-	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), to)
-}
-
-// linkBatch runs Link or Redefine and returns their results in order.
-func linkBatch(ctx context.Context, j JDK, args []string, jobs []LinkJob, rest ...string) ([]LinkResult, error) {
 	var results []LinkResult
-	err := batch(ctx, j, args, jobs, rest, func(r []string) error {
+	err = batch(ctx, j, args, jobs, []string{strconv.Itoa(linkThreads)}, func(r []string) error {
 		if len(r) != 6 {
 			return fmt.Errorf("%d columns", len(r))
 		}
@@ -146,7 +89,7 @@ func linkBatch(ctx context.Context, j JDK, args []string, jobs []LinkJob, rest .
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("link on JDK %d: %w", j.Feature, err)
 	}
 	slices.SortFunc(results, func(a, b LinkResult) int {
 		return strings.Compare(a.Job+"\x00"+a.Entry, b.Job+"\x00"+b.Entry)

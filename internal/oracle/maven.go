@@ -124,19 +124,24 @@ func FetchSum(ctx context.Context, artifact, sum string) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, a.File())
+	return path, CheckSum(path, sum)
+}
+
+// CheckSum fails if a file has another SHA-256 than sum, in hexadecimal digits.
+func CheckSum(path, sum string) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer f.Close()
 	h := sha256.New()
 	if _, err := io.Copy(h, f); err != nil {
-		return "", err
+		return err
 	}
 	if got := hex.EncodeToString(h.Sum(nil)); got != sum {
-		return "", fmt.Errorf("%s has the SHA-256 %s, want %s; delete it", path, got, sum)
+		return fmt.Errorf("%s has the SHA-256 %s, want %s; delete it, or correct the sum", path, got, sum)
 	}
-	return path, nil
+	return nil
 }
 
 func writePOM(path string, artifacts []Artifact) error {

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -33,24 +32,6 @@ type ObjectStore struct {
 func (s *ObjectStore) Env() []string {
 	return []string{"AWS_ENDPOINT_URL=" + s.Endpoint, "AWS_ACCESS_KEY_ID=" + s.AccessKey,
 		"AWS_SECRET_ACCESS_KEY=" + s.SecretKey, "AWS_REGION=us-east-1", "AWS_EC2_METADATA_DISABLED=true"}
-}
-
-// log collects what a program prints.
-type log struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (l *log) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.Buffer.Write(p)
-}
-
-func (l *log) text() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.String()
 }
 
 // FindObjectStore returns an error that wraps [ErrMissing] if the server is not installed.
@@ -105,7 +86,7 @@ func startObjectStore(t testing.TB, program string) (*ObjectStore, error) {
 		return nil, err
 	}
 	s.Endpoint = "http://" + address
-	var out log
+	var out bytes.Buffer
 	ctx, stop := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, program, "--port", address, "--quiet", "posix", "--sidecar",
 		meta, root)
@@ -126,19 +107,18 @@ func startObjectStore(t testing.TB, program string) (*ObjectStore, error) {
 		<-ended
 	})
 	// Minutes are many times what it takes.
-	for deadline := time.Now().Add(3 * time.Minute); ; {
-		c, err := net.Dial("tcp", address)
-		if err == nil {
+	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if c, err := net.Dial("tcp", address); err == nil {
 			c.Close()
 			return s, nil
 		}
 		select {
 		case <-ended:
-			return nil, fmt.Errorf("it has ended: %s", strings.TrimSpace(out.text()))
-		case <-time.After(20 * time.Millisecond):
-		}
-		if time.Now().After(deadline) {
-			return nil, fmt.Errorf("it does not answer: %w: %s", err, strings.TrimSpace(out.text()))
+			deadline = time.Now()
+		default:
 		}
 	}
+	stop()
+	<-ended
+	return nil, fmt.Errorf("it has ended, or does not answer: %s", strings.TrimSpace(out.String()))
 }

@@ -32,7 +32,7 @@ func BuildRuntime(ctx context.Context) (RuntimeJars, error) {
 	if err != nil {
 		return RuntimeJars{}, err
 	}
-	root, err := repository()
+	root, err := Root()
 	if err != nil {
 		return RuntimeJars{}, err
 	}
@@ -105,7 +105,7 @@ func MakeRuntime(ctx context.Context, dir, out, home string) error {
 
 // copyRuntime copies runtime-java, and the files that its tests read, below dir.
 func copyRuntime(dir string) error {
-	root, err := repository()
+	root, err := Root()
 	if err != nil {
 		return err
 	}
@@ -156,9 +156,9 @@ func eachRuntimeFile(dir string, visit func(name string, data []byte) error) err
 	})
 }
 
-// repository returns the directory of go.mod above the working directory, which for a test is the directory of its
-// package.
-func repository() (string, error) {
+// Root returns the root of the repository: the directory of go.mod above the working directory, which for a test is the
+// directory of its package.
+func Root() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err

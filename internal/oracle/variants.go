@@ -48,9 +48,9 @@ func (v Verdict) MissingClass() bool {
 	return false
 }
 
-// LinkVariants links all variants of all jobs in one JVM of the JDK. The results are in the order of the jobs and their
-// variants. An error means that the JVM could not run to its end.
-func LinkVariants(ctx context.Context, j JDK, jobs []VariantJob) ([][]Verdict, error) {
+// LinkVariants links all variants of a job in one JVM of the JDK. The results are in the order of the variants. An
+// error means that the JVM could not run to its end.
+func LinkVariants(ctx context.Context, j JDK, job VariantJob) ([]Verdict, error) {
 	whiteBox, err := tool{name: "whitebox", release: 11}.build(ctx, j)
 	if err != nil {
 		return nil, err
@@ -61,85 +61,33 @@ func LinkVariants(ctx context.Context, j JDK, jobs []VariantJob) ([][]Verdict, e
 	}
 	args := slices.Concat(linkFlags, []string{"-XX:MaxMetaspaceSize=1500m", "-Xbootclasspath/a:" + whiteBox,
 		"-cp", main, "dev.tracegen.oracle.Variants"})
-	verdicts := make([][]Verdict, len(jobs))
-	for i := range jobs {
-		verdicts[i] = make([]Verdict, len(jobs[i].Variants))
-	}
-	err = batchVariants(ctx, j, args, jobs, func(job, number int, columns []string) {
-		verdicts[job][number] = Verdict{Linked: columns[0] == "ok", Exception: columns[1], Message: columns[2]}
-	})
-	return verdicts, err
-}
-
-// Opinion says whether two other verifiers accept a variant.
-type Opinion struct {
-	// ClassFile is the verifier of java.lang.classfile, ASM is ASM's CheckClassAdapter.
-	ClassFile, ASM bool
-}
-
-// VariantOpinions runs other verifiers on variants, as [LinkVariants] runs the JVM. It needs JDK 25.
-func VariantOpinions(ctx context.Context, jobs []VariantJob) ([][]Opinion, error) {
-	j, err := FindJDK(25)
-	if err != nil {
-		return nil, err
-	}
-	jars, err := asmJars(ctx)
-	if err != nil {
-		return nil, err
-	}
-	main, err := tool{name: "opinions", release: 25, path: jars}.build(ctx, j)
-	if err != nil {
-		return nil, err
-	}
-	args := []string{"-Xmx2g", "-XX:+UseParallelGC", "-cp", classPath(append(jars, main)...),
-		"dev.tracegen.oracle.Opinions"}
-	opinions := make([][]Opinion, len(jobs))
-	for i := range jobs {
-		opinions[i] = make([]Opinion, len(jobs[i].Variants))
-	}
-	err = batchVariants(ctx, j, args, jobs, func(job, number int, columns []string) {
-		opinions[job][number] = Opinion{ClassFile: columns[0] == "ok", ASM: columns[1] == "ok"}
-	})
-	return opinions, err
-}
-
-// batchVariants runs a tool on variants and returns the columns of each line that it wrote, after the numbers of the
-// job and the variant.
-func batchVariants(ctx context.Context, j JDK, args []string, jobs []VariantJob,
-	each func(job, number int, columns []string)) error {
 	dir, err := os.MkdirTemp("", "tracegen-variants-")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	// These tools take the file of variants where others take the jar.
-	lines := make([]LinkJob, len(jobs))
-	for i, job := range jobs {
-		file := filepath.Join(dir, strconv.Itoa(i))
-		if err := writeVariants(file, job.Variants); err != nil {
-			return err
-		}
-		lines[i] = LinkJob{ID: strconv.Itoa(i), Jar: file, Deps: append([]string{job.Jar}, job.Deps...)}
+	// The tool takes the file of variants where others take the jar.
+	file := filepath.Join(dir, "variants")
+	if err := writeVariants(file, job.Variants); err != nil {
+		return nil, err
 	}
-	err = batch(ctx, j, args, lines, []string{strconv.Itoa(linkThreads)}, func(r []string) error {
-		if len(r) < 4 {
-			return fmt.Errorf("%d columns are too few", len(r))
-		}
-		job, err := strconv.Atoi(r[0])
-		if err != nil || job >= len(jobs) {
-			return fmt.Errorf("no job %q", r[0])
+	jobs := []LinkJob{{ID: "0", Jar: file, Deps: append([]string{job.Jar}, job.Deps...)}}
+	verdicts := make([]Verdict, len(job.Variants))
+	err = batch(ctx, j, args, jobs, []string{strconv.Itoa(linkThreads)}, func(r []string) error {
+		if len(r) != 5 {
+			return fmt.Errorf("%d columns", len(r))
 		}
 		number, err := strconv.Atoi(r[1])
-		if err != nil || number >= len(jobs[job].Variants) {
+		if err != nil || number >= len(verdicts) {
 			return fmt.Errorf("no variant %q", r[1])
 		}
-		each(job, number, r[2:])
+		verdicts[number] = Verdict{Linked: r[2] == "ok", Exception: r[3], Message: r[4]}
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("variants on JDK %d: %w", j.Feature, err)
+		return nil, fmt.Errorf("variants on JDK %d: %w", j.Feature, err)
 	}
-	return nil
+	return verdicts, nil
 }
 
 // writeVariants writes the variants in the form that the tools read. Names of the classes that are linked here are

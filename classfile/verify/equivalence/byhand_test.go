@@ -196,6 +196,14 @@ func TestByHandTables(t *testing.T) {
 	}
 	checkHandCases(t, []handCase{
 		{name: "a handler", change: caught(leave, 0, 0), proven: true},
+		{name: "a handler that covers a return and the exit call before it", change: handled(leave,
+			crafted.Handler{Start: 2, End: 3, Handler: 3}, crafted.Handler{Start: 7, End: 13, Handler: 13}), proven: true},
+		{name: "a handler that begins to cover behind an exit call", change: handled(leave,
+			crafted.Handler{Start: 2, End: 3, Handler: 3}, crafted.Handler{Start: 12, End: 13, Handler: 13})},
+		{name: "a handler that covers the exit call behind it", change: handled(leave,
+			crafted.Handler{Start: 0, End: 2, Handler: 3}, crafted.Handler{Start: 5, End: 12, Handler: 13})},
+		{name: "a handler elsewhere", change: handled(leave,
+			crafted.Handler{Start: 0, End: 2, Handler: 3}, crafted.Handler{Start: 5, End: 7, Handler: 14})},
 		{name: "a handler of a new constant", change: func(h *byHand) { caught(leave, h.firstNew(), h.firstNew())(h) }},
 		{name: "a handler at the end of the code", change: func(h *byHand) {
 			h.setCode([]byte{iload, pop, leave}, 2)

@@ -101,7 +101,7 @@ func (b *body) describe(r *reader, n int, moved bool) (items []string) {
 
 // followFrame applies a frame of the original: restored is the frame as it was, now as it is. afterAdded is set if the
 // frame before it was added; now then holds all locals, and they must be those that restored stands for.
-func (b *body) followFrame(now, restored frame, at int, afterAdded bool) {
+func (b *body) followFrame(now, restored *frame, at int, afterAdded bool) {
 	if len(b.joins) == 0 {
 		return
 	}
@@ -137,7 +137,7 @@ func (b *body) noteFrame(at int, locals, stack []string) {
 }
 
 // checkAddedFrame compares an added frame with what executing the code since the frame before leads to.
-func (b *body) checkAddedFrame(f frame, at int) {
+func (b *body) checkAddedFrame(f *frame, at int) {
 	r := reader{data: f.body}
 	locals := b.describe(&r, r.u2(), false)
 	stack := b.describe(&r, r.u2(), false)

@@ -421,8 +421,7 @@ func (b *body) scanSpecial(pending *insertion, op code.Op, pc, orig, size int) (
 		b.report(before, ruleExit, "exit code directly before a return or athrow", op.String()+" after it")
 	}
 	if properties&isEdited != 0 {
-		in, _ := code.At(b.code.Bytecode, pc)
-		return b.addEdit(in, orig)
+		return b.addEdit(op, pc, orig, size)
 	}
 	return size, size
 }
@@ -508,33 +507,31 @@ func (b *body) reportConstant(op code.Op, pc int, i uint16) {
 
 // addEdit adds the edit that restores a branch or switch of the original. It returns the size that the instruction has
 // now and the size that it had at position orig of the original.
-func (b *body) addEdit(in code.Instruction, orig int) (size, width int) {
-	switch in.Op.Operand() {
+func (b *body) addEdit(op code.Op, pc, orig, size int) (now, width int) {
+	kind, now, width := editBranch, size, size
+	switch op.Operand() {
 	case code.OperandTableSwitch, code.OperandLookupSwitch:
-		b.edits = append(b.edits, edit{editSwitch, in.PC, in.PC + in.Size})
-		return in.Size, in.Size - padding(in.PC) + padding(orig)
-	case code.OperandBranch:
-		target, _ := in.Branch()
-		if in.Op.IsConditional() && target == in.PC+8 && target <= b.end {
-			next, err := code.At(b.code.Bytecode, in.PC+in.Size)
-			if err == nil && next.Op == code.GotoW {
-				if far, _ := next.Branch(); b.wasShort(in.PC, orig, far-in.PC) {
-					b.edits = append(b.edits, edit{editNarrowTwice, in.PC, target})
-					b.joins = append(b.joins, target)
-					return 8, 3
-				}
-			}
-		}
-		b.edits = append(b.edits, edit{editBranch, in.PC, in.PC + in.Size})
+		kind, width = editSwitch, size-padding(pc)+padding(orig)
 	case code.OperandBranchW:
-		kind, width := editBranch, in.Size
-		if target, _ := in.Branch(); b.wasShort(in.PC, orig, target-in.PC) {
+		if b.wasShort(pc, orig, b.farOffset(pc)) {
 			kind, width = editNarrow, 3
 		}
-		b.edits = append(b.edits, edit{kind, in.PC, in.PC + in.Size})
-		return in.Size, width
+	case code.OperandBranch:
+		const both = 8 // the size of a conditional branch and the goto_w over which it leads
+		bytecode, next := b.code.Bytecode, pc+size
+		if op.IsConditional() && pc+both <= b.end && binary.BigEndian.Uint16(bytecode[pc+1:]) == both &&
+			code.Op(bytecode[next]) == code.GotoW && b.wasShort(pc, orig, size+b.farOffset(next)) {
+			b.joins = append(b.joins, pc+both)
+			kind, now, width = editNarrowTwice, both, size
+		}
 	}
-	return in.Size, in.Size
+	b.edits = append(b.edits, edit{kind, pc, pc + now})
+	return now, width
+}
+
+// farOffset returns the offset of the goto_w or jsr_w at position at.
+func (b *body) farOffset(at int) int {
+	return int(int32(binary.BigEndian.Uint32(b.code.Bytecode[at+1:])))
 }
 
 // padding counts the bytes between the opcode of a switch at pc and its operands (JVMS 6.5).
@@ -580,22 +577,29 @@ func (b *body) keepTooLong() {
 // farTarget returns the position to which the goto_w or jsr_w of a narrowed branch leads.
 func (b *body) farTarget(e edit) int {
 	at := e.end - 5
-	return at + int(int32(binary.BigEndian.Uint32(b.code.Bytecode[at+1:])))
+	return at + b.farOffset(at)
 }
 
 // mapBack returns the position in the original of position q, which must stand on one of the given sides. what names,
 // for a finding, what holds the position.
 func (b *body) mapBack(q, sides int, what string) int {
-	if q < 0 || q >= len(b.places) || b.places[q]&int32(sides) == 0 {
-		b.reportSide(q, what)
-		return 0
+	if uint(q) < uint(len(b.places)) && b.places[q]&int32(sides) != 0 {
+		return int(b.places[q] >> sideBits)
 	}
-	return int(b.places[q] >> sideBits)
+	return b.misplaced(q, what)
 }
 
 // mapBackLoosely is mapBack for tables whose positions no JVM checks against instruction boundaries: a position inside
 // of an instruction keeps its distance from the end of the instruction.
 func (b *body) mapBackLoosely(q, sides int, what string) int {
+	if uint(q) < uint(len(b.places)) && b.places[q]&int32(sides) != 0 {
+		return int(b.places[q] >> sideBits)
+	}
+	return b.mapInside(q, what)
+}
+
+// mapInside is mapBackLoosely for a position that stands on none of the sides.
+func (b *body) mapInside(q int, what string) int {
 	if q >= 0 && q <= b.end && b.places[q] == 0 {
 		pc := q
 		for pc > 0 && b.places[pc] == 0 {
@@ -605,7 +609,7 @@ func (b *body) mapBackLoosely(q, sides int, what string) int {
 			return orig
 		}
 	}
-	return b.mapBack(q, sides, what)
+	return b.misplaced(q, what)
 }
 
 // inside maps position q back if it lies within the instruction at pc.
@@ -636,7 +640,8 @@ func (b *body) inside(pc, q int) (orig int, ok bool) {
 	return 0, false
 }
 
-func (b *body) reportSide(q int, what string) {
+// misplaced reports a position that does not stand on its side. It returns a position that can be used instead.
+func (b *body) misplaced(q int, what string) int {
 	got := fmt.Sprintf("%d, outside of the %d bytes of code", q, b.end)
 	if q >= 0 && q < len(b.places) {
 		switch place := b.places[q]; {
@@ -647,4 +652,5 @@ func (b *body) reportSide(q int, what string) {
 		}
 	}
 	b.report(q, rulePosition, what+" on its side of inserted code", got)
+	return 0
 }

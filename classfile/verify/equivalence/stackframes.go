@@ -114,14 +114,14 @@ func (b *body) restoreStackMapTable(out, info []byte) ([]byte, bool) {
 			b.checkHandlerFrame(f.kind == fullFrame, f.body, i == total-1)
 			continue
 		}
-		if b.isAddedFrame(f, at, kept) {
+		if b.isAddedFrame(&f, at, kept) {
 			afterAdded = true
-			b.useItems(f)
-			b.checkAddedFrame(f, at)
+			b.useItems(&f)
+			b.checkAddedFrame(&f, at)
 			continue
 		}
 		if afterAdded {
-			b.useItems(f)
+			b.useItems(&f)
 		}
 		pc := b.mapBack(at, sideTarget, "a frame")
 		if pc <= previous {
@@ -129,9 +129,9 @@ func (b *body) restoreStackMapTable(out, info []byte) ([]byte, bool) {
 			break
 		}
 		restored := b.restoreForm(f, pc-previous-1, kept, afterAdded, at)
-		out = b.appendFrame(out, restored, at)
+		out = b.appendFrame(out, &restored, at)
 		restored.body = out[len(out)-len(restored.body):]
-		b.followFrame(f, restored, at, afterAdded)
+		b.followFrame(&f, &restored, at, afterAdded)
 		afterAdded = false
 		previous = pc
 		kept++
@@ -219,7 +219,7 @@ func (f frame) reducedBody(kind byte) []byte {
 }
 
 // appendFrame writes a frame of the original, which is at position at now.
-func (b *body) appendFrame(out []byte, f frame, at int) []byte {
+func (b *body) appendFrame(out []byte, f *frame, at int) []byte {
 	out = append(out, f.larval...)
 	if f.short {
 		out = append(out, f.kind+byte(f.delta))
@@ -271,7 +271,7 @@ func itemsOf(body []byte, kind byte) func(yield func(int) bool) {
 }
 
 // useItems marks the constants that an added frame needs as used.
-func (b *body) useItems(f frame) {
+func (b *body) useItems(f *frame) {
 	for i := range itemsOf(f.body, f.kind) {
 		if f.body[i] == itemObject {
 			b.block.use(binary.BigEndian.Uint16(f.body[i+1:]))
@@ -282,7 +282,7 @@ func (b *body) useItems(f frame) {
 // isAddedFrame reports whether the frame at position at was added: it is a full_frame after the goto_w of a widened
 // conditional branch, no other branch and no handler leads there, and no note says that it is the original's. index is
 // its number if it is.
-func (b *body) isAddedFrame(f frame, at, index int) bool {
+func (b *body) isAddedFrame(f *frame, at, index int) bool {
 	if f.kind != fullFrame || len(b.joins) == 0 {
 		return false
 	}

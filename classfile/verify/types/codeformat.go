@@ -132,13 +132,13 @@ func (k *checker) checkLines(a *classfile.Attribute, body *classfile.Code, repor
 // its rows to keys. described is set for the former, whose rows have a descriptor.
 func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, body *classfile.Code, described bool,
 	report func(rule, want, got string)) []variableKey {
-	n, ok := code.Variables(a.Info)
+	table, ok := code.Variables(a.Info)
 	if !ok {
 		report("JVMS 4.7.13", a.Name+" as long as its count says", fmt.Sprint(len(a.Info)))
 		return keys
 	}
-	for i := range n {
-		v := code.VariableAt(a.Info, i)
+	for i := range table.Len() {
+		v := table.At(i)
 		key := variableKey(v.Start)<<48 | variableKey(v.Length)<<32 | variableKey(v.Name)<<16 | variableKey(v.Index)
 		if key.start() >= len(body.Bytecode) || key.end() > len(body.Bytecode) {
 			report("JVMS 4.7.13", "ranges of variables in the code", fmt.Sprintf("%d to %d", key.start(), key.end()))

@@ -37,7 +37,8 @@ func Assign(ctx context.Context, c Config, parts []*Part, to Slices) (*Result, e
 	opened := path.Lazy()
 	defer opened.Close()
 	rules := filterOf(c.Filter, original, c.R8)
-	draft, err := plan.New(a.facts, recordedCalls(a.facts), plan.Options{
+	callsOf := func(class int) (inject.Calls, error) { return a.facts[class].CallsOf(), nil }
+	draft, err := plan.New(a.facts, callsOf, plan.Options{
 		Inputs: a.names, Filter: rules, FocusHooks: c.FocusHooks, Posts: c.Inject.Posts, RuntimeExternal: c.RuntimeExternal,
 		AddRequires: c.AddRequires != "", Runtime: options.RuntimeClass, OriginalRuntime: original, R8: c.R8,
 		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages),
@@ -138,12 +139,3 @@ func (a *adopted) adopt(in plan.InputFacts, name string) plan.InputFacts {
 	a.names = append(a.names, name)
 	return copied
 }
-
-// recordedCalls answers what a plan asks of classes from the facts of a complete scan.
-type recordedCalls []*plan.Class
-
-// Calls implements plan.ClassFiles.
-func (r recordedCalls) Calls(class int) (inject.Calls, error) { return r[class].CallsOf(), nil }
-
-// Try implements plan.ClassFiles: a complete scan has tried all methods.
-func (r recordedCalls) Try(int, []int) ([]plan.Refusal, error) { return nil, nil }

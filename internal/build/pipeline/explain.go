@@ -41,7 +41,7 @@ func Explain(ctx context.Context, c Config, asked Question) (*Explained, error) 
 		return nil, err
 	}
 	rewriting := newRewriteOptions(options, c.AddRequires, types)
-	rehearse := func(p *plan.Plan) (map[int]plan.Failure, error) { return w.rehearse(ctx, p, rewriting) }
+	rehearse := func(p *plan.Plan) (map[int]*plan.Rejection, error) { return w.rehearse(ctx, p, rewriting) }
 	planned, err := assignUntilStable(draft, rehearse)
 	if err != nil {
 		return nil, err
@@ -59,10 +59,10 @@ func Explain(ctx context.Context, c Config, asked Question) (*Explained, error) 
 }
 
 // rehearse rewrites what changes and keeps nothing but the failures.
-func (w *work) rehearse(ctx context.Context, by *plan.Plan, o rewriteOptions) (map[int]plan.Failure, error) {
+func (w *work) rehearse(ctx context.Context, by *plan.Plan, o rewriteOptions) (map[int]*plan.Rejection, error) {
 	w.progress.restart()
 	var mu sync.Mutex
-	failures := make(map[int]plan.Failure)
+	failures := make(map[int]*plan.Rejection)
 	err := w.each(ctx, by.Len(), func() (func(int) error, func()) {
 		r := newRewriter(o, w.set)
 		work := func(n int) error {
@@ -77,7 +77,7 @@ func (w *work) rehearse(ctx context.Context, by *plan.Plan, o rewriteOptions) (m
 			if outcome.Failure != nil {
 				mu.Lock()
 				defer mu.Unlock()
-				failures[n] = *outcome.Failure
+				failures[n] = outcome.Failure
 			}
 			return nil
 		}

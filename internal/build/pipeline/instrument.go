@@ -51,10 +51,10 @@ func Instrument(ctx context.Context, c Config, s *Slice) (*Result, error) {
 		return nil, err
 	}
 	for n, at := range w.set.Classes {
-		if failure, failed := failures[n]; failed {
+		if rejection := failures[n]; rejection != nil {
 			return nil, fmt.Errorf("%s: the rewritten class fails a check that it passed when it was scanned: %s; "+
 				"scan it again with the class path that is used here, or report this",
-				at.Where(), failure.Rejection.Detail)
+				at.Where(), rejection.Detail)
 		}
 	}
 	result := countsOf(tasks, w.set.Classes, c.Inputs, "", &round.totals)

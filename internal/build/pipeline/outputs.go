@@ -47,7 +47,7 @@ type inputRecord struct {
 	OutputBytes int64 // of all classes as written, uncompressed
 	Calls       int   // of the runtime, in the classes that changed
 	Classes     []classRecord
-	Failures    map[int]plan.Failure // if there are any, the output is worth nothing
+	Failures    map[int]*plan.Rejection // if there are any, the output is worth nothing
 	Notes       typeNotes
 }
 

@@ -82,7 +82,7 @@ type slot struct {
 	packed  zipfile.Packed // the class, compressed, if it comes from an archive
 	data    []byte         // the class, if not
 	calls   int
-	failure *plan.Failure
+	failure *plan.Rejection
 	err     error
 	ready   chan struct{} // closed when the rest is filled in
 }
@@ -349,9 +349,9 @@ func (w *writing) countClass(c *input.Container, s *slot) {
 	}
 	if s.failure != nil {
 		if in.Failures == nil {
-			in.Failures = make(map[int]plan.Failure)
+			in.Failures = make(map[int]*plan.Rejection)
 		}
-		in.Failures[number] = *s.failure
+		in.Failures[number] = s.failure
 	}
 }
 

@@ -18,8 +18,8 @@ const (
 )
 
 var (
-	scanFormat  = wire.Format{Name: "tracegen-scan", Number: 2}
-	sliceFormat = wire.Format{Name: "tracegen-slice", Number: 2}
+	scanFormat  = wire.Format{Name: "tracegen-scan", Number: 3}
+	sliceFormat = wire.Format{Name: "tracegen-slice", Number: 3}
 )
 
 // Origin says which tool made a scan file or slice, and with which options.

@@ -77,7 +77,8 @@ func packInput(k *wire.Packer, in *inputRecord) {
 	}
 	k.Int(len(in.Failures))
 	for _, class := range slices.Sorted(maps.Keys(in.Failures)) {
-		packFailure(k, class, in.Failures[class])
+		k.Int(class)
+		plan.PackRejection(k, in.Failures[class])
 	}
 	k.Int(len(in.Notes.Unknown))
 	for _, name := range slices.Sorted(maps.Keys(in.Notes.Unknown)) {
@@ -90,20 +91,6 @@ func packInput(k *wire.Packer, in *inputRecord) {
 	}
 }
 
-func packFailure(k *wire.Packer, class int, f plan.Failure) {
-	k.Int(class)
-	rejection := plan.Rejection{}
-	if f.Rejection != nil {
-		rejection = *f.Rejection
-	}
-	plan.PackRejection(k, &rejection)
-	k.Int(len(f.Refusals))
-	for _, r := range f.Refusals {
-		k.Int(r.Method)
-		plan.PackDecision(k, r.Decision)
-	}
-}
-
 // readInput reads what packInput has written, of an input with so many classes.
 func readInput(u *wire.Unpacker, classes int) inputRecord {
 	in := inputRecord{ClassBytes: int64(u.Uvarint()), OutputBytes: int64(u.Uvarint()), Calls: u.Int()}
@@ -113,10 +100,10 @@ func readInput(u *wire.Unpacker, classes int) inputRecord {
 	}
 	for range u.Count(4) {
 		if in.Failures == nil {
-			in.Failures = make(map[int]plan.Failure)
+			in.Failures = make(map[int]*plan.Rejection)
 		}
 		class := u.Below(classes)
-		in.Failures[class] = readFailure(u)
+		in.Failures[class] = plan.UnpackRejection(u)
 	}
 	for range u.Count(1) {
 		if in.Notes.Unknown == nil {
@@ -132,12 +119,4 @@ func readInput(u *wire.Unpacker, classes int) inputRecord {
 		in.Notes.Tolerated[class] = u.Text()
 	}
 	return in
-}
-
-func readFailure(u *wire.Unpacker) plan.Failure {
-	f := plan.Failure{Rejection: plan.UnpackRejection(u)}
-	for range u.Count(4) {
-		f.Refusals = append(f.Refusals, plan.Refusal{Method: u.Int(), Decision: plan.UnpackDecision(u)})
-	}
-	return f
 }

@@ -26,9 +26,9 @@ type totals struct {
 }
 
 // add takes the records of a round, and returns the classes that failed in it.
-func (t *totals) add(set *input.Set, outputs []*writtenOutput) map[int]plan.Failure {
+func (t *totals) add(set *input.Set, outputs []*writtenOutput) map[int]*plan.Rejection {
 	t.inputs = make([]inputRecord, len(set.Inputs))
-	failures := make(map[int]plan.Failure)
+	failures := make(map[int]*plan.Rejection)
 	for _, o := range outputs {
 		for i, number := range o.Inputs {
 			in, first := o.record.Inputs[i], set.Inputs[number].First

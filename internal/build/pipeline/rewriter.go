@@ -25,7 +25,7 @@ type rewriteOutcome struct {
 	Data  []byte
 	Calls int // of the runtime, that were inserted
 	// Failure is why the class stays as it was; nil if nothing failed.
-	Failure *plan.Failure
+	Failure *plan.Rejection
 	// Memory holds Data, if the class was rewritten; otherwise it is nil. If it is given other memory, the next class
 	// uses that.
 	Memory *[]byte
@@ -106,11 +106,7 @@ func (r *rewriter) Apply(class int, c *classfile.Class, task *plan.Task) rewrite
 	}
 	rewritten, err := r.injector.AppendRewrite(r.output[:0], c, task.Request)
 	if err != nil {
-		failure := &plan.Failure{Rejection: &plan.Rejection{Detail: err.Error()}}
-		if task.Untried {
-			failure.Refusals = r.refusals(c, task.Request.Methods)
-		}
-		return rewriteOutcome{Data: c.Bytes(), Failure: failure}
+		return rejected(c, err.Error())
 	}
 	r.output = rewritten
 	outcome := r.check(class, c, rewritten, func(again *classfile.Class) []verify.Finding {
@@ -122,17 +118,8 @@ func (r *rewriter) Apply(class int, c *classfile.Class, task *plan.Task) rewrite
 	return outcome
 }
 
-// refusals finds out which methods are the reason that a class could not be rewritten.
-func (r *rewriter) refusals(c *classfile.Class, traced []inject.Traced) []plan.Refusal {
-	methods := make([]int, len(traced))
-	for i, m := range traced {
-		methods[i] = m.Method
-	}
-	return plan.Refusals(r.injector.Try(c, methods, inject.FocusNone))
-}
-
 func rejected(c *classfile.Class, detail string) rewriteOutcome {
-	return rewriteOutcome{Data: c.Bytes(), Failure: &plan.Failure{Rejection: &plan.Rejection{Detail: detail}}}
+	return rewriteOutcome{Data: c.Bytes(), Failure: &plan.Rejection{Detail: detail}}
 }
 
 // require makes a module require the runtime's.
@@ -157,7 +144,7 @@ func (r *rewriter) check(class int, c *classfile.Class, rewritten []byte,
 		return rejected(c, findings[0].String())
 	}
 	if rejection := r.options.Types.Check(class, c, again); rejection != nil {
-		return rewriteOutcome{Data: c.Bytes(), Failure: &plan.Failure{Rejection: rejection}}
+		return rewriteOutcome{Data: c.Bytes(), Failure: rejection}
 	}
 	return rewriteOutcome{Data: rewritten}
 }
@@ -174,28 +161,17 @@ func (r *rewriter) Cost(c *classfile.Class, task *plan.Task) (inject.Cost, error
 // asks for a focus hook, if the class may get one. Plans rely on the checks finding the same with all other IDs.
 func (r *rewriter) Trial(class int, facts *plan.Class, c *classfile.Class, focus bool) *plan.Class {
 	if facts.Name == "module-info" && r.options.Requires != "" {
-		return facts.Tried(nil, rejectionOf(r.Apply(class, c, &plan.Task{Requires: true}).Failure), nil)
+		return facts.Tried(r.Apply(class, c, &plan.Task{Requires: true}).Failure, nil)
 	}
 	task := plan.Trial(facts)
 	var rejection, focusRejection *plan.Rejection
 	if task.Instruments() {
-		failure := r.Apply(class, c, &task).Failure
-		if failure != nil && len(failure.Refusals) > 0 {
-			return r.Trial(class, facts.Tried(failure.Refusals, nil, nil), c, focus)
-		}
-		rejection = rejectionOf(failure)
+		rejection = r.Apply(class, c, &task).Failure
 	}
 	if focus && !facts.Untouched && facts.FocusRefusal == "" {
 		if task.Request.Focus = facts.Ancestry.Focus(); task.Request.Focus != inject.FocusNone {
-			focusRejection = rejectionOf(r.Apply(class, c, &task).Failure)
+			focusRejection = r.Apply(class, c, &task).Failure
 		}
 	}
-	return facts.Tried(nil, rejection, focusRejection)
-}
-
-func rejectionOf(failure *plan.Failure) *plan.Rejection {
-	if failure == nil {
-		return nil
-	}
-	return failure.Rejection
+	return facts.Tried(rejection, focusRejection)
 }

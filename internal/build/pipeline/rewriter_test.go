@@ -9,7 +9,6 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify/equivalence"
-	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/plan"
@@ -55,13 +54,10 @@ func TestApply(t *testing.T) {
 		change  func(*rewriteOptions)
 		calls   int
 		failure string // what the rejection says; "" for none
-		refused int    // methods
 	}{
 		{name: "rewritten", code: "return", task: both(), calls: 4},
 		{name: "nothing to insert", code: "return", task: plan.Task{Stripped: true}},
 		{name: "too large", code: full, task: both(), failure: "g()V"},
-		{name: "too large and not tried before", code: full, failure: "g()V", refused: 1,
-			task: plan.Task{Untried: true, Request: both().Request}},
 		{name: "not equivalent", code: "aconst_null | athrow", task: both(), failure: "g()V",
 			change: func(o *rewriteOptions) {
 				o.Expected = func(i inject.Options, r inject.Request) equivalence.Instrumentation {
@@ -85,37 +81,17 @@ func TestApply(t *testing.T) {
 			}
 			if test.failure == "" {
 				if got.Failure != nil {
-					t.Errorf("failure %+v", got.Failure.Rejection)
+					t.Errorf("failure %+v", got.Failure)
 				}
 				return
 			}
-			if got.Failure == nil || !strings.Contains(got.Failure.Rejection.Detail, test.failure) {
+			if got.Failure == nil || !strings.Contains(got.Failure.Detail, test.failure) {
 				t.Fatalf("failure %+v, want one that names %s", got.Failure, test.failure)
 			}
-			if refusals := got.Failure.Refusals; len(refusals) != test.refused ||
-				test.refused > 0 && refusals[0].Method != 1 {
-				t.Errorf("refusals %+v, want %d", refusals, test.refused)
-			}
-			if rejection := got.Failure.Rejection; rejection.PreExisting != (test.failure == "refused") {
-				t.Errorf("pre-existing: %v", rejection.PreExisting)
+			if got.Failure.PreExisting != (test.failure == "refused") {
+				t.Errorf("pre-existing: %v", got.Failure.PreExisting)
 			}
 		})
-	}
-}
-
-// TestTrialRefusesMethods tries a class of which one method has no room for calls: it is refused, the other is traced.
-func TestTrialRefusesMethods(t *testing.T) {
-	c := assembly.Class{Name: "a/A", Methods: []assembly.Method{method("f", "return"),
-		method("g", "nops 65533 | return")}}.Parse()
-	facts := &plan.Class{Name: "a/A", Untried: true, Methods: []plan.Method{
-		{Name: "f", Descriptor: "()V", Index: 0}, {Name: "g", Descriptor: "()V", Index: 1}}}
-	got := newRewriter(options(nil), nil).Trial(0, facts, c, false)
-	if got.Rejection != nil || !plan.Traced(got.Methods[0].Decision) ||
-		got.Methods[1].Decision == nil || got.Methods[1].Decision.Reason != filter.ReasonTooLarge {
-		t.Errorf("methods %+v, rejection %+v", got.Methods, got.Rejection)
-	}
-	if facts.Methods[1].Decision != nil {
-		t.Error("the facts from before were changed")
 	}
 }
 

@@ -74,7 +74,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	if w.builtIn != nil {
 		round.totals.builtIn = len(inputs)
 	}
-	rewrite := func(p *plan.Plan) (map[int]plan.Failure, error) { return round.write(ctx, p) }
+	rewrite := func(p *plan.Plan) (map[int]*plan.Rejection, error) { return round.write(ctx, p) }
 	planned, err := assignUntilStable(draft, rewrite)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,10 @@ func decide(ctx context.Context, c *Config, w *work, known []plan.InputFacts, r 
 	}
 	r.unstored = facts
 	w.warnings = append(w.warnings, unmatchedWarnings(rules, facts)...)
-	return plan.New(facts, classFiles{w.set, facts, scanning}, plan.Options{
+	callsOf := func(class int) (inject.Calls, error) {
+		return w.callsOf(class, facts, scanning.Inject.RuntimeClass)
+	}
+	return plan.New(facts, callsOf, plan.Options{
 		Inputs: w.paths(), Filter: rules, FocusHooks: c.FocusHooks, Posts: options.Posts, R8: c.R8,
 		AddRequires:     c.AddRequires != "",
 		RuntimeExternal: c.RuntimeExternal, Runtime: options.RuntimeClass, OriginalRuntime: original,
@@ -161,8 +164,9 @@ func unmatchedWarnings(rules *filter.Filter, facts []*plan.Class) []string {
 }
 
 // assignUntilStable assigns IDs and calls rewrite, again and again until no class fails. It ends, because every round
-// but the last excludes at least one method or class.
-func assignUntilStable(draft *plan.Draft, rewrite func(*plan.Plan) (map[int]plan.Failure, error)) (*plan.Plan, error) {
+// but the last excludes at least one class.
+func assignUntilStable(draft *plan.Draft, rewrite func(*plan.Plan) (map[int]*plan.Rejection, error)) (*plan.Plan,
+	error) {
 	for {
 		p, err := draft.Assign()
 		if err != nil {
@@ -203,7 +207,7 @@ func newRounds(w *work, stage *output.Stage, r *results, o writeOptions, jobs []
 // What a class becomes, and what the checks say of it, depends on its task, and on nothing else that differs between
 // rounds: they see the other classes as they came. So an output stays staged if its tasks are those of the round
 // before.
-func (r *rounds) write(ctx context.Context, by plan.Decisions) (map[int]plan.Failure, error) {
+func (r *rounds) write(ctx context.Context, by plan.Decisions) (map[int]*plan.Rejection, error) {
 	r.progress.restart()
 	var open []*writtenOutput
 	for _, o := range r.outputs {

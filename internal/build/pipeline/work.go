@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/plan"
@@ -248,35 +247,14 @@ func (s *scanner) scan(class int) (*plan.Class, error) {
 	return s.Scan(at, data), nil
 }
 
-// classFiles answers what a plan asks of classes from their files, as of nearly all classes it never asks.
-type classFiles struct {
-	set     *input.Set
-	facts   []*plan.Class
-	options plan.ScanOptions
-}
-
-// Calls implements plan.ClassFiles.
-func (f classFiles) Calls(class int) (inject.Calls, error) {
-	c, err := f.read(class)
+// callsOf reads which methods the methods of a class call, from its file.
+func (w *work) callsOf(class int, facts []*plan.Class, runtimeClass string) (inject.Calls, error) {
+	r := classReader{Set: w.set, Runtime: runtimeClass}
+	c, err := r.Read(class, plan.ByNames(facts), facts[class].Foreign)
 	if err != nil {
 		return inject.Calls{}, err
 	}
 	return inject.CallsOf(c), nil
-}
-
-// Try implements plan.ClassFiles.
-func (f classFiles) Try(class int, methods []int) ([]plan.Refusal, error) {
-	c, err := f.read(class)
-	if err != nil {
-		return nil, err
-	}
-	return plan.NewScanner(f.options, plan.NewGraph()).Try(c, methods), nil
-}
-
-// read returns a class in memory of its own.
-func (f classFiles) read(class int) (*classfile.Class, error) {
-	r := classReader{Set: f.set, Runtime: f.options.Inject.RuntimeClass}
-	return r.Read(class, plan.ByNames(f.facts), f.facts[class].Foreign)
 }
 
 // progress counts the bytes of classes that are worked on.

@@ -5,22 +5,8 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/input"
 )
-
-// noFiles fails the test when a plan asks for a class file.
-type noFiles struct{ *testing.T }
-
-func (t noFiles) Calls(int) (inject.Calls, error) {
-	t.Error("calls are asked for")
-	return inject.Calls{}, nil
-}
-
-func (t noFiles) Try(int, []int) ([]Refusal, error) {
-	t.Error("a trial is asked for")
-	return nil, nil
-}
 
 // TestDraftsAreImmutable makes drafts without classes that failed: the draft before, and the facts, stay as they were.
 //
@@ -34,7 +20,7 @@ func TestDraftsAreImmutable(t *testing.T) {
 	}
 	facts, was := []*Class{class("a/A"), class("b/B"), class("c/C")}, []*Class{class("a/A"), class("b/B"),
 		class("c/C")}
-	draft, err := New(facts, noFiles{t}, Options{Inputs: []string{"in.jar"}, RuntimeExternal: true,
+	draft, err := New(facts, nil, Options{Inputs: []string{"in.jar"}, RuntimeExternal: true,
 		ClassPath: NoClassPath{}, Filter: filter.New(filter.Options{})})
 	if err != nil {
 		t.Fatal(err)
@@ -50,15 +36,13 @@ func TestDraftsAreImmutable(t *testing.T) {
 		return list
 	}
 	first := tasks(draft)
-	second := draft.Without(map[int]Failure{1: {Refusals: []Refusal{{Method: 1,
-		Decision: filter.Decision{Reason: filter.ReasonTooLarge}}}}})
+	second := draft.Without(map[int]*Rejection{1: {Detail: "bad"}})
 	afterSecond := tasks(second)
-	third := second.Without(map[int]Failure{1: {Rejection: &Rejection{Detail: "bad"}},
-		2: {Rejection: &Rejection{Detail: "bad before", PreExisting: true}}})
+	third := second.Without(map[int]*Rejection{2: {Detail: "bad before", PreExisting: true}})
 	if third.Introduced != 1 || third.PreExisting != 1 || third.Changes(1) || third.Changes(2) || !third.Changes(0) {
 		t.Errorf("third draft: %+v", third)
 	}
-	for i, want := range []int{3, 3, 2, 3, 0, 0} {
+	for i, want := range []int{3, 3, 0, 3, 0, 0} {
 		list := [][]Task{first[:2], afterSecond[1:], tasks(third)[1:]}
 		if got := len(list[i/2][i%2].Request.Methods); got != want {
 			t.Errorf("round %d, task %d: %d methods, want %d", i/2+1, i%2, got, want)

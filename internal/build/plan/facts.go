@@ -33,9 +33,6 @@ type Class struct {
 	Foreign   bool // it holds calls of the runtime that are not ours
 	Untouched bool // it must stay as it is, whatever the rules say
 	Stamped   bool // it is MappingInfo, and has a place for the digest
-	// Untried says that the limits of a class file are so far away that the scan did not try whether the methods take
-	// their calls.
-	Untried bool
 
 	// What [ScanOptions].Complete asks for.
 
@@ -73,12 +70,6 @@ type Rejection struct {
 	Detail      string
 	PreExisting bool // the original has the fault too
 	Unchecked   bool // no fault was found, but a check reached its limit (verify.RuleLimit)
-}
-
-// Refusal is a method that has no room for its calls: its index in the class file, and the decision that follows.
-type Refusal struct {
-	Method   int
-	Decision filter.Decision
 }
 
 // Undecided returns the facts about a class that is not scanned.
@@ -171,27 +162,22 @@ func (f RuntimeFaults) Of(hooksFocus bool) string {
 	return f.Plain
 }
 
-// Tried returns the facts with the result of a trial: methods that it refused, and what the checks said.
-func (c *Class) Tried(refusals []Refusal, rejection, focusRejection *Rejection) *Class {
+// Tried returns the facts with what the checks say against the class as it would be rewritten.
+func (c *Class) Tried(rejection, focusRejection *Rejection) *Class {
 	tried := *c
-	if len(refusals) > 0 {
-		tried.Methods = slices.Clone(c.Methods)
-		refuse(tried.Methods, refusals)
-	}
-	tried.Untried, tried.Rejection, tried.FocusRejection = false, rejection, focusRejection
+	tried.Rejection, tried.FocusRejection = rejection, focusRejection
 	return &tried
 }
 
 // refuse sets the decisions about methods that have no room for their calls. Both lists are in the order of the class
 // file.
-func refuse(methods []Method, refusals []Refusal) {
+func refuse(methods []Method, refusals []inject.Refusal) {
 	next := 0
 	for _, refusal := range refusals {
 		for int(methods[next].Index) != refusal.Method {
 			next++
 		}
-		d := refusal.Decision
-		methods[next].Decision = &d
+		methods[next].Decision = refusedFor(refusal.Err)
 	}
 }
 
@@ -207,17 +193,14 @@ var refusalReasons = []struct {
 	{inject.ErrNoEntry, filter.ReasonNoEntry},
 }
 
-// Refusals returns what follows from the injector's refusals.
-func Refusals(refused []inject.Refusal) []Refusal {
-	list := make([]Refusal, len(refused))
-	for i, r := range refused {
-		list[i] = Refusal{r.Method, filter.Decision{Reason: filter.ReasonMalformed, Detail: r.Err.Error()}}
-		for _, row := range refusalReasons {
-			if errors.Is(r.Err, row.err) {
-				list[i].Decision.Reason = row.reason
-				break
-			}
+// refusedFor returns the decision about a method that the injector refuses.
+func refusedFor(err error) *filter.Decision {
+	d := &filter.Decision{Reason: filter.ReasonMalformed, Detail: err.Error()}
+	for _, row := range refusalReasons {
+		if errors.Is(err, row.err) {
+			d.Reason = row.reason
+			break
 		}
 	}
-	return list
+	return d
 }

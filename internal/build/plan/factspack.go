@@ -160,7 +160,7 @@ func (p *packer) class(c *Class) {
 	if !p.complete { // there may be another path next time
 		unread.Detail, placed = strings.CutPrefix(unread.Detail, c.At.Container.Name+"!")
 	}
-	p.Flags(c.Stripped, c.Foreign, c.Untouched, c.Stamped, c.Untried, c.Ancestry.DeclaresFocus, c.Ancestry.BarsFocus,
+	p.Flags(c.Stripped, c.Foreign, c.Untouched, c.Stamped, c.Ancestry.DeclaresFocus, c.Ancestry.BarsFocus,
 		c.Runtime != nil)
 	p.Flags(placed, c.Rejection != nil, c.FocusRejection != nil)
 	for _, text := range []string{c.Ancestry.SuperName, c.SourceFile, c.Warning, c.FocusRefusal} {
@@ -348,7 +348,7 @@ func (u *unpacker) input(in *InputFacts) {
 
 func (u *unpacker) class(c *Class) {
 	var placed, isRuntime, rejected, focusRejected bool
-	u.Flags(&c.Stripped, &c.Foreign, &c.Untouched, &c.Stamped, &c.Untried, &c.Ancestry.DeclaresFocus,
+	u.Flags(&c.Stripped, &c.Foreign, &c.Untouched, &c.Stamped, &c.Ancestry.DeclaresFocus,
 		&c.Ancestry.BarsFocus, &isRuntime)
 	u.Flags(&placed, &rejected, &focusRejected)
 	for _, text := range []*string{&c.Ancestry.SuperName, &c.SourceFile, &c.Warning, &c.FocusRefusal} {

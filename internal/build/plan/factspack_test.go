@@ -27,8 +27,7 @@ func fullClass(t *testing.T, in *input.Container) *Class {
 		Ancestry: inject.Ancestry{SuperName: "s/S", DeclaresFocus: true, BarsFocus: true}, Interfaces: []string{"i/I"},
 		SourceFile: "A.java", Bodies: []Body{{0, 1 << 60}}, Warning: ": warning", FocusRefusal: "too large",
 		Runtime: &RuntimeFaults{"with", "plain"}, Stripped: true, Foreign: true, Untouched: true, Stamped: true,
-		Untried: true,
-		Sum:     1<<63 + 5, Calls: calls, Rejection: &Rejection{"found",
+		Sum: 1<<63 + 5, Calls: calls, Rejection: &Rejection{"found",
 			true, true}, FocusRejection: &Rejection{Detail: "found too"},
 	}
 	v := reflect.ValueOf(*c)
@@ -84,21 +83,5 @@ func TestFactsArePacked(t *testing.T) {
 				t.Errorf("complete %v: read %+v, want %+v", complete, *got, want)
 			}
 		}
-	}
-}
-
-// TestTrialsLeaveFactsAlone has a trial refuse a method: the facts before it stay as they were.
-func TestTrialsLeaveFactsAlone(t *testing.T) {
-	in := &input.Container{Name: "in.jar"}
-	before, was := fullClass(t, in), fullClass(t, in)
-	refusal := Refusal{1, filter.Decision{Reason: filter.ReasonTooLarge, Detail: "large"}}
-	after := before.Tried([]Refusal{refusal}, nil, nil)
-	if *after.Methods[0].Decision != refusal.Decision || after.Untried || after.Rejection != nil {
-		t.Errorf("after a trial: %+v", after)
-	}
-	before.Calls, was.Calls = nil, nil // each has a graph of its own
-	before.At, was.At = nil, nil
-	if !reflect.DeepEqual(before, was) {
-		t.Errorf("before the trial: %+v, want %+v", before, was)
 	}
 }

@@ -74,14 +74,8 @@ func (NoClassPath) Open() error { return nil }
 // Supertypes implements [ClassPath].
 func (NoClassPath) Supertypes(string) (string, []string, bool) { return "", nil, false }
 
-// ClassFiles reports what decisions depend on besides the facts. Its methods are called for few classes.
-type ClassFiles interface {
-	// Calls returns which methods the methods of a class call.
-	Calls(class int) (inject.Calls, error)
-	// Try returns which of the methods of a class, by index, have no room for their calls: of one with facts that are
-	// Untried.
-	Try(class int, methods []int) ([]Refusal, error)
-}
+// CallsOf returns which methods the methods of a class call. It is asked about few classes.
+type CallsOf func(class int) (inject.Calls, error)
 
 // Decisions are what a plan, or a slice, says about the classes of a set.
 type Decisions interface {
@@ -102,12 +96,6 @@ type Identity interface {
 	CheckBytes(class int, data []byte) error
 	// SameClass reports whether this can be the class that was scanned.
 	SameClass(class int, c *classfile.Class) bool
-}
-
-// Failure is why a class could not be rewritten as planned.
-type Failure struct {
-	Rejection *Rejection // what a check found; nil unless a check or the injector failed
-	Refusals  []Refusal  // methods that have no room for their calls, though others of the class may
 }
 
 // UncheckedText is what a warning says of a class for which a [Rejection] has Unchecked.
@@ -140,11 +128,10 @@ type decided struct {
 	focus    inject.Focus
 	requires bool // it is a module-info that has to require the runtime's module
 	rejected bool // a check rejected it: it is written as it came
-	tried    bool // its facts are Untried, but by now it is known what has no room
 }
 
 // New decides about classes, whose facts are in input order.
-func New(facts []*Class, files ClassFiles, o Options) (*Draft, error) {
+func New(facts []*Class, callsOf CallsOf, o Options) (*Draft, error) {
 	d := newDraft(facts, o)
 	d.dropDuplicates()
 	d.recallNames()
@@ -171,7 +158,7 @@ func New(facts []*Class, files ClassFiles, o Options) (*Draft, error) {
 		return nil, err
 	}
 	d.decideFocus(byName)
-	if err := d.protectRuntime(byName, files); err != nil {
+	if err := d.protectRuntime(byName, callsOf); err != nil {
 		return nil, err
 	}
 	d.decideRequires()
@@ -241,43 +228,25 @@ func (d *Draft) decideTraced(class int, decision filter.Decision) {
 	}
 }
 
-// refuse leaves out methods that have no room for their calls.
-func (d *Draft) refuse(class int, refusals []Refusal) {
-	next := 0
-	for _, r := range refusals {
-		for int(d.facts[class].Methods[next].Index) != r.Method {
-			next++
-		}
-		d.decide(class, next, &r.Decision)
-	}
-	d.classes[class].tried = true
-}
-
-// Without returns the draft for another round: classes that were rejected, and methods that were refused, are left as
-// they are. Facts and all other decisions stay.
-func (d *Draft) Without(failures map[int]Failure) *Draft {
+// Without returns the draft for another round: classes that were rejected are left as they are. Facts and all other
+// decisions stay.
+func (d *Draft) Without(rejections map[int]*Rejection) *Draft {
 	next := *d
 	next.Warnings, next.classes = slices.Clip(d.Warnings), slices.Clone(d.classes)
 	inputs := next.options.Inputs
 	broken, first := make([]int, len(inputs)), make([]string, len(inputs))
-	refused := false
 	for n, c := range next.facts {
-		failure, failed := failures[n]
-		if !failed {
+		rejection := rejections[n]
+		if rejection == nil {
 			continue
 		}
 		next.classes[n].methods = slices.Clone(next.classes[n].methods)
-		if len(failure.Refusals) > 0 {
-			next.refuse(n, failure.Refusals)
-			refused = true
-			continue
-		}
-		detail := failure.Rejection.Detail
+		detail := rejection.Detail
 		switch {
-		case failure.Rejection.Unchecked:
+		case rejection.Unchecked:
 			next.Unchecked++
 			next.warn("%s: %s: %s", c.At.Where(), UncheckedText, detail)
-		case !failure.Rejection.PreExisting:
+		case !rejection.PreExisting:
 			next.Introduced++
 			next.warn("%s: the rewritten class failed a check, and the class is written unchanged; please report "+
 				"this: %s", c.At.Where(), detail)
@@ -297,25 +266,22 @@ func (d *Draft) Without(failures map[int]Failure) *Draft {
 				"first is %s", inputs[i], n, first[i])
 		}
 	}
-	if refused {
-		next.decideRequires() // as if it had been known before
-	}
 	return &next
 }
 
 // ScanRejections returns the rejections by the trials of the scan, of classes as they are going to be written. A run
 // that writes rejects the same classes: what a check finds does not depend on IDs.
-func (d *Draft) ScanRejections() map[int]Failure {
-	failures := make(map[int]Failure)
+func (d *Draft) ScanRejections() map[int]*Rejection {
+	rejections := make(map[int]*Rejection)
 	for n, c := range d.facts {
 		switch {
 		case d.classes[n].focus != inject.FocusNone && c.FocusRejection != nil:
-			failures[n] = Failure{Rejection: c.FocusRejection}
+			rejections[n] = c.FocusRejection
 		case c.Rejection != nil && d.instrumented(n):
-			failures[n] = Failure{Rejection: c.Rejection}
+			rejections[n] = c.Rejection
 		}
 	}
-	return failures
+	return rejections
 }
 
 // stamped reports whether the digest is stamped into the class.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"hash/maphash"
-	"slices"
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -45,9 +44,9 @@ type Scanner struct {
 	placer   mapping.Placer
 
 	// Of the class that is scanned:
-	methods []Method         // those with code
-	bodies  []classfile.Code // of those that may be traced
-	found   []Body           // see Class.Bodies
+	methods []Method       // those with code
+	body    classfile.Code // of the method
+	found   []Body         // see Class.Bodies
 	// numbered says that all of its methods are mapping.Numbered.
 	numbered bool
 
@@ -255,17 +254,14 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 	if s.options.Lines {
 		facts.SourceFile = sourceFile(c)
 	}
-	s.methods, s.bodies, s.found = s.methods[:0], s.bodies[:0], s.found[:0]
+	s.methods, s.found = s.methods[:0], s.found[:0]
 	s.numbered = mapping.Numbered(mapping.Identity{Class: facts.Name})
 	if s.options.Places {
 		s.placer.Class(facts.Name)
 	}
-	pending := false
+	body := &s.body
 	for i := range c.Methods() {
 		m := &c.Methods()[i]
-		n := len(s.bodies)
-		s.bodies = slices.Grow(s.bodies, 1)
-		body := &s.bodies[:n+1][n] // has memory of another class's method
 		ok, err := c.ReadCode(m, body)
 		if err == nil && !ok {
 			continue
@@ -289,16 +285,10 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 			Access: m.AccessFlags,
 		})
 		if d.Traced() {
-			pending = pending || d.Pending != ""
-			s.bodies = s.bodies[:n+1]
 			s.candidate(c, m, body)
 		}
 	}
-	// Pending rules and focus hooks are decided later, and only about methods that have room for their calls.
-	focus := s.options.FocusHooks && facts.Ancestry.Focus() != inject.FocusNone
-	if facts.Untried = !pending && !focus && s.injector.FitsWithoutTrial(c, s.bodies); !facts.Untried {
-		s.try(facts, c)
-	}
+	s.try(facts, c)
 	if len(s.methods) > 0 {
 		facts.Methods = s.ofMethods.take(len(s.methods))
 		copy(facts.Methods, s.methods)
@@ -329,7 +319,7 @@ func (s *Scanner) candidate(c *classfile.Class, m *classfile.Member, body *class
 func (s *Scanner) try(facts *Class, c *classfile.Class) {
 	candidates := candidatesOf(s.methods)
 	if len(candidates) > 0 {
-		refuse(s.methods, Refusals(s.injector.Try(c, candidates, inject.FocusNone)))
+		refuse(s.methods, s.injector.Try(c, candidates, inject.FocusNone))
 	}
 	focus := facts.Ancestry.Focus()
 	if !s.options.FocusHooks || facts.Untouched || focus == inject.FocusNone {
@@ -338,15 +328,6 @@ func (s *Scanner) try(facts *Class, c *classfile.Class) {
 	if refusals := s.injector.Try(c, candidatesOf(s.methods), focus); len(refusals) > 0 {
 		facts.FocusRefusal = refusals[0].Err.Error()
 	}
-}
-
-// Try returns which of the methods of a class, by index, have no room for their calls: for a class that the scan has
-// left untried.
-func (s *Scanner) Try(c *classfile.Class, methods []int) []Refusal {
-	if len(methods) == 0 {
-		return nil
-	}
-	return Refusals(s.injector.Try(c, methods, inject.FocusNone))
 }
 
 // sourceFile returns the name in the SourceFile attribute (JVMS 4.7.10), "" without one.

@@ -16,7 +16,6 @@ type Task struct {
 	Requires bool           // it is a module-info that has to require the runtime's module
 	Stripped bool           // calls of an earlier run are taken out first
 	Foreign  bool           // it holds calls of the runtime that are not ours, and stay
-	Untried  bool           // it was not tried whether the methods have room for their calls
 	Dropped  bool           // it is left out
 }
 
@@ -33,8 +32,7 @@ func (p *Plan) Task(class int, memory []inject.Traced) Task {
 	c, own := p.facts[class], &p.classes[class]
 	t := Task{
 		Request:  inject.Request{Methods: memory, Focus: own.focus},
-		Requires: own.requires, Stripped: c.Stripped, Foreign: c.Foreign, Untried: c.Untried &&
-			!own.tried, Dropped: own.left != nil,
+		Requires: own.requires, Stripped: c.Stripped, Foreign: c.Foreign, Dropped: own.left != nil,
 	}
 	if p.stamped(class) {
 		t.Request.Digest = p.Mapping.Digest()
@@ -51,7 +49,7 @@ func (p *Plan) Task(class int, memory []inject.Traced) Task {
 
 // Trial returns all that might be done to a class, but for a focus hook, with IDs as long as any.
 func Trial(c *Class) Task {
-	t := Task{Stripped: c.Stripped, Foreign: c.Foreign, Untried: c.Untried}
+	t := Task{Stripped: c.Stripped, Foreign: c.Foreign}
 	if c.Stamped {
 		t.Request.Digest = "0123456789abcdef"
 	}
@@ -90,7 +88,7 @@ const digestSize = 8
 
 // Pack writes the task: for slices, and for the keys of outputs in the cache.
 func (t *Task) Pack(k *wire.Packer) {
-	k.Flags(t.Dropped, t.Stripped, t.Foreign, t.Requires, t.Untried, t.Request.Digest != "",
+	k.Flags(t.Dropped, t.Stripped, t.Foreign, t.Requires, t.Request.Digest != "",
 		t.Request.Focus != inject.FocusNone)
 	if t.Request.Digest != "" {
 		digest, err := hex.DecodeString(t.Request.Digest)
@@ -117,7 +115,7 @@ func (t *Task) Pack(k *wire.Packer) {
 func UnpackTask(u *wire.Unpacker) Task {
 	var t Task
 	var stamped, hooked bool
-	u.Flags(&t.Dropped, &t.Stripped, &t.Foreign, &t.Requires, &t.Untried, &stamped, &hooked)
+	u.Flags(&t.Dropped, &t.Stripped, &t.Foreign, &t.Requires, &stamped, &hooked)
 	if stamped {
 		t.Request.Digest = hex.EncodeToString(u.Raw(digestSize))
 	}

@@ -203,7 +203,7 @@ func MissingRuntime(name string) error {
 }
 
 // protectRuntime checks the runtime class and takes out of tracing what it reaches.
-func (d *Draft) protectRuntime(byName map[string][]int, files ClassFiles) error {
+func (d *Draft) protectRuntime(byName map[string][]int, callsOf CallsOf) error {
 	name := d.options.Runtime
 	if byName[name] == nil {
 		if d.options.RuntimeExternal {
@@ -226,7 +226,7 @@ func (d *Draft) protectRuntime(byName map[string][]int, files ClassFiles) error 
 			return calls, nil
 		}
 		for _, n := range byName[name] {
-			calls, err := files.Calls(n)
+			calls, err := callsOf(n)
 			if err != nil {
 				return nil, err
 			}
@@ -242,28 +242,10 @@ func (d *Draft) protectRuntime(byName map[string][]int, files ClassFiles) error 
 		if !ok {
 			continue
 		}
-		if c.Untried { // its methods will not be rewritten, and what has another reason keeps it
-			refusals, err := files.Try(n, d.candidates(n))
-			if err != nil {
-				return err
-			}
-			d.refuse(n, refusals)
-		}
 		d.classes[n].focus = inject.FocusNone
 		d.decideTraced(n, filter.Decision{Reason: filter.ReasonRuntime, Detail: "reached by " + path})
 	}
 	return nil
-}
-
-// candidates lists the methods of a class that are traced as far as it is decided, by index in the class file.
-func (d *Draft) candidates(class int) []int {
-	var list []int
-	for i := range d.facts[class].Methods {
-		if Traced(d.decision(class, i)) {
-			list = append(list, int(d.facts[class].Methods[i].Index))
-		}
-	}
-	return list
 }
 
 // decideRequires finds the modules whose classes are going to call the runtime.

@@ -30,7 +30,8 @@ func TestWarehouseRanksTheSame(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := oracle.QueryParquet(context.Background(), path, `select group_key, count(*), count(distinct coalesce(user_id, recording_sha256)) users,
+	rows, err := oracle.QueryDuckDB(context.Background(), filepath.Dir(path),
+		"create view t as select * from read_parquet('"+filepath.Base(path)+"')", `select group_key, count(*), count(distinct coalesce(user_id, recording_sha256)) users,
 		sum(wall_ns)::bigint, max(wall_ns), count(cpu_ns), epoch_ms(min(began)), count(distinct version_name), any_value(hot_path[1])
 		from t group by group_key order by users * floor(avg(wall_ns)) desc, group_key`)
 	oracle.Require(t, err)

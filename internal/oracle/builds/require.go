@@ -22,22 +22,6 @@ func RequireFull(t testing.TB) {
 	}
 }
 
-// Root returns the directory of the repository.
-func Root() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("no go.mod above the working directory")
-		}
-	}
-}
-
 // Repository returns a directory in the layout of a Maven repository, with the binary of this machine, the runtime and
 // the plugins, as release/maven-repository writes it. The error wraps [oracle.ErrMissing] if Maven is missing.
 func Repository(ctx context.Context, t testing.TB) string {
@@ -45,7 +29,7 @@ func Repository(ctx context.Context, t testing.TB) string {
 	if _, err := exec.LookPath("mvn"); err != nil {
 		oracle.Require(t, fmt.Errorf("no mvn on PATH to build the plugins: %w", oracle.ErrMissing))
 	}
-	root, err := Root()
+	root, err := oracle.Root()
 	if err != nil {
 		t.Fatal(err)
 	}

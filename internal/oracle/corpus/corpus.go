@@ -3,9 +3,8 @@
 // bench/corpora.tsv lists the jars; none is committed. A row has six columns, tab-separated:
 //
 //   - name: the unique name of the row
-//   - source: maven:group:name[:type[:classifier]]:version, or jdk:FEATURE:module for a module of an
-//     installed JDK
-//   - sha256: of the file, or - for what comes from a JDK, which differs from machine to machine
+//   - source: maven:group:name[:type[:classifier]]:version
+//   - sha256: of the file
 //   - set: small, full or dep. The small set is a share of the full one that an ordinary test run
 //     can afford; dep is only there for others to refer to
 //   - made by: the compiler and what else is special about the classes
@@ -19,15 +18,11 @@ import (
 	"archive/zip"
 	"bufio"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/oracle"
@@ -37,7 +32,7 @@ import (
 type Row struct {
 	// Name is the unique name of the row.
 	Name string
-	// Source names the origin of the file; SHA256 is its sum, or - if it differs between machines.
+	// Source names the origin of the file; SHA256 is its sum.
 	Source, SHA256 string
 	// Set is small, full or dep.
 	Set string
@@ -56,44 +51,26 @@ type Jar struct {
 	Classes string
 	// DepPaths are the class jars of the rows in Deps.
 	DepPaths []string
-	// JDK and Module name the module of an installed JDK that the row stands for, if it does.
-	JDK    oracle.JDK
-	Module string
 }
 
 // Corpus is the list of all rows.
 type Corpus struct {
 	rows   []Row
 	byName map[string]Row
-	root   string // of the module; empty of a list that was not found there
 }
 
 // Load reads bench/corpora.tsv of the module that the working directory lies in.
 func Load() (*Corpus, error) {
-	dir, err := os.Getwd()
+	root, err := oracle.Root()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("corpora: %w", err)
 	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		parent := filepath.Dir(dir)
-		if parent == dir {
-			return nil, errors.New("corpora: no go.mod in or above the working directory")
-		}
-		dir = parent
-	}
-	f, err := os.Open(filepath.Join(dir, "bench", "corpora.tsv"))
+	f, err := os.Open(filepath.Join(root, "bench", "corpora.tsv"))
 	if err != nil {
 		return nil, fmt.Errorf("corpora: %w", err)
 	}
 	defer f.Close()
-	c, err := Parse(f)
-	if err == nil {
-		c.root = dir
-	}
-	return c, err
+	return Parse(f)
 }
 
 // Parse reads a list in the format of the package comment. Lines that start with # are comments.
@@ -150,9 +127,8 @@ func (c *Corpus) All() []string {
 	return names
 }
 
-// Fetch downloads the named rows and their dependencies, with one run of Maven for all that the cache lacks. The result
-// lacks rows of a JDK that is not installed. Every other missing file is an error that wraps [oracle.ErrMissing]; a
-// file with a wrong sum is an error that does not.
+// Fetch downloads the named rows and their dependencies, with one run of Maven for all that the cache lacks. A missing
+// file is an error that wraps [oracle.ErrMissing]; a file with a wrong sum is an error that does not.
 func (c *Corpus) Fetch(ctx context.Context, names ...string) ([]Jar, error) {
 	dir, err := oracle.CacheDir("corpora")
 	if err != nil {
@@ -167,10 +143,7 @@ func (c *Corpus) Fetch(ctx context.Context, names ...string) ([]Jar, error) {
 	}
 	jars := map[string]Jar{}
 	for _, row := range rows {
-		jar, err := materialize(ctx, dir, row)
-		if errors.Is(err, errNoSuchJDK) {
-			continue
-		}
+		jar, err := materialize(dir, row)
 		if err != nil {
 			return nil, fmt.Errorf("corpora: %s: %w", row.Name, err)
 		}
@@ -178,14 +151,9 @@ func (c *Corpus) Fetch(ctx context.Context, names ...string) ([]Jar, error) {
 	}
 	var wanted []Jar
 	for _, n := range names {
-		jar, found := jars[n]
-		if !found {
-			continue
-		}
+		jar := jars[n]
 		for _, d := range jar.Deps {
-			if dep, found := jars[d]; found {
-				jar.DepPaths = append(jar.DepPaths, dep.Classes)
-			}
+			jar.DepPaths = append(jar.DepPaths, jars[d].Classes)
 		}
 		wanted = append(wanted, jar)
 	}
@@ -218,51 +186,35 @@ func (c *Corpus) closure(names []string) ([]Row, error) {
 	return rows, nil
 }
 
+// artifact returns the row's file in a Maven repository.
+func (r Row) artifact() (oracle.Artifact, error) {
+	coordinates, isMaven := strings.CutPrefix(r.Source, "maven:")
+	if !isMaven {
+		return oracle.Artifact{}, fmt.Errorf("corpora: %s: source %q is of no known kind", r.Name, r.Source)
+	}
+	return oracle.ParseArtifact(coordinates)
+}
+
 func fetchMaven(ctx context.Context, dir string, rows []Row) error {
 	var artifacts []oracle.Artifact
 	for _, row := range rows {
-		coordinates, isMaven := strings.CutPrefix(row.Source, "maven:")
-		if !isMaven {
-			continue
-		}
-		a, err := oracle.ParseArtifact(coordinates)
+		a, err := row.artifact()
 		if err != nil {
-			return fmt.Errorf("corpora: %s: %w", row.Name, err)
+			return err
 		}
 		artifacts = append(artifacts, a)
 	}
 	return oracle.FetchMaven(ctx, dir, artifacts)
 }
 
-func materialize(ctx context.Context, dir string, row Row) (Jar, error) {
-	jar := Jar{Row: row}
-	kind, rest, _ := strings.Cut(row.Source, ":")
-	switch kind {
-	case "maven":
-		a, err := oracle.ParseArtifact(rest)
-		if err != nil {
-			return jar, err
-		}
-		jar.Path = filepath.Join(dir, a.File())
-		if err := checkSum(jar.Path, row.SHA256); err != nil {
-			return jar, err
-		}
-	case "jdk":
-		feature, module, _ := strings.Cut(rest, ":")
-		n, err := strconv.Atoi(feature)
-		if err != nil {
-			return jar, fmt.Errorf("source %q: %w", row.Source, err)
-		}
-		jar.JDK, err = oracle.FindJDK(n)
-		if err != nil || jar.JDK.Feature != n {
-			return jar, errNoSuchJDK
-		}
-		jar.Module = module
-		if jar.Path, err = moduleJar(ctx, dir, jar.JDK, module); err != nil {
-			return jar, err
-		}
-	default:
-		return jar, fmt.Errorf("source %q is of no known kind", row.Source)
+func materialize(dir string, row Row) (Jar, error) {
+	a, err := row.artifact()
+	if err != nil {
+		return Jar{}, err
+	}
+	jar := Jar{Row: row, Path: filepath.Join(dir, a.File())}
+	if err := oracle.CheckSum(jar.Path, row.SHA256); err != nil {
+		return jar, err
 	}
 	jar.Classes = jar.Path
 	if filepath.Ext(jar.Path) == ".aar" {
@@ -272,22 +224,6 @@ func materialize(ctx context.Context, dir string, row Row) (Jar, error) {
 		}
 	}
 	return jar, nil
-}
-
-func checkSum(path, want string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return err
-	}
-	if got := hex.EncodeToString(h.Sum(nil)); got != want {
-		return fmt.Errorf("%s has SHA-256 %s, not %s: delete it, or correct the list", path, got, want)
-	}
-	return nil
 }
 
 // ClassesOfAAR writes the classes.jar of an aar to the file to, and returns that path.

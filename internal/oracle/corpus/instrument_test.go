@@ -176,8 +176,12 @@ func TestCorpusInstrumented(t *testing.T) {
 	bin := buildTool(t)
 	linked, err := linkAll(t.Context(), jars)
 	oracle.Require(t, err)
+	checkLinked(t, jars, linked)
 	classes, methods, err := oracle.Disassemble(t.Context(), jobs(jars), oracle.AsmOptions{Check: true})
 	oracle.Require(t, err)
+	if isFull() {
+		checkKinds(t, classes)
+	}
 	before := asmIndex(classes, methods)
 	verified := classFileErrors(t, jars)
 	runs := []struct {

@@ -14,7 +14,7 @@ func TestParse(t *testing.T) {
 	c, err := corpus.Parse(strings.NewReader("# comment\n\n" +
 		"a\tmaven:g:a:1\t00\tsmall\tjavac\tb c\n" +
 		"b\tmaven:g:b:1\t00\tfull\t\t\n" +
-		"c\tjdk:17:java.base\t-\tdep\t\t\n"))
+		"c\tmaven:g:c:1\t00\tdep\t\t\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestWrongSum(t *testing.T) {
 		t.Fatal(err)
 	}
 	for sum, want := range map[string]string{
-		strings.Repeat("0", 64): "has SHA-256 ba7816bf",
+		strings.Repeat("0", 64): "has the SHA-256 ba7816bf",
 		"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad": "",
 	} {
 		c, err := corpus.Parse(strings.NewReader("a\tmaven:g:a:1\t" + sum + "\tsmall\tx\t\n"))

@@ -12,21 +12,19 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/oracle"
 )
 
 // Committed returns the class files of testdata/classes/bin, by path. It finds the directory from any package.
 func Committed(t testing.TB) map[string][]byte {
 	t.Helper()
 	found := make(map[string][]byte)
-	module := "."
-	for _, err := os.Stat(filepath.Join(module, "go.mod")); err != nil; _, err = os.Stat(filepath.Join(module,
-		"go.mod")) {
-		if module = filepath.Join("..", module); len(module) > 100 {
-			t.Fatal("the test does not run inside of the module")
-		}
+	module, err := oracle.Root()
+	if err != nil {
+		t.Fatal(err)
 	}
 	root := filepath.Join(module, "testdata", "classes", "bin")
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, ".class") {
 			return err
 		}

@@ -22,15 +22,13 @@ import (
 )
 
 var (
-	mutants   = flag.Int("mutants", 0, "how many mutants to put to HotSpot; 0: some, or many for the full corpus")
-	seed      = flag.Uint64("seed", 1, "for the choice of mutants")
-	listed    = flag.Int("list", 40, "how many disagreements to print")
-	others    = flag.Bool("others", false, "ask java.lang.classfile and ASM too")
-	dump      = flag.String("dump", "", "directory to write disagreements to")
-	only      = flag.String("only", "", "sort or kind of mutants to make")
-	release   = flag.Int("jdk", 17, "`release` of the JDK to compare with, or the next newer one")
-	tableFile = flag.String("table", "", "`file` to add the results to, if all are explained; a run it has is skipped")
-	rows      = flag.String("rows", "", "rows of the corpus to take classes from")
+	mutants = flag.Int("mutants", 0, "how many mutants to put to HotSpot; 0: some, or many for the full corpus")
+	seed    = flag.Uint64("seed", 1, "for the choice of mutants")
+	listed  = flag.Int("list", 40, "how many disagreements to print")
+	dump    = flag.String("dump", "", "directory to write disagreements to")
+	only    = flag.String("only", "", "sort or kind of mutants to make")
+	release = flag.Int("jdk", 17, "`release` of the JDK to compare with, or the next newer one")
+	rows    = flag.String("rows", "", "rows of the corpus to take classes from")
 )
 
 // mutantRows are rows of the corpus, made by different compilers, of class file versions from 45 to 61. Seeds take
@@ -65,40 +63,29 @@ const someMutants, manyMutants = 3000, 140000
 
 // tally counts the results for one kind of mutants.
 type tally struct {
-	tableCounts
-	rejected, falseAlarms, missed            int // by HotSpot; what the type check says otherwise and no rule explains
-	jdkFalse, jdkMissed, asmFalse, asmMissed int // of the other verifiers
-	findings, single                         int // of mutants that both reject, and those of them with one finding
+	accepted, refused, explained, unexplained int // accepted or refused by both, or a disagreement
+	falseAlarms, missed                       int // the disagreements that no rule explains
+	findings, single                          int // of mutants that both reject, and those of them with one finding
 }
+
+func (a tally) sum() int { return a.accepted + a.refused + a.explained + a.unexplained }
 
 func (a *tally) add(b tally) {
 	for _, n := range [][2]*int{
 		{&a.accepted, &b.accepted}, {&a.refused, &b.refused}, {&a.explained, &b.explained},
-		{&a.unexplained, &b.unexplained}, {&a.rejected, &b.rejected}, {&a.falseAlarms, &b.falseAlarms},
-		{&a.missed, &b.missed}, {&a.jdkFalse, &b.jdkFalse}, {&a.jdkMissed, &b.jdkMissed}, {&a.asmFalse, &b.asmFalse},
-		{&a.asmMissed, &b.asmMissed}, {&a.findings, &b.findings}, {&a.single, &b.single},
+		{&a.unexplained, &b.unexplained}, {&a.falseAlarms, &b.falseAlarms}, {&a.missed, &b.missed},
+		{&a.findings, &b.findings}, {&a.single, &b.single},
 	} {
 		*n[0] += *n[1]
 	}
 }
 
-// addResult adds the result for a mutant that HotSpot links or does not.
-func addResult(accepted, linked bool, falseAlarms, missed *int) {
-	switch {
-	case linked && !accepted:
-		*falseAlarms++
-	case !linked && accepted:
-		*missed++
-	}
-}
-
 // campaign is one run of the test.
 type campaign struct {
-	t         *testing.T
-	jdk       oracle.JDK
-	tallies   map[tableKind]*tally
-	explained map[tableRule]int
-	printed   int
+	t       *testing.T
+	jdk     oracle.JDK
+	tallies map[mutate.Kind]*tally
+	printed int
 }
 
 // TestCorpusMutantsAgree compares the type checker with HotSpot for mutants of real classes, with the same class path.
@@ -111,15 +98,6 @@ func TestCorpusMutantsAgree(t *testing.T) {
 	}
 	jdk, err := oracle.FindJDK(*release)
 	oracle.Require(t, err)
-	kept := newTable()
-	if *tableFile != "" {
-		if kept, err = readTable(*tableFile); err != nil {
-			t.Fatal(err)
-		}
-		if kept.has(jdk.Feature, *seed) {
-			t.Skipf("%s has the run of seed %d on JDK %d", *tableFile, *seed, jdk.Feature)
-		}
-	}
 	count := *mutants
 	if count == 0 {
 		count = someMutants
@@ -133,26 +111,11 @@ func TestCorpusMutantsAgree(t *testing.T) {
 	}
 	jars, err := c.Fetch(t.Context(), rowsFor(jdk.Feature, *seed)...)
 	oracle.Require(t, err)
-	run := &campaign{t: t, jdk: jdk, tallies: map[tableKind]*tally{}, explained: map[tableRule]int{}}
+	run := &campaign{t: t, jdk: jdk, tallies: map[mutate.Kind]*tally{}}
 	for i, j := range jars {
 		run.check(j, makeMutants(t, j.Classes, count/len(jars), uint64(i), jdk.MaxMajor()))
 	}
-	all := run.report()
-	if *tableFile == "" || all.unexplained > 0 {
-		return
-	}
-	kept.runs = append(kept.runs, tableRun{jdk.Feature, *seed, all.sum()})
-	for key, row := range run.tallies {
-		old := tally{tableCounts: kept.kinds[key]}
-		old.add(*row)
-		kept.kinds[key] = old.tableCounts
-	}
-	for key, n := range run.explained {
-		kept.explained[key] += n
-	}
-	if err := kept.write(*tableFile); err != nil {
-		t.Fatal(err)
-	}
+	run.report()
 }
 
 // check asks HotSpot and the type check about the mutants of a jar.
@@ -167,30 +130,20 @@ func (run *campaign) check(j corpus.Jar, made []mutant) {
 	for _, m := range made {
 		job.Variants = append(job.Variants, m.variant)
 	}
-	verdicts, err := oracle.LinkVariants(t.Context(), run.jdk, []oracle.VariantJob{job})
+	verdicts, err := oracle.LinkVariants(t.Context(), run.jdk, job)
 	oracle.Require(t, err)
-	var opinions [][]oracle.Opinion
-	if *others {
-		opinions, err = oracle.VariantOpinions(t.Context(), []oracle.VariantJob{job})
-		oracle.Require(t, err)
-	}
 	var open []disagreement
 	for n, m := range made {
-		v := verdicts[0][n]
-		key := tableKind{run.jdk.Feature, m.sort, m.kind}
-		row := run.tallies[key]
+		v := verdicts[n]
+		row := run.tallies[m.kind]
 		if row == nil {
 			row = &tally{}
-			run.tallies[key] = row
+			run.tallies[m.kind] = row
 		}
 		complaint, findings := firstFinding(m.variant, h)
 		if !run.agree(row, v, complaint, findings) {
-			open = append(open, disagreement{number: n, key: key, variant: m.variant, maxMajor: run.jdk.MaxMajor(),
+			open = append(open, disagreement{number: n, kind: m.kind, variant: m.variant, maxMajor: run.jdk.MaxMajor(),
 				verdict: v, complaint: complaint})
-		}
-		if opinions != nil && !v.MissingClass() {
-			addResult(opinions[0][n].ClassFile, v.Linked, &row.jdkFalse, &row.jdkMissed)
-			addResult(opinions[0][n].ASM, v.Linked, &row.asmFalse, &row.asmMissed)
 		}
 	}
 	run.askOlder(j, open)
@@ -201,9 +154,6 @@ func (run *campaign) check(j corpus.Jar, made []mutant) {
 
 // agree counts a mutant of which both say the same.
 func (run *campaign) agree(row *tally, v oracle.Verdict, complaint string, findings int) bool {
-	if !v.Linked {
-		row.rejected++
-	}
 	switch {
 	case complaint == "" && v.Linked:
 		row.accepted++
@@ -236,29 +186,32 @@ func (run *campaign) askOlder(j corpus.Jar, open []disagreement) {
 	if len(asked) == 0 {
 		return
 	}
-	verdicts, err := oracle.LinkVariants(run.t.Context(), older, []oracle.VariantJob{job})
+	verdicts, err := oracle.LinkVariants(run.t.Context(), older, job)
 	oracle.Require(run.t, err)
 	for n, i := range asked {
-		open[i].older = &verdicts[0][n]
+		open[i].older = &verdicts[n]
 	}
 }
 
 // count counts a mutant of which they say different things.
 func (run *campaign) count(d disagreement) {
-	row, v := run.tallies[d.key], d.verdict
+	row, v := run.tallies[d.kind], d.verdict
 	if rule, ok := explain(d); ok {
 		row.explained++
-		run.explained[tableRule{run.jdk.Feature, rule}]++
 		if rule != "missing class" && rule != "newer version" {
-			run.t.Logf("explained: %s: %s, %s: HotSpot %s %s; we %q", rule, d.key.kind, d.variant.Class, v.Exception, v.Message,
+			run.t.Logf("explained: %s: %s, %s: HotSpot %s %s; we %q", rule, d.kind, d.variant.Class, v.Exception, v.Message,
 				d.complaint)
 		}
 		return
 	}
 	row.unexplained++
-	addResult(d.complaint == "", v.Linked, &row.falseAlarms, &row.missed)
+	if v.Linked {
+		row.falseAlarms++
+	} else {
+		row.missed++
+	}
 	if run.printed++; run.printed <= *listed {
-		run.t.Logf("%s %s #%d: HotSpot %s %s; we %q", d.key.kind, d.variant.Class, d.number, v.Exception, v.Message,
+		run.t.Logf("%s %s #%d: HotSpot %s %s; we %q", d.kind, d.variant.Class, d.number, v.Exception, v.Message,
 			d.complaint)
 	}
 	if *dump != "" {
@@ -270,14 +223,14 @@ func (run *campaign) count(d disagreement) {
 }
 
 // report prints the results and fails for a mutant that no rule explains.
-func (run *campaign) report() tally {
+func (run *campaign) report() {
 	var all tally
 	for _, sort := range mutate.Sorts() {
 		var sum tally
 		kinds := mutate.Weighted(sort)
 		slices.Sort(kinds)
 		for _, kind := range slices.Compact(kinds) {
-			if row := run.tallies[tableKind{run.jdk.Feature, sort, kind}]; row != nil {
+			if row := run.tallies[kind]; row != nil {
 				line(run.t, string(kind), *row)
 				sum.add(*row)
 			}
@@ -290,7 +243,6 @@ func (run *campaign) report() tally {
 		run.t.Errorf("%d of %d mutants have another result than with HotSpot, and no rule explains it: run with -list, "+
 			"-dump", all.unexplained, all.sum())
 	}
-	return all
 }
 
 func line(t *testing.T, kind string, row tally) {
@@ -299,10 +251,6 @@ func line(t *testing.T, kind string, row tally) {
 	caught := float64(max(1, row.refused))
 	t.Logf("measured: %-30s one fault is %.2f findings; one finding for %.1f %% of the mutants", kind,
 		float64(row.findings)/caught, 100*float64(row.single)/caught)
-	if *others {
-		t.Logf("measured: %-30s java.lang.classfile %d false alarms, %d missed; ASM %d, %d", kind, row.jdkFalse,
-			row.jdkMissed, row.asmFalse, row.asmMissed)
-	}
 }
 
 type mutant struct {

@@ -11,12 +11,13 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/mutate"
 )
 
 // disagreement is a mutant of which HotSpot and the type check say different things.
 type disagreement struct {
 	number    int // among the mutants of a jar
-	key       tableKind
+	kind      mutate.Kind
 	variant   oracle.Variant
 	maxMajor  int // the newest version that the JDK reads
 	verdict   oracle.Verdict

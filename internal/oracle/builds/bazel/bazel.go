@@ -2,8 +2,7 @@
 //
 // A [Workspace] is a copy of both below a temporary directory, with jars and a binary of tracegen. A [Client] is a
 // Bazel server of its own, with all its files below a directory. Its builds log every action that was run or found in
-// a cache; [Client.Build] returns them. A [Worker] is Bazel's own remote executor and remote cache on a port of this
-// machine, compiled from Debian's source package.
+// a cache; [Client.Build] returns them.
 //
 // There is no network: Bazel 4 loads its default toolchains of C++ and Java whenever it looks for a toolchain, and
 // these load rules_cc and rules_java. Both are replaced by files that name Bazel's built-in rules.
@@ -144,7 +143,7 @@ func NewClient(bazel string, w *Workspace, root string) *Client {
 // Action is one action that a build ran or found in a cache. Actions that are up to date are not in the log.
 type Action struct {
 	Mnemonic string   `json:"mnemonic"`    // such as TracegenScan
-	Runner   string   `json:"runner"`      // "linux-sandbox", "remote", "disk cache hit", "remote cache hit", ...
+	Runner   string   `json:"runner"`      // "linux-sandbox", "disk cache hit", ...
 	Command  []string `json:"commandArgs"` // the program first
 	// Env are the variables of its environment.
 	Env []struct {
@@ -172,8 +171,8 @@ func (a Actions) Count() string {
 	return strings.Join(list, ", ")
 }
 
-// By returns how many actions each runner had, such as "remote: 3", sorted by name. All caches are one runner: Bazel 4
-// calls a hit in the disk cache one in the remote cache.
+// By returns how many actions each runner had, such as "linux-sandbox: 3", sorted by name. All caches are one
+// runner: Bazel 4 calls a hit in the disk cache one in the remote cache.
 func (a Actions) By() string {
 	counts := map[string]int{}
 	for _, action := range a {

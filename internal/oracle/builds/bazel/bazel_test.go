@@ -243,42 +243,6 @@ new_local_repository(name = "jdk", path = "`+home+`", build_file_content = "expo
 	}
 }
 
-// TestRemote builds with a remote executor, with a second client, and after a change.
-func TestRemote(t *testing.T) {
-	nightly.Only(t, "tools")
-	builds.RequireFull(t)
-	bazel, w := setUp(t)
-	worker, err := StartWorker(t.Context(), t.TempDir())
-	oracle.Require(t, err)
-	t.Cleanup(worker.Stop)
-	remote := append([]string{"--remote_executor=" + worker.Address, "--spawn_strategy=remote"}, apps...)
-
-	first := client(t, bazel, w)
-	actions := build(t, first, remote...)
-	want(t, "remote executor, first build", actions.By(), "remote: 16")
-	want(t, "remote executor, first build", actions.Count(), allActions)
-	compare(t, first, "traced_shop", "jars/shop.jar", "jars/feed.jar", "jars/text.jar", "--config", "tracegen.yml",
-		"--base", "release/methodMapping.txt")
-
-	elsewhere, err := w.Relocate(filepath.Join(t.TempDir(), "second"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	second := client(t, bazel, elsewhere)
-	actions = build(t, second, remote...)
-	want(t, "remote executor, second client", actions.By(), "cache hit: 16")
-	want(t, "remote executor, second client", actions.Count(), allActions)
-
-	changeBody(t, elsewhere)
-	changed := build(t, second, remote...)
-	want(t, "remote executor, one jar changed", changed.By(), "remote: 5")
-	want(t, "remote executor, one jar changed", changed.Count(),
-		"2 TracegenAssign, 2 TracegenInstrument, 1 TracegenScan")
-	changeBody(t, w)
-	want(t, "remote executor, the same change in the first client", build(t, first, remote...).By(),
-		"cache hit: 5")
-}
-
 // TestRelease gets the binary from a Maven repository, as a toolchain of a release.
 func TestRelease(t *testing.T) {
 	nightly.Only(t, "tools")
@@ -305,8 +269,8 @@ func TestRelease(t *testing.T) {
 		"1 TracegenAssign, 4 TracegenInstrument, 1 TracegenRuntime, 4 TracegenScan")
 }
 
-// documented returns the arguments of each `bazel build` in docs/bazel.md, but for those with a cache or an executor,
-// which [TestCaches] and [TestRemote] run.
+// documented returns the arguments of each `bazel build` in docs/bazel.md, but for those with a cache or an executor:
+// [TestCaches] has a cache, and an executor runs actions that [TestExample] has shown to be hermetic.
 func documented(t *testing.T) (commands [][]string) {
 	t.Helper()
 	for line := range strings.Lines(readText(t, repository+"/docs/bazel.md")) {

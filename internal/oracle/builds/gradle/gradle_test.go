@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
@@ -29,7 +30,7 @@ type project struct {
 // newProject copies the example to a directory. Two projects with the same cache share its entries.
 func newProject(t *testing.T, g builds.Gradle, repo, dir, cache string) *project {
 	t.Helper()
-	root, err := builds.Root()
+	root, err := oracle.Root()
 	if err != nil {
 		t.Fatal(err)
 	}

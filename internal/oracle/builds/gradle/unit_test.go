@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/oracle/builds"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -19,7 +18,7 @@ func TestUnits(t *testing.T) {
 	if err != nil {
 		oracle.Require(t, fmt.Errorf("no mvn on PATH to run the tests of the Gradle plugin: %w", oracle.ErrMissing))
 	}
-	root, err := builds.Root()
+	root, err := oracle.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
