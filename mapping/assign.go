@@ -2,7 +2,6 @@ package mapping
 
 import (
 	"cmp"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"iter"
@@ -41,9 +40,6 @@ type Options struct {
 	Focus []Focus
 	// Messages reports whether the calls of a method are messages, which is stored in the mapping; nil if none are.
 	Messages func(Identity) bool
-	// Memory keeps the IDs of this assignment for later ones of the same methods, and has the IDs of earlier ones; nil
-	// does not. It is used only without a Base.
-	Memory Memory
 }
 
 // Assign returns a mapping that has an ID for each of the methods. They may be in any order, and may be repeated; if
@@ -87,35 +83,25 @@ func AssignEach(n Counts, methods iter.Seq2[Method, Facts], o Options) (*Mapping
 	if err := o.checkBase(); err != nil {
 		return nil, nil, err
 	}
-	known, key := t.recall(&o)
 	m := &Mapping{runtime: cmp.Or(o.Runtime, contract.RuntimeClass), focus: focus}
-	if known == nil {
-		if known, err = t.assign(o, m); err != nil {
-			return nil, nil, err
-		}
+	known, err := t.assign(o, m)
+	if err != nil {
+		return nil, nil, err
 	}
 	m.fingerprints = t.fingerprintsByID(known.ids)
 	t.arrange(known.living)
 	// Every key is there once, as keepIDs removed the others; the index can be made when it is first used.
 	m.table, m.inTable, m.living = t, len(known.living), len(known.living)
 	m.findMessages(o.Messages)
-	if known.lines != [sha256.Size]byte{} {
-		m.lines = func() [sha256.Size]byte { return known.lines }
-		return m, known.ids, nil
-	}
 	m.lines = sync.OnceValue(m.hashLines)
 	go m.lines() // while the classes are written
-	if o.remembers() {
-		o.Memory.KeepAssigned(key, known.pack(m.lines()))
-	}
 	return m, known.ids, nil
 }
 
 // assigned is the result of an assignment.
 type assigned struct {
-	ids    []uint32          // of all methods of the table, in their order
-	living []assignment      // one for each identity, by ID
-	lines  [sha256.Size]byte // hash of the lines of the living methods; zero if it is not known
+	ids    []uint32     // of all methods of the table, in their order
+	living []assignment // one for each identity, by ID
 }
 
 // assign assigns IDs to the methods of the table, and sets the retired ones of the mapping.

@@ -43,7 +43,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			return nil, err
 		}
 	}
-	stage := &output.Stage{DryRun: c.DryRun, LeaveEqual: earlier.stores()}
+	stage := &output.Stage{DryRun: c.DryRun}
 	defer stage.Abort()
 	path := c.ClassPath.Lazy()
 	defer path.Close()
@@ -131,7 +131,7 @@ func decide(ctx context.Context, c *Config, w *work, known []plan.InputFacts, r 
 		Inputs: w.paths(), Filter: rules, FocusHooks: c.FocusHooks, Posts: options.Posts, R8: c.R8,
 		AddRequires:     c.AddRequires != "",
 		RuntimeExternal: c.RuntimeExternal, Runtime: options.RuntimeClass, OriginalRuntime: original,
-		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages), Memory: r.ids(),
+		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages),
 		Merged: merged, Android: c.Android, ClassPath: supertypesOf(c.ClassPath, path),
 	})
 }
@@ -289,9 +289,9 @@ func filterOf(f *filter.Filter, runtime string, by *r8.Mapping) *filter.Filter {
 }
 
 // typesOf returns the type checker for the classes of a set, if one is wanted. It opens the class path.
-func typesOf(wanted bool, path *openedClassPath, set *input.Set, names []string) (typeCheck, error) {
+func typesOf(wanted bool, path *openedClassPath, set *input.Set, names []string) (*typeChecker, error) {
 	if !wanted {
-		return noTypeCheck{}, nil
+		return nil, nil
 	}
 	return newTypeChecker(path, set, names)
 }
@@ -306,7 +306,7 @@ func supertypesOf(p ClassPath, opened *openedClassPath) plan.ClassPath {
 // expected is [plan.Expected], but for tests that let the equivalence check fail.
 var expected = plan.Expected
 
-func newRewriteOptions(o inject.Options, requires string, types typeCheck) rewriteOptions {
+func newRewriteOptions(o inject.Options, requires string, types *typeChecker) rewriteOptions {
 	return rewriteOptions{Inject: o, Requires: requires, Types: types, Expected: expected}
 }
 

@@ -21,7 +21,6 @@ import (
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
 	"github.com/tracegen/tracegen/internal/userfile"
-	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -118,7 +117,7 @@ func (i *settings) locate(args []string) error {
 	if err := checkWritten(i.destination, i.sideFiles(), i.filesRead, i.baseFile()); err != nil {
 		return err
 	}
-	i.known, err = i.incremental(argfiles)
+	i.known, err = i.incremental()
 	return err
 }
 
@@ -167,9 +166,6 @@ func (i *settings) run(cmd *cobra.Command) error {
 		}
 	}
 	i.printWarnings(result, i.reported.Warnings)
-	for _, fault := range result.Tolerated {
-		i.con.Detail("pre-existing finding with the classes of this JDK, left as it is: %s", fault)
-	}
 	if err := i.summarize(); err != nil {
 		return err
 	}
@@ -179,16 +175,11 @@ func (i *settings) run(cmd *cobra.Command) error {
 // instrument runs the pipeline: with all decisions, or with those of a slice.
 func (i *settings) instrument(ctx context.Context, progress func(done, total int64)) (*pipeline.Result, error) {
 	config := i.pipelineConfig()
+	config.Progress = progress
 	if i.slice == nil {
-		config.Progress = progress
 		return pipeline.Run(ctx, config)
 	}
-	return pipeline.Instrument(ctx, pipeline.SliceConfig{
-		Inputs: config.Inputs, Reading: config.Reading, Inject: config.Inject, AddRequires: config.AddRequires,
-		Verify: config.Verify, ClassPath: config.ClassPath, Level: config.Level, Jobs: config.Jobs,
-		Incremental: config.Incremental,
-		DryRun:      config.DryRun, Progress: progress,
-	}, i.slice)
+	return pipeline.Instrument(ctx, config, i.slice)
 }
 
 // summarize prints the summary, unless --report - has printed the report. On GitHub it also prints a notice. If the
@@ -253,8 +244,8 @@ func (i *settings) read(ctx context.Context) error {
 	if err := i.readRules(); err != nil {
 		return err
 	}
-	if err := i.readBase(); err != nil || i.base == "" {
-		return err
+	if i.base == "" {
+		return nil
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
@@ -279,13 +270,6 @@ func (i *settings) read(ctx context.Context) error {
 			i.pruneBy = append(i.pruneBy, m)
 		}
 	}
-	if i.baseR8 != "" {
-		by, err := r8.Load(i.baseR8)
-		if err != nil {
-			return fmt.Errorf("base-r8-mapping: %w", err)
-		}
-		base = mapping.Renamed(base, by)
-	}
 	i.baseMapping = base
 	i.con.Detail("base mapping %s: %d methods, digest %s", i.base, base.Len(), base.Digest())
 	return nil
@@ -306,8 +290,6 @@ func (i *settings) filterOptions() filter.Options {
 		RuntimeClass:  i.runtime,
 		MatrixRuntime: i.preset == presetMatrix,
 		R8:            i.r8,
-
-		FutureVersions: i.futureVersions,
 	}
 }
 

@@ -94,7 +94,7 @@ func (p *Program) Instrument(ctx context.Context, inputs []pipeline.Input, mappi
 	p.destination.inputs, p.mapping = inputs, mapping
 	p.caching.directory, p.caching.size = cache, cli.ByteSize(size)
 	var err error
-	if p.known, err = p.incremental(nil); err != nil {
+	if p.known, err = p.incremental(); err != nil {
 		return nil, err
 	}
 	advance, done := p.con.Progress("instrumenting")
