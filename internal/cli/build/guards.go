@@ -53,17 +53,6 @@ func (g *guards) checkBases(base string) error {
 	return nil
 }
 
-// withoutBase removes the guards that compare with the base mapping, and returns their names.
-func (g *guards) withoutBase() (off []string) {
-	for _, name := range buildreport.GuardNames() {
-		if g.guards.NeedsBase(name) {
-			off = append(off, name)
-			g.guards.Remove(name)
-		}
-	}
-	return off
-}
-
 // readBase reads the report that guards compare with.
 func (g *guards) readBase() error {
 	if g.baseReport == "" {
