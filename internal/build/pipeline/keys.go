@@ -66,11 +66,6 @@ func (r *results) outputKey(job *outputJob, set *input.Set, by plan.Decisions) c
 // bytesKey is the key of the bytes of an output: of a directory, the contents of its files one behind the other.
 func bytesKey(output cache.Key) cache.Key { return cache.KeyOf("bytes", output.String()) }
 
-// idsKey is the key of the IDs of methods, which this hash identifies.
-func (r *results) idsKey(methods [sha256.Size]byte) cache.Key {
-	return cache.KeyOf("ids", r.Tool, string(methods[:]))
-}
-
 // filesKey is the key of the list of files that runs have written into a directory. It has the number of its form in
 // place of the executable: a new version of the program removes files of an old one, too.
 func filesKey(directory string) cache.Key { return cache.KeyOf("files 1", directory) }

@@ -16,7 +16,6 @@ import (
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/cache"
-	"github.com/tracegen/tracegen/mapping"
 )
 
 // Incremental says where results of earlier runs are, and what they depend on. Outputs, mapping, lists, and warnings
@@ -324,22 +323,6 @@ func (r *results) checkInputs(ctx context.Context, set *input.Set) error {
 		}
 	}
 	return nil
-}
-
-// ids returns where the IDs are that earlier runs have assigned; nil without a cache.
-func (r *results) ids() mapping.Memory {
-	if r.Incremental == nil {
-		return nil
-	}
-	return r
-}
-
-// Assigned implements [mapping.Memory].
-func (r *results) Assigned(methods [sha256.Size]byte) []byte { return r.lookup(r.idsKey(methods)) }
-
-// KeepAssigned implements [mapping.Memory].
-func (r *results) KeepAssigned(methods [sha256.Size]byte, data []byte) {
-	r.store(r.idsKey(methods), data)
 }
 
 // finish is called when all outputs are in their places. It removes files that are no output any more, and stores how
