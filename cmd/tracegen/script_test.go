@@ -58,7 +58,7 @@ func TestScripts(t *testing.T) {
 
 // TestArchiveScripts runs scripts with an archive in a directory, and in a bucket of a server.
 //
-// Invariant: Recordings and builds find their mappings in an archive by themselves, in a directory and in a bucket.
+// Invariant: Recordings find their mappings in an archive by themselves, in a directory and in a bucket.
 func TestArchiveScripts(t *testing.T) {
 	t.Run("directory", func(t *testing.T) {
 		testscript.Run(t, scripts(t, "testdata/archive", func(env *testscript.Env) {

@@ -163,6 +163,7 @@ var formerFlags = map[string]string{
 	"gate":              "-Dtracegen.gate=off of the java command",
 	"gate-file":         "-Dtracegen.gate.file=FILE of the java command",
 	"pressure":          "-Dtracegen.pressure=MODE of the java command",
+	"store":             "--export parquet, whose files keep the stalls of each day,",
 	"old-mapping":       "--mapping DIR, a directory with the mappings of both builds,",
 	"new-mapping":       "--mapping DIR, a directory with the mappings of both builds,",
 	"max-body":          "a constant, 2 MiB,",

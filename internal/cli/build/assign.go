@@ -70,7 +70,7 @@ func (a *assign) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	a.mapping, a.planned = a.output, true
-	if err := a.read(cmd.Context()); err != nil {
+	if err := a.read(); err != nil {
 		return err
 	}
 	if here, there := rulesDigest(a.rules), a.parts[0].Origin().Options[rulesOption]; here != there {
@@ -84,7 +84,7 @@ func (a *assign) run(cmd *cobra.Command, args []string) error {
 	for _, arg := range list {
 		read = append(read, arg.Path)
 	}
-	if err := checkWritten(destination{}, a.written(), read, a.baseFile()); err != nil {
+	if err := checkWritten(destination{}, a.written(), read, a.base); err != nil {
 		return err
 	}
 	return a.carryOut(cmd)

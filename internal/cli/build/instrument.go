@@ -19,8 +19,8 @@ import (
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
-	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
 	"github.com/tracegen/tracegen/internal/userfile"
+	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -86,7 +86,7 @@ names are relative to tracegen.yml.
 		if err := i.resolve(); err != nil {
 			return err
 		}
-		if err := i.read(cmd.Context()); err != nil {
+		if err := i.read(); err != nil {
 			return err
 		}
 		if err := i.locate(args); err != nil {
@@ -114,7 +114,7 @@ func (i *settings) locate(args []string) error {
 		i.mapping = filepath.Join(i.destination.beside, cli.DefaultMapping)
 	}
 	i.filesRead = i.readFiles(argfiles)
-	if err := checkWritten(i.destination, i.sideFiles(), i.filesRead, i.baseFile()); err != nil {
+	if err := checkWritten(i.destination, i.sideFiles(), i.filesRead, i.base); err != nil {
 		return err
 	}
 	i.known, err = i.incremental()
@@ -130,14 +130,6 @@ func (i *settings) readFiles(argfiles []string) []string {
 // assign has written them.
 func (i *settings) sideFiles() []cli.Target {
 	return append(i.rows.Targets(cli.FileBeside), i.reportFiles()...)
-}
-
-// baseFile returns the file of --base; "" if it names a release of an archive.
-func (i *settings) baseFile() string {
-	if mappingstore.IsReference(i.base) {
-		return ""
-	}
-	return i.base
 }
 
 func (i *settings) run(cmd *cobra.Command) error {
@@ -240,35 +232,23 @@ func (i *settings) readR8() error {
 }
 
 // read reads the rules and the files of earlier builds.
-func (i *settings) read(ctx context.Context) error {
+func (i *settings) read() error {
 	if err := i.readRules(); err != nil {
 		return err
 	}
 	if i.base == "" {
 		return nil
 	}
-	ctx, stop := cli.Interruptible(ctx)
-	defer stop()
-	base, err := cli.LoadMapping(ctx, i.con, i.base)
+	base, err := mapping.Load(i.base)
 	if err != nil {
 		return fmt.Errorf("--base: %w", err)
 	}
-	if base == nil {
-		// It is optional, and the archive has none.
-		i.base = ""
-		if off := i.guards.withoutBase(); len(off) > 0 {
-			i.con.Warn("without a base mapping, these guards are not checked: %s", strings.Join(off, ", "))
-		}
-		return nil
-	}
 	for _, name := range i.prune {
-		m, err := cli.LoadMapping(ctx, i.con, name)
+		m, err := mapping.Load(name)
 		if err != nil {
 			return fmt.Errorf("--prune: %w", err)
 		}
-		if m != nil {
-			i.pruneBy = append(i.pruneBy, m)
-		}
+		i.pruneBy = append(i.pruneBy, m)
 	}
 	i.baseMapping = base
 	i.con.Detail("base mapping %s: %d methods, digest %s", i.base, base.Len(), base.Digest())

@@ -87,7 +87,7 @@ func (i *ids) options() []cli.Option {
 		cli.Option{Name: "base", Flag: cli.Text(&i.base, ""), Commands: byInstrument | byAssign | byExplain | byRecord,
 			Config: byInstrument | byAssign | byExplain, Omit: cli.InNoRecord,
 			File: cli.FileReplaced, Extensions: []string{"txt"},
-			Help: "mapping `FILE` of an earlier build, or a release of an archive, see tracegen help mappings; its methods " +
+			Help: "mapping `FILE` of an earlier build; its methods " +
 				"keep their IDs"},
 		cli.Option{Name: "prune", Flag: cli.Texts(&i.prune), Commands: byInstrument | byAssign | byExplain,
 			Omit: cli.InNoRecord,
