@@ -128,10 +128,6 @@ type Repairs struct {
 	Stray uint64
 	// Retimed is how many records had a time that could not be.
 	Retimed uint64
-	// Renamed is how many exits had the ID of another method than the call that they end.
-	Renamed uint64
-	// Swapped is how often two records that follow each other had changed places.
-	Swapped uint64
 	// Gaps is how often records are missing between others, Lost how many of them are.
 	Gaps, Lost uint64
 	// Overfull is how many calls of reports take less time than their callees, Jumps how many lines have a
@@ -147,8 +143,6 @@ func (r *Repairs) Add(o Repairs) {
 	r.Cut += o.Cut
 	r.Stray += o.Stray
 	r.Retimed += o.Retimed
-	r.Renamed += o.Renamed
-	r.Swapped += o.Swapped
 	r.Gaps += o.Gaps
 	r.Lost += o.Lost
 	r.Overfull += o.Overfull

@@ -224,8 +224,6 @@ func repairCounts(r trace.Repairs) []counted {
 		{"cut", "calls whose end may be in a gap", r.Cut},
 		{"stray", "exits without a call", r.Stray},
 		{"retimed", "impossible times", r.Retimed},
-		{"renamed", "exits with another method's ID", r.Renamed},
-		{"swapped", "pairs of records in the wrong order", r.Swapped},
 		{"gaps", "gaps", r.Gaps},
 		{"lost", "records lost in gaps", r.Lost},
 		{"overfull", "calls shorter than the calls in them", r.Overfull},

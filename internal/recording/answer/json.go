@@ -89,8 +89,6 @@ type repairsJSON struct {
 	Cut       uint64 `json:"cut"`
 	Stray     uint64 `json:"stray"`
 	Retimed   uint64 `json:"retimed"`
-	Renamed   uint64 `json:"renamed"`
-	Swapped   uint64 `json:"swapped"`
 	Gaps      uint64 `json:"gaps"`
 	Lost      uint64 `json:"lost"`
 	Overfull  uint64 `json:"overfull"`
