@@ -11,7 +11,6 @@ import (
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/export"
-	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -51,7 +50,7 @@ func (a *analyzing) newPasses(ctx context.Context, recordings []cli.Recording, o
 	close func(),
 	err error) {
 	p, close = &passes{analyzing: a, ctx: ctx, recordings: recordings, names: o, in: a.con.In}, func() {}
-	again := a.folds() || a.stall > 0 || a.least.Share > 0
+	again := a.folds() || a.stall > 0
 	for _, of := range recordings {
 		if of.Name == cli.StandardInput && again {
 			f, remove, err := cli.Spool(ctx, a.con.In)
@@ -70,32 +69,19 @@ func (p *passes) read(what string, o analysis.Options, view func(of cli.Recordin
 	advance, done := p.progress(what)
 	defer done()
 	r := cli.Reading{Ctx: p.ctx, Advance: advance, Total: cli.RecordingSize(cli.FilesOf(p.recordings))}
-	without := map[string]int{}
-	end := o.End
-	o.End = func(r *analysis.Recording) error {
-		for _, name := range r.NoThread {
-			without[name]++
-		}
-		if end == nil {
-			return nil
-		}
-		return end(r)
-	}
 	for _, of := range p.recordings {
 		var err error
 		if o.View, err = view(of); err != nil {
 			return err
 		}
-		if p.copied != nil && of.Name == cli.StandardInput {
-			if _, err := p.copied.Seek(0, io.SeekStart); err != nil {
-				return err
-			}
+		if err := p.rewind(of); err != nil {
+			return err
 		}
 		if err := r.Analyze(of, p.in, o); err != nil {
 			return cli.Refusal(err)
 		}
 	}
-	return noSuchThread(without, len(p.recordings))
+	return nil
 }
 
 // view returns the part of a recording that the options select.
@@ -107,47 +93,26 @@ func (p *passes) view(of cli.Recording) (*analysis.View, error) {
 		if r := p.only.Recording; !r.IsText() {
 			extent.Precision = r.About().Precision()
 		}
-	case p.folds() || p.least.Share > 0:
+		extent.Span = p.only.Wall
+	case p.folds():
+		if err := p.rewind(of); err != nil {
+			return nil, err
+		}
 		var err error
-		if extent, err = p.extent(of); err != nil {
+		if extent, err = of.Extent(p.in); err != nil {
 			return nil, err
 		}
 	}
-	return p.selection.view(extent, p.only, p.folds(), p.format == formatTree), nil
+	return p.selection.view(extent, p.only, p.folds()), nil
 }
 
-// extent returns how long a recording is.
-func (p *passes) extent(of cli.Recording) (trace.Extent, error) {
-	if of.Name == cli.StandardInput {
-		if _, err := p.copied.Seek(0, io.SeekStart); err != nil {
-			return trace.Extent{}, err
-		}
-		return trace.ReadExtent(p.copied)
+// rewind goes back to the begin of the copy of standard input.
+func (p *passes) rewind(of cli.Recording) error {
+	if p.copied == nil || of.Name != cli.StandardInput {
+		return nil
 	}
-	var whole trace.Extent
-	for _, file := range of.Files {
-		extent, err := fileExtent(file)
-		if err != nil {
-			return whole, err
-		}
-		whole.Span += extent.Span
-		whole.Precision = max(whole.Precision, extent.Precision)
-	}
-	return whole, nil
-}
-
-// fileExtent returns how long a recording, or a part of one, is.
-func fileExtent(file string) (trace.Extent, error) {
-	f, err := userfile.Open(file)
-	if err != nil {
-		return trace.Extent{}, err
-	}
-	defer f.Close()
-	extent, err := trace.ReadExtent(f)
-	if err != nil {
-		return extent, fmt.Errorf("%s: %w", file, err)
-	}
-	return extent, nil
+	_, err := p.copied.Seek(0, io.SeekStart)
+	return err
 }
 
 // progress shows a progress bar, unless it could mix with output on the same terminal.
@@ -208,7 +173,7 @@ func mergingFormats() []string {
 
 // limited returns a writer that fails before more than --max-size is written.
 func (p *passes) limited(w io.Writer) io.Writer {
-	less := "--min, --from and --to, --thread or --stall"
+	less := "--stall"
 	if f := p.exported(); f != nil && !f.Merges {
 		if p.all {
 			less += ", leave out --all"

@@ -56,8 +56,6 @@ type Recording struct {
 	OmittedIncidents int
 	// Names has the names of its methods.
 	Names *resolve.Names
-	// NoThread has the names of [View.Threads] that no thread of the recording has.
-	NoThread []string
 
 	view       *View
 	by         resolve.Residual

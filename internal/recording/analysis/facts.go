@@ -163,7 +163,7 @@ func (r *Recording) Facts() []Fact {
 	for _, i := range r.Incidents {
 		add(fmt.Sprintf("incident i%d", i.Number), i.Line(r))
 	}
-	all = append(all, r.view.facts()...)
+	all = append(all, r.viewFacts()...)
 	add("stalls", uint64(r.Stalls))
 	add("calls", r.Calls)
 	count("methods without a name", uint64(r.Unresolved))

@@ -402,12 +402,11 @@ func (i *Incident) keyOf() string {
 
 // incident reports whether an incident is in the view.
 func (v *viewer) incident(c *trace.Incident) bool {
-	v.start()
 	end := max(c.End, c.Begin)
 	for k := range c.Stacks {
 		end = max(end, c.Stacks[k].Nanos)
 	}
-	if !c.WholeProcess && !v.thread(c.Thread) || c.WholeProcess && len(v.Threads) > 0 {
+	if !c.WholeProcess && !v.thread(c.Thread) {
 		return false
 	}
 	return v.overlaps(c.Begin, end)
