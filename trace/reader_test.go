@@ -355,20 +355,14 @@ func TestModestMemory(t *testing.T) {
 // FuzzReader reads anything. What it takes it must take the same way byte by byte.
 //
 // Invariant: No bytes make the decoder panic or hang, or allocate more than a fixed multiple of their size.
-//
-// Invariant: The extent of a recording is not negative.
 func FuzzReader(f *testing.F) {
 	for _, name := range []string{"every.tgd", "many.tgd", "open.tgd", "incidents.tgd"} {
 		f.Add(vector(f, name))
 	}
 	f.Add([]byte{0x1F, 0x8B, 8, 0})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := NewReader(bytes.NewReader(data))
-		if err != nil {
+		if _, err := NewReader(bytes.NewReader(data)); err != nil {
 			return
-		}
-		if e, err := ReadExtent(r); err != nil || e.Span < 0 || e.Precision < 0 {
-			t.Errorf("%+v, %v", e, err)
 		}
 		chunks, damage := readAll(t, bytes.NewReader(data))
 		again, damageAgain := readAll(t, iotest.HalfReader(bytes.NewReader(data)))

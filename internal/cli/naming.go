@@ -17,7 +17,6 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
-	"github.com/tracegen/tracegen/trace"
 )
 
 // Naming holds the options of where the names of methods come from.
@@ -121,16 +120,6 @@ func (r *Reading) Analyze(of Recording, in io.Reader, o analysis.Options) error 
 		name = "standard input"
 	}
 	return analysis.Analyze(name, source, o)
-}
-
-// Extent returns how long the recording is; in is standard input.
-func (r *Recording) Extent(in io.Reader) (trace.Extent, error) {
-	source, err := r.open(in, func(in io.Reader) io.Reader { return in })
-	if err != nil {
-		return trace.Extent{}, err
-	}
-	defer source.Close()
-	return source.Extent()
 }
 
 // Add counts n more bytes.

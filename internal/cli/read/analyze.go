@@ -338,7 +338,10 @@ func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []cli.Rec
 		return err
 	}
 	a.warnAtEnd(&o)
-	if err := p.read("analyzing", o, p.view); err != nil {
+	if p.only != nil || p.folds() {
+		o.View = &analysis.View{Only: p.only, Fold: p.folds()}
+	}
+	if err := p.read("analyzing", o); err != nil {
 		return err
 	}
 	return finish(o.Mappings)

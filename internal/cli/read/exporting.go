@@ -50,9 +50,8 @@ func (a *analyzing) newPasses(ctx context.Context, recordings []cli.Recording, o
 	close func(),
 	err error) {
 	p, close = &passes{analyzing: a, ctx: ctx, recordings: recordings, names: o, in: a.con.In}, func() {}
-	again := a.folds() || a.stall > 0
 	for _, of := range recordings {
-		if of.Name == cli.StandardInput && again {
+		if of.Name == cli.StandardInput && a.stall > 0 {
 			f, remove, err := cli.Spool(ctx, a.con.In)
 			if err != nil {
 				return nil, close, err
@@ -63,56 +62,22 @@ func (a *analyzing) newPasses(ctx context.Context, recordings []cli.Recording, o
 	return p, close, nil
 }
 
-// read reads all recordings once. o has what to do with them; what is the name of the progress bar. view returns which
-// part of a recording is shown.
-func (p *passes) read(what string, o analysis.Options, view func(of cli.Recording) (*analysis.View, error)) error {
+// read reads all recordings once. o has what to do with them; what is the name of the progress bar.
+func (p *passes) read(what string, o analysis.Options) error {
 	advance, done := p.progress(what)
 	defer done()
 	r := cli.Reading{Ctx: p.ctx, Advance: advance, Total: cli.RecordingSize(cli.FilesOf(p.recordings))}
 	for _, of := range p.recordings {
-		var err error
-		if o.View, err = view(of); err != nil {
-			return err
-		}
-		if err := p.rewind(of); err != nil {
-			return err
+		if p.copied != nil && of.Name == cli.StandardInput {
+			if _, err := p.copied.Seek(0, io.SeekStart); err != nil {
+				return err
+			}
 		}
 		if err := r.Analyze(of, p.in, o); err != nil {
 			return cli.Refusal(err)
 		}
 	}
 	return nil
-}
-
-// view returns the part of a recording that the options select.
-func (p *passes) view(of cli.Recording) (*analysis.View, error) {
-	var extent trace.Extent
-	switch {
-	case p.only != nil:
-		// Its length decides, so that the recording need not be read once more.
-		if r := p.only.Recording; !r.IsText() {
-			extent.Precision = r.About().Precision()
-		}
-		extent.Span = p.only.Wall
-	case p.folds():
-		if err := p.rewind(of); err != nil {
-			return nil, err
-		}
-		var err error
-		if extent, err = of.Extent(p.in); err != nil {
-			return nil, err
-		}
-	}
-	return p.selection.view(extent, p.only, p.folds()), nil
-}
-
-// rewind goes back to the begin of the copy of standard input.
-func (p *passes) rewind(of cli.Recording) error {
-	if p.copied == nil || of.Name != cli.StandardInput {
-		return nil
-	}
-	_, err := p.copied.Seek(0, io.SeekStart)
-	return err
 }
 
 // progress shows a progress bar, unless it could mix with output on the same terminal.
@@ -150,7 +115,7 @@ func (p *passes) locate() error {
 		}
 		return nil
 	}
-	err := p.read("looking for the stall", o, func(cli.Recording) (*analysis.View, error) { return nil, nil })
+	err := p.read("looking for the stall", o)
 	if errors.Is(err, errFound) {
 		return nil
 	}

@@ -1,12 +1,6 @@
 package read
 
-import (
-	"time"
-
-	"github.com/tracegen/tracegen/internal/cli"
-	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/trace"
-)
+import "github.com/tracegen/tracegen/internal/cli"
 
 // selection holds the options that say which part of the recordings analyze shows. Package analysis applies them,
 // before any format is written.
@@ -44,21 +38,4 @@ func (s *selection) check(recordings int, format string) error {
 		return cli.Misuse("--min is for --format %s alone", formatTree)
 	}
 	return nil
-}
-
-// resolutionShare is one part of how much of the time that is shown a call takes at least that is not folded. A viewer
-// is some thousand pixels wide, so that such a call is seen after zooming in once or twice.
-const resolutionShare = 100_000
-
-// view returns the part of a recording that is shown; nil for all of it. only is the stall of --stall or nil; fold is
-// set for a format whose short calls are folded, and extent says how long is shown then.
-func (s *selection) view(extent trace.Extent, only *analysis.Stall, fold bool) *analysis.View {
-	v := &analysis.View{Only: only}
-	if fold && extent.Precision > 0 {
-		v.Resolution = max(extent.Precision, (extent.Span / resolutionShare).Truncate(time.Microsecond)).Nanoseconds()
-	}
-	if *v == (analysis.View{}) {
-		return nil
-	}
-	return v
 }

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -15,9 +16,14 @@ import (
 type View struct {
 	// Only is one stall of this recording: what its thread did while it lasted.
 	Only *Stall
-	// Resolution is in nanoseconds: calls that took less are folded, see docs/analyze.md. 0 folds no call.
-	Resolution int64
+	// Fold is whether calls are folded that are too short for a viewer: those that took less than the precision of times,
+	// or than a part of the time that has been shown before them, see docs/analyze.md.
+	Fold bool
 }
+
+// resolutionShare is one part of how much of the time before it a call takes at least that is not folded. A viewer is
+// some thousand pixels wide, so that such a call is seen after zooming in once or twice.
+const resolutionShare = 100_000
 
 // Shown says in a line which part of the recording is shown; it is empty if all is.
 func (r *Recording) Shown() string {
@@ -36,9 +42,9 @@ func (r *Recording) viewFacts() []Fact {
 	if text := r.Shown(); text != "" {
 		all = append(all, Fact{"shown", text})
 	}
-	if r.view != nil && r.view.Resolution > 0 {
-		all = append(all, Fact{"folded", "calls that took less than " + wholeUnits(r.view.Resolution) +
-			": neighbours are one event"})
+	if r.view != nil && r.view.Fold {
+		all = append(all, Fact{"folded", fmt.Sprintf("calls that took less than %s, or 1/%s of the time before them: "+
+			"neighbours are one event", wholeUnits(r.About().Precision().Nanoseconds()), fold.Thousands(resolutionShare))})
 	}
 	return all
 }
@@ -46,7 +52,8 @@ func (r *Recording) viewFacts() []Fact {
 // viewer is the view of the recording that is being read. It hands on what is in the view.
 type viewer struct {
 	*View
-	folder *fold.Folder
+	recording *Recording
+	folder    *fold.Folder
 }
 
 func newViewer(v *View, r *Recording, emit func(*trace.Segment) error) *viewer {
@@ -54,8 +61,7 @@ func newViewer(v *View, r *Recording, emit func(*trace.Segment) error) *viewer {
 		r.Names.Named(m, name)
 		return nil
 	}
-	out := &viewer{View: v, folder: fold.New(emit, named)}
-	out.folder.Resolution = v.Resolution
+	out := &viewer{View: v, recording: r, folder: fold.New(emit, named)}
 	if s := v.Only; s != nil {
 		// Records have a coarser clock than messages. What the neighbours did is left out by its records.
 		off := int64(0)
@@ -89,6 +95,11 @@ func (v *viewer) segment(s *trace.Segment) error {
 	if only := v.Only; only != nil && only.end > only.first && s.EndRecord > s.FirstRecord &&
 		(s.FirstRecord >= only.end || s.EndRecord <= only.first) {
 		return nil
+	}
+	if v.Fold {
+		begin := max(v.folder.From, v.recording.origin)
+		v.folder.Resolution = max(v.folder.Resolution, v.recording.About().Precision().Nanoseconds(),
+			(s.Begin-begin)/resolutionShare)
 	}
 	return v.folder.Segment(s)
 }

@@ -50,7 +50,7 @@ func (s *seen) Segment(g *trace.Segment) error {
 // twoThreads is a recording of a main thread with two stalls, and of a worker. Its origin is 0, and its clock 1 s
 // later.
 const twoThreads = `
-meta slowMillis=700 tickNanos=1000000 clockPeriodMillis=0 records=all
+meta slowMillis=700 tickNanos=1000000 clockPeriodMillis=10 records=all
 clock now=1000 wall=1700000000000
 thread index=0 name=main main=1
 thread index=1 name=worker
@@ -92,7 +92,7 @@ func TestView(t *testing.T) {
 	}{
 		{name: "a stall", view: View{Only: second}, stalls: "3000",
 			want: "1 of 0: 3000 to 4000; 2 of 0: 3100 to 3200; 2 of 0: 3300 to 3950; sample of 0: 3700"},
-		{name: "folded", view: View{Resolution: 10e6},
+		{name: "folded", view: View{Fold: true},
 			want: "1 of 0: 1000 to 2000; 2 of 0: 1100 to 1900; 2 calls of 2 methods of 0: 1900 to 1905; " +
 				"1 of 0: 3000 to 4000; 2 of 0: 3100 to 3200; 2 of 0: 3300 to 3950; message of 0: 1000 to 2000; " +
 				"message of 0: 2000 to 2900; sample of 0: 1700; sample of 0: 3700; 5 of 1: 1500 to 3500; 6 of 1: 1600 to 1650",

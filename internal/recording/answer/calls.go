@@ -112,4 +112,3 @@ func (c *Calls) Nodes() []CallNode {
 	}
 	return c.nodes
 }
-

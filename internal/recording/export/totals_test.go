@@ -193,7 +193,7 @@ func TestFoldedTotalsAgree(t *testing.T) {
 			var b bytes.Buffer
 			v, err := export.New(r.format, &b, export.Options{})
 			if err == nil {
-				err = analyzeInto(v, &analysis.View{Resolution: 200_000}, naming{}, data)
+				err = analyzeInto(v, &analysis.View{Fold: true}, naming{}, data)
 			}
 			if err != nil {
 				t.Fatal(err)

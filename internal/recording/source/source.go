@@ -120,17 +120,6 @@ func (s *Source) Replay(h trace.Handler) error {
 	return replayReports(s.text, h)
 }
 
-// Extent reads the source to its end and returns how long the recording is. A text has no extent.
-func (s *Source) Extent() (trace.Extent, error) {
-	switch {
-	case s.parts != nil:
-		return trace.ReadExtent(s.parts)
-	case s.reader != nil:
-		return trace.ReadExtent(s.reader)
-	}
-	return trace.Extent{}, nil
-}
-
 // Damage is [trace.Reader.Damage], of several parts the sum. In a text there is SkippedBytes, for records that were cut
 // off.
 func (s *Source) Damage() trace.Damage {
