@@ -126,13 +126,13 @@ type Threads struct {
 // Thread is a thread of the program.
 type Thread struct {
 	// Index is its number in the recording.
-	Index uint32
+	Index uint32 `json:"index"`
 	// ID is its ID in Java.
-	ID int64
+	ID int64 `json:"id"`
 	// Name is its name when it was first seen.
-	Name string
+	Name string `json:"name"`
 	// Main is set for the main thread.
-	Main bool
+	Main bool `json:"main"`
 }
 
 // Records has consecutive records of one thread.

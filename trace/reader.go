@@ -43,18 +43,18 @@ var ErrFormat = errors.New("not a recording that can be read")
 // Damage is what a reader found wrong. The zero value is a recording that is whole so far.
 type Damage struct {
 	// LostChunks is how many chunks the numbers of the others say are missing.
-	LostChunks uint64
+	LostChunks uint64 `json:"lostChunks"`
 	// Malformed is how many chunks came through whole and make no sense all the same.
-	Malformed uint64
+	Malformed uint64 `json:"malformed"`
 	// SkippedBytes is how many bytes belong to no whole chunk: damage, or a cut end.
-	SkippedBytes uint64
+	SkippedBytes uint64 `json:"skippedBytes"`
 	// Unknown is how many chunks are of a type that this package does not know, which is no damage.
-	Unknown uint64
+	Unknown uint64 `json:"unknown"`
 	// Header is set if the file's header does not have the checksum that it says.
-	Header bool
+	Header bool `json:"header"`
 	// Closed is set once the recording's end has come. A recording without one was cut or is still written,
 	// and is good up to there.
-	Closed bool
+	Closed bool `json:"closed"`
 }
 
 // Reader reads one recording from its begin to its end. It is not safe for several goroutines.

@@ -17,7 +17,7 @@ type Thread struct {
 	trace.Thread
 	// Label is the name of the main thread. Any other thread has " #" and Java's ID behind its name, because threads
 	// of a pool often share a name. No two threads of a recording have the same label.
-	Label string
+	Label string `json:"label"`
 }
 
 // Thread returns a thread of the recording by its index. A thread that the recording does not introduce is called by

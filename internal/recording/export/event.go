@@ -169,7 +169,7 @@ func stallFacts(s *analysis.Stall) []fact {
 	if n := len(s.Samples); n > 0 {
 		all = append(append(all, sampleFacts(s.Samples[n-1], s.Begin.Nanoseconds())...), fact{"stacks", uint64(n)})
 	}
-	if !s.PendingKnown {
+	if s.Pending == nil {
 		return all
 	}
 	waiting := make([]string, len(s.Pending))
