@@ -141,9 +141,6 @@ func Analyze(name string, in Source, o Options) error {
 	if err := a.start(); err != nil {
 		return err
 	}
-	if err := a.fixEarliest(); err != nil {
-		return err
-	}
 	if a.viewer != nil {
 		if err := a.viewer.finish(); err != nil {
 			return err
@@ -164,7 +161,6 @@ type analyzer struct {
 	viewer    *viewer // nil if all is shown
 	started   bool
 	last      trace.Method
-	early     []trace.Chunk // what came before the origin was known
 	complete  *trace.Completeness
 	unwound   unwound
 	stopped   trace.Suspensions
@@ -243,9 +239,7 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		if r.clock == nil {
 			r.clock = c
 		}
-		if err := a.fix(r.originOf(c)); err != nil {
-			return err
-		}
+		r.fix(r.originOf(c))
 	case *trace.Threads:
 		r.Threads += len(c.List)
 		for _, t := range c.List {
@@ -270,17 +264,9 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 	if err := a.start(); err != nil {
 		return err
 	}
-	if !r.fixed && waits(c) {
-		if a.early = append(a.early, c); len(a.early) < maxEarly {
-			return nil
-		}
-		return a.fixEarliest()
+	if at, timed := timeOf(c); timed {
+		r.fix(at)
 	}
-	return a.handOn(c)
-}
-
-// handOn hands a chunk to the other handler and to the joiner.
-func (a *analyzer) handOn(c trace.Chunk) error {
 	shown := c
 	if a.viewer != nil {
 		var err error
@@ -331,11 +317,7 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 		return err
 	}
 	r := a.recording
-	if !r.fixed {
-		if err := a.fixEarliest(s.Begin); err != nil {
-			return err
-		}
-	}
+	r.fix(s.Begin)
 	r.kinds[s.Kind&7]++
 	if r.begin == 0 && r.end == 0 || s.Begin < r.begin {
 		r.begin = s.Begin

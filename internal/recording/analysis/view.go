@@ -106,9 +106,6 @@ func (v *viewer) segment(s *trace.Segment) error {
 
 // chunk returns what of a chunk is in the view, nil for nothing. The chunk itself does not change.
 func (v *viewer) chunk(c trace.Chunk) (trace.Chunk, error) {
-	if !waits(c) {
-		return c, nil
-	}
 	in := true
 	switch c := c.(type) {
 	case *trace.StallChunk:
