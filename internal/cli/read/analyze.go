@@ -123,10 +123,9 @@ runtime could not record something, "nothing" that it recorded that there was no
 
 A RECORDING is a file, - for standard input, or a directory, whose recordings are all
 read. If the runtime has written a recording in several parts, analyze reads all parts
-that are in the directory of the FILE, and reports those that are missing. Recordings of
-earlier runs have the names FILE.1, FILE.2 and so on; analyze reads the oldest first, in
-whatever order they are given. It reads all complete chunks of a damaged recording, and
-counts and shows damages and repairs. It also reads the reports of
+that are in the directory of the FILE, and reports those that are missing. It reads all
+complete chunks of a damaged recording, and counts and shows damages and repairs. It also
+reads the reports of
 Matrix (JSON, log lines, or the lines of a stack), logs of BlockCanary, and stack traces.
 All files may be compressed (.gz).
 
@@ -355,7 +354,7 @@ func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*resolve
 		methods := new(answer.Methods)
 		methods.Connect(o)
 		return func(m *resolve.Mappings) error {
-			return methods.Suggest(answer.Blocking{}, m.Loaded()).WriteConfig(w)
+			return methods.Suggest(m.Loaded()).WriteConfig(w)
 		}, nil
 	case p.format == cli.FormatReport:
 		text := answer.NewText(w)
