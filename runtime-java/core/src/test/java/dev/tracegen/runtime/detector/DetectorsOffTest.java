@@ -43,10 +43,7 @@ class DetectorsOffTest {
             }
         };
         all.add(new SyncBarrier(new RecorderOptions()));
-        all.add(Watchdog.classic(new RecorderOptions()));
-        all.add(Watchdog.shortPolls(new RecorderOptions()));
-        all.add(Hold.create(new RecorderOptions()));
-        all.add(SteadySamples.create(new RecorderOptions()));
+        all.add(new Watchdog(new RecorderOptions()));
         all.add(new Anr(new RecorderOptions(), silent, Runnable::run));
         all.add(new Frames(display, false, 9));
         all.add(new Startup(launches, 10000, 4000, 1500));

@@ -66,17 +66,14 @@ class HealthyHourTest {
 
     @Test
     void everyDetectorIsSilentOverHealthyHours() throws Exception {
-        Watchdog dog = Watchdog.classic(new RecorderOptions());
-        Watchdog polls = Watchdog.shortPolls(new RecorderOptions());
-        Hold hold = Hold.create(new RecorderOptions());
-        SteadySamples samples = SteadySamples.create(new RecorderOptions());
+        Watchdog dog = new Watchdog(new RecorderOptions());
         Anr anr = new Anr(new RecorderOptions(), new AnrEvidence() {
             @Override
             public State state() {
                 return null;
             }
         }, Runnable::run);
-        Watcher[] all = {dog, polls, hold, samples, anr};
+        Watcher[] all = {dog, anr};
         world.on(all);
         for (int hour = 0; hour < 24; hour++) {
             Random random = new Random(hour);
