@@ -58,10 +58,6 @@ var publicMembers = []member{
 	{"Landroid/os/Message;->setAsynchronous", 22},
 	{"Landroid/os/Process;->getStartElapsedRealtime", 24},
 	{"Landroid/os/Process;->getStartUptimeMillis", 24},
-	{"Landroid/view/FrameMetrics;->getMetric", 24},
-	{"Landroid/view/inspector/WindowInspector;->getGlobalWindowViews", 29},
-	{"Landroid/view/Window;->addOnFrameMetricsAvailableListener", 24},
-	{"Landroid/view/Window;->removeOnFrameMetricsAvailableListener", 24},
 }
 
 // hiddenBefore has the API level from which on a member was declared public and hidden, before it became public API.
@@ -82,10 +78,6 @@ var greylist28 = []string{
 	"Landroid/os/Message;->next",
 	"Landroid/os/MessageQueue;->mIdleHandlers",
 	"Landroid/os/MessageQueue;->mMessages",
-	"Landroid/os/MessageQueue;->removeSyncBarrier",
-	"Landroid/view/WindowManagerGlobal;->getInstance",
-	"Landroid/view/WindowManagerGlobal;->mLock",
-	"Landroid/view/WindowManagerGlobal;->mViews",
 }
 
 // TestPublicMembers compares the list above with the classes of each platform: a member that is public API is declared

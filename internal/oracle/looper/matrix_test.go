@@ -27,7 +27,6 @@ slow-idle=300
 slow-input=300
 input-events=true
 sync-barrier.poll-millis=100
-sync-barrier.age-millis=200
 watchdog.poll-millis=250
 anr.lag-millis=300
 startup.slow-cold=300

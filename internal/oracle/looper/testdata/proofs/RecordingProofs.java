@@ -298,9 +298,9 @@ public final class RecordingProofs implements StallListener {
                     }
                 });
         java.lang.reflect.Method wrap = Class.forName("dev.tracegen.runtime.android.InputEvents")
-                .getDeclaredMethod("wrap", Window.Callback.class);
+                .getDeclaredMethod("wrap", Window.Callback.class, String.class);
         wrap.setAccessible(true);
-        return (Window.Callback) wrap.invoke(null, slow);
+        return (Window.Callback) wrap.invoke(null, slow, "slow");
     }
 
     private static void mark(String name, ThreadTrace trace) throws Exception {

@@ -172,7 +172,7 @@ public final class StartProofs {
         File assets = new File(app.files, "assets");
         Bench.check(assets.mkdirs(), "no directory");
         FileWriter out = new FileWriter(new File(assets, TracegenRuntime.FILE));
-        out.write("slow = 50\ntick = us\nhidden-api = true\noutput = kept/assets.tgd\nmapping = names.txt\n");
+        out.write("slow = 50\ntick = us\noutput = kept/assets.tgd\nmapping = names.txt\n");
         out.close();
         FileWriter names = new FileWriter(new File(assets, "names.txt"));
         names.write("");

@@ -28,7 +28,6 @@ class Right : DispatchListener(), StallListener {
 
     fun start(context: Context): Boolean {
         Recorder.setStallListener(this)
-        Recorder.setFocusListener(null)
         val config: RecorderOptions = TracegenRuntime.options(null).set("mapping", "methodMapping.txt")
         config.slowMillis(200).output(null).mapping(MappingReader(File("mapping")))
         LooperMonitor.of(Looper.getMainLooper()).add(this)

@@ -84,18 +84,6 @@ final class Delivery implements Runnable {
         }
     }
 
-    /** Hands over dropped frames, or counts them as dropped deliveries. On the sampler's thread only. */
-    void droppedFrames(final DroppedFrames frames) {
-        if (Listeners.droppedFrames != null) {
-            offer(new Job() {
-                @Override
-                void deliver() {
-                    call(Listeners.droppedFrames, frames);
-                }
-            }, frames.bytes());
-        }
-    }
-
     private void offer(Job job, long bytes) {
         long most = recorder.rings().memory.queueBytes() / 2;
         long used = queue.bytes();
@@ -149,17 +137,6 @@ final class Delivery implements Runnable {
         }
         try {
             listener.incidentFound(incident);
-        } catch (Throwable e) {
-            recorder.failures.listenerFailed(e);
-        }
-    }
-
-    private void call(DroppedFrameListener listener, DroppedFrames frames) {
-        if (listener == null) {
-            return;
-        }
-        try {
-            listener.framesDropped(texts.droppedFrames(frames));
         } catch (Throwable e) {
             recorder.failures.listenerFailed(e);
         }

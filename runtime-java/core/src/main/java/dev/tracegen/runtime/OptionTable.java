@@ -53,12 +53,9 @@ final class OptionTable {
         {"idle-handlers", "true", FLAG, "ac"},
         {"frames", "false", FLAG, "ac"},
         {"input-events", "false", FLAG, "ac"},
-        {"hidden-api", "true", FLAG, "ac"},
         {"process-state-summary", "false", FLAG, "ac"},
         {DETECTORS, "none", "", "ac"},
-        {"sync-barrier.remove", "false", FLAG, "ac"},
         {"sync-barrier.poll-millis", "2000", MILLIS, "ac"},
-        {"sync-barrier.age-millis", "3000", MILLIS, "ac"},
         {"watchdog.poll-millis", "5000", MILLIS, "ac"},
         {"watchdog.foreground-only", "false", FLAG, "ac"},
         {"anr.lag-millis", "2000", MILLIS, "ac"},
@@ -82,7 +79,6 @@ final class OptionTable {
         {SAMPLING, "1", "fraction", "ac"},
         {"config-key", "", "", "a"},
         {"build-id", "", "", "a"},
-        {"notify", "false", FLAG, "a"},
         // Of the settings of a collector themselves; reports apply them.
         {"package", "", "", ""}, {"serial", "", "", ""}, {"expires", "", "", ""}, {"methods-off", "", "", ""},
     };

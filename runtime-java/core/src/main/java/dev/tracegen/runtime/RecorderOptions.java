@@ -60,7 +60,6 @@ import org.jspecify.annotations.Nullable;
  *   idle-handlers        true        true | false: whether IdleHandlers are seen
  *   frames               false       true: writes each frame; it needs the printer | false
  *   input-events         false       true: input events are messages; it wraps the callback of each window | false
- *   hidden-api           true        true: uses members of Android that are not public API where it allows that
  *   process-state-summary  false     true: sets the summary of the process, by which a later process finds its end
  *                                    in ApplicationExitInfo for sure. It replaces that of the app | false
  *   detectors            none        names with commas between, see docs/detectors.md
@@ -68,7 +67,6 @@ import org.jspecify.annotations.Nullable;
  *
  * Reports, see docs/reporting.md. They need tracegen-runtime-report
  *   upload               none        the address of the collector
- *   notify               false       true: shows stalls in a notification, for debug builds | false
  *   upload-..., outbox-..., sampling..., config-key, build-id
  * </pre>
  */

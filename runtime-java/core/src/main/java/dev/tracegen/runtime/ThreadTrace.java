@@ -51,9 +51,6 @@ public final class ThreadTrace {
     private volatile boolean recorded;
     private volatile PendingQueue queue;
 
-    /** Set by the thread while it calls a listener. Methods that the listener enters are not reported to it. */
-    boolean inListener;
-
     /** For the sampler only. */
     final SamplerState sampled = new SamplerState(this);
 

@@ -42,7 +42,6 @@ final class ActivityEvents implements Application.ActivityLifecycleCallbacks, Fo
     /** The activities that are resumed. Used by the main thread only. */
     private final IdentityHashMap<Activity, Boolean> resumed = new IdentityHashMap<Activity, Boolean>();
 
-    private volatile FrameMetricsSource windows;
     private volatile Frames frames;
     private volatile long firstNanos = Long.MAX_VALUE;
 
@@ -159,19 +158,9 @@ final class ActivityEvents implements Application.ActivityLifecycleCallbacks, Fo
         waiting.clear();
     }
 
-    /** Reports to the detector of frames from now on; to none if it is null. On the main thread. */
-    void report(Frames to, FrameMetricsSource metrics) {
-        FrameMetricsSource before = windows;
-        for (Activity a : new ArrayList<Activity>(resumed.keySet())) {
-            if (before != null) {
-                before.remove(a);
-            }
-            if (metrics != null) {
-                metrics.add(a);
-            }
-        }
+    /** Reports to the detector of frames from now on; to none if it is null. */
+    void report(Frames to) {
         frames = to;
-        windows = metrics;
     }
 
     @Override
@@ -248,19 +237,13 @@ final class ActivityEvents implements Application.ActivityLifecycleCallbacks, Fo
     @Override
     public void onActivityResumed(Activity activity) {
         starts.resumed(number(activity), System.nanoTime());
-        FrameMetricsSource w = windows;
-        if (resumed.put(activity, true) == null && w != null) {
-            w.add(activity);
-        }
+        resumed.put(activity, true);
     }
 
     @Override
     public void onActivityPaused(Activity activity) {
         starts.paused(number(activity), System.nanoTime());
-        FrameMetricsSource w = windows;
-        if (resumed.remove(activity) != null && w != null) {
-            w.remove(activity);
-        }
+        resumed.remove(activity);
     }
 
     @Override

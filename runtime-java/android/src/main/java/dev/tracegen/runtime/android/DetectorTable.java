@@ -36,7 +36,7 @@ final class DetectorTable {
             case "native-touch":
                 return new NativeTouch(options);
             case "frames":
-                return FrameSources.create(options, context, session.frameTimes(), session.activities());
+                return FrameSources.create(options, session.frameTimes(), session.activities());
             case "startup":
                 return StartupSource.create(options, context, session.activities());
             default:

@@ -151,7 +151,7 @@ final class FrameTimes extends DispatchListener implements Choreographer.FrameCa
 
     private void report(long end) {
         int dropped = lastVsyncNanos == 0 ? 0 : busy.before(vsyncNanos);
-        FrameTiming timing = new FrameTiming(vsyncNanos, startNanos, end, dropped, hz, null);
+        FrameTiming timing = new FrameTiming(vsyncNanos, startNanos, end, dropped, hz);
         Frames d = detector;
         boolean taken = d != null && d.frame(timing, lastVsyncNanos == 0 ? 0 : busy.others(vsyncNanos));
         if (record && !taken) {

@@ -31,9 +31,8 @@ public final class LooperMonitor {
 
     private final WeakReference<Looper> looper;
     private final Thread thread;
-    private final boolean hiddenApi;
 
-    /** The lock of the queue's IdleHandlers; null if it is unknown or may not be known. */
+    /** The lock of the queue's IdleHandlers; null if it is unknown. */
     private final Object idleLock;
 
     private final long checkNanos;
@@ -73,12 +72,11 @@ public final class LooperMonitor {
         this.thread = looper.getThread();
         this.checkNanos = options.number("check") * 1000000L;
         this.nextCheck = System.nanoTime() + checkNanos;
-        this.hiddenApi = options.flag("hidden-api");
-        DispatchSource t = usesPrinter(looper, options) || !hiddenApi ? null : ObserverSource.install();
-        this.source = t != null ? t : PrinterSource.install(looper, this, hiddenApi);
+        DispatchSource t = usesPrinter(looper, options) ? null : ObserverSource.install();
+        this.source = t != null ? t : PrinterSource.install(looper, this);
         this.firstSource = source;
-        MessageQueue queue = LooperInternals.queue(looper, hiddenApi);
-        this.idleLock = queue == null || !hiddenApi ? null : LooperInternals.idleLock(looper, queue);
+        MessageQueue queue = LooperInternals.queue(looper);
+        this.idleLock = queue == null ? null : LooperInternals.idleLock(looper, queue);
         if (queue != null) {
             queue.addIdleHandler(idleCheck);
         }
@@ -195,8 +193,8 @@ public final class LooperMonitor {
     /**
      * Returns what reports the messages to the monitor.
      *
-     * @return {@code observer} or {@code printer}; {@code none} if hidden members of Android may not or cannot be used
-     *     and the Looper has a printer of other code, which is then left in place
+     * @return {@code observer} or {@code printer}; {@code none} if this device does not let the printer of a Looper be
+     *     read, so that one of other code could be lost
      */
     public String source() {
         return source.kind();
@@ -242,7 +240,7 @@ public final class LooperMonitor {
             Looper l = looper.get();
             if (l != null) {
                 MONITORS.remove(l);
-                MessageQueue queue = LooperInternals.queue(l, hiddenApi);
+                MessageQueue queue = LooperInternals.queue(l);
                 if (queue != null) {
                     queue.removeIdleHandler(idleCheck);
                 }
@@ -333,7 +331,7 @@ public final class LooperMonitor {
      */
     private void restoreIdleCheck() {
         Looper l = looper.get();
-        MessageQueue queue = l == null || released || idleLock == null ? null : LooperInternals.queue(l, hiddenApi);
+        MessageQueue queue = l == null || released || idleLock == null ? null : LooperInternals.queue(l);
         if (queue != null && !mayHaveIdleCheck(queue)) {
             queue.addIdleHandler(idleCheck);
         }

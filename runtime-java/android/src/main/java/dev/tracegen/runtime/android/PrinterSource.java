@@ -1,44 +1,35 @@
 package dev.tracegen.runtime.android;
 
-import android.os.Handler;
 import android.os.Looper;
 import android.util.Printer;
 import java.lang.ref.WeakReference;
 
 /**
  * Reports messages as the Looper's {@code Printer}, in front of the printer that was there. If that one cannot be
- * read, the printer is set only if {@link PrinterProbe} finds that there is none.
+ * read, none is set: it could be one of other code, which would be lost.
  */
 final class PrinterSource extends DispatchSource {
     private final WeakReference<Looper> looper;
     private final LoopPrinter printer;
-    private final boolean readable;
 
-    private PrinterSource(Looper looper, LoopPrinter printer, boolean readable) {
+    private PrinterSource(Looper looper, LoopPrinter printer) {
         this.looper = new WeakReference<Looper>(looper);
         this.printer = printer;
-        this.readable = readable;
     }
 
-    /**
-     * Sets the monitor's printer in a Looper.
-     *
-     * @param hiddenApi whether the printer that is there may be read
-     */
-    static PrinterSource install(Looper looper, LooperMonitor monitor, boolean hiddenApi) {
-        if (!hiddenApi || !LooperInternals.canReadPrinter()) {
-            LoopPrinter printer = new LoopPrinter(monitor, null, false);
-            new Handler(looper).postAtFrontOfQueue(new PrinterProbe(printer));
-            return new PrinterSource(looper, printer, false);
+    /** Sets the monitor's printer in a Looper, if that one's printer can be read. */
+    static PrinterSource install(Looper looper, LooperMonitor monitor) {
+        if (!LooperInternals.canReadPrinter()) {
+            return new PrinterSource(looper, new LoopPrinter(monitor, null));
         }
         Printer origin = LooperInternals.printer(looper);
         if (origin instanceof LoopPrinter && ((LoopPrinter) origin).monitor == null) {
             // A released printer of this library. Skip it, so that the chain does not grow.
             origin = ((LoopPrinter) origin).origin;
         }
-        LoopPrinter printer = new LoopPrinter(monitor, origin, true);
+        LoopPrinter printer = new LoopPrinter(monitor, origin);
         looper.setMessageLogging(printer);
-        return new PrinterSource(looper, printer, true);
+        return new PrinterSource(looper, printer);
     }
 
     @Override
@@ -54,7 +45,7 @@ final class PrinterSource extends DispatchSource {
 
     @Override
     boolean canReadCurrent() {
-        return readable;
+        return LooperInternals.canReadPrinter();
     }
 
     @Override
@@ -62,14 +53,14 @@ final class PrinterSource extends DispatchSource {
         LooperMonitor monitor = printer.monitor;
         printer.monitor = null;
         Looper l = looper.get();
-        return l == null ? this : install(l, monitor, true);
+        return l == null ? this : install(l, monitor);
     }
 
     @Override
     void release() {
         printer.monitor = null;
         Looper l = looper.get();
-        if (l != null && readable && current() == printer) {
+        if (l != null && canReadCurrent() && current() == printer) {
             l.setMessageLogging(printer.origin);
         }
     }
@@ -81,7 +72,7 @@ final class PrinterSource extends DispatchSource {
 
     @Override
     String kind() {
-        return printer.set ? "printer" : "none";
+        return canReadCurrent() ? "printer" : "none";
     }
 
     /**
@@ -91,22 +82,11 @@ final class PrinterSource extends DispatchSource {
         /** Null once the printer is replaced, because other code may keep a reference to it for ever. */
         volatile LooperMonitor monitor;
 
-        /** Whether it was set in the Looper. */
-        volatile boolean set;
-
         final Printer origin;
-        private boolean removes;
 
-        /**
-         * Creates a printer.
-         *
-         * @param set whether it is set in the Looper next, and by code that can also read which printer is set
-         */
-        LoopPrinter(LooperMonitor monitor, Printer origin, boolean set) {
+        LoopPrinter(LooperMonitor monitor, Printer origin) {
             this.monitor = monitor;
             this.origin = origin;
-            this.set = set;
-            this.removes = !set;
         }
 
         /** Handles each line by itself: other code may print anything, and lines need not come in pairs. */
@@ -123,26 +103,6 @@ final class PrinterSource extends DispatchSource {
             }
             if (m != null && first == '>') {
                 m.begin(line, false);
-            }
-            if (m == null && removes && first == '>') {
-                removes = false;
-                remove();
-            }
-        }
-
-        /**
-         * Removes itself from a Looper whose printer cannot be read, once it is released. If the Looper itself has
-         * called it, it is the one that is set; if other code has, that code's printer is.
-         */
-        private static void remove() {
-            StackTraceElement[] stack = new Throwable().getStackTrace();
-            int k = 0;
-            while (k < stack.length && stack[k].getClassName().equals(LoopPrinter.class.getName())) {
-                k++;
-            }
-            Looper looper = Looper.myLooper();
-            if (looper != null && k < stack.length && stack[k].getClassName().equals(Looper.class.getName())) {
-                looper.setMessageLogging(null);
             }
         }
     }

@@ -117,8 +117,7 @@ final class Session implements Runnable {
         activities.readImportance();
         RecorderOptions c = given != null ? given : TracegenRuntime.options(context);
         String process = ProcessName.read();
-        boolean everything = switchedOn(c);
-        Reports reports = Reports.prepare(context, this, c, process, everything);
+        Reports reports = Reports.prepare(context, this, c, process);
         if (!c.flag("enabled")) {
             disable(c);
             stop();
@@ -209,8 +208,7 @@ final class Session implements Runnable {
         }
         if (d == null) {
             Looper main = Looper.getMainLooper();
-            LooperAccess loop = new LooperAccess(main, r.thread(main.getThread()), r.platform(),
-                    config.flag("hidden-api"));
+            LooperAccess loop = new LooperAccess(main, r.thread(main.getThread()));
             d = new Detectors(r, loop, new ThreadSchedule(r.platform()));
             for (String problem : DetectorTable.addTo(d, this, context, config)) {
                 Log.w(TracegenRuntime.TAG, problem);
@@ -232,7 +230,7 @@ final class Session implements Runnable {
         try {
             Looper main = Looper.getMainLooper();
             ThreadTrace trace = recorder.thread(main.getThread());
-            QueueSnapshot pending = config.flag("hidden-api") ? QueueSnapshot.of(main) : null;
+            QueueSnapshot pending = QueueSnapshot.of(main);
             trace.setPendingQueue(pending);
             LooperMonitor m = openMonitor(config);
             m.addFirst(new RecorderListener(trace));
@@ -244,17 +242,12 @@ final class Session implements Runnable {
             if (config.flag("input-events")) {
                 InputEvents.mark(trace);
                 foreground.watchInputEvents();
-                if (config.flag("hidden-api")) {
-                    m.add(InputEvents.windowSearch());
-                }
             }
             if (stopped) {
                 InputEvents.unmark(trace);
                 return;
             }
-            // Where printers cannot be read, a message finds out later whether there is one.
-            String source = m.source().equals("none") ? "printer, if there is no other" : m.source();
-            Log.i(TracegenRuntime.TAG, "recording; messages from the " + source + ", idle handlers "
+            Log.i(TracegenRuntime.TAG, "recording; source of messages: " + m.source() + ", idle handlers "
                     + (m.reportsIdleHandlers() ? "available" : "not available") + ", pending messages "
                     + (pending != null ? "available" : "not available"));
         } catch (Throwable e) {
@@ -277,39 +270,6 @@ final class Session implements Runnable {
     /** Notes that the reporter of the recorder is that of a session. */
     static void reporterSet() {
         REPORTER_SET.set(true);
-    }
-
-    /** Applies the timed switch. Returns whether recording is switched on for some time. */
-    private boolean switchedOn(RecorderOptions c) {
-        try {
-            long left = SwitchOn.left(context, System.currentTimeMillis());
-            if (left <= 0) {
-                return false;
-            }
-            Log.i(TracegenRuntime.TAG, "recording is switched on for " + left / 1000 + " s");
-            if (!c.flag("enabled")) {
-                c.set("enabled", "true");
-                endAfter(left);
-            }
-            return true;
-        } catch (Throwable e) {
-            Log.w(TracegenRuntime.TAG, "the timed switch has no effect", e);
-            return false;
-        }
-    }
-
-    /** Stops recording after a time, because it was switched on for that time. */
-    private void endAfter(long millis) {
-        new Handler(Looper.getMainLooper()).postDelayed(new Runnable() {
-            @Override
-            public void run() {
-                if (!stopped) {
-                    Log.i(TracegenRuntime.TAG, "the time for which recording was switched on is over");
-                    stop();
-                    TracegenRuntime.ended(Session.this);
-                }
-            }
-        }, millis);
     }
 
     /** Stops recording, because the collector has switched it off. Settings are fetched still. */
@@ -399,7 +359,7 @@ final class Session implements Runnable {
         }
         RecorderOptions c = config;
         ThreadTrace trace = recorder.thread(looper.getThread());
-        trace.setPendingQueue(c.flag("hidden-api") ? QueueSnapshot.of(looper) : null);
+        trace.setPendingQueue(QueueSnapshot.of(looper));
         LooperMonitor.of(looper, c).addFirst(new RecorderListener(trace));
         if (stopped) {
             close(looper);

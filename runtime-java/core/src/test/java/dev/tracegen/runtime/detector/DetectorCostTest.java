@@ -66,17 +66,11 @@ class DetectorCostTest {
 
     @Test
     void syncBarrierIdle() {
-        costs(new SyncBarrier(new RecorderOptions()), this::idle, 30, 0);
+        costs(new SyncBarrier(new RecorderOptions()), this::idle, 30, 30);
     }
 
     @Test
     void syncBarrierDraws() {
-        costs(new SyncBarrier(new RecorderOptions()), this::draws, 30, 0);
-    }
-
-    @Test
-    void syncBarrierWhereTheQueueIsHidden() {
-        loop.readable = false;
         costs(new SyncBarrier(new RecorderOptions()), this::draws, 30, 30);
     }
 

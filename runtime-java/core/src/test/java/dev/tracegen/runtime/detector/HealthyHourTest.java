@@ -124,8 +124,8 @@ class HealthyHourTest {
         schedule.advance(random.nextInt((int) (20 * MILLI)));
     }
 
-    private void barriers(boolean readable) throws Exception {
-        loop.readable = readable;
+    @Test
+    void barriersOfFramesAreNoTrouble() throws Exception {
         SyncBarrier barrier = new SyncBarrier(new RecorderOptions());
         world.on(barrier);
         for (int hour = 0; hour < 24; hour++) {
@@ -174,16 +174,6 @@ class HealthyHourTest {
         }
         loop.removeBarrier(token);
         schedule.advance(20 * MILLI);
-    }
-
-    @Test
-    void barriersOfTraversalsAreNoTrouble() throws Exception {
-        barriers(true);
-    }
-
-    @Test
-    void barriersOfTraversalsAreNoTroubleWhereTheQueueIsHidden() throws Exception {
-        barriers(false);
     }
 
     @Test
