@@ -23,7 +23,7 @@ class Right : DispatchListener(), StallListener {
     }
 
     override fun dispatchEnd(dispatch: Dispatch) {
-        println(dispatch.handler() ?: dispatch.callback() ?: dispatch.text() ?: "unknown")
+        println(dispatch.text().length)
     }
 
     fun start(context: Context): Boolean {

@@ -46,7 +46,7 @@ public final class Sample extends DispatchListener implements StallListener {
         Recorder.setStallListener(this);
         RecorderOptions config = new RecorderOptions().set("output", "sample.tgd");
         config.slowMillis(200).threads(RecorderOptions.THREADS_CHOSEN).threadRingRecords(4096);
-        config.set("source", "printer").set("check", "1000");
+        config.set("check", "1000");
         boolean started = TracegenRuntime.start(context, config);
         LooperMonitor.of(Looper.getMainLooper()).add(this);
         return started;

@@ -48,7 +48,6 @@ final class OptionTable {
         {"keep-files", "", "files 1..1048576", "jac"},
         {"keep-megabytes", "", "megabytes 0..1073741824", "jac"},
         {"keep-days", "", "days 0..1048576", "jac"},
-        {"source", "auto", "auto|printer", "ac"},
         {"check", "60000", "milliseconds 0..", "ac"},
         {"idle-handlers", "true", FLAG, "ac"},
         {"frames", "false", FLAG, "ac"},

@@ -55,10 +55,9 @@ import org.jspecify.annotations.Nullable;
  *
  * An Android app alone
  *   enabled              true        true | false
- *   source               auto        auto: the Looper's Observer if it can be set | printer
- *   check                60000       milliseconds between checks whether other code has replaced one of them
+ *   check                60000       milliseconds between checks whether other code has replaced the printer
  *   idle-handlers        true        true | false: whether IdleHandlers are seen
- *   frames               false       true: writes each frame; it needs the printer | false
+ *   frames               false       true: writes each frame | false
  *   input-events         false       true: input events are messages; it wraps the callback of each window | false
  *   process-state-summary  false     true: sets the summary of the process, by which a later process finds its end
  *                                    in ApplicationExitInfo for sure. It replaces that of the app | false

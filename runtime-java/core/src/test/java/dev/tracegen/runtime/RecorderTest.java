@@ -269,7 +269,7 @@ class RecorderTest {
         platform.pass(699);
         main.messageEnd();
         platform.pass(100);
-        main.messageBegin(null);
+        main.messageBegin(">>>>> Dispatching to Handler (com.example.Handler) {1} null: 7");
         AppMethodBeat.i(1);
         platform.pass(400);
         platform.cpu.addAndGet(30000000);
@@ -279,10 +279,9 @@ class RecorderTest {
         main.mark();
         AppMethodBeat.o(2);
         AppMethodBeat.o(1);
-        main.describe(7, "com.example.Handler", null);
         main.messageEnd();
         Stall slow = next(found);
-        assertEquals("com.example.Handler: 7", slow.description);
+        assertEquals("Handler (com.example.Handler) null: 7", slow.description);
         assertEquals(700000000L, slow.wallNanos);
         assertEquals(30000000L, slow.cpuNanos);
         assertEquals("[0,1048574,1,700, 1,1,1,700, 2,2,1,300]", slow.tree.longest(30).toString());

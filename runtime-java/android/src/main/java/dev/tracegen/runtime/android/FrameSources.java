@@ -30,12 +30,6 @@ final class FrameSources extends Frames.Source {
     }
 
     @Override
-    protected String unavailable() {
-        LooperMonitor monitor = LooperMonitor.existing(Looper.getMainLooper());
-        return monitor != null && monitor.usesObserver() ? "needs the printer: name frames in the configuration" : null;
-    }
-
-    @Override
     protected void start(Frames frames) {
         report(frames);
     }

@@ -13,8 +13,7 @@ import dev.tracegen.runtime.detector.Frames;
  *
  * <p>It requests no frame. When the Choreographer's own message begins, a frame is due, because the app has requested
  * it. A callback that is posted then is called by this very message, and the Choreographer need not request another
- * frame for it. So an app that draws nothing stays idle. The begin of the message is known only with a
- * {@code Printer}.
+ * frame for it. So an app that draws nothing stays idle.
  *
  * <p>A frame is dropped if the main thread was busy at its vsync. While the main thread waits, the app has requested
  * nothing, and no frame is dropped, whatever time passes until the next one.

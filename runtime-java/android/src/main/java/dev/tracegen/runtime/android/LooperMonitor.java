@@ -1,7 +1,6 @@
 package dev.tracegen.runtime.android;
 
 import android.os.Looper;
-import android.os.Message;
 import android.os.MessageQueue;
 import android.util.Log;
 import dev.tracegen.runtime.RecorderOptions;
@@ -13,8 +12,7 @@ import java.util.WeakHashMap;
 /**
  * Watches one Looper and calls its listeners for every message, and for every IdleHandler.
  *
- * <p>It uses the Looper's {@code Observer} or {@code Printer}, as the option {@code source} says. A Looper has only
- * one of each, and other code may replace it. Therefore the monitor calls the one that it replaced itself, and from
+ * <p>It uses the Looper's {@code Printer}. A Looper has only one, and other code may replace it. Therefore the monitor calls the one that it replaced itself, and from
  * time to time, when the queue is idle, it checks whether it is still called. If another one is installed and the
  * monitor was not called during a whole message, it installs itself again in front of the other. If the other one
  * calls the monitor, the monitor leaves it in place, so that chains do not grow and nothing is reported twice.
@@ -26,9 +24,6 @@ public final class LooperMonitor {
     private static final Map<Looper, WeakReference<LooperMonitor>> MONITORS =
             new WeakHashMap<Looper, WeakReference<LooperMonitor>>();
 
-    /** Counts monitors that were created or released, so that threads notice a change. */
-    private static volatile int changes;
-
     private final WeakReference<Looper> looper;
     private final Thread thread;
 
@@ -38,8 +33,7 @@ public final class LooperMonitor {
     private final long checkNanos;
     private final IdleCheck idleCheck = new IdleCheck();
     private final Dispatch dispatch = new Dispatch();
-    private final DispatchSource firstSource;
-    private volatile DispatchSource source;
+    private volatile PrinterSource source;
     private volatile IdleHandlers idleHandlers;
 
     /** Replaced as a whole, so that a loop over it sees the listeners that were there when it began. */
@@ -72,9 +66,7 @@ public final class LooperMonitor {
         this.thread = looper.getThread();
         this.checkNanos = options.number("check") * 1000000L;
         this.nextCheck = System.nanoTime() + checkNanos;
-        DispatchSource t = usesPrinter(looper, options) ? null : ObserverSource.install();
-        this.source = t != null ? t : PrinterSource.install(looper, this);
-        this.firstSource = source;
+        this.source = PrinterSource.install(looper, this);
         MessageQueue queue = LooperInternals.queue(looper);
         this.idleLock = queue == null ? null : LooperInternals.idleLock(looper, queue);
         if (queue != null) {
@@ -83,12 +75,6 @@ public final class LooperMonitor {
         if (idleLock != null && options.flag("idle-handlers")) {
             idleHandlers = IdleHandlers.install(queue, idleLock, this);
         }
-    }
-
-    private static boolean usesPrinter(Looper looper, RecorderOptions o) {
-        // Which message draws a frame is known only by the printer.
-        boolean frames = o.flag("frames") || o.names("detectors").contains("frames");
-        return o.get("source").equals("printer") || frames && looper == Looper.getMainLooper();
     }
 
     /**
@@ -115,7 +101,6 @@ public final class LooperMonitor {
             if (monitor == null) {
                 monitor = new LooperMonitor(looper, options);
                 MONITORS.put(looper, new WeakReference<LooperMonitor>(monitor));
-                changes++;
             }
             return monitor;
         }
@@ -126,23 +111,6 @@ public final class LooperMonitor {
             WeakReference<LooperMonitor> monitor = MONITORS.get(looper);
             return monitor == null ? null : monitor.get();
         }
-    }
-
-    /** Reports whether a monitor of a running Looper uses the observer. */
-    static boolean anyUsesObserver() {
-        synchronized (MONITORS) {
-            for (WeakReference<LooperMonitor> ref : MONITORS.values()) {
-                LooperMonitor monitor = ref.get();
-                if (monitor != null && monitor.usesObserver() && monitor.thread.isAlive()) {
-                    return true;
-                }
-            }
-            return false;
-        }
-    }
-
-    static int changes() {
-        return changes;
     }
 
     /**
@@ -193,7 +161,7 @@ public final class LooperMonitor {
     /**
      * Returns what reports the messages to the monitor.
      *
-     * @return {@code observer} or {@code printer}; {@code none} if this device does not let the printer of a Looper be
+     * @return {@code printer}; {@code none} if this device does not let the printer of a Looper be
      *     read, so that one of other code could be lost
      */
     public String source() {
@@ -201,7 +169,7 @@ public final class LooperMonitor {
     }
 
     /**
-     * Returns how often other code had replaced the monitor's observer or printer and the monitor installed it again.
+     * Returns how often other code had replaced the monitor's printer and the monitor installed it again.
      *
      * @return the number since the monitor was created
      */
@@ -211,8 +179,8 @@ public final class LooperMonitor {
 
     /**
      * Reports whether listeners are called for IdleHandlers. They are not if Android does not let the queue's list be
-     * replaced, if it hides the lock of the list, or if other code has replaced the list. A {@code Printer} or
-     * {@code Observer} is not called for IdleHandlers.
+     * replaced, if it hides the lock of the list, or if other code has replaced the list. A {@code Printer} is not
+     * called for IdleHandlers.
      *
      * @return true if they are
      */
@@ -222,7 +190,7 @@ public final class LooperMonitor {
     }
 
     /**
-     * Reports whether the monitor can detect that other code has replaced its observer or printer.
+     * Reports whether the monitor can detect that other code has replaced its printer.
      *
      * @return false if Android does not let the current one be read
      */
@@ -245,7 +213,6 @@ public final class LooperMonitor {
                     queue.removeIdleHandler(idleCheck);
                 }
             }
-            changes++;
         }
         IdleHandlers handlers = idleHandlers;
         if (handlers != null) {
@@ -258,10 +225,6 @@ public final class LooperMonitor {
     /** Reports whether an IdleHandler is the monitor's own, for which listeners are not called. */
     boolean isOwn(Object idleHandler) {
         return idleHandler == idleCheck;
-    }
-
-    boolean usesObserver() {
-        return firstSource instanceof ObserverSource;
     }
 
     /** Returns when the message or IdleHandler began that runs; 0 if none is seen. On the Looper's thread. */
@@ -279,7 +242,7 @@ public final class LooperMonitor {
         }
         dispatched |= !idleHandler;
         if (running) {
-            end(null);
+            end();
         }
         running = true;
         dispatch.begin(text, idleHandler, System.nanoTime());
@@ -298,12 +261,12 @@ public final class LooperMonitor {
         notifying = false;
     }
 
-    /** The message or IdleHandler has ended. The message is null if only its text is known. */
-    void end(Message message) {
+    /** The message or IdleHandler has ended. */
+    void end() {
         if (notifying || !running || Thread.currentThread() != thread) {
             return;
         }
-        dispatch.end(message, System.nanoTime());
+        dispatch.end(System.nanoTime());
         running = false;
         Slot[] notified = slots;
         notifying = true;
@@ -404,7 +367,7 @@ public final class LooperMonitor {
             if (running) {
                 // The message has thrown, and code around the loop has caught that and loops again. A printer is not
                 // called then, and the next message may be far away.
-                end(null);
+                end();
             }
             notifyQueueIdle();
             if (replacementSeen || now - nextCheck >= 0) {

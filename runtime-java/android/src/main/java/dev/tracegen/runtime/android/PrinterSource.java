@@ -8,7 +8,7 @@ import java.lang.ref.WeakReference;
  * Reports messages as the Looper's {@code Printer}, in front of the printer that was there. If that one cannot be
  * read, none is set: it could be one of other code, which would be lost.
  */
-final class PrinterSource extends DispatchSource {
+final class PrinterSource {
     private final WeakReference<Looper> looper;
     private final LoopPrinter printer;
 
@@ -32,31 +32,33 @@ final class PrinterSource extends DispatchSource {
         return new PrinterSource(looper, printer);
     }
 
-    @Override
+    /** Returns the printer that this source has installed. */
     Object installed() {
         return printer;
     }
 
-    @Override
+    /** Returns the printer that is installed in the Looper now, null for none. */
     Object current() {
         Looper l = looper.get();
         return l == null ? null : LooperInternals.printer(l);
     }
 
-    @Override
+    /** Reports whether {@link #current} can be read. */
     boolean canReadCurrent() {
         return LooperInternals.canReadPrinter();
     }
 
-    @Override
-    DispatchSource reinstall() {
+    /** Installs a new printer in front of the one that is installed now. */
+    PrinterSource reinstall() {
         LooperMonitor monitor = printer.monitor;
         printer.monitor = null;
         Looper l = looper.get();
         return l == null ? this : install(l, monitor);
     }
 
-    @Override
+    /**
+     * Uninstalls the printer. If other code has installed one in front of it, it stays and only calls the next one.
+     */
     void release() {
         printer.monitor = null;
         Looper l = looper.get();
@@ -65,12 +67,16 @@ final class PrinterSource extends DispatchSource {
         }
     }
 
-    @Override
+    /**
+     * Reports whether a printer belongs to a copy of this library from another class loader. Two copies would replace
+     * each other for ever.
+     */
     boolean isFromOtherCopy(Object other) {
-        return hasSameClassName(other, LoopPrinter.class);
+        return other != null && other.getClass() != LoopPrinter.class
+                && other.getClass().getName().equals(LoopPrinter.class.getName());
     }
 
-    @Override
+    /** Returns {@code printer} or {@code none}. */
     String kind() {
         return canReadCurrent() ? "printer" : "none";
     }
@@ -96,7 +102,7 @@ final class PrinterSource extends DispatchSource {
             LooperMonitor m = monitor;
             // The time of the other printer does not count as the message's.
             if (m != null && first == '<') {
-                m.end(null);
+                m.end();
             }
             if (origin != null) {
                 origin.println(line);

@@ -11,7 +11,6 @@ import java.util.Locale;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The detector {@code frames}: frames that were dropped, frames that took 300 ms and more, and figures about the frames
@@ -26,15 +25,6 @@ public final class Frames extends Detector {
     public abstract static class Source {
         /** Creates a source that reports nothing yet. */
         protected Source() {
-        }
-
-        /**
-         * Returns why frames cannot be seen.
-         *
-         * @return null if they can
-         */
-        protected @Nullable String unavailable() {
-            return null;
         }
 
         /**
@@ -172,11 +162,6 @@ public final class Frames extends Detector {
                 }
             });
         }
-    }
-
-    @Override
-    public @Nullable String unavailable() {
-        return source.unavailable();
     }
 
     @Override
