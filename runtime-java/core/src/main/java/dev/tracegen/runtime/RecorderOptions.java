@@ -208,7 +208,7 @@ public final class RecorderOptions implements Cloneable {
     }
 
     /**
-     * Sets what a collector may change for all apps, and ignores the rest: what leaves the device and where to.
+     * Sets what a collector may change for all apps, thresholds and how much is sent, and ignores the rest.
      *
      * @param settings keys and values of the table above
      * @return this

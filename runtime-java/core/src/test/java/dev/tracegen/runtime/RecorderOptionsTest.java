@@ -119,7 +119,7 @@ class RecorderOptionsTest {
         RecorderOptions remote = new RecorderOptions().applyRemote(p);
         assertEquals(5, remote.slowMillis);
         assertEquals("none", remote.get("upload"));
-        assertEquals(2, remote.problems().size());
+        assertEquals(1, remote.problems().size());
         assertEquals("none", new RecorderOptions().applyRemote(p).copy().get("upload"));
     }
 

@@ -85,7 +85,7 @@ final class Reporting extends Reports implements RemoteConfig.Listener {
 
     private void applyRemote(RecorderOptions config) {
         try {
-            remote = new RemoteConfig(directory(), process, base.get("config-key"), context.getPackageName(), platform,
+            remote = new RemoteConfig(directory(), base.get("config-key"), context.getPackageName(), platform,
                     new Random());
         } catch (IllegalArgumentException e) {
             Log.w(TracegenRuntime.TAG, TracegenRuntime.FILE + ": config-key: " + e.getMessage());
