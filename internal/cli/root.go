@@ -164,7 +164,6 @@ var formerFlags = map[string]string{
 	"ring":              "-Dtracegen.ring=N of the java command",
 	"memory":            "-Dtracegen.memory=SIZE of the java command",
 	"gate":              "-Dtracegen.gate=off of the java command",
-	"gate-file":         "-Dtracegen.gate.file=FILE of the java command",
 	"pressure":          "-Dtracegen.pressure=MODE of the java command",
 	"old-mapping":       "--mapping DIR, a directory with the mappings of both builds,",
 	"new-mapping":       "--mapping DIR, a directory with the mappings of both builds,",

@@ -3,7 +3,6 @@ package app
 import android.content.Context
 import android.os.Looper
 import dev.tracegen.runtime.CallTree
-import dev.tracegen.runtime.MappingReader
 import dev.tracegen.runtime.Recorder
 import dev.tracegen.runtime.RecorderOptions
 import dev.tracegen.runtime.Stall
@@ -18,7 +17,6 @@ fun wrong(stall: Stall, context: Context?) {
     Recorder.start(null) // wrong
     RecorderOptions().meta("key", null) // wrong
     RecorderOptions().set(null, "main") // wrong
-    MappingReader(null) // wrong
     val scene: String = stall.scene // wrong
     val tree: CallTree = stall.tree
     stall.pending.size // wrong

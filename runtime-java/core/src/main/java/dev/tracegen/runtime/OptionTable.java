@@ -1,7 +1,6 @@
 package dev.tracegen.runtime;
 
 import dev.tracegen.runtime.detector.Detectors;
-import java.io.File;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -36,11 +35,10 @@ final class OptionTable {
         {"memory", "", "bytes", "ja"},
         {"ring", "", "records 1024..67108864", "ja"},
         {"output", "", "", "ja"},
-        {"mapping", "", "", "ja"},
+        {"mapping", "", "", "j"},
         {"every-record", "false", FLAG, "a"},
         {"message", "", "", "j"},
         {"gate", "auto", "auto|off", "ja"},
-        {"gate.file", "", "", "j"},
         {"pressure", "windows", "windows|wait|lose", "ja"},
         {"message-text", "short", "short|full", "ja"},
         {"command", "", "full", "j"},
@@ -243,9 +241,6 @@ final class OptionTable {
                 break;
             case "gate":
                 o.gate(value.equals("auto"));
-                break;
-            case "gate.file":
-                o.gateFile(new File(value));
                 break;
             case "pressure":
                 o.pressure(Arrays.asList("lose", "windows", "wait").indexOf(value));

@@ -312,8 +312,7 @@ public final class Recorder {
     }
 
     /**
-     * Sets the methods that are not recorded, instead of those of an earlier call or of
-     * {@link RecorderOptions#gateFile}. May be called at any time on any thread, also before recording begins. Each
+     * Sets the methods that are not recorded, instead of those of an earlier call. May be called at any time on any thread, also before recording begins. Each
      * thread leaves the methods out from its next call on, or as soon as that does not split a call. The recording
      * says which methods were off when. Calls and time of these methods appear in their callers.
      *

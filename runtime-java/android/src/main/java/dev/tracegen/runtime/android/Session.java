@@ -5,7 +5,6 @@ import android.os.Build;
 import android.os.Handler;
 import android.os.Looper;
 import android.util.Log;
-import dev.tracegen.runtime.MappingReader;
 import dev.tracegen.runtime.PostedBy;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
@@ -14,8 +13,6 @@ import dev.tracegen.runtime.detector.Anr;
 import dev.tracegen.runtime.detector.Detectors;
 import dev.tracegen.runtime.detector.ThreadSchedule;
 import java.io.File;
-import java.io.IOException;
-import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.WeakHashMap;
@@ -133,9 +130,6 @@ final class Session implements Runnable {
         File output = OutputPath.of(context, c.get("output"), process);
         platform.machine(new MachineState(context, output));
         c.output(output);
-        if (c.get("mapping").length() > 0) {
-            c.mapping(mapping(context, new File(c.get("mapping"))));
-        }
         c.meta("package", context.getPackageName()).meta("process", process);
         c.meta("sdk", Integer.toString(Build.VERSION.SDK_INT));
         ExitInfo.describe(c);
@@ -387,14 +381,5 @@ final class Session implements Runnable {
         for (String problem : config.problems()) {
             Log.w(TracegenRuntime.TAG, TracegenRuntime.FILE + ": " + problem);
         }
-    }
-
-    private static MappingReader mapping(final Context context, final File file) {
-        return new MappingReader(file) {
-            @Override
-            protected InputStream open() throws IOException {
-                return file.isAbsolute() ? super.open() : context.getAssets().open(file.getPath());
-            }
-        };
     }
 }
