@@ -194,9 +194,9 @@ public final class SendProofs {
 
     private static Moment moment(App app, boolean foreground, boolean any) throws Exception {
         Class<?> type = Class.forName(ANDROID + "Foreground");
-        Constructor<?> make = type.getDeclaredConstructor(Context.class);
+        Constructor<?> make = type.getDeclaredConstructor();
         make.setAccessible(true);
-        Object f = make.newInstance(app);
+        Object f = make.newInstance();
         set(type, f, "foreground", foreground);
         Constructor<?> c = Class.forName(ANDROID + "GoodMoment").getDeclaredConstructors()[0];
         c.setAccessible(true);

@@ -57,8 +57,6 @@ import org.jspecify.annotations.Nullable;
  *   idle-handlers        true        true | false: whether IdleHandlers are seen
  *   frames               false       true: writes each frame | false
  *   input-events         false       true: input events are messages; it wraps the callback of each window | false
- *   process-state-summary  false     true: sets the summary of the process, by which a later process finds its end
- *                                    in ApplicationExitInfo for sure. It replaces that of the app | false
  *   detectors            none        names with commas between, see docs/detectors.md
  *   NAME.key                         a setting of the detector NAME
  *

@@ -7,6 +7,7 @@ import dev.tracegen.runtime.detector.Detector;
 import dev.tracegen.runtime.detector.Detectors;
 import dev.tracegen.runtime.detector.NativeQuit;
 import dev.tracegen.runtime.detector.NativeTouch;
+import dev.tracegen.runtime.detector.Startup;
 import dev.tracegen.runtime.detector.SyncBarrier;
 import dev.tracegen.runtime.detector.Watchdog;
 import java.util.ArrayList;
@@ -38,7 +39,8 @@ final class DetectorTable {
             case "frames":
                 return FrameSources.create(options, session.frameTimes(), session.activities());
             case "startup":
-                return StartupSource.create(options, context, session.activities());
+                return new Startup(session.activities(), options.number("startup.slow-cold"),
+                        options.number("startup.slow-warm"), options.number("startup.slow-hot"));
             default:
                 throw new IllegalArgumentException("there is no such detector");
         }

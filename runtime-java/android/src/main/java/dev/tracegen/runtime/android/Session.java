@@ -36,7 +36,7 @@ final class Session implements Runnable {
 
     private final Context context;
     private final RecorderOptions given;
-    private final Foreground foreground;
+    private final Foreground foreground = new Foreground();
     private final ActivityEvents activities;
     private volatile boolean stopped;
     private volatile RecorderOptions config;
@@ -67,8 +67,7 @@ final class Session implements Runnable {
     Session(Context context, RecorderOptions config) {
         this.context = context;
         this.given = config;
-        this.foreground = new Foreground(context);
-        this.activities = new ActivityEvents(context);
+        this.activities = new ActivityEvents(context, foreground);
     }
 
     /** Returns what reports frames. Only behind the start of the recorder. */
@@ -94,7 +93,6 @@ final class Session implements Runnable {
     /** Begins. To be called once. */
     void begin() {
         // At once: an activity may be started before the files are read.
-        foreground.register();
         activities.register();
         PostedBy.begin(new PostTargets());
         if (given != null && Looper.myLooper() == Looper.getMainLooper()) {
@@ -128,7 +126,7 @@ final class Session implements Runnable {
         AndroidPlatform platform = new AndroidPlatform();
         c.platform(platform).appDefaults();
         File output = OutputPath.of(context, c.get("output"), process);
-        platform.machine(new MachineState(context, output));
+        platform.context(context);
         c.output(output);
         c.meta("package", context.getPackageName()).meta("process", process);
         c.meta("sdk", Integer.toString(Build.VERSION.SDK_INT));
@@ -151,7 +149,7 @@ final class Session implements Runnable {
                 return;
             }
         }
-        ExitInfo.begin(context, output, process, c.flag("process-state-summary"), c);
+        ExitInfo.begin(context, output, process, c);
         foreground.report(r);
         activities.first(r.firstNanos());
         frames = new FrameTimes(r, Refresh.of(context), c.flag("frames"));
@@ -228,7 +226,6 @@ final class Session implements Runnable {
             trace.setPendingQueue(pending);
             LooperMonitor m = openMonitor(config);
             m.addFirst(new RecorderListener(trace));
-            m.add(foreground.idleListener());
             m.add(activities.focusSearch());
             if (config.flag("frames")) {
                 m.add(frames);
@@ -283,7 +280,6 @@ final class Session implements Runnable {
             reports.stop();
         }
         try {
-            foreground.unregister();
             activities.unregister();
             if (frames != null) {
                 frames.stop();

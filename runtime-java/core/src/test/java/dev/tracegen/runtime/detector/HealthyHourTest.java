@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.RecorderOptions;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
@@ -309,7 +308,7 @@ class HealthyHourTest {
             assertTrue(world.delivered("startup").stream().anyMatch(i -> type.equals(i.facts.get("type"))),
                     "no start " + type);
         }
-        Starts starts = new Starts(Collections.emptySet());
+        Starts starts = new Starts();
         long now = schedule.nanoTime();
         starts.application(now, now + 1);
         starts.free(now + 2);
@@ -320,7 +319,7 @@ class HealthyHourTest {
 
     /** A new process with a cold start, or one for a broadcast, with an activity later. */
     private Starts process(Launches launches, Random random, int[] number) {
-        Starts starts = new Starts(Collections.emptySet());
+        Starts starts = new Starts();
         boolean shown = random.nextInt(3) != 0;
         long begin = schedule.nanoTime();
         starts.application(begin, after(random.nextInt(1000) * MILLI));
