@@ -165,7 +165,7 @@ var properties = []property{
 }
 
 // otherProperties are those of the runtime that no flag of record sets.
-var otherProperties = []string{"mapping", "memory", "ring", "gate", "gate.file", "pressure", "message-text",
+var otherProperties = []string{"mapping", "memory", "ring", "gate", "pressure", "message-text",
 	"command", "file-megabytes", "keep-files",
 	"keep-megabytes", "keep-days"}
 
