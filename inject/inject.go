@@ -2,8 +2,9 @@
 //
 // An [Injector] is called twice for each class. First, before methods have IDs, [Injector.Try] finds out which
 // methods cannot be instrumented, by inserting the calls with the longest encoding that an ID can have. A refused
-// method gets no ID. Then [Injector.Rewrite] inserts the calls. Neither needs to read another class, since frames are
-// moved and not computed. What depends on other classes is decided by [Reached] (which classes does the runtime use?)
+// method gets no ID. [Injector.FitsWithoutTrial] finds classes for which this call is not needed. Then
+// [Injector.Rewrite] inserts the calls. None of them needs to read another class, since frames are moved and not
+// computed. What depends on other classes is decided by [Reached] (which classes does the runtime use?)
 // and [FocusHooks] (which classes are Activities?), from facts about all classes of the inputs.
 //
 // A method is changed in these places. The entry call stands before the first instruction, or in a constructor with

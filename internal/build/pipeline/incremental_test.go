@@ -20,6 +20,7 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/cache"
+	"github.com/tracegen/tracegen/internal/oracle/assembly"
 	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
 )
@@ -453,4 +454,23 @@ func TestChangedWhileKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestIncrementalRefusals has methods that turn out to take no calls when they are written.
+func TestIncrementalRefusals(t *testing.T) {
+	dir := t.TempDir()
+	method := func(name, code string) assembly.Method {
+		return assembly.Method{Access: static, Name: name, Descriptor: "()V", Code: code}
+	}
+	late := classFile(assembly.Class{Name: "a/Late", Methods: []assembly.Method{method("f", "return"),
+		method("g", "pop | return")}})
+	inputs := []string{archive(t, filepath.Join(dir, "late.jar"), late),
+		archive(t, filepath.Join(dir, "other.jar"), class("b/B", "f"))}
+	c := pipeline.Config{RuntimeExternal: true, Filter: everything(), Verify: pipeline.VerifyEquivalence,
+		Inputs: named(inputs).Inputs}
+	k := newKept(t)
+	for _, what := range []string{"first", "second"} {
+		k.same(t, what, c, "")
+	}
+	says(t, "second", k.said[len(k.said)-1], `2 inputs known, 2 outputs left alone, 0 copied, 0 written`)
 }

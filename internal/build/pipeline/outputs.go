@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"slices"
+
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
@@ -62,6 +64,18 @@ type classRecord struct {
 type inputWarning struct {
 	Input int // index into Job.Inputs
 	Text  string
+}
+
+// Refused reports whether methods of a class have no room for their calls.
+func (r *outputRecord) Refused() bool {
+	return slices.ContainsFunc(r.Inputs, func(in inputRecord) bool {
+		for _, rejection := range in.Failures {
+			if len(rejection.Refusals) > 0 {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // Failed reports whether a class could not be written as planned.

@@ -163,7 +163,7 @@ func (r *results) keep(ctx context.Context, set *input.Set, outputs []*writtenOu
 	}
 	r.storeFacts(set)
 	for _, o := range outputs {
-		if r.reusable(o) && (o.record.Failed() || r.storeBytes(o, stage)) {
+		if r.reusable(o) && !o.record.Refused() && (o.record.Failed() || r.storeBytes(o, stage)) {
 			r.store(o.key, packRecord(o.record))
 		}
 	}

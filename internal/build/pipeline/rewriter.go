@@ -106,7 +106,13 @@ func (r *rewriter) Apply(class int, c *classfile.Class, task *plan.Task) rewrite
 	}
 	rewritten, err := r.injector.AppendRewrite(r.output[:0], c, task.Request)
 	if err != nil {
-		return rejected(c, err.Error())
+		methods := make([]int, len(task.Request.Methods))
+		for i, m := range task.Request.Methods {
+			methods[i] = m.Method
+		}
+		outcome := rejected(c, err.Error())
+		outcome.Failure.Refusals = r.injector.Try(c, methods, inject.FocusNone)
+		return outcome
 	}
 	r.output = rewritten
 	outcome := r.check(class, c, rewritten, func(again *classfile.Class) []verify.Finding {

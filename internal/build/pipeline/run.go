@@ -163,7 +163,7 @@ func unmatchedWarnings(rules *filter.Filter, facts []*plan.Class) []string {
 }
 
 // assignUntilStable assigns IDs and calls rewrite, again and again until no class fails. It ends, because every round
-// but the last excludes at least one class.
+// but the last excludes at least one method or class.
 func assignUntilStable(draft *plan.Draft, rewrite func(*plan.Plan) (map[int]*plan.Rejection, error)) (*plan.Plan,
 	error) {
 	for {

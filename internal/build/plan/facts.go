@@ -66,7 +66,10 @@ type RuntimeFaults struct {
 
 // Rejection is why a rewritten class must not be written: the detail of what a check found.
 type Rejection struct {
-	Detail      string
+	Detail string
+	// Refusals are methods that have no room for their calls, though others of the class may. The scan has not tried
+	// the class.
+	Refusals    []inject.Refusal
 	PreExisting bool // the original has the fault too
 	Unchecked   bool // no fault was found, but a check reached its limit (verify.RuleLimit)
 }

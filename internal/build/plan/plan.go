@@ -228,19 +228,36 @@ func (d *Draft) decideTraced(class int, decision filter.Decision) {
 	}
 }
 
-// Without returns the draft for another round: classes that were rejected are left as they are. Facts and all other
-// decisions stay.
+// refuse leaves out methods that have no room for their calls.
+func (d *Draft) refuse(class int, refusals []inject.Refusal) {
+	next := 0
+	for _, r := range refusals {
+		for int(d.facts[class].Methods[next].Index) != r.Method {
+			next++
+		}
+		d.decide(class, next, refusedFor(r.Err))
+	}
+}
+
+// Without returns the draft for another round: classes that were rejected, and methods that were refused, are left as
+// they are. Facts and all other decisions stay.
 func (d *Draft) Without(rejections map[int]*Rejection) *Draft {
 	next := *d
 	next.Warnings, next.classes = slices.Clip(d.Warnings), slices.Clone(d.classes)
 	inputs := next.options.Inputs
 	broken, first := make([]int, len(inputs)), make([]string, len(inputs))
+	refused := false
 	for n, c := range next.facts {
 		rejection := rejections[n]
 		if rejection == nil {
 			continue
 		}
 		next.classes[n].methods = slices.Clone(next.classes[n].methods)
+		if len(rejection.Refusals) > 0 {
+			next.refuse(n, rejection.Refusals)
+			refused = true
+			continue
+		}
 		detail := rejection.Detail
 		switch {
 		case rejection.Unchecked:
@@ -265,6 +282,9 @@ func (d *Draft) Without(rejections map[int]*Rejection) *Draft {
 			next.warn("%s: classes that no JVM links are written unchanged, %d of them (skipped.tsv lists them); the "+
 				"first is %s", inputs[i], n, first[i])
 		}
+	}
+	if refused {
+		next.decideRequires() // as if it had been known before
 	}
 	return &next
 }

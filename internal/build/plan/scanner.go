@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"hash/maphash"
+	"slices"
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -41,9 +42,9 @@ type Scanner struct {
 	prints   code.Fingerprinter
 
 	// Of the class that is scanned:
-	methods []Method       // those with code
-	body    classfile.Code // of the method
-	found   []Body         // see Class.Bodies
+	methods []Method         // those with code
+	bodies  []classfile.Code // of those that may be traced
+	found   []Body           // see Class.Bodies
 	// numbered says that all of its methods are mapping.Numbered.
 	numbered bool
 
@@ -241,11 +242,13 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 	if s.options.Lines {
 		facts.SourceFile = sourceFile(c)
 	}
-	s.methods, s.found = s.methods[:0], s.found[:0]
+	s.methods, s.bodies, s.found = s.methods[:0], s.bodies[:0], s.found[:0]
 	s.numbered = mapping.Numbered(mapping.Identity{Class: facts.Name})
-	body := &s.body
 	for i := range c.Methods() {
 		m := &c.Methods()[i]
+		n := len(s.bodies)
+		s.bodies = slices.Grow(s.bodies, 1)
+		body := &s.bodies[:n+1][n] // has memory of another class's method
 		ok, err := c.ReadCode(m, body)
 		if err == nil && !ok {
 			continue
@@ -269,6 +272,7 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 			Access: m.AccessFlags,
 		})
 		if d.Traced() {
+			s.bodies = s.bodies[:n+1]
 			s.candidate(c, m, body)
 		}
 	}
@@ -295,11 +299,11 @@ func (s *Scanner) candidate(c *classfile.Class, m *classfile.Member, body *class
 	}
 }
 
-// try finds out which of the candidates have no room for their calls, and whether the focus hook has any beside those
-// of the others.
+// try finds out which of the candidates have no room for their calls, unless the limits of a class file are far away,
+// and whether the focus hook has any beside those of the others.
 func (s *Scanner) try(facts *Class, c *classfile.Class) {
 	candidates := candidatesOf(s.methods)
-	if len(candidates) > 0 {
+	if len(candidates) > 0 && (s.options.Complete || !s.injector.FitsWithoutTrial(c, s.bodies)) {
 		refuse(s.methods, s.injector.Try(c, candidates, inject.FocusNone))
 	}
 	focus := facts.Ancestry.Focus()
