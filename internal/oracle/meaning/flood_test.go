@@ -233,27 +233,34 @@ func TestFloodIsNotLost(t *testing.T) {
 				}
 				slack += 2 * latest
 			}
-			for line := range strings.Lines(out.text) {
-				var phase string
-				var inside, around int64
-				if _, err := fmt.Sscan(line, &phase, &inside, &around); err != nil {
-					t.Fatalf("the program said %q", out.text)
-				}
-				if phase == "latest" {
-					continue
-				}
-				id, ok := methodID(methods, phase)
-				if !ok {
-					t.Fatalf("no method %s in the mapping", phase)
-				}
-				if d := got.nanos[id]; d < inside-slack || d > around+slack {
-					t.Errorf("%s took %v, the program measured %v inside and %v around, to %v", phase, time.Duration(d),
-						time.Duration(inside), time.Duration(around), time.Duration(slack))
-				}
-			}
+			checkPhases(t, methods, got, out.text, slack)
 			t.Logf("measured: %s: 0 lost, %d calls left out in windows, %d by the gate in %d changes",
 				row.name, windows, leftOut, gates)
 		})
+	}
+}
+
+// checkPhases compares the times of phases with those that the program printed: the call lasts longer than the
+// method measures inside, and not as long as its caller measures around it.
+func checkPhases(t *testing.T, methods *mapping.Mapping, got *totals, text string, slack int64) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		var phase string
+		var inside, around int64
+		if _, err := fmt.Sscan(line, &phase, &inside, &around); err != nil {
+			t.Fatalf("the program said %q", text)
+		}
+		if phase == "latest" {
+			continue
+		}
+		id, ok := methodID(methods, phase)
+		if !ok {
+			t.Fatalf("no method %s in the mapping", phase)
+		}
+		if d := got.nanos[id]; d < inside-slack || d > around+slack {
+			t.Errorf("%s took %v, the program measured %v inside and %v around, to %v", phase, time.Duration(d),
+				time.Duration(inside), time.Duration(around), time.Duration(slack))
+		}
 	}
 }
 

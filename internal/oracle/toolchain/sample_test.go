@@ -1,6 +1,7 @@
 package toolchain
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -109,14 +110,17 @@ func javac(t *testing.T, j oracle.JDK, out string, path []string, dir string) {
 	command(t, j.Tool("javac"), args...)
 }
 
-// command runs a program and returns what it printed.
+// command runs a program and returns its standard output: tracegen warns on standard error of a recording of a busy
+// machine.
 func command(t *testing.T, name string, args ...string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", filepath.Base(name), err, out)
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	var out, messages bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &messages
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s: %v\n%s%s", filepath.Base(name), err, &messages, &out)
 	}
-	return string(out)
+	return out.String()
 }
 
 // buildTool returns the path of the program tracegen.
