@@ -54,21 +54,6 @@ public final class NativeProof {
         }
 
         @Override
-        public boolean canSeeQueue() {
-            return false;
-        }
-
-        @Override
-        public Barrier barrier() {
-            return null;
-        }
-
-        @Override
-        public boolean removeBarrier(int token) {
-            return false;
-        }
-
-        @Override
         public long runningSince() {
             return 0;
         }

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 
 /**
@@ -122,12 +123,7 @@ public final class CallTree {
         int size;
         int[] items = new int[MIN_ITEMS];
         long[] begins = new long[MIN_ITEMS];
-
-        // A hash table with open addressing: the ID of a method plus 1, and how many of its calls are open. Keys are
-        // never removed.
-        private int[] keys = new int[4 * MIN_ITEMS];
-        private int[] openCalls = new int[4 * MIN_ITEMS];
-        private int used;
+        private final HashMap<Integer, Integer> counts = new HashMap<Integer, Integer>();
 
         int top() {
             return size == 0 ? -1 : items[size - 1];
@@ -140,20 +136,18 @@ public final class CallTree {
             }
             items[size] = item;
             begins[size++] = begin;
-            // Not in one expression: slot may replace the table.
-            int slot = slot(id);
-            openCalls[slot]++;
+            Integer before = counts.get(id);
+            counts.put(id, before == null ? 1 : before + 1);
         }
 
         void pop(int id) {
             size--;
-            int slot = slot(id);
-            openCalls[slot]--;
+            counts.put(id, counts.get(id) - 1);
         }
 
         boolean contains(int id) {
-            int slot = slot(id);
-            return openCalls[slot] > 0;
+            Integer n = counts.get(id);
+            return n != null && n > 0;
         }
 
         /** Returns the index of the innermost open call of a method. The method must have one. */
@@ -163,36 +157,6 @@ public final class CallTree {
                 k--;
             }
             return k;
-        }
-
-        private int slot(int id) {
-            int mask = keys.length - 1;
-            int k = id * 0x9E3779B1 >>> 8 & mask;
-            while (keys[k] != id + 1) {
-                if (keys[k] == 0) {
-                    if (++used > keys.length / 2) {
-                        rehash();
-                        return slot(id);
-                    }
-                    keys[k] = id + 1;
-                    break;
-                }
-                k = k + 1 & mask;
-            }
-            return k;
-        }
-
-        private void rehash() {
-            int[] oldKeys = keys;
-            int[] oldCalls = openCalls;
-            keys = new int[2 * oldKeys.length];
-            openCalls = new int[keys.length];
-            used = 0;
-            for (int k = 0; k < oldKeys.length; k++) {
-                if (oldKeys[k] != 0) {
-                    openCalls[slot(oldKeys[k] - 1)] = oldCalls[k];
-                }
-            }
         }
     }
 

@@ -81,8 +81,8 @@ final class MessageHistory {
 
         /** Returns a record of the present values. */
         MessageRecord record() {
-            return new MessageRecord(kind, sequence, count, beginNanos, wallNanos, cpuNanos, text, postedBy, postedNanos,
-                    firstRecord, endRecord);
+            return new MessageRecord(kind, sequence, count, beginNanos, wallNanos, cpuNanos, text, postedBy,
+                    postedNanos, firstRecord, endRecord);
         }
     }
 

@@ -97,17 +97,6 @@ public abstract class Platform {
     }
 
     /**
-     * Describes the owner of the monitor or lock that a thread waits for.
-     *
-     * @param thread any live thread
-     * @return the name of the owner and the class of the lock, as text for a reader; null if the thread waits for
-     *     none or if that is unknown
-     */
-    public @Nullable String lockOwner(Thread thread) {
-        return null;
-    }
-
-    /**
      * Returns the monitor or lock that a thread waits for.
      *
      * @param thread any live thread

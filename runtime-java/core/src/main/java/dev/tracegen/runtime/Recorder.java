@@ -312,9 +312,10 @@ public final class Recorder {
     }
 
     /**
-     * Sets the methods that are not recorded, instead of those of an earlier call. May be called at any time on any thread, also before recording begins. Each
-     * thread leaves the methods out from its next call on, or as soon as that does not split a call. The recording
-     * says which methods were off when. Calls and time of these methods appear in their callers.
+     * Sets the methods that are not recorded, instead of those of an earlier call. May be called at any time on any
+     * thread, also before recording begins. Each thread leaves the methods out from its next call on, or as soon as
+     * that does not split a call. The recording says which methods were off when. Calls and time of these methods
+     * appear in their callers.
      *
      * @param ids IDs of methods, at most 60,000; others than 1 to 0xFFFFD are ignored
      * @param mappingDigest the digest of the mapping that the IDs are of, as {@link MappingInfo#digest} returns it

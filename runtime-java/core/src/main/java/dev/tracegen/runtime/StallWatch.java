@@ -184,7 +184,7 @@ final class StallWatch {
         boolean first = !f.passed;
         if (first) {
             f.state = sample.state;
-            f.lockOwner = platform.lockOwner(t.thread);
+            f.lockOwner = sample.owner == null ? null : sample.owner.name() + " holds " + sample.lock.lockClass;
             f.scene = recorder.scene();
             f.foreground = recorder.foreground();
             PendingQueue queue = t.pendingQueue();

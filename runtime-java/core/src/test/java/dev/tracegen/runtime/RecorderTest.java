@@ -299,7 +299,6 @@ class RecorderTest {
         BlockingQueue<Stall> found = stalls();
         final Object lock = new Object();
         final CountDownLatch begun = new CountDownLatch(1);
-        platform.lockOwner = "loader holds java.lang.Object";
         final ThreadTrace[] trace = new ThreadTrace[1];
         Thread looper = new Thread(new Runnable() {
             @Override
@@ -312,6 +311,8 @@ class RecorderTest {
             }
         }, "looper");
         trace[0] = recorder.thread(looper);
+        platform.lock = new LockWait("java.lang.Object", 1, new Thread("loader"));
+        platform.waitsForLock = looper;
         final PendingMessage next = new PendingMessage(1, 2, "t", null, 3, true);
         trace[0].setPendingQueue(new PendingQueue() {
             @Override

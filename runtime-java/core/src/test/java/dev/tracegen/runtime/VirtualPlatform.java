@@ -12,7 +12,6 @@ final class VirtualPlatform extends Platform {
     final AtomicLong cpuReads = new AtomicLong();
     final Thread main;
     volatile long gcCount = 3;
-    volatile String lockOwner;
     volatile boolean broken;
 
     /** Thrown by most methods if it is not null; how often it was. */
@@ -155,11 +154,6 @@ final class VirtualPlatform extends Platform {
             checks.incrementAndGet();
         }
         return gcCount * 7;
-    }
-
-    @Override
-    public String lockOwner(Thread thread) {
-        return lockOwner;
     }
 
     @Override

@@ -17,56 +17,20 @@ import java.util.Properties;
 final class JvmMode {
     private static final String PREFIX = "tracegen.";
 
-    /** A name with as many faults is not taken for a misspelled one. */
-    private static final int FAULTS = 4;
-
     private JvmMode() {
     }
 
-    /**
-     * Returns a line about each property that begins with {@code tracegen.} and does not exist, with the nearest name
-     * that does.
-     */
+    /** Returns a line about each property that begins with {@code tracegen.} and does not exist. */
     static List<String> misspelled(Collection<String> properties) {
         Collection<String> known = OptionTable.keys(OptionTable.JVM);
         List<String> lines = new ArrayList<String>();
         for (String name : properties) {
-            if (!name.startsWith(PREFIX) || known.contains(name.substring(PREFIX.length()))) {
-                continue;
+            if (name.startsWith(PREFIX) && !known.contains(name.substring(PREFIX.length()))) {
+                lines.add("there is no property " + name + ", and it has no effect; there are " + known);
             }
-            String nearest = null;
-            int least = FAULTS;
-            for (String key : known) {
-                int faults = faults(name.substring(PREFIX.length()), key);
-                if (faults < least && faults < key.length()) {
-                    nearest = key;
-                    least = faults;
-                }
-            }
-            lines.add("there is no property " + name + ", and it has no effect"
-                    + (nearest == null ? "" : "; did you mean " + PREFIX + nearest + "?"));
         }
         Collections.sort(lines);
         return lines;
-    }
-
-    /** Returns how many characters must be inserted, removed or replaced to make one name of the other. */
-    private static int faults(String a, String b) {
-        int[] row = new int[b.length() + 1];
-        for (int j = 0; j < row.length; j++) {
-            row[j] = j;
-        }
-        for (int i = 1; i <= a.length(); i++) {
-            int diagonal = row[0];
-            row[0] = i;
-            for (int j = 1; j < row.length; j++) {
-                int above = row[j];
-                int replaced = diagonal + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
-                row[j] = Math.min(replaced, 1 + Math.min(above, row[j - 1]));
-                diagonal = above;
-            }
-        }
-        return row[b.length()];
     }
 
     private static void logMisspelled(Platform platform) {

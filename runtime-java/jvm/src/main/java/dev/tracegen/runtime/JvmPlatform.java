@@ -61,15 +61,6 @@ final class JvmPlatform extends Host.EarlyPlatform {
     }
 
     @Override
-    public String lockOwner(Thread thread) {
-        try {
-            return Management.lockOwner(thread);
-        } catch (Throwable e) {
-            return null;
-        }
-    }
-
-    @Override
     public LockWait lockWait(Thread thread) {
         try {
             return Management.lockWait(thread);
@@ -151,15 +142,6 @@ final class JvmPlatform extends Host.EarlyPlatform {
             }
             long owner = info.getLockOwnerId();
             return new LockWait(lock.getClassName(), lock.getIdentityHashCode(), owner < 0 ? null : threadById(owner));
-        }
-
-        static String lockOwner(Thread thread) {
-            ThreadInfo info = ManagementFactory.getThreadMXBean().getThreadInfo(thread.getId());
-            if (info == null || info.getLockOwnerName() == null) {
-                return null;
-            }
-            LockInfo lock = info.getLockInfo();
-            return info.getLockOwnerName() + " holds " + (lock == null ? "it" : lock.getClassName());
         }
     }
 }

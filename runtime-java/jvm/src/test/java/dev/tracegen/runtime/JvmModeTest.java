@@ -6,20 +6,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class JvmModeTest {
     @Test
-    void misspelledPropertiesAreNamedWithTheNearest() {
-        assertEquals(Arrays.asList(
-                "there is no property tracegen.gat, and it has no effect; did you mean tracegen.gate?",
-                "there is no property tracegen.nonsense, and it has no effect",
-                "there is no property tracegen.outptu, and it has no effect; did you mean tracegen.output?",
-                "there is no property tracegen.sloww, and it has no effect; did you mean tracegen.slow?"),
-                JvmMode.misspelled(Arrays.asList("tracegen.sloww", "java.home", "tracegen.outptu", "tracegen.output",
-                        "tracegen.threads", "tracegen.slow", "tracegen.tick", "tracegen.ring", "tracegen.gate",
-                        "tracegen.pressure", "tracegen.mapping", "tracegen.message",
-                        "tracegen.nonsense", "tracegen.gat", "mytracegen.output")));
+    void misspelledPropertiesAreNamed() {
+        List<String> lines = JvmMode.misspelled(Arrays.asList("tracegen.sloww", "java.home", "tracegen.output",
+                "tracegen.gate", "tracegen.pressure", "tracegen.nonsense", "mytracegen.output"));
+        assertEquals(2, lines.size());
+        assertTrue(lines.get(0).startsWith("there is no property tracegen.nonsense, and it has no effect; there are ["),
+                lines.get(0));
+        assertTrue(lines.get(1).startsWith("there is no property tracegen.sloww, "), lines.get(1));
+        assertTrue(lines.get(1).contains(", slow, "), lines.get(1));
     }
 
     @Test

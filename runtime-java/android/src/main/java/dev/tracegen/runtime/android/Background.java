@@ -1,61 +1,50 @@
 package dev.tracegen.runtime.android;
 
 import android.util.Log;
-import java.util.ArrayDeque;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
 /**
- * Runs tasks on a thread of its own, one after the other in the order of the calls. The thread ends when no task is
- * left. Everything that reads or writes files runs here, because an app may run with {@code StrictMode}, and a disk may
+ * Runs tasks on a thread of its own, one after the other in the order of the calls. The thread ends soon after the last
+ * task. Everything that reads or writes files runs here, because an app may run with {@code StrictMode}, and a disk may
  * be slow.
  */
-final class Background implements Runnable {
-    private static final ArrayDeque<Runnable> TASKS = new ArrayDeque<Runnable>();
+final class Background {
+    private static final ThreadPoolExecutor THREAD = new ThreadPoolExecutor(1, 1, 10, TimeUnit.MILLISECONDS,
+            new LinkedBlockingQueue<Runnable>(), new ThreadFactory() {
+                @Override
+                public Thread newThread(Runnable work) {
+                    Thread thread = new Thread(work, "tracegen-setup");
+                    thread.setDaemon(true);
+                    return thread;
+                }
+            });
 
-    /** Whether a thread takes tasks. Guarded by TASKS, as the tasks. */
-    private static boolean running;
+    static {
+        THREAD.allowCoreThreadTimeOut(true);
+    }
 
     private Background() {
     }
 
     /** Runs a task later, on the thread. What it throws is logged. */
-    static void run(Runnable task) {
-        synchronized (TASKS) {
-            TASKS.add(task);
-            if (running) {
-                return;
-            }
-            running = true;
-        }
+    static void run(final Runnable task) {
         try {
-            Thread thread = new Thread(new Background(), "tracegen-setup");
-            thread.setDaemon(true);
-            thread.start();
+            THREAD.execute(new Runnable() {
+                @Override
+                public void run() {
+                    try {
+                        task.run();
+                    } catch (Throwable e) {
+                        Log.w(TracegenRuntime.TAG, "cannot record", e);
+                    }
+                }
+            });
         } catch (Throwable e) {
-            // No memory for a thread. The tasks that wait would wait for ever.
-            synchronized (TASKS) {
-                TASKS.clear();
-                running = false;
-            }
+            // No memory for a thread.
             Log.w(TracegenRuntime.TAG, "cannot start a thread", e);
-        }
-    }
-
-    @Override
-    public void run() {
-        for (Runnable task = next(); task != null; task = next()) {
-            try {
-                task.run();
-            } catch (Throwable e) {
-                Log.w(TracegenRuntime.TAG, "cannot record", e);
-            }
-        }
-    }
-
-    private static Runnable next() {
-        synchronized (TASKS) {
-            Runnable task = TASKS.poll();
-            running = task != null;
-            return task;
         }
     }
 }

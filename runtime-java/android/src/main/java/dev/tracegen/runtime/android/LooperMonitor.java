@@ -12,10 +12,11 @@ import java.util.WeakHashMap;
 /**
  * Watches one Looper and calls its listeners for every message, and for every IdleHandler.
  *
- * <p>It uses the Looper's {@code Printer}. A Looper has only one, and other code may replace it. Therefore the monitor calls the one that it replaced itself, and from
- * time to time, when the queue is idle, it checks whether it is still called. If another one is installed and the
- * monitor was not called during a whole message, it installs itself again in front of the other. If the other one
- * calls the monitor, the monitor leaves it in place, so that chains do not grow and nothing is reported twice.
+ * <p>It uses the Looper's {@code Printer}. A Looper has only one, and other code may replace it. Therefore the monitor
+ * calls the one that it replaced itself, and from time to time, when the queue is idle, it checks whether it is still
+ * called. If another one is installed and the monitor was not called during a whole message, it installs itself again
+ * in front of the other. If the other one calls the monitor, the monitor leaves it in place, so that chains do not grow
+ * and nothing is reported twice.
  *
  * <p>A monitor lives as long as its Looper, which holds the only lasting reference to it.
  */

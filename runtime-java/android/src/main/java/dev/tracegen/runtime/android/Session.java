@@ -31,9 +31,6 @@ final class Session implements Runnable {
     /** Whether a session has set the recorder's reporter. One that the app has set itself stays. */
     private static final AtomicBoolean REPORTER_SET = new AtomicBoolean();
 
-    /** How long the recorder waits for the end of the detectors. */
-    private static final long DETECTORS_MILLIS = 2000;
-
     private final Context context;
     private final RecorderOptions given;
     private final Foreground foreground = new Foreground();
@@ -207,7 +204,7 @@ final class Session implements Runnable {
             }
             detectors = d;
             if (stopped) {
-                d.stop();
+                end(r, d);
                 return;
             }
         }
@@ -308,7 +305,7 @@ final class Session implements Runnable {
                 public void run() {
                     r.stop();
                 }
-            }, DETECTORS_MILLIS);
+            });
         } else if (r != null) {
             r.stop();
         }

@@ -140,8 +140,8 @@ public final class TracegenRuntime {
     }
 
     /**
-     * Watches the input events of a window that is not that of an activity: of a dialog. To be called on the main thread, when the window has its callback; for a dialog in
-     * {@code onStart}. Watching it twice has no effect.
+     * Watches the input events of a window that is not that of an activity: of a dialog. To be called on the main
+     * thread, when the window has its callback; for a dialog in {@code onStart}. Watching it twice has no effect.
      *
      * @param window the window of a {@code Dialog}, for instance
      * @return false if input events are not recorded, or if the window has no callback

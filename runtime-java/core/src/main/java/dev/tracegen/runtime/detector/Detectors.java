@@ -1,15 +1,12 @@
 package dev.tracegen.runtime.detector;
 
 import dev.tracegen.runtime.Recorder;
-import dev.tracegen.runtime.RecorderThread;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,9 +32,6 @@ public final class Detectors {
 
     /** Used on the schedule's thread only, but for {@link #add}, which comes before. */
     private final Map<String, Entry> entries = new LinkedHashMap<String, Entry>();
-
-    /** At 0 when all detectors were switched off for good. */
-    private final CountDownLatch ended = new CountDownLatch(1);
 
     private static final class Entry {
         final Detector detector;
@@ -94,8 +88,13 @@ public final class Detectors {
         });
     }
 
-    /** Switches all detectors off, and ends the schedule after that. Returns at once. */
-    public void stop() {
+    /**
+     * Switches all detectors off, ends the schedule after that, and then runs work on its thread: what a detector
+     * reports when it ends must reach a recorder that the work stops. Returns at once.
+     *
+     * @param after what runs when all detectors are off
+     */
+    public void stop(final Runnable after) {
         schedule.at(schedule.nanoTime(), new Runnable() {
             @Override
             public void run() {
@@ -104,41 +103,11 @@ public final class Detectors {
                         stop(e, OFF);
                     }
                 } finally {
-                    ended.countDown();
                     schedule.stop();
+                    after.run();
                 }
             }
         });
-    }
-
-    /**
-     * Switches all detectors off as {@link #stop()} does, and then runs work on another thread. Returns at once. If the
-     * detectors' thread hangs, the work runs all the same after some time. So what a detector reports when it ends
-     * reaches a recorder that the work stops.
-     *
-     * @param after what runs once, when all detectors are off or {@code millis} are over
-     * @param millis the longest wait, in milliseconds
-     */
-    public void stop(final Runnable after, final long millis) {
-        try {
-            stop();
-            new RecorderThread(new Runnable() {
-                @Override
-                public void run() {
-                    try {
-                        ended.await(millis, TimeUnit.MILLISECONDS);
-                    } catch (InterruptedException e) {
-                        // The work must run, and nothing else runs on this thread.
-                        recorder.platform().log("the wait for detectors was interrupted");
-                    } finally {
-                        after.run();
-                    }
-                }
-            }, "tracegen-detectors-end").start();
-        } catch (Throwable e) {
-            // No thread can be started, or the clock fails.
-            after.run();
-        }
     }
 
     private void start(Entry e) {

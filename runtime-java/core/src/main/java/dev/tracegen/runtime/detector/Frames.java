@@ -16,9 +16,10 @@ import java.util.concurrent.atomic.AtomicInteger;
  * The detector {@code frames}: frames that were dropped, frames that took 300 ms and more, and figures about the frames
  * of each scene.
  *
- * <p>A {@link Source} reports each frame when the main thread has drawn it, and only puts it into a queue. The detectors' thread looks into it every 50 ms
- * while the app draws or the main thread runs something, and then also takes the stack of the main thread if that has
- * run one message for so long. If it finds nothing it does not look again before the next message.
+ * <p>A {@link Source} reports each frame when the main thread has drawn it, and only puts it into a queue. The
+ * detectors' thread looks into it every 50 ms while the app draws or the main thread runs something, and then also
+ * takes the stack of the main thread if that has run one message for so long. If it finds nothing it does not look
+ * again before the next message.
  */
 public final class Frames extends Detector {
     /** What reports frames. */

@@ -2,52 +2,33 @@ package dev.tracegen.runtime.detector;
 
 import dev.tracegen.runtime.Platform;
 import dev.tracegen.runtime.RecorderThread;
-import java.util.PriorityQueue;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
 
 /** A schedule with a thread of its own, {@code tracegen-detectors}. The thread sleeps until the next work is due. */
-public final class ThreadSchedule extends Schedule implements Runnable {
+public final class ThreadSchedule extends Schedule {
     private final Platform platform;
-    private final Thread thread = new RecorderThread(this, "tracegen-detectors");
-
-    /** Guarded by itself. */
-    private final PriorityQueue<Work> queue = new PriorityQueue<Work>();
-    private long next;
-    private volatile boolean stopped;
+    private final ScheduledThreadPoolExecutor thread;
 
     /**
-     * Creates a schedule and starts its thread.
+     * Creates a schedule, whose thread starts with the first work.
      *
-     * @param platform the clock, and where a failure is logged
+     * @param platform the clock
      */
     public ThreadSchedule(Platform platform) {
         this.platform = platform;
-        thread.start();
-    }
-
-    private final class Work extends Task implements Comparable<Work> {
-        private final long nanos;
-        private final long number;
-        private final Runnable run;
-
-        Work(long nanos, long number, Runnable run) {
-            this.nanos = nanos;
-            this.number = number;
-            this.run = run;
-        }
-
-        @Override
-        public int compareTo(Work other) {
-            int c = Long.signum(nanos - other.nanos);
-            return c != 0 ? c : Long.signum(number - other.number);
-        }
-
-        @Override
-        public void cancel() {
-            synchronized (queue) {
-                queue.remove(this);
+        thread = new ScheduledThreadPoolExecutor(1, new ThreadFactory() {
+            @Override
+            public Thread newThread(Runnable work) {
+                return new RecorderThread(work, "tracegen-detectors");
             }
-        }
+        });
+        // What was cancelled must not keep its detector alive until it is due.
+        thread.setRemoveOnCancelPolicy(true);
+        thread.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
     }
 
     @Override
@@ -57,54 +38,26 @@ public final class ThreadSchedule extends Schedule implements Runnable {
 
     @Override
     public Task at(long nanos, Runnable work) {
-        Work w;
-        boolean first;
-        synchronized (queue) {
-            w = new Work(nanos, next++, work);
-            queue.add(w);
-            first = queue.peek() == w;
+        Future<?> future = null;
+        try {
+            // What the work throws stays in the future: Detectors handles what detectors throw.
+            future = thread.schedule(work, nanos - platform.nanoTime(), TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException e) {
+            // The schedule has ended, and nothing runs any more.
         }
-        if (first) {
-            LockSupport.unpark(thread);
-        }
-        return w;
+        final Future<?> scheduled = future;
+        return new Task() {
+            @Override
+            public void cancel() {
+                if (scheduled != null) {
+                    scheduled.cancel(false);
+                }
+            }
+        };
     }
 
     @Override
     public void stop() {
-        stopped = true;
-        LockSupport.unpark(thread);
-    }
-
-    @Override
-    public void run() {
-        while (!stopped) {
-            Thread.interrupted();
-            Work due = null;
-            long pause = Long.MAX_VALUE;
-            synchronized (queue) {
-                Work w = queue.peek();
-                if (w != null) {
-                    pause = w.nanos - platform.nanoTime();
-                    due = pause <= 0 ? queue.poll() : null;
-                }
-            }
-            if (due != null) {
-                run(due.run);
-            } else if (pause == Long.MAX_VALUE) {
-                LockSupport.park(this);
-            } else {
-                LockSupport.parkNanos(this, pause);
-            }
-        }
-    }
-
-    private void run(Runnable work) {
-        try {
-            work.run();
-        } catch (Throwable e) {
-            // Detectors handles what detectors throw. This thread must survive in any case.
-            LockSupport.parkNanos(this, 1000000L);
-        }
+        thread.shutdown();
     }
 }

@@ -72,7 +72,7 @@ class DetectorsEndTest {
     @Test
     void whatADetectorReportsWhenItEndsIsNotLost() throws Exception {
         begin();
-        detectors.stop(stopRecorder, 600000);
+        detectors.stop(stopRecorder);
         Await.until("the detector ends", () -> ends.getCount() == 0);
         // Only this thread lets the detector end: so the call did not wait.
         assertEquals(0, after.get());
@@ -81,23 +81,5 @@ class DetectorsEndTest {
         Await.stop(recorder);
         Await.until("the incident is delivered", () -> delivered.size() == 1);
         assertEquals("at-the-end", delivered.take().kind);
-    }
-
-    @Test
-    void theRecorderStopsAlsoIfTheDetectorsThreadHangs() throws Exception {
-        begin();
-        detectors.stop(stopRecorder, 1);
-        Await.until("the recorder was stopped", () -> after.get() == 1);
-        assertEquals(1, mayEnd.getCount());
-    }
-
-    @Test
-    void theSecondStopDoesNotWaitForAThreadThatHasEnded() throws Exception {
-        begin();
-        mayEnd.countDown();
-        detectors.stop();
-        Await.until("the first stop is done", () -> ends.getCount() == 0);
-        detectors.stop(stopRecorder, Long.MAX_VALUE);
-        Await.until("the recorder was stopped", () -> after.get() == 1);
     }
 }
