@@ -407,29 +407,3 @@ func TestHashPlacementIsStableWithoutBase(t *testing.T) {
 		t.Errorf("%d methods moved when 300 went", moved)
 	}
 }
-
-func BenchmarkAssign(b *testing.B) {
-	for _, n := range []int{50_000, 1_000_000} {
-		list := synthetic(n)
-		base := mustAssign(b, list, Options{})
-		for name, o := range map[string]Options{"hash": {}, "compact": {Order: OrderCompact}, "base": {Base: base}} {
-			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					mustAssign(b, list, o)
-				}
-			})
-		}
-	}
-}
-
-func BenchmarkByMethod(b *testing.B) {
-	list := synthetic(100_000)
-	m := mustAssign(b, list, Options{})
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		if _, ok := m.ByMethod(list[i%len(list)].Identity); !ok {
-			b.Fatal("not found")
-		}
-	}
-}
