@@ -141,27 +141,6 @@ func TestReportsAreStoredOnce(t *testing.T) {
 	}
 }
 
-// TestOneReportIsRefusedAlone sends reports that break the schema, or are of another package, among good ones.
-func TestOneReportIsRefusedAlone(t *testing.T) {
-	s := openStore(t, t.TempDir(), Options{})
-	o := testOptions
-	o.Packages = []string{"com.a"}
-	long := strings.Replace(line("aa-s4-0", "com.a", "ab"), `"timing"`, `"later":"`+strings.Repeat("x", 70<<10)+
-		`","timing"`, 1)
-	status, answer := post(NewServer(s, o), packed(strings.Join([]string{line("aa-s1-0", "com.a", "ab"),
-		line("aa-s2-0", "../a", "ab"), line("aa-s3-0", "com.b", "ab"), long}, "\n")))
-	var got outcome
-	if err := json.Unmarshal([]byte(answer), &got); err != nil || status != 200 || got.Accepted != 1 {
-		t.Fatal(status, answer)
-	}
-	for i, want := range []refusal{{"aa-s2-0", "basic.package"}, {"aa-s3-0", "does not take reports of this package"},
-		{"aa-s4-0", "at most 65536"}} {
-		if r := got.Refused[i]; r.ID != want.ID || !strings.Contains(r.Why, want.Why) {
-			t.Errorf("%+v, want %+v", r, want)
-		}
-	}
-}
-
 // TestHostileBodies sends what nothing must be stored of.
 //
 // Invariant: The collector refuses damaged and hostile bodies, and stores nothing of them.
@@ -216,22 +195,6 @@ func TestHostileBodies(t *testing.T) {
 		t.Errorf("stored %q", ids)
 	}
 }
-
-// TestBodyOfUnknownLength sends a body that is too long without saying so.
-func TestBodyOfUnknownLength(t *testing.T) {
-	s := openStore(t, t.TempDir(), Options{})
-	r := httptest.NewRequest("POST", "/v1/reports", io.LimitReader(zeros{}, 3<<20))
-	r.ContentLength = -1
-	w := httptest.NewRecorder()
-	NewServer(s, testOptions).ServeHTTP(w, r)
-	if w.Code != 413 {
-		t.Error(w.Code, w.Body)
-	}
-}
-
-type zeros struct{}
-
-func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 // TestBusyAndFull takes all of the budget, and fills the store: the client is to come again.
 func TestBusyAndFull(t *testing.T) {
