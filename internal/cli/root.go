@@ -147,7 +147,6 @@ var formerFlags = map[string]string{
 	"sarif":             "tracegen.sarif in the directory of --reports",
 	"digest":            "digest.txt in the directory of --reports",
 	"id-order":          "--set id-order=ORDER, or a key of tracegen.yml,",
-	"base-r8-mapping":   "--set base-r8-mapping=FILE, or a key of tracegen.yml,",
 	"trivial":           "--set trivial=MODE, or a key of tracegen.yml,",
 	"future-versions":   "--set future-versions, or a key of tracegen.yml,",
 	"allow-huge":        "--set allow-huge, or a key of tracegen.yml,",

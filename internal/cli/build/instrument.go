@@ -258,13 +258,6 @@ func (i *settings) read() error {
 		}
 		i.pruneBy = append(i.pruneBy, m)
 	}
-	if i.baseR8 != "" {
-		by, err := r8.Load(i.baseR8)
-		if err != nil {
-			return fmt.Errorf("base-r8-mapping: %w", err)
-		}
-		base = mapping.Renamed(base, by)
-	}
 	i.baseMapping = base
 	i.con.Detail("base mapping %s: %d methods, digest %s", i.base, base.Len(), base.Digest())
 	return nil

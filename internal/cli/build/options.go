@@ -73,7 +73,6 @@ func (r *reports) options() []cli.Option {
 type ids struct {
 	sliceFile string // --slice
 	base      string
-	baseR8    string
 	prune     []string
 	order     mapping.Order
 }
@@ -90,12 +89,6 @@ func (i *ids) options() []cli.Option {
 			File: cli.FileReplaced, Extensions: []string{"txt"},
 			Help: "mapping `FILE` of an earlier build; its methods " +
 				"keep their IDs"},
-		cli.Option{Name: "base-r8-mapping", Key: true, Flag: cli.Text(&i.baseR8, ""),
-			Commands: byInstrument | byAssign | byExplain,
-			Omit:     cli.InNoRecord,
-			File:     cli.FileRead,
-			Help: "mapping `FILE` of R8 or ProGuard for the build of --base; needed only if that build was " +
-				"instrumented after renaming and without --r8-mapping"},
 		cli.Option{Name: "prune", Flag: cli.Texts(&i.prune), Commands: byInstrument | byAssign | byExplain,
 			Omit: cli.InNoRecord,
 			File: cli.FileRead, Extensions: []string{"txt"},

@@ -25,11 +25,6 @@ public abstract class AssignOptions {
     @PathSensitive(PathSensitivity.NONE)
     public abstract RegularFileProperty getBase();
 
-    @InputFile
-    @Optional
-    @PathSensitive(PathSensitivity.NONE)
-    public abstract RegularFileProperty getBaseR8Mapping();
-
     @InputFiles
     @PathSensitive(PathSensitivity.NONE)
     public abstract ConfigurableFileCollection getPrune();
@@ -70,7 +65,6 @@ public abstract class AssignOptions {
     /** Takes the values of a variant. */
     void from(TracegenOptions options) {
         getBase().set(options.getBase());
-        getBaseR8Mapping().set(options.getBaseR8Mapping());
         getPrune().from(options.getPrune());
         getBaseReport().set(options.getBaseReport());
         getRuntimeExternal().set(options.getRuntimeExternal());
@@ -126,9 +120,6 @@ public abstract class AssignOptions {
         List<String> list = new ArrayList<>();
         if (getBase().isPresent()) {
             list.add("--base=" + getBase().get());
-        }
-        if (getBaseR8Mapping().isPresent()) {
-            list.add("--set=base-r8-mapping=" + getBaseR8Mapping().get());
         }
         for (File file : getPrune()) {
             list.add("--prune=" + file);

@@ -13,7 +13,7 @@ import org.gradle.api.provider.Provider;
 final class Flags {
     private static final Set<String> SCAN = new HashSet<>(Arrays.asList("add-requires", "allow-huge",
             "constructor-entry", "focus-hook", "future-versions", "strict-classpath", "trace-posts", "trivial"));
-    private static final Set<String> ASSIGN = new HashSet<>(Arrays.asList("id-order", "base-r8-mapping"));
+    private static final Set<String> ASSIGN = new HashSet<>(Arrays.asList("id-order"));
     private static final Set<String> ANY = new HashSet<>(Arrays.asList("-q", "--quiet", "-v", "--verbose", "-j",
             "--jobs"));
 

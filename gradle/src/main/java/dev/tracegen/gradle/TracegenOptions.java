@@ -45,14 +45,6 @@ public abstract class TracegenOptions {
     public abstract RegularFileProperty getBase();
 
     /**
-     * Mapping of R8 or ProGuard for the build of {@link #getBase()}, needed only if that was instrumented after
-     * renaming.
-     *
-     * @return the property
-     */
-    public abstract RegularFileProperty getBaseR8Mapping();
-
-    /**
      * Mappings of the releases in use. Retired IDs that none of them has are free again. Needs {@link #getBase()}.
      *
      * @return the files
@@ -211,7 +203,6 @@ public abstract class TracegenOptions {
         getIncremental().convention(other.getIncremental());
         getConfig().convention(other.getConfig());
         getBase().convention(other.getBase());
-        getBaseR8Mapping().convention(other.getBaseR8Mapping());
         getPrune().from(other.getPrune());
         getBaseReport().convention(other.getBaseReport());
         getBlocklist().from(other.getBlocklist());
