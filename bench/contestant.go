@@ -20,7 +20,6 @@ const (
 	rowAGP         = "AGP's own way"
 	rowAGPWarm     = "AGP's own way, warm"
 	rowMatrix      = "Matrix, legible"
-	rowMatrixAsIs  = "Matrix"
 	rowByteBuddy   = "ByteBuddy"
 	rowJacoco      = "JaCoCo"
 )
@@ -132,13 +131,9 @@ func (p peers) plugin() []contestant {
 func (p peers) others() []contestant {
 	var all []contestant
 	if p.matrix != "" {
-		matrix := func(name string, most mostRuns, legible bool) {
-			c := p.traced(name, most, p.matrix, nil, "MatrixDriver", "check=true")
-			c.legible, c.lenient = legible, true
-			all = append(all, c)
-		}
-		matrix(rowMatrix, oneJar, true)
-		matrix(rowMatrixAsIs, mostRuns{jar: 1, corpus: 1}, false)
+		c := p.traced(rowMatrix, oneJar, p.matrix, nil, "MatrixDriver", "check=true")
+		c.legible, c.lenient = true, true
+		all = append(all, c)
 	}
 	if p.byteBuddy != "" {
 		all = append(all, p.traced(rowByteBuddy, mostRuns{jar: 2}, p.byteBuddy, nil, "ByteBuddyDriver"))

@@ -45,7 +45,6 @@ func denseMain(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(denseCommand, flag.ContinueOnError)
 	var rounds denseRounds
 	flags.IntVar(&rounds.all, "runs", 3, "measured `rounds`")
-	flags.IntVar(&rounds.full, "full", 1, "`rounds` that also record without a gate")
 	flags.BoolVar(&rounds.together, "together", false, "run all ways of a round at the same time, on a busy machine")
 	only := flags.String("only", "", "measure programs whose name matches this `regexp`")
 	out := flags.String("o", today(), "`directory` for dense.md, dense.tsv and dense-methods.tsv")
@@ -94,15 +93,15 @@ var denseWays = []dense.Way{dense.Plain, dense.NoOp, dense.Idle, dense.Recording
 // denseRounds says how often a program is run, and whether all ways of a round run at the same time. They do so on a
 // busy machine: then all have the same share of it.
 type denseRounds struct {
-	all, full int
-	together  bool
+	all      int
+	together bool
 }
 
 // of returns the number of rounds of a way.
 func (n denseRounds) of(way dense.Way) int {
 	switch way {
 	case dense.GateOff:
-		return n.full
+		return 1
 	case dense.WithJFR:
 		return 2
 	}
@@ -127,7 +126,7 @@ func (r *denseResult) measure(ctx context.Context, p dense.Program, c *corpus.Co
 		return err
 	}
 	r.release = program.Release()
-	for n := range max(rounds.all, rounds.full, rounds.of(dense.WithJFR)) {
+	for n := range max(rounds.all, rounds.of(dense.WithJFR)) {
 		runs := make([]dense.Run, len(denseWays))
 		var group errgroup.Group
 		if !rounds.together {

@@ -86,8 +86,7 @@ func measureAll(ctx context.Context, l lineup, in input, dir string, runs int) (
 		if c.legible {
 			s.job.list = p.legible
 		}
-		// If no jar contains jsr this would be the same as Matrix's other row.
-		if s.most > 0 && !(c.name == rowMatrixAsIs && p.allLegible) {
+		if s.most > 0 {
 			measured = append(measured, s)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -34,7 +33,6 @@ type job struct {
 // prepared is what all jobs with one input share.
 type prepared struct {
 	list, legible, changes string // as in job; legible is another list of jars
-	allLegible             bool   // both lists are the same
 }
 
 // prepare makes the lists in dir; tool is tracegen.
@@ -66,11 +64,6 @@ func prepare(in input, dir, tool string) (prepared, error) {
 			return p, fmt.Errorf("%s: %w\n%s", args[0], err, said)
 		}
 	}
-	legible, err := readList(p.legible)
-	if err != nil {
-		return p, err
-	}
-	p.allLegible = slices.Equal(legible, in.jars)
 	for _, path := range in.jars {
 		// The jars are read once, so that the first run finds them in memory as the others do.
 		if err := warm(path); err != nil {

@@ -130,11 +130,12 @@ func (t *methodTable) assign(o Options, m *Mapping) (living []assignment, ids []
 		taken.add(next)
 	}
 	m.records = retired
-	living = sortAssignments(living)
 	ids = make([]uint32, len(t.methods))
+	byID := make([]assignment, Capacity+1)
 	for _, s := range living {
-		ids[s.method] = s.id
+		ids[s.method], byID[s.id] = s.id, s
 	}
+	living = slices.DeleteFunc(byID, func(s assignment) bool { return s.id == 0 })
 	for _, d := range duplicates {
 		ids[d.method] = ids[d.of]
 	}
@@ -170,11 +171,6 @@ func home(key []byte) uint32 {
 var digitWeights = [sha256.Size / 4]uint64{
 	(1 << 224) % Capacity, (1 << 192) % Capacity, (1 << 160) % Capacity, (1 << 128) % Capacity,
 	(1 << 96) % Capacity, (1 << 64) % Capacity, (1 << 32) % Capacity, 1,
-}
-
-func sortAssignments(list []assignment) []assignment {
-	slices.SortFunc(list, func(a, b assignment) int { return cmp.Compare(a.id, b.id) })
-	return list
 }
 
 // fingerprintsByID returns the fingerprints by ID; if a method has several, the lowest.

@@ -126,23 +126,3 @@ func TestParsePatternRefuses(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkFind(b *testing.B) {
-	m, err := Parse("", written(b, mustAssign(b, synthetic(1_000_000), Options{})))
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, pattern := range []string{"500000", "com.example.app.feature1.screen2.Presenter2",
-		"com.example.**.Presenter77*#method1", `/Presenter77\d+ method1 /`} {
-		p, err := ParsePattern(pattern)
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(pattern, func(b *testing.B) {
-			for b.Loop() {
-				for range m.Find(p) {
-				}
-			}
-		})
-	}
-}

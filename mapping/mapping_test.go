@@ -2,7 +2,6 @@ package mapping
 
 import (
 	"flag"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -198,16 +197,5 @@ func TestWriteFails(t *testing.T) {
 	}
 	if err := m.WriteLines(&failing{10}, nil); err != os.ErrClosed {
 		t.Errorf("WriteLines: %v", err)
-	}
-}
-
-func BenchmarkSave(b *testing.B) {
-	m := mustAssign(b, synthetic(1_000_000), Options{})
-	b.SetBytes(int64(len(written(b, m))))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := m.WriteTo(io.Discard); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"slices"
 	"strconv"
-	"strings"
 	"unsafe"
 )
 
@@ -68,43 +67,43 @@ func newMethodTable(n Counts, methods iter.Seq2[Method, Facts]) (*methodTable, e
 }
 
 // sorted returns the methods sorted by key, each key once; among methods with the same key, the one with the lowest
-// access flags gets the assignment. It sorts the classes first and then the methods within each class: the first halves
-// of keys are mostly equal, and the keys of one class take little memory.
+// access flags gets the assignment. It sorts the classes first and then the methods within each class, as the first
+// halves of keys are mostly equal.
 func (t *methodTable) sorted() (assignments []assignment, duplicates []duplicate) {
-	type keyed struct {
-		key    string
-		number uint32 // of the class or method
-	}
-	byKey := func(a, b keyed) int { return strings.Compare(a.key, b.key) }
-	classes := make([]keyed, len(t.classes))
+	classes := make([]uint32, len(t.classes))
 	for i := range classes {
-		classes[i] = keyed{Text(t.classes[i].name), uint32(i)}
+		classes[i] = uint32(i)
 	}
-	slices.SortFunc(classes, byKey)
+	byClass := func(a, b uint32) int { return compareText(t.classes[a].name, t.classes[b].name) }
+	slices.SortFunc(classes, byClass)
+	byNames := func(a, b assignment) int {
+		x, y := &t.methods[a.method], &t.methods[b.method]
+		return cmp.Or(compareText(x.name, y.name), compareText(x.descriptor, y.descriptor))
+	}
 	assignments = make([]assignment, 0, len(t.methods))
-	var methods []keyed
-	var buf []byte
-	for i := range classes {
-		first, end := t.ofClass(classes[i].number)
+	from := 0 // the first of the class
+	for i, class := range classes {
+		first, end := t.ofClass(class)
 		for m := first; m < end; m++ {
-			buf = appendText(append(appendText(buf[:0], t.methods[m].name), ' '), t.methods[m].descriptor)
-			methods = append(methods, keyed{string(buf), m})
+			assignments = append(assignments, assignment{method: m})
 		}
-		if i+1 < len(classes) && classes[i+1].key == classes[i].key {
+		if i+1 < len(classes) && byClass(class, classes[i+1]) == 0 {
 			continue
 		}
-		slices.SortFunc(methods, func(a, b keyed) int {
-			return cmp.Or(byKey(a, b), cmp.Compare(t.methods[a.number].access, t.methods[b.number].access),
-				cmp.Compare(a.number, b.number))
+		all := assignments[from:]
+		slices.SortFunc(all, func(a, b assignment) int {
+			return cmp.Or(byNames(a, b), cmp.Compare(t.methods[a.method].access, t.methods[b.method].access),
+				cmp.Compare(a.method, b.method))
 		})
-		for k, m := range methods {
-			if k > 0 && m.key == methods[k-1].key {
-				duplicates = append(duplicates, duplicate{m.number, assignments[len(assignments)-1].method})
+		assignments = assignments[:from]
+		for _, m := range all {
+			if n := len(assignments); n > from && byNames(assignments[n-1], m) == 0 {
+				duplicates = append(duplicates, duplicate{m.method, assignments[n-1].method})
 				continue
 			}
-			assignments = append(assignments, assignment{method: m.number})
+			assignments = append(assignments, m)
 		}
-		methods = methods[:0]
+		from = len(assignments)
 	}
 	return assignments, duplicates
 }

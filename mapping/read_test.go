@@ -2,7 +2,6 @@ package mapping
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -219,23 +218,4 @@ func FuzzParse(f *testing.F) {
 			t.Fatal("other retired methods")
 		}
 	})
-}
-
-func BenchmarkLoad(b *testing.B) {
-	for _, n := range []int{50_000, 1_000_000} {
-		path := filepath.Join(b.TempDir(), "m.txt")
-		text := written(b, mustAssign(b, synthetic(n), Options{}))
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-			b.Fatal(err)
-		}
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := Load(path); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
 }

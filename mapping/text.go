@@ -1,8 +1,10 @@
 package mapping
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -73,6 +75,20 @@ func appendText(dst []byte, raw string) []byte {
 		i += n
 	}
 	return dst
+}
+
+// compareText compares the text forms of two names. It makes them only if a character is not written as one byte.
+func compareText(a, b string) int {
+	for i := range min(len(a), len(b)) {
+		x, y := inText[a[i]], inText[b[i]]
+		if x == 0 || y == 0 {
+			return strings.Compare(Text(a), Text(b))
+		}
+		if x != y {
+			return cmp.Compare(x, y)
+		}
+	}
+	return cmp.Compare(len(a), len(b))
 }
 
 // appendSource appends raw with the escapes of the text form, but without changing '.' and '/'. A SourceFile

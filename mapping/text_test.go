@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -88,4 +89,26 @@ func FuzzText(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestCompareText compares the order of short strings of unusual bytes with that of their text forms.
+func TestCompareText(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	random := func(alphabet string) string {
+		b := make([]byte, rng.IntN(6))
+		for i := range b {
+			b[i] = alphabet[rng.IntN(len(alphabet))]
+		}
+		return string(b)
+	}
+	for range 200_000 {
+		alphabet := "ab/-0$("
+		if rng.IntN(2) == 0 {
+			alphabet += ".#% ,\x00\x7f\x80\xbf\xc3\xed\xa0\xff"
+		}
+		a, b := random(alphabet), random(alphabet)
+		if got, want := compareText(a, b), strings.Compare(Text(a), Text(b)); got != want {
+			t.Fatalf("%q and %q: %d, want %d", a, b, got, want)
+		}
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"github.com/tracegen/tracegen/internal/glob"
 )
 
 // version is a map version, as 10*major + minor; 0 is none, or one that is unknown.
@@ -47,50 +49,13 @@ func (p *parser) comment(t string) {
 		return
 	}
 	var c comment
-	if !decode(body, &c) {
+	if json.Unmarshal([]byte(body), &c) != nil {
 		return
 	}
 	if kind, ok := commentKinds[c.ID]; ok && p.version >= kind.since {
 		kind.apply(p, &c)
 	}
 }
-
-// decode decodes JSON, and also the variants of it that R8's reader accepts.
-func decode(body string, c *comment) bool {
-	if json.Unmarshal([]byte(body), c) == nil {
-		return true
-	}
-	*c = comment{}
-	return json.Unmarshal(strict(body), c) == nil
-}
-
-// strict converts text with single quotes, or without quotes around words, to JSON. R8's documentation and tests
-// contain such text.
-func strict(body string) []byte {
-	var b []byte
-	quote := byte(0)
-	for i := 0; i < len(body); i++ {
-		c := body[i]
-		switch {
-		case quote != 0 && c == '\\' && i+1 < len(body):
-			b = append(b, c, body[i+1])
-			i++
-		case c == quote:
-			b, quote = append(b, '"'), 0
-		case quote == 0 && (c == '\'' || c == '"'):
-			b, quote = append(b, '"'), c
-		case quote == 0 && (c|0x20 >= 'a' && c|0x20 <= 'z'):
-			end := i + len(body[i:]) - len(strings.TrimLeft(body[i:], wordBytes))
-			b = append(append(append(b, '"'), body[i:end]...), '"')
-			i = end - 1
-		default:
-			b = append(b, c)
-		}
-	}
-	return b
-}
-
-const wordBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$"
 
 // mapVersion begins a part of the file with a version. The file may be a concatenation of several, so that the
 // current class ends here.
@@ -129,8 +94,6 @@ func (p *parser) info() *info {
 func (p *parser) synthesized(*comment) {
 	if i := p.info(); i != nil {
 		i.synthesized = true
-	} else if p.current != nil && !p.onField {
-		p.current.synthesized = true
 	}
 }
 
@@ -140,10 +103,13 @@ func (p *parser) outline(*comment) {
 	}
 }
 
+// methodDescriptor is a descriptor of a method (JVMS 4.3.3), with dots.
+var methodDescriptor = glob.Regexp(`^\((\[*([BCDFIJSZ]|L[^;]+;))*\)(V|\[*([BCDFIJSZ]|L[^;]+;))$`)
+
 func (p *parser) residualSignature(c *comment) {
 	if i := p.info(); i != nil {
 		signature := fileName(c.Signature)
-		if _, _, ok := sourceTypes(signature); ok {
+		if methodDescriptor().MatchString(signature) {
 			i.residual = signature
 		}
 	}

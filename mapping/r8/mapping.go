@@ -22,7 +22,6 @@ type Mapping struct {
 // class is the section of one class. All names are as in the file.
 type class struct {
 	original, residual string
-	synthesized        bool
 	methods            []line // sorted by residual name; those with the same name in the file's order
 }
 

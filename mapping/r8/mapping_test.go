@@ -55,34 +55,31 @@ func TestOriginals(t *testing.T) {
 		want     answer
 	}{
 		{"inlined lines do not hide the method", Method{"a/b", "a", "(I)I"},
-			answer{exact, []Method{{"com/example/Foo", "bar", "(I)I"}}, false}},
+			answer{exact, []Method{{"com/example/Foo", "bar", "(I)I"}}}},
 		{"overloads differ by descriptor", Method{"a/b", "a", "(J)I"},
-			answer{exact, []Method{{"com/example/Foo", "bar", "(J)I"}}, false}},
+			answer{exact, []Method{{"com/example/Foo", "bar", "(J)I"}}}},
 		{"constructor", Method{"a/b", "<init>", "()V"},
-			answer{exact, []Method{{"com/example/Foo", "<init>", "()V"}}, false}},
+			answer{exact, []Method{{"com/example/Foo", "<init>", "()V"}}}},
 		{"overloads on one line are no inlining", Method{"a/b", "<init>", "(I)V"},
-			answer{exact, []Method{{"com/example/Foo", "<init>", "(I)V"}}, false}},
+			answer{exact, []Method{{"com/example/Foo", "<init>", "(I)V"}}}},
 		{"types are translated", Method{"a/b", "b", "([La/b;[[ILjava/lang/String;)La/b;"},
 			answer{exact, []Method{
 				{"com/example/Foo", "make", "([Lcom/example/Foo;[[ILjava/lang/String;)Lcom/example/Foo;"},
-			}, false}},
+			}}},
 		{"residual signature", Method{"a/b", "c", "(La/b;)V"},
-			answer{exact, []Method{{"com/example/Foo", "changed", "(Lcom/example/Foo;I)Z"}}, false}},
+			answer{exact, []Method{{"com/example/Foo", "changed", "(Lcom/example/Foo;I)Z"}}}},
 		{"residual signature replaces the translated one", Method{"a/b", "c", "(La/b;I)Z"},
-			answer{guess, []Method{{"com/example/Foo", "changed", "(Lcom/example/Foo;I)Z"}}, false}},
+			answer{guess, []Method{{"com/example/Foo", "changed", "(Lcom/example/Foo;I)Z"}}}},
 		{"merged classes", Method{"a/c", "run", "()V"},
-			answer{merged, []Method{{"com/example/gone/Bar", "run", "()V"}, {"com/example/Second", "run", "()V"}},
-				false}},
+			answer{merged, []Method{{"com/example/gone/Bar", "run", "()V"}, {"com/example/Second", "run", "()V"}}}},
 		{"merged classes, with lines", Method{"a/c", "d", "(I)V"},
-			answer{merged, []Method{{"com/example/gone/Bar", "only", "(I)V"}, {"com/example/Second", "only", "(I)V"}},
-				false}},
+			answer{merged, []Method{{"com/example/gone/Bar", "only", "(I)V"}, {"com/example/Second", "only", "(I)V"}}}},
 		{"unlisted method", Method{"a/b", "toString", "(La/c;)Ljava/lang/String;"},
-			answer{unlisted, []Method{{"com/example/Foo", "toString", "(Lcom/example/gone/Bar;)Ljava/lang/String;"}},
-				false}},
+			answer{unlisted, []Method{{"com/example/Foo", "toString", "(Lcom/example/gone/Bar;)Ljava/lang/String;"}}}},
 		{"unlisted class", Method{"kept/K", "k", "(La/b;)V"},
-			answer{unlisted, []Method{{"kept/K", "k", "(Lcom/example/Foo;)V"}}, false}},
+			answer{unlisted, []Method{{"kept/K", "k", "(Lcom/example/Foo;)V"}}}},
 		{"synthesized", Method{"a/d", "a", "()V"},
-			answer{exact, []Method{{"com/example/Foo", "accept", "()V"}}, true}},
+			answer{exact, []Method{{"com/example/Foo", "accept", "()V"}}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if diff := cmp.Diff(test.want, m.originals(test.residual), cmp.AllowUnexported(answer{})); diff != "" {
@@ -114,7 +111,7 @@ func TestClasses(t *testing.T) {
 
 // TestVersions checks that comments are ignored if the file's map version is older than they are.
 func TestVersions(t *testing.T) {
-	const body = "A -> a:\n  void f(int) -> b\n  # {'id':'com.android.tools.r8.synthesized'}\n" +
+	const body = "A -> a:\n  void f(int) -> b\n  # {\"id\":\"com.android.tools.r8.synthesized\"}\n" +
 		"  # {\"id\":\"com.android.tools.r8.residualsignature\",\"signature\":\"()V\"}\n"
 	for _, test := range []struct {
 		version, residual string
@@ -129,10 +126,13 @@ func TestVersions(t *testing.T) {
 		{"experimental", "(I)V", false, ""},
 	} {
 		m := mustParse(t, `# {"id":"com.android.tools.r8.mapping","version":"`+test.version+"\"}\n"+body)
-		want := answer{exact, []Method{{"A", "f", "(I)V"}}, test.synthesized}
+		want := answer{exact, []Method{{"A", "f", "(I)V"}}}
 		if diff := cmp.Diff(want, m.originals(Method{"a", "b", test.residual}),
 			cmp.AllowUnexported(answer{})); diff != "" {
 			t.Errorf("%s: %s", test.version, diff)
+		}
+		if stacks, _ := m.frames("a", "b", 0, context{}); (len(stacks[0].frames) == 0) != test.synthesized {
+			t.Errorf("%s: frames %v", test.version, stacks)
 		}
 		if m.UnknownVersion() != test.unknown {
 			t.Errorf("%s: unknown version %q", test.version, m.UnknownVersion())

@@ -31,9 +31,6 @@ type answer struct {
 	certainty certainty
 	// methods is never empty. It is in the file's order, and has one method if certainty is unlisted or exact.
 	methods []Method
-	// synthesized reports that a compiler made the method, so that methods only describes it. It is never set if
-	// certainty is unlisted.
-	synthesized bool
 }
 
 // originals returns the originals of a residual method. If other methods were inlined into it, the answer is still
@@ -46,53 +43,41 @@ func (m *Mapping) originals(residual Method) answer {
 	}
 	kept.Class = rawName(c.original)
 	want := fileName(residual.Descriptor)
-	var listed, byName originalSet
+	var listed, byName []Method
 	for _, g := range groups(c.named(fileName(residual.Name))) {
-		byName.add(c, g)
+		byName = appendOriginal(byName, c, g.line)
 		if m.residualDescriptor(g) == want {
-			listed.add(c, g)
+			listed = appendOriginal(listed, c, g.line)
 		}
 	}
 	switch {
-	case len(listed.methods) == 1:
-		return answer{exact, listed.methods, listed.synthesized}
-	case len(listed.methods) > 1:
-		return answer{merged, listed.methods, listed.synthesized}
-	case len(byName.methods) > 0:
-		return answer{guess, byName.methods, byName.synthesized}
+	case len(listed) == 1:
+		return answer{exact, listed}
+	case len(listed) > 1:
+		return answer{merged, listed}
+	case len(byName) > 0:
+		return answer{guess, byName}
 	}
 	return answer{methods: []Method{kept}}
 }
 
-// originalSet collects different original methods.
-type originalSet struct {
-	methods     []Method
-	synthesized bool // all of them are
-}
-
-func (o *originalSet) add(c *class, g group) {
-	method := originalOf(c, g.line)
-	if slices.Contains(o.methods, method) {
-		return
-	}
-	o.synthesized = g.synthesized && (o.synthesized || len(o.methods) == 0)
-	o.methods = append(o.methods, method)
-}
-
-// originalOf returns the original method that a line is about.
-func originalOf(c *class, l *line) Method {
-	return Method{
+// appendOriginal appends the original method that a line is about, unless the list has it.
+func appendOriginal(list []Method, c *class, l *line) []Method {
+	method := Method{
 		Class:      rawName(l.class(c)),
 		Name:       rawName(l.method()),
 		Descriptor: rawName(descriptor(l.returns(), l.arguments(), same)),
 	}
+	if slices.Contains(list, method) {
+		return list
+	}
+	return append(list, method)
 }
 
 // group is a residual method as the lines about it describe it.
 type group struct {
-	line        *line  // the first line that is about the method itself and not an inlined one
-	residual    string // the residual descriptor, with dots; "" if no line has it
-	synthesized bool
+	line     *line  // the first line that is about the method itself and not an inlined one
+	residual string // the residual descriptor, with dots; "" if no line has it
 }
 
 // groups returns the methods that lines with one residual name are about, without inlined methods. Lines with the
@@ -121,7 +106,6 @@ func groups(lines []line) []group {
 		if signature != "" {
 			all[at].residual = signature
 		}
-		all[at].synthesized = all[at].synthesized || l.synthesized()
 	}
 	return all
 }

@@ -269,6 +269,13 @@ func TestModulesAreThoseOfGoSum(t *testing.T) {
 	}
 }
 
+// TestVersion reads the version of the sources where it is.
+func TestVersion(t *testing.T) {
+	if version, err := sourceVersion("../.."); err != nil || version == "" {
+		t.Error(version, err)
+	}
+}
+
 func TestLicences(t *testing.T) {
 	for text, want := range map[string]string{
 		"Apache License\n Version 2.0, January":                                         "Apache-2.0",

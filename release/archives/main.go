@@ -70,19 +70,27 @@ type release struct {
 // versionLine is the line of internal/cli/version.go with the version of the sources.
 var versionLine = regexp.MustCompile(`(?m)^const Release = "(.*)"$`)
 
+// sourceVersion returns the version of the sources in a directory.
+func sourceVersion(root string) (string, error) {
+	source, err := os.ReadFile(filepath.Join(root, "internal", "cli", "version.go"))
+	if err != nil {
+		return "", err
+	}
+	found := versionLine.FindSubmatch(source)
+	if found == nil {
+		return "", errors.New("internal/cli/version.go has no line: const Release = \"...\"")
+	}
+	return string(found[1]), nil
+}
+
 func (r *release) run() error {
 	if r.out == "" {
 		return errors.New("no -o given")
 	}
-	source, err := os.ReadFile(filepath.Join(r.root, "cmd", "tracegen", "version.go"))
-	if err != nil {
+	var err error
+	if r.version, err = sourceVersion(r.root); err != nil {
 		return err
 	}
-	found := versionLine.FindSubmatch(source)
-	if found == nil {
-		return errors.New("internal/cli/version.go has no line: const Release = \"...\"")
-	}
-	r.version = string(found[1])
 	if r.key != "" { // before work that takes minutes
 		if r.signer, err = collect.LoadKey(r.key); err != nil {
 			return err

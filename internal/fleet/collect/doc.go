@@ -28,7 +28,8 @@
 // # Names
 //
 // Reports have IDs of methods. A [Store] with mappings writes names and group keys into the Parquet files, by the
-// functions that group uses. When a mapping arrives after the reports of its build, their files are written again.
+// functions that group uses. When a mapping arrives after the reports of its build, the names are added when the files
+// of the day are merged.
 //
 // # Memory
 //

@@ -33,18 +33,19 @@ func TestMixedBody(t *testing.T) {
 	version := strings.Replace(line("aa-s5-0", "com.a", "ab"), `"version":1`, `"version":2`, 1)
 	long := strings.Replace(line("aa-s6-0", "com.a", "ab"), `"stack"`,
 		`"later":[`+strings.Repeat("1,", 40<<10)+`1],"stack"`, 1)
-	status, answer := post(h, packed(strings.Join([]string{"", line("aa-s1-0", "com.a", "ab"),
-		line("aa-s2-0", "com.a", "ab"), "\r", line("aa-s3-0", "com.b", "ab"), line("aa-s2-0", "com.a", "ab") + "\r",
+	status, answer := post(h, packed(strings.Join([]string{"", line("aa-s7-0", "../a", "ab"),
+		line("aa-s1-0", "com.a", "ab"), line("aa-s2-0", "com.a", "ab"), "\r", line("aa-s3-0", "com.b", "ab"), line("aa-s2-0", "com.a", "ab") + "\r",
 		version, "\t ", long, line("aa-s4-0", "com.a", "cd"), line("aa-s5-0", "com.a", "ab")}, "\n")))
 	var got outcome
 	if err := json.Unmarshal([]byte(answer), &got); err != nil || status != 200 {
 		t.Fatal(status, answer)
 	}
-	var refused []string
-	for _, r := range got.Refused {
-		refused = append(refused, r.ID)
-	}
-	if got.Accepted != 3 || got.Duplicates != 2 || !slices.Equal(refused, []string{"aa-s3-0", "aa-s5-0", "aa-s6-0"}) {
+	want := []refusal{{"aa-s7-0", "basic.package"}, {"aa-s3-0", "does not take reports of this package"},
+		{"aa-s5-0", "version"}, {"aa-s6-0", "at most 65536"}}
+	same := slices.EqualFunc(got.Refused, want, func(a, b refusal) bool {
+		return a.ID == b.ID && strings.Contains(a.Why, b.Why)
+	})
+	if got.Accepted != 3 || got.Duplicates != 2 || !same {
 		t.Error(answer)
 	}
 	if err := s.Close(); err != nil {
@@ -55,9 +56,9 @@ func TestMixedBody(t *testing.T) {
 	}
 }
 
-// TestHostileReports sends reports with texts and numbers that break programs. What is JSON with an ID is refused
-// alone, everything else with its body.
-func TestHostileReports(t *testing.T) {
+// TestLongReports sends reports that are too long to be parsed: one that has an ID is refused alone, everything else
+// with its body.
+func TestLongReports(t *testing.T) {
 	dir := t.TempDir()
 	s := openStore(t, dir, Options{})
 	h := NewServer(s, testOptions)
@@ -65,36 +66,17 @@ func TestHostileReports(t *testing.T) {
 	with := func(old, new string) string { return strings.Replace(good, old, new, 1) }
 	for _, c := range []struct {
 		name, line, why string
-		whole           bool // the whole body is refused
+		status          int
 	}{
-		{"NUL", with("Pixel", "Pi\x00xel"), "control character", true},
-		{"NUL, escaped", with("Pixel", `Pi\u0000xel`), "basic.device has a character of code 0", false},
-		{"no UTF-8", with("Pixel", "Pi\xc3\x28xel"), "not UTF-8", true},
-		{"overlong UTF-8", with("Pixel", "Pi\xc0\x80xel"), "not UTF-8", true},
-		{"half of a pair", with("Pixel", `Pi\ud800xel`), "half of a surrogate pair", true},
-		{"number of a million digits", with("900}", strings.Repeat("9", 50_000)+"}"), "a number of 50000 characters", true},
-		{"number beyond floats", with("900}", "1e999}"), "timing.cpuMillis", false},
-		{"number beyond floats elsewhere", with(`"timing"`, `"x":1e999,"timing"`), "larger than a 64-bit", false},
-		{"number beyond integers", with("1700000000000", "99999999999999999999"), "timing.wallMillis", false},
-		{"negative", with("900}", "-1}"), "timing.cpuMillis", false},
-		{"not a number", with("900}", "NaN}"), "no JSON value", true},
-		{"deep", with(`"timing"`, `"x":`+strings.Repeat("[", 20_000)+strings.Repeat("]", 20_000)+`,"timing"`), "nested deeper",
-			true},
-		{"names twice", with(`"timing"`, `"kind":"x","timing"`), "there twice", true},
-		{"name of a fact", with(`"timing"`, `"facts":{"`+strings.Repeat("a", 30_000)+`":1},"timing"`), "a name of 30000 bytes",
-			false},
-		{"path as package", with("com.a", "../../etc"), "basic.package", false},
-		{"path as mapping", with(`"mapping":"ab"`, `"mapping":"../ab"`), "basic.mapping", false},
-		{"path as ID", with("aa-s1-0", "../aa-s1-0"), "not of the form", true},
-		{"long and no report", `{"a":"` + strings.Repeat("x", 70<<10) + `"}`, "no field \"format\"", true},
-		{"long and deep", with(`"timing"`, `"x":`+strings.Repeat("[", 50_000)+strings.Repeat("]", 50_000)+`,"timing"`),
-			"nested deeper", true},
-		{"long and cut off", strings.TrimSuffix(good, "}") + `,"x":"` + strings.Repeat("x", 70<<10), "ends within a value", true},
-		{"long", with(`"timing"`, `"x":[`+strings.Repeat("{},", 50_000)+`{}],"timing"`), "at most 65536", false},
+		{"no report", `{"a":"` + strings.Repeat("x", 70<<10) + `"}`, "no field", 400},
+		{"deep", with(`"timing"`, `"x":`+strings.Repeat("[", 50_000)+strings.Repeat("]", 50_000)+`,"timing"`),
+			"nested deeper", 400},
+		{"number", with("900}", strings.Repeat("9", 70<<10)+"}"), "a number of", 400},
+		{"cut off", strings.TrimSuffix(good, "}") + `,"x":"` + strings.Repeat("x", 70<<10), "ends within a value", 400},
+		{"with an ID", with(`"timing"`, `"x":[`+strings.Repeat("{},", 50_000)+`{}],"timing"`), "at most 65536", 200},
 	} {
 		status, answer := post(h, packed(c.line))
-		if want := map[bool]int{true: 400, false: 200}[c.whole]; status != want || !strings.Contains(answer, c.why) &&
-			!strings.Contains(answer, strings.ReplaceAll(c.why, `"`, `\"`)) || len(answer) > 400 {
+		if status != c.status || !strings.Contains(answer, c.why) || len(answer) > 400 {
 			t.Errorf("%s: %d %.500s", c.name, status, answer)
 		}
 	}

@@ -3,7 +3,6 @@ package collect
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,8 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-
-	bolt "go.etcd.io/bbolt"
+	"strings"
+	"time"
 
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
 	"github.com/tracegen/tracegen/internal/recording/source"
@@ -71,14 +70,6 @@ func parsePart(text string) (uint64, error) {
 // ErrOther is the error for a part that the store has with another content.
 var ErrOther = errors.New("the store has another content under this name")
 
-// stored is what the database has of a part.
-type stored struct {
-	File   string `json:"file"`
-	SHA256 string `json:"sha256"`
-	Size   int64  `json:"size"`
-	Day    uint16 `json:"day"`
-}
-
 // ContentError says that what was sent is not what it should be.
 type ContentError struct {
 	// Why is the reason.
@@ -125,7 +116,9 @@ func (s *Store) AddRecording(p Part, in io.Reader) error {
 	if err := errors.Join(f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("the store cannot be written: %w", err)
 	}
-	done, err = s.place(p, f.Name(), stored{p.file(), sum, size, dayOf(s.Now())})
+	if done, err = s.place(p, f.Name(), sum); done {
+		s.used.Add(size)
+	}
 	return err
 }
 
@@ -141,8 +134,9 @@ func isRecording(path string) error {
 	return source.Close()
 }
 
-// place makes a temporary file appear under the name of a part; placed is false if the store has the part already.
-func (s *Store) place(p Part, temp string, as stored) (placed bool, err error) {
+// place makes a temporary file appear under the name of a part; placed is false if the store has the part already. The
+// time of the file is when it came.
+func (s *Store) place(p Part, temp, sum string) (placed bool, err error) {
 	s.recording.Lock()
 	defer s.recording.Unlock()
 	s.mu.RLock()
@@ -150,77 +144,57 @@ func (s *Store) place(p Part, temp string, as stored) (placed bool, err error) {
 	if s.closed {
 		return false, ErrClosed
 	}
-	key := fmt.Appendf(nil, "%s/%d", p.Recording, p.Number)
-	var known *stored
-	err = s.db.View(func(tx *bolt.Tx) error {
-		if text := tx.Bucket(bucketRecordings).Get(key); text != nil {
-			known = &stored{}
-			return json.Unmarshal(text, known)
-		}
-		return nil
-	})
-	if err != nil {
+	target := filepath.Join(s.dir, filepath.FromSlash(p.file()))
+	switch known, err := hashOf(target); {
+	case err == nil && known == sum:
+		return false, nil
+	case err == nil:
+		return false, fmt.Errorf("recording %s, part %d: %w", p.Recording, p.Number, ErrOther)
+	case !errors.Is(err, fs.ErrNotExist):
 		return false, err
 	}
-	if known != nil {
-		if known.SHA256 != as.SHA256 || known.File != as.File {
-			return false, fmt.Errorf("recording %s, part %d: %w", p.Recording, p.Number, ErrOther)
-		}
-		return false, nil
+	now := s.Now()
+	err = errors.Join(makeDirs(s.dir, filepath.Dir(target)), os.Chtimes(temp, now, now))
+	if err == nil {
+		err = os.Rename(temp, target)
 	}
-	// A file without an entry was renamed by a process that was killed before it could answer. The sender sends it again.
-	target := filepath.Join(s.dir, filepath.FromSlash(as.File))
-	if err := makeDirs(s.dir, filepath.Dir(target)); err != nil {
-		return false, fmt.Errorf("the store cannot be written: %w", err)
-	}
-	if info, err := os.Stat(target); err == nil {
-		s.used.Add(-info.Size())
-	}
-	if err := os.Rename(temp, target); err != nil {
+	if err != nil {
 		return false, fmt.Errorf("the store cannot be written: %w", err)
 	}
 	syncDir(filepath.Dir(target))
-	s.used.Add(as.Size)
-	text, err := json.Marshal(as)
-	if err != nil {
-		return true, err
-	}
-	err = s.db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketRecordings).Put(key, text) })
-	return true, err
+	return true, nil
 }
 
-// expireRecordings removes recordings that came before a day; gone reports whether there were some.
-func (s *Store) expireRecordings(oldest uint16) (gone bool, err error) {
+// hashOf returns the SHA-256 of a file in hexadecimal digits.
+func hashOf(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	hash := sha256.New()
+	_, err = io.Copy(hash, f)
+	return hex.EncodeToString(hash.Sum(nil)), err
+}
+
+// expireRecordings removes recordings that came before a time; gone reports whether there were some.
+func (s *Store) expireRecordings(oldest time.Time) (gone bool, err error) {
 	s.recording.Lock()
 	defer s.recording.Unlock()
-	return gone, s.db.Update(func(tx *bolt.Tx) error {
-		b := tx.Bucket(bucketRecordings)
-		var old [][]byte
-		err := b.ForEach(func(key, value []byte) error {
-			var k stored
-			if err := json.Unmarshal(value, &k); err != nil {
-				return fmt.Errorf("the database is damaged: recording %q: %w", key, err)
-			}
-			if k.Day >= oldest {
-				return nil
-			}
-			old = append(old, append([]byte(nil), key...))
-			path := filepath.Join(s.dir, filepath.FromSlash(k.File))
-			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-			os.Remove(filepath.Dir(path)) // if it is empty
+	root := filepath.Join(s.dir, recordingsDir)
+	return gone, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || err == nil && (e.IsDir() || strings.HasPrefix(e.Name(), temporary)) {
 			return nil
-		})
+		}
 		if err != nil {
 			return err
 		}
-		for _, key := range old {
-			gone = true
-			if err := b.Delete(key); err != nil {
-				return err
-			}
+		if info, err := e.Info(); err != nil || !info.ModTime().Before(oldest) {
+			return err
 		}
-		return nil
+		gone = true
+		err = os.Remove(path)
+		os.Remove(filepath.Dir(path)) // if it is empty
+		return err
 	})
 }

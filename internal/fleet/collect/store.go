@@ -23,13 +23,11 @@ import (
 
 // The buckets of the database.
 var (
-	bucketFormat     = []byte("format")
-	bucketIDs        = []byte("ids")        // the ID of each report: the day on which it arrived
-	bucketSegments   = []byte("segments")   // a bucket for each segment, see [Store.put]
-	bucketMerges     = []byte("merges")     // a directory: the merge that is in progress there
-	bucketUnnamed    = []byte("unnamed")    // directories with reports whose mapping was not there
-	bucketRecordings = []byte("recordings") // RECORDING/PART: the file
-	keyVersion       = []byte("version")
+	bucketFormat   = []byte("format")
+	bucketIDs      = []byte("ids")      // the ID of each report: the day on which it arrived
+	bucketSegments = []byte("segments") // a bucket for each segment, see [Store.put]
+	bucketMerges   = []byte("merges")   // a directory: the merge that is in progress there
+	keyVersion     = []byte("version")
 )
 
 const (
@@ -187,7 +185,7 @@ func (s *Store) recover() error {
 		if v := format.Get(keyVersion); string(v) != storeVersion {
 			return fmt.Errorf("it is of another version, %q; this program reads %q", v, storeVersion)
 		}
-		for _, name := range [][]byte{bucketIDs, bucketSegments, bucketMerges, bucketUnnamed, bucketRecordings} {
+		for _, name := range [][]byte{bucketIDs, bucketSegments, bucketMerges} {
 			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 				return err
 			}

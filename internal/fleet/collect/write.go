@@ -24,7 +24,7 @@ import (
 const (
 	// maxSegments is how many files of segments a directory of the current day may have before they are merged.
 	maxSegments = 60
-	// upkeep is how often files of past days are merged, names are added, and what is too old is removed.
+	// upkeep is how often files of past days are merged, and what is too old is removed.
 	upkeep = time.Minute
 	// deleted is how many IDs one transaction removes.
 	deleted = 10_000
@@ -93,7 +93,6 @@ func (s *Store) finishSegment(segment uint64) error {
 func (s *Store) finishPartition(segment uint64, last []byte) (prefix []byte, err error) {
 	var out *rows
 	var p partition
-	unnamed := false
 	// A transaction that reads keeps removed pages from being used again; it lasts for one file.
 	err = s.db.View(func(tx *bolt.Tx) error {
 		c := tx.Bucket(bucketSegments).Bucket(number(segment)).Cursor()
@@ -132,11 +131,9 @@ func (s *Store) finishPartition(segment uint64, last []byte) (prefix []byte, err
 			}
 			received := int64(binary.BigEndian.Uint64(value))
 			for line := range strings.Lines(string(text)) {
-				named, err := s.addRow(out, strings.TrimSuffix(line, "\n"), received, names, found)
-				if err != nil {
+				if err := s.addRow(out, strings.TrimSuffix(line, "\n"), received, names, found); err != nil {
 					return err
 				}
-				unnamed = unnamed || !named
 			}
 		}
 		return nil
@@ -147,7 +144,7 @@ func (s *Store) finishPartition(segment uint64, last []byte) (prefix []byte, err
 		}
 		return nil, err
 	}
-	return prefix, s.publish(out, p, fmt.Sprintf("segment-%012d.parquet", segment), unnamed)
+	return prefix, s.publish(out, fmt.Sprintf("segment-%012d.parquet", segment))
 }
 
 // names returns the names of a build. found is false if its mapping is not there or damaged, but may come later; the
@@ -169,33 +166,22 @@ func (s *Store) names(mapping string) (names *resolve.Names, found bool) {
 	return names, true
 }
 
-// addRow writes the row of a report. named is false if it has IDs of methods, and the mapping of its build was not
-// found.
-func (s *Store) addRow(out *rows, line string, received int64, names *resolve.Names, found bool) (named bool,
-	err error) {
+// addRow writes the row of a report. It has IDs of methods if the mapping of its build was not found.
+func (s *Store) addRow(out *rows, line string, received int64, names *resolve.Names, found bool) error {
 	r, err := devicereport.Parse(line)
 	if err != nil {
-		return false, fmt.Errorf("a stored report is damaged: %w", err)
+		return fmt.Errorf("a stored report is damaged: %w", err)
 	}
-	named = found || len(r.HotPath) == 0
 	stall := analysis.RowOfReport(r, names, s.R8)
-	return named, out.add(newRow(r, line, received, &stall, named))
+	return out.add(newRow(r, line, received, &stall, found || len(r.HotPath) == 0))
 }
 
 // publish makes a file of a partition appear under its name.
-func (s *Store) publish(out *rows, p partition, name string, unnamed bool) error {
+func (s *Store) publish(out *rows, name string) error {
 	temp, err := out.close()
 	if err != nil {
 		os.Remove(temp)
 		return err
-	}
-	if unnamed {
-		err := s.db.Update(func(tx *bolt.Tx) error {
-			return tx.Bucket(bucketUnnamed).Put([]byte(p.app+"\x00"+p.mapping), []byte{1})
-		})
-		if err != nil {
-			return err
-		}
 	}
 	target := filepath.Join(filepath.Dir(temp), name)
 	var before int64
@@ -212,7 +198,7 @@ func (s *Store) publish(out *rows, p partition, name string, unnamed bool) error
 	return nil
 }
 
-// maintain removes what is too old, merges small files, and adds names that are known now.
+// maintain removes what is too old, and merges small files, with the names that are known now.
 //
 // All complete segments must be written before. Some files of a segment may be there while the segment is still in the
 // database, because the process was killed or a file could not be written. The segment is written once more then, with
@@ -224,8 +210,7 @@ func (s *Store) maintain() {
 	for _, step := range []struct {
 		what string
 		do   func() error
-	}{{"what is too old cannot be removed", s.expire}, {"the names of methods cannot be added", s.addNames},
-		{"files cannot be merged", s.merge}} {
+	}{{"what is too old cannot be removed", s.expire}, {"files cannot be merged", s.merge}} {
 		if err := step.do(); err != nil {
 			s.warn(fmt.Errorf("%s: %w; it is tried again in %s", step.what, err, upkeep))
 		}
@@ -293,7 +278,8 @@ type merging struct {
 	Sources   []string `json:"sources"`
 }
 
-// merge merges the files of each directory of a past day, and those of the current day if there are many.
+// merge writes the files of each directory of a past day into one, also if it is a single segment, whose mapping may
+// have come meanwhile; and merges those of the current day if there are many.
 func (s *Store) merge() error {
 	all, err := s.partitions()
 	if err != nil {
@@ -318,7 +304,7 @@ func (s *Store) merge() error {
 		case d.date >= today:
 			sources = segments // the merged files of this day grow large; they are merged once when it has passed
 		}
-		if len(sources) < 2 {
+		if len(sources) < 2 && len(segments) == 0 {
 			continue
 		}
 		if err := s.mergeFiles(d, sources); err != nil {
@@ -330,7 +316,7 @@ func (s *Store) merge() error {
 
 // mergeFiles replaces files of a directory by one.
 func (s *Store) mergeFiles(d dated, sources []string) error {
-	out, unnamed, err := s.rewrite(d, sources)
+	out, err := s.rewrite(d, sources)
 	if err != nil {
 		return err
 	}
@@ -354,11 +340,6 @@ func (s *Store) mergeFiles(d dated, sources []string) error {
 		return err
 	}
 	err = s.db.Update(func(tx *bolt.Tx) error {
-		if unnamed {
-			if err := tx.Bucket(bucketUnnamed).Put([]byte(d.app+"\x00"+d.mapping), []byte{1}); err != nil {
-				return err
-			}
-		}
 		return tx.Bucket(bucketMerges).Put([]byte(filepath.ToSlash(key)), text)
 	})
 	if err != nil {
@@ -369,26 +350,25 @@ func (s *Store) mergeFiles(d dated, sources []string) error {
 }
 
 // rewrite writes the rows of files of a directory into a new one, with the names that are known now.
-func (s *Store) rewrite(d dated, sources []string) (out *rows, unnamed bool, err error) {
+func (s *Store) rewrite(d dated, sources []string) (*rows, error) {
 	names, found := s.names(d.mapping)
-	if out, err = createRows(d.path); err != nil {
-		return nil, false, err
+	out, err := createRows(d.path)
+	if err != nil {
+		return nil, err
 	}
 	for _, name := range sources {
 		err := readRows(filepath.Join(d.path, name), func(r *row) error {
 			if r.Named {
 				return out.add(*r)
 			}
-			named, err := s.addRow(out, r.Report, r.Received, names, found)
-			unnamed = unnamed || !named
-			return err
+			return s.addRow(out, r.Report, r.Received, names, found)
 		})
 		if err != nil {
 			out.abort()
-			return nil, false, err
+			return nil, err
 		}
 	}
-	return out, unnamed, nil
+	return out, nil
 }
 
 // completeMerges does what is left of the merges that the database has.
@@ -444,63 +424,6 @@ func (s *Store) completeMerge(dir string, m merging) error {
 	return nil
 }
 
-// addNames writes the files of builds whose mapping was not there when their reports came, and is there now.
-func (s *Store) addNames() error {
-	if s.Names == nil {
-		return nil
-	}
-	var waiting []string
-	err := s.db.View(func(tx *bolt.Tx) error {
-		return tx.Bucket(bucketUnnamed).ForEach(func(key, _ []byte) error {
-			waiting = append(waiting, string(key))
-			return nil
-		})
-	})
-	if err != nil || len(waiting) == 0 {
-		return err
-	}
-	all, err := s.partitions()
-	if err != nil {
-		return err
-	}
-	for _, key := range waiting {
-		app, mapping, _ := strings.Cut(key, "\x00")
-		if _, found := s.names(mapping); !found {
-			continue
-		}
-		for _, d := range all {
-			if d.app != app || d.mapping != mapping {
-				continue
-			}
-			if err := s.addNamesIn(d); err != nil {
-				return err
-			}
-		}
-		if err := s.db.Update(func(tx *bolt.Tx) error { return tx.Bucket(bucketUnnamed).Delete([]byte(key)) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addNamesIn replaces each file of a directory by one with names.
-func (s *Store) addNamesIn(d dated) error {
-	files, err := parquetFiles(d.path)
-	if err != nil {
-		return err
-	}
-	for _, name := range files {
-		out, _, err := s.rewrite(d, []string{name})
-		if err != nil {
-			return err
-		}
-		if err := s.publish(out, d.partition, name, false); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // expire removes what has been kept for as long as the options say, once a day.
 func (s *Store) expire() error {
 	today := dayOf(s.Now())
@@ -523,7 +446,7 @@ func (s *Store) expire() error {
 		os.Remove(filepath.Dir(d.path)) // if it is empty
 		removed = true
 	}
-	gone, err := s.expireRecordings(dayOf(oldest))
+	gone, err := s.expireRecordings(oldest.Truncate(24 * time.Hour))
 	if err == nil && (removed || gone) {
 		err = s.measure(false)
 	}

@@ -111,6 +111,9 @@ func TestRefusals(t *testing.T) {
 		{"frame", with(`"a.B.c(B.java:1)"`, "7"), "!stack.samples[0].frames[0]"},
 		{"recording", with(`"recording":"0123456789abcdef"`, `"recording":"ff"`), "!recording"},
 		{"fact", with(`{"a":"b"}`, `{"a":5}`), "!facts.a is a number"},
+		{"name of a fact", with(`{"a":"b"}`, `{"`+strings.Repeat("a", 201)+`":"b"}`), "!facts has a name of 201 bytes"},
+		{"NUL", with("Main", `\u0000`), "!basic.scene has a character of code 0"},
+		{"overlong UTF-8", with("ann", "a\xc0\x80n"), "not UTF-8"},
 		{"long text", with(`"Main"`, `"`+strings.Repeat("a", 5000)+`"`), "!basic.scene has 5000 bytes"},
 	} {
 		_, err := Parse(c.text)

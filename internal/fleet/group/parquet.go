@@ -33,8 +33,8 @@ type row struct {
 	HotPath   []string `parquet:"hot_path,list,dict"`
 }
 
-// Table writes a row for each stall as Parquet, so that a data warehouse can ask what this package does and more. What is
-// not known is null. Memory is that of one row group.
+// Table writes a row for each stall as Parquet, so that a data warehouse can ask what this package does and more. What
+// is not known is null. Memory is that of one row group.
 type Table struct{ out *parquet.GenericWriter[row] }
 
 // NewTable begins a table.

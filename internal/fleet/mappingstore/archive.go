@@ -186,8 +186,8 @@ func (d *Details) File(kind Kind) *File {
 	return nil
 }
 
-// Read returns the content of a file of a release. The error is a [*DamagedError] if it has another size or SHA-256 than
-// the release says.
+// Read returns the content of a file of a release. The error is a [*DamagedError] if it has another size or SHA-256
+// than the release says.
 func (a *Archive) Read(ctx context.Context, f *File) (content []byte, err error) {
 	_, err = a.get(ctx, f.object, f.SHA256, func(data []byte) (err error) {
 		content, err = f.file.inflate(data)

@@ -3,8 +3,8 @@
 //
 // # Releases and objects
 //
-// A release is what one [Archive.Push] adds: a method mapping, and with it the mapping of R8 and the source lines of the
-// same build, if they are given. The archive has these files; in a bucket, they are keys below the prefix:
+// A release is what one [Archive.Push] adds: a method mapping, and with it the mapping of R8 and the source lines of
+// the same build, if they are given. The archive has these files; in a bucket, they are keys below the prefix:
 //
 //	tracegen-archive                     the text "tracegen-archive 2\n"
 //	objects/ID.KIND.zst                  a file of a release, compressed by zstd

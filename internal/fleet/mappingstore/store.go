@@ -124,9 +124,8 @@ func checkMark(ctx context.Context, s store) (found bool, err error) {
 	}
 	if err == nil && string(data) != mark {
 		first, _, _ := strings.Cut(string(data[:min(len(data), 80)]), "\n")
-		err = fmt.Errorf("%s has the text %q: the archive is of another version of tracegen; use that version, or push to an "+
-			"empty location", markName,
-			first)
+		err = fmt.Errorf("%s has the text %q: the archive is of another version of tracegen; use that version, or push "+
+			"to an empty location", markName, first)
 	}
 	return err == nil, err
 }
