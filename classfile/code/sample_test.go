@@ -1,13 +1,10 @@
 package code_test
 
 import (
-	"archive/zip"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -94,7 +91,7 @@ func eachCorpusMethod(t testing.TB, share int, f func(sample)) {
 	t.Helper()
 	n := 0
 	for _, jar := range corpusJars(t) {
-		eachClass(t, jar.Classes, func(name string, data []byte) {
+		oracle.EachClass(t, jar.Classes, func(name string, data []byte) {
 			if n++; n%share != 0 {
 				return
 			}
@@ -102,29 +99,5 @@ func eachCorpusMethod(t testing.TB, share int, f func(sample)) {
 				f(m)
 			}
 		})
-	}
-}
-
-// eachClass calls f with every class of a jar.
-func eachClass(t testing.TB, path string, f func(name string, data []byte)) {
-	t.Helper()
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	for _, entry := range z.File {
-		if !strings.HasSuffix(entry.Name, ".class") {
-			continue
-		}
-		r, err := entry.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatalf("%s!%s: %v", path, entry.Name, err)
-		}
-		f(entry.Name, data)
 	}
 }
