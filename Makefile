@@ -10,7 +10,7 @@ help:
 	@echo "build    ./tracegen"
 	@echo "man      a manual page of each command, in man/"
 	@echo "test     what each push runs                             (six minutes)"
-	@echo "nightly  the long tests, in ten shares; SHARES=... names some of them  (an hour)"
+	@echo "nightly  the long tests, in eleven shares; SHARES=... names some of them (an hour)"
 	@echo "bare     the README's two commands on a fresh Debian that has nothing installed (root, on Debian; an hour)"
 	@echo "builds   real builds with Gradle, Android plugins, Maven and Bazel, every version (an hour; downloads 2 GB)"
 	@echo "race     the packages that start goroutines, under the race detector"

@@ -122,34 +122,30 @@ func TestFloorKeepsEveryByte(t *testing.T) {
 	one := [][2]string{{"META-INF/", ""}, {"META-INF/MANIFEST.MF", "Manifest-Version: 1.0\n"}, {"a/A.class", long},
 		{"a/B.class", long}, {"text", long}}
 	two := [][2]string{{"b/C.class", long}}
-	for _, level := range []string{"store", "fast", "default", "best"} {
-		t.Run(level, func(t *testing.T) {
-			dir := t.TempDir()
-			in := []string{filepath.Join(dir, "one.jar"), filepath.Join(dir, "two.jar")}
-			writeJar(t, in[0], one...)
-			writeJar(t, in[1], two...)
-			j := jobIn(t, dir, in...)
-			// Only a/A.class and b/C.class are marked as changed.
-			if err := os.WriteFile(j.changes, []byte("001001"), 0o644); err != nil {
-				t.Fatal(err)
+	dir := t.TempDir()
+	in := []string{filepath.Join(dir, "one.jar"), filepath.Join(dir, "two.jar")}
+	writeJar(t, in[0], one...)
+	writeJar(t, in[1], two...)
+	j := jobIn(t, dir, in...)
+	// Only a/A.class and b/C.class are marked as changed.
+	if err := os.WriteFile(j.changes, []byte("001001"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := floorMain([]string{j.list, j.out, j.changes}); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range [][][2]string{one, two} {
+		got, raw := readJar(t, filepath.Join(j.out, filepath.Base(in[i])))
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s has other entries now", in[i])
+		}
+		_, before := readJar(t, in[i])
+		for name := range raw {
+			changed := name == "a/A.class" || name == "b/C.class"
+			if changed == bytes.Equal(raw[name], before[name]) {
+				t.Errorf("%s: packed again is %v, want %v", name, !changed, changed)
 			}
-			if err := floorMain([]string{level, j.list, j.out, j.changes}); err != nil {
-				t.Fatal(err)
-			}
-			for i, want := range [][][2]string{one, two} {
-				got, raw := readJar(t, filepath.Join(j.out, filepath.Base(in[i])))
-				if fmt.Sprint(got) != fmt.Sprint(want) {
-					t.Errorf("%s has other entries now", in[i])
-				}
-				_, before := readJar(t, in[i])
-				for name := range raw {
-					changed := name == "a/A.class" || name == "b/C.class"
-					if changed == bytes.Equal(raw[name], before[name]) {
-						t.Errorf("%s: packed again is %v, want %v", name, !changed, changed)
-					}
-				}
-			}
-		})
+		}
 	}
 }
 
@@ -173,7 +169,7 @@ func TestFloorReportsDamage(t *testing.T) {
 	if err := os.WriteFile(j.changes, bytes.Repeat([]byte("1"), len(entries)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := floorMain([]string{"default", j.list, j.out, j.changes}); !errors.Is(err, zipfile.ErrFormat) {
+	if err := floorMain([]string{j.list, j.out, j.changes}); !errors.Is(err, zipfile.ErrFormat) {
 		t.Errorf("got %v, want an error about the format", err)
 	}
 }

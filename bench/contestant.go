@@ -7,17 +7,12 @@ import (
 	"slices"
 )
 
-// Rows that targets compare.
+// Rows that pages and tests name.
 const (
 	rowTracegen    = "tracegen"
 	rowEquivalence = "tracegen --verify equivalence"
 	rowAll         = "tracegen --trivial none --id-order compact"
-	rowStore       = "tracegen --compression store"
-	rowFast        = "tracegen --compression fast"
-	rowFloorStore  = "floor, store"
-	rowFloorFast   = "floor, fast"
 	rowFloor       = "floor"
-	rowFloorC      = "floor, libdeflate"
 	rowExpert      = "expert"
 	rowExpertC1    = "expert, C1"
 	rowExpertWarm  = "expert, warm"
@@ -33,8 +28,8 @@ const (
 // every is more runs than are ever asked for.
 const every = 1 << 30
 
-// mostRuns is how many runs there are at most with a jar, with the corpus, and with stored copies. Slow rows without a
-// target run less often than others.
+// mostRuns is how many runs there are at most with a jar, with the corpus, and with stored copies. Slow rows
+// run less often than others.
 type mostRuns struct{ jar, corpus, stored int }
 
 // of returns the number of runs with an input, if so many runs are asked for.
@@ -48,7 +43,7 @@ func (m mostRuns) of(in input, runs int) int {
 	return min(runs, m.jar)
 }
 
-// always, oneJar and storedOnly are the numbers of runs of most rows with a target.
+// always, oneJar and storedOnly are the numbers of runs of most rows.
 var (
 	always     = mostRuns{jar: every, corpus: every, stored: every}
 	oneJar     = mostRuns{jar: every}
@@ -72,19 +67,9 @@ func contestants(tool string, p peers) ([]contestant, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := tracegens(tool)
-	floor := func(name string, most mostRuns, program ...string) {
-		all = append(all, contestant{name: name, most: most, command: func(j job) *exec.Cmd {
-			return exec.Command(program[0], append(program[1:len(program):len(program)], j.list, j.out, j.changes)...)
-		}})
-	}
-	floor(rowFloor, always, self, floorCommand, "default")
-	if p.floorC != "" {
-		floor(rowFloorC, always, p.floorC, libdeflateLevel)
-	}
-	floor(rowFloorStore, oneJar, self, floorCommand, "store")
-	floor(rowFloorFast, oneJar, self, floorCommand, "fast")
-	floor(rowFloor+", best", mostRuns{jar: 2}, self, floorCommand, "best")
+	all := append(tracegens(tool), contestant{name: rowFloor, most: always, command: func(j job) *exec.Cmd {
+		return exec.Command(self, floorCommand, j.list, j.out, j.changes)
+	}})
 	return append(all, p.contestants()...), nil
 }
 
@@ -97,12 +82,7 @@ func tracegens(tool string) []contestant {
 	return []contestant{
 		variant(rowTracegen, always),
 		variant(rowEquivalence, always, "--verify", "equivalence"),
-		variant(rowStore, oneJar, "--compression", "store"),
-		variant(rowFast, oneJar, "--compression", "fast"),
-		variant(rowTracegen+" --compression best", mostRuns{jar: 2}, "--compression", "best"),
 		variant(rowAll, mostRuns{jar: every, stored: every}, "--set", "trivial=none", "--set", "id-order=compact"),
-		variant(rowTracegen+" --trivial none", mostRuns{jar: 2}, "--set", "trivial=none"),
-		variant(rowTracegen+" -j 1", mostRuns{jar: 1}, "-j", "1"),
 	}
 }
 
@@ -129,13 +109,9 @@ func (p peers) experts() []contestant {
 	}
 	const main = "AsmExpert"
 	one := []string{"trivial=none", "ids=counter"}
-	two := []string{"trivial=none"}
 	return []contestant{
 		p.traced(rowExpert, mostRuns{jar: every, corpus: 2, stored: every}, p.expert, nil, main, one...),
 		p.traced(rowExpertC1, mostRuns{jar: every, corpus: 3, stored: every}, p.expert, tuned, main, one...),
-		p.traced(rowExpertC1+", store", oneJar, p.expert, tuned, main, append(one, "level=0")...),
-		p.traced(rowExpert+", sorted IDs", mostRuns{jar: 2}, p.expert, nil, main, two...),
-		p.traced(rowExpert+", sorted IDs, C1", mostRuns{jar: 2}, p.expert, tuned, main, two...),
 		p.warm(rowExpertWarm, storedOnly, p.expert, nil, main, one...),
 		p.warm(rowWarmTuned, storedOnly, p.expert, []string{parallelGC}, main, one...),
 	}
@@ -156,15 +132,13 @@ func (p peers) plugin() []contestant {
 func (p peers) others() []contestant {
 	var all []contestant
 	if p.matrix != "" {
-		matrix := func(name string, most mostRuns, legible bool, jvm []string, option string) {
-			c := p.traced(name, most, p.matrix, jvm, "MatrixDriver", option)
+		matrix := func(name string, most mostRuns, legible bool) {
+			c := p.traced(name, most, p.matrix, nil, "MatrixDriver", "check=true")
 			c.legible, c.lenient = legible, true
 			all = append(all, c)
 		}
-		matrix(rowMatrix, oneJar, true, nil, "check=true")
-		matrix(rowMatrix+", unchecked", mostRuns{jar: 2}, true, nil, "check=false")
-		matrix(rowMatrix+", unchecked, C1", mostRuns{jar: 2}, true, tuned, "check=false")
-		matrix(rowMatrixAsIs, mostRuns{jar: 1, corpus: 1}, false, nil, "check=true")
+		matrix(rowMatrix, oneJar, true)
+		matrix(rowMatrixAsIs, mostRuns{jar: 1, corpus: 1}, false)
 	}
 	if p.byteBuddy != "" {
 		all = append(all, p.traced(rowByteBuddy, mostRuns{jar: 2}, p.byteBuddy, nil, "ByteBuddyDriver"))

@@ -15,7 +15,7 @@ import (
 
 // floorCommand makes this program one of its own contestants. It does to jars what every program that changes their
 // classes must do, and changes nothing. All classes are inflated and checksummed. Those that tracegen changes are
-// checksummed and deflated again, by tracegen's own library at tracegen's own levels and on all cores. Everything else
+// checksummed and deflated again, by tracegen's own library at its default level and on all cores. Everything else
 // is copied. Only the order of entries is kept, and there is no pass before the one that writes.
 const floorCommand = "floor"
 
@@ -34,36 +34,31 @@ type floorEntry struct {
 
 // floorRun is one run of the floor.
 type floorRun struct {
-	level  zipfile.Level
 	codec  zipfile.Codec
 	plains sync.Pool // of *[]byte
 	work   chan *floorEntry
 }
 
-// floorMain takes the level, a list of jars, the directory for the outputs, and the file that [changesMain] wrote.
+// floorMain takes a list of jars, the directory for the outputs, and the file that [changesMain] wrote.
 func floorMain(args []string) error {
-	if len(args) != 4 {
-		return errors.New("usage: floor LEVEL LIST OUTDIR CHANGES")
+	if len(args) != 3 {
+		return errors.New("usage: floor LIST OUTDIR CHANGES")
 	}
-	level, err := zipfile.ParseLevel(args[0])
+	paths, err := readList(args[0])
 	if err != nil {
 		return err
 	}
-	paths, err := readList(args[1])
+	changes, err := os.ReadFile(args[2])
 	if err != nil {
 		return err
 	}
-	changes, err := os.ReadFile(args[3])
-	if err != nil {
-		return err
-	}
-	f := &floorRun{level: level, work: make(chan *floorEntry, floorWindow)}
+	f := &floorRun{work: make(chan *floorEntry, floorWindow)}
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(f.pack)
 	}
 	for _, path := range paths {
-		if changes, err = f.copy(path, filepath.Join(args[2], filepath.Base(path)), changes); err != nil {
+		if changes, err = f.copy(path, filepath.Join(args[1], filepath.Base(path)), changes); err != nil {
 			break
 		}
 	}
@@ -77,7 +72,7 @@ func (f *floorRun) pack() {
 	for e := range f.work {
 		*e.plain, e.err = f.codec.Read(e.entry, *e.plain)
 		if e.err == nil && e.changed {
-			e.packed, e.err = f.codec.Compress(*e.plain, e.entry.Level(f.level))
+			e.packed, e.err = f.codec.Compress(*e.plain, e.entry.Level(zipfile.LevelDefault))
 		}
 		close(e.done)
 	}

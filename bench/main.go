@@ -5,7 +5,6 @@
 //	go run ./bench -runs 3 -only '^(tracegen|floor)$' some.jar guava-33.4.8-jre corpus
 //	go run ./bench stored:kotlin-compiler-1.3.31    a copy of that jar whose entries are stored
 //	go run ./bench show bench/runs/DATE README.md    page, picture and README's table of a run, once more
-//	go run ./bench recordings                  what reading recordings costs, and whether memory grows with them
 //	go run ./bench collect                     the collector under load: reports a second, latency, memory
 //	go run ./bench dense                       what recording costs in programs of very many calls, and JFR beside it
 //
@@ -17,7 +16,7 @@
 // all of them. The outputs show that all did the same work: classes changed, lines of the mapping, calls, bytes.
 //
 // A figure is made as follows. series.once runs contestant.command; inspect reads the last output; both go into a
-// record, which is a file with a line for every run. Tables, targets, the picture and the README's section are made
+// record, which is a file with a line for every run. Tables, the picture and the README's section are made
 // from the record alone.
 package main
 
@@ -74,12 +73,6 @@ func dispatch(ctx context.Context, args []string) error {
 			return warmMain(ctx, rest)
 		case denseCommand:
 			return denseMain(ctx, rest)
-		case recordingsCommand:
-			return recordingsMain(ctx, rest)
-		case hashCommand:
-			return hashMain(rest)
-		case copyCommand:
-			return copyMain(rest)
 		case changesCommand:
 			return changesMain(rest)
 		case legibleCommand:
@@ -96,7 +89,7 @@ func dispatch(ctx context.Context, args []string) error {
 // benchMain measures.
 func benchMain(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	runs := flags.Int("runs", 5, "measured `rounds`; slow rows without a target run in the first ones only")
+	runs := flags.Int("runs", 5, "measured `rounds`; slow rows run in the first ones only")
 	only := flags.String("only", "", "measure contestants whose name matches this `regexp`")
 	tool := flags.String("tracegen", "", "the tracegen `executable`; empty: built here")
 	out := flags.String("o", today(), "`directory` for the record, the page and the picture")
@@ -135,30 +128,6 @@ func benchMain(ctx context.Context, args []string) error {
 		return err
 	}
 	return fmt.Errorf("%d rows failed", failed)
-}
-
-// workplace has what a measurement of tracegen alone needs.
-type workplace struct {
-	dir     string // for inputs and outputs; the caller removes it
-	tool    string
-	corpora *corpus.Corpus
-}
-
-// newWorkplace creates a directory below scratch, and builds tracegen if no tool is given.
-func newWorkplace(ctx context.Context, scratch, tool string) (*workplace, error) {
-	corpora, err := corpus.Load()
-	if err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp(scratch, "tracegen-bench-")
-	if err != nil {
-		return nil, err
-	}
-	l, err := chooseContestants(ctx, corpora, dir, tool, regexp.MustCompile("^$"))
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	return &workplace{dir, l.tool, corpora}, nil
 }
 
 // lineup is the contestants, and the tracegen to measure.

@@ -21,13 +21,9 @@ const (
 	jacocoJar    = "org.jacoco.cli-0.8.14"
 )
 
-// libdeflateLevel is the level of libdeflate 1.14 with which the output is closest in size to ours: see README.md.
-const libdeflateLevel = "3"
-
-// peers are the programs that were found, or empty: the class path of each of our programs in Java, the path of
-// JaCoCo's jar, and the path of the floor in C.
+// peers are the programs that were found, or empty: the class path of each of our programs in Java, and the path of
+// JaCoCo's jar.
 type peers struct {
-	floorC                                 string
 	java                                   string
 	expert, agp, matrix, byteBuddy, jacoco string
 }
@@ -35,10 +31,6 @@ type peers struct {
 // findPeers fetches the jars and compiles our drivers into dir. It reports peers that are missing and leaves them out.
 func findPeers(ctx context.Context, corpora *corpus.Corpus, dir string) peers {
 	var p peers
-	var err error
-	if p.floorC, err = buildFloorC(ctx, filepath.Join("bench", floorSources), dir); err != nil {
-		notMeasured(rowFloorC, err)
-	}
 	jdk, err := oracle.FindJDK(17)
 	if err != nil {
 		notMeasured("what is written in Java", err)
@@ -62,23 +54,6 @@ func findPeers(ctx context.Context, corpora *corpus.Corpus, dir string) peers {
 		p.jacoco = jars[0].Path
 	}
 	return p
-}
-
-// floorSources is the directory of the floor in C.
-const floorSources = "c-floor"
-
-// buildFloorC compiles the floor in C, whose source is in a directory, into dir. It fails if there is no C compiler or
-// no libdeflate (Debian's gcc and libdeflate-dev).
-func buildFloorC(ctx context.Context, sources, dir string) (string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "floor-libdeflate")
-	if said, err := exec.CommandContext(ctx, "cc", "-O2", "-pthread", "-o", path, filepath.Join(sources, "floor.c"),
-		"-ldeflate").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("cc: %w\n%s", err, said)
-	}
-	return path, nil
 }
 
 // buildDriver compiles the sources in these directories of bench with the jars of a row and returns the class path to

@@ -87,55 +87,6 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func TestVerdicts(t *testing.T) {
-	for _, c := range []struct {
-		j            measuredTarget
-		wanted, says string
-	}{
-		{measuredTarget{target: target{most: 1.6, goal: 1.25}, quotient: 1.6}, "≤ 1.6, goal 1.25", "met"},
-		{measuredTarget{target: target{most: 1.6, goal: 1.25}, quotient: 1.25}, "≤ 1.6, goal 1.25", "met, and the goal"},
-		{measuredTarget{target: target{most: 1.6, goal: 1.25}, quotient: 1.61}, "≤ 1.6, goal 1.25", "**missed**"},
-		{measuredTarget{target: target{least: 12}, quotient: 12}, "≥ 12", "met"},
-		{measuredTarget{target: target{least: 12}, quotient: 11.9}, "≥ 12", "**missed**"},
-		{measuredTarget{target: target{most: 0.1}, quotient: 0.2}, "≤ 0.1", "**missed**"},
-		{measuredTarget{target: target{detail: true}, quotient: 3}, "", ""},
-	} {
-		if c.j.wanted() != c.wanted || c.j.result() != c.says {
-			t.Errorf("%+v: %q, %q, want %q, %q", c.j, c.j.wanted(), c.j.result(), c.wanted, c.says)
-		}
-	}
-}
-
-func TestQuotientsOfMediansAndRounds(t *testing.T) {
-	for _, j := range goldenRecord(t).evaluate("big.jar") {
-		if j.says != "both checks, beside the floor, wall" {
-			continue
-		}
-		// tracegen 3, 2, 4 and the floor 2, 2, 2.5 seconds
-		if j.quotient != 1.5 || j.low != 1 || j.high != 1.6 {
-			t.Errorf("got %v, %v to %v, want 1.5, 1 to 1.6", j.quotient, j.low, j.high)
-		}
-		return
-	}
-	t.Error("no such target")
-}
-
-func TestTargetsWithoutOneRowBelow(t *testing.T) {
-	found := map[string]float64{}
-	for _, j := range goldenRecord(t).evaluate(storedPrefix + "big.jar") {
-		found[j.says] = j.quotient
-	}
-	// tracegen takes 0.5 s, the warm experts 0.65 and 0.45 s; its memory is compared with no other row.
-	for says, want := range map[string]float64{
-		"both checks, beside the fastest warm expert, wall": 0.5 / 0.45,
-		"peak memory with one jar, MB":                      150,
-	} {
-		if got := found[says]; got < want-1e-9 || got > want+1e-9 {
-			t.Errorf("%s: got %v, want %v", says, got, want)
-		}
-	}
-}
-
 func TestDisturbedMachineIsReported(t *testing.T) {
 	for said, want := range map[string]bool{
 		"others: 11 % of the cores, and 0 % were stolen by other machines": true,

@@ -9,7 +9,12 @@ import (
 
 const mega = 1e6
 
-// printTables writes the page of a record: conditions, and for each input every row and the targets.
+// What quotients compare.
+func wallOf(r *row) float64 { return r.median(wallSeconds) }
+func cpuOf(r *row) float64  { return r.median(cpuSeconds) }
+func peakOf(r *row) float64 { return r.median(peakMB) }
+
+// printTables writes the page of a record: conditions, and for each input every row.
 func (r *record) printTables(w io.Writer) {
 	fmt.Fprintf(w, "# Measured %s: min-**median**-max\n\n", r.condition("date"))
 	for _, c := range r.conditions {
@@ -22,7 +27,6 @@ func (r *record) printTables(w io.Writer) {
 	fmt.Fprint(w, "\n![wall time and peak memory](peers.svg)\n")
 	for _, input := range r.inputs() {
 		r.printTable(w, input)
-		r.printVerdicts(w, input)
 	}
 }
 
@@ -129,8 +133,21 @@ func (r *record) printSection(w io.Writer, dir string) {
 				figure(row.median(cpuSeconds)), row.median(peakMB), float64(row.work.size)/mega, methods)
 		}
 	}
-	fmt.Fprintf(w, "\nMedians of one run in which all took turns, on %s, %s, %s. Every row, every run and which "+
-		"targets are met: [%s/peers.md](%s/peers.md);\n"+
+	fmt.Fprintf(w, "\nMedians of one run in which all took turns, on %s, %s, %s. Every row and every run: "+
+		"[%s/peers.md](%s/peers.md);\n"+
 		"how it is measured, and how you do it: [bench/README.md](bench/README.md).\n",
 		r.condition("cpu"), r.condition("memory"), r.condition("kernel"), dir, dir)
+}
+
+// figure returns a number with three significant digits.
+func figure(f float64) string {
+	switch {
+	case f >= 100:
+		return fmt.Sprintf("%.0f", f)
+	case f >= 10:
+		return fmt.Sprintf("%.1f", f)
+	case f >= 0.995:
+		return fmt.Sprintf("%.2f", f)
+	}
+	return fmt.Sprintf("%.3f", f)
 }

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bufio"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,41 +11,26 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
-// warmShare is the cost that a warm run may have beside hashing the inputs and copying a jar, as a part of that of a
-// run without a cache.
-const warmShare = 0.05
-
-// hashCommand makes this program hash the files that a list names, on all cores, and copyCommand copy one: the work
-// that a warm run cannot avoid, in a process of its own as the run is.
-const (
-	warmCommand = "warm"
-	hashCommand = "hash"
-	copyCommand = "copy"
-)
+const warmCommand = "warm"
 
 // warmMain measures runs with --cache: one with an empty cache, some in which one jar has changed, one in which nothing
 // has. Rounds are interleaved, and each changes the class again.
 //
 //	go run ./bench warm -runs 5
 //	go run ./bench warm -jars 1 -classes 25000 -o DIR
-//	go run ./bench warm -merge -o DIR
 func warmMain(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(warmCommand, flag.ContinueOnError)
 	runs := flags.Int("runs", 5, "measured `rounds`")
 	jars := flags.Int("jars", 200, "`number` of jars of the app, of which one changes")
 	classes := flags.Int("classes", 60_000, "`number` of classes in all of them")
-	merge := flags.Bool("merge", false, "make one jar of all")
 	tool := flags.String("tracegen", "./tracegen", "the tracegen `executable`")
 	out := flags.String("o", today(), "`directory` for warm.md and warm.tsv")
 	scratch := flags.String("scratch", "", "`directory` for inputs and outputs, 1 GB; empty: the system's")
@@ -61,7 +45,7 @@ func warmMain(ctx context.Context, args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	app := &warmApp{tool: *tool, dir: dir, jars: *jars, classes: *classes, merge: *merge, methods: 3}
+	app := &warmApp{tool: *tool, dir: dir, jars: *jars, classes: *classes, methods: 3}
 	defer app.close()
 	if err := app.deal(ctx); err != nil {
 		return err
@@ -86,7 +70,6 @@ func warmMain(ctx context.Context, args []string) error {
 type warmApp struct {
 	tool, dir     string
 	jars, classes int
-	merge         bool
 	opened        []*zip.ReadCloser
 	first         []*zip.File // the unchanged classes of the jar that changes
 	bytes         int64       // of all jars
@@ -203,19 +186,10 @@ type warmRow struct {
 	args   []string
 }
 
-func (a *warmApp) rows() ([]warmRow, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
+func (a *warmApp) rows() []warmRow {
 	instrument := func(out string, more ...string) []string {
-		args := []string{a.tool, "instrument", "@" + a.path("inputs.txt"), "-q", "--runtime-external"}
-		if a.merge {
-			args = append(args, "--merge", "-o", a.path(filepath.Join(out, "all.jar")))
-		} else {
-			args = append(args, "-o", a.path(out)+string(filepath.Separator))
-		}
-		return append(args, more...)
+		return append([]string{a.tool, "instrument", "@" + a.path("inputs.txt"), "-q", "--runtime-external", "-o",
+			a.path(out) + string(filepath.Separator)}, more...)
 	}
 	remove := func(names ...string) func() error {
 		return func() error {
@@ -228,31 +202,18 @@ func (a *warmApp) rows() ([]warmRow, error) {
 	}
 	kept := instrument("out", "--cache", a.path("kept"))
 	return []warmRow{
-		{rowNoCache, remove("plain"), instrument("plain")},
+		{"without a cache", remove("plain"), instrument("plain")},
 		{"cold: the cache is empty", remove("out", "kept"), kept},
-		{rowCodeChanged, func() error { a.nops++; return a.writeFirst() }, kept},
+		{"warm: the code of one class changed", func() error { a.nops++; return a.writeFirst() }, kept},
 		{"warm: a method is new in one class", func() error { a.methods++; return a.writeFirst() }, kept},
 		{"warm: a class is new", func() error { a.more++; return a.writeFirst() }, kept},
 		{"warm: nothing changed", remove(), kept},
 		{"warm: the outputs are gone", remove("out"), kept},
-		{rowHash, remove(), []string{self, hashCommand, a.path("inputs.txt")}},
-		{rowCopy, remove("copy.jar"), []string{self, copyCommand, a.jar(0), a.path("copy.jar")}},
-	}, nil
+	}
 }
 
-// The rows that the target compares.
-const (
-	rowNoCache     = "without a cache"
-	rowCodeChanged = "warm: the code of one class changed"
-	rowHash        = "hash all inputs"
-	rowCopy        = "copy one jar"
-)
-
 func (a *warmApp) measure(ctx context.Context, runs int) ([]series, error) {
-	rows, err := a.rows()
-	if err != nil {
-		return nil, err
-	}
+	rows := a.rows()
 	all := make([]series, len(rows))
 	for i, r := range rows {
 		all[i] = series{row: row{input: a.path("inputs.txt"), name: r.name},
@@ -280,79 +241,17 @@ func (a *warmApp) print(w io.Writer, said []string, all []series) error {
 	for _, c := range said {
 		fmt.Fprintf(w, "- %s\n", c)
 	}
-	merged := ""
-	if a.merge {
-		merged = " --merge"
-	}
-	fmt.Fprintf(w, "\n## builds of %d classes in %d jars, %.1f MB, with --cache%s\n\n", a.classes, a.jars,
-		float64(a.bytes)/mega, merged)
+	fmt.Fprintf(w, "\n## builds of %d classes in %d jars, %.1f MB, with --cache\n\n", a.classes, a.jars,
+		float64(a.bytes)/mega)
 	fmt.Fprintln(w, "| run | wall ms | user+sys ms | peak MB |")
 	fmt.Fprintln(w, "|---|---|---|---|")
-	milliseconds := map[string][2]float64{} // wall, CPU
 	for _, s := range all {
 		low, wall, high := s.spread(wallSeconds)
-		cpu := s.median(cpuSeconds)
-		milliseconds[s.name] = [2]float64{1000 * wall, 1000 * cpu}
-		fmt.Fprintf(w, "| %s | %.0f-**%.0f**-%.0f | %.0f | %.0f |\n", s.name, 1000*low, 1000*wall, 1000*high, 1000*cpu,
+		fmt.Fprintf(w, "| %s | %.0f-**%.0f**-%.0f | %.0f | %.0f |\n", s.name, 1000*low, 1000*wall, 1000*high,
+			1000*s.median(cpuSeconds),
 			s.median(peakMB))
 	}
-	fmt.Fprintf(w, "\nA warm run may take as long as to hash the inputs and copy one jar, and %.0f %% of a run without "+
-		"a cache:\n\n", 100*warmShare)
-	for i, what := range []string{"wall", "user+sys"} {
-		most := milliseconds[rowHash][i] + milliseconds[rowCopy][i] + warmShare*milliseconds[rowNoCache][i]
-		took := milliseconds[rowCodeChanged][i]
-		result := "met"
-		if took > most {
-			result = "missed"
-		}
-		if _, err := fmt.Fprintf(w, "- %s: %.0f ms of %.0f: %s\n", what, took, most, result); err != nil {
-			return err
-		}
-	}
 	return nil
-}
-
-// hashMain hashes the files that a list names.
-func hashMain(args []string) error {
-	if len(args) != 1 {
-		return errors.New("usage: hash LIST")
-	}
-	list, err := os.ReadFile(args[0])
-	if err != nil {
-		return err
-	}
-	var group errgroup.Group
-	group.SetLimit(runtime.GOMAXPROCS(0))
-	for name := range strings.FieldsSeq(string(list)) {
-		group.Go(func() error {
-			f, err := os.Open(name)
-			if err != nil {
-				return err
-			}
-			defer f.Close()
-			_, err = io.Copy(sha256.New(), f)
-			return err
-		})
-	}
-	return group.Wait()
-}
-
-// copyMain copies a file and syncs it to the disk, as the tool does with outputs.
-func copyMain(args []string) error {
-	if len(args) != 2 {
-		return errors.New("usage: copy FILE TO")
-	}
-	from, err := os.Open(args[0])
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	to, err := os.Create(args[1])
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(to, from)
-	return errors.Join(err, to.Sync(), to.Close())
 }
 
 // printWarmRuns writes a line for each run.

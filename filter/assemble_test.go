@@ -25,7 +25,6 @@ type method struct {
 	handlers         []byte
 	attribute        string // an empty attribute of this name inside Code
 	annotations      []string
-	synthetic        bool // by the attribute
 }
 
 // shape describes a class without its methods for the assembler.
@@ -36,7 +35,6 @@ type shape struct {
 	major       uint16 // 52 if 0
 	flags       uint16
 	annotations []string
-	record      bool
 }
 
 func (a *assembler) constant(tag classfile.Tag, info ...byte) uint16 {
@@ -80,7 +78,7 @@ func (a *assembler) add(m method) {
 	a.methods = b.AppendUint16(a.methods, m.flags)
 	a.methods = b.AppendUint16(a.methods, a.utf8(m.name))
 	a.methods = b.AppendUint16(a.methods, a.utf8(m.descriptor))
-	attributes := a.attributes(m.annotations, map[string]bool{"Synthetic": m.synthetic})
+	attributes := a.attributes(m.annotations)
 	count := binary.BigEndian.Uint16(attributes)
 	if m.code == nil {
 		a.methods = append(a.methods, attributes...)
@@ -106,9 +104,9 @@ func (a *assembler) add(m method) {
 	a.methods = append(a.methods, info...)
 }
 
-// attributes returns an attribute table with empty attributes and with annotations. Annotations with even indexes are
+// attributes returns an attribute table with annotations. Annotations with even indexes are
 // visible at run time. Each contains an array of an annotation and an enum constant.
-func (a *assembler) attributes(annotations []string, empty map[string]bool) []byte {
+func (a *assembler) attributes(annotations []string) []byte {
 	b := binary.BigEndian
 	count, table := uint16(0), []byte(nil)
 	for i, attribute := range []string{"RuntimeVisibleAnnotations", "RuntimeInvisibleAnnotations"} {
@@ -133,12 +131,6 @@ func (a *assembler) attributes(annotations []string, empty map[string]bool) []by
 		table = b.AppendUint32(table, uint32(len(info)+2))
 		table = append(b.AppendUint16(table, n), info...)
 	}
-	for name, is := range empty {
-		if is {
-			count++
-			table = append(b.AppendUint16(table, a.utf8(name)), 0, 0, 0, 0)
-		}
-	}
 	return append(b.AppendUint16(nil, count), table...)
 }
 
@@ -157,7 +149,7 @@ func (a *assembler) shaped(t testing.TB, s shape) *classfile.Class {
 	for _, name := range s.interfaces {
 		interfaces = b.AppendUint16(interfaces, a.class(name))
 	}
-	attributes := a.attributes(s.annotations, map[string]bool{"Record": s.record})
+	attributes := a.attributes(s.annotations)
 	data := b.AppendUint32(nil, 0xCAFEBABE)
 	data = b.AppendUint16(data, s.minor)
 	data = b.AppendUint16(data, cmp.Or(s.major, 52))

@@ -2,6 +2,12 @@ package filter
 
 import (
 	"encoding/binary"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"gopkg.in/yaml.v3"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
@@ -11,90 +17,19 @@ import (
 type conditions struct {
 	annotation *classPattern  // of an annotation of the method or its class; nil if there is no such condition
 	supertypes []classPattern // each of them must match some supertype
-	class      flags          // of the class, as classTraits returns them
-	methodConditions
+
+	// On the method itself; nil if there is no such condition.
+	synchronized, loop *bool
+	instructions       *bounds
 }
 
-// methodConditions are conditions on the method alone.
-type methodConditions struct {
-	method flags // on subject.traits
-	loop   flags // hasLoop
-	sized  bool  // there is a condition on the number of instructions
-	// least and most are bounds, both included, on the number of instructions.
-	least, most int
-}
+// bounds are bounds, both included, on the number of instructions.
+type bounds struct{ least, most int }
 
-// flags is a condition on bits: those in mask must be as in want.
-type flags struct{ mask, want uint32 }
-
-func (f flags) hold(bits uint32) bool { return bits&f.mask == f.want }
-
-// Traits that are not access_flags, in bits that access_flags do not use.
-const (
-	isRecord = 1 << 16 // the class has a Record attribute (JVMS 4.7.30)
-	hasLoop  = 1 << 17
-)
-
-// trait is a condition that is true or false: its key, the group of conditions that it belongs to, and its bit there.
-type trait struct {
-	name string
-	of   func(*conditions) *flags
-	bit  uint32
-}
-
-func ofClass(c *conditions) *flags  { return &c.class }
-func ofMethod(c *conditions) *flags { return &c.method }
-func ofLoop(c *conditions) *flags   { return &c.loop }
-
-// traits returns all conditions that are true or false. Flags that both classes and methods can have, such as
-// ACC_FINAL, are the method's, because rules are about methods. The exception is abstract, which is about the
-// class: a method with code is never abstract.
-func traits() []trait {
-	return []trait{
-		{"public", ofMethod, classfile.AccPublic},
-		{"protected", ofMethod, classfile.AccProtected},
-		{"private", ofMethod, classfile.AccPrivate},
-		{"static", ofMethod, classfile.AccStatic},
-		{"final", ofMethod, classfile.AccFinal},
-		{"synchronized", ofMethod, classfile.AccSynchronized},
-		{"varargs", ofMethod, classfile.AccVarargs},
-		{"strictfp", ofMethod, classfile.AccStrict},
-		{"synthetic", ofMethod, classfile.AccSynthetic},
-		{"abstract", ofClass, classfile.AccAbstract},
-		{"interface", ofClass, classfile.AccInterface},
-		{"enum", ofClass, classfile.AccEnum},
-		{"record", ofClass, isRecord},
-		{"loop", ofLoop, hasLoop},
-	}
-}
-
-// classTraits returns the access_flags of a class, and the other traits of it that conditions need.
-func classTraits(c *classfile.Class) uint32 {
-	bits := uint32(c.AccessFlags())
-	if _, ok := classfile.FindAttribute(c.Attributes(), "Record"); ok {
-		bits |= isRecord
-	}
-	if isSynthetic(c.Attributes()) {
-		bits |= classfile.AccSynthetic
-	}
-	return bits
-}
-
-// isSynthetic reports whether there is a Synthetic attribute (JVMS 4.7.8), which compilers before Java 5 wrote
-// instead of ACC_SYNTHETIC.
-func isSynthetic(attributes []classfile.Attribute) bool {
-	_, ok := classfile.FindAttribute(attributes, "Synthetic")
-	return ok
-}
-
-// subject is a method that rules are matched against. What rarely matters is computed when it is first needed.
-type subject struct {
-	member *classfile.Member
-	code   *classfile.Code
-	traits uint32 // access_flags of the method; ACC_SYNTHETIC is set also if the class is synthetic
-
-	annotated []int32 // rules whose annotation the method has, ascending
-	measured  bool    // the fields below are set
+// measurement is what is counted in the code of a method, when it is first needed.
+type measurement struct {
+	code      []byte
+	done      bool // the fields below are set
 	decodable bool
 	loops     bool
 	size      int // in instructions
@@ -102,10 +37,10 @@ type subject struct {
 
 // measure counts the instructions and looks for loops. It counts as javap does: a wide prefix and its instruction are
 // one.
-func (s *subject) measure() {
-	s.measured = true
-	for pc := 0; pc < len(s.code.Bytecode); s.size++ {
-		in, err := code.At(s.code.Bytecode, pc)
+func (s *measurement) measure() {
+	s.done = true
+	for pc := 0; pc < len(s.code); s.size++ {
+		in, err := code.At(s.code, pc)
 		if err != nil {
 			return
 		}
@@ -123,37 +58,31 @@ func (s *subject) measure() {
 
 // none reports whether there is no condition at all.
 func (c *conditions) none() bool {
-	return c.annotation == nil && len(c.supertypes) == 0 && c.class.mask == 0 && !c.needMethod()
-}
-
-// onlySupertypes reports whether there are conditions on supertypes and no others.
-func (c *conditions) onlySupertypes() bool {
-	return len(c.supertypes) > 0 && c.annotation == nil && c.class.mask == 0 && !c.needMethod()
+	return c.annotation == nil && len(c.supertypes) == 0 && !c.needMethod()
 }
 
 // needMethod reports whether there is a condition on the method itself.
-func (c *methodConditions) needMethod() bool { return c.method.mask|c.loop.mask != 0 || c.sized }
+func (c *conditions) needMethod() bool {
+	return c.synchronized != nil || c.loop != nil || c.instructions != nil
+}
 
 // holdFor reports whether the conditions on the method itself hold. On code that cannot be decoded, no condition on
 // loops or size holds.
-func (c *methodConditions) holdFor(s *subject) bool {
-	if !c.method.hold(s.traits) {
+func (c *conditions) holdFor(m *classfile.Member, body *measurement) bool {
+	if c.synchronized != nil && *c.synchronized != (m.AccessFlags&classfile.AccSynchronized != 0) {
 		return false
 	}
-	if c.loop.mask == 0 && !c.sized {
+	if c.loop == nil && c.instructions == nil {
 		return true
 	}
-	if c.least > len(s.code.Bytecode) { // each instruction has at least one byte
+	if c.instructions != nil && c.instructions.least > len(body.code) { // each instruction has at least one byte
 		return false
 	}
-	if !s.measured {
-		s.measure()
+	if !body.done {
+		body.measure()
 	}
-	bits := uint32(0)
-	if s.loops {
-		bits = hasLoop
-	}
-	return s.decodable && c.loop.hold(bits) && (!c.sized || c.least <= s.size && s.size <= c.most)
+	return body.decodable && (c.loop == nil || *c.loop == body.loops) &&
+		(c.instructions == nil || c.instructions.least <= body.size && body.size <= c.instructions.most)
 }
 
 // eachAnnotation calls visit with the class name of each annotation in the Runtime(In)VisibleAnnotations attributes
@@ -178,4 +107,110 @@ func eachAnnotation(pool *classfile.ConstantPool, attributes []classfile.Attribu
 			at = end
 		}
 	}
+}
+
+// conditionKeys are the keys of a rule with conditions. The package comment says what they mean.
+var conditionKeys = []string{"class", "method", "annotation", "extends", "implements", "synchronized", "loop",
+	"instructions"}
+
+// readCondition reads the value of one of conditionKeys into the rule.
+func (r *Rule) readCondition(key, value string) (err error) {
+	if err := checkText(value); err != nil {
+		return err
+	}
+	switch key {
+	case "class":
+		r.pattern.class, err = parseClassPattern(value, true)
+	case "method":
+		r.pattern.method, err = parseMethodPattern(value)
+	case "annotation":
+		if name, at := strings.CutPrefix(value, "@"); at {
+			return fmt.Errorf("the @ is not part of the type's name: write %q", name)
+		}
+		p, err := parseClassPattern(value, false)
+		r.conditions.annotation = &p
+		return err
+	case "extends", "implements":
+		p, err := parseClassPattern(value, false)
+		r.conditions.supertypes = append(r.conditions.supertypes, p)
+		return err
+	case "synchronized":
+		r.conditions.synchronized, err = readBool(value)
+	case "loop":
+		r.conditions.loop, err = readBool(value)
+	default:
+		r.conditions.instructions, err = readBounds(value)
+	}
+	return err
+}
+
+func readBool(s string) (*bool, error) {
+	if s != "true" && s != "false" {
+		return nil, fmt.Errorf("found %q, want true or false", s)
+	}
+	is := s == "true"
+	return &is, nil
+}
+
+// readBounds reads comparisons such as ">200". Several are separated by spaces, and all must hold: ">=10 <50".
+func readBounds(s string) (*bounds, error) {
+	b := &bounds{0, math.MaxInt}
+	comparisons := strings.Fields(s)
+	if len(comparisons) == 0 {
+		comparisons = []string{""}
+	}
+	for _, comparison := range comparisons {
+		number := strings.TrimLeft(comparison, "<>=")
+		n, err := strconv.ParseUint(number, 10, 31)
+		if err != nil {
+			return nil, fmt.Errorf("%q is not a comparison such as \">200\" or \">=10 <50\"", s)
+		}
+		switch comparison[:len(comparison)-len(number)] {
+		case "<":
+			b.most = min(b.most, int(n)-1)
+		case "<=":
+			b.most = min(b.most, int(n))
+		case ">":
+			b.least = max(b.least, int(n)+1)
+		case ">=":
+			b.least = max(b.least, int(n))
+		case "=":
+			b.least, b.most = max(b.least, int(n)), min(b.most, int(n))
+		default:
+			return nil, fmt.Errorf("%q has no comparison operator: write \"<%[2]s\", \"<=%[2]s\", \">%[2]s\", "+
+				"\">=%[2]s\" or \"=%[2]s\"",
+				s, number)
+		}
+	}
+	if b.least > b.most {
+		return nil, fmt.Errorf("no number meets %q", s)
+	}
+	return b, nil
+}
+
+// conditionalRule reads a rule whose value is a YAML mapping; ok is false if it reported an error.
+func (r *configReader) conditionalRule(verb *yaml.Node, n *yaml.Node) (rule Rule, ok bool) {
+	if len(n.Content) == 0 {
+		r.errorf(n, "%s: no condition; to match every method, write \"**\"", verb.Value)
+		return Rule{}, false
+	}
+	rule = Rule{allow: verb.Value == "allow", at: r.at(verb), conditions: &conditions{}}
+	rule.pattern.class, _ = parseClassPattern(spanning, true) // unless the key class sets another
+	wrong := len(r.errs)
+	var text []string
+	for key, value := range r.entries(n, conditionKeys) {
+		s, isPlain := r.scalar(key.Value, value)
+		if !isPlain {
+			continue
+		}
+		if err := rule.readCondition(key.Value, s); err != nil {
+			r.errorf(value, "%s: %w", key.Value, err)
+		}
+		text = append(text, key.Value+": "+s)
+	}
+	rule.text = verb.Value + " {" + strings.Join(text, ", ") + "}"
+	if rule.conditions.none() {
+		rule.conditions = nil // class and method alone are a pattern
+	}
+	return rule, len(r.errs) == wrong
 }

@@ -127,8 +127,8 @@ func parseType(s string) (typePattern, error) {
 	if err != nil {
 		return typePattern{}, fmt.Errorf("parameter %q: %w", s, err)
 	}
-	if name := strings.Join(class.segments, "/"); isLiteral(name) {
-		return typePattern{exact: prefix + "L" + name + ";"}, nil
+	if class.glob == class.head {
+		return typePattern{exact: prefix + "L" + class.glob + ";"}, nil
 	}
 	return typePattern{class: class, dims: len(prefix)}, nil
 }

@@ -56,11 +56,7 @@
 //	                      matches, visible at run time or not (JVMS 4.7.16, 4.7.17)
 //	extends, implements   a class pattern that matches a direct or indirect supertype. Both keys mean the same,
 //	                      as for R8; if both are given, both must hold
-//	public, protected, private, static, final, synchronized, varargs, strictfp
-//	                      true or false: whether the method has the flag (JVMS table 4.6-A)
-//	synthetic             true or false: whether the method or its class is synthetic
-//	abstract, interface, enum, record
-//	                      true or false: whether the class is one; interfaces are abstract too
+//	synchronized          true or false: whether the method has the flag (JVMS table 4.6-A)
 //	loop                  true or false: whether a branch of the method goes to itself or backward
 //	instructions          comparisons with the number of instructions, such as ">200" or ">=10 <50"; a wide
 //	                      prefix and its instruction count as one, as in javap
@@ -71,10 +67,9 @@
 //
 // # Speed
 //
-// Patterns are compiled into a tree of packages with tables of class names, so that a class is compared only with the
-// rules for its own package and the packages around it. Rules for all classes (**#toString) are found by the method's
-// name, rules on annotations and supertypes by the names of those types. Only conditions without any name are
-// evaluated for every class. See the type ruleIndex.
+// All rules are compared with each class once, from the last one backward to one that matches all of its methods. Most
+// differ in the literal text that a pattern begins or ends with, which costs two nanoseconds for a rule and a class. Only
+// the rules that remain are compared with each method.
 //
 // # Files
 //

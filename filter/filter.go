@@ -27,18 +27,18 @@ type Options struct {
 	// R8 translates the names of classes and methods to their original names, if the inputs are shrunk. Rules and
 	// RuntimeClass use original names then. nil if the inputs have their original names.
 	R8 *r8.Mapping
-	// FutureVersions lets classes be traced whose class file version is later than all known ones.
-	FutureVersions bool
 }
 
 // Filter decides which methods are traced. It is immutable, and safe for use by several goroutines.
 type Filter struct {
-	index     *ruleIndex
+	rules     []Rule   // that decide, in order
+	details   []string // the text of each rule, made once, so that a decision allocates no memory
+	heads     []string // classPattern.head of each rule, side by side, as all are compared with each class
 	trivial   TrivialMode
 	protected []protection
 	r8        *r8.Mapping
 
-	futureVersions bool
+	supertypes []supertypeCondition // of all rules, in their order
 }
 
 // protection is a prefix of the names of classes that belong to the runtime.
@@ -49,8 +49,16 @@ type protection struct {
 
 // New returns the filter for the options.
 func New(o Options) *Filter {
-	f := &Filter{index: newRuleIndex(decisive(o.Rules)), trivial: o.Trivial, r8: o.R8,
-		futureVersions: o.FutureVersions}
+	f := &Filter{rules: decisive(o.Rules), trivial: o.Trivial, r8: o.R8}
+	for i := range f.rules {
+		f.details = append(f.details, f.rules[i].String())
+		f.heads = append(f.heads, f.rules[i].pattern.class.head)
+		if k := f.rules[i].conditions; k != nil {
+			for n := range k.supertypes {
+				f.supertypes = append(f.supertypes, supertypeCondition{int32(i), &k.supertypes[n]})
+			}
+		}
+	}
 	runtime := strings.ReplaceAll(classfile.EncodeMUTF8(o.RuntimeClass), ".", "/")
 	if runtime == "" {
 		runtime = contract.RuntimeClass
@@ -90,25 +98,26 @@ func (f *Filter) runtimeDetail(class string) string {
 }
 
 // ClassFilter decides about the methods of one class. It keeps a reference to the class. It allocates no memory
-// unless rules have conditions on supertypes. It is not safe for use by several goroutines.
+// but a list of the rules for some of its methods, unless rules have conditions on supertypes. It is not safe for use by
+// several goroutines.
 type ClassFilter struct {
 	filter    *Filter
 	class     *classfile.Class
 	name      string         // of the class, the original one if it was renamed
 	originals *originalNames // nil unless the filter has an R8 mapping
 	whole     Decision
-	decided   bool // whole holds for every method
-	rules     classRules
+	decided   bool                 // whole holds for every method
+	open      []openRule           // rules that may match some of its methods, descending
+	last      int32                // the rule before them that matches all of its methods, -1 if there is none
 	flags     map[signature]uint16 // access_flags of methods, nil for a class with few
 
-	// What rules with conditions need of the class.
-	traits    uint32
-	annotated []int32    // rules whose annotation the class has, ascending
 	own       Supertypes // conditions that hold by the direct supertypes of the class
 	complete  bool       // the class has no supertypes but the direct ones
-	pending   struct {   // the Pending that was made last, as most methods of a class have the same one
-		rule int32
-		text Pending
+	undecided []int32    // rules that match the last method if the class has certain supertypes, descending
+	pending   struct {   // the Pending that was made last
+		rules     []int32
+		otherwise int32
+		text      Pending
 	}
 }
 
@@ -133,13 +142,9 @@ func (f *Filter) forName(c *classfile.Class, name string) ClassFilter {
 	if cf.whole, cf.decided = f.wholeClass(c, name); cf.decided {
 		return cf
 	}
-	cf.rules = f.index.match(name)
-	if f.index.hasConditions {
-		cf.applyConditions()
-	}
-	// A later rule that is not on whole classes, or that needs supertypes, may decide otherwise about some methods.
-	sameForAll := len(cf.rules.methods)+len(cf.rules.undecided) == 0 && f.index.lastForMethods <= cf.rules.class
-	cf.whole = f.ruleDecision(cf.rules.class)
+	cf.findRules()
+	sameForAll := len(cf.open) == 0
+	cf.whole = f.ruleDecision(cf.last)
 	if sameForAll && !cf.whole.Traced() {
 		cf.decided = true
 		return cf
@@ -166,10 +171,10 @@ func (f *Filter) wholeClass(c *classfile.Class, name string) (Decision, bool) {
 		detail := fmt.Sprintf("preview features of class file version %d", major)
 		return Decision{Reason: ReasonUnsupportedVersion, Detail: detail}, true
 	}
-	if c.IsFuture() && !f.futureVersions {
+	if c.IsFuture() {
 		minor, major := c.Version()
-		detail := fmt.Sprintf("class file version %d.%d is later than %d, the last that is known; future-versions "+
-			"instruments it all the same", major, minor, classfile.MaxMajor)
+		detail := fmt.Sprintf("class file version %d.%d is later than %d, the last that is known", major, minor,
+			classfile.MaxMajor)
 		return Decision{Reason: ReasonUnsupportedVersion, Detail: detail}, true
 	}
 	if c.AccessFlags()&classfile.AccModule != 0 || c.Name() == "module-info" {
@@ -186,8 +191,8 @@ func (f *Filter) ruleDecision(i int32) Decision {
 	if i < 0 {
 		return Decision{}
 	}
-	d := Decision{Detail: f.index.details[i]}
-	if !f.index.rules[i].allow {
+	d := Decision{Detail: f.details[i]}
+	if !f.rules[i].allow {
 		d.Reason = ReasonBlocked
 	}
 	return d
@@ -212,7 +217,7 @@ func (cf *ClassFilter) decide(m *classfile.Member, c *classfile.Code) Decision {
 	if cf.decided {
 		return cf.whole
 	}
-	if len(cf.filter.index.rules) == 0 {
+	if len(cf.filter.rules) == 0 {
 		return cf.decideUnblocked(m, c)
 	}
 	rule, pending := cf.lastMatchingRule(m, c)

@@ -20,17 +20,23 @@ type pattern struct {
 	method *methodPattern // nil: all methods of the class
 }
 
-// classPattern is a class name, cut at its slashes into segments with wildcards. A ** at the end is stored as ** and
-// *, so that the last segment is always one for the class's simple name.
+// classPattern is a class name with wildcards. A ** at the end is stored as ** and *, so that the last segment is always
+// one for the class's simple name.
 type classPattern struct {
-	segments []string
-	glob     string // the segments, joined by slashes
-	nested   string // the same for nested classes; "" if they do not match
+	glob   string
+	nested string // the same for nested classes; "" if they do not match
+	// head and tail are the literal text before the first and behind the last wildcard: most names differ there, and
+	// need not be compared with the glob. A pattern without wildcards is its head.
+	head, tail string
 }
+
+// everyClass is the glob of the pattern **.
+const everyClass = "**/*"
 
 // methodPattern is the part of a pattern after the #.
 type methodPattern struct {
 	name       string             // may contain *
+	head       string             // the text before the first *
 	descriptor *descriptorPattern // nil: any
 }
 
@@ -71,6 +77,7 @@ func checkText(s string) error {
 // parseClassPattern parses a class name with dots or slashes and wildcards.
 func parseClassPattern(s string, withNested bool) (classPattern, error) {
 	var p classPattern
+	var found []string
 	segments := strings.Split(strings.ReplaceAll(classfile.EncodeMUTF8(s), ".", "/"), "/")
 	for i, segment := range segments {
 		switch {
@@ -91,12 +98,14 @@ func parseClassPattern(s string, withNested bool) (classPattern, error) {
 		case strings.ContainsAny(segment, ";[]()<>, "):
 			return p, fmt.Errorf("class pattern %q: %q is not the name of a class or package", s, segment)
 		}
-		p.segments = append(p.segments, segment)
+		found = append(found, segment)
 	}
-	if p.segments[len(p.segments)-1] == spanning {
-		p.segments = append(p.segments, "*")
+	if found[len(found)-1] == spanning {
+		found = append(found, "*")
 	}
-	p.glob = strings.Join(p.segments, "/")
+	p.glob = strings.Join(found, "/")
+	p.head = p.glob[:strings.IndexByte(p.glob+"*", '*')]
+	p.tail = strings.TrimPrefix(p.glob[strings.LastIndexByte(p.glob, '*')+1:], "/") // **/A matches A, too
 	if withNested {
 		p.nested = p.glob + "$*"
 	}
@@ -117,6 +126,7 @@ func parseMethodPattern(s string) (*methodPattern, error) {
 	for strings.Contains(m.name, spanning) {
 		m.name = strings.ReplaceAll(m.name, spanning, "*")
 	}
+	m.head = m.name[:strings.IndexByte(m.name+"*", '*')]
 	if !hasDescriptor {
 		return m, nil
 	}
@@ -128,20 +138,20 @@ func parseMethodPattern(s string) (*methodPattern, error) {
 	return m, nil
 }
 
-// matchesAll reports whether the pattern is just **.
-func (p *classPattern) matchesAll() bool {
-	return len(p.segments) == 2 && p.segments[0] == spanning && p.segments[1] == "*"
-}
-
 // match reports whether the pattern matches an internal name.
 func (p *classPattern) match(name string) bool {
-	return glob.Match(p.glob, name, '/') || p.nested != "" && glob.Match(p.nested, name, '/')
+	switch {
+	case p.glob == everyClass:
+		return true
+	case !strings.HasPrefix(name, p.head):
+		return false
+	}
+	ends := strings.HasSuffix(name, p.tail)
+	return ends && glob.Match(p.glob, name, '/') ||
+		p.nested != "" && (ends || strings.IndexByte(name, '$') >= 0) && glob.Match(p.nested, name, '/')
 }
 
 // match reports whether the pattern matches a method.
 func (m *methodPattern) match(name, descriptor string) bool {
 	return glob.Match(m.name, name, '/') && (m.descriptor == nil || m.descriptor.match(descriptor))
 }
-
-// isLiteral reports whether a segment or name has no wildcard.
-func isLiteral(s string) bool { return strings.IndexByte(s, '*') < 0 }

@@ -14,8 +14,8 @@ import (
 // rules. The empty Pending means that the decision is final.
 //
 // Rules are given by their numbers in the ordered list, from 0. First come the rules that may match, in descending
-// order and separated by commas; 9-3 stands for all of the rules 9 to 3 with conditions on supertypes. After a
-// colon follows the rule that matches if none of them does; without a colon there is no such rule.
+// order and separated by commas. After a colon follows the rule that matches if none of them does; without a colon
+// there is no such rule.
 //
 // Why this is enough: a condition on supertypes that the direct supertypes of a class meet stays met, however many
 // other supertypes turn up. So when the class is read, each rule either matches, or cannot match, or is undecided
@@ -29,7 +29,13 @@ type Pending string
 // extends and implements, directly or not, but itself. The zero value is the set of a class that meets none. It is
 // immutable.
 type Supertypes struct {
-	held []int32 // the numbers of the conditions that hold, ascending; see ruleIndex.supertypes
+	held []int32 // the numbers of the conditions that hold, ascending; see Filter.supertypes
+}
+
+// supertypeCondition is a condition on supertypes of a rule.
+type supertypeCondition struct {
+	rule    int32
+	pattern *classPattern
 }
 
 // Union returns the conditions that hold by s or by t.
@@ -50,13 +56,17 @@ func (s Supertypes) Len() int { return len(s.held) }
 
 // NeedsSupertypes reports whether a rule has conditions on supertypes. If none has, no decision of the filter is
 // pending.
-func (f *Filter) NeedsSupertypes() bool { return len(f.index.withSupertypes) > 0 }
+func (f *Filter) NeedsSupertypes() bool { return len(f.supertypes) > 0 }
 
 // Supertype returns the conditions that hold for a class because it has a supertype of the given internal name.
-func (f *Filter) Supertype(name string) Supertypes {
-	held := f.index.supertypes.appendMatches(nil, f.original(name))
-	slices.Sort(held)
-	return Supertypes{held}
+func (f *Filter) Supertype(name string) (s Supertypes) {
+	name = f.original(name)
+	for i := range f.supertypes {
+		if f.supertypes[i].pattern.match(name) {
+			s.held = append(s.held, int32(i))
+		}
+	}
+	return s
 }
 
 // Resolve makes a pending decision final, given all supertypes of the method's class. It returns a decision that is
@@ -65,18 +75,14 @@ func (f *Filter) Resolve(d Decision, s Supertypes) (Decision, error) {
 	if d.Pending == "" {
 		return d, nil
 	}
-	p, err := f.index.parsePending(d.Pending)
+	rules, otherwise, err := f.parsePending(d.Pending)
 	if err != nil {
 		return Decision{}, fmt.Errorf("pending decision %q: %w; it was made with other rules", string(d.Pending), err)
 	}
-	rule := p.otherwise
-	for i := len(s.held) - 1; i >= 0; i-- {
-		if r := f.index.conditionRule[s.held[i]]; p.has(r) && f.index.conditionsHold(r, s) {
-			rule = r
-			break
-		}
+	if i := slices.IndexFunc(rules, func(rule int32) bool { return f.conditionsHold(rule, s) }); i >= 0 {
+		otherwise = rules[i]
 	}
-	switch byRule := f.ruleDecision(rule); {
+	switch byRule := f.ruleDecision(otherwise); {
 	case !byRule.Traced() || d.Traced():
 		return byRule, nil
 	default:
@@ -85,49 +91,24 @@ func (f *Filter) Resolve(d Decision, s Supertypes) (Decision, error) {
 }
 
 // conditionsHold reports whether all conditions of a rule on supertypes hold.
-func (x *ruleIndex) conditionsHold(rule int32, s Supertypes) bool {
+func (f *Filter) conditionsHold(rule int32, s Supertypes) bool {
 	held := 0
 	for _, condition := range s.held {
-		if x.conditionRule[condition] == rule {
+		if f.supertypes[condition].rule == rule {
 			held++
 		}
 	}
-	return held == len(x.rules[rule].conditions.supertypes)
+	return held == len(f.rules[rule].conditions.supertypes)
 }
 
-// parsedPending is a parsed [Pending].
-type parsedPending struct {
-	runs      [][2]int32 // first and last rule of each run; descending
-	otherwise int32      // the rule that matches if no other does; -1 if there is none
-}
-
-func (w *parsedPending) has(rule int32) bool {
-	return slices.ContainsFunc(w.runs, func(run [2]int32) bool { return rule <= run[0] && rule >= run[1] })
-}
-
-// pending returns the Pending of rules, ascending, all of which have conditions on supertypes, and of the rule that
-// matches if none of them does. Neighbours among such rules are written as one run, so that the text is short even
-// with many rules.
-func (x *ruleIndex) pending(rules []int32, otherwise int32) Pending {
-	if len(rules) == 0 {
-		return ""
-	}
+// newPending returns the Pending of rules, descending, and of the rule that matches if none of them does.
+func newPending(rules []int32, otherwise int32) Pending {
 	var text []byte
-	for end := len(rules); end > 0; {
-		// A run ends where a rule with conditions on supertypes is missing.
-		start := end - 1
-		at, _ := slices.BinarySearch(x.withSupertypes, rules[start])
-		for start > 0 && at > 0 && rules[start-1] == x.withSupertypes[at-1] {
-			start, at = start-1, at-1
-		}
-		if len(text) > 0 {
+	for i, rule := range rules {
+		if i > 0 {
 			text = append(text, ',')
 		}
-		text = strconv.AppendInt(text, int64(rules[end-1]), 10)
-		if start < end-1 {
-			text = strconv.AppendInt(append(text, '-'), int64(rules[start]), 10)
-		}
-		end = start
+		text = strconv.AppendInt(text, int64(rule), 10)
 	}
 	if otherwise >= 0 {
 		text = strconv.AppendInt(append(text, ':'), int64(otherwise), 10)
@@ -135,36 +116,34 @@ func (x *ruleIndex) pending(rules []int32, otherwise int32) Pending {
 	return Pending(text)
 }
 
-func (x *ruleIndex) parsePending(p Pending) (parsedPending, error) {
-	list, otherwise, hasOtherwise := strings.Cut(string(p), ":")
-	w, before := parsedPending{otherwise: -1}, int32(len(x.rules))
-	for run := range strings.SplitSeq(list, ",") {
-		from, to, isRun := strings.Cut(run, "-")
-		if !isRun {
-			to = from
+// parsePending reads what newPending has written; otherwise is -1 if there is no such rule.
+func (f *Filter) parsePending(p Pending) (rules []int32, otherwise int32, err error) {
+	before := int32(len(f.rules))
+	number := func(text string) int32 {
+		rule, parseErr := strconv.ParseInt(text, 10, 32)
+		if parseErr != nil || rule < 0 || int32(rule) >= before {
+			err = fmt.Errorf("%q is not the number of a rule below %d", text, before)
+			return -1
 		}
-		var limits [2]int32
-		for i, text := range []string{from, to} {
-			rule, err := strconv.ParseInt(text, 10, 32)
-			if err != nil || rule < 0 || int32(rule) > before || int32(rule) == before && i == 0 {
-				return w, fmt.Errorf("%q is not the number of a rule below %d", text, before)
-			}
-			if _, asks := slices.BinarySearch(x.withSupertypes, int32(rule)); !asks {
-				return w, fmt.Errorf("rule %d has no condition on supertypes", rule)
-			}
-			before = int32(rule)
-			limits[i] = before
-		}
-		w.runs = append(w.runs, limits)
+		before = int32(rule)
+		return before
 	}
-	if hasOtherwise {
-		rule, err := strconv.ParseInt(otherwise, 10, 32)
-		if err != nil || rule < 0 || int32(rule) >= before {
-			return w, fmt.Errorf("%q is not the number of a rule below %d", otherwise, before)
+	list, last, hasOtherwise := strings.Cut(string(p), ":")
+	for text := range strings.SplitSeq(list, ",") {
+		rule := number(text)
+		if err == nil && (f.rules[rule].conditions == nil || len(f.rules[rule].conditions.supertypes) == 0) {
+			err = fmt.Errorf("rule %d has no condition on supertypes", rule)
 		}
-		w.otherwise = int32(rule)
+		if err != nil {
+			return nil, -1, err
+		}
+		rules = append(rules, rule)
 	}
-	return w, nil
+	if !hasOtherwise {
+		return rules, -1, nil
+	}
+	otherwise = number(last)
+	return rules, otherwise, err
 }
 
 const objectName = "java/lang/Object"
@@ -172,12 +151,10 @@ const objectName = "java/lang/Object"
 // ownSupertypes returns the conditions that hold by the direct supertypes of a class. complete reports whether these
 // are all of its supertypes.
 func (f *Filter) ownSupertypes(c *classfile.Class) (s Supertypes, complete bool) {
-	var held []int32
-	held = f.index.supertypes.appendMatches(held, f.original(c.SuperName()))
-	for _, name := range c.Interfaces() {
-		held = f.index.supertypes.appendMatches(held, f.original(name))
-	}
-	slices.Sort(held)
 	super := c.SuperName()
-	return Supertypes{slices.Compact(held)}, len(c.Interfaces()) == 0 && (super == objectName || super == "")
+	s = f.Supertype(super)
+	for _, name := range c.Interfaces() {
+		s = s.Union(f.Supertype(name))
+	}
+	return s, len(c.Interfaces()) == 0 && (super == objectName || super == "")
 }

@@ -71,6 +71,3 @@ func showFrom(rules []Rule, file string) {
 		rules[i].dir = filepath.Dir(file)
 	}
 }
-
-// isWhole reports whether the class's name alone decides that the rule matches all methods of a class, or none.
-func (r *Rule) isWhole() bool { return r.pattern.method == nil && r.conditions == nil }

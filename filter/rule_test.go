@@ -25,7 +25,8 @@ func parseRules(t testing.TB, patterns ...string) []Rule {
 
 // lastRule returns the number of the last rule that matches a method, -1 if none does. The method returns at once.
 func lastRule(f *Filter, class, method, descriptor string) int32 {
-	cf := ClassFilter{filter: f, rules: f.index.match(class)}
+	cf := ClassFilter{filter: f, name: class}
+	cf.findRules()
 	rule, _ := cf.lastMatchingRule(&classfile.Member{Name: method, Descriptor: descriptor},
 		&classfile.Code{Bytecode: []byte{0xb1}})
 	return rule
@@ -76,14 +77,14 @@ func TestClassPatterns(t *testing.T) {
 		{"*!^-}", "a!^-} !^-}$1", "a!^-"},
 	}
 	for _, c := range cases {
-		x := newRuleIndex(parseRules(t, "-"+c.pattern))
+		p := parseRules(t, "-"+c.pattern)[0].pattern.class
 		for _, name := range strings.Fields(c.match) {
-			if x.match(name).class != 0 {
+			if !p.match(name) {
 				t.Errorf("%s does not match %q", c.pattern, name)
 			}
 		}
 		for _, name := range strings.Fields(c.differ) {
-			if x.match(name).class >= 0 {
+			if p.match(name) {
 				t.Errorf("%s matches %q", c.pattern, name)
 			}
 		}
@@ -312,10 +313,10 @@ func shortNames() []string {
 	return names
 }
 
-// TestIndexAgreesWithPatterns compares the index with matching every rule separately.
+// TestRulesAgreeWithPatterns compares the rules of a class with matching every rule separately.
 //
 // Invariant: The last rule that matches a method decides.
-func TestIndexAgreesWithPatterns(t *testing.T) {
+func TestRulesAgreeWithPatterns(t *testing.T) {
 	var patterns []string
 	for i, p := range shortPatterns() {
 		patterns = append(patterns, [...]string{"-" + p, "+" + p + "#f", "-" + p + "#*", "+" + p}[i%4])

@@ -57,7 +57,7 @@ func (cf *ClassFilter) trivial(m *classfile.Member, c *classfile.Code) (string, 
 		return "", errNoCode
 	case mode == Matrix:
 		return matrixTrivial(m, c)
-	case m.AccessFlags&classfile.AccSynchronized != 0, notSmart(c.Bytecode):
+	case m.AccessFlags&classfile.AccSynchronized != 0:
 		return "", nil
 	}
 	return cf.smart(m, c)

@@ -11,9 +11,9 @@ type Unmatched struct {
 // Unmatched returns an Unmatched for the rules of the filter that can decide about a method.
 func (f *Filter) Unmatched() *Unmatched {
 	u := &Unmatched{filter: f}
-	for i := range f.index.rules {
-		r := &f.index.rules[i]
-		everywhere := len(r.pattern.class.segments) == 0 || r.pattern.class.matchesAll()
+	for i := range f.rules {
+		r := &f.rules[i]
+		everywhere := r.pattern.class.glob == "" || r.pattern.class.glob == everyClass
 		if r.at.Line > 0 && (!everywhere || r.pattern.method != nil) {
 			u.rest = append(u.rest, *r)
 		}
@@ -29,7 +29,7 @@ func (u *Unmatched) Class(name string, method func(i int) (name, descriptor stri
 	rest := u.rest[:0]
 	for i := range u.rest {
 		r := &u.rest[i]
-		ofClass := len(r.pattern.class.segments) == 0 || r.pattern.class.match(name)
+		ofClass := r.pattern.class.match(name)
 		if !ofClass || u.filter.r8 == nil && r.pattern.method != nil && !r.pattern.method.matchAny(method) {
 			rest = append(rest, *r)
 		}

@@ -3,9 +3,11 @@ package mapping
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
+	"math/bits"
 	"slices"
 	"strings"
 	"sync"
@@ -41,9 +43,6 @@ type Options struct {
 	Focus []Focus
 	// Messages reports whether the calls of a method are messages, which is stored in the mapping; nil if none are.
 	Messages func(Identity) bool
-	// Memory keeps the IDs of this assignment for later ones of the same methods, and has the IDs of earlier ones; nil
-	// does not. It is used only without a Base.
-	Memory Memory
 }
 
 // Assign returns a mapping that has an ID for each of the methods. They may be in any order, and may be repeated; if
@@ -65,8 +64,6 @@ type Facts struct {
 	// Fingerprint is a number that a later build computes for the same code, too, whatever the name of the method. 0 means
 	// that it is unknown.
 	Fingerprint uint64
-	// Place is the method's place, as a [Placer] computes it.
-	Place Place
 }
 
 // Counts are how many methods there are, and of how many classes. If they are not exact, more memory is used.
@@ -87,94 +84,97 @@ func AssignEach(n Counts, methods iter.Seq2[Method, Facts], o Options) (*Mapping
 	if err := o.checkBase(); err != nil {
 		return nil, nil, err
 	}
-	known, key := t.recall(&o)
 	m := &Mapping{runtime: cmp.Or(o.Runtime, contract.RuntimeClass), focus: focus}
-	if known == nil {
-		if known, err = t.assign(o, m); err != nil {
-			return nil, nil, err
-		}
+	living, ids, err := t.assign(o, m)
+	if err != nil {
+		return nil, nil, err
 	}
-	m.fingerprints = t.fingerprintsByID(known.ids)
-	t.arrange(known.living)
-	// Every key is there once, as keepIDs removed the others; the index can be made when it is first used.
-	m.table, m.inTable, m.living = t, len(known.living), len(known.living)
+	m.fingerprints = t.fingerprintsByID(ids)
+	t.arrange(living)
+	// Every key is there once, as sorted removed the others; the index can be made when it is first used.
+	m.table, m.inTable, m.living = t, len(living), len(living)
 	m.findMessages(o.Messages)
-	if known.lines != [sha256.Size]byte{} {
-		m.lines = func() [sha256.Size]byte { return known.lines }
-		return m, known.ids, nil
-	}
 	m.lines = sync.OnceValue(m.hashLines)
 	go m.lines() // while the classes are written
-	if o.remembers() {
-		o.Memory.KeepAssigned(key, known.pack(m.lines()))
+	return m, ids, nil
+}
+
+// assign assigns IDs to one method of the table after the other, in sorted order, and sets the retired ones of the
+// mapping. It returns one assignment for each identity, by ID, and the ID of each method in the caller's order.
+func (t *methodTable) assign(o Options, m *Mapping) (living []assignment, ids []uint32, err error) {
+	if o.Order != OrderHash && o.Order != OrderCompact {
+		return nil, nil, fmt.Errorf("ID order %d: neither OrderHash nor OrderCompact", o.Order)
 	}
-	return m, known.ids, nil
-}
-
-// assigned is the result of an assignment.
-type assigned struct {
-	ids    []uint32          // of all methods of the table, in their order
-	living []assignment      // one for each identity, by ID
-	lines  [sha256.Size]byte // hash of the lines of the living methods; zero if it is not known
-}
-
-// assign assigns IDs to the methods of the table, and sets the retired ones of the mapping.
-func (t *methodTable) assign(o Options, m *Mapping) (*assigned, error) {
-	if o.Order == OrderHash && (o.Base == nil || o.Base.size() == 0) {
-		if all := t.placeAll(); all != nil {
-			return all, nil
-		}
-	}
-	return t.assignInOrder(o, m)
-}
-
-// assignInOrder is assign for every order and base mapping: it assigns IDs to one method after the other.
-func (t *methodTable) assignInOrder(o Options, m *Mapping) (*assigned, error) {
 	living, duplicates := t.sorted()
 	retired, fresh := keepIDs(t, living, o)
 	if need := len(living) + len(retired); need > Capacity {
 		t.arrange(living)
-		return nil, &FullError{idUsage(t.perClass(), len(living), len(retired))}
+		return nil, nil, &FullError{idUsage(t.perClass(), len(living), len(retired))}
 	}
-	free := newFreeIDs()
+	taken := &idSet{}
 	for i := range living {
-		if living[i].id != 0 {
-			free.take(living[i].id)
-		}
+		taken.add(living[i].id) // 0 if it has none
 	}
 	for i := range retired {
-		free.take(retired[i].id)
+		taken.add(retired[i].id)
 	}
-	switch o.Order {
-	case OrderHash:
-		placeByHash(t, living, fresh, free)
-	case OrderCompact:
-		for _, i := range fresh {
-			living[i].id = free.from(1)
-			free.take(living[i].id)
+	next := uint32(1)
+	var buf []byte
+	for _, i := range fresh {
+		if o.Order == OrderHash {
+			buf = t.appendKey(buf[:0], int(living[i].method))
+			next = home(buf)
 		}
-	default:
-		return nil, fmt.Errorf("ID order %d: neither OrderHash nor OrderCompact", o.Order)
+		next = taken.free(next)
+		living[i].id = next
+		taken.add(next)
 	}
 	m.records = retired
-	return t.assigned(sortAssignments(living), duplicates), nil
-}
-
-// assigned returns an assignment of living methods, which are sorted by ID.
-func (t *methodTable) assigned(living []assignment, duplicates []duplicate) *assigned {
-	ids := make([]uint32, len(t.methods))
+	living = sortAssignments(living)
+	ids = make([]uint32, len(t.methods))
 	for _, s := range living {
 		ids[s.method] = s.id
 	}
 	for _, d := range duplicates {
 		ids[d.method] = ids[d.of]
 	}
-	return &assigned{ids: ids, living: living}
+	return living, ids, nil
 }
 
-// sortAssignments is sortByID for assignments.
+// free returns the first ID at or above id that is not in the set, continuing at 1 after Capacity. There must be one.
+func (s *idSet) free(id uint32) uint32 {
+	for {
+		if rest := ^s[id/64] >> (id % 64); rest == 0 {
+			id = id/64*64 + 64
+		} else if id += uint32(bits.TrailingZeros64(rest)); id <= Capacity {
+			return id
+		}
+		if id > Capacity {
+			id = 1
+		}
+	}
+}
+
+// home returns the ID at which the search for a free ID begins: the hash of the key, reduced as the package comment
+// says.
+func home(key []byte) uint32 {
+	sum := sha256.Sum256(key)
+	mod := uint64(0) // the products are below 1<<52
+	for i, weight := range digitWeights {
+		mod += uint64(binary.BigEndian.Uint32(sum[4*i:])) * weight
+	}
+	return uint32(1 + mod%Capacity)
+}
+
+// digitWeights are the values of the 32-bit digits of a hash, the most significant first, modulo Capacity.
+var digitWeights = [sha256.Size / 4]uint64{
+	(1 << 224) % Capacity, (1 << 192) % Capacity, (1 << 160) % Capacity, (1 << 128) % Capacity,
+	(1 << 96) % Capacity, (1 << 64) % Capacity, (1 << 32) % Capacity, 1,
+}
+
 func sortAssignments(list []assignment) []assignment {
-	return sortByID(list, func(s *assignment) uint32 { return s.id })
+	slices.SortFunc(list, func(a, b assignment) int { return cmp.Compare(a.id, b.id) })
+	return list
 }
 
 // fingerprintsByID returns the fingerprints by ID; if a method has several, the lowest.
@@ -183,7 +183,7 @@ func (t *methodTable) fingerprintsByID(ids []uint32) fingerprints {
 	for i, f := range t.fingerprints {
 		list[i] = fingerprint{ids[f.method], f.fingerprint}
 	}
-	list = sortByID(list, func(f *fingerprint) uint32 { return f.id })
+	slices.SortFunc(list, func(a, b fingerprint) int { return cmp.Compare(a.id, b.id) })
 	unique := list[:0]
 	for _, f := range list {
 		if last := len(unique) - 1; last < 0 || unique[last].id != f.id {
@@ -228,21 +228,16 @@ func keepIDs(t *methodTable, living []assignment, o Options) (retired []record, 
 		}
 		return nil, fresh
 	}
-	known := make([]int32, len(living)) // index in the base mapping, or -1
-	parallel(len(living), func(from, to int) {
-		var buf []byte
-		for i := from; i < to; i++ {
-			buf = t.appendKey(buf[:0], int(living[i].method))
-			known[i] = int32(o.Base.find(view(buf)))
-		}
-	})
 	kept := make([]bool, o.Base.size())
-	for i, j := range known {
+	var buf []byte
+	for i := range living {
+		buf = t.appendKey(buf[:0], int(living[i].method))
+		j := o.Base.find(view(buf))
 		if j < 0 {
 			fresh = append(fresh, int32(i))
 			continue
 		}
-		living[i].id, kept[j] = o.Base.id(int(j)), true
+		living[i].id, kept[j] = o.Base.id(j), true
 	}
 	for j := range kept {
 		if !kept[j] && (j < o.Base.living || !o.prunes(o.Base.id(j))) {

@@ -99,9 +99,9 @@ func TestPlacement(t *testing.T) {
 // TestFreeIDs takes IDs at random until few are left, and compares the set with a linear search.
 func TestFreeIDs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
-	free := newFreeIDs()
+	free := &idSet{}
 	taken := make([]bool, Capacity+1)
-	take := func(id int) { free.take(uint32(id)); taken[id] = true }
+	take := func(id int) { free.add(uint32(id)); taken[id] = true }
 	check := func(from int) {
 		t.Helper()
 		want := from
@@ -110,8 +110,8 @@ func TestFreeIDs(t *testing.T) {
 				want = 1
 			}
 		}
-		if got := free.from(uint32(from)); int(got) != want {
-			t.Fatalf("from(%d) = %d, want %d", from, got, want)
+		if got := free.free(uint32(from)); int(got) != want {
+			t.Fatalf("free(%d) = %d, want %d", from, got, want)
 		}
 	}
 	for _, from := range []int{1, 63, 64, 4095, 4096, Capacity} {

@@ -74,6 +74,5 @@
 // open-addressed table finds them by key, and names are decoded only when they are requested. So loading costs little
 // more than reading and hashing. A mapping that was assigned has no text: it keeps the strings of its methods, makes
 // keys and lines when it is written, and makes the table when a method is first looked up. It takes some 45 bytes a
-// method besides the strings, which the caller has in memory anyway. [File] looks up methods in a file without
-// loading it.
+// method besides the strings, which the caller has in memory anyway.
 package mapping

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"regexp"
-	"regexp/syntax"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,8 +20,6 @@ type Pattern struct {
 	class, name, descriptor string
 	// The literal beginning of class. Keys that do not begin with it cannot match.
 	prefix string
-	// If not empty, every key that matches contains at least one of these.
-	literals []literal
 	// dotted is the pattern if it may mean "class.method", else "".
 	dotted string
 }
@@ -57,11 +53,7 @@ func ParsePattern(text string) (*Pattern, error) {
 		if err != nil {
 			return nil, fmt.Errorf("pattern %s: %w", text, err)
 		}
-		tree, err := syntax.Parse(text[1:len(text)-1], syntax.Perl)
-		if err != nil { // which regexp.Compile would have found
-			return nil, fmt.Errorf("pattern %s: %w", text, err)
-		}
-		return &Pattern{expr: expr, literals: required(tree.Simplify())}, nil
+		return &Pattern{expr: expr}, nil
 	}
 	p := &Pattern{}
 	class, method, sharp := strings.Cut(text, "#")
@@ -91,10 +83,6 @@ func ParsePattern(text string) (*Pattern, error) {
 		p.prefix = p.class
 		if i := strings.IndexAny(p.class, "*?"); i >= 0 {
 			p.prefix = p.class[:i]
-		}
-		// The prefix is compared anyway, so that a literal must come from the rest.
-		if l := globLiteral(p.class[len(p.prefix):], p.name, p.descriptor); l.text != "" {
-			p.literals = []literal{l}
 		}
 	} else if i := strings.LastIndexByte(p.dotted, '.'); i >= 0 {
 		p.prefix = p.dotted[:i]
@@ -200,8 +188,7 @@ func (p *Pattern) exact() bool {
 
 // match reports whether p matches the method with the key.
 func (p *Pattern) match(key string) bool {
-	if !strings.HasPrefix(key, p.prefix) ||
-		len(p.literals) > 0 && !slices.ContainsFunc(p.literals, func(l literal) bool { return l.in(key) }) {
+	if !strings.HasPrefix(key, p.prefix) {
 		return false
 	}
 	if p.expr != nil {

@@ -18,21 +18,18 @@ type methodTable struct {
 	methods      []tableMethod       // in the caller's order; after arrange one for each identity, by ID
 	ids          []uint32            // of methods, set by arrange
 	fingerprints []methodFingerprint // of methods that are Numbered; nil after arrange
-	places       []Place             // of methods, as far as they are known; nil after arrange
 }
 
 // tableClass is a class whose methods came one after the other. A class may be in the table more than once.
 type tableClass struct {
-	name  string
-	from  uint32 // index of its first method; not valid after arrange
-	plain bool   // name is unescaped
+	name string
+	from uint32 // index of its first method; not valid after arrange
 }
 
 type tableMethod struct {
 	name, descriptor string
 	class            uint32 // index in classes
 	access           uint16
-	plain            bool // name and descriptor are unescaped
 }
 
 type methodFingerprint struct {
@@ -48,8 +45,7 @@ type duplicate struct{ method, of uint32 }
 
 // newMethodTable returns the table of methods. It fails if a method has an empty class, name or descriptor.
 func newMethodTable(n Counts, methods iter.Seq2[Method, Facts]) (*methodTable, error) {
-	t := &methodTable{classes: make([]tableClass, 0, n.Classes), methods: make([]tableMethod, 0, n.Methods),
-		places: make([]Place, 0, n.Methods)}
+	t := &methodTable{classes: make([]tableClass, 0, n.Classes), methods: make([]tableMethod, 0, n.Methods)}
 	last := ""
 	numbered := numberedClasses{}
 	for m, facts := range methods {
@@ -60,51 +56,55 @@ func newMethodTable(n Counts, methods iter.Seq2[Method, Facts]) (*methodTable, e
 		}
 		at := uint32(len(t.methods))
 		if m.Class != last { // the methods of a class usually come together
-			t.classes, last = append(t.classes, tableClass{m.Class, at, unescaped(m.Class)}), m.Class
+			t.classes, last = append(t.classes, tableClass{m.Class, at}), m.Class
 		}
 		if facts.Fingerprint != 0 && (numbered.has(m.Class) || numberedMethod(m.Name)) {
 			t.fingerprints = append(t.fingerprints, methodFingerprint{at, facts.Fingerprint})
 		}
-		plain := facts.Place&placePlain != 0
-		if facts.Place == 0 {
-			plain = unescaped(m.Name) && unescaped(m.Descriptor)
-		}
-		t.places = append(t.places, facts.Place)
-		t.methods = append(t.methods, tableMethod{
-			name: m.Name, descriptor: m.Descriptor, class: uint32(len(t.classes) - 1), access: m.Access, plain: plain,
-		})
+		t.methods = append(t.methods, tableMethod{name: m.Name, descriptor: m.Descriptor,
+			class: uint32(len(t.classes) - 1), access: m.Access})
 	}
 	return t, nil
 }
 
 // sorted returns the methods sorted by key, each key once; among methods with the same key, the one with the lowest
-// access flags gets the assignment. It sorts the classes first and then the methods within each class. This is
-// several times as fast as sorting keys, whose first halves are mostly equal.
+// access flags gets the assignment. It sorts the classes first and then the methods within each class: the first halves
+// of keys are mostly equal, and the keys of one class take little memory.
 func (t *methodTable) sorted() (assignments []assignment, duplicates []duplicate) {
-	type class struct {
-		name  string
-		index uint32
-		plain bool
+	type keyed struct {
+		key    string
+		number uint32 // of the class or method
 	}
-	classes := make([]class, len(t.classes))
+	byKey := func(a, b keyed) int { return strings.Compare(a.key, b.key) }
+	classes := make([]keyed, len(t.classes))
 	for i := range classes {
-		c := &t.classes[i]
-		classes[i] = class{c.name, uint32(i), c.plain}
+		classes[i] = keyed{Text(t.classes[i].name), uint32(i)}
 	}
-	slices.SortFunc(classes, func(a, b class) int { return compareText(a.name, b.name, a.plain && b.plain) })
+	slices.SortFunc(classes, byKey)
 	assignments = make([]assignment, 0, len(t.methods))
-	from := 0
-	for i, c := range classes {
-		first, end := t.ofClass(c.index)
+	var methods []keyed
+	var buf []byte
+	for i := range classes {
+		first, end := t.ofClass(classes[i].number)
 		for m := first; m < end; m++ {
-			assignments = append(assignments, assignment{method: m})
+			buf = appendText(append(appendText(buf[:0], t.methods[m].name), ' '), t.methods[m].descriptor)
+			methods = append(methods, keyed{string(buf), m})
 		}
-		if i+1 == len(classes) || classes[i+1].name != c.name {
-			var n int
-			n, duplicates = t.sortUnique(assignments[from:], duplicates)
-			from += n
-			assignments = assignments[:from]
+		if i+1 < len(classes) && classes[i+1].key == classes[i].key {
+			continue
 		}
+		slices.SortFunc(methods, func(a, b keyed) int {
+			return cmp.Or(byKey(a, b), cmp.Compare(t.methods[a.number].access, t.methods[b.number].access),
+				cmp.Compare(a.number, b.number))
+		})
+		for k, m := range methods {
+			if k > 0 && m.key == methods[k-1].key {
+				duplicates = append(duplicates, duplicate{m.number, assignments[len(assignments)-1].method})
+				continue
+			}
+			assignments = append(assignments, assignment{method: m.number})
+		}
+		methods = methods[:0]
 	}
 	return assignments, duplicates
 }
@@ -118,102 +118,25 @@ func (t *methodTable) ofClass(class uint32) (first, end uint32) {
 	return t.classes[class].from, end
 }
 
-// sortUnique sorts methods by key and moves one method for each identity to the front; it returns their number. The
-// others are appended to duplicates.
-func (t *methodTable) sortUnique(assignments []assignment, duplicates []duplicate) (int, []duplicate) {
-	compare := func(a, b assignment) int {
-		x, y := &t.methods[a.method], &t.methods[b.method]
-		if x.class != y.class {
-			c, d := &t.classes[x.class], &t.classes[y.class]
-			if order := compareText(c.name, d.name, c.plain && d.plain); order != 0 {
-				return order
-			}
-		}
-		plain := x.plain && y.plain
-		if c := compareText(x.name, y.name, plain); c != 0 {
-			return c
-		}
-		return compareText(x.descriptor, y.descriptor, plain)
-	}
-	slices.SortFunc(assignments, func(a, b assignment) int {
-		if c := compare(a, b); c != 0 {
-			return c
-		}
-		return cmp.Or(cmp.Compare(t.methods[a.method].access, t.methods[b.method].access), cmp.Compare(a.method, b.method))
-	})
-	n := 0
-	for i, s := range assignments {
-		if i > 0 && compare(s, assignments[n-1]) == 0 {
-			duplicates = append(duplicates, duplicate{s.method, assignments[n-1].method})
-			continue
-		}
-		assignments[n] = s
-		n++
-	}
-	return n, duplicates
-}
-
-// compareText compares the text forms of a and b. plain means that both are unescaped.
-func compareText(a, b string, plain bool) int {
-	if plain {
-		return strings.Compare(a, b)
-	}
-	return strings.Compare(Text(a), Text(b))
-}
-
 // appendKey appends the key of method i to dst.
 func (t *methodTable) appendKey(dst []byte, i int) []byte {
 	m := &t.methods[i]
-	if c := &t.classes[m.class]; c.plain {
-		dst = append(appendUnescaped(dst, c.name), ' ')
-	} else {
-		dst = append(appendText(dst, c.name), ' ')
-	}
-	return appendNames(dst, m.name, m.descriptor, m.plain)
-}
-
-// appendNames appends the end of a key. plain means that both names are unescaped.
-func appendNames(dst []byte, name, descriptor string, plain bool) []byte {
-	if plain {
-		return appendUnescaped(append(appendUnescaped(dst, name), ' '), descriptor)
-	}
-	return appendText(append(appendText(dst, name), ' '), descriptor)
+	dst = append(appendText(dst, t.classes[m.class].name), ' ')
+	return appendText(append(appendText(dst, m.name), ' '), m.descriptor)
 }
 
 // arrange keeps only the methods of the assignments, in their order.
 func (t *methodTable) arrange(assignments []assignment) {
 	methods := make([]tableMethod, len(assignments))
 	t.ids = make([]uint32, len(assignments))
-	parallel(len(assignments), func(from, to int) {
-		for i := from; i < to; i++ {
-			methods[i], t.ids[i] = t.methods[assignments[i].method], assignments[i].id
-		}
-	})
-	t.methods, t.fingerprints, t.places = methods, nil, nil
-}
-
-// prefetchCount is the number of methods that are prefetched at once, a power of two.
-const prefetchCount = 16
-
-// prefetch reads a byte of each string of the prefetchCount methods from i on. Methods that are sorted by ID lie
-// anywhere in memory. Waiting for many of these reads at once takes half of the time of waiting for each one when the
-// text of its method is made.
-//
-//go:noinline
-//go:noinline
-func (t *methodTable) prefetch(i int) (sum byte) {
-	for _, m := range t.methods[i:min(i+prefetchCount, len(t.methods))] {
-		sum += t.classes[m.class].name[0] + m.name[0] + m.descriptor[0] + m.descriptor[len(m.descriptor)-1]
+	for i, s := range assignments {
+		methods[i], t.ids[i] = t.methods[s.method], s.id
 	}
-	return sum
+	t.methods, t.fingerprints = methods, nil
 }
 
-// appendLine appends the method line of method i to dst, with its newline. It is fast if it is called for consecutive
-// methods.
+// appendLine appends the method line of method i to dst, with its newline.
 func (t *methodTable) appendLine(dst []byte, i int) []byte {
-	if i%prefetchCount == 0 {
-		t.prefetch(i)
-	}
 	dst = strconv.AppendUint(dst, uint64(t.ids[i]), 10)
 	dst = append(dst, ',')
 	dst = strconv.AppendUint(dst, uint64(t.methods[i].access), 10)
@@ -221,12 +144,8 @@ func (t *methodTable) appendLine(dst []byte, i int) []byte {
 	return append(t.appendKey(dst, i), '\n')
 }
 
-// key returns the key of method i, which lies in buf and is valid until buf is used again. It is fast if it is called
-// for consecutive methods.
+// key returns the key of method i, which lies in buf and is valid until buf is used again.
 func (t *methodTable) key(i int, buf *[]byte) string {
-	if i%prefetchCount == 0 {
-		t.prefetch(i)
-	}
 	*buf = t.appendKey((*buf)[:0], i)
 	return view(*buf)
 }

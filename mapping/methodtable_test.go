@@ -1,7 +1,6 @@
 package mapping
 
 import (
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -89,42 +88,5 @@ func TestRepeated(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
-	}
-}
-
-// TestTextOrder checks, for short strings of unusual bytes, that both ways to make the text form agree, and that
-// unescaped strings have the order of their text forms.
-func TestTextOrder(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	random := func(alphabet string) string {
-		b := make([]byte, rng.IntN(20))
-		for i := range b {
-			b[i] = alphabet[rng.IntN(len(alphabet))]
-		}
-		return string(b)
-	}
-	plainPairs := 0
-	for range 200_000 {
-		alphabet := "ab/-0$("
-		if rng.IntN(2) == 0 {
-			alphabet += ".#% ,\x00\x7f\x80\xbf\xc3\xed\xa0\xff"
-		}
-		a, b := random(alphabet), random(alphabet)
-		if got, want := Text(a), string(appendChars(nil, a)); got != want {
-			t.Fatalf("%q: %q, want %q", a, got, want)
-		}
-		if unescaped(a) && string(appendUnescaped([]byte("p"), a)) != "p"+Text(a) {
-			t.Fatalf("%q: %q, want %q", a, appendUnescaped(nil, a), Text(a))
-		}
-		plain := unescaped(a) && unescaped(b)
-		if got, want := compareText(a, b, plain), strings.Compare(Text(a), Text(b)); got != want {
-			t.Fatalf("%q and %q: %d, want %d", a, b, got, want)
-		}
-		if plain {
-			plainPairs++
-		}
-	}
-	if plainPairs < 50_000 {
-		t.Errorf("only %d pairs without escapes", plainPairs)
 	}
 }

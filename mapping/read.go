@@ -380,17 +380,9 @@ func (p *parser) key(text string) (string, error) {
 	if len(text) > math.MaxUint16 {
 		return p.slowKey(text)
 	}
-	// Reading keys is most of the time of a scan. Eight bytes that all stand for themselves are skipped at once; the
-	// weights of other bytes are added without a branch for each.
-	sum, i := uint32(0), 0
-	for ; i+8 <= len(text); i += 8 {
-		if !allPlain(eight(text, i), '/') {
-			for k := i; k < i+8; k++ {
-				sum += weights[text[k]]
-			}
-		}
-	}
-	for ; i < len(text); i++ {
+	// Reading keys is most of the time of a load: there is no branch for a byte.
+	sum := uint32(0)
+	for i := range len(text) {
 		sum += weights[text[i]]
 	}
 	if sum == 1 || sum == 2 {

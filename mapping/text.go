@@ -1,7 +1,6 @@
 package mapping
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"unicode/utf8"
@@ -45,125 +44,35 @@ func Text(raw string) string {
 	return string(appendText(make([]byte, 0, len(raw)+8), raw))
 }
 
-// unescaped reports whether all bytes of raw but '/' stand for themselves in its text form. If two names are
-// unescaped, their text forms have the same order as the names: '/' becomes '.', and no byte that stands for itself
-// lies between the two, and unescaped names contain no '.'.
-func unescaped(raw string) bool {
-	i := 0
-	for ; i+8 <= len(raw); i += 8 {
-		if v := eight(raw, i); !quicklyPlain(v, bytesOf(v, '/')) && !allPlain(v, '.') {
-			return false
+// inText has what each byte is in the text form; 0 for bytes whose characters appendChar writes.
+var inText = func() (t [256]byte) {
+	for b := range t {
+		if plain(byte(b)) && b != '.' {
+			t[b] = byte(b)
 		}
 	}
-	for ; i < len(raw); i++ {
-		if b := raw[i]; b == '.' || b != '/' && !plain(b) {
-			return false
-		}
-	}
-	return true
-}
-
-// appendUnescaped is appendText for text that is unescaped.
-func appendUnescaped(dst []byte, raw string) []byte {
-	from := len(dst)
-	dst = append(dst, raw...)
-	text := dst[from:]
-	if len(text) < 8 {
-		for i, b := range text {
-			if b == '/' {
-				text[i] = '.'
-			}
-		}
-		return dst
-	}
-	for rest := text; len(rest) >= 8; rest = rest[8:] {
-		dotSlashes(rest)
-	}
-	dotSlashes(text[len(text)-8:]) // some of these bytes for the second time
-	return dst
-}
-
-// dotSlashes replaces each '/' among the first eight bytes of text by '.'.
-func dotSlashes(text []byte) {
-	v := binary.LittleEndian.Uint64(text)
-	binary.LittleEndian.PutUint64(text, v-bytesOf(v, '/')>>7)
-}
+	t['/'] = '.'
+	return t
+}()
 
 // appendText appends the text form of raw to dst.
 func appendText(dst []byte, raw string) []byte {
-	from := len(dst)
+	from, i := len(dst), 0
 	dst = append(dst, raw...)
-	i := 0
-	for ; i+8 <= len(raw); i += 8 {
-		v := eight(raw, i)
-		slashes := bytesOf(v, '/')
-		if !quicklyPlain(v, slashes) && !allPlain(v, '.') {
-			return appendChars(dst[:from+i], raw[i:])
-		}
-		binary.LittleEndian.PutUint64(dst[from+i:], v-slashes>>7)
+	for ; i < len(raw) && inText[raw[i]] != 0; i++ {
+		dst[from+i] = inText[raw[i]]
 	}
-	for ; i < len(raw); i++ {
-		switch b := raw[i]; {
-		case b == '/':
-			dst[from+i] = '.'
-		case b == '.' || !plain(b):
-			return appendChars(dst[:from+i], raw[i:])
-		}
-	}
-	return dst
-}
-
-// appendChars is appendText for any text, one character at a time.
-func appendChars(dst []byte, raw string) []byte {
-	for i := 0; i < len(raw); {
-		switch b := raw[i]; {
-		case b == '/':
-			dst = append(dst, '.')
-			i++
-		case plain(b) && b != '.':
+	dst = dst[:from+i]
+	for i < len(raw) {
+		n := 1
+		if b := inText[raw[i]]; b != 0 {
 			dst = append(dst, b)
-			i++
-		default:
-			var n int
+		} else {
 			dst, n = appendChar(dst, raw[i:])
-			i += n
 		}
+		i += n
 	}
 	return dst
-}
-
-// eight returns the eight bytes of s from i on as a number, the first byte as the lowest.
-func eight(s string, i int) uint64 {
-	s = s[i : i+8]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-}
-
-const (
-	ones uint64 = 0x0101010101010101
-	high        = ones << 7
-)
-
-// bytesOf returns the high bits of those bytes of v that are b. All bytes of v must be below 0x80.
-func bytesOf(v, b uint64) uint64 { return ^(v ^ b*ones + 0x7f*ones) & high }
-
-// quicklyPlain reports whether all eight bytes of v are from '0' to '~', but for slashes, which bytesOf has found. It
-// is allPlain for most words of names, and a fraction of its instructions.
-func quicklyPlain(v, slashes uint64) bool {
-	// A '/' with the bit 0x40 is 'o'.
-	below := (v | slashes>>1) - '0'*ones
-	above := v + ones
-	return (v|below|above)&high == 0
-}
-
-// allPlain reports whether all eight bytes of v are from '!' to '~' and none of '#', '%', ',' and but.
-func allPlain(v, but uint64) bool {
-	// is, below and above have the high bit of every byte that they mean. Borrows and carries may set it in bytes above
-	// such a byte, too, which does not change the result.
-	is := func(b uint64) uint64 { x := v ^ b*ones; return (x - ones) &^ x }
-	below := (v - 0x21*ones) &^ v
-	above := v + ones // of bytes that are 0x7f; for greater ones it is set in v
-	return (is('#')|is('%')|is(',')|is(but)|below|above|v)&high == 0
 }
 
 // appendSource appends raw with the escapes of the text form, but without changing '.' and '/'. A SourceFile

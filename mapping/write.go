@@ -5,11 +5,9 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // The beginnings of the lines that are not method lines.
@@ -36,7 +34,9 @@ func (m *Mapping) WriteTo(w io.Writer) (int64, error) {
 	b.WriteString(digestPrefix + m.Digest() + "\n")
 	b.WriteString(runtimePrefix + Text(m.runtime) + "\n")
 	b.WriteString(countsPrefix + m.counts() + "\n")
-	m.writeLiving(b)
+	for i := range m.living {
+		b.Write(m.appendLine(b.AvailableBuffer(), i))
+	}
 	last := dispatch()
 	b.Write(last.appendLine(b.AvailableBuffer()))
 	for _, f := range m.focus {
@@ -54,33 +54,6 @@ func (m *Mapping) WriteTo(w io.Writer) (int64, error) {
 	}
 	err := b.Flush() // a bufio.Writer keeps its first error
 	return count.n, err
-}
-
-// writeLiving writes the lines of the living methods. Blocks of them are made in parallel: a build has nothing else to
-// do in the end.
-func (m *Mapping) writeLiving(w io.Writer) {
-	const lines, most, room = 512, 8, 96 << 10 // of a block, blocks in memory, and bytes that most blocks fit into
-	blocks := make([][]byte, min(most, runtime.GOMAXPROCS(0), 1+m.living/lines))
-	for k := range blocks {
-		blocks[k] = make([]byte, 0, room)
-	}
-	for from := 0; from < m.living; from += lines * len(blocks) {
-		var group sync.WaitGroup
-		for k := range blocks {
-			group.Go(func() {
-				text := blocks[k][:0]
-				first := min(from+lines*k, m.living)
-				for i := first; i < min(first+lines, m.living); i++ {
-					text = m.appendLine(text, i)
-				}
-				blocks[k] = text
-			})
-		}
-		group.Wait()
-		for _, text := range blocks {
-			w.Write(text) // a bufio.Writer keeps its first error
-		}
-	}
 }
 
 // appendLine appends the numbered line of f to dst, with its newline.

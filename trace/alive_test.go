@@ -3,8 +3,7 @@ package trace
 import "testing"
 
 // TestHangLastsUntilSignOfLife replays a call that has no exit. It lasts until the last sign of life of its own
-// thread. Earlier runtimes wrote none: then it lasts until the last time in the recording, if a stack sample shows that
-// its thread put no record for a while.
+// thread.
 //
 // Invariant: A call that is open when a recording ends lasts until the last sign of life of its thread.
 func TestHangLastsUntilSignOfLife(t *testing.T) {
@@ -14,26 +13,20 @@ func TestHangLastsUntilSignOfLife(t *testing.T) {
 	}
 	sample := &StackSample{Thread: 1, State: 5, Nanos: 7 * begin}
 	for _, c := range []struct {
-		name     string
-		hasAlive bool // the runtime is one that writes signs of life
-		signs    []Chunk
-		want     int64
+		name  string
+		signs []Chunk
+		want  int64
 	}{
-		{"no sign", true, nil, begin},
-		{"alive", true, []Chunk{at(1, 3, 2*begin), at(1, 3, 9*begin)}, 9 * begin},
-		{"stack sample", true, []Chunk{sample}, begin},
-		{"earlier than the last record", true, []Chunk{at(1, 3, begin/2)}, begin},
-		{"another thread", true, []Chunk{at(2, 3, 9*begin)}, begin},
-		{"the thread had ended", true, []Chunk{at(1, stateTerminated, 9*begin)}, begin},
-		{"minor version 1: stack sample", false, []Chunk{sample}, 7 * begin},
-		{"minor version 1: another thread", false, []Chunk{sample, &StackSample{Thread: 2, Nanos: 9 * begin}}, 9 * begin},
-		{"minor version 1: the clock", false, []Chunk{sample, &Clock{NanoTime: 8 * begin}}, 8 * begin},
-		{"minor version 1: another thread only", false, []Chunk{&StackSample{Thread: 2, Nanos: 9 * begin}}, begin},
+		{"no sign", nil, begin},
+		{"alive", []Chunk{at(1, 3, 2*begin), at(1, 3, 9*begin)}, 9 * begin},
+		{"stack sample", []Chunk{sample}, begin},
+		{"earlier than the last record", []Chunk{at(1, 3, begin/2)}, begin},
+		{"another thread", []Chunk{at(2, 3, 9*begin)}, begin},
+		{"the thread had ended", []Chunk{at(1, stateTerminated, 9*begin)}, begin},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := lastSegment{}
 			p := newReplay(&h)
-			p.signs = c.hasAlive
 			entry := Record(1<<63 | open<<43 | 1)
 			for _, chunk := range append([]Chunk{&Records{Thread: 1, List: []Record{entry}}}, c.signs...) {
 				if err := p.chunk(chunk); err != nil {

@@ -59,8 +59,8 @@ func (m *Meta) SlowThreshold() (threshold time.Duration, ok bool) {
 	return time.Duration(n) * time.Millisecond, ok
 }
 
-// StallThreshold returns how long a stall of a kind lasts at least. ok is false if the recording does not say: before
-// minor version 4 there is only [Meta.SlowThreshold], which holds for all kinds.
+// StallThreshold returns how long a stall of a kind lasts at least. ok is false if the recording does not say.
+// [Meta.SlowThreshold] holds for a kind that has none of its own.
 func (m *Meta) StallThreshold(kind MessageKind) (threshold time.Duration, ok bool) {
 	key := ""
 	switch kind {
@@ -126,13 +126,13 @@ type Threads struct {
 // Thread is a thread of the program.
 type Thread struct {
 	// Index is its number in the recording.
-	Index uint32
+	Index uint32 `json:"index"`
 	// ID is its ID in Java.
-	ID int64
+	ID int64 `json:"id"`
 	// Name is its name when it was first seen.
-	Name string
+	Name string `json:"name"`
 	// Main is set for the main thread.
-	Main bool
+	Main bool `json:"main"`
 }
 
 // Records has consecutive records of one thread.
@@ -229,15 +229,14 @@ type StackSample struct {
 	State ThreadState
 	// Frames is its stack as Java prints it, the innermost first.
 	Frames []string
-	// CPU is how long it had been on a processor by then, in nanoseconds; -1 if that is not known, as in recordings of
-	// minor version 0.
+	// CPU is how long it had been on a processor by then, in nanoseconds; -1 if that is not known.
 	CPU int64
 	// Lock is the lock that it waited for, or the object that it waited on.
 	Lock LockWait
 }
 
 // LockWait is the lock that a thread waits for, or the object that it waits on. The zero value means that there is none
-// or that it is not known, as in recordings before minor version 2.
+// or that it is not known.
 type LockWait struct {
 	// Class is the lock's class.
 	Class string
@@ -418,7 +417,7 @@ type End struct {
 	Chunks, Records uint64
 	// Overwritten is how many records were lost on the device.
 	Overwritten uint64
-	// More is set if the recording goes on in another part. It is not known before minor version 2.
+	// More is set if the recording goes on in another part.
 	More bool
 }
 

@@ -276,7 +276,7 @@ func decodeStall(p *payload) *StallChunk {
 		GCCount: p.sv(), GCMillis: p.sv(),
 		State: ThreadState(p.u8()), LockOwner: p.name(), StackKey: p.str(), Repairs: p.uv(),
 	}
-	if len(p.rest) > 0 { // since minor version 4
+	if len(p.rest) > 0 {
 		c.PostedBy, c.Posted = p.method(), p.sv()
 	}
 	return c

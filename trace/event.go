@@ -68,8 +68,6 @@ type repairKind uint8
 const (
 	repairStray repairKind = iota
 	repairRetimed
-	repairRenamed
-	repairSwapped
 	repairGaps
 	repairLost
 )
@@ -81,10 +79,6 @@ func (r *Repairs) count(kind repairKind, n uint64) {
 		r.Stray += n
 	case repairRetimed:
 		r.Retimed += n
-	case repairRenamed:
-		r.Renamed += n
-	case repairSwapped:
-		r.Swapped += n
 	case repairGaps:
 		r.Gaps += n
 	case repairLost:

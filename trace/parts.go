@@ -13,8 +13,7 @@ type PartInfo struct {
 	First int
 }
 
-// Part returns which part of which recording the file is. ok is false if it does not say, as files from before minor
-// version 2.
+// Part returns which part of which recording the file is. ok is false if it does not say.
 func (m *Meta) Part() (p PartInfo, ok bool) {
 	p.Recording = m.Values["recordingId"]
 	number, ok1 := m.number("part")

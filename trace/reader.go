@@ -43,33 +43,24 @@ var ErrFormat = errors.New("not a recording that can be read")
 // Damage is what a reader found wrong. The zero value is a recording that is whole so far.
 type Damage struct {
 	// LostChunks is how many chunks the numbers of the others say are missing.
-	LostChunks uint64
+	LostChunks uint64 `json:"lostChunks"`
 	// Malformed is how many chunks came through whole and make no sense all the same.
-	Malformed uint64
+	Malformed uint64 `json:"malformed"`
 	// SkippedBytes is how many bytes belong to no whole chunk: damage, or a cut end.
-	SkippedBytes uint64
+	SkippedBytes uint64 `json:"skippedBytes"`
 	// Unknown is how many chunks are of a type that this package does not know, which is no damage.
-	Unknown uint64
+	Unknown uint64 `json:"unknown"`
 	// Header is set if the file's header does not have the checksum that it says.
-	Header bool
+	Header bool `json:"header"`
 	// Closed is set once the recording's end has come. A recording without one was cut or is still written,
 	// and is good up to there.
-	Closed bool
-}
-
-// Header is how a recording begins.
-type Header struct {
-	// Major and Minor are the version of the format. A minor version adds what older readers may skip.
-	Major, Minor uint16
-	// FileID distinguishes recordings.
-	FileID uint64
+	Closed bool `json:"closed"`
 }
 
 // Reader reads one recording from its begin to its end. It is not safe for several goroutines.
 type Reader struct {
 	source io.Reader
 	closer io.Closer
-	header Header
 	buffer []byte // what was read and is not yet used
 	start  int    // where in buffer
 	ended  bool
@@ -110,12 +101,10 @@ func NewReader(source io.Reader) (*Reader, error) {
 	if len(h) < headerSize || string(h[:4]) != Magic {
 		return nil, fmt.Errorf("%w: it does not begin with the %d bytes of a recording's header", ErrFormat, headerSize)
 	}
-	r.header = Header{binary.LittleEndian.Uint16(h[4:]), binary.LittleEndian.Uint16(h[6:]),
-		binary.LittleEndian.Uint64(h[12:])}
 	r.damage.Header = crc32.ChecksumIEEE(h[:28]) != binary.LittleEndian.Uint32(h[28:])
-	if r.header.Major != major {
+	if version := binary.LittleEndian.Uint16(h[4:]); version != major {
 		return nil, fmt.Errorf("%w: it is of version %d, this program reads version %d: use a newer one", ErrFormat,
-			r.header.Major, major)
+			version, major)
 	}
 	size := int(min(binary.LittleEndian.Uint32(h[8:]), readStep))
 	if r.damage.Header || size < headerSize {
@@ -132,9 +121,6 @@ func (r *Reader) Close() error {
 	}
 	return r.closer.Close()
 }
-
-// Header returns how the recording begins.
-func (r *Reader) Header() Header { return r.header }
 
 // Damage returns what was found wrong up to the last call of Next.
 func (r *Reader) Damage() Damage { return r.damage }

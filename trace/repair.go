@@ -28,15 +28,11 @@ type repairer struct {
 	last   int64  // the latest tick, -1 if there is none
 	far    int64  // how many ticks may pass between two records if no later one confirms it
 	latest int64  // the last tick that has a time of its own: all later ones have the same time
-	shift  int64  // how many ticks are added to all times since a time was taken for right that was wrong
 	now    int64  // the time of the last record, in nanoseconds
 
 	message int // the index in open of the message that is open, -1 if none is
 
-	where   map[Method]int32 // the index in open of each method's innermost call; nil if open must be searched
-	credit  int              // how many records may be looked ahead at
-	weighed uint64           // the number of the last record that was weighed
-	pushed  []Method         // room for a trial; empty
+	where map[Method]int32 // the index in open of each method's innermost call; nil if open must be searched
 }
 
 // openMethod is a call that has not ended.
@@ -55,7 +51,7 @@ type gap struct {
 }
 
 func newRepairer(l *limits, first uint64) *repairer {
-	return &repairer{limits: l, next: first, number: first, first: true, credit: creditFirst, last: -1,
+	return &repairer{limits: l, next: first, number: first, first: true, last: -1,
 		now: math.MinInt64, patient: true, message: -1}
 }
 
@@ -99,7 +95,6 @@ func (r *repairer) repair(keep int) {
 		marks := Marks(0)
 		if r.outOfOrder(i, ticks) {
 			ticks, marks = r.retime(i)
-			record = r.held[i]
 		}
 		r.last = ticks
 		r.now = max(r.now, r.nanos(ticks))
@@ -110,21 +105,12 @@ func (r *repairer) repair(keep int) {
 		m := Method(record.ID())
 		switch k := len(r.open) - 1; {
 		case record.Entry():
-			if m == MethodDispatch && len(r.open) > 0 && !r.limits.exact && r.bogusDispatch(i) {
-				r.repaired(repairStray, 1)
-			} else {
-				r.enter(m, marks)
-			}
+			r.enter(m, marks)
 			continue
 		case k >= 0 && r.open[k].method == m && !(r.scope.on && k < r.scope.depth):
 			r.exit(marks)
 		default:
-			if r.repairExit(i, m, marks) {
-				// Again, as the next record has taken its place.
-				r.number--
-				i--
-				continue
-			}
+			r.repairExit(m, marks)
 		}
 		if r.scope.on && r.scopeIsOver() {
 			r.decide(true)
@@ -198,7 +184,7 @@ func (r *repairer) plain(from, to int) int {
 
 // nanos returns the time of a tick.
 func (r *repairer) nanos(ticks int64) int64 {
-	return r.limits.base + min(ticks+r.shift, r.latest)*r.limits.tick
+	return r.limits.base + min(ticks, r.latest)*r.limits.tick
 }
 
 // outOfOrder reports whether the time of held[i] may be wrong: it is before the last one, behind one of the next two,
@@ -420,48 +406,20 @@ func (r *repairer) find(m Method) int {
 	return -1
 }
 
-// repairExit deals with an exit that is not the innermost call's: held[i], of method m. It returns true if held[i] is
-// another record now, which must be handled again.
-func (r *repairer) repairExit(i int, m Method, marks Marks) (again bool) {
-	at := r.openAcross(r.find(m), m)
-	g := r.likely(m, at)
-	if !r.limits.exact {
-		to, clear := r.ahead(i + 1)
-		cost := costMissings
-		if clear {
-			g, cost = r.weigh(m, at, r.held[i+1:to])
-		}
-		if to > i+1 && r.held[i].Ticks() == r.held[i+1].Ticks() && costSwapped < cost {
-			r.held[i], r.held[i+1] = r.held[i+1], r.held[i]
-			if costSwapped+r.trial(len(r.open), r.held[i:to]) < cost {
-				r.repaired(repairSwapped, 1)
-				return true
-			}
-			r.held[i], r.held[i+1] = r.held[i+1], r.held[i]
-		}
-	}
-	switch g {
-	case guessStray:
-		r.repaired(repairStray, 1)
-	case guessMissing:
+// repairExit deals with an exit of m that is not the innermost call's. If a call of m is open, the exits of the calls in
+// it are missing, as an exception leaves them: they end here. If not, the entry of its call is missing: lost in a gap, or
+// the exit is left out.
+func (r *repairer) repairExit(m Method, marks Marks) {
+	switch at := r.openAcross(r.find(m), m); {
+	case at >= 0:
 		if r.scope.on && at < r.scope.depth {
 			r.rejoin(at)
 		}
 		r.unwind(at + 1)
 		r.exit(marks)
-	case guessRenamed:
-		r.repaired(repairRenamed, 1)
-		r.exit(marks)
-	case guessTruncated:
-		r.unwind(r.scope.depth)
+	case r.scope.on && len(r.open) == r.scope.depth:
 		r.exitOfLost(m, marks)
+	default:
+		r.repaired(repairStray, 1)
 	}
-	return false
-}
-
-// bogusDispatch reports whether held[i], a dispatch while another call is open, is none: what was open goes on behind
-// it.
-func (r *repairer) bogusDispatch(i int) bool {
-	to, clear := r.ahead(i + 1)
-	return clear && costStray+r.trial(len(r.open), r.held[i+1:to]) < costMissed(len(r.open))+r.trial(0, r.held[i:to])
 }

@@ -32,22 +32,8 @@ func TestRepaired(t *testing.T) {
 		want    string // of far, what is within
 		repairs Repairs
 	}{
-		{"exits that have changed places", []Record{in(1, 0), in(2, 1), out(1, 5), out(2, 5), in(3, 6), out(3, 7)},
-			"1@0-5(2@1-5) 3@6-7", Repairs{Swapped: 1}},
-		{"exits that have changed places, with their times", []Record{in(1, 0), in(2, 1), out(1, 6), out(2, 5),
-			in(3, 6), out(3, 7)}, "1@0-6(2@1-5) 3@6-7", Repairs{Swapped: 1}},
-		{"entries that have changed places", []Record{in(2, 1), in(1, 0), out(2, 5), out(1, 6), in(3, 6), out(3, 7)},
-			"1@0-6(2@1-5) 3@6-7", Repairs{Swapped: 1}},
-		{"an exit under another ID", []Record{in(1, 0), in(2, 1), out(9, 5), out(1, 6)}, "1@0-6(2@1-5)",
-			Repairs{Renamed: 1}},
-		{"an exit under the ID of a caller", []Record{in(1, 0), in(2, 1), in(3, 2), out(1, 5), out(2, 6), out(1, 7)},
-			"1@0-7(2@1-6(3@2-5))", Repairs{Renamed: 1}},
-		{"an exit that became an entry", []Record{in(d, 0), in(1, 0), in(2, 1), in(2, 5), out(1, 6), in(3, 7),
-			out(3, 8), out(d, 9)}, "1048574@0-9(1@0-6(2@1-6(2@5-6)) 3@7-8)", Repairs{Unwound: 2}},
 		{"an exception", []Record{in(1, 0), in(2, 1), in(3, 2), in(4, 3), out(1, 6), in(5, 7), out(5, 8)},
 			"1@0-6(2@1-6(3@2-6(4@3-6))) 5@7-8", Repairs{Unwound: 3}},
-		{"a dispatch that is none", []Record{in(d, 0), in(1, 1), in(d, 2), out(1, 3), in(2, 4), out(2, 5), out(d, 6)},
-			"1048574@0-6(1@1-3 2@4-5)", Repairs{Stray: 1}},
 		{"a dispatch without an end", []Record{in(d, 0), in(1, 1), out(1, 2), in(d, 3), in(2, 4), out(2, 5), out(d, 6)},
 			"1048574@0-3(1@1-2) 1048574@3-6(2@4-5)", Repairs{Unwound: 1}},
 		{"a time far ahead", []Record{in(1, 0), in(2, 1), out(2, 1<<40), in(3, 3), out(3, 4), out(1, 5)},
@@ -56,12 +42,7 @@ func TestRepaired(t *testing.T) {
 			"1@0-5(2@3-3 3@3-4)", Repairs{Retimed: 2}},
 		{"a time too early", []Record{in(1, 100), in(2, 101), out(2, 3), in(3, 103), out(3, 104), out(1, 105)},
 			"1@100-105(2@101-101 3@103-104)", Repairs{Retimed: 1}},
-		{"times that were believed", []Record{in(1, 0), out(1, 900), in(2, 901), out(2, 902), in(3, 903), out(3, 4),
-			in(4, 5), out(4, 7), in(5, 8), out(5, 9)},
-			"1@0-900 2@901-902 3@903-903 4@904-906 5@907-908", Repairs{Retimed: 1}},
-		{"stray, deep", far(in(7, 101), out(1050, 102), out(7, 103), out(8, 104)), "7@101-103", Repairs{Stray: 2}},
-		{"an exit of the outermost, deep", far(in(1000, 101), out(1000, 102), out(1000, 103), in(9, 104), out(9, 105)),
-			"1000@101-102 9@104-105", Repairs{Stray: 1}},
+		{"stray", far(in(7, 101), out(8, 102), out(7, 103), out(8, 104)), "7@101-103", Repairs{Stray: 2}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			c := replayed(t, row.records, 3)

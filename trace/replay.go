@@ -23,34 +23,27 @@ type Handler interface {
 const (
 	// maxCalls is how many calls a segment has at most before it is handed on in parts.
 	maxCalls = 1 << 18
-	// heldBack is how many records wait for those behind them, which may show what is wrong with them.
-	heldBack = 1 << 10
+	// heldBack is how many records wait for those behind them, which may show that their times are wrong.
+	heldBack = nearTimes
 	// piece is how many records are handled at once.
 	piece = 1 << 16
 	// batch is how many events are handed on at once.
 	batch = 512
 	// furthest is the greatest time, to either side of 0: differences of two must not overflow.
 	furthest = 1 << 61
-	// minorAlive is the first minor version in which the runtime writes signs of life. Its records are exact, too: each
-	// chunk has a checksum, and each record is as the thread made it. Only exits of calls that an exception left are
-	// missing, and what [GapLost] stands for.
-	minorAlive = 2
 	// longest is how much later than the one before a record may be that nothing behind it confirms: 30 days.
 	longest = 30 * 24 * 3600 * 1e9
 )
 
 // Replay reads a recording to its end and hands its calls to h. An error is the source's or h's. Missing exits are
-// repaired and counted in [Segment.Repairs]. Before minor version 2 of the format, records may be damaged: a damaged
-// record costs the calls that it is part of, and rarely one more. If several calls of one method directly call each
-// other, it cannot be decided which of them lacks a record; Replay guesses.
+// repaired and counted in [Segment.Repairs]: an exit ends the innermost open call of its method, and the calls inside
+// it end there. Chunks have checksums, so a record is there as its thread made it, or it is missing.
 //
 // The time is proportional to the number of records, the memory to the depth of calls and to a fixed number of calls.
 func Replay(r *Reader, h Handler) error { return ReplayMessages(r, h, nil) }
 
 // Chunks is what chunks are read from: a [Reader], or several of them as if they were one.
 type Chunks interface {
-	// Header returns the header of the recording.
-	Header() Header
 	// Next returns the next chunk, and [io.EOF] behind the last one.
 	Next() (Chunk, error)
 }
@@ -60,8 +53,6 @@ type Chunks interface {
 func ReplayMessages(r Chunks, h Handler, messages func(*Meta) []Method) error {
 	p := newReplay(h)
 	p.messages = messages
-	p.signs = r.Header().Minor >= minorAlive
-	p.limits.exact = p.signs
 	for {
 		c, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -85,9 +76,7 @@ type replay struct {
 	slowOnly bool // records are those of stalls: what lies between was not written
 	threads  map[uint32]*thread
 	loops    map[Method]bool  // outermost methods that have enclosed calls of methods whose calls are messages
-	signs    bool             // the runtime writes signs of life
 	alive    map[uint32]int64 // by thread: the time of its last sign of life
-	process  int64            // the time of the last sign of life of any thread
 	events   *[batch]event    // room for those that are handed on at once
 	sum      completeness
 }
@@ -104,7 +93,6 @@ type limits struct {
 	calls      int       // how many calls a segment has at most before it is handed on in parts
 	messages   methodSet // methods whose calls are messages
 	device     bool      // they are messages for the device, too
-	exact      bool      // each record is as the thread made it, see [minorAlive]
 }
 
 // latest returns the last tick that has a time of its own. All later ones have the same time.
@@ -112,7 +100,7 @@ func (l *limits) latest() int64 { return (2*furthest - max(l.base, 0)) / l.tick 
 
 func newReplay(h Handler) *replay {
 	return &replay{h: h, limits: limits{tick: 1_000_000, calls: maxCalls}, threads: map[uint32]*thread{},
-		loops: map[Method]bool{}, alive: map[uint32]int64{}, process: math.MinInt64, events: new([batch]event),
+		loops: map[Method]bool{}, alive: map[uint32]int64{}, events: new([batch]event),
 		sum: completeness{gated: map[Method]*GatedCalls{}}}
 }
 
@@ -136,12 +124,6 @@ func (p *replay) chunk(c Chunk) error {
 		p.limits.messages = newMethodSet(methods)
 	case *Clock:
 		p.limits.base = min(max(c.BaseNanos, -furthest), furthest)
-		p.process = max(p.process, min(c.NanoTime, furthest))
-	case *StackSample:
-		// A call may end between a look at its thread's records and a sample. Only a sign of life excludes that.
-		if !p.signs {
-			p.signOfLife(c.Thread, c.State, c.Nanos)
-		}
 	case *Alive:
 		for _, o := range c.Open {
 			p.signOfLife(o.Thread, o.State, c.Nanos)
@@ -164,7 +146,6 @@ func (p *replay) chunk(c Chunk) error {
 // least that, although the thread put no record meanwhile: a call that hangs puts none.
 func (p *replay) signOfLife(thread uint32, state ThreadState, nanos int64) {
 	nanos = min(max(nanos, -furthest), furthest)
-	p.process = max(p.process, nanos)
 	if before, seen := p.alive[thread]; state != stateTerminated && (!seen || nanos > before) {
 		p.alive[thread] = nanos
 	}
@@ -236,20 +217,9 @@ func (p *replay) finish() error {
 	order := slices.Sorted(maps.Keys(p.threads))
 	for _, k := range order {
 		r := p.threads[k].repairer
-		if err := p.pass(p.threads[k], func() { r.repair(0) }); err != nil {
-			return err
-		}
-		p.process = max(p.process, r.now)
-	}
-	for _, k := range order {
-		r := p.threads[k].repairer
 		alive, seen := p.alive[k]
 		if !seen {
 			alive = math.MinInt64
-		}
-		if !p.signs && alive > r.now {
-			// The thread was seen to hang, and nothing says more until the process ended.
-			alive = p.process
 		}
 		if err := p.pass(p.threads[k], func() { r.finish(alive) }); err != nil {
 			return err

@@ -1,23 +1,15 @@
 package trace
 
-// retime returns a possible time for held[i], whose own time is before the last one or behind the next. The record may
-// have changed places with the next one.
+// nearTimes is how many records a time is compared with.
+const nearTimes = 16
+
+// retime returns a possible time for held[i], whose own time is before the last one or behind the next.
 func (r *repairer) retime(i int) (ticks int64, marks Marks) {
-	if r.exchanged(i) {
-		r.held[i], r.held[i+1] = r.held[i+1], r.held[i]
-		r.repaired(repairSwapped, 1)
-	}
 	ticks = r.held[i].Ticks()
 	if ticks >= r.last && r.fits(i) {
 		return ticks, 0
 	}
 	r.repaired(repairRetimed, 1)
-	if behind := r.held[i+1 : min(len(r.held), i+nearTimes)]; ticks < r.last &&
-		2*inOrder(behind, r.last) < inOrder(behind, ticks) {
-		// The last one was wrong, and taken for right. What follows keeps its distances, and comes behind it.
-		r.shift += r.last - ticks
-		return ticks, MarkRetimed
-	}
 	if ticks < r.last {
 		return r.last, MarkRetimed
 	}
@@ -26,27 +18,6 @@ func (r *repairer) retime(i int) (ticks int64, marks Marks) {
 		ticks = min(ticks, record.Ticks())
 	}
 	return max(ticks, r.last, 0), MarkRetimed
-}
-
-// exchanged reports whether held[i] and the next record fit better the other way round.
-func (r *repairer) exchanged(i int) bool {
-	if i+1 >= len(r.held) || len(r.gaps) > 0 && r.gaps[0].at <= i+1 {
-		return false
-	}
-	first, second := r.held[i], r.held[i+1]
-	if second.Ticks() < r.last || first.Ticks() <= second.Ticks() || i+2 < len(r.held) &&
-		r.held[i+2].Ticks() < first.Ticks() {
-		return false
-	}
-	to, _ := r.ahead(i)
-	if to < i+2 {
-		return false
-	}
-	asIs := r.trial(len(r.open), r.held[i:to])
-	r.held[i], r.held[i+1] = second, first
-	swapped := r.trial(len(r.open), r.held[i:to])
-	r.held[i], r.held[i+1] = first, second
-	return swapped < asIs
 }
 
 // fits reports whether the time of held[i], which is not before the last one, fits the times behind it: whether more of

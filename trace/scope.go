@@ -101,16 +101,6 @@ func (r *repairer) outer() int {
 	return 0
 }
 
-// recordedCalls returns how many of the open calls from one index up to another are calls of the program.
-func (r *repairer) recordedCalls(from, to int) (n int) {
-	for _, o := range r.open[from:to] {
-		if o.method != MethodNotRecorded {
-			n++
-		}
-	}
-	return n
-}
-
 // openAcross returns the index of the open call that an exit of m may end. That is at, the innermost call of m,
 // unless that was open before the gap; then it is the outermost call if that is known to be open behind it, or -1.
 func (r *repairer) openAcross(at int, m Method) int {

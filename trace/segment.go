@@ -123,20 +123,21 @@ func (s *Segment) Walk(enter, leave func(call int)) {
 type Repairs struct {
 	// Unwound is how many calls have no exit, Truncated how many no entry, Open how many had not returned, Cut how many
 	// end at a gap because it is not known whether they were open behind it.
-	Unwound, Truncated, Open, Cut uint64
+	Unwound   uint64 `json:"unwound"`
+	Truncated uint64 `json:"truncated"`
+	Open      uint64 `json:"open"`
+	Cut       uint64 `json:"cut"`
 	// Stray is how many exits belong to no call and were left out.
-	Stray uint64
+	Stray uint64 `json:"stray"`
 	// Retimed is how many records had a time that could not be.
-	Retimed uint64
-	// Renamed is how many exits had the ID of another method than the call that they end.
-	Renamed uint64
-	// Swapped is how often two records that follow each other had changed places.
-	Swapped uint64
+	Retimed uint64 `json:"retimed"`
 	// Gaps is how often records are missing between others, Lost how many of them are.
-	Gaps, Lost uint64
+	Gaps uint64 `json:"gaps"`
+	Lost uint64 `json:"lost"`
 	// Overfull is how many calls of reports take less time than their callees, Jumps how many lines have a
 	// depth that skips some.
-	Overfull, Jumps uint64
+	Overfull uint64 `json:"overfull"`
+	Jumps    uint64 `json:"jumps"`
 }
 
 // Add adds the counts of o.
@@ -147,8 +148,6 @@ func (r *Repairs) Add(o Repairs) {
 	r.Cut += o.Cut
 	r.Stray += o.Stray
 	r.Retimed += o.Retimed
-	r.Renamed += o.Renamed
-	r.Swapped += o.Swapped
 	r.Gaps += o.Gaps
 	r.Lost += o.Lost
 	r.Overfull += o.Overfull

@@ -29,9 +29,10 @@ type Depths struct {
 
 // knownConstant is what Depths has read of a constant: of a member, or of its descriptor.
 type knownConstant struct {
-	kind      constantKind
-	arguments uint8 // stack words of a method's arguments, without this
-	result    uint8 // words of its result, or of a field
+	kind constantKind
+	// The stack words that a method takes as arguments, without this, and leaves as its result. A field has its words in
+	// both: putting it takes them, getting it leaves them.
+	pops, pushes uint8
 }
 
 // constantKind is the kind of a knownConstant. No descriptor is both a field's and a method's.
@@ -175,89 +176,70 @@ const pathEnds = -1
 // the position of that one. It calls nothing for most instructions, so that the compiler keeps its variables in
 // registers.
 func (d *Depths) follow(pc int) (stop int) {
-	bytecode, known := d.bytecode, d.known
+	bytecode := d.bytecode
 	at := d.at[:len(bytecode)]
 	now := int(at[pc]) // the depth before the instruction, plus 1
 	most, followed := now, 0
-walk:
 	for {
-		effect := stackEffects[bytecode[pc]]
-		after := now - effect.pops()
+		effect := &stackEffects[bytecode[pc]]
+		after := now - int(effect.pops)
 		if after <= 0 {
 			break
 		}
-		after += effect.pushes()
-		next := pc + effect.size()
-		switch flow := effect.flow(); flow { // enough cases for a jump table
-		case flowNext:
-		case flowEnd:
-			followed++
-			pc = pathEnds
-			break walk
-		case flowBranch, flowJump:
-			if next > len(bytecode) {
-				break walk
+		after += int(effect.pushes)
+		next := pc + int(effect.size)
+		if effect.flow != flowNext { // as most have
+			if effect.flow == flowEnd {
+				followed++
+				pc = pathEnds
+				break
 			}
-			target := pc + int(int16(uint16(bytecode[pc+1])<<8|uint16(bytecode[pc+2])))
-			if uint(target) >= uint(len(at)) {
-				break walk
+			if next > len(bytecode) || effect.flow == flowOther {
+				break
 			}
-			if flow == flowJump {
-				next = target // and the size of a goto is counted below as that of any other
-			} else if at[target] == 0 {
-				at[target] = int32(after)
-				d.pending = append(d.pending, int32(target))
-			} else if at[target] != int32(after) {
-				break walk
+			operand := int(bytecode[pc+1])<<8 | int(bytecode[pc+2])
+			if effect.flow == flowMember {
+				if operand >= len(d.known) {
+					break
+				}
+				c := d.known[operand]
+				if after -= int(c.pops & effect.popsMember); c.kind != effect.member || after <= 0 {
+					break
+				}
+				after += int(c.pushes & effect.pushesMember)
+			} else {
+				target := pc + int(int16(operand))
+				if uint(target) >= uint(len(at)) {
+					break
+				}
+				if effect.flow == flowJump {
+					next = target // and the size of a goto is counted below as that of any other
+				} else if at[target] == 0 {
+					at[target] = int32(after)
+					d.pending = append(d.pending, int32(target))
+				} else if at[target] != int32(after) {
+					break
+				}
 			}
-		case flowGet:
-			c := known[operand(bytecode, pc, len(known))]
-			if c.kind != memberField {
-				break walk
-			}
-			after += int(c.result)
-		case flowPut:
-			c := known[operand(bytecode, pc, len(known))]
-			if after -= int(c.result); c.kind != memberField || after <= 0 {
-				break walk
-			}
-		case flowInvoke:
-			c := known[operand(bytecode, pc, len(known))]
-			if after -= int(c.arguments); c.kind != memberMethod || after <= 0 {
-				break walk
-			}
-			after += int(c.result)
-		case flowUnknown, flowSpecial:
-			break walk
 		}
 		if uint(next) >= uint(len(at)) {
 			break
 		}
-		if at[next] != 0 && at[next] != int32(after) {
-			break
-		}
-		followed += effect.size()
-		if at[next] != 0 {
-			pc = pathEnds
+		if known := at[next]; known != 0 {
+			if known == int32(after) {
+				followed += int(effect.size)
+				pc = pathEnds
+			}
 			break
 		}
 		at[next] = int32(after)
+		followed += int(effect.size)
 		most = max(most, after)
 		pc, now = next, after
 	}
 	d.Max = max(d.Max, most-1)
 	d.followed += followed
 	return pc
-}
-
-// operand returns the two-byte operand of the instruction at pc, 0 if it is not less than limit.
-func operand(bytecode []byte, pc, limit int) int {
-	if pc+2 < len(bytecode) {
-		if i := int(bytecode[pc+1])<<8 | int(bytecode[pc+2]); i < limit {
-			return i
-		}
-	}
-	return 0
 }
 
 // followOther follows any one instruction, at pc. It returns the position of the next one if a path leads there for
@@ -301,16 +283,14 @@ func (d *Depths) followOther(pc int) (next int, err error) {
 // readMember reads the constant that the instruction at pc names, if it has not been read. It reports whether that is a
 // member. Members share few descriptors, each of which is read once.
 func (d *Depths) readMember(pc int) bool {
-	switch stackEffects[d.bytecode[pc]].flow() {
-	case flowGet, flowPut, flowInvoke:
-	default:
+	if stackEffects[d.bytecode[pc]].flow != flowMember || pc+2 >= len(d.bytecode) {
 		return false
 	}
-	i := operand(d.bytecode, pc, len(d.known))
-	if d.known[i].kind != unknownConstant {
+	i := binary.BigEndian.Uint16(d.bytecode[pc+1:])
+	if int(i) >= len(d.known) || d.known[i].kind != unknownConstant {
 		return false
 	}
-	utf8, ok := d.pool.DescriptorOf(uint16(i))
+	utf8, ok := d.pool.DescriptorOf(i)
 	if !ok {
 		return false
 	}
@@ -318,7 +298,7 @@ func (d *Depths) readMember(pc int) bool {
 	if descriptor.kind == unknownConstant {
 		*descriptor = readDescriptor(d.pool.Text(utf8))
 	}
-	d.known[i] = knownConstant{descriptor.kind.ofMember(), descriptor.arguments, descriptor.result}
+	d.known[i] = knownConstant{descriptor.kind.ofMember(), descriptor.pops, descriptor.pushes}
 	return d.known[i].kind != unknownConstant
 }
 
@@ -326,10 +306,10 @@ func (d *Depths) readMember(pc int) bool {
 func readDescriptor(text string) knownConstant {
 	if strings.HasPrefix(text, "(") {
 		if arguments, result, err := DescriptorWords(text); err == nil {
-			return knownConstant{kind: descriptorMethod, arguments: uint8(arguments), result: uint8(result)}
+			return knownConstant{kind: descriptorMethod, pops: uint8(arguments), pushes: uint8(result)}
 		}
 	} else if words, size := fieldWords(text); size != 0 && size == len(text) {
-		return knownConstant{kind: descriptorField, result: uint8(words)}
+		return knownConstant{kind: descriptorField, pops: uint8(words), pushes: uint8(words)}
 	}
 	return knownConstant{kind: noDescriptor}
 }
@@ -338,15 +318,15 @@ func readDescriptor(text string) knownConstant {
 // (JVMS 6.5). It reads fields and methods from the pool, and fails if the instruction names one that the pool does
 // not have.
 func (in Instruction) StackWords(pool *classfile.ConstantPool) (pops, pushes int, err error) {
-	if effect := stackEffects[in.Op]; effect.known() {
-		return effect.pops(), effect.pushes(), nil
+	if effect := &stackEffects[in.Op]; effect.known {
+		return int(effect.pops), int(effect.pushes), nil
 	}
 	switch in.Op {
 	case Multianewarray:
 		return in.U1(2), 1, nil
 	case Wide:
-		effect := stackEffects[in.U1(0)]
-		return effect.pops(), effect.pushes(), nil
+		effect := &stackEffects[in.U1(0)]
+		return int(effect.pops), int(effect.pushes), nil
 	}
 	ref, err := pool.Ref(in.Constant())
 	if err != nil {

@@ -492,40 +492,30 @@ func (o Op) IsConditional() bool {
 	return o >= Ifeq && o <= IfAcmpne || o == Ifnull || o == Ifnonnull
 }
 
-// stackEffect is a row of ops as one number: the stack words that the instruction takes off and puts on, its size, and
-// its flow.
-type stackEffect uint32
-
-func newStackEffect(pops, pushes, size uint8, flow flow) stackEffect {
-	return stackEffect(pops) | stackEffect(pushes)<<8 | stackEffect(size)<<16 | stackEffect(flow)<<24
+// stackEffect is what an instruction does to the operand stack, and where it leads.
+type stackEffect struct {
+	pops, pushes uint8 // stack words; without those of the member, if the operand names one
+	size         uint8 // in bytes, 0 where it varies
+	known        bool  // the opcode alone determines the effect
+	flow         flow
+	// For flowMember: the kind of member, and masks for the words that the member adds to pops and to pushes.
+	member                   constantKind
+	popsMember, pushesMember uint8
 }
 
-func (e stackEffect) pops() int   { return int(uint8(e)) }
-func (e stackEffect) pushes() int { return int(uint8(e >> 8)) }
-func (e stackEffect) size() int   { return int(uint8(e >> 16)) } // in bytes, 0 where it varies
-func (e stackEffect) flow() flow  { return flow(e >> 24) }
-
-// known reports whether the opcode alone determines the effect.
-func (e stackEffect) known() bool { return e.flow() >= flowSpecial }
-
-// flow is the kind of instructions that may run after an instruction. For an instruction that may only be followed by
-// the next one, it has the kind of operand that determines the effect on the stack.
+// flow is the kind of instructions that may run after an instruction.
 type flow uint8
 
 const (
-	flowUnknown flow = iota // there is no such instruction, or any operand determines its effect
-	flowGet                 // the next one: the instruction pushes a field
-	flowPut                 // the next one: it pops a field
-	flowInvoke              // the next one: it pops arguments and pushes a result
-	flowSpecial             // any, as the Instruction says: switches, subroutines, four-byte branches
-	flowNext                // the next one
-	flowBranch              // the next one, or the target of the two-byte branch
-	flowJump                // the target of the two-byte branch
-	flowEnd                 // none: returns and athrow
+	flowOther  flow = iota // any, as the Instruction says: switches, subroutines, four-byte branches, unknown opcodes
+	flowNext               // the next one
+	flowMember             // the next one; the instruction names a field or method
+	flowBranch             // the next one, or the target of the two-byte branch
+	flowJump               // the target of the two-byte branch
+	flowEnd                // none: returns and athrow
 )
 
-// stackEffects has the effect of each opcode. Without the part that the operand determines, it is the effect on the
-// object alone.
+// stackEffects has the effect of each opcode.
 var stackEffects = func() (effects [256]stackEffect) {
 	width := map[rune]uint8{'J': 2, 'D': 2}
 	for op, row := range ops {
@@ -536,32 +526,33 @@ var stackEffects = func() (effects [256]stackEffect) {
 		case Ldc2W:
 			after = "J"
 		}
-		pops, pushes := uint8(0), uint8(0)
+		effect := &effects[op]
+		effect.size = operandSizes[row.operand]
+		if !known || after == "*" {
+			continue
+		}
+		effect.known, effect.flow = true, flowOf(Op(op), row.operand)
 		for _, letter := range before {
-			pops += max(1, width[letter])
+			effect.pops += max(1, width[letter])
 		}
 		for _, letter := range after {
-			pushes += max(1, width[letter])
+			effect.pushes += max(1, width[letter])
 		}
-		flow := flowOf(Op(op), row.operand)
-		if !known || after == "*" {
-			pops, pushes, flow = 0, 0, flowUnknown
-			switch Op(op) {
-			case Getstatic:
-				flow = flowGet
-			case Putstatic:
-				flow = flowPut
-			case Invokestatic, Invokedynamic:
-				flow = flowInvoke
-			case Getfield:
-				flow, pops = flowGet, 1
-			case Putfield:
-				flow, pops = flowPut, 1
-			case Invokevirtual, Invokespecial, Invokeinterface:
-				flow, pops = flowInvoke, 1
-			}
-		}
-		effects[op] = newStackEffect(pops, pushes, operandSizes[row.operand], flow)
+	}
+	const all = 0xff
+	for op, member := range map[Op]stackEffect{
+		Getstatic:       {member: memberField, pushesMember: all},
+		Getfield:        {member: memberField, pushesMember: all, pops: 1},
+		Putstatic:       {member: memberField, popsMember: all},
+		Putfield:        {member: memberField, popsMember: all, pops: 1},
+		Invokestatic:    {member: memberMethod, popsMember: all, pushesMember: all},
+		Invokedynamic:   {member: memberMethod, popsMember: all, pushesMember: all},
+		Invokevirtual:   {member: memberMethod, popsMember: all, pushesMember: all, pops: 1},
+		Invokespecial:   {member: memberMethod, popsMember: all, pushesMember: all, pops: 1},
+		Invokeinterface: {member: memberMethod, popsMember: all, pushesMember: all, pops: 1},
+	} {
+		member.size, member.flow = effects[op].size, flowMember
+		effects[op] = member
 	}
 	return effects
 }()
@@ -570,11 +561,11 @@ var stackEffects = func() (effects [256]stackEffect) {
 func flowOf(op Op, operand Operand) flow {
 	switch operand {
 	case OperandBranchW, OperandTableSwitch, OperandLookupSwitch:
-		return flowSpecial
+		return flowOther
 	}
 	switch next := op != Wide && (Instruction{Op: op}).FallsThrough(); {
 	case op == Jsr || op == Ret:
-		return flowSpecial
+		return flowOther
 	case operand == OperandBranch && next:
 		return flowBranch
 	case operand == OperandBranch:

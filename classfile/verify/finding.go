@@ -10,7 +10,6 @@ type Finding struct {
 	Rule               string // the violated rule: a section of the JVMS, or a rule of the equivalence check
 	Want, Got          string // what the rule demands, what the class has
 	Frame              string // the types at Offset, if the type checker was asked for them
-	Note               bool   // HotSpot links the class all the same: the JVMS is stricter
 }
 
 // RuleLimit is the Rule of a finding that says that the check of a class or method was not finished, because it would

@@ -29,7 +29,7 @@ func main() {
 
 // newRootCmd returns the command tree. Its commands read from con and print to con.
 func newRootCmd(con *console.Console) *cobra.Command {
-	return cli.Assemble(con, build.NewInit(con),
+	return cli.Assemble(con,
 		record.NewCommand(con, build.NewProgram(con), record.Analysis{Formats: read.Formats(), Run: read.RunAnswer}),
 		build.NewInstrument(con), build.NewScan(con), build.NewAssign(con), build.NewStrip(con), build.NewVerify(con),
 		read.NewAnalyze(con), fleet.NewCollect(con), fleet.NewGroup(con), fleet.NewCompare(con), read.NewLookup(con),

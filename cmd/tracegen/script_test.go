@@ -58,7 +58,7 @@ func TestScripts(t *testing.T) {
 
 // TestArchiveScripts runs scripts with an archive in a directory, and in a bucket of a server.
 //
-// Invariant: Recordings and builds find their mappings in an archive by themselves, in a directory and in a bucket.
+// Invariant: Recordings find their mappings in an archive by themselves, in a directory and in a bucket.
 func TestArchiveScripts(t *testing.T) {
 	t.Run("directory", func(t *testing.T) {
 		testscript.Run(t, scripts(t, "testdata/archive", func(env *testscript.Env) {
@@ -237,4 +237,18 @@ func listJar() {
 	for _, f := range r.File {
 		fmt.Printf("%08x %d %s\n", f.CRC32, f.UncompressedSize64, f.Name)
 	}
+}
+
+// builtTool returns the program, in a directory of its own: this test binary under that name, see TestMain.
+func builtTool(t *testing.T) string {
+	t.Helper()
+	here, err := exec.LookPath("tracegen")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(t.TempDir(), filepath.Base(here))
+	if err := os.Link(here, bin); err != nil {
+		t.Fatal(err)
+	}
+	return bin
 }

@@ -76,7 +76,7 @@ func TestCompletionInShells(t *testing.T) {
 				{[]string{"tracegen", "instrument", "--exits", ""}, `(?m)^exact\b`, `instrument|jar`},
 				{[]string{"tracegen", "instrument", "--exi"}, `(?m)^--exits`, `--base`},
 				{[]string{"tracegen", "look"}, `(?m)^lookup`, `instrument`},
-				{[]string{"tracegen", "diff", "--format", ""}, `(?m)^json\b`, `map.txt`},
+				{[]string{"tracegen", "explain", "--format", ""}, `(?m)^json\b`, `map.txt`},
 				{[]string{"tracegen", "strip", ""}, `app.jar|-g \\\*.jar`, `notes.pdf`},
 				{[]string{"tracegen", "lookup", "--mapping", ""}, `map.txt|-g \\\*.txt`, `app.jar|\*.jar`},
 			} {

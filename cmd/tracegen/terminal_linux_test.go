@@ -130,10 +130,9 @@ func TestProgressIsErased(t *testing.T) {
 		{"verifying", "tracegen: 6 classes", []string{"verify", "out.jar"}},
 		{"deciding", "", []string{"explain", sample, "--method", "sample.Main#main"}},
 		{"comparing", "old: 1 recording", []string{"compare", "app.tgd", "app.tgd", "--mapping", "out.txt"}},
-		{"reading", "1 recording", []string{"group", "app.tgd", "--mapping", "out.txt", "--store", "fleet.db"}},
+		{"reading", "1 recording", []string{"group", "app.tgd", "--mapping", "out.txt"}},
 	} {
 		for _, columns := range []int{60, 80, 200} {
-			os.Remove("fleet.db")
 			written := onTerminal(t, columns, c.args...)
 			if !strings.Contains(written, c.bar) {
 				t.Errorf("%s, %d columns: no progress bar: %q", c.args[0], columns, written)

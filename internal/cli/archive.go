@@ -20,7 +20,7 @@ import (
 const archiveCacheSize = 1 << 30
 
 // OpenArchive opens an archive. What is fetched from a bucket is kept below the user's cache directory.
-func OpenArchive(ctx context.Context, con *console.Console, location string) (*mappingstore.Archive, error) {
+func OpenArchive(con *console.Console, location string) (*mappingstore.Archive, error) {
 	o := mappingstore.Options{Warn: func(message string) { con.Warn("%s", message) }}
 	if mappingstore.IsRemote(location) {
 		if dir, err := os.UserCacheDir(); err == nil {
@@ -32,89 +32,17 @@ func OpenArchive(ctx context.Context, con *console.Console, location string) (*m
 			}
 		}
 	}
-	return mappingstore.Open(ctx, location, o)
+	return mappingstore.Open(location, o)
 }
 
-// isArchive reports whether the value of an option names an archive: by a reference, or by its directory.
+// isArchive reports whether the value of an option names an archive.
 func isArchive(value string) bool {
-	return mappingstore.IsReference(value) || mappingstore.IsArchive(value)
-}
-
-// archiveReference parses the value of an option that names an archive.
-func archiveReference(value string) (mappingstore.Reference, error) {
-	if !mappingstore.IsReference(value) {
-		return mappingstore.Reference{Location: value}, nil
-	}
-	return mappingstore.ParseReference(value)
-}
-
-// errNoSelection is the error for a reference to an archive where one release is needed.
-var errNoSelection = errors.New("the archive may have many mappings; say which one: " +
-	"?version=V, ?variant=V, ?digest=D, or ?latest for the one that was pushed last")
-
-// archivedFile is a file of a release of an archive.
-type archivedFile struct {
-	name    string // for errors
-	content []byte
-}
-
-// fetchFile returns the mapping of the release that a reference selects. It is nil if the reference says that it is
-// optional, and there is none.
-func fetchFile(ctx context.Context, con *console.Console, value string) (*archivedFile, error) {
-	a, r, err := SelectRelease(ctx, con, value)
-	if err != nil || r == nil {
-		return nil, err
-	}
-	defer a.Trim()
-	d, err := a.Details(ctx, *r)
-	if err != nil {
-		return nil, err
-	}
-	content, err := a.Read(ctx, d.File(mappingstore.Mapping))
-	if err != nil {
-		return nil, err
-	}
-	con.Detail("%s is mapping %s, %s", value, r.Digest, ReleaseText(r))
-	return &archivedFile{archivedName(a, r), content}, nil
-}
-
-// SelectRelease returns the release that a reference selects; nil if it is optional, and there is none.
-func SelectRelease(ctx context.Context, con *console.Console, value string) (*mappingstore.Archive,
-	*mappingstore.Release,
-	error) {
-	ref, err := archiveReference(value)
-	if err != nil {
-		return nil, nil, err
-	}
-	if !ref.Selects {
-		return nil, nil, fmt.Errorf("%s: %w", value, errNoSelection)
-	}
-	a, err := OpenArchive(ctx, con, location(value, ref))
-	if err != nil {
-		return nil, nil, err
-	}
-	r, err := a.Find(ctx, ref.Selector)
-	if ref.Optional && IsAbsent(err) {
-		con.Warn("%v; continuing without it", err)
-		return a, nil, nil
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	return a, &r, nil
+	return mappingstore.IsRemote(value) || mappingstore.IsArchive(value)
 }
 
 // IsAbsent reports whether an error says that an archive, or a release of it, does not exist.
 func IsAbsent(err error) bool {
 	return errors.Is(err, mappingstore.ErrNone) || errors.Is(err, mappingstore.ErrNoArchive)
-}
-
-// location returns the location of a reference, with its scheme, which openArchive looks at.
-func location(value string, ref mappingstore.Reference) string {
-	if mappingstore.IsReference(value) && !mappingstore.IsReference(ref.Location) {
-		return "archive:" + ref.Location
-	}
-	return ref.Location
 }
 
 // archivedName returns the name of a mapping in an archive for messages.
@@ -134,21 +62,8 @@ func ReleaseText(r *mappingstore.Release) string {
 	return text + "pushed " + r.Pushed.Format("2006-01-02 15:04:05 UTC")
 }
 
-// LoadMapping loads a mapping: of a file, or of the release of an archive that a reference selects. It returns nil if
-// the reference is optional and there is none.
-func LoadMapping(ctx context.Context, con *console.Console, value string) (*mapping.Mapping, error) {
-	if !mappingstore.IsReference(value) {
-		return mapping.Load(value)
-	}
-	f, err := fetchFile(ctx, con, value)
-	if err != nil || f == nil {
-		return nil, err
-	}
-	return mapping.Parse(f.name, string(f.content))
-}
-
-// FetchBuild returns all that analysis uses of a release.
-func FetchBuild(ctx context.Context, a *mappingstore.Archive, r *mappingstore.Release) (*resolve.Build, error) {
+// fetchBuild returns all that analysis uses of a release.
+func fetchBuild(ctx context.Context, a *mappingstore.Archive, r *mappingstore.Release) (*resolve.Build, error) {
 	d, err := a.Details(ctx, *r)
 	if err != nil {
 		return nil, err
@@ -157,9 +72,6 @@ func FetchBuild(ctx context.Context, a *mappingstore.Archive, r *mappingstore.Re
 	b := new(resolve.Build)
 	for i := range d.Files {
 		f := &d.Files[i]
-		if f.Kind == mappingstore.Report {
-			continue
-		}
 		content, err := a.Read(ctx, f)
 		if err != nil {
 			return nil, err
@@ -183,33 +95,10 @@ func FetchBuild(ctx context.Context, a *mappingstore.Archive, r *mappingstore.Re
 	return b, nil
 }
 
-// archivedMappings returns the mappings of an archive: the one that the reference selects, or else all, which are found
-// by the digests of recordings. lines may be nil.
-func archivedMappings(ctx context.Context, con *console.Console, value string,
-	lines *mapping.Lines) (*resolve.Mappings, error) {
-	ref, err := archiveReference(value)
-	if err != nil {
-		return nil, err
-	}
-	withLines := func(b *resolve.Build, err error) (*resolve.Build, error) {
-		if err == nil && lines != nil && lines.Digest() == b.Mapping.Digest() {
-			b.Lines = lines
-		}
-		return b, err
-	}
-	if ref.Selects {
-		a, r, err := SelectRelease(ctx, con, value)
-		if err != nil || r == nil {
-			return nil, err
-		}
-		defer a.Trim()
-		b, err := withLines(FetchBuild(ctx, a, r))
-		if err != nil {
-			return nil, err
-		}
-		return resolve.BuildMappings(archivedName(a, r), b), nil
-	}
-	a, err := OpenArchive(ctx, con, location(value, ref))
+// archivedMappings returns the mappings of an archive, which are found by the digests of recordings. lines may be nil.
+func archivedMappings(ctx context.Context, con *console.Console, location string, lines *mapping.Lines) (
+	*resolve.Mappings, error) {
+	a, err := OpenArchive(con, location)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +109,11 @@ func archivedMappings(ctx context.Context, con *console.Console, value string,
 		}
 		defer a.Trim()
 		con.Detail("mapping %s from %s: %s", digest, a.Location(), ReleaseText(r))
-		return withLines(FetchBuild(ctx, a, r))
+		b, err := fetchBuild(ctx, a, r)
+		if err == nil && lines != nil && lines.Digest() == digest {
+			b.Lines = lines
+		}
+		return b, err
 	}), nil
 }
 
@@ -246,8 +139,8 @@ func newestWith(ctx context.Context, con *console.Console, a *mappingstore.Archi
 		if i == 0 {
 			first = sum
 		} else if sum != first {
-			con.Warn("%s has %d releases with mapping %s, which differ in R8's mapping; using the latest (%s); select "+
-				"another by ?version=", a.Location(), len(list), digest, ReleaseText(&list[0]))
+			con.Warn("%s has %d releases with mapping %s, which differ in R8's mapping; using the latest (%s); pull "+
+				"another by --version", a.Location(), len(list), digest, ReleaseText(&list[0]))
 			break
 		}
 	}

@@ -72,9 +72,10 @@ func (n *Naming) Open(ctx context.Context, con *console.Console) (o analysis.Opt
 			return o, nil, err
 		}
 	}
-	if !n.Flag.Changed && os.Getenv(mappingstore.Variable) != "" {
+	if archive := os.Getenv(mappingstore.Variable); !n.Flag.Changed && archive != "" {
 		if _, err := os.Stat(n.Mapping); err != nil {
-			n.Mapping = "archive:"
+			o.Mappings, err = archivedMappings(ctx, con, archive, lines)
+			return o, nil, err
 		}
 	}
 	if isArchive(n.Mapping) {

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tracegen/tracegen/internal/console"
-	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
 )
 
 // Option is one row of a table of options. It describes one option completely: flags, help, manual pages, completion,
@@ -340,9 +339,9 @@ func (o *Option) RelativeTo(file, value string) string {
 }
 
 // relativeTo returns a path that is relative to the directory of file, as a path that is relative to the working
-// directory. It keeps a slash at the end, which marks a directory. The location of an archive stays as it is.
+// directory. It keeps a slash at the end, which marks a directory.
 func relativeTo(file, path string) string {
-	if filepath.IsAbs(path) || path == StandardOutput || mappingstore.IsReference(path) {
+	if filepath.IsAbs(path) || path == StandardOutput {
 		return path
 	}
 	joined := filepath.Join(filepath.Dir(file), filepath.FromSlash(path))

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,10 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
-	"github.com/tracegen/tracegen/internal/glob"
 	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/trace"
@@ -83,8 +79,7 @@ func (r *Recording) open(in io.Reader, watch func(io.Reader) io.Reader) (*source
 }
 
 // FindRecordings returns the recordings that the arguments name, each once: files, standard input, and the recordings
-// in directories. For a file that is a part of a recording, it also finds the other parts in the same directory. Of
-// files of earlier runs, which have the names FILE.1, FILE.2, ..., the oldest comes first, and FILE last.
+// in directories. For a file that is a part of a recording, it also finds the other parts in the same directory.
 func FindRecordings(args []string) ([]Recording, error) {
 	var files []string
 	inputs := 0
@@ -118,7 +113,19 @@ func FindRecordings(args []string) ([]Recording, error) {
 			files = append(files, filepath.Clean(arg))
 		}
 	}
-	return inOrder(joinParts(files)), nil
+	return joinParts(unique(files)), nil
+}
+
+// unique returns the files, each once.
+func unique(files []string) (list []string) {
+	seen := map[string]bool{}
+	for _, file := range files {
+		if !seen[file] {
+			seen[file] = true
+			list = append(list, file)
+		}
+	}
+	return list
 }
 
 // recordingsOf returns the recordings that match a pattern, and those in the directories that match it.
@@ -162,52 +169,6 @@ func RecordingsBelow(dir string) ([]string, error) {
 		return nil, fmt.Errorf("recordings: %w", err)
 	}
 	return found, nil
-}
-
-// inOrder moves the recordings of a set to the place of the first of them, and removes duplicates.
-func inOrder(recordings []Recording) []Recording {
-	type member struct {
-		Recording
-		set        int // the place of the set's first member
-		generation int
-	}
-	sets := map[string]int{}
-	seen := map[string]bool{}
-	var members []member
-	for i, r := range recordings {
-		base, generation := splitGeneration(r.Name)
-		if _, known := sets[base]; !known {
-			sets[base] = i
-		}
-		if !seen[r.Name] {
-			seen[r.Name] = true
-			members = append(members, member{r, sets[base], generation})
-		}
-	}
-	slices.SortStableFunc(members, func(a, b member) int {
-		return cmp.Or(cmp.Compare(a.set, b.set), cmp.Compare(b.generation, a.generation))
-	})
-	ordered := make([]Recording, len(members))
-	for i, m := range members {
-		ordered[i] = m.Recording
-	}
-	return ordered
-}
-
-// partName is what the runtime puts into the name of a part, before its extension.
-var partName = glob.Regexp(`\.part[1-9][0-9]*(\.[^./\\]*)?$`)
-
-// splitGeneration divides FILE.3 into FILE and 3. A file that was not renamed has generation 0. FILE does not have the
-// number of a part, so that a recording whose last part is missing has its place, too.
-func splitGeneration(file string) (base string, generation int) {
-	extension := filepath.Ext(file)
-	n, err := strconv.ParseUint(strings.TrimPrefix(extension, "."), 10, 16)
-	if err == nil && n > 0 {
-		file = strings.TrimSuffix(file, extension)
-	} else {
-		n = 0
-	}
-	return partName().ReplaceAllString(file, "$1"), int(n)
 }
 
 // RecordingSize returns the total size of the files that exist.

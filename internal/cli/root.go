@@ -111,9 +111,6 @@ func flagError(cmd *cobra.Command, err error) error {
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
 		return Misuse("%w", err)
 	}
-	if now, was := formerFlags[unknown.GetSpecifiedName()]; was {
-		return Misuse("%w; it is %s now", err, now)
-	}
 	const limit = 4 // words at this distance or more are not similar
 	nearest, distance := "", limit
 	near := func(f *pflag.Flag) {
@@ -131,46 +128,6 @@ func flagError(cmd *cobra.Command, err error) error {
 		return Misuse("%w", err)
 	}
 	return Misuse("%w; did you mean --%s?", err, nearest)
-}
-
-// formerFlags has what stands for flags that are gone.
-var formerFlags = map[string]string{
-	"fail-on":           "--guard NAME",
-	"max-growth":        "--guard growth=PERCENT",
-	"min-methods-ratio": "--guard ratio=RATIO",
-	"min-base-share":    "--guard base=SHARE",
-	"max-calls-growth":  "--guard calls=PERCENT",
-	"expect-digest":     "--guard digest=DIGEST",
-	"lines":             "lines.tsv in the directory of --reports",
-	"skipped":           "skipped.tsv in the directory of --reports",
-	"summary":           "summary.md in the directory of --reports",
-	"sarif":             "tracegen.sarif in the directory of --reports",
-	"digest":            "digest.txt in the directory of --reports",
-	"id-order":          "--set id-order=ORDER, or a key of tracegen.yml,",
-	"base-r8-mapping":   "--set base-r8-mapping=FILE, or a key of tracegen.yml,",
-	"trivial":           "--set trivial=MODE, or a key of tracegen.yml,",
-	"future-versions":   "--set future-versions, or a key of tracegen.yml,",
-	"allow-huge":        "--set allow-huge, or a key of tracegen.yml,",
-	"add-requires":      "--set add-requires, or a key of tracegen.yml,",
-	"constructor-entry": "--set constructor-entry=PLACE, or a key of tracegen.yml,",
-	"focus-hook":        "--set focus-hook=off, or a key of tracegen.yml,",
-	"trace-posts":       "--set trace-posts, or a key of tracegen.yml,",
-	"strict-classpath":  "--set strict-classpath, or a key of tracegen.yml,",
-	"cache-size":        "--set cache-size=SIZE, or a key of tracegen.yml,",
-	"max-class-size":    "a constant, 64 MiB,",
-	"max-nested-size":   "a constant, 512 MiB,",
-	"cpuprofile":        "the variable TRACEGEN_CPUPROFILE",
-	"memprofile":        "the variable TRACEGEN_MEMPROFILE",
-	"ring":              "-Dtracegen.ring=N of the java command",
-	"memory":            "-Dtracegen.memory=SIZE of the java command",
-	"gate":              "-Dtracegen.gate=off of the java command",
-	"gate-file":         "-Dtracegen.gate.file=FILE of the java command",
-	"pressure":          "-Dtracegen.pressure=MODE of the java command",
-	"old-mapping":       "--mapping DIR, a directory with the mappings of both builds,",
-	"new-mapping":       "--mapping DIR, a directory with the mappings of both builds,",
-	"max-body":          "a constant, 2 MiB,",
-	"max-report":        "a constant, 256 KiB,",
-	"max-recording":     "a constant, 256 MiB,",
 }
 
 // unknownCommand returns the error for an unknown command, and suggests similar ones.

@@ -90,10 +90,6 @@ func (n *noting) Write(p []byte) (int, error) {
 func Run(ctx context.Context, tree func(*console.Console) *cobra.Command, args []string, stdin io.Reader, stdout,
 	stderr io.Writer) int {
 	con := &console.Console{In: stdin, Out: stdout, Err: stderr}
-	profiles := &profiles{}
-	if err := profiles.start(); err != nil {
-		con.Warn("%v", err)
-	}
 	root := tree(con)
 	root.SetArgs(args)
 	printed := &noting{Writer: stdout} // help and completion scripts
@@ -101,9 +97,6 @@ func Run(ctx context.Context, tree func(*console.Console) *cobra.Command, args [
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil && printed.err != nil {
 		err = fmt.Errorf("standard output: %w", printed.err)
-	}
-	if stopped := profiles.stop(); stopped != nil {
-		con.Warn("the profile is incomplete: %v", stopped)
 	}
 	switch {
 	case err == nil:

@@ -20,7 +20,7 @@ import (
 var readerFiles embed.FS
 
 // Readers are the programs that people open exported recordings in: speedscope in Chromium, Perfetto's trace
-// processor, the Firefox Profiler, the engine of DevTools' Performance panel. They run in one process of Node.
+// processor, the Firefox Profiler. They run in one process of Node.
 type Readers struct {
 	dir string
 	cmd *exec.Cmd

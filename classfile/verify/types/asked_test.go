@@ -1,8 +1,6 @@
 package types_test
 
 import (
-	"maps"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -51,39 +49,26 @@ func TestAsked(t *testing.T) {
 		{Name: "a/Other"}} {
 		add(c.Parse())
 	}
-	shared := &types.Checker{Hierarchy: h, Asked: true} // it keeps answers from one class to the next
+	shared := &types.Checker{Hierarchy: h} // it keeps answers from one class to the next
 	answers := 0
 	for _, c := range classes {
 		all := noting{h, map[string]bool{}}
-		alone := &types.Checker{Hierarchy: all, Asked: true}
-		want := alone.Check(c)
-		names := slices.Compact(slices.Sorted(slices.Values(want.Asked)))
-		if diff := cmp.Diff(slices.Sorted(maps.Keys(all.asked)), names); diff != "" {
-			t.Errorf("%s: the hierarchy was asked for others (-asked +noted):\n%s", c.Name(), diff)
-		}
-		answers += len(names)
+		want := types.Check(c, all)
 		few := world{}
-		for _, name := range names {
+		for name := range all.asked {
 			if info := h[name]; info != nil {
 				few[name] = info
 			}
 		}
-		for what, checker := range map[string]*types.Checker{"with these only": {Hierarchy: few, Asked: true},
-			"after other classes": shared} {
-			got := checker.Check(c)
-			slices.Sort(got.Asked)
-			if diff := cmp.Diff(want.Findings, got.Findings); diff != "" {
-				t.Errorf("%s, %s: other findings:\n%s", c.Name(), what, diff)
-			}
-			if diff := cmp.Diff(names, slices.Compact(got.Asked)); diff != "" {
-				t.Errorf("%s, %s: other classes are noted:\n%s", c.Name(), what, diff)
-			}
+		answers += len(all.asked)
+		if diff := cmp.Diff(want, types.Check(c, few)); diff != "" {
+			t.Errorf("%s, with these only: other findings:\n%s", c.Name(), diff)
+		}
+		if diff := cmp.Diff(want, shared.Check(c).Findings); diff != "" {
+			t.Errorf("%s, after other classes: other findings:\n%s", c.Name(), diff)
 		}
 	}
 	if base := classes[len(classes)-4]; answers <= len(classes) || len(shared.Check(base).Findings) == 0 {
 		t.Errorf("%d classes ask for %d others, %s for %v", len(classes), answers, base.Name(), shared.Check(base))
-	}
-	if got := (&types.Checker{Hierarchy: h}).Check(classes[0]).Asked; got != nil {
-		t.Errorf("%v are noted, which is not wanted", got)
 	}
 }

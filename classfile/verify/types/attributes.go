@@ -79,9 +79,7 @@ func (k *checker) checkForm(a *classfile.Attribute, in place, before []classfile
 	case form.length >= 0 && len(a.Info) != form.length:
 		report(ruleAttribute, fmt.Sprintf("%s of %d bytes", a.Name, form.length), fmt.Sprint(len(a.Info)))
 		return false
-	case twice && !form.once:
-		k.note(nil, -1, ruleAttribute, "one "+a.Name, "two")
-	case twice:
+	case twice && form.once:
 		report(ruleAttribute, "one "+a.Name, "two")
 		return false
 	case form.index != 0 && k.pool.Tag(u2(a.Info)) != form.index:
@@ -298,7 +296,7 @@ func (k *checker) checkRecord(a *classfile.Attribute) {
 			return
 		}
 		name, descriptor := u2(b), u2(b[2:])
-		if !k.validName(name, nameOfField) || !k.fieldType(descriptor) {
+		if !k.validName(name, classfile.FieldName) || !k.fieldType(descriptor) {
 			k.finding(ruleAttribute, "a name and a field descriptor in Record",
 				quoted(k.pool.Text(name)+" "+k.pool.Text(descriptor)))
 		}

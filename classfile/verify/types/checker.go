@@ -18,12 +18,8 @@ type Checker struct {
 	Hierarchy Hierarchy
 	// Frames adds the frame, that is the types at its place, to each finding about types.
 	Frames bool
-	// Notes adds findings that HotSpot does not share, because the JVMS is stricter. They have Note set.
-	Notes bool
 	// Strict makes a finding of every class that the Hierarchy does not have.
 	Strict bool
-	// Asked notes in each Result which classes the Hierarchy was asked for.
-	Asked bool
 	// Memory is used by one class after the other. Checkers of few classes each should share it. If it is nil, the
 	// Checker has its own.
 	Memory *Memory
@@ -43,10 +39,6 @@ type Result struct {
 	// Unknown are the names of classes that the Hierarchy does not have, in ascending order. They were assumed to fit
 	// everywhere.
 	Unknown []string
-	// Asked are, if the Checker has Asked set, the names of all classes that the Hierarchy was asked for, found or not,
-	// some more than once. As long as its answers about these are the same, so is what is found out. The names share
-	// memory with the class file.
-	Asked []string
 	// Inferred is set if frames of a class of major version 50 are wrong and its types were inferred instead, as
 	// HotSpot does then (JVMS 4.10).
 	Inferred bool
@@ -104,7 +96,6 @@ type checker struct {
 
 	findings   []verify.Finding
 	poolFaults []poolFault // see fault
-	asked      []string    // see Result.Asked
 	thrown     bool        // whether HotSpot throws for a finding: no second chance for version 50
 	broken     map[*classfile.Member]bool
 	work       int64 // steps so far, see spend
@@ -162,11 +153,10 @@ func (c *Checker) check(k *checker, class *classfile.Class) (result Result) {
 	k.mostWork = baseWork + workPerByte*int64(len(class.Bytes()))
 	k.constants = slices.Grow(k.constants, k.pool.Len())[:k.pool.Len()] // all zero: see forget
 	if class.AccessFlags()&classfile.AccModule != 0 && k.major >= majorModules {
-		k.checkModule()
-		result.Findings = k.findings
-		return result
-	}
-	if k.checkPool() {
+		if k.checkPool(); class.Name() != "module-info" {
+			k.finding(ruleClassFlags, "no ACC_MODULE outside of module-info", "one")
+		}
+	} else if k.checkPool() {
 		k.self = ClassInfo{Name: class.Name(), Super: class.SuperName(), Interfaces: class.Interfaces(),
 			AccessFlags: class.AccessFlags()}
 		k.thisType = k.of(class.Name())
@@ -182,7 +172,7 @@ func (c *Checker) check(k *checker, class *classfile.Class) (result Result) {
 			k.finding(ruleMissing, "class "+name, "none on the class path")
 		}
 	}
-	result.Findings, result.Asked = k.findings, k.asked
+	result.Findings = k.findings
 	return result
 }
 
@@ -216,8 +206,8 @@ func (k *checker) forget() {
 	*k = checker{owner: k.owner, scratch: k.scratch}
 }
 
-// findingAt returns a finding about a field or method, or about the class as a whole if m is nil, and about a position in
-// the code, which is -1 for none.
+// findingAt returns a finding about a field or method, or about the class as a whole if m is nil, and about a position
+// in the code, which is -1 for none.
 func (k *checker) findingAt(m *classfile.Member, offset int, rule, want, got string) verify.Finding {
 	f := verify.Finding{Class: k.class.Name(), Offset: offset, Rule: rule, Want: want, Got: got}
 	if m != nil {
@@ -229,15 +219,6 @@ func (k *checker) findingAt(m *classfile.Member, offset int, rule, want, got str
 // finding adds a finding about the class as a whole.
 func (k *checker) finding(rule, want, got string) {
 	k.findings = append(k.findings, k.findingAt(nil, -1, rule, want, got))
-}
-
-// note adds a finding that HotSpot does not share, if notes are wanted.
-func (k *checker) note(m *classfile.Member, offset int, rule, want, got string) {
-	if k.owner.Notes {
-		f := k.findingAt(m, offset, rule, want, got)
-		f.Note = true
-		k.findings = append(k.findings, f)
-	}
 }
 
 // formatFinding adds a finding about the format of a field or method. The code of such a method is not checked, because
@@ -266,22 +247,19 @@ func (k *checker) checkCode() (inferred bool) {
 	k.thrown = false
 	k.eachCode(false)
 	byFrames := slices.Clone(k.findings[before:])
-	if k.major >= majorNoFailover || k.thrown || !slices.ContainsFunc(byFrames, rejects) {
+	if k.major >= majorNoFailover || k.thrown || len(byFrames) == 0 {
 		return false
 	}
 	// HotSpot stops type checking at the first method that fails, and infers the types of the whole class. Only what
 	// inference finds counts then; but the error message that HotSpot shows is the one about the frames.
 	k.findings = k.findings[:before]
 	k.eachCode(true)
-	if !slices.ContainsFunc(k.findings[before:], rejects) {
+	if len(k.findings) == before {
 		return true
 	}
 	k.findings = append(k.findings[:before], byFrames...)
 	return false
 }
-
-// rejects reports whether HotSpot does not link the class because of the finding.
-func rejects(f verify.Finding) bool { return !f.Note }
 
 // eachCode calls check for each method whose code has the right format.
 func (k *checker) eachCode(inferring bool) {

@@ -493,24 +493,6 @@ func TestCheckFrame(t *testing.T) {
 	}
 }
 
-// TestCheckNotes: findings that HotSpot does not share are returned on request, and marked.
-func TestCheckNotes(t *testing.T) {
-	a := crafted.NewClass(52, "T", "java/lang/Object")
-	m := simple("()V", 1, 0, crafted.Op(code.Bipush, 1), crafted.Op(code.Pop, byte(code.Return)))(a)
-	m.Attributes = []crafted.Attribute{{Name: "LineNumberTable", Info: crafted.U2(2, 0, 1, 1, 2)}}
-	a.Add(m)
-	c := a.Parse(t)
-	if findings := types.Check(c, smallWorld(t)); len(findings) > 0 {
-		t.Errorf("notes that were not asked for: %v", findings)
-	}
-	k := types.Checker{Hierarchy: smallWorld(t), Notes: true}
-	r := k.Check(c)
-	const want = "T#f()V@1: JVMS 4.7.12: expected an instruction where a line begins, found none"
-	if len(r.Findings) != 1 || r.Findings[0].String() != want || !r.Findings[0].Note {
-		t.Errorf("got %+v, want the note %q", r.Findings, want)
-	}
-}
-
 // TestCheckTogether: a checker that many goroutines share says of each class what one of its own says.
 func TestCheckTogether(t *testing.T) {
 	w := smallWorld(t)

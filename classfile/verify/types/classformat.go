@@ -141,7 +141,7 @@ func (k *checker) checkField(f *classfile.Member) {
 	if bad {
 		k.formatFinding(f, ruleFieldInfo, "access_flags that may be combined", fmt.Sprintf("%#04x", flags))
 	}
-	if !k.validName(k.nameIndex(f), nameOfField) {
+	if !k.validName(k.nameIndex(f), classfile.FieldName) {
 		k.formatFinding(f, ruleNames, "a field name", quoted(f.Name))
 	}
 	if !k.fieldType(k.descriptorIndex(f)) {
@@ -153,7 +153,7 @@ func (k *checker) checkField(f *classfile.Member) {
 
 // checkMethod checks a method_info (JVMS 4.6).
 func (k *checker) checkMethod(m *classfile.Member) {
-	if !k.validName(k.nameIndex(m), nameOfMethod) {
+	if !k.validName(k.nameIndex(m), classfile.MethodName) {
 		k.formatFinding(m, ruleNames, "a method name", quoted(m.Name))
 		return
 	}

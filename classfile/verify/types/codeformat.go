@@ -144,7 +144,7 @@ func (k *checker) appendVariables(keys []variableKey, a *classfile.Attribute, bo
 			report("JVMS 4.7.13", "ranges of variables in the code", fmt.Sprintf("%d to %d", key.start(), key.end()))
 			return keys
 		}
-		if !k.validName(v.Name, nameOfField) || described && !k.fieldType(v.Descriptor) || !k.isUtf8(v.Descriptor) {
+		if !k.validName(v.Name, classfile.FieldName) || described && !k.fieldType(v.Descriptor) || !k.isUtf8(v.Descriptor) {
 			report("JVMS 4.7.13", "a variable's name and descriptor",
 				quoted(k.pool.Text(v.Name)+" "+k.pool.Text(v.Descriptor)))
 			return keys

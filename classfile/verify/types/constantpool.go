@@ -2,6 +2,7 @@ package types
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,9 +51,9 @@ func (k *checker) poolFinding(i uint16, rule, want, got string) {
 	k.finding(rule, fmt.Sprintf("%s at constant pool index %d", want, i), got)
 }
 
-// poolRows say of each kind of entry how long it is, the tag included, and without the text of a Utf8; to which kinds its
-// first two bytes, and the next two, must refer, 0 for any; which class file version is the first that has it; and of
-// what type the value is that ldc pushes.
+// poolRows say of each kind of entry how long it is, the tag included, and without the text of a Utf8; to which kinds
+// its first two bytes, and the next two, must refer, 0 for any; which class file version is the first that has it; and
+// of what type the value is that ldc pushes.
 var poolRows = [classfile.TagPackage + 1]struct {
 	size          int
 	first, second classfile.Tag
@@ -88,7 +89,7 @@ func (k *checker) checkEntries() {
 		at += row.size
 		switch tag {
 		case classfile.TagUtf8:
-			if at += int(u2(raw)); !endsPlain(data[:at], int(u2(raw))) && !validUtf8(k.pool.Text(i), k.major) {
+			if at += int(u2(raw)); !endsPlain(data[:at], int(u2(raw))) && !classfile.ValidUtf8(k.pool.Text(i), k.major) {
 				k.poolFinding(i, ruleUtf8, "modified UTF-8", "other bytes")
 			}
 			continue
@@ -187,11 +188,11 @@ func (k *checker) checkNameAndType(i uint16) {
 		if name[0] == '<' && k.major <= majorSealed { // HotSpot 25 checks this only where the constant is used
 			of = name
 		}
-		if _, ok := k.methodType(u2(raw[2:]), of); !ok || !k.validName(u2(raw), nameOfMethod) {
+		if _, ok := k.methodType(u2(raw[2:]), of); !ok || !k.validName(u2(raw), classfile.MethodName) {
 			k.fault(i, ruleDescriptors, "a method name and a descriptor", quoted(name+descriptor))
 		}
 	default:
-		if !k.validName(u2(raw), nameOfField) || !k.fieldType(u2(raw[2:])) {
+		if !k.validName(u2(raw), classfile.FieldName) || !k.fieldType(u2(raw[2:])) {
 			k.fault(i, ruleDescriptors, "a field name and a descriptor", quoted(name+" "+descriptor))
 		}
 	}
@@ -252,3 +253,17 @@ func isMethod(descriptor string) bool { return descriptor != "" && descriptor[0]
 
 // quoted returns a string in quotes, for findings.
 func quoted(s string) string { return fmt.Sprintf("%q", s) }
+
+// endsPlain reports whether that many bytes at the end are ASCII, and none is zero. For other bytes it may say no.
+// Subtracting 1 from each of eight bytes sets the sign bit of a zero, and of bytes above it only. There must be eight.
+func endsPlain(data []byte, size int) bool {
+	const eight, eachByte, signs = 8, 0x0101010101010101, 0x8080808080808080
+	odd := uint64(0)
+	for text := data[len(data)-size:]; len(text) >= eight; text = text[eight:] {
+		bytes := binary.LittleEndian.Uint64(text)
+		odd |= bytes | (bytes - eachByte)
+	}
+	bytes := binary.LittleEndian.Uint64(data[len(data)-eight:])
+	odd |= (bytes | (bytes - eachByte)) >> (64 - eight*uint(size%eight)) // those before are lost
+	return odd&signs == 0
+}

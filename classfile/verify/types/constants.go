@@ -11,7 +11,7 @@ import (
 type constant struct {
 	tag                       classfile.Tag // 0 for a Utf8 and for an index that is not usable
 	askedProtected, protected bool          // the answer of isProtected
-	names                     uint8         // for a Utf8, a bit for each nameKind of which it is a valid name
+	names                     uint8         // for a Utf8, a bit for each classfile.NameKind of which it is a valid name
 	hasType                   bool          // for a Utf8, it is the descriptor of a type that has been read
 	allowed                   uint16        // a bit for each instruction that may use it, see opRow.bit
 	class                     vtype         // for a Class, or a Utf8 that is its name, the type; for a member, the owner

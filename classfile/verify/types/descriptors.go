@@ -18,11 +18,11 @@ func (k *checker) descriptorIndex(m *classfile.Member) uint16 {
 	return u2(k.class.Bytes()[m.Offset+at:])
 }
 
-// validName does what the function validName does for string i, which is checked only once for each kind of name: it
+// validName is [classfile.ValidName] of string i, which is checked only once for each kind of name: it
 // may be long, and used by thousands of constants.
-func (k *checker) validName(i uint16, kind nameKind) bool {
+func (k *checker) validName(i uint16, kind classfile.NameKind) bool {
 	c := k.constant(i)
-	if c.names>>kind&1 == 0 && validName(k.pool.Text(i), kind, k.major) {
+	if c.names>>kind&1 == 0 && classfile.ValidName(k.pool.Text(i), kind, k.major) {
 		c.names |= 1 << kind
 	}
 	return c.names>>kind&1 != 0
@@ -37,7 +37,7 @@ func (k *checker) className(i uint16) (class vtype, ok bool) {
 		if t, size := k.readField(name); size == len(name) {
 			c.class = t
 		}
-	case validName(name, nameOfClass, k.major):
+	case classfile.ValidName(name, classfile.ClassName, k.major):
 		c.class = k.of(name)
 	}
 	return c.class, c.class != tTop
@@ -154,7 +154,7 @@ func (k *checker) numbered(name string) vtype {
 	switch {
 	case slot.round == k.round:
 		return slot.t
-	case validName(name, nameOfClass, k.major):
+	case classfile.ValidName(name, classfile.ClassName, k.major):
 		return k.add(name, hash, slot)
 	}
 	return tTop

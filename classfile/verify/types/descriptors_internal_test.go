@@ -1,6 +1,7 @@
 package types
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -78,5 +79,22 @@ func TestDescriptors(t *testing.T) {
 	}
 	if fields < 5000 || methods < 5000 {
 		t.Errorf("%d valid fields and %d valid methods are too few", fields, methods)
+	}
+}
+
+// TestEndsPlain: a byte that is zero or not ASCII is found wherever it is, and no other.
+func TestEndsPlain(t *testing.T) {
+	for size := range 20 {
+		for at := range size {
+			for c := range 256 {
+				for _, other := range []byte{0x01, 0x41, 0x7F} {
+					text := bytes.Repeat([]byte{other}, 8+size)
+					text[8+at] = byte(c)
+					if got, want := endsPlain(text, size), c > 0 && c < 0x80; got != want {
+						t.Fatalf("%x, the last %d: %v, want %v", text, size, got, want)
+					}
+				}
+			}
+		}
 	}
 }

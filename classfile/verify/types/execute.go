@@ -291,13 +291,9 @@ func (k *checker) arrayWith(component vtype) vtype {
 // demands that an older object of the same new is gone.
 func (m *method) stepNew() {
 	made := uninitialized(m.pc)
-	isThere := slices.Contains(m.stack, made)
-	switch {
-	case isThere && m.inferring:
+	if m.inferring && slices.Contains(m.stack, made) {
 		m.fail(ruleInference, "no object of the same new on the stack", m.describe(made))
-	case isThere:
-		m.note(m.member, m.pc, ruleTypes, "no object of the same new on the stack", m.describe(made))
-	case m.inferring:
+	} else if m.inferring {
 		m.replace(made, tTop)
 	}
 	m.push(made)

@@ -288,7 +288,7 @@ func FuzzCheck(f *testing.F) {
 		if err != nil || len(data) > hostileSize {
 			return
 		}
-		k := types.Checker{Hierarchy: w, Frames: true, Notes: true}
+		k := types.Checker{Hierarchy: w, Frames: true}
 		// Ten times what is promised, and the quickest of several times: the machine may have other work to do.
 		var r types.Result
 		took := time.Duration(math.MaxInt64)

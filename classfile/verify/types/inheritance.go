@@ -158,7 +158,6 @@ func (k *checker) extendedBy(other *ClassInfo) bool {
 		case other.Super == k.class.Name():
 			return true
 		}
-		k.noteAsked(other.Super)
 		other = k.owner.Hierarchy.Lookup(other.Super)
 	}
 	return false

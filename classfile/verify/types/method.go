@@ -136,9 +136,6 @@ func (m *method) report() {
 	}
 }
 
-// stop ends the check of the method, because everything else would follow from the last finding.
-func (m *method) stop() { m.stopped, m.problem = true, &m.reported[len(m.reported)-1] }
-
 // prepare finds where instructions begin, and reads the exception table. It reports whether the code can be decoded.
 func (m *method) prepare() bool {
 	bytecode := m.code.Bytecode
@@ -162,7 +159,6 @@ func (m *method) prepare() bool {
 		m.starts[pc] = instructionStart
 		pc += size
 	}
-	m.noteLineStarts()
 	m.readHandlers()
 	return true
 }
@@ -196,23 +192,6 @@ func (m *method) eachTarget(row *opRow, visit func(target int)) {
 
 // sizeWithOffset is the size of a branch with an offset of two bytes, which most branches have.
 const sizeWithOffset = 3
-
-// noteLineStarts adds notes about lines that begin inside of instructions (JVMS 4.7.12), which HotSpot accepts.
-func (m *method) noteLineStarts() {
-	if !m.owner.Notes {
-		return
-	}
-	for _, a := range m.code.Attributes {
-		if a.Name != "LineNumberTable" || len(a.Info) < 2 {
-			continue
-		}
-		for row := a.Info[2:]; len(row) >= 4; row = row[4:] {
-			if pc := int(u2(row)); !m.isStart(pc) {
-				m.note(m.member, pc, "JVMS 4.7.12", "an instruction where a line begins", "none")
-			}
-		}
-	}
-}
 
 func (m *method) isStart(pc int) bool {
 	return pc >= 0 && pc < len(m.starts) && m.starts[pc] != 0

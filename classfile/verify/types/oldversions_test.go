@@ -1,10 +1,7 @@
 package types_test
 
 import (
-	"archive/zip"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -61,25 +58,7 @@ func TestOldVersions(t *testing.T) {
 	jdks, err := oracle.FindJDKs()
 	oracle.Require(t, err)
 	classes := oldClasses()
-	path := filepath.Join(t.TempDir(), "old.jar")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := zip.NewWriter(f)
-	for name, data := range classes {
-		if e, err := w.Create(name + ".class"); err != nil {
-			t.Fatal(err)
-		} else if _, err := e.Write(data); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	path := writeJar(t, classes)
 	for _, jdk := range jdks {
 		results, err := oracle.Link(t.Context(), jdk, []oracle.LinkJob{{ID: "old", Jar: path}})
 		oracle.Require(t, err)

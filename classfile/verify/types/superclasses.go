@@ -34,7 +34,6 @@ func (k *checker) find(name string) *ClassInfo {
 	if name == k.class.Name() {
 		return &k.self
 	}
-	k.noteAsked(name)
 	slot := &k.recent[k.hash(name)%recentClasses]
 	if slot.name == name {
 		if slot.info == nil {
@@ -54,13 +53,6 @@ func (k *checker) find(name string) *ClassInfo {
 		*slot = recentClass{info.Name, info}
 	}
 	return info
-}
-
-// noteAsked notes that the answer of the hierarchy about a class counts.
-func (k *checker) noteAsked(name string) {
-	if k.owner.Asked {
-		k.asked = append(k.asked, name)
-	}
 }
 
 // recentClass is an answer of the hierarchy that is kept from one checked class to the next.

@@ -3,8 +3,6 @@ package types
 import (
 	"fmt"
 	"slices"
-
-	"github.com/tracegen/tracegen/classfile/code"
 )
 
 // handler is an entry of the exception table.
@@ -130,28 +128,6 @@ func (m *method) reportMissingFrame(pc int, want string) {
 	}
 	m.failOnce(pc, ruleFlow, want, "none")
 	m.report()
-	// If there is a frame that nothing needs, it has slipped from its place, and the frames after it, too.
-	if !m.stopped && m.hasIdleFrame() {
-		m.stop()
-	}
-}
-
-// hasIdleFrame reports whether there is a frame that nothing needs: no branch or handler leads to it, and the
-// instruction before leads to the next.
-func (m *method) hasIdleFrame() bool {
-	needed := make([]bool, len(m.starts)+1)
-	for in := range code.Instructions(m.code.Bytecode) {
-		for target := range in.Targets() {
-			if m.isStart(target) {
-				needed[target] = true
-			}
-		}
-		needed[in.PC+in.Size] = needed[in.PC+in.Size] || !in.FallsThrough()
-	}
-	for i := range m.handlers {
-		needed[m.handlers[i].pc] = true
-	}
-	return slices.ContainsFunc(m.frames, func(f stackFrame) bool { return !needed[f.pc] })
 }
 
 // enterFrame makes a frame, which stands at the current instruction, the type state. flows is set if the instruction

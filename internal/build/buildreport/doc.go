@@ -1,7 +1,7 @@
 // Package buildreport writes the results of package pipeline: for programs as JSON, SARIF and tab-separated lists, for
 // people as text. A [Run] becomes a report, a summary and a list of skipped methods; a [Verification] and an
-// [Explanation] are the output of the commands verify and explain. [Compare] compares two reports. Guards are limits
-// that a [Run] is held to. No output depends on the time, the machine or the number of workers.
+// [Explanation] are the output of the commands verify and explain, and a [MappingDifference] that of diff. Guards are
+// limits that a [Run] is held to. No output depends on the time, the machine or the number of workers.
 //
 // # The JSON report
 //
@@ -30,22 +30,6 @@
 // A method counts as often as it occurs: a class in two inputs counts in both, though each method has one ID. But
 // "methods" in mapping and "traced" in packages count IDs. The calls of the packages add up to the calls of the totals,
 // and their addedBytes to the growth of the class files. A report of assign has neither calls nor the sizes of outputs.
-// [ReadSaved] reads a report.
-//
-// # The JSON form of a difference
-//
-// A [Difference] is one object:
-//
-//	schema     1
-//	equal      whether the reports are equal
-//	old, new   file, version, digest
-//	warnings   differences that a build engineer should check, for people
-//	totals     name, old, new: of the numbers that differ
-//	options    by name: name, old, new; a value that a side does not have is omitted
-//	rules      added, removed (both without file and line), reordered
-//	inputs     by last name: name, added, removed, and numbers: name, old, new
-//	packages   by name: the same
-//	focus      by class, as options
 //
 // # The JSON form of a verification
 //

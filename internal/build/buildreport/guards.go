@@ -1,19 +1,37 @@
 package buildreport
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tracegen/tracegen/filter"
 )
 
-// Guards are the guards that a run checks, with their limits.
-type Guards struct {
-	limits map[string]guardLimit
-	// Baseline is the earlier build that the guard calls compares with.
-	Baseline *Baseline
+// Guard is the result of one guard.
+type Guard struct {
+	// Name is the guard's name for --guard.
+	Name string
+	// Expected is the limit, Actual the value of the run, both for people.
+	Expected, Actual string
+	// Failed is true if the value exceeds the limit.
+	Failed bool
+	// Limit and Value are the limit and the value of the run for programs: numbers in Unit, or digests.
+	Limit, Value any
+	// Unit is percent, ratio, classes, "classes and methods", or digest.
+	Unit string
 }
+
+// String returns the result in one line.
+func (g Guard) String() string {
+	return fmt.Sprintf("%s: %s; expected: %s", g.Name, g.Actual, g.Expected)
+}
+
+// Guards are the guards that a run checks, with their limits.
+type Guards struct{ limits map[string]guardLimit }
 
 // guardLimit is the limit of a guard: a number, or a digest; "" is that of the base mapping.
 type guardLimit struct {
@@ -21,11 +39,11 @@ type guardLimit struct {
 	digest string
 }
 
-// guard is one guard: its name, its default limit, and the check.
+// guard is one guard: its name, its default limit, and the check, which returns all but the name.
 type guard struct {
 	name     string
 	standard float64 // or noLimit
-	check    func(run *Run, limit guardLimit, baseline *Baseline) Guard
+	check    func(run *Run, limit guardLimit) Guard
 }
 
 // noLimit is the default limit of a guard whose limit is no number.
@@ -36,19 +54,12 @@ const digestGuard = "digest"
 
 // allGuards are in the order of the report.
 var allGuards = []guard{
-	{"introduced", noLimit, func(run *Run, _ guardLimit, _ *Baseline) Guard { return run.GuardIntroduced() }},
-	{"unverifiable", noLimit, func(run *Run, _ guardLimit, _ *Baseline) Guard { return run.GuardUnverifiable() }},
-	{"growth", 25, func(run *Run, l guardLimit, _ *Baseline) Guard { return run.GuardGrowth(l.number) }},
-	{"ratio", 0.9, func(run *Run, l guardLimit, _ *Baseline) Guard { return run.GuardRatio(l.number) }},
-	{"base", LeastBaseShare, func(run *Run, l guardLimit, _ *Baseline) Guard { return run.GuardBase(l.number) }},
-	{"calls", 5, func(run *Run, l guardLimit, b *Baseline) Guard { return run.GuardCalls(l.number, b) }},
-	{digestGuard, noLimit, func(run *Run, l guardLimit, _ *Baseline) Guard {
-		want := l.digest
-		if want == "" {
-			want = run.Base.Digest()
-		}
-		return run.GuardDigest(want)
-	}},
+	{"introduced", noLimit, checkIntroduced},
+	{"unverifiable", noLimit, checkUnverifiable},
+	{"growth", 25, checkGrowth},
+	{"ratio", 0.9, checkRatio},
+	{"base", leastBaseShare, checkBase},
+	{digestGuard, noLimit, checkDigest},
 }
 
 // GuardNames returns the names of all guards.
@@ -113,7 +124,9 @@ func (g *Guards) Remove(name string) { delete(g.limits, name) }
 func (g *Guards) Check(run *Run) (list []Guard) {
 	for _, one := range allGuards {
 		if limit, has := g.limits[one.name]; has {
-			list = append(list, one.check(run, limit, g.Baseline))
+			result := one.check(run, limit)
+			result.Name = one.name
+			list = append(list, result)
 		}
 	}
 	return list
@@ -134,4 +147,122 @@ func (g *Guards) String() string {
 		}
 	}
 	return strings.Join(texts, ",")
+}
+
+// checkIntroduced fails if a rewritten class was rejected.
+func checkIntroduced(r *Run, _ guardLimit) Guard {
+	return Guard{Expected: "none", Actual: fmt.Sprintf("rewritten classes that were rejected: %d", r.Introduced),
+		Failed: r.Introduced > 0, Limit: 0, Value: r.Introduced, Unit: "classes"}
+}
+
+// checkUnverifiable fails if a class was left as it is because a check failed, after rewriting or before, or did not
+// end.
+func checkUnverifiable(r *Run, _ guardLimit) Guard {
+	methods := r.totalReasons()[filter.ReasonUnverifiable]
+	left := r.leftAsTheyAre()
+	return Guard{Expected: "none", Actual: fmt.Sprintf("classes left as they are: %d, methods in them: %d", left, methods),
+		Failed: left+methods > 0, Limit: 0, Value: left + methods, Unit: "classes and methods"}
+}
+
+// leftAsTheyAre returns the number of classes that the checks kept from being rewritten.
+func (r *Run) leftAsTheyAre() int { return r.Introduced + r.PreExisting + r.Unchecked }
+
+// checkGrowth fails if the class files, uncompressed, grow by more than this percentage.
+func checkGrowth(r *Run, limit guardLimit) Guard {
+	t := r.total()
+	growth := t.growth()
+	return Guard{Expected: fmt.Sprintf("at most %v %%", limit.number),
+		Actual: fmt.Sprintf("the classes grow from %d to %d bytes, by %.2f %%%s", t.ClassBytes, t.OutputBytes, growth,
+			r.most(func(p packageCount) int64 { return p.AddedBytes })),
+		Failed: growth > limit.number, Limit: limit.number, Value: growth, Unit: "percent"}
+}
+
+// growth returns by how many percent the class files grow.
+func (in *Input) growth() float64 {
+	if in.ClassBytes == 0 {
+		return 0
+	}
+	return 100 * float64(in.OutputBytes-in.ClassBytes) / float64(in.ClassBytes)
+}
+
+// checkRatio fails if the number of traced methods, divided by that of the base mapping, is less than the limit.
+// Without a base mapping, or with an empty one, it does not fail.
+func checkRatio(r *Run, limit guardLimit) Guard {
+	g := Guard{Expected: fmt.Sprintf("at least %v of the methods of the base mapping", limit.number),
+		Actual: "there is no base mapping", Limit: limit.number, Unit: "ratio"}
+	if r.Base == nil || r.Base.Len() == 0 {
+		return g
+	}
+	ratio := float64(r.Mapping.Len()) / float64(r.Base.Len())
+	g.Failed, g.Value = ratio < limit.number, ratio
+	g.Actual = fmt.Sprintf("%d methods are traced, %d in %s: %.3f", r.Mapping.Len(), r.Base.Len(), r.BaseFile, ratio)
+	return g
+}
+
+// checkDigest fails if the mapping has another digest than that of the limit or of the base mapping.
+func checkDigest(r *Run, limit guardLimit) Guard {
+	want, digest := limit.digest, r.Mapping.Digest()
+	if want == "" {
+		want = r.Base.Digest()
+	}
+	return Guard{Expected: want, Actual: "the mapping has digest " + digest, Failed: digest != want, Limit: want,
+		Value: digest, Unit: "digest"}
+}
+
+// leastBaseShare is the share of a base mapping's methods below which it is probably that of another app. A build that
+// has less than half of them retires more IDs than it keeps. Apps that have only libraries in common are often below
+// it, and successive releases of one app are far above it.
+const leastBaseShare = 0.5
+
+// baseShare returns how many of the methods of the base mapping are traced, as a number and as a share of them. The
+// share is 1 without a base mapping, or with an empty one.
+func (r *Run) baseShare() (kept int, share float64) {
+	if r.Base == nil || r.Base.Len() == 0 {
+		return 0, 1
+	}
+	kept = r.Mapping.Kept(r.Base)
+	return kept, float64(kept) / float64(r.Base.Len())
+}
+
+// checkBase fails if less than this share of the methods of the base mapping are traced. Unlike checkRatio, it compares
+// the methods and not their numbers. Without a base mapping, or with an empty one, it does not fail.
+func checkBase(r *Run, limit guardLimit) Guard {
+	kept, share := r.baseShare()
+	g := Guard{Expected: fmt.Sprintf("at least %v of the methods of the base mapping", limit.number),
+		Actual: "there is no base mapping", Limit: limit.number, Value: share, Unit: "ratio",
+		Failed: share < limit.number}
+	if r.Base != nil {
+		g.Actual = fmt.Sprintf("%d of the %d methods of %s are traced: %.3f", kept, r.Base.Len(), r.BaseFile, share)
+	}
+	return g
+}
+
+// BaseWarning returns a warning if the base mapping shares few methods with the run, or "". The IDs of its other
+// methods are retired and cannot be used for other methods.
+func (r *Run) BaseWarning() string {
+	kept, share := r.baseShare()
+	if share >= leastBaseShare {
+		return ""
+	}
+	return fmt.Sprintf("--base %s: %d of its %d methods are traced (%.1f %%), and the IDs of the other %d are retired; "+
+		"give the mapping of an earlier build of the same app, or leave out --base", r.BaseFile, kept, r.Base.Len(),
+		100*share, r.Base.Len()-kept)
+}
+
+// listed is the number of packages in a line.
+const listed = 3
+
+// most returns ", most in a.b (+12), c (+3)" for the packages with the highest positive numbers.
+func (r *Run) most(of func(packageCount) int64) string {
+	packages := r.packages()
+	slices.SortStableFunc(packages, func(a, b packageCount) int { return cmp.Compare(of(b), of(a)) })
+	var b strings.Builder
+	separator := ", most in "
+	for _, p := range packages[:min(len(packages), listed)] {
+		if of(p) > 0 {
+			fmt.Fprintf(&b, "%s%s (%+d)", separator, cmp.Or(p.Package, "the unnamed package"), of(p))
+			separator = ", "
+		}
+	}
+	return b.String()
 }

@@ -1,7 +1,6 @@
 package buildreport
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 
@@ -18,6 +17,13 @@ type MappingDifference struct {
 
 func retired(m *mapping.Mapping) int { return mapping.Capacity - m.Headroom() - m.Len() }
 
+// shrunk reports whether a build that lost so many of its methods may have had shrunk inputs, or those of another
+// variant: it lost at least a fifth of them, and at least 50.
+func shrunk(lost, before int) bool {
+	const share, least = 5, 50
+	return lost >= least && lost >= before/share
+}
+
 // Warnings returns the differences that a build engineer should check.
 func (d *MappingDifference) Warnings() []string {
 	var list []string
@@ -25,7 +31,7 @@ func (d *MappingDifference) Warnings() []string {
 		list = append(list, fmt.Sprintf("%d IDs stand for different methods; was NEW written without OLD as --base?",
 			n))
 	}
-	if n := len(d.Removed); Shrunk(n, d.Old.Len()) {
+	if n := len(d.Removed); shrunk(n, d.Old.Len()) {
 		list = append(list,
 			fmt.Sprintf("%d of %d methods are missing; is the input of NEW shrunk, or of another variant?", n,
 				d.Old.Len()))
@@ -112,76 +118,6 @@ func methodText(e mapping.Entry) string {
 		text += " " + mapping.Text(e.Descriptor)
 	}
 	return text
-}
-
-// The JSON form.
-type (
-	comparisonJSON struct {
-		Schema       int              `json:"schema"`
-		Equal        bool             `json:"equal"`
-		Old          sideJSON         `json:"old"`
-		New          sideJSON         `json:"new"`
-		Kept         int              `json:"kept"`
-		Warnings     []string         `json:"warnings"`
-		Reused       []differenceJSON `json:"reused"`
-		Moved        []differenceJSON `json:"moved"`
-		Renumbered   []differenceJSON `json:"renumbered"`
-		Suspicious   []differenceJSON `json:"suspicious"`
-		Removed      []differenceJSON `json:"removed"`
-		Added        []differenceJSON `json:"added"`
-		Access       []differenceJSON `json:"access"`
-		Freed        []differenceJSON `json:"freed"`
-		Reserved     []differenceJSON `json:"reserved"`
-		FocusRemoved []focusJSON      `json:"focusRemoved"`
-		FocusAdded   []focusJSON      `json:"focusAdded"`
-	}
-	sideJSON struct {
-		File    string `json:"file"`
-		Digest  string `json:"digest"`
-		Runtime string `json:"runtime"`
-		Methods int    `json:"methods"`
-		Retired int    `json:"retired"`
-	}
-	differenceJSON struct {
-		Old *EntryJSON `json:"old,omitempty"`
-		New *EntryJSON `json:"new,omitempty"`
-	}
-	focusJSON struct {
-		Class  string              `json:"class"`
-		Action mapping.FocusAction `json:"action"`
-	}
-)
-
-// WriteJSON writes the difference as one JSON object.
-func (d *MappingDifference) WriteJSON(w io.Writer) error {
-	side := func(file string, m *mapping.Mapping) sideJSON {
-		return sideJSON{file, m.Digest(), mapping.Text(m.Runtime()), m.Len(), retired(m)}
-	}
-	list := func(differences []mapping.Difference) []differenceJSON {
-		all := make([]differenceJSON, len(differences)) // an empty list is written as one, not as null
-		for i, difference := range differences {
-			all[i] = differenceJSON{NewEntryJSON(difference.Old), NewEntryJSON(difference.New)}
-		}
-		return all
-	}
-	focus := func(lines []mapping.Focus) []focusJSON {
-		all := make([]focusJSON, len(lines))
-		for i, f := range lines {
-			all[i] = focusJSON{mapping.Text(f.Class), f.Action}
-		}
-		return all
-	}
-	j := json.NewEncoder(w)
-	j.SetEscapeHTML(false)
-	j.SetIndent("", "  ")
-	return j.Encode(comparisonJSON{
-		Schema: 1, Equal: d.Equal(), Old: side(d.OldFile, d.Old), New: side(d.NewFile, d.New), Kept: d.Kept,
-		Warnings: append([]string{}, d.Warnings()...),
-		Reused:   list(d.Reused), Moved: list(d.Moved), Renumbered: list(d.Renumbered), Suspicious: list(d.Suspicious),
-		Removed: list(d.Removed), Added: list(d.Added),
-		Access: list(d.Access), Freed: list(d.Freed), Reserved: list(d.Reserved),
-		FocusRemoved: focus(d.FocusRemoved), FocusAdded: focus(d.FocusAdded),
-	})
 }
 
 // EntryJSON is a line of a mapping: ID, Access flags, Class, Method, Descriptor, and whether the ID is Retired.

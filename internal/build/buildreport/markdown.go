@@ -58,11 +58,7 @@ func (r *Run) markdownNumbers(b *bufio.Writer) {
 	row("methods traced", "%d of %d", t.Traced, t.Methods)
 	row("classes changed", "%d of %d", t.Rewritten, t.Classes)
 	if !r.Planned {
-		growth := 0.0
-		if t.ClassBytes > 0 {
-			growth = 100 * float64(t.OutputBytes-t.ClassBytes) / float64(t.ClassBytes)
-		}
-		row("size of the classes", "%d → %d bytes (%+.1f %%)", t.ClassBytes, t.OutputBytes, growth)
+		row("size of the classes", "%d → %d bytes (%+.1f %%)", t.ClassBytes, t.OutputBytes, t.growth())
 		row("calls inserted", "%d", t.Calls)
 	}
 	row("mapping", "%s, digest <code>%s</code>, %s%s", markdown(r.MappingFile), r.Mapping.Digest(),

@@ -46,8 +46,8 @@ func (r *Run) WriteSummary(w io.Writer, every bool) error {
 		fmt.Fprintf(b, "skipped: %s\n", skipped)
 	}
 	if total.ClassBytes > 0 && !r.Planned {
-		growth := 100 * float64(total.OutputBytes-total.ClassBytes) / float64(total.ClassBytes)
-		fmt.Fprintf(b, "size of the classes: %d -> %d bytes (%+.1f %%)\n", total.ClassBytes, total.OutputBytes, growth)
+		fmt.Fprintf(b, "size of the classes: %d -> %d bytes (%+.1f %%)\n", total.ClassBytes, total.OutputBytes,
+			total.growth())
 	}
 	if every && r.Mapping != nil && !r.Planned {
 		fmt.Fprintf(b, "calls inserted: %d%s\n", total.Calls,

@@ -38,36 +38,25 @@ type Finding struct {
 	PreExisting bool // the baseline has it too
 }
 
-// Bad reports whether there are findings other than notes and pre-existing ones.
-func (v *Verification) Bad() bool {
-	errors, preExisting, _ := v.count()
-	return errors > preExisting
-}
+// Bad reports whether there are findings that are not pre-existing.
+func (v *Verification) Bad() bool { return v.introduced() > 0 }
 
-func (v *Verification) count() (errors, preExisting, notes int) {
+// introduced returns the number of findings that are not pre-existing.
+func (v *Verification) introduced() int {
+	n := 0
 	for _, f := range v.Findings {
-		switch {
-		case f.Note:
-			notes++
-		case f.PreExisting:
-			preExisting++
-			fallthrough
-		default:
-			errors++
+		if !f.PreExisting {
+			n++
 		}
 	}
-	return errors, preExisting, notes
+	return n
 }
 
 // Summary returns the numbers of classes and findings in one line.
 func (v *Verification) Summary() string {
-	errors, preExisting, notes := v.count()
-	text := count(v.Classes, "class", "classes") + " checked: " + count(errors, "finding", "findings")
+	text := count(v.Classes, "class", "classes") + " checked: " + count(len(v.Findings), "finding", "findings")
 	if v.Baseline {
-		text += fmt.Sprintf(" (%d introduced, %d pre-existing)", errors-preExisting, preExisting)
-	}
-	if notes > 0 {
-		text += ", " + count(notes, "note", "notes")
+		text += fmt.Sprintf(" (%d introduced, %d pre-existing)", v.introduced(), len(v.Findings)-v.introduced())
 	}
 	if n := len(v.Unknown); n > 0 {
 		text += "; " + count(n, "class", "classes") + " not found and assumed to fit"
@@ -94,24 +83,15 @@ func (v *Verification) state(f Finding) string {
 	return "introduced"
 }
 
-// level returns the level of a finding, in JSON as in SARIF.
-func level(f Finding) string {
-	if f.Note {
-		return "note"
-	}
-	return "error"
-}
+// levelError is the level of every finding, in JSON as in SARIF.
+const levelError = "error"
 
 // WriteText writes one line per finding: PATH[!ENTRY]: CLASS#METHOD(DESC)@OFFSET: RULE: expected WHAT, found WHAT. The
-// line ends with the level unless it is an error, the state, and the types at the offset if they are known, each in
-// brackets.
+// line ends with the state, and the types at the offset if they are known, each in brackets.
 func (v *Verification) WriteText(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	for _, f := range v.Findings {
 		line := where(f) + ": " + f.String()
-		if f.Note {
-			line += " [note]"
-		}
 		if state := v.state(f); state != "" {
 			line += " [" + state + "]"
 		}
@@ -124,12 +104,12 @@ func (v *Verification) WriteText(w io.Writer) error {
 	return b.Flush()
 }
 
-// Messages returns a message for each finding that is neither a note nor pre-existing. Each names the file that the
+// Messages returns a message for each finding that is not pre-existing. Each names the file that the
 // user named, and the rule as its title.
 func (v *Verification) Messages() []console.Message {
 	var messages []console.Message
 	for _, f := range v.Findings {
-		if f.Note || f.PreExisting {
+		if f.PreExisting {
 			continue
 		}
 		text := f.String()
@@ -178,7 +158,7 @@ func (v *Verification) WriteJSON(w io.Writer) error {
 			Class: mapping.Text(f.Class), Method: mapping.Text(f.Method), Descriptor: mapping.Text(f.Descriptor),
 			Offset: offset(f), Rule: f.Rule, Expected: console.Printable(f.Want), Found: console.Printable(f.Got),
 			Frame: console.Printable(f.Frame),
-			Level: level(f), State: v.state(f),
+			Level: levelError, State: v.state(f),
 		}
 	}
 	for i, name := range v.Unknown {
@@ -274,7 +254,7 @@ func (v *Verification) WriteSARIF(w io.Writer) error {
 			message = f.Entry + ": " + message
 		}
 		results[i] = sarifResult{
-			RuleID: f.Rule, Level: level(f), BaselineState: state,
+			RuleID: f.Rule, Level: levelError, BaselineState: state,
 			Message: sarifText{console.Printable(message)},
 			Locations: []sarifLocation{{
 				PhysicalLocation: sarifPhysical{sarifArtifact{fileURI(f.Path)}},

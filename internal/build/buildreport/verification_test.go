@@ -26,8 +26,6 @@ func sampleVerification() *Verification {
 					Got: "\x1b[31mothers"}, PreExisting: true},
 			{Path: "b.class", Entry: "", Finding: verify.Finding{Class: "B", Method: "<init>", Descriptor: "()V",
 				Offset: 0, Rule: "limit", Want: "<less>", Got: "more"}, PreExisting: false},
-			{Path: "b.class", Entry: "", Finding: verify.Finding{Class: "B", Offset: -1, Rule: "JVMS 4.7",
-				Want: "one attribute", Got: "two", Note: true}, PreExisting: true},
 		},
 		Unknown:  []string{"x/Y"},
 		Warnings: []string{"c.class is not checked: \x07"},
@@ -64,7 +62,6 @@ func TestVerificationGolden(t *testing.T) {
 func TestVerificationSummary(t *testing.T) {
 	none := &Verification{Classes: 1}
 	old := &Verification{Baseline: true, Classes: 2, Findings: sampleVerification().Findings[1:2]}
-	notes := &Verification{Classes: 2, Findings: sampleVerification().Findings[3:]}
 	for _, c := range []struct {
 		v    *Verification
 		bad  bool
@@ -72,10 +69,8 @@ func TestVerificationSummary(t *testing.T) {
 	}{
 		{none, false, "1 class checked: 0 findings"},
 		{old, false, "2 classes checked: 1 finding (0 introduced, 1 pre-existing)"},
-		{notes, false, "2 classes checked: 0 findings, 1 note"},
 		{sampleVerification(), true,
-			"4 classes checked: 3 findings (2 introduced, 1 pre-existing), 1 note; 1 class not found and assumed " +
-				"to fit"},
+			"4 classes checked: 3 findings (2 introduced, 1 pre-existing); 1 class not found and assumed to fit"},
 	} {
 		if got := c.v.Summary(); got != c.want || c.v.Bad() != c.bad {
 			t.Errorf("%q, bad: %v; want %q, %v", got, c.v.Bad(), c.want, c.bad)

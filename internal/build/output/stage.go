@@ -4,7 +4,6 @@
 package output
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -23,8 +22,6 @@ import (
 type Stage struct {
 	DryRun bool              // what is written is forgotten
 	Warn   func(text string) // called by Commit about what killed runs left, as by Recover; may be nil
-	// LeaveEqual leaves files in an output directory alone, with their times, that have their content already.
-	LeaveEqual bool
 
 	mu          sync.Mutex
 	files       []*atomicfile.File
@@ -158,19 +155,13 @@ type Directory struct {
 	lock   *os.File // of temp, or nil
 	stage  string   // in temp
 
-	leaveEqual bool
-	files      []File // all of them, in the order in which they were written
-	names      []string
-	kept       []string // files that are in the target as they should be
-	departing  []string // files of an earlier run that are going to be removed from it
+	files []File // all of them, in the order in which they were written
+	stays bool   // the target has them already
 }
 
 // Stay stages nothing: the target is a directory that has all files already.
 func (o *Stage) Stay(target string, files []File) {
-	d := &Directory{Target: filepath.Clean(target), files: files}
-	for _, f := range files {
-		d.kept = append(d.kept, f.Name)
-	}
+	d := &Directory{Target: filepath.Clean(target), files: files, stays: true}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.directories = append(o.directories, d)
@@ -178,7 +169,7 @@ func (o *Stage) Stay(target string, files []File) {
 
 // Directory starts a directory.
 func (o *Stage) Directory(target string) (*Directory, error) {
-	d := &Directory{Target: filepath.Clean(target), leaveEqual: o.LeaveEqual}
+	d := &Directory{Target: filepath.Clean(target)}
 	beside := filepath.Dir(d.Target)
 	switch info, err := os.Stat(target); {
 	case err == nil && !info.IsDir():
@@ -208,21 +199,13 @@ func (o *Stage) Directory(target string) (*Directory, error) {
 // Files returns the files that were written, in their order.
 func (d *Directory) Files() []File { return d.files }
 
-// Depart notes files in the target that are going to be removed from it.
-func (d *Directory) Depart(names []string) { d.departing = append(d.departing, names...) }
-
 // Write writes a file of that name and mode; one whose name ends in a slash is an empty directory.
 func (d *Directory) Write(name string, mode fs.FileMode, data []byte) error {
 	d.files = append(d.files, File{name, mode.Perm(), int64(len(data)), cache.ChecksumOf(data)})
 	if d.temp == "" {
 		return nil
 	}
-	if d.leaveEqual && d.has(name, mode, data) {
-		d.kept = append(d.kept, name)
-		return nil
-	}
 	file := filepath.Join(d.stage, filepath.FromSlash(name))
-	d.names = append(d.names, name)
 	if strings.HasSuffix(name, "/") {
 		return os.MkdirAll(file, 0o777)
 	}
@@ -235,34 +218,12 @@ func (d *Directory) Write(name string, mode fs.FileMode, data []byte) error {
 	return os.Chmod(file, mode.Perm())
 }
 
-// has reports whether the target has a file of that name with this content and these permissions.
-func (d *Directory) has(name string, mode fs.FileMode, data []byte) bool {
-	path := filepath.Join(d.Target, filepath.FromSlash(name))
-	info, err := os.Stat(path)
-	if err != nil || strings.HasSuffix(name, "/") {
-		return err == nil && info.IsDir()
-	}
-	if !info.Mode().IsRegular() || info.Size() != int64(len(data)) || info.Mode().Perm() != mode.Perm() {
-		return false
-	}
-	is, err := os.ReadFile(path)
-	return err == nil && bytes.Equal(is, data)
-}
-
-// paths returns where the contents of all files are: in the stage, or in the target.
+// paths returns where the contents of all files are staged.
 func (d *Directory) paths() []string {
 	var paths []string
-	kept := make(map[string]bool, len(d.kept))
-	for _, name := range d.kept {
-		kept[name] = true
-	}
 	for _, f := range d.files {
-		below := d.stage
-		if kept[f.Name] {
-			below = d.Target
-		}
 		if !strings.HasSuffix(f.Name, "/") {
-			paths = append(paths, filepath.Join(below, filepath.FromSlash(f.Name)))
+			paths = append(paths, filepath.Join(d.stage, filepath.FromSlash(f.Name)))
 		}
 	}
 	return paths
@@ -271,16 +232,16 @@ func (d *Directory) paths() []string {
 // Check finds what would keep Commit from putting the files into the target that is there, and counts the files
 // in it that are not of this run.
 func (d *Directory) Check() (others int, err error) {
-	ours := make(map[string]bool, len(d.names))
-	for _, name := range slices.Concat(d.names, d.kept, d.departing) {
-		ours[name] = true
-		to := filepath.Join(d.Target, filepath.FromSlash(name))
+	ours := make(map[string]bool, len(d.files))
+	for _, f := range d.files {
+		ours[f.Name] = true
+		to := filepath.Join(d.Target, filepath.FromSlash(f.Name))
 		info, err := os.Stat(to)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
 			return 0, fmt.Errorf("cannot write output directory %s: %w", d.Target, err)
-		case info.IsDir() != strings.HasSuffix(name, "/"):
+		case info.IsDir() != strings.HasSuffix(f.Name, "/"):
 			return 0, fmt.Errorf("cannot write %s: a directory is in the place of a file, or a file in the place of a "+
 				"directory; remove it", to)
 		}
@@ -312,7 +273,7 @@ func (d *Directory) Check() (others int, err error) {
 // left of the stage, Abort removes.
 func (d *Directory) moves() ([]move, error) {
 	if _, err := os.Stat(d.Target); errors.Is(err, fs.ErrNotExist) {
-		if len(d.kept) > 0 {
+		if d.stays && len(d.files) > 0 {
 			return nil, fmt.Errorf("cannot write output directory %s: it was removed while tracegen was running; run it "+
 				"again", d.Target)
 		}
@@ -321,11 +282,14 @@ func (d *Directory) moves() ([]move, error) {
 		}
 		return []move{{from: d.stage, to: d.Target}}, nil
 	}
-	moves := make([]move, len(d.names))
-	for i, name := range d.names {
-		moves[i].to = filepath.Join(d.Target, filepath.FromSlash(name))
-		if !strings.HasSuffix(name, "/") {
-			moves[i].from = filepath.Join(d.stage, filepath.FromSlash(name))
+	if d.stays {
+		return nil, nil
+	}
+	moves := make([]move, len(d.files))
+	for i, f := range d.files {
+		moves[i].to = filepath.Join(d.Target, filepath.FromSlash(f.Name))
+		if !strings.HasSuffix(f.Name, "/") {
+			moves[i].from = filepath.Join(d.stage, filepath.FromSlash(f.Name))
 		}
 	}
 	return moves, nil

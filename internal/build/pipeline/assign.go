@@ -4,65 +4,42 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/build/wire"
-	"github.com/tracegen/tracegen/mapping"
-	"github.com/tracegen/tracegen/mapping/r8"
 )
 
-// AssignConfig says what [Assign] does. The fields are as in [Config]; those that a scan has too have to be the same.
-type AssignConfig struct {
-	RuntimeClass string   // that the scan was given
-	ClassPath    []string // where supertypes are looked for that rules name and no part has
-	SliceOptions []string // names of the options in the parts' origins that slices record
-
-	// SliceFile returns the path of the slice of a part. nil stands for the part's name in the directory.
-	SliceFile func(*Part) string
-
-	// What else decides about methods and IDs.
-	Filter          *filter.Filter
-	FocusHooks      bool
-	Posts           bool
-	RuntimeExternal bool
-	AddRequires     string
-	R8              *r8.Mapping
-	Base            *mapping.Mapping
-	Prune           []*mapping.Mapping
-	Order           mapping.Order
-	Messages        []filter.Rule
-	Lines           bool
-	Files           func(*Result) ([]File, error)
-	DryRun          bool
+// Slices says which slices [Assign] writes.
+type Slices struct {
+	Options []string           // names of the options in the parts' origins that slices record
+	File    func(*Part) string // returns the path of the slice of a part
 }
 
-// Assign decides for all parts together what needs the whole, assigns an ID to every traced method, and writes into the
-// directory one slice for each part, with what it decided about that part and nothing else. The result does not depend
+// Assign decides for all parts together what needs the whole, assigns an ID to every traced method, and writes one slice
+// for each part, with what it decided about that part and nothing else. Of c, what a scan takes has to be the same. The result does not depend
 // on the order of parts. In it, an input is called PART!INPUT, and output sizes are not known.
 //
 // It fails if parts do not fit together: two of one name, or scanned by other tools or with other options; else as
 // [Run] does. Nothing has been written then.
-func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string) (*Result, error) {
+func Assign(ctx context.Context, c Config, parts []*Part, to Slices) (*Result, error) {
 	parts, err := sortedParts(parts)
 	if err != nil {
 		return nil, err
 	}
 	a := adopt(parts)
-	options, original := renamed(inject.Options{RuntimeClass: c.RuntimeClass}, c.R8)
-	path := ClassPath{Paths: c.ClassPath}
+	options, original := renamed(inject.Options{RuntimeClass: c.Inject.RuntimeClass}, c.R8)
+	path := ClassPath{Paths: c.ClassPath.Paths}
 	opened := path.Lazy()
 	defer opened.Close()
 	rules := filterOf(c.Filter, original, c.R8)
 	callsOf := func(class int) (inject.Calls, error) { return a.facts[class].CallsOf(), nil }
 	draft, err := plan.New(a.facts, callsOf, plan.Options{
-		Inputs: a.names, Filter: rules, FocusHooks: c.FocusHooks, Posts: c.Posts, RuntimeExternal: c.RuntimeExternal,
+		Inputs: a.names, Filter: rules, FocusHooks: c.FocusHooks, Posts: c.Inject.Posts, RuntimeExternal: c.RuntimeExternal,
 		AddRequires: c.AddRequires != "", Runtime: options.RuntimeClass, OriginalRuntime: original, R8: c.R8,
 		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages),
 		ClassPath: supertypesOf(path, opened),
@@ -76,17 +53,14 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 		return nil, err
 	}
 
-	stage, none := &output.Stage{DryRun: c.DryRun}, &results{}
+	stage := &output.Stage{DryRun: c.DryRun}
 	defer stage.Abort()
 	var inputs []Input
 	for i, p := range parts {
-		file := filepath.Join(directory, p.name+SliceExtension)
-		if c.SliceFile != nil {
-			file = c.SliceFile(p)
-		}
+		file := to.File(p)
 		slice := newSlice(planned.Slice(a.parts[i], func(c *plan.Class) int { return a.numbers[c] }), p.origin,
-			c.SliceOptions)
-		if err := writeFile(stage, none, file, slice.seal()); err != nil {
+			to.Options)
+		if err := writeFile(stage, file, slice.seal()); err != nil {
 			return nil, err
 		}
 		for _, in := range p.inputs {
@@ -100,7 +74,7 @@ func Assign(ctx context.Context, c AssignConfig, parts []*Part, directory string
 	}
 	result.Warnings = slices.Concat(unmatchedWarnings(rules, a.facts), draft.Warnings, draft.ModuleWarnings(),
 		planned.NearlyFull, messageWarnings(c.Messages, planned.Mapping))
-	return finish(ctx, &rounds{work: &work{set: &input.Set{}}, stage: stage, results: none}, c.Files, result)
+	return finish(ctx, &rounds{work: &work{set: &input.Set{}}, stage: stage, results: &results{}}, c.Files, result)
 }
 
 // sortedParts returns the parts by name. It fails if they do not fit together.

@@ -205,7 +205,7 @@ func fails(t testing.TB, ctx context.Context, c pipeline.Config, words ...string
 // failsToFollow does so with a slice.
 func failsToFollow(t testing.TB, c pipeline.Config, slice *pipeline.Slice, words ...string) {
 	t.Helper()
-	failsBy(t, func() (*pipeline.Result, error) { return pipeline.Instrument(t.Context(), c.ForSlice(), slice) }, words)
+	failsBy(t, func() (*pipeline.Result, error) { return pipeline.Instrument(t.Context(), c, slice) }, words)
 }
 
 func failsBy(t testing.TB, run func() (*pipeline.Result, error), words []string) {

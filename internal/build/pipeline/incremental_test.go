@@ -30,7 +30,6 @@ type kept struct {
 	tool  string
 	slice *pipeline.Slice // that is carried out, instead of deciding
 	said  []string        // by the last build
-	found int             // inputs that it knew
 }
 
 func newKept(t testing.TB) *kept { return &kept{dir: t.TempDir(), tool: "one"} }
@@ -50,7 +49,6 @@ func (k *kept) incremental(t testing.TB, c pipeline.Config, rules string) *pipel
 	return &pipeline.Incremental{Cache: store, Tool: k.tool,
 		ScanKey:  fmt.Sprintf("%q %+v", rules, []any{c.Inject, c.FocusHooks, c.R8 != nil}),
 		WriteKey: fmt.Sprintf("%+v", []any{calls, c.AddRequires, c.Level, c.Verify}),
-		Known:    func(known, _ int) { k.found = known },
 		Detail:   func(s string) { k.said = append(k.said, s) }, Warn: func(s string) { t.Error("warning:", s) }}
 }
 
@@ -69,8 +67,7 @@ func into(c pipeline.Config, dir string) pipeline.Config {
 // resultText returns all that a result contains as text, without the directory of outputs.
 func resultText(t testing.TB, r *pipeline.Result, dir string) string {
 	t.Helper()
-	text := fmt.Sprintf("%+v\n%+v\n%d %d\n%q\n%q\n", r.Inputs, r.Packages, r.Introduced, r.PreExisting, r.Unknown,
-		r.Tolerated)
+	text := fmt.Sprintf("%+v\n%+v\n%d %d\n%q\n", r.Inputs, r.Packages, r.Introduced, r.PreExisting, r.Unknown)
 	for _, list := range []any{slices.Collect(r.Skipped), r.Lines, r.Warnings} {
 		v := reflect.ValueOf(list)
 		for i := range v.Len() {
@@ -101,7 +98,7 @@ func (k *kept) same(t testing.TB, what string, c pipeline.Config, rules string) 
 	run := pipeline.Run
 	if k.slice != nil {
 		run = func(ctx context.Context, c pipeline.Config) (*pipeline.Result, error) {
-			return pipeline.Instrument(ctx, c.ForSlice(), k.slice)
+			return pipeline.Instrument(ctx, c, k.slice)
 		}
 	}
 	wanted, err := run(t.Context(), without)
@@ -156,9 +153,6 @@ func TestIncremental(t *testing.T) {
 	says(t, "first", k.same(t, "first", c, "r"), all(0, 0, 0, n))
 	before := times(t, k.path("out"))
 	says(t, "again", k.same(t, "again", c, "r"), all(n, n, 0, 0))
-	if k.found != n {
-		t.Errorf("%d of %d inputs are found", k.found, n)
-	}
 	if diff := cmp.Diff(before, times(t, k.path("out"))); diff != "" {
 		t.Errorf("outputs that were left alone look new:\n%s", diff)
 	}
@@ -174,17 +168,11 @@ func TestIncremental(t *testing.T) {
 	says(t, "class added", k.same(t, "class added", c, "r"), fmt.Sprintf(`cache: %d inputs known, \d+ outputs left alone, 0 copied, [1-9]\d* written`, n-1))
 	name = filepath.Join(dir, "classes", "Added.class")
 	write(t, name, class("Added", "f").data)
-	before = times(t, k.path("out/classes"))
 	says(t, "file added", k.same(t, "file added", c, "r"), fmt.Sprintf(`cache: %d inputs known`, n-1))
-	after := times(t, k.path("out/classes"))
-	delete(after, "Added.class")
-	if diff := cmp.Diff(before, after); diff != "" && len(before) > 1 {
-		t.Errorf("files of a directory that are the same look new:\n%s", diff)
-	}
-	if err := os.Remove(name); err != nil {
+	if err := errors.Join(os.Remove(name), os.RemoveAll(k.path("out"))); err != nil {
 		t.Fatal(err)
 	}
-	says(t, "file removed", k.same(t, "file removed", c, "r"), `removed .*Added.class`)
+	k.same(t, "file removed", c, "r")
 	says(t, "as before", k.same(t, "as before", c, "r"), all(n, n, 0, 0))
 
 	// Content counts, not names and order.
@@ -362,50 +350,6 @@ func TestTamperedOutput(t *testing.T) {
 	says(t, "another file of that content", k.same(t, "another file", c, "r"), fmt.Sprintf(`%d outputs left alone, 0 copied, 0 written`, len(inputs)))
 }
 
-// TestDamagedCache damages all entries at once, in every way, and wants nothing to come of it but work.
-//
-// Invariant: A run with a cache writes the files, results and warnings of a run without one, whatever was changed or
-// damaged before.
-func TestDamagedCache(t *testing.T) {
-	inputs := app(t, t.TempDir())
-	k := newKept(t)
-	c := named(inputs)
-	k.same(t, "first", c, "r")
-	for what, change := range map[string]func(path string, data []byte) error{
-		"a bit in the middle": func(path string, data []byte) error {
-			data[len(data)/2] ^= 4
-			return os.WriteFile(path,
-				data, 0o666)
-		},
-		"cut":   func(path string, data []byte) error { return os.Truncate(path, int64(len(data)-1)) },
-		"empty": func(path string, _ []byte) error { return os.Truncate(path, 0) },
-		"directories": func(path string, _ []byte) error {
-			return errors.Join(os.Remove(path),
-				os.Mkdir(path, 0o777))
-		},
-		"gone": func(path string, _ []byte) error { return os.Remove(path) },
-	} {
-		entries, err := filepath.Glob(k.path("cache/??/*.entry"))
-		if err != nil || len(entries) < 2*len(inputs) {
-			t.Fatalf("%d entries, %v", len(entries), err)
-		}
-		for _, path := range entries {
-			if info, err := os.Stat(path); err != nil || info.IsDir() {
-				continue // the sum of a file that is in another state now
-			}
-			if err := change(path, []byte(readFile(t, path))); err != nil {
-				t.Fatal(err)
-			}
-		}
-		said := k.same(t, what, c, "r")
-		says(t, what, said, `0 inputs known, \d+ outputs left alone, 0 copied, \d+ written`)
-		if reported := strings.Contains(said, "damaged"); reported != (what != "gone") {
-			t.Errorf("%s: damage is reported: %v", what, reported)
-		}
-		says(t, what, k.same(t, what+", repaired", c, "r"), fmt.Sprintf(`%d inputs known, %[1]d outputs left alone`, len(inputs)))
-	}
-}
-
 // TestForeignRecords puts entries under the keys of others, all of them whole: what cannot be read for what it should
 // be is made again.
 //
@@ -439,91 +383,6 @@ func TestForeignRecords(t *testing.T) {
 	}
 	says(t, "nonsense", k.same(t, "nonsense", c, "r"), `0 inputs known`)
 	says(t, "repaired", k.same(t, "repaired", c, "r"), fmt.Sprintf(`%d inputs known`, len(inputs)))
-}
-
-// TestVanishedInputs removes what earlier runs wrote for inputs that are gone, and nothing else.
-//
-// Invariant: Of earlier outputs a run removes only those that it wrote, that are unchanged and that no input has any
-// more.
-func TestVanishedInputs(t *testing.T) {
-	inputs := app(t, t.TempDir())
-	k := newKept(t)
-	build := func(what string, directory string, inputs ...string) {
-		t.Helper()
-		c := into(named(inputs), k.path("out"))
-		c.RuntimeExternal = true
-		c.Incremental = k.incremental(t, c, "r")
-		c.Incremental.Directory = directory
-		if err := os.MkdirAll(k.path("out"), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := pipeline.Run(t.Context(), c); err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-	}
-	has := func(what string, names ...string) {
-		t.Helper()
-		var there []string
-		for _, f := range must(os.ReadDir(k.path("out"))) {
-			there = append(there, f.Name())
-		}
-		slices.Sort(names)
-		if !slices.Equal(there, names) {
-			t.Errorf("%s: there are %q, want %q", what, there, names)
-		}
-	}
-	out := k.path("out")
-	classes := inputs[len(inputs)-1]
-	build("not claimed", "", inputs[0])
-	build("claimed", out, inputs[1], inputs[2], inputs[3], inputs[4], classes)
-	write(t, k.path("out/mine.txt"), []byte("mine"))
-	write(t, k.path("out/classes/mine.txt"), []byte("mine"))
-	write(t, k.path("out/deep.jar"), []byte("changed"))
-	if err := errors.Join(os.Remove(k.path("out/screens.jar")), os.Symlink("mine.txt",
-		k.path("out/screens.jar"))); err != nil {
-		t.Fatal(err)
-	}
-	build("most are gone", out, inputs[1])
-	has("most are gone", "runtime.jar", "log.jar", "deep.jar", "screens.jar", "mine.txt", "classes")
-	if left := sortedKeys(tree(t, k.path("out/classes"))); left != "[. mine.txt]" {
-		t.Errorf("of the directory there is %s, want what is not ours", left)
-	}
-	// Nor is a file removed from a directory that its input has lost, if it was changed.
-	two := filepath.Join(t.TempDir(), "two")
-	for _, name := range []string{"a/A", "b/B", "c/C"} {
-		write(t, filepath.Join(two, name+".class"), class(name, "f").data)
-	}
-	build("three classes", "", two)
-	write(t, k.path("out/two/b/B.class"), []byte("mine"))
-	if err := errors.Join(os.RemoveAll(filepath.Join(two, "a")), os.RemoveAll(filepath.Join(two, "b"))); err != nil {
-		t.Fatal(err)
-	}
-	build("one class", "", two)
-	if left := sortedKeys(tree(t, k.path("out/two"))); left != "[. b b/B.class c c/C.class]" {
-		t.Errorf("in the directory there is %s", left)
-	}
-	if err := os.RemoveAll(k.path("out/two")); err != nil {
-		t.Fatal(err)
-	}
-	// A file that is an input now is not removed, even if an earlier run wrote it.
-	build("two", out, inputs[1], inputs[2])
-	again := pipeline.Config{Inputs: []pipeline.Input{{Path: k.path("out/log.jar"), Output: k.path("out/again.jar")}},
-		Filter:          everything(),
-		RuntimeExternal: true}
-	again.Incremental = k.incremental(t, again, "r")
-	again.Incremental.Directory, again.Incremental.Spare = out, []string{k.path("out/base.jar")}
-	if _, err := pipeline.Run(t.Context(), again); err != nil {
-		t.Fatal(err)
-	}
-	has("inputs and spared ones", "runtime.jar", "log.jar", "base.jar", "again.jar", "deep.jar", "screens.jar",
-		"mine.txt", "classes")
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // TestEveryOptionCounts has a word for each field of the configuration: it is a part of the keys, or decided about anew

@@ -4,33 +4,14 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/output"
-	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
-// SliceConfig says what [Instrument] does. Inputs are needed, each with its Output. The fields are as in [Config];
-// those that the scan had too have to be the same.
-type SliceConfig struct {
-	Inputs  []Input
-	Reading Reading // as for the scan
-
-	// How calls are inserted, classes checked, and outputs written.
-	Inject      inject.Options
-	AddRequires string
-	Verify      VerifyLevel
-	ClassPath   ClassPath
-	Level       zipfile.Level
-	Jobs        int
-	Incremental *Incremental
-	DryRun      bool
-	Progress    func(done, total int64)
-}
-
 // Instrument writes what a slice says about the inputs, which have to be those that were scanned, in the same order. It
-// decides nothing. Errors are as for [Run]; besides, it fails if a class is not as it was scanned, or a check rejects
+// decides nothing: of what c says, how calls are inserted, classes checked and outputs written has to be the same as in
+// the scan. Errors are as for [Run]; besides, it fails if a class is not as it was scanned, or a check rejects
 // one that it did not reject in the scan.
-func Instrument(ctx context.Context, c SliceConfig, s *Slice) (*Result, error) {
+func Instrument(ctx context.Context, c Config, s *Slice) (*Result, error) {
 	inputs, outputs := pathsOf(c.Inputs, "")
 	if err := output.CheckPaths(outputs, inputs); err != nil {
 		return nil, err
@@ -60,7 +41,7 @@ func Instrument(ctx context.Context, c SliceConfig, s *Slice) (*Result, error) {
 		return nil, err
 	}
 
-	stage := &output.Stage{DryRun: c.DryRun, LeaveEqual: earlier.stores()}
+	stage := &output.Stage{DryRun: c.DryRun}
 	defer stage.Abort()
 	o := writeOptions{Rewrite: newRewriteOptions(options, c.AddRequires, types), Level: levelOf(c.Level, c.DryRun),
 		Workers: w.workers, Progress: w.progress.add}

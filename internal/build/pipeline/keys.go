@@ -66,15 +66,6 @@ func (r *results) outputKey(job *outputJob, set *input.Set, by plan.Decisions) c
 // bytesKey is the key of the bytes of an output: of a directory, the contents of its files one behind the other.
 func bytesKey(output cache.Key) cache.Key { return cache.KeyOf("bytes", output.String()) }
 
-// idsKey is the key of the IDs of methods, which this hash identifies.
-func (r *results) idsKey(methods [sha256.Size]byte) cache.Key {
-	return cache.KeyOf("ids", r.Tool, string(methods[:]))
-}
-
-// filesKey is the key of the list of files that runs have written into a directory. It has the number of its form in
-// place of the executable: a new version of the program removes files of an old one, too.
-func filesKey(directory string) cache.Key { return cache.KeyOf("files 1", directory) }
-
 // sumKey is the key of the sum of the contents of files that are in the state that they are in now: size, times, and
 // inode. ok is false if a file might be changed without another state: it has none, or was written just now, so that
 // the clock of the file system has not moved on.

@@ -58,14 +58,14 @@ func TestLimitIsNoFault(t *testing.T) {
 			t.Errorf("skipped: %+v", s)
 		}
 	}
-	if _, err := Scan(t.Context(), c.ForScan(), Origin{}, filepath.Join(dir, "p.scan")); err != nil {
+	if _, err := Scan(t.Context(), c, Origin{}, filepath.Join(dir, "p.scan")); err != nil {
 		t.Fatal(err)
 	}
 	part, err := LoadPart(filepath.Join(dir, "p.scan"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if result, err = Assign(t.Context(), c.ForAssign(), []*Part{part}, dir); err != nil || result.Unchecked != 1 {
+	if result, err = Assign(t.Context(), c, []*Part{part}, SlicesIn(dir)); err != nil || result.Unchecked != 1 {
 		t.Errorf("assign: %+v, %v", result, err)
 	}
 }

@@ -53,7 +53,7 @@ func TestAddRequires(t *testing.T) {
 	instrument(t, again)
 	equalFiles(t, c.Inputs[0].Output, again.Inputs[0].Output)
 
-	strip := pipeline.StripConfig{Inputs: []pipeline.Input{{Path: c.Inputs[0].Output,
+	strip := pipeline.Config{Inputs: []pipeline.Input{{Path: c.Inputs[0].Output,
 		Output: filepath.Join(dir, "stripped.jar")}}}
 	if _, err := pipeline.Strip(t.Context(), strip); err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func TestStrip(t *testing.T) {
 		Code: "iconst_1 | invokestatic dev/tracegen/runtime/AppMethodBeat.i(I)V | return"}}})
 	other := class("app/A", "f")
 	in := archive(t, filepath.Join(dir, "in.jar"), foreign, other, file{"x.class", []byte("none")})
-	c := pipeline.StripConfig{Inputs: []pipeline.Input{{Path: in, Output: filepath.Join(dir, "out.jar")}}}
+	c := pipeline.Config{Inputs: []pipeline.Input{{Path: in, Output: filepath.Join(dir, "out.jar")}}}
 	result, err := pipeline.Strip(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestStrip(t *testing.T) {
 	if result, err := pipeline.Strip(t.Context(), c); err == nil || result != nil {
 		t.Error("an input that is not there can be stripped")
 	}
-	c = pipeline.StripConfig{Merge: filepath.Join(dir, "merged.jar"), Inputs: []pipeline.Input{{Path: in}, {Path: in}}}
+	c = pipeline.Config{Merge: filepath.Join(dir, "merged.jar"), Inputs: []pipeline.Input{{Path: in}, {Path: in}}}
 	if _, err := pipeline.Strip(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}

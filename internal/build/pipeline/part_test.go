@@ -17,6 +17,11 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
+// SlicesIn makes [Assign] write the slices into a directory, under the names of their parts.
+func SlicesIn(directory string) Slices {
+	return Slices{File: func(p *Part) string { return filepath.Join(directory, p.name+SliceExtension) }}
+}
+
 // sealedFiles returns a scan file and the slice that is made of it.
 func sealedFiles(t testing.TB) (scan, slice []byte) {
 	t.Helper()
@@ -46,7 +51,7 @@ func sealedFiles(t testing.TB) (scan, slice []byte) {
 		RuntimeExternal: true,
 		Filter:          filter.New(filter.Options{Trivial: filter.None})}
 	path := filepath.Join(dir, "p.scan")
-	if _, err := Scan(t.Context(), c.ForScan(), Origin{Tool: "test", Options: map[string]string{"exits": "throws",
+	if _, err := Scan(t.Context(), c, Origin{Tool: "test", Options: map[string]string{"exits": "throws",
 		"rules": "a\nb"}}, path); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +59,7 @@ func sealedFiles(t testing.TB) (scan, slice []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Assign(t.Context(), c.ForAssign(), []*Part{part}, dir); err != nil {
+	if _, err := Assign(t.Context(), c, []*Part{part}, SlicesIn(dir)); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range []*[]byte{&scan, &slice} {
@@ -195,7 +200,7 @@ func fuzzPart(t *testing.T, data []byte, want wire.Format) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = Assign(t.Context(), AssignConfig{DryRun: true, FocusHooks: true, RuntimeExternal: true}, []*Part{p},
-			t.TempDir())
+		_, _ = Assign(t.Context(), Config{DryRun: true, FocusHooks: true, RuntimeExternal: true}, []*Part{p},
+			SlicesIn(t.TempDir()))
 	}
 }

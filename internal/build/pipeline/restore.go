@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
-	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/zipfile"
-	"github.com/tracegen/tracegen/mapping"
 )
 
 // RestoreConfig says what [Restore] compares.
@@ -29,102 +27,78 @@ type Restoration struct {
 	Entries  int // that were compared, those in nested archives included
 	Classes  int // among them
 	Called   int // classes of the output that had calls
-	Earlier  int // classes of the original that had calls of an earlier run, which the output does not restore
+	Earlier  int // classes of the original that had calls of an earlier run
 	Unsigned int // signature files, and manifests with their digests, that the output does not have
 	// Differences says what else of the output without its calls is not as in the original, entry by entry.
 	Differences []string
 }
 
-// Restore removes the calls from an output by [Strip], into a temporary directory, and compares the result with the
-// original: the same entries in the same order with the same bytes, and no others.
+// Restore removes the calls from an output and from its original by [Strip], into a temporary directory, and compares
+// the results: the same entries in the same order with the same bytes, and no others.
 //
-// Two differences are what instrument does to every input. It removes the calls of an earlier run, so that a class of
-// such an original is compared with what Strip makes of it. It also removes the signature of a jar, which would be
-// wrong.
+// Two differences are what instrument does to every input. It removes the calls of an earlier run, so that the original
+// is compared without them. It also removes the signature of a jar, which would be wrong.
 func Restore(ctx context.Context, c RestoreConfig) (*Restoration, error) {
 	dir, err := os.MkdirTemp("", ".tracegen-restore-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	r := &restoring{RestoreConfig: c, dir: dir, result: &Restoration{}}
-	defer r.close()
-	name, result, err := r.strip(ctx, c.Output, "output")
-	if err != nil {
-		return nil, err
+	r := &restoring{RestoreConfig: c, result: &Restoration{}}
+	var inputs []*input.Input
+	defer func() { input.NewSet(inputs).Close() }()
+	for i, side := range []struct {
+		path    string
+		changed *int
+	}{{c.Original, &r.result.Earlier}, {c.Output, &r.result.Called}} {
+		name, changed, err := r.strip(ctx, side.path, filepath.Join(dir, fmt.Sprint(i)))
+		if err != nil {
+			return nil, err
+		}
+		*side.changed = changed
+		in, err := input.Open(i, name, c.Reading)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, in)
 	}
-	r.result.Called = result.Inputs[0].Rewritten
-	output, err := r.open(name)
-	if err != nil {
-		return nil, err
-	}
-	original, err := r.open(c.Original)
-	if err != nil {
-		return nil, err
-	}
-	expected, got := list(original.Containers[0]), list(output.Containers[0])
-	if original.Containers[0].Kind == input.ClassFile && output.Containers[0].Kind == input.ClassFile {
+	r.set = input.NewSet(inputs)
+	expected, got := list(inputs[0].Containers[0]), list(inputs[1].Containers[0])
+	if inputs[0].Containers[0].Kind == input.ClassFile && inputs[1].Containers[0].Kind == input.ClassFile {
 		got[0].name, got[0].key = expected[0].name, expected[0].key // a lone class file may have any name
 	}
-	return r.result, r.compare(ctx, expected, got, c.Output)
+	return r.result, r.compare(ctx, expected, got, c.Original, c.Output)
 }
 
 // restoring is one call of Restore.
 type restoring struct {
 	RestoreConfig
-	dir     string
-	set     *input.Set // the output without calls, then the original
+	set     *input.Set // the original and the output, without calls
 	result  *Restoration
-	earlier map[string]*input.Entry // of the original without calls of an earlier run, by path
 	buffers [2][]byte
 }
 
-func (r *restoring) close() {
-	if r.set != nil {
-		r.set.Close()
-	}
-}
-
-// strip writes an output or input without calls, under the same last name, and returns its path.
-func (r *restoring) strip(ctx context.Context, path, as string) (string, *Result, error) {
-	to := filepath.Join(r.dir, as, filepath.Base(filepath.Clean(path)))
+// strip writes an output or original without calls into a directory, under the same last name. It returns the path, and
+// the number of classes that had calls.
+func (r *restoring) strip(ctx context.Context, path, dir string) (string, int, error) {
+	to := filepath.Join(dir, filepath.Base(filepath.Clean(path)))
 	if base := filepath.Base(to); base == "." || base == ".." || base == string(filepath.Separator) {
-		to = filepath.Join(r.dir, as, "classes")
+		to = filepath.Join(dir, "classes")
 	}
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return "", nil, err
+		return "", 0, err
 	}
-	result, err := Strip(ctx, StripConfig{Inputs: []Input{{Path: path, Output: to}}, Reading: r.Reading,
-		RuntimeClass: r.RuntimeClass, Level: zipfile.LevelFast, Jobs: r.Jobs, Progress: r.Progress})
-	return to, result, err
-}
-
-// open opens an input and adds it to the set.
-func (r *restoring) open(path string) (*input.Input, error) {
-	number := 0
-	if r.set != nil {
-		number = len(r.set.Inputs)
-	}
-	in, err := input.Open(number, path, r.Reading)
+	result, err := Strip(ctx, Config{Inputs: []Input{{Path: path, Output: to}}, Reading: r.Reading,
+		Inject: inject.Options{RuntimeClass: r.RuntimeClass}, Level: zipfile.LevelFast, Jobs: r.Jobs, Progress: r.Progress})
 	if err != nil {
-		return nil, err
+		return "", 0, err
 	}
-	r.add(in)
-	return in, nil
-}
-
-func (r *restoring) add(in *input.Input) {
-	if r.set == nil {
-		r.set = input.NewSet([]*input.Input{in})
-		return
-	}
-	r.set.Add(in)
+	return to, result.Inputs[0].Rewritten, nil
 }
 
 // part is an entry to compare. Its key distinguishes entries of one name.
 type part struct {
 	*input.Entry
-	in   *input.Container
 	name string
 	key  string
 }
@@ -135,7 +109,7 @@ func list(c *input.Container) []part {
 	count := make(map[string]int, len(c.Entries))
 	for i := range c.Entries {
 		e := &c.Entries[i]
-		parts[i] = part{e, c, e.Name, key(e.Name, count)}
+		parts[i] = part{e, e.Name, key(e.Name, count)}
 	}
 	return parts
 }
@@ -158,8 +132,8 @@ func (r *restoring) differs(format string, args ...any) {
 	}
 }
 
-// compare compares entries that are expected with those of the output without calls. where names the output.
-func (r *restoring) compare(ctx context.Context, expected, got []part, where string) error {
+// compare compares entries that are expected with those of the output without calls.
+func (r *restoring) compare(ctx context.Context, expected, got []part, original, output string) error {
 	known := make(map[string]part, len(expected))
 	for _, e := range expected {
 		known[e.key] = e
@@ -168,7 +142,7 @@ func (r *restoring) compare(ctx context.Context, expected, got []part, where str
 	var order []string
 	for _, g := range got {
 		if _, ok := known[g.key]; !ok {
-			r.differs("%s!%s: the entry was added; %s does not have it", where, g.name, r.Original)
+			r.differs("%s!%s: the entry was added; %s does not have it", output, g.name, original)
 			continue
 		}
 		there[g.key] = true
@@ -180,13 +154,13 @@ func (r *restoring) compare(ctx context.Context, expected, got []part, where str
 			if zipfile.IsSignature(e.name) && e.Zip != nil {
 				r.result.Unsigned++
 			} else {
-				r.differs("%s!%s: the entry is missing; %s has it", where, e.name, e.in.Name)
+				r.differs("%s!%s: the entry is missing; %s has it", output, e.name, original)
 			}
 			continue
 		}
 		if order[next] != e.key && !moved {
 			moved = true
-			r.differs("%s!%s: the entry is not in the place that %s has it in", where, e.name, e.in.Name)
+			r.differs("%s!%s: the entry is not in the place that %s has it in", output, e.name, original)
 		}
 		next++
 	}
@@ -195,7 +169,7 @@ func (r *restoring) compare(ctx context.Context, expected, got []part, where str
 			return err
 		}
 		if e, ok := known[g.key]; ok {
-			if err := r.entry(ctx, e, g, where+"!"+g.name); err != nil {
+			if err := r.entry(ctx, e, g, original, output+"!"+g.name); err != nil {
 				return err
 			}
 		}
@@ -203,11 +177,11 @@ func (r *restoring) compare(ctx context.Context, expected, got []part, where str
 	return nil
 }
 
-// entry compares two entries of one name.
-func (r *restoring) entry(ctx context.Context, e, g part, where string) error {
+// entry compares two entries of one name. original is what the expected one is in, and where names the other.
+func (r *restoring) entry(ctx context.Context, e, g part, original, where string) error {
 	r.result.Entries++
 	if e.Nested != nil && g.Nested != nil {
-		return r.compare(ctx, list(e.Nested), list(g.Nested), where)
+		return r.compare(ctx, list(e.Nested), list(g.Nested), original+"!"+e.name, where)
 	}
 	if g.Class >= 0 {
 		r.result.Classes++
@@ -234,18 +208,10 @@ func (r *restoring) entry(ctx context.Context, e, g part, where string) error {
 		}
 	}
 	if e.Class >= 0 {
-		earlier, err := r.withoutEarlier(ctx, e)
-		if err != nil {
-			return err
-		}
-		if earlier != nil && bytes.Equal(earlier, is) {
-			r.result.Earlier++
-			return nil
-		}
-		r.class(want, is, where, e.in.Name)
-		return nil
+		r.differs("%s: the class without its calls is not that of %s", where, original)
+	} else {
+		r.differs("%s: its content is not that of %s", where, original)
 	}
-	r.differs("%s: its content is not that of %s", where, e.in.Name)
 	return nil
 }
 
@@ -253,91 +219,4 @@ func (r *restoring) entry(ctx context.Context, e, g part, where string) error {
 func sameBytes(a, b *input.Entry) bool {
 	return a.Zip != nil && b.Zip != nil && a.Zip.Method == b.Zip.Method && a.Zip.Size == b.Zip.Size &&
 		a.Zip.CRC32 == b.Zip.CRC32 && a.Zip.Flags&1 == b.Zip.Flags&1 && bytes.Equal(a.Zip.Raw(), b.Zip.Raw())
-}
-
-// withoutEarlier returns a class of the original without the calls of an earlier run; nil if it had none. All of the
-// original is stripped for the first class, as few originals have such calls, and those have them in most classes.
-func (r *restoring) withoutEarlier(ctx context.Context, e part) ([]byte, error) {
-	if r.earlier == nil {
-		path, result, err := r.strip(ctx, r.Original, "original")
-		if err != nil {
-			return nil, err
-		}
-		r.earlier = map[string]*input.Entry{}
-		if result.Inputs[0].Rewritten > 0 {
-			in, err := r.open(path)
-			if err != nil {
-				return nil, err
-			}
-			for _, c := range in.Containers {
-				for _, p := range list(c) {
-					r.earlier[c.Outer+p.key] = p.Entry
-				}
-			}
-		}
-	}
-	entry := r.earlier[e.in.Outer+e.key]
-	if entry == nil {
-		return nil, nil
-	}
-	return r.set.ReadEntry(entry, nil)
-}
-
-// class adds the difference of two classes of one name.
-func (r *restoring) class(want, is []byte, where, original string) {
-	about := ""
-	if wanted, err := classfile.Parse(want); err == nil {
-		if found, err := classfile.Parse(is); err == nil {
-			about = changedMethods(wanted, found)
-		}
-	}
-	r.differs("%s: the class without its calls is not that of %s%s", where, original, about)
-}
-
-// changedMethods names the methods that only one of two classes has, or that differ. Strip leaves the constants of the
-// original where they are, so that equal methods have equal bytes.
-func changedMethods(wanted, found *classfile.Class) string {
-	bodies := map[string][]byte{}
-	for i := range wanted.Methods() {
-		m := &wanted.Methods()[i]
-		bodies[m.Name+m.Descriptor] = methodBytes(wanted, m)
-	}
-	var names []string
-	add := func(m *classfile.Member, what string) {
-		names = append(names, fmt.Sprintf("%s.%s%s %s", mapping.Text(found.Name()), mapping.Text(m.Name),
-			mapping.Text(m.Descriptor), what))
-	}
-	for i := range found.Methods() {
-		m := &found.Methods()[i]
-		body, ok := bodies[m.Name+m.Descriptor]
-		delete(bodies, m.Name+m.Descriptor)
-		switch {
-		case !ok:
-			add(m, "was added")
-		case !bytes.Equal(body, methodBytes(found, m)):
-			add(m, "differs")
-		}
-	}
-	for i := range wanted.Methods() {
-		if m := &wanted.Methods()[i]; bodies[m.Name+m.Descriptor] != nil {
-			add(m, "is missing")
-		}
-	}
-	const most = 5
-	switch n := len(names); {
-	case n == 0:
-		return "; no method differs"
-	case n > most:
-		names = append(names[:most], fmt.Sprintf("and %d more", n-most))
-	}
-	return "; " + strings.Join(names, ", ")
-}
-
-func methodBytes(c *classfile.Class, m *classfile.Member) []byte {
-	end := m.Offset + 8 // access_flags, name_index, descriptor_index, attributes_count (JVMS 4.6)
-	if n := len(m.Attributes); n > 0 {
-		last := &m.Attributes[n-1]
-		end = last.Offset + len(last.Info)
-	}
-	return c.Bytes()[m.Offset:end]
 }

@@ -154,7 +154,7 @@ func TestRestoreFindsChanges(t *testing.T) {
 			data := at(f, "a/A.class")
 			data.data = bytes.Replace(data.data, []byte("AppMethodBeat"), []byte("AppMethodBeax"), 1)
 			return f
-		}, "in.jar; a.A.f()V differs, a.A.g()V differs"},
+		}, "a/A.class: the class without its calls is not that of"},
 		"moved": {func(f []file) []file { slices.Reverse(f); return f }, "not in the place"},
 		"nested": {func(f []file) []file {
 			nested := at(f, "WEB-INF/lib/inner.jar")

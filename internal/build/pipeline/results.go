@@ -16,7 +16,6 @@ import (
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/cache"
-	"github.com/tracegen/tracegen/mapping"
 )
 
 // Incremental says where results of earlier runs are, and what they depend on. Outputs, mapping, lists, and warnings
@@ -32,14 +31,6 @@ type Incremental struct {
 	// ScanKey is all options that shape the facts of a scan, and WriteKey all that shape what is written by given
 	// decisions: equal options have equal texts, others have others.
 	ScanKey, WriteKey string
-	// Directory is where the outputs go, if each of them is named there by its input: outputs of earlier runs whose
-	// inputs are not given any more are removed from it, unless they were changed. "" removes none.
-	Directory string
-	// Spare lists files and directories that are never removed: those that are read or written beside.
-	Spare []string
-	// Known is called with the number of inputs that an earlier run has scanned, and that of all, before the facts are
-	// read. It may be nil.
-	Known func(known, inputs int)
 	// Detail is called with what is reused, and Warn with what is wrong with the cache. Neither is part of the result,
 	// which is the same without a cache. They may be nil.
 	Detail, Warn func(message string)
@@ -54,7 +45,6 @@ type results struct {
 	checked      string      // what the type checker depends on; "" if that cannot be found out
 	recalled     []bool      // inputs whose facts were found
 	unstored     []*plan.Class
-	filesIn      []*filesIn
 
 	mu     sync.Mutex
 	grown  bool // something was stored
@@ -159,7 +149,8 @@ func (r *results) contentsOf(ctx context.Context, paths []string) ([]cache.Key, 
 	return contents, group.Wait()
 }
 
-// contentOf returns the hash of a file, or of a directory with the names and permissions of what is in it.
+// contentOf returns the hash of a file, or of a directory with the names and permissions of what is in it. It does not
+// read files that are in the state in which an earlier run has read them.
 func (r *results) contentOf(path string) cache.Key {
 	info, err := os.Stat(path)
 	what, files := "file", []string{path}
@@ -183,23 +174,17 @@ func (r *results) contentOf(path string) cache.Key {
 	case !info.Mode().IsRegular():
 		return cache.Key{} // to read it twice need not return the same
 	}
-	return r.sum(what, files, func() (cache.Key, error) { return hashFiles(what, files) })
-}
-
-// sum returns what read returns for the contents of files, or what it has returned when they were in the same state;
-// the zero Key if it fails.
-func (r *results) sum(what string, files []string, read func() (cache.Key, error)) cache.Key {
-	key, ok := sumKey(what, files)
-	if ok {
+	key, known := sumKey(what, files)
+	if known {
 		if data := r.lookup(key); len(data) == len(key) {
 			return cache.Key(data)
 		}
 	}
-	sum, err := read()
+	sum, err := hashFiles(what, files)
 	if err != nil {
 		return cache.Key{}
 	}
-	if ok {
+	if known {
 		r.store(key, sum[:])
 	}
 	return sum
@@ -246,15 +231,6 @@ func (r *results) facts() []plan.InputFacts {
 	r.recalled = make([]bool, len(facts))
 	if r.Incremental == nil || !r.run.scans {
 		return facts
-	}
-	if r.Known != nil {
-		known := 0
-		for _, content := range r.contents {
-			if content != (cache.Key{}) && r.Cache.Has(r.factsKey(content)) {
-				known++
-			}
-		}
-		r.Known(known, len(facts))
 	}
 	var group errgroup.Group
 	group.SetLimit(r.run.workers)
@@ -326,32 +302,10 @@ func (r *results) checkInputs(ctx context.Context, set *input.Set) error {
 	return nil
 }
 
-// ids returns where the IDs are that earlier runs have assigned; nil without a cache.
-func (r *results) ids() mapping.Memory {
-	if r.Incremental == nil {
-		return nil
-	}
-	return r
-}
-
-// Assigned implements [mapping.Memory].
-func (r *results) Assigned(methods [sha256.Size]byte) []byte { return r.lookup(r.idsKey(methods)) }
-
-// KeepAssigned implements [mapping.Memory].
-func (r *results) KeepAssigned(methods [sha256.Size]byte, data []byte) {
-	r.store(r.idsKey(methods), data)
-}
-
-// finish is called when all outputs are in their places. It removes files that are no output any more, and stores how
-// the outputs were left.
+// finish is called when all outputs are in their places.
 func (r *results) finish(outputs []*writtenOutput) {
 	r.summary(outputs)
-	if !r.tryStoring() {
-		return
-	}
-	r.removeVanished()
-	r.noteOutputs(outputs)
-	if r.grown {
+	if r.tryStoring() && r.grown {
 		r.stored(r.Cache.Trim())
 	}
 }

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
-	"github.com/tracegen/tracegen/internal/build/wire"
 	"github.com/tracegen/tracegen/internal/cache"
 )
 
@@ -74,7 +72,7 @@ func (r *results) place(o *writtenOutput, known *outputRecord, stage *output.Sta
 	if err == nil && !info.Mode().IsRegular() && o.Kind != input.Directory {
 		return false // a device cannot be replaced
 	}
-	if err == nil && info.IsDir() == (o.Kind == input.Directory) && r.holds(o, known.Files) {
+	if err == nil && info.IsDir() == (o.Kind == input.Directory) && o.holds(known.Files) {
 		if o.Kind == input.Directory {
 			stage.Stay(o.Path, known.Files)
 		}
@@ -125,57 +123,21 @@ func (r *results) putDirectory(o *writtenOutput, known *outputRecord, stage *out
 	return nil
 }
 
-// filePaths returns the paths of files of an output.
-func (o *writtenOutput) filePaths(files []output.File) []string {
-	paths := make([]string, len(files))
-	for i, f := range files {
-		paths[i] = filepath.Join(o.Path, filepath.FromSlash(f.Name))
-	}
-	return paths
-}
-
-// outputSum is what the sums of outputs are called among others.
-const outputSum = "output"
-
-// sumOfFiles returns the sum of an output.
-func sumOfFiles(files []output.File) cache.Key {
-	k := wire.NewPacker()
-	packFiles(k, files)
-	return cache.KeyOf(string(k.Bytes()))
-}
-
 // holds reports whether an output is there with these files: their contents, and of those in a directory also the
 // permissions.
-func (r *results) holds(o *writtenOutput, files []output.File) bool {
-	paths := o.filePaths(files)
-	want := sumOfFiles(files)
-	return want == r.sum(outputSum, paths, func() (cache.Key, error) {
-		there := slices.Clone(files)
-		for i := range there {
-			if err := readFile(&there[i], paths[i]); err != nil {
-				return cache.Key{}, err
-			}
+func (o *writtenOutput) holds(files []output.File) bool {
+	return !slices.ContainsFunc(files, func(f output.File) bool {
+		path := filepath.Join(o.Path, filepath.FromSlash(f.Name))
+		info, err := os.Stat(path)
+		if err != nil || strings.HasSuffix(f.Name, "/") {
+			return err != nil || !info.IsDir()
 		}
-		return sumOfFiles(there), nil
+		if !info.Mode().IsRegular() || info.Size() != f.Size || f.Name != "" && info.Mode().Perm() != f.Mode {
+			return true
+		}
+		sum, err := checksumOf(path)
+		return err != nil || sum != f.Sum
 	})
-}
-
-// readFile sets what a file of an output is now. It fails if that is not what it is expected to be.
-func readFile(f *output.File, path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return err
-	case strings.HasSuffix(f.Name, "/"):
-		if !info.IsDir() {
-			return errOtherFiles
-		}
-		return nil
-	case !info.Mode().IsRegular() || info.Size() != f.Size || f.Name != "" && info.Mode().Perm() != f.Mode:
-		return errOtherFiles
-	}
-	f.Sum, err = checksumOf(path)
-	return err
 }
 
 // checksumOf returns the checksum of a file.
@@ -221,59 +183,4 @@ func (r *results) storeBytes(o *writtenOutput, stage *output.Stage) bool {
 		o.record.Files = []output.File{{Size: size, Sum: sum}}
 	}
 	return err == nil
-}
-
-// noteOutputs notes in which state the outputs were left, so that the next run need not read them.
-func (r *results) noteOutputs(outputs []*writtenOutput) {
-	for _, o := range outputs {
-		if o.way == leftAlone || len(o.record.Files) == 0 || !r.reusable(o) {
-			continue
-		}
-		if key, ok := sumKey(outputSum, o.filePaths(o.record.Files)); ok {
-			sum := sumOfFiles(o.record.Files)
-			r.store(key, sum[:])
-		}
-	}
-}
-
-// errDiffers ends a comparison of different contents.
-var errDiffers = errors.New("not the same")
-
-// comparison compares what is written to it with what it reads, and fails with errDiffers if they differ.
-type comparison struct {
-	from   io.Reader
-	buffer []byte
-}
-
-// Write implements io.Writer.
-func (c *comparison) Write(p []byte) (int, error) {
-	if len(c.buffer) < len(p) {
-		c.buffer = make([]byte, len(p))
-	}
-	if _, err := io.ReadFull(c.from, c.buffer[:len(p)]); err != nil || !bytes.Equal(c.buffer[:len(p)], p) {
-		return 0, errDiffers
-	}
-	return len(p), nil
-}
-
-// has reports whether a file is there with this content already. To compare a mapping costs less than to bring it onto
-// the disk, and its time stays.
-func (r *results) has(path string, content io.WriterTo) bool {
-	if !r.stores() {
-		return false
-	}
-	there, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer there.Close()
-	if info, err := there.Stat(); err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	c := &comparison{from: there}
-	if _, err := content.WriteTo(c); err != nil {
-		return false // it is another one, or cannot be made: writing it will report that
-	}
-	_, err = c.from.Read(make([]byte, 1))
-	return err == io.EOF
 }

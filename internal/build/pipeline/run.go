@@ -12,7 +12,6 @@ import (
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/zipfile"
-	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -43,7 +42,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 			return nil, err
 		}
 	}
-	stage := &output.Stage{DryRun: c.DryRun, LeaveEqual: earlier.stores()}
+	stage := &output.Stage{DryRun: c.DryRun}
 	defer stage.Abort()
 	path := c.ClassPath.Lazy()
 	defer path.Close()
@@ -108,7 +107,7 @@ func decide(ctx context.Context, c *Config, w *work, known []plan.InputFacts, r 
 	}
 	rules := filterOf(c.Filter, original, c.R8)
 	scanning := plan.ScanOptions{Filter: rules, Inject: options, FocusHooks: c.FocusHooks, Renamed: c.R8 != nil,
-		Lines: c.Lines, Places: c.Order == mapping.OrderHash && c.Base == nil && c.R8 == nil}
+		Lines: c.Lines}
 	w.set.KeepClasses()
 	facts, err := w.scan(ctx, known, scanning)
 	if err != nil {
@@ -131,7 +130,7 @@ func decide(ctx context.Context, c *Config, w *work, known []plan.InputFacts, r 
 		Inputs: w.paths(), Filter: rules, FocusHooks: c.FocusHooks, Posts: options.Posts, R8: c.R8,
 		AddRequires:     c.AddRequires != "",
 		RuntimeExternal: c.RuntimeExternal, Runtime: options.RuntimeClass, OriginalRuntime: original,
-		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages), Memory: r.ids(),
+		Base: c.Base, Prune: c.Prune, Order: c.Order, Messages: matchMessages(c.Messages),
 		Merged: merged, Android: c.Android, ClassPath: supertypesOf(c.ClassPath, path),
 	})
 }
@@ -289,9 +288,9 @@ func filterOf(f *filter.Filter, runtime string, by *r8.Mapping) *filter.Filter {
 }
 
 // typesOf returns the type checker for the classes of a set, if one is wanted. It opens the class path.
-func typesOf(wanted bool, path *openedClassPath, set *input.Set, names []string) (typeCheck, error) {
+func typesOf(wanted bool, path *openedClassPath, set *input.Set, names []string) (*typeChecker, error) {
 	if !wanted {
-		return noTypeCheck{}, nil
+		return nil, nil
 	}
 	return newTypeChecker(path, set, names)
 }
@@ -306,7 +305,7 @@ func supertypesOf(p ClassPath, opened *openedClassPath) plan.ClassPath {
 // expected is [plan.Expected], but for tests that let the equivalence check fail.
 var expected = plan.Expected
 
-func newRewriteOptions(o inject.Options, requires string, types typeCheck) rewriteOptions {
+func newRewriteOptions(o inject.Options, requires string, types *typeChecker) rewriteOptions {
 	return rewriteOptions{Inject: o, Requires: requires, Types: types, Expected: expected}
 }
 

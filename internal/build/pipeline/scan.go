@@ -4,30 +4,10 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/mapping/r8"
 )
-
-// ScanConfig says what [Scan] does. Inputs are needed. The fields are as in [Config].
-type ScanConfig struct {
-	Inputs  []string // paths
-	Reading Reading  // the limits of what is read
-
-	// What decides about classes, and how the scan works.
-	Filter      *filter.Filter
-	Inject      inject.Options
-	FocusHooks  bool
-	AddRequires string
-	R8          *r8.Mapping
-	Verify      VerifyLevel
-	ClassPath   ClassPath
-	Jobs        int
-	Progress    func(done, total int64)
-}
 
 // Scan finds out about the inputs all that can be found out about each class by itself, and writes it to the file part.
 // The result has the inputs, as far as they can be counted, and warnings. Errors are as for [Run]; nothing has been
@@ -35,11 +15,12 @@ type ScanConfig struct {
 //
 // What it writes depends on the inputs' content and last names, the options and the version alone, not on the order of
 // entries.
-func Scan(ctx context.Context, c ScanConfig, by Origin, part string) (*Result, error) {
-	if err := output.CheckPath(part, c.Inputs); err != nil {
+func Scan(ctx context.Context, c Config, by Origin, part string) (*Result, error) {
+	paths, _ := pathsOf(c.Inputs, "")
+	if err := output.CheckPaths([]string{part}, paths); err != nil {
 		return nil, err
 	}
-	w, err := open(c.Inputs, nil, c.Jobs, c.Reading, c.Progress, 2)
+	w, err := open(paths, nil, c.Jobs, c.Reading, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}
@@ -53,17 +34,16 @@ func Scan(ctx context.Context, c ScanConfig, by Origin, part string) (*Result, e
 
 	stage := &output.Stage{}
 	defer stage.Abort()
-	none := &results{}
-	if err := writeFile(stage, none, part, partOf(w.set, facts, by).seal()); err != nil {
+	if err := writeFile(stage, part, partOf(w.set, facts, by).seal()); err != nil {
 		return nil, err
 	}
 	var inputs []Input
-	for _, path := range c.Inputs {
+	for _, path := range paths {
 		inputs = append(inputs, Input{Path: path, Output: part})
 	}
 	result := resultOf(plan.AsScanned(facts), inputs, "", totals)
 	result.Warnings = append(w.warnings, scanWarnings(facts)...)
-	return finish(ctx, &rounds{work: w, stage: stage, results: none}, nil, result)
+	return finish(ctx, &rounds{work: w, stage: stage, results: &results{}}, nil, result)
 }
 
 // scanWarnings returns what the scan warns of.
@@ -106,7 +86,7 @@ func lastName(path string) string {
 
 // scanWithTrial scans every class. Then it tries each one that could be read: the class is rewritten with all that a
 // plan may ask for, and checked. The type check needs the names of all classes.
-func scanWithTrial(ctx context.Context, c *ScanConfig, w *work, path *openedClassPath) ([]*plan.Class, *totals, error) {
+func scanWithTrial(ctx context.Context, c *Config, w *work, path *openedClassPath) ([]*plan.Class, *totals, error) {
 	options, original := renamed(c.Inject, c.R8)
 	w.set.KeepClasses()
 	facts, err := w.scan(ctx, nil, plan.ScanOptions{Filter: filterOf(c.Filter, original, c.R8), Inject: options,
@@ -142,7 +122,7 @@ func scanWithTrial(ctx context.Context, c *ScanConfig, w *work, path *openedClas
 	})
 	t := &totals{}
 	for i := range w.set.Inputs {
-		t.note(w.set, i, types.TakeNotes(i))
+		t.note(types.TakeUnknown(i))
 	}
 	return facts, t, err
 }

@@ -50,14 +50,14 @@ func TestScanRejections(t *testing.T) {
 		return data
 	}
 	assigned := func() *Result {
-		if _, err := Scan(t.Context(), c.ForScan(), Origin{}, filepath.Join(dir, "p.scan")); err != nil {
+		if _, err := Scan(t.Context(), c, Origin{}, filepath.Join(dir, "p.scan")); err != nil {
 			t.Fatal(err)
 		}
 		part, err := LoadPart(filepath.Join(dir, "p.scan"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		result, err := Assign(t.Context(), c.ForAssign(), []*Part{part}, dir)
+		result, err := Assign(t.Context(), c, []*Part{part}, SlicesIn(dir))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestScanRejections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Instrument(t.Context(), c.ForSlice(), slice); err != nil {
+	if _, err := Instrument(t.Context(), c, slice); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(file("one.jar"), file("two.jar")) {
@@ -96,7 +96,7 @@ func TestScanRejections(t *testing.T) {
 	if !ok {
 		t.Fatal("the slice cannot be read")
 	}
-	if _, err := Instrument(t.Context(), c.ForSlice(), &Slice{slice.origin, tasks}); err == nil ||
+	if _, err := Instrument(t.Context(), c, &Slice{slice.origin, tasks}); err == nil ||
 		!strings.Contains(err.Error(), "in.jar!c/C.class: not what was scanned") {
 		t.Errorf("got %v", err)
 	}
@@ -108,7 +108,7 @@ func TestScanRejections(t *testing.T) {
 	if slice, err = LoadSlice(filepath.Join(dir, "p.slice")); err != nil {
 		t.Fatal(err)
 	}
-	_, err = Instrument(t.Context(), c.ForSlice(), slice)
+	_, err = Instrument(t.Context(), c, slice)
 	if err == nil || !strings.Contains(err.Error(), "in.jar!b/B.class: the rewritten class fails a check") {
 		t.Errorf("got %v", err)
 	}

@@ -8,24 +8,12 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
-	"github.com/tracegen/tracegen/internal/zipfile"
 )
 
-// StripConfig says what [Strip] does. Inputs, and Merge or each Input's Output, are needed. The fields are as in
-// [Config].
-type StripConfig struct {
-	Inputs       []Input
-	Reading      Reading // the limits of what is read
-	Merge        string
-	RuntimeClass string // that is called, in internal form; "" is tracegen's own
-	Level        zipfile.Level
-	Jobs         int
-	Progress     func(done, total int64)
-}
-
-// Strip takes the calls of earlier runs out of the inputs. The result counts as Rewritten the classes that held calls;
+// Strip takes the calls of earlier runs out of the inputs. Of what c says about calls, only that of the runtime class
+// matters. The result counts as Rewritten the classes that held calls;
 // its mapping is empty. Errors are as for [Run].
-func Strip(ctx context.Context, c StripConfig) (*Result, error) {
+func Strip(ctx context.Context, c Config) (*Result, error) {
 	inputs, outputs := pathsOf(c.Inputs, c.Merge)
 	if err := output.CheckPaths(outputs, inputs); err != nil {
 		return nil, err
@@ -36,7 +24,7 @@ func Strip(ctx context.Context, c StripConfig) (*Result, error) {
 	}
 	defer w.set.Close()
 	w.set.KeepClasses()
-	options := inject.Options{RuntimeClass: c.RuntimeClass}.Normalized()
+	options := inject.Options{RuntimeClass: c.Inject.RuntimeClass}.Normalized()
 	rules := filter.New(filter.Options{RuntimeClass: options.RuntimeClass})
 	facts, err := w.scan(ctx, nil, plan.ScanOptions{Filter: rules, Inject: options})
 	if err != nil {
@@ -57,7 +45,7 @@ func Strip(ctx context.Context, c StripConfig) (*Result, error) {
 
 	stage := &output.Stage{}
 	defer stage.Abort()
-	o := writeOptions{Rewrite: newRewriteOptions(options, "", noTypeCheck{}), Level: c.Level, Workers: w.workers,
+	o := writeOptions{Rewrite: newRewriteOptions(options, "", nil), Level: c.Level, Workers: w.workers,
 		Progress: w.progress.add}
 	round := newRounds(w, stage, &results{}, o, outputJobs(w.set.Containers(), outputs, c.Merge))
 	if _, err := round.write(ctx, planned); err != nil {

@@ -11,12 +11,6 @@ import (
 	"github.com/tracegen/tracegen/internal/build/input"
 )
 
-// viewDetails say what a check reports besides the findings that matter.
-type viewDetails struct {
-	Notes  bool // where the JVMS is stricter than HotSpot
-	Frames bool // the types at the place of each finding
-}
-
 // namedClasses are classes of a set by the names that they have, for other classes to refer to.
 type namedClasses struct {
 	reader *infoReader
@@ -137,9 +131,9 @@ type typeViews struct {
 }
 
 // newTypeViews returns views for classes from number first up to end, which see the classes own before the classes
-// others. The class path must be open.
+// others. With frames, their findings have the types at their places. The class path must be open.
 func newTypeViews(path *openedClassPath, set *input.Set, first, end int, own, others *namedClasses,
-	more viewDetails) *typeViews {
+	frames bool) *typeViews {
 	v := &typeViews{set, make(map[viewKey]*types.Checker), make(map[viewKey]*types.Checker)}
 	for n := first; n < end; n++ {
 		key := viewKey{set.Classes[n].Container, set.Classes[n].Release}
@@ -147,8 +141,8 @@ func newTypeViews(path *openedClassPath, set *input.Set, first, end int, own, ot
 			continue
 		}
 		given := classpath.Chain{path.before, view{own, key}, view{others, key}}
-		all := &types.Checker{Hierarchy: append(slices.Clip(given), path.after), Notes: more.Notes, Frames: more.Frames,
-			Strict: path.from.Strict, Memory: &path.memory}
+		all := &types.Checker{Hierarchy: append(slices.Clip(given), path.after), Frames: frames, Strict: path.from.Strict,
+			Memory: &path.memory}
 		v.checkers[key], v.portable[key] = all, &types.Checker{Hierarchy: given, Memory: &path.memory}
 		if path.from.Strict {
 			v.portable[key] = all // if all classes have to be there, those of the JDK count

@@ -22,7 +22,6 @@ type VerifyConfig struct {
 	Baseline  []string // the originals of these, to compare with; may be empty
 	Reading   Reading  // the limits of what is read
 	ClassPath ClassPath
-	Notes     bool // also report where the JVMS is stricter than HotSpot
 	Frames    bool // report the types at the place of each finding
 	Jobs      int  // workers; 0 is one per CPU
 	// Progress is as in [Config].
@@ -61,11 +60,10 @@ func Verify(ctx context.Context, c VerifyConfig) (*Verification, error) {
 	}
 	checked, originals, none := newNamedClasses(w.set, names, 0, split), newNamedClasses(w.set, names, split,
 		all), newNamedClasses(w.set, nil, 0, 0)
-	more := viewDetails{Notes: c.Notes, Frames: c.Frames}
 	v := verification{
 		work: w, names: names, paths: c.Paths, originals: originals, reports: make([]classReport, split),
-		views:         newTypeViews(path, w.set, 0, split, checked, none, more),
-		originalViews: newTypeViews(path, w.set, split, all, originals, checked, more),
+		views:         newTypeViews(path, w.set, 0, split, checked, none, c.Frames),
+		originalViews: newTypeViews(path, w.set, split, all, originals, checked, c.Frames),
 	}
 	if err := cmp.Or(w.each(ctx, split, v.start), w.set.CheckUnchanged()); err != nil {
 		return nil, err

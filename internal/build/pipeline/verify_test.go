@@ -136,7 +136,7 @@ func TestVerifyDoesNotDependOnWorkers(t *testing.T) {
 	}
 	var first *Verification
 	for _, jobs := range []int{1, 2, 8} {
-		result, err := Verify(t.Context(), VerifyConfig{Paths: []string{path}, Jobs: jobs, Notes: true, Frames: true})
+		result, err := Verify(t.Context(), VerifyConfig{Paths: []string{path}, Jobs: jobs, Frames: true})
 		if err != nil {
 			t.Fatal(err)
 		}

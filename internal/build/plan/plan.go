@@ -49,8 +49,6 @@ type Options struct {
 	Order mapping.Order
 	// Messages reports whether the calls of a method are messages; nil if none are.
 	Messages func(mapping.Identity) bool
-	// Memory has the IDs that earlier runs have assigned; it may be nil.
-	Memory mapping.Memory
 
 	// Merged are the containers that become one archive; empty if each input has its own output.
 	Merged []*input.Container
@@ -349,7 +347,7 @@ func (d *Draft) Assign() (*Plan, error) {
 		}
 	}
 	o := mapping.Options{Base: d.options.Base, Prune: d.options.Prune, Order: d.options.Order,
-		Runtime: d.options.OriginalRuntime, Messages: d.options.Messages, Memory: d.options.Memory}
+		Runtime: d.options.OriginalRuntime, Messages: d.options.Messages}
 	for class, action := range focus {
 		o.Focus = append(o.Focus, mapping.Focus{Class: class, Action: action})
 	}
@@ -386,9 +384,6 @@ func (d *Draft) tracedMethods(yield func(mapping.Method, mapping.Facts) bool) {
 			}
 			m := &c.Methods[i]
 			facts := mapping.Facts{}
-			if renamed := d.former(n) != nil; !renamed {
-				facts.Place = m.Place
-			}
 			for len(bodies) > 0 && bodies[0].Method < i {
 				bodies = bodies[1:]
 			}

@@ -28,8 +28,6 @@ type ScanOptions struct {
 	Renamed bool
 	// Lines asks for source files and line numbers.
 	Lines bool
-	// Places asks for what the IDs of methods depend on, if they go by the names that they have in the inputs.
-	Places bool
 	// Complete asks for what decisions need that are made without the class files: sums and calls.
 	Complete bool
 }
@@ -41,7 +39,6 @@ type Scanner struct {
 	injector *inject.Injector
 	parser   classfile.Parser
 	prints   code.Fingerprinter
-	placer   mapping.Placer
 
 	// Of the class that is scanned:
 	methods []Method       // those with code
@@ -226,12 +223,6 @@ func (s *Scanner) share(d filter.Decision) *filter.Decision {
 	return shared
 }
 
-// dropInAmongInputs is the detail about the class of ours that has the name of Matrix's runtime class, in a build that
-// calls the runtime by another name. Its calls of the runtime were written by hand, not inserted.
-const dropInAmongInputs = "the class forwards calls of Matrix's runtime class to the runtime, and no class that is " +
-	"instrumented here makes such calls: " +
-	"leave it out, or instrument with --preset matrix"
-
 // nameless is the detail about a method that no mapping can name.
 const nameless = "the name of the class, or name or descriptor of the method, is empty"
 
@@ -239,10 +230,6 @@ const nameless = "the name of the class, or name or descriptor of the method, is
 func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) {
 	forClass := s.options.Filter.ForClass(c)
 	whole, isWhole := forClass.Whole()
-	reason := filter.ReasonAlreadyInstrumented
-	if foreign != "" && c.Name() == inject.MatrixRuntimeClass {
-		reason, foreign = filter.ReasonRuntime, dropInAmongInputs
-	}
 	switch {
 	case foreign != "" && !isWhole:
 		facts.Warning = " is left as it is: " + foreign
@@ -256,9 +243,6 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 	}
 	s.methods, s.found = s.methods[:0], s.found[:0]
 	s.numbered = mapping.Numbered(mapping.Identity{Class: facts.Name})
-	if s.options.Places {
-		s.placer.Class(facts.Name)
-	}
 	body := &s.body
 	for i := range c.Methods() {
 		m := &c.Methods()[i]
@@ -278,7 +262,7 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 			d = forClass.Decide(m, *body)
 		}
 		if foreign != "" && !isWhole && d.Reason != filter.ReasonBlocked {
-			d.Reason, d.Detail = reason, foreign
+			d.Reason, d.Detail = filter.ReasonAlreadyInstrumented, foreign
 		}
 		s.methods = append(s.methods, Method{
 			Name: s.keep(m.Name), Descriptor: s.keep(m.Descriptor), Decision: s.share(d), Index: uint16(i),
@@ -302,9 +286,6 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 // candidate notes what is needed of the last of the methods, which may be traced.
 func (s *Scanner) candidate(c *classfile.Class, m *classfile.Member, body *classfile.Code) {
 	last := len(s.methods) - 1
-	if s.options.Places {
-		s.methods[last].Place = s.placer.Place(m.Name, m.Descriptor)
-	}
 	if s.options.Lines {
 		s.methods[last].Line = uint16(FirstLine(*body)) // from a u2
 	}

@@ -63,16 +63,14 @@ func (a *assign) run(cmd *cobra.Command, args []string) error {
 	if err := a.adoptOptions(a.originOptions(), a.parts[0].Origin()); err != nil {
 		return err
 	}
-	for _, name := range []string{"growth", "calls"} { // in tracegen.yml, they are for instrument
-		if a.guards.guards.Has(name) {
-			return cli.Misuse("--guard %s needs the rewritten classes: give it to instrument", name)
-		}
+	if a.guards.guards.Has("growth") { // in tracegen.yml, it is for instrument
+		return cli.Misuse("--guard growth needs the rewritten classes: give it to instrument")
 	}
 	if err := a.resolve(); err != nil {
 		return err
 	}
 	a.mapping, a.planned = a.output, true
-	if err := a.read(cmd.Context()); err != nil {
+	if err := a.read(); err != nil {
 		return err
 	}
 	if here, there := rulesDigest(a.rules), a.parts[0].Origin().Options[rulesOption]; here != there {
@@ -86,7 +84,7 @@ func (a *assign) run(cmd *cobra.Command, args []string) error {
 	for _, arg := range list {
 		read = append(read, arg.Path)
 	}
-	if err := checkWritten(destination{}, a.written(), read, a.baseFile()); err != nil {
+	if err := checkWritten(destination{}, a.written(), read, a.base); err != nil {
 		return err
 	}
 	return a.carryOut(cmd)
@@ -159,15 +157,7 @@ func (a *assign) carryOut(cmd *cobra.Command) error {
 	if err := cli.CheckWritable(a.con, a.written()); err != nil {
 		return err
 	}
-	config := a.pipelineConfig()
-	_, err = pipeline.Assign(ctx, pipeline.AssignConfig{
-		Filter: config.Filter, RuntimeClass: config.Inject.RuntimeClass, FocusHooks: config.FocusHooks,
-		Posts:           config.Inject.Posts,
-		RuntimeExternal: config.RuntimeExternal, AddRequires: config.AddRequires, R8: config.R8, Base: config.Base,
-		Prune: config.Prune, Order: config.Order, Messages: config.Messages,
-		ClassPath: config.ClassPath.Paths, SliceOptions: a.sliceOptions(), SliceFile: a.sliceOf,
-		Lines: config.Lines, Files: config.Files,
-	}, a.parts, a.sliceDirectory)
+	_, err = pipeline.Assign(ctx, a.pipelineConfig(), a.parts, pipeline.Slices{Options: a.sliceOptions(), File: a.sliceOf})
 	if err != nil {
 		return err
 	}

@@ -23,7 +23,7 @@ const defaultCacheSize cli.ByteSize = 2 << 30
 
 // incremental opens the cache; it returns nil if there is none. If the cache cannot be opened, it prints a warning and
 // the run goes on without it.
-func (i *settings) incremental(argfiles []string) (*pipeline.Incremental, error) {
+func (i *settings) incremental() (*pipeline.Incremental, error) {
 	if i.caching.directory == "" {
 		return nil, nil
 	}
@@ -49,15 +49,8 @@ func (i *settings) incremental(argfiles []string) (*pipeline.Incremental, error)
 		i.con.Warn("--cache: %v; continuing without a cache", err)
 		return nil, nil
 	}
-	spare := slices.Concat(i.readFiles(argfiles), i.rows.Files(cli.FileReplaced, cli.FileSearched, cli.FileBeside))
-	spare = append(spare, i.classPath.files...)
-	for _, f := range i.reportFiles() {
-		spare = append(spare, f.Path)
-	}
 	return &pipeline.Incremental{
-		Cache: kept, Tool: tool, ScanKey: i.scanKey(), WriteKey: i.writeKey(), Directory: i.destination.directory,
-		Spare:  spare,
-		Known:  cli.RelaxCollector,
+		Cache: kept, Tool: tool, ScanKey: i.scanKey(), WriteKey: i.writeKey(),
 		Detail: func(message string) { i.con.Detail("%s", message) },
 		Warn:   func(message string) { i.con.Warn("--cache: %s", message) },
 	}, nil
@@ -76,9 +69,6 @@ func (i *settings) checkCacheDirectory() error {
 	}
 	for _, path := range i.classPath.files {
 		others = append(others, cli.Target{What: "--classpath", Path: path})
-	}
-	if i.destination.directory != "" {
-		others = append(others, cli.Target{What: "--output", Path: i.destination.directory})
 	}
 	for _, t := range slices.Concat(others, i.sideFiles()) {
 		at, err := cli.Resolved(t.Path)

@@ -18,10 +18,10 @@ import (
 
 // NewDiff returns the command diff.
 func NewDiff(con *console.Console) *cobra.Command {
-	asJSON, exitCode := false, false
+	exitCode := false
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
-		Short: "Compare two mappings or two reports",
+		Short: "Compare two mappings",
 		Long: `diff compares two mappings. It prints counts and warnings first, and then the methods
 that differ, one per line. The line begins with
 
@@ -40,17 +40,12 @@ that differ, one per line. The line begins with
 Methods are matched by class, name and descriptor. If OLD is the base of NEW, there are
 no lines with ~ and !.
 
-diff also compares two reports that --report wrote. It prints the counts, options,
-rules, inputs and packages that differ: + for new, - for removed, ~ for changed.
-
 The files may be compressed (.gz), and one of them may be - for standard input.`,
 		Example: `  tracegen diff 1.4/methodMapping.txt 1.5/methodMapping.txt
-  tracegen diff old.txt new.txt --exit-code > changes.txt
-  tracegen diff old.txt new.txt --format json | jq .removed[].old.class
-  tracegen diff 1.4/report.json 1.5/report.json`,
+  tracegen diff old.txt new.txt --exit-code > changes.txt`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return cli.Misuse("give two mappings or two reports; %d given", len(args))
+				return cli.Misuse("give two mappings; %d given", len(args))
 			}
 			return nil
 		},
@@ -59,12 +54,8 @@ The files may be compressed (.gz), and one of them may be - for standard input.`
 			if err != nil {
 				return err
 			}
-			write := d.WriteText
-			if asJSON {
-				write = d.WriteJSON
-			}
 			out := bufio.NewWriter(con.Out)
-			if err := errors.Join(write(out), out.Flush()); err != nil {
+			if err := errors.Join(d.WriteText(out), out.Flush()); err != nil {
 				return err
 			}
 			if exitCode && !d.Equal() {
@@ -76,16 +67,8 @@ The files may be compressed (.gz), and one of them may be - for standard input.`
 	cmd.ValidArgsFunction = cli.CompleteFiles("txt")
 	cli.NewOptions([]cli.Option{
 		{Name: "exit-code", Flag: cli.Yes(&exitCode), Help: "exit with 1 if the files differ in more than comments"},
-		{Name: "format", Flag: cli.TextOrJSON(&asJSON), Help: "output format: lines as above, or one JSON object"},
 	}).AddTo(cmd, 0)
 	return cmd
-}
-
-// difference is the result of comparing two files.
-type difference interface {
-	Equal() bool
-	WriteText(io.Writer) error
-	WriteJSON(io.Writer) error
 }
 
 // maxText is the size in bytes above which a mapping is not read, however much it is compressed.
@@ -111,68 +94,26 @@ func readText(con *console.Console, file string) (name, text string, err error) 
 	return name, all.String(), nil
 }
 
-// compareFiles compares two mappings or two reports. The first byte of a file shows which of them it is: a report is a
-// JSON object, and a mapping does not begin as one.
-func compareFiles(con *console.Console, old, new string) (difference, error) {
+// compareFiles compares two mappings.
+func compareFiles(con *console.Console, old, new string) (*buildreport.MappingDifference, error) {
 	if old == cli.StandardInput && new == cli.StandardInput {
 		return nil, cli.Misuse("standard input can be read only once")
 	}
-	oldName, oldText, err := readText(con, old)
-	if err != nil {
-		return nil, err
-	}
-	newName, newText, err := readText(con, new)
-	if err != nil {
-		return nil, err
-	}
-	isReport := strings.HasPrefix(oldText, "{")
-	switch {
-	case isReport != strings.HasPrefix(newText, "{"):
-		return nil, fmt.Errorf("one of %s and %s is a report, the other is not; give two mappings or two reports", oldName,
-			newName)
-	case isReport:
-		a, err := readSaved(oldName, oldText)
+	d := &buildreport.MappingDifference{}
+	for _, side := range []struct {
+		file string
+		name *string
+		to   **mapping.Mapping
+	}{{old, &d.OldFile, &d.Old}, {new, &d.NewFile, &d.New}} {
+		name, text, err := readText(con, side.file)
 		if err != nil {
 			return nil, err
 		}
-		b, err := readSaved(newName, newText)
-		if err != nil {
+		if *side.to, err = mapping.Parse(name, text); err != nil {
 			return nil, err
 		}
-		return reportDifference{oldName, newName, buildreport.Compare(a, b)}, nil
+		*side.name = name
 	}
-	a, err := mapping.Parse(oldName, oldText)
-	if err != nil {
-		return nil, err
-	}
-	b, err := mapping.Parse(newName, newText)
-	if err != nil {
-		return nil, err
-	}
-	return &buildreport.MappingDifference{OldFile: oldName, NewFile: newName, Old: a, New: b,
-		Comparison: mapping.Compare(a, b)}, nil
-}
-
-func readSaved(name, text string) (*buildreport.Saved, error) {
-	saved, err := buildreport.ReadSaved(strings.NewReader(text))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return saved, nil
-}
-
-// reportDifference is two reports and how they differ.
-type reportDifference struct {
-	oldFile, newFile string
-	*buildreport.Difference
-}
-
-// WriteText writes the difference line by line.
-func (d reportDifference) WriteText(w io.Writer) error {
-	return d.Difference.WriteText(w, d.oldFile, d.newFile)
-}
-
-// WriteJSON writes the difference as one JSON object.
-func (d reportDifference) WriteJSON(w io.Writer) error {
-	return d.Difference.WriteJSON(w, d.oldFile, d.newFile)
+	d.Comparison = mapping.Compare(d.Old, d.New)
+	return d, nil
 }

@@ -55,7 +55,7 @@ The exit code is 1 if a pattern matches no method; similar names are suggested.`
 		if err := e.resolve(); err != nil {
 			return err
 		}
-		if err := e.read(cmd.Context()); err != nil {
+		if err := e.read(); err != nil {
 			return err
 		}
 		return e.run(cmd, args)

@@ -2,19 +2,14 @@ package build
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
-	"github.com/tracegen/tracegen/internal/userfile"
 )
 
 // guards holds the options of the guards, which make the exit code 1.
-type guards struct {
-	guards     guardFlag
-	baseReport string
-}
+type guards struct{ guards guardFlag }
 
 func (g *guards) options() []cli.Option {
 	return cli.Grouped("Guards",
@@ -23,17 +18,13 @@ func (g *guards) options() []cli.Option {
 			Help: "after everything has been written, exit with 1 if a rewritten class was rejected (introduced), if " +
 				"any class was left as it is because a check failed (unverifiable), or if a limit is exceeded: the " +
 				"class files grow by more than 25 percent (growth=25), fewer methods are traced than 0.9 times those " +
-				"of --base (ratio=0.9) or less than half of its methods (base=0.5), a package gains more calls than 5 " +
-				"percent of all calls in --base-report (calls=5), or the mapping has another digest (digest=DIGEST, " +
-				"by default that of --base); repeatable",
+				"of --base (ratio=0.9) or less than half of its methods (base=0.5), or the mapping has another digest " +
+				"(digest=DIGEST, by default that of --base); repeatable",
 			HelpIn: map[cli.CommandSet]string{
 				byAssign: "after everything has been written, exit with 1 if any class is left as it is because a check " +
 					"failed (introduced, unverifiable), or if a limit is exceeded (ratio=0.9, base=0.5, " +
 					"digest=DIGEST), see instrument; repeatable",
 			}},
-		cli.Option{Name: "base-report", Flag: cli.Text(&g.baseReport, ""), Commands: byInstrument, Omit: cli.InNoRecord,
-			File: cli.FileRead, Extensions: []string{"json"},
-			Help: "report `FILE` of an earlier build, for --guard calls"},
 	)
 }
 
@@ -43,12 +34,6 @@ func (g *guards) checkBases(base string) error {
 		if base == "" && g.guards.NeedsBase(name) {
 			return cli.Misuse("--guard %s compares with a base mapping: give --base", name)
 		}
-	}
-	switch {
-	case g.guards.Has("calls") && g.baseReport == "":
-		return cli.Misuse("--guard calls compares with an earlier report: give --base-report")
-	case !g.guards.Has("calls") && g.baseReport != "":
-		return cli.Misuse("--base-report is used by --guard calls only: give both")
 	}
 	return nil
 }
@@ -62,22 +47,6 @@ func (g *guards) withoutBase() (off []string) {
 		}
 	}
 	return off
-}
-
-// readBase reads the report that guards compare with.
-func (g *guards) readBase() error {
-	if g.baseReport == "" {
-		return nil
-	}
-	f, err := userfile.OpenInflated(g.baseReport)
-	if err != nil {
-		return fmt.Errorf("--base-report: %w", err)
-	}
-	defer f.Close()
-	if g.guards.Baseline, err = buildreport.ReadBaseline(f); err != nil {
-		return fmt.Errorf("--base-report: %s: %w", g.baseReport, err)
-	}
-	return nil
 }
 
 // failedGuards returns the error of the guards that failed, or nil. It is called after everything has been written.

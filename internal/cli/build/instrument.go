@@ -19,7 +19,6 @@ import (
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
-	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -87,7 +86,7 @@ names are relative to tracegen.yml.
 		if err := i.resolve(); err != nil {
 			return err
 		}
-		if err := i.read(cmd.Context()); err != nil {
+		if err := i.read(); err != nil {
 			return err
 		}
 		if err := i.locate(args); err != nil {
@@ -115,10 +114,10 @@ func (i *settings) locate(args []string) error {
 		i.mapping = filepath.Join(i.destination.beside, cli.DefaultMapping)
 	}
 	i.filesRead = i.readFiles(argfiles)
-	if err := checkWritten(i.destination, i.sideFiles(), i.filesRead, i.baseFile()); err != nil {
+	if err := checkWritten(i.destination, i.sideFiles(), i.filesRead, i.base); err != nil {
 		return err
 	}
-	i.known, err = i.incremental(argfiles)
+	i.known, err = i.incremental()
 	return err
 }
 
@@ -131,14 +130,6 @@ func (i *settings) readFiles(argfiles []string) []string {
 // assign has written them.
 func (i *settings) sideFiles() []cli.Target {
 	return append(i.rows.Targets(cli.FileBeside), i.reportFiles()...)
-}
-
-// baseFile returns the file of --base; "" if it names a release of an archive.
-func (i *settings) baseFile() string {
-	if mappingstore.IsReference(i.base) {
-		return ""
-	}
-	return i.base
 }
 
 func (i *settings) run(cmd *cobra.Command) error {
@@ -167,9 +158,6 @@ func (i *settings) run(cmd *cobra.Command) error {
 		}
 	}
 	i.printWarnings(result, i.reported.Warnings)
-	for _, fault := range result.Tolerated {
-		i.con.Detail("pre-existing finding with the classes of this JDK, left as it is: %s", fault)
-	}
 	if err := i.summarize(); err != nil {
 		return err
 	}
@@ -179,16 +167,11 @@ func (i *settings) run(cmd *cobra.Command) error {
 // instrument runs the pipeline: with all decisions, or with those of a slice.
 func (i *settings) instrument(ctx context.Context, progress func(done, total int64)) (*pipeline.Result, error) {
 	config := i.pipelineConfig()
+	config.Progress = progress
 	if i.slice == nil {
-		config.Progress = progress
 		return pipeline.Run(ctx, config)
 	}
-	return pipeline.Instrument(ctx, pipeline.SliceConfig{
-		Inputs: config.Inputs, Reading: config.Reading, Inject: config.Inject, AddRequires: config.AddRequires,
-		Verify: config.Verify, ClassPath: config.ClassPath, Level: config.Level, Jobs: config.Jobs,
-		Incremental: config.Incremental,
-		DryRun:      config.DryRun, Progress: progress,
-	}, i.slice)
+	return pipeline.Instrument(ctx, config, i.slice)
 }
 
 // summarize prints the summary, unless --report - has printed the report. On GitHub it also prints a notice. If the
@@ -249,42 +232,23 @@ func (i *settings) readR8() error {
 }
 
 // read reads the rules and the files of earlier builds.
-func (i *settings) read(ctx context.Context) error {
+func (i *settings) read() error {
 	if err := i.readRules(); err != nil {
 		return err
 	}
-	if err := i.readBase(); err != nil || i.base == "" {
-		return err
+	if i.base == "" {
+		return nil
 	}
-	ctx, stop := cli.Interruptible(ctx)
-	defer stop()
-	base, err := cli.LoadMapping(ctx, i.con, i.base)
+	base, err := mapping.Load(i.base)
 	if err != nil {
 		return fmt.Errorf("--base: %w", err)
 	}
-	if base == nil {
-		// It is optional, and the archive has none.
-		i.base = ""
-		if off := i.guards.withoutBase(); len(off) > 0 {
-			i.con.Warn("without a base mapping, these guards are not checked: %s", strings.Join(off, ", "))
-		}
-		return nil
-	}
 	for _, name := range i.prune {
-		m, err := cli.LoadMapping(ctx, i.con, name)
+		m, err := mapping.Load(name)
 		if err != nil {
 			return fmt.Errorf("--prune: %w", err)
 		}
-		if m != nil {
-			i.pruneBy = append(i.pruneBy, m)
-		}
-	}
-	if i.baseR8 != "" {
-		by, err := r8.Load(i.baseR8)
-		if err != nil {
-			return fmt.Errorf("base-r8-mapping: %w", err)
-		}
-		base = mapping.Renamed(base, by)
+		i.pruneBy = append(i.pruneBy, m)
 	}
 	i.baseMapping = base
 	i.con.Detail("base mapping %s: %d methods, digest %s", i.base, base.Len(), base.Digest())
@@ -306,8 +270,6 @@ func (i *settings) filterOptions() filter.Options {
 		RuntimeClass:  i.runtime,
 		MatrixRuntime: i.preset == presetMatrix,
 		R8:            i.r8,
-
-		FutureVersions: i.futureVersions,
 	}
 }
 

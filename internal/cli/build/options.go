@@ -73,7 +73,6 @@ func (r *reports) options() []cli.Option {
 type ids struct {
 	sliceFile string // --slice
 	base      string
-	baseR8    string
 	prune     []string
 	order     mapping.Order
 }
@@ -88,14 +87,8 @@ func (i *ids) options() []cli.Option {
 		cli.Option{Name: "base", Flag: cli.Text(&i.base, ""), Commands: byInstrument | byAssign | byExplain | byRecord,
 			Config: byInstrument | byAssign | byExplain, Omit: cli.InNoRecord,
 			File: cli.FileReplaced, Extensions: []string{"txt"},
-			Help: "mapping `FILE` of an earlier build, or a release of an archive, see tracegen help mappings; its methods " +
+			Help: "mapping `FILE` of an earlier build; its methods " +
 				"keep their IDs"},
-		cli.Option{Name: "base-r8-mapping", Key: true, Flag: cli.Text(&i.baseR8, ""),
-			Commands: byInstrument | byAssign | byExplain,
-			Omit:     cli.InNoRecord,
-			File:     cli.FileRead,
-			Help: "mapping `FILE` of R8 or ProGuard for the build of --base; needed only if that build was " +
-				"instrumented after renaming and without --r8-mapping"},
 		cli.Option{Name: "prune", Flag: cli.Texts(&i.prune), Commands: byInstrument | byAssign | byExplain,
 			Omit: cli.InNoRecord,
 			File: cli.FileRead, Extensions: []string{"txt"},
@@ -115,7 +108,6 @@ type scope struct {
 	r8File            string
 	blocklists        []string
 	trivial           filter.TrivialMode
-	futureVersions    bool
 	forJVM, allowHuge bool
 }
 
@@ -140,10 +132,6 @@ func (i *scope) options() []cli.Option {
 		cli.Option{Name: "target", Commands: classWork,
 			Flag: cli.OneOf(&i.forJVM, false, cli.Word("android", false), cli.Word("jvm", true)),
 			Help: "with jvm, skip methods that would grow past the size that HotSpot compiles"},
-		cli.Option{Name: "future-versions", Key: true, Flag: cli.Yes(&i.futureVersions), Commands: classWork,
-			Omit: cli.InWriteKey,
-			Help: "also trace classes whose version is later than those that this tracegen knows, if their structure is " +
-				"as in these"},
 		cli.Option{Name: "allow-huge", Key: true, Flag: cli.Yes(&i.allowHuge), Commands: classWork | byRecord,
 			Help: "with --target jvm, trace these methods too",
 			HelpIn: map[cli.CommandSet]string{

@@ -18,8 +18,6 @@ type destination struct {
 	merge  string // the one output of all inputs, or ""
 	// beside is the directory of the method mapping unless --mapping is given.
 	beside string
-	// directory is --output if the outputs lie in it under the names of their inputs; or "".
-	directory string
 }
 
 // resolveOutputs returns the output of each input. out is the value of --output, or "". The result depends on the
@@ -77,7 +75,7 @@ func mergedOutput(args []cli.Argument, out string) (destination, error) {
 func singleOutput(path, out string) (destination, error) {
 	d := destination{beside: filepath.Dir(filepath.Clean(out))}
 	if !cli.IsDirectory(path) && (cli.IsDirectory(out) || cli.EndsInSeparator(out)) {
-		d.beside, d.directory = filepath.Clean(out), filepath.Clean(out)
+		d.beside = filepath.Clean(out)
 		out = filepath.Join(out, filepath.Base(path))
 	}
 	d.inputs = []pipeline.Input{{Path: path, Output: out}}
@@ -111,7 +109,7 @@ func outputsInDirectory(args []cli.Argument, out string) (destination, error) {
 		names[i] = name
 		taken[strings.ToLower(name)] = true
 	}
-	d := destination{beside: filepath.Clean(out), directory: filepath.Clean(out)}
+	d := destination{beside: filepath.Clean(out)}
 	used := map[string]bool{}
 	for i, a := range args {
 		name := names[i]

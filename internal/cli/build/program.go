@@ -39,12 +39,12 @@ func (p *Program) AddOptions(cmd *cobra.Command) {
 // Resolve combines the command line with tracegen.yml, and reads the files that the options name. Calls of methods that
 // match one of the patterns are messages. Classes are looked up in this JDK; if it is "", in that which the user would
 // run.
-func (p *Program) Resolve(ctx context.Context, messages []string, jdk string) error {
+func (p *Program) Resolve(messages []string, jdk string) error {
 	if err := p.resolveOptions(); err != nil {
 		return err
 	}
 	p.forJVM, p.values["target"] = true, "jvm"
-	if err := p.read(ctx); err != nil {
+	if err := p.read(); err != nil {
 		return err
 	}
 	for _, pattern := range messages {
@@ -94,7 +94,7 @@ func (p *Program) Instrument(ctx context.Context, inputs []pipeline.Input, mappi
 	p.destination.inputs, p.mapping = inputs, mapping
 	p.caching.directory, p.caching.size = cache, cli.ByteSize(size)
 	var err error
-	if p.known, err = p.incremental(nil); err != nil {
+	if p.known, err = p.incremental(); err != nil {
 		return nil, err
 	}
 	advance, done := p.con.Progress("instrumenting")

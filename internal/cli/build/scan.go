@@ -75,11 +75,8 @@ func (i *settings) scan(cmd *cobra.Command, args []string) error {
 	}
 	config := i.pipelineConfig()
 	advance, done := i.con.Progress("scanning")
-	result, err := pipeline.Scan(ctx, pipeline.ScanConfig{
-		Inputs: inputs, Reading: config.Reading, Filter: config.Filter, Inject: config.Inject, FocusHooks: config.FocusHooks,
-		AddRequires: config.AddRequires, R8: config.R8, Verify: config.Verify, ClassPath: config.ClassPath,
-		Jobs: config.Jobs, Progress: advance,
-	}, i.origin(), i.output)
+	config.Progress = advance
+	result, err := pipeline.Scan(ctx, config, i.origin(), i.output)
 	done()
 	if err != nil {
 		return err

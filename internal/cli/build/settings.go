@@ -111,15 +111,11 @@ func (i *settings) resolve() error {
 	if err := i.resolveOptions(); err != nil {
 		return err
 	}
-	if i.baseR8 != "" && i.base == "" {
-		return cli.Misuse("base-r8-mapping renames the methods of --base: give both")
-	}
 	if len(i.prune) > 0 && i.base == "" {
 		return cli.Misuse("--prune frees IDs of --base: give both")
 	}
 	if i.as == byAssign {
 		i.guards.guards.Remove("growth")
-		i.guards.guards.Remove("calls")
 	}
 	return i.guards.checkBases(i.base)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
@@ -102,31 +103,26 @@ func (s *strip) common() (string, error) {
 	return runtime, nil
 }
 
-func (s *strip) config(arg string) (pipeline.StripConfig, error) {
+func (s *strip) config(arg string) (pipeline.Config, error) {
 	runtime, err := s.common()
 	if err != nil {
-		return pipeline.StripConfig{}, err
+		return pipeline.Config{}, err
 	}
 	inputs, _, err := cli.ParseArguments([]string{arg})
 	if err != nil {
-		return pipeline.StripConfig{}, err
+		return pipeline.Config{}, err
 	}
 	if len(inputs) != 1 {
-		return pipeline.StripConfig{}, cli.Misuse("%s: give one input; %d match", arg, len(inputs))
+		return pipeline.Config{}, cli.Misuse("%s: give one input; %d match", arg, len(inputs))
 	}
 	d, err := resolveOutputs(inputs, s.output, false)
 	if err != nil {
-		return pipeline.StripConfig{}, err
+		return pipeline.Config{}, err
 	}
-	return pipeline.StripConfig{
-		Inputs:       d.inputs,
-		RuntimeClass: runtime,
-		Level:        s.level,
-		Jobs:         s.jobs,
-	}, nil
+	return pipeline.Config{Inputs: d.inputs, Inject: inject.Options{RuntimeClass: runtime}, Level: s.level, Jobs: s.jobs}, nil
 }
 
-func (s *strip) run(cmd *cobra.Command, config pipeline.StripConfig) error {
+func (s *strip) run(cmd *cobra.Command, config pipeline.Config) error {
 	ctx, stop := cli.Interruptible(cmd.Context()) // before the first temporary file
 	defer stop()
 	undo, err := cli.MakeDirectories([]cli.Target{{What: "--output", Path: config.Inputs[0].Output}})

@@ -65,8 +65,7 @@ func (v *verification) options() cli.Options {
 		jobsOption(&v.jobs),
 		quiet,
 		{Name: "verbose", Short: "v", Flag: cli.Yes(&v.con.Verbose),
-			Help: "also print notes where the JVMS is stricter than HotSpot, the types at each finding, and the " +
-				"classes that were not found"},
+			Help: "also print the types at each finding, and the classes that were not found"},
 	})
 }
 
@@ -93,7 +92,6 @@ func (v *verification) config(args []string) (pipeline.VerifyConfig, error) {
 		Paths:     args,
 		Baseline:  v.baseline,
 		ClassPath: v.classPath.find(v.con),
-		Notes:     v.con.Verbose,
 		Frames:    v.con.Verbose,
 		Jobs:      v.jobs,
 	}, nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -44,21 +43,15 @@ Users are distinguished by the value that the program recorded as user, userId, 
 installId or deviceId. A recording without such a value counts as one user; the output
 states how many there are. Versions are those of versionCode, or else of versionName.
 
-With --store, group keeps the results in FILE, a small database. Later runs add recordings
-to it, and skip those that it has already, which they recognize by content. Without a
-RECORDING, group reports the content of the store.
-
 A RECORDING is a file, - for standard input, or a directory. Files may be compressed (.gz).
 A directory of tracegen collect has recordings and reports, and both are read; --reports
-reads reports alone. A stall that a recording has and a report is about counts once. Stalls
-of idle handlers and input events, and incidents, have groups of their own kind.
-
-A store that is damaged is not read. Remove it, and give recordings and reports again.
+reads reports alone. A stall that a recording has and a report is about counts once, and so
+does a recording that is given twice. Stalls of idle handlers and input events, and
+incidents, have groups of their own kind.
 
 --export parquet writes one row per stall to --output, for a data warehouse.`,
 		Example: `  tracegen group recordings/ --mapping mappings/
-  tracegen group today/ --mapping mappings/ --store fleet.db --top 5
-  tracegen group --store fleet.db --export parquet -o stalls.parquet`,
+  tracegen group recordings/ --mapping mappings/ --export parquet -o stalls.parquet`,
 		RunE: func(cmd *cobra.Command, args []string) error { return g.run(cmd.Context(), args) },
 	}
 	g.rows = g.options()
@@ -68,13 +61,14 @@ A store that is damaged is not read. Remove it, and give recordings and reports 
 
 // grouping holds the options of the command.
 type grouping struct {
-	con                           *console.Console
-	rows                          cli.Options
-	naming                        cli.Naming
-	format, export, output, store string
-	top                           int
-	reports                       []string
-	known, left                   int // numbers of recordings that the store had already, and that were skipped
+	con                    *console.Console
+	rows                   cli.Options
+	naming                 cli.Naming
+	format, export, output string
+	top                    int
+	reports                []string
+	known, left            int // numbers of recordings that were given twice, and that were skipped
+	leftReports            int // how many reports were skipped
 }
 
 func (g *grouping) options() cli.Options {
@@ -86,8 +80,6 @@ func (g *grouping) options() cli.Options {
 			Flag: cli.OneOf(&g.export, "", cli.Word(groupParquet, groupParquet))},
 		cli.ResultOption(&g.output),
 		cli.Option{Name: "top", Flag: cli.Number(&g.top, 20), Help: "number of groups; 0 is all"},
-		cli.Option{Name: "store", Flag: cli.Text(&g.store, ""), File: cli.FileRead,
-			Help: "add the stalls to the database `FILE`, and report all that it has"},
 		cli.Option{Name: "reports", Flag: cli.Texts(&g.reports), File: cli.FileRead,
 			Help: "read the reports that tracegen collect has stored in the directory `DIR`; repeatable"},
 	), g.naming.Options())
@@ -101,16 +93,11 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(args) == 0 && len(reports) == 0 && g.store == "" {
-		return cli.Misuse("no recording and no --store given")
+	if len(args) == 0 && len(reports) == 0 {
+		return cli.Misuse("no recording and no --reports given")
 	}
 	if g.export != "" && g.output == cli.StandardOutput && cli.IsTerminal(g.con.Out) {
 		return cli.Misuse("--export %s is binary and not for a terminal; name a file by --output", g.export)
-	}
-	if len(args) == 0 && len(reports) == 0 {
-		if _, err := os.Stat(g.store); err != nil {
-			return fmt.Errorf("store: %w", err)
-		}
 	}
 	recordings, err := cli.FindRecordings(args)
 	if err != nil {
@@ -126,25 +113,13 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	store, err := group.OpenStore(g.store)
-	if err != nil {
-		return err
-	}
-	defer store.Close()
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	if err := g.read(ctx, store, recordings); err != nil {
+	if err := g.write(ctx, recordings, reports); err != nil {
 		return err
 	}
-	skipped, err := g.readReports(ctx, store, reports)
-	if err != nil {
-		return err
-	}
-	if err := g.write(store); err != nil {
-		return err
-	}
-	if skipped > 0 {
-		return cli.CheckFailed{Err: fmt.Errorf("%d reports were skipped, and %d of %d recordings", skipped, g.left,
+	if g.leftReports > 0 {
+		return cli.CheckFailed{Err: fmt.Errorf("%d reports were skipped, and %d of %d recordings", g.leftReports, g.left,
 			len(recordings))}
 	}
 	if g.left > 0 {
@@ -153,11 +128,45 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// batch is the number of recordings that are added at once: each transaction takes some milliseconds for the disk.
-const batch = 256
+// write writes the groups, or the rows of all stalls while they are read.
+func (g *grouping) write(ctx context.Context, recordings []cli.Recording, reports []string) error {
+	stalls := group.NewStalls()
+	if g.export == groupParquet {
+		return cli.WriteTo(g.con, g.output, func(w io.Writer) error {
+			table := group.NewTable(w)
+			stalls.Each = table.Add
+			if _, err := g.sum(ctx, stalls, recordings, reports); err != nil {
+				return err
+			}
+			return table.Close()
+		})
+	}
+	f, err := g.sum(ctx, stalls, recordings, reports)
+	if err != nil {
+		return err
+	}
+	return cli.WriteTo(g.con, g.output, func(w io.Writer) error {
+		if g.format == groupJSON {
+			return f.WriteJSON(w, g.top)
+		}
+		return f.WriteText(w, g.top)
+	})
+}
 
-// read adds the recordings that the store does not have.
-func (g *grouping) read(ctx context.Context, store *group.Store, recordings []cli.Recording) error {
+// sum adds the recordings and then the reports, and returns their groups.
+func (g *grouping) sum(ctx context.Context, stalls *group.Stalls, recordings []cli.Recording, reports []string) (
+	*group.Fleet, error) {
+	if err := g.read(ctx, stalls, recordings); err != nil {
+		return nil, err
+	}
+	if err := g.readReports(ctx, stalls, reports); err != nil {
+		return nil, err
+	}
+	return stalls.Groups()
+}
+
+// read adds the recordings.
+func (g *grouping) read(ctx context.Context, stalls *group.Stalls, recordings []cli.Recording) error {
 	if len(recordings) == 0 {
 		return nil
 	}
@@ -168,9 +177,8 @@ func (g *grouping) read(ctx context.Context, store *group.Store, recordings []cl
 	advance, done := g.con.Progress("reading")
 	defer done()
 	r := cli.Reading{Ctx: ctx, Advance: advance, Total: 2 * cli.RecordingSize(cli.FilesOf(recordings))}
-	var entries []group.Entry
 	for _, of := range recordings {
-		entry, err := g.entry(&r, store, of, o)
+		entry, err := g.entry(&r, stalls, of, o)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -182,24 +190,22 @@ func (g *grouping) read(ctx context.Context, store *group.Store, recordings []cl
 			g.con.Warn("skipped: %v", err)
 			continue
 		}
-		if entry != nil {
-			entries = append(entries, *entry)
+		if entry == nil {
+			g.known++
+			continue
 		}
-		if len(entries) == batch {
-			if err := store.Add(entries); err != nil {
-				return err
-			}
-			entries = entries[:0]
+		if err := stalls.Add(*entry); err != nil {
+			return err
 		}
 	}
 	if g.known > 0 {
-		g.con.Detail("%d recordings are already in the store", g.known)
+		g.con.Detail("%d recordings have the content of another one and count once", g.known)
 	}
-	return store.Add(entries)
+	return nil
 }
 
-// entry reads a recording; it returns nil if the store has the recording.
-func (g *grouping) entry(r *cli.Reading, store *group.Store, of cli.Recording, o analysis.Options) (*group.Entry,
+// entry reads a recording; it returns nil if one of the same content was read before.
+func (g *grouping) entry(r *cli.Reading, stalls *group.Stalls, of cli.Recording, o analysis.Options) (*group.Entry,
 	error) {
 	hash := sha256.New()
 	var in io.ReadSeeker // standard input
@@ -224,12 +230,7 @@ func (g *grouping) entry(r *cli.Reading, store *group.Store, of cli.Recording, o
 	}
 	entry := &group.Entry{}
 	hash.Sum(entry.Recording[:0])
-	has, err := store.Has(entry.Recording)
-	if err != nil {
-		return nil, err
-	}
-	if has {
-		g.known++
+	if stalls.Has(entry.Recording) {
 		return nil, nil
 	}
 	o.Stall = func(s *analysis.Stall) error {
@@ -250,22 +251,4 @@ func (g *grouping) entry(r *cli.Reading, store *group.Store, of cli.Recording, o
 		}
 	}
 	return entry, r.Analyze(of, in, o)
-}
-
-// write writes the groups, or the rows, of all stalls in the store.
-func (g *grouping) write(store *group.Store) error {
-	emit := func(w io.Writer) error {
-		if g.export == groupParquet {
-			return store.WriteParquet(w)
-		}
-		f, err := store.Groups()
-		if err != nil {
-			return err
-		}
-		if g.format == groupJSON {
-			return f.WriteJSON(w, g.top)
-		}
-		return f.WriteText(w, g.top)
-	}
-	return cli.WriteTo(g.con, g.output, emit)
 }

@@ -57,21 +57,21 @@ func (g *grouping) collected(args []string) (recordings, reports []string, err e
 	return recordings, reports, nil
 }
 
-// readReports adds the reports in the directories, and returns how many it has skipped: those whose mapping is not
-// there. It warns once for each such mapping.
-func (g *grouping) readReports(ctx context.Context, store *group.Store, dirs []string) (skipped int, err error) {
+// readReports adds the reports in the directories. It skips those whose mapping is not there, and warns once for each
+// such mapping.
+func (g *grouping) readReports(ctx context.Context, stalls *group.Stalls, dirs []string) error {
 	if len(dirs) == 0 {
-		return 0, nil
+		return nil
 	}
 	o, err := g.naming.OpenAll(ctx, g.con)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	absent, err := collect.AddReports(ctx, store.AddReports, dirs, o)
+	absent, err := collect.AddReports(ctx, stalls.AddReport, dirs, o)
 	for _, digest := range slices.Sorted(maps.Keys(absent)) {
-		skipped += absent[digest]
+		g.leftReports += absent[digest]
 		g.con.Warn("skipped: %d reports of mapping %s, which is not in %s; add the mapping of their build, or use "+
 			"--force to show IDs", absent[digest], digest, g.naming.Mapping)
 	}
-	return skipped, err
+	return err
 }

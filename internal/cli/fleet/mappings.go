@@ -30,26 +30,17 @@ func NewMappings(con *console.Console) *cobra.Command {
 		Short: "Keep the mappings of all releases in an archive",
 		Long: `An archive keeps the mappings of many releases, in a directory or in a bucket of an
 object store that speaks S3. A release has a method mapping and, if they are given, the
-mapping of R8 of the same build, its source lines, and its report. It is found by the
-digest of the mapping, which recordings contain, or by version and variant.
+mapping of R8 of the same build and its source lines. It is found by the digest of the
+mapping, which recordings contain, or by version and variant.
 
 The archive is named by --archive, or by the variable TRACEGEN_ARCHIVE: a directory, or
 s3://BUCKET/PREFIX. For S3, credentials, region and endpoint are taken from the variables
 AWS_* and the files of profiles, as other programs take them. Nothing but a location that
 begins with s3:// makes tracegen use the network.
 
-Other commands take a release from an archive where they take a mapping:
-
-  --mapping s3://BUCKET/PREFIX      of analyze, group and compare: each recording gets the
-                                    mapping that it names, and that of R8
-  --base 'archive:?variant=release' of instrument, assign and explain, also --prune: the
-                                    latest release of that variant
-  --mapping 'archive:?version=1.2'  of symbolize and of analyze: one release
-
-archive: is the archive in TRACEGEN_ARCHIVE, and archive:DIR that in a directory. Behind
-the ? stand digest=, version=, variant= and label=KEY=VALUE, joined by &, or latest. With
-optional, it is no error if there is no such release. endpoint= and region= are those of a
-bucket. docs/mappings.md describes the format of an archive.`,
+analyze, group, compare and collect take an archive by --mapping: each recording gets the
+mapping that it names, and that of R8. For other commands, pull writes the mapping of a
+release to a file. docs/mappings.md describes the format of an archive.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return cli.Misuse("unknown command %q; the commands are push, pull, list and remove", args[0])
@@ -69,7 +60,6 @@ type archiving struct {
 	con              *console.Console
 	archive          string
 	version, variant string
-	labels           []string
 }
 
 // options returns the rows of the archive, and of the options that say which releases are meant.
@@ -80,40 +70,25 @@ func (g *archiving) options(what string) []cli.Option {
 				mappingstore.Variable + ")"},
 		cli.Option{Name: "version", Flag: cli.Text(&g.version, ""), Help: what + " this `VERSION`"},
 		cli.Option{Name: "variant", Flag: cli.Text(&g.variant, ""), Help: what + " this `VARIANT`, such as release"},
-		cli.Option{Name: "label", Flag: cli.Texts(&g.labels), Help: what + " this label `KEY=VALUE`; repeatable"},
 	)
 }
 
 // open opens the archive.
-func (g *archiving) open(ctx context.Context) (*mappingstore.Archive, error) {
+func (g *archiving) open() (*mappingstore.Archive, error) {
 	location := cmp.Or(g.archive, os.Getenv(mappingstore.Variable))
 	if location == "" {
 		return nil, cli.Misuse("no archive given: name it by --archive, or set %s", mappingstore.Variable)
 	}
-	if mappingstore.IsReference(location) {
-		ref, err := mappingstore.ParseReference(location)
-		if err != nil {
-			return nil, cli.Misuse("--archive: %w", err)
-		}
-		if ref.Selects {
-			return nil, cli.Misuse("--archive %s: select releases by --version, --variant and --label", location)
-		}
-		location = ref.Location
-	}
-	return cli.OpenArchive(ctx, g.con, location)
+	return cli.OpenArchive(g.con, location)
 }
 
 // selector returns what the options and the argument select.
-func (g *archiving) selector(args []string) (mappingstore.Selector, error) {
-	labels, err := mappingstore.ParseLabels(g.labels)
-	if err != nil {
-		return mappingstore.Selector{}, cli.Misuse("--label: %w", err)
-	}
-	s := mappingstore.Selector{Version: g.version, Variant: g.variant, Labels: labels}
+func (g *archiving) selector(args []string) mappingstore.Selector {
+	s := mappingstore.Selector{Version: g.version, Variant: g.variant}
 	if len(args) > 0 {
 		s.Digest = strings.ToLower(args[0])
 	}
-	return s, nil
+	return s
 }
 
 // atMostOne refuses more than one argument.
@@ -129,9 +104,8 @@ func atMostOne(what string) cobra.PositionalArgs {
 // pushing holds the options of push.
 type pushing struct {
 	archiving
-	r8, lines, report string
-	commit            string
-	time              string
+	r8, lines    string
+	commit, time string
 }
 
 func newPushCmd(con *console.Console) *cobra.Command {
@@ -139,13 +113,12 @@ func newPushCmd(con *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "push MAPPING",
 		Short: "Add a release to an archive",
-		Long: `push adds a release to an archive, and makes the archive if there is none. A file is
-stored as its difference to that of the release that was pushed last, if that pays.
+		Long: `push adds a release to an archive, and makes the archive if there is none.
 
 To push the same release again changes nothing; if the archive cannot read it any more,
 it is repaired. Several pushes may run at the same time. If a push is killed, the archive
-is as before. A release with the same mapping and another version, commit, label or file
-is another release; where the archive is asked for one, it returns the latest.`,
+is as before. A release with the same mapping and another version, commit or file is
+another release; where the archive is asked for one, it returns the latest.`,
 		Example: `  tracegen mappings push out/methodMapping.txt --archive mappings/ --version 1.2 --variant release
   tracegen mappings push out/methodMapping.txt --archive s3://builds/app --version 1.2 --r8-mapping mapping.txt`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -163,26 +136,21 @@ is another release; where the archive is asked for one, it returns the latest.`,
 			Help: "also keep the mapping `FILE` of R8 or ProGuard of the same build"},
 		cli.Option{Name: "lines", Flag: cli.Text(&p.lines, ""), File: cli.FileRead,
 			Help: "also keep the `FILE` lines.tsv that instrument --reports has written"},
-		cli.Option{Name: "report", Flag: cli.Text(&p.report, ""), File: cli.FileRead, Extensions: []string{"json"},
-			Help: "also keep the `FILE` that instrument --report has written"},
 	), []cli.Option{cli.QuietOption(con, 0)}).AddTo(cmd, 0)
 	return cmd
 }
 
 func (p *pushing) run(ctx context.Context, file string) error {
-	labels, err := mappingstore.ParseLabels(p.labels)
-	if err != nil {
-		return cli.Misuse("--label: %w", err)
-	}
-	b := mappingstore.Build{Version: p.version, Variant: p.variant, Commit: p.commit, Labels: labels, Time: time.Now(),
+	b := mappingstore.Build{Version: p.version, Variant: p.variant, Commit: p.commit, Time: time.Now(),
 		Files: map[mappingstore.Kind][]byte{}, Names: map[mappingstore.Kind]string{}}
+	var err error
 	if p.time != "" {
 		if b.Time, err = time.Parse(time.RFC3339, p.time); err != nil || b.Time.Year() < 1 || b.Time.Year() > 9999 {
 			return cli.Misuse("--time %q: must have the form 2026-11-22T13:19:28Z", p.time)
 		}
 	}
 	for kind, path := range map[mappingstore.Kind]string{mappingstore.Mapping: file, mappingstore.R8: p.r8,
-		mappingstore.Lines: p.lines, mappingstore.Report: p.report} {
+		mappingstore.Lines: p.lines} {
 		if path == "" {
 			continue
 		}
@@ -193,7 +161,7 @@ func (p *pushing) run(ctx context.Context, file string) error {
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	a, err := p.open(ctx)
+	a, err := p.open()
 	if err != nil {
 		return err
 	}
@@ -257,11 +225,11 @@ func newPullCmd(con *console.Console) *cobra.Command {
 		Short: "Write the mapping of a release to a file",
 		Long: `pull writes the mapping of a release to FILE, and that of R8, if the release has one,
 beside it: for -o base.txt to base.r8.txt. If FILE is a directory or ends in a slash, pull
-writes all files of the release into it: methodMapping.txt, mapping.txt (that of R8),
-lines.txt and report.json.
+writes all files of the release into it: methodMapping.txt, mapping.txt (that of R8)
+and lines.txt.
 
-The release is named by the digest of its mapping or the begin of it, by --version,
---variant and --label, or with --latest it is the one that was pushed last. If several
+The release is named by the digest of its mapping or the begin of it, by --version and
+--variant, or with --latest it is the one that was pushed last. If several
 match, pull writes the latest. All files are checked before any is written. With
 --optional, the exit code is 0 if there is no such release: then pull writes nothing.
 The exit code is 1 without --optional.`,
@@ -283,19 +251,16 @@ The exit code is 1 without --optional.`,
 }
 
 func (p *pulling) run(ctx context.Context, args []string) error {
-	s, err := p.selector(args)
-	if err != nil {
-		return err
-	}
+	s := p.selector(args)
 	switch {
 	case p.output == "":
 		return cli.Misuse("no output given: name it by --output")
 	case s.String() == "" && !p.latest:
-		return cli.Misuse("no release given: name it by its digest, by --version, --variant or --label, or give --latest")
+		return cli.Misuse("no release given: name it by its digest, by --version or --variant, or give --latest")
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	a, err := p.open(ctx)
+	a, err := p.open()
 	if err != nil {
 		return err
 	}
@@ -354,7 +319,7 @@ func (p *pulling) fetch(ctx context.Context, a *mappingstore.Archive, r mappings
 		delete(paths, mappingstore.R8)
 	case cli.IsDirectory(p.output) || cli.EndsInSeparator(p.output):
 		paths = map[mappingstore.Kind]string{mappingstore.Mapping: cli.DefaultMapping, mappingstore.R8: "mapping.txt",
-			mappingstore.Lines: "lines.txt", mappingstore.Report: "report.json"}
+			mappingstore.Lines: "lines.txt"}
 		for kind, name := range paths {
 			paths[kind] = filepath.Join(p.output, name)
 		}
@@ -407,7 +372,6 @@ func (p *pulling) write(files []pulledFile) error {
 type listing struct {
 	archiving
 	json, details bool
-	top           int
 }
 
 func newListCmd(con *console.Console) *cobra.Command {
@@ -418,8 +382,8 @@ func newListCmd(con *console.Console) *cobra.Command {
 		Long: `list prints the releases of an archive, from the latest to the first: the digest of the
 mapping, version, variant, and when it was pushed. A bucket is asked once for each 1,000
 releases. With --details, list also reads each release, and prints the sizes of its files
-in bytes, what was stored for them, the commit and the labels.`,
-		Example: `  tracegen mappings list --archive s3://builds/app --variant release --top 10
+in bytes, what was stored for them, and the commit.`,
+		Example: `  tracegen mappings list --archive s3://builds/app --variant release
   tracegen mappings list --version 1.2 --details --format json`,
 		Args: atMostOne("digest"),
 		RunE: func(cmd *cobra.Command, args []string) error { return l.run(cmd.Context(), args) },
@@ -428,22 +392,20 @@ in bytes, what was stored for them, the commit and the labels.`,
 	cli.NewOptions(cli.Grouped("Output",
 		cli.Option{Name: "format", Flag: cli.TextOrJSON(&l.json),
 			Help: "output format: a table, or one JSON object per line"},
-		cli.Option{Name: "details", Flag: cli.Yes(&l.details), Help: "also print files, commit and labels"},
-		cli.Option{Name: "top", Flag: cli.Number(&l.top, 0), Help: "number of releases; 0 is all"},
+		cli.Option{Name: "details", Flag: cli.Yes(&l.details), Help: "also print files and commit"},
 	), l.options("the releases that have")).AddTo(cmd, 0)
 	return cmd
 }
 
 // listedRelease is a release in JSON.
 type listedRelease struct {
-	Digest  string            `json:"digest"`
-	Version string            `json:"version"`
-	Variant string            `json:"variant"`
-	Pushed  time.Time         `json:"pushed"`
-	ID      string            `json:"id"`
-	Commit  string            `json:"commit,omitempty"`
-	Labels  map[string]string `json:"labels,omitempty"`
-	Files   []listedFile      `json:"files,omitempty"`
+	Digest  string       `json:"digest"`
+	Version string       `json:"version"`
+	Variant string       `json:"variant"`
+	Pushed  time.Time    `json:"pushed"`
+	ID      string       `json:"id"`
+	Commit  string       `json:"commit,omitempty"`
+	Files   []listedFile `json:"files,omitempty"`
 }
 
 type listedFile struct {
@@ -455,16 +417,10 @@ type listedFile struct {
 }
 
 func (l *listing) run(ctx context.Context, args []string) error {
-	if l.top < 0 {
-		return cli.Misuse("--top %d: must not be negative", l.top)
-	}
-	s, err := l.selector(args)
-	if err != nil {
-		return err
-	}
+	s := l.selector(args)
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	a, err := l.open(ctx)
+	a, err := l.open()
 	if err != nil {
 		return err
 	}
@@ -473,9 +429,6 @@ func (l *listing) run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer a.Trim()
-	if l.top > 0 && len(list) > l.top {
-		list = list[:l.top]
-	}
 	rows := make([]listedRelease, len(list))
 	for i, r := range list {
 		rows[i] = listedRelease{Digest: r.Digest, Version: r.Version, Variant: r.Variant, Pushed: r.Pushed, ID: r.ID}
@@ -486,7 +439,7 @@ func (l *listing) run(ctx context.Context, args []string) error {
 			return err
 		}
 		for i, d := range details {
-			rows[i].Commit, rows[i].Labels = d.Commit, d.Labels
+			rows[i].Commit = d.Commit
 			for _, f := range d.Files {
 				rows[i].Files = append(rows[i].Files, listedFile{f.Kind, f.Size, f.Stored, f.SHA256, f.MapID})
 			}
@@ -514,24 +467,19 @@ func printReleases(w io.Writer, rows []listedRelease, details bool) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	head := "digest\tversion\tvariant\tpushed (UTC)"
 	if details {
-		head += "\tfiles\tsize\tstored\tcommit\tlabels"
+		head += "\tfiles\tsize\tstored\tcommit"
 	}
 	fmt.Fprintln(t, head)
 	for _, r := range rows {
 		cells := []string{r.Digest, cell(r.Version), cell(r.Variant), r.Pushed.Format("2006-01-02 15:04:05")}
 		if details {
-			var kinds, labels []string
+			var kinds []string
 			var size, stored int64
 			for _, f := range r.Files {
 				kinds = append(kinds, string(f.Kind))
 				size, stored = size+f.Size, stored+f.Stored
 			}
-			for k, v := range r.Labels {
-				labels = append(labels, k+"="+v)
-			}
-			slices.Sort(labels)
-			cells = append(cells, strings.Join(kinds, ","), fmt.Sprint(size), fmt.Sprint(stored), cell(r.Commit),
-				cell(strings.Join(labels, ",")))
+			cells = append(cells, strings.Join(kinds, ","), fmt.Sprint(size), fmt.Sprint(stored), cell(r.Commit))
 		}
 		fmt.Fprintln(t, strings.Join(cells, "\t"))
 	}
@@ -546,8 +494,8 @@ func cell(text string) string {
 // removing holds the options of remove.
 type removing struct {
 	archiving
-	keep           int
-	unused, dryRun bool
+	keep   int
+	dryRun bool
 }
 
 func newRemoveCmd(con *console.Console) *cobra.Command {
@@ -555,53 +503,35 @@ func newRemoveCmd(con *console.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remove [DIGEST]",
 		Short: "Remove releases from an archive",
-		Long: `remove removes the releases with the digest, or those that --version, --variant and
---label select. With --keep N, it keeps the latest N of these for each variant. Recordings
-of a release that is removed can no longer be read with names, so that --keep must be
-more than the number of releases in use.
-
-Removed releases are no longer listed. Later releases may be stored as differences to
-their files, so that the space stays in use until remove --unused has removed what no
-release needs. Let no push run at the same time as remove --unused: it would remove what
-an unfinished push has stored, and the next push of that release repairs it.`,
+		Long: `remove removes the releases with the digest, or those that --version and --variant
+select, and their files. With --keep N, it keeps the latest N of these for each variant.
+Recordings of a release that is removed can no longer be read with names, so that --keep
+must be more than the number of releases in use.`,
 		Example: `  tracegen mappings remove 81caf54fe1699ddc --archive mappings/
-  tracegen mappings remove --variant debug --keep 20
-  tracegen mappings remove --unused`,
+  tracegen mappings remove --variant debug --keep 20`,
 		Args: atMostOne("digest"),
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), args) },
 	}
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cli.NewOptions(r.options("the releases that have"), cli.Grouped("Release",
 		cli.Option{Name: "keep", Flag: cli.Number(&r.keep, 0), Help: "keep the latest `N` of each variant"},
-		cli.Option{Name: "unused", Flag: cli.Yes(&r.unused), Help: "remove what no release needs"},
 		cli.Option{Name: "dry-run", Flag: cli.Yes(&r.dryRun), Help: "only print which releases would be removed"},
 	)).AddTo(cmd, 0)
 	return cmd
 }
 
 func (r *removing) run(ctx context.Context, args []string) error {
-	s, err := r.selector(args)
+	s := r.selector(args)
 	switch {
-	case err != nil:
-		return err
 	case r.keep < 0:
 		return cli.Misuse("--keep %d: must not be negative", r.keep)
-	case r.unused && (s.String() != "" || r.keep > 0 || r.dryRun):
-		return cli.Misuse("--unused is about all releases: give it alone")
-	case !r.unused && s.String() == "" && r.keep == 0:
-		return cli.Misuse("no release given: name it by its digest, by --version, --variant or --label, or give --keep")
+	case s.String() == "" && r.keep == 0:
+		return cli.Misuse("no release given: name it by its digest, by --version or --variant, or give --keep")
 	}
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	a, err := r.open(ctx)
+	a, err := r.open()
 	if err != nil {
-		return err
-	}
-	if r.unused {
-		n, err := a.Clean(ctx)
-		if err == nil {
-			_, err = fmt.Fprintf(r.con.Out, "%d unused objects were removed\n", n)
-		}
 		return err
 	}
 	list, err := a.List(ctx, s)

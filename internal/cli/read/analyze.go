@@ -76,7 +76,6 @@ func (a *analyzing) options() cli.Options {
 			Help: "order of the methods in the formats table and json"},
 		cli.Option{Name: "top", Flag: cli.Number(&a.top, 0),
 			Help: "number of methods in the formats table and json; 0 is all"},
-		cli.Option{Name: "each", Flag: cli.Yes(&a.each), Help: "write one tree for each stall instead of one of all calls"},
 		cli.Option{Name: "anr-trace", Flag: cli.Text(&a.trace, ""), File: cli.FileRead,
 			Help: "instead of recordings, read the stacks of all threads in this `FILE`, which Android wrote of an ANR or " +
 				"jstack wrote, and report deadlocks"},
@@ -124,24 +123,22 @@ runtime could not record something, "nothing" that it recorded that there was no
 
 A RECORDING is a file, - for standard input, or a directory, whose recordings are all
 read. If the runtime has written a recording in several parts, analyze reads all parts
-that are in the directory of the FILE, and reports those that are missing. Recordings of
-earlier runs have the names FILE.1, FILE.2 and so on; analyze reads the oldest first, in
-whatever order they are given. It reads all complete chunks of a damaged recording, and
-counts and shows damages and repairs. It also reads the reports of
+that are in the directory of the FILE, and reports those that are missing. It reads all
+complete chunks of a damaged recording, and counts and shows damages and repairs. It also
+reads the reports of
 Matrix (JSON, log lines, or the lines of a stack), logs of BlockCanary, and stack traces.
 All files may be compressed (.gz).
 
 The formats are
 
   report      the stalls, for people (the default)
-  tree        the call tree of all calls, or with --each that of each stall
+  tree        the call tree of all calls
   table       the methods of all recordings: self time, total time, calls, the longest
               call, and the number of stalls with the method on the hot path
   json        the stalls and the table, for programs; docs/analyze.schema.json has the
               schema
 ` + exports.String() + `
---from, --to, --thread, --stall and --min select a part of the recordings for every format.
-The formats that hold each call fold calls that are too short for a viewer, unless --all is
+--stall selects one stall for every format. The formats that hold each call fold calls that are too short for a viewer, unless --all is
 given: neighbours become one event with their number and the sum of their times.
 docs/analyze.md has the details.
 
@@ -174,14 +171,14 @@ and blocks as many methods as are needed to record the rest without loss.`
 
 // analyzing holds the options of the command.
 type analyzing struct {
-	con                *console.Console
-	rows               cli.Options
-	format, output     string
-	trace              string // a file with the stacks of all threads
-	naming             cli.Naming
-	named, each, block bool
-	sort               answer.Order
-	top                int
+	con            *console.Console
+	rows           cli.Options
+	format, output string
+	trace          string // a file with the stacks of all threads
+	naming         cli.Naming
+	named, block   bool
+	sort           answer.Order
+	top            int
 	selection
 	maxLost lostShare
 	lost    []error // recordings that lack more than maxLost
@@ -197,15 +194,14 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	if a.block && a.format != cli.FormatReport {
 		return cli.Misuse("--suggest-blocklist and --format %s exclude each other: give one of them", a.format)
 	}
-	if a.block && a.selects() {
-		return cli.Misuse("--suggest-blocklist counts whole recordings: leave out --from, --to, --thread, --stall and " +
-			"--min")
+	if a.block && a.stall != 0 {
+		return cli.Misuse("--suggest-blocklist counts whole recordings: leave out --stall")
 	}
 	recordings, err := cli.FindRecordings(args)
 	if err != nil {
 		return err
 	}
-	if err := a.selection.check(len(recordings)); err != nil {
+	if err := a.selection.check(len(recordings), a.format); err != nil {
 		return err
 	}
 	files := cli.FilesOf(recordings)
@@ -341,7 +337,10 @@ func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []cli.Rec
 		return err
 	}
 	a.warnAtEnd(&o)
-	if err := p.read("analyzing", o, p.view); err != nil {
+	if p.only != nil || p.folds() {
+		o.View = &analysis.View{Only: p.only, Fold: p.folds()}
+	}
+	if err := p.read("analyzing", o); err != nil {
 		return err
 	}
 	return finish(o.Mappings)
@@ -355,7 +354,7 @@ func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*resolve
 		methods := new(answer.Methods)
 		methods.Connect(o)
 		return func(m *resolve.Mappings) error {
-			return methods.Suggest(answer.Blocking{}, m.Loaded()).WriteConfig(w)
+			return methods.Suggest(m.Loaded()).WriteConfig(w)
 		}, nil
 	case p.format == cli.FormatReport:
 		text := answer.NewText(w)
@@ -366,14 +365,6 @@ func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*resolve
 		methods := new(answer.Methods)
 		methods.Connect(o)
 		return func(*resolve.Mappings) error { return methods.WriteTable(w, p.sort, p.top) }, nil
-	case p.format == formatTree && p.each:
-		o.Stall = func(s *analysis.Stall) error {
-			if _, err := fmt.Fprintf(w, "%s\n", s.Title()); err != nil {
-				return err
-			}
-			return answer.NewCalls(s).WriteTree(w, answer.Least(p.least))
-		}
-		return none, nil
 	case p.format == formatTree:
 		calls := new(answer.Calls)
 		calls.Connect(o)

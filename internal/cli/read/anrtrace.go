@@ -21,9 +21,8 @@ func (a *analyzing) runTrace(args []string) error {
 		return cli.Misuse("--anr-trace reads its FILE alone: leave out %s", args[0])
 	case a.format != cli.FormatReport && a.format != formatAsJSON:
 		return cli.Misuse("--anr-trace writes --format %s and %s, not %s", cli.FormatReport, formatAsJSON, a.format)
-	case a.block || a.selects():
-		return cli.Misuse("--anr-trace is of one moment: leave out --suggest-blocklist, --from, --to, --thread, --stall " +
-			"and --min")
+	case a.block || a.stall != 0:
+		return cli.Misuse("--anr-trace is of one moment: leave out --suggest-blocklist and --stall")
 	}
 	if err := cli.CheckNotRead(a.rows.Targets(cli.FileOutput), a.rows.Files(cli.FileRead)); err != nil {
 		return err

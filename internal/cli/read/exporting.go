@@ -11,7 +11,6 @@ import (
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/export"
-	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -51,9 +50,8 @@ func (a *analyzing) newPasses(ctx context.Context, recordings []cli.Recording, o
 	close func(),
 	err error) {
 	p, close = &passes{analyzing: a, ctx: ctx, recordings: recordings, names: o, in: a.con.In}, func() {}
-	again := a.folds() || a.stall > 0 || a.least.Share > 0
 	for _, of := range recordings {
-		if of.Name == cli.StandardInput && again {
+		if of.Name == cli.StandardInput && a.stall > 0 {
 			f, remove, err := cli.Spool(ctx, a.con.In)
 			if err != nil {
 				return nil, close, err
@@ -64,28 +62,12 @@ func (a *analyzing) newPasses(ctx context.Context, recordings []cli.Recording, o
 	return p, close, nil
 }
 
-// read reads all recordings once. o has what to do with them; what is the name of the progress bar. view returns which
-// part of a recording is shown.
-func (p *passes) read(what string, o analysis.Options, view func(of cli.Recording) (*analysis.View, error)) error {
+// read reads all recordings once. o has what to do with them; what is the name of the progress bar.
+func (p *passes) read(what string, o analysis.Options) error {
 	advance, done := p.progress(what)
 	defer done()
 	r := cli.Reading{Ctx: p.ctx, Advance: advance, Total: cli.RecordingSize(cli.FilesOf(p.recordings))}
-	without := map[string]int{}
-	end := o.End
-	o.End = func(r *analysis.Recording) error {
-		for _, name := range r.NoThread {
-			without[name]++
-		}
-		if end == nil {
-			return nil
-		}
-		return end(r)
-	}
 	for _, of := range p.recordings {
-		var err error
-		if o.View, err = view(of); err != nil {
-			return err
-		}
 		if p.copied != nil && of.Name == cli.StandardInput {
 			if _, err := p.copied.Seek(0, io.SeekStart); err != nil {
 				return err
@@ -95,59 +77,7 @@ func (p *passes) read(what string, o analysis.Options, view func(of cli.Recordin
 			return cli.Refusal(err)
 		}
 	}
-	return noSuchThread(without, len(p.recordings))
-}
-
-// view returns the part of a recording that the options select.
-func (p *passes) view(of cli.Recording) (*analysis.View, error) {
-	var extent trace.Extent
-	switch {
-	case p.only != nil:
-		// Its length decides, so that the recording need not be read once more.
-		if r := p.only.Recording; !r.IsText() {
-			extent.Precision = r.About().Precision()
-		}
-	case p.folds() || p.least.Share > 0:
-		var err error
-		if extent, err = p.extent(of); err != nil {
-			return nil, err
-		}
-	}
-	return p.selection.view(extent, p.only, p.folds(), p.format == formatTree), nil
-}
-
-// extent returns how long a recording is.
-func (p *passes) extent(of cli.Recording) (trace.Extent, error) {
-	if of.Name == cli.StandardInput {
-		if _, err := p.copied.Seek(0, io.SeekStart); err != nil {
-			return trace.Extent{}, err
-		}
-		return trace.ReadExtent(p.copied)
-	}
-	var whole trace.Extent
-	for _, file := range of.Files {
-		extent, err := fileExtent(file)
-		if err != nil {
-			return whole, err
-		}
-		whole.Span += extent.Span
-		whole.Precision = max(whole.Precision, extent.Precision)
-	}
-	return whole, nil
-}
-
-// fileExtent returns how long a recording, or a part of one, is.
-func fileExtent(file string) (trace.Extent, error) {
-	f, err := userfile.Open(file)
-	if err != nil {
-		return trace.Extent{}, err
-	}
-	defer f.Close()
-	extent, err := trace.ReadExtent(f)
-	if err != nil {
-		return extent, fmt.Errorf("%s: %w", file, err)
-	}
-	return extent, nil
+	return nil
 }
 
 // progress shows a progress bar, unless it could mix with output on the same terminal.
@@ -185,7 +115,7 @@ func (p *passes) locate() error {
 		}
 		return nil
 	}
-	err := p.read("looking for the stall", o, func(cli.Recording) (*analysis.View, error) { return nil, nil })
+	err := p.read("looking for the stall", o)
 	if errors.Is(err, errFound) {
 		return nil
 	}
@@ -208,7 +138,7 @@ func mergingFormats() []string {
 
 // limited returns a writer that fails before more than --max-size is written.
 func (p *passes) limited(w io.Writer) io.Writer {
-	less := "--min, --from and --to, --thread or --stall"
+	less := "--stall"
 	if f := p.exported(); f != nil && !f.Merges {
 		if p.all {
 			less += ", leave out --all"

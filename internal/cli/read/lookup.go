@@ -38,21 +38,16 @@ A pattern is one of
                                "class method descriptor" as in the file
   -                            read patterns from standard input, one per line
 
-The exit code is 1 if a pattern matches nothing; standard error names the pattern.
-
-lookup finds an ID by searching the sorted file, and the methods of a single pattern
-by reading the file once. It does not check the rest of the file then. For several
-patterns it loads the mapping and checks the digest.`,
+The exit code is 1 if a pattern matches nothing; standard error names the pattern.`,
 		Example: `  tracegen lookup 4711 --mapping out/methodMapping.txt
   tracegen lookup 'com.example.**#onCreate'
   cut -d, -f2 stacks.txt | tracegen lookup - --format json`,
 		Args: cli.AtLeastOne("ID or pattern"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var err error
-			if l.mapping, err = mapping.Open(file); err != nil {
+			if l.mapping, err = mapping.Load(file); err != nil {
 				return err
 			}
-			defer l.mapping.Close()
 			return l.run(args)
 		},
 	}
@@ -69,7 +64,7 @@ patterns it loads the mapping and checks the digest.`,
 // lookup holds the options of the command and its counts.
 type lookup struct {
 	con     *console.Console
-	mapping *mapping.File
+	mapping *mapping.Mapping
 	asJSON  bool
 	out     *bufio.Writer
 	missing int // patterns that match nothing
@@ -137,12 +132,8 @@ func (l *lookup) findLines() error {
 // find prints the matches of one pattern.
 func (l *lookup) find(text string, pattern *mapping.Pattern) error {
 	l.parsed++
-	entries, err := l.mapping.Find(pattern)
-	if err != nil {
-		return err
-	}
 	found := false
-	for e := range entries {
+	for e := range l.mapping.Find(pattern) {
 		found = true
 		if err := l.print(text, e); err != nil {
 			return err

@@ -1,7 +1,6 @@
 package read
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
-	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
 	"github.com/tracegen/tracegen/internal/recording/symbolize"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping"
@@ -63,12 +61,12 @@ the method mapping are original names and are not retraced.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			y.named = cmd.Flags().Changed("mapping")
-			return y.run(cmd.Context(), con, append(args, "-")[0])
+			return y.run(con, append(args, "-")[0])
 		},
 	}
 	cli.NewOptions([]cli.Option{
 		{Name: "mapping", Flag: cli.Text(&y.mapping, cli.DefaultMapping), File: cli.FileRead, Extensions: []string{"txt"},
-			Help: "method mapping `FILE`, or a release of an archive, see tracegen help mappings"},
+			Help: "method mapping `FILE`"},
 		{Name: "r8-mapping", Flag: cli.Text(&y.r8, ""), File: cli.FileRead, Extensions: []string{"txt"},
 			Help: "retrace stack traces by this mapping `FILE` of R8 or ProGuard"},
 	}).AddTo(cmd, 0)
@@ -82,8 +80,8 @@ type symbolizing struct {
 }
 
 // run symbolizes one file; "-" is standard input.
-func (y *symbolizing) run(ctx context.Context, con *console.Console, file string) error {
-	s, err := y.symbolizer(ctx, con)
+func (y *symbolizing) run(con *console.Console, file string) error {
+	s, err := y.symbolizer(con)
 	if err != nil {
 		return err
 	}
@@ -116,7 +114,7 @@ func (y *symbolizing) run(ctx context.Context, con *console.Console, file string
 }
 
 // symbolizer loads the mappings.
-func (y *symbolizing) symbolizer(ctx context.Context, con *console.Console) (*symbolize.Symbolizer, error) {
+func (y *symbolizing) symbolizer(con *console.Console) (*symbolize.Symbolizer, error) {
 	s := &symbolize.Symbolizer{}
 	var err error
 	if y.r8 != "" {
@@ -128,35 +126,11 @@ func (y *symbolizing) symbolizer(ctx context.Context, con *console.Console) (*sy
 				"superfluous", y.r8, v)
 		}
 	}
-	if mappingstore.IsReference(y.mapping) {
-		return s, y.fetch(ctx, con, s)
-	}
 	s.Mapping, err = mapping.Load(y.mapping)
 	if errors.Is(err, fs.ErrNotExist) && y.r8 != "" && !y.named {
 		return s, nil // the default need not be there
 	}
 	return s, err
-}
-
-// fetch sets the mappings of the release that --mapping selects in an archive. --r8-mapping takes precedence over that
-// of the release.
-func (y *symbolizing) fetch(ctx context.Context, con *console.Console, s *symbolize.Symbolizer) error {
-	ctx, stop := cli.Interruptible(ctx)
-	defer stop()
-	a, r, err := cli.SelectRelease(ctx, con, y.mapping)
-	if err != nil || r == nil {
-		return err
-	}
-	defer a.Trim()
-	b, err := cli.FetchBuild(ctx, a, r)
-	if err != nil {
-		return err
-	}
-	s.Mapping = b.Mapping
-	if s.R8 == nil {
-		s.R8 = b.R8
-	}
-	return nil
 }
 
 // readErrors is a reader that names the file in its errors.

@@ -29,7 +29,7 @@ type Build interface {
 	AddOptions(cmd *cobra.Command)
 	// Resolve reads tracegen.yml and what the options name. Calls of methods that match messages are messages, and
 	// classes are looked up in the JDK; "" is the one that the user would run.
-	Resolve(ctx context.Context, messages []string, jdk string) error
+	Resolve(messages []string, jdk string) error
 	// Cache returns the directory of --cache, or "", and the limit of its size.
 	Cache() (directory string, size int64)
 	// Key returns everything but the program that decides what is written.
@@ -165,7 +165,7 @@ var properties = []property{
 }
 
 // otherProperties are those of the runtime that no flag of record sets.
-var otherProperties = []string{"mapping", "memory", "ring", "gate", "gate.file", "pressure", "message-text",
+var otherProperties = []string{"mapping", "memory", "ring", "gate", "pressure", "message-text",
 	"command", "file-megabytes", "keep-files",
 	"keep-megabytes", "keep-days"}
 

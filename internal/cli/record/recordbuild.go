@@ -44,7 +44,7 @@ type programSummary struct {
 
 // prepare finds the instrumented program in the cache, or instruments it.
 func (r *recorder) prepare(ctx context.Context, containers []string) error {
-	if err := r.resolveBuild(ctx); err != nil {
+	if err := r.resolveBuild(); err != nil {
 		return err
 	}
 	directory, size, err := r.cache()
@@ -107,9 +107,9 @@ func (r *recorder) describe(reused bool) error {
 }
 
 // resolveBuild resolves the options of the build, and reads the files that they name.
-func (r *recorder) resolveBuild(ctx context.Context) error {
+func (r *recorder) resolveBuild() error {
 	if r.command == nil {
-		return r.build.Resolve(ctx, r.messages, "")
+		return r.build.Resolve(r.messages, "")
 	}
 	home, err := launch.Home(r.args[0])
 	if err != nil {
@@ -119,7 +119,7 @@ func (r *recorder) resolveBuild(ctx context.Context) error {
 		return fmt.Errorf("the Java in %s has no module java.instrument, which record needs: use another java, or add "+
 			"the module to the list of jlink --add-modules", home)
 	}
-	return r.build.Resolve(ctx, r.messages, home)
+	return r.build.Resolve(r.messages, home)
 }
 
 // cache returns the directory of the cache and its size.

@@ -11,21 +11,11 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 )
 
-// reportBatch is the number of reports that are added to the store at once.
-const reportBatch = 1000
-
-// AddReports passes the reports in the directories to add, which stores them, with the names of methods by o. It skips
-// reports whose mapping is not there, and returns their number by the digest of the mapping.
-func AddReports(ctx context.Context, add func([]analysis.Row) (added int, err error), dirs []string,
-	o analysis.Options) (absent map[string]int, err error) {
+// AddReports passes the reports in the directories to add, with the names of methods by o. It skips reports whose
+// mapping is not there, and returns their number by the digest of the mapping.
+func AddReports(ctx context.Context, add func(*analysis.Row) error, dirs []string, o analysis.Options) (
+	absent map[string]int, err error) {
 	absent = map[string]int{}
-	var stalls []analysis.Row
-	flush := func() error {
-		_, err := add(stalls)
-		clear(stalls) // frees the reports
-		stalls = stalls[:0]
-		return err
-	}
 	for _, dir := range dirs {
 		files, err := FindReports(dir)
 		if err != nil {
@@ -47,11 +37,8 @@ func AddReports(ctx context.Context, add func([]analysis.Row) (added int, err er
 				if err != nil {
 					return err
 				}
-				stalls = append(stalls, analysis.RowOfReport(r, names, o.R8))
-				if len(stalls) < reportBatch {
-					return nil
-				}
-				return flush()
+				row := analysis.RowOfReport(r, names, o.R8)
+				return add(&row)
 			})
 			// A collector that runs removes files that it has merged; it has read them into others.
 			if errors.Is(err, fs.ErrNotExist) {
@@ -62,5 +49,5 @@ func AddReports(ctx context.Context, add func([]analysis.Row) (added int, err er
 			}
 		}
 	}
-	return absent, flush()
+	return absent, nil
 }

@@ -1,8 +1,8 @@
 // Package group answers what a team asks of the recordings of many users and builds: which stalls hurt most, since
 // when, and what a new build has made slower.
 //
-//	analysis.Stall ─► analysis.Row ─► Store.Add ─► one file on disk ─► Store.Groups ─► ranked
-//	                                                     └─────► WriteParquet ─► a data warehouse
+//	analysis.Stall ─► analysis.Row ─► Stalls.Add ─► Stalls.Groups ─► ranked
+//	                                      └───────► Table ─► a data warehouse
 //	trace.Segment ─► Sample, of one build or the other ─► Compare ─► what changed, and how sure that is
 //
 // # Groups
@@ -11,10 +11,9 @@
 // [StallGroup] is all stalls with one hot path. A group's rank is how many users it hurt times how long it took on
 // average (the mean): a stall of a second that a thousand users meet comes before one of ten seconds that ten meet.
 //
-// A [Store] is one file of bbolt, an embedded database: it survives being killed at any time, one process has it at a
-// time, and a recording that is in it already, by its content, is not counted again. Groups are made by going through
-// the stalls in the order of their keys, so that memory grows with the number of groups and with the users of one
-// group, and not with that of recordings.
+// A [Stalls] makes the groups while stalls are added: it keeps sums, the users, and the worst stall of each group. A
+// recording that was added already, by its content, is not counted again, nor is a report of a stall that a recording
+// has.
 //
 // # Comparing
 //

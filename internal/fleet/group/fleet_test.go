@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -26,12 +24,12 @@ import (
 func made(rnd *rand.Rand, recordings int) []Entry {
 	var entries []Entry
 	for k := range recordings {
-		e := Entry{Info: Info{Name: fmt.Sprint("r", k), Version: fmt.Sprint("1.", rnd.IntN(12)),
+		e := Entry{Info: Info{Version: fmt.Sprint("1.", rnd.IntN(12)),
 			User: []string{"", "ann", "bob", "eve", "joe"}[rnd.IntN(5)]}}
 		e.Recording[0], e.Recording[1] = byte(k), byte(k>>8)
 		for n := range rnd.IntN(6) {
 			e.Stalls = append(e.Stalls, analysis.Row{
-				Key: fmt.Sprintf("%016x", rnd.IntN(5)), Recording: e.Info.Name, Number: n +
+				Key: fmt.Sprintf("%016x", rnd.IntN(5)), Recording: fmt.Sprint("r", k), Number: n +
 					1, Version: e.Info.Version, User: e.Info.User,
 				Time: 1_700_000_000_000 + rnd.Int64N(1e9), Wall: 700e6 +
 					rnd.Int64N(5e9), CPU: -1, Kind: analysis.KindLock, Title: "t", HotPath: []string{"a.B.c"},
@@ -42,31 +40,28 @@ func made(rnd *rand.Rand, recordings int) []Entry {
 	return entries
 }
 
-func open(t testing.TB, path string) *Store {
+// groupsOf returns the groups of recordings.
+func groupsOf(t *testing.T, entries []Entry) *Fleet {
 	t.Helper()
-	s, err := OpenStore(path)
+	s := NewStalls()
+	for _, e := range entries {
+		if err := s.Add(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := s.Groups()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.Close() })
-	return s
+	return f
 }
 
-// TestGroupsAgainstNaive sums up in another way, with everything in memory, and holds the store to it.
+// TestGroupsAgainstNaive compares the groups with those that a naive way computes. Each recording is given twice.
 func TestGroupsAgainstNaive(t *testing.T) {
 	for seed := range uint64(50) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		entries := made(rnd, 1+rnd.IntN(40))
-		s := open(t, "")
-		for _, e := range entries {
-			if err := s.Add([]Entry{e, e}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		got, err := s.Groups()
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := groupsOf(t, slices.Concat(entries, entries))
 		var lines []string
 		for _, g := range got.Groups {
 			lines = append(lines, fmt.Sprint(g.Key, " ", g.Stalls, " ", g.Users, " ", g.Recordings, " ", g.Total, " ",
@@ -129,29 +124,21 @@ func naive(entries []Entry) []string {
 	return lines
 }
 
-// TestGroupsAreTheSameInAnyOrder adds the same recordings in two orders and with other batches.
+// TestGroupsAreTheSameInAnyOrder adds the same recordings in two orders.
 func TestGroupsAreTheSameInAnyOrder(t *testing.T) {
 	entries := made(rand.New(rand.NewPCG(3, 3)), 60)
-	text := func(batch int, entries []Entry) string {
-		s := open(t, "")
-		for b := range slices.Chunk(entries, batch) {
-			if err := s.Add(b); err != nil {
-				t.Fatal(err)
-			}
-		}
-		f, err := s.Groups()
-		if err != nil {
-			t.Fatal(err)
-		}
+	entries[7].Stalls, entries[8].Stalls = entries[9].Stalls, entries[9].Stalls // as long
+	text := func() string {
+		f := groupsOf(t, entries)
 		var b bytes.Buffer
 		if err := errors.Join(f.WriteText(&b, 0), f.WriteJSON(&b, 0)); err != nil {
 			t.Fatal(err)
 		}
 		return b.String()
 	}
-	one := text(60, entries)
+	one := text()
 	slices.Reverse(entries)
-	if other := text(7, entries); one != other {
+	if other := text(); one != other {
 		t.Error(gocmp.Diff(one, other))
 	}
 }
@@ -170,35 +157,18 @@ func TestQuantiles(t *testing.T) {
 	}
 }
 
-func TestStoreRefusesOthers(t *testing.T) {
-	dir := t.TempDir()
-	for _, size := range []int{1, 500, 1000} { // bbolt has an error of its own for a file of less than two pages
-		text := filepath.Join(dir, fmt.Sprint("text", size))
-		if err := os.WriteFile(text, bytes.Repeat([]byte("no database "), size), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := OpenStore(text); err == nil || !strings.Contains(err.Error(), text+": not a store of tracegen") {
-			t.Error(err)
-		}
-	}
-	if _, err := OpenStore(filepath.Join(dir, "none", "here")); !errors.Is(err, os.ErrNotExist) {
-		t.Error(err)
-	}
-	path := filepath.Join(dir, "busy")
-	open(t, path)
-	if _, err := OpenStore(path); !errors.Is(err, ErrBusy) {
-		t.Errorf("a store that is open: %v", err)
-	}
-}
-
 func TestParquetHasEveryStall(t *testing.T) {
-	s := open(t, "")
 	entries := made(rand.New(rand.NewPCG(5, 5)), 100)
-	if err := s.Add(entries); err != nil {
-		t.Fatal(err)
-	}
 	var b bytes.Buffer
-	if err := s.WriteParquet(&b); err != nil {
+	table := NewTable(&b)
+	for _, e := range entries {
+		for k := range e.Stalls {
+			if err := table.Add(e.Recording, &e.Stalls[k]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := table.Close(); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := parquet.Read[row](bytes.NewReader(b.Bytes()), int64(b.Len()))

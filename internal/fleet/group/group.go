@@ -1,6 +1,7 @@
 package group
 
 import (
+	"bytes"
 	"cmp"
 	"math"
 	"slices"
@@ -71,7 +72,7 @@ func countIn[K comparable](counts map[K]*counted, key K, user string) {
 	c.users[user] = true
 }
 
-// Fleet is what there is in a store, summed up.
+// Fleet is what many recordings and reports sum up to.
 type Fleet struct {
 	// Recordings, Users and Stalls are how many there are. Nameless is how many recordings have no user: each
 	// counts as one.
@@ -86,48 +87,16 @@ type Fleet struct {
 	Groups []*StallGroup `json:"groups"`
 }
 
-// Groups sums the store up. Equal groups stand in the order of their keys, so that the same recordings give the same
-// result in whatever order they were added.
-func (s *Store) Groups() (*Fleet, error) {
-	f := &Fleet{Groups: []*StallGroup{}}
-	users, versions := map[string]bool{}, span{}
-	err := s.Recordings(func(d Digest, i Info) error {
-		f.Recordings++
-		if i.User == "" {
-			f.Nameless++
-		}
-		users[userOf(d, i.User)] = true
-		versions.add(build{i.Version, i.Code})
-		return nil
-	})
-	if err != nil {
-		return nil, err
+// rank returns the groups, the one with the greatest score first.
+func rank(groups map[string]*grouping) []*StallGroup {
+	list := make([]*StallGroup, 0, len(groups))
+	for _, g := range groups {
+		list = append(list, g.end())
 	}
-	f.Users = len(users)
-	f.First, f.Last = versions.first.version, versions.last.version
-	var g *grouping
-	end := func() {
-		if g != nil {
-			f.Groups = append(f.Groups, g.end())
-		}
-	}
-	err = s.Stalls(func(d Digest, c *analysis.Row) error {
-		f.Stalls++
-		if g == nil || g.Key != c.Key {
-			end()
-			g = newGrouping(c.Key)
-		}
-		g.add(d, c)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	end()
-	slices.SortStableFunc(f.Groups, func(a, b *StallGroup) int {
+	slices.SortFunc(list, func(a, b *StallGroup) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key))
 	})
-	return f, nil
+	return list
 }
 
 // userOf identifies a user: a recording without a user is one of its own.
@@ -166,6 +135,14 @@ type grouping struct {
 	devices    map[string]*counted
 	span       span
 	walls      map[int]int // stalls by the logarithm of their time
+	worstOf    Digest      // the recording of the worst stall
+}
+
+// before reports whether a stall comes before the worst one, which took as long: by content, so that the order in
+// which recordings were added does not matter.
+func (g *grouping) before(d Digest, c *analysis.Row) bool {
+	return cmp.Or(bytes.Compare(d[:], g.worstOf[:]), cmp.Compare(c.Number, g.Worst.Number),
+		cmp.Compare(c.ReportID, g.Worst.ReportID)) < 0
 }
 
 func newGrouping(key string) *grouping {
@@ -185,9 +162,8 @@ func (g *grouping) add(d Digest, c *analysis.Row) {
 	wall := time.Duration(c.Wall)
 	g.Total += wall
 	g.walls[int(math.Floor(math.Log(max(1, float64(c.Wall)))/math.Log(wallStep)))]++
-	// The first of equals in the store's order, which is that of the recordings' content.
-	if wall > g.Longest || g.Stalls == 1 {
-		g.Longest, g.Worst = wall, *c
+	if wall > g.Longest || g.Stalls == 1 || wall == g.Longest && g.before(d, c) {
+		g.Longest, g.Worst, g.worstOf = wall, *c, d
 	}
 	if b := (build{c.Version, c.Code}); b != (build{}) {
 		countIn(g.versions, b, userOf(d, c.User))

@@ -33,29 +33,33 @@ type row struct {
 	HotPath   []string `parquet:"hot_path,list,dict"`
 }
 
-// WriteParquet writes a row for each stall, those of one group one after the other, so that a data warehouse can ask
-// what this package does and more. What is not known is null. Memory is that of one row group.
-func (s *Store) WriteParquet(w io.Writer) error {
-	out := parquet.NewGenericWriter[row](w, parquet.Compression(&zstd.Codec{}), parquet.CreatedBy("tracegen", "", ""),
-		parquet.MaxRowsPerRowGroup(100_000))
-	err := s.Stalls(func(d Digest, c *analysis.Row) error {
-		r := row{
-			Key: c.Key, User: known(c.User), Recording: c.Recording, Content: hex.EncodeToString(d[:]), Number: int32(c.Number),
-			App: known(c.App), Version: known(c.Version), Code: known(c.Code), Device: known(c.Device),
-			Time: known(c.Time), Wall: c.Wall, Kind: string(c.Kind), Verdict: c.Verdict, Title: c.Title, Scene: known(c.Scene),
-			Method: known(c.Method), HotPath: c.HotPath,
-		}
-		if c.CPU >= 0 {
-			r.CPU = &c.CPU
-		}
-		_, err := out.Write([]row{r})
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return out.Close()
+// Table writes a row for each stall as Parquet, so that a data warehouse can ask what this package does and more. What is
+// not known is null. Memory is that of one row group.
+type Table struct{ out *parquet.GenericWriter[row] }
+
+// NewTable begins a table.
+func NewTable(w io.Writer) *Table {
+	return &Table{parquet.NewGenericWriter[row](w, parquet.Compression(&zstd.Codec{}),
+		parquet.CreatedBy("tracegen", "", ""), parquet.MaxRowsPerRowGroup(100_000))}
 }
+
+// Add adds a stall of a recording, as [Stalls.Each] gets it.
+func (t *Table) Add(d Digest, c *analysis.Row) error {
+	r := row{
+		Key: c.Key, User: known(c.User), Recording: c.Recording, Content: hex.EncodeToString(d[:]), Number: int32(c.Number),
+		App: known(c.App), Version: known(c.Version), Code: known(c.Code), Device: known(c.Device),
+		Time: known(c.Time), Wall: c.Wall, Kind: string(c.Kind), Verdict: c.Verdict, Title: c.Title, Scene: known(c.Scene),
+		Method: known(c.Method), HotPath: c.HotPath,
+	}
+	if c.CPU >= 0 {
+		r.CPU = &c.CPU
+	}
+	_, err := t.out.Write([]row{r})
+	return err
+}
+
+// Close completes the table.
+func (t *Table) Close() error { return t.out.Close() }
 
 // known returns nil for the zero value.
 func known[T comparable](v T) *T {

@@ -2,6 +2,7 @@ package group
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,19 +16,20 @@ import (
 // TestWarehouseRanksTheSame exports a fleet and has a database engine rank it, as a team with a data warehouse
 // would.
 func TestWarehouseRanksTheSame(t *testing.T) {
-	s := open(t, "")
-	if err := s.Add(made(rand.New(rand.NewPCG(7, 7)), 400)); err != nil {
-		t.Fatal(err)
-	}
 	path := filepath.Join(t.TempDir(), "it's.parquet")
 	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.WriteParquet(f); err != nil {
-		t.Fatal(err)
+	table, s := NewTable(f), NewStalls()
+	s.Each = table.Add
+	for _, e := range made(rand.New(rand.NewPCG(7, 7)), 400) {
+		if err := s.Add(e); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if err := f.Close(); err != nil {
+	got, err := s.Groups()
+	if err := errors.Join(err, table.Close(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := oracle.QueryDuckDB(context.Background(), filepath.Dir(path),
@@ -35,10 +37,6 @@ func TestWarehouseRanksTheSame(t *testing.T) {
 		sum(wall_ns)::bigint, max(wall_ns), count(cpu_ns), epoch_ms(min(began)), count(distinct version_name), any_value(hot_path[1])
 		from t group by group_key order by users * floor(avg(wall_ns)) desc, group_key`)
 	oracle.Require(t, err)
-	got, err := s.Groups()
-	if err != nil {
-		t.Fatal(err)
-	}
 	if len(rows) != len(got.Groups) || len(rows) < 5 {
 		t.Fatalf("%d groups, DuckDB has %d", len(got.Groups), len(rows))
 	}

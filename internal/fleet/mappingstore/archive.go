@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -53,13 +52,16 @@ func (e *DamagedError) Error() string {
 // Unwrap returns the fault.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Open opens an archive: in a directory, or in a bucket (s3://BUCKET[/PREFIX][?endpoint=URL&region=REGION]). The
-// archive need not exist. Open accesses no network.
-func Open(ctx context.Context, location string, o Options) (*Archive, error) {
+// Variable is the environment variable with the location of the archive that commands use.
+const Variable = "TRACEGEN_ARCHIVE"
+
+// Open opens an archive: in a directory, or in a bucket (s3://BUCKET[/PREFIX]). The archive need not exist. Open
+// accesses no network.
+func Open(location string, o Options) (*Archive, error) {
 	if o.Warn == nil {
 		o.Warn = func(string) {}
 	}
-	a := &Archive{location: strings.TrimPrefix(location, schemeArchive), options: o}
+	a := &Archive{location: location, options: o}
 	if !IsRemote(a.location) {
 		if a.location == "" {
 			return nil, errors.New("the location of the archive is empty")
@@ -67,11 +69,7 @@ func Open(ctx context.Context, location string, o Options) (*Archive, error) {
 		a.store = directory(a.location)
 		return a, nil
 	}
-	at, err := parseBucket(a.location)
-	if err != nil {
-		return nil, fmt.Errorf("archive %s: %w", redacted(a.location), err)
-	}
-	b, err := openBucket(at.bucket, at.prefix, at.endpoint, at.region)
+	b, err := openBucket(location)
 	if err != nil {
 		return nil, a.failed(err)
 	}
@@ -103,7 +101,7 @@ func (a *Archive) exists(ctx context.Context) error {
 }
 
 // List returns the releases that the selector selects, from the latest to the first. It takes one request for each
-// 1,000 releases, and if the selector has labels, one more for each release that its other fields select.
+// 1,000 releases.
 func (a *Archive) List(ctx context.Context, s Selector) ([]Release, error) {
 	if err := s.check(); err != nil {
 		return nil, err
@@ -125,37 +123,8 @@ func (a *Archive) list(ctx context.Context, s Selector) ([]Release, error) {
 			list = append(list, r)
 		}
 	}
-	if len(s.Labels) > 0 {
-		if list, err = a.labelled(ctx, list, s.Labels); err != nil {
-			return nil, err
-		}
-	}
 	slices.SortFunc(list, compareReleases)
 	return list, nil
-}
-
-// labelled returns the releases that have the labels.
-func (a *Archive) labelled(ctx context.Context, list []Release, labels map[string]string) ([]Release, error) {
-	has := make([]bool, len(list))
-	err := each(ctx, len(list), func(ctx context.Context, i int) error {
-		m, err := a.manifest(ctx, &list[i])
-		if err != nil {
-			return err
-		}
-		has[i] = true
-		for key, value := range labels {
-			got, found := m.Labels[key]
-			has[i] = has[i] && found && got == value
-		}
-		return nil
-	})
-	var kept []Release
-	for i := range list {
-		if has[i] {
-			kept = append(kept, list[i])
-		}
-	}
-	return kept, err
 }
 
 // each calls f for the numbers from 0 to n-1, several at a time.
@@ -198,11 +167,11 @@ func (a *Archive) Details(ctx context.Context, r Release) (*Details, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Details{Commit: m.Commit, Labels: m.Labels}
+	d := &Details{Commit: m.Commit}
 	for i := range m.Files {
 		f := &m.Files[i]
 		d.Files = append(d.Files, File{Kind: f.Kind, Size: f.Size, Stored: f.Stored, SHA256: f.SHA256.String(),
-			MapID: f.MapID, file: f})
+			MapID: f.MapID, object: r.object(f.Kind), file: f})
 	}
 	return d, nil
 }
@@ -217,15 +186,19 @@ func (d *Details) File(kind Kind) *File {
 	return nil
 }
 
-// Read returns the content of a file of a release, after it has checked all sums. The error is a [*DamagedError] if
-// they are wrong.
-func (a *Archive) Read(ctx context.Context, f *File) ([]byte, error) {
-	return a.read(ctx, f.file)
+// Read returns the content of a file of a release. The error is a [*DamagedError] if it has another size or SHA-256 than
+// the release says.
+func (a *Archive) Read(ctx context.Context, f *File) (content []byte, err error) {
+	_, err = a.get(ctx, f.object, f.SHA256, func(data []byte) (err error) {
+		content, err = f.file.inflate(data)
+		return err
+	})
+	return content, err
 }
 
 // manifest reads the file of a release.
 func (a *Archive) manifest(ctx context.Context, r *Release) (*manifest, error) {
-	data, err := a.get(ctx, r.path(), func(data []byte) error {
+	data, err := a.get(ctx, r.path(), r.sum, func(data []byte) error {
 		if sumOf(data).String()[:idLength] != r.sum {
 			return errors.New("its content does not have the SHA-256 that its name says")
 		}
@@ -244,13 +217,14 @@ func (a *Archive) manifest(ctx context.Context, r *Release) (*manifest, error) {
 	return m, nil
 }
 
-// get returns a file that never changes, from the cache or the store. check returns an error if the content is wrong.
-func (a *Archive) get(ctx context.Context, name string, check func([]byte) error) ([]byte, error) {
+// get returns what is stored under a name, from the cache or the store. sum is a hash of it or of its content, by which
+// the cache finds it; check returns an error if the content is wrong.
+func (a *Archive) get(ctx context.Context, name, sum string, check func([]byte) error) ([]byte, error) {
 	kept := a.options.Cache
 	if a.store.local() {
 		kept = nil
 	}
-	key := cache.KeyOf("archive", name)
+	key := cache.KeyOf("archive", name, sum)
 	if kept != nil {
 		if data, err := kept.Lookup(key); err == nil && check(data) == nil {
 			return data, ctx.Err()
@@ -272,39 +246,6 @@ func (a *Archive) get(ctx context.Context, name string, check func([]byte) error
 		}
 	}
 	return data, nil
-}
-
-// read returns the content of a file.
-func (a *Archive) read(ctx context.Context, f *manifestFile) ([]byte, error) {
-	objects := make([][]byte, len(f.Objects))
-	err := each(ctx, len(objects), func(ctx context.Context, i int) (err error) {
-		objects[i], err = a.get(ctx, f.Objects[i].path(), f.Objects[i].check)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	var content []byte
-	var have sum
-	for i, data := range objects {
-		o, err := parseObject(data)
-		switch {
-		case err != nil:
-		case o.whole != (i == 0) || i > 0 && o.base != have:
-			err = errors.New("it is not the next object of its file")
-		default:
-			content, err = o.decode(content)
-		}
-		if err != nil {
-			return nil, &DamagedError{a.location, f.Objects[i].path(), err}
-		}
-		have = sumOf(content)
-	}
-	if have != f.SHA256 {
-		return nil, &DamagedError{a.location, f.Objects[len(f.Objects)-1].path(),
-			errors.New("the file does not have the SHA-256 that the release says")}
-	}
-	return content, ctx.Err()
 }
 
 // Trim limits the size of the cache.

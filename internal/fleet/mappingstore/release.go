@@ -3,10 +3,11 @@ package mappingstore
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -23,11 +24,10 @@ const (
 	Mapping Kind = "mapping" // the method mapping
 	R8      Kind = "r8"      // the mapping of R8 or ProGuard
 	Lines   Kind = "lines"   // lines.tsv of instrument --reports
-	Report  Kind = "report"  // what instrument --report has written
 )
 
 // Kinds returns all kinds, in the order in which lists show them.
-func Kinds() []Kind { return []Kind{Mapping, R8, Lines, Report} }
+func Kinds() []Kind { return []Kind{Mapping, R8, Lines} }
 
 // Release is one entry of an archive, as its name describes it.
 type Release struct {
@@ -35,16 +35,15 @@ type Release struct {
 	Version string    // "" if none was given
 	Variant string    // likewise
 	Pushed  time.Time // UTC, with a precision of milliseconds
-	// ID identifies what was pushed: the content of the files, version, variant, commit and labels.
+	// ID identifies what was pushed: the content of the files, version, variant and commit.
 	ID  string
 	sum string // the begin of the SHA-256 of the JSON
 }
 
 // Details are what the file of a release contains beyond its name.
 type Details struct {
-	// Commit and Labels are as they were pushed.
+	// Commit is as it was pushed.
 	Commit string
-	Labels map[string]string
 	// Files are in the order of Kinds.
 	Files []File
 }
@@ -53,44 +52,58 @@ type Details struct {
 type File struct {
 	Kind Kind  // the mapping, or what belongs to it
 	Size int64 // in bytes, uncompressed
-	// Stored is the number of bytes of the object that this file alone needs: its difference to an earlier file, or all
-	// of it. It is 0 if an earlier release has the same file.
+	// Stored is the number of bytes of the object with the file.
 	Stored int64
 	SHA256 string
 	// MapID is the pg_map_id that R8 wrote into its mapping and into the app; "" for other files.
-	MapID string
-	file  *manifestFile
+	MapID  string
+	object string
+	file   *manifestFile
 }
 
 // manifest is the JSON of a release.
 type manifest struct {
-	Format  int               `json:"format"`
-	Digest  string            `json:"digest"`
-	Version string            `json:"version"`
-	Variant string            `json:"variant"`
-	Commit  string            `json:"commit,omitempty"`
-	Labels  map[string]string `json:"labels,omitempty"`
-	Files   []manifestFile    `json:"files"`
+	Format  int            `json:"format"`
+	Digest  string         `json:"digest"`
+	Version string         `json:"version"`
+	Variant string         `json:"variant"`
+	Commit  string         `json:"commit,omitempty"`
+	Files   []manifestFile `json:"files"`
 }
 
-// manifestFile is a file of a release. The first object is a whole file; each other one is a difference to the file
-// that the objects before it result in.
+// manifestFile is a file of a release.
 type manifestFile struct {
-	Kind    Kind             `json:"kind"`
-	Size    int64            `json:"size"`
-	SHA256  sum              `json:"sha256"`
-	MapID   string           `json:"pg_map_id,omitempty"`
-	Stored  int64            `json:"stored"`
-	Objects []manifestObject `json:"objects"`
+	Kind   Kind   `json:"kind"`
+	Size   int64  `json:"size"`
+	SHA256 sum    `json:"sha256"`
+	MapID  string `json:"pg_map_id,omitempty"`
+	Stored int64  `json:"stored"`
 }
 
-type manifestObject struct {
-	Name sum   `json:"name"`
-	Size int64 `json:"size"`
+// sum is a SHA-256.
+type sum [sha256.Size]byte
+
+func sumOf(data []byte) sum { return sha256.Sum256(data) }
+
+// String returns the sum in hexadecimal.
+func (s sum) String() string { return hex.EncodeToString(s[:]) }
+
+// MarshalText implements encoding.TextMarshaler.
+func (s sum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *sum) UnmarshalText(text []byte) error {
+	if len(text) != 2*len(s) {
+		return errors.New("a SHA-256 has 64 digits")
+	}
+	_, err := hex.Decode(s[:], text)
+	return err
 }
 
 const (
-	manifestFormat = 1
+	// maxFile is the size in bytes up to which files are stored. It is that of a mapping (package mapping).
+	maxFile        = 1 << 30
+	manifestFormat = 2
 	maxManifest    = 1 << 20
 	releases       = "releases/"
 	objects        = "objects/"
@@ -102,26 +115,8 @@ const (
 	idLength = 16
 )
 
-// path returns the name of the object in the store.
-func (o manifestObject) path() string {
-	name := o.Name.String()
-	return objects + name[:2] + "/" + name
-}
-
-// isObject reports whether a name in the store is one that path returns.
-func isObject(name string) bool {
-	var s sum
-	err := s.UnmarshalText([]byte(name[strings.LastIndexByte(name, '/')+1:]))
-	return err == nil && manifestObject{Name: s}.path() == name
-}
-
-// check returns an error if the content of an object is not what its name says.
-func (o manifestObject) check(data []byte) error {
-	if sumOf(data) != o.Name {
-		return errors.New("its content does not have the SHA-256 that its name says")
-	}
-	return nil
-}
+// object returns the name in the store of a file of the release.
+func (r *Release) object(kind Kind) string { return objects + r.ID + "." + string(kind) + ".zst" }
 
 // file returns the entry of a kind, or nil.
 func (m *manifest) file(kind Kind) *manifestFile {
@@ -143,8 +138,8 @@ func (m *manifest) id() string {
 	for _, f := range m.Files {
 		files = append(files, content{f.Kind, f.SHA256})
 	}
-	// Maps are marshaled in the order of keys, and strings cannot fail.
-	data, _ := json.Marshal([]any{m.Digest, m.Version, m.Variant, m.Commit, m.Labels, files})
+	// Strings cannot fail.
+	data, _ := json.Marshal([]any{m.Digest, m.Version, m.Variant, m.Commit, files})
 	return sumOf(data).String()[:idLength]
 }
 
@@ -157,14 +152,14 @@ var (
 // check returns an error if the manifest is not one that Push writes.
 func (m *manifest) check() error {
 	if m.Format != manifestFormat {
-		return fmt.Errorf("it has format %d: it is of a later version of tracegen; use that version", m.Format)
+		return fmt.Errorf("it has format %d: it is of another version of tracegen; use that version", m.Format)
 	}
 	if !hexDigits().MatchString(m.Digest) || m.file(Mapping) == nil {
 		return errors.New("it has no mapping")
 	}
 	seen := map[Kind]bool{}
 	for _, f := range m.Files {
-		if seen[f.Kind] || f.Size < 0 || f.Size > maxFile || len(f.Objects) == 0 {
+		if seen[f.Kind] || f.Size < 0 || f.Size > maxFile || !slices.Contains(Kinds(), f.Kind) {
 			return fmt.Errorf("the entry of the file %q is not valid", f.Kind)
 		}
 		seen[f.Kind] = true
@@ -260,7 +255,7 @@ func checkNames(version, variant string) error {
 	}
 	if n := len(escape(version)) + len(escape(variant)); n > maxNamed {
 		return fmt.Errorf("version and variant have %d bytes together, in which bytes other than letters, digits and .-_+ "+
-			"count three times; at most %d are possible: shorten them, or use labels", n, maxNamed)
+			"count three times; at most %d are possible: shorten them", n, maxNamed)
 	}
 	return nil
 }
@@ -270,7 +265,6 @@ type Selector struct {
 	Digest  string // or its begin, of at least 4 digits
 	Version string
 	Variant string
-	Labels  map[string]string // that a release has, among others
 }
 
 func (s *Selector) check() error {
@@ -289,13 +283,10 @@ func (s Selector) String() string {
 			parts = append(parts, p[0]+" "+p[1])
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(s.Labels)) {
-		parts = append(parts, "label "+key+"="+s.Labels[key])
-	}
 	return strings.Join(parts, ", ")
 }
 
-// names reports whether the selector selects the release, labels apart.
+// names reports whether the selector selects the release.
 func (s *Selector) names(r *Release) bool {
 	return strings.HasPrefix(r.Digest, s.Digest) && (s.Version == "" || s.Version == r.Version) &&
 		(s.Variant == "" || s.Variant == r.Variant)

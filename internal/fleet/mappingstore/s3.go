@@ -33,18 +33,31 @@ const (
 	attempts        = 3           // of each request
 )
 
-// openBucket opens a bucket. An empty endpoint is that of AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, else Amazon's. An
-// empty region is taken from AWS_REGION or AWS_DEFAULT_REGION; without one, Amazon's servers are asked for the bucket's
-// region.
-func openBucket(name, prefix, endpoint, region string) (*bucket, error) {
-	endpoint = cmp.Or(endpoint, os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"))
-	region = cmp.Or(region, os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
+const schemeS3 = "s3://"
+
+// IsRemote reports whether a location is in a bucket, so that using it needs the network.
+func IsRemote(location string) bool { return strings.HasPrefix(location, schemeS3) }
+
+// openBucket opens the bucket of s3://BUCKET[/PREFIX]. The endpoint is that of AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL,
+// else Amazon's; the region that of AWS_REGION or AWS_DEFAULT_REGION. Without one, Amazon's servers are asked for the
+// bucket's region.
+func openBucket(location string) (*bucket, error) {
+	name, prefix, _ := strings.Cut(strings.TrimPrefix(location, schemeS3), "/")
+	if name == "" || strings.ContainsAny(name, "@:?") {
+		return nil, errors.New("the location of a bucket is s3://BUCKET/PREFIX; credentials and endpoint are set by the " +
+			"variables AWS_*")
+	}
+	if prefix = strings.Trim(prefix, "/"); prefix != "" {
+		prefix += "/"
+	}
+	endpoint := cmp.Or(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"))
+	region := cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"))
 	host, secure, lookup := "s3.amazonaws.com", true, minio.BucketLookupDNS
 	if endpoint != "" {
 		u, err := url.Parse(endpoint)
-		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return nil, fmt.Errorf("the endpoint %q is not a URL like https://host:port; correct endpoint= or "+
-				"AWS_ENDPOINT_URL", endpoint)
+		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, errors.New("AWS_ENDPOINT_URL must have the form https://HOST, without credentials; set these by " +
+				"the other variables AWS_*")
 		}
 		// MinIO, Ceph and others have no host name for each bucket. They ignore the region, but it is part of the
 		// signature.

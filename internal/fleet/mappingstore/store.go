@@ -107,7 +107,7 @@ func (d directory) remove(ctx context.Context, name string) error {
 // The file that marks an archive.
 const (
 	markName = "tracegen-archive"
-	mark     = "tracegen-archive 1\n"
+	mark     = "tracegen-archive 2\n"
 )
 
 // IsArchive reports whether a directory is an archive.
@@ -116,7 +116,7 @@ func IsArchive(dir string) bool {
 	return err == nil && strings.HasPrefix(string(data), "tracegen-archive ")
 }
 
-// checkMark returns an error if the archive is of a later version. found is false if there is no archive.
+// checkMark returns an error if the archive is of another version. found is false if there is no archive.
 func checkMark(ctx context.Context, s store) (found bool, err error) {
 	data, err := s.get(ctx, markName)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -124,7 +124,8 @@ func checkMark(ctx context.Context, s store) (found bool, err error) {
 	}
 	if err == nil && string(data) != mark {
 		first, _, _ := strings.Cut(string(data[:min(len(data), 80)]), "\n")
-		err = fmt.Errorf("%s has the text %q: the archive is of a later version of tracegen; use that version", markName,
+		err = fmt.Errorf("%s has the text %q: the archive is of another version of tracegen; use that version, or push to an "+
+			"empty location", markName,
 			first)
 	}
 	return err == nil, err

@@ -9,7 +9,7 @@ import (
 // TestCosts counts what the runtime allocates for messages of the real main looper. It counts bytes, and no time.
 //
 // Invariant: A message of a real Looper that turns out to be fast allocates nothing more than with a Printer that does
-// nothing, and by the Observer only the array of arguments of the proxy.
+// nothing.
 func TestCosts(t *testing.T) {
 	nightly.Only(t, "looper")
 	b := build(t)

@@ -20,9 +20,8 @@ var costs = flag.String("costs", "", "measure for minutes what each detector cos
 // Whose cost TestDetectorCosts measures: the states of DetectorCosts.java. Each is compared with the one beside it.
 var costStates = []struct{ name, than string }{
 	{"messages", "none"}, {"idle-handlers", "messages"}, {"input-events", "idle-handlers"},
-	{"sync-barrier", "input-events"}, {"watchdog", "input-events"}, {"short-polls", "input-events"},
-	{"hold", "input-events"}, {"steady-samples", "input-events"}, {"anr", "input-events"}, {"frames", "input-events"},
-	{"startup", "input-events"}, {"profiling", "input-events"},
+	{"sync-barrier", "input-events"}, {"watchdog", "input-events"},
+	{"anr", "input-events"}, {"frames", "input-events"}, {"startup", "input-events"},
 }
 
 // TestDetectorCosts switches each detector on and off while the app runs. With -costs, it measures what each costs.
@@ -49,7 +48,7 @@ func TestDetectorCosts(t *testing.T) {
 			begin := load()
 			seen := b.prove(t, p, stock, "DetectorCosts").seen
 			for _, s := range costStates {
-				if _, ok := seen[s.name+" message bytes"]; !ok && s.name != "profiling" && !t.Failed() {
+				if _, ok := seen[s.name+" message bytes"]; !ok && !t.Failed() {
 					t.Errorf("no figures of %s", s.name)
 				}
 			}

@@ -41,8 +41,8 @@ var endToEndStalls = [...]struct{ kind, method string }{
 	{"input", "app.Shop.tapBuy"},
 	{"startup", "app.Shop.createCart"},
 	{"frozen-frame", "app.Shop.drawGrid"},
-	{"missed-polls", "app.Shop.refreshPrice"},
-	{"hold", "app.Shop.saveOrder"},
+	{"missed-poll", "app.Shop.refreshPrice"},
+	{"lag", "app.Shop.saveOrder"},
 	{"anr", "app.Shop.syncAll"},
 }
 

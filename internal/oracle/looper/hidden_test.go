@@ -32,24 +32,17 @@ type member struct {
 // publicMembers are all of them. A member that is not listed is hidden.
 var publicMembers = []member{
 	{"Landroid/app/ActivityManager;->getHistoricalProcessExitReasons", 30},
-	{"Landroid/app/ActivityManager;->setProcessStateSummary", 30},
-	{"Landroid/app/ActivityManager;->getHistoricalProcessStartReasons", 35},
 	{"Landroid/app/Application;->getProcessName", 28},
 	{"Landroid/app/ApplicationExitInfo;->getDescription", 30},
 	{"Landroid/app/ApplicationExitInfo;->getImportance", 30},
 	{"Landroid/app/ApplicationExitInfo;->getPid", 30},
 	{"Landroid/app/ApplicationExitInfo;->getProcessName", 30},
-	{"Landroid/app/ApplicationExitInfo;->getProcessStateSummary", 30},
 	{"Landroid/app/ApplicationExitInfo;->getPss", 30},
 	{"Landroid/app/ApplicationExitInfo;->getReason", 30},
 	{"Landroid/app/ApplicationExitInfo;->getRss", 30},
 	{"Landroid/app/ApplicationExitInfo;->getStatus", 30},
 	{"Landroid/app/ApplicationExitInfo;->getTimestamp", 30},
 	{"Landroid/app/ApplicationExitInfo;->getTraceInputStream", 30},
-	{"Landroid/app/ApplicationStartInfo;->getPid", 35},
-	{"Landroid/app/ApplicationStartInfo;->getReason", 35},
-	{"Landroid/app/ApplicationStartInfo;->getStartType", 35},
-	{"Landroid/app/ApplicationStartInfo;->getStartupTimestamps", 35},
 	{"Landroid/content/Context;->getNoBackupFilesDir", 21},
 	{"Landroid/hardware/display/DisplayManager;->getDisplay", 17},
 	{"Landroid/os/Debug;->getRuntimeStat", 23},
@@ -57,30 +50,7 @@ var publicMembers = []member{
 	{"Landroid/os/Message;->isAsynchronous", 22},
 	{"Landroid/os/Message;->setAsynchronous", 22},
 	{"Landroid/os/Process;->getStartElapsedRealtime", 24},
-	{"Landroid/os/ProfilingManager;->addProfilingTriggers", 36},
-	{"Landroid/os/ProfilingManager;->registerForAllProfilingResults", 35},
-	{"Landroid/os/ProfilingManager;->removeProfilingTriggersByType", 36},
-	{"Landroid/os/ProfilingManager;->unregisterForAllProfilingResults", 35},
-	{"Landroid/os/ProfilingResult;->getErrorCode", 35},
-	{"Landroid/os/ProfilingResult;->getErrorMessage", 35},
-	{"Landroid/os/ProfilingResult;->getResultFilePath", 35},
-	{"Landroid/os/ProfilingResult;->getTag", 35},
-	{"Landroid/os/ProfilingResult;->getTriggerType", 36},
-	{"Landroid/os/ProfilingTrigger$Builder;->build", 36},
 	{"Landroid/os/Process;->getStartUptimeMillis", 24},
-	{"Landroid/view/FrameMetrics;->getMetric", 24},
-	{"Landroid/view/inspector/WindowInspector;->getGlobalWindowViews", 29},
-	{"Landroid/view/Window;->addOnFrameMetricsAvailableListener", 24},
-	{"Landroid/view/Window;->removeOnFrameMetricsAvailableListener", 24},
-}
-
-// hiddenBefore has the API level from which on a member was declared public and hidden, before it became public API.
-var hiddenBefore = map[string]int{
-	"Landroid/app/ActivityManager;->getHistoricalProcessStartReasons": 34,
-	"Landroid/app/ApplicationStartInfo;->getPid":                      34,
-	"Landroid/app/ApplicationStartInfo;->getReason":                   34,
-	"Landroid/app/ApplicationStartInfo;->getStartType":                34,
-	"Landroid/app/ApplicationStartInfo;->getStartupTimestamps":        34,
 }
 
 // greylist28 are the hidden members that Android 9 lets every app use, of those that the runtime looks up: they are in
@@ -92,10 +62,6 @@ var greylist28 = []string{
 	"Landroid/os/Message;->next",
 	"Landroid/os/MessageQueue;->mIdleHandlers",
 	"Landroid/os/MessageQueue;->mMessages",
-	"Landroid/os/MessageQueue;->removeSyncBarrier",
-	"Landroid/view/WindowManagerGlobal;->getInstance",
-	"Landroid/view/WindowManagerGlobal;->mLock",
-	"Landroid/view/WindowManagerGlobal;->mViews",
 }
 
 // TestPublicMembers compares the list above with the classes of each platform: a member that is public API is declared
@@ -116,9 +82,6 @@ func TestPublicMembers(t *testing.T) {
 			unsupported = p.unsupported(t)
 		}
 		for _, m := range publicMembers {
-			if hiddenBefore[m.name] != 0 && p.api >= hiddenBefore[m.name] && p.api < m.since {
-				continue
-			}
 			if got, want := declaredPublic(t, jar, m.name), p.api >= m.since; got != want {
 				t.Errorf("%s: %s is public: %t, want %t", p.name, m.name, got, want)
 			}

@@ -26,8 +26,6 @@ type platform struct {
 	lockFree bool
 	// jdk is the oldest JDK that reads the classes.
 	jdk int
-	// public means that the app chose to use no hidden member.
-	public bool
 }
 
 // A world is what an app may do on a platform.
@@ -53,15 +51,15 @@ func (p platform) seesIdleHandlers(w world) bool { return !p.lockFree || w == op
 
 var platforms = []platform{
 	{"API 23", 23, "6.0.1_r3-robolectric-r1", "a2d84271c5f033b1d082741a02f37a2d043120c0c09e5854e97ece9c3bb11d31", false,
-		17, false},
+		17},
 	{"API 28", 28, "9-robolectric-4913185-2", "cf4aed5e458deb48ddc0ca92fc25156e6f478d9d5c1d948cdd1817a67ee11b32", false,
-		17, false},
+		17},
 	{"API 34", 34, "14-robolectric-10818077", "6be2218c6a53fe3c57bc22ebdc723edcb7270a8a6f187545708aa5c0ed813977", false,
-		17, false},
+		17},
 	{"API 37", 37, "17-robolectric-16653203", "60f983b8bf180fa0790596c22a130c79ecf18b6d991b719de23100d4d6ff61a1", false,
-		21, false},
+		21},
 	{"API 37 lock-free", 37, "17-robolectric-16653203",
-		"60f983b8bf180fa0790596c22a130c79ecf18b6d991b719de23100d4d6ff61a1", true, 21, false},
+		"60f983b8bf180fa0790596c22a130c79ecf18b6d991b719de23100d4d6ff61a1", true, 21},
 }
 
 // findJDK returns a JDK that reads the platform's classes, or ends the test.
@@ -159,7 +157,6 @@ func (b bench) arguments(t *testing.T, j oracle.JDK, p platform, w world, record
 	}
 	args := append(slices.Clone(b.options), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m",
 		"-Djava.io.tmpdir="+recordings, "-Dproofs.mapping="+b.mapping, "-Ddevice.members="+members,
-		"-Dproofs.public="+strconv.FormatBool(p.public),
 		"-Ddevice.denies="+strconv.FormatBool(w == stock && p.api >= enforced), "-cp",
 		b.path+string(os.PathListSeparator)+p.fetch(t))
 	if j.Feature < 24 {

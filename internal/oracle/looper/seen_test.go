@@ -1,7 +1,6 @@
 package looper
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,8 +16,7 @@ const (
 	factHeading = "### What is seen on which version"
 )
 
-// TestSeenFacts compares the table in the documents with what the runtime sees on each platform as devices have it, and
-// with public API only.
+// TestSeenFacts compares the table in the documents with what the runtime sees on each platform as devices have it.
 //
 // Invariant: What the documents say is seen on a stock device was measured with what such a device denies.
 func TestSeenFacts(t *testing.T) {
@@ -27,33 +25,22 @@ func TestSeenFacts(t *testing.T) {
 	columns, table := readFactTable(t)
 	var want []string
 	got := map[string]map[string]string{}
-	run := func(name, column string, p platform, classes ...string) {
+	for _, p := range platforms {
+		column := p.column()
 		want = append(want, column)
-		t.Run(name, func(t *testing.T) {
-			r := b.prove(t, p, stock, append(classes, "SeenProofs")...)
+		t.Run(p.name, func(t *testing.T) {
+			r := b.prove(t, p, stock, "SeenProofs")
 			frames := 0
 			for _, rec := range readRecordings(t, r.recordings) {
 				frames += len(rec.frames)
 			}
 			r.seen["frames"] = map[bool]string{true: "yes", false: "no"}[frames > 0]
-			if got[column] == nil {
-				got[column] = r.seen
-			} else if !maps.Equal(got[column], r.seen) {
-				t.Errorf("%v, on another version %v", r.seen, got[column])
-			}
+			got[column] = r.seen
 		})
-	}
-	for _, p := range platforms {
-		run(p.name, p.column(), p)
-	}
-	for _, p := range platforms {
-		p.public = true
-		run(p.name+" public API", "`hidden-api = false`", p, "PublicApiProofs")
 	}
 	if t.Failed() || t.Skipped() {
 		return
 	}
-	want = slices.Compact(want)
 	if !slices.Equal(columns, want) {
 		t.Fatalf("%s: the columns of the table are %q, want %q", factPage, columns, want)
 	}

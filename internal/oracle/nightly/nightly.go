@@ -1,6 +1,6 @@
 // Package nightly says which tests run only in a share of `make nightly`: those that fuzz, kill processes, watch a real
 // clock, or work on corpora for minutes. `make test` leaves them out, `make nightly` runs all shares, and each CI run
-// takes one of them, chosen by the commit.
+// takes one of them: consecutive landings take one after the other.
 //
 // A test function names its share itself, by [Only] or [Runs], and .ci/nightly finds it by that call. The package has
 // no imports of ours, so that tests of every package may use it.

@@ -94,23 +94,6 @@ async function perfetto({file, queries}) {
   return tables;
 }
 
-// devtools returns the threads as the Performance panel of Chrome's DevTools understands them.
-async function devtools({file}) {
-  globalThis.DOMRect ??= class {};
-  const Trace = await import(path.join(modules, '@paulirish/trace_engine/models/trace/trace.js'));
-  const model = Trace.TraceModel.Model.createWithAllHandlers();
-  await model.parse(JSON.parse(fs.readFileSync(file, 'utf8')).traceEvents);
-  const threads = [];
-  const {processes, entryToNode} = model.parsedTrace().data.Renderer;
-  for (const process of processes.values()) {
-    for (const thread of process.threads.values()) {
-      const calls = thread.entries.map((e) => ({name: e.name, begin: e.ts, took: e.dur, self: entryToNode.get(e).selfTime}));
-      threads.push({name: thread.name, calls});
-    }
-  }
-  return threads;
-}
-
 // firefox returns what the Firefox Profiler reads of each thread, and the profile's metadata as it prints them.
 async function firefox({file}) {
   const cli = path.join(modules, '@firefox-devtools/profiler-cli/dist/profiler-cli.js');
@@ -321,7 +304,7 @@ const actions = {
   picture: async (page, path) => void await page.screenshot({path}),
 };
 
-const readers = {perfetto, devtools, firefox, speedscope, page};
+const readers = {perfetto, firefox, speedscope, page};
 
 for await (const line of readline.createInterface({input: process.stdin})) {
   const request = JSON.parse(line);

@@ -15,49 +15,50 @@ import (
 // it has been read to its end.
 type Recording struct {
 	// Name is the name that it was opened by.
-	Name string
+	Name string `json:"name"`
 	// Digest is the digest of its mapping, empty if the recording has none; Resolved whether that mapping's names are
 	// shown. Forced is set if another mapping's names are shown.
-	Digest           string
-	Resolved, Forced bool
+	Digest   string `json:"digest"`
+	Resolved bool   `json:"resolved"`
+	Forced   bool   `json:"forced"`
 	// Meta is its metadata: keys such as package, process, java.version, and what the program has added, for
 	// instance versionName, versionCode or a user.
-	Meta map[string]string
+	Meta map[string]string `json:"meta"`
 	// Precision is how far a time of a method's entry or exit can be off: the period of the clock that records are
 	// stamped with, or their unit. Times of messages are exact.
-	Precision time.Duration
-	// Threads, Records, Overwritten and Stalls are how many there are; Overwritten records were lost on the device.
-	Threads              int
-	Records, Overwritten uint64
-	Stalls               int
+	Precision time.Duration `json:"precisionNanos"`
+	// Span is from the first to the last call.
+	Span time.Duration `json:"spanNanos"`
+	// Stalls, Threads, Records and Overwritten are how many there are; Overwritten records were lost on the device.
+	Stalls      int    `json:"stalls"`
+	Threads     int    `json:"threads"`
+	Records     uint64 `json:"records"`
+	Overwritten uint64 `json:"overwritten"`
 	// Calls is how many calls there were, Methods how many different methods were called, Unresolved how many of them
 	// the mapping does not have.
-	Calls               uint64
-	Methods, Unresolved int
-	// Span is from the first to the last call.
-	Span time.Duration
-	// Damage is what is wrong with the file, Repairs what was repaired in its calls.
-	Damage  trace.Damage
-	Repairs trace.Repairs
+	Calls      uint64 `json:"-"`
+	Methods    int    `json:"methods"`
+	Unresolved int    `json:"unresolved"`
+	// Repairs is what was repaired in its calls, Damage what is wrong with the file.
+	Repairs trace.Repairs `json:"repairs"`
+	Damage  trace.Damage  `json:"damage"`
 	// Parts is how many parts of the recording were read, Missing says which others are missing.
-	Parts   int
-	Missing []trace.MissingParts
-	// Completeness says how much of what the program did is in it. It is nil until it has been read to its end, and for
-	// a text.
-	Completeness *Completeness
+	Parts   int                  `json:"parts"`
+	Missing []trace.MissingParts `json:"-"`
 	// Exit is how the process ended, if the recording was not closed and a later process found that out; otherwise it
 	// is nil.
-	Exit *Exit
+	Exit *Exit `json:"exit,omitempty"`
+	// Completeness says how much of what the program did is in it. It is nil until it has been read to its end, and for
+	// a text.
+	Completeness *Completeness `json:"completeness,omitempty"`
 	// Detectors says what the detectors of the runtime did, by name; it is nil if the recording does not say. Incidents
 	// are what they found, by number; OmittedIncidents is how many more there are. All are complete when the recording
 	// has been read to its end.
-	Detectors        []Detector
-	Incidents        []*Incident
-	OmittedIncidents int
+	Detectors        []Detector  `json:"detectors"`
+	Incidents        []*Incident `json:"incidents"`
+	OmittedIncidents int         `json:"omittedIncidents,omitempty"`
 	// Names has the names of its methods.
-	Names *resolve.Names
-	// NoThread has the names of [View.Threads] that no thread of the recording has.
-	NoThread []string
+	Names *resolve.Names `json:"-"`
 
 	view       *View
 	by         resolve.Residual
@@ -140,9 +141,6 @@ func Analyze(name string, in Source, o Options) error {
 	if err := a.start(); err != nil {
 		return err
 	}
-	if err := a.fixEarliest(); err != nil {
-		return err
-	}
 	if a.viewer != nil {
 		if err := a.viewer.finish(); err != nil {
 			return err
@@ -163,7 +161,6 @@ type analyzer struct {
 	viewer    *viewer // nil if all is shown
 	started   bool
 	last      trace.Method
-	early     []trace.Chunk // what came before the origin was known
 	complete  *trace.Completeness
 	unwound   unwound
 	stopped   trace.Suspensions
@@ -212,6 +209,10 @@ func (a *analyzer) finish() error {
 	if err := a.incidents.finish(r, a.viewer); err != nil {
 		return err
 	}
+	if r.Meta == nil {
+		r.Meta = map[string]string{}
+	}
+	r.Incidents = list(r.Incidents)
 	delete(r.met, trace.MethodNotRecorded)
 	r.Methods = len(r.met)
 	for m := range r.met {
@@ -238,9 +239,7 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		if r.clock == nil {
 			r.clock = c
 		}
-		if err := a.fix(r.originOf(c)); err != nil {
-			return err
-		}
+		r.fix(r.originOf(c))
 	case *trace.Threads:
 		r.Threads += len(c.List)
 		for _, t := range c.List {
@@ -265,17 +264,9 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 	if err := a.start(); err != nil {
 		return err
 	}
-	if !r.fixed && waits(c) {
-		if a.early = append(a.early, c); len(a.early) < maxEarly {
-			return nil
-		}
-		return a.fixEarliest()
+	if at, timed := timeOf(c); timed {
+		r.fix(at)
 	}
-	return a.handOn(c)
-}
-
-// handOn hands a chunk to the other handler and to the joiner.
-func (a *analyzer) handOn(c trace.Chunk) error {
 	shown := c
 	if a.viewer != nil {
 		var err error
@@ -326,11 +317,7 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 		return err
 	}
 	r := a.recording
-	if !r.fixed {
-		if err := a.fixEarliest(s.Begin); err != nil {
-			return err
-		}
-	}
+	r.fix(s.Begin)
 	r.kinds[s.Kind&7]++
 	if r.begin == 0 && r.end == 0 || s.Begin < r.begin {
 		r.begin = s.Begin

@@ -15,9 +15,9 @@ records thread=0 first=0 list="+1048574@0 -1048574@800"
 stall thread=0 sequence=0 begin=0 wall=800 first=0 end=2 what="Handler (a.H) null: 1"
 end`, Options{Stall: func(s *Stall) error {
 			asked = true
-			if s.BeforeKnown != want || len(s.Before) > 0 || s.PendingKnown {
-				t.Errorf("%q: before is known: %t, want %t; %d ran; what waits is known: %t", records, s.BeforeKnown,
-					want, len(s.Before), s.PendingKnown)
+			if (s.Before != nil) != want || len(s.Before) > 0 || s.Pending != nil {
+				t.Errorf("%q: before is known: %t, want %t; %d ran; what waits is known: %t", records, s.Before != nil,
+					want, len(s.Before), s.Pending != nil)
 			}
 			return nil
 		}})

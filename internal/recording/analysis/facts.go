@@ -17,7 +17,7 @@ type Thread struct {
 	trace.Thread
 	// Label is the name of the main thread. Any other thread has " #" and Java's ID behind its name, because threads
 	// of a pool often share a name. No two threads of a recording have the same label.
-	Label string
+	Label string `json:"label"`
 }
 
 // Thread returns a thread of the recording by its index. A thread that the recording does not introduce is called by
@@ -163,7 +163,7 @@ func (r *Recording) Facts() []Fact {
 	for _, i := range r.Incidents {
 		add(fmt.Sprintf("incident i%d", i.Number), i.Line(r))
 	}
-	all = append(all, r.view.facts()...)
+	all = append(all, r.viewFacts()...)
 	add("stalls", uint64(r.Stalls))
 	add("calls", r.Calls)
 	count("methods without a name", uint64(r.Unresolved))
@@ -224,8 +224,6 @@ func repairCounts(r trace.Repairs) []counted {
 		{"cut", "calls whose end may be in a gap", r.Cut},
 		{"stray", "exits without a call", r.Stray},
 		{"retimed", "impossible times", r.Retimed},
-		{"renamed", "exits with another method's ID", r.Renamed},
-		{"swapped", "pairs of records in the wrong order", r.Swapped},
 		{"gaps", "gaps", r.Gaps},
 		{"lost", "records lost in gaps", r.Lost},
 		{"overfull", "calls shorter than the calls in them", r.Overfull},

@@ -23,11 +23,11 @@ type Incident struct {
 	// What is a name of what was slow, empty if there is none.
 	What string `json:"what,omitempty"`
 	// Thread is the thread that it concerns; nil if it concerns the whole process.
-	Thread *Thread `json:"-"`
-	// Begin is how long after the recording's origin it began, see [Recording.At]; Time when that was, in UTC; zero
-	// if it is not known. Wall is how long it lasted, 0 if Ended is false: it had not ended when it was written.
+	Thread *Thread `json:"thread"`
+	// Begin is how long after the recording's origin it began, see [Recording.At]; Time when that was; zero if it is not
+	// known. Wall is how long it lasted, 0 if Ended is false: it had not ended when it was written.
 	Begin time.Duration `json:"beginNanos"`
-	Time  time.Time     `json:"-"`
+	Time  Moment        `json:"time,omitzero"`
 	Wall  time.Duration `json:"wallNanos"`
 	Ended bool          `json:"ended"`
 	// Scene is where the app was, empty if that is not known; Foreground whether it was seen.
@@ -328,13 +328,7 @@ func (x *incidents) newIncident(f *foundIncident, r *Recording) *Incident {
 	if i.Ended {
 		i.Wall = time.Duration(max(0, min(c.End, math.MaxInt64/2)-max(c.Begin, -math.MaxInt64/2)))
 	}
-	clock := f.clock
-	if clock == nil {
-		clock = r.clock
-	}
-	if clock != nil && clock.WallMillis > 0 {
-		i.Time = time.UnixMilli(clock.WallMillis).Add(time.Duration(c.Begin - clock.NanoTime)).UTC()
-	}
+	i.Time = momentOf(cmp.Or(f.clock, r.clock), c.Begin)
 	for _, fact := range c.Facts {
 		i.Facts = append(i.Facts, IncidentFact{resolve.Printable(fact.Key), resolve.Printable(fact.Value)})
 	}
@@ -402,12 +396,11 @@ func (i *Incident) keyOf() string {
 
 // incident reports whether an incident is in the view.
 func (v *viewer) incident(c *trace.Incident) bool {
-	v.start()
 	end := max(c.End, c.Begin)
 	for k := range c.Stacks {
 		end = max(end, c.Stacks[k].Nanos)
 	}
-	if !c.WholeProcess && !v.thread(c.Thread) || c.WholeProcess && len(v.Threads) > 0 {
+	if !c.WholeProcess && !v.thread(c.Thread) {
 		return false
 	}
 	return v.overlaps(c.Begin, end)

@@ -30,7 +30,7 @@ type Row struct {
 	ReportKind string `json:"reportKind,omitempty"`
 	Detector   string `json:"detector,omitempty"`
 	// NotCounted is why it does not count; empty if it counts. An incident of which the device sent a report may also be
-	// covered by a stall of the same recording: that shows in a store of package group only.
+	// covered by a stall of the same recording: that shows in package group only.
 	NotCounted NotCounted `json:"notCounted,omitempty"`
 	// Thread is the name of its thread, empty if it concerns the whole process. Lasted is how long it lasted, with the
 	// time in which the process did not run, in nanoseconds.

@@ -12,87 +12,109 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// Stall is a message, or an outermost call, that lasted at least the slow threshold, and all that is known of it.
+// Stall is a message, or an outermost call, that lasted at least the slow threshold, and all that is known of it. In
+// JSON, a list that is null is not known.
 type Stall struct {
 	// Recording is where it comes from, Number counts those of the recording from 1.
-	Recording *Recording
-	Number    int
+	Recording *Recording `json:"-"`
+	Number    int        `json:"number"`
 	// Thread is what it ran on.
-	Thread *Thread
+	Thread *Thread `json:"thread"`
 	// Sequence is its number on its thread, if the device reported it.
-	Sequence uint64
+	Sequence uint64 `json:"sequence"`
 	// FirstRecord and EndRecord are the numbers of its thread's first record in it, and of the one after its last.
-	FirstRecord, EndRecord uint64
-	// Begin is how long after the recording's origin it began, see [Recording.At]; Time when that was, in UTC; zero
-	// if it is not known.
-	Begin time.Duration
-	Time  time.Time
+	FirstRecord uint64 `json:"-"`
+	EndRecord   uint64 `json:"-"`
+	// Begin is how long after the recording's origin it began, see [Recording.At]; Time when that was; zero if it is not
+	// known.
+	Begin time.Duration `json:"beginNanos"`
+	Time  Moment        `json:"time,omitzero"`
 	// Wall is how long it took; CPU how long of that its thread was on a processor, and GC how long garbage was
 	// collected meanwhile, both -1 if not known. GCCount is how often, or -1.
-	Wall, CPU, GC time.Duration
-	GCCount       int64
+	Wall    time.Duration `json:"wallNanos"`
+	CPU     time.Duration `json:"cpuNanos"`
+	GC      time.Duration `json:"gcNanos"`
+	GCCount int64         `json:"gcCount"`
 	// Suspended is how much of Wall the process did not run, Suspensions when that was. Ran is the rest of Wall:
 	// HotPath, MostSelf and Verdict are about that alone.
-	Suspended, Ran time.Duration
-	Suspensions    []Suspension
+	Suspended   time.Duration `json:"suspendedNanos"`
+	Suspensions []Suspension  `json:"suspensions"`
+	Ran         time.Duration `json:"-"`
 	// Precision is how far a time of a method's entry or exit in it can be off: [Recording.Precision], or more if the
 	// clock was late.
-	Precision time.Duration
+	Precision time.Duration `json:"precisionNanos"`
 	// Reported is whether the device reported it; if not, it was found by its calls. Ended is false if the recording
 	// ended before.
-	Reported, Ended bool
+	Reported bool `json:"reported"`
+	Ended    bool `json:"ended"`
 	// Kind is what it is; Threshold how long a stall of that kind lasts at least, 0 if the recording does not say.
-	Kind      StallKind
-	Threshold time.Duration
+	Kind      StallKind     `json:"kind"`
+	Threshold time.Duration `json:"thresholdNanos,omitempty"`
 	// Message says what ran.
-	Message resolve.Message
+	Message resolve.Message `json:"message"`
 	// Scene is where the app was, empty if that is not known; Foreground whether it was seen.
-	Scene      string
-	Foreground bool
+	Scene      string `json:"scene,omitempty"`
+	Foreground bool   `json:"foreground"`
 	// PostedBy is the method that posted it, nil if that is not known.
-	PostedBy *Poster
-	// HotPath leads to where the time went, the outermost call first; see [Stall.Key].
-	HotPath []Step
-	// MostSelf are the methods with the most time of their own, at most five.
-	MostSelf []Step
+	PostedBy *Poster `json:"postedBy,omitempty"`
+	// Verdict is what it was slow for.
+	Verdict Verdict `json:"verdict"`
+	// Hang says where its thread was if it had not ended when the recording ended; otherwise it is nil.
+	Hang *Hang `json:"hang,omitempty"`
+	// Exit is how the process ended, if the stall had not ended by then and that is known; otherwise it is nil.
+	Exit *StallExit `json:"exit,omitempty"`
 	// Key is equal for messages whose hot paths have the same methods by name, in whatever builds: 16 hexadecimal
 	// digits. DeviceKey is what the device wrote, which goes by IDs.
-	Key, DeviceKey string
-	// Samples are the stacks that were taken of its thread meanwhile, the first one first.
-	Samples []StackSample
+	Key       string `json:"key"`
+	DeviceKey string `json:"deviceKey,omitempty"`
+	// HotPath leads to where the time went, the outermost call first; see [Stall.Key].
+	HotPath []Step `json:"hotPath"`
+	// MostSelf are the methods with the most time of their own, at most five.
+	MostSelf []Step `json:"mostSelf"`
 	// State is what its thread was in when it passed the threshold, and LockOwner who held the lock that it waited
 	// for then, or later: "THREAD holds CLASS"; empty if that is not known. Holder is what was seen of that thread,
 	// the first first.
-	State, LockOwner string
-	Holder           []StackSample
-	// Before is what ran before it, the oldest first. It is known only if BeforeKnown is set.
-	Before      []Past
-	BeforeKnown bool
-	// Pending is what waited behind it, the next first. It is known only if PendingKnown is set.
-	Pending      []Waiting
-	PendingKnown bool
+	State     string        `json:"state"`
+	LockOwner string        `json:"lockOwner,omitempty"`
+	Holder    []StackSample `json:"holderSamples"`
+	// Samples are the stacks that were taken of its thread meanwhile, the first one first.
+	Samples []StackSample `json:"samples"`
+	// Before is what ran before it, the oldest first; nil if that is not known.
+	Before []Past `json:"before"`
+	// Pending is what waited behind it, the next first; nil if that is not known.
+	Pending []Waiting `json:"pending"`
 	// Machine is the state of the machine while it ran, the first one first; empty if it was not recorded.
-	Machine []MachineState
-	// Verdict is what it was slow for.
-	Verdict Verdict
-	// Hang says where its thread was if it had not ended when the recording ended; otherwise it is nil.
-	Hang *Hang
-	// Exit is how the process ended, if the stall had not ended by then and that is known; otherwise it is nil.
-	Exit *StallExit
+	Machine []MachineState `json:"machine,omitempty"`
 	// Tree has its calls, merged by path, without the time in which the process did not run. Names has what they are
 	// called.
-	Tree  *trace.Tree
-	Names *resolve.Names
+	Tree  *trace.Tree    `json:"-"`
+	Names *resolve.Names `json:"-"`
 	// Repairs are those that its calls needed.
-	Repairs trace.Repairs
+	Repairs trace.Repairs `json:"repairs"`
 	// NotRecorded is how much of Wall lies in gaps, so that it is not known in which methods it was spent.
-	NotRecorded time.Duration
+	NotRecorded time.Duration `json:"notRecordedNanos,omitempty"`
 	// CallersUnknown is set if records before it are lost, so that it may be a part of a longer call.
-	CallersUnknown bool
+	CallersUnknown bool `json:"callersUnknown,omitempty"`
 
 	stopped    []trace.Suspension
 	begin      int64  // in nanoseconds of [trace.Clock.NanoTime]
 	first, end uint64 // its records; equal if there are none
+}
+
+// Moment is a time in UTC, which JSON has to the millisecond.
+type Moment struct{ time.Time }
+
+// MarshalJSON implements json.Marshaler.
+func (m Moment) MarshalJSON() ([]byte, error) {
+	return []byte(m.Format(`"2006-01-02T15:04:05.000Z"`)), nil
+}
+
+// momentOf returns when something was, by a clock of the recording; zero if the clock is not known.
+func momentOf(clock *trace.Clock, nanos int64) Moment {
+	if clock == nil || clock.WallMillis <= 0 {
+		return Moment{}
+	}
+	return Moment{time.UnixMilli(clock.WallMillis).Add(time.Duration(nanos - clock.NanoTime)).UTC()}
 }
 
 // StackSample is a stack that was taken while a message ran.
@@ -145,30 +167,25 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 	out := &Stall{
 		Recording: r, Thread: r.Thread(s.Thread.Index), Sequence: j.Message,
 		FirstRecord: j.FirstRecord, EndRecord: j.EndRecord,
-		Wall: time.Duration(j.Wall), CPU: time.Duration(j.CPU), GC: -1, GCCount: j.GCCount,
+		Wall: time.Duration(j.Wall), CPU: time.Duration(max(j.CPU, -1)), GC: -1, GCCount: j.GCCount,
 		Reported: s.Reported, Ended: s.Ended, Kind: stallKind(j.Kind), Threshold: r.thresholdOf(j.Kind),
 		Message: resolve.ParseMessage(j.Description, names, by),
 		Scene:   by.Class(j.Scene), Foreground: j.Foreground,
 		State: j.State.String(), LockOwner: r.lockOwner(s), DeviceKey: j.StackKey,
-		Tree: &s.Tree, Names: names, Repairs: s.Repairs,
-		begin: j.Begin, first: j.FirstRecord, end: j.EndRecord,
+		Tree: &s.Tree, Names: names, Repairs: s.Repairs, Suspensions: []Suspension{}, Samples: []StackSample{},
+		Holder: []StackSample{},
+		begin:  j.Begin, first: j.FirstRecord, end: j.EndRecord,
 	}
 	if j.GCMillis >= 0 {
 		out.GC = time.Duration(j.GCMillis) * time.Millisecond
 	}
 	out.interrupt(s)
 	out.Begin = time.Duration(r.At(j.Begin))
-	clock := s.Clock
-	if clock == nil {
-		clock = r.clock
-	}
-	if clock != nil && clock.WallMillis > 0 {
-		out.Time = time.UnixMilli(clock.WallMillis).Add(time.Duration(j.Begin - clock.NanoTime)).UTC()
-	}
+	out.Time = momentOf(cmp.Or(s.Clock, r.clock), j.Begin)
 	out.NotRecorded, out.CallersUnknown = notRecorded(s), s.CallersUnknown
 	out.PostedBy = posterOf(j, names)
-	out.HotPath = hotPath(&s.Tree, names)
-	out.MostSelf = mostSelf(&s.Tree, names, 5)
+	out.HotPath = list(hotPath(&s.Tree, names))
+	out.MostSelf = list(mostSelf(&s.Tree, names, 5))
 	out.Key = pathKey(out.HotPath)
 	for _, sample := range s.Samples {
 		out.Samples = append(out.Samples, newStackSample(sample, j.Begin, by))
@@ -274,8 +291,9 @@ var pastKinds = [...]string{"message", "idle", "system", "running", "merged", "i
 // setBefore takes over the history. That there is none is known only of the first message of a recording of ours,
 // which says which records it has; reports of others have no history.
 func (s *Stall) setBefore(from *trace.Stall, by resolve.Residual) {
-	s.BeforeKnown = len(from.Before) > 0 || from.Reported && from.Report.Message == 0 &&
-		s.Recording.Meta["records"] != ""
+	if from.Reported && from.Report.Message == 0 && s.Recording.Meta["records"] != "" {
+		s.Before = []Past{}
+	}
 	for _, m := range from.Before {
 		kind := "message"
 		if int(m.Kind) < len(pastKinds) {
@@ -292,7 +310,7 @@ func (s *Stall) setPending(from *trace.Stall, by resolve.Residual) {
 	if from.Pending == nil || !from.Pending.Available {
 		return
 	}
-	s.PendingKnown = true
+	s.Pending = []Waiting{}
 	// The queue was read when the threshold was passed, and a stack sample was taken then.
 	looked := from.Report.Begin + s.Threshold.Nanoseconds()
 	if i := slices.IndexFunc(from.Samples,

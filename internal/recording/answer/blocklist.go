@@ -14,25 +14,16 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// Blocking says which methods are not worth being traced. The zero value asks for the defaults.
-type Blocking struct {
-	// Below is how long no call of theirs ever took: 16 ms if 0.
-	Below time.Duration
-	// Mean is how long their calls take on average, at most: 20 µs if 0.
-	Mean time.Duration
-	// Share is which part of all records they make, at least: 1 of 200 if 0.
-	Share float64
-	// Pair is what an entry and an exit cost together: 3 ns if 0, as measured on a desktop.
-	Pair time.Duration
-}
+// A method is not worth being traced if no call of it ever took longestBlocked, its calls take meanBlocked on average at
+// most, and it makes shareBlocked of all records at least.
+const (
+	longestBlocked = 16 * time.Millisecond
+	meanBlocked    = 20 * time.Microsecond
+	shareBlocked   = 1.0 / 200
 
-func (o Blocking) withDefaults() Blocking {
-	o.Below = cmp.Or(o.Below, 16*time.Millisecond)
-	o.Mean = cmp.Or(o.Mean, 20*time.Microsecond)
-	o.Share = cmp.Or(o.Share, 1.0/200)
-	o.Pair = cmp.Or(o.Pair, 3*time.Nanosecond)
-	return o
-}
+	// pairCost is what an entry and an exit cost together, as measured on a desktop.
+	pairCost = 3 * time.Nanosecond
+)
 
 // Blocklist is which methods the next build need not trace.
 type Blocklist struct {
@@ -44,9 +35,7 @@ type Blocklist struct {
 	// are lost or were left out are in both, estimated by those that are there if they have no counts of their own.
 	Records, Of uint64
 	Nanos       int64
-	// Options are the limits that were applied.
-	Options Blocking
-	lossy   bool
+	lossy       bool
 	// Refused are methods with as many records that are not blocked, each with the reason.
 	Refused []Refusal
 }
@@ -63,11 +52,10 @@ type Refusal struct {
 //
 // Recordings that have lost records show how often methods were called, but not which calls were long. So there a
 // method is chosen by its counts: one long call of many does not protect it, nor that it is on a hot path. Methods
-// with less than Share of the records are blocked too, the ones with the most records first, until the rest would
+// with less than shareBlocked of the records are blocked too, the ones with the most records first, until the rest would
 // have been recorded without loss.
-func (m *Methods) Suggest(o Blocking, builds []*mapping.Mapping) *Blocklist {
-	o = o.withDefaults()
-	b := &Blocklist{Of: uint64(m.made), Nanos: m.Nanos, Options: o, lossy: m.lossy}
+func (m *Methods) Suggest(builds []*mapping.Mapping) *Blocklist {
+	b := &Blocklist{Of: uint64(m.made), Nanos: m.Nanos, lossy: m.lossy}
 	list := slices.DeleteFunc(slices.Clone(m.list), func(t *MethodTotal) bool { return t.made == 0 })
 	slices.SortFunc(list, func(x, y *MethodTotal) int {
 		return cmp.Or(cmp.Compare(y.made, x.made), cmp.Compare(y.Calls, x.Calls), cmp.Compare(y.Self, x.Self),
@@ -76,11 +64,11 @@ func (m *Methods) Suggest(o Blocking, builds []*mapping.Mapping) *Blocklist {
 	})
 	rest, enough := m.made, m.capacity*spare
 	for _, t := range list {
-		large := t.made >= o.Share*m.made
+		large := t.made >= shareBlocked*m.made
 		if !large && (!m.lossy || rest <= enough) {
 			break
 		}
-		if reason := o.worth(t, m.lossy); reason != "" {
+		if reason := worth(t, m.lossy); reason != "" {
 			if large {
 				b.Refused = append(b.Refused, Refusal{t, reason})
 			}
@@ -98,7 +86,7 @@ func (m *Methods) Suggest(o Blocking, builds []*mapping.Mapping) *Blocklist {
 const spare = 0.25
 
 // worth says why a method is worth its records; "" if it is not. lossy says that records are lost.
-func (o Blocking) worth(t *MethodTotal, lossy bool) string {
+func worth(t *MethodTotal, lossy bool) string {
 	switch {
 	case t.Method.Unresolved || t.Method.Descriptor == "":
 		return "its name is unknown"
@@ -106,9 +94,9 @@ func (o Blocking) worth(t *MethodTotal, lossy bool) string {
 		return "no rule matches it alone"
 	case t.Stalls > 0 && !lossy:
 		return fmt.Sprintf("on the hot path of %s", analysis.Count(t.Stalls, "stall"))
-	case t.Longest >= o.Below.Nanoseconds() && !lossy:
+	case t.Longest >= longestBlocked.Nanoseconds() && !lossy:
 		return "one call took " + analysis.Millis(time.Duration(t.Longest))
-	case t.Calls == 0 && t.LeftOut == 0 || t.Calls > 0 && t.Total/int64(t.Calls) > o.Mean.Nanoseconds():
+	case t.Calls == 0 && t.LeftOut == 0 || t.Calls > 0 && t.Total/int64(t.Calls) > meanBlocked.Nanoseconds():
 		return "a call takes " + analysis.Millis(time.Duration(t.Total/int64(max(1, t.Calls)))) + " on average"
 	}
 	return ""
@@ -154,10 +142,10 @@ func (b *Blocklist) WriteConfig(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	if b.lossy {
 		fmt.Fprintf(out, "# Records were lost, so these methods are chosen by their counts: the mean call took at most %s. "+
-			"Record\n# again with these rules, and choose again if records are still lost.\n", analysis.Millis(b.Options.Mean))
+			"Record\n# again with these rules, and choose again if records are still lost.\n", analysis.Millis(meanBlocked))
 	} else {
 		fmt.Fprintf(out, "# Methods with many calls and little time: no call took %s or more, the mean call at most %s, "+
-			"and none is on the\n# hot path of a stall.\n", analysis.Millis(b.Options.Below), analysis.Millis(b.Options.Mean))
+			"and none is on the\n# hot path of a stall.\n", analysis.Millis(longestBlocked), analysis.Millis(meanBlocked))
 	}
 	fmt.Fprintf(out, "#\n# Saved: %s\n#\n", b.saving(b.Records))
 	if len(b.Refused) > 0 {
@@ -191,8 +179,8 @@ func (b *Blocklist) saving(records uint64) string {
 	if b.Nanos > 0 {
 		text += fmt.Sprintf(", %.0f a second", float64(records)*1e9/float64(b.Nanos))
 	}
-	cost := analysis.Millis(time.Duration(records/2) * b.Options.Pair)
-	return text + fmt.Sprintf(", %s at %d ns for an entry and an exit", cost, b.Options.Pair.Nanoseconds())
+	cost := analysis.Millis(time.Duration(records/2) * pairCost)
+	return text + fmt.Sprintf(", %s at %d ns for an entry and an exit", cost, pairCost.Nanoseconds())
 }
 
 // share returns a part with one decimal.

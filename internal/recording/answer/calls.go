@@ -112,10 +112,3 @@ func (c *Calls) Nodes() []CallNode {
 	}
 	return c.nodes
 }
-
-// NewCalls returns the calls of one stall.
-func NewCalls(s *analysis.Stall) *Calls {
-	c := new(Calls)
-	c.add(s.Tree, s.Recording)
-	return c
-}

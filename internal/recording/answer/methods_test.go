@@ -195,7 +195,7 @@ func TestSuggest(t *testing.T) {
 	methods.add(totals, recording)
 	methods.hot(&analysis.Stall{Recording: recording,
 		HotPath: []analysis.Step{{Method: names.Method(trace.Method(id(t, m, hot)))}}})
-	b := methods.Suggest(Blocking{}, []*mapping.Mapping{m})
+	b := methods.Suggest([]*mapping.Mapping{m})
 	if b.Records != 2_000_000 || b.Of != 5_040_000 || len(b.Methods) != 1 {
 		t.Errorf("%d of %d records of %d methods", b.Records, b.Of, len(b.Methods))
 	}

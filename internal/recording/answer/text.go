@@ -238,7 +238,7 @@ func (t *Text) stacks(name string, samples []analysis.StackSample) {
 // before shows what ran before.
 func (t *Text) before(s *analysis.Stall) {
 	switch {
-	case !s.BeforeKnown:
+	case s.Before == nil:
 		fmt.Fprintf(t.w, "  %-9snot available\n", "before")
 		return
 	case len(s.Before) == 0:
@@ -255,7 +255,7 @@ func (t *Text) before(s *analysis.Stall) {
 // pending shows what waited.
 func (t *Text) pending(s *analysis.Stall) {
 	switch {
-	case !s.PendingKnown:
+	case s.Pending == nil:
 		fmt.Fprintf(t.w, "  %-9snot available\n", "waiting")
 		return
 	case len(s.Pending) == 0:

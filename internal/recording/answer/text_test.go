@@ -39,7 +39,7 @@ clock now=0
 thread index=0 name=main main=1
 records thread=0 first=0 list="+1@0 +2@10"
 sample time=900 thread=0 state=TIMED_WAITING stack="java.lang.Thread.sleep(Native) a.B.stuck(B.java:1)"
-clock now=4000`, analysis.Options{Begin: report.Begin, End: report.End, Stall: func(s *analysis.Stall) error {
+alive now=4000 thread=0 state=TIMED_WAITING`, analysis.Options{Begin: report.Begin, End: report.End, Stall: func(s *analysis.Stall) error {
 		return errors.Join(report.Stall(s), json.Stall(s))
 	}})
 	if err = errors.Join(err, json.w.Flush()); err != nil {

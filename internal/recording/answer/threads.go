@@ -73,7 +73,7 @@ func WriteTraceJSON(w io.Writer, version, name string, processes []*analysis.Tra
 		Version   string                   `json:"version"`
 		Trace     string                   `json:"trace"`
 		Processes []*analysis.TraceProcess `json:"processes"`
-	}{1, version, name, list(processes)})
+	}{1, version, name, processes})
 }
 
 // locks shows the deadlocks in the system's trace of the process.

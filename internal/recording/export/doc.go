@@ -13,8 +13,5 @@
 // verdicts, facts. An exporter gets the segments of one thread in the order of time, and events beside them.
 //
 // What was damaged or repaired is always shown: as the marks of a call where the format has room, and as facts of the
-// recording ([Format.Marks], and the facts that every exporter gets).
-//
-// A format is written as the recording is read, unless [Format.Memory] says otherwise. The same recordings make the
-// same bytes.
+// recording. The same recordings make the same bytes.
 package export

@@ -17,7 +17,6 @@ const (
 	eventMessage eventKind = iota // what a thread did: from begin to end, none overlaps another of its thread
 	eventFrame                    // a frame that was drawn: from begin to end, none overlaps another of its lane
 	eventInstant                  // something at begin
-	eventCounter                  // name is value from begin on
 	eventSample                   // what a thread was doing at begin
 )
 
@@ -29,10 +28,7 @@ type event struct {
 	begin, end int64
 	name       string
 	lane       int // of frames
-	value      float64
 	facts      []fact
-	// flow is the same number for events that belong together, 0 if there are none.
-	flow uint64
 	// message and stall are what the event was made of, or nil.
 	message *trace.Message
 	stall   *analysis.Stall
@@ -41,8 +37,8 @@ type event struct {
 var messageKinds = [...]string{"message", "idle", "system message", "running", "merged messages"}
 
 // message exports a message unless it has been exported: a history repeats what was in the one before. Of a message
-// that has grown by merging, only the new part is exported. flow is a stall's.
-func (w *writer) message(t *thread, m trace.Message, flow uint64) error {
+// that has grown by merging, only the new part is exported.
+func (w *writer) message(t *thread, m trace.Message) error {
 	begin := t.of.At(m.Begin)
 	end := t.of.At(sum(m.Begin, int64(min(m.Wall, math.MaxInt64))))
 	next := sum(int64(min(m.Sequence, math.MaxInt64)), int64(min(m.Count, math.MaxInt64)))
@@ -51,10 +47,9 @@ func (w *writer) message(t *thread, m trace.Message, flow uint64) error {
 		repeated = end <= t.messages
 	}
 	if repeated {
-		t.of.duplicate++
 		return nil
 	}
-	e := event{kind: eventMessage, of: t.of, thread: t, begin: begin, end: end, name: "message", message: &m, flow: flow}
+	e := event{kind: eventMessage, of: t.of, thread: t, begin: begin, end: end, name: "message", message: &m}
 	if m.Description != "" {
 		e.name = clean(t.of.Message(m.Description).String())
 	} else if int(m.Kind) < len(messageKinds) {
@@ -92,7 +87,7 @@ func messageFacts(m trace.Message) []fact {
 
 func millis(nanos int64) float64 { return float64(nanos) / 1e6 }
 
-// frame exports a frame, in the first lane that is free by then, and its counters.
+// frame exports a frame, in the first lane that is free by then.
 func (w *writer) frame(r *recording, f trace.Frame) error {
 	e := event{kind: eventFrame, of: r, begin: r.At(f.Start), name: "frame"}
 	e.end = max(e.begin, r.At(f.End))
@@ -103,24 +98,7 @@ func (w *writer) frame(r *recording, f trace.Frame) error {
 	}
 	w.lanes[e.lane] = e.end
 	e.facts = frameFacts(r, f)
-	if err := w.exporter.event(&e); err != nil {
-		return err
-	}
-	counters := []struct {
-		name  string
-		value float64
-		known bool
-	}{{"dropped frames", float64(f.Dropped), true}, {"refresh Hz", float64(f.RefreshHz), f.RefreshHz > 0}}
-	for _, c := range counters {
-		if !c.known || math.IsNaN(c.value) || math.IsInf(c.value, 0) {
-			continue
-		}
-		if err := w.exporter.event(&event{kind: eventCounter, of: r, begin: e.begin, end: e.begin, name: c.name,
-			value: c.value}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.exporter.event(&e)
 }
 
 var frameParts = [...]string{"unknown", "input", "animation", "layout", "draw", "sync", "command", "swap", "total",
@@ -136,25 +114,12 @@ func frameFacts(r *recording, f trace.Frame) []fact {
 	return all
 }
 
-// flow is the number that connects a stall with its message.
-func (t *thread) flow(message uint64) uint64 {
-	return uint64(t.of.number)<<52 ^ uint64(t.order)<<36 ^ (message + 1)
-}
-
-// stall exports a stall: the instant, and how much waited.
+// stall exports a stall.
 func (w *writer) stall(t *thread, s *analysis.Stall) error {
 	e := event{kind: eventInstant, of: t.of, thread: t, begin: s.Begin.Nanoseconds(),
 		name: clean(fmt.Sprintf("stall #%d: %s", s.Number, s.Verdict.Text)), stall: s, facts: stallFacts(s)}
 	e.end = sum(e.begin, s.Wall.Nanoseconds())
-	if s.Reported {
-		e.flow = t.flow(s.Sequence)
-	}
-	err := w.exporter.event(&e)
-	if err == nil && s.PendingKnown {
-		err = w.exporter.event(&event{kind: eventCounter, of: t.of, thread: t, begin: e.begin, end: e.begin,
-			name: "messages waiting", value: float64(len(s.Pending))})
-	}
-	return err
+	return w.exporter.event(&e)
 }
 
 // stallFacts is what an event of a stall says, in the words of package analysis.
@@ -204,7 +169,7 @@ func stallFacts(s *analysis.Stall) []fact {
 	if n := len(s.Samples); n > 0 {
 		all = append(append(all, sampleFacts(s.Samples[n-1], s.Begin.Nanoseconds())...), fact{"stacks", uint64(n)})
 	}
-	if !s.PendingKnown {
+	if s.Pending == nil {
 		return all
 	}
 	waiting := make([]string, len(s.Pending))

@@ -35,14 +35,8 @@ type Options struct {
 type Format struct {
 	// Name is what users call it.
 	Name string
-	// Extension is how the names of such files end, with a dot.
-	Extension string
 	// Summary says in one line what it is and which programs read it.
 	Summary string
-	// Marks says how a call's [trace.Marks] are shown.
-	Marks string
-	// Memory says what is held until Close; it is empty if what is written is not held.
-	Memory string
 	// Binary is set if the form is not for a terminal.
 	Binary bool
 	// Merges is set if calls with the same path are one: the size grows with the number of paths, and not with that of
@@ -54,8 +48,8 @@ type Format struct {
 
 // Formats is the table of formats, in the order in which they are shown.
 func Formats() []Format {
-	return []Format{collapsedFormat(), htmlFormat(), speedscopeFormat(), perfettoFormat(), chromeFormat(),
-		pprofFormat(), firefoxFormat()}
+	return []Format{collapsedFormat(), htmlFormat(), speedscopeFormat(), perfettoFormat(), pprofFormat(),
+		firefoxFormat()}
 }
 
 // New begins an export in the named format to w. The error names the formats.

@@ -13,11 +13,9 @@ import (
 
 func firefoxFormat() Format {
 	return Format{
-		Name: "firefox", Extension: ".firefox.json",
+		Name: "firefox",
 		Summary: "a processed profile for profiler.firefox.com: calls weighted with their time, messages, stalls and " +
-			"frames as markers; no counters",
-		Marks:  "as the category Repaired",
-		Memory: "some 4 bytes for each entry and exit, some numbers for each path",
+			"frames as markers",
 		start: func(w *bufio.Writer, o Options) exporter {
 			return &firefox{w: w, program: o.Program, methods: newMethods(), of: map[*thread]*foxThread{}}
 		},
@@ -36,7 +34,7 @@ type firefox struct {
 	of         map[*thread]*foxThread
 	threads    []*foxThread
 	noThread   *foxThread // of the recording: has what belongs to no thread
-	schemas    [5]schema  // by kind of event
+	schemas    [4]schema  // by kind of event
 	repaired   []string   // subcategories
 	recordings []string
 	start      int64 // milliseconds since 1970
@@ -138,9 +136,6 @@ func (f *firefox) segment(t *thread, s *trace.Segment) error {
 
 func (f *firefox) event(e *event) error {
 	to := f.of[e.thread]
-	if e.kind == eventCounter {
-		return nil
-	}
 	if e.thread == nil {
 		if f.noThread == nil {
 			f.noThread = newFoxThread(e.of, "frames", e.of.nextTID(), false)
@@ -155,7 +150,7 @@ func (f *firefox) event(e *event) error {
 }
 
 // foxTypes are the markers' types, by kind of event.
-var foxTypes = [...]string{"Message", "Frame", "Stall", "Counter", "Stack"}
+var foxTypes = [...]string{"Message", "Frame", "Stall", "Stack"}
 
 // note adds what it does not have to the schema.
 func (s *schema) note(facts []fact) {

@@ -29,10 +29,8 @@ var pageFiles embed.FS
 
 func htmlFormat() Format {
 	return Format{
-		Name: "html", Extension: ".html",
+		Name:    "html",
 		Summary: "one page for any browser: stalls, time line, flame chart and graph, sandwich; makes no requests",
-		Marks:   "hatched, and in a call's details",
-		Memory:  "some 4 bytes a call, deflated, and what is there beside calls",
 		start: func(w *bufio.Writer, o Options) exporter {
 			return &page{w: w, opts: o, methods: newMethods(), folded: map[int32]bool{},
 				Recordings: []*pageRecording{}, Notices: []string{}}

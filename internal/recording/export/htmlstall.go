@@ -3,7 +3,6 @@ package export
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
@@ -22,45 +21,17 @@ type pageStall struct {
 	evidence *pageEvidence
 }
 
-// pageEvidence is what else a page shows of a stall. Times are in nanoseconds, -1 if not known; a list that is null is
-// not known either.
+// pageEvidence is what else a page shows of a stall: what JSON has of it, some of it in the words of the report. A list
+// that is null is not known.
 type pageEvidence struct {
-	Where     string        `json:"where,omitempty"`
-	CPU       time.Duration `json:"cpu"`
-	GC        time.Duration `json:"gc"`
-	GCCount   int64         `json:"gcCount"`
-	Time      string        `json:"time,omitempty"`
-	Reported  bool          `json:"reported"`
-	PostedBy  string        `json:"postedBy,omitempty"`
-	LockOwner string        `json:"lockOwner,omitempty"`
-	Samples   []pageSample  `json:"samples"`
-	Holder    []pageSample  `json:"holder"`
-	Before    []string      `json:"before"`
-	Pending   []string      `json:"pending"`
-	Path      []pageStep    `json:"path"`
-	Own       []pageStep    `json:"own"`
-	Repaired  string        `json:"repaired,omitempty"`
-	// Stopped is how much of the stall the process did not run, Precision how exact the times of methods are, Exit the
-	// main thread in the system's trace of the process, if it ended meanwhile.
-	Stopped   time.Duration         `json:"stopped,omitempty"`
-	Precision string                `json:"precision"`
-	Exit      *analysis.TraceThread `json:"exit,omitempty"`
-}
-
-// pageSample is a stack sample.
-type pageSample struct {
-	After    time.Duration `json:"after"`
-	State    string        `json:"state"`
-	Activity string        `json:"activity"`
-	Frames   []string      `json:"frames"`
-}
-
-// pageStep is a step of a path, or a method with its times.
-type pageStep struct {
-	Name  string `json:"name"`
-	Total int64  `json:"total"`
-	Self  int64  `json:"self"`
-	Calls uint64 `json:"calls"`
+	*analysis.Stall
+	Where     string   `json:"where,omitempty"`
+	Time      string   `json:"time,omitempty"`
+	PostedBy  string   `json:"postedBy,omitempty"`
+	Before    []string `json:"before"`
+	Pending   []string `json:"pending"`
+	Repaired  string   `json:"repaired,omitempty"`
+	Exactness string   `json:"exactness"`
 }
 
 func newPageStall(e *event) *pageStall {
@@ -89,46 +60,25 @@ func (r *pageRecording) sortStalls() {
 }
 
 func newPageEvidence(s *analysis.Stall) *pageEvidence {
-	e := &pageEvidence{CPU: s.CPU, GC: s.GC, GCCount: s.GCCount, Reported: s.Reported, LockOwner: s.LockOwner,
-		Where: s.Place(), Repaired: s.Repaired(), Samples: pageSamples(s.Samples), Holder: pageSamples(s.Holder),
-		Path: pageSteps(s.HotPath), Own: pageSteps(s.MostSelf)}
+	e := &pageEvidence{Stall: s, Where: s.Place(), Repaired: s.Repaired(), Exactness: s.Exactness(),
+		Before: texts(s.Before), Pending: texts(s.Pending)}
 	if s.PostedBy != nil {
 		e.PostedBy = clean(s.PostedBy.String())
-	}
-	e.Stopped, e.Precision = s.Suspended, s.Exactness()
-	if s.Exit != nil {
-		e.Exit = s.Exit.Main
 	}
 	if !s.Time.IsZero() {
 		e.Time = s.Time.Format("2006-01-02 15:04:05.000 UTC")
 	}
-	if s.BeforeKnown {
-		e.Before = []string{}
-		for _, b := range s.Before {
-			e.Before = append(e.Before, b.String())
-		}
-	}
-	if s.PendingKnown {
-		e.Pending = []string{}
-		for _, w := range s.Pending {
-			e.Pending = append(e.Pending, w.String())
-		}
-	}
 	return e
 }
 
-func pageSamples(samples []analysis.StackSample) []pageSample {
-	all := make([]pageSample, len(samples))
-	for i, s := range samples {
-		all[i] = pageSample{s.After, s.State, string(s.Activity), s.Frames}
+// texts returns what each element says; nil for nil.
+func texts[T interface{ String() string }](all []T) []string {
+	if all == nil {
+		return nil
 	}
-	return all
-}
-
-func pageSteps(steps []analysis.Step) []pageStep {
-	all := make([]pageStep, len(steps))
-	for i, s := range steps {
-		all[i] = pageStep{s.Method.Identity(), s.Total, s.Self, s.Calls}
+	out := make([]string, len(all))
+	for k, one := range all {
+		out[k] = one.String()
 	}
-	return all
+	return out
 }

@@ -32,9 +32,6 @@ func object(facts []fact) string {
 	return string(append(b, '}'))
 }
 
-// micros appends nanoseconds as microseconds, with as many decimals as it needs.
-func micros(b []byte, nanos int64) []byte { return decimal(b, nanos, 1000) }
-
 // decimal appends n/unit, exactly. unit is a power of ten, n is not negative.
 func decimal(b []byte, n, unit int64) []byte {
 	b = strconv.AppendInt(b, n/unit, 10)

@@ -11,12 +11,10 @@ import (
 
 func perfettoFormat() Format {
 	return Format{
-		Name: "perfetto", Extension: ".perfetto-trace", Binary: true,
-		Summary: "TrackEvents for ui.perfetto.dev and trace_processor: methods, messages, stalls, frames, counters",
-		Marks:   "as arguments",
+		Name: "perfetto", Binary: true,
+		Summary: "TrackEvents for ui.perfetto.dev and trace_processor: methods, messages, stalls, frames",
 		start: func(w *bufio.Writer, o Options) exporter {
-			return &perfetto{w: w, program: o.Program, methods: newMethods(), threads: map[*thread]*tracks{},
-				counters: map[counter]uint64{}}
+			return &perfetto{w: w, program: o.Program, methods: newMethods(), threads: map[*thread]*tracks{}}
 		},
 	}
 }
@@ -38,7 +36,6 @@ const (
 	trackProcess = 3
 	trackThread  = 4
 	trackParent  = 5
-	trackCounter = 8
 
 	processPID    = 1
 	processName   = 6
@@ -48,15 +45,13 @@ const (
 	threadTID  = 2
 	threadName = 5
 
-	eventCategory      = 3
-	eventAnnotation    = 4
-	eventType          = 9
-	eventNameIID       = 10
-	eventTrack         = 11
-	eventName          = 23
-	eventSourceIID     = 34
-	eventDoubleCounter = 44
-	eventFlow          = 47
+	eventCategory   = 3
+	eventAnnotation = 4
+	eventType       = 9
+	eventNameIID    = 10
+	eventTrack      = 11
+	eventName       = 23
+	eventSourceIID  = 34
 
 	annotationBool   = 2
 	annotationUint   = 3
@@ -83,10 +78,9 @@ const (
 
 // What TrackEvent.type and TracePacket.sequence_flags can be.
 const (
-	sliceBegin   = 1
-	sliceEnd     = 2
-	instant      = 3
-	counterValue = 4
+	sliceBegin = 1
+	sliceEnd   = 2
+	instant    = 3
 
 	stateCleared = 1
 	stateNeeded  = 2
@@ -114,7 +108,6 @@ type perfetto struct {
 	process  uint64 // the track of the recording
 	lanes    []uint64
 	threads  map[*thread]*tracks
-	counters map[counter]uint64
 	started  bool
 
 	packet, body, inner, deep []byte
@@ -122,13 +115,6 @@ type perfetto struct {
 
 // tracks are the tracks of one thread; 0 where there is none yet.
 type tracks struct{ calls, messages, stalls uint64 }
-
-// counter is a track of its own.
-type counter struct {
-	of     *recording
-	thread *thread
-	name   string
-}
 
 func number(b []byte, field protowire.Number, n uint64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), n)
@@ -296,20 +282,6 @@ func (p *perfetto) event(e *event) error {
 			p.lanes = append(p.lanes, p.child(p.process, "frames"))
 		}
 		return p.slice(e, p.lanes[e.lane], categoryFrame)
-	case eventCounter:
-		key := counter{e.of, e.thread, e.name}
-		track, ok := p.counters[key]
-		if !ok {
-			parent := p.process
-			if e.thread != nil {
-				parent = p.threads[e.thread].calls
-			}
-			track = p.track(message(number(text(nil, trackName, e.name), trackParent, parent), trackCounter, nil))
-			p.counters[key] = track
-		}
-		p.trackEvent(counterValue, track)
-		p.inner = double(p.inner, eventDoubleCounter, e.value)
-		return p.emit(e.begin, nil)
 	default:
 		of := p.threads[e.thread]
 		if of.stalls == 0 {
@@ -334,9 +306,6 @@ func (p *perfetto) messages(t *thread) uint64 {
 func (p *perfetto) head(kind, track uint64, e *event, category uint64) {
 	p.trackEvent(kind, track)
 	p.inner = number(text(p.inner, eventName, e.name), eventCategory, category)
-	if e.flow != 0 {
-		p.inner = protowire.AppendFixed64(protowire.AppendTag(p.inner, eventFlow, protowire.Fixed64Type), e.flow)
-	}
 }
 
 // slice writes an event that lasts.

@@ -113,9 +113,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 
 var marksBehind = regexp.MustCompile(` \[[a-z, ]+\]$`)
 
-// withoutMarks takes away what stands behind a name: marks in brackets, or what speedscope adds of an event's args.
+// withoutMarks takes away the marks in brackets that stand behind a name.
 func withoutMarks(name string) string {
-	name, _, _ = strings.Cut(name, " {")
 	return marksBehind.ReplaceAllString(name, "")
 }
 
@@ -159,33 +158,6 @@ func readPerfetto(t testing.TB, file string) (map[method]measure, []plainCall) {
 	return processed(t, file, "s.category = 'method'")
 }
 
-// readDevtools is what the Performance panel makes of Trace Event JSON.
-func readDevtools(t testing.TB, file string) (map[method]measure, []plainCall) {
-	var threads []struct {
-		Name  string
-		Calls []struct {
-			Name              string
-			Begin, Took, Self float64 // microseconds
-		}
-	}
-	ask(t, "devtools", file, nil, &threads)
-	all := map[method]measure{}
-	for _, th := range threads {
-		if strings.HasPrefix(th.Name, "messages of ") || th.Name == "frames" {
-			continue
-		}
-		for _, c := range th.Calls {
-			m := all[method{th.Name, c.Name}]
-			m.Calls++
-			m.Self += nanos(c.Self)
-			m.Sum += nanos(c.Took)
-			m.Total = -1
-			all[method{th.Name, c.Name}] = m
-		}
-	}
-	return all, nil
-}
-
 func nanos(micros float64) int64 { return int64(math.Round(micros * 1000)) }
 
 // readFirefox is what the Firefox Profiler makes of a profile.
@@ -225,11 +197,7 @@ func readSpeedscope(t testing.TB, file string) (map[method]measure, []plainCall)
 	all := map[method]measure{}
 	for _, p := range got.Profiles {
 		thread, _, _ := strings.Cut(p.Name, " of ")
-		if _, after, ok := strings.Cut(p.Name, "), "); ok {
-			thread, _, _ = strings.Cut(after, " (tid")
-		}
-		if strings.HasSuffix(p.Name, ": messages") || strings.HasSuffix(p.Name, ": stalls") ||
-			strings.Contains(p.Name, "messages of ") {
+		if strings.HasSuffix(p.Name, ": messages") || strings.HasSuffix(p.Name, ": stalls") {
 			continue
 		}
 		for _, row := range p.Rows {

@@ -2,9 +2,7 @@ package export
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
@@ -15,24 +13,13 @@ import (
 type recording struct {
 	*analysis.Recording
 	// number counts from 1.
-	number   int
-	threads  map[uint32]*thread
-	methods  map[methodKey]int32
-	tids     int64 // given so far, beside the main thread's
-	exported int   // threads that the exporter has
-	main     bool  // one of which is the main thread
+	number  int
+	threads map[uint32]*thread
+	methods map[methodKey]int32
+	tids    int64 // given so far, beside the main thread's
+	main    bool  // one of the threads that the exporter has is the main thread
 
-	moved     uint64 // segments that were put behind the one before
-	duplicate uint64 // messages that were exported before
-}
-
-// ordered returns the threads that were exported, by index.
-func (r *recording) ordered() []*thread {
-	var all []*thread
-	for _, index := range slices.Sorted(maps.Keys(r.threads)) {
-		all = append(all, r.threads[index])
-	}
-	return all
+	moved uint64 // segments that were put behind the one before
 }
 
 // process is what to call the recording among others.
@@ -78,8 +65,6 @@ type thread struct {
 	of *recording
 	// tid is its number in the export: no other thread of any recording has it, and the main thread's is its process's.
 	tid int64
-	// order counts the recording's threads from 1, in the order in which they are exported.
-	order int
 	// shift is added to the times of the segment that is being exported.
 	shift int64
 	// last is when the last segment has ended, messages when the last message has.

@@ -2,10 +2,7 @@ package export_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"image/color"
-	"image/png"
 	"maps"
 	"os"
 	"path/filepath"
@@ -124,11 +121,6 @@ func TestEventsInPerfetto(t *testing.T) {
 			"'frame' order by ts", []string{
 			"11 29 frames", "28 22 frames"}},
 		{"select count(distinct track_id) from slice where category = 'frame'", []string{"2"}},
-		{"select t.name a, c.ts / 1e6 b, value v from counter c join counter_track t on t.id = c.track_id order by a, b",
-			[]string{
-				"dropped frames 11 0", "dropped frames 28 1", "messages waiting 1000 1", "refresh Hz 11 60", "refresh Hz 28 60"}},
-		{"select count(*) from flow join slice i on i.id = slice_in or i.id = slice_out where i.name like 'stall #1: %' " +
-			"or i.name = 'message of a.B, what 7'", []string{"2"}},
 		{"select s.name a, display_value b from args join slice s using (arg_set_id) where key = 'debug.marks'",
 			[]string{"com.app.CB.mga unwound"}},
 		{"select display_value from args join slice s using (arg_set_id) where s.name like 'stall #1: %' and key " +
@@ -146,44 +138,6 @@ func TestEventsInPerfetto(t *testing.T) {
 	} {
 		if diff := gocmp.Diff(c.want, query(t, file, c.sql)); diff != "" {
 			t.Errorf("%s:\n%s", c.sql, diff)
-		}
-	}
-}
-
-// TestEventsInChrome looks at the same in Trace Event JSON.
-//
-// Invariant: Messages, stalls, stacks, frames, queues, marks, repairs, damage and the precision of times are in every
-// format that can show them.
-func TestEventsInChrome(t *testing.T) {
-	file := exportFile(t, "chrome", "full.trace.json", naming{}, full())
-	want := []string{"message of a.B, what 1 0 90 messages of main", "frame 11 29 frames", "frame 28 22 frames",
-		"message of a.B, what 2 100 20 messages of main",
-		"message of android.app.ActivityThread$H, what 159 (EXECUTE_TRANSACTION) 120 30 messages of main",
-		"idle 150 850 messages of main",
-		"message of a.B, what 7 1000 1000 messages of main", "message of a.B, what 8 2100 5 messages of main"}
-	if diff := gocmp.Diff(want, query(t, file, fmt.Sprintf(eventQuery, "= 'message'"))); diff != "" {
-		t.Error(diff)
-	}
-	var all struct {
-		TraceEvents []struct {
-			Ph, Name string
-			Args     map[string]any
-		}
-		OtherData struct{ Recordings []map[string]any }
-	}
-	data, err := os.ReadFile(file)
-	if err == nil {
-		err = json.Unmarshal(data, &all)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := all.OtherData.Recordings[0]["meta.mappingId"]; got != "0123456789abcdef" {
-		t.Errorf("the mapping is %v", got)
-	}
-	for _, e := range all.TraceEvents {
-		if e.Name == "stall #1: "+fullVerdict && (e.Ph != "i" || e.Args["scene"] != "a.Screen" || e.Args["pending"] != 1.0) {
-			t.Errorf("stall %+v", e)
 		}
 	}
 }
@@ -246,11 +200,7 @@ func TestLabels(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{[]string{"-tags"}, []string{"message of a.B, what 7", "message of a.B, what 2", "a.Screen", "main", "unwound"}},
-		{[]string{"-top", "-nodefraction=0", "-tagfocus=scene=a.Screen"},
-			[]string{"com.app.CB.mga", "Showing nodes accounting for 1000ms, "}},
-		{[]string{"-top", "-nodefraction=0", "-tagfocus=message=what 2$"},
-			[]string{"Showing nodes accounting for 20ms, "}},
+		{[]string{"-tags"}, []string{"main", "unwound"}},
 		{[]string{"-top", "-lines"}, []string{"com.app.CD.mda CD.java:13", "com.app.CB.mga CB.java:16"}},
 		{[]string{"-raw"}, []string{"Comment: made by tracegen", "precise to 5 ms", "repairs.unwound: 1"}},
 		{[]string{"-traces", "-tagfocus=marks=unwound"}, []string{"700ms   com.app.CB.mga"}},
@@ -470,7 +420,7 @@ func TestEveryRepairIsShown(t *testing.T) {
 	for k := range fields.NumField() {
 		fields.Field(k).SetUint(uint64(1000 + k))
 	}
-	text := string(exportOf(t, "chrome", func(v export.Writer) error {
+	text := string(exportOf(t, "speedscope", func(v export.Writer) error {
 		return v.Recording(&analysis.Recording{Repairs: all, Damage: trace.Damage{LostChunks: 1, Malformed: 1,
 			SkippedBytes: 1, Unknown: 1, Header: true}})
 	}))
@@ -528,8 +478,7 @@ func TestMarks(t *testing.T) {
 		shows string
 		times int
 	}{
-		"speedscope": {` [open]"`, 0}, "chrome": {`"args":{"marks":"open"}`, 2 * marked},
-		"collapsed": {" [open]", 0}, "firefox": {`"subcategories":["Other","open"]`, 1},
+		"speedscope": {` [open]"`, 0}, "collapsed": {" [open]", 0}, "firefox": {`"subcategories":["Other","open"]`, 1},
 	} {
 		got := bytes.Count(exportBytes(t, format, naming{}, data), []byte(c.shows))
 		if got == 0 || c.times > 0 && got != c.times {
@@ -565,7 +514,7 @@ func TestMatrixReport(t *testing.T) {
 		t.Fatal(want)
 	}
 	for _, r := range readings() {
-		if r.merged || r.by == "DevTools" || r.by == "speedscope" && r.format == "chrome" {
+		if r.merged {
 			continue
 		}
 		file := filepath.Join(t.TempDir(), r.file)
@@ -597,40 +546,5 @@ func TestLogWithoutClock(t *testing.T) {
 			"ts, name limit 6")
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// TestSpeedscopePicture takes a picture of speedscope's time line into TRACEGEN_PICTURES, for a person to look at. That
-// something is drawn is all that it asserts.
-func TestSpeedscopePicture(t *testing.T) {
-	r := newRecorded("tickNanos", "1000000", "clockPeriodMillis", "5", "process", "com.app")
-	r.clock(0, 1_795_000_000_000)
-	r.thread(0, "main", true)
-	r.add(0, 0, wander(11, 6, 40, true)...)
-	dir := os.Getenv("TRACEGEN_PICTURES")
-	if dir == "" {
-		dir = t.TempDir()
-	}
-	picture := filepath.Join(dir, "speedscope.png")
-	var got struct{ Errors []string }
-	ask(t, "speedscope", exportFile(t, "speedscope", "x.speedscope.json", naming{}, r.end()),
-		map[string]any{"picture": picture}, &got)
-	f, err := os.Open(picture)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	drawn, err := png.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	colours := map[color.Color]bool{}
-	for y := 60; y < drawn.Bounds().Dy(); y += 4 {
-		for x := 0; x < drawn.Bounds().Dx(); x += 4 {
-			colours[drawn.At(x, y)] = true
-		}
-	}
-	if len(colours) < 10 || len(got.Errors) > 0 {
-		t.Errorf("%d colours, %s", len(colours), got.Errors)
 	}
 }

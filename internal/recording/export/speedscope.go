@@ -9,10 +9,8 @@ import (
 
 func speedscopeFormat() Format {
 	return Format{
-		Name: "speedscope", Extension: ".speedscope.json",
+		Name:    "speedscope",
 		Summary: "calls in the order of time for speedscope, profiles of each thread, its messages, its stalls",
-		Marks:   "behind the name, in brackets",
-		Memory:  "some 4 bytes for each entry and exit",
 		start: func(w *bufio.Writer, o Options) exporter {
 			return &speedscope{w: w, program: o.Program, methods: newMethods(), texts: map[string]uint64{},
 				of: map[*thread]*timelines{}}

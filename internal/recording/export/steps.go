@@ -25,29 +25,17 @@ func (s *steps) add(what uint64, at int64) {
 	s.last = at
 }
 
-// cursor goes through steps: next moves to the next one, at first to the first one.
-type cursor struct {
-	what uint64
-	at   int64
-	rest []byte
-}
-
-func (s *steps) cursor() cursor { return cursor{at: s.first, rest: s.bytes} }
-
-func (c *cursor) next() bool {
-	if len(c.rest) == 0 {
-		return false
-	}
-	what, n := binary.Uvarint(c.rest)
-	later, m := binary.Uvarint(c.rest[n:])
-	c.what, c.at, c.rest = what, c.at+int64(later), c.rest[n+m:]
-	return true
-}
-
 // all returns the steps, each with its time.
 func (s *steps) all() iter.Seq2[uint64, int64] {
 	return func(yield func(uint64, int64) bool) {
-		for c := s.cursor(); c.next() && yield(c.what, c.at); {
+		at := s.first
+		for rest := s.bytes; len(rest) > 0; {
+			what, n := binary.Uvarint(rest)
+			later, m := binary.Uvarint(rest[n:])
+			at, rest = at+int64(later), rest[n+m:]
+			if !yield(what, at) {
+				return
+			}
 		}
 	}
 }

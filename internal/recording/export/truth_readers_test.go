@@ -220,51 +220,6 @@ func texts(facts map[string]any) map[string]string {
 	return all
 }
 
-func truthOfChrome(t *testing.T, out []byte) *shownTruth {
-	var file struct {
-		TraceEvents []struct {
-			Ph, Name, Cat string
-			Ts, Dur       json.Number
-			Tid           int64
-			Args          map[string]any
-		}
-		OtherData struct{ Recordings []map[string]any }
-	}
-	decodeNumbers(t, out, &file)
-	all := newShown()
-	all.facts = texts(file.OtherData.Recordings[0])
-	names, open := map[int64]string{}, map[int64]*stack{}
-	for _, e := range file.TraceEvents {
-		at := int64(0)
-		if e.Ts != "" {
-			at = inNanos(float(t, string(e.Ts)), 1e3)
-		}
-		if open[e.Tid] == nil {
-			open[e.Tid] = &stack{}
-		}
-		m := stallName.FindStringSubmatch(e.Name)
-		switch {
-		case e.Ph == "M" && e.Name == "thread_name":
-			names[e.Tid] = e.Args["name"].(string)
-		case e.Ph == "B":
-			all.called(names[e.Tid], at)
-			open[e.Tid].enter(e.Name, at)
-		case e.Ph == "E":
-			open[e.Tid].leave(all, at)
-		case e.Ph == "X" && e.Name == "frame":
-			all.frames++
-		case e.Ph == "i" && m != nil:
-			n, _ := strconv.Atoi(m[1])
-			if e.Args["verdict"] != m[2] {
-				t.Errorf("chrome: the verdict is %q and %q", m[2], e.Args["verdict"])
-			}
-			all.stalls = append(all.stalls, shownStall{n, strings.TrimPrefix(names[e.Tid], "messages of "), at,
-				inNanos(float(t, fmt.Sprint(e.Args["wall ms"])), 1e6), m[2]})
-		}
-	}
-	return all
-}
-
 func truthOfPerfetto(t *testing.T, out []byte) *shownTruth {
 	all := newShown()
 	type track struct {

@@ -92,8 +92,6 @@ func (w *writer) thread(index uint32) (*thread, error) {
 	}
 	t := &thread{Thread: r.Thread(index), of: r}
 	r.threads[index] = t
-	r.exported++
-	t.order = r.exported
 	if t.tid = r.pid(); !t.Main || r.main {
 		t.tid = r.nextTID()
 	}
@@ -110,7 +108,7 @@ func (w *writer) Chunk(c trace.Chunk) error {
 			return err
 		}
 		for _, m := range c.List {
-			if err := w.message(t, m, 0); err != nil {
+			if err := w.message(t, m); err != nil {
 				return err
 			}
 		}
@@ -133,7 +131,7 @@ func (w *writer) Chunk(c trace.Chunk) error {
 			return err
 		}
 		return w.message(t, trace.Message{Kind: trace.MessageNormal, Sequence: c.Message, Count: 1, Begin: c.Begin,
-			Wall: c.Wall, CPU: c.CPU, Description: c.Description}, t.flow(c.Message))
+			Wall: c.Wall, CPU: c.CPU, Description: c.Description})
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
 // Package fold makes recordings fit for viewers, which hold some hundred thousand calls: it cuts calls to a range of
-// time, leaves out short ones, and folds neighbours that are too short to be seen into one call.
+// time, and folds neighbours that are too short to be seen into one call.
 package fold
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// Folder shortens the calls of one recording: it cuts them to a range of time, leaves out calls that are shorter than
-// Least, and folds calls that are shorter than Resolution.
+// Folder shortens the calls of one recording: it cuts them to a range of time, and folds calls that are shorter than
+// Resolution.
 //
 // A run is neighbours below one caller, or outermost calls of one thread, that are all shorter than the resolution,
 // with less than the resolution between two of them. Folding merges the calls of a run by path, with their number and
@@ -24,8 +24,8 @@ import (
 type Folder struct {
 	// From and To are the range that calls are cut to, in nanoseconds of [trace.Clock.NanoTime].
 	From, To int64
-	// Least and Resolution are in nanoseconds; 0 leaves out no call, and folds none.
-	Least, Resolution int64
+	// Resolution is in nanoseconds; 0 folds no call.
+	Resolution int64
 
 	emit  func(*trace.Segment) error
 	named func(trace.Method, string) error
@@ -95,7 +95,7 @@ func stays(c *trace.Call) bool {
 
 // Segment shortens a segment and hands on what is left.
 func (f *Folder) Segment(s *trace.Segment) error {
-	if f.From == math.MinInt64 && f.To == math.MaxInt64 && f.Least == 0 && f.Resolution == 0 {
+	if f.From == math.MinInt64 && f.To == math.MaxInt64 && f.Resolution == 0 {
 		return f.emit(s)
 	}
 	resolution := f.Resolution
@@ -107,7 +107,7 @@ func (f *Folder) Segment(s *trace.Segment) error {
 		took := root.End - root.Begin
 		switch alone := int(s.Calls[0].Next) == len(s.Calls); {
 		case !alone:
-		case !in, took < f.Least && !stays(&root):
+		case !in:
 			f.repairs.Add(s.Repairs)
 			return nil
 		case took < resolution && !stays(&root):
@@ -165,7 +165,7 @@ func (f *Folder) shorten(calls []trace.Call, resolution int64) error {
 		took := c.End - c.Begin
 		stay := stays(&c)
 		switch {
-		case !in || took < f.Least && !stay:
+		case !in:
 			i = calls[i].Next
 		case took < resolution && !stay:
 			if f.run.calls > 0 && c.Begin-f.run.end >= resolution {
@@ -308,7 +308,7 @@ func (f *Folder) add(r *run, calls []trace.Call, i int32) {
 		for int32(len(r.at)) < k-i {
 			r.at = append(r.at, 0) // calls out of the range
 		}
-		if !in || c.End-c.Begin < f.Least {
+		if !in {
 			k = c.Next
 			continue
 		}

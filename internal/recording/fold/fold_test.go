@@ -230,15 +230,14 @@ func TestFoldNames(t *testing.T) {
 	}
 }
 
-// TestLeastAndRange leaves out short calls and cuts a range of time. A replay of the calls, one by one, says what
-// stays.
-func TestLeastAndRange(t *testing.T) {
+// TestRange cuts a range of time. A replay of the calls, one by one, says what stays.
+func TestRange(t *testing.T) {
 	for seed := range uint64(25) {
 		rnd := rand.New(rand.NewPCG(seed, 2))
 		segments := randomSegments(rnd)
-		least, from := int64(1+rnd.IntN(20)), int64(1000+rnd.IntN(800))
+		from := int64(1000 + rnd.IntN(800))
 		to := from + 1 + int64(rnd.IntN(800))
-		out := foldAll(t, func(f *Folder) { f.Least, f.From, f.To = least, from, to }, segments)
+		out := foldAll(t, func(f *Folder) { f.From, f.To = from, to }, segments)
 		checkNesting(t, out.segments)
 		list := func(segments []*trace.Segment, keep func(c trace.Call) (trace.Call, bool)) []string {
 			var all []string
@@ -251,19 +250,15 @@ func TestLeastAndRange(t *testing.T) {
 			}
 			return all
 		}
-		got := list(out.segments, func(c trace.Call) (trace.Call, bool) { return c, true })
+		got := list(out.segments, func(c trace.Call) (trace.Call, bool) { return c, c.Begin < c.End })
 		want := list(segments, func(c trace.Call) (trace.Call, bool) {
-			overlaps := c.Begin < to && c.End > from
-			if c.Begin == c.End {
-				overlaps = from <= c.Begin && c.Begin < to
-			}
 			c.Begin, c.End = max(c.Begin, from), min(c.End, to)
-			return c, overlaps && c.End-c.Begin >= least
+			return c, c.Begin < c.End
 		})
 		slices.Sort(got)
 		slices.Sort(want)
 		if !slices.Equal(got, want) {
-			t.Fatalf("seed %d: at least %d from %d to %d:\n%v\nwant\n%v", seed, least, from, to, got, want)
+			t.Fatalf("seed %d: from %d to %d:\n%v\nwant\n%v", seed, from, to, got, want)
 		}
 	}
 }

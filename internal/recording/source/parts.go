@@ -48,9 +48,6 @@ type partsReader struct {
 	damage  trace.Damage
 }
 
-// Header returns the least that recordings with parts have.
-func (p *partsReader) Header() trace.Header { return trace.Header{Major: 1, Minor: 2} }
-
 // Damage returns the sum of all parts that were read.
 func (p *partsReader) Damage() trace.Damage { return p.damage }
 

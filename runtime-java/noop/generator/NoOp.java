@@ -39,8 +39,8 @@ final class NoOp {
             "dev.tracegen.runtime.android", "dev.tracegen.runtime.report");
 
     /** Classes that only hold values which an app may set, and the one that tracegen finds by its name. */
-    private static final Set<String> COPIED = new HashSet<>(Arrays.asList("DroppedFrames", "FrameTiming", "LockWait",
-            "MappingInfo", "PendingMessage", "Platform", "Sampling", "UploadResult"));
+    private static final Set<String> COPIED = new HashSet<>(Arrays.asList("FrameTiming", "LockWait", "MappingInfo",
+            "PendingMessage", "Platform", "Sampling", "UploadResult"));
 
     private static final String NO_KEY = "return \"0000000000000000\";";
     private static final String NOT_SENT = "return UploadResult.stop(\"the no-op sends nothing\");";

@@ -23,7 +23,7 @@ const consumer = `package consumer;
 
 public final class Consumer {
     public static void main(String[] args) {
-        dev.tracegen.runtime.Recorder.setFocusListener(null);
+        dev.tracegen.runtime.Recorder.setStallListener(null);
         System.out.println("recorder " + dev.tracegen.runtime.Recorder.current());
     }
 }

@@ -577,7 +577,7 @@ class Page {
       return;
     }
     const more = this.more.stalls[k],
-      stack = more.samples[0]?.frames || more.path.map((p) => p.name).reverse();
+      stack = more.samples[0]?.frames || more.hotPath.map((p) => identity(p.method)).reverse();
     this.select({ name: `${duration(s.wall)}: ${s.verdict}`, stack, method: -1 });
     $("details").replaceChildren(...stallParts(s, more, thread ? thread.name : String(s.thread)));
     this.stall = k;

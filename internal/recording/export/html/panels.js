@@ -73,19 +73,24 @@ function sampleParts(title, samples) {
   for (let i = 0, n; i < samples.length; i += n) {
     const same = (a, b) => a.state === b.state && a.frames.join() === b.frames.join();
     for (n = 1; i + n < samples.length && same(samples[i], samples[i + n]);) n++;
-    const { after, state, activity, frames } = samples[i];
-    const until = n > 1 ? `, and ${plural(n - 1, "more sample")} until ${duration(samples[i + n - 1].after)}` : "";
+    const { afterNanos, state, activity, frames } = samples[i];
+    const until = n > 1 ? `, and ${plural(n - 1, "more sample")} until ${duration(samples[i + n - 1].afterNanos)}` : "";
     const did = activity && activity !== "unknown" ? `, ${activity}` : "";
     parts.push(
       element(
         "details",
         { open: parts.length === 0 },
-        element("summary", {}, `after ${duration(after)}${until}: ${stallKinds[state] || state}${did}`),
+        element("summary", {}, `after ${duration(afterNanos)}${until}: ${stallKinds[state] || state}${did}`),
         lines(frames),
       ),
     );
   }
   return parts.length ? [heading(title), ...parts] : [];
+}
+
+/** The class and name of a method. */
+function identity(method) {
+  return method.class ? `${method.class}.${method.name}` : method.name;
 }
 
 /** A path, or a list of methods, each with its times. */
@@ -95,8 +100,8 @@ function stepParts(title, steps, nested) {
     element(
       "tr",
       {},
-      ...[duration(s.total), duration(s.self), s.calls.toLocaleString("en")].map((t) => element("td", {}, t)),
-      element("td", { style: nested ? `padding-left: ${Math.min(depth, 12) * 6 + 4}px` : "" }, named(s.name)),
+      ...[duration(s.totalNanos), duration(s.selfNanos), s.calls.toLocaleString("en")].map((t) => element("td", {}, t)),
+      element("td", { style: nested ? `padding-left: ${Math.min(depth, 12) * 6 + 4}px` : "" }, named(identity(s.method))),
     ),
   );
   const head = element("tr", {}, ...["total", "self", "calls", "method"].map((t) => element("th", {}, t)));
@@ -116,8 +121,10 @@ function listParts(title, list, empty) {
 
 /** All that is known of a stall: s is its row of the list, more the rest. */
 function stallParts(s, more, thread) {
-  const stopped = more.stopped || 0;
-  const share = more.cpu >= 0 ? `${duration(more.cpu)} (${percent(more.cpu, s.wall - stopped)})` : "not recorded";
+  const stopped = more.suspendedNanos,
+    cpu = more.cpuNanos,
+    main = more.exit?.mainThread;
+  const share = cpu >= 0 ? `${duration(cpu)} (${percent(cpu, s.wall - stopped)})` : "not recorded";
   const rows = [
     ["why", s.verdict],
     ["what ran", s.what],
@@ -129,11 +136,11 @@ function stallParts(s, more, thread) {
       (s.ended ? "" : "at least ") + duration(s.wall) + (s.ended ? "" : "; still open when the recording ended"),
     ],
     ["did not run", stopped ? duration(stopped) : ""],
-    ["times of methods", more.precision],
+    ["times of methods", more.exactness],
     ["on a processor", share],
     [
       "garbage collection",
-      more.gc >= 0 ? `${duration(more.gc)} in ${plural(more.gcCount, "collection")}` : "not recorded",
+      more.gcNanos >= 0 ? `${duration(more.gcNanos)} in ${plural(more.gcCount, "collection")}` : "not recorded",
     ],
     ["began", `at ${duration(s.begin)}` + (more.time ? `, ${more.time}` : "")],
     ["lock", more.lockOwner],
@@ -142,11 +149,11 @@ function stallParts(s, more, thread) {
   ];
   return [
     definitions(rows),
-    ...stepParts("Where the time went", more.path, true),
-    ...stepParts("Most own time", more.own, false),
+    ...stepParts("Where the time went", more.hotPath, true),
+    ...stepParts("Most own time", more.mostSelf, false),
     ...sampleParts("Stack samples", more.samples),
-    ...sampleParts("Holder of the lock", more.holder),
-    ...(more.exit ? [heading("Main thread in the system's trace"), lines([more.exit.state, ...more.exit.frames])] : []),
+    ...sampleParts("Holder of the lock", more.holderSamples),
+    ...(main ? [heading("Main thread in the system's trace"), lines([main.state, ...main.frames])] : []),
     ...listParts(
       "Ran before, the latest first",
       more.before && [...more.before].reverse(),

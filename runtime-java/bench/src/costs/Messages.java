@@ -6,17 +6,12 @@ import android.os.Message;
 import android.util.Printer;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
-import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.util.Arrays;
-import java.util.Properties;
 
 /**
  * Measures what a message of the main Looper costs: CPU time and allocation of the main thread. A handler sends itself
  * the next message. Arguments: the natives, and what is installed:
- * {@code none}; {@code printer} and {@code observer}, which do nothing; {@code matrixPrinter}, {@code oursPrinter},
- * {@code oursObserver}.
+ * {@code none}; {@code printer}, which does nothing; {@code matrixPrinter}, {@code oursPrinter}.
  */
 public final class Messages extends Handler {
     private static final int BATCH = 50000;
@@ -50,14 +45,10 @@ public final class Messages extends Handler {
                 public void println(String line) {
                 }
             });
-        } else if (row.equals("observer")) {
-            setObserver();
         } else if (row.equals("matrixPrinter")) {
             Phone.startMatrix();
         } else if (row.startsWith("ours")) {
-            Properties p = new Properties();
-            p.setProperty("source", row.equals("oursPrinter") ? "printer" : "auto");
-            if (!TracegenRuntime.start(new Phone.App(), new RecorderOptions().apply(p))) {
+            if (!TracegenRuntime.start(new Phone.App(), new RecorderOptions())) {
                 throw new IllegalStateException("not recording");
             }
             String source = dev.tracegen.runtime.android.LooperMonitor.of(Looper.getMainLooper()).source();
@@ -65,19 +56,6 @@ public final class Messages extends Handler {
                 throw new IllegalStateException("the messages come from the " + source);
             }
         }
-    }
-
-    /** Sets an observer as the runtime does, by a proxy, because its interface is hidden. */
-    private static void setObserver() throws Exception {
-        Class<?> type = Class.forName("android.os.Looper$Observer");
-        Object observer = Proxy.newProxyInstance(Messages.class.getClassLoader(), new Class<?>[] {type},
-                new InvocationHandler() {
-                    @Override
-                    public Object invoke(Object self, Method method, Object[] args) {
-                        return null;
-                    }
-                });
-        Looper.class.getMethod("setObserver", type).invoke(null, observer);
     }
 
     @Override

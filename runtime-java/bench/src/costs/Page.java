@@ -88,9 +88,7 @@ public final class Page {
         line("| | CPU, ns | more than without | allocated, bytes | more than without |");
         line("|---|---|---|---|---|");
         String[][] rows = {{"nothing installed", "none", "none"}, {"a `Printer` that does nothing", "printer", "none"},
-            {"tracegen by `Printer`", "oursPrinter", "printer"}, {"Matrix by `Printer`", "matrixPrinter", "printer"},
-            {"an `Observer` that does nothing", "observer", "none"},
-            {"tracegen by `Observer`", "oursObserver", "observer"}};
+            {"tracegen by `Printer`", "oursPrinter", "printer"}, {"Matrix by `Printer`", "matrixPrinter", "printer"}};
         for (String[] r : rows) {
             String key = "messages\t" + r[1];
             String base = "messages\t" + r[2];

@@ -19,9 +19,6 @@ public final class App extends android.app.Application {
     /** The ActivityManager; null if there is none. */
     volatile Object manager;
 
-    /** The ProfilingManager; null if there is none. */
-    volatile Object profiling;
-
     /** The ConnectivityManager; null if there is none. */
     volatile Object network;
 
@@ -71,8 +68,7 @@ public final class App extends android.app.Application {
     @Override
     public Object getSystemService(String name) {
         return DISPLAY_SERVICE.equals(name) ? new Displays() : ACTIVITY_SERVICE.equals(name) ? manager
-                : CONNECTIVITY_SERVICE.equals(name) ? network
-                : "profiling".equals(name) ? profiling : null;
+                : CONNECTIVITY_SERVICE.equals(name) ? network : null;
     }
 
     /** Of services that are asked for by their class, from API 23 on. */

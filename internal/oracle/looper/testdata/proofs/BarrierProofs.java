@@ -23,16 +23,10 @@ public final class BarrierProofs implements IncidentListener {
         incidents.add(incident);
     }
 
-    /** Reports whether the detector can read the queue: no hidden lock is needed for that, but the list must be one. */
-    private static boolean seesQueue() {
-        return !Bench.lockFree;
-    }
-
-    private void start(boolean remove, boolean hidden) throws Exception {
-        RecorderOptions config = (hidden ? new RecorderOptions() : PublicApiProofs.config()).set("output", "none");
+    private void start() throws Exception {
+        RecorderOptions config = new RecorderOptions().set("output", "none");
         Properties p = new Properties();
         p.setProperty("detectors", "sync-barrier");
-        p.setProperty("sync-barrier.remove", String.valueOf(remove));
         config.apply(p);
         Bench.check(config.problems().isEmpty(), config.problems().toString());
         Recorder.setIncidentListener(this);
@@ -89,8 +83,8 @@ public final class BarrierProofs implements IncidentListener {
         Bench.equal(incidents.size(), count, "incidents");
     }
 
-    public void aLeakedBarrierIsFoundAndRemoved() throws Exception {
-        start(true, true);
+    public void aLeakedBarrierIsFound() throws Exception {
+        start();
         try {
             int token = postBarrier();
             final CountDownLatch behind = new CountDownLatch(1);
@@ -106,42 +100,22 @@ public final class BarrierProofs implements IncidentListener {
             Bench.equal(i.detector + " " + i.kind, "sync-barrier sync-barrier", "what");
             Bench.equal(i.facts.get("asynchronous-answered"), "5", "asynchronous probes");
             Bench.equal(i.facts.get("synchronous-answered"), "0", "synchronous probes");
-            Bench.equal(i.facts.get("found-by"), seesQueue() ? "queue" : "probes", "found by");
-            Bench.equal(i.facts.get("token"), seesQueue() ? String.valueOf(token) : null, "token");
-            Bench.equal(i.facts.get("removed"), String.valueOf(seesQueue()), "removed");
             Bench.equal(i.thread(), "main", "thread");
-            Bench.seen("a sync barrier that was not removed", seesQueue() ? "by the queue, removed" : "by probes");
-            if (seesQueue()) {
-                Bench.check(i.endNanos > i.beginNanos, "it has no end");
-            } else {
-                Bench.equal(i.endNanos, 0L, "the end");
-                Bench.equal(behind.getCount(), 1L, "the barrier is gone");
-                removeBarrier(token);
-                awaitIncidents(2);
-                Bench.equal(incidents.get(1).number, i.number, "number");
-                Bench.check(incidents.get(1).endNanos > 0, "it has no end");
-            }
+            Bench.seen("a sync barrier that was not removed", "by probes");
+            Bench.equal(i.endNanos, 0L, "the end");
+            Bench.equal(behind.getCount(), 1L, "the barrier is gone");
+            removeBarrier(token);
+            awaitIncidents(2);
+            Bench.equal(incidents.get(1).number, i.number, "number");
+            Bench.check(incidents.get(1).endNanos > 0, "it has no end");
             Bench.await(behind);
         } finally {
             stop();
         }
     }
 
-    public void withPublicApiProbesFindIt() throws Exception {
-        start(true, false);
-        int token = postBarrier();
-        try {
-            awaitIncidents(1);
-            Bench.equal(incidents.get(0).facts.get("found-by"), "probes", "found by");
-            Bench.equal(incidents.get(0).facts.get("removed"), "false", "removed");
-        } finally {
-            removeBarrier(token);
-            stop();
-        }
-    }
-
     public void aBarrierOfAFrameAndABusyThreadAreNone() throws Exception {
-        start(true, true);
+        start();
         try {
             // Until the detector has polled several times: a barrier for each 16 ms, and one message of 4 s.
             for (int k = 0; k < 200; k++) {
@@ -176,7 +150,7 @@ public final class BarrierProofs implements IncidentListener {
     }
 
     public void afterTheEndNoMessageOfOursWaits() throws Exception {
-        start(false, true);
+        start();
         int token = postBarrier();
         try {
             awaitIncidents(1);
@@ -241,7 +215,7 @@ public final class BarrierProofs implements IncidentListener {
         RecorderOptions config = new RecorderOptions();
         Properties p = new Properties();
         p.setProperty("detectors", "sync-barrier, sync-barier");
-        p.setProperty("sync-barrier.remove", "yes");
+        p.setProperty("watchdog.foreground-only", "yes");
         p.setProperty("sync-barrier.colour", "red");
         p.setProperty("sync-barrier.poll-millis", "0");
         p.setProperty("no-such.poll-millis", "5");
@@ -249,7 +223,7 @@ public final class BarrierProofs implements IncidentListener {
         Bench.equal(config.problems().size(), 5, "problems " + config.problems());
         String all = config.problems().toString();
         for (String part : new String[] {"there is no detector sync-barier", "want true or false",
-            "has no such setting; it has [remove, poll-millis, age-millis]", "1 to 86400000",
+            "has no such setting; it has [poll-millis]", "1 to 86400000",
             "there is no detector no-such"}) {
             Bench.check(all.contains(part), "no " + part + " in " + all);
         }

@@ -99,11 +99,6 @@ public final class Bench {
         }
     }
 
-    /** Reports whether the Looper's Observer can be set. */
-    static boolean observes() {
-        return device.api >= 29 && !stock;
-    }
-
     /** Reports whether runs of idle handlers are seen: the list of a lock-free queue has a lock that is denied. */
     static boolean seesIdleHandlers() {
         return !(lockFree && stock);

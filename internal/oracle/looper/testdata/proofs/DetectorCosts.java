@@ -183,13 +183,11 @@ public final class DetectorCosts {
         p.setProperty("slow", "600000");
         p.setProperty("slow-idle", "600000");
         p.setProperty("slow-input", "600000");
-        p.setProperty("hold.millis", "600000");
         p.setProperty("anr.lag-millis", "600000");
         if (ROUNDS == 1) {
             // Only counts are checked. What is posted after the end must be seen soon.
             p.setProperty("sync-barrier.poll-millis", "50");
             p.setProperty("watchdog.poll-millis", "50");
-            p.setProperty("short-polls.poll-millis", "50");
         }
         RecorderOptions config = new RecorderOptions().set("output", "none").apply(p);
         Bench.equal(config.problems().size(), 0, "problems " + config.problems());

@@ -42,8 +42,7 @@ public final class EndToEndProofs implements StallListener, IncidentListener {
     private static final App APP = new App(StartProofs.directory());
 
     /** What must be on before the app stalls. */
-    private static final String[] DETECTORS = {"sync-barrier", "watchdog", "short-polls", "hold", "steady-samples",
-        "anr", "frames", "startup"};
+    private static final String[] DETECTORS = {"sync-barrier", "watchdog", "anr", "frames", "startup"};
 
     /** The IDs of the reports that must reach the collector. */
     private static final Set<String> REPORTS = new ConcurrentSkipListSet<String>();
@@ -233,13 +232,13 @@ public final class EndToEndProofs implements StallListener, IncidentListener {
                 draw();
             }
         });
-        stall("missed-polls", "refreshPrice", new Way() {
+        stall("missed-poll", "refreshPrice", new Way() {
             @Override
             void make() throws Exception {
                 refresh();
             }
         });
-        stall("hold", "saveOrder", new Way() {
+        stall("lag", "saveOrder", new Way() {
             @Override
             void make() throws Exception {
                 save();
@@ -428,7 +427,7 @@ public final class EndToEndProofs implements StallListener, IncidentListener {
             public void run() {
                 synchronized (lock) {
                     held.countDown();
-                    waitFor("hold", "saveOrder");
+                    waitFor("lag", "saveOrder");
                 }
             }
         };

@@ -88,10 +88,10 @@ public final class ExitProofs {
         Class<?> type = Class.forName("dev.tracegen.runtime.android.ExitInfo");
         Constructor<?> make = type.getDeclaredConstructors()[0];
         make.setAccessible(true);
-        ((Runnable) make.newInstance(app, file, PROCESS, true, new RecorderOptions(), 0L)).run();
+        ((Runnable) make.newInstance(app, file, PROCESS, new RecorderOptions(), 0L)).run();
         Bench.check(UnfinishedRecording.open(file) == null, "nothing was appended to " + file);
         long size = file.length();
-        ((Runnable) make.newInstance(app, file, PROCESS, false, new RecorderOptions(), 0L)).run();
+        ((Runnable) make.newInstance(app, file, PROCESS, new RecorderOptions(), 0L)).run();
         Bench.equal(file.length(), size, "the size after the same again");
     }
 
@@ -142,6 +142,6 @@ public final class ExitProofs {
         Constructor<?> make = Class.forName("dev.tracegen.runtime.android.ExitInfo").getDeclaredConstructors()[0];
         make.setAccessible(true);
         File output = new File(System.getProperty("proofs.directory"), "app.tgd");
-        ((Runnable) make.newInstance(app, output, PROCESS, false, new RecorderOptions(), 0L)).run();
+        ((Runnable) make.newInstance(app, output, PROCESS, new RecorderOptions(), 0L)).run();
     }
 }

@@ -1,23 +1,16 @@
-import android.app.Activity;
 import android.view.Choreographer;
 import dev.tracegen.device.Device;
-import dev.tracegen.runtime.DroppedFrameListener;
-import dev.tracegen.runtime.DroppedFrames;
 import dev.tracegen.runtime.FrameTiming;
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.detector.Frames;
 import java.lang.management.ManagementFactory;
-import java.lang.reflect.Field;
-import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
 
-/** What the detector of frames reports of Android's own Choreographer, Window and FrameMetrics. */
+/** What the detector of frames reports of Android's own Choreographer. */
 public final class FrameDetectorProofs {
     private final App app = new App(StartProofs.directory());
 
@@ -87,14 +80,6 @@ public final class FrameDetectorProofs {
     }
 
     public void aLateFrameIsReportedWithTheMethodThatRan() throws Exception {
-        final BlockingQueue<DroppedFrames> delivered = new LinkedBlockingQueue<DroppedFrames>();
-        Recorder.setDroppedFrameListener(new DroppedFrameListener() {
-            @Override
-            public void framesDropped(DroppedFrames frames) {
-                Bench.equal(Thread.currentThread().getName(), "tracegen-delivery", "the thread of the listener");
-                delivered.add(frames);
-            }
-        });
         Switched s = Switched.start(app, "frames", config());
         Recorder.current().scene("Feed");
         Incident late = null;
@@ -111,8 +96,6 @@ public final class FrameDetectorProofs {
         Bench.check(!late.facts.get("level").equals("best") && !late.facts.get("level").equals("normal"),
                 late.facts.toString());
         Bench.equal(late.scene, "Feed", "the scene");
-        DroppedFrames d = delivered.take();
-        Bench.check(d.dropped >= 3 && d.scene.equals("Feed"), d.dropped + " frames dropped in " + d.scene);
         Incident frozen = null;
         for (int k = 0; k < 60 && frozen == null; k++) {
             draw(6, 4, 750);
@@ -127,7 +110,6 @@ public final class FrameDetectorProofs {
         Bench.equal(figures.scene, "Feed", "the scene of the figures");
         Bench.check(Integer.parseInt(figures.facts.get("frames")) >= 15, figures.facts.toString());
         s.stop();
-        Recorder.setDroppedFrameListener(null);
         Bench.measured("a frame of 200 ms: " + late.facts + ", " + late.stacks.size() + " stacks");
     }
 
@@ -186,96 +168,6 @@ public final class FrameDetectorProofs {
         s.stop();
     }
 
-    /** Returns what Android has made of our listener for a window; null if there is none. */
-    private static Object observer(Activity activity) throws Exception {
-        Object decor = Bench.field(activity.getWindow(), Class.forName("com.android.internal.policy.PhoneWindow"),
-                "mDecor");
-        List<?> all = (List<?>) Bench.field(decor, android.view.View.class, "mFrameMetricsObservers");
-        return all == null || all.isEmpty() ? null : all.get(0);
-    }
-
-    private static Activity drawnActivity() throws Exception {
-        Activity a = Objects.activity();
-        Object decor = Objects.bare(Class.forName("com.android.internal.policy.DecorView"));
-        Field f = Class.forName("com.android.internal.policy.PhoneWindow").getDeclaredField("mDecor");
-        f.setAccessible(true);
-        f.set(a.getWindow(), decor);
-        return a;
-    }
-
-    /** Calls an observer as the renderer does. */
-    private static void render(Object observer, long vsync, long total, int lost) throws Exception {
-        Object metrics = Bench.field(observer, observer.getClass(), "mFrameMetrics");
-        long[] times = (long[]) Bench.field(metrics, metrics.getClass(), "mTimingData");
-        java.util.Arrays.fill(times, vsync);
-        times[index("FRAME_COMPLETED")] = vsync + total;
-        times[index("FLAGS")] = 0;
-        if (Bench.device.api >= 31) {
-            // The GPU was ready before it began: a device has no such time.
-            times[index("GPU_COMPLETED")] = vsync - 1;
-        }
-        for (String name : new String[] {"notifyDataAvailable", "onFrameMetricsAvailable"}) {
-            for (Method m : observer.getClass().getDeclaredMethods()) {
-                if (m.getName().equals(name)) {
-                    m.setAccessible(true);
-                    m.invoke(observer, lost);
-                    return;
-                }
-            }
-        }
-        throw new IllegalStateException("the observer cannot be called");
-    }
-
-    private static int index(String name) throws Exception {
-        Field f = Class.forName("android.view.FrameMetrics$Index").getField(name);
-        f.setAccessible(true);
-        return f.getInt(null);
-    }
-
-    public void frameMetricsAddThePartsOfAFrame() throws Exception {
-        if (Bench.device.api < 24) {
-            return;
-        }
-        Switched s = Switched.start(app, "frames", config());
-        Activity activity = drawnActivity();
-        Objects.lifecycle(app, "Started", activity);
-        Objects.lifecycle(app, "Resumed", activity);
-        Object observer = observer(activity);
-        Bench.check(observer != null, "no listener at the window of a resumed activity");
-        Incident found = null;
-        // On a busy machine the parts may come later than the frame waits.
-        for (int k = 0; k < 100 && found == null; k++) {
-            long vsync = draw(1, 0, 0);
-            render(observer, vsync, 480000000L, 2);
-            draw(3, 0, 0);
-            Thread.sleep(700);
-            for (Incident i : s.of("frozen-frame")) {
-                found = "480".equals(i.facts.get("total-millis")) ? i : found;
-            }
-        }
-        Bench.check(found != null, "no frame with its parts: " + s.of("frozen-frame").size());
-        Bench.equal(found.facts.get("layout-millis"), "0", "the time of the layout");
-        Bench.equal(found.facts.get("frame-millis"), "480", "the time of the frame");
-        Bench.equal(found.facts.get("gpu-millis"), null, "the time of the GPU");
-        Objects.lifecycle(app, "Paused", activity);
-        Bench.check(observer(activity) == null, "a listener at the window of a paused activity");
-        Objects.lifecycle(app, "Stopped", activity);
-        Incident figures = s.await("scene-frames");
-        Bench.check(Integer.parseInt(figures.facts.get("lost-reports")) >= 2, figures.facts.toString());
-        // A detector that is switched on later begins with the activities that are resumed.
-        s.on(false);
-        Objects.lifecycle(app, "Started", activity);
-        Objects.lifecycle(app, "Resumed", activity);
-        Bench.check(observer(activity) == null, "a listener while the detector is off");
-        s.on(true);
-        Bench.check(observer(activity) != null, "no listener after the detector was switched on");
-        s.on(false);
-        Bench.check(observer(activity) == null, "a listener after the detector was switched off");
-        Objects.lifecycle(app, "Paused", activity);
-        Objects.lifecycle(app, "Stopped", activity);
-        s.stop();
-    }
-
     /** Measures what the detector costs the main thread for each frame. The time is for the record only. */
     public void theCostOfAFrame() throws Exception {
         final Switched s = Switched.start(app, "frames", config());
@@ -297,7 +189,7 @@ public final class FrameDetectorProofs {
                     taken[0] = 0;
                     for (int j = 0; j < batch; j++) {
                         long vsync = begin + j;
-                        FrameTiming timing = new FrameTiming(vsync, vsync, vsync + 4000000, 0, 60, null);
+                        FrameTiming timing = new FrameTiming(vsync, vsync, vsync + 4000000, 0, 60);
                         taken[0] += frames.frame(timing, 0) ? 1 : 0;
                     }
                     nanos.add((System.nanoTime() - begin) / batch);

@@ -75,7 +75,7 @@ public final class IdleProofs {
     }
 
     private static RecorderOptions options() {
-        return new RecorderOptions().set("source", "printer").set("check", "0");
+        return new RecorderOptions().set("check", "0");
     }
 
     @SuppressWarnings("unchecked")

@@ -5,10 +5,8 @@ import android.view.View;
 import app.Posts;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
-import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.Stall;
 import dev.tracegen.runtime.StallListener;
-import dev.tracegen.runtime.android.LooperMonitor;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.io.BufferedReader;
 import java.io.File;
@@ -70,9 +68,9 @@ public final class PostProofs implements StallListener {
         }
     }
 
-    /** Does a thing with the messages of a source. */
-    private abstract class WithSource {
-        WithSource() throws Exception {
+    /** Does a thing while messages are recorded. */
+    private abstract class Recorded {
+        Recorded() throws Exception {
             app = new App(new File(System.getProperty("java.io.tmpdir"), "proofs-" + System.nanoTime()));
             Bench.check(app.files.mkdirs(), "no directory");
             BufferedReader in = new BufferedReader(new FileReader(System.getProperty("proofs.mapping")));
@@ -83,22 +81,16 @@ public final class PostProofs implements StallListener {
                 }
             }
             in.close();
-            for (String source : new String[] {"auto", "printer"}) {
-                RecorderOptions config = TracegenRuntime.options(app);
-                config.set("source", source);
-                Recorder.setStallListener(PostProofs.this);
-                Bench.check(TracegenRuntime.start(app, config), "not recording");
-                Bench.settle();
-                try {
-                    seen.clear();
-                    String by = LooperMonitor.of(Looper.getMainLooper()).source();
-                    Bench.equal(by, source.equals("auto") && Bench.observes() ? "observer" : "printer", "source");
-                    run();
-                } finally {
-                    TracegenRuntime.stop();
-                    Recorder.setStallListener(null);
-                    Bench.ended();
-                }
+            Recorder.setStallListener(PostProofs.this);
+            Bench.check(TracegenRuntime.start(app, TracegenRuntime.options(app)), "not recording");
+            Bench.settle();
+            try {
+                seen.clear();
+                run();
+            } finally {
+                TracegenRuntime.stop();
+                Recorder.setStallListener(null);
+                Bench.ended();
             }
         }
 
@@ -139,7 +131,7 @@ public final class PostProofs implements StallListener {
     }
 
     public void everyWayToPostIsNamed() throws Exception {
-        new WithSource() {
+        new Recorded() {
             @Override
             void run() throws Exception {
                 Handler h = Bench.main;
@@ -188,7 +180,7 @@ public final class PostProofs implements StallListener {
                 Bench.main.post(r);
             }
         };
-        new WithSource() {
+        new Recorded() {
             @Override
             void run() throws Exception {
                 posts.viewPost(view, new Task());
@@ -216,7 +208,7 @@ public final class PostProofs implements StallListener {
     }
 
     public void equalPostsOfDifferentMethodsAreNotConfused() throws Exception {
-        new WithSource() {
+        new Recorded() {
             @Override
             void run() throws Exception {
                 final Handler h = Bench.main;
@@ -255,7 +247,7 @@ public final class PostProofs implements StallListener {
     }
 
     public void aSlowMessageIsNamed() throws Exception {
-        new WithSource() {
+        new Recorded() {
             @Override
             void run() throws Exception {
                 long before = System.nanoTime();

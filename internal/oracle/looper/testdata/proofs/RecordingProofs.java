@@ -137,43 +137,40 @@ public final class RecordingProofs implements StallListener {
     }
 
     public void aMessageOfOneSecondIsFoundWithItsTree() throws Exception {
-        for (String source : new String[] {"auto", "printer"}) {
-            RecorderOptions config = TracegenRuntime.options(app);
-            config.set("source", source);
-            start(config);
-            try {
-                String by = LooperMonitor.of(Looper.getMainLooper()).source();
-                Stall m = null;
-                long off = Long.MAX_VALUE;
-                boolean inTime = false;
-                for (int k = 0; (off >= BOUND_NANOS || !inTime) && k < ATTEMPTS; k++) {
-                    FeedHandler handler = new FeedHandler(Looper.getMainLooper());
-                    handler.sendEmptyMessage(1);
-                    Bench.main.sendEmptyMessageDelayed(88, 100);
-                    m = next();
-                    off = checkTree(m, handler.feed, by);
-                    inTime = m.stateAtThreshold == Thread.State.TIMED_WAITING;
-                    Bench.drain();
-                }
-                Bench.check(off < BOUND_NANOS, "by " + by + ": " + off / 1000 + " us from the truth, again and again");
-                Bench.equal(m.thread, "main", "thread");
-                Bench.check(m.description.contains(FeedHandler.class.getName()), "description " + m.description);
-                Bench.equal(m.stateAtThreshold, Thread.State.TIMED_WAITING, "state at the threshold");
-                Bench.equal(m.pending == null, Bench.lockFree, "pending messages are not available");
-                Bench.equal(m.pending == null ? 88 : m.pending.get(0).what, 88, "what waits");
+        RecorderOptions config = TracegenRuntime.options(app);
+        start(config);
+        try {
+            String by = LooperMonitor.of(Looper.getMainLooper()).source();
+            Stall m = null;
+            long off = Long.MAX_VALUE;
+            boolean inTime = false;
+            for (int k = 0; (off >= BOUND_NANOS || !inTime) && k < ATTEMPTS; k++) {
+                FeedHandler handler = new FeedHandler(Looper.getMainLooper());
+                handler.sendEmptyMessage(1);
+                Bench.main.sendEmptyMessageDelayed(88, 100);
+                m = next();
+                off = checkTree(m, handler.feed, by);
+                inTime = m.stateAtThreshold == Thread.State.TIMED_WAITING;
                 Bench.drain();
-                Bench.equal(slow.size(), 0, "slow messages beside it");
-            } finally {
-                stop();
             }
-            File recording = new File(app.getNoBackupFilesDir(), "recordings/app.tgd");
-            byte[] magic = new byte[4];
-            FileInputStream in = new FileInputStream(recording);
-            Bench.equal(in.read(magic), 4, "bytes of the recording");
-            in.close();
-            Bench.equal(new String(magic, "US-ASCII"), "TGD1", "the recording's begin");
-            Bench.equal(Bench.printer(), null, "the printer after the end");
+            Bench.check(off < BOUND_NANOS, "by " + by + ": " + off / 1000 + " us from the truth, again and again");
+            Bench.equal(m.thread, "main", "thread");
+            Bench.check(m.description.contains(FeedHandler.class.getName()), "description " + m.description);
+            Bench.equal(m.stateAtThreshold, Thread.State.TIMED_WAITING, "state at the threshold");
+            Bench.equal(m.pending == null, Bench.lockFree, "pending messages are not available");
+            Bench.equal(m.pending == null ? 88 : m.pending.get(0).what, 88, "what waits");
+            Bench.drain();
+            Bench.equal(slow.size(), 0, "slow messages beside it");
+        } finally {
+            stop();
         }
+        File recording = new File(app.getNoBackupFilesDir(), "recordings/app.tgd");
+        byte[] magic = new byte[4];
+        FileInputStream in = new FileInputStream(recording);
+        Bench.equal(in.read(magic), 4, "bytes of the recording");
+        in.close();
+        Bench.equal(new String(magic, "US-ASCII"), "TGD1", "the recording's begin");
+        Bench.equal(Bench.printer(), null, "the printer after the end");
     }
 
     public void theLongestOfManyMessagesIsDescribed() throws Exception {
@@ -298,9 +295,9 @@ public final class RecordingProofs implements StallListener {
                     }
                 });
         java.lang.reflect.Method wrap = Class.forName("dev.tracegen.runtime.android.InputEvents")
-                .getDeclaredMethod("wrap", Window.Callback.class);
+                .getDeclaredMethod("wrap", Window.Callback.class, String.class);
         wrap.setAccessible(true);
-        return (Window.Callback) wrap.invoke(null, slow);
+        return (Window.Callback) wrap.invoke(null, slow, "slow");
     }
 
     private static void mark(String name, ThreadTrace trace) throws Exception {

@@ -37,8 +37,7 @@ public final class SeenProofs {
     }
 
     public void whatIsSeen() throws Exception {
-        boolean hidden = !Boolean.getBoolean("proofs.public");
-        RecorderOptions config = hidden ? new RecorderOptions().set("output", "none") : PublicApiProofs.config();
+        RecorderOptions config = new RecorderOptions().set("output", "none");
         config.set("check", "0");
         Bench.check(TracegenRuntime.start(app, config), "not recording");
         Bench.settle();
@@ -58,7 +57,7 @@ public final class SeenProofs {
         Bench.seen("messages of a looper", inHistory(Handler.class.getName()) ? "by the " + monitor.source() : "no");
         Bench.seen("runs of idle handlers", yes(inHistory("IdleHandler " + MarkedIdle.class.getName())));
         Bench.main.sendEmptyMessageDelayed(42, 600000);
-        QueueSnapshot queue = hidden ? QueueSnapshot.of(Looper.getMainLooper()) : null;
+        QueueSnapshot queue = QueueSnapshot.of(Looper.getMainLooper());
         Bench.seen("messages that wait", yes(queue != null && !queue.snapshot(100).isEmpty()));
         Bench.main.removeMessages(42);
         if (monitor.source().equals("printer")) {
@@ -79,13 +78,12 @@ public final class SeenProofs {
         TracegenRuntime.stop();
         Bench.settle();
         Looper.getMainLooper().setMessageLogging(null);
-        frames(hidden);
+        frames();
     }
 
     /** The Go test counts the frames in the recording. */
-    private void frames(boolean hidden) throws Exception {
-        RecorderOptions config = (hidden ? new RecorderOptions() : PublicApiProofs.config()).set("frames", "true")
-                .set("output", "recordings/seen.tgd");
+    private void frames() throws Exception {
+        RecorderOptions config = new RecorderOptions().set("frames", "true").set("output", "recordings/seen.tgd");
         Bench.check(TracegenRuntime.start(app, config), "not recording");
         Bench.settle();
         Bench.drain();

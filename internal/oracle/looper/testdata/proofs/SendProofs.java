@@ -8,17 +8,13 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
 import dev.tracegen.runtime.AppMethodBeat;
-import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import dev.tracegen.runtime.report.Moment;
-import dev.tracegen.runtime.report.RemoteConfig;
 import java.io.BufferedReader;
-import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.FileWriter;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
@@ -198,9 +194,9 @@ public final class SendProofs {
 
     private static Moment moment(App app, boolean foreground, boolean any) throws Exception {
         Class<?> type = Class.forName(ANDROID + "Foreground");
-        Constructor<?> make = type.getDeclaredConstructor(Context.class);
+        Constructor<?> make = type.getDeclaredConstructor();
         make.setAccessible(true);
-        Object f = make.newInstance(app);
+        Object f = make.newInstance();
         set(type, f, "foreground", foreground);
         Constructor<?> c = Class.forName(ANDROID + "GoodMoment").getDeclaredConstructors()[0];
         c.setAccessible(true);
@@ -309,87 +305,5 @@ public final class SendProofs {
         FileWriter out = new FileWriter(file);
         out.write(text);
         out.close();
-    }
-
-    private static long left(App app, long wall) throws Exception {
-        Method m = Class.forName(ANDROID + "SwitchOn").getDeclaredMethod("left", Context.class, long.class);
-        m.setAccessible(true);
-        return (Long) m.invoke(null, app, wall);
-    }
-
-    public void recordingIsSwitchedOnForATime() throws Exception {
-        App app = new App(StartProofs.directory());
-        TracegenRuntime.stop();
-        long before = System.currentTimeMillis();
-        TracegenRuntime.enableFor(app, 10);
-        Bench.settle();
-        Bench.settle();
-        untilStatus("recording is on", true);
-        TracegenRuntime.stop();
-        long left = left(app, before);
-        Bench.check(left >= 600000 && left <= 600000 + System.currentTimeMillis() - before, left + " ms are left");
-        Bench.equal(left(app, before + 11 * 60000 + 600000), 0L, "what is left when it is over");
-        Bench.equal(left(app, before - 100L * 86400000), 0L, "what is left when the clock is wrong");
-        TracegenRuntime.enableFor(app, 0);
-        Bench.settle();
-        Bench.equal(left(app, before), 0L, "what is left after 0 minutes");
-        File file = new File(app.getExternalFilesDir(null), "tracegen-minutes");
-        Bench.check(file.getParentFile().mkdirs(), "no directory");
-        write(file, "5\n");
-        long written = file.lastModified();
-        Bench.equal(left(app, written), 300000L, "what is left of the file of adb");
-        Bench.equal(left(app, written + 300000), 0L, "what is left of it later");
-        Bench.ended();
-    }
-
-    /** The file says that nothing is recorded, and the timed switch that it is. */
-    public void theSwitchWinsOverTheFile() throws Exception {
-        for (int minutes = 0; minutes < 2; minutes++) {
-            App app = new App(StartProofs.directory());
-            Method set = Class.forName(ANDROID + "SwitchOn").getDeclaredMethod("set", Context.class, long.class,
-                    long.class);
-            set.setAccessible(true);
-            set.invoke(null, app, (long) minutes, System.currentTimeMillis());
-            Class<?> session = Class.forName(ANDROID + "Session");
-            Constructor<?> make = session.getDeclaredConstructor(Context.class, RecorderOptions.class);
-            make.setAccessible(true);
-            RecorderOptions off = new RecorderOptions().set("enabled", "false");
-            Object s = make.newInstance(app, off);
-            Method switched = session.getDeclaredMethod("switchedOn", RecorderOptions.class);
-            switched.setAccessible(true);
-            Bench.equal(switched.invoke(s, off), minutes == 1, "switched on");
-            Bench.equal(off.flag("enabled"), minutes == 1, "enabled");
-        }
-    }
-
-    public void aReportIsSharedAsText() throws Exception {
-        if (Bench.device.api < 28) {
-            Bench.measured("sharing a report: not tried, extras of this version need ART");
-            return;
-        }
-        Method share = Class.forName(ANDROID + "StallNotice").getDeclaredMethod("share", String.class, String.class);
-        share.setAccessible(true);
-        char[] text = new char[200000];
-        java.util.Arrays.fill(text, 'x');
-        Intent choose = (Intent) share.invoke(null, "title", new String(text));
-        Intent send = (Intent) choose.getParcelableExtra(Intent.EXTRA_INTENT);
-        Bench.equal(send.getAction(), Intent.ACTION_SEND, "the action");
-        Bench.equal(send.getType(), "text/plain", "the type");
-        String shared = send.getStringExtra(Intent.EXTRA_TEXT);
-        Bench.check(shared.endsWith("(140000 more characters)"), shared.substring(shared.length() - 40));
-    }
-
-    public void aNoticeThatIsNotAllowedCostsNothing() throws Exception {
-        App app = new App(StartProofs.directory());
-        Properties p = new Properties();
-        p.setProperty("notify", "true");
-        p.setProperty("slow", "100");
-        Bench.check(TracegenRuntime.start(app, new RecorderOptions().set("output", "none").apply(p)), "not recording");
-        Bench.settle();
-        Bench.onMain(new Stalling());
-        Bench.check(AppMethodBeat.status() > 0, "recording is off");
-        Bench.check(Recorder.current() != null, "no recorder");
-        TracegenRuntime.stop();
-        Bench.ended();
     }
 }

@@ -172,11 +172,8 @@ public final class StartProofs {
         File assets = new File(app.files, "assets");
         Bench.check(assets.mkdirs(), "no directory");
         FileWriter out = new FileWriter(new File(assets, TracegenRuntime.FILE));
-        out.write("slow = 50\ntick = us\nhidden-api = true\noutput = kept/assets.tgd\nmapping = names.txt\n");
+        out.write("slow = 50\ntick = us\noutput = kept/assets.tgd\n");
         out.close();
-        FileWriter names = new FileWriter(new File(assets, "names.txt"));
-        names.write("");
-        names.close();
         app.assets = Device.assets(assets);
         Bench.equal(TracegenRuntime.options(app).problems().size(), 0, "problems of the configuration");
         final AtomicInteger stalls = new AtomicInteger();

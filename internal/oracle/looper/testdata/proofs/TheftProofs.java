@@ -27,7 +27,7 @@ public final class TheftProofs {
     }
 
     private static LooperMonitor monitor(MonitorProofs.Log log) {
-        LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), MonitorProofs.options("printer"));
+        LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), MonitorProofs.options());
         monitor.add(log);
         return monitor;
     }
@@ -80,7 +80,7 @@ public final class TheftProofs {
     /** Replaces the printer and waits until ours is back; returns how long the last time took, in milliseconds. */
     private static long win(int period, int thefts) throws Exception {
         LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(),
-                new RecorderOptions().set("source", "printer").set("check", String.valueOf(period)));
+                new RecorderOptions().set("check", String.valueOf(period)));
         long millis = 0;
         for (int theft = 1; theft <= thefts; theft++) {
             Looper.getMainLooper().setMessageLogging(new Thief(null));
@@ -242,7 +242,7 @@ public final class TheftProofs {
                 return c == null ? findClass(n) : c;
             }
         };
-        RecorderOptions o = MonitorProofs.options("printer");
+        RecorderOptions o = MonitorProofs.options();
         return loader.loadClass(name).getMethod("of", Looper.class, RecorderOptions.class).invoke(null,
                 Looper.getMainLooper(), o);
     }
@@ -254,37 +254,5 @@ public final class TheftProofs {
         Bench.check(Bench.printer() != first, "not watched");
         monitor.release();
         Bench.check(Bench.printer() == first, "after release there is " + Bench.printer());
-    }
-
-    public void aStolenObserverIsWonBack() throws Exception {
-        if (!Bench.observes()) {
-            return;
-        }
-        MonitorProofs.Log log = new MonitorProofs.Log();
-        LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), MonitorProofs.options("auto"));
-        monitor.add(log);
-        Class<?> observer = Class.forName("android.os.Looper$Observer");
-        java.lang.reflect.Method set = Looper.class.getMethod("setObserver", observer);
-        final int[] calls = {0};
-        Object thief = java.lang.reflect.Proxy.newProxyInstance(TheftProofs.class.getClassLoader(),
-                new Class<?>[] {observer},
-                new java.lang.reflect.InvocationHandler() {
-                    @Override
-                    public Object invoke(Object self, java.lang.reflect.Method m, Object[] args) {
-                        calls[0]++;
-                        return m.getReturnType() == Object.class ? "token" : null;
-                    }
-                });
-        set.invoke(null, thief);
-        for (int k = 0; monitor.reinstalls() == 0 && k < 100; k++) {
-            Bench.drain();
-        }
-        int before = calls[0];
-        send();
-        Bench.equal(told(log), 1, "told after it was won back");
-        Bench.check(calls[0] > before, "the thief is not passed on to");
-        monitor.release();
-        Bench.check(Bench.field(null, Looper.class, "sObserver") == thief, "release gives the observer back");
-        set.invoke(null, new Object[] {null});
     }
 }

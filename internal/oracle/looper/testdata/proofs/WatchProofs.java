@@ -13,20 +13,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 
-/** The watchdogs, the dump after a fixed time, the samples at an interval, and the timer of messages. */
+/** The watchdog and the timer of messages. */
 public final class WatchProofs {
-    private static final String[] NAMES = {"watchdog", "short-polls", "hold", "steady-samples", "anr"};
+    private static final String[] NAMES = {"watchdog", "anr"};
 
     private final Map<Long, Incident> found = Collections.synchronizedMap(new LinkedHashMap<Long, Incident>());
 
     private static Properties settings(String... more) {
         Properties p = new Properties();
         // The same detectors with shorter times: a proof need not wait for half a minute.
-        p.setProperty("detectors", "watchdog,short-polls,hold,steady-samples,anr");
+        p.setProperty("detectors", "watchdog,anr");
         p.setProperty("watchdog.poll-millis", "600");
-        p.setProperty("short-polls.poll-millis", "300");
-        p.setProperty("hold.millis", "500");
-        p.setProperty("steady-samples.interval-millis", "50");
         p.setProperty("anr.lag-millis", "1000");
         for (int k = 0; k < more.length; k += 2) {
             p.setProperty(more[k], more[k + 1]);
@@ -93,9 +90,7 @@ public final class WatchProofs {
         public void handleMessage(Message m) {
             long begin = System.nanoTime();
             while (System.nanoTime() - begin < 120000000000L && (proofs.of("watchdog", "missed-poll").isEmpty()
-                    || proofs.of("short-polls", "missed-polls").isEmpty() || proofs.of("hold", "hold").isEmpty()
-                    || proofs.of("steady-samples", "samples").isEmpty() || proofs.of("anr", "lag").isEmpty()
-                    || proofs.of("anr", "anr").isEmpty())) {
+                    || proofs.of("anr", "lag").isEmpty() || proofs.of("anr", "anr").isEmpty())) {
                 stall();
             }
         }
@@ -115,13 +110,11 @@ public final class WatchProofs {
         Bench.until("all are ended", new Bench.Condition() {
             @Override
             public boolean holds() {
-                return ended("watchdog", "missed-poll") && ended("short-polls", "missed-polls")
-                        && ended("hold", "hold") && ended("steady-samples", "samples") && ended("anr", "lag")
-                        && ended("anr", "anr");
+                return ended("watchdog", "missed-poll") && ended("anr", "lag") && ended("anr", "anr");
             }
         });
         Map<String, String> machine = Recorder.current().platform().machineFacts(Looper.getMainLooper().getThread());
-        Bench.check(machine.containsKey("threads"), "the state of the machine: " + machine);
+        Bench.check(machine.containsKey("rss-kb"), "the state of the machine: " + machine);
         stop();
         for (Incident i : found.values()) {
             Bench.check(!i.stacks.isEmpty(), i.detector + " without a stack");
@@ -131,9 +124,9 @@ public final class WatchProofs {
         Bench.equal(anr.facts.get("limit-of"), "input", "the limit");
         Bench.check(anr.facts.get("confirmed-by").equals("none")
                 || anr.facts.get("confirmed-by").equals("waiting-message"), "confirmed: " + anr.facts);
-        Bench.check(of("hold", "hold").get(0).stacks.get(0).frames.toString().contains("WatchProofs$Slow.stall"),
+        Bench.check(of("anr", "lag").get(0).stacks.get(0).frames.toString().contains("WatchProofs$Slow.stall"),
                 "the stack is that of the stall");
-        Bench.check(of("hold", "hold").get(0).what.contains("WatchProofs$Slow"), "the message's name");
+        Bench.check(of("anr", "lag").get(0).what.contains("WatchProofs$Slow"), "the message's name");
     }
 
     /** The detectors have their own times here: a busy machine must not make an idle Looper look like a stall. */
@@ -142,12 +135,8 @@ public final class WatchProofs {
             private static final long serialVersionUID = 1;
 
             {
-                setProperty("detectors", "watchdog,short-polls,hold,steady-samples,anr");
+                setProperty("detectors", "watchdog,anr");
                 setProperty("watchdog.poll-millis", "4000");
-                setProperty("hold.millis", "30000");
-                setProperty("steady-samples.threshold-millis", "30000");
-                setProperty("short-polls.poll-millis", "1000");
-                setProperty("short-polls.polls", "60");
                 setProperty("anr.lag-millis", "30000");
             }
         });

@@ -37,7 +37,6 @@ final class SampleRun {
         Bench.equal(app.slow.toString(), recorded ? "[main " + calls + "]" : "[]", "the calls of the slow message");
         Bench.equal(app.dispatches > 0, recorded, "messages heard of");
         // The second by Matrix's name.
-        Bench.equal(app.entered, recorded ? 2 : 0, "entries heard of");
         Bench.equal(app.messages > 0, recorded, "messages remembered");
         Bench.equal(app.records > 0, recorded, "records");
         app.stop();

@@ -3,7 +3,6 @@ package app
 import android.content.Context
 import android.os.Looper
 import dev.tracegen.runtime.AppMethodBeat
-import dev.tracegen.runtime.MappingReader
 import dev.tracegen.runtime.Platform
 import dev.tracegen.runtime.Recorder
 import dev.tracegen.runtime.RecorderOptions
@@ -13,7 +12,6 @@ import dev.tracegen.runtime.android.Dispatch
 import dev.tracegen.runtime.android.DispatchListener
 import dev.tracegen.runtime.android.LooperMonitor
 import dev.tracegen.runtime.android.TracegenRuntime
-import java.io.File
 
 /** Uses what may be null, and what never is, as Kotlin wants it. Warnings are errors here. */
 class Right : DispatchListener(), StallListener {
@@ -23,14 +21,13 @@ class Right : DispatchListener(), StallListener {
     }
 
     override fun dispatchEnd(dispatch: Dispatch) {
-        println(dispatch.handler() ?: dispatch.callback() ?: dispatch.text() ?: "unknown")
+        println(dispatch.text().length)
     }
 
     fun start(context: Context): Boolean {
         Recorder.setStallListener(this)
-        Recorder.setFocusListener(null)
-        val config: RecorderOptions = TracegenRuntime.options(null).set("mapping", "methodMapping.txt")
-        config.slowMillis(200).output(null).mapping(MappingReader(File("mapping")))
+        val config: RecorderOptions = TracegenRuntime.options(null).set("message-text", "short")
+        config.slowMillis(200).output(null)
         LooperMonitor.of(Looper.getMainLooper()).add(this)
         AppMethodBeat.at(null, true)
         Recorder.current()?.scene(null)

@@ -3,30 +3,25 @@ package app
 import android.content.Context
 import android.os.Looper
 import dev.tracegen.runtime.CallTree
-import dev.tracegen.runtime.MappingReader
 import dev.tracegen.runtime.Recorder
 import dev.tracegen.runtime.RecorderOptions
 import dev.tracegen.runtime.Stall
 import dev.tracegen.runtime.StallListener
-import dev.tracegen.runtime.android.Dispatch
 import dev.tracegen.runtime.android.LooperMonitor
 import dev.tracegen.runtime.android.QueueSnapshot
 import dev.tracegen.runtime.android.TracegenRuntime
 
 // Each line that ends with "// wrong" must be an error, and no other.
-fun wrong(stall: Stall, dispatch: Dispatch, context: Context?) {
+fun wrong(stall: Stall, context: Context?) {
     Recorder.current().stop() // wrong
     Recorder.start(null) // wrong
     RecorderOptions().meta("key", null) // wrong
     RecorderOptions().set(null, "main") // wrong
-    MappingReader(null) // wrong
     val scene: String = stall.scene // wrong
     val tree: CallTree = stall.tree
     stall.pending.size // wrong
     stall.lockOwner.length // wrong
     stall.stateAtThreshold.name // wrong
-    dispatch.handler().length // wrong
-    dispatch.text().length // wrong
     LooperMonitor.of(null) // wrong
     QueueSnapshot.of(Looper.getMainLooper()).snapshot(1) // wrong
     TracegenRuntime.start(context) // wrong

@@ -5,10 +5,8 @@ import android.os.HandlerThread;
 import android.os.Looper;
 import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.CallItem;
-import dev.tracegen.runtime.FocusListener;
 import dev.tracegen.runtime.MappingInfo;
 import dev.tracegen.runtime.MessageRecord;
-import dev.tracegen.runtime.MethodEnterListener;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.Stall;
@@ -23,10 +21,9 @@ import java.util.Collections;
 import java.util.List;
 
 /** An app that uses everything that the runtime has, as apps do that are built with it and without. */
-public final class Sample extends DispatchListener implements StallListener, MethodEnterListener, FocusListener {
+public final class Sample extends DispatchListener implements StallListener {
     public final List<String> slow = Collections.synchronizedList(new ArrayList<String>());
     public volatile int dispatches;
-    public volatile int entered;
     public volatile int messages;
     public volatile int records;
 
@@ -44,22 +41,12 @@ public final class Sample extends DispatchListener implements StallListener, Met
         slow.add(message.thread + calls);
     }
 
-    @Override
-    public void enter(int id, long threadId) {
-        entered++;
-    }
-
-    @Override
-    public void focusChanged(String activityClass, boolean hasFocus) {
-    }
-
     /** Starts, as in Application.onCreate. */
     public boolean start(Context context) {
         Recorder.setStallListener(this);
-        Recorder.setFocusListener(this);
         RecorderOptions config = new RecorderOptions().set("output", "sample.tgd");
         config.slowMillis(200).threads(RecorderOptions.THREADS_CHOSEN).threadRingRecords(4096);
-        config.set("source", "printer").set("check", "1000");
+        config.set("check", "1000");
         boolean started = TracegenRuntime.start(context, config);
         LooperMonitor.of(Looper.getMainLooper()).add(this);
         return started;
@@ -86,9 +73,7 @@ public final class Sample extends DispatchListener implements StallListener, Met
             }
             records += trace.copy(0, mark).records.length;
         }
-        Recorder.setMethodEnterListener(this);
         Traced.calls();
-        Recorder.setMethodEnterListener(null);
         return text;
     }
 
@@ -97,6 +82,5 @@ public final class Sample extends DispatchListener implements StallListener, Met
         LooperMonitor.of(Looper.getMainLooper()).release();
         TracegenRuntime.stop();
         Recorder.setStallListener(null);
-        Recorder.setFocusListener(null);
     }
 }

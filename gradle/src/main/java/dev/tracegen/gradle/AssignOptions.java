@@ -25,19 +25,9 @@ public abstract class AssignOptions {
     @PathSensitive(PathSensitivity.NONE)
     public abstract RegularFileProperty getBase();
 
-    @InputFile
-    @Optional
-    @PathSensitive(PathSensitivity.NONE)
-    public abstract RegularFileProperty getBaseR8Mapping();
-
     @InputFiles
     @PathSensitive(PathSensitivity.NONE)
     public abstract ConfigurableFileCollection getPrune();
-
-    @InputFile
-    @Optional
-    @PathSensitive(PathSensitivity.NONE)
-    public abstract RegularFileProperty getBaseReport();
 
     @Input
     @Optional
@@ -57,10 +47,6 @@ public abstract class AssignOptions {
 
     @Input
     @Optional
-    public abstract Property<Double> getMaxCallsGrowth();
-
-    @Input
-    @Optional
     public abstract Property<String> getExpectDigest();
 
     /** All further options; each command takes its own. */
@@ -70,14 +56,11 @@ public abstract class AssignOptions {
     /** Takes the values of a variant. */
     void from(TracegenOptions options) {
         getBase().set(options.getBase());
-        getBaseR8Mapping().set(options.getBaseR8Mapping());
         getPrune().from(options.getPrune());
-        getBaseReport().set(options.getBaseReport());
         getRuntimeExternal().set(options.getRuntimeExternal());
         getFailOn().set(options.getFailOn());
         getMaxGrowth().set(options.getMaxGrowth());
         getMinMethodsRatio().set(options.getMinMethodsRatio());
-        getMaxCallsGrowth().set(options.getMaxCallsGrowth());
         getExpectDigest().set(options.getExpectDigest());
         getArguments().set(options.getArguments());
     }
@@ -90,24 +73,20 @@ public abstract class AssignOptions {
         }
         limits(list);
         Flags.guard(list, "growth", getMaxGrowth());
-        Flags.guard(list, "calls", getMaxCallsGrowth());
-        if (getBaseReport().isPresent()) {
-            list.add("--base-report=" + getBaseReport().get());
-        }
         list.addAll(Flags.of("instrument", getArguments().get()));
         return list;
     }
 
-    /** Returns the arguments for {@code assign}, which has no guards on sizes and calls. */
+    /** Returns the arguments for {@code assign}, which has no guard on sizes. */
     List<String> assign() {
-        if (getMaxGrowth().isPresent() || getMaxCallsGrowth().isPresent() || getBaseReport().isPresent()) {
-            throw new GradleException("tracegen { maxGrowth, maxCallsGrowth, baseReport } need sizes and calls, which"
-                    + " are not known when IDs are assigned. Set incremental = false for this build, or remove them.");
+        if (getMaxGrowth().isPresent()) {
+            throw new GradleException("tracegen { maxGrowth } needs the sizes of classes, which are not known when IDs"
+                    + " are assigned. Set incremental = false for this build, or remove it.");
         }
         List<String> list = common();
         for (String guard : getFailOn().getOrElse(Collections.emptySet())) {
             String name = guard.split("=", 2)[0];
-            if (!name.equals("growth") && !name.equals("calls")) {
+            if (!name.equals("growth")) {
                 list.add("--guard=" + guard);
             }
         }
@@ -126,9 +105,6 @@ public abstract class AssignOptions {
         List<String> list = new ArrayList<>();
         if (getBase().isPresent()) {
             list.add("--base=" + getBase().get());
-        }
-        if (getBaseR8Mapping().isPresent()) {
-            list.add("--set=base-r8-mapping=" + getBaseR8Mapping().get());
         }
         for (File file : getPrune()) {
             list.add("--prune=" + file);

@@ -2,7 +2,6 @@ package dev.tracegen.gradle;
 
 import java.io.File;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -124,21 +123,20 @@ public abstract class AssignTask extends TracegenTask {
             throw new GradleException("There is nothing to instrument: no scan file was made.");
         }
         ToolRunner runner = runner();
+        Reports reports = new Reports(getTemporaryDir());
         List<String> arguments = new ArrayList<>();
         arguments.add("assign");
         arguments.add(runner.argumentFile("scans.txt", scans.values()));
         arguments.add("--slices=" + slices);
         arguments.add("--output=" + getMapping().get());
-        arguments.add("--reports=" + getReport().get().getAsFile().getParent());
+        arguments.add(reports.argument());
         arguments.addAll(getScanOptions().rules());
         arguments.addAll(getScanOptions().classpath(false));
         arguments.addAll(getAssignOptions().assign());
         try {
             runner.run("the class path", arguments);
         } finally {
-            for (RegularFileProperty file : Arrays.asList(getReport(), getSkipped())) {
-                Relocation.shorten(file.get().getAsFile(), Collections.emptyMap(), getProjectDirectory().get());
-            }
+            reports.copy(getReport(), getSkipped(), Collections.emptyMap(), getProjectDirectory().get());
         }
     }
 }

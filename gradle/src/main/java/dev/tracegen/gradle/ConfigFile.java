@@ -22,8 +22,8 @@ import org.gradle.api.file.RegularFile;
  */
 final class ConfigFile {
     /** The options of {@code tracegen.yml} that name files, at the start of a line. */
-    private static final Pattern NAMES_FILE = Pattern.compile("^[\"']?(base|base-r8-mapping|r8-mapping|prune|blocklist"
-            + "|base-report|classpath|cache|output|mapping|lines|skipped|report|slice|slices|jdk)[\"']?\\s*:.*");
+    private static final Pattern NAMES_FILE = Pattern.compile("^[\"']?(base|r8-mapping|prune|blocklist"
+            + "|classpath|cache|output|mapping|lines|skipped|report|slice|slices|jdk)[\"']?\\s*:.*");
     private static final Pattern INCLUDE = Pattern.compile("^[\"']?include[\"']?\\s*:(.*)");
     private static final Pattern ITEM = Pattern.compile("^\\s*-\\s+(.*)");
 
@@ -52,8 +52,6 @@ final class ConfigFile {
     private static String instead(String option) {
         switch (option) {
             case "base": return "Set it in the build file: tracegen { base = file('...') }.";
-            case "base-report": return "Set it in the build file: tracegen { baseReport = file('...') }.";
-            case "base-r8-mapping": return "Set it in the build file: tracegen { baseR8Mapping = file('...') }.";
             case "prune": return "Set it in the build file: tracegen { prune.from('...') }.";
             case "blocklist": return "Set it in the build file: tracegen { blocklist.from('...') }.";
             case "classpath": return "Set it in the build file: tracegen { classpath.from('...') }.";

@@ -2,7 +2,6 @@ package dev.tracegen.gradle;
 
 import java.io.File;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -245,18 +244,17 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
             paths.add(scan.getPath());
         }
         ToolRunner runner = runner();
+        Reports reports = new Reports(getTemporaryDir());
         List<String> arguments = new ArrayList<>();
         Collections.addAll(arguments, "assign", runner.argumentFile("scans.txt", paths), "--slices=" + slices,
-                "--output=" + getMapping().get(), "--reports=" + getReport().get().getAsFile().getParent());
+                "--output=" + getMapping().get(), reports.argument());
         arguments.addAll(getScanOptions().rules());
         arguments.addAll(getScanOptions().classpath(false));
         arguments.addAll(getAssignOptions().assign());
         try {
             runner.run("the variant's classes", arguments);
         } finally {
-            for (RegularFileProperty file : Arrays.asList(getReport(), getSkipped())) {
-                Relocation.shorten(file.get().getAsFile(), Collections.emptyMap(), getProjectDirectory().get());
-            }
+            reports.copy(getReport(), getSkipped(), Collections.emptyMap(), getProjectDirectory().get());
         }
     }
 

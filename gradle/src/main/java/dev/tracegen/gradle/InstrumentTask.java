@@ -2,7 +2,6 @@ package dev.tracegen.gradle;
 
 import java.io.File;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -106,6 +105,7 @@ public abstract class InstrumentTask extends TracegenTask {
     protected void instrument(String subject, Map<String, String> inputs, List<String> output) {
         List<String> arguments = new ArrayList<>();
         ToolRunner runner = runner();
+        Reports reports = new Reports(getTemporaryDir());
         List<String> lines = new ArrayList<>();
         Map<String, String> names = new LinkedHashMap<>();
         inputs.forEach((from, to) -> {
@@ -116,7 +116,7 @@ public abstract class InstrumentTask extends TracegenTask {
         arguments.add(runner.argumentFile("inputs.txt", lines));
         arguments.addAll(output);
         arguments.add("--mapping=" + getMapping().get());
-        arguments.add("--reports=" + getReport().get().getAsFile().getParent());
+        arguments.add(reports.argument());
         Flags.add(arguments, "--compression", getCompression());
         if (getDisabled().getOrElse(false)) {
             arguments.add("--disabled");
@@ -127,9 +127,7 @@ public abstract class InstrumentTask extends TracegenTask {
             runner.run(subject, arguments);
         } finally {
             // Also a build that a guard fails has a report.
-            for (RegularFileProperty file : Arrays.asList(getReport(), getSkipped())) {
-                Relocation.shorten(file.get().getAsFile(), names, getProjectDirectory().get());
-            }
+            reports.copy(getReport(), getSkipped(), names, getProjectDirectory().get());
         }
     }
 

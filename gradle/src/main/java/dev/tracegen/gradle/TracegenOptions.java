@@ -45,26 +45,11 @@ public abstract class TracegenOptions {
     public abstract RegularFileProperty getBase();
 
     /**
-     * Mapping of R8 or ProGuard for the build of {@link #getBase()}, needed only if that was instrumented after
-     * renaming.
-     *
-     * @return the property
-     */
-    public abstract RegularFileProperty getBaseR8Mapping();
-
-    /**
      * Mappings of the releases in use. Retired IDs that none of them has are free again. Needs {@link #getBase()}.
      *
      * @return the files
      */
     public abstract ConfigurableFileCollection getPrune();
-
-    /**
-     * The report of the last release, for the guard {@code calls}.
-     *
-     * @return the property
-     */
-    public abstract RegularFileProperty getBaseReport();
 
     /**
      * Block lists in the format of Matrix.
@@ -151,7 +136,7 @@ public abstract class TracegenOptions {
 
     /**
      * Guards with their default limits: {@code introduced}, {@code unverifiable}, {@code growth}, {@code ratio},
-     * {@code calls}, {@code digest}. A guard that fails fails the build after all outputs are written.
+     * {@code digest}. A guard that fails fails the build after all outputs are written.
      *
      * @return the property
      */
@@ -171,14 +156,6 @@ public abstract class TracegenOptions {
      * @return the property
      */
     public abstract Property<Double> getMinMethodsRatio();
-
-    /**
-     * The largest number of calls that a package may gain since {@link #getBaseReport()}, in percent of all calls.
-     * Setting it enables the guard {@code calls}.
-     *
-     * @return the property
-     */
-    public abstract Property<Double> getMaxCallsGrowth();
 
     /**
      * The digest that the mapping must have. Setting it enables the guard {@code digest}.
@@ -211,9 +188,7 @@ public abstract class TracegenOptions {
         getIncremental().convention(other.getIncremental());
         getConfig().convention(other.getConfig());
         getBase().convention(other.getBase());
-        getBaseR8Mapping().convention(other.getBaseR8Mapping());
         getPrune().from(other.getPrune());
-        getBaseReport().convention(other.getBaseReport());
         getBlocklist().from(other.getBlocklist());
         getClasspath().from(other.getClasspath());
         getExits().convention(other.getExits());
@@ -228,7 +203,6 @@ public abstract class TracegenOptions {
         getFailOn().convention(other.getFailOn());
         getMaxGrowth().convention(other.getMaxGrowth());
         getMinMethodsRatio().convention(other.getMinMethodsRatio());
-        getMaxCallsGrowth().convention(other.getMaxCallsGrowth());
         getExpectDigest().convention(other.getExpectDigest());
         getCompression().convention(other.getCompression());
         getArguments().convention(other.getArguments());

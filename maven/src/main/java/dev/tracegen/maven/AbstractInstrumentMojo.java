@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import org.apache.maven.artifact.Artifact;
 import org.apache.maven.plugin.MojoExecutionException;
 import org.apache.maven.plugin.MojoFailureException;
@@ -74,10 +75,16 @@ abstract class AbstractInstrumentMojo extends AbstractTracegenMojo {
    *
    * @param inputs the inputs, the most important first
    * @param output the directory of outputs
+   * @param names the names of the files of earlier builds in it that stay until they are replaced
    * @param classPath where classes are looked up that the inputs refer to
    */
-  final void instrument(Tool tool, List<File> inputs, File output, Collection<File> classPath)
+  final void instrument(Tool tool, List<File> inputs, File output, Set<String> names, Collection<File> classPath)
       throws MojoExecutionException, MojoFailureException {
+    try {
+      ClassTree.keepOnly(output.toPath(), names);
+    } catch (IOException e) {
+      throw new MojoExecutionException("cannot remove what is gone from " + output + ": " + e.getMessage(), e);
+    }
     List<String> command = new ArrayList<>();
     command.add("instrument");
     command.add("@" + path(inputList(inputs)));

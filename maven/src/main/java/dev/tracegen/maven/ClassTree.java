@@ -10,6 +10,7 @@ import java.util.Comparator;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
@@ -46,11 +47,7 @@ final class ClassTree {
   /** Makes a directory have these files and no others. A file that has the content already is not written. */
   void writeTo(Path directory) throws IOException {
     Files.createDirectories(directory);
-    for (Path file : filesBelow(directory)) {
-      if (!files.containsKey(nameOf(directory, file))) {
-        Files.delete(file);
-      }
-    }
+    keepOnly(directory, names());
     for (Map.Entry<String, byte[]> entry : files.entrySet()) {
       Path file = directory.resolve(entry.getKey()).normalize();
       if (!file.startsWith(directory.normalize())) {
@@ -61,6 +58,23 @@ final class ClassTree {
       }
       Files.createDirectories(file.getParent());
       Files.write(file, entry.getValue());
+    }
+  }
+
+  /** Returns the names of the files, relative to the directory, with slashes. */
+  Set<String> names() {
+    return files.keySet();
+  }
+
+  /** Deletes the files below a directory that have other names. The directory may be missing. */
+  static void keepOnly(Path directory, Set<String> names) throws IOException {
+    if (!Files.isDirectory(directory)) {
+      return;
+    }
+    for (Path file : filesBelow(directory)) {
+      if (!names.contains(nameOf(directory, file))) {
+        Files.delete(file);
+      }
     }
   }
 

@@ -41,8 +41,8 @@ public final class InstrumentClassesMojo extends AbstractInstrumentMojo {
     }
     Tool tool = tool();
     Path input = new File(outputDirectory, "classes-input").toPath();
+    ClassTree tree = new ClassTree();
     try {
-      ClassTree tree = new ClassTree();
       tree.addJar(runtime(tool).toPath());
       tree.addDirectory(classes.toPath());
       tree.writeTo(input);
@@ -56,7 +56,7 @@ public final class InstrumentClassesMojo extends AbstractInstrumentMojo {
         classPath.add(a.getFile());
       }
     }
-    instrument(tool, Collections.singletonList(input.toFile()), instrumented, classPath);
+    instrument(tool, Collections.singletonList(input.toFile()), instrumented, tree.names(), classPath);
     project.getBuild().setOutputDirectory(instrumented.getPath());
     // Other modules of the build find the classes here if they are not packaged.
     if (classes.equals(project.getArtifact().getFile())) {

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.maven.artifact.Artifact;
 import org.apache.maven.plugin.MojoExecutionException;
 import org.apache.maven.plugin.MojoFailureException;
@@ -68,7 +69,8 @@ public final class InstrumentMojo extends AbstractInstrumentMojo {
     }
     inputs.add(runtime(tool));
     File app = new File(outputDirectory, "app");
-    instrument(tool, new ArrayList<>(inputs), app, classPath);
+    Set<String> names = inputs.stream().map(File::getName).collect(Collectors.toSet());
+    instrument(tool, new ArrayList<>(inputs), app, names, classPath);
     if (attach) {
       attach("jar", "instrumented", new File(app, main.getName()));
     }

@@ -239,56 +239,6 @@ public final class Device {
         return make.newInstance(context, null);
     }
 
-    /** What the system's profiling service got, and the app's callback for results. */
-    public static final class ProfilingService implements InvocationHandler {
-        /** The calls: the name of the method and its arguments. */
-        public final List<String> calls = java.util.Collections.synchronizedList(new ArrayList<String>());
-
-        /** The app's android.os.ProfilingManager. */
-        public Object manager;
-
-        private Object callback;
-
-        @Override
-        public Object invoke(Object proxy, Method called, Object[] arguments) throws Exception {
-            StringBuilder b = new StringBuilder(called.getName());
-            for (Object a : arguments == null ? new Object[0] : arguments) {
-                if (a instanceof List) {
-                    for (Object trigger : (List<?>) a) {
-                        b.append(" trigger ").append(trigger.getClass().getField("triggerType").get(trigger));
-                    }
-                } else if (a instanceof int[]) {
-                    b.append(' ').append(java.util.Arrays.toString((int[]) a));
-                }
-            }
-            calls.add(b.toString());
-            return null;
-        }
-
-        /** Sends a result to the app, as the service does. */
-        public void send(String file, String tag, int error, String message, int trigger) throws Exception {
-            for (Method m : callback.getClass().getMethods()) {
-                if (m.getName().equals("sendResult")) {
-                    m.setAccessible(true);
-                    m.invoke(callback, file, 1L, 2L, error, tag, message, trigger);
-                }
-            }
-        }
-    }
-
-    /** Returns a service with the real ProfilingManager of an app, which has made its callback for the service. */
-    public static ProfilingService profilingService(Context context) throws Exception {
-        ProfilingService service = new ProfilingService();
-        Class<?> type = Class.forName("android.os.ProfilingManager");
-        service.manager = type.getConstructor(Context.class).newInstance(context);
-        type.getField("mProfilingService").set(service.manager, Proxy.newProxyInstance(Device.class.getClassLoader(),
-                new Class<?>[] {Class.forName("android.os.IProfilingService")}, service));
-        Constructor<?> callback = Class.forName("android.os.ProfilingManager$3").getDeclaredConstructor(type);
-        callback.setAccessible(true);
-        service.callback = callback.newInstance(service.manager);
-        return service;
-    }
-
     /** The file of a trace. A ParcelFileDescriptor of a descriptor would need ART's FileDescriptor. */
     private static final class OpenTrace extends ParcelFileDescriptor {
         private final FileInputStream file;

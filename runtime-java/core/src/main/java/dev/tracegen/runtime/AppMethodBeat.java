@@ -11,8 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The class has no static initializer, so that the JVM need not check whether it has run. Before the first call
  * all fields are 0 or null, so the first call finds no fast path and goes to {@link Recorder}. So does every other
- * call that the fast path cannot handle: of another thread, with a special ID, while the clock is paused, or while a
- * {@link MethodEnterListener} is set.
+ * call that the fast path cannot handle: of another thread, with a special ID, or while the clock is paused.
  */
 public final class AppMethodBeat {
     /** The ID that stands for the dispatch of a message. Methods have IDs from 1 to this less 1. */

@@ -1,25 +1,19 @@
 package dev.tracegen.runtime;
 
-import java.io.IOException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Delivers stalls and incidents to the app on a thread of its own: it calls the app's listeners and logs stalls with
- * the names of their methods. Both may take long, wait, or throw whatever they like. That delays or costs other
- * deliveries and nothing else: stalls that do not fit into the queue meanwhile are counted.
+ * Delivers stalls and incidents to the app on a thread of its own: it calls the app's listeners, which may take long,
+ * wait, or throw whatever they like. That delays or costs other deliveries and nothing else: stalls that do not fit
+ * into the queue meanwhile are counted.
  */
 final class Delivery implements Runnable {
     /** How many stalls may wait. */
     private static final int MAX_STALLS = 1024;
 
-    /** How many calls of a stall are logged, as in Matrix's reports. */
-    private static final int LOGGED_CALLS = 30;
-
     private static final long FAILURE_NANOS = 100000000L;
 
     private final Recorder recorder;
-    private final RecorderOptions options;
-    private final Platform platform;
     private final Texts texts;
     private final RoleQueue<Job> queue;
     private final Thread thread = new RecorderThread(this, "tracegen-delivery");
@@ -31,9 +25,7 @@ final class Delivery implements Runnable {
 
     Delivery(Recorder recorder) {
         this.recorder = recorder;
-        this.options = recorder.options();
-        this.platform = options.platform;
-        this.texts = new Texts(options);
+        this.texts = new Texts(recorder.options());
         this.queue = new RoleQueue<Job>(MAX_STALLS, recorder.rings().memory);
     }
 
@@ -55,7 +47,7 @@ final class Delivery implements Runnable {
 
     /** Reports whether a stall is of use to anything here. */
     boolean wanted() {
-        return options.mapping != null || Listeners.stall != null || Listeners.stallReporter != null;
+        return Listeners.stall != null || Listeners.stallReporter != null;
     }
 
     /** Hands over a stall, or counts it as dropped. On the sampler's thread only. */
@@ -81,18 +73,6 @@ final class Delivery implements Runnable {
                     call(Listeners.incident, delivered);
                 }
             }, incident.bytes());
-        }
-    }
-
-    /** Hands over dropped frames, or counts them as dropped deliveries. On the sampler's thread only. */
-    void droppedFrames(final DroppedFrames frames) {
-        if (Listeners.droppedFrames != null) {
-            offer(new Job() {
-                @Override
-                void deliver() {
-                    call(Listeners.droppedFrames, frames);
-                }
-            }, frames.bytes());
         }
     }
 
@@ -127,20 +107,8 @@ final class Delivery implements Runnable {
 
     private void deliver(EndedStall ended) {
         Stall stall = ended.stall(texts);
-        StallListener reporter = Listeners.stallReporter;
-        if (reporter != null) {
-            call(reporter, stall);
-        }
-        try {
-            if (options.mapping != null) {
-                log(stall);
-            }
-        } finally {
-            StallListener listener = Listeners.stall;
-            if (listener != null) {
-                call(listener, stall);
-            }
-        }
+        call(Listeners.stallReporter, stall);
+        call(Listeners.stall, stall);
     }
 
     private void call(IncidentListener listener, Incident incident) {
@@ -154,33 +122,14 @@ final class Delivery implements Runnable {
         }
     }
 
-    private void call(DroppedFrameListener listener, DroppedFrames frames) {
+    private void call(StallListener listener, Stall stall) {
         if (listener == null) {
             return;
         }
         try {
-            listener.framesDropped(texts.droppedFrames(frames));
-        } catch (Throwable e) {
-            recorder.failures.listenerFailed(e);
-        }
-    }
-
-    private void call(StallListener listener, Stall stall) {
-        try {
             listener.stallEnded(stall);
         } catch (Throwable e) {
             recorder.failures.listenerFailed(e);
-        }
-    }
-
-    private void log(Stall stall) {
-        try {
-            for (String line : options.mapping.describe(stall, LOGGED_CALLS).split("\n")) {
-                platform.log(line);
-            }
-        } catch (IOException e) {
-            platform.log("stall: " + stall.wallNanos / 1000000 + " ms on " + stall.thread + ": " + stall.description
-                    + " (the mapping cannot be read: " + e.getMessage() + ")");
         }
     }
 }

@@ -8,7 +8,7 @@ import java.io.IOException;
 class Disk {
     /**
      * Opens a file for appending. Append mode truncates nothing, whatever has happened to the file since it was
-     * checked. Opening a pipe waits for its reader.
+     * checked.
      */
     FileOutputStream open(File file) throws IOException {
         return new FileOutputStream(file, true);

@@ -3,7 +3,7 @@ package dev.tracegen.runtime;
 /**
  * Decides by the state of a recorder which calls of {@link AppMethodBeat} are recorded there, and records the others
  * that are to be recorded: those of other threads than the main one, and those of the main thread while its time is
- * exact, a gate must be applied, or a {@link MethodEnterListener} is set.
+ * exact or a gate must be applied.
  */
 final class FastPath {
     private final Recorder recorder;
@@ -48,15 +48,14 @@ final class FastPath {
 
     private void put(int id, long bit) {
         Thread thread = Thread.currentThread();
-        MethodEnterListener listener = Listeners.methodEnter;
         ThreadTrace trace = mainTrace;
         if (thread != mainThread) {
-            trace = recorder.threads.current(thread, listener != null);
+            trace = recorder.threads.current(thread);
             if (trace == null) {
                 return;
             }
         }
-        if (trace.inListener || id < 1 || id > AppMethodBeat.METHOD_ID_DISPATCH) {
+        if (id < 1 || id > AppMethodBeat.METHOD_ID_DISPATCH) {
             return;
         }
         Ring ring = trace.ring();
@@ -79,20 +78,6 @@ final class FastPath {
         } else if (trace.recorded() && recorder.recording()) {
             // Not because recording has been stopped meanwhile: then there is no ring either.
             trace.dropRecord();
-        }
-        if (listener != null && bit != 0) {
-            notifyEntry(listener, trace, id);
-        }
-    }
-
-    private void notifyEntry(MethodEnterListener listener, ThreadTrace trace, int id) {
-        trace.inListener = true;
-        try {
-            listener.enter(id, trace.thread.getId());
-        } catch (Throwable e) {
-            recorder.failures.listenerFailed(e);
-        } finally {
-            trace.inListener = false;
         }
     }
 
@@ -127,12 +112,12 @@ final class FastPath {
 
     private int wantedMode() {
         return Recorder.status <= 0 ? AppMethodBeat.OFF
-                : Listeners.methodEnter == null && recorder.options().threads == RecorderOptions.THREADS_MAIN
+                : recorder.options().threads == RecorderOptions.THREADS_MAIN
                 ? AppMethodBeat.MAIN_ONLY : AppMethodBeat.CALL_RECORDER;
     }
 
     private Ring wantedFast() {
-        if (Recorder.status <= 0 || Listeners.methodEnter != null) {
+        if (Recorder.status <= 0) {
             return null;
         }
         Ring real = mainTrace.existingRing();

@@ -5,18 +5,11 @@ final class Focus {
     private static Class<?> focused;
     private static volatile FocusListener listener;
 
-    /** The runtime's own, which is called first. */
-    private static volatile FocusListener first;
-
     private Focus() {
     }
 
     static void listen(FocusListener value) {
         listener = value;
-    }
-
-    static void listenFirst(FocusListener value) {
-        first = value;
     }
 
     static synchronized String activityClass() {
@@ -30,10 +23,6 @@ final class Focus {
                 return;
             }
             focused = hasFocus ? type : null;
-        }
-        FocusListener f = first;
-        if (f != null) {
-            f.focusChanged(type.getName(), hasFocus);
         }
         FocusListener l = listener;
         if (l != null) {

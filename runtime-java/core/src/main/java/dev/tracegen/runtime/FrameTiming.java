@@ -1,12 +1,8 @@
 package dev.tracegen.runtime;
 
-import org.jspecify.annotations.Nullable;
 
 /** The times of one frame, in nanoseconds of {@link Platform#nanoTime()}. Immutable. */
 public final class FrameTiming {
-    /** How many values {@link #duration} has: the values of Android's {@code FrameMetrics}, in its order. */
-    public static final int DURATIONS = 10;
-
     /** The time of its vsync. */
     public final long vsyncNanos;
 
@@ -22,8 +18,6 @@ public final class FrameTiming {
     /** The refresh rate of the display in Hz; 0 if unknown. */
     public final float refreshHz;
 
-    private final long[] durations;
-
     /**
      * Creates the times of a frame.
      *
@@ -32,29 +26,12 @@ public final class FrameTiming {
      * @param endNanos when work on it ended
      * @param dropped how many frames were dropped before it
      * @param refreshHz refresh rate of the display in Hz, 0 if unknown
-     * @param durations its parts in nanoseconds: unknown, input, animation, layout, draw, sync, command, swap,
-     *     total, GPU, -1 for a part that is unknown; null if all are
      */
-    public FrameTiming(long vsyncNanos, long startNanos, long endNanos, int dropped, float refreshHz,
-            long @Nullable [] durations) {
+    public FrameTiming(long vsyncNanos, long startNanos, long endNanos, int dropped, float refreshHz) {
         this.vsyncNanos = vsyncNanos;
         this.startNanos = startNanos;
         this.endNanos = endNanos;
         this.dropped = dropped;
         this.refreshHz = refreshHz;
-        this.durations = new long[DURATIONS];
-        for (int k = 0; k < DURATIONS; k++) {
-            this.durations[k] = durations != null && k < durations.length ? durations[k] : -1;
-        }
-    }
-
-    /**
-     * Returns the duration of a part of the frame.
-     *
-     * @param part 0 to 9: unknown, input, animation, layout, draw, sync, command, swap, total, GPU
-     * @return nanoseconds, -1 if unknown
-     */
-    public long duration(int part) {
-        return durations[part];
     }
 }

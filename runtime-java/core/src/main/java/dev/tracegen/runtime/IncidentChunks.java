@@ -5,6 +5,9 @@ import java.util.Map;
 
 /** Writes the chunks of detectors, and what was not written: FRAMES, DETECTORS, INCIDENT and DROPPED. */
 final class IncidentChunks {
+    /** The parts of a frame that the format has a place for. They are not recorded. */
+    private static final int PARTS = 10;
+
     private final RecordingWriter out;
     private final ChunkBytes chunk;
 
@@ -40,8 +43,8 @@ final class IncidentChunks {
         chunk.uv(timings.size());
         for (FrameTiming f : timings) {
             chunk.sv(f.vsyncNanos).sv(f.startNanos).sv(f.endNanos).uv(f.dropped).u32(Float.floatToIntBits(f.refreshHz));
-            for (int k = 0; k < FrameTiming.DURATIONS; k++) {
-                chunk.sv(f.duration(k));
+            for (int k = 0; k < PARTS; k++) {
+                chunk.sv(-1);
             }
         }
         out.end(RecordingWriter.FRAMES, 0);

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads what Linux says of the process, a thread and the machine, in the files below {@code /proc}. A file that cannot
- * be read or has another form adds nothing: {@code /proc/stat} and {@code /proc/loadavg}, for instance, are denied to
- * apps since Android 8. Not safe for concurrent use.
+ * be read or has another form adds nothing. Files that Android denies to apps ({@code /proc/stat}, {@code loadavg}) are
+ * not tried: the pressure says the same. Not safe for concurrent use.
  *
  * <p>{@link #read} returns the state of one moment. Counters only say something as differences: {@link #between} makes
  * rates of two readings.
@@ -21,14 +21,7 @@ public final class MachineFacts {
     private static final String PROCESS_CPU = "#process-cpu-ticks";
     private static final String THREAD_CPU = "#thread-cpu-nanos";
     private static final String THREAD_WAIT = "#thread-wait-nanos";
-    private static final String MACHINE_BUSY = "#machine-busy-ticks";
-    private static final String MACHINE_ALL = "#machine-all-ticks";
-    private static final String IO_WAIT = "#machine-io-wait-ticks";
-
-    /** Counters whose difference is a fact, in the order of reports. */
-    private static final String[] COUNTS = {"minor-faults", "major-faults", "thread-minor-faults",
-        "thread-major-faults", "voluntary-switches", "involuntary-switches", "read-bytes", "written-bytes",
-        "disk-read-bytes", "disk-written-bytes"};
+    private static final String FAULTS = "#thread-major-faults";
 
     /** The kernel counts in hundredths of a second, on every Android device and every common Linux. */
     private static final long TICK_NANOS = 10000000L;
@@ -40,18 +33,15 @@ public final class MachineFacts {
     private static final int MAX_BYTES = 64 << 10;
 
     private final File root;
-    private final File disk;
     private final byte[] buffer = new byte[MAX_BYTES];
 
     /**
      * Creates a reader.
      *
      * @param root {@code /proc}; tests have another directory
-     * @param disk a file or directory on the file system whose free space is of interest; null for none
      */
-    public MachineFacts(File root, @Nullable File disk) {
+    public MachineFacts(File root) {
         this.root = root;
-        this.disk = disk;
     }
 
     /**
@@ -69,18 +59,11 @@ public final class MachineFacts {
         if (id > 0) {
             thread(facts, "self/task/" + id + "/");
         }
-        machine(facts);
-        memory(facts);
-        io(facts);
+        Map<String, Long> memory = values("meminfo");
+        copy(facts, "memory-total-kb", memory, "MemTotal");
+        copy(facts, "memory-available-kb", memory, "MemAvailable");
         for (String kind : new String[] {"cpu", "io", "memory"}) {
             pressure(facts, kind);
-        }
-        File existing = disk;
-        while (existing != null && !existing.exists()) {
-            existing = existing.getParentFile();
-        }
-        if (existing != null) {
-            put(facts, "disk-free-bytes", existing.getUsableSpace());
         }
         put(facts, "processors", Runtime.getRuntime().availableProcessors());
         Runtime vm = Runtime.getRuntime();
@@ -105,20 +88,10 @@ public final class MachineFacts {
             long thread = difference(before, now, THREAD_CPU);
             percent(all, "process-cpu-percent", process < 0 ? -1 : process * TICK_NANOS, nanos);
             percent(all, "thread-cpu-percent", thread, nanos);
-            if (process >= 0 && thread >= 0) {
-                percent(all, "other-threads-cpu-percent", Math.max(0, process * TICK_NANOS - thread), nanos);
-            }
             percent(all, "thread-waited-for-processor-percent", difference(before, now, THREAD_WAIT), nanos);
-            long ticks = difference(before, now, MACHINE_ALL);
-            if (ticks > 0) {
-                percent(all, "machine-cpu-percent", difference(before, now, MACHINE_BUSY), ticks);
-                percent(all, "machine-io-wait-percent", difference(before, now, IO_WAIT), ticks);
-            }
-            for (String key : COUNTS) {
-                long n = difference(before, now, "#" + key);
-                if (n >= 0) {
-                    put(all, key, n);
-                }
+            long faults = difference(before, now, FAULTS);
+            if (faults >= 0) {
+                put(all, FAULTS.substring(1), faults);
             }
         }
         for (Map.Entry<String, String> e : now.entrySet()) {
@@ -146,37 +119,22 @@ public final class MachineFacts {
         to.put(key, String.valueOf(value));
     }
 
-    private static void putIf(Map<String, String> to, String key, long value) {
-        if (value >= 0) {
-            put(to, key, value);
-        }
-    }
-
     /** Adds what is known of the process, and returns its ID, negative if it is unknown. */
     private long process(Map<String, String> facts) {
         String[] stat = stat("self/stat");
-        putIf(facts, "#minor-faults", field(stat, 10));
-        putIf(facts, "#major-faults", field(stat, 12));
         long user = field(stat, 14);
         long system = field(stat, 15);
         if (user >= 0 && system >= 0) {
             put(facts, PROCESS_CPU, user + system);
         }
-        putIf(facts, "threads", field(stat, 20));
-        Map<String, Long> status = values("self/status");
-        copy(facts, "rss-kb", status, "VmRSS");
-        copy(facts, "swap-kb", status, "VmSwap");
+        copy(facts, "rss-kb", values("self/status"), "VmRSS");
         return field(stat, 1);
     }
 
     private void thread(Map<String, String> facts, String directory) {
         String[] stat = stat(directory + "stat");
-        putIf(facts, "#thread-minor-faults", field(stat, 10));
-        putIf(facts, "#thread-major-faults", field(stat, 12));
-        if (stat.length > 19 && number(stat[18]) != Long.MIN_VALUE && number(stat[19]) != Long.MIN_VALUE) {
-            // Both may be negative.
-            put(facts, "thread-priority", number(stat[18]));
-            put(facts, "thread-nice", number(stat[19]));
+        if (field(stat, 12) >= 0) {
+            put(facts, FAULTS, field(stat, 12));
         }
         String[] sched = words(directory + "schedstat");
         if (sched.length >= 2 && number(sched[0]) >= 0 && number(sched[1]) >= 0) {
@@ -185,47 +143,6 @@ public final class MachineFacts {
         } else if (field(stat, 14) >= 0 && field(stat, 15) >= 0) {
             put(facts, THREAD_CPU, (field(stat, 14) + field(stat, 15)) * TICK_NANOS);
         }
-        Map<String, Long> status = values(directory + "status");
-        copy(facts, "#voluntary-switches", status, "voluntary_ctxt_switches");
-        copy(facts, "#involuntary-switches", status, "nonvoluntary_ctxt_switches");
-    }
-
-    private void machine(Map<String, String> facts) {
-        String[] load = words("loadavg");
-        if (load.length > 0 && load[0].matches("[0-9]+\\.[0-9]+")) {
-            facts.put("load-1", load[0]);
-        }
-        String text = text("stat");
-        int line = text.indexOf('\n');
-        String[] cpu = (line < 0 ? text : text.substring(0, line)).trim().split("\\s+");
-        if (cpu.length < 6 || !cpu[0].equals("cpu")) {
-            return;
-        }
-        long all = 0;
-        for (int k = 1; k < Math.min(cpu.length, 9); k++) {
-            long n = number(cpu[k]);
-            if (n < 0) {
-                return;
-            }
-            all += n;
-        }
-        put(facts, MACHINE_ALL, all);
-        put(facts, MACHINE_BUSY, all - number(cpu[4]) - number(cpu[5]));
-        put(facts, IO_WAIT, number(cpu[5]));
-    }
-
-    private void memory(Map<String, String> facts) {
-        Map<String, Long> values = values("meminfo");
-        copy(facts, "memory-total-kb", values, "MemTotal");
-        copy(facts, "memory-available-kb", values, "MemAvailable");
-    }
-
-    private void io(Map<String, String> facts) {
-        Map<String, Long> values = values("self/io");
-        copy(facts, "#read-bytes", values, "rchar");
-        copy(facts, "#written-bytes", values, "wchar");
-        copy(facts, "#disk-read-bytes", values, "read_bytes");
-        copy(facts, "#disk-written-bytes", values, "write_bytes");
     }
 
     /** Adds in how much of the last 10 seconds some task waited for the resource. */

@@ -8,7 +8,7 @@ import java.util.List;
  * The messages that a thread has run, in two bounded lists: older ones merged, and the last ones one by one.
  *
  * <p>An app runs very many messages, and almost none of them is slow. So the lists use their objects again, and make
- * neither a {@link MessageRecord} nor a text before they are read. A message allocates nothing once both lists
+ * no {@link MessageRecord} before they are read. A message allocates nothing once both lists
  * are full.
  */
 final class MessageHistory {
@@ -20,7 +20,7 @@ final class MessageHistory {
     private final Last recent = new Last();
     private long longestOfLast;
 
-    /** The facts of a {@link MessageRecord}, except that the text is made when it is asked for. Used again. */
+    /** The facts of a {@link MessageRecord}. Used again. */
     static final class Entry {
         private int kind;
         private int count;
@@ -31,11 +31,8 @@ final class MessageHistory {
         private long firstRecord;
         private long endRecord;
 
-        // The text that a Looper has made; null if the message was described by the others.
+        // The text that a Looper has made.
         private String text;
-        private String target;
-        private String callback;
-        private int what;
 
         // The method that posted it, and when; 0 if unknown.
         private int postedBy;
@@ -57,16 +54,6 @@ final class MessageHistory {
         /** Sets the text. */
         void text(String value) {
             text = value;
-            target = null;
-            callback = null;
-        }
-
-        /** Sets what the text is made from, see {@link ThreadTrace#describe}. */
-        void describe(int what, String target, String callback) {
-            this.text = null;
-            this.what = what;
-            this.target = target;
-            this.callback = callback;
         }
 
         /** Sets the method that posted the message, 0 if it is unknown, and when that was. */
@@ -79,9 +66,6 @@ final class MessageHistory {
             postedBy = from.postedBy;
             postedNanos = from.postedNanos;
             text = from.text;
-            what = from.what;
-            target = from.target;
-            callback = from.callback;
         }
 
         private void copy(Entry from) {
@@ -92,18 +76,13 @@ final class MessageHistory {
 
         /** Returns {@link MessageRecord#SYSTEM} or {@link MessageRecord#NORMAL}, by the text. */
         int kindOfText() {
-            return kindOf(text == null ? target : text);
+            return kindOf(text);
         }
 
         /** Returns a record of the present values. */
         MessageRecord record() {
-            String description = text;
-            if (description == null) {
-                description = (target == null ? "(no handler)" : target) + (callback == null ? "" : " " + callback)
-                        + ": " + what;
-            }
-            return new MessageRecord(kind, sequence, count, beginNanos, wallNanos, cpuNanos, description, postedBy,
-                    postedNanos, firstRecord, endRecord);
+            return new MessageRecord(kind, sequence, count, beginNanos, wallNanos, cpuNanos, text, postedBy, postedNanos,
+                    firstRecord, endRecord);
         }
     }
 

@@ -6,14 +6,11 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 
 /**
- * A file, device or pipe that is open for a part of a recording. What is appended to a file is there as a whole or not
- * at all: if a write fails in the middle, for lack of space, the file is cut to what was there before. If even that
- * fails, a half chunk remains, and a reader goes on at the next chunk. A device or pipe keeps what it has got.
+ * A file that is open for a part of a recording. What is appended to it is there as a whole or not at all: if a write
+ * fails in the middle, for lack of space, the file is cut to what was there before. If even that fails, a half chunk
+ * remains, and a reader goes on at the next chunk.
  */
 final class OpenFile implements Closeable {
-    /** Whether this is a device or a pipe, which is not locked, cut, renamed or deleted. */
-    final boolean inPlace;
-
     private final Disk disk;
     private final File file;
     private final FileOutputStream stream;
@@ -21,17 +18,12 @@ final class OpenFile implements Closeable {
     private long size;
     private boolean torn;
 
-    /**
-     * Creates the description of an open file.
-     *
-     * @param claim null for a device or a pipe
-     */
+    /** Creates the description of an open file. */
     OpenFile(Disk disk, File file, FileOutputStream stream, FileClaim claim) {
         this.disk = disk;
         this.file = file;
         this.stream = stream;
         this.claim = claim;
-        this.inPlace = claim == null;
     }
 
     /** Appends bytes. If it fails, none of them count as written. */
@@ -49,9 +41,6 @@ final class OpenFile implements Closeable {
     }
 
     private void cut() {
-        if (inPlace) {
-            return;
-        }
         try {
             disk.truncate(stream, size);
             torn = false;
@@ -66,9 +55,7 @@ final class OpenFile implements Closeable {
     }
 
     void sync() throws IOException {
-        if (!inPlace) {
-            disk.sync(stream);
-        }
+        disk.sync(stream);
     }
 
     /** Removes a file to which nothing could be written: a file that is no recording must not remain. */
@@ -76,7 +63,7 @@ final class OpenFile implements Closeable {
         // A file whose begin is cut off is refused by readers, so it is emptied in case that it cannot be deleted.
         cut();
         closeQuietly();
-        if (!inPlace && file.length() == 0) {
+        if (file.length() == 0) {
             // If that fails, an empty file remains, and is written to when it is tried again.
             boolean deleted = file.delete();
         }
@@ -95,9 +82,7 @@ final class OpenFile implements Closeable {
         try {
             stream.close();
         } finally {
-            if (claim != null) {
-                claim.release();
-            }
+            claim.release();
         }
     }
 }

@@ -1,7 +1,6 @@
 package dev.tracegen.runtime;
 
 import dev.tracegen.runtime.detector.Detectors;
-import java.io.File;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -27,54 +26,40 @@ final class OptionTable {
     // Valid values: words with | between them, UNIT LEAST..MOST with no MOST for 2^31-1, bytes, fraction, or any text.
     private static final String[][] ROWS = {
         // key, default, valid values, who may set it
-        {"enabled", "true", FLAG, "a"},
+        {"enabled", "true", FLAG, "ac"},
         {"slow", "700", "milliseconds 1..", "jac"},
         {"slow-idle", "2000", "milliseconds 1..", "ac"},
         {"slow-input", "700", "milliseconds 1..", "ac"},
-        {"tick", "ms", "ms|us", "jac"},
-        {"threads", "main", "main|chosen|all|all,virtual", "jac"},
-        {"memory", "", "bytes", "jac"},
-        {"ring", "", "records 1024..67108864", "jac"},
+        {"tick", "ms", "ms|us", "ja"},
+        {"threads", "main", "main|chosen|all|all,virtual", "ja"},
+        {"memory", "", "bytes", "ja"},
+        {"ring", "", "records 1024..67108864", "ja"},
         {"output", "", "", "ja"},
-        {"mapping", "", "", "ja"},
-        {"every-record", "false", FLAG, "ac"},
+        {"mapping", "", "", "j"},
+        {"every-record", "false", FLAG, "a"},
         {"message", "", "", "j"},
-        {"gate", "auto", "auto|off", "jac"},
-        {"gate.file", "", "", "j"},
-        {"pressure", "windows", "windows|wait|lose", "jac"},
+        {"gate", "auto", "auto|off", "ja"},
+        {"pressure", "windows", "windows|wait|lose", "ja"},
         {"message-text", "short", "short|full", "ja"},
         {"command", "", "full", "j"},
-        {"file-megabytes", "", "megabytes 1..1048576", "jac"},
-        {"keep-files", "", "files 1..1048576", "jac"},
-        {"keep-megabytes", "", "megabytes 0..1073741824", "jac"},
-        {"keep-days", "", "days 0..1048576", "jac"},
-        {"source", "auto", "auto|printer", "ac"},
-        {"check", "60000", "milliseconds 0..", "ac"},
-        {"idle-handlers", "true", FLAG, "ac"},
-        {"frames", "false", FLAG, "ac"},
-        {"input-events", "false", FLAG, "ac"},
-        {"hidden-api", "true", FLAG, "ac"},
-        {"process-state-summary", "false", FLAG, "ac"},
-        {DETECTORS, "none", "", "ac"},
-        {"sync-barrier.remove", "false", FLAG, "ac"},
-        {"sync-barrier.poll-millis", "2000", MILLIS, "ac"},
-        {"sync-barrier.age-millis", "3000", MILLIS, "ac"},
-        {"watchdog.poll-millis", "5000", MILLIS, "ac"},
-        {"watchdog.foreground-only", "false", FLAG, "ac"},
-        {"short-polls.poll-millis", "2000", MILLIS, "ac"},
-        {"short-polls.polls", "3", "polls 1..1000", "ac"},
-        {"short-polls.foreground-only", "false", FLAG, "ac"},
-        {"hold.millis", "1000", MILLIS, "ac"},
-        {"steady-samples.interval-millis", "300", MILLIS, "ac"},
-        {"steady-samples.threshold-millis", "", MILLIS, "ac"},
-        {"anr.lag-millis", "2000", MILLIS, "ac"},
-        {"native-touch.slow-millis", "5000", MILLIS, "ac"},
-        {"frames.dropped", "9", "dropped 1..100000", "ac"},
-        {"startup.splash", "", "", "ac"},
-        {"startup.slow-cold", "10000", MILLIS, "ac"},
-        {"startup.slow-warm", "4000", MILLIS, "ac"},
-        {"startup.slow-hot", "1500", MILLIS, "ac"},
-        {"profiling.triggers", "", "", "ac"},
+        {"file-megabytes", "", "megabytes 1..1048576", "ja"},
+        {"keep-files", "", "files 1..1048576", "ja"},
+        {"keep-megabytes", "", "megabytes 0..1073741824", "ja"},
+        {"keep-days", "", "days 0..1048576", "ja"},
+        {"check", "60000", "milliseconds 0..", "a"},
+        {"idle-handlers", "true", FLAG, "a"},
+        {"frames", "false", FLAG, "a"},
+        {"input-events", "false", FLAG, "a"},
+        {DETECTORS, "none", "", "a"},
+        {"sync-barrier.poll-millis", "2000", MILLIS, "a"},
+        {"watchdog.poll-millis", "5000", MILLIS, "a"},
+        {"watchdog.foreground-only", "false", FLAG, "a"},
+        {"anr.lag-millis", "2000", MILLIS, "a"},
+        {"native-touch.slow-millis", "5000", MILLIS, "a"},
+        {"frames.dropped", "9", "dropped 1..100000", "a"},
+        {"startup.slow-cold", "10000", MILLIS, "a"},
+        {"startup.slow-warm", "4000", MILLIS, "a"},
+        {"startup.slow-hot", "1500", MILLIS, "a"},
         {"upload", "none", "", "a"},
         {"upload-token", "", "", "a"},
         {"upload-recordings", "false", FLAG, "a"},
@@ -83,13 +68,12 @@ final class OptionTable {
         {"upload-wait", "15", "minutes 0..10000", "ac"},
         {"upload-enough", "10", "reports 1..100000", "ac"},
         {"upload-per-key", "20", "reports 0..100000", "ac"},
-        {"outbox-reports", "500", "reports 1..100000", "ac"},
-        {"outbox-megabytes", "4", "megabytes 1..1000", "ac"},
-        {"outbox-days", "7", "days 1..365", "ac"},
+        {"outbox-reports", "500", "reports 1..100000", "a"},
+        {"outbox-megabytes", "4", "megabytes 1..1000", "a"},
+        {"outbox-days", "7", "days 1..365", "a"},
         {SAMPLING, "1", "fraction", "ac"},
         {"config-key", "", "", "a"},
         {"build-id", "", "", "a"},
-        {"notify", "false", FLAG, "a"},
         // Of the settings of a collector themselves; reports apply them.
         {"package", "", "", ""}, {"serial", "", "", ""}, {"expires", "", "", ""}, {"methods-off", "", "", ""},
     };
@@ -255,9 +239,6 @@ final class OptionTable {
                 break;
             case "gate":
                 o.gate(value.equals("auto"));
-                break;
-            case "gate.file":
-                o.gateFile(new File(value));
                 break;
             case "pressure":
                 o.pressure(Arrays.asList("lose", "windows", "wait").indexOf(value));

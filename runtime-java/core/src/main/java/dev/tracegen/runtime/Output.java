@@ -4,14 +4,12 @@ import java.io.File;
 import java.io.IOException;
 
 /**
- * Where a recording is written to. Only the writer's thread uses it: to open a pipe is to wait for its reader.
+ * Where a recording is written to. Only the writer's thread uses it.
  *
  * <ul>
  *   <li>A file, an empty file or an earlier recording: the names are those of {@link OutputFile}.
  *   <li>A directory: a file in it with the name of the process or of the main class, see {@link #nameOf}.
- *   <li>A device or a pipe is written in place: it is not renamed, deleted, cut or locked, and has no size limit. If a
- *       write fails, because the reader has left, it is opened again, and the next part of the recording begins.
- *   <li>Everything else is refused: a file of another program, a symbolic link to nothing.
+ *   <li>Everything else is refused: a file of another program, a device, a pipe, a symbolic link to nothing.
  * </ul>
  */
 final class Output {
@@ -22,13 +20,8 @@ final class Output {
     private final Retention retention;
     private final Disk disk;
 
-    /** Null while the path was not looked at, and if it is a device or a pipe. */
+    /** Null while the path was not looked at. */
     private OutputFile files;
-
-    private File inPlace;
-
-    /** Since when the thread opens a device or a pipe, which may last for ever; 0 if it does not. */
-    private volatile long waitingSince;
 
     /**
      * Creates the description of an output. It touches no file.
@@ -50,24 +43,18 @@ final class Output {
      */
     void check() throws IOException {
         find();
-        if (files != null) {
-            files.check();
-            files.deleteOld();
-        }
+        files.check();
+        files.deleteOld();
     }
 
     /** Finds out what the path names. */
     private void find() throws IOException {
-        if (files != null || inPlace != null) {
+        if (files != null) {
             return;
         }
         File path = options.output;
         if (path.isDirectory()) {
             path = new File(path, nameOf(options) + ".tgd");
-        }
-        if (path.exists() && !path.isFile() && !path.isDirectory()) {
-            inPlace = path;
-            return;
         }
         // A symbolic link to a file stays where it is: its target has the name and the neighbours.
         files = new OutputFile(path.exists() ? path.getCanonicalFile() : path, retention, disk);
@@ -82,14 +69,6 @@ final class Output {
      */
     OpenFile open(int part) throws IOException {
         find();
-        if (inPlace != null) {
-            waitingSince = System.nanoTime() | 1;
-            try {
-                return new OpenFile(disk, inPlace, disk.open(inPlace), null);
-            } finally {
-                waitingSince = 0;
-            }
-        }
         OutputFile first = files;
         for (int attempt = 1;; attempt++) {
             try {
@@ -115,13 +94,7 @@ final class Output {
 
     /** Returns the size at which a part is closed and the next one begun. */
     long fileBytes() {
-        return inPlace != null ? Long.MAX_VALUE : retention.fileBytes();
-    }
-
-    /** Returns for how many nanoseconds the thread has waited for the reader of a pipe. May be called on any thread. */
-    long waitedNanos() {
-        long since = waitingSince;
-        return since == 0 ? 0 : System.nanoTime() - since;
+        return retention.fileBytes();
     }
 
     /**

@@ -8,11 +8,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which methods have posted the messages that wait. {@link AppMethodBeat#posted} adds to it, and code that watches a
- * message queue looks up each message that it sees, and so takes it out.
+ * message queue looks up each message that begins, and so takes it out.
  *
  * <p>A message is known by its callback, or without a callback by its Handler and its {@code what}: a Looper's text has
- * no more. If several methods have posted the same, and it is not certain which of these posts a message is, the
- * message is not named. So a name is right unless the same object was also posted by code without probes.
+ * no more. If several methods have posted the same, the messages are not named until all of them have run. So a name is
+ * right unless the same object was also posted by code without probes.
  *
  * <p>It keeps no object alive. It keeps at most 4,096 objects; of those that do not fit it remembers the hash, and
  * names no message of an object with such a hash from then on. All methods may be called on any thread and never call
@@ -71,7 +71,6 @@ public final class PostedBy {
     }
 
     private static final int MAX_ENTRIES = 4096;
-    private static final int MAX_POSTS = 8;
     private static final int BUCKETS = 1024;
     private static final String DISPATCHING = ">>>>> Dispatching to ";
     private static final String HANDLER = "Handler (";
@@ -97,42 +96,44 @@ public final class PostedBy {
         final int what;
         Entry next;
 
-        /** The oldest first. */
-        Post posts;
+        /** The method of all posts; 0 if there are several, so that none is certain. */
+        int id;
 
-        /** Which of the posts has already been dispatched is not certain, or some are missing. */
-        boolean uncertain;
+        /** When it was; 0 if there are several posts. */
+        long nanos;
+        int posts;
 
-        /** The same, but all are by the same method, so that only their times are uncertain. */
-        boolean timeless;
+        /** Whether it went to a Handler or a View, and not to an Executor, which may do anything with it. */
+        boolean direct;
 
-        Entry(Object object, ReferenceQueue<Object> queue, int hash, boolean handler, int what) {
+        /** Whether posts of this object, or of one with the same hash, did not fit before. */
+        final boolean incomplete;
+
+        Entry(Object object, ReferenceQueue<Object> queue, int hash, boolean handler, int what, boolean incomplete) {
             super(object, queue);
             this.hash = hash;
             this.handler = handler;
             this.what = what;
+            this.incomplete = incomplete;
         }
-    }
 
-    private static final class Post {
-        final int id;
-        final long nanos;
-
-        /** Whether it went to a Handler or a View, and not to an Executor, which may do anything with it. */
-        final boolean direct;
-        Post next;
-
-        Post(int id, long nanos, boolean direct) {
-            this.id = id;
-            this.nanos = nanos;
-            this.direct = direct;
+        void add(int by, boolean toQueue, long now) {
+            if (direct && !toQueue) {
+                // It is known already what posts the message.
+                return;
+            }
+            if (posts == 0 || toQueue && !direct) {
+                // An Executor of the app has posted to a Handler: that is what posted the message.
+                id = by;
+                nanos = now;
+                posts = 1;
+            } else {
+                id = by == id ? id : 0;
+                nanos = 0;
+                posts++;
+            }
+            direct = toQueue;
         }
-    }
-
-    /** A method and a time, both 0 if they are unknown. */
-    private static final class Poster {
-        int id;
-        long nanos;
     }
 
     private PostedBy(Targets targets) {
@@ -189,8 +190,7 @@ public final class PostedBy {
     }
 
     /**
-     * A message begins of which only the Looper's text is known. Reports the method that posted it to the trace of the
-     * thread, if it is certain.
+     * A message begins. Reports the method that posted it to the trace of the thread, if it is certain.
      *
      * @param trace of the thread that runs the message
      * @param text as the Looper passes it to its {@code Printer}
@@ -201,33 +201,9 @@ public final class PostedBy {
             return;
         }
         try {
-            report(trace, p.take(text, System.nanoTime()));
+            p.take(trace, text);
         } catch (Throwable e) {
             // Most likely a text that looks like no other. The message is not named.
-        }
-    }
-
-    /**
-     * A message ends. Reports the method that posted it to the trace of the thread, if it is certain.
-     *
-     * @param trace of the thread that ran the message
-     * @param handler its Handler, null for none
-     * @param callback its callback, null for none
-     * @param what its {@code what}
-     * @param beginNanos when it began, in {@code System.nanoTime()}; later posts are of other messages
-     */
-    public static void ended(ThreadTrace trace, @Nullable Object handler, @Nullable Runnable callback, int what,
-            long beginNanos) {
-        PostedBy p = current;
-        Object object = callback != null ? callback : handler;
-        if (p != null && p.size != 0 && object != null) {
-            report(trace, p.take(object, callback == null, what, beginNanos));
-        }
-    }
-
-    private static void report(ThreadTrace trace, Poster poster) {
-        if (poster != null && poster.id != 0) {
-            trace.postedBy(poster.id, poster.nanos);
         }
     }
 
@@ -237,8 +213,6 @@ public final class PostedBy {
     }
 
     private synchronized void add(Object object, boolean handler, int what, int id, boolean direct) {
-        // The time is read under the lock, so that posts are in the order of their times.
-        Post post = new Post(id, System.nanoTime(), direct);
         if (buckets == null) {
             buckets = new Entry[BUCKETS];
         }
@@ -257,33 +231,13 @@ public final class PostedBy {
                 lost[hash >>> 6 & BUCKETS - 1] |= 1L << hash;
                 return;
             }
-            e = new Entry(object, dead, hash, handler, what);
-            e.uncertain = lost != null && (lost[hash >>> 6 & BUCKETS - 1] & 1L << hash) != 0;
+            boolean incomplete = lost != null && (lost[hash >>> 6 & BUCKETS - 1] & 1L << hash) != 0;
+            e = new Entry(object, dead, hash, handler, what, incomplete);
             e.next = buckets[at];
             buckets[at] = e;
             size++;
         }
-        append(e, post);
-    }
-
-    private static void append(Entry e, Post post) {
-        if (e.posts == null) {
-            e.posts = post;
-            return;
-        }
-        Post last = e.posts;
-        boolean same = last.id == post.id;
-        int n = 1;
-        for (; last.next != null; last = last.next) {
-            n++;
-            same &= last.next.id == post.id;
-        }
-        last.next = post;
-        if (n >= MAX_POSTS) {
-            e.posts = e.posts.next;
-            e.timeless = true;
-            e.uncertain |= !same;
-        }
+        e.add(id, direct, System.nanoTime());
     }
 
     /** Removes entries of objects that are gone. */
@@ -309,42 +263,29 @@ public final class PostedBy {
         }
     }
 
-    private synchronized Poster take(Object object, boolean handler, int what, long beginNanos) {
-        if (buckets == null) {
-            return null;
-        }
-        int hash = System.identityHashCode(object);
-        for (Entry e = buckets[bucket(hash, handler, what)]; e != null; e = e.next) {
-            if (e.hash == hash && e.handler == handler && e.what == what && e.get() == object) {
-                return take(e, beginNanos);
-            }
-        }
-        return null;
-    }
-
     /**
      * Takes out the message that a text describes: {@code Handler (CLASS) {HASH} CALLBACK: WHAT}. CALLBACK is
      * {@code null} or the result of the callback's {@code toString}, which is {@code CLASS@HASH} unless the class has a
      * method of its own. A Handler may also have its own.
      */
-    private Poster take(String text, long beginNanos) {
+    private void take(ThreadTrace trace, String text) {
         int colon = text.lastIndexOf(": ");
         if (!text.startsWith(DISPATCHING) || colon < 0) {
-            return null;
+            return;
         }
         int begin = text.lastIndexOf(' ', colon - 1) + 1;
         int sign = text.lastIndexOf('@', colon);
         if (sign > begin) {
-            return take(text, begin, sign, hash(text, sign + 1, colon), false, 0, beginNanos);
+            take(trace, text, begin, sign, hash(text, sign + 1, colon), false, 0);
+            return;
         }
         int name = DISPATCHING.length() + HANDLER.length();
         int end = text.indexOf(") {", name);
         int close = text.indexOf("} null: ", name);
-        if (!text.startsWith(HANDLER, DISPATCHING.length()) || end < 0 || close != colon - 6) {
-            return null;
+        if (text.startsWith(HANDLER, DISPATCHING.length()) && end >= 0 && close == colon - 6) {
+            int what = Integer.parseInt(text.substring(colon + 2));
+            take(trace, text, name, end, hash(text, end + 3, close), true, what);
         }
-        int what = Integer.parseInt(text.substring(colon + 2));
-        return take(text, name, end, hash(text, end + 3, close), true, what, beginNanos);
     }
 
     /** Returns the hexadecimal number in a part of a text, -1 if there is none; a hash is never negative. */
@@ -361,83 +302,33 @@ public final class PostedBy {
     }
 
     /** Takes out the message of the object whose class is at some place of the text and that has a hash. */
-    private synchronized Poster take(String text, int nameBegin, int nameEnd, int hash, boolean handler, int what,
-            long beginNanos) {
+    private synchronized void take(ThreadTrace trace, String text, int nameBegin, int nameEnd, int hash,
+            boolean handler, int what) {
         if (buckets == null || hash < 0) {
-            return null;
+            return;
         }
         Entry found = null;
         for (Entry e = buckets[bucket(hash, handler, what)]; e != null; e = e.next) {
             Object object = e.hash == hash && e.handler == handler && e.what == what ? e.get() : null;
-            if (object == null) {
-                continue;
-            }
-            String name = object.getClass().getName();
-            if (name.length() == nameEnd - nameBegin && text.startsWith(name, nameBegin)) {
+            String name = object == null ? "" : object.getClass().getName();
+            if (object != null && name.length() == nameEnd - nameBegin && text.startsWith(name, nameBegin)) {
                 if (found != null) {
-                    found.uncertain = true; // two objects with the same text
-                    e.uncertain = true;
+                    // Two objects with the same text.
+                    found.id = 0;
+                    e.id = 0;
                 }
                 found = e;
             }
         }
-        return found == null ? null : take(found, beginNanos);
-    }
-
-    /** Takes the oldest post out, and returns the method if it is certain. */
-    private Poster take(Entry e, long beginNanos) {
-        Poster poster = new Poster();
-        int posts = 0;
-        boolean direct = false;
-        boolean certain = !e.uncertain;
-        for (Post p = e.posts; p != null && p.nanos - beginNanos <= 0; p = p.next) {
-            if (p.direct && !direct) {
-                direct = true;
-                posts = 0;
-                certain = !e.uncertain;
-            }
-            if (p.direct == direct) {
-                certain &= posts == 0 || p.id == poster.id;
-                poster.id = p.id;
-                poster.nanos = p.nanos;
-                posts++;
-            }
+        if (found == null) {
+            return;
         }
-        if (posts == 0) {
-            return null;
+        if (found.id != 0 && !found.incomplete) {
+            trace.postedBy(found.id, found.nanos);
         }
-        if (posts > 1) {
-            // The oldest one is taken out, but it may have been another.
-            e.timeless = true;
-            e.uncertain |= !certain;
+        if (--found.posts <= 0) {
+            remove(found);
+            found.clear();
         }
-        if (!certain) {
-            poster.id = 0;
-        }
-        if (e.timeless) {
-            poster.nanos = 0;
-        }
-        e.posts = without(e.posts, true, beginNanos);
-        e.posts = without(e.posts, false, beginNanos);
-        if (e.posts == null) {
-            remove(e);
-            e.clear();
-        }
-        return poster;
-    }
-
-    /** Returns the list without the oldest post of a kind. */
-    private static Post without(Post posts, boolean direct, long beginNanos) {
-        Post before = null;
-        for (Post p = posts; p != null && p.nanos - beginNanos <= 0; before = p, p = p.next) {
-            if (p.direct == direct) {
-                if (before == null) {
-                    return p.next;
-                }
-                before.next = p.next;
-                return posts;
-            }
-        }
-        return posts;
     }
 }

@@ -198,19 +198,6 @@ public final class Recorder {
     }
 
     /**
-     * Sets the listener that is called for every entry into an instrumented method.
-     *
-     * @param listener null for none, which is the default
-     */
-    public static void setMethodEnterListener(@Nullable MethodEnterListener listener) {
-        Listeners.methodEnter = listener;
-        Recorder r = current;
-        if (r != null) {
-            r.fastPath.update();
-        }
-    }
-
-    /**
      * Sets the listener that is called for each stall.
      *
      * @param listener null for none, which is the default
@@ -257,27 +244,6 @@ public final class Recorder {
                 recordingNumber = new SecureRandom().nextLong() | 1;
             }
             return recordingNumber;
-        }
-    }
-
-    /**
-     * Sets the listener that is called each time that frames were dropped.
-     *
-     * @param listener null for none, which is the default
-     */
-    public static void setDroppedFrameListener(@Nullable DroppedFrameListener listener) {
-        Listeners.droppedFrames = listener;
-    }
-
-    /**
-     * Delivers dropped frames to the app's {@link DroppedFrameListener}. Returns at once and never throws.
-     *
-     * @param frames what was dropped
-     */
-    public void framesDropped(DroppedFrames frames) {
-        Roles r = roles;
-        if (r != null && recording() && Listeners.droppedFrames != null) {
-            r.sampler.droppedFrames(frames);
         }
     }
 
@@ -337,26 +303,16 @@ public final class Recorder {
     }
 
     /**
-     * Sets the listener that is called when an activity gains or loses the focus.
-     *
-     * @param listener null for none, which is the default
-     */
-    public static void setFocusListener(@Nullable FocusListener listener) {
-        Focus.listen(listener);
-    }
-
-    /**
-     * Sets a listener as {@link #setFocusListener} does, for the runtime's own use: both are called, this one first.
+     * Sets the listener that is called when an activity gains or loses the focus, for the runtime's own use.
      *
      * @param listener null for none
      */
     public static void setOwnFocusListener(@Nullable FocusListener listener) {
-        Focus.listenFirst(listener);
+        Focus.listen(listener);
     }
 
     /**
-     * Sets the methods that are not recorded, instead of those of an earlier call or of
-     * {@link RecorderOptions#gateFile}. May be called at any time on any thread, also before recording begins. Each
+     * Sets the methods that are not recorded, instead of those of an earlier call. May be called at any time on any thread, also before recording begins. Each
      * thread leaves the methods out from its next call on, or as soon as that does not split a call. The recording
      * says which methods were off when. Calls and time of these methods appear in their callers.
      *

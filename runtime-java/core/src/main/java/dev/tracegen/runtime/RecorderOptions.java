@@ -40,8 +40,6 @@ import org.jspecify.annotations.Nullable;
  *   message-text         short       short: classes and what | full: what toString returns too (J)
  *   output                           the recording, see Recorder.output. On Android relative to the directory that no
  *                                    backup takes; tracegen/PROCESS.tgd if not set; none for none (J)
- *   mapping                          logs stalls with the names of their methods: a file, on Android relative to the
- *                                    assets (J)
  *   file-megabytes       64          the size at which a file is closed and the next one begun; 8 on Android (J)
  *   keep-files           4           files that are kept; 100 on Android (J)
  *   keep-megabytes       0           their size in total, 0 for no limit; 32 on Android (J)
@@ -50,25 +48,20 @@ import org.jspecify.annotations.Nullable;
  * System properties alone
  *   message                          methods whose calls are messages, CLASS#METHOD with commas between, or their
  *                                    IDs; names need mapping. If not set, those of the mapping
- *   gate.file                        methods that are not recorded, see gateFile
+ *   mapping                          the mapping of the program, for the names of message
  *   command                          full: records the program's arguments too, which may hold secrets
  *
  * An Android app alone
  *   enabled              true        true | false
- *   source               auto        auto: the Looper's Observer if it can be set | printer
- *   check                60000       milliseconds between checks whether other code has replaced one of them
+ *   check                60000       milliseconds between checks whether other code has replaced the printer
  *   idle-handlers        true        true | false: whether IdleHandlers are seen
- *   frames               false       true: writes each frame; it needs the printer | false
+ *   frames               false       true: writes each frame | false
  *   input-events         false       true: input events are messages; it wraps the callback of each window | false
- *   hidden-api           true        true: uses members of Android that are not public API where it allows that
- *   process-state-summary  false     true: sets the summary of the process, by which a later process finds its end
- *                                    in ApplicationExitInfo for sure. It replaces that of the app | false
  *   detectors            none        names with commas between, see docs/detectors.md
  *   NAME.key                         a setting of the detector NAME
  *
  * Reports, see docs/reporting.md. They need tracegen-runtime-report
  *   upload               none        the address of the collector
- *   notify               false       true: shows stalls in a notification, for debug builds | false
  *   upload-..., outbox-..., sampling..., config-key, build-id
  * </pre>
  */
@@ -130,7 +123,6 @@ public final class RecorderOptions implements Cloneable {
     boolean everyRecord;
 
     boolean gate = true;
-    File gateFile;
     int pressure = PRESSURE_WINDOWS;
 
     /** Null if no calls are messages. */
@@ -144,7 +136,6 @@ public final class RecorderOptions implements Cloneable {
     boolean fullMessageText;
     TextRedactor redactor;
 
-    MappingReader mapping;
     int history = 200;
     int dense = 5000;
     int mergeMillis = 16;
@@ -211,7 +202,7 @@ public final class RecorderOptions implements Cloneable {
     }
 
     /**
-     * Sets what a collector may change for all apps, and ignores the rest: what leaves the device and where to.
+     * Sets what a collector may change for all apps, thresholds and how much is sent, and ignores the rest.
      *
      * @param settings keys and values of the table above
      * @return this
@@ -310,7 +301,7 @@ public final class RecorderOptions implements Cloneable {
      * Sets the file that the recording is written to. If it gets full, its parts have names such as
      * {@code app.part1.tgd}, and the last part has this name. Recordings of earlier runs have {@code .1}, {@code .2},
      * ... behind their names. Only recordings are renamed and replaced. A directory gets a file with the name of the
-     * process or of the main class. A device or a pipe is written in place. If another process writes the file, this
+     * process or of the main class. If another process writes the file, this
      * one writes a file with its process ID in the name. For another file nothing is written, the log says so, and the
      * program runs on.
      *
@@ -418,20 +409,6 @@ public final class RecorderOptions implements Cloneable {
         return this;
     }
 
-    /**
-     * Sets a file with the methods that are not recorded, also if not every record is written. Its lines are
-     * {@code mapping DIGEST}, with the digest of the mapping that the IDs are of, and one ID each. Empty lines and
-     * those that begin with {@code #} are skipped. It is read once when recording begins. If the digest is not that
-     * of the program's mapping, the file is refused, and the log says so. {@link Recorder#setGate} replaces the list.
-     *
-     * @param value null for none, which is the default
-     * @return this
-     */
-    public RecorderOptions gateFile(@Nullable File value) {
-        gateFile = value;
-        return this;
-    }
-
     /** Sets {@code pressure}, to one of the constants. */
     public RecorderOptions pressure(int value) {
         pressure = value;
@@ -479,12 +456,6 @@ public final class RecorderOptions implements Cloneable {
         history = Math.max(1, entries);
         dense = Math.max(1, recent);
         mergeMillis = Math.max(0, mergeBelowMillis);
-        return this;
-    }
-
-    /** Logs each stall with the names of its longest calls, for a developer who reads the log; null logs none. */
-    public RecorderOptions mapping(@Nullable MappingReader value) {
-        mapping = value;
         return this;
     }
 

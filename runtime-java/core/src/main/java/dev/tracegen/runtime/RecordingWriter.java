@@ -118,8 +118,7 @@ final class RecordingWriter implements Closeable {
     }
 
     /**
-     * Opens the file of the current part, unless it is open, and writes its first chunks. If the output is a pipe, it
-     * waits for the reader.
+     * Opens the file of the current part, unless it is open, and writes its first chunks.
      *
      * @return false if that is not possible now
      */
@@ -214,11 +213,6 @@ final class RecordingWriter implements Closeable {
         return ended;
     }
 
-    /** Returns for how many nanoseconds the thread has waited for the reader of a pipe. May be called on any thread. */
-    long waitedNanos() {
-        return output.waitedNanos();
-    }
-
     /** Returns the ID of the file that is written now, or that will be written next. */
     long fileId() {
         return fileId;
@@ -259,8 +253,7 @@ final class RecordingWriter implements Closeable {
 
     /** Returns the number of a string in this file. New strings are written before the current chunk. */
     int string(String s) {
-        // A device or a pipe is one file for ever, and a reader does not hold more strings.
-        return file.inPlace && strings.size() >= MAX_STRINGS ? 0 : strings.number(s);
+        return strings.number(s);
     }
 
     /** Puts a chunk before the one that is being made. */
@@ -285,7 +278,7 @@ final class RecordingWriter implements Closeable {
             outage.lose();
             return false;
         }
-        if (!file.inPlace && (file.size() >= output.fileBytes() || strings.size() >= MAX_STRINGS)) {
+        if (file.size() >= output.fileBytes() || strings.size() >= MAX_STRINGS) {
             finish(true);
             nextPart();
             open();
@@ -301,11 +294,6 @@ final class RecordingWriter implements Closeable {
         } catch (IOException e) {
             strings.notWritten();
             outage.failed(e);
-            if (file.inPlace) {
-                // What has arrived of the chunk is not known. The next reader of a pipe needs a whole begin.
-                file.closeQuietly();
-                nextPart();
-            }
             return false;
         }
     }

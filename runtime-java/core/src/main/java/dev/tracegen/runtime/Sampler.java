@@ -30,8 +30,6 @@ final class Sampler implements Runnable {
     private final Platform platform;
     private final ArrayBlockingQueue<FrameTiming> frames = new ArrayBlockingQueue<FrameTiming>(MAX_FRAMES);
     private final ArrayBlockingQueue<Incident> incidents = new ArrayBlockingQueue<Incident>(MAX_INCIDENTS);
-    private final ArrayBlockingQueue<DroppedFrames> droppedFrames =
-            new ArrayBlockingQueue<DroppedFrames>(MAX_INCIDENTS);
     private final Dropped dropped;
     private final Suspensions suspensions;
     private final Thread thread = new RecorderThread(this, "tracegen-sampler");
@@ -127,13 +125,6 @@ final class Sampler implements Runnable {
         unparkAsleep();
     }
 
-    void droppedFrames(DroppedFrames frames) {
-        if (!droppedFrames.offer(frames)) {
-            dropped.add(Dropped.DELIVERIES, 1);
-        }
-        unparkAsleep();
-    }
-
     void frame(FrameTiming timing) {
         if (!frames.offer(timing)) {
             dropped.add(Dropped.FRAMES, 1);
@@ -188,8 +179,8 @@ final class Sampler implements Runnable {
         wokenNanos = 0;
         asleep = true;
         // A message that has just begun may not have seen the field asleep.
-        if (!anyMessageRuns() && stalls.isEmpty() && incidents.isEmpty() && droppedFrames.isEmpty()
-                && !drain.isBehind() && !stopped) {
+        if (!anyMessageRuns() && stalls.isEmpty() && incidents.isEmpty() && !drain.isBehind()
+                && !stopped) {
             LockSupport.park(this);
         }
         asleep = false;
@@ -255,10 +246,6 @@ final class Sampler implements Runnable {
             }
             out.incident(i);
             delivery.incident(i);
-            n++;
-        }
-        for (DroppedFrames d = droppedFrames.poll(); d != null; d = droppedFrames.poll()) {
-            delivery.droppedFrames(d);
             n++;
         }
         return n;

@@ -21,8 +21,7 @@ public final class Stall {
     public final String thread;
 
     /**
-     * The text of the message: the Looper's own, or from {@link ThreadTrace#describe}, or the ID of the outermost
-     * method. It is shortened and redacted as in the recording, see {@link RecorderOptions#fullMessageText} and
+     * The text of the message: the Looper's own, or the ID of the outermost method. It is shortened and redacted as in the recording, see {@link RecorderOptions#fullMessageText} and
      * {@link TextRedactor}.
      */
     public final String description;

@@ -80,11 +80,6 @@ final class Texts {
         return other(TextRedactor.INCIDENT, text);
     }
 
-    /** Returns dropped frames with the texts as they are written. */
-    DroppedFrames droppedFrames(DroppedFrames d) {
-        return new DroppedFrames(d.beginNanos, d.endNanos, d.dropped, d.refreshHz, scene(d.scene), stacks(d.stacks));
-    }
-
     /** Returns a text as it is written; null for null. */
     private String other(String kind, String text) {
         if (text == null || redactor == null) {

@@ -68,18 +68,18 @@ final class ThreadRegistry {
      *
      * @return null if the thread is not recorded, or if there is no memory
      */
-    ThreadTrace current(Thread thread, boolean listening) {
+    ThreadTrace current(Thread thread) {
         RecorderOptions options = recorder.options();
         int threads = options.threads;
-        if (!listening && (threads == RecorderOptions.THREADS_MAIN || thread instanceof RecorderThread
+        if (threads == RecorderOptions.THREADS_MAIN || thread instanceof RecorderThread
                 || threads == RecorderOptions.THREADS_ALL && !options.virtualThreads
-                && VirtualThreads.contains(thread))) {
+                && VirtualThreads.contains(thread)) {
             return null;
         }
         ThreadTrace trace = own.get();
         if (trace == null) {
             trace = traces.get(thread);
-            if (trace == null && !listening && threads == RecorderOptions.THREADS_CHOSEN) {
+            if (trace == null && threads == RecorderOptions.THREADS_CHOSEN) {
                 return null;
             }
             if (trace == null && !rings.takeThread()) {

@@ -51,9 +51,6 @@ public final class ThreadTrace {
     private volatile boolean recorded;
     private volatile PendingQueue queue;
 
-    /** Set by the thread while it calls a listener. Methods that the listener enters are not reported to it. */
-    boolean inListener;
-
     /** For the sampler only. */
     final SamplerState sampled = new SamplerState(this);
 
@@ -73,7 +70,6 @@ public final class ThreadTrace {
 
     /** The message that ends, for the history, made at the first message. Used by the thread only. */
     private MessageHistory.Entry message;
-    private boolean described;
 
     ThreadTrace(Recorder recorder, Thread thread, int index, boolean main, boolean recorded) {
         this.recorder = recorder;
@@ -96,7 +92,7 @@ public final class ThreadTrace {
     /**
      * Reports that a message begins. If the one before was not ended, it ends now.
      *
-     * @param text the text that the Looper gave its {@code Printer}; null if the message is known only when it ends
+     * @param text the text that the Looper gave its {@code Printer}; null if it is not known
      */
     public void messageBegin(@Nullable String text) {
         begin(MessageRecord.NORMAL, text);
@@ -165,26 +161,10 @@ public final class ThreadTrace {
             message.postedBy(0, 0);
             running = text;
             runningKind = kind;
-            described = false;
             runningSince = now;
             recorder.messageBegan();
         } catch (Throwable e) {
             recorder.failures.failed(e);
-        }
-    }
-
-    /**
-     * Describes the running message, if its text was null. To be called before {@link #messageEnd}.
-     *
-     * @param what {@code Message.what}
-     * @param target the class of the Handler, null for none
-     * @param callback the class of the callback, null for none
-     */
-    public void describe(int what, @Nullable String target, @Nullable String callback) {
-        if (runningSince != 0) {
-            // No text is made of it before the message turns out to be slow.
-            message.describe(what, target, callback);
-            described = true;
         }
     }
 
@@ -215,9 +195,7 @@ public final class ThreadTrace {
             runningSince = 0;
             messages = number + 1;
             lastEnd = now;
-            if (!described) {
-                message.text(running == null ? "" : running);
-            }
+            message.text(running == null ? "" : running);
             int kind = runningKind;
             message.set(kind == MessageRecord.NORMAL ? message.kindOfText() : kind, number, 1, since, now - since,
                     used, firstRecord, nextRecord());

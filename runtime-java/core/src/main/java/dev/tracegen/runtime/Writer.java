@@ -10,10 +10,6 @@ final class Writer implements Runnable {
     /** How long the thread waits for the end of the recording before until it says so, and again until it gives up. */
     private static final long BEFORE_MILLIS = 20000;
 
-    /** How long the end of the program waits for the reader of a pipe, and how often it looks. */
-    private static final long PIPE_NANOS = 2000000000L;
-    private static final long JOIN_MILLIS = 20;
-
     /** How long the thread waits until there may be memory again. */
     private static final long MEMORY_NANOS = 1000000000L;
 
@@ -32,8 +28,8 @@ final class Writer implements Runnable {
     private final RoleQueue<WriterQueue.Job> jobs;
     private final Thread thread = new RecorderThread(this, "tracegen-writer");
 
-    /** Null if nothing is or will be written. Other threads only read how long it waits. */
-    private volatile RecordingWriter out;
+    /** Null if nothing is or will be written. Used by this thread only. */
+    private RecordingWriter out;
 
     /** The writer of the recorder before, which may still write to the same files; null when it has ended. */
     private Writer before;
@@ -79,19 +75,9 @@ final class Writer implements Runnable {
         jobs.close();
     }
 
-    /**
-     * Waits until the thread has ended, or for so long, or until it has waited too long for the reader of a pipe: a
-     * program must end also if its recording is not read.
-     */
+    /** Waits until the thread has ended, or for so long. */
     void join(long millis) throws InterruptedException {
-        long end = System.nanoTime() + millis * 1000000L;
-        do {
-            RecordingWriter w = out;
-            if (w != null && w.waitedNanos() > PIPE_NANOS) {
-                return;
-            }
-            thread.join(JOIN_MILLIS);
-        } while (thread.isAlive() && System.nanoTime() - end < 0);
+        thread.join(Math.max(1, millis));
     }
 
     @Override
@@ -114,9 +100,6 @@ final class Writer implements Runnable {
     /** Opens the recording on this thread, because neither the app nor the sampler may wait for a disk. */
     private void open() {
         try {
-            if (options.gateFile != null) {
-                GateFile.read(options.gateFile, platform);
-            }
             if (options.callMessages != null) {
                 options.callMessages.open(options);
             }

@@ -4,8 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.File;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -139,41 +137,25 @@ class GateTest {
 
     @Test
     void aListOfAnotherMappingIsRefused() throws Exception {
-        Path list = dir.resolve("gate");
-        Files.write(list, ("# hot\nmapping 0123456789abcdef\n1\n").getBytes("UTF-8"));
-        start(new RecorderOptions().gateFile(list.toFile()));
+        start(new RecorderOptions());
         assertFalse(Recorder.setGate(new int[] {1}, "0123456789abcdef"));
         assertFalse(Recorder.setGate(new int[] {1}, null));
         call(1, -1);
         platform.awaitCheck();
         call(1, -1);
         assertEquals("+1 -1 +1 -1", recorded());
-        assertTrue(platform.logged.contains("is of the mapping 0123456789abcdef"), platform.logged);
     }
 
     @Test
-    void aFileSwitchesMethodsOff() throws Exception {
-        Path list = dir.resolve("gate");
-        Files.write(list, ("\nmapping " + DIGEST + "\n# hot\n2\n5\n").getBytes("UTF-8"));
-        start(new RecorderOptions().gateFile(list.toFile()));
+    void aListSwitchesMethodsOffFromTheBeginOn() throws Exception {
+        assertTrue(Recorder.setGate(new int[] {2, 5}, DIGEST));
+        start(new RecorderOptions());
         Await.until("the list is carried out", () -> {
             call(1, -1);
             return recorder.threads.main().existingRing().applied != null;
         });
         call(2, 5, -5, -2);
         assertFalse(recorded().contains("2"));
-    }
-
-    @Test
-    void aBadFileIsReported() throws Exception {
-        Path list = dir.resolve("gate");
-        Files.write(list, "1\nnext\n".getBytes("UTF-8"));
-        start(new RecorderOptions().gateFile(list.toFile()));
-        Await.stop(recorder);
-        assertTrue(platform.logged.contains("line 2: want mapping DIGEST or the ID of a method"), platform.logged);
-        start(new RecorderOptions().gateFile(new File(dir.toFile(), "none")));
-        Await.stop(recorder);
-        assertTrue(platform.logged.contains("cannot be read"), platform.logged);
     }
 
     private long leftOut() throws Exception {

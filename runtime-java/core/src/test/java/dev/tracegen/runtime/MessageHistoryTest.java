@@ -83,18 +83,15 @@ class MessageHistoryTest {
 
     /** The next message uses the entry again. What was added before keeps its text. */
     @Test
-    void describedMessagesKeepTheirTexts() {
+    void messagesKeepTheirTexts() {
         MessageHistory.Entry m = new MessageHistory.Entry();
-        m.describe(3, "com.a.B", null);
+        m.text("one");
         add(m, 20);
-        m.describe(-1, null, "com.a.C");
-        add(m, 30);
-        m.describe(159, "android.app.ActivityThread$H", null);
+        m.text("android.app.ActivityThread$H: 159");
         add(m, 1);
         m.text("text");
         add(m, 2);
-        assertEquals("0:1x20com.a.B: 3 0:1x30(no handler) com.a.C: -1 2:1x1android.app.ActivityThread$H: 159 4:1x2text",
-                all());
+        assertEquals("0:1x20one 2:1x1android.app.ActivityThread$H: 159 4:1x2text", all());
     }
 
     @Test

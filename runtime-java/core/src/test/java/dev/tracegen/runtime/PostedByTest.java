@@ -98,18 +98,6 @@ class PostedByTest {
         return all.get(all.size() - 1);
     }
 
-    /** The same with an Observer, that runs something in the message. */
-    private MessageRecord observed(Handler handler, Runnable callback, int what, Runnable inside) {
-        main.messageBegin(null);
-        long begin = System.nanoTime();
-        inside.run();
-        main.describe(what, "Handler", null);
-        PostedBy.ended(main, handler, callback, what, begin);
-        main.messageEnd();
-        List<MessageRecord> all = main.recent();
-        return all.get(all.size() - 1);
-    }
-
     @Test
     void oneRunnable() {
         Handler h = new Handler();
@@ -180,23 +168,6 @@ class PostedByTest {
     }
 
     @Test
-    void postsOfARunningMessageAreOfLaterOnes() {
-        final Handler h = new Handler();
-        final Task task = new Task();
-        AppMethodBeat.posted(h, task, 7);
-        assertEquals(7, observed(h, task, 0, new Runnable() {
-            @Override
-            public void run() {
-                AppMethodBeat.posted(h, task, 8); // it posts itself again
-            }
-        }).postedBy);
-        assertEquals(8, observed(h, task, 0, new Task()).postedBy);
-        assertEquals(0, observed(h, task, 0, new Task()).postedBy);
-        AppMethodBeat.posted(h, 5, 9);
-        assertEquals(9, observed(h, null, 5, new Task()).postedBy);
-    }
-
-    @Test
     void executors() {
         Handler h = new Handler();
         Task task = new Task();
@@ -255,7 +226,6 @@ class PostedByTest {
         AppMethodBeat.posted(h, task, 0);
         AppMethodBeat.posted(h, task, AppMethodBeat.METHOD_ID_DISPATCH);
         AppMethodBeat.posted(h, new Object(), 7);
-        PostedBy.ended(main, null, null, 0, System.nanoTime());
         assertEquals(0, printed(h, task, 0).postedBy);
         PostedBy.end();
         AppMethodBeat.posted(h, task, 7);

@@ -101,24 +101,25 @@ class RecorderOptionsTest {
     void propertiesAreApplied() {
         Properties p = new Properties();
         p.setProperty("slow", " 5 ");
-        p.setProperty("detectors", "anr, nonsense,hold");
-        p.setProperty("hold.milis", "3");
+        p.setProperty("detectors", "anr, nonsense,watchdog");
+        p.setProperty("watchdog.poll-milis", "3");
         p.setProperty("message", "a.B#c");
         p.setProperty("upload", "https://x");
         p.setProperty("serial", "1");
         RecorderOptions o = new RecorderOptions().apply(p);
         assertEquals(5, o.slowMillis);
-        assertEquals("[anr, hold]", o.names("detectors").toString());
-        assertEquals(1000, o.number("hold.millis"));
-        assertEquals("detectors=anr, nonsense,hold: there is no detector nonsense; there are "
+        assertEquals("[anr, watchdog]", o.names("detectors").toString());
+        assertEquals(5000, o.number("watchdog.poll-millis"));
+        assertEquals("detectors=anr, nonsense,watchdog: there is no detector nonsense; there are "
                 + Detectors.NAMES + "; the others are on\n"
-                + "hold.milis=3: the detector hold has no such setting; it has [millis]; the default is used\n"
-                + "message=a.B#c: unknown key; the default is used\nserial=1: unknown key; the default is used",
+                + "message=a.B#c: unknown key; the default is used\nserial=1: unknown key; the default is used\n"
+                + "watchdog.poll-milis=3: the detector watchdog has no such setting; it has "
+                + "[poll-millis, foreground-only]; the default is used",
                 String.join("\n", o.problems()));
         RecorderOptions remote = new RecorderOptions().applyRemote(p);
         assertEquals(5, remote.slowMillis);
         assertEquals("none", remote.get("upload"));
-        assertEquals(2, remote.problems().size());
+        assertEquals(1, remote.problems().size());
         assertEquals("none", new RecorderOptions().applyRemote(p).copy().get("upload"));
     }
 

@@ -30,9 +30,8 @@ class RecorderTest {
     @AfterEach
     void stop() throws Exception {
         platform.broken = false;
-        Recorder.setMethodEnterListener(null);
         Recorder.setStallListener(null);
-        Recorder.setFocusListener(null);
+        Recorder.setOwnFocusListener(null);
         Await.stop(recorder);
     }
 
@@ -202,29 +201,6 @@ class RecorderTest {
     }
 
     @Test
-    void listenersAreCalledForEveryEntryExceptTheirOwn() throws Exception {
-        ThreadTrace main = start(new RecorderOptions());
-        final List<String> entered = new ArrayList<String>();
-        Recorder.setMethodEnterListener(new MethodEnterListener() {
-            @Override
-            public void enter(int id, long threadId) {
-                entered.add(id + (threadId == Thread.currentThread().getId() ? "" : "?"));
-                AppMethodBeat.i(9);
-                AppMethodBeat.o(9);
-                throw new IllegalStateException("a listener's fault");
-            }
-        });
-        AppMethodBeat.i(1);
-        AppMethodBeat.o(1);
-        elsewhere(CALLS);
-        assertEquals("[1, 8]", entered.toString());
-        assertEquals("+1@0 -1@0", recordsOf(main));
-        Recorder.setMethodEnterListener(null);
-        AppMethodBeat.i(2);
-        assertEquals("[1, 8]", entered.toString());
-    }
-
-    @Test
     void nothingIsThrownIntoTheApp() throws Exception {
         ThreadTrace main = start(new RecorderOptions());
         platform.broken = true;
@@ -249,7 +225,7 @@ class RecorderTest {
     void focusIsReportedOnceForEachChange() {
         start(new RecorderOptions());
         final List<String> changes = new ArrayList<String>();
-        Recorder.setFocusListener(new FocusListener() {
+        Recorder.setOwnFocusListener(new FocusListener() {
             @Override
             public void focusChanged(String activityClass, boolean hasFocus) {
                 changes.add(activityClass.replaceAll(".*\\$", "") + hasFocus);
@@ -293,7 +269,7 @@ class RecorderTest {
         platform.pass(699);
         main.messageEnd();
         platform.pass(100);
-        main.messageBegin(null);
+        main.messageBegin(">>>>> Dispatching to Handler (com.example.Handler) {1} null: 7");
         AppMethodBeat.i(1);
         platform.pass(400);
         platform.cpu.addAndGet(30000000);
@@ -303,10 +279,9 @@ class RecorderTest {
         main.mark();
         AppMethodBeat.o(2);
         AppMethodBeat.o(1);
-        main.describe(7, "com.example.Handler", null);
         main.messageEnd();
         Stall slow = next(found);
-        assertEquals("com.example.Handler: 7", slow.description);
+        assertEquals("Handler (com.example.Handler) null: 7", slow.description);
         assertEquals(700000000L, slow.wallNanos);
         assertEquals(30000000L, slow.cpuNanos);
         assertEquals("[0,1048574,1,700, 1,1,1,700, 2,2,1,300]", slow.tree.longest(30).toString());

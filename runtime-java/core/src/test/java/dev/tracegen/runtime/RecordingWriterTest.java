@@ -114,8 +114,8 @@ class RecordingWriterTest {
                 "Handler (a.B) {1f} null: 1", 1048573, 1180000000L, 0, 6);
         CallTree tree = new CallTree(CallTreeTest.records("+D@0 +1@5 +2@6 -1@20 -D@900"), 900);
         w.messages.stall(main, new Stall(main, m, facts, tree, history, null), m);
-        w.found.frames(Arrays.asList(new FrameTiming(1, 2, 20000000, 1, 59.94f, new long[] {1, 2, 3}),
-                new FrameTiming(-1, 0, 1, 0, 0, null)));
+        w.found.frames(Arrays.asList(new FrameTiming(1, 2, 20000000, 1, 59.94f),
+                new FrameTiming(-1, 0, 1, 0, 0)));
         platform.pass(500);
         w.times.clock();
         w.close();

@@ -243,7 +243,7 @@ class RolesTest {
         long sent = 0;
         while (recorder.dropped().text() == null) {
             for (int k = 0; k < 1000; k++, sent++) {
-                main.frame(new FrameTiming(k, k, k, 0, 60, null));
+                main.frame(new FrameTiming(k, k, k, 0, 60));
             }
             platform.awaitCheck();
         }

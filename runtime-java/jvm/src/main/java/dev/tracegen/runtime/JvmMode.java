@@ -98,9 +98,6 @@ final class JvmMode {
         }
         o.output(new File(o.get("output")).getAbsoluteFile());
         o.callMessages = new OutermostCalls(set.getProperty("message"));
-        if (o.get("mapping").length() > 0) {
-            o.mapping(new MappingReader(new File(o.get("mapping"))));
-        }
         // Arguments may hold secrets, so they are recorded by choice only.
         String command = String.valueOf(System.getProperty("sun.java.command"));
         return o.meta("java.version", String.valueOf(System.getProperty("java.version")))

@@ -14,7 +14,7 @@ final class JvmPlatform extends Host.EarlyPlatform {
     /** The ID of the thread that runs main, in every known JVM. */
     private static final long LAUNCHER_THREAD = 1;
 
-    private final MachineFacts machine = new MachineFacts(new File("/proc"), null);
+    private final MachineFacts machine = new MachineFacts(new File("/proc"));
 
     /** Space for threads that start while the list is made. */
     private static final int MORE_THREADS = 64;

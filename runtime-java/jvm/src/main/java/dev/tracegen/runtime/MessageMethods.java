@@ -1,6 +1,7 @@
 package dev.tracegen.runtime;
 
 import java.io.BufferedReader;
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.util.ArrayList;
@@ -43,7 +44,7 @@ final class MessageMethods {
                 options.platform.log("message " + text + ": want CLASS#METHOD or an ID; it is ignored");
             }
         }
-        if (options.mapping != null) {
+        if (options.get("mapping").length() > 0) {
             try {
                 found.read(options, messages, patterns);
             } catch (IOException e) {
@@ -60,7 +61,8 @@ final class MessageMethods {
     private void read(RecorderOptions options, String messages, List<Pattern> patterns) throws IOException {
         boolean declared = methods.isEmpty() && patterns.isEmpty();
         boolean[] matched = new boolean[patterns.size()];
-        try (BufferedReader in = new BufferedReader(new InputStreamReader(options.mapping.open(), "UTF-8"))) {
+        try (BufferedReader in = new BufferedReader(new InputStreamReader(
+                new FileInputStream(options.get("mapping")), "UTF-8"))) {
             for (String line = in.readLine(); line != null; line = in.readLine()) {
                 if (line.startsWith("# digest ") && !line.substring(9).equals(MappingInfo.digest())) {
                     if (!patterns.isEmpty()) {

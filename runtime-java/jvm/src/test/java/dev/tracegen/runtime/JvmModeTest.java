@@ -12,14 +12,14 @@ class JvmModeTest {
     @Test
     void misspelledPropertiesAreNamedWithTheNearest() {
         assertEquals(Arrays.asList(
-                "there is no property tracegen.gate.fil, and it has no effect; did you mean tracegen.gate.file?",
+                "there is no property tracegen.gat, and it has no effect; did you mean tracegen.gate?",
                 "there is no property tracegen.nonsense, and it has no effect",
                 "there is no property tracegen.outptu, and it has no effect; did you mean tracegen.output?",
                 "there is no property tracegen.sloww, and it has no effect; did you mean tracegen.slow?"),
                 JvmMode.misspelled(Arrays.asList("tracegen.sloww", "java.home", "tracegen.outptu", "tracegen.output",
                         "tracegen.threads", "tracegen.slow", "tracegen.tick", "tracegen.ring", "tracegen.gate",
-                        "tracegen.gate.file", "tracegen.pressure", "tracegen.mapping", "tracegen.message",
-                        "tracegen.nonsense", "tracegen.gate.fil", "mytracegen.output")));
+                        "tracegen.pressure", "tracegen.mapping", "tracegen.message",
+                        "tracegen.nonsense", "tracegen.gat", "mytracegen.output")));
     }
 
     @Test

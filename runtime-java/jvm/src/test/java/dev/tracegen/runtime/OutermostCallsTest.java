@@ -2,13 +2,17 @@ package dev.tracegen.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import java.io.ByteArrayInputStream;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Which calls of a thread count as messages, and which methods are declared to be such. */
 class OutermostCallsTest {
+    @TempDir
+    Path dir;
+
     private static final String MAPPING = "# tracegen-mapping 1\n# digest 0000000000000000\n"
             + "1,1,a.Worker run ()V\n2,1,a.Worker loop ()V\n5,1,a.Server handle (I)V\n"
             + "6,1,a.Server$Inner handle ()V\n7,1,a.b.Server handle ()V\n8,2,a.Server handleAll ()V\n";
@@ -86,21 +90,16 @@ class OutermostCallsTest {
         assertEquals("none", messages(waiting, "+1@10 -1@30"));
     }
 
-    private String find(String declared, final String mapping) {
+    private String find(String declared, final String mapping) throws IOException {
         RecorderOptions o = new RecorderOptions().platform(platform);
         if (mapping != null) {
-            o.mapping(new MappingReader(null) {
-                @Override
-                protected InputStream open() {
-                    return new ByteArrayInputStream(mapping.getBytes(StandardCharsets.UTF_8));
-                }
-            });
+            o.set("mapping", Files.write(dir.resolve("mapping.txt"), mapping.getBytes("UTF-8")).toString());
         }
         return String.valueOf(MessageMethods.find(o, declared));
     }
 
     @Test
-    void methodsAreFoundInTheMapping() {
+    void methodsAreFoundInTheMapping() throws Exception {
         assertEquals("null", find(null, MAPPING));
         assertEquals("5,8", find(null, MAPPING + "# message 5\n# message 8\n"));
         assertEquals("5,6", find("a.Server#handle", MAPPING + "# message 8\n"));
@@ -113,7 +112,7 @@ class OutermostCallsTest {
     }
 
     @Test
-    void whatCannotBeFoundIsLogged() {
+    void whatCannotBeFoundIsLogged() throws Exception {
         assertEquals("null", find("a.Server#gone", MAPPING));
         assertEquals("null", find("a.Server#handle", null));
         assertEquals("null", find("a.Server", MAPPING));

@@ -129,7 +129,7 @@ class SignsOfLifeTest {
         java.util.Random random = new java.util.Random(1);
         while (!java.nio.file.Files.exists(dir.resolve("r.part1.tgd"))) {
             for (int k = 0; k < 1000; k++) {
-                main.frame(new FrameTiming(random.nextLong(), random.nextLong(), random.nextLong(), 1, 60, null));
+                main.frame(new FrameTiming(random.nextLong(), random.nextLong(), random.nextLong(), 1, 60));
             }
             platform.awaitCheck();
             Await.written(recorder);

@@ -16,35 +16,27 @@ import dev.tracegen.runtime.detector.Start;
 import dev.tracegen.runtime.detector.Starts;
 import dev.tracegen.runtime.detector.Startup;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What the app's activities do, for the detectors {@code startup} and {@code frames}. It is registered when the runtime
- * is started, before the configuration is read, because the first activity may be faster. What it does for each call
- * costs next to nothing.
+ * What the app's activities do, for the recorder and the detectors {@code startup} and {@code frames}. It is registered
+ * when the runtime is started, before the configuration is read, because the first activity may be faster. What it does
+ * for each call costs next to nothing.
  */
-final class ActivityEvents implements Application.ActivityLifecycleCallbacks, FocusListener {
+final class ActivityEvents implements Application.ActivityLifecycleCallbacks, FocusListener, Startup.Source {
     /** How many starts wait for a detector. */
     private static final int MAX_WAITING = 4;
 
-    /** The classes of activities whose focus ends no start. Filled when the configuration was read. */
-    final Set<String> splash = Collections.newSetFromMap(new ConcurrentHashMap<String, Boolean>());
-
     private final Context context;
-    private final Starts starts = new Starts(splash);
-    private final boolean attaching;
+    private final Foreground foreground;
+    private final Starts starts = new Starts();
     private final long begunNanos;
 
     /** The activities that are resumed. Used by the main thread only. */
     private final IdentityHashMap<Activity, Boolean> resumed = new IdentityHashMap<Activity, Boolean>();
 
-    private volatile FrameMetricsSource windows;
     private volatile Frames frames;
-    private volatile long firstNanos = Long.MAX_VALUE;
 
     // Guarded by this.
     private Application application;
@@ -53,11 +45,10 @@ final class ActivityEvents implements Application.ActivityLifecycleCallbacks, Fo
     private boolean wanted = true;
     private final List<Start> waiting = new ArrayList<Start>();
 
-    ActivityEvents(Context context) {
+    ActivityEvents(Context context, Foreground foreground) {
         this.context = context;
+        this.foreground = foreground;
         this.begunNanos = System.nanoTime();
-        // In attachBaseContext there is no Application yet.
-        this.attaching = context.getApplicationContext() == null;
     }
 
     /** Begins, where the runtime is started: in {@code attachBaseContext} or {@code onCreate}, or later. */
@@ -126,7 +117,6 @@ final class ActivityEvents implements Application.ActivityLifecycleCallbacks, Fo
 
     /** Says when the first instrumented method was called. May be called on any thread. */
     void first(final long nanos) {
-        firstNanos = nanos;
         onMain(new Runnable() {
             @Override
             public void run() {
@@ -135,43 +125,37 @@ final class ActivityEvents implements Application.ActivityLifecycleCallbacks, Fo
         });
     }
 
-    /** Returns how well the begin of the application is known. */
-    String applicationBegin() {
-        return firstNanos < begunNanos ? "first-call" : attaching ? "start-call"
-                : "not known: start was not called in attachBaseContext";
-    }
-
     /** Keeps no starts, because the detector is off. */
     synchronized void forgetStarts() {
         wanted = startup != null;
         waiting.clear();
     }
 
+    @Override
+    public void start(Startup to) {
+        report(to);
+    }
+
+    @Override
+    public void stop() {
+        report((Startup) null);
+    }
+
     /** Reports starts to a detector from now on, and those before that wait; to none if it is null. */
-    synchronized void report(Startup to) {
+    private synchronized void report(Startup to) {
         startup = to;
         wanted = to != null;
         for (Start s : waiting) {
-            if (to != null && !splash.contains(s.activity)) {
+            if (to != null) {
                 to.ended(s);
             }
         }
         waiting.clear();
     }
 
-    /** Reports to the detector of frames from now on; to none if it is null. On the main thread. */
-    void report(Frames to, FrameMetricsSource metrics) {
-        FrameMetricsSource before = windows;
-        for (Activity a : new ArrayList<Activity>(resumed.keySet())) {
-            if (before != null) {
-                before.remove(a);
-            }
-            if (metrics != null) {
-                metrics.add(a);
-            }
-        }
+    /** Reports to the detector of frames from now on; to none if it is null. */
+    void report(Frames to) {
         frames = to;
-        windows = metrics;
     }
 
     @Override
@@ -242,29 +226,28 @@ final class ActivityEvents implements Application.ActivityLifecycleCallbacks, Fo
 
     @Override
     public void onActivityStarted(Activity activity) {
+        foreground.started(activity);
         starts.started(number(activity), System.nanoTime(), messageNanos(), messageRecord());
     }
 
     @Override
     public void onActivityResumed(Activity activity) {
+        // It was started, perhaps before the callbacks were registered.
+        foreground.started(activity);
         starts.resumed(number(activity), System.nanoTime());
-        FrameMetricsSource w = windows;
-        if (resumed.put(activity, true) == null && w != null) {
-            w.add(activity);
-        }
+        resumed.put(activity, true);
     }
 
     @Override
     public void onActivityPaused(Activity activity) {
+        foreground.started(activity);
         starts.paused(number(activity), System.nanoTime());
-        FrameMetricsSource w = windows;
-        if (resumed.remove(activity) != null && w != null) {
-            w.remove(activity);
-        }
+        resumed.remove(activity);
     }
 
     @Override
     public void onActivityStopped(Activity activity) {
+        foreground.stopped(activity);
         starts.stopped(number(activity), activity.isChangingConfigurations());
         Frames f = frames;
         if (f != null && !starts.isAnyStarted()) {
@@ -274,6 +257,7 @@ final class ActivityEvents implements Application.ActivityLifecycleCallbacks, Fo
 
     @Override
     public void onActivityDestroyed(Activity activity) {
+        foreground.stopped(activity);
         starts.destroyed(number(activity));
         resumed.remove(activity);
     }

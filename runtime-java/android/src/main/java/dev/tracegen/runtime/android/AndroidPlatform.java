@@ -1,11 +1,15 @@
 package dev.tracegen.runtime.android;
 
+import android.app.ActivityManager;
+import android.content.Context;
 import android.os.Debug;
 import android.os.Looper;
 import android.os.Process;
 import android.os.SystemClock;
 import android.util.Log;
+import dev.tracegen.runtime.MachineFacts;
 import dev.tracegen.runtime.Platform;
+import java.io.File;
 import java.lang.reflect.Method;
 import java.util.Collections;
 import java.util.Map;
@@ -15,7 +19,9 @@ final class AndroidPlatform extends Platform {
     /** {@code Debug.getRuntimeStat}, Android 6 and newer. */
     private static final Method RUNTIME_STAT = Reflection.method(Debug.class, "getRuntimeStat", String.class);
 
-    private volatile MachineState machine;
+    /** Guarded by itself: two threads may read. */
+    private final MachineFacts machine = new MachineFacts(new File("/proc"));
+    private volatile ActivityManager manager;
     private volatile boolean noThreadCpu;
 
     @Override
@@ -62,16 +68,27 @@ final class AndroidPlatform extends Platform {
         return runtimeStat("art.gc.gc-time");
     }
 
-    /** Sets what reads the state of the machine. */
-    void machine(MachineState value) {
-        machine = value;
+    /** Sets the app whose ActivityManager says whether the device is short of memory. */
+    void context(Context context) {
+        manager = (ActivityManager) context.getSystemService(Context.ACTIVITY_SERVICE);
     }
 
     @Override
     public Map<String, String> machineFacts(Thread thread) {
-        MachineState m = machine;
+        ActivityManager m = manager;
+        if (m == null) {
+            return Collections.emptyMap();
+        }
         try {
-            return m == null ? Collections.<String, String>emptyMap() : m.read(thread, nanoTime());
+            synchronized (machine) {
+                // The kernel's ID of another thread cannot be found out.
+                boolean main = thread == Looper.getMainLooper().getThread();
+                Map<String, String> all = machine.read(main ? MachineFacts.FIRST_THREAD : -1, nanoTime());
+                ActivityManager.MemoryInfo info = new ActivityManager.MemoryInfo();
+                m.getMemoryInfo(info);
+                all.put("low-memory", String.valueOf(info.lowMemory));
+                return all;
+            }
         } catch (Throwable e) {
             return Collections.emptyMap();
         }

@@ -5,10 +5,9 @@ import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.detector.Anr;
 import dev.tracegen.runtime.detector.Detector;
 import dev.tracegen.runtime.detector.Detectors;
-import dev.tracegen.runtime.detector.Hold;
 import dev.tracegen.runtime.detector.NativeQuit;
 import dev.tracegen.runtime.detector.NativeTouch;
-import dev.tracegen.runtime.detector.SteadySamples;
+import dev.tracegen.runtime.detector.Startup;
 import dev.tracegen.runtime.detector.SyncBarrier;
 import dev.tracegen.runtime.detector.Watchdog;
 import java.util.ArrayList;
@@ -27,13 +26,7 @@ final class DetectorTable {
             case "sync-barrier":
                 return new SyncBarrier(options);
             case "watchdog":
-                return Watchdog.classic(options);
-            case "short-polls":
-                return Watchdog.shortPolls(options);
-            case "hold":
-                return Hold.create(options);
-            case "steady-samples":
-                return SteadySamples.create(options);
+                return new Watchdog(options);
             case "anr":
                 Anr anr = Anr.create(options, new ErrorState(context));
                 session.anr(anr);
@@ -44,11 +37,10 @@ final class DetectorTable {
             case "native-touch":
                 return new NativeTouch(options);
             case "frames":
-                return FrameSources.create(options, context, session.frameTimes(), session.activities());
+                return FrameSources.create(options, session.frameTimes(), session.activities());
             case "startup":
-                return StartupSource.create(options, context, session.activities());
-            case "profiling":
-                return ProfilingResults.create(options, context);
+                return new Startup(session.activities(), options.number("startup.slow-cold"),
+                        options.number("startup.slow-warm"), options.number("startup.slow-hot"));
             default:
                 throw new IllegalArgumentException("there is no such detector");
         }

@@ -12,7 +12,6 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Method;
-import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -40,8 +39,6 @@ final class ExitInfo implements Runnable {
     /** The clock may have been set by so much between a start and an end of a process. */
     private static final long CLOCK_MILLIS = 2000;
 
-    /** Before the time of the start, in the state summary of a process. */
-    private static final String SUMMARY = "tracegen ";
 
     private static final int ANR = 6;
 
@@ -60,7 +57,6 @@ final class ExitInfo implements Runnable {
     private final Context context;
     private final File output;
     private final String process;
-    private final boolean summary;
     private final RecorderOptions options;
     private final long delayMillis;
 
@@ -69,16 +65,13 @@ final class ExitInfo implements Runnable {
      *
      * @param output the file of this process's recording; earlier ones are beside it
      * @param process the name of this process
-     * @param summary whether to set the state summary of this process, which makes the join exact, but replaces the
-     *     summary that the app itself may have set by {@code ActivityManager.setProcessStateSummary}
      * @param options whose redactor gets what the system says
      * @param delayMillis how long to wait before any file is read
      */
-    ExitInfo(Context context, File output, String process, boolean summary, RecorderOptions options, long delayMillis) {
+    ExitInfo(Context context, File output, String process, RecorderOptions options, long delayMillis) {
         this.context = context;
         this.output = output;
         this.process = process;
-        this.summary = summary;
         this.options = options;
         this.delayMillis = delayMillis;
     }
@@ -102,13 +95,12 @@ final class ExitInfo implements Runnable {
     }
 
     /** Begins the work on a thread of its own. Never throws. */
-    static void begin(Context context, File output, String process, boolean summary, RecorderOptions options) {
+    static void begin(Context context, File output, String process, RecorderOptions options) {
         try {
             if (output == null || EXITS == null) {
                 return;
             }
-            Thread t = new Thread(new ExitInfo(context, output, process, summary, options, DELAY_MILLIS),
-                    "tracegen-exits");
+            Thread t = new Thread(new ExitInfo(context, output, process, options, DELAY_MILLIS), "tracegen-exits");
             t.setDaemon(true);
             t.start();
         } catch (Throwable e) {
@@ -137,10 +129,6 @@ final class ExitInfo implements Runnable {
         }
         try {
             Object manager = context.getSystemService(Context.ACTIVITY_SERVICE);
-            Method set = Reflection.method(ActivityManager.class, "setProcessStateSummary", byte[].class);
-            if (summary && set != null) {
-                set.invoke(manager, (Object) (SUMMARY + START_MILLIS).getBytes(StandardCharsets.US_ASCII));
-            }
             Thread.sleep(delayMillis);
             joinAll(manager);
         } catch (Throwable e) {
@@ -202,17 +190,11 @@ final class ExitInfo implements Runnable {
         }
         Object found = null;
         long foundAt = 0;
-        String by = "pid";
         for (Object exit : exits) {
             long at = ((Number) Reflection.call(exit, "getTimestamp")).longValue();
             if (((Number) Reflection.call(exit, "getPid")).longValue() != pid
                     || !process.equals(Reflection.call(exit, "getProcessName"))) {
                 continue;
-            }
-            if ((SUMMARY + start).equals(text((byte[]) Reflection.call(exit, "getProcessStateSummary")))) {
-                found = exit;
-                by = "summary";
-                break;
             }
             // Another process may have had this ID: of those that ended later than this one wrote, the first is meant.
             if (at >= Math.max(start, written) - CLOCK_MILLIS && (found == null || at < foundAt)) {
@@ -222,7 +204,7 @@ final class ExitInfo implements Runnable {
         }
         if (found != null) {
             Map<String, String> values = values(found);
-            values.put("joinedBy", by);
+            values.put("joinedBy", "pid");
             recording.append(values, options);
         }
     }
@@ -276,9 +258,5 @@ final class ExitInfo implements Runnable {
         } catch (NumberFormatException e) {
             return null;
         }
-    }
-
-    private static String text(byte[] summary) {
-        return summary == null ? "" : new String(summary, StandardCharsets.US_ASCII);
     }
 }

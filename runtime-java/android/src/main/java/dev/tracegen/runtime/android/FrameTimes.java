@@ -13,8 +13,7 @@ import dev.tracegen.runtime.detector.Frames;
  *
  * <p>It requests no frame. When the Choreographer's own message begins, a frame is due, because the app has requested
  * it. A callback that is posted then is called by this very message, and the Choreographer need not request another
- * frame for it. So an app that draws nothing stays idle. The begin of the message is known only with a
- * {@code Printer}.
+ * frame for it. So an app that draws nothing stays idle.
  *
  * <p>A frame is dropped if the main thread was busy at its vsync. While the main thread waits, the app has requested
  * nothing, and no frame is dropped, whatever time passes until the next one.
@@ -151,7 +150,7 @@ final class FrameTimes extends DispatchListener implements Choreographer.FrameCa
 
     private void report(long end) {
         int dropped = lastVsyncNanos == 0 ? 0 : busy.before(vsyncNanos);
-        FrameTiming timing = new FrameTiming(vsyncNanos, startNanos, end, dropped, hz, null);
+        FrameTiming timing = new FrameTiming(vsyncNanos, startNanos, end, dropped, hz);
         Frames d = detector;
         boolean taken = d != null && d.frame(timing, lastVsyncNanos == 0 ? 0 : busy.others(vsyncNanos));
         if (record && !taken) {

@@ -128,7 +128,7 @@ final class IdleHandlers extends ArrayList<MessageQueue.IdleHandler> {
                 keep = handler.queueIdle();
                 return keep;
             } finally {
-                monitor.end(null);
+                monitor.end();
                 if (!keep) {
                     queue.removeIdleHandler(handler);
                 }

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 /**
  * Members of {@code Looper}, {@code MessageQueue} and {@code Message} that are hidden, or newer than the classes that
  * this library is compiled with. They are looked up at the first use. A member that cannot be reached is null; each
- * method says what it returns then. With {@code hidden-api = false}, no hidden member is looked up.
+ * method says what it returns then.
  */
 final class LooperInternals {
     /** The first version whose queue may have {@code mIdleHandlersLock}. Older ones have one lock, the queue itself. */
@@ -50,8 +50,6 @@ final class LooperInternals {
         /** The message after a message. */
         static final Field NEXT = Reflection.field(Message.class, "next");
 
-        static final Method REMOVE_SYNC_BARRIER = Reflection.hiddenMethod(MessageQueue.class,
-                "removeSyncBarrier", int.class);
     }
 
     /** Reports whether the printer of a Looper can be read. It can always be set. */
@@ -64,13 +62,8 @@ final class LooperInternals {
         return (Printer) Reflection.get(Hidden.LOGGING, looper);
     }
 
-    /**
-     * Returns the queue of a Looper.
-     *
-     * @param hiddenApi whether a hidden member may be used, which older versions than Android 6 need on another thread
-     * @return null if it cannot be reached
-     */
-    static MessageQueue queue(Looper looper, boolean hiddenApi) {
+    /** Returns the queue of a Looper; null if it cannot be reached. */
+    static MessageQueue queue(Looper looper) {
         if (Looper.myLooper() == looper) {
             return Looper.myQueue();
         }
@@ -81,7 +74,7 @@ final class LooperInternals {
                 // Read the field.
             }
         }
-        return hiddenApi ? (MessageQueue) Reflection.get(Hidden.QUEUE, looper) : null;
+        return (MessageQueue) Reflection.get(Hidden.QUEUE, looper);
     }
 
     /**
@@ -139,19 +132,6 @@ final class LooperInternals {
             }
             Newer.SET_ASYNCHRONOUS.invoke(message, true);
             return isAsynchronous(message);
-        } catch (Exception e) {
-            return false;
-        }
-    }
-
-    /** Removes a sync barrier. Returns false if that is not possible, or if there is none with that token. */
-    static boolean removeSyncBarrier(MessageQueue queue, int token) {
-        try {
-            if (Hidden.REMOVE_SYNC_BARRIER == null) {
-                return false;
-            }
-            Hidden.REMOVE_SYNC_BARRIER.invoke(queue, token);
-            return true;
         } catch (Exception e) {
             return false;
         }

@@ -1,7 +1,6 @@
 package dev.tracegen.runtime.android;
 
 import android.os.Looper;
-import android.os.Message;
 import android.os.MessageQueue;
 import android.util.Log;
 import dev.tracegen.runtime.RecorderOptions;
@@ -13,8 +12,7 @@ import java.util.WeakHashMap;
 /**
  * Watches one Looper and calls its listeners for every message, and for every IdleHandler.
  *
- * <p>It uses the Looper's {@code Observer} or {@code Printer}, as the option {@code source} says. A Looper has only
- * one of each, and other code may replace it. Therefore the monitor calls the one that it replaced itself, and from
+ * <p>It uses the Looper's {@code Printer}. A Looper has only one, and other code may replace it. Therefore the monitor calls the one that it replaced itself, and from
  * time to time, when the queue is idle, it checks whether it is still called. If another one is installed and the
  * monitor was not called during a whole message, it installs itself again in front of the other. If the other one
  * calls the monitor, the monitor leaves it in place, so that chains do not grow and nothing is reported twice.
@@ -26,21 +24,16 @@ public final class LooperMonitor {
     private static final Map<Looper, WeakReference<LooperMonitor>> MONITORS =
             new WeakHashMap<Looper, WeakReference<LooperMonitor>>();
 
-    /** Counts monitors that were created or released, so that threads notice a change. */
-    private static volatile int changes;
-
     private final WeakReference<Looper> looper;
     private final Thread thread;
-    private final boolean hiddenApi;
 
-    /** The lock of the queue's IdleHandlers; null if it is unknown or may not be known. */
+    /** The lock of the queue's IdleHandlers; null if it is unknown. */
     private final Object idleLock;
 
     private final long checkNanos;
     private final IdleCheck idleCheck = new IdleCheck();
     private final Dispatch dispatch = new Dispatch();
-    private final DispatchSource firstSource;
-    private volatile DispatchSource source;
+    private volatile PrinterSource source;
     private volatile IdleHandlers idleHandlers;
 
     /** Replaced as a whole, so that a loop over it sees the listeners that were there when it began. */
@@ -73,24 +66,15 @@ public final class LooperMonitor {
         this.thread = looper.getThread();
         this.checkNanos = options.number("check") * 1000000L;
         this.nextCheck = System.nanoTime() + checkNanos;
-        this.hiddenApi = options.flag("hidden-api");
-        DispatchSource t = usesPrinter(looper, options) || !hiddenApi ? null : ObserverSource.install();
-        this.source = t != null ? t : PrinterSource.install(looper, this, hiddenApi);
-        this.firstSource = source;
-        MessageQueue queue = LooperInternals.queue(looper, hiddenApi);
-        this.idleLock = queue == null || !hiddenApi ? null : LooperInternals.idleLock(looper, queue);
+        this.source = PrinterSource.install(looper, this);
+        MessageQueue queue = LooperInternals.queue(looper);
+        this.idleLock = queue == null ? null : LooperInternals.idleLock(looper, queue);
         if (queue != null) {
             queue.addIdleHandler(idleCheck);
         }
         if (idleLock != null && options.flag("idle-handlers")) {
             idleHandlers = IdleHandlers.install(queue, idleLock, this);
         }
-    }
-
-    private static boolean usesPrinter(Looper looper, RecorderOptions o) {
-        // Which message draws a frame is known only by the printer.
-        boolean frames = o.flag("frames") || o.names("detectors").contains("frames");
-        return o.get("source").equals("printer") || frames && looper == Looper.getMainLooper();
     }
 
     /**
@@ -117,7 +101,6 @@ public final class LooperMonitor {
             if (monitor == null) {
                 monitor = new LooperMonitor(looper, options);
                 MONITORS.put(looper, new WeakReference<LooperMonitor>(monitor));
-                changes++;
             }
             return monitor;
         }
@@ -128,23 +111,6 @@ public final class LooperMonitor {
             WeakReference<LooperMonitor> monitor = MONITORS.get(looper);
             return monitor == null ? null : monitor.get();
         }
-    }
-
-    /** Reports whether a monitor of a running Looper uses the observer. */
-    static boolean anyUsesObserver() {
-        synchronized (MONITORS) {
-            for (WeakReference<LooperMonitor> ref : MONITORS.values()) {
-                LooperMonitor monitor = ref.get();
-                if (monitor != null && monitor.usesObserver() && monitor.thread.isAlive()) {
-                    return true;
-                }
-            }
-            return false;
-        }
-    }
-
-    static int changes() {
-        return changes;
     }
 
     /**
@@ -195,15 +161,15 @@ public final class LooperMonitor {
     /**
      * Returns what reports the messages to the monitor.
      *
-     * @return {@code observer} or {@code printer}; {@code none} if hidden members of Android may not or cannot be used
-     *     and the Looper has a printer of other code, which is then left in place
+     * @return {@code printer}; {@code none} if this device does not let the printer of a Looper be
+     *     read, so that one of other code could be lost
      */
     public String source() {
         return source.kind();
     }
 
     /**
-     * Returns how often other code had replaced the monitor's observer or printer and the monitor installed it again.
+     * Returns how often other code had replaced the monitor's printer and the monitor installed it again.
      *
      * @return the number since the monitor was created
      */
@@ -213,8 +179,8 @@ public final class LooperMonitor {
 
     /**
      * Reports whether listeners are called for IdleHandlers. They are not if Android does not let the queue's list be
-     * replaced, if it hides the lock of the list, or if other code has replaced the list. A {@code Printer} or
-     * {@code Observer} is not called for IdleHandlers.
+     * replaced, if it hides the lock of the list, or if other code has replaced the list. A {@code Printer} is not
+     * called for IdleHandlers.
      *
      * @return true if they are
      */
@@ -224,7 +190,7 @@ public final class LooperMonitor {
     }
 
     /**
-     * Reports whether the monitor can detect that other code has replaced its observer or printer.
+     * Reports whether the monitor can detect that other code has replaced its printer.
      *
      * @return false if Android does not let the current one be read
      */
@@ -242,12 +208,11 @@ public final class LooperMonitor {
             Looper l = looper.get();
             if (l != null) {
                 MONITORS.remove(l);
-                MessageQueue queue = LooperInternals.queue(l, hiddenApi);
+                MessageQueue queue = LooperInternals.queue(l);
                 if (queue != null) {
                     queue.removeIdleHandler(idleCheck);
                 }
             }
-            changes++;
         }
         IdleHandlers handlers = idleHandlers;
         if (handlers != null) {
@@ -260,10 +225,6 @@ public final class LooperMonitor {
     /** Reports whether an IdleHandler is the monitor's own, for which listeners are not called. */
     boolean isOwn(Object idleHandler) {
         return idleHandler == idleCheck;
-    }
-
-    boolean usesObserver() {
-        return firstSource instanceof ObserverSource;
     }
 
     /** Returns when the message or IdleHandler began that runs; 0 if none is seen. On the Looper's thread. */
@@ -281,7 +242,7 @@ public final class LooperMonitor {
         }
         dispatched |= !idleHandler;
         if (running) {
-            end(null);
+            end();
         }
         running = true;
         dispatch.begin(text, idleHandler, System.nanoTime());
@@ -300,12 +261,12 @@ public final class LooperMonitor {
         notifying = false;
     }
 
-    /** The message or IdleHandler has ended. The message is null if only its text is known. */
-    void end(Message message) {
+    /** The message or IdleHandler has ended. */
+    void end() {
         if (notifying || !running || Thread.currentThread() != thread) {
             return;
         }
-        dispatch.end(message, System.nanoTime());
+        dispatch.end(System.nanoTime());
         running = false;
         Slot[] notified = slots;
         notifying = true;
@@ -333,7 +294,7 @@ public final class LooperMonitor {
      */
     private void restoreIdleCheck() {
         Looper l = looper.get();
-        MessageQueue queue = l == null || released || idleLock == null ? null : LooperInternals.queue(l, hiddenApi);
+        MessageQueue queue = l == null || released || idleLock == null ? null : LooperInternals.queue(l);
         if (queue != null && !mayHaveIdleCheck(queue)) {
             queue.addIdleHandler(idleCheck);
         }
@@ -406,7 +367,7 @@ public final class LooperMonitor {
             if (running) {
                 // The message has thrown, and code around the loop has caught that and loops again. A printer is not
                 // called then, and the next message may be far away.
-                end(null);
+                end();
             }
             notifyQueueIdle();
             if (replacementSeen || now - nextCheck >= 0) {

@@ -1,87 +1,84 @@
 package dev.tracegen.runtime.android;
 
-import android.os.Handler;
 import android.os.Looper;
 import android.util.Printer;
 import java.lang.ref.WeakReference;
 
 /**
  * Reports messages as the Looper's {@code Printer}, in front of the printer that was there. If that one cannot be
- * read, the printer is set only if {@link PrinterProbe} finds that there is none.
+ * read, none is set: it could be one of other code, which would be lost.
  */
-final class PrinterSource extends DispatchSource {
+final class PrinterSource {
     private final WeakReference<Looper> looper;
     private final LoopPrinter printer;
-    private final boolean readable;
 
-    private PrinterSource(Looper looper, LoopPrinter printer, boolean readable) {
+    private PrinterSource(Looper looper, LoopPrinter printer) {
         this.looper = new WeakReference<Looper>(looper);
         this.printer = printer;
-        this.readable = readable;
     }
 
-    /**
-     * Sets the monitor's printer in a Looper.
-     *
-     * @param hiddenApi whether the printer that is there may be read
-     */
-    static PrinterSource install(Looper looper, LooperMonitor monitor, boolean hiddenApi) {
-        if (!hiddenApi || !LooperInternals.canReadPrinter()) {
-            LoopPrinter printer = new LoopPrinter(monitor, null, false);
-            new Handler(looper).postAtFrontOfQueue(new PrinterProbe(printer));
-            return new PrinterSource(looper, printer, false);
+    /** Sets the monitor's printer in a Looper, if that one's printer can be read. */
+    static PrinterSource install(Looper looper, LooperMonitor monitor) {
+        if (!LooperInternals.canReadPrinter()) {
+            return new PrinterSource(looper, new LoopPrinter(monitor, null));
         }
         Printer origin = LooperInternals.printer(looper);
         if (origin instanceof LoopPrinter && ((LoopPrinter) origin).monitor == null) {
             // A released printer of this library. Skip it, so that the chain does not grow.
             origin = ((LoopPrinter) origin).origin;
         }
-        LoopPrinter printer = new LoopPrinter(monitor, origin, true);
+        LoopPrinter printer = new LoopPrinter(monitor, origin);
         looper.setMessageLogging(printer);
-        return new PrinterSource(looper, printer, true);
+        return new PrinterSource(looper, printer);
     }
 
-    @Override
+    /** Returns the printer that this source has installed. */
     Object installed() {
         return printer;
     }
 
-    @Override
+    /** Returns the printer that is installed in the Looper now, null for none. */
     Object current() {
         Looper l = looper.get();
         return l == null ? null : LooperInternals.printer(l);
     }
 
-    @Override
+    /** Reports whether {@link #current} can be read. */
     boolean canReadCurrent() {
-        return readable;
+        return LooperInternals.canReadPrinter();
     }
 
-    @Override
-    DispatchSource reinstall() {
+    /** Installs a new printer in front of the one that is installed now. */
+    PrinterSource reinstall() {
         LooperMonitor monitor = printer.monitor;
         printer.monitor = null;
         Looper l = looper.get();
-        return l == null ? this : install(l, monitor, true);
+        return l == null ? this : install(l, monitor);
     }
 
-    @Override
+    /**
+     * Uninstalls the printer. If other code has installed one in front of it, it stays and only calls the next one.
+     */
     void release() {
         printer.monitor = null;
         Looper l = looper.get();
-        if (l != null && readable && current() == printer) {
+        if (l != null && canReadCurrent() && current() == printer) {
             l.setMessageLogging(printer.origin);
         }
     }
 
-    @Override
+    /**
+     * Reports whether a printer belongs to a copy of this library from another class loader. Two copies would replace
+     * each other for ever.
+     */
     boolean isFromOtherCopy(Object other) {
-        return hasSameClassName(other, LoopPrinter.class);
+        return other != null && other.getClass() != LoopPrinter.class
+                && other.getClass().getName().equals(LoopPrinter.class.getName());
     }
 
-    @Override
+    /** Returns {@code printer} or {@code none}. */
     String kind() {
-        return printer.set ? "printer" : "none";
+        return canReadCurrent() ? "printer" : "none";
     }
 
     /**
@@ -91,22 +88,11 @@ final class PrinterSource extends DispatchSource {
         /** Null once the printer is replaced, because other code may keep a reference to it for ever. */
         volatile LooperMonitor monitor;
 
-        /** Whether it was set in the Looper. */
-        volatile boolean set;
-
         final Printer origin;
-        private boolean removes;
 
-        /**
-         * Creates a printer.
-         *
-         * @param set whether it is set in the Looper next, and by code that can also read which printer is set
-         */
-        LoopPrinter(LooperMonitor monitor, Printer origin, boolean set) {
+        LoopPrinter(LooperMonitor monitor, Printer origin) {
             this.monitor = monitor;
             this.origin = origin;
-            this.set = set;
-            this.removes = !set;
         }
 
         /** Handles each line by itself: other code may print anything, and lines need not come in pairs. */
@@ -116,33 +102,13 @@ final class PrinterSource extends DispatchSource {
             LooperMonitor m = monitor;
             // The time of the other printer does not count as the message's.
             if (m != null && first == '<') {
-                m.end(null);
+                m.end();
             }
             if (origin != null) {
                 origin.println(line);
             }
             if (m != null && first == '>') {
                 m.begin(line, false);
-            }
-            if (m == null && removes && first == '>') {
-                removes = false;
-                remove();
-            }
-        }
-
-        /**
-         * Removes itself from a Looper whose printer cannot be read, once it is released. If the Looper itself has
-         * called it, it is the one that is set; if other code has, that code's printer is.
-         */
-        private static void remove() {
-            StackTraceElement[] stack = new Throwable().getStackTrace();
-            int k = 0;
-            while (k < stack.length && stack[k].getClassName().equals(LoopPrinter.class.getName())) {
-                k++;
-            }
-            Looper looper = Looper.myLooper();
-            if (looper != null && k < stack.length && stack[k].getClassName().equals(Looper.class.getName())) {
-                looper.setMessageLogging(null);
             }
         }
     }

@@ -36,7 +36,7 @@ public final class QueueSnapshot implements PendingQueue {
      * @return null if the queue cannot be read
      */
     public static @Nullable QueueSnapshot of(Looper looper) {
-        MessageQueue queue = LooperInternals.canReadMessages() ? LooperInternals.queue(looper, true) : null;
+        MessageQueue queue = LooperInternals.canReadMessages() ? LooperInternals.queue(looper) : null;
         if (queue == null) {
             return null;
         }

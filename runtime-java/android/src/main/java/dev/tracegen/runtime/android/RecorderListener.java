@@ -1,6 +1,5 @@
 package dev.tracegen.runtime.android;
 
-import android.os.Message;
 import dev.tracegen.runtime.PostedBy;
 import dev.tracegen.runtime.ThreadTrace;
 
@@ -19,20 +18,11 @@ final class RecorderListener extends DispatchListener {
             return;
         }
         trace.messageBegin(dispatch.text());
-        if (dispatch.text() != null) {
-            PostedBy.began(trace, dispatch.text());
-        }
+        PostedBy.began(trace, dispatch.text());
     }
 
     @Override
     public void dispatchEnd(Dispatch dispatch) {
-        if (dispatch.text() == null) {
-            trace.describe(dispatch.what(), dispatch.handler(), dispatch.callback());
-            Message message = dispatch.message();
-            if (message != null) {
-                PostedBy.ended(trace, message.getTarget(), message.getCallback(), message.what, dispatch.beginNanos());
-            }
-        }
         trace.messageEnd();
     }
 

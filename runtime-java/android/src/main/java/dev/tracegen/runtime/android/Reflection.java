@@ -39,16 +39,6 @@ final class Reflection {
         }
     }
 
-    static Method hiddenMethod(Class<?> type, String name, Class<?>... parameters) {
-        try {
-            Method m = type.getDeclaredMethod(name, parameters);
-            m.setAccessible(true);
-            return m;
-        } catch (Throwable e) {
-            return null;
-        }
-    }
-
     /** Returns the value of a field, null also if it cannot be read. */
     static Object get(Field field, Object of) {
         try {

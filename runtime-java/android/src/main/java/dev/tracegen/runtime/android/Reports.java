@@ -16,12 +16,11 @@ abstract class Reports {
     /**
      * Reads the settings of the collector, and changes the configuration by them. Never throws.
      *
-     * @param everything whether each report is sent, whatever the sampling is
      * @return null if nothing is to be reported
      */
-    static Reports prepare(Context context, Session session, RecorderOptions config, String process,
-            boolean everything) {
-        if (!config.flag("notify") && !uploads(config)) {
+    static Reports prepare(Context context, Session session, RecorderOptions config, String process) {
+        String address = config.get("upload");
+        if (address.length() == 0 || address.equals("none")) {
             return null;
         }
         Reports r;
@@ -32,21 +31,15 @@ abstract class Reports {
             return null;
         }
         try {
-            return r.open(context, session, config, process, everything) ? r : null;
+            return r.open(context, session, config, process) ? r : null;
         } catch (Throwable e) {
             Log.w(TracegenRuntime.TAG, "nothing is reported", e);
             return null;
         }
     }
 
-    /** Reports whether a collector is set. */
-    static boolean uploads(RecorderOptions config) {
-        String address = config.get("upload");
-        return address.length() > 0 && !address.equals("none");
-    }
-
     /** As {@link #prepare}. Returns false if nothing is to be reported. */
-    abstract boolean open(Context context, Session session, RecorderOptions config, String process, boolean everything);
+    abstract boolean open(Context context, Session session, RecorderOptions config, String process);
 
     /**
      * Begins to report.

@@ -5,7 +5,6 @@ import android.os.Build;
 import android.os.Handler;
 import android.os.Looper;
 import android.util.Log;
-import dev.tracegen.runtime.MappingReader;
 import dev.tracegen.runtime.PostedBy;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
@@ -14,8 +13,6 @@ import dev.tracegen.runtime.detector.Anr;
 import dev.tracegen.runtime.detector.Detectors;
 import dev.tracegen.runtime.detector.ThreadSchedule;
 import java.io.File;
-import java.io.IOException;
-import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.WeakHashMap;
@@ -39,7 +36,7 @@ final class Session implements Runnable {
 
     private final Context context;
     private final RecorderOptions given;
-    private final Foreground foreground;
+    private final Foreground foreground = new Foreground();
     private final ActivityEvents activities;
     private volatile boolean stopped;
     private volatile RecorderOptions config;
@@ -70,8 +67,7 @@ final class Session implements Runnable {
     Session(Context context, RecorderOptions config) {
         this.context = context;
         this.given = config;
-        this.foreground = new Foreground(context);
-        this.activities = new ActivityEvents(context);
+        this.activities = new ActivityEvents(context, foreground);
     }
 
     /** Returns what reports frames. Only behind the start of the recorder. */
@@ -97,7 +93,6 @@ final class Session implements Runnable {
     /** Begins. To be called once. */
     void begin() {
         // At once: an activity may be started before the files are read.
-        foreground.register();
         activities.register();
         PostedBy.begin(new PostTargets());
         if (given != null && Looper.myLooper() == Looper.getMainLooper()) {
@@ -117,8 +112,7 @@ final class Session implements Runnable {
         activities.readImportance();
         RecorderOptions c = given != null ? given : TracegenRuntime.options(context);
         String process = ProcessName.read();
-        boolean everything = switchedOn(c);
-        Reports reports = Reports.prepare(context, this, c, process, everything);
+        Reports reports = Reports.prepare(context, this, c, process);
         if (!c.flag("enabled")) {
             disable(c);
             stop();
@@ -132,11 +126,8 @@ final class Session implements Runnable {
         AndroidPlatform platform = new AndroidPlatform();
         c.platform(platform).appDefaults();
         File output = OutputPath.of(context, c.get("output"), process);
-        platform.machine(new MachineState(context, output));
+        platform.context(context);
         c.output(output);
-        if (c.get("mapping").length() > 0) {
-            c.mapping(mapping(context, new File(c.get("mapping"))));
-        }
         c.meta("package", context.getPackageName()).meta("process", process);
         c.meta("sdk", Integer.toString(Build.VERSION.SDK_INT));
         ExitInfo.describe(c);
@@ -158,7 +149,7 @@ final class Session implements Runnable {
                 return;
             }
         }
-        ExitInfo.begin(context, output, process, c.flag("process-state-summary"), c);
+        ExitInfo.begin(context, output, process, c);
         foreground.report(r);
         activities.first(r.firstNanos());
         frames = new FrameTimes(r, Refresh.of(context), c.flag("frames"));
@@ -209,8 +200,7 @@ final class Session implements Runnable {
         }
         if (d == null) {
             Looper main = Looper.getMainLooper();
-            LooperAccess loop = new LooperAccess(main, r.thread(main.getThread()), r.platform(),
-                    config.flag("hidden-api"));
+            LooperAccess loop = new LooperAccess(main, r.thread(main.getThread()));
             d = new Detectors(r, loop, new ThreadSchedule(r.platform()));
             for (String problem : DetectorTable.addTo(d, this, context, config)) {
                 Log.w(TracegenRuntime.TAG, problem);
@@ -232,11 +222,10 @@ final class Session implements Runnable {
         try {
             Looper main = Looper.getMainLooper();
             ThreadTrace trace = recorder.thread(main.getThread());
-            QueueSnapshot pending = config.flag("hidden-api") ? QueueSnapshot.of(main) : null;
+            QueueSnapshot pending = QueueSnapshot.of(main);
             trace.setPendingQueue(pending);
             LooperMonitor m = openMonitor(config);
             m.addFirst(new RecorderListener(trace));
-            m.add(foreground.idleListener());
             m.add(activities.focusSearch());
             if (config.flag("frames")) {
                 m.add(frames);
@@ -244,17 +233,12 @@ final class Session implements Runnable {
             if (config.flag("input-events")) {
                 InputEvents.mark(trace);
                 foreground.watchInputEvents();
-                if (config.flag("hidden-api")) {
-                    m.add(InputEvents.windowSearch());
-                }
             }
             if (stopped) {
                 InputEvents.unmark(trace);
                 return;
             }
-            // Where printers cannot be read, a message finds out later whether there is one.
-            String source = m.source().equals("none") ? "printer, if there is no other" : m.source();
-            Log.i(TracegenRuntime.TAG, "recording; messages from the " + source + ", idle handlers "
+            Log.i(TracegenRuntime.TAG, "recording; source of messages: " + m.source() + ", idle handlers "
                     + (m.reportsIdleHandlers() ? "available" : "not available") + ", pending messages "
                     + (pending != null ? "available" : "not available"));
         } catch (Throwable e) {
@@ -279,39 +263,6 @@ final class Session implements Runnable {
         REPORTER_SET.set(true);
     }
 
-    /** Applies the timed switch. Returns whether recording is switched on for some time. */
-    private boolean switchedOn(RecorderOptions c) {
-        try {
-            long left = SwitchOn.left(context, System.currentTimeMillis());
-            if (left <= 0) {
-                return false;
-            }
-            Log.i(TracegenRuntime.TAG, "recording is switched on for " + left / 1000 + " s");
-            if (!c.flag("enabled")) {
-                c.set("enabled", "true");
-                endAfter(left);
-            }
-            return true;
-        } catch (Throwable e) {
-            Log.w(TracegenRuntime.TAG, "the timed switch has no effect", e);
-            return false;
-        }
-    }
-
-    /** Stops recording after a time, because it was switched on for that time. */
-    private void endAfter(long millis) {
-        new Handler(Looper.getMainLooper()).postDelayed(new Runnable() {
-            @Override
-            public void run() {
-                if (!stopped) {
-                    Log.i(TracegenRuntime.TAG, "the time for which recording was switched on is over");
-                    stop();
-                    TracegenRuntime.ended(Session.this);
-                }
-            }
-        }, millis);
-    }
-
     /** Stops recording, because the collector has switched it off. Settings are fetched still. */
     void switchedOff() {
         reporting = null;
@@ -329,7 +280,6 @@ final class Session implements Runnable {
             reports.stop();
         }
         try {
-            foreground.unregister();
             activities.unregister();
             if (frames != null) {
                 frames.stop();
@@ -399,7 +349,7 @@ final class Session implements Runnable {
         }
         RecorderOptions c = config;
         ThreadTrace trace = recorder.thread(looper.getThread());
-        trace.setPendingQueue(c.flag("hidden-api") ? QueueSnapshot.of(looper) : null);
+        trace.setPendingQueue(QueueSnapshot.of(looper));
         LooperMonitor.of(looper, c).addFirst(new RecorderListener(trace));
         if (stopped) {
             close(looper);
@@ -427,14 +377,5 @@ final class Session implements Runnable {
         for (String problem : config.problems()) {
             Log.w(TracegenRuntime.TAG, TracegenRuntime.FILE + ": " + problem);
         }
-    }
-
-    private static MappingReader mapping(final Context context, final File file) {
-        return new MappingReader(file) {
-            @Override
-            protected InputStream open() throws IOException {
-                return file.isAbsolute() ? super.open() : context.getAssets().open(file.getPath());
-            }
-        };
     }
 }

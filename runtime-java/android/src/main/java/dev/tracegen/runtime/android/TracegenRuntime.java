@@ -4,7 +4,6 @@ import android.content.Context;
 import android.os.Looper;
 import android.util.Log;
 import android.view.Window;
-import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import java.io.IOException;
 import java.io.InputStream;
@@ -141,8 +140,7 @@ public final class TracegenRuntime {
     }
 
     /**
-     * Watches the input events of a window that the runtime does not find itself: of a dialog, where Android hides
-     * the root views. To be called on the main thread, when the window has its callback; for a dialog in
+     * Watches the input events of a window that is not that of an activity: of a dialog. To be called on the main thread, when the window has its callback; for a dialog in
      * {@code onStart}. Watching it twice has no effect.
      *
      * @param window the window of a {@code Dialog}, for instance
@@ -150,28 +148,6 @@ public final class TracegenRuntime {
      */
     public static boolean watchWindow(Window window) {
         return CURRENT.get() != null && InputEvents.watch(window, null);
-    }
-
-    /**
-     * Switches recording on for some time on this device, although the app's file has {@code enabled = false}, and
-     * sends all reports meanwhile, whatever the sampling is. It begins now, and again at each start of a process that
-     * calls {@link #start(Context)}, until the time is over. Settings of the collector that switch recording off have
-     * precedence. The time is written on another thread.
-     *
-     * @param context any Context of the app
-     * @param minutes at most 43,200; 0 ends it at the next start
-     */
-    public static void enableFor(Context context, final int minutes) {
-        final Context app = context;
-        Background.run(new Runnable() {
-            @Override
-            public void run() {
-                if (SwitchOn.set(app, minutes, System.currentTimeMillis()) && minutes > 0) {
-                    // A session that runs already may leave out reports.
-                    start(app);
-                }
-            }
-        });
     }
 
     /**

@@ -25,8 +25,7 @@ public final class Detectors {
 
     /** The names of all detectors. */
     public static final List<String> NAMES = Collections.unmodifiableList(Arrays.asList("sync-barrier", "watchdog",
-            "short-polls", "hold", "steady-samples", "anr", "sigquit", "native-touch", "frames", "startup",
-            "profiling"));
+            "anr", "sigquit", "native-touch", "frames", "startup"));
 
     private static final int TOO_MANY_FAILURES = 5;
 

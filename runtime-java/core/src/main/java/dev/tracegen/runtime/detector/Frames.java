@@ -1,11 +1,9 @@
 package dev.tracegen.runtime.detector;
 
 import dev.tracegen.runtime.DropLevel;
-import dev.tracegen.runtime.DroppedFrames;
 import dev.tracegen.runtime.FrameTiming;
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.ThreadStack;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -18,38 +16,23 @@ import java.util.concurrent.atomic.AtomicInteger;
  * The detector {@code frames}: frames that were dropped, frames that took 300 ms and more, and figures about the frames
  * of each scene.
  *
- * <p>A {@link Source} reports each frame when the main thread has drawn it, and what Android's {@code FrameMetrics} say
- * of it some time later. The main thread only puts that into a queue. The detectors' thread looks into it every 50 ms
+ * <p>A {@link Source} reports each frame when the main thread has drawn it, and only puts it into a queue. The detectors' thread looks into it every 50 ms
  * while the app draws or the main thread runs something, and then also takes the stack of the main thread if that has
  * run one message for so long. If it finds nothing it does not look again before the next message.
  */
 public final class Frames extends Detector {
     /** What reports frames. */
     public abstract static class Source {
-        /** {@link Frames#frame} is called for each frame. */
-        public static final int FRAMES = 1;
-
-        /** {@link Frames#parts} is called for each frame, with the times of its vsyncs. */
-        public static final int PARTS = 2;
-
         /** Creates a source that reports nothing yet. */
         protected Source() {
         }
 
         /**
-         * Begins to report.
+         * Begins to call {@link Frames#frame} for each frame.
          *
          * @param frames the detector
-         * @return {@link #FRAMES}, {@link #PARTS}, or both
          */
-        protected abstract int start(Frames frames);
-
-        /**
-         * Returns the refresh rate of the display now.
-         *
-         * @return Hz, 0 if unknown
-         */
-        protected abstract float refreshHz();
+        protected abstract void start(Frames frames);
 
         /** Ends reporting. */
         protected abstract void stop();
@@ -57,9 +40,6 @@ public final class Frames extends Detector {
 
     /** The main thread is late from here on: three frames at 60 Hz, as many more at other rates. */
     private static final long LATE_NANOS = 50000000L;
-
-    /** How long a frame waits for its parts. */
-    private static final long PARTS_NANOS = 500000000L;
 
     /** After so much drawing the figures of a scene are reported. */
     private static final long SLICE_NANOS = 10000000000L;
@@ -80,19 +60,15 @@ public final class Frames extends Detector {
     private final boolean record;
     private final int least;
 
-    // From the main thread, or from a thread of Android, to this one.
+    // From the main thread to this one.
     private final ConcurrentLinkedQueue<Drawn> drawn = new ConcurrentLinkedQueue<Drawn>();
-    private final ConcurrentLinkedQueue<FrameParts> parts = new ConcurrentLinkedQueue<FrameParts>();
     private final AtomicInteger queued = new AtomicInteger();
     private final AtomicInteger lost = new AtomicInteger();
     private final AtomicBoolean armed = new AtomicBoolean();
     private volatile Environment environment;
 
     // Used by the detectors' thread only.
-    private final ArrayDeque<Drawn> waiting = new ArrayDeque<Drawn>();
     private final List<ThreadStack> stacks = new ArrayList<ThreadStack>();
-    private boolean hasParts;
-    private boolean onlyParts;
     private String scene;
     private FrameStatistics statistics = new FrameStatistics();
     private int incidents;
@@ -112,19 +88,16 @@ public final class Frames extends Detector {
         final int others;
         final String scene;
         final long endRecord;
-        final long seenNanos;
         long firstRecord;
         int late;
         long beginNanos;
         List<ThreadStack> stacks;
-        FrameParts parts;
 
-        Drawn(FrameTiming timing, int others, String scene, long endRecord, long seenNanos) {
+        Drawn(FrameTiming timing, int others, String scene, long endRecord) {
             this.timing = timing;
             this.others = others;
             this.scene = scene;
             this.endRecord = endRecord;
-            this.seenNanos = seenNanos;
         }
     }
 
@@ -133,8 +106,7 @@ public final class Frames extends Detector {
      *
      * @param source what reports frames
      * @param record whether the frames are to be written into the recording
-     * @param dropped from how many frames at 60 Hz on dropped frames are an incident; the
-     *     {@link dev.tracegen.runtime.DroppedFrameListener} gets all from 3 on
+     * @param dropped from how many frames at 60 Hz on dropped frames are an incident
      */
     public Frames(Source source, boolean record, int dropped) {
         super("frames");
@@ -174,27 +146,9 @@ public final class Frames extends Detector {
             return false;
         }
         queued.incrementAndGet();
-        drawn.add(new Drawn(timing, others, e.recorder.scene(), e.loop.trace().nextRecord(), e.nanoTime()));
+        drawn.add(new Drawn(timing, others, e.recorder.scene(), e.loop.trace().nextRecord()));
         busy();
         return true;
-    }
-
-    /**
-     * Reports the parts of a frame. On any thread.
-     *
-     * @param p the parts
-     */
-    public void parts(FrameParts p) {
-        if (environment == null) {
-            return;
-        }
-        if (queued.get() >= MAX_QUEUE) {
-            lost.addAndGet(1 + p.lost);
-            return;
-        }
-        queued.incrementAndGet();
-        parts.add(p);
-        busy();
     }
 
     /** Reports that the app went to the background, so that the figures are reported now. On any thread. */
@@ -221,9 +175,7 @@ public final class Frames extends Detector {
         armed.set(false);
         stoppedEnd = 0;
         environment = e;
-        int reports = source.start(this);
-        hasParts = (reports & Source.PARTS) != 0;
-        onlyParts = reports == Source.PARTS;
+        source.start(this);
     }
 
     @Override
@@ -261,19 +213,19 @@ public final class Frames extends Detector {
         Environment e = environment;
         long now = e.nanoTime();
         noteStopped(e, now);
-        boolean found = take(now);
+        boolean found = take();
         long since = e.loop.runningSince();
         long next = now + LATE_NANOS;
         if (since != 0) {
             sample(e, since, now);
             next = Math.min(next, samples < MAX_STACKS ? Math.max(nextSample, now + 1000000L) : next);
         }
-        if (found || since != 0 || !waiting.isEmpty()) {
+        if (found || since != 0) {
             schedule(e, next);
             return;
         }
         armed.set(false);
-        if (!drawn.isEmpty() || !parts.isEmpty() || e.loop.runningSince() != 0) {
+        if (!drawn.isEmpty() || e.loop.runningSince() != 0) {
             // They came before the line above, so no one has seen that this thread is about to sleep.
             arm();
         }
@@ -313,30 +265,20 @@ public final class Frames extends Detector {
         }
     }
 
-    /** Takes everything from the queues. Returns whether there was anything. */
-    private boolean take(long now) {
+    /** Takes everything from the queue. Returns whether there was anything. */
+    private boolean take() {
         boolean found = false;
         for (Drawn d = drawn.poll(); d != null; d = drawn.poll()) {
             queued.decrementAndGet();
             found = true;
             late(d);
-            waiting.add(d);
-        }
-        for (FrameParts p = parts.poll(); p != null; p = parts.poll()) {
-            queued.decrementAndGet();
-            found = true;
-            join(p);
+            count(d);
         }
         statistics.addLost(lost.getAndSet(0));
-        // In their order: figures about intervals need it.
-        while (!waiting.isEmpty() && (!hasParts || waiting.peek().parts != null
-                || now - waiting.peek().seenNanos >= PARTS_NANOS)) {
-            count(waiting.poll());
-        }
         return found;
     }
 
-    /** Decides how late a frame is, and reports that. */
+    /** Decides how late a frame is. */
     private void late(Drawn d) {
         FrameTiming t = d.timing;
         double perNano = (t.refreshHz > 0 ? t.refreshHz : UNKNOWN_RATE) / 1e9;
@@ -348,10 +290,6 @@ public final class Frames extends Detector {
         d.stacks = stacksSince(d.beginNanos, t.endNanos);
         lastVsyncNanos = t.vsyncNanos;
         lastRecord = d.endRecord;
-        if (d.late >= DropLevel.NORMAL.least(t.refreshHz) && counts(d)) {
-            environment.recorder.framesDropped(new DroppedFrames(d.beginNanos, t.endNanos, d.late, t.refreshHz, d.scene,
-                    d.stacks));
-        }
     }
 
     /** Removes the stacks that were taken before a time and returns those from a begin on. */
@@ -375,50 +313,12 @@ public final class Frames extends Detector {
                 && !environment.recorder.platform().debuggerAttached();
     }
 
-    /** Joins parts with the frame of the same vsync, that of the slowest window if there are several. */
-    private void join(FrameParts p) {
-        statistics.addLost(p.lost);
-        for (Drawn d : waiting) {
-            if (p.vsyncNanos != 0 && d.timing.vsyncNanos == p.vsyncNanos) {
-                if (d.parts == null || p.endNanos() > d.parts.endNanos()) {
-                    d.parts = p;
-                }
-                return;
-            }
-        }
-        if (!onlyParts) {
-            statistics.addParts(p);
-        } else if (p.vsyncNanos > lastVsyncNanos && p.endNanos() != 0) {
-            Drawn d = fromParts(p);
-            late(d);
-            waiting.add(d);
-        }
-    }
-
-    /** Returns the frame of parts where nothing else reports frames. All that it waited was on the main thread. */
-    private Drawn fromParts(FrameParts p) {
-        float hz = source.refreshHz();
-        int dropped = (int) Math.round((p.vsyncNanos - p.intendedNanos) * (hz > 0 ? hz : UNKNOWN_RATE) / 1e9);
-        FrameTiming t = new FrameTiming(p.vsyncNanos, p.intendedNanos + Math.max(0, p.duration(FrameParts.WAIT)),
-                p.endNanos(), dropped, hz, null);
-        Environment e = environment;
-        Drawn d = new Drawn(t, dropped, e.recorder.scene(), e.loop.trace().nextRecord(), e.nanoTime());
-        d.parts = p;
-        return d;
-    }
-
     /** Adds a frame to the figures, and reports it if it took long. */
     private void count(Drawn d) {
         Environment e = environment;
         FrameTiming t = d.timing;
-        FrameParts p = d.parts;
-        if (p != null) {
-            t = new FrameTiming(t.vsyncNanos, t.startNanos, Math.max(t.endNanos, p.endNanos()), t.dropped, t.refreshHz,
-                    p.durations());
-        }
         if (record) {
-            e.loop.trace().frame(new FrameTiming(t.vsyncNanos, t.startNanos, d.timing.endNanos, t.dropped, t.refreshHz,
-                    p == null ? null : p.durations()));
+            e.loop.trace().frame(t);
         }
         if (!counts(d)) {
             statistics.addLost(1);
@@ -428,31 +328,29 @@ public final class Frames extends Detector {
             close();
         }
         scene = d.scene;
-        statistics.add(t, d.late, p != null && p.first);
+        statistics.add(t, d.late);
         if (t.endNanos - t.vsyncNanos >= FrameStatistics.FROZEN_NANOS) {
-            report(d, t, "frozen-frame");
+            report(d, "frozen-frame");
         } else if (d.late >= Math.ceil(least * (t.refreshHz > 0 ? t.refreshHz : UNKNOWN_RATE) / 60.0 - 1e-6)) {
-            report(d, t, "dropped-frames");
+            report(d, "dropped-frames");
         }
         if (statistics.drawingNanos() >= SLICE_NANOS) {
             close();
         }
     }
 
-    private void report(Drawn d, FrameTiming t, String kind) {
+    private void report(Drawn d, String kind) {
         if (++incidents > MAX_INCIDENTS) {
             statistics.addUnreported();
             return;
         }
+        FrameTiming t = d.timing;
         Incident.Builder b = environment.incident(kind).begin(d.beginNanos).end(t.endNanos).scene(d.scene)
                 .what(d.scene == null ? "" : d.scene).records(d.firstRecord, d.endRecord);
         b.fact("dropped", d.late).fact("level", DropLevel.of(d.late, t.refreshHz).name().toLowerCase(Locale.ROOT));
         b.fact("dropped-by-others", d.others).fact("refresh-hz", t.refreshHz > 0
                 ? FrameStatistics.number(t.refreshHz) : null);
         b.fact("frame-millis", FrameStatistics.millis(t.endNanos - t.vsyncNanos));
-        b.fact("main-thread-millis", FrameStatistics.millis(d.timing.endNanos - t.vsyncNanos));
-        b.fact("first-frame", d.parts != null && d.parts.first ? "true" : null);
-        FrameStatistics.describeParts(b, t);
         for (ThreadStack s : d.stacks) {
             b.stack(s);
         }
@@ -472,10 +370,7 @@ public final class Frames extends Detector {
 
     private void flush() {
         if (environment != null) {
-            take(Long.MAX_VALUE);
-            while (!waiting.isEmpty()) {
-                count(waiting.poll());
-            }
+            take();
             close();
         }
     }

@@ -39,14 +39,8 @@ public final class Start {
     /** The class of the activity that had the focus. */
     public final String activity;
 
-    /** How many splash activities had the focus before. */
-    public final int splashes;
-
     /** Whether the time when the process began is known. */
     public final boolean processKnown;
-
-    /** Whether {@link #launchNanos} is the begin of a message, and not the first call that the activity made in it. */
-    public final boolean launchKnown;
 
     /** Whether the process was new, but was created for something else than this start, a broadcast for instance. */
     public final boolean processForOther;
@@ -65,9 +59,7 @@ public final class Start {
         this.focusNanos = Math.max(focusNanos, o.launchNanos);
         awayNanos = Math.min(o.awayNanos, this.focusNanos - o.launchNanos);
         this.activity = activity;
-        splashes = o.splashes;
         processKnown = o.processKnown;
-        launchKnown = o.launchKnown;
         processForOther = o.processForOther;
         firstRecord = o.firstRecord;
         this.endRecord = Math.max(o.firstRecord, endRecord);

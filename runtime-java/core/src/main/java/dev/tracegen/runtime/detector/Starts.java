@@ -9,7 +9,7 @@ import java.util.Set;
  * with what is the case.
  *
  * <p>A start begins when the app has no started activity, and one is created (cold or warm) or started again (hot). It
- * ends when an activity has the focus that is no splash activity. If the last activity is stopped before that, the user
+ * ends when an activity has the focus. If the last activity is stopped before that, the user
  * has left, and there was no start. Time alone ends nothing.
  *
  * <p>A start is cold if the activity is the first one of the process, the process had the importance of one that the
@@ -26,8 +26,6 @@ public final class Starts {
 
     /** {@code ActivityManager.RunningAppProcessInfo.IMPORTANCE_VISIBLE}; larger numbers are less important. */
     private static final int VISIBLE = 200;
-
-    private final Set<String> splash;
 
     /** The activities that are started now; those that were stopped; both by a number for each object. */
     private final Set<Integer> started = new HashSet<Integer>();
@@ -47,22 +45,15 @@ public final class Starts {
         long applicationNanos;
         long launchNanos;
         boolean processKnown;
-        boolean launchKnown;
         boolean processForOther;
         long firstRecord;
-        int splashes;
         long awayNanos;
         int pausedActivity;
         long pausedNanos;
     }
 
-    /**
-     * Creates an empty history.
-     *
-     * @param splash the class names of activities whose focus ends no start; not copied, it may change
-     */
-    public Starts(Set<String> splash) {
-        this.splash = splash;
+    /** Creates an empty history. */
+    public Starts() {
     }
 
     /**
@@ -144,8 +135,8 @@ public final class Starts {
     private Open begin(long nanos, long messageNanos, long record) {
         Open o = new Open();
         // The message of the application itself is not the one that creates an activity.
-        o.launchKnown = messageNanos != 0 && messageNanos <= nanos && messageNanos > applicationNanos;
-        o.launchNanos = o.launchKnown ? messageNanos : nanos;
+        boolean known = messageNanos != 0 && messageNanos <= nanos && messageNanos > applicationNanos;
+        o.launchNanos = known ? messageNanos : nanos;
         o.beginNanos = o.launchNanos;
         o.applicationNanos = o.launchNanos;
         o.firstRecord = record;
@@ -267,10 +258,6 @@ public final class Starts {
     public Start focus(String activity, long nanos, long record) {
         Open o = open;
         if (o == null) {
-            return null;
-        }
-        if (splash.contains(activity)) {
-            o.splashes++;
             return null;
         }
         open = null;

@@ -2,8 +2,6 @@ package dev.tracegen.runtime.detector;
 
 import dev.tracegen.runtime.Incident;
 import java.util.Locale;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The detector {@code startup}: reports every start of the app with its steps, and the slow ones with the records of
@@ -11,39 +9,17 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Startup extends Detector {
     /** Where starts come from. */
-    public abstract static class Source {
-        /** Creates a source. */
-        protected Source() {
-        }
-
+    public interface Source {
         /**
          * Begins to call {@link Startup#ended}, also for starts that have ended before the recorder was started.
          *
          * @param startup the detector
          */
-        protected abstract void start(Startup startup);
+        void start(Startup startup);
 
         /** Ends calling it. */
-        protected abstract void stop();
-
-        /**
-         * Returns what is known of how the application began.
-         *
-         * @return {@code start-call}, {@code first-call}, or {@code not known: ...}
-         */
-        protected abstract String applicationBegin();
-
-        /**
-         * Returns what the system says of the last start of this process. May call another process.
-         *
-         * @param beginNanos when the start began, in {@link dev.tracegen.runtime.Platform#nanoTime}
-         * @return facts by their keys; null if the system says nothing
-         */
-        protected abstract @Nullable Map<String, String> system(long beginNanos);
+        void stop();
     }
-
-    /** The system completes its facts of a start some time after the first frame. */
-    private static final long SYSTEM_NANOS = 3000000000L;
 
     private final Source source;
     private final long coldNanos;
@@ -100,11 +76,11 @@ public final class Startup extends Detector {
         return s.type == Start.Type.COLD ? coldNanos : s.type == Start.Type.WARM ? warmNanos : hotNanos;
     }
 
-    private void report(final Environment e, final Start s) {
+    private void report(Environment e, Start s) {
         if (e.recorder.platform().debuggerAttached()) {
             return;
         }
-        final Incident.Builder b = e.incident("startup").what(s.activity).begin(s.beginNanos).end(s.focusNanos)
+        Incident.Builder b = e.incident("startup").what(s.activity).begin(s.beginNanos).end(s.focusNanos)
                 .scene(s.activity);
         boolean slow = s.ownNanos() >= limit(s);
         b.fact("type", s.type.name().toLowerCase(Locale.ROOT)).fact("slow", slow);
@@ -112,31 +88,13 @@ public final class Startup extends Detector {
         if (s.type == Start.Type.COLD) {
             b.fact("process-millis", s.processKnown ? FrameStatistics.millis(s.processNanos()) : null);
             b.fact("application-millis", FrameStatistics.millis(s.applicationStepNanos()));
-            b.fact("process-begin", s.processKnown ? "system" : "not known");
-            b.fact("application-begin", source.applicationBegin());
         }
         b.fact("first-activity-millis", FrameStatistics.millis(s.activityNanos()));
-        b.fact("first-activity-begin", s.launchKnown ? "message" : "callback");
         b.fact("away-millis", s.awayNanos == 0 ? null : FrameStatistics.millis(s.awayNanos));
-        b.fact("splashes", s.splashes == 0 ? null : s.splashes);
         b.fact("process-for-other", s.processForOther ? "true" : null);
         if (slow) {
             b.records(s.firstRecord, s.endRecord);
         }
         b.report();
-        if (s.type == Start.Type.COLD) {
-            e.at(e.nanoTime() + SYSTEM_NANOS, new Runnable() {
-                @Override
-                public void run() {
-                    Map<String, String> facts = source.system(s.beginNanos);
-                    if (facts != null) {
-                        for (Map.Entry<String, String> f : facts.entrySet()) {
-                            b.fact(f.getKey(), f.getValue());
-                        }
-                        b.report();
-                    }
-                }
-            });
-        }
     }
 }

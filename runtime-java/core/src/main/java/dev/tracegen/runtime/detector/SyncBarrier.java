@@ -10,15 +10,13 @@ import java.util.List;
  * draws nothing and answers nothing, and the thread waits. A Looper monitor sees no slow message then, and no message
  * at all later.
  *
- * <p>Every 2 s the detector looks at the head of the queue. If that has been a barrier for more than 3 s, it posts two
- * probes in each of five rounds of 1 s: one synchronous, then one asynchronous message. An asynchronous probe that has
- * run before the synchronous one can only have passed it by a barrier. If this is so in five rounds, the barrier is
- * reported. If the synchronous one has run, there is no barrier any more. If neither has run, the thread is busy, and
- * the round does not count.
+ * <p>Every 2 s the detector posts a synchronous message. If it has not run at the next poll, two probes are posted in
+ * each of five rounds of 1 s: one synchronous, then one asynchronous message. An asynchronous probe that has run before
+ * the synchronous one can only have passed it by a barrier. If this is so in five rounds, the barrier is reported. If
+ * the synchronous one has run, there is no barrier any more. If neither has run, the thread is busy, and the round does
+ * not count.
  *
- * <p>Where the queue is hidden, a synchronous message takes the place of the first step: it is posted at each poll, and
- * the rounds begin if it has not run at the next one. The report says so. The barrier's token is unknown then, and it
- * cannot be removed.
+ * <p>So the queue is never read, which apps for Android 17 cannot do, and a barrier is never removed: it may be in use.
  *
  * <p>All is decided on the detectors' thread. The Looper only marks probes as answered.
  */
@@ -33,10 +31,7 @@ public final class SyncBarrier extends Detector {
     /** Work that runs so much too late says nothing: the process was frozen, or the machine is overloaded. */
     private static final long LATE_NANOS = 1000000000L;
 
-    private final boolean remove;
     private final long pollNanos;
-    private final long ageNanos;
-
     private Environment environment;
 
     /** The probes of the present rounds that may be in the queue. */
@@ -47,8 +42,6 @@ public final class SyncBarrier extends Detector {
     private long signNanos;
 
     // The rounds.
-    private LoopAccess.Barrier suspected;
-    private long suspectedNanos;
     private Probe synchronous;
     private Probe asynchronous;
     private int rounds;
@@ -56,7 +49,6 @@ public final class SyncBarrier extends Detector {
 
     /** The barrier that was reported and is still there; null for none. */
     private Incident.Builder reported;
-    private LoopAccess.Barrier reportedBarrier;
 
     /** A message without work. */
     private static final class Probe implements Runnable {
@@ -81,14 +73,11 @@ public final class SyncBarrier extends Detector {
     /**
      * Creates a detector that is off.
      *
-     * @param o {@code sync-barrier.remove}: whether a barrier that was found is removed, where that is possible;
-     *     {@code sync-barrier.poll-millis}; {@code sync-barrier.age-millis}: how old a barrier may get
+     * @param o {@code sync-barrier.poll-millis}
      */
     public SyncBarrier(RecorderOptions o) {
         super(NAME);
-        remove = o.flag("sync-barrier.remove");
         pollNanos = o.number("sync-barrier.poll-millis") * 1000000L;
-        ageNanos = o.number("sync-barrier.age-millis") * 1000000L;
     }
 
     @Override
@@ -108,9 +97,7 @@ public final class SyncBarrier extends Detector {
         removeSign();
         synchronous = null;
         asynchronous = null;
-        suspected = null;
         reported = null;
-        reportedBarrier = null;
         environment = null;
     }
 
@@ -128,34 +115,27 @@ public final class SyncBarrier extends Detector {
         });
     }
 
-    /** Looks for a barrier that is too old. Returns whether there may be one that is not reported yet. */
+    /** Looks whether the last synchronous message has run. Returns whether there may be a barrier. */
     private boolean look(long late) {
         long now = environment.nanoTime();
-        LoopAccess.Barrier head = environment.loop.barrier();
         if (reported != null) {
-            boolean another = head != null && reportedBarrier != null && head.token != reportedBarrier.token;
-            if (!sign.answered() && !another) {
+            if (!sign.answered()) {
                 return false;
             }
-            reported.end(sign.answered() ? sign.answeredNanos : now).report();
+            reported.end(sign.answeredNanos).report();
             reported = null;
-            reportedBarrier = null;
             removeSign();
         }
         if (late >= LATE_NANOS) {
             removeSign();
             return false;
         }
-        suspected = head;
-        if (environment.loop.canSeeQueue()) {
-            suspectedNanos = head == null ? 0 : head.postedNanos;
-            return head != null && now - head.postedNanos >= ageNanos;
-        }
         if (sign != null && !sign.answered()) {
-            suspectedNanos = signNanos;
-            return now - signNanos >= Math.min(ageNanos, pollNanos);
+            return now - signNanos >= pollNanos;
         }
-        postSign(now);
+        sign = new Probe(environment);
+        signNanos = now;
+        environment.loop.post(sign, false);
         return false;
     }
 
@@ -195,7 +175,7 @@ public final class SyncBarrier extends Detector {
 
     private void endRound(long late) {
         boolean passed = asynchronous.answered() && !synchronous.answered();
-        boolean gone = synchronous.answered() || sign != null && sign.answered() || !isAtHead(suspected);
+        boolean gone = synchronous.answered() || sign.answered();
         removeProbes();
         rounds++;
         if (late < LATE_NANOS && passed) {
@@ -211,43 +191,11 @@ public final class SyncBarrier extends Detector {
         }
     }
 
-    /** Reports whether a barrier is at the head of the queue; true also if that cannot be seen. */
-    private boolean isAtHead(LoopAccess.Barrier barrier) {
-        if (barrier == null || !environment.loop.canSeeQueue()) {
-            return true;
-        }
-        LoopAccess.Barrier head = environment.loop.barrier();
-        return head != null && head.token == barrier.token;
-    }
-
     private void found() {
-        long now = environment.nanoTime();
-        Incident.Builder found = environment.incident(NAME).begin(suspectedNanos);
-        if (suspected != null) {
-            found.fact("token", suspected.token);
-        }
-        found.fact("age-millis", (now - suspectedNanos) / 1000000).fact("found-by", suspected != null ? "queue"
-                : "probes").fact("asynchronous-answered", counted).fact("synchronous-answered", 0);
-        // It runs when the barrier is gone. It is posted before that, so that it cannot be missed.
-        if (sign == null) {
-            postSign(now);
-        }
-        boolean removed = remove && suspected != null && environment.loop.removeBarrier(suspected.token);
-        found.fact("removed", removed);
-        if (removed) {
-            found.end(environment.nanoTime()).report();
-            removeSign();
-        } else {
-            found.report();
-            reported = found;
-            reportedBarrier = suspected;
-        }
-    }
-
-    private void postSign(long now) {
-        sign = new Probe(environment);
-        signNanos = now;
-        environment.loop.post(sign, false);
+        reported = environment.incident(NAME).begin(signNanos)
+                .fact("age-millis", (environment.nanoTime() - signNanos) / 1000000)
+                .fact("asynchronous-answered", counted).fact("synchronous-answered", 0);
+        reported.report();
     }
 
     private void removeSign() {

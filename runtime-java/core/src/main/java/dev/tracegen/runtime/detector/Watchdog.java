@@ -5,22 +5,17 @@ import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.ThreadStack;
 
 /**
- * Posts a tick to the Looper and checks later whether it has run. Two detectors: {@code watchdog} with one long poll,
- * as ANR-WatchDog, and {@code short-polls}, which reports when several short polls in a row were missed.
+ * The detector {@code watchdog}: posts a tick to the Looper and checks later whether it has run.
  *
- * <p>A stall is found only if a tick was posted while it lasted and n polls of length b passed before it ended. The
- * first tick within a stall of length x comes u after its begin, and u is anything from 0 to b with the same
- * probability. So the stall is found if u + n b &lt;= x, with the probability x/b - n for n b &lt;= x &lt;= (n + 1) b,
- * 0 below and 1 above. For one poll of length a that is x/a - 1: a stall of 1.25 times the poll is found in a quarter
- * of cases. With short polls less time lies between the shortest stall that may be found and the shortest one that is
- * found for sure.
+ * <p>A stall is found only if a tick was posted while it lasted and a poll of length a passed before it ended. The
+ * first tick within a stall of length x comes u after its begin, and u is anything from 0 to a with the same
+ * probability. So the stall is found if u + a &lt;= x, with the probability x/a - 1 for a &lt;= x &lt;= 2 a, 0 below
+ * and 1 above: a stall of 1.25 times the poll is found in a quarter of cases.
  *
  * <p>At most one tick waits in the queue. After a report there is no other one before the tick has run.
  */
 public final class Watchdog extends Watcher {
-    private final String kind;
     private final long pollNanos;
-    private final int polls;
     private final boolean foregroundOnly;
     private Tick tick;
     private Incident.Builder incident;
@@ -50,34 +45,15 @@ public final class Watchdog extends Watcher {
         }
     }
 
-    private Watchdog(String name, String kind, long pollNanos, int polls, boolean foregroundOnly) {
-        super(name);
-        this.kind = kind;
-        this.pollNanos = pollNanos;
-        this.polls = polls;
-        this.foregroundOnly = foregroundOnly;
-    }
-
     /**
-     * Returns the detector {@code watchdog}.
+     * Creates a detector that is off.
      *
      * @param o {@code watchdog.poll-millis}, {@code watchdog.foreground-only}
-     * @return a new detector, which is off
      */
-    public static Watchdog classic(RecorderOptions o) {
-        return new Watchdog("watchdog", "missed-poll", o.number("watchdog.poll-millis") * MILLI, 1,
-                o.flag("watchdog.foreground-only"));
-    }
-
-    /**
-     * Returns the detector {@code short-polls}.
-     *
-     * @param o {@code short-polls.poll-millis}, {@code short-polls.polls}, {@code short-polls.foreground-only}
-     * @return a new detector, which is off
-     */
-    public static Watchdog shortPolls(RecorderOptions o) {
-        return new Watchdog("short-polls", "missed-polls", o.number("short-polls.poll-millis") * MILLI,
-                o.number("short-polls.polls"), o.flag("short-polls.foreground-only"));
+    public Watchdog(RecorderOptions o) {
+        super("watchdog");
+        pollNanos = o.number("watchdog.poll-millis") * MILLI;
+        foregroundOnly = o.flag("watchdog.foreground-only");
     }
 
     @Override
@@ -128,7 +104,7 @@ public final class Watchdog extends Watcher {
         if (foregroundOnly && !environment().recorder.foreground()) {
             restart(now);
         }
-        long limit = Math.max(t.posted, steadySince()) + polls * pollNanos;
+        long limit = Math.max(t.posted, steadySince()) + pollNanos;
         if (now < limit) {
             return Math.min(limit, now + BEAT_NANOS);
         }
@@ -137,10 +113,8 @@ public final class Watchdog extends Watcher {
             // Meanwhile it did. The stack is that of something else.
             return now;
         }
-        incident = environment().incident(kind).begin(t.posted).stack(stack).fact("poll-millis", pollNanos / MILLI);
-        if (polls > 1) {
-            incident.fact("polls", polls);
-        }
+        incident = environment().incident("missed-poll").begin(t.posted).stack(stack)
+                .fact("poll-millis", pollNanos / MILLI);
         count();
         incident.report();
         return now + BEAT_NANOS;

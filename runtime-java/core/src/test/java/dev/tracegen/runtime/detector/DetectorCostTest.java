@@ -66,58 +66,22 @@ class DetectorCostTest {
 
     @Test
     void syncBarrierIdle() {
-        costs(new SyncBarrier(new RecorderOptions()), this::idle, 30, 0);
+        costs(new SyncBarrier(new RecorderOptions()), this::idle, 30, 30);
     }
 
     @Test
     void syncBarrierDraws() {
-        costs(new SyncBarrier(new RecorderOptions()), this::draws, 30, 0);
-    }
-
-    @Test
-    void syncBarrierWhereTheQueueIsHidden() {
-        loop.readable = false;
         costs(new SyncBarrier(new RecorderOptions()), this::draws, 30, 30);
     }
 
     @Test
     void watchdogIdle() {
-        costs(Watchdog.classic(new RecorderOptions()), this::idle, 24, 12);
+        costs(new Watchdog(new RecorderOptions()), this::idle, 24, 12);
     }
 
     @Test
     void watchdogDraws() {
-        costs(Watchdog.classic(new RecorderOptions()), this::draws, 24, 12);
-    }
-
-    @Test
-    void shortPollsIdle() {
-        costs(Watchdog.shortPolls(new RecorderOptions()), this::idle, 60, 30);
-    }
-
-    @Test
-    void shortPollsDraws() {
-        costs(Watchdog.shortPolls(new RecorderOptions()), this::draws, 60, 30);
-    }
-
-    @Test
-    void holdIdle() {
-        costs(Hold.create(new RecorderOptions()), this::idle, 120, 0);
-    }
-
-    @Test
-    void holdDraws() {
-        costs(Hold.create(new RecorderOptions()), this::draws, 120, 0);
-    }
-
-    @Test
-    void steadySamplesIdle() {
-        costs(SteadySamples.create(new RecorderOptions()), this::idle, 120, 0);
-    }
-
-    @Test
-    void steadySamplesDraws() {
-        costs(SteadySamples.create(new RecorderOptions()), this::draws, 120, 0);
+        costs(new Watchdog(new RecorderOptions()), this::draws, 24, 12);
     }
 
     @Test

@@ -11,7 +11,6 @@ import dev.tracegen.runtime.RecorderOptions;
 import java.lang.ref.WeakReference;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -43,10 +42,7 @@ class DetectorsOffTest {
             }
         };
         all.add(new SyncBarrier(new RecorderOptions()));
-        all.add(Watchdog.classic(new RecorderOptions()));
-        all.add(Watchdog.shortPolls(new RecorderOptions()));
-        all.add(Hold.create(new RecorderOptions()));
-        all.add(SteadySamples.create(new RecorderOptions()));
+        all.add(new Watchdog(new RecorderOptions()));
         all.add(new Anr(new RecorderOptions(), silent, Runnable::run));
         all.add(new Frames(display, false, 9));
         all.add(new Startup(launches, 10000, 4000, 1500));
@@ -87,7 +83,7 @@ class DetectorsOffTest {
     }
 
     private void launch() {
-        Starts s = new Starts(new HashSet<String>());
+        Starts s = new Starts();
         long begin = schedule.nanoTime();
         s.application(begin, begin + 1);
         s.created(1, begin + 3, begin + 2, 0);

@@ -2,19 +2,13 @@ package dev.tracegen.runtime.detector;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.tracegen.runtime.DropLevel;
-import dev.tracegen.runtime.DroppedFrames;
 import dev.tracegen.runtime.FrameTiming;
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -37,16 +31,8 @@ class FramesTest {
 
     /** A source that the test itself drives. */
     private static final class Source extends Frames.Source {
-        int reports = FRAMES;
-
         @Override
-        protected int start(Frames frames) {
-            return reports;
-        }
-
-        @Override
-        protected float refreshHz() {
-            return 60;
+        protected void start(Frames frames) {
         }
 
         @Override
@@ -68,7 +54,6 @@ class FramesTest {
 
     @AfterEach
     void end() {
-        Recorder.setDroppedFrameListener(null);
         Recorder.setIncidentListener(null);
         recorder.stop();
     }
@@ -97,7 +82,7 @@ class FramesTest {
         schedule.advance(nanos);
         int dropped = lastVsync == 0 ? 0 : busy.before(vsync);
         int others = lastVsync == 0 ? 0 : busy.others(vsync);
-        frames.frame(new FrameTiming(vsync, begin, begin + nanos, dropped, hz, null), others);
+        frames.frame(new FrameTiming(vsync, begin, begin + nanos, dropped, hz), others);
         busy.reset(vsync, hz);
         busy.add(begin, begin + nanos);
         busy.ownEnded();
@@ -112,12 +97,6 @@ class FramesTest {
 
     @Test
     void aLateFrameIsReportedWithItsLevelAndAStack() throws Exception {
-        BlockingQueue<DroppedFrames> delivered = new LinkedBlockingQueue<DroppedFrames>();
-        BlockingQueue<String> threads = new LinkedBlockingQueue<String>();
-        Recorder.setDroppedFrameListener(d -> {
-            threads.add(Thread.currentThread().getName());
-            delivered.add(d);
-        });
         on();
         draw(5 * MILLI);
         draw(5 * MILLI);
@@ -136,12 +115,6 @@ class FramesTest {
         assertEquals(2, i.stacks.size());
         assertEquals(vsync + 50 * MILLI, i.stacks.get(0).nanos);
         assertTrue(i.stacks.get(0).frames.toString().contains("FramesTest"), i.stacks.toString());
-        DroppedFrames d = delivered.poll(2, TimeUnit.MINUTES);
-        assertEquals(10, d.dropped);
-        assertEquals(DropLevel.MIDDLE, d.level);
-        assertEquals(2, d.stacks.size());
-        assertEquals("tracegen-delivery", threads.poll(2, TimeUnit.MINUTES));
-        assertTrue(delivered.isEmpty(), "the next frame was in time");
     }
 
     @Test
@@ -206,9 +179,7 @@ class FramesTest {
         assertEquals("Feed", all.get(0).scene);
         assertEquals("6", all.get(0).facts.get("frames"));
         assertEquals("12", all.get(0).facts.get("worst-millis"));
-        assertEquals("4", all.get(0).facts.get("best-millis"));
         assertEquals("5.33", all.get(0).facts.get("mean-millis"));
-        assertEquals("0", all.get(0).facts.get("jitter-millis"));
         assertEquals("60", all.get(0).facts.get("fps"));
         assertEquals("Details", all.get(1).scene);
         assertEquals("1", all.get(1).facts.get("frames"));
@@ -265,50 +236,6 @@ class FramesTest {
         assertEquals("1", s.facts.get("level-middle"));
     }
 
-    private static long[] parts(long total) {
-        return new long[] {0, MILLI, MILLI, MILLI, MILLI, MILLI, MILLI, MILLI, total, Long.MAX_VALUE - 5};
-    }
-
-    @Test
-    void partsBelongToTheFrameOfTheirVsync() throws Exception {
-        source.reports = Frames.Source.FRAMES | Frames.Source.PARTS;
-        on();
-        long a = draw(4 * MILLI);
-        long b = draw(4 * MILLI);
-        draw(4 * MILLI);
-        frames.parts(new FrameParts(a, a, true, 0, parts(90 * MILLI)));
-        frames.parts(new FrameParts(b, b, false, 3, parts(350 * MILLI)));
-        schedule.advance(SECOND);
-        Incident i = found.one("frozen-frame");
-        assertEquals("350", i.facts.get("frame-millis"));
-        assertEquals("4", i.facts.get("main-thread-millis"));
-        assertEquals("1", i.facts.get("draw-millis"));
-        assertNull(i.facts.get("gpu-millis"), "a value that subtracts from 0");
-        off();
-        Incident s = found.one("scene-frames");
-        assertEquals("3", s.facts.get("frames"));
-        assertEquals("1", s.facts.get("first-frames"));
-        assertEquals("3", s.facts.get("lost-reports"));
-        assertEquals("220", s.facts.get("mean-total-millis"));
-        // Without the first frame: 350 and 4 ms.
-        assertEquals("177", s.facts.get("mean-millis"));
-    }
-
-    @Test
-    void partsAloneAreFramesWhereNothingElseReportsThem() throws Exception {
-        source.reports = Frames.Source.PARTS;
-        on();
-        long vsync = schedule.nanoTime();
-        frames.parts(new FrameParts(vsync, vsync, false, 0, parts(10 * MILLI)));
-        // It waited for 12 vsyncs.
-        long next = vsync + SECOND / 4;
-        frames.parts(new FrameParts(next - SECOND / 5, next, false, 0, parts(SECOND / 5 + 10 * MILLI)));
-        schedule.advance(SECOND);
-        assertEquals("12", found.one("dropped-frames").facts.get("dropped"));
-        off();
-        assertEquals("2", found.one("scene-frames").facts.get("frames"));
-    }
-
     @Test
     void nothingIsReportedOfATimeInWhichTheProcessDidNotRun() throws Exception {
         on();
@@ -319,7 +246,7 @@ class FramesTest {
         long vsync = schedule.nanoTime();
         schedule.freeze(20 * SECOND);
         schedule.advance(100 * MILLI);
-        frames.frame(new FrameTiming(vsync, vsync, vsync + 20 * SECOND + 15 * MILLI, 0, 60, null), 0);
+        frames.frame(new FrameTiming(vsync, vsync, vsync + 20 * SECOND + 15 * MILLI, 0, 60), 0);
         schedule.advance(SECOND);
         schedule.debugger(true);
         lastVsync = 0;
@@ -340,7 +267,7 @@ class FramesTest {
         draw(500 * MILLI);
         schedule.advance(SECOND);
         assertEquals(runs, schedule.runs());
-        assertFalse(frames.frame(new FrameTiming(1, 1, 2, 0, 60, null), 0), "a frame is taken in the background");
+        assertFalse(frames.frame(new FrameTiming(1, 1, 2, 0, 60), 0), "a frame is taken in the background");
         off();
         assertEquals(0, found.of("scene-frames").size());
     }

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.RecorderOptions;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
@@ -66,17 +65,14 @@ class HealthyHourTest {
 
     @Test
     void everyDetectorIsSilentOverHealthyHours() throws Exception {
-        Watchdog dog = Watchdog.classic(new RecorderOptions());
-        Watchdog polls = Watchdog.shortPolls(new RecorderOptions());
-        Hold hold = Hold.create(new RecorderOptions());
-        SteadySamples samples = SteadySamples.create(new RecorderOptions());
+        Watchdog dog = new Watchdog(new RecorderOptions());
         Anr anr = new Anr(new RecorderOptions(), new AnrEvidence() {
             @Override
             public State state() {
                 return null;
             }
         }, Runnable::run);
-        Watcher[] all = {dog, polls, hold, samples, anr};
+        Watcher[] all = {dog, anr};
         world.on(all);
         for (int hour = 0; hour < 24; hour++) {
             Random random = new Random(hour);
@@ -127,8 +123,8 @@ class HealthyHourTest {
         schedule.advance(random.nextInt((int) (20 * MILLI)));
     }
 
-    private void barriers(boolean readable) throws Exception {
-        loop.readable = readable;
+    @Test
+    void barriersOfFramesAreNoTrouble() throws Exception {
         SyncBarrier barrier = new SyncBarrier(new RecorderOptions());
         world.on(barrier);
         for (int hour = 0; hour < 24; hour++) {
@@ -177,16 +173,6 @@ class HealthyHourTest {
         }
         loop.removeBarrier(token);
         schedule.advance(20 * MILLI);
-    }
-
-    @Test
-    void barriersOfTraversalsAreNoTrouble() throws Exception {
-        barriers(true);
-    }
-
-    @Test
-    void barriersOfTraversalsAreNoTroubleWhereTheQueueIsHidden() throws Exception {
-        barriers(false);
     }
 
     @Test
@@ -322,7 +308,7 @@ class HealthyHourTest {
             assertTrue(world.delivered("startup").stream().anyMatch(i -> type.equals(i.facts.get("type"))),
                     "no start " + type);
         }
-        Starts starts = new Starts(Collections.emptySet());
+        Starts starts = new Starts();
         long now = schedule.nanoTime();
         starts.application(now, now + 1);
         starts.free(now + 2);
@@ -333,7 +319,7 @@ class HealthyHourTest {
 
     /** A new process with a cold start, or one for a broadcast, with an activity later. */
     private Starts process(Launches launches, Random random, int[] number) {
-        Starts starts = new Starts(Collections.emptySet());
+        Starts starts = new Starts();
         boolean shown = random.nextInt(3) != 0;
         long begin = schedule.nanoTime();
         starts.application(begin, after(random.nextInt(1000) * MILLI));

@@ -7,16 +7,13 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** Which events of activities make which start. Times are milliseconds here. */
 class StartsTest {
-    private final HashSet<String> splash = new HashSet<String>(Arrays.asList("app.Splash"));
-    private final Starts starts = new Starts(splash);
+    private final Starts starts = new Starts();
 
     /** A process that began at 1000, its application at 1200, and whose main thread was free at 1500. */
     private void process(int importance) {
@@ -49,7 +46,7 @@ class StartsTest {
         assertEquals(900, s.totalNanos());
         assertEquals(0, s.firstRecord);
         assertEquals(77, s.endRecord);
-        assertTrue(s.processKnown && s.launchKnown && !s.processForOther);
+        assertTrue(s.processKnown && !s.processForOther);
         assertNull(starts.focus("app.Main", 2000, 78), "the second focus ends no start");
     }
 
@@ -62,7 +59,6 @@ class StartsTest {
         Start s = starts.focus("app.Main", 1900, 77);
         assertEquals(Start.Type.COLD, s.type);
         assertFalse(s.processKnown);
-        assertFalse(s.launchKnown);
         assertEquals(0, s.processNanos());
         assertEquals(500, s.applicationStepNanos());
         assertEquals(800, s.totalNanos());
@@ -127,24 +123,6 @@ class StartsTest {
     }
 
     @Test
-    void aSplashActivityEndsNoStart() {
-        process(100);
-        show(1, 1600, 1520);
-        assertNull(starts.focus("app.Splash", 1700, 50));
-        starts.paused(1, 3000);
-        starts.created(2, 3010, 3005, 60);
-        starts.started(2, 3020, 3005, 60);
-        starts.resumed(2, 3030);
-        starts.stopped(1, false);
-        starts.destroyed(1);
-        Start s = starts.focus("app.Main", 3100, 77);
-        assertEquals(Start.Type.COLD, s.type);
-        assertEquals(2100, s.totalNanos());
-        assertEquals(1, s.splashes);
-        assertEquals(0, s.awayNanos, "the time between two own activities is the app's");
-    }
-
-    @Test
     void aStartIsNoneIfTheUserLeavesAndHoweverLongItTakesIfNot() {
         process(100);
         show(1, 1600, 1520);
@@ -154,7 +132,7 @@ class StartsTest {
         starts.resumed(1, 9020);
         assertEquals(Start.Type.HOT, starts.focus("app.Main", 40L * 1000000000L, 77).type);
 
-        Starts slow = new Starts(splash);
+        Starts slow = new Starts();
         slow.application(1000, 1200);
         slow.free(1500);
         slow.created(1, 1600, 1520, 0);
@@ -218,7 +196,7 @@ class StartsTest {
         Random random = new Random(3);
         int ended = 0;
         for (int round = 0; round < 5000; round++) {
-            Starts s = new Starts(splash);
+            Starts s = new Starts();
             long now = 1000;
             if (random.nextInt(4) > 0) {
                 s.application(random.nextInt(3) * 800L, now);
@@ -241,7 +219,7 @@ class StartsTest {
                     case 5: s.destroyed(a); break;
                     case 6: s.free(now); break;
                     default:
-                        Start x = s.focus(random.nextInt(4) == 0 ? "app.Splash" : "app.Main", now, k);
+                        Start x = s.focus("app.Main", now, k);
                         if (x != null) {
                             all.add(x);
                             lastFocus = now;
@@ -258,7 +236,6 @@ class StartsTest {
                 assertTrue(x.beginNanos >= end, what + " begins before the one before has ended");
                 assertTrue(x.type != Start.Type.COLD || x == all.get(0), what + " is not the first");
                 assertTrue(x.firstRecord <= x.endRecord, what);
-                assertTrue(!x.activity.equals("app.Splash"), what);
                 end = x.focusNanos;
                 ended++;
             }

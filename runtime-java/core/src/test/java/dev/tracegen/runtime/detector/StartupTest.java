@@ -1,16 +1,12 @@
 package dev.tracegen.runtime.detector;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.Incident;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import java.lang.reflect.Field;
-import java.util.Collections;
-import java.util.HashSet;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -41,7 +37,7 @@ class StartupTest {
 
     /** A cold start whose steps take 200, 300 and so many milliseconds. */
     private Start cold(long millis) {
-        Starts s = new Starts(new HashSet<String>());
+        Starts s = new Starts();
         long begin = schedule.nanoTime();
         s.application(begin, begin + 200 * MILLI);
         s.created(1, begin + 510 * MILLI, begin + 500 * MILLI, 9);
@@ -59,8 +55,7 @@ class StartupTest {
         report(cold(400));
         Incident i = found.one("startup");
         assertEquals("{type=cold, slow=false, limit-millis=10000, process-millis=200, application-millis=300, "
-                + "process-begin=system, application-begin=start-call, first-activity-millis=400, "
-                + "first-activity-begin=message}", i.facts.toString());
+                + "first-activity-millis=400}", i.facts.toString());
         assertEquals("app.Main", i.what);
         assertEquals("app.Main", i.scene);
         assertEquals(900 * MILLI, i.wallNanos());
@@ -88,20 +83,6 @@ class StartupTest {
         first.setAccessible(true);
         end.setAccessible(true);
         return end.getLong(i) - first.getLong(i);
-    }
-
-    @Test
-    void whatTheSystemSaysOfAColdStartIsAddedLater() throws Exception {
-        on();
-        source.system = Collections.singletonMap("system-type", "cold");
-        report(cold(400));
-        assertNull(found.one("startup").facts.get("system-type"));
-        schedule.advance(10000 * MILLI);
-        List<Incident> all = found.of("startup");
-        assertEquals(2, all.size());
-        assertEquals(all.get(0).number, all.get(1).number);
-        assertEquals("cold", all.get(1).facts.get("system-type"));
-        assertTrue(all.get(1).facts.keySet().containsAll(all.get(0).facts.keySet()));
     }
 
     @Test

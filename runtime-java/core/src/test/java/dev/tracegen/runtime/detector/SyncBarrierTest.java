@@ -2,7 +2,6 @@ package dev.tracegen.runtime.detector;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tracegen.runtime.Incident;
@@ -39,10 +38,8 @@ class SyncBarrierTest {
         Recorder.setIncidentListener(null);
     }
 
-    private void on(boolean remove) {
-        RecorderOptions p = new RecorderOptions();
-        p.set("sync-barrier.remove", String.valueOf(remove));
-        detectors.add(new SyncBarrier(p));
+    private void on() {
+        detectors.add(new SyncBarrier(new RecorderOptions()));
         detectors.set("sync-barrier", true);
         schedule.advance(SECOND / 10);
         assertEquals("on", recorder.detectorStates().get("sync-barrier"));
@@ -54,8 +51,8 @@ class SyncBarrierTest {
     }
 
     @Test
-    void aHealthyHourIsSilentAndPostsNothing() throws Exception {
-        on(true);
+    void aHealthyHourIsSilentAndPostsOneMessageAtEachPoll() throws Exception {
+        on();
         for (int k = 0; k < 3600; k++) {
             // As traversals do: a barrier for one frame.
             int token = loop.postBarrier();
@@ -64,45 +61,32 @@ class SyncBarrierTest {
             loop.removeBarrier(token);
             schedule.advance(SECOND - SECOND / 60);
         }
-        assertEquals(1, loop.posts(), "posted to a healthy Looper, with the one at the start");
+        assertEquals(1801, loop.posts(), "posted to a healthy Looper, with the one at the start");
         delivered(0);
     }
 
     @Test
-    void aLeakedBarrierIsReportedAndRemoved() throws Exception {
-        on(true);
+    void aLeakedBarrierIsReportedAndLeft() throws Exception {
+        on();
         schedule.advance(SECOND);
         long begin = schedule.nanoTime();
         int token = loop.postBarrier();
         boolean[] ran = new boolean[1];
         loop.message(0, 0, "text", () -> ran[0] = true);
-        schedule.advance(12 * SECOND);
-        assertTrue(ran[0], "the message behind it has not run");
-        assertEquals(0, loop.waiting(), "probes or barriers that wait");
+        schedule.advance(HOUR);
+        assertEquals(token, loop.barrier());
+        assertFalse(ran[0], "the message behind it has run");
         delivered(1);
         Incident i = incidents.get(0);
         assertEquals("sync-barrier", i.detector);
         assertEquals("sync-barrier", i.kind);
-        assertEquals(begin, i.beginNanos);
-        assertTrue(i.endNanos > begin, "it has no end");
-        assertEquals(String.valueOf(token), i.facts.get("token"));
-        assertEquals("queue", i.facts.get("found-by"));
+        assertTrue(i.beginNanos >= begin && i.beginNanos <= begin + 2 * SECOND, "it began " + (i.beginNanos - begin));
+        assertEquals(0, i.endNanos);
+        assertFalse(i.facts.containsKey("token"), "a token is invented");
         assertEquals("5", i.facts.get("asynchronous-answered"));
         assertEquals("0", i.facts.get("synchronous-answered"));
-        assertEquals("true", i.facts.get("removed"));
         long age = Long.parseLong(i.facts.get("age-millis"));
-        assertTrue(age >= 8000 && age <= 10000, "age " + age);
-    }
-
-    @Test
-    void itIsLeftWhereItIsUnlessRemovalIsOn() throws Exception {
-        on(false);
-        int token = loop.postBarrier();
-        schedule.advance(HOUR);
-        assertEquals(token, loop.barrier().token);
-        delivered(1);
-        assertEquals("false", incidents.get(0).facts.get("removed"));
-        assertEquals(0, incidents.get(0).endNanos);
+        assertTrue(age >= 7000 && age <= 9000, "age " + age);
         // The app removes it: the incident has an end.
         assertTrue(loop.removeBarrier(token));
         long gone = schedule.nanoTime();
@@ -110,12 +94,12 @@ class SyncBarrierTest {
         delivered(2);
         assertEquals(incidents.get(0).number, incidents.get(1).number);
         assertEquals(gone, incidents.get(1).endNanos);
-        assertEquals(0, loop.waiting(), "probes that wait");
+        assertTrue(loop.waiting() <= 1, "probes that wait");
     }
 
     @Test
     void aBarrierThatIsRemovedMeanwhileIsNone() throws Exception {
-        on(true);
+        on();
         int token = loop.postBarrier();
         schedule.advance(7 * SECOND);
         assertTrue(loop.posts() > 1, "no round has begun");
@@ -127,7 +111,7 @@ class SyncBarrierTest {
 
     @Test
     void aBusyThreadIsNone() throws Exception {
-        on(true);
+        on();
         loop.busy(3 * 60 * SECOND);
         int token = loop.postBarrier();
         schedule.advance(2 * 60 * SECOND);
@@ -139,62 +123,20 @@ class SyncBarrierTest {
     }
 
     @Test
-    void twoBarriersAreTwoIncidents() throws Exception {
-        on(true);
-        int first = loop.postBarrier();
-        schedule.advance(SECOND);
-        int second = loop.postBarrier();
-        schedule.advance(30 * SECOND);
-        assertNull(loop.barrier(), "a barrier is left");
-        delivered(2);
-        assertEquals(String.valueOf(first), incidents.get(0).facts.get("token"));
-        assertEquals(String.valueOf(second), incidents.get(1).facts.get("token"));
-    }
-
-    @Test
     void aBarrierBehindALegitimateOneIsFound() throws Exception {
-        on(true);
+        on();
         int legitimate = loop.postBarrier();
         int leaked = loop.postBarrier();
         schedule.advance(4 * SECOND);
         loop.removeBarrier(legitimate);
         schedule.advance(30 * SECOND);
         delivered(1);
-        assertEquals(String.valueOf(leaked), incidents.get(0).facts.get("token"));
-    }
-
-    @Test
-    void whereTheQueueIsHiddenProbesFindIt() throws Exception {
-        loop.readable = false;
-        on(true);
-        schedule.advance(60 * SECOND);
-        delivered(0);
-        int token = loop.postBarrier();
-        schedule.advance(60 * SECOND);
-        delivered(1);
-        Incident i = incidents.get(0);
-        assertEquals("probes", i.facts.get("found-by"));
-        assertFalse(i.facts.containsKey("token"), "a token is invented");
-        assertEquals("false", i.facts.get("removed"));
-        assertEquals(0, i.endNanos);
-        loop.removeBarrier(token);
-        schedule.advance(60 * SECOND);
-        delivered(2);
-        assertTrue(incidents.get(1).endNanos > 0, "it has no end");
-    }
-
-    @Test
-    void whereTheQueueIsHiddenABusyThreadIsNone() throws Exception {
-        loop.readable = false;
-        on(true);
-        loop.busy(60 * SECOND);
-        schedule.advance(120 * SECOND);
-        delivered(0);
+        assertEquals(leaked, loop.barrier());
     }
 
     @Test
     void afterAStopInARoundNothingWaits() throws Exception {
-        on(true);
+        on();
         int token = loop.postBarrier();
         schedule.advance(6 * SECOND);
         assertTrue(loop.waiting() > 1, "no probes");
@@ -202,7 +144,7 @@ class SyncBarrierTest {
         schedule.advance(SECOND / 10);
         assertEquals(1, loop.waiting(), "the barrier and what else waits");
         schedule.advance(60 * SECOND);
-        assertEquals(token, loop.barrier().token);
+        assertEquals(token, loop.barrier());
         delivered(0);
         // And on again.
         detectors.set("sync-barrier", true);
@@ -212,19 +154,19 @@ class SyncBarrierTest {
 
     @Test
     void aFrozenProcessIsNone() throws Exception {
-        on(true);
+        on();
         int token = loop.postBarrier();
         schedule.freeze(HOUR);
         schedule.advance(SECOND);
         loop.removeBarrier(token);
         schedule.advance(60 * SECOND);
-        assertEquals(1, loop.posts(), "probes for a barrier of a frozen process");
+        assertEquals(31, loop.posts(), "more than one message at each poll: probes for a barrier of a frozen process");
         delivered(0);
     }
 
     @Test
     void aLateRoundDoesNotCount() throws Exception {
-        on(true);
+        on();
         loop.postBarrier();
         schedule.advance(6 * SECOND);
         // The fourth and fifth round would end in this time.

@@ -30,15 +30,9 @@ final class VirtualDisplay extends Frames.Source {
     }
 
     @Override
-    protected int start(Frames to) {
+    protected void start(Frames to) {
         frames = to;
         counted = 0;
-        return FRAMES;
-    }
-
-    @Override
-    protected float refreshHz() {
-        return hz;
     }
 
     @Override
@@ -72,7 +66,7 @@ final class VirtualDisplay extends Frames.Source {
         }
         int dropped = counted == 0 ? 0 : busy.before(vsync);
         if (frames != null) {
-            frames.frame(new FrameTiming(vsync, begin, end, dropped, seenHz, null),
+            frames.frame(new FrameTiming(vsync, begin, end, dropped, seenHz),
                     counted == 0 ? 0 : busy.others(vsync));
         }
         counted = vsync;

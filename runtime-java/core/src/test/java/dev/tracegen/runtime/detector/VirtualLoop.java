@@ -23,9 +23,6 @@ public final class VirtualLoop extends LoopAccess {
     /** Whether this Looper has asynchronous messages. */
     boolean hasAsynchronous = true;
 
-    /** Whether the queue can be read. */
-    boolean readable = true;
-
     /** Whether the Looper has ended. */
     boolean ended;
 
@@ -205,19 +202,12 @@ public final class VirtualLoop extends LoopAccess {
         }
     }
 
-    @Override
-    public boolean canSeeQueue() {
-        return readable;
+    /** Returns the token of the barrier at the head of the queue, 0 if there is none. */
+    int barrier() {
+        return queue.isEmpty() ? 0 : queue.get(0).token;
     }
 
-    @Override
-    public Barrier barrier() {
-        Entry e = queue.isEmpty() || !readable ? null : queue.get(0);
-        return e == null || e.token == 0 ? null : new Barrier(e.token, e.when);
-    }
-
-    @Override
-    public boolean removeBarrier(int token) {
+    boolean removeBarrier(int token) {
         for (Entry e : queue) {
             if (e.token == token) {
                 queue.remove(e);

@@ -51,7 +51,7 @@ class WatchdogTest {
     @Test
     void aStallIsFoundAtAPollWithTheProbabilityOfTheFormula() {
         long a = 5 * SECOND;
-        Watchdog dog = Watchdog.classic(new RecorderOptions());
+        Watchdog dog = new Watchdog(new RecorderOptions());
         world.on(dog);
         Random random = new Random(1);
         for (double x : new double[] {0.2, 0.99, 1, 1.1, 1.25, 1.5, 1.6, 1.9, 2, 2.01, 3.7}) {
@@ -60,50 +60,8 @@ class WatchdogTest {
     }
 
     @Test
-    void severalShortPollsFindAStallWithTheProbabilityOfTheirFormula() throws Exception {
-        Random random = new Random(2);
-        for (int n : new int[] {1, 2, 3, 7}) {
-            long b = (1 + random.nextInt(3)) * SECOND;
-            World w = new World();
-            Watchdog dog = Watchdog.shortPolls(World.properties("short-polls.polls", "" + n,
-                    "short-polls.poll-millis", "" + b / World.MILLI));
-            w.on(dog);
-            for (double more : new double[] {-0.5, -0.01, 0.1, 0.5, 0.8, 1.01, 1.5}) {
-                near(Math.max(0, Math.min(1, more)), shareIn(w, dog, b, (long) ((n + more) * b), random),
-                        n + " polls, x = " + (n + more) + " b");
-            }
-            w.stop();
-        }
-    }
-
-    private static double shareIn(World w, Watchdog dog, long poll, long x, Random random) {
-        int before = dog.found();
-        for (int k = 0; k < TRIALS; k++) {
-            w.schedule.advance(5 * poll + (long) (random.nextDouble() * poll));
-            w.loop.busy(x);
-            w.schedule.advance(x);
-        }
-        return (dog.found() - before) / (double) TRIALS;
-    }
-
-    @Test
-    void threePollsOfTwoSecondsFindEveryStallOfEightSecondsAndOneOfSixDoesNot() {
-        Watchdog polls = Watchdog.shortPolls(new RecorderOptions());
-        Watchdog six = Watchdog.classic(World.properties("watchdog.poll-millis", "6000"));
-        world.on(polls, six);
-        Random random = new Random(3);
-        for (int k = 0; k < 1000; k++) {
-            schedule.advance(60 * SECOND + random.nextInt(12000) * World.MILLI);
-            loop.busy(8 * SECOND + 1);
-            schedule.advance(9 * SECOND);
-        }
-        assertEquals(1000, polls.found());
-        assertTrue(six.found() > 200 && six.found() < 500, six.found() + " by one long poll");
-    }
-
-    @Test
     void anIncidentHasTheStackAndEndsWhenTheThreadAnswers() throws Exception {
-        Watchdog dog = Watchdog.classic(new RecorderOptions());
+        Watchdog dog = new Watchdog(new RecorderOptions());
         world.on(dog);
         schedule.advance(SECOND);
         loop.busy(13 * SECOND);
@@ -121,23 +79,21 @@ class WatchdogTest {
 
     @Test
     void aThreadThatHangsForAnHourGetsOneTickAndOneReport() throws Exception {
-        Watchdog dog = Watchdog.classic(new RecorderOptions());
-        Watchdog polls = Watchdog.shortPolls(new RecorderOptions());
-        world.on(dog, polls);
+        Watchdog dog = new Watchdog(new RecorderOptions());
+        world.on(dog);
         loop.busy(3600 * SECOND);
         schedule.advance(3500 * SECOND);
-        // Two were answered at once, before the Looper was busy.
-        assertEquals(4, loop.posts());
-        assertEquals(2, loop.waiting());
+        // One was answered at once, before the Looper was busy.
+        assertEquals(2, loop.posts());
+        assertEquals(1, loop.waiting());
         List<Incident> all = world.stop();
-        assertEquals(2, all.size());
+        assertEquals(1, all.size());
         assertEquals(0, all.get(0).endNanos);
-        assertEquals("3", all.get(0).facts.get("polls"));
     }
 
     @Test
     void afterAnAnswerTheNextStallIsFound() {
-        Watchdog dog = Watchdog.classic(new RecorderOptions());
+        Watchdog dog = new Watchdog(new RecorderOptions());
         world.on(dog);
         for (int k = 0; k < 3; k++) {
             loop.busy(11 * SECOND);
@@ -148,7 +104,7 @@ class WatchdogTest {
 
     @Test
     void inTheBackgroundNothingIsReportedIfSetSo() {
-        Watchdog dog = Watchdog.classic(World.properties("watchdog.foreground-only", "true"));
+        Watchdog dog = new Watchdog(World.properties("watchdog.foreground-only", "true"));
         world.on(dog);
         loop.busy(30 * SECOND);
         schedule.advance(20 * SECOND);
@@ -163,7 +119,7 @@ class WatchdogTest {
 
     @Test
     void aDebuggerAFrozenProcessAndALateScheduleAreNoStalls() {
-        Watchdog dog = Watchdog.classic(new RecorderOptions());
+        Watchdog dog = new Watchdog(new RecorderOptions());
         world.on(dog);
         loop.busy(4 * SECOND);
         schedule.advance(SECOND);
@@ -193,7 +149,7 @@ class WatchdogTest {
 
     @Test
     void aStoppedClockIsNoStall() {
-        Watchdog dog = Watchdog.classic(new RecorderOptions());
+        Watchdog dog = new Watchdog(new RecorderOptions());
         world.on(dog);
         loop.busy(4 * SECOND);
         for (int k = 0; k < 1000; k++) {
@@ -205,7 +161,7 @@ class WatchdogTest {
 
     @Test
     void nothingIsThrownIntoTheApp() {
-        Watchdog dog = Watchdog.classic(new RecorderOptions());
+        Watchdog dog = new Watchdog(new RecorderOptions());
         world.on(dog);
         schedule.advance(4 * SECOND);
         loop.brokenInPosted = true;
@@ -218,7 +174,7 @@ class WatchdogTest {
 
     @Test
     void switchedOffItLeavesNoTickBehind() {
-        Watchdog dog = Watchdog.classic(new RecorderOptions());
+        Watchdog dog = new Watchdog(new RecorderOptions());
         world.on(dog);
         loop.busy(30 * SECOND);
         schedule.advance(5 * SECOND);
@@ -232,7 +188,7 @@ class WatchdogTest {
 
     @Test
     void aLooperThatHasEndedIsNoStall() {
-        Watchdog dog = Watchdog.classic(new RecorderOptions());
+        Watchdog dog = new Watchdog(new RecorderOptions());
         loop.ended = true;
         world.on(dog);
         schedule.advance(100 * SECOND);
@@ -244,10 +200,10 @@ class WatchdogTest {
     void aWrongSettingIsRefusedWithItsName() {
         for (String value : new String[] {"0", "-1", "x", "999999999999"}) {
             IllegalArgumentException e = assertThrows(IllegalArgumentException.class,
-                    () -> Watchdog.classic(World.properties("watchdog.poll-millis", value)));
+                    () -> new Watchdog(World.properties("watchdog.poll-millis", value)));
             assertTrue(e.getMessage().startsWith("want a whole number of milliseconds"), e.getMessage());
         }
         assertThrows(IllegalArgumentException.class,
-                () -> Watchdog.shortPolls(World.properties("short-polls.foreground-only", "maybe")));
+                () -> new Watchdog(World.properties("watchdog.foreground-only", "maybe")));
     }
 }

@@ -6,18 +6,13 @@ import android.content.pm.PackageInfo;
 import android.net.TrafficStats;
 import android.os.Build;
 import android.util.Log;
-import dev.tracegen.runtime.Incident;
-import dev.tracegen.runtime.IncidentListener;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
-import dev.tracegen.runtime.Stall;
-import dev.tracegen.runtime.StallListener;
 import dev.tracegen.runtime.report.About;
 import dev.tracegen.runtime.report.HttpUploader;
 import dev.tracegen.runtime.report.Moment;
 import dev.tracegen.runtime.report.Outbox;
 import dev.tracegen.runtime.report.RemoteConfig;
-import dev.tracegen.runtime.report.Report;
 import dev.tracegen.runtime.report.Reporter;
 import dev.tracegen.runtime.report.Sampling;
 import dev.tracegen.runtime.report.Sender;
@@ -32,11 +27,10 @@ import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Reports stalls and incidents of a session as its {@link RecorderOptions} say: it writes and sends them, shows them in
- * a notification, or both. It applies the settings of the collector. All methods run on threads that may access the
- * disk, but for {@link #stop}.
+ * Reports stalls and incidents of a session as its {@link RecorderOptions} say: it writes and sends them. It applies
+ * the settings of the collector. All methods run on threads that may access the disk, but for {@link #stop}.
  */
-final class Reporting extends Reports implements StallListener, IncidentListener, RemoteConfig.Listener {
+final class Reporting extends Reports implements RemoteConfig.Listener {
     /** What an untagged socket would be reported for by {@code StrictMode}. */
     private static final int SOCKET_TAG = 0x74676e;
 
@@ -52,35 +46,28 @@ final class Reporting extends Reports implements StallListener, IncidentListener
     private HttpUploader http;
     private RemoteConfig remote;
     private About about;
-    private StallNotice notice;
     private RecorderOptions settings;
-    private Recorder recorder;
-    private volatile boolean everything;
     private volatile Reporter reporter;
     private volatile Sender sender;
     private volatile boolean stopped;
 
     @Override
-    boolean open(Context context, Session session, RecorderOptions config, String process, boolean everything) {
+    boolean open(Context context, Session session, RecorderOptions config, String process) {
         this.context = context;
         this.session = session;
         this.process = process;
-        this.everything = everything;
         base = config.copy();
         settings = base;
-        if (base.flag("notify")) {
-            notice = new StallNotice(context);
-        }
         about = about();
-        if (!uploads(base) || !config.flag("enabled")) {
-            return notice != null;
+        if (!config.flag("enabled")) {
+            return false;
         }
         boolean debuggable = (context.getApplicationInfo().flags & ApplicationInfo.FLAG_DEBUGGABLE) != 0;
         try {
             http = new Tagged(base.get("upload"), base.get("upload-token"), debuggable);
         } catch (IllegalArgumentException e) {
             Log.w(TracegenRuntime.TAG, TracegenRuntime.FILE + ": upload=" + base.get("upload") + ": " + e.getMessage());
-            return notice != null;
+            return false;
         }
         if (base.get("config-key").length() > 0) {
             applyRemote(config);
@@ -98,7 +85,7 @@ final class Reporting extends Reports implements StallListener, IncidentListener
 
     private void applyRemote(RecorderOptions config) {
         try {
-            remote = new RemoteConfig(directory(), process, base.get("config-key"), context.getPackageName(), platform,
+            remote = new RemoteConfig(directory(), base.get("config-key"), context.getPackageName(), platform,
                     new Random());
         } catch (IllegalArgumentException e) {
             Log.w(TracegenRuntime.TAG, TracegenRuntime.FILE + ": config-key: " + e.getMessage());
@@ -156,13 +143,14 @@ final class Reporting extends Reports implements StallListener, IncidentListener
 
     @Override
     void begin(Recorder r, Foreground foreground, File recordings) {
-        recorder = r;
-        if (outbox != null && (r != null || remote != null)) {
+        if (r != null || remote != null) {
             Moment moment = new GoodMoment(context, foreground, base.get("upload-network").equals("any"));
             Sender s = new Sender(outbox, http, moment, platform, settings, new Random()).config(remote)
                     .configOnly(r == null).recordings(base.flag("upload-recordings") ? recordings : null);
             if (r != null) {
-                reporter = new Reporter(r, outbox, about).sampling(sampling()).sender(s);
+                reporter = new Reporter(r, outbox, about).sampling(Sampling.of(settings)).sender(s);
+                Session.reporterSet();
+                Recorder.setReporter(reporter, reporter);
             }
             sender = s;
             Reporting before = CURRENT.getAndSet(this);
@@ -171,17 +159,9 @@ final class Reporting extends Reports implements StallListener, IncidentListener
             }
             s.start();
         }
-        if (r != null) {
-            Session.reporterSet();
-            Recorder.setReporter(this, this);
-        }
         if (stopped) {
             stop();
         }
-    }
-
-    private Sampling sampling() {
-        return everything ? Sampling.ALL : Sampling.of(settings);
     }
 
     @Override
@@ -217,32 +197,9 @@ final class Reporting extends Reports implements StallListener, IncidentListener
         settings = base.copy().applyRemote(p);
         Reporter r = reporter;
         if (r != null) {
-            r.sampling(sampling());
+            r.sampling(Sampling.of(settings));
         }
         RemoteConfig.methodsOff(p);
-    }
-
-    @Override
-    public void stallEnded(Stall stall) {
-        Reporter r = reporter;
-        if (r != null) {
-            r.stallEnded(stall);
-        }
-        if (notice != null && !stopped) {
-            notice.show(stall.wallNanos / 1000000 + " ms on " + stall.thread, stall.description,
-                    Report.of(stall, recorder, about, null));
-        }
-    }
-
-    @Override
-    public void incidentFound(Incident incident) {
-        Reporter r = reporter;
-        if (r != null) {
-            r.incidentFound(incident);
-        }
-        if (notice != null && !stopped) {
-            notice.show(incident.kind, incident.what, Report.of(incident, recorder, about, null));
-        }
     }
 
     /** Tags its sockets, so that the traffic is known by its purpose. */

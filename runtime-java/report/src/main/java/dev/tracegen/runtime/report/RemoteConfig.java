@@ -2,6 +2,7 @@ package dev.tracegen.runtime.report;
 
 import dev.tracegen.runtime.Platform;
 import dev.tracegen.runtime.Recorder;
+import dev.tracegen.runtime.RecorderOptions;
 import java.io.ByteArrayInputStream;
 import java.io.File;
 import java.io.IOException;
@@ -13,7 +14,6 @@ import java.security.PublicKey;
 import java.security.Signature;
 import java.security.interfaces.ECPublicKey;
 import java.security.spec.X509EncodedKeySpec;
-import java.util.HashMap;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Random;
@@ -24,19 +24,15 @@ import org.jspecify.annotations.Nullable;
  * in the app (docs/reporting.md). Settings count only if the signature is right, the package is this one, the serial is
  * greater than that of all before, and they have not expired. Anything else changes nothing.
  *
- * <p>If the process dies within {@link #TRIAL_MILLIS} of applying new settings, twice in a row, they are dropped: they
- * may be the cause. Settings that switch recording off are never dropped.
+ * <p>They can switch recording and methods off, and change thresholds and how much is sent, see
+ * {@link RecorderOptions#applyRemote}. Nothing of that adds code that runs, so they can harm no app.
  *
  * <p>All methods but the constructor and {@link #methodsOff} access the disk, {@link #fetch} the network too.
  */
 public final class RemoteConfig {
-    /** How long the process must live with new settings. */
-    public static final long TRIAL_MILLIS = 10000;
-
     /** The greatest size of settings with their signature. */
     static final int MAX_BYTES = 256 << 10;
 
-    private static final int DEATHS = 2;
     private static final int MAX_METHODS = 60000;
     private static final long INTERVAL = 6 * 3600000L;
     private static final long RETRY = 3600000L;
@@ -52,16 +48,12 @@ public final class RemoteConfig {
         void accepted(Properties settings);
     }
 
-    /**
-     * The serials that this process has begun to try, by the file. To begin again in the same process, because
-     * recording was started again, is no death of it. Also the lock of all files here, which several objects may use.
-     */
-    private static final Map<String, Long> BEGUN = new HashMap<String, Long>();
+    /** Guards the files, which several objects may use. */
+    private static final Object LOCK = new Object();
 
     private final File directory;
     private final File file;
     private final File stateFile;
-    private final File trialFile;
     private final PublicKey key;
     private final String packageName;
     private final Platform platform;
@@ -71,9 +63,6 @@ public final class RemoteConfig {
     private String query = "";
     private @Nullable Listener listener;
 
-    /** When the settings were applied that the process has not survived yet, in nanoseconds. Guarded by BEGUN. */
-    private long trialSince;
-    private boolean onTrial;
     private long next = -1;
     private String lastReason = "";
 
@@ -81,19 +70,16 @@ public final class RemoteConfig {
      * Creates it. Accesses nothing.
      *
      * @param directory is created when it is needed; the outbox's, for instance
-     * @param process the name of the process: each finds out by itself whether it survives settings
      * @param publicKey an ECDSA key of the curve P-256: base64 of its X.509 form
      * @param packageName the package that the settings must be for
      * @param platform the clock and the log
      * @param random for the times between requests
      * @throws IllegalArgumentException if the key is not one
      */
-    public RemoteConfig(File directory, String process, String publicKey, String packageName, Platform platform,
-            Random random) {
+    public RemoteConfig(File directory, String publicKey, String packageName, Platform platform, Random random) {
         this.directory = directory;
         this.file = new File(directory, "config");
         this.stateFile = new File(directory, "config-state");
-        this.trialFile = new File(directory, "config-trial-" + Text.fileName(process));
         this.key = key(publicKey);
         this.packageName = packageName;
         this.platform = platform;
@@ -143,63 +129,18 @@ public final class RemoteConfig {
     }
 
     /**
-     * Returns the settings that count at the start of this process, and notes that it applies them.
+     * Returns the settings that count now.
      *
      * @return keys and values; empty if there are none. Settings that have expired remain only as far as they switch
      *     recording off
      */
     public Properties begin() {
-        synchronized (BEGUN) {
-            return settings();
+        synchronized (LOCK) {
+            Properties stored = stored();
+            boolean counts = stored != null && (switchesOff(stored)
+                    || DiskFile.number(stored, "expires", 0) > platform.wallMillis());
+            return counts ? stored : new Properties();
         }
-    }
-
-    /** Forgets what this process has begun, as if it were another one. For tests. */
-    static void forget() {
-        synchronized (BEGUN) {
-            BEGUN.clear();
-        }
-    }
-
-    private Properties settings() {
-        Properties stored = stored();
-        if (stored == null) {
-            return new Properties();
-        }
-        if (switchesOff(stored)) {
-            return stored;
-        }
-        long serial = DiskFile.number(stored, "serial", 0);
-        if (DiskFile.number(stored, "expires", 0) <= platform.wallMillis()) {
-            return new Properties();
-        }
-        Properties trial = DiskFile.properties(trialFile);
-        if (DiskFile.number(trial, "dropped", 0) >= serial) {
-            return new Properties();
-        }
-        if (DiskFile.number(trial, "survived", 0) >= serial) {
-            return stored;
-        }
-        Long begun = BEGUN.put(trialFile.getPath(), serial);
-        boolean again = DiskFile.number(trial, "serial", 0) == serial;
-        boolean died = begun == null || begun != serial;
-        long deaths = again ? DiskFile.number(trial, "deaths", 0) + (died ? 1 : 0) : 0;
-        trial.setProperty("serial", Long.toString(serial));
-        trial.setProperty("deaths", Long.toString(deaths));
-        if (deaths >= DEATHS) {
-            trial.setProperty("dropped", Long.toString(serial));
-            platform.log("the settings with serial " + serial + " are dropped: the process died " + deaths
-                    + " times within " + TRIAL_MILLIS / 1000 + " s of applying them");
-        }
-        if (!save(trialFile, trial)) {
-            // Without this note it could not be found out that they are the cause of a crash.
-            return new Properties();
-        }
-        if (deaths >= DEATHS) {
-            return new Properties();
-        }
-        beginTrial();
-        return stored;
     }
 
     /** Returns the stored settings with the right signature; null if there are none. */
@@ -207,46 +148,6 @@ public final class RemoteConfig {
         byte[] body = DiskFile.read(file, MAX_BYTES);
         Properties p = body == null ? null : verified(body);
         return p != null && packageName.equals(p.getProperty("package")) ? p : null;
-    }
-
-    private void beginTrial() {
-        onTrial = true;
-        trialSince = platform.nanoTime();
-    }
-
-    /**
-     * Notes that the process has survived the settings, if enough time has passed.
-     *
-     * @return after how many milliseconds to call it again
-     */
-    long survive() {
-        synchronized (BEGUN) {
-            return survived();
-        }
-    }
-
-    private long survived() {
-        long left = TRIAL_MILLIS - (platform.nanoTime() - trialSince) / 1000000;
-        if (!onTrial || left > 0) {
-            return onTrial ? left : Long.MAX_VALUE;
-        }
-        onTrial = false;
-        Properties trial = DiskFile.properties(trialFile);
-        trial.setProperty("survived", trial.getProperty("serial", "0"));
-        save(trialFile, trial);
-        return Long.MAX_VALUE;
-    }
-
-    /** Ends the trial without a result, because recording was stopped in an orderly way. */
-    void abandon() {
-        synchronized (BEGUN) {
-            if (onTrial) {
-                onTrial = false;
-                Properties trial = DiskFile.properties(trialFile);
-                trial.setProperty("deaths", Long.toString(Math.max(-1, DiskFile.number(trial, "deaths", 0) - 1)));
-                save(trialFile, trial);
-            }
-        }
     }
 
     /** Returns the settings of a body; null if its signature is wrong or it makes no sense. */
@@ -281,7 +182,7 @@ public final class RemoteConfig {
      * @return empty if they were accepted; otherwise why not
      */
     public String accept(byte[] body) {
-        synchronized (BEGUN) {
+        synchronized (LOCK) {
             return store(body);
         }
     }
@@ -319,13 +220,12 @@ public final class RemoteConfig {
         return "";
     }
 
-    /** Replaces a file. Of all processes only the one that sends changes the state, and each has its own trial. */
-    private boolean save(File to, Properties p) {
+    /** Replaces a file. Of all processes only the one that sends changes the state. */
+    private void save(File to, Properties p) {
         try {
             DiskFile.replace(to, new File(to.getPath() + DiskFile.TEMPORARY), DiskFile.content(p), true);
-            return true;
         } catch (IOException e) {
-            return false;
+            // Then only this process knows.
         }
     }
 

@@ -10,10 +10,10 @@ import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.Stall;
 import dev.tracegen.runtime.ThreadStack;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The report of one stall or incident: a JSON object on one line, as docs/report.schema.json has it. It has at most
@@ -78,10 +78,9 @@ public final class Report {
      * @param stall as a {@link dev.tracegen.runtime.StallListener} receives it
      * @param recorder the recorder that found it
      * @param about the facts of the process
-     * @param machine facts about the machine at the moment of the stall; null for none
      * @return the report
      */
-    public static Report of(Stall stall, Recorder recorder, About about, @Nullable Map<String, ?> machine) {
+    public static Report of(Stall stall, Recorder recorder, About about) {
         String kind = kind(stall);
         Writer w = new Writer(recorder);
         w.head(recorder.recordingId() + "-s" + stall.number + "-" + stall.threadIndex, kind, "looper");
@@ -98,11 +97,7 @@ public final class Report {
             w.json.key("gcMillis").value(stall.gcMillis);
         }
         w.json.close('}');
-        Map<String, Object> facts = new TreeMap<String, Object>(stall.machine);
-        if (machine != null) {
-            facts.putAll(machine);
-        }
-        w.machine(facts, stall.cpuNanos, stall.wallNanos);
+        w.machine(stall.machine, stall.cpuNanos, stall.wallNanos);
         w.json.key("stack").open('{');
         w.json.key("key").value(stall.stackKey);
         w.calls(stall.tree, stall.tickNanos);
@@ -122,10 +117,9 @@ public final class Report {
      * @param incident as an {@link dev.tracegen.runtime.IncidentListener} receives it
      * @param recorder the recorder that found it
      * @param about the facts of the process
-     * @param machine facts about the machine; null for none
      * @return the report
      */
-    public static Report of(Incident incident, Recorder recorder, About about, @Nullable Map<String, ?> machine) {
+    public static Report of(Incident incident, Recorder recorder, About about) {
         String key = key(incident);
         Writer w = new Writer(recorder);
         w.head(recorder.recordingId() + "-i" + incident.number, incident.kind, incident.detector);
@@ -134,7 +128,7 @@ public final class Report {
         long end = ended ? incident.endNanos : w.platform.nanoTime();
         w.timing(incident.beginNanos, end - incident.beginNanos, ended);
         w.json.close('}');
-        w.machine(machine, -1, 0);
+        w.machine(Collections.<String, String>emptyMap(), -1, 0);
         w.facts(incident.facts);
         w.json.key("stack").open('{');
         w.json.key("key").value(key);
@@ -218,12 +212,10 @@ public final class Report {
             if (cpuNanos >= 0 && wallNanos > 0) {
                 json.key("threadPercent").value(Math.min(100, cpuNanos * 100 / wallNanos));
             }
-            if (machine != null) {
-                // JSON must not have a name twice.
-                machine = new TreeMap<String, Object>(machine);
-                machine.keySet().removeAll(Arrays.asList("processors", "threadPercent"));
-                members(machine, BASIC_LIMIT + MAX_BYTES / 16, "cpu");
-            }
+            // JSON must not have a name twice.
+            Map<String, Object> facts = new TreeMap<String, Object>(machine);
+            facts.keySet().removeAll(Arrays.asList("processors", "threadPercent"));
+            members(facts, BASIC_LIMIT + MAX_BYTES / 16, "cpu");
             json.close('}');
         }
 

@@ -5,7 +5,6 @@ import dev.tracegen.runtime.IncidentListener;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.Stall;
 import dev.tracegen.runtime.StallListener;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,22 +12,11 @@ import org.jspecify.annotations.Nullable;
  * it may write files. Texts are redacted by then.
  */
 public final class Reporter implements StallListener, IncidentListener {
-    /** The state of the machine, for the group {@code cpu}. */
-    public interface Machine {
-        /**
-         * Returns facts about the machine when a stall ended or an incident was found.
-         *
-         * @param stall the stall; null for an incident
-         * @return texts, numbers and booleans by name; null if nothing is known
-         */
-        @Nullable Map<String, ?> facts(@Nullable Stall stall);
-    }
 
     private final Recorder recorder;
     private final Outbox outbox;
     private final About about;
     private volatile Sampling sampling = Sampling.ALL;
-    private volatile @Nullable Machine machine;
     private volatile @Nullable Sender sender;
 
     /**
@@ -56,17 +44,6 @@ public final class Reporter implements StallListener, IncidentListener {
     }
 
     /**
-     * Sets what reads the state of the machine.
-     *
-     * @param value null for none, which is the default
-     * @return this
-     */
-    public Reporter machine(@Nullable Machine value) {
-        machine = value;
-        return this;
-    }
-
-    /**
      * Sets the sender that is woken when a report was written.
      *
      * @param value null for none, which is the default
@@ -82,7 +59,7 @@ public final class Reporter implements StallListener, IncidentListener {
         String kind = Report.kind(stall);
         Sampling s = sampling;
         if (s.takes(kind, outbox.installation())) {
-            add(Report.of(stall, recorder, about, facts(stall)), s.of(kind));
+            add(Report.of(stall, recorder, about), s.of(kind));
         }
     }
 
@@ -90,13 +67,8 @@ public final class Reporter implements StallListener, IncidentListener {
     public void incidentFound(Incident incident) {
         Sampling s = sampling;
         if (s.takes(incident.kind, outbox.installation())) {
-            add(Report.of(incident, recorder, about, facts(null)), s.of(incident.kind));
+            add(Report.of(incident, recorder, about), s.of(incident.kind));
         }
-    }
-
-    private @Nullable Map<String, ?> facts(@Nullable Stall stall) {
-        Machine m = machine;
-        return m == null ? null : m.facts(stall);
     }
 
     private void add(Report report, double fraction) {

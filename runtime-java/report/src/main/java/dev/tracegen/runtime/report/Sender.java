@@ -126,7 +126,7 @@ public final class Sender implements Runnable {
         thread.start();
     }
 
-    /** Ends the thread after the upload that runs. Returns at once. It is no death of settings that are on trial. */
+    /** Ends the thread after the upload that runs. Returns at once. */
     public void stop() {
         synchronized (lock) {
             stopped = true;
@@ -163,10 +163,6 @@ public final class Sender implements Runnable {
                 woken = false;
             }
             if (isStopped()) {
-                RemoteConfig c = config;
-                if (c != null) {
-                    c.abandon();
-                }
                 return;
             }
         }
@@ -186,12 +182,11 @@ public final class Sender implements Runnable {
     long step() {
         long now = platform.wallMillis();
         RemoteConfig c = config;
-        long again = c == null ? options.check : Math.min(options.check, c.survive());
         boolean fetch = c != null && c.isDue(now);
         boolean reports = !configOnly && reportsAreDue(now);
         boolean recordings = !configOnly && options.recordings != null && now >= nextRecordings;
         if (!fetch && !reports && !recordings) {
-            return again;
+            return options.check;
         }
         String reason = moment.unsuitable();
         if (reason.length() > 0) {
@@ -199,13 +194,13 @@ public final class Sender implements Runnable {
                 log("nothing is sent now: " + reason);
             }
             lastReason = reason;
-            return again;
+            return options.check;
         }
         // Without a report it may not exist yet.
         outbox.directory().mkdirs();
         ProcessLock claim = ProcessLock.of(new File(outbox.directory(), "sender.lock"));
         if (claim == null) {
-            return again;
+            return options.check;
         }
         try {
             if (fetch) {
@@ -215,7 +210,7 @@ public final class Sender implements Runnable {
                 load(now);
                 long wait = notBefore - platform.wallMillis();
                 if (wait > 0) {
-                    return Math.min(wait, again);
+                    return Math.min(wait, options.check);
                 }
                 if (sendReports() && recordings) {
                     sendRecordings();
@@ -224,7 +219,7 @@ public final class Sender implements Runnable {
         } finally {
             claim.release();
         }
-        return fetch ? Math.min(again, c.survive()) : again;
+        return options.check;
     }
 
     private boolean reportsAreDue(long now) {

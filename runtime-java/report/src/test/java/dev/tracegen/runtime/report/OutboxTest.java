@@ -48,7 +48,7 @@ class OutboxTest {
 
     private static Report incident(Reports r, String kind) throws Exception {
         return Report.of(r.incident(r.recorder.incident("test", kind).end(r.platform.nanoTime())), r.recorder,
-                new About(), null);
+                new About());
     }
 
     @Test
@@ -109,7 +109,7 @@ class OutboxTest {
                 for (int n = 0; n < 90; n++) {
                     b.fact("f" + n, big);
                 }
-                o.add(Report.of(r.incident(b.end(r.platform.nanoTime())), r.recorder, new About(), null), 1, NOW + k);
+                o.add(Report.of(r.incident(b.end(r.platform.nanoTime())), r.recorder, new About()), 1, NOW + k);
             }
             // One report of the greatest size always fits, and two of these do.
             assertEquals("[i2, i3]", ids(o, NOW).toString());
@@ -182,12 +182,12 @@ class OutboxTest {
         try (Reports r = new Reports()) {
             Outbox o = outbox("p");
             Incident.Builder b = r.recorder.incident("sync-barrier", "sync-barrier");
-            assertTrue(o.add(Report.of(r.incident(b), r.recorder, new About(), null), 1, NOW));
+            assertTrue(o.add(Report.of(r.incident(b), r.recorder, new About()), 1, NOW));
             assertEquals(0, o.waiting(NOW + 1));
             assertNull(o.batch(10, 1 << 20, NOW + 1));
             // If the process were killed now, the report would be sent some time later.
             assertEquals(1, outbox("q").waiting(NOW + limits.endMillis));
-            assertTrue(o.add(Report.of(r.incident(b.end(r.platform.nanoTime() + 7)), r.recorder, new About(), null), 1,
+            assertTrue(o.add(Report.of(r.incident(b.end(r.platform.nanoTime() + 7)), r.recorder, new About()), 1,
                     NOW + 5));
             List<String> lines = lines(o.batch(10, 1 << 20, NOW + 6));
             assertEquals(1, lines.size());
@@ -200,9 +200,9 @@ class OutboxTest {
         try (Reports r = new Reports()) {
             Outbox o = outbox("p");
             Incident.Builder b = r.recorder.incident("sync-barrier", "sync-barrier");
-            o.add(Report.of(r.incident(b), r.recorder, new About(), null), 1, NOW);
+            o.add(Report.of(r.incident(b), r.recorder, new About()), 1, NOW);
             o.done(o.batch(10, 1 << 20, NOW + limits.endMillis), 0);
-            assertFalse(o.add(Report.of(r.incident(b.end(r.platform.nanoTime() + 7)), r.recorder, new About(), null), 1,
+            assertFalse(o.add(Report.of(r.incident(b.end(r.platform.nanoTime() + 7)), r.recorder, new About()), 1,
                     NOW + limits.endMillis));
             assertEquals("{late-end=1}", o.totals().toString());
             assertEquals(0, o.files().size());

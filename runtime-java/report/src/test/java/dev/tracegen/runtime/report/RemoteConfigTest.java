@@ -56,16 +56,11 @@ class RemoteConfigTest {
 
     /** As of another start of the process. */
     private RemoteConfig config() {
-        RemoteConfig.forget();
-        return new RemoteConfig(dir.toFile(), "a.b", key(PAIR), "a.b", platform, new Random(1));
+        return new RemoteConfig(dir.toFile(), key(PAIR), "a.b", platform, new Random(1));
     }
 
     private String slow() {
-        RemoteConfig c = config();
-        String value = c.begin().getProperty("slow");
-        platform.pass(RemoteConfig.TRIAL_MILLIS);
-        c.survive();
-        return value;
+        return config().begin().getProperty("slow");
     }
 
     @Test
@@ -123,48 +118,6 @@ class RemoteConfigTest {
     }
 
     @Test
-    void settingsThatMayCrashTheAppAreDropped() throws Exception {
-        config().accept(signed(PAIR, settings(1, "slow=300")));
-        assertEquals("300", config().begin().getProperty("slow"), "dies first");
-        assertEquals("300", config().begin().getProperty("slow"), "dies again");
-        assertEquals(null, config().begin().getProperty("slow"));
-        assertEquals(null, slow());
-        assertTrue(platform.logged.toString().contains("the process died 2 times"), platform.logged.toString());
-        assertTrue(config().accept(signed(PAIR, settings(1, "slow=300"))).length() > 0);
-        config().accept(signed(PAIR, settings(2, "slow=400")));
-        assertEquals("400", config().begin().getProperty("slow"), "dies once");
-        assertEquals("400", slow(), "survives");
-        for (int k = 0; k < 5; k++) {
-            assertEquals("400", config().begin().getProperty("slow"), "the app dies of something else");
-        }
-        // Another process finds out by itself.
-        assertEquals("400", new RemoteConfig(dir.toFile(), "a.b:push", key(PAIR), "a.b", platform,
-                new Random(1)).begin()
-                .getProperty("slow"));
-    }
-
-    @Test
-    void anotherStartOfTheSameProcessIsNoDeath() throws Exception {
-        config().accept(signed(PAIR, settings(1, "slow=300")));
-        for (int k = 0; k < 5; k++) {
-            assertEquals("300", new RemoteConfig(dir.toFile(), "a.b", key(PAIR), "a.b", platform, new Random(1)).begin()
-                    .getProperty("slow"));
-        }
-        assertEquals("300", config().begin().getProperty("slow"), "it has died once");
-        assertEquals(null, config().begin().getProperty("slow"));
-    }
-
-    @Test
-    void anOrderlyEndIsNoDeath() throws Exception {
-        config().accept(signed(PAIR, settings(1, "slow=300")));
-        for (int k = 0; k < 5; k++) {
-            RemoteConfig c = config();
-            assertEquals("300", c.begin().getProperty("slow"));
-            c.abandon();
-        }
-    }
-
-    @Test
     void theyAreFetchedNowAndThenAndApplied() throws Exception {
         try (Collector collector = new Collector()) {
             collector.config = signed(PAIR, settings(1, "slow=300"));
@@ -203,7 +156,7 @@ class RemoteConfigTest {
     void aKeyOfAnotherKindIsRefused() {
         for (String wrong : new String[] {"", "!", "AAAA", key(pair("secp384r1"))}) {
             assertThrows(IllegalArgumentException.class,
-                    () -> new RemoteConfig(dir.toFile(), "p", wrong, "a.b", platform,
+                    () -> new RemoteConfig(dir.toFile(), wrong, "a.b", platform,
                     new Random(1)), wrong);
         }
     }

@@ -27,7 +27,7 @@ class ReportTest {
             r.recorder.detectorStates(Collections.singletonMap("watchdog", "on"));
             Stall stall = r.stall(">>>>> Dispatching to Handler (app.H) {1} null: 7", 41, 800);
             About about = new About().set("package", "a.b").set("sdk", 34).set("user", null);
-            Report report = Report.of(stall, r.recorder, about, Collections.singletonMap("freeKb", 12));
+            Report report = Report.of(stall, r.recorder, about);
             String json = report.toString();
             assertEquals(r.recorder.recordingId() + "-s0-0", report.id);
             Map<String, Object> all = Reports.parse(json);
@@ -45,7 +45,6 @@ class ReportTest {
             assertEquals(800.0, timing.get("durationMillis"));
             assertEquals((double) (r.platform.wall.get() - 800), timing.get("wallMillis"));
             assertFalse(timing.containsKey("cpuMillis"), "it is not known");
-            assertEquals(12.0, Reports.group(json, "cpu").get("freeKb"));
             Map<String, Object> stack = Reports.group(json, "stack");
             assertEquals(stall.stackKey, stack.get("key"));
             assertEquals(Arrays.asList(41.0, 42.0), stack.get("hotPath"));
@@ -71,7 +70,7 @@ class ReportTest {
     }
 
     private static void check(Reports r, String kind) throws Exception {
-        Report report = Report.of((Stall) r.next(), r.recorder, new About(), null);
+        Report report = Report.of((Stall) r.next(), r.recorder, new About());
         assertEquals(kind, report.kind);
         assertEquals(kind, Reports.parse(report.toString()).get("kind"));
     }
@@ -84,9 +83,9 @@ class ReportTest {
                     .thread(r.recorder.thread(Thread.currentThread())).records(0, 6)
                     .stack(ThreadStack.of(Thread.currentThread(), r.platform))
                     .stack(ThreadStack.of("main", r.platform.nanoTime(), null, new StackTraceElement[0]));
-            Report begun = Report.of(r.incident(b), r.recorder, new About(), null);
+            Report begun = Report.of(r.incident(b), r.recorder, new About());
             r.platform.pass(1500);
-            Report ended = Report.of(r.incident(b.end(r.platform.nanoTime())), r.recorder, new About(), null);
+            Report ended = Report.of(r.incident(b.end(r.platform.nanoTime())), r.recorder, new About());
             assertEquals(begun.id, ended.id);
             assertFalse(begun.ended);
             assertTrue(ended.ended);
@@ -94,7 +93,7 @@ class ReportTest {
             assertEquals("9", Reports.group(ended.toString(), "facts").get("token"));
             assertEquals(Arrays.asList(41.0, 42.0), Reports.group(ended.toString(), "stack").get("hotPath"));
             Report other = Report.of(r.incident(r.recorder.incident("watchdog", "missed-poll")), r.recorder,
-                    new About(), null);
+                    new About());
             assertNotEquals(ended.id, other.id);
             assertNotEquals(ended.key, other.key);
         }
@@ -117,14 +116,14 @@ class ReportTest {
             }
             r.recorder.detectorStates(states);
             about.set("scene", "twice");
-            String json = Report.of(r.incident(b), r.recorder, about, states)
+            String json = Report.of(r.incident(b), r.recorder, about)
                     .json(",\"dropped\":{\"full\":9223372036854775807}");
             int bytes = json.getBytes(StandardCharsets.UTF_8).length;
             assertTrue(bytes <= Report.MAX_BYTES, bytes + " bytes");
             assertTrue(bytes > Report.MAX_BYTES / 2, bytes + " bytes");
             assertFalse(json.contains("twice"), "a name is there twice");
             Map<String, Object> cut = Reports.group(json, "cut");
-            for (String what : new String[] {"samples", "facts", "basic", "cpu", "detectors", "texts", "frames"}) {
+            for (String what : new String[] {"samples", "facts", "basic", "detectors", "texts", "frames"}) {
                 assertTrue(cut.containsKey(what), what + " is not in " + cut);
             }
         }
@@ -139,7 +138,7 @@ class ReportTest {
             for (StackTraceElement[] s : new StackTraceElement[][] {one, one, two, one}) {
                 b.stack(ThreadStack.of("main", r.platform.nanoTime(), Thread.State.RUNNABLE, s));
             }
-            Report report = Report.of(r.incident(b), r.recorder, new About(), null);
+            Report report = Report.of(r.incident(b), r.recorder, new About());
             List<?> samples = (List<?>) Reports.group(report.toString(), "stack").get("samples");
             assertEquals(3, samples.size());
             assertEquals(2.0, ((Map<?, ?>) samples.get(0)).get("count"));

@@ -1,18 +1,17 @@
-package types
+package classfile
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"strings"
 	"testing"
 )
 
-// isUnqualified is validName from version 49 on as JVMS 4.2.1 and 4.2.2 have it, but for <init> and <clinit>.
-func isUnqualified(name string, kind nameKind) bool {
+// isUnqualified is ValidName from version 49 on as JVMS 4.2.1 and 4.2.2 have it, but for <init> and <clinit>.
+func isUnqualified(name string, kind NameKind) bool {
 	switch {
 	case name == "" || strings.ContainsAny(name, ".;["):
 		return false
-	case kind == nameOfClass:
+	case kind == ClassName:
 		for part := range strings.SplitSeq(name, "/") {
 			if part == "" {
 				return false
@@ -22,7 +21,7 @@ func isUnqualified(name string, kind nameKind) bool {
 	case strings.Contains(name, "/"):
 		return false
 	}
-	return kind == nameOfField || !strings.ContainsAny(name, "<>")
+	return kind == FieldName || !strings.ContainsAny(name, "<>")
 }
 
 // randomText returns up to 24 characters, of which one in a number is odd.
@@ -46,9 +45,9 @@ func TestValidName(t *testing.T) {
 	valid := 0
 	for range 300_000 {
 		name := randomText(rng, "././;[<>=:?\x00\x01\x1B\x2D{}\x80\xAE\xAF\xBB\xDB\xC3")
-		for _, kind := range []nameKind{nameOfClass, nameOfField, nameOfMethod} {
+		for _, kind := range []NameKind{ClassName, FieldName, MethodName} {
 			want := isUnqualified(name, kind)
-			if got := validName(name, kind, majorJava5); got != want {
+			if got := ValidName(name, kind, 49); got != want {
 				t.Fatalf("%q, kind %d: %v, want %v", name, kind, got, want)
 			}
 			if want {
@@ -58,22 +57,5 @@ func TestValidName(t *testing.T) {
 	}
 	if valid < 100_000 {
 		t.Errorf("%d names were valid, too few", valid)
-	}
-}
-
-// TestEndsPlain: a byte that is zero or not ASCII is found wherever it is, and no other.
-func TestEndsPlain(t *testing.T) {
-	for size := range 20 {
-		for at := range size {
-			for c := range 256 {
-				for _, other := range []byte{0x01, 0x41, 0x7F} {
-					text := bytes.Repeat([]byte{other}, 8+size)
-					text[8+at] = byte(c)
-					if got, want := endsPlain(text, size), c > 0 && c < 0x80; got != want {
-						t.Fatalf("%x, the last %d: %v, want %v", text, size, got, want)
-					}
-				}
-			}
-		}
 	}
 }
