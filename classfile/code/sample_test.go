@@ -2,14 +2,15 @@ package code_test
 
 import (
 	"context"
+	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
 // sample is a method with code.
@@ -41,31 +42,17 @@ func methodsOf(t testing.TB, file string, data []byte) (methods []sample) {
 }
 
 // sampleFiles returns the paths of the classes of testdata.
-func sampleFiles(t testing.TB) (paths []string) {
+func sampleFiles(t testing.TB) []string {
 	t.Helper()
-	root := filepath.Join("..", "..", "testdata", "classes", "bin")
-	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-		if err == nil && filepath.Ext(path) == ".class" {
-			paths = append(paths, path)
-		}
-		return err
-	})
-	if err != nil || len(paths) < 20 {
-		t.Fatalf("%d sample classes under %s: %v", len(paths), root, err)
-	}
-	slices.Sort(paths)
-	return paths
+	return slices.Sorted(maps.Keys(crafted.Committed(t)))
 }
 
 // sampleMethods returns the methods of the classes of testdata.
 func sampleMethods(t testing.TB) (methods []sample) {
 	t.Helper()
-	for _, path := range sampleFiles(t) {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		methods = append(methods, methodsOf(t, path, data)...)
+	committed := crafted.Committed(t)
+	for _, path := range slices.Sorted(maps.Keys(committed)) {
+		methods = append(methods, methodsOf(t, path, committed[path])...)
 	}
 	return methods
 }
