@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
 func TestParse(t *testing.T) {
@@ -359,23 +359,9 @@ func allocated(f func()) uint64 {
 func sampleClasses(t testing.TB) map[string][]byte {
 	t.Helper()
 	classes := map[string][]byte{"everything": everything().bytes()}
-	root := filepath.Join("..", "testdata", "classes", "bin")
-	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".class" {
-			return err
-		}
-		name, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		classes[filepath.ToSlash(name)], err = os.ReadFile(path)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(classes) < 20 {
-		t.Fatalf("only %d sample classes under %s", len(classes), root)
+	for path, data := range crafted.Committed(t) {
+		_, name, _ := strings.Cut(filepath.ToSlash(path), "/classes/bin/")
+		classes[name] = data
 	}
 	return classes
 }

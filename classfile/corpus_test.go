@@ -1,10 +1,8 @@
 package classfile_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
-	"io"
 	"os"
 	"strings"
 	"testing"
@@ -33,30 +31,6 @@ func corpusJars(t testing.TB) []corpus.Jar {
 	return jars
 }
 
-// eachClass calls f with every class of a jar.
-func eachClass(t testing.TB, path string, f func(name string, data []byte)) {
-	t.Helper()
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	for _, entry := range z.File {
-		if !strings.HasSuffix(entry.Name, ".class") {
-			continue
-		}
-		r, err := entry.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatalf("%s!%s: %v", path, entry.Name, err)
-		}
-		f(entry.Name, data)
-	}
-}
-
 // TestCorpusLossless checks that every released class parses and is written back to the same bytes, also if every
 // part is replaced by itself.
 //
@@ -66,7 +40,7 @@ func TestCorpusLossless(t *testing.T) {
 	jars := corpusJars(t)
 	classes, size := 0, 0
 	for _, jar := range jars {
-		eachClass(t, jar.Classes, func(name string, data []byte) {
+		oracle.EachClass(t, jar.Classes, func(name string, data []byte) {
 			classes++
 			size += len(data)
 			c, err := classfile.Parse(data)
@@ -97,7 +71,7 @@ func TestCorpusDifferential(t *testing.T) {
 	nightly.Only(t, "classes")
 	compared, skipped := 0, 0
 	for _, jar := range corpusJars(t) {
-		eachClass(t, jar.Classes, func(name string, data []byte) {
+		oracle.EachClass(t, jar.Classes, func(name string, data []byte) {
 			c, err := classfile.Parse(data)
 			if err != nil {
 				t.Errorf("%s!%s: %v", jar.Name, name, err)

@@ -2,10 +2,9 @@ package inject_test
 
 import (
 	"fmt"
-	"io/fs"
+	"maps"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -14,28 +13,21 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
+	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
 // realClasses returns the classes in the repository's testdata, which compilers made.
 func realClasses(t testing.TB) (classes []*classfile.Class) {
 	t.Helper()
-	err := filepath.WalkDir(filepath.Join("..", "testdata", "classes", "bin"),
-		func(path string, d fs.DirEntry, err error) error {
-			if err != nil || filepath.Ext(path) != ".class" {
-				return err
-			}
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			c, err := classfile.Parse(data)
-			if err == nil && c.Name() != "module-info" {
-				classes = append(classes, c)
-			}
-			return err
-		})
-	if err != nil || len(classes) < 20 {
-		t.Fatalf("%d classes: %v", len(classes), err)
+	committed := crafted.Committed(t)
+	for _, name := range slices.Sorted(maps.Keys(committed)) {
+		c, err := classfile.Parse(committed[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Name() != "module-info" {
+			classes = append(classes, c)
+		}
 	}
 	return classes
 }

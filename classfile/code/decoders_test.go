@@ -135,7 +135,7 @@ func TestCorpusJavap(t *testing.T) {
 	for _, jar := range corpusJars(t) {
 		var ours [][]line
 		args := []string{"-cp", jar.Classes}
-		eachClass(t, jar.Classes, func(name string, data []byte) {
+		oracle.EachClass(t, jar.Classes, func(name string, data []byte) {
 			if strings.HasPrefix(name, "META-INF/") || strings.HasSuffix(name, "-info.class") || len(args) > perJar {
 				return
 			}

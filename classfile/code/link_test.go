@@ -205,7 +205,7 @@ func TestCorpusStretchedLinks(t *testing.T) {
 	classes, widened := 0, 0
 	for _, jar := range corpusJars(t) {
 		out := newTestJar(t, filepath.Join(dir, jar.Name+".jar"))
-		eachClass(t, jar.Classes, func(name string, data []byte) {
+		oracle.EachClass(t, jar.Classes, func(name string, data []byte) {
 			if random.IntN(share) == 0 {
 				moved, n := stretched(t, random, name, data)
 				classes, widened, data = classes+1, widened+n, moved

@@ -1,18 +1,16 @@
 package code_test
 
 import (
-	"archive/zip"
 	"context"
-	"io"
+	"maps"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
 // sample is a method with code.
@@ -44,31 +42,17 @@ func methodsOf(t testing.TB, file string, data []byte) (methods []sample) {
 }
 
 // sampleFiles returns the paths of the classes of testdata.
-func sampleFiles(t testing.TB) (paths []string) {
+func sampleFiles(t testing.TB) []string {
 	t.Helper()
-	root := filepath.Join("..", "..", "testdata", "classes", "bin")
-	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-		if err == nil && filepath.Ext(path) == ".class" {
-			paths = append(paths, path)
-		}
-		return err
-	})
-	if err != nil || len(paths) < 20 {
-		t.Fatalf("%d sample classes under %s: %v", len(paths), root, err)
-	}
-	slices.Sort(paths)
-	return paths
+	return slices.Sorted(maps.Keys(crafted.Committed(t)))
 }
 
 // sampleMethods returns the methods of the classes of testdata.
 func sampleMethods(t testing.TB) (methods []sample) {
 	t.Helper()
-	for _, path := range sampleFiles(t) {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		methods = append(methods, methodsOf(t, path, data)...)
+	committed := crafted.Committed(t)
+	for _, path := range slices.Sorted(maps.Keys(committed)) {
+		methods = append(methods, methodsOf(t, path, committed[path])...)
 	}
 	return methods
 }
@@ -94,7 +78,7 @@ func eachCorpusMethod(t testing.TB, share int, f func(sample)) {
 	t.Helper()
 	n := 0
 	for _, jar := range corpusJars(t) {
-		eachClass(t, jar.Classes, func(name string, data []byte) {
+		oracle.EachClass(t, jar.Classes, func(name string, data []byte) {
 			if n++; n%share != 0 {
 				return
 			}
@@ -102,29 +86,5 @@ func eachCorpusMethod(t testing.TB, share int, f func(sample)) {
 				f(m)
 			}
 		})
-	}
-}
-
-// eachClass calls f with every class of a jar.
-func eachClass(t testing.TB, path string, f func(name string, data []byte)) {
-	t.Helper()
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	for _, entry := range z.File {
-		if !strings.HasSuffix(entry.Name, ".class") {
-			continue
-		}
-		r, err := entry.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatalf("%s!%s: %v", path, entry.Name, err)
-		}
-		f(entry.Name, data)
 	}
 }

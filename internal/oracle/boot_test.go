@@ -1,10 +1,7 @@
 package oracle
 
 import (
-	"archive/zip"
 	"errors"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,21 +12,8 @@ import (
 // TestSecondOpinions runs the JDK's javap, which does not work in batches.
 func TestSecondOpinions(t *testing.T) {
 	jar := compileShapes(t, "17")
-	z, err := zip.OpenReader(jar)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	in, err := z.Open("Shapes.class")
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(in)
-	if err != nil {
-		t.Fatal(err)
-	}
 	file := filepath.Join(t.TempDir(), "Shapes.class")
-	if err := os.WriteFile(file, data, 0o644); err != nil {
+	if err := Extract(jar, "Shapes.class", file); err != nil {
 		t.Fatal(err)
 	}
 	text, err := Javap(t.Context(), file)

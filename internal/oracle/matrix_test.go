@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,11 +26,6 @@ var oddMethods = []string{
 // the methods with code.
 func matrixJar(t *testing.T, from, to string) []mapping.Method {
 	t.Helper()
-	in, err := zip.OpenReader(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
 	var b bytes.Buffer
 	out := zip.NewWriter(&b)
 	var methods []mapping.Method
@@ -56,20 +50,11 @@ func matrixJar(t *testing.T, from, to string) []mapping.Method {
 			}
 		}
 	}
-	for _, f := range in.File {
-		if !strings.HasSuffix(f.Name, ".class") || strings.HasPrefix(f.Name, "META-INF/") || f.Name == "module-info.class" {
-			continue
+	EachClass(t, from, func(name string, data []byte) {
+		if !strings.HasPrefix(name, "META-INF/") && name != "module-info.class" {
+			add(name, data)
 		}
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		add(f.Name, data)
-	}
+	})
 	odd := assembly.Class{Name: "a/Odd", Super: "java/lang/Object"}
 	for _, name := range oddMethods {
 		odd.Methods = append(odd.Methods, assembly.Method{Access: 9, Name: name, Descriptor: "(I)V", Stack: 2, Locals: 1,

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"archive/zip"
 	"context"
 	"os"
 	"os/exec"
@@ -49,7 +48,7 @@ func compileShapes(t *testing.T, release string) string {
 	j, err := FindJDK(17)
 	Require(t, err)
 	dir := t.TempDir()
-	src := filepath.Join(dir, "Shapes.java")
+	src := filepath.Join(t.TempDir(), "Shapes.java")
 	if err := os.WriteFile(src, []byte(shapes), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -57,38 +56,10 @@ func compileShapes(t *testing.T, release string) string {
 	if err != nil {
 		t.Fatalf("javac: %v\n%s", err, out)
 	}
-	var files []string
-	for _, n := range []string{"Shapes.class", "Shapes$Named.class"} {
-		files = append(files, filepath.Join(dir, n))
-	}
-	return zipFiles(t, filepath.Join(dir, "shapes.jar"), files...)
-}
-
-func zipFiles(t *testing.T, to string, files ...string) string {
-	t.Helper()
-	f, err := os.Create(to)
-	if err != nil {
+	if err := os.Remove(filepath.Join(dir, "Shapes$Absent.class")); err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	z := zip.NewWriter(f)
-	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := z.Create(filepath.Base(name))
-		if err == nil {
-			_, err = w.Write(data)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return to
+	return JarOf(t, dir, filepath.Join(t.TempDir(), "shapes.jar"))
 }
 
 // plant instruments a jar by ASM, with one of the faults that Plant.java lists.

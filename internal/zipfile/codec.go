@@ -32,16 +32,6 @@ func (l Level) String() string {
 	return [levelCount]string{"default", "store", "fast", "best"}[l]
 }
 
-// ParseLevel returns the level called name: store, fast, default or best.
-func ParseLevel(name string) (Level, error) {
-	for l := range levelCount {
-		if l.String() == name {
-			return l, nil
-		}
-	}
-	return 0, fmt.Errorf("unknown compression level %q: choose store, fast, default or best", name)
-}
-
 // flateLevel translates into the numbers of package flate.
 func (l Level) flateLevel() int {
 	return [levelCount]int{LevelDefault: 6, LevelStore: 0, LevelFast: 1, LevelBest: 9}[l]
@@ -284,16 +274,6 @@ func (c *Codec) Keep(p Packed) Packed {
 		p.buffer = c.buffer(len(p.Data))
 		p.buffer.b = append(p.buffer.b, p.Data...)
 		p.Data = p.buffer.b
-	}
-	return p
-}
-
-// Exchange is [Codec.Keep] for data that lies at the start of memory. It copies nothing: the memory becomes that of the
-// Codec, which puts empty memory of its own in its place.
-func (c *Codec) Exchange(p Packed, memory *[]byte) Packed {
-	if p.buffer == nil {
-		p.buffer = c.buffer(len(p.Data))
-		*memory, p.buffer.b = p.buffer.b, p.Data
 	}
 	return p
 }

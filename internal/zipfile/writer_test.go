@@ -379,15 +379,6 @@ func TestConcurrent(t *testing.T) {
 }
 
 func TestLevels(t *testing.T) {
-	for l := range levelCount {
-		if got, err := ParseLevel(l.String()); err != nil || got != l {
-			t.Errorf("ParseLevel(%q) = %v, %v", l.String(), got, err)
-		}
-	}
-	if _, err := ParseLevel("ultra"); err == nil ||
-		err.Error() != `unknown compression level "ultra": choose store, fast, default or best` {
-		t.Errorf("error %v", err)
-	}
 	for _, l := range []Level{-1, levelCount} {
 		if _, err := new(Codec).Compress(nil, l); err == nil || !strings.Contains(l.String(), "Level(") {
 			t.Errorf("%v: error %v", l, err)

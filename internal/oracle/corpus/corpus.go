@@ -15,7 +15,6 @@
 package corpus
 
 import (
-	"archive/zip"
 	"bufio"
 	"context"
 	"fmt"
@@ -228,27 +227,9 @@ func materialize(dir string, row Row) (Jar, error) {
 
 // ClassesOfAAR writes the classes.jar of an aar to the file to, and returns that path.
 func ClassesOfAAR(aar, to string) (string, error) {
-	z, err := zip.OpenReader(aar)
-	if err != nil {
+	part := to + ".part"
+	if err := oracle.Extract(aar, "classes.jar", part); err != nil {
 		return "", err
 	}
-	defer z.Close()
-	in, err := z.Open("classes.jar")
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", aar, err)
-	}
-	defer in.Close()
-	out, err := os.CreateTemp(filepath.Dir(to), "aar-")
-	if err != nil {
-		return "", err
-	}
-	defer os.Remove(out.Name())
-	if _, err := io.Copy(out, in); err != nil {
-		out.Close()
-		return "", err
-	}
-	if err := out.Close(); err != nil {
-		return "", err
-	}
-	return to, os.Rename(out.Name(), to)
+	return to, os.Rename(part, to)
 }

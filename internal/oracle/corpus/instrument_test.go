@@ -1,12 +1,10 @@
 package corpus_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -415,32 +413,9 @@ type classFile struct {
 
 func classFiles(t *testing.T, jar string) []classFile {
 	t.Helper()
-	z, err := zip.OpenReader(jar)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
 	var list []classFile
-	for _, f := range z.File {
-		if strings.HasSuffix(f.Name, ".class") {
-			list = append(list, classFile{f.Name, content(t, f)})
-		}
-	}
+	oracle.EachClass(t, jar, func(name string, data []byte) { list = append(list, classFile{name, data}) })
 	return list
-}
-
-func content(t *testing.T, f *zip.File) []byte {
-	t.Helper()
-	r, err := f.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	data, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 // classFileErrors verifies all jars with java.lang.classfile. It returns nil, and logs why, if no installed JDK is new

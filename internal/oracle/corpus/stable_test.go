@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
@@ -165,18 +166,5 @@ func compile(t *testing.T, javac, release string, sources ...string) string {
 	if out, err := exec.Command(javac, args...).CombinedOutput(); err != nil {
 		t.Fatalf("javac --release %s: %v\n%s", release, err, out)
 	}
-	jar := filepath.Join(t.TempDir(), "shapes-"+release+".jar")
-	f, err := os.Create(jar)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z := zip.NewWriter(f)
-	if err := z.AddFS(os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return jar
+	return oracle.JarOf(t, dir, filepath.Join(t.TempDir(), "shapes-"+release+".jar"))
 }

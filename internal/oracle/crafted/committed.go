@@ -1,8 +1,6 @@
 package crafted
 
 import (
-	"archive/zip"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -38,33 +36,6 @@ func Committed(t testing.TB) map[string][]byte {
 		t.Fatalf("no classes below %s", root)
 	}
 	return found
-}
-
-// JarClasses calls do with every class of a jar that parses.
-func JarClasses(path string, do func(name string, c *classfile.Class)) error {
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		return err
-	}
-	defer z.Close()
-	for _, f := range z.File {
-		if !strings.HasSuffix(f.Name, ".class") {
-			continue
-		}
-		r, err := f.Open()
-		if err != nil {
-			return err
-		}
-		data, err := io.ReadAll(r)
-		r.Close()
-		if err != nil {
-			return err
-		}
-		if c, err := classfile.Parse(data); err == nil {
-			do(f.Name, c)
-		}
-	}
-	return nil
 }
 
 // All returns the committed and the crafted classes, in a fixed order.

@@ -1,12 +1,10 @@
 package dense
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -197,34 +195,5 @@ func (r *Prepared) writeFiles(dir string) error {
 	if r.source == "" {
 		return nil
 	}
-	z, err := zip.OpenReader(r.source)
-	if err != nil {
-		return err
-	}
-	defer z.Close()
-	for _, f := range z.File {
-		if !strings.HasSuffix(f.Name, ".java") || !filepath.IsLocal(filepath.FromSlash(f.Name)) {
-			continue
-		}
-		if err := extract(f, filepath.Join(dir, "src", filepath.FromSlash(f.Name))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func extract(f *zip.File, to string) error {
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	in, err := f.Open()
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	data, err := io.ReadAll(in)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(to, data, 0o644)
+	return oracle.ExtractSources(r.source, filepath.Join(dir, "src"))
 }

@@ -1,8 +1,6 @@
 package meaning
 
 import (
-	"archive/zip"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -140,7 +138,9 @@ func (r *runner) command(t *testing.T, classes []string, flags ...string) comman
 		copyFile(t, filepath.Join("testdata", "programs", f), filepath.Join(dir, filepath.Base(f)))
 	}
 	if r.source != "" {
-		unzip(t, r.source, filepath.Join(dir, "src"))
+		if err := oracle.ExtractSources(r.source, filepath.Join(dir, "src")); err != nil {
+			t.Fatal(err)
+		}
 	}
 	path := "-cp"
 	if r.modules {
@@ -208,37 +208,5 @@ func copyFile(t *testing.T, from, to string) {
 	}
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// unzip extracts the java files of a jar.
-func unzip(t *testing.T, jar, dir string) {
-	t.Helper()
-	z, err := zip.OpenReader(jar)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	for _, f := range z.File {
-		if !strings.HasSuffix(f.Name, ".java") || !filepath.IsLocal(filepath.FromSlash(f.Name)) {
-			continue
-		}
-		to := filepath.Join(dir, filepath.FromSlash(f.Name))
-		err := os.MkdirAll(filepath.Dir(to), 0o755)
-		var in io.ReadCloser
-		if err == nil {
-			in, err = f.Open()
-		}
-		var data []byte
-		if err == nil {
-			data, err = io.ReadAll(in)
-			in.Close()
-		}
-		if err == nil {
-			err = os.WriteFile(to, data, 0o644)
-		}
-		if err != nil {
-			t.Fatalf("%s: %s: %v", jar, f.Name, err)
-		}
 	}
 }

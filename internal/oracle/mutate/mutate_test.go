@@ -2,14 +2,13 @@ package mutate_test
 
 import (
 	"bytes"
-	"io/fs"
+	"maps"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/oracle/crafted"
 	"github.com/tracegen/tracegen/internal/oracle/mutate"
 )
 
@@ -17,19 +16,11 @@ import (
 // random numbers make the same mutants.
 func TestEveryKindMakesMutants(t *testing.T) {
 	var classes []*classfile.Class
-	err := filepath.WalkDir(filepath.Join("..", "..", "..", "testdata", "classes", "bin"),
-		func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || filepath.Ext(path) != ".class" {
-				return err
-			}
-			data, err := os.ReadFile(path)
-			if c, bad := classfile.Parse(data); bad == nil {
-				classes = append(classes, c)
-			}
-			return err
-		})
-	if err != nil || len(classes) < 10 {
-		t.Fatalf("%d classes (%v)", len(classes), err)
+	committed := crafted.Committed(t)
+	for _, name := range slices.Sorted(maps.Keys(committed)) {
+		if c, err := classfile.Parse(committed[name]); err == nil {
+			classes = append(classes, c)
+		}
 	}
 	made := func(seed uint64, kind mutate.Kind) (mutants [][]byte) {
 		rng := rand.New(rand.NewPCG(seed, 1))

@@ -109,25 +109,6 @@ func Merge(out string, jars ...string) error {
 	return w.close()
 }
 
-// Extract writes the entry of an archive to a file.
-func Extract(archive, entry, file string) error {
-	z, err := zip.OpenReader(archive)
-	if err != nil {
-		return err
-	}
-	defer z.Close()
-	in, err := z.Open(entry)
-	if err != nil {
-		return fmt.Errorf("%s: %w", archive, err)
-	}
-	defer in.Close()
-	data, err := io.ReadAll(in)
-	if err != nil {
-		return fmt.Errorf("%s: %s: %w", archive, entry, err)
-	}
-	return os.WriteFile(file, data, 0o644)
-}
-
 // A jarWriter writes a jar of other jars' entries.
 type jarWriter struct {
 	file *os.File

