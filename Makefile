@@ -4,11 +4,10 @@ SHELL := /bin/bash
 GO ?= go
 TRACEGEN_FUZZTIME ?= 60s
 
-.PHONY: help build man deps deps-nightly test nightly bare builds race fuzz corpus mutants golden bench check sample runtime screenshots release release-check clean
+.PHONY: help build deps deps-nightly test nightly bare builds race fuzz corpus mutants golden bench check sample runtime screenshots release release-check clean
 
 help:
 	@echo "build    ./tracegen"
-	@echo "man      a manual page of each command, in man/"
 	@echo "test     what each push runs                             (six minutes)"
 	@echo "nightly  the long tests, in eleven shares; SHARES=... names some of them (an hour)"
 	@echo "bare     the README's two commands on a fresh Debian that has nothing installed (root, on Debian; an hour)"
@@ -28,10 +27,6 @@ help:
 
 build:
 	$(GO) build -trimpath -o tracegen ./cmd/tracegen
-
-man:
-	mkdir -p man
-	$(GO) run ./cmd/tracegen man man
 
 deps:
 	@.ci/deps

@@ -406,9 +406,9 @@ func (r *repairer) find(m Method) int {
 	return -1
 }
 
-// repairExit deals with an exit of m that is not the innermost call's. If a call of m is open, the exits of the calls in
-// it are missing, as an exception leaves them: they end here. If not, the entry of its call is missing: lost in a gap, or
-// the exit is left out.
+// repairExit deals with an exit of m that is not the innermost call's. If a call of m is open, the exits of the calls
+// in it are missing, as an exception leaves them: they end here. If not, the entry of its call is missing: lost in a
+// gap, or the exit is left out.
 func (r *repairer) repairExit(m Method, marks Marks) {
 	switch at := r.openAcross(r.find(m), m); {
 	case at >= 0:

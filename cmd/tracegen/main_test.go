@@ -107,8 +107,8 @@ func TestFlagsAreDocumentedAndTested(t *testing.T) {
 		used.Write(text)
 	}
 	keys := 0
-	for _, cmd := range cli.ManPages(testedRoot())[1:] {
-		if cmd.Name() == "completion" || cmd.Name() == "help" {
+	for _, cmd := range allCommands(testedRoot())[1:] {
+		if !cmd.IsAvailableCommand() || strings.Contains(cmd.CommandPath(), "completion") {
 			continue // cobra's
 		}
 		if cmd.Short == "" {

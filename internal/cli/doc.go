@@ -12,7 +12,7 @@
 //
 // # Options
 //
-// Each option is one row of a table, of type [Option]. Flags, help, manual pages, completion, the keys of tracegen.yml,
+// Each option is one row of a table, of type [Option]. Flags, help, completion, the keys of tracegen.yml,
 // the options that scan files and reports record, and cache keys are all made from the rows. To add an option, add a
 // row, the field that it sets, and what reads the field.
 package cli

@@ -14,7 +14,7 @@ import (
 	"github.com/tracegen/tracegen/internal/console"
 )
 
-// Option is one row of a table of options. It describes one option completely: flags, help, manual pages, completion,
+// Option is one row of a table of options. It describes one option completely: flags, help, completion,
 // the keys of tracegen.yml, scan files, cache keys and reports are all made from the rows. The zero value of each field
 // is the safe choice: the value of a row that omits no record is part of every record, so that a forgotten field costs
 // time, and never results in the output of a run with other values.

@@ -16,7 +16,7 @@ import (
 func Assemble(con *console.Console, commands ...*cobra.Command) *cobra.Command {
 	root := newRoot(con)
 	root.AddCommand(commands...)
-	root.AddCommand(newVersionCmd(con), newManCmd(root))
+	root.AddCommand(newVersionCmd(con))
 	nameOwnCommands(root)
 	return root
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// A method is not worth being traced if no call of it ever took longestBlocked, its calls take meanBlocked on average at
-// most, and it makes shareBlocked of all records at least.
+// A method is not worth being traced if no call of it ever took longestBlocked, its calls take meanBlocked on average
+// at most, and it makes shareBlocked of all records at least.
 const (
 	longestBlocked = 16 * time.Millisecond
 	meanBlocked    = 20 * time.Microsecond
@@ -52,8 +52,8 @@ type Refusal struct {
 //
 // Recordings that have lost records show how often methods were called, but not which calls were long. So there a
 // method is chosen by its counts: one long call of many does not protect it, nor that it is on a hot path. Methods
-// with less than shareBlocked of the records are blocked too, the ones with the most records first, until the rest would
-// have been recorded without loss.
+// with less than shareBlocked of the records are blocked too, the ones with the most records first, until the rest
+// would have been recorded without loss.
 func (m *Methods) Suggest(builds []*mapping.Mapping) *Blocklist {
 	b := &Blocklist{Of: uint64(m.made), Nanos: m.Nanos, lossy: m.lossy}
 	list := slices.DeleteFunc(slices.Clone(m.list), func(t *MethodTotal) bool { return t.made == 0 })

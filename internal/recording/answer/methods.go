@@ -2,7 +2,6 @@ package answer
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
@@ -25,15 +24,11 @@ type MethodTotal struct {
 	Longest int64 `json:"longestNanos"`
 	// Stalls is of how many stalls the method is on the hot path.
 	Stalls int `json:"stalls"`
-	// TotalAtMost and SelfAtMost are what Total and Self may be in truth, if records are missing, so that Total and
-	// Self are what they are at least; 0 if nothing is missing.
-	TotalAtMost int64 `json:"totalAtMostNanos,omitempty"`
-	SelfAtMost  int64 `json:"selfAtMostNanos,omitempty"`
 	// LeftOut is how many more calls there were that the runtime left out, because the method was off.
 	LeftOut uint64 `json:"leftOut,omitempty"`
 
 	made  float64 // how many records it made, with those that are missing, as far as counts show
-	lossy bool    // some are missing
+	lossy bool    // records are missing where it was called, so that its times are what they are at least
 }
 
 // NotRecorded reports whether it stands for no method, but for what was not recorded or for the time in which the
@@ -110,18 +105,12 @@ func (m *Methods) add(t *threadTotals, r *analysis.Recording) {
 	m.Nanos += r.Span.Nanoseconds()
 	m.recordings = append(m.recordings, r)
 	scale := m.scale(r)
+	_, lossy := t.index[trace.MethodNotRecorded]
 	for i := range t.totals {
 		from := &t.totals[i]
 		to := m.of(r.Names.Method(from.method), r.Digest)
 		to.made += float64(from.Records) * scale
-		if gap := &t.gaps; gap.total > 0 && from.method != trace.MethodNotRecorded {
-			to.lossy = true
-			to.TotalAtMost = atMost(to.TotalAtMost, from.Total, gap.total-from.inGaps)
-			to.SelfAtMost = atMost(to.SelfAtMost, from.Self, gap.self)
-		} else {
-			to.TotalAtMost = atMost(to.TotalAtMost, from.Total)
-			to.SelfAtMost = atMost(to.SelfAtMost, from.Self)
-		}
+		to.lossy = to.lossy || lossy && from.method != trace.MethodNotRecorded
 		to.Calls += from.Calls
 		to.Marked += from.Marked
 		to.Records += from.Records
@@ -129,14 +118,6 @@ func (m *Methods) add(t *threadTotals, r *analysis.Recording) {
 		to.Self += from.Self
 		to.Longest = max(to.Longest, from.Longest)
 	}
-}
-
-// atMost returns a sum of times that are not negative. A gap whose end is not known may have the greatest time.
-func atMost(times ...int64) (sum int64) {
-	for _, d := range times {
-		sum += min(d, math.MaxInt64-sum)
-	}
-	return sum
 }
 
 // scale takes over how complete a recording is. It returns by how much the number of its records must be multiplied
@@ -191,11 +172,6 @@ func (m *Methods) Sorted(by Order) []*MethodTotal {
 	list := slices.DeleteFunc(slices.Clone(m.list), func(t *MethodTotal) bool {
 		return t.Calls == 0 && t.Total == 0
 	})
-	for _, t := range list {
-		if !t.lossy {
-			t.TotalAtMost, t.SelfAtMost = 0, 0
-		}
-	}
 	slices.SortFunc(list, func(a, b *MethodTotal) int {
 		return cmp.Or(
 			compareBy(by, b, a), cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), cmp.Compare(b.Calls,
@@ -225,21 +201,12 @@ type threadTotals struct {
 	index     map[trace.Method]int32
 	suspended map[uint32][]int64 // per thread: when the calls began that go on in its next segment
 	open      []openCall
-	gaps      gapTotals
-}
-
-// gapTotals is what was not recorded: total is the time of calls of [trace.MethodNotRecorded], self what of it was in
-// no call below.
-type gapTotals struct {
-	total, self int64
-	open        int // calls of it that are open
 }
 
 type idTotal struct {
 	MethodTotal
 	method trace.Method
-	active int   // calls that are open
-	inGaps int64 // how much of Total is in a call of what was not recorded, or has one in it
+	active int // calls that are open
 }
 
 type openCall struct {
@@ -286,22 +253,12 @@ func (t *threadTotals) Segment(s *trace.Segment) error {
 		}
 		if total.active == 0 {
 			total.Total += nanos
-			if t.gaps.open > 0 {
-				total.inGaps += nanos
-			}
 		}
 		total.active++
-		if c.Method == trace.MethodNotRecorded {
-			t.gap(nanos)
-		}
 		total.Self += nanos
 		total.Longest = max(total.Longest, whole)
 		if n := len(t.open); n > 0 {
-			outer := &t.totals[t.open[n-1].total]
-			outer.Self -= nanos
-			if outer.method == trace.MethodNotRecorded {
-				t.gaps.self -= nanos
-			}
+			t.totals[t.open[n-1].total].Self -= nanos
 		}
 		t.count(total, c, s.Kind)
 		t.open = append(t.open, openCall{next: c.Next, total: k})
@@ -313,28 +270,10 @@ func (t *threadTotals) Segment(s *trace.Segment) error {
 	return nil
 }
 
-// gap adds a call of what was not recorded. The calls around it are in t.open.
-func (t *threadTotals) gap(nanos int64) {
-	t.gaps.self += nanos
-	if t.gaps.open++; t.gaps.open > 1 {
-		return
-	}
-	t.gaps.total += nanos
-	for i, o := range t.open {
-		if !slices.ContainsFunc(t.open[:i], func(outer openCall) bool { return outer.total == o.total }) {
-			t.totals[o.total].inGaps += nanos
-		}
-	}
-}
-
 // close takes the calls off that are over before the call at.
 func (t *threadTotals) close(at int32) {
 	for n := len(t.open); n > 0 && t.open[n-1].next <= at; n-- {
-		total := &t.totals[t.open[n-1].total]
-		total.active--
-		if total.method == trace.MethodNotRecorded {
-			t.gaps.open--
-		}
+		t.totals[t.open[n-1].total].active--
 		t.open = t.open[:n-1]
 	}
 }

@@ -21,9 +21,8 @@ func (m *Methods) WriteTable(w io.Writer, by Order, top int) error {
 			fmt.Fprintf(b, "... %s more\n", analysis.Count(len(list)-i, "method"))
 			break
 		}
-		fmt.Fprintf(b, "%12s %12s %10d %12s %6d  %s%s%s\n", bound(t.Self, t.SelfAtMost),
-			bound(t.Total, t.TotalAtMost), t.Calls, bound(t.Longest, t.longestAtMost()), t.Stalls, t.Method,
-			markedText(t.Marked), leftOutText(t.LeftOut))
+		fmt.Fprintf(b, "%12s %12s %10d %12s %6d  %s%s%s\n", t.atLeast(t.Self), t.atLeast(t.Total), t.Calls,
+			t.atLeast(t.Longest), t.Stalls, t.Method, markedText(t.Marked), leftOutText(t.LeftOut))
 	}
 	return b.Flush()
 }
@@ -37,18 +36,14 @@ func writeCompleteness(w io.Writer, list []*analysis.Recording) {
 	}
 }
 
-// bound returns a time, with ≥ before it if it may be greater in truth.
-func bound(nanos, atMost int64) string {
+// atLeast returns a time of a method, with ≥ before it if it may be greater in truth.
+func (t *MethodTotal) atLeast(nanos int64) string {
 	text := analysis.Millis(time.Duration(nanos))
-	if atMost > nanos {
+	if t.lossy {
 		return "≥ " + text
 	}
 	return text
 }
-
-// longestAtMost returns how long the longest call may have been: longer than the one that is known if the calls
-// together may have been.
-func (t *MethodTotal) longestAtMost() int64 { return t.Longest + max(0, t.TotalAtMost-t.Total) }
 
 func leftOutText(n uint64) string {
 	if n == 0 {

@@ -26,19 +26,6 @@ func exported(t testing.TB, format string, files ...string) []byte {
 
 const vectors = "../../../trace/testdata/vectors/"
 
-func TestCollapsed(t *testing.T) {
-	got := string(exported(t, "collapsed", vectors+"every.tgd", vectors+"every.tgd"))
-	for _, line := range []string{
-		"main;android.os.Handler.dispatchMessage 30000000\n",
-		"main;android.os.Handler.dispatchMessage;#1 24000000\n",
-		"main;android.os.Handler.dispatchMessage;#1;#1048573 6000000\n",
-	} {
-		if !strings.Contains(got, line) {
-			t.Errorf("no line %q in\n%s", line, got)
-		}
-	}
-}
-
 // TestSameBytes exports twice: nothing but what is replayed may matter.
 //
 // Invariant: Exporting a recording twice writes the same bytes.

@@ -13,8 +13,8 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// merged is what the formats have in common that merge calls: the own time and the number of all calls of a path, of all
-// recordings. A path begins with its thread.
+// merged is what the formats have in common that merge calls: the own time and the number of all calls of a path, of
+// all recordings. A path begins with its thread.
 type merged struct {
 	methods *methods
 	paths   *paths

@@ -7,9 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -490,43 +488,6 @@ func TestMarks(t *testing.T) {
 		"select count(*) from args join slice using (arg_set_id) where key = 'debug.marks' and display_value = "+
 			"'open'")); diff != "" {
 		t.Error(diff)
-	}
-}
-
-var reportLine = regexp.MustCompile(`(?m)^ *(?:"stack": ")?(\d+),(\d+),(\d+),(\d+)(?:\\n",)?$`)
-
-// TestMatrixReport exports a report of Matrix as people paste it, and compares with its lines.
-func TestMatrixReport(t *testing.T) {
-	data, err := os.ReadFile("../source/testdata/reports/json.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[method]measure{}
-	for _, m := range reportLine.FindAllStringSubmatch(string(data), -1) {
-		id, _ := strconv.Atoi(m[2])
-		calls, _ := strconv.ParseInt(m[3], 10, 64)
-		millis, _ := strconv.ParseInt(m[4], 10, 64)
-		name, _ := naming{}.Name(trace.Method(id))
-		w := want[method{"main", name.String()}]
-		want[method{"main", name.String()}] = measure{w.Calls + calls, -1, w.Sum + millis*1e6, w.Total + millis*1e6}
-	}
-	if len(want) < 3 {
-		t.Fatal(want)
-	}
-	for _, r := range readings() {
-		if r.merged {
-			continue
-		}
-		file := filepath.Join(t.TempDir(), r.file)
-		if err := os.WriteFile(file, exportBytes(t, r.format, naming{}, data), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		got, _ := r.read(t, file)
-		compare(t, r, without(got, func(m *measure) {
-			if m.Self = -1; r.by == "trace processor" {
-				m.Calls = -1 // a slice is a call to it, however many it stands for
-			}
-		}), want, false)
 	}
 }
 

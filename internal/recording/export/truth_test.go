@@ -35,12 +35,11 @@ type shownTruth struct {
 	calls   map[string]int64
 	first   map[string]int64 // by thread: when its first call begins
 	frames  int
-	facts   map[string]string
 }
 
 func newShown() *shownTruth {
 	return &shownTruth{threads: map[string]bool{}, totals: map[string]int64{}, calls: map[string]int64{},
-		first: map[string]int64{}, facts: map[string]string{}}
+		first: map[string]int64{}}
 }
 
 // called notes a call of a thread.
@@ -59,48 +58,26 @@ func (s *shownTruth) add(all map[method]measure) {
 	}
 }
 
-// stack follows the calls of one thread.
-type stack struct {
-	names  []string
-	begins []int64
-}
-
-func (s *stack) enter(name string, at int64) {
-	s.names, s.begins = append(s.names, name), append(s.begins, at)
-}
-
-func (s *stack) leave(to *shownTruth, at int64) {
-	n := len(s.names) - 1
-	name, took := s.names[n], at-s.begins[n]
-	s.names, s.begins = s.names[:n], s.begins[:n]
-	if !slices.Contains(s.names, name) {
-		to.totals[name] += took
-	}
-}
-
 // truthFormat is a format, what it shows, and how exactly.
 type truthFormat struct {
 	name string
 	read func(t *testing.T, out []byte) *shownTruth
 	// What it has no room for.
-	noStalls, noThreads, noTotals, noFacts, noFrames bool
+	noStalls, noThreads, noTotals, noFrames bool
 	// grain is how exact a time is, and a total for each of its calls, in nanoseconds.
 	grain, perCall int64
 }
 
 func truthFormats() []truthFormat {
 	return []truthFormat{
-		{name: "report", read: truthOfReport, noTotals: true, noThreads: true, noFacts: true, noFrames: true, grain: 1e6},
-		{name: "json", read: truthOfJSON, noThreads: true, noFacts: true, noFrames: true},
-		{name: "table", read: truthOfTable, noStalls: true, noThreads: true, noFacts: true, noFrames: true, grain: 5e5},
-		{name: "tree", read: truthOfTree, noStalls: true, noThreads: true, noFacts: true, noFrames: true, grain: 5e5,
+		{name: "report", read: truthOfReport, noTotals: true, noThreads: true, noFrames: true, grain: 1e6},
+		{name: "json", read: truthOfJSON, noThreads: true, noFrames: true},
+		{name: "table", read: truthOfTable, noStalls: true, noThreads: true, noFrames: true, grain: 5e5},
+		{name: "tree", read: truthOfTree, noStalls: true, noThreads: true, noFrames: true, grain: 5e5,
 			perCall: 5e5},
-		{name: "html", read: truthOfPage, noFacts: true},
-		{name: "speedscope", read: truthOfSpeedscope, noFrames: true},
-		{name: "perfetto", read: truthOfPerfetto},
-		{name: "firefox", read: truthOfFirefox, grain: 1000},
-		{name: "pprof", read: truthOfProfile, noStalls: true, noFacts: true, noFrames: true},
-		{name: "collapsed", read: truthOfCollapsed, noStalls: true, noFacts: true, noFrames: true},
+		{name: "html", read: truthOfPage},
+		{name: "pprof", read: truthOfProfile, noStalls: true, noFrames: true},
+		{name: "collapsed", read: truthOfCollapsed, noStalls: true, noFrames: true},
 	}
 }
 
@@ -182,9 +159,6 @@ func truthOf(t *testing.T, data []byte, names trace.Names, mappings *resolve.Map
 		all.totals[name] += m.Total
 		all.calls[name] += int64(m.Calls)
 	}
-	for _, f := range c.r.Facts() {
-		all.facts[f.Key] = fmt.Sprint(f.Value)
-	}
 	return all
 }
 
@@ -211,7 +185,8 @@ func (c *calling) Segment(s *trace.Segment) error {
 	return nil
 }
 
-// TestFormatsAgree writes recordings in all formats, reads them back, and compares what they show.
+// TestFormatsAgree writes recordings in the formats that a test can read, reads them back, and compares what they show.
+// TestTotalsAgree and the tests of events read the others with the programs that they are for.
 //
 // Invariant: All formats show the same stalls with the same times and verdicts, the same names of threads and methods,
 // and the same time for each method.
@@ -281,11 +256,6 @@ func compareTruth(t *testing.T, f truthFormat, want, got *shownTruth) {
 	}
 	if !f.noFrames && got.frames != want.frames {
 		t.Errorf("%s: %d frames, want %d", f.name, got.frames, want.frames)
-	}
-	for key, value := range want.facts {
-		if !f.noFacts && got.facts[key] != value {
-			t.Errorf("%s: fact %s is %q, want %q", f.name, key, got.facts[key], value)
-		}
 	}
 }
 
