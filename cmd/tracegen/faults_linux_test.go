@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -110,102 +108,6 @@ func TestReadOnlyOutputs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// TestVanishingOutputs removes the directory of the outputs while they are written. If that is between two renames of
-// the commit, the run says so, and the next run cleans up.
-//
-// Invariant: A run that meets a full disk, a read error or a write error fails and leaves the outputs as they were.
-func TestVanishingOutputs(t *testing.T) {
-	nightly.Only(t, "commands")
-	s := newOutputSet(t, instrumentStep)
-	failures := 0
-	for range 12 {
-		s.clear(t)
-		cmd := s.command(0, "out")
-		var said bytes.Buffer
-		cmd.Stderr = &said
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(rand.N(s.took))
-		removed := os.RemoveAll(s.path("out"))
-		failed := cmd.Wait() != nil
-		if removed != nil {
-			continue // a file appeared in it meanwhile
-		}
-		begun := failed && strings.Contains(said.String(), "of 8 outputs are in place: the next run")
-		if files := s.outputs(t); countTemporary(files) > 0 && !begun {
-			t.Errorf("failed %v, said %s\n%s", failed, &said, s.describe(files))
-		}
-		if failed {
-			failures++
-		}
-		s.failing(t)
-		if files := s.outputs(t); countTemporary(files) > 0 {
-			t.Errorf("after the next run: failed %v, said %s\n%s", failed, &said, s.describe(files))
-		}
-		if strings.Contains(said.String(), "goroutine ") {
-			t.Errorf("said %s", &said)
-		}
-	}
-	t.Logf("%d of 12 runs failed", failures)
-}
-
-// TestChangingInput changes an input while it is read. The run fails, or the outputs are those of one of its states.
-//
-// Invariant: A run whose input changes meanwhile fails, or its outputs are of one state of the input.
-func TestChangingInput(t *testing.T) {
-	nightly.Only(t, "commands")
-	s := newOutputSet(t, instrumentStep)
-	input := s.path("in/a.jar")
-	whole, err := os.ReadFile(input)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.run(t, s.command(0, "out"))
-	failures := 0
-	for n := range 24 {
-		if err := os.WriteFile(input, whole, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		cmd := s.command(1, "out")
-		var said bytes.Buffer
-		cmd.Stderr = &said
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(rand.N(s.took / 2))
-		changed := bytes.Clone(whole)
-		switch n % 3 {
-		case 0:
-			err = os.Truncate(input, rand.Int64N(int64(len(whole))))
-		case 1:
-			clear(changed[len(changed)/4 : len(changed)/2])
-			err = os.WriteFile(input, changed, 0o666)
-		default: // another file of that name
-			if err = os.WriteFile(input+".new", changed[:100], 0o666); err == nil {
-				err = os.Rename(input+".new", input)
-			}
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		failed := cmd.Wait() != nil
-		s.check(t, fmt.Sprint("change ", n), failed, 0, 1, said.String())
-		if strings.Contains(said.String(), "goroutine ") {
-			t.Errorf("said %s", &said)
-		}
-		if failed {
-			failures++
-			continue
-		}
-		if err := os.WriteFile(input, whole, 0o666); err != nil {
-			t.Fatal(err)
-		}
-		s.run(t, s.command(0, "out"))
-	}
-	t.Logf("%d of 24 runs failed", failures)
 }
 
 // TestCorpusInputOutputErrors lets the system calls of a run fail, one after the other, by strace. With

@@ -238,3 +238,17 @@ func listJar() {
 		fmt.Printf("%08x %d %s\n", f.CRC32, f.UncompressedSize64, f.Name)
 	}
 }
+
+// builtTool returns the program, in a directory of its own: this test binary under that name, see TestMain.
+func builtTool(t *testing.T) string {
+	t.Helper()
+	here, err := exec.LookPath("tracegen")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(t.TempDir(), filepath.Base(here))
+	if err := os.Link(here, bin); err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}

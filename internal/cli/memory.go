@@ -15,27 +15,16 @@ import (
 const (
 	growth = 40
 	spare  = 38 << 20
-	// relaxed and room replace growth and spare in a run that finds nearly all inputs in the cache. Such a run builds
-	// one heap and frees little of it, so that collections would take a quarter of the time and find nothing. An app of
-	// 60,000 classes then needs no collection at all, and bigger ones need few.
-	relaxed = 200
-	room    = 448 << 20
 )
 
 // leastHeap is what GOGC is applied to while less is alive: with 100 percent, a collection starts at 4 MB.
 const leastHeap = 4 << 20
 
-// processPacer is the pacer of this process; nil if the environment sets up the garbage collector.
-var processPacer *pacer
-
 // SetUpCollector sets up the garbage collector, unless the environment does (GOGC, GOMEMLIMIT).
-func SetUpCollector() { processPacer = tuneCollector() }
-
-// RelaxCollector sets up the garbage collector for a run of so many inputs, of which the cache has so many known ones.
-func RelaxCollector(known, inputs int) { processPacer.relax(known, inputs) }
+func SetUpCollector() { tuneCollector() }
 
 // pacer sets how far the heap may grow until it is collected. Go's garbage collector knows percentages only, so that
-// each collection needs another one. A nil pacer leaves all to the environment.
+// each collection needs another one.
 type pacer struct {
 	mu      sync.Mutex
 	percent int64 // of what is alive
@@ -52,14 +41,6 @@ func tuneCollector() *pacer {
 	p.set(growth, spare, 0)
 	p.watch()
 	return p
-}
-
-// relax sets up the garbage collector for a run of so many inputs, of which the cache has so many known ones.
-func (p *pacer) relax(known, inputs int) {
-	if p == nil || known*10 < inputs*9 {
-		return
-	}
-	p.set(relaxed, room, liveHeap())
 }
 
 // set lets the heap grow by percent of what is alive, and by bytes.

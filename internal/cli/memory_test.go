@@ -41,26 +41,6 @@ func TestTuneCollector(t *testing.T) {
 	}
 }
 
-// TestRelaxCollector checks that the heap may grow further only if the cache has nearly all inputs, and if the
-// environment has no settings.
-func TestRelaxCollector(t *testing.T) {
-	keepPercent(t, 100)
-	for _, row := range []struct {
-		known, inputs  int
-		tuned, relaxed bool
-	}{{9, 10, true, true}, {10, 10, true, true}, {8, 10, true, false}, {10, 10, false, false}} {
-		debug.SetGCPercent(100)
-		var p *pacer
-		if row.tuned {
-			p = &pacer{}
-		}
-		p.relax(row.known, row.inputs)
-		if got := percent(); (got != 100) != row.relaxed || row.relaxed && got < relaxed {
-			t.Errorf("%d of %d known: the heap grows by %d percent", row.known, row.inputs, got)
-		}
-	}
-}
-
 // TestCollectorFollowsHeap checks that each collection sets the percentage that allows the bytes to spare: it is less
 // when more is alive.
 func TestCollectorFollowsHeap(t *testing.T) {

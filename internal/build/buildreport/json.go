@@ -22,7 +22,7 @@ type document struct {
 	Totals   counts            `json:"totals"`
 	Verified verifiedPart      `json:"verification"`
 	Guards   []guardPart       `json:"guards"`
-	Packages any               `json:"packages"` // []packageCount, or []plannedCount
+	Packages []packagePart     `json:"packages"`
 	Focus    []focusPart       `json:"focus"`
 	LeftOut  []leftOutPart     `json:"leftOut"`
 	Warnings []string          `json:"warnings"`
@@ -61,6 +61,14 @@ type counts struct {
 	Skipped          map[filter.Reason]int `json:"skipped"`
 }
 
+type packagePart struct {
+	Package    string `json:"package"`
+	Traced     int    `json:"traced"`
+	Skipped    int    `json:"skipped"`
+	Calls      *int   `json:"calls,omitempty"`      // nil if not known yet
+	AddedBytes *int64 `json:"addedBytes,omitempty"` // likewise
+}
+
 type verifiedPart struct {
 	Introduced  int `json:"introduced"`
 	PreExisting int `json:"preExisting"`
@@ -94,16 +102,16 @@ func (r *Run) countsOf(in Input, skipped map[filter.Reason]int) counts {
 }
 
 // packageParts returns the packages with the numbers that are known.
-func (r *Run) packageParts() any {
+func (r *Run) packageParts() []packagePart {
 	list := r.packages()
-	if !r.Planned {
-		return list
-	}
-	planned := make([]plannedCount, len(list))
+	parts := make([]packagePart, len(list))
 	for i, p := range list {
-		planned[i] = plannedCount{p.Package, p.Traced, p.Skipped}
+		parts[i] = packagePart{Package: p.Package, Traced: p.Traced, Skipped: p.Skipped}
+		if !r.Planned {
+			parts[i].Calls, parts[i].AddedBytes = &list[i].Calls, &list[i].AddedBytes
+		}
 	}
-	return planned
+	return parts
 }
 
 // WriteJSON writes the report; see the package comment for its keys.

@@ -8,13 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/filter"
-	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -124,52 +122,6 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func TestSummary(t *testing.T) {
-	empty, err := mapping.Assign(nil, mapping.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	one := Input{Path: "a.jar", Output: "b.jar", Classes: 1, Rewritten: 1, Methods: 1, Traced: 1,
-		ClassBytes: 200, OutputBytes: 190}
-	many := Run{Mapping: empty, MappingFile: "m"}
-	for range manyInputs + 1 {
-		many.Inputs = append(many.Inputs, one)
-	}
-	cases := []struct {
-		name     string
-		run      Run
-		every    bool
-		has      string
-		hasNot   string
-		wantRows int
-	}{
-		{"singular", Run{Mapping: empty, MappingFile: "m", Inputs: []Input{one}}, false,
-			"1 class, 1 changed; 1 of 1 method traced\n", "total", 3},
-		{"shrunk", Run{Mapping: empty, MappingFile: "m", Inputs: []Input{one}}, false,
-			"200 -> 190 bytes (-5.0 %)", "skipped", 3},
-		{"nothing read", Run{Mapping: empty, MappingFile: "m",
-			Inputs: []Input{{Path: "d", Output: "e"}}}, false,
-			"d -> e: 0 classes, 0 changed; 0 of 0 methods traced\n", "size", 2},
-		{"many", many, false, "total of 11 inputs: 11 classes", "a.jar", 3},
-		{"many, every", many, true, "a.jar -> b.jar", "skipped", 15},
-		{"dry", Run{Mapping: empty, MappingFile: "m", Inputs: []Input{one}, DryRun: true}, false,
-			"dry run: nothing was written\n", "total", 4},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			var b strings.Builder
-			if err := c.run.WriteSummary(&b, c.every); err != nil {
-				t.Fatal(err)
-			}
-			text := b.String()
-			if !strings.Contains(text, c.has) || strings.Contains(text, c.hasNot) ||
-				strings.Count(text, "\n") != c.wantRows {
-				t.Errorf("want %d lines with %q and without %q, got\n%s", c.wantRows, c.has, c.hasNot, text)
-			}
-		})
-	}
-}
-
 // fullDisk is a writer that fails after n bytes.
 type fullDisk struct{ n int }
 
@@ -191,28 +143,6 @@ func TestWriteErrorsAreReported(t *testing.T) {
 	} {
 		if err := write(&fullDisk{10}); !errors.Is(err, errFull) {
 			t.Errorf("%s: error is %v", name, err)
-		}
-	}
-}
-
-func TestPrintable(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                         "",
-		"plain text, 100 %":        "plain text, 100 %",
-		"Größe 日本 😀":               "Größe 日本 😀",
-		"a\tb\nc":                  "a%09b%0Ac",
-		"\x1b[2J":                  "%1B[2J",
-		"\x7f\u0085":               "%7F%C2%85",
-		"a\xffb":                   "a%FFb",
-		"\xed\xa0\xbd":             "%ED%A0%BD",
-		"\u202eevil":               "%E2%80%AEevil",
-		"a\u2028b":                 "a%E2%80%A8b",
-		"\ufffd":                   "%EF%BF%BD",
-		"half\xe2\x80":             "half%E2%80",
-		"caf\u00e9 \u200b\xc0\x80": "café %E2%80%8B%C0%80",
-	} {
-		if got := console.Printable(text); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}
 }

@@ -156,20 +156,12 @@ func (r *Run) freed() int {
 	return r.Mapping.Freed(r.Base)
 }
 
-// packageCount is one package in the report.
+// packageCount counts the methods of one package, and what was inserted into them.
 type packageCount struct {
-	Package    string `json:"package"`
-	Traced     int    `json:"traced"`
-	Skipped    int    `json:"skipped"`
-	Calls      int    `json:"calls"`
-	AddedBytes int64  `json:"addedBytes"`
-}
-
-// plannedCount is one package in the report of assign.
-type plannedCount struct {
-	Package string `json:"package"`
-	Traced  int    `json:"traced"`
-	Skipped int    `json:"skipped"`
+	Package         string
+	Traced, Skipped int
+	Calls           int
+	AddedBytes      int64
 }
 
 // packageOf returns the package of a class.

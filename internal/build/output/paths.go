@@ -12,19 +12,30 @@ import (
 	"github.com/tracegen/tracegen/internal/atomicfile"
 )
 
-// CheckPaths refuses outputs that would destroy an input or each other.
+// CheckPaths refuses outputs that would destroy an input or each other: none may be an input or a link to it, and of an
+// output and an input none may lie in the other.
 func CheckPaths(outputs, inputs []string) error {
-	among := newInputFiles(inputs)
+	byIdentity, places := make(map[string]string), make([]place, len(inputs))
+	for i, input := range inputs {
+		places[i] = placeOf(input)
+		if identity, err := Identity(input); err == nil && identity != "" { // else reading it will say more
+			byIdentity[identity] = input
+		}
+	}
 	seen := make(map[string]string)
 	for _, output := range outputs {
-		if among.mayMeet(output) {
-			if err := CheckPath(output, inputs); err != nil {
-				return err
-			}
-		}
 		identity, err := Identity(output)
 		if err != nil {
-			return fmt.Errorf("check output: %w", err)
+			return fmt.Errorf("check output %s: %w", output, err)
+		}
+		if input, ok := byIdentity[identity]; ok {
+			return fmt.Errorf("output %s is the input %s, or a link to it; choose another output", output, input)
+		}
+		at := placeOf(output)
+		for i, in := range places {
+			if in.contains(at) || at.contains(in) {
+				return fmt.Errorf("output %s and input %s lie in each other; choose another output", output, inputs[i])
+			}
 		}
 		if identity == "" {
 			continue
@@ -35,6 +46,23 @@ func CheckPaths(outputs, inputs []string) error {
 		seen[identity] = output
 	}
 	return nil
+}
+
+// place is where a file is, or will be: as [Resolve] returns it, "" if that fails.
+type place struct {
+	real      string
+	directory bool // there is a directory
+}
+
+func placeOf(name string) place {
+	info, err := os.Stat(name)
+	real, _ := Resolve(name) // "" if it fails
+	return place{real, err == nil && info.IsDir()}
+}
+
+// contains reports whether the other place lies in this one, or is it.
+func (p place) contains(other place) bool {
+	return p.directory && p.real != "" && other.real != "" && Below(p.real, other.real)
 }
 
 // Identity returns a text that is the same for all names of one file, also of one that is not there yet: links to it,
@@ -71,72 +99,6 @@ func folded(path string) string {
 		return strings.ToLower(path)
 	}
 	return path
-}
-
-// inputFiles finds out quickly that an output is none of many inputs, and lies in none.
-type inputFiles struct {
-	files       map[atomicfile.ID]bool
-	directories bool // there are some among them
-	vague       bool // some have no ID
-}
-
-func newInputFiles(inputs []string) *inputFiles {
-	p := &inputFiles{files: make(map[atomicfile.ID]bool, len(inputs))}
-	for _, input := range inputs {
-		info, err := os.Stat(input)
-		if err != nil {
-			p.vague = true
-			continue
-		}
-		id := atomicfile.IDOf(info)
-		p.vague = p.vague || id == atomicfile.ID{}
-		p.directories = p.directories || info.IsDir()
-		p.files[atomicfile.ID{Device: id.Device, Inode: id.Inode}] = true
-	}
-	return p
-}
-
-// mayMeet reports whether an output could be an input, or one of the two lie in the other.
-func (p *inputFiles) mayMeet(output string) bool {
-	info, err := os.Stat(output)
-	switch {
-	case p.vague || p.directories:
-		return true
-	case err != nil:
-		return !errors.Is(err, fs.ErrNotExist)
-	}
-	id := atomicfile.IDOf(info)
-	return info.IsDir() || p.files[atomicfile.ID{Device: id.Device, Inode: id.Inode}]
-}
-
-// CheckPath refuses an output that is an input, or one of the two lies in the other.
-func CheckPath(output string, inputs []string) error {
-	linked, err := atomicfile.Linked(output, inputs...)
-	if err != nil {
-		return err
-	}
-	if linked != "" {
-		return fmt.Errorf("output %s is the input %s, or a link to it; choose another output", output, linked)
-	}
-	for _, input := range inputs {
-		if Contains(input, output) || Contains(output, input) {
-			return fmt.Errorf("output %s and input %s lie in each other; choose another output", output, input)
-		}
-	}
-	return nil
-}
-
-// Contains reports whether dir is a directory and name lies in it, or is it, links followed as far as there are files.
-func Contains(dir, name string) bool {
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return false
-	}
-	above, err := Resolve(dir)
-	if err != nil {
-		return false
-	}
-	below, err := Resolve(name)
-	return err == nil && Below(above, below)
 }
 
 // Below reports whether a path is another one or lies in it, both as [Resolve] returns them.

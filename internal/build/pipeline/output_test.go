@@ -573,7 +573,7 @@ func TestMerge(t *testing.T) {
 				"app/B.g": "duplicate-class"}) {
 				t.Errorf("listed %v", got)
 			}
-			if !warned(result, "b.jar!app/B.class: left out, as ", "a.jar has an entry of that name", "in all: 1 class (") ||
+			if !warned(result, "b.jar!app/B.class: left out, as ", "a.jar has an entry of that name", "in all: 1 (") ||
 				warned(result, "b.jar!META-INF/MANIFEST.MF") {
 				t.Errorf("warnings %q", result.Warnings)
 			}

@@ -48,7 +48,7 @@ type inputRecord struct {
 	Calls       int   // of the runtime, in the classes that changed
 	Classes     []classRecord
 	Failures    map[int]*plan.Rejection // if there are any, the output is worth nothing
-	Notes       typeNotes
+	Unknown     map[string]bool         // classes that the type checker did not find, in internal form
 }
 
 // classRecord is the result of rewriting one class. A class for which all would be 0 has none.

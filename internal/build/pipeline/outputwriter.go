@@ -119,7 +119,7 @@ func (w *outputWriter) Write(job outputJob) (*outputRecord, error) {
 		return nil, err
 	}
 	for i, input := range job.Inputs {
-		one.record.Inputs[i].Notes = w.options.Rewrite.Types.TakeNotes(input)
+		one.record.Inputs[i].Unknown = w.options.Rewrite.Types.TakeUnknown(input)
 	}
 	return one.record, nil
 }

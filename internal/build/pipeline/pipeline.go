@@ -152,5 +152,4 @@ type Result struct {
 	Unchecked   int      // classes that stay as they were because a check reached its limit
 	PreExisting int      // classes that were wrong before and are left as they came
 	Unknown     []string // classes that the type checker could not find, sorted, in internal form
-	Tolerated   []string // faults, sorted, of classes that have them still: they show only beside this machine's JDK
 }

@@ -80,14 +80,9 @@ func packInput(k *wire.Packer, in *inputRecord) {
 		k.Int(class)
 		plan.PackRejection(k, in.Failures[class])
 	}
-	k.Int(len(in.Notes.Unknown))
-	for _, name := range slices.Sorted(maps.Keys(in.Notes.Unknown)) {
+	k.Int(len(in.Unknown))
+	for _, name := range slices.Sorted(maps.Keys(in.Unknown)) {
 		k.Text(name)
-	}
-	k.Int(len(in.Notes.Tolerated))
-	for _, class := range slices.Sorted(maps.Keys(in.Notes.Tolerated)) {
-		k.Int(class)
-		k.Text(in.Notes.Tolerated[class])
 	}
 }
 
@@ -106,17 +101,10 @@ func readInput(u *wire.Unpacker, classes int) inputRecord {
 		in.Failures[class] = plan.UnpackRejection(u)
 	}
 	for range u.Count(1) {
-		if in.Notes.Unknown == nil {
-			in.Notes.Unknown = make(map[string]bool)
+		if in.Unknown == nil {
+			in.Unknown = make(map[string]bool)
 		}
-		in.Notes.Unknown[u.Text()] = true
-	}
-	for range u.Count(2) {
-		if in.Notes.Tolerated == nil {
-			in.Notes.Tolerated = make(map[int]string)
-		}
-		class := u.Below(classes)
-		in.Notes.Tolerated[class] = u.Text()
+		in.Unknown[u.Text()] = true
 	}
 	return in
 }

@@ -21,7 +21,6 @@ import (
 type totals struct {
 	inputs  []inputRecord   // of the last round, by input; empty if nothing is written
 	unknown map[string]bool // of all rounds
-	faults  map[string]bool // likewise: those that are tolerated
 	builtIn int             // number of the built-in runtime, which is never the first input; 0 if there is none
 }
 
@@ -36,21 +35,18 @@ func (t *totals) add(set *input.Set, outputs []*writtenOutput) map[int]*plan.Rej
 			for class, failure := range in.Failures {
 				failures[first+class] = failure
 			}
-			t.note(set, number, in.Notes)
+			t.note(in.Unknown)
 		}
 	}
 	return failures
 }
 
-// note takes what the type checker said of an input besides rejections.
-func (t *totals) note(set *input.Set, number int, notes typeNotes) {
+// note takes the classes that the type checker did not find.
+func (t *totals) note(unknown map[string]bool) {
 	if t.unknown == nil {
-		t.unknown, t.faults = make(map[string]bool), make(map[string]bool)
+		t.unknown = make(map[string]bool)
 	}
-	maps.Copy(t.unknown, notes.Unknown)
-	for class, fault := range notes.Tolerated {
-		t.faults[set.Classes[set.Inputs[number].First+class].Where()+": "+fault] = true
-	}
+	maps.Copy(t.unknown, unknown)
 }
 
 // isBuiltIn reports whether the input of that number is the built-in runtime.
@@ -68,12 +64,19 @@ type decided interface {
 func countsOf(by decided, at []*input.Class, inputs []Input, merge string, t *totals) *Result {
 	result := &Result{
 		Inputs: make([]buildreport.Input, len(inputs)), Skipped: func(func(buildreport.Skipped) bool) {},
-		Unknown: slices.Sorted(maps.Keys(t.unknown)), Tolerated: slices.Sorted(maps.Keys(t.faults)),
+		Unknown: slices.Sorted(maps.Keys(t.unknown)),
 	}
 	for i, in := range inputs {
 		result.Inputs[i] = buildreport.Input{Path: in.Path, Output: cmp.Or(merge, in.Output)}
 	}
-	packages := packageTotals{byName: make(map[string]*buildreport.Package)}
+	packages := make(map[string]*buildreport.Package)
+	packageOf := func(class string) *buildreport.Package {
+		name := class[:max(0, strings.LastIndexByte(class, '/'))]
+		if packages[name] == nil {
+			packages[name] = &buildreport.Package{Package: name}
+		}
+		return packages[name]
+	}
 	first := make([]int, len(inputs)) // class of each input
 	for n, c := range at {
 		in := &result.Inputs[c.Container.Input]
@@ -90,7 +93,7 @@ func countsOf(by decided, at []*input.Class, inputs []Input, merge string, t *to
 		}
 		in.Rewritten++
 		if !t.isBuiltIn(c.Container.Input) {
-			packages.of(by.ClassName(n))
+			packageOf(by.ClassName(n))
 		}
 	}
 	for i, written := range t.inputs {
@@ -100,41 +103,19 @@ func countsOf(by decided, at []*input.Class, inputs []Input, merge string, t *to
 			continue
 		}
 		for _, c := range written.Classes {
-			p := packages.of(by.ClassName(first[i] + c.Class))
+			p := packageOf(by.ClassName(first[i] + c.Class))
 			p.Calls += c.Calls
 			p.Bytes += c.Grown
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(packages.byName)) {
-		result.Packages = append(result.Packages, *packages.byName[name])
+	for _, name := range slices.Sorted(maps.Keys(packages)) {
+		result.Packages = append(result.Packages, *packages[name])
 	}
 	if n := t.builtIn; n > 0 {
 		result.BuiltIn, result.Inputs = &result.Inputs[n], result.Inputs[:n:n]
 	}
 	return result
 }
-
-// packageTotals sum up the classes of packages.
-type packageTotals struct {
-	byName map[string]*buildreport.Package
-	last   *buildreport.Package // that was asked for: neighbours in an archive are mostly of one package
-}
-
-// of returns the totals of the package of a class.
-func (t *packageTotals) of(class string) *buildreport.Package {
-	name := packageOf(class)
-	if t.last == nil || t.last.Package != name {
-		t.last = t.byName[name]
-	}
-	if t.last == nil {
-		t.last = &buildreport.Package{Package: name}
-		t.byName[name] = t.last
-	}
-	return t.last
-}
-
-// packageOf returns the package of a class, in internal form.
-func packageOf(class string) string { return class[:max(0, strings.LastIndexByte(class, '/'))] }
 
 // resultOf returns the result of deciding, and of writing if the totals are not empty. It lacks the mapping, lines and
 // warnings.

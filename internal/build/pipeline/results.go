@@ -31,9 +31,6 @@ type Incremental struct {
 	// ScanKey is all options that shape the facts of a scan, and WriteKey all that shape what is written by given
 	// decisions: equal options have equal texts, others have others.
 	ScanKey, WriteKey string
-	// Known is called with the number of inputs that an earlier run has scanned, and that of all, before the facts are
-	// read. It may be nil.
-	Known func(known, inputs int)
 	// Detail is called with what is reused, and Warn with what is wrong with the cache. Neither is part of the result,
 	// which is the same without a cache. They may be nil.
 	Detail, Warn func(message string)
@@ -234,15 +231,6 @@ func (r *results) facts() []plan.InputFacts {
 	r.recalled = make([]bool, len(facts))
 	if r.Incremental == nil || !r.run.scans {
 		return facts
-	}
-	if r.Known != nil {
-		known := 0
-		for _, content := range r.contents {
-			if content != (cache.Key{}) && r.Cache.Has(r.factsKey(content)) {
-				known++
-			}
-		}
-		r.Known(known, len(facts))
 	}
 	var group errgroup.Group
 	group.SetLimit(r.run.workers)

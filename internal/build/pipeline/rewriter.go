@@ -14,7 +14,7 @@ import (
 type rewriteOptions struct {
 	Inject   inject.Options // with the runtime class's name in the inputs
 	Requires string         // the module that others are made to require
-	Types    typeCheck
+	Types    *typeChecker   // nil if types are not checked
 	// Expected returns what the equivalence check must find.
 	Expected func(inject.Options, inject.Request) equivalence.Instrumentation
 }

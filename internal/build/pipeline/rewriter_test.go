@@ -17,16 +17,9 @@ import (
 
 const runtimeClass = "r/Runtime"
 
-// refusing is a type checker that rejects every class.
-type refusing struct{ noTypeCheck }
-
-func (refusing) Check(int, *classfile.Class, *classfile.Class) *plan.Rejection {
-	return &plan.Rejection{Detail: "refused", PreExisting: true}
-}
-
 func options(change func(*rewriteOptions)) rewriteOptions {
 	o := rewriteOptions{Inject: inject.Options{RuntimeClass: runtimeClass, Exits: inject.ExitsNormal},
-		Types: noTypeCheck{}, Expected: plan.Expected}
+		Expected: plan.Expected}
 	if change != nil {
 		change(&o)
 	}
@@ -65,8 +58,6 @@ func TestApply(t *testing.T) {
 					return plan.Expected(i, r)
 				}
 			}},
-		{name: "does not link", code: "return", task: both(), failure: "refused",
-			change: func(o *rewriteOptions) { o.Types = refusing{} }},
 		{name: "no module", code: "return", task: plan.Task{Requires: true}, failure: "Module",
 			change: func(o *rewriteOptions) { o.Requires = "r" }},
 	}

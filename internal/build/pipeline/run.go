@@ -289,9 +289,9 @@ func filterOf(f *filter.Filter, runtime string, by *r8.Mapping) *filter.Filter {
 }
 
 // typesOf returns the type checker for the classes of a set, if one is wanted. It opens the class path.
-func typesOf(wanted bool, path *openedClassPath, set *input.Set, names []string) (typeCheck, error) {
+func typesOf(wanted bool, path *openedClassPath, set *input.Set, names []string) (*typeChecker, error) {
 	if !wanted {
-		return noTypeCheck{}, nil
+		return nil, nil
 	}
 	return newTypeChecker(path, set, names)
 }
@@ -306,7 +306,7 @@ func supertypesOf(p ClassPath, opened *openedClassPath) plan.ClassPath {
 // expected is [plan.Expected], but for tests that let the equivalence check fail.
 var expected = plan.Expected
 
-func newRewriteOptions(o inject.Options, requires string, types typeCheck) rewriteOptions {
+func newRewriteOptions(o inject.Options, requires string, types *typeChecker) rewriteOptions {
 	return rewriteOptions{Inject: o, Requires: requires, Types: types, Expected: expected}
 }
 

@@ -17,7 +17,7 @@ import (
 // entries.
 func Scan(ctx context.Context, c Config, by Origin, part string) (*Result, error) {
 	paths, _ := pathsOf(c.Inputs, "")
-	if err := output.CheckPath(part, paths); err != nil {
+	if err := output.CheckPaths([]string{part}, paths); err != nil {
 		return nil, err
 	}
 	w, err := open(paths, nil, c.Jobs, c.Reading, c.Progress, 2)
@@ -122,7 +122,7 @@ func scanWithTrial(ctx context.Context, c *Config, w *work, path *openedClassPat
 	})
 	t := &totals{}
 	for i := range w.set.Inputs {
-		t.note(w.set, i, types.TakeNotes(i))
+		t.note(types.TakeUnknown(i))
 	}
 	return facts, t, err
 }

@@ -45,7 +45,7 @@ func Strip(ctx context.Context, c Config) (*Result, error) {
 
 	stage := &output.Stage{}
 	defer stage.Abort()
-	o := writeOptions{Rewrite: newRewriteOptions(options, "", noTypeCheck{}), Level: c.Level, Workers: w.workers,
+	o := writeOptions{Rewrite: newRewriteOptions(options, "", nil), Level: c.Level, Workers: w.workers,
 		Progress: w.progress.add}
 	round := newRounds(w, stage, &results{}, o, outputJobs(w.set.Containers(), outputs, c.Merge))
 	if _, err := round.write(ctx, planned); err != nil {

@@ -11,39 +11,14 @@ import (
 	"github.com/tracegen/tracegen/internal/build/plan"
 )
 
-// typeCheck is what package rewrite needs of a type checker. Goroutines share it.
-type typeCheck interface {
-	// Check returns why the rewritten class of this number must not be written, nil if it may.
-	Check(class int, original, rewritten *classfile.Class) *plan.Rejection
-	// TakeNotes returns the notes about an input since the last call. No class of it may be checked meanwhile.
-	TakeNotes(input int) typeNotes
-}
-
-// noTypeCheck accepts every class: for runs that do not ask for types.
-type noTypeCheck struct{}
-
-// Check implements [typeCheck].
-func (noTypeCheck) Check(int, *classfile.Class, *classfile.Class) *plan.Rejection { return nil }
-
-// TakeNotes implements [typeCheck].
-func (noTypeCheck) TakeNotes(int) typeNotes { return typeNotes{} }
-
 // typeChecker checks rewritten classes. A class sees those of its own input only: what is found must not depend on what
 // else happens to be instrumented in the same run.
 type typeChecker struct {
 	views []func() *typeViews // by input; made when its first class is checked, as a run may reuse most outputs
 	set   *input.Set
 
-	mu    sync.Mutex
-	notes []typeNotes // by input
-}
-
-// typeNotes are what the type checker said of one input besides rejections.
-type typeNotes struct {
-	Unknown map[string]bool // classes that were not found, in internal form
-	// Tolerated are faults that show only beside this machine's JDK, and that the original has too, by number of class
-	// among those of the input.
-	Tolerated map[int]string
+	mu      sync.Mutex
+	unknown []map[string]bool // by input: classes that were not found, in internal form
 }
 
 // newTypeChecker returns a checker for the classes of a set, with their names by number, "" for those that are not to
@@ -53,7 +28,7 @@ func newTypeChecker(path *openedClassPath, set *input.Set, names []string) (*typ
 		return nil, err
 	}
 	c := &typeChecker{set: set, views: make([]func() *typeViews, len(set.Inputs)),
-		notes: make([]typeNotes, len(set.Inputs))}
+		unknown: make([]map[string]bool, len(set.Inputs))}
 	r := &infoReader{set: set}
 	none := namedClassesOf(r, nil, 0, 0)
 	for i := range c.views {
@@ -65,12 +40,16 @@ func newTypeChecker(path *openedClassPath, set *input.Set, names []string) (*typ
 	return c, nil
 }
 
-// Check implements [typeCheck]. Only if the checker finds something in a rewritten class is the original checked too:
+// Check returns why the rewritten class of this number must not be written, nil if it may. A nil checker accepts every
+// class. Only if the checker finds something in a rewritten class is the original checked too:
 // what was wrong with it still is.
 //
 // What becomes of a class must not depend on the JDK that a machine happens to have. A fault that shows only beside the
-// JDK's classes, and that the original has too, is noted: the rewritten class is as good as that was.
+// JDK's classes, and that the original has too, is none: the rewritten class is as good as that was.
 func (c *typeChecker) Check(class int, original, rewritten *classfile.Class) *plan.Rejection {
+	if c == nil {
+		return nil
+	}
 	views := c.views[c.set.Classes[class].Container.Input]()
 	result := views.Check(class, rewritten)
 	c.noteUnknown(class, result.Unknown)
@@ -90,30 +69,22 @@ func (c *typeChecker) Check(class int, original, rewritten *classfile.Class) *pl
 	if introduced := verify.Introduced(before, result.Findings); len(introduced) > 0 {
 		return &plan.Rejection{Detail: introduced[0].String()}
 	}
-	c.noteTolerated(class, before[0].String())
 	return nil
 }
 
 func isLimit(f verify.Finding) bool { return f.Rule == verify.RuleLimit }
 
-// TakeNotes implements [typeCheck].
-func (c *typeChecker) TakeNotes(input int) typeNotes {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	notes := c.notes[input]
-	c.notes[input] = typeNotes{}
-	return notes
-}
-
-func (c *typeChecker) noteTolerated(class int, fault string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	input := c.set.Classes[class].Container.Input
-	n := &c.notes[input]
-	if n.Tolerated == nil {
-		n.Tolerated = make(map[int]string)
+// TakeUnknown returns the classes of an input that were not found since the last call. No class of it may be checked
+// meanwhile.
+func (c *typeChecker) TakeUnknown(input int) map[string]bool {
+	if c == nil {
+		return nil
 	}
-	n.Tolerated[class-c.set.Inputs[input].First] = fault
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	unknown := c.unknown[input]
+	c.unknown[input] = nil
+	return unknown
 }
 
 func (c *typeChecker) noteUnknown(class int, names []string) {
@@ -122,13 +93,13 @@ func (c *typeChecker) noteUnknown(class int, names []string) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	n := &c.notes[c.set.Classes[class].Container.Input]
-	if n.Unknown == nil {
-		n.Unknown = make(map[string]bool)
+	of := &c.unknown[c.set.Classes[class].Container.Input]
+	if *of == nil {
+		*of = make(map[string]bool)
 	}
 	for _, name := range names {
-		if !n.Unknown[name] {
-			n.Unknown[strings.Clone(name)] = true // it is cut from a class file
+		if !(*of)[name] {
+			(*of)[strings.Clone(name)] = true // it is cut from a class file
 		}
 	}
 }

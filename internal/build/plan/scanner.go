@@ -226,12 +226,6 @@ func (s *Scanner) share(d filter.Decision) *filter.Decision {
 	return shared
 }
 
-// dropInAmongInputs is the detail about the class of ours that has the name of Matrix's runtime class, in a build that
-// calls the runtime by another name. Its calls of the runtime were written by hand, not inserted.
-const dropInAmongInputs = "the class forwards calls of Matrix's runtime class to the runtime, and no class that is " +
-	"instrumented here makes such calls: " +
-	"leave it out, or instrument with --preset matrix"
-
 // nameless is the detail about a method that no mapping can name.
 const nameless = "the name of the class, or name or descriptor of the method, is empty"
 
@@ -239,10 +233,6 @@ const nameless = "the name of the class, or name or descriptor of the method, is
 func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) {
 	forClass := s.options.Filter.ForClass(c)
 	whole, isWhole := forClass.Whole()
-	reason := filter.ReasonAlreadyInstrumented
-	if foreign != "" && c.Name() == inject.MatrixRuntimeClass {
-		reason, foreign = filter.ReasonRuntime, dropInAmongInputs
-	}
 	switch {
 	case foreign != "" && !isWhole:
 		facts.Warning = " is left as it is: " + foreign
@@ -278,7 +268,7 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 			d = forClass.Decide(m, *body)
 		}
 		if foreign != "" && !isWhole && d.Reason != filter.ReasonBlocked {
-			d.Reason, d.Detail = reason, foreign
+			d.Reason, d.Detail = filter.ReasonAlreadyInstrumented, foreign
 		}
 		s.methods = append(s.methods, Method{
 			Name: s.keep(m.Name), Descriptor: s.keep(m.Descriptor), Decision: s.share(d), Index: uint16(i),

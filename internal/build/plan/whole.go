@@ -44,39 +44,16 @@ func (d *Draft) dropDuplicates() {
 	d.warnLeftOut()
 }
 
-// warnLeftOut adds at most one warning for each kind of entry that was left out. Nearly every jar has a manifest, and
-// the merged jar has that of the first, as those of other tools for merging do. A module descriptor has no effect on
-// Android. Elsewhere a jar is one module, so that the others of a merged jar are lost.
+// warnLeftOut adds a warning if entries were left out that a program may miss. Nearly every jar has a manifest, and the
+// merged jar has that of the first, as those of other tools for merging do. A module descriptor has no effect on Android.
 func (d *Draft) warnLeftOut() {
-	var modules, classes, others []LeftOut
-	for _, e := range d.LeftOut {
-		switch base := path.Base(e.Entry); {
-		case zipfile.IsManifest(e.Entry):
-		case base == "module-info.class":
-			modules = append(modules, e)
-		case path.Ext(base) == ".class":
-			classes = append(classes, e)
-		default:
-			others = append(others, e)
-		}
+	missed := slices.DeleteFunc(slices.Clone(d.LeftOut), func(e LeftOut) bool {
+		return zipfile.IsManifest(e.Entry) || d.options.Android && path.Base(e.Entry) == "module-info.class"
+	})
+	if n := len(missed); n > 0 {
+		d.warn("%s!%s: left out, as %s has an entry of that name; left out in all: %d (--report lists them)",
+			missed[0].Input, missed[0].Entry, missed[0].First, n)
 	}
-	warn := func(list []LeftOut, one, many string) {
-		what := many
-		switch len(list) {
-		case 0:
-			return
-		case 1:
-			what = one
-		}
-		d.warn("%s!%s: left out, as %s has an entry of that name; left out in all: %d %s (--report lists them)",
-			list[0].Input, list[0].Entry, list[0].First, len(list), what)
-	}
-	if !d.options.Android {
-		const reason = ", as a jar is one module"
-		warn(modules, "module descriptor"+reason, "module descriptors"+reason)
-	}
-	warn(classes, "class", "classes")
-	warn(others, "file that is not a class", "files that are not classes")
 }
 
 // drop leaves out an entry, and what is in it if it is an archive.

@@ -165,12 +165,8 @@ func unpackContent(data []byte) ([]byte, error) {
 	return content, nil
 }
 
-// CheckOrigin refuses to put together what was made by different tools or with different options.
+// CheckOrigin refuses to put together what was made with different options.
 func CheckOrigin(a string, by Origin, b string, other Origin) error {
-	if by.Tool != other.Tool {
-		return fmt.Errorf("%s was made by tracegen %s, %s by %s; make both again with one of them", a, by.Tool, b,
-			other.Tool)
-	}
 	names := slices.Concat(slices.Collect(maps.Keys(by.Options)), slices.Collect(maps.Keys(other.Options)))
 	slices.Sort(names)
 	for _, name := range names {

@@ -51,7 +51,6 @@ func (i *settings) incremental() (*pipeline.Incremental, error) {
 	}
 	return &pipeline.Incremental{
 		Cache: kept, Tool: tool, ScanKey: i.scanKey(), WriteKey: i.writeKey(),
-		Known:  cli.RelaxCollector,
 		Detail: func(message string) { i.con.Detail("%s", message) },
 		Warn:   func(message string) { i.con.Warn("--cache: %s", message) },
 	}, nil

@@ -166,9 +166,6 @@ func (i *settings) run(cmd *cobra.Command) error {
 		}
 	}
 	i.printWarnings(result, i.reported.Warnings)
-	for _, fault := range result.Tolerated {
-		i.con.Detail("pre-existing finding with the classes of this JDK, left as it is: %s", fault)
-	}
 	if err := i.summarize(); err != nil {
 		return err
 	}

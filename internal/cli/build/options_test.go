@@ -2,6 +2,7 @@ package build
 
 import (
 	"io"
+	"os"
 	"reflect"
 	"slices"
 	"testing"
@@ -141,7 +142,7 @@ func changed(a, b any) []string {
 //
 // Invariant: Cache keys have every option that changes classes, decisions or outputs.
 func TestCacheKeysHaveAllOptions(t *testing.T) {
-	inTree(t) // without tracegen.yml
+	t.Chdir(t.TempDir()) // without tracegen.yml
 	// Fields of pipeline.Config that do not change classes, or change them only by decisions, which package incremental
 	// adds to the key of outputs; and those that are compared field by field above.
 	notInKeys := []string{"Filter", "Inject", "Files", "Order", "RuntimeExternal", "BuiltIn", "Jobs", "DryRun"}
@@ -217,7 +218,10 @@ func TestJobsReachThePipeline(t *testing.T) {
 		t.Errorf("%d workers, want 3", jobs)
 	}
 	s := strip{runtimeClass: "a.B", output: "out", jobs: 3}
-	inTree(t, "a.jar")
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("a.jar", nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
 	config, err := s.config("a.jar")
 	if err != nil || config.Jobs != 3 {
 		t.Errorf("strip: %d workers and error %v, want 3", config.Jobs, err)

@@ -1,0 +1,33 @@
+package build
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/cache"
+)
+
+// TestExecutableSum checks that the sum stands for the content of the program: one that was built again is another one.
+func TestExecutableSum(t *testing.T) {
+	file, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(data)
+	want := fmt.Sprint(cache.KeyOf("file", string(sum[:])))
+	kept, err := cache.Open(t.TempDir(), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, in := range []*cache.Cache{nil, kept, kept} {
+		if got, err := executableSum(in); err != nil || got != want {
+			t.Errorf("%s, %v; want %s", got, err, want)
+		}
+	}
+}
