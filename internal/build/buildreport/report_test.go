@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -117,6 +118,52 @@ func TestGolden(t *testing.T) {
 				if diff := cmp.Diff(string(want), got.String()); diff != "" {
 					t.Fatalf("-want +got:\n%s", diff)
 				}
+			}
+		})
+	}
+}
+
+func TestSummary(t *testing.T) {
+	empty, err := mapping.Assign(nil, mapping.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := Input{Path: "a.jar", Output: "b.jar", Classes: 1, Rewritten: 1, Methods: 1, Traced: 1,
+		ClassBytes: 200, OutputBytes: 190}
+	many := Run{Mapping: empty, MappingFile: "m"}
+	for range manyInputs + 1 {
+		many.Inputs = append(many.Inputs, one)
+	}
+	cases := []struct {
+		name     string
+		run      Run
+		every    bool
+		has      string
+		hasNot   string
+		wantRows int
+	}{
+		{"singular", Run{Mapping: empty, MappingFile: "m", Inputs: []Input{one}}, false,
+			"1 class, 1 changed; 1 of 1 method traced\n", "total", 3},
+		{"shrunk", Run{Mapping: empty, MappingFile: "m", Inputs: []Input{one}}, false,
+			"200 -> 190 bytes (-5.0 %)", "skipped", 3},
+		{"nothing read", Run{Mapping: empty, MappingFile: "m",
+			Inputs: []Input{{Path: "d", Output: "e"}}}, false,
+			"d -> e: 0 classes, 0 changed; 0 of 0 methods traced\n", "size", 2},
+		{"many", many, false, "total of 11 inputs: 11 classes", "a.jar", 3},
+		{"many, every", many, true, "a.jar -> b.jar", "skipped", 15},
+		{"dry", Run{Mapping: empty, MappingFile: "m", Inputs: []Input{one}, DryRun: true}, false,
+			"dry run: nothing was written\n", "total", 4},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			var b strings.Builder
+			if err := c.run.WriteSummary(&b, c.every); err != nil {
+				t.Fatal(err)
+			}
+			text := b.String()
+			if !strings.Contains(text, c.has) || strings.Contains(text, c.hasNot) ||
+				strings.Count(text, "\n") != c.wantRows {
+				t.Errorf("want %d lines with %q and without %q, got\n%s", c.wantRows, c.has, c.hasNot, text)
 			}
 		})
 	}
