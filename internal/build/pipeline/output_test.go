@@ -279,7 +279,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
-// TestChangedArchive gives an archive another time, or replaces it by a copy, while it is worked on.
+// TestChangedArchive sets the time of an archive, or replaces it by a copy, while it is worked on.
 //
 // Invariant: A run whose input changes meanwhile fails, or its outputs are of one state of the input.
 func TestChangedArchive(t *testing.T) {
