@@ -61,8 +61,6 @@ type Facts struct {
 	// Fingerprint is a number that a later build computes for the same code, too, whatever the name of the method. 0 means
 	// that it is unknown.
 	Fingerprint uint64
-	// Place is the method's place, as a [Placer] computes it.
-	Place Place
 }
 
 // Counts are how many methods there are, and of how many classes. If they are not exact, more memory is used.
@@ -106,16 +104,6 @@ type assigned struct {
 
 // assign assigns IDs to the methods of the table, and sets the retired ones of the mapping.
 func (t *methodTable) assign(o Options, m *Mapping) (*assigned, error) {
-	if o.Order == OrderHash && (o.Base == nil || o.Base.size() == 0) {
-		if all := t.placeAll(); all != nil {
-			return all, nil
-		}
-	}
-	return t.assignInOrder(o, m)
-}
-
-// assignInOrder is assign for every order and base mapping: it assigns IDs to one method after the other.
-func (t *methodTable) assignInOrder(o Options, m *Mapping) (*assigned, error) {
 	living, duplicates := t.sorted()
 	retired, fresh := keepIDs(t, living, o)
 	if need := len(living) + len(retired); need > Capacity {

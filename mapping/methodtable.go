@@ -18,7 +18,6 @@ type methodTable struct {
 	methods      []tableMethod       // in the caller's order; after arrange one for each identity, by ID
 	ids          []uint32            // of methods, set by arrange
 	fingerprints []methodFingerprint // of methods that are Numbered; nil after arrange
-	places       []Place             // of methods, as far as they are known; nil after arrange
 }
 
 // tableClass is a class whose methods came one after the other. A class may be in the table more than once.
@@ -48,8 +47,7 @@ type duplicate struct{ method, of uint32 }
 
 // newMethodTable returns the table of methods. It fails if a method has an empty class, name or descriptor.
 func newMethodTable(n Counts, methods iter.Seq2[Method, Facts]) (*methodTable, error) {
-	t := &methodTable{classes: make([]tableClass, 0, n.Classes), methods: make([]tableMethod, 0, n.Methods),
-		places: make([]Place, 0, n.Methods)}
+	t := &methodTable{classes: make([]tableClass, 0, n.Classes), methods: make([]tableMethod, 0, n.Methods)}
 	last := ""
 	numbered := numberedClasses{}
 	for m, facts := range methods {
@@ -65,11 +63,7 @@ func newMethodTable(n Counts, methods iter.Seq2[Method, Facts]) (*methodTable, e
 		if facts.Fingerprint != 0 && (numbered.has(m.Class) || numberedMethod(m.Name)) {
 			t.fingerprints = append(t.fingerprints, methodFingerprint{at, facts.Fingerprint})
 		}
-		plain := facts.Place&placePlain != 0
-		if facts.Place == 0 {
-			plain = unescaped(m.Name) && unescaped(m.Descriptor)
-		}
-		t.places = append(t.places, facts.Place)
+		plain := unescaped(m.Name) && unescaped(m.Descriptor)
 		t.methods = append(t.methods, tableMethod{
 			name: m.Name, descriptor: m.Descriptor, class: uint32(len(t.classes) - 1), access: m.Access, plain: plain,
 		})
@@ -189,7 +183,7 @@ func (t *methodTable) arrange(assignments []assignment) {
 			methods[i], t.ids[i] = t.methods[assignments[i].method], assignments[i].id
 		}
 	})
-	t.methods, t.fingerprints, t.places = methods, nil, nil
+	t.methods, t.fingerprints = methods, nil
 }
 
 // prefetchCount is the number of methods that are prefetched at once, a power of two.

@@ -1,12 +1,10 @@
 package mapping
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"math/bits"
 	"runtime"
-	"slices"
 	"sync"
 )
 
@@ -78,102 +76,19 @@ func (f *freeIDs) take(id uint32) {
 
 // placeByHash sets the IDs of the living methods with the indexes fresh, which must be in sorted order.
 func placeByHash(t *methodTable, living []assignment, fresh []int32, free *freeIDs) {
-	t.findPlaces(len(fresh), func(i int) uint32 { return living[fresh[i]].method })
-	for _, at := range fresh {
-		id := free.from(t.places[living[at].method].home())
+	homes := make([]uint32, len(fresh))
+	parallel(len(fresh), func(from, to int) {
+		var buf []byte
+		for i := from; i < to; i++ {
+			buf = t.appendKey(buf[:0], int(living[fresh[i]].method))
+			homes[i] = home(buf)
+		}
+	})
+	for i, at := range fresh {
+		id := free.from(homes[i])
 		free.take(id)
 		living[at].id = id
 	}
-}
-
-// placeAll assigns IDs to all methods of the table by hash, while none is taken. It does what assignInOrder does, but
-// does not sort all methods by key, which takes most of the time: the order of two methods matters only if the search
-// for a free ID of one may pass the ID of the other. So placeAll sorts the methods by the ID at which their search
-// begins, and by key only within groups of methods that may get in each other's way. It returns nil if a search may
-// continue at 1, or IDs may run out.
-func (t *methodTable) placeAll() *assigned {
-	if len(t.methods) > Capacity {
-		return nil
-	}
-	t.findPlaces(len(t.methods), func(i int) uint32 { return uint32(i) })
-	byHome := make([]assignment, len(t.methods))
-	for i, place := range t.places {
-		byHome[i] = assignment{uint32(i), place.home()}
-	}
-	byHome = sortAssignments(byHome)
-	free := newFreeIDs()
-	var duplicates []duplicate
-	placed := 0
-	for i := 0; i < len(byHome); {
-		// The methods of the group together take the IDs up to last, or fewer if some have the same identity.
-		last, end := byHome[i].id, i+1
-		for ; end < len(byHome) && byHome[end].id <= last; end++ {
-			last++
-		}
-		if last > Capacity {
-			return nil
-		}
-		group := byHome[i:end]
-		i = end
-		if len(group) > 1 {
-			var n int
-			n, duplicates = t.sortUnique(group, duplicates)
-			group = group[:n]
-			for k := range group {
-				group[k].id = free.from(group[k].id)
-				free.take(group[k].id)
-			}
-			slices.SortFunc(group, func(a, b assignment) int { return cmp.Compare(a.id, b.id) })
-		}
-		placed += copy(byHome[placed:], group)
-	}
-	return t.assigned(byHome[:placed], duplicates)
-}
-
-// findPlaces computes the places, as far as they are not known, of n methods, in parallel.
-func (t *methodTable) findPlaces(n int, method func(i int) uint32) {
-	parallel(n, func(from, to int) {
-		var buf []byte
-		for i := from; i < to; i++ {
-			if m := method(i); t.places[m] == 0 {
-				buf = t.appendKey(buf[:0], int(m))
-				t.places[m] = Place(home(buf))
-			}
-		}
-	})
-}
-
-// Place is what [AssignEach] needs to know of the key of a method. The zero Place says that it is not known.
-type Place uint32
-
-// placePlain is set if name and descriptor of the method are unescaped. The bits below hold the ID at which the search
-// for a free ID begins.
-const placePlain Place = 1 << 31
-
-func (p Place) home() uint32 { return uint32(p &^ placePlain) }
-
-// Placer computes the places of the methods of one class after another. The zero Placer is ready for use, by one
-// goroutine at a time.
-type Placer struct {
-	key   []byte
-	class int // length of the part of key that is the same for all methods of the class
-}
-
-// Class begins with the methods of a class.
-func (p *Placer) Class(name string) {
-	p.key = append(appendText(p.key[:0], name), ' ')
-	p.class = len(p.key)
-}
-
-// Place returns the place of a method of the class.
-func (p *Placer) Place(name, descriptor string) Place {
-	plain := unescaped(name) && unescaped(descriptor)
-	p.key = appendNames(p.key[:p.class], name, descriptor, plain)
-	place := Place(home(p.key))
-	if plain {
-		place |= placePlain
-	}
-	return place
 }
 
 // parallel calls do for parts of [0, n), on all processors if n is large enough. What do does for one number must not

@@ -12,7 +12,6 @@ import (
 	"github.com/tracegen/tracegen/internal/build/output"
 	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/zipfile"
-	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
@@ -108,7 +107,7 @@ func decide(ctx context.Context, c *Config, w *work, known []plan.InputFacts, r 
 	}
 	rules := filterOf(c.Filter, original, c.R8)
 	scanning := plan.ScanOptions{Filter: rules, Inject: options, FocusHooks: c.FocusHooks, Renamed: c.R8 != nil,
-		Lines: c.Lines, Places: c.Order == mapping.OrderHash && c.Base == nil && c.R8 == nil}
+		Lines: c.Lines}
 	w.set.KeepClasses()
 	facts, err := w.scan(ctx, known, scanning)
 	if err != nil {

@@ -47,7 +47,6 @@ type Class struct {
 type Method struct {
 	Name, Descriptor string           // as in the constant pool
 	Decision         *filter.Decision // shared with other methods; nil for the zero one
-	Place            mapping.Place    // of a method that may be traced, if Options.Places asked for it
 	Index            uint16           // into classfile.Class.Methods
 	Access           uint16           // access_flags (JVMS 4.6)
 	Line             uint16           // the first line, 0 if unknown

@@ -384,9 +384,6 @@ func (d *Draft) tracedMethods(yield func(mapping.Method, mapping.Facts) bool) {
 			}
 			m := &c.Methods[i]
 			facts := mapping.Facts{}
-			if renamed := d.former(n) != nil; !renamed {
-				facts.Place = m.Place
-			}
 			for len(bodies) > 0 && bodies[0].Method < i {
 				bodies = bodies[1:]
 			}

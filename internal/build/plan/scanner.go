@@ -28,8 +28,6 @@ type ScanOptions struct {
 	Renamed bool
 	// Lines asks for source files and line numbers.
 	Lines bool
-	// Places asks for what the IDs of methods depend on, if they go by the names that they have in the inputs.
-	Places bool
 	// Complete asks for what decisions need that are made without the class files: sums and calls.
 	Complete bool
 }
@@ -41,7 +39,6 @@ type Scanner struct {
 	injector *inject.Injector
 	parser   classfile.Parser
 	prints   code.Fingerprinter
-	placer   mapping.Placer
 
 	// Of the class that is scanned:
 	methods []Method       // those with code
@@ -211,9 +208,6 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 	}
 	s.methods, s.found = s.methods[:0], s.found[:0]
 	s.numbered = mapping.Numbered(mapping.Identity{Class: facts.Name})
-	if s.options.Places {
-		s.placer.Class(facts.Name)
-	}
 	body := &s.body
 	for i := range c.Methods() {
 		m := &c.Methods()[i]
@@ -255,9 +249,6 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 // candidate notes what is needed of the last of the methods, which may be traced.
 func (s *Scanner) candidate(c *classfile.Class, m *classfile.Member, body *classfile.Code) {
 	last := len(s.methods) - 1
-	if s.options.Places {
-		s.methods[last].Place = s.placer.Place(m.Name, m.Descriptor)
-	}
 	if s.options.Lines {
 		s.methods[last].Line = uint16(FirstLine(*body)) // from a u2
 	}
