@@ -68,8 +68,8 @@
 // # Speed
 //
 // All rules are compared with each class once, from the last one backward to one that matches all of its methods. Most
-// differ in the literal text that a pattern begins or ends with, which costs two nanoseconds for a rule and a class. Only
-// the rules that remain are compared with each method.
+// differ in the literal text that a pattern begins or ends with, which costs two nanoseconds for a rule and a class.
+// Only the rules that remain are compared with each method.
 //
 // # Files
 //

@@ -98,8 +98,8 @@ func (f *Filter) runtimeDetail(class string) string {
 }
 
 // ClassFilter decides about the methods of one class. It keeps a reference to the class. It allocates no memory
-// but a list of the rules for some of its methods, unless rules have conditions on supertypes. It is not safe for use by
-// several goroutines.
+// but a list of the rules for some of its methods, unless rules have conditions on supertypes. It is not safe for use
+// by several goroutines.
 type ClassFilter struct {
 	filter    *Filter
 	class     *classfile.Class

@@ -20,8 +20,8 @@ type pattern struct {
 	method *methodPattern // nil: all methods of the class
 }
 
-// classPattern is a class name with wildcards. A ** at the end is stored as ** and *, so that the last segment is always
-// one for the class's simple name.
+// classPattern is a class name with wildcards. A ** at the end is stored as ** and *, so that the last segment is
+// always one for the class's simple name.
 type classPattern struct {
 	glob   string
 	nested string // the same for nested classes; "" if they do not match

@@ -12,8 +12,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// TestUnwritableCache uses a cache on a disk that is too small for it, and then the cache of another user, whose entries
-// are reused.
+// TestUnwritableCache uses a cache on a disk that is too small for it, and then the cache of another user, whose
+// entries are reused.
 //
 // Invariant: A cache that cannot be written does not stop a build.
 func TestUnwritableCache(t *testing.T) {
@@ -60,7 +60,8 @@ func TestUnwritableCache(t *testing.T) {
 		}
 	}
 	other := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
-	if said := run(other, "other", "--cache", "kept"); !strings.Contains(said, "1 inputs known, 0 outputs left alone, 1 copied") {
+	const reused = "1 inputs known, 0 outputs left alone, 1 copied"
+	if said := run(other, "other", "--cache", "kept"); !strings.Contains(said, reused) {
 		t.Errorf("said\n%s", said)
 	}
 	same("other")

@@ -11,11 +11,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -184,63 +182,4 @@ func TestManyEntries(t *testing.T) {
 	if len(out.File) < entries {
 		t.Errorf("%d entries", len(out.File))
 	}
-}
-
-// TestCorpusHugeArchive instruments an archive of more than 4 GiB, whose offsets need zip64: a stored resource of 4.5
-// GiB and a deflated one of 1 GiB.
-func TestCorpusHugeArchive(t *testing.T) {
-	nightly.Only(t, "commands")
-	if os.Getenv("TRACEGEN_CORPUS") != "full" {
-		t.Skip("not run: it writes 9 GiB; TRACEGEN_CORPUS=full runs it")
-	}
-	const most = 200
-	dir := t.TempDir()
-	oracle.Require(t, freeSpace(dir, 12<<30))
-	archiveOf(t, filepath.Join(dir, "in.jar"), func(w *zip.Writer) {
-		e, err := w.CreateHeader(&zip.FileHeader{Name: "assets/stored.bin", Method: zip.Store})
-		block := bytes.Repeat([]byte("tracegen"), 1<<17)
-		for range 4608 {
-			if err == nil {
-				_, err = e.Write(block)
-			}
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		addZeros(t, w, "assets/zeros.bin", 1024)
-	})
-	bin := builtTool(t)
-	for _, args := range [][]string{{"instrument", "in.jar", "-o", "out.jar"}, {"strip", "out.jar", "-o", "back.jar"}} {
-		_, peak := peakOf(t, bin, dir, args...)
-		t.Logf("%s: %d MiB", args[0], peak)
-		if peak > most {
-			t.Errorf("%s took %d MiB, want at most %d", args[0], peak, most)
-		}
-	}
-	out, err := zip.OpenReader(filepath.Join(dir, "out.jar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	for _, e := range out.File[:2] {
-		r, err := e.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n, err := io.Copy(io.Discard, r); err != nil || uint64(n) != e.UncompressedSize64 { // checks the CRC
-			t.Errorf("%s: %d bytes, %v", e.Name, n, err)
-		}
-	}
-}
-
-// freeSpace returns an error if the file system of dir has less free space.
-func freeSpace(dir string, bytes uint64) error {
-	var s syscall.Statfs_t
-	if err := syscall.Statfs(dir, &s); err != nil {
-		return err
-	}
-	if free := s.Bavail * uint64(s.Bsize); free < bytes {
-		return fmt.Errorf("%d MiB are free, %d are needed: %w", free>>20, bytes>>20, oracle.ErrMissing)
-	}
-	return nil
 }

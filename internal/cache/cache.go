@@ -166,12 +166,6 @@ func commitFile(f *os.File, path string, failure error) error {
 	return err
 }
 
-// Has reports whether there is an entry for the key. The entry may be damaged.
-func (c *Cache) Has(k Key) bool {
-	_, err := os.Lstat(c.file(k))
-	return err == nil
-}
-
 // Lookup returns the content of an entry. The error wraps ErrMissing, or is a *[DamagedError], or is from the file
 // system.
 func (c *Cache) Lookup(k Key) ([]byte, error) {

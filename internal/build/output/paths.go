@@ -26,7 +26,7 @@ func CheckPaths(outputs, inputs []string) error {
 	for _, output := range outputs {
 		identity, err := Identity(output)
 		if err != nil {
-			return fmt.Errorf("check output: %w", err)
+			return fmt.Errorf("check output %s: %w", output, err)
 		}
 		if input, ok := byIdentity[identity]; ok {
 			return fmt.Errorf("output %s is the input %s, or a link to it; choose another output", output, input)

@@ -20,11 +20,11 @@ type Slices struct {
 	File    func(*Part) string // returns the path of the slice of a part
 }
 
-// Assign decides for all parts together what needs the whole, assigns an ID to every traced method, and writes one slice
-// for each part, with what it decided about that part and nothing else. Of c, what a scan takes has to be the same. The result does not depend
-// on the order of parts. In it, an input is called PART!INPUT, and output sizes are not known.
+// Assign decides for all parts together what needs the whole, assigns an ID to every traced method, and writes a slice
+// for each part, with what it decided about that part and nothing else. Of c, what a scan takes has to be the same. The
+// result does not depend on the order of parts. In it, an input is called PART!INPUT, and output sizes are not known.
 //
-// It fails if parts do not fit together: two of one name, or scanned by other tools or with other options; else as
+// It fails if parts do not fit together: two of one name, or scanned with other options; else as
 // [Run] does. Nothing has been written then.
 func Assign(ctx context.Context, c Config, parts []*Part, to Slices) (*Result, error) {
 	parts, err := sortedParts(parts)

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
@@ -274,6 +275,33 @@ func TestChangedMeanwhile(t *testing.T) {
 		fails(t, t.Context(), c, path+": changed while tracegen was running")
 		if t.Failed() {
 			t.Fatal(name)
+		}
+	}
+}
+
+// TestChangedArchive sets the time of an archive, or replaces it by a copy, while it is worked on.
+//
+// Invariant: A run whose input changes meanwhile fails, or its outputs are of one state of the input.
+func TestChangedArchive(t *testing.T) {
+	for name, change := range map[string]func(path string) error{
+		"touched": func(path string) error { return os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0)) },
+		"replaced": func(path string) error {
+			data, err := os.ReadFile(path)
+			return errors.Join(err, os.WriteFile(path+".new", data, 0o666), os.Rename(path+".new", path))
+		},
+	} {
+		dir := t.TempDir()
+		path := archive(t, filepath.Join(dir, "in.jar"), class("app/A", "f"), file{"text", []byte("text")})
+		c := config(path, filepath.Join(dir, "out.jar"))
+		c.RuntimeExternal = true
+		c.Progress = func(int64, int64) {
+			if err := change(path); err != nil {
+				t.Error(name, err)
+			}
+		}
+		fails(t, t.Context(), c, path+": changed while tracegen was running")
+		if _, err := os.Stat(c.Inputs[0].Output); err == nil {
+			t.Errorf("%s: an output is there", name)
 		}
 	}
 }

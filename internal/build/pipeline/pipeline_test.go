@@ -254,12 +254,6 @@ func TestSkipped(t *testing.T) {
 			warning: "in.jar!x/E.class is left as it is: ",
 			data: method(assembly.Method{Stack: 1, Code: "sipush 300 | invokestatic " + inject.DefaultRuntimeClass +
 				".i(I)V | return"}).Bytes()},
-		{name: "the drop-in for Matrix's name", key: inject.MatrixRuntimeClass + ".i", reason: "runtime",
-			warning: "leave it out, or instrument with --preset matrix",
-			data: assembly.Class{Name: inject.MatrixRuntimeClass, Methods: []assembly.Method{{Access: public | static,
-				Name: "i", Descriptor: "(I)V",
-				Stack: 1, Locals: 1, Code: "iload_0 | invokestatic " + inject.DefaultRuntimeClass +
-					".i(I)V | return"}}}.Bytes()},
 		{name: "too large", data: method(assembly.Method{Code: "nops 65529 | return"}).Bytes(), key: "T.f",
 			reason: "too-large"},
 		{name: "pool full", key: "T.f", reason: "pool-full",

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"hash/maphash"
 	"slices"
 	"strings"
 
@@ -48,14 +47,8 @@ type Scanner struct {
 	// numbered says that all of its methods are mapping.Numbered.
 	numbered bool
 
-	// What facts are made of: there are many of them, and they are needed until the end.
-	facts     slab[Class]
-	ofMethods slab[Method]
-	ofBodies  slab[Body]
-	text      strings.Builder   // holds the names that were kept last
-	names     [namesKept]string // by the hash of the name
-	seed      maphash.Seed
-	// decisions are few: most methods that are not traced are so for one of some reasons.
+	// Names and decisions that many methods have are kept once.
+	names     map[string]string
 	decisions map[filter.Decision]*filter.Decision
 }
 
@@ -67,7 +60,7 @@ const (
 
 // NewScanner returns a Scanner. Scanners of one run share the graph.
 func NewScanner(o ScanOptions, graph *Graph) *Scanner {
-	return &Scanner{options: o, graph: graph, injector: inject.New(o.Inject), seed: maphash.MakeSeed()}
+	return &Scanner{options: o, graph: graph, injector: inject.New(o.Inject)}
 }
 
 // Unreadable returns the facts about an entry whose bytes cannot be had: it is encrypted, compressed by a method that
@@ -99,8 +92,7 @@ func ClassSum(data []byte) uint64 {
 // Scan returns the facts about a class file without the calls of an earlier run. If it cannot be read as a class, they
 // say why.
 func (s *Scanner) Scan(at *input.Class, data []byte) *Class {
-	facts := &s.facts.take(1)[0]
-	facts.At = at
+	facts := &Class{At: at}
 	if s.options.Complete {
 		facts.Sum = ClassSum(data)
 	}
@@ -120,7 +112,7 @@ func (s *Scanner) Scan(at *input.Class, data []byte) *Class {
 		facts.Stripped = original != c
 		c = original
 	}
-	facts.Name = s.clone(c.Name())
+	facts.Name = strings.Clone(c.Name())
 	facts.Ancestry = inject.AncestryOf(c)
 	facts.Ancestry.SuperName = s.keep(facts.Ancestry.SuperName)
 	if s.options.Filter.NeedsSupertypes() {
@@ -168,43 +160,15 @@ func Original(c *classfile.Class, runtimeClass string) (*classfile.Class, error)
 
 // keep copies a name out of the class file. Most names and descriptors are those of many methods.
 func (s *Scanner) keep(name string) string {
-	kept := &s.names[maphash.String(s.seed, name)%namesKept]
-	if *kept != name {
-		*kept = s.clone(name)
+	kept, known := s.names[name]
+	if !known {
+		if s.names == nil || len(s.names) == namesKept {
+			s.names = make(map[string]string, namesKept)
+		}
+		kept = strings.Clone(name)
+		s.names[kept] = kept
 	}
-	return *kept
-}
-
-// clone copies a name out of the class file, into memory that it shares with other names.
-func (s *Scanner) clone(name string) string {
-	const chunk = 4 << 10
-	if len(name) > chunk/4 {
-		return strings.Clone(name)
-	}
-	if s.text.Cap()-s.text.Len() < len(name) {
-		s.text = strings.Builder{}
-		s.text.Grow(chunk)
-	}
-	from := s.text.Len()
-	s.text.WriteString(name)
-	return s.text.String()[from:]
-}
-
-// slab is memory for values that are needed equally long: a piece of it costs less than an allocation.
-type slab[T any] struct{ rest []T }
-
-// take returns n zero values.
-func (s *slab[T]) take(n int) []T {
-	const size = 64
-	if n > size/4 {
-		return make([]T, n)
-	}
-	if n > len(s.rest) {
-		s.rest = make([]T, size)
-	}
-	taken := s.rest[:n:n]
-	s.rest = s.rest[n:]
-	return taken
+	return kept
 }
 
 // share returns one pointer for all methods with the same decision, nil for the zero one.
@@ -278,12 +242,10 @@ func (s *Scanner) scanMethods(facts *Class, c *classfile.Class, foreign string) 
 	}
 	s.try(facts, c)
 	if len(s.methods) > 0 {
-		facts.Methods = s.ofMethods.take(len(s.methods))
-		copy(facts.Methods, s.methods)
+		facts.Methods = slices.Clone(s.methods)
 	}
 	if len(s.found) > 0 {
-		facts.Bodies = s.ofBodies.take(len(s.found))
-		copy(facts.Bodies, s.found)
+		facts.Bodies = slices.Clone(s.found)
 	}
 }
 

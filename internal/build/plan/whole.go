@@ -45,7 +45,8 @@ func (d *Draft) dropDuplicates() {
 }
 
 // warnLeftOut adds a warning if entries were left out that a program may miss. Nearly every jar has a manifest, and the
-// merged jar has that of the first, as those of other tools for merging do. A module descriptor has no effect on Android.
+// merged jar has that of the first, as those of other tools for merging do. A module descriptor has no effect on
+// Android.
 func (d *Draft) warnLeftOut() {
 	missed := slices.DeleteFunc(slices.Clone(d.LeftOut), func(e LeftOut) bool {
 		return zipfile.IsManifest(e.Entry) || d.options.Android && path.Base(e.Entry) == "module-info.class"

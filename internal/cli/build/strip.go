@@ -119,7 +119,8 @@ func (s *strip) config(arg string) (pipeline.Config, error) {
 	if err != nil {
 		return pipeline.Config{}, err
 	}
-	return pipeline.Config{Inputs: d.inputs, Inject: inject.Options{RuntimeClass: runtime}, Level: s.level, Jobs: s.jobs}, nil
+	return pipeline.Config{Inputs: d.inputs, Inject: inject.Options{RuntimeClass: runtime}, Level: s.level,
+		Jobs: s.jobs}, nil
 }
 
 func (s *strip) run(cmd *cobra.Command, config pipeline.Config) error {
