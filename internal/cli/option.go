@@ -278,11 +278,6 @@ func Number(p *int, standard int) *pflag.Flag {
 	return flagOf(func(f *pflag.FlagSet) { f.IntVar(p, unnamed, standard, "") })
 }
 
-// Share returns a flag that sets p.
-func Share(p *float64, standard float64) *pflag.Flag {
-	return flagOf(func(f *pflag.FlagSet) { f.Float64Var(p, unnamed, standard, "") })
-}
-
 // Duration returns a flag that sets p.
 func Duration(p *time.Duration, standard time.Duration) *pflag.Flag {
 	return flagOf(func(f *pflag.FlagSet) { f.DurationVar(p, unnamed, standard, "") })

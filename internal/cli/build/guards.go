@@ -38,17 +38,6 @@ func (g *guards) checkBases(base string) error {
 	return nil
 }
 
-// withoutBase removes the guards that compare with the base mapping, and returns their names.
-func (g *guards) withoutBase() (off []string) {
-	for _, name := range buildreport.GuardNames() {
-		if g.guards.NeedsBase(name) {
-			off = append(off, name)
-			g.guards.Remove(name)
-		}
-	}
-	return off
-}
-
 // failedGuards returns the error of the guards that failed, or nil. It is called after everything has been written.
 func failedGuards(guards []buildreport.Guard) error {
 	var failed []error

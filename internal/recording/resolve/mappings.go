@@ -36,11 +36,6 @@ type Build struct {
 	R8    *r8.Mapping
 }
 
-// BuildMappings returns the mapping of one build. name stands for it in errors.
-func BuildMappings(name string, of *Build) *Mappings {
-	return &Mappings{path: name, single: of, loaded: map[string]*Names{}}
-}
-
 // FetchMappings returns the mappings that fetch finds by their digests; it returns nil if there is none. It is called
 // once for each digest. name stands for where it searches, in errors.
 func FetchMappings(name string, fetch func(digest string) (*Build, error)) *Mappings {
