@@ -131,8 +131,8 @@ func (r recording) entries(b bench, s trace.StallChunk) string {
 const feedEntries = "dispatchMessage open load rest decode rest decode rest decode rest bind layout rest rest"
 
 // checkFeeds compares the recordings of RecordingProofs with what the app did: one slow message of the main looper, one
-// on a thread, one in an idle handler. It returns the number of slow messages. There are more if the machine was so slow
-// that a proof had to try again.
+// on a thread, one in an idle handler. It returns the number of slow messages. There are more if the machine was so
+// slow that a proof had to try again.
 func checkFeeds(t *testing.T, all []recording, b bench, p platform, w world) (stalls int) {
 	t.Helper()
 	for _, r := range all {

@@ -7,6 +7,7 @@ import android.os.Looper;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
+import dev.tracegen.device.HiddenApi;
 import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
@@ -98,6 +99,8 @@ public final class SendProofs {
         final RecorderOptions config = new RecorderOptions().apply(settings(collector));
         final StartProofs.Strict strict = new StartProofs.Strict(Looper.getMainLooper().getThread());
         boolean observed = true;
+        // It reads its list of members from a file when it is used first. No device has that file.
+        HiddenApi.lookups();
         try {
             System.setSecurityManager(strict);
         } catch (UnsupportedOperationException e) {

@@ -75,22 +75,31 @@ final class AndroidPlatform extends Platform {
 
     @Override
     public Map<String, String> machineFacts(Thread thread) {
-        ActivityManager m = manager;
-        if (m == null) {
-            return Collections.emptyMap();
-        }
         try {
             synchronized (machine) {
                 // The kernel's ID of another thread cannot be found out.
                 boolean main = thread == Looper.getMainLooper().getThread();
                 Map<String, String> all = machine.read(main ? MachineFacts.FIRST_THREAD : -1, nanoTime());
-                ActivityManager.MemoryInfo info = new ActivityManager.MemoryInfo();
-                m.getMemoryInfo(info);
-                all.put("low-memory", String.valueOf(info.lowMemory));
+                lowMemory(all);
                 return all;
             }
         } catch (Throwable e) {
             return Collections.emptyMap();
+        }
+    }
+
+    /** Adds whether the device is short of memory. If the system does not say, the other facts are still there. */
+    private void lowMemory(Map<String, String> facts) {
+        ActivityManager m = manager;
+        if (m == null) {
+            return;
+        }
+        try {
+            ActivityManager.MemoryInfo info = new ActivityManager.MemoryInfo();
+            m.getMemoryInfo(info);
+            facts.put("low-memory", String.valueOf(info.lowMemory));
+        } catch (Throwable e) {
+            // Unknown.
         }
     }
 
