@@ -22,8 +22,8 @@ sql = "select cast(columns(*) as varchar) from (" + sys.argv[2].strip().rstrip("
 print(json.dumps([[str(v) for v in row] for row in c.execute(sql).fetchall()]))`
 
 // QueryDuckDB runs statements and then a query with DuckDB in a directory, and installs DuckDB by pip if it is missing.
-// It returns rows of the values as DuckDB writes them, "None" for null. The error wraps [ErrMissing] if DuckDB cannot be
-// installed.
+// It returns rows of the values as DuckDB writes them, "None" for null. The error wraps [ErrMissing] if DuckDB cannot
+// be installed.
 func QueryDuckDB(ctx context.Context, dir, statements, sql string) ([][]string, error) {
 	python, err := duckPython(ctx)
 	if err != nil {

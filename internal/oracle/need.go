@@ -42,9 +42,9 @@ func CacheDir(name string) (string, error) {
 	return dir, nil
 }
 
-// publish renames a finished temporary directory to its final name. It is no error if that exists already, because
+// Publish renames a finished temporary directory to its final name. It is no error if that exists already, because
 // another process then has made the same content.
-func publish(tmp, final string) error {
+func Publish(tmp, final string) error {
 	err := os.Rename(tmp, final)
 	if err == nil {
 		return nil

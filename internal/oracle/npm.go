@@ -1,14 +1,9 @@
 package oracle
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,33 +55,8 @@ func fetchNPM(ctx context.Context, dir, name, file string) ([]byte, error) {
 	if err != nil || len(packed) != 1 {
 		return nil, fmt.Errorf("fetch %s: npm pack left %d files", name, len(packed))
 	}
-	data, err := os.ReadFile(packed[0])
-	if err != nil {
-		return nil, fmt.Errorf("fetch: %w", err)
+	if err := run(ctx, tmp, "tar", "-xzf", packed[0], file); err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", name, err)
 	}
-	content, err := untar(data, file)
-	if err != nil {
-		return nil, fmt.Errorf("fetch %s: %s: %w", name, file, err)
-	}
-	return content, nil
-}
-
-// untar returns one file of a .tgz.
-func untar(tgz []byte, file string) ([]byte, error) {
-	z, err := gzip.NewReader(bytes.NewReader(tgz))
-	if err != nil {
-		return nil, err
-	}
-	for r := tar.NewReader(z); ; {
-		header, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil, os.ErrNotExist
-		}
-		if err != nil {
-			return nil, err
-		}
-		if header.Name == file {
-			return io.ReadAll(r)
-		}
-	}
+	return os.ReadFile(filepath.Join(tmp, filepath.FromSlash(file)))
 }

@@ -73,7 +73,7 @@ func BuildRuntime(ctx context.Context) (RuntimeJars, error) {
 			return jars, err
 		}
 	}
-	return jars, publish(out, final)
+	return jars, Publish(out, final)
 }
 
 // MavenRuntime copies runtime-java, and the files that its tests read, below dir, and runs mvn there. The error has the

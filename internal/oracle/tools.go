@@ -70,7 +70,7 @@ func (t tool) build(ctx context.Context, j JDK) (string, error) {
 	if err := t.compile(ctx, j, out, args); err != nil {
 		return "", err
 	}
-	return final, publish(out, final)
+	return final, Publish(out, final)
 }
 
 // compile runs javac, twice if there is a module declaration: releases before 9 have none, so that all sources are

@@ -5,10 +5,8 @@ import (
 	"encoding/binary"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -36,25 +34,16 @@ func TestSampleIsAsItsRecipeSays(t *testing.T) {
 		if f.Modified.Format(time.DateOnly) != "2026-01-01" {
 			t.Errorf("%s is of %s", f.Name, f.Modified)
 		}
-		if path.Ext(f.Name) != ".class" {
-			continue
-		}
-		rc, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		class, err := io.ReadAll(rc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if major := binary.BigEndian.Uint16(class[6:]); major != 52 {
-			t.Errorf("%s has major version %d, want Java 8's 52", f.Name, major)
-		}
-		outermost, _, _ := strings.Cut(strings.TrimSuffix(f.Name, ".class"), "$")
-		if _, err := os.Stat(filepath.Join("testdata/sample/src", outermost+".java")); err != nil {
-			t.Errorf("%s has no source: %v", f.Name, err)
-		}
 	}
+	oracle.EachClass(t, sampleJar, func(name string, class []byte) {
+		if major := binary.BigEndian.Uint16(class[6:]); major != 52 {
+			t.Errorf("%s has major version %d, want Java 8's 52", name, major)
+		}
+		outermost, _, _ := strings.Cut(strings.TrimSuffix(name, ".class"), "$")
+		if _, err := os.Stat(filepath.Join("testdata/sample/src", outermost+".java")); err != nil {
+			t.Errorf("%s has no source: %v", name, err)
+		}
+	})
 }
 
 // recordedLine is the last line that the sample prints when it is instrumented.

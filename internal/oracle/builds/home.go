@@ -75,12 +75,7 @@ func GradleHome(ctx context.Context, version string) (Home, error) {
 	if err := assemble(ctx, version, filepath.Join(cache, "artifacts"), tmp); err != nil {
 		return h, fmt.Errorf("gradle home %s: %w", version, err)
 	}
-	if err := os.Rename(tmp, final); err != nil {
-		if _, statErr := os.Stat(final); statErr != nil {
-			return h, err
-		}
-	}
-	return h, nil
+	return h, oracle.Publish(tmp, final)
 }
 
 // needsBoot reports whether the API jar of a version has no command line.
@@ -158,12 +153,7 @@ func (b *building) read(name string) ([]byte, error) {
 	if f == nil {
 		return nil, fmt.Errorf("%s has no entry %s", b.apiPath, name)
 	}
-	r, err := f.Open()
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return io.ReadAll(r)
+	return readEntry(f)
 }
 
 // properties reads the simple form of Java's properties that Gradle's lists have.
@@ -298,20 +288,11 @@ func (b *building) addMoved(ctx context.Context, name string, content map[string
 	if err := oracle.FetchMaven(ctx, b.artifacts, []oracle.Artifact{old}); err != nil {
 		return err
 	}
-	r, err := zip.OpenReader(filepath.Join(b.artifacts, old.File()))
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	for _, f := range r.File {
-		if !strings.HasPrefix(f.Name, prefix) || strings.HasSuffix(f.Name, "/") {
-			continue
-		}
-		if content[f.Name], err = readEntry(f); err != nil {
-			return err
-		}
-	}
-	return nil
+	isMoved := func(entry string) bool { return strings.HasPrefix(entry, prefix) && !strings.HasSuffix(entry, "/") }
+	return oracle.EachEntry(filepath.Join(b.artifacts, old.File()), isMoved, func(entry string, data []byte) error {
+		content[entry] = data
+		return nil
+	})
 }
 
 func readEntry(f *zip.File) ([]byte, error) {

@@ -11,15 +11,15 @@ import (
 )
 
 // Class writes a class file that no compiler would write, or not of this size: Major is its version, Access, Name and
-// Super and Interfaces (in internal form) are written as they are.
+// Super and Interfaces (in internal form), Fields and Methods are written as they are.
 type Class struct {
 	Major, Access uint16
 	Name, Super   string
 	Interfaces    []string
+	Fields        []Field
+	Methods       []Method
+	Attributes    []Attribute // of the class, such as BootstrapMethods
 	assembly.Constants
-	Fields     []Field
-	Methods    []Method
-	Attributes []Attribute // of the class, such as BootstrapMethods
 }
 
 // Field is a field_info (JVMS 4.5) of a [Class], without attributes: Access, Name and Descriptor are written as they

