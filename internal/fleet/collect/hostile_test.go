@@ -34,7 +34,8 @@ func TestMixedBody(t *testing.T) {
 	long := strings.Replace(line("aa-s6-0", "com.a", "ab"), `"stack"`,
 		`"later":[`+strings.Repeat("1,", 40<<10)+`1],"stack"`, 1)
 	status, answer := post(h, packed(strings.Join([]string{"", line("aa-s7-0", "../a", "ab"),
-		line("aa-s1-0", "com.a", "ab"), line("aa-s2-0", "com.a", "ab"), "\r", line("aa-s3-0", "com.b", "ab"), line("aa-s2-0", "com.a", "ab") + "\r",
+		line("aa-s1-0", "com.a", "ab"),
+		line("aa-s2-0", "com.a", "ab"), "\r", line("aa-s3-0", "com.b", "ab"), line("aa-s2-0", "com.a", "ab") + "\r",
 		version, "\t ", long, line("aa-s4-0", "com.a", "cd"), line("aa-s5-0", "com.a", "ab")}, "\n")))
 	var got outcome
 	if err := json.Unmarshal([]byte(answer), &got); err != nil || status != 200 {
