@@ -392,7 +392,7 @@ func (b hangBench) checkFormats(t *testing.T, file string) {
 	_, report := b.analyze(t, file)
 	_, rest, _ := strings.Cut(report, "why      stuck for ")
 	sentence, _, _ := strings.Cut("stuck for "+rest, "\n")
-	for _, format := range []string{"html", "chrome", "perfetto", "speedscope", "firefox"} {
+	for _, format := range []string{"html", "perfetto", "speedscope", "firefox"} {
 		cmd := exec.CommandContext(t.Context(), b.tool, "analyze", file, "--mapping", b.mapping, "--format", format,
 			"-o", "-")
 		out, err := cmd.Output()
