@@ -131,11 +131,10 @@ func (t *methodTable) assign(o Options, m *Mapping) (living []assignment, ids []
 	}
 	m.records = retired
 	ids = make([]uint32, len(t.methods))
-	byID := make([]assignment, Capacity+1)
 	for _, s := range living {
-		ids[s.method], byID[s.id] = s.id, s
+		ids[s.method] = s.id
 	}
-	living = slices.DeleteFunc(byID, func(s assignment) bool { return s.id == 0 })
+	slices.SortFunc(living, func(a, b assignment) int { return cmp.Compare(a.id, b.id) })
 	for _, d := range duplicates {
 		ids[d.method] = ids[d.of]
 	}

@@ -59,13 +59,22 @@ var inText = func() (t [256]byte) {
 
 // appendText appends the text form of raw to dst.
 func appendText(dst []byte, raw string) []byte {
-	from, i := len(dst), 0
+	from := len(dst)
 	dst = append(dst, raw...)
-	for ; i < len(raw) && inText[raw[i]] != 0; i++ {
-		dst[from+i] = inText[raw[i]]
+	text := dst[from:]
+	for i, c := range text {
+		b := inText[c]
+		if b == 0 {
+			return appendChars(dst[:from+i], raw[i:])
+		}
+		text[i] = b
 	}
-	dst = dst[:from+i]
-	for i < len(raw) {
+	return dst
+}
+
+// appendChars is appendText for names with characters that are not written as one byte, which few have.
+func appendChars(dst []byte, raw string) []byte {
+	for i := 0; i < len(raw); {
 		n := 1
 		if b := inText[raw[i]]; b != 0 {
 			dst = append(dst, b)
@@ -80,13 +89,14 @@ func appendText(dst []byte, raw string) []byte {
 // compareText compares the text forms of two names. It makes them only if a character is not written as one byte.
 func compareText(a, b string) int {
 	for i := range min(len(a), len(b)) {
+		if a[i] == b[i] && a[i] < utf8.RuneSelf {
+			continue
+		}
 		x, y := inText[a[i]], inText[b[i]]
 		if x == 0 || y == 0 {
 			return strings.Compare(Text(a), Text(b))
 		}
-		if x != y {
-			return cmp.Compare(x, y)
-		}
+		return cmp.Compare(x, y)
 	}
 	return cmp.Compare(len(a), len(b))
 }

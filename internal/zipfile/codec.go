@@ -278,6 +278,16 @@ func (c *Codec) Keep(p Packed) Packed {
 	return p
 }
 
+// Exchange is [Codec.Keep] for data that lies at the start of memory. It copies nothing: the memory becomes that of the
+// Codec, which puts empty memory of its own in its place.
+func (c *Codec) Exchange(p Packed, memory *[]byte) Packed {
+	if p.buffer == nil {
+		p.buffer = c.buffer(len(p.Data))
+		*memory, p.buffer.b = p.buffer.b, p.Data
+	}
+	return p
+}
+
 // buffer returns an empty buffer; a new one has room for size bytes.
 func (c *Codec) buffer(size int) *buffer {
 	if b, ok := c.buffers.Get().(*buffer); ok {
