@@ -149,11 +149,7 @@ public final class RecorderOptions implements Cloneable {
     public RecorderOptions() {
     }
 
-    /**
-     * Returns a copy.
-     *
-     * @return options that can be changed without changing these
-     */
+    /** Returns a copy. */
     public RecorderOptions copy() {
         try {
             RecorderOptions o = (RecorderOptions) clone();
@@ -169,9 +165,6 @@ public final class RecorderOptions implements Cloneable {
     /**
      * Sets an option by a text.
      *
-     * @param key one of the table above
-     * @param value a value of the table
-     * @return this
      * @throws IllegalArgumentException if there is no such key, or if the value is wrong; the message says which
      *     values are valid, and nothing is changed
      */
@@ -193,20 +186,12 @@ public final class RecorderOptions implements Cloneable {
     /**
      * Sets the options of an Android app's file. A key that does not exist or has a wrong value keeps its default;
      * {@link #problems} says so.
-     *
-     * @param settings keys and values of the table above
-     * @return this
      */
     public RecorderOptions apply(Properties settings) {
         return apply(settings, OptionTable.APP);
     }
 
-    /**
-     * Sets what a collector may change for all apps, thresholds and how much is sent, and ignores the rest.
-     *
-     * @param settings keys and values of the table above
-     * @return this
-     */
+    /** Sets what a collector may change for all apps, thresholds and how much is sent, and ignores the rest. */
     public RecorderOptions applyRemote(Properties settings) {
         return apply(settings, OptionTable.COLLECTOR);
     }
@@ -242,7 +227,6 @@ public final class RecorderOptions implements Cloneable {
     /**
      * Returns an option that only the Android part, a detector or reports use.
      *
-     * @param key one of the table above
      * @return its text or its default; empty if it is not set and the table has none
      */
     public String get(String key) {
@@ -306,7 +290,6 @@ public final class RecorderOptions implements Cloneable {
      * program runs on.
      *
      * @param value null to write none
-     * @return this
      */
     public RecorderOptions output(@Nullable File value) {
         output = value;
@@ -450,7 +433,6 @@ public final class RecorderOptions implements Cloneable {
      * @param entries number of entries in the history, where short messages are merged; 200 if not set
      * @param recent number of last messages that are kept one by one; 5,000 if not set
      * @param mergeBelowMillis messages shorter than this are merged in the history; 16 if not set
-     * @return this
      */
     public RecorderOptions history(int entries, int recent, int mergeBelowMillis) {
         history = Math.max(1, entries);

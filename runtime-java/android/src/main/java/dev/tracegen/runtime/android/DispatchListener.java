@@ -9,8 +9,6 @@ public abstract class DispatchListener {
     /**
      * Reports whether the listener is to be called. It is asked before each start. A listener that was called for a
      * start is also called for the end, whatever this returns by then.
-     *
-     * @return true unless overridden
      */
     public boolean isValid() {
         return true;

@@ -55,9 +55,6 @@ public final class Sender implements Runnable {
     /**
      * Creates a sender that does nothing yet.
      *
-     * @param outbox where reports wait
-     * @param uploader delivers them
-     * @param moment when to send
      * @param platform the clock and the log
      * @param options with {@code upload-enough} and {@code upload-wait}
      * @param random for the times between attempts
@@ -83,7 +80,6 @@ public final class Sender implements Runnable {
      * Sets the configuration that is fetched by the same thread in good moments.
      *
      * @param value null for none, which is the default
-     * @return this
      */
     public Sender config(@Nullable RemoteConfig value) {
         config = value;
@@ -94,7 +90,6 @@ public final class Sender implements Runnable {
      * Sends finished recordings too.
      *
      * @param directory of the recordings; null, the default, to send none
-     * @return this
      */
     public Sender recordings(@Nullable File directory) {
         options.recordings = directory;
@@ -105,7 +100,6 @@ public final class Sender implements Runnable {
      * Sets whether only the configuration is fetched, because recording is switched off. May be called at any time.
      *
      * @param value false if not set
-     * @return this
      */
     public Sender configOnly(boolean value) {
         configOnly = value;
