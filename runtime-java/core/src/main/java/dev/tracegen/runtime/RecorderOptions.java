@@ -46,9 +46,9 @@ import org.jspecify.annotations.Nullable;
  *   keep-days            0           their age, 0 for no limit; 7 on Android (J)
  *
  * System properties alone
- *   message                          methods whose calls are messages, CLASS#METHOD with commas between, or their
- *                                    IDs; names need mapping. If not set, those of the mapping
- *   mapping                          the mapping of the program, for the names of message
+ *   message                          IDs of methods whose calls are messages, with commas between; those of mapping
+ *                                    if not set
+ *   mapping                          the mapping of the program
  *   command                          full: records the program's arguments too, which may hold secrets
  *
  * An Android app alone

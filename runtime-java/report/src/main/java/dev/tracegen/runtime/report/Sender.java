@@ -1,5 +1,6 @@
 package dev.tracegen.runtime.report;
 
+import dev.tracegen.runtime.FileClaim;
 import dev.tracegen.runtime.Platform;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.Recordings;
@@ -173,7 +174,7 @@ public final class Sender implements Runnable {
      *
      * @return after how many milliseconds to call it again
      */
-    long step() {
+    long step() throws IOException {
         long now = platform.wallMillis();
         RemoteConfig c = config;
         boolean fetch = c != null && c.isDue(now);
@@ -192,7 +193,7 @@ public final class Sender implements Runnable {
         }
         // Without a report it may not exist yet.
         outbox.directory().mkdirs();
-        ProcessLock claim = ProcessLock.of(new File(outbox.directory(), "sender.lock"));
+        FileClaim claim = FileClaim.of(new File(outbox.directory(), "sender.lock"));
         if (claim == null) {
             return options.check;
         }
