@@ -100,7 +100,6 @@ public final class Recorder {
         o.tickNanos = options.tickNanos;
         o.earlyPeriodMillis = options.clockPeriodMillis;
         options = o;
-        threads.main().limitHistory();
         ticker.period(o.clockPeriodMillis);
     }
 
@@ -111,10 +110,6 @@ public final class Recorder {
      */
     void begin(Roles before) {
         rings.use(options);
-        if (options.refusedTickNanos != 0) {
-            options.platform.log("ticks of " + options.refusedTickNanos + " ns are too short: times would be full "
-                    + "after some hours or days; ticks are " + RecorderOptions.TICK_NANOS + " ns instead");
-        }
         Roles begun = new Roles(this, ticker, before);
         roles = begun;
         try {

@@ -392,14 +392,6 @@ public final class ThreadTrace {
         return dropped;
     }
 
-    /** Applies the options to the history, if there is one: they have changed. */
-    void limitHistory() {
-        MessageHistory h = history;
-        if (h != null) {
-            h.limit(recorder.options());
-        }
-    }
-
     /** Returns the history and creates it at the first call. */
     MessageHistory messageHistory() {
         MessageHistory h = history;

@@ -178,15 +178,6 @@ public final class LooperMonitor {
         return handlers != null && handlers.isInstalled();
     }
 
-    /**
-     * Reports whether the monitor can detect that other code has replaced its printer.
-     *
-     * @return false if Android does not let the current one be read
-     */
-    public boolean detectsReplacement() {
-        return source.canReadCurrent();
-    }
-
     /** Ends the monitor and restores the Looper. After that, {@link #of} creates another monitor. */
     public void release() {
         synchronized (MONITORS) {
@@ -239,10 +230,8 @@ public final class LooperMonitor {
         notifying = true;
         for (int k = 0; k < notified.length; k++) {
             try {
-                notified[k].started = notified[k].listener.isValid();
-                if (notified[k].started) {
-                    notified[k].listener.dispatchStart(dispatch);
-                }
+                notified[k].started = true;
+                notified[k].listener.dispatchStart(dispatch);
             } catch (Throwable e) {
                 failed(e);
             }

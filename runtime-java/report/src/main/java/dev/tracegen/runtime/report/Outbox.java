@@ -75,7 +75,7 @@ public final class Outbox {
 
     Outbox(File directory, String process, OutboxLimits limits) {
         this.directory = directory;
-        this.limits = new OutboxLimits(limits);
+        this.limits = limits;
         this.stateFile = new File(directory, "state-" + Text.fileName(process));
     }
 

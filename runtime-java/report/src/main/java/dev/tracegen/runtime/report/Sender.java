@@ -70,7 +70,7 @@ public final class Sender implements Runnable {
         this.uploader = uploader;
         this.moment = moment;
         this.platform = platform;
-        this.options = new SenderOptions(options);
+        this.options = options;
         this.random = random;
         this.stateFile = new File(outbox.directory(), "sender");
         this.most = this.options.batchReports;
