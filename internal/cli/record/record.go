@@ -165,9 +165,8 @@ var properties = []property{
 }
 
 // otherProperties are those of the runtime that no flag of record sets.
-var otherProperties = []string{"mapping", "memory", "ring", "gate", "pressure", "message-text",
-	"command", "file-megabytes", "keep-files",
-	"keep-megabytes", "keep-days"}
+var otherProperties = []string{"mapping", "memory", "ring", "gate", "pressure", "command", "file-megabytes",
+	"keep-files", "keep-megabytes", "keep-days"}
 
 const propertyPrefix = "tracegen."
 

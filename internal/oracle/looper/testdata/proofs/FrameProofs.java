@@ -77,12 +77,12 @@ public final class FrameProofs {
         double[] lost = new double[ROUNDS];
         for (int round = 0; round < ROUNDS; round++) {
             RecorderOptions config = new RecorderOptions();
-            config.gate(false); // each call is counted below
+            config.set("gate", "off"); // each call is counted below
             lost[round] = round(dir, config, "");
         }
         Arrays.sort(lost);
         RecorderOptions all = new RecorderOptions().set("frames", "true");
-        all.everyRecord(true).gate(false);
+        all.everyRecord(true).set("gate", "off");
         double lostToAll = round(dir, all, ", every record and frame written");
         Bench.measured(String.format(Locale.ROOT,
                 "frames lost by recording: %.1f a second (median of %d; %.1f to %.1f), with every record and frame "

@@ -26,7 +26,7 @@ public final class IdleStallProofs implements StallListener {
 
     private void start() throws Exception {
         RecorderOptions config = new RecorderOptions().set("output", "none");
-        config.slowMillis(60).slowIdleMillis(300);
+        config.slowMillis(60).set("slow-idle", "300");
         Recorder.setStallListener(this);
         Bench.check(TracegenRuntime.start(app, config), "not recording");
         Bench.settle();

@@ -71,7 +71,7 @@ public final class InputProofs implements StallListener {
 
     private void start() throws Exception {
         RecorderOptions config = new RecorderOptions().set("output", "none").set("input-events", "true");
-        config.slowMillis(200).slowInputMillis(100);
+        config.slowMillis(200).set("slow-input", "100");
         config.set("idle-handlers", "false");
         Recorder.setStallListener(this);
         Bench.check(TracegenRuntime.start(app, config), "not recording");

@@ -24,12 +24,6 @@ public final class MonitorProofs {
         final List<String> lines = Collections.synchronizedList(new ArrayList<String>());
         volatile long beginNanos;
         volatile long endNanos;
-        volatile boolean valid = true;
-
-        @Override
-        public boolean isValid() {
-            return valid;
-        }
 
         @Override
         public void dispatchStart(Dispatch d) {
@@ -170,33 +164,6 @@ public final class MonitorProofs {
         Bench.equal(after.lines.size(), 2 * 51, monitor.source() + ": told to the one behind");
         Bench.equal(before.count("+"), 51, monitor.source() + ": starts told to the one that goes");
         Bench.equal(added.lines.size(), 0, monitor.source() + ": told to the one that came after the start");
-    }
-
-    public void fault13ValidityIsAskedEachTime() throws Exception {
-        LooperMonitor monitor = LooperMonitor.of(Looper.getMainLooper(), options());
-        final Log log = new Log();
-        monitor.add(log);
-        log.valid = false;
-        Bench.drain();
-        Bench.equal(log.lines.size(), 0, "told while not valid");
-        Bench.onMain(new Runnable() {
-            @Override
-            public void run() {
-                log.valid = true;
-            }
-        });
-        Bench.drain();
-        Bench.onMain(new Runnable() {
-            @Override
-            public void run() {
-                log.valid = false;
-            }
-        });
-        Bench.drain();
-        monitor.release();
-        // Two messages: drain's, and the one that ends the validity, whose end is still reported.
-        Bench.equal(log.count("+"), 2, "starts");
-        Bench.equal(log.lines.size(), 4, "lines");
     }
 
     public void fault13OthersMayPrintAnything() throws Exception {

@@ -198,7 +198,7 @@ public final class RecordingProofs implements StallListener {
             return;
         }
         RecorderOptions config = TracegenRuntime.options(app);
-        config.slowIdleMillis(700);
+        config.set("slow-idle", "700");
         start(config);
         try {
             final Feed feed = new Feed();

@@ -30,7 +30,6 @@ import java.security.Signature;
 import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.zip.GZIPInputStream;
 
 /** Reports of an app: they leave it in good moments and never on the main thread, and the collector may change it. */
@@ -195,29 +194,24 @@ public final class SendProofs {
         };
     }
 
-    private static Moment moment(App app, boolean foreground, boolean any) throws Exception {
-        Class<?> type = Class.forName(ANDROID + "Foreground");
-        Constructor<?> make = type.getDeclaredConstructor();
-        make.setAccessible(true);
-        Object f = make.newInstance();
-        set(type, f, "foreground", foreground);
+    private static Moment moment(App app, boolean any) throws Exception {
         Constructor<?> c = Class.forName(ANDROID + "GoodMoment").getDeclaredConstructors()[0];
         c.setAccessible(true);
-        return (Moment) c.newInstance(app, f, any);
+        return (Moment) c.newInstance(app, any);
     }
 
     public void onlyGoodMomentsAreUsed() throws Exception {
         App app = new App(StartProofs.directory());
-        Moment m = moment(app, false, false);
+        Moment m = moment(app, false);
         Bench.check(m.unsuitable().contains("lacks the permission"), m.unsuitable());
-        Bench.equal(moment(app, false, true).unsuitable(), "", "any network");
+        Bench.equal(moment(app, true).unsuitable(), "", "any network");
         app.permissions = "android.permission.ACCESS_NETWORK_STATE";
         Bench.equal(m.unsuitable(), "there is no network", "no service");
         app.network = network(false, false);
         Bench.equal(m.unsuitable(), "there is no network", "not connected");
         app.network = network(true, true);
         Bench.equal(m.unsuitable(), "the network costs money", "metered");
-        Bench.equal(moment(app, false, true).unsuitable(), "", "any network that is metered");
+        Bench.equal(moment(app, true).unsuitable(), "", "any network that is metered");
         app.network = network(true, false);
         Bench.equal(m.unsuitable(), "", "unmetered");
         app.battery = battery(BatteryManager.BATTERY_STATUS_DISCHARGING, 19);
@@ -226,27 +220,6 @@ public final class SendProofs {
         Bench.equal(m.unsuitable(), "", "charging");
         app.battery = battery(BatteryManager.BATTERY_STATUS_DISCHARGING, 20);
         Bench.equal(m.unsuitable(), "", "20 %");
-        Moment seen = moment(app, true, false);
-        Bench.equal(seen.unsuitable(), "", "an idle main thread");
-        final CountDownLatch go = new CountDownLatch(1);
-        Bench.main.post(new Runnable() {
-            @Override
-            public void run() {
-                try {
-                    Bench.await(go);
-                } catch (Exception e) {
-                    throw new IllegalStateException(e);
-                }
-            }
-        });
-        try {
-            Bench.equal(m.unsuitable(), "", "in the background the main thread may be busy");
-            Bench.equal(seen.unsuitable(), "the main thread is busy", "a busy main thread");
-        } finally {
-            go.countDown();
-        }
-        Bench.drain();
-        Bench.equal(seen.unsuitable(), "", "an idle main thread again");
     }
 
     private static byte[] signed(KeyPair pair, String text) throws Exception {

@@ -26,7 +26,7 @@ class Right : DispatchListener(), StallListener {
 
     fun start(context: Context): Boolean {
         Recorder.setStallListener(this)
-        val config: RecorderOptions = TracegenRuntime.options(null).set("message-text", "short")
+        val config: RecorderOptions = TracegenRuntime.options(null).set("threads", "main")
         config.slowMillis(200).output(null)
         LooperMonitor.of(Looper.getMainLooper()).add(this)
         AppMethodBeat.at(null, true)

@@ -27,7 +27,6 @@ public final class Agent implements ClassFileTransformer {
      * recorded.
      *
      * @param statusFile the path of the status file, which names the file of rewritten classes
-     * @param instrumentation the JVM's
      */
     public static void premain(String statusFile, Instrumentation instrumentation) {
         try {

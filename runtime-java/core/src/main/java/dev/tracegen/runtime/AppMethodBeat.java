@@ -114,11 +114,7 @@ public final class AppMethodBeat {
         }
     }
 
-    /**
-     * Records that a method is about to exit.
-     *
-     * @param id the method's ID in the mapping; IDs outside of 1 to 0xFFFFE are ignored
-     */
+    /** Records that a method is about to exit. */
     public static void o(int id) {
         int m = mode;
         if (m < 0) {
@@ -155,7 +151,6 @@ public final class AppMethodBeat {
      * effect: a class and its superclass may both call it.
      *
      * @param activity the activity; null is ignored
-     * @param hasFocus whether its window has the focus now
      */
     public static void at(android.app.@Nullable Activity activity, boolean hasFocus) {
         if (mode < 0 || activity == null) {
@@ -174,7 +169,6 @@ public final class AppMethodBeat {
      *
      * @param target what the method posts to, or {@code posted} again if that is not known
      * @param posted the {@code Runnable} or the {@code Message}; others are ignored
-     * @param id the method's ID in the mapping
      */
     public static void posted(@Nullable Object target, @Nullable Object posted, int id) {
         if (mode < 0) {
@@ -191,8 +185,6 @@ public final class AppMethodBeat {
      * Records that a method is about to post a message that has nothing but a {@code what}.
      *
      * @param target the {@code Handler}; others are ignored
-     * @param what {@code Message.what}
-     * @param id the method's ID in the mapping
      */
     public static void posted(@Nullable Object target, int what, int id) {
         if (mode < 0) {

@@ -25,7 +25,6 @@ abstract class CallMessages {
          * Adds the next record.
          *
          * @param record the record, see {@link RecordCopy}
-         * @param recordNumber its number
          * @param nanos its time in {@link Platform#nanoTime()}
          * @return the message that ends with this record, null if none does
          */

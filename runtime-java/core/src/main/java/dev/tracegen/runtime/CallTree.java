@@ -181,7 +181,6 @@ public final class CallTree {
     /**
      * Returns the items with the longest total times, and all their callers.
      *
-     * @param max the greatest number of items
      * @return callers before the methods they call, in the order of the first calls
      */
     public List<CallItem> longest(int max) {

@@ -38,13 +38,7 @@ public enum DropLevel {
         return (int) Math.ceil(frames * (double) (refreshHz > 0 ? refreshHz : RATE) / RATE - 1e-6);
     }
 
-    /**
-     * Returns the level of a number of frames that were dropped in a row.
-     *
-     * @param dropped the number
-     * @param refreshHz the refresh rate of the display in Hz; 0 if unknown, which counts as 60
-     * @return the level; never null
-     */
+    /** Returns the level of a number of frames that were dropped in a row. */
     public static DropLevel of(int dropped, float refreshHz) {
         DropLevel level = BEST;
         for (DropLevel l : values()) {

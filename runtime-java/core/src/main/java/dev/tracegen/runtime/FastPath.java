@@ -28,7 +28,6 @@ final class FastPath {
     /**
      * Records a call of i or o that {@link AppMethodBeat} did not handle.
      *
-     * @param id the method's ID
      * @param bit {@link Ring#ENTRY} or 0
      */
     static void record(int id, long bit) {

@@ -10,16 +10,17 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The right to write a file, which one recorder of one process has at a time. Other processes see it as a lock of the
- * system, which ends with its process however that ends. Where the system has no locks (some network file systems), all
- * claims succeed.
+ * The right to write a file, which one recorder of one process has at a time, or to send the reports of a directory.
+ * Other processes see it as a lock of the system, which ends with its process however that ends. Where the system has
+ * no locks (some network file systems), all claims succeed.
  *
  * <p>A POSIX lock ends when its process closes <em>any</em> descriptor of the file. So this class knows the files of
  * this process by their paths, and code that only wants to read the begin of a file asks {@link #isOurs} first.
  */
-final class FileClaim {
+public final class FileClaim {
     /** A byte that no recording reaches. On Windows no other process can read bytes that are locked. */
     private static final long LOCKED_BYTE = 1L << 40;
 
@@ -57,28 +58,31 @@ final class FileClaim {
     }
 
     /**
-     * Claims a file that exists.
+     * Claims a file. It is created if it does not exist.
      *
      * @return as above. A file that must not be written to cannot be locked, and is not written by others either
      * @throws IOException if the file cannot be closed
      */
-    static FileClaim of(File file) throws IOException {
-        if (isOurs(file)) {
-            return null;
+    public static @Nullable FileClaim of(File file) throws IOException {
+        // No other thread may claim it meanwhile: closing the stream here would end that claim.
+        synchronized (OURS) {
+            if (isOurs(file)) {
+                return null;
+            }
+            RandomAccessFile open;
+            try {
+                open = new RandomAccessFile(file, "rw");
+            } catch (IOException e) {
+                return new FileClaim(path(file));
+            }
+            FileClaim claim = of(file, open.getChannel());
+            if (claim == null) {
+                open.close();
+            } else {
+                claim.owned.add(open);
+            }
+            return claim;
         }
-        RandomAccessFile open;
-        try {
-            open = new RandomAccessFile(file, "rw");
-        } catch (IOException e) {
-            return new FileClaim(path(file));
-        }
-        FileClaim claim = of(file, open.getChannel());
-        if (claim == null) {
-            open.close();
-        } else {
-            claim.owned.add(open);
-        }
-        return claim;
     }
 
     /** Locks a file. Returns false if another process has locked it, true also where there are no locks. */
@@ -135,7 +139,7 @@ final class FileClaim {
     }
 
     /** Ends the claim. The stream that it was made with, if any, is to be closed too. */
-    void release() {
+    public void release() {
         synchronized (OURS) {
             OURS.remove(path);
         }

@@ -18,15 +18,7 @@ public final class FrameTiming {
     /** The refresh rate of the display in Hz; 0 if unknown. */
     public final float refreshHz;
 
-    /**
-     * Creates the times of a frame.
-     *
-     * @param vsyncNanos the time of its vsync
-     * @param startNanos when work on it began
-     * @param endNanos when work on it ended
-     * @param dropped how many frames were dropped before it
-     * @param refreshHz refresh rate of the display in Hz, 0 if unknown
-     */
+    /** Creates the times of a frame. */
     public FrameTiming(long vsyncNanos, long startNanos, long endNanos, int dropped, float refreshHz) {
         this.vsyncNanos = vsyncNanos;
         this.startNanos = startNanos;

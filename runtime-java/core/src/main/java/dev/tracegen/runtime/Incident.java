@@ -167,7 +167,6 @@ public final class Incident {
          * Sets the name of the class or method that was slow.
          *
          * @param name no text of the user: the class of an activity, for instance
-         * @return this
          */
         public Builder what(String name) {
             what = name;
@@ -175,23 +174,13 @@ public final class Incident {
             return this;
         }
 
-        /**
-         * Sets the scene, if it is not the current one.
-         *
-         * @param name the scene
-         * @return this
-         */
+        /** Sets the scene, if it is not the current one. */
         public Builder scene(@Nullable String name) {
             scene = name;
             return this;
         }
 
-        /**
-         * Sets the begin, which is the creation of this object otherwise.
-         *
-         * @param nanos the time, in {@link Platform#nanoTime()}
-         * @return this
-         */
+        /** Sets the begin, which is the creation of this object otherwise. */
         public Builder begin(long nanos) {
             beginNanos = nanos;
             return this;
@@ -201,7 +190,6 @@ public final class Incident {
          * Sets the end.
          *
          * @param nanos the time, in {@link Platform#nanoTime()}; 0 while it lasts
-         * @return this
          */
         public Builder end(long nanos) {
             endNanos = nanos;
@@ -212,7 +200,6 @@ public final class Incident {
          * Sets the thread that it concerns.
          *
          * @param thread from {@link Recorder#thread}
-         * @return this
          */
         public Builder thread(ThreadTrace thread) {
             trace = thread;
@@ -225,7 +212,6 @@ public final class Incident {
          *
          * @param first the number of the first one, from {@link ThreadTrace#nextRecord}
          * @param end the number behind the last one
-         * @return this
          */
         public Builder records(long first, long end) {
             firstRecord = first;
@@ -238,7 +224,6 @@ public final class Incident {
          * redacted as the text of the message is elsewhere, before it is written or delivered.
          *
          * @param message from {@link ThreadTrace#messageAt}; nothing is changed if it is null
-         * @return this
          */
         public Builder message(@Nullable MessageRecord message) {
             if (message != null) {
@@ -256,7 +241,6 @@ public final class Incident {
          *
          * @param key a word with hyphens
          * @param value anything; null is not added
-         * @return this
          */
         public Builder fact(String key, @Nullable Object value) {
             if (value != null) {
@@ -265,23 +249,13 @@ public final class Incident {
             return this;
         }
 
-        /**
-         * Adds a stack.
-         *
-         * @param stack the stack
-         * @return this
-         */
+        /** Adds a stack. */
         public Builder stack(ThreadStack stack) {
             stacks.add(stack);
             return this;
         }
 
-        /**
-         * Replaces all stacks.
-         *
-         * @param all the stacks
-         * @return this
-         */
+        /** Replaces all stacks. */
         public Builder stacks(Collection<ThreadStack> all) {
             stacks.clear();
             stacks.addAll(all);

@@ -13,13 +13,7 @@ public final class LockWait {
     /** The thread that holds the lock; null if none does or if it is unknown. */
     public final @Nullable Thread owner;
 
-    /**
-     * Creates the description of a lock.
-     *
-     * @param lockClass see {@link #lockClass}
-     * @param identity see {@link #identity}
-     * @param owner see {@link #owner}
-     */
+    /** Creates the description of a lock. */
     public LockWait(String lockClass, int identity, @Nullable Thread owner) {
         this.lockClass = lockClass;
         this.identity = identity;

@@ -26,11 +26,7 @@ final class MemoryBudget {
     private volatile boolean pausing;
     private volatile long pauseBegin;
 
-    /**
-     * Creates a budget.
-     *
-     * @param bytes its size
-     */
+    /** Creates a budget. */
     MemoryBudget(long bytes) {
         this.bytes = bytes;
     }
@@ -70,7 +66,6 @@ final class MemoryBudget {
     /**
      * Takes memory, to be called before it is allocated.
      *
-     * @param n number of bytes
      * @return false, and nothing is taken, if there is not so much left
      */
     boolean take(long n) {
@@ -80,7 +75,6 @@ final class MemoryBudget {
     /**
      * As {@link #take}, for memory that is useful and not necessary: it leaves a part of the budget to others.
      *
-     * @param n number of bytes
      * @param most how many bytes of the budget may be taken afterwards
      */
     boolean takeBelow(long n, long most) {

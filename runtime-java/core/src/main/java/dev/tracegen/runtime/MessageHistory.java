@@ -15,9 +15,9 @@ final class MessageHistory {
     /** Short messages are merged up to this total time, in nanoseconds, so that a busy period is still split up. */
     private static final long MERGED_NANOS = 300000000L;
 
-    private long mergeNanos;
-    private final Last merged = new Last();
-    private final Last recent = new Last();
+    private final long mergeNanos;
+    private final Last merged;
+    private final Last recent;
     private long longestOfLast;
 
     /** The facts of a {@link MessageRecord}. Used again. */
@@ -91,24 +91,15 @@ final class MessageHistory {
      * next ones when the list is full.
      */
     private static final class Last {
-        private int most;
+        private final int most;
         private Entry[] entries = new Entry[0];
         private int size;
 
         /** The place of the oldest entry, once the list is full. */
         private int oldest;
 
-        /** Sets how many entries the list may have. Those that are too many are removed, the oldest first. */
-        void limit(int value) {
-            int kept = Math.min(size, value);
-            Entry[] next = new Entry[kept];
-            for (int k = 0; k < kept; k++) {
-                next[k] = entries[(oldest + size - kept + k) % size];
-            }
-            entries = next;
-            size = kept;
-            oldest = 0;
-            most = value;
+        Last(int most) {
+            this.most = most;
         }
 
         /** Returns the new last entry, which may have old values. */
@@ -152,13 +143,8 @@ final class MessageHistory {
     }
 
     MessageHistory(RecorderOptions options) {
-        limit(options);
-    }
-
-    /** Changes the limits. Entries that are too many are removed, the oldest first. */
-    synchronized void limit(RecorderOptions options) {
-        merged.limit(options.history);
-        recent.limit(options.dense);
+        merged = new Last(options.history);
+        recent = new Last(options.dense);
         mergeNanos = options.mergeMillis * 1000000L;
     }
 

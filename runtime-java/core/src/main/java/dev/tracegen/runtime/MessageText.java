@@ -26,32 +26,6 @@ final class MessageText {
     }
 
     /**
-     * Removes hash codes from a text, {@code {1a2b}} and {@code @1a2b}, so that two messages of one kind have the
-     * same text. Everything else remains.
-     */
-    static String withoutAddresses(String text) {
-        StringBuilder b = new StringBuilder(text.length());
-        int k = text.startsWith(BEGIN) ? BEGIN.length() : 0;
-        while (k < text.length()) {
-            char c = text.charAt(k);
-            int end = c == '{' || c == '@' ? hex(text, k + 1) : k + 1;
-            if (c == '{' && end > k + 1 && end < text.length() && text.charAt(end) == '}') {
-                k = end + 1;
-                if (b.length() > 0 && b.charAt(b.length() - 1) == ' ' && k < text.length() && text.charAt(k) == ' ') {
-                    k++;
-                }
-            } else if (c == '@' && end > k + 1
-                    && (end == text.length() || !Character.isLetterOrDigit(text.charAt(end)))) {
-                k = end;
-            } else {
-                b.append(c);
-                k++;
-            }
-        }
-        return b.toString();
-    }
-
-    /**
      * Returns the class of the handler, the class of the callback, and {@code what}, in the form of the Looper's text.
      * Nothing else of the text remains. A class that is not certain is {@code ?}: the text may hold personal data, so a
      * missing name is better than a wrong one.

@@ -40,7 +40,6 @@ final class OptionTable {
         {"message", "", "", "j"},
         {"gate", "auto", "auto|off", "ja"},
         {"pressure", "windows", "windows|wait|lose", "ja"},
-        {"message-text", "short", "short|full", "ja"},
         {"command", "", "full", "j"},
         {"file-megabytes", "", "megabytes 1..1048576", "ja"},
         {"keep-files", "", "files 1..1048576", "ja"},
@@ -215,18 +214,17 @@ final class OptionTable {
                 o.slowMillis(Integer.parseInt(value));
                 break;
             case "slow-idle":
-                o.slowIdleMillis(Integer.parseInt(value));
+                o.slowIdleMillis = Integer.parseInt(value);
                 break;
             case "slow-input":
-                o.slowInputMillis(Integer.parseInt(value));
+                o.slowInputMillis = Integer.parseInt(value);
                 break;
             case "tick":
-                o.tickNanos(RecorderOptions.TICK_NANOS);
                 o.clockPeriodMillis(value.equals("ms") ? RecorderOptions.CLOCK_PERIOD_MILLIS : 0);
                 break;
             case "threads":
                 int of = Arrays.asList("main", "chosen", "all", "all,virtual").indexOf(value);
-                o.threads(Math.min(of, RecorderOptions.THREADS_ALL)).virtualThreads(of > RecorderOptions.THREADS_ALL);
+                o.threads(Math.min(of, RecorderOptions.THREADS_ALL)).virtualThreads = of > RecorderOptions.THREADS_ALL;
                 break;
             case "memory":
                 o.memory(bytes(value));
@@ -238,13 +236,10 @@ final class OptionTable {
                 o.everyRecord(value.equals("true"));
                 break;
             case "gate":
-                o.gate(value.equals("auto"));
+                o.gate = value.equals("auto");
                 break;
             case "pressure":
-                o.pressure(Arrays.asList("lose", "windows", "wait").indexOf(value));
-                break;
-            case "message-text":
-                o.fullMessageText(value.equals("full"));
+                o.pressure = Arrays.asList("lose", "windows", "wait").indexOf(value);
                 break;
             case "file-megabytes":
                 o.maxFileBytes = (long) Integer.parseInt(value) << 20;

@@ -23,11 +23,7 @@ final class Output {
     /** Null while the path was not looked at. */
     private OutputFile files;
 
-    /**
-     * Creates the description of an output. It touches no file.
-     *
-     * @param options the path and how much is kept
-     */
+    /** Creates the description of an output. It touches no file. */
     Output(RecorderOptions options, Disk disk) {
         this.options = options;
         this.retention = new Retention(options);

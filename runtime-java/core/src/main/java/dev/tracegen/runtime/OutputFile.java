@@ -97,12 +97,7 @@ final class OutputFile {
         }
     };
 
-    /**
-     * Creates the description of an output. It touches no file.
-     *
-     * @param file the path of the recording
-     * @param retention which earlier files are deleted
-     */
+    /** Creates the description of an output. It touches no file. */
     OutputFile(File file, Retention retention, Disk disk) {
         this(file, "", retention, disk);
     }
@@ -169,7 +164,6 @@ final class OutputFile {
      *
      * @param finished the number of the part that was written until now, from 1
      * @return as {@link #open} does
-     * @throws IOException as {@link #open} does
      */
     OpenFile next(int finished) throws IOException {
         check();

@@ -22,16 +22,7 @@ public final class PendingMessage {
     /** Whether it is asynchronous: sync barriers do not stop it. */
     public final boolean asynchronous;
 
-    /**
-     * Creates a waiting message.
-     *
-     * @param whenNanos when it is due, in {@link Platform#nanoTime()}
-     * @param what {@code Message.what}
-     * @param target the handler's class, null for a sync barrier
-     * @param callback the callback's class, or null
-     * @param arg1 {@code Message.arg1}
-     * @param asynchronous whether sync barriers do not stop it
-     */
+    /** Creates a waiting message. */
     public PendingMessage(long whenNanos, int what, @Nullable String target, @Nullable String callback, int arg1,
             boolean asynchronous) {
         this.whenNanos = whenNanos;

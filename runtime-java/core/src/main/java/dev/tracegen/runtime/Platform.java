@@ -52,7 +52,6 @@ public abstract class Platform {
     /**
      * Returns the CPU time of a thread.
      *
-     * @param thread any thread, also one that has ended
      * @return nanoseconds, -1 if unknown
      */
     public long threadCpuNanos(Thread thread) {
@@ -99,7 +98,6 @@ public abstract class Platform {
     /**
      * Returns the monitor or lock that a thread waits for.
      *
-     * @param thread any live thread
      * @return null if the thread waits for none or if that is unknown
      */
     public @Nullable LockWait lockWait(Thread thread) {
@@ -110,7 +108,6 @@ public abstract class Platform {
      * Reads the state of the processor, memory, disk and input and output of the process, of a thread and of the
      * machine. It may read some small files, so it is never called on a thread of the app.
      *
-     * @param thread any live thread
      * @return as {@code MachineFacts.read} returns it: facts, and counters whose keys begin with {@code #}; empty if
      *     nothing is known
      */

@@ -21,34 +21,20 @@ import org.jspecify.annotations.Nullable;
 public final class PostedBy {
     /** Recognises what messages are posted to. */
     public interface Targets {
-        /**
-         * Reports whether an object is a Handler.
-         *
-         * @param target any object
-         * @return true if it is
-         */
+        /** Reports whether an object is a Handler. */
         boolean isHandler(Object target);
 
         /**
          * Reports whether an object posts the Runnables that it gets, in messages of their own: a Handler or a View.
-         *
-         * @param target any object
-         * @return true if it does
          */
         boolean postsRunnables(Object target);
 
-        /**
-         * Reports whether an object is a message.
-         *
-         * @param posted any object
-         * @return true if it is
-         */
+        /** Reports whether an object is a message. */
         boolean isMessage(Object posted);
 
         /**
          * Returns the Handler of a message.
          *
-         * @param message a message
          * @return null if it has none
          */
         @Nullable Object handlerOf(Object message);
@@ -56,17 +42,11 @@ public final class PostedBy {
         /**
          * Returns the callback of a message.
          *
-         * @param message a message
          * @return null if it has none
          */
         @Nullable Runnable callbackOf(Object message);
 
-        /**
-         * Returns the {@code what} of a message.
-         *
-         * @param message a message
-         * @return the value
-         */
+        /** Returns the {@code what} of a message. */
         int whatOf(Object message);
     }
 
@@ -140,11 +120,7 @@ public final class PostedBy {
         this.targets = targets;
     }
 
-    /**
-     * Begins with an empty table.
-     *
-     * @param targets recognises what messages are posted to
-     */
+    /** Begins with an empty table. */
     public static void begin(Targets targets) {
         current = new PostedBy(targets);
     }

@@ -59,7 +59,6 @@ public final class Recorder {
      * stopped first; the new one writes when the recording of that one is complete. Returns at once.
      *
      * @param options the options; they are copied
-     * @return the recorder
      */
     public static Recorder start(RecorderOptions options) {
         RecorderOptions o = withPlatform(options.copy());
@@ -101,7 +100,6 @@ public final class Recorder {
         o.tickNanos = options.tickNanos;
         o.earlyPeriodMillis = options.clockPeriodMillis;
         options = o;
-        threads.main().limitHistory();
         ticker.period(o.clockPeriodMillis);
     }
 
@@ -112,10 +110,6 @@ public final class Recorder {
      */
     void begin(Roles before) {
         rings.use(options);
-        if (options.refusedTickNanos != 0) {
-            options.platform.log("ticks of " + options.refusedTickNanos + " ns are too short: times would be full "
-                    + "after some hours or days; ticks are " + RecorderOptions.TICK_NANOS + " ns instead");
-        }
         Roles begun = new Roles(this, ticker, before);
         roles = begun;
         try {
@@ -172,8 +166,6 @@ public final class Recorder {
     /**
      * Waits until a recorder that was stopped has written and delivered everything. For the exit of a JVM, which has
      * no other thread to wait for.
-     *
-     * @param millis the longest wait
      */
     void awaitEnd(long millis) throws InterruptedException {
         Roles r = roles;
@@ -186,7 +178,6 @@ public final class Recorder {
      * Returns the trace of a thread. With {@link RecorderOptions#THREADS_CHOSEN} it also makes the thread a recorded
      * one. May be called on any thread.
      *
-     * @param thread the thread
      * @return the same object for the same thread while it lives
      */
     public ThreadTrace thread(Thread thread) {
@@ -259,7 +250,6 @@ public final class Recorder {
     /**
      * Begins an incident that a detector has found. Nothing is reported until {@link Incident.Builder#report}.
      *
-     * @param detector the name of the detector
      * @param kind what was found, one of the kinds of trace/FORMAT.md
      * @return an object that collects what is known of it; it begins now, in the current scene
      */
@@ -293,11 +283,7 @@ public final class Recorder {
         return detectorStates;
     }
 
-    /**
-     * Returns the clocks and facts of the virtual machine that this recorder uses.
-     *
-     * @return never null
-     */
+    /** Returns the clocks and facts of the virtual machine that this recorder uses. */
     public Platform platform() {
         return options.platform;
     }
@@ -351,11 +337,7 @@ public final class Recorder {
         foreground = value;
     }
 
-    /**
-     * Returns the slow threshold of messages.
-     *
-     * @return milliseconds
-     */
+    /** Returns the slow threshold of messages. */
     public int slowMillis() {
         return options.slowMillis;
     }

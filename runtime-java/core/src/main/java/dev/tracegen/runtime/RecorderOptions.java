@@ -37,7 +37,6 @@ import org.jspecify.annotations.Nullable;
  *   pressure             windows     with every-record, if records come faster than they are written (J):
  *                                    windows: calls that begin and end meanwhile are left out |
  *                                    wait: threads wait, for seconds at most | lose: the oldest are lost
- *   message-text         short       short: classes and what | full: what toString returns too (J)
  *   output                           the recording, see Recorder.output. On Android relative to the directory that no
  *                                    backup takes; tracegen/PROCESS.tgd if not set; none for none (J)
  *   file-megabytes       64          the size at which a file is closed and the next one begun; 8 on Android (J)
@@ -46,9 +45,9 @@ import org.jspecify.annotations.Nullable;
  *   keep-days            0           their age, 0 for no limit; 7 on Android (J)
  *
  * System properties alone
- *   message                          methods whose calls are messages, CLASS#METHOD with commas between, or their
- *                                    IDs; names need mapping. If not set, those of the mapping
- *   mapping                          the mapping of the program, for the names of message
+ *   message                          IDs of methods whose calls are messages, with commas between; those of mapping
+ *                                    if not set
+ *   mapping                          the mapping of the program
  *   command                          full: records the program's arguments too, which may hold secrets
  *
  * An Android app alone
@@ -76,13 +75,13 @@ public final class RecorderOptions implements Cloneable {
     public static final int THREADS_ALL = 2;
 
     /** {@code pressure=lose}. The recording says how many records are lost. */
-    public static final int PRESSURE_LOSE = 0;
+    static final int PRESSURE_LOSE = 0;
 
     /** {@code pressure=windows}. The recording says from when to when calls are missing, and all others are whole. */
-    public static final int PRESSURE_WINDOWS = 1;
+    static final int PRESSURE_WINDOWS = 1;
 
     /** {@code pressure=wait}. If the recorder makes no progress for seconds, it is as windows. */
-    public static final int PRESSURE_WAIT = 2;
+    static final int PRESSURE_WAIT = 2;
 
     /** The unit of time if none is set, and the least one: 43 bits of it are 101 days. */
     static final long TICK_NANOS = 1000;
@@ -111,8 +110,6 @@ public final class RecorderOptions implements Cloneable {
 
     long tickNanos = TICK_NANOS;
 
-    /** What was asked for, if it is too short for {@link #tickNanos}; else 0. */
-    long refusedTickNanos;
     int clockPeriodMillis = CLOCK_PERIOD_MILLIS;
 
     /** The clock period of the records that were taken over; 0 if none were. */
@@ -133,12 +130,15 @@ public final class RecorderOptions implements Cloneable {
     int maxFiles = -1;
     long keepBytes = -1;
     int keepDays = -1;
-    boolean fullMessageText;
     TextRedactor redactor;
 
+    /** How many entries a thread's history has, and how many of the last messages it has one by one. */
     int history = 200;
     int dense = 5000;
+
+    /** Messages shorter than this are merged in the history. */
     int mergeMillis = 16;
+
     Map<String, String> meta = new LinkedHashMap<String, String>();
 
     /** What was set by {@link #set} and is no field above. */
@@ -149,11 +149,7 @@ public final class RecorderOptions implements Cloneable {
     public RecorderOptions() {
     }
 
-    /**
-     * Returns a copy.
-     *
-     * @return options that can be changed without changing these
-     */
+    /** Returns a copy. */
     public RecorderOptions copy() {
         try {
             RecorderOptions o = (RecorderOptions) clone();
@@ -169,9 +165,6 @@ public final class RecorderOptions implements Cloneable {
     /**
      * Sets an option by a text.
      *
-     * @param key one of the table above
-     * @param value a value of the table
-     * @return this
      * @throws IllegalArgumentException if there is no such key, or if the value is wrong; the message says which
      *     values are valid, and nothing is changed
      */
@@ -193,20 +186,12 @@ public final class RecorderOptions implements Cloneable {
     /**
      * Sets the options of an Android app's file. A key that does not exist or has a wrong value keeps its default;
      * {@link #problems} says so.
-     *
-     * @param settings keys and values of the table above
-     * @return this
      */
     public RecorderOptions apply(Properties settings) {
         return apply(settings, OptionTable.APP);
     }
 
-    /**
-     * Sets what a collector may change for all apps, thresholds and how much is sent, and ignores the rest.
-     *
-     * @param settings keys and values of the table above
-     * @return this
-     */
+    /** Sets what a collector may change for all apps, thresholds and how much is sent, and ignores the rest. */
     public RecorderOptions applyRemote(Properties settings) {
         return apply(settings, OptionTable.COLLECTOR);
     }
@@ -242,7 +227,6 @@ public final class RecorderOptions implements Cloneable {
     /**
      * Returns an option that only the Android part, a detector or reports use.
      *
-     * @param key one of the table above
      * @return its text or its default; empty if it is not set and the table has none
      */
     public String get(String key) {
@@ -306,7 +290,6 @@ public final class RecorderOptions implements Cloneable {
      * program runs on.
      *
      * @param value null to write none
-     * @return this
      */
     public RecorderOptions output(@Nullable File value) {
         output = value;
@@ -316,12 +299,6 @@ public final class RecorderOptions implements Cloneable {
     /** Sets {@code threads}, to one of the constants. */
     public RecorderOptions threads(int value) {
         threads = value;
-        return this;
-    }
-
-    /** Sets whether {@link #THREADS_ALL} includes virtual threads. There may be very many of them. */
-    public RecorderOptions virtualThreads(boolean value) {
-        virtualThreads = value;
         return this;
     }
 
@@ -351,14 +328,9 @@ public final class RecorderOptions implements Cloneable {
         return n;
     }
 
-    /**
-     * Sets the unit of the records' times, 1,000 to 1,000,000,000 nanoseconds. A time has 43 bits. When they are full,
-     * which is after 101 days with the default of 1,000, recording stops, and the log says so. Less is replaced by
-     * 1,000. If {@link Recorder#start} takes over the records of the app's start, their unit stays.
-     */
-    public RecorderOptions tickNanos(long value) {
-        refusedTickNanos = value < TICK_NANOS ? value : 0;
-        tickNanos = Math.max(TICK_NANOS, Math.min(1000000000L, value));
+    /** Sets the unit of the records' times, in nanoseconds. For tests. */
+    RecorderOptions tickNanos(long value) {
+        tickNanos = value;
         return this;
     }
 
@@ -371,18 +343,6 @@ public final class RecorderOptions implements Cloneable {
     /** Sets {@code slow}. */
     public RecorderOptions slowMillis(int value) {
         slowMillis = Math.max(1, value);
-        return this;
-    }
-
-    /** Sets {@code slow-idle}. */
-    public RecorderOptions slowIdleMillis(int value) {
-        slowIdleMillis = Math.max(1, value);
-        return this;
-    }
-
-    /** Sets {@code slow-input}. */
-    public RecorderOptions slowInputMillis(int value) {
-        slowInputMillis = Math.max(1, value);
         return this;
     }
 
@@ -403,18 +363,6 @@ public final class RecorderOptions implements Cloneable {
         return this;
     }
 
-    /** Sets {@code gate}: whether methods may be switched off. */
-    public RecorderOptions gate(boolean value) {
-        gate = value;
-        return this;
-    }
-
-    /** Sets {@code pressure}, to one of the constants. */
-    public RecorderOptions pressure(int value) {
-        pressure = value;
-        return this;
-    }
-
     /** Sets the size of a file, at least 65,536 bytes, and {@code keep-files}. */
     public RecorderOptions limit(long bytes, int files) {
         maxFileBytes = Math.max(MIN_FILE, bytes);
@@ -432,30 +380,17 @@ public final class RecorderOptions implements Cloneable {
         return this;
     }
 
-    /** Sets {@code message-text}: whether it is full, which may contain personal data. */
-    public RecorderOptions fullMessageText(boolean value) {
-        fullMessageText = value;
-        return this;
-    }
-
     /** Sets what removes personal data from texts before they are written or delivered; null for none. */
     public RecorderOptions redactor(@Nullable TextRedactor value) {
         redactor = value;
         return this;
     }
 
-    /**
-     * Sets how many messages each thread keeps.
-     *
-     * @param entries number of entries in the history, where short messages are merged; 200 if not set
-     * @param recent number of last messages that are kept one by one; 5,000 if not set
-     * @param mergeBelowMillis messages shorter than this are merged in the history; 16 if not set
-     * @return this
-     */
-    public RecorderOptions history(int entries, int recent, int mergeBelowMillis) {
-        history = Math.max(1, entries);
-        dense = Math.max(1, recent);
-        mergeMillis = Math.max(0, mergeBelowMillis);
+    /** Sets how many entries and last messages a thread keeps, and which messages are merged. For tests. */
+    RecorderOptions history(int entries, int recent, int mergeBelowMillis) {
+        history = entries;
+        dense = recent;
+        mergeMillis = mergeBelowMillis;
         return this;
     }
 

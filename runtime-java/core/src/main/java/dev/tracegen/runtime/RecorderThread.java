@@ -5,12 +5,7 @@ package dev.tracegen.runtime;
  * reports.
  */
 public final class RecorderThread extends Thread {
-    /**
-     * Creates a thread and does not start it.
-     *
-     * @param work what it runs
-     * @param name its name
-     */
+    /** Creates a thread and does not start it. */
     public RecorderThread(Runnable work, String name) {
         super(work, name);
         setDaemon(true);

@@ -44,7 +44,6 @@ public final class Recordings {
      * Returns the recordings of a directory.
      *
      * @param directory the directory that the recorder writes to; it need not exist
-     * @return never null
      */
     public static Recordings of(File directory) {
         return new Recordings(directory);

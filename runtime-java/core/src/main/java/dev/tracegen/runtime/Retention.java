@@ -32,12 +32,7 @@ final class Retention {
         return fileBytes;
     }
 
-    /**
-     * Reports whether the oldest file is to be deleted before another one is begun.
-     *
-     * @param count how many files there are
-     * @param bytes their size in total
-     */
+    /** Reports whether the oldest file is to be deleted before another one is begun. */
     boolean tooMany(int count, long bytes) {
         return count >= files || totalBytes > 0 && bytes + fileBytes > totalBytes;
     }

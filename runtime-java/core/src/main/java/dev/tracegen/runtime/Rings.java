@@ -62,8 +62,6 @@ final class Rings {
      * Creates rings for a recorder.
      *
      * @param recorder null for none
-     * @param memory what all rings together may take
-     * @param mostRecords the greatest number of records in a ring
      */
     Rings(Recorder recorder, MemoryBudget memory, int mostRecords) {
         this.recorder = recorder;

@@ -37,7 +37,6 @@ final class RoleQueue<E> {
     /**
      * Creates an empty queue.
      *
-     * @param capacity the greatest number of elements
      * @param memory the bytes of the elements are taken from it. The budget does not refuse them: the threads that add
      *     elements bound their bytes. It refuses others then
      */
@@ -50,7 +49,6 @@ final class RoleQueue<E> {
     /**
      * Adds an element if there is a free place for it. On the adding thread only.
      *
-     * @param size the bytes that the element needs
      * @return false if the queue has as many elements as it can have
      */
     boolean add(E element, long size) {

@@ -33,11 +33,7 @@ final class Roles {
         }
     }
 
-    /**
-     * Waits until a recorder that was stopped has written and delivered everything.
-     *
-     * @param millis the longest wait
-     */
+    /** Waits until a recorder that was stopped has written and delivered everything. */
     void awaitEnd(long millis) throws InterruptedException {
         long end = System.nanoTime() + millis * 1000000L;
         sampler.join(millis);

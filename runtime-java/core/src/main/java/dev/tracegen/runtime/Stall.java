@@ -22,7 +22,7 @@ public final class Stall {
 
     /**
      * The text of the message: the Looper's own, or the ID of the outermost method. It is shortened and redacted as in
-     * the recording, see {@link RecorderOptions#fullMessageText} and {@link TextRedactor}.
+     * the recording, see {@link TextRedactor}.
      */
     public final String description;
 

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * and used again for the same text.
  */
 public interface TextRedactor {
-    /** The text of a message, after it was shortened unless {@link RecorderOptions#fullMessageText} is set. */
+    /** The text of a message, after it was shortened to classes and {@code what}. */
     String MESSAGE = "message";
 
     /** The scene, see {@link Recorder#scene}. */

@@ -15,13 +15,11 @@ final class Texts {
     /** How many results are kept. */
     private static final int MAX_KEPT = 1024;
 
-    private final boolean full;
     private final TextRedactor redactor;
     private final Map<String, String> messages = new HashMap<String, String>();
     private final Map<String, String> others = new HashMap<String, String>();
 
     Texts(RecorderOptions options) {
-        full = options.fullMessageText;
         redactor = options.redactor;
     }
 
@@ -32,8 +30,7 @@ final class Texts {
         }
         String known = messages.get(text);
         if (known == null) {
-            String plain = full ? MessageText.withoutAddresses(text) : MessageText.classes(text);
-            known = redact(TextRedactor.MESSAGE, plain);
+            known = redact(TextRedactor.MESSAGE, MessageText.classes(text));
             keep(messages, text, known);
         }
         return known;

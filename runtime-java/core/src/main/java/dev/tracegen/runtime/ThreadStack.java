@@ -26,13 +26,7 @@ public final class ThreadStack {
         this.frames = frames;
     }
 
-    /**
-     * Takes the stack of a thread now.
-     *
-     * @param thread any thread
-     * @param platform whose clock is read
-     * @return the stack; never null
-     */
+    /** Takes the stack of a thread now. */
     public static ThreadStack of(Thread thread, Platform platform) {
         Thread.State state = thread.getState();
         return of(thread.getName(), platform.nanoTime(), state, thread.getStackTrace());
@@ -41,11 +35,9 @@ public final class ThreadStack {
     /**
      * Returns a stack that was taken before.
      *
-     * @param thread the name of the thread
      * @param nanos when it was taken, in {@link Platform#nanoTime()}
      * @param state the state of the thread; null if unknown
      * @param frames the frames, the innermost first
-     * @return the stack; never null
      */
     public static ThreadStack of(String thread, long nanos, Thread.@Nullable State state,
             StackTraceElement[] frames) {

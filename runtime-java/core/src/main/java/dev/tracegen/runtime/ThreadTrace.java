@@ -80,11 +80,7 @@ public final class ThreadTrace {
         this.name = thread.getName();
     }
 
-    /**
-     * Returns the name that the thread had when it was first seen.
-     *
-     * @return the name
-     */
+    /** Returns the name that the thread had when it was first seen. */
     public String name() {
         return name;
     }
@@ -171,7 +167,6 @@ public final class ThreadTrace {
     /**
      * Reports which method posted the running message. To be called before {@link #messageEnd}.
      *
-     * @param id the ID of the method
      * @param nanos when that was, in {@link Platform#nanoTime()}; 0 if it is unknown
      */
     public void postedBy(int id, long nanos) {
@@ -351,11 +346,7 @@ public final class ThreadTrace {
         queue = value;
     }
 
-    /**
-     * Reports that a frame was drawn. May be called on any thread.
-     *
-     * @param timing its times
-     */
+    /** Reports that a frame was drawn. May be called on any thread. */
     public void frame(FrameTiming timing) {
         recorder.frame(timing);
     }
@@ -399,14 +390,6 @@ public final class ThreadTrace {
     /** Returns how many records were dropped before there was a ring. May be called on any thread. */
     long droppedRecords() {
         return dropped;
-    }
-
-    /** Applies the options to the history, if there is one: they have changed. */
-    void limitHistory() {
-        MessageHistory h = history;
-        if (h != null) {
-            h.limit(recorder.options());
-        }
     }
 
     /** Returns the history and creates it at the first call. */

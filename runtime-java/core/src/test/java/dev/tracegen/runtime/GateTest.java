@@ -218,7 +218,7 @@ class GateTest {
 
     @Test
     void theGateCanBeOff() throws Exception {
-        start(new RecorderOptions().gate(false));
+        start(new RecorderOptions().set("gate", "off"));
         flood(1000000);
         awaitDrained();
         platform.pass(500);
@@ -230,7 +230,7 @@ class GateTest {
 
     @Test
     void aThreadThatWaitsLosesNothing() throws Exception {
-        start(new RecorderOptions().gate(false).ringRecords(1024).pressure(RecorderOptions.PRESSURE_WAIT));
+        start(new RecorderOptions().set("gate", "off").ringRecords(1024).set("pressure", "wait"));
         recorder.rings().waitNanos = Long.MAX_VALUE;
         flood(100000);
         assertEquals(400000, recorded().split(" ").length * 2);
@@ -239,7 +239,7 @@ class GateTest {
 
     @Test
     void lostRecordsAreCounted() throws Exception {
-        start(new RecorderOptions().gate(false).ringRecords(1024).pressure(RecorderOptions.PRESSURE_LOSE));
+        start(new RecorderOptions().set("gate", "off").ringRecords(1024).set("pressure", "lose"));
         flood(1000000);
         assertTrue(recorded().contains("!"), "nothing was lost");
     }

@@ -321,12 +321,6 @@ class IncidentTest {
         assertEquals("Handler (a.H) Mail: 7", nameOfMessage(new RecorderOptions(), true));
     }
 
-    @Test
-    void theTextOfAMessageIsWholeIfTheAppWantsThat() throws Exception {
-        assertEquals("Handler (a.H) Mail{to=Bob}: 7", nameOfMessage(new RecorderOptions().fullMessageText(true),
-                false));
-    }
-
     /** It is redacted once, as the text of a message, and behind the shortening. */
     @Test
     void theTextOfAMessageIsRedactedAsSuch() throws Exception {

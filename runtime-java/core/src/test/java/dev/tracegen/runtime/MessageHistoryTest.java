@@ -62,25 +62,6 @@ class MessageHistoryTest {
         assertEquals(9, history.recent().get(2).sequence);
     }
 
-    @Test
-    void limitsMayChange() {
-        for (int k = 0; k < 10; k++) {
-            message(20 + k, "m");
-        }
-        history.limit(new RecorderOptions().history(2, 5, 16));
-        assertEquals("0:1x28m 0:1x29m", all());
-        for (int k = 0; k < 3; k++) {
-            message(30 + k, "n");
-        }
-        assertEquals("0:1x31n 0:1x32n", all());
-        assertEquals(8, history.recent().get(0).sequence);
-        history.limit(new RecorderOptions().history(3, 2, 16));
-        message(33, "o");
-        assertEquals("0:1x31n 0:1x32n 0:1x33o", all());
-        assertEquals(2, history.recent().size());
-        assertEquals(12, history.recent().get(0).sequence);
-    }
-
     /** The next message uses the entry again. What was added before keeps its text. */
     @Test
     void messagesKeepTheirTexts() {
@@ -100,13 +81,5 @@ class MessageHistoryTest {
             message(15, "m");
         }
         assertEquals("4:20x300m 4:20x300m", all());
-    }
-
-    @Test
-    void textsOfOneKindAreEqualWithoutHashCodes() {
-        assertEquals("Handler (com.a.B$C) com.a.D: 3",
-                MessageText.withoutAddresses(">>>>> Dispatching to Handler (com.a.B$C) {1f2e} com.a.D@3c: 3"));
-        assertEquals("a{x} b{} c@ user@example@", MessageText.withoutAddresses("a{x} b{} c@ user@example@"));
-        assertEquals("", MessageText.withoutAddresses("{12}@34"));
     }
 }

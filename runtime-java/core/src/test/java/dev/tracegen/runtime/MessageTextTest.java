@@ -70,15 +70,6 @@ class MessageTextTest {
     }
 
     @Test
-    void fullTextsAreAChoice() {
-        String text = PRINTED + "Handler (a.b) {1} com.example.Task{user=Bob}: 5";
-        assertEquals("Handler (a.b) com.example.Task{user=Bob}: 5",
-                new Texts(new RecorderOptions().set("message-text", "full")).message(text));
-        assertEquals("Handler (a.b) com.example.Task: 5",
-                new Texts(new RecorderOptions().set("message-text", "short")).message(text));
-    }
-
-    @Test
     void theRedactorGetsEveryKindOnceForEachText() {
         final List<String> got = new ArrayList<String>();
         Texts texts = new Texts(new RecorderOptions().redactor(new TextRedactor() {

@@ -63,7 +63,7 @@ class RecorderMemoryTest {
     void theMemoryOfThreadsThatHaveEndedIsUsedAgain() throws Exception {
         Path file = dir.resolve("threads.tgd");
         MemoryBudget memory = start(new RecorderOptions().threads(RecorderOptions.THREADS_ALL).everyRecord(true)
-                .gate(false).output(file.toFile()));
+                .set("gate", "off").output(file.toFile()));
         long before = memory.used();
         for (int k = 0; k < 1000; k++) {
             elsewhere(CALLS);
@@ -111,7 +111,7 @@ class RecorderMemoryTest {
     void recordsWithoutMemoryAreCounted() throws Exception {
         Path file = dir.resolve("dropped.tgd");
         MemoryBudget memory = start(new RecorderOptions().threads(RecorderOptions.THREADS_ALL).everyRecord(true)
-                .gate(false).output(file.toFile()));
+                .set("gate", "off").output(file.toFile()));
         // Threads and their rings may take five of eight parts.
         long rest = memory.bytes() / 8 * 5 - memory.used();
         memory.takeAlways(rest);

@@ -274,7 +274,7 @@ class RolesTest {
     @Test
     void theAppGoesOnWhileTheDiskIsBlocked() throws Exception {
         platform.writerGate = open;
-        start(new RecorderOptions().everyRecord(true).memory(1 << 20).gate(false));
+        start(new RecorderOptions().everyRecord(true).memory(1 << 20).set("gate", "off"));
         int n = 200000;
         for (int k = 0; k < n; k++) {
             AppMethodBeat.i(1);

@@ -23,8 +23,8 @@ class SegmentsTest implements StallListener {
     @BeforeEach
     void begin() {
         Recorder.setStallListener(this);
-        recorder = Recorder.start(new RecorderOptions().platform(platform).slowMillis(700).slowIdleMillis(2000)
-                .slowInputMillis(300).history(200, 200, 0));
+        recorder = Recorder.start(new RecorderOptions().platform(platform).slowMillis(700).set("slow-idle", "2000")
+                .set("slow-input", "300").history(200, 200, 0));
         trace = recorder.thread(Thread.currentThread());
     }
 

@@ -173,9 +173,7 @@ class TickerTest {
 
     @Test
     void recordingEndsWhenTimesAreFull() throws Exception {
-        start(new RecorderOptions().tickNanos(1));
-        assertTrue(platform.logged.contains("ticks of 1 ns are too short"), platform.logged);
-        assertEquals(1000, recorder.options().tickNanos);
+        start(new RecorderOptions());
         AppMethodBeat.i(1);
         ThreadTrace main = recorder.thread(Thread.currentThread());
         platform.pass(101L * 24 * 3600 * 1000);

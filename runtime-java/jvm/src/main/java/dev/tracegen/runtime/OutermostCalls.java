@@ -10,7 +10,7 @@ final class OutermostCalls extends CallMessages {
     /**
      * Creates it without reading anything.
      *
-     * @param declared methods or their IDs, see {@link MessageMethods}; null for those of the mapping
+     * @param declared IDs of methods, see {@link MessageMethods}; null for those of the mapping
      */
     OutermostCalls(String declared) {
         this.declared = declared;

@@ -31,8 +31,7 @@ class SuspensionsTest {
     private void start() {
         platform.processCpu.set(0);
         file = dir.resolve("r.tgd");
-        recorder = Recorder.start(new RecorderOptions().platform(platform).ringRecords(1024).output(file.toFile())
-                .fullMessageText(true));
+        recorder = Recorder.start(new RecorderOptions().platform(platform).ringRecords(1024).output(file.toFile()));
         main = recorder.thread(Thread.currentThread());
         Recorder.setStallListener(new StallListener() {
             @Override
@@ -221,7 +220,7 @@ class SuspensionsTest {
             BufferedReader in = new BufferedReader(new InputStreamReader(System.in, "UTF-8"));
             final BlockingQueue<Stall> found = new LinkedBlockingQueue<Stall>();
             Recorder recorder = Recorder.start(new RecorderOptions().slowMillis(Integer.parseInt(args[0]))
-                    .output(Paths.get(args[1]).toFile()).fullMessageText(true));
+                    .output(Paths.get(args[1]).toFile()));
             Recorder.setStallListener(new StallListener() {
                 @Override
                 public void stallEnded(Stall stall) {

@@ -38,18 +38,12 @@ public final class Dispatch {
 
     /**
      * Returns the text that the Looper passes to its {@code Printer} at the begin, or {@code IdleHandler } and a class.
-     *
-     * @return never null during the call
      */
     public String text() {
         return text;
     }
 
-    /**
-     * Reports whether an IdleHandler runs, and not a message.
-     *
-     * @return true for an IdleHandler
-     */
+    /** Reports whether an IdleHandler runs, and not a message. */
     public boolean isIdleHandler() {
         return idleHandler;
     }

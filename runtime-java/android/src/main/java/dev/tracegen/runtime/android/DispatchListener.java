@@ -7,16 +7,6 @@ package dev.tracegen.runtime.android;
  */
 public abstract class DispatchListener {
     /**
-     * Reports whether the listener is to be called. It is asked before each start. A listener that was called for a
-     * start is also called for the end, whatever this returns by then.
-     *
-     * @return true unless overridden
-     */
-    public boolean isValid() {
-        return true;
-    }
-
-    /**
      * Called when a message or an IdleHandler begins.
      *
      * @param dispatch facts about it; the object is reused, so copy the values to keep

@@ -64,9 +64,7 @@ final class ExitInfo implements Runnable {
      * Creates a task.
      *
      * @param output the file of this process's recording; earlier ones are beside it
-     * @param process the name of this process
      * @param options whose redactor gets what the system says
-     * @param delayMillis how long to wait before any file is read
      */
     ExitInfo(Context context, File output, String process, RecorderOptions options, long delayMillis) {
         this.context = context;

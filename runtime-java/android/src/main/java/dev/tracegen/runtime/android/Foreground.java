@@ -45,11 +45,6 @@ final class Foreground {
         }
     }
 
-    /** Reports whether the app is in the foreground, as the recorder has it. */
-    synchronized boolean isForeground() {
-        return foreground;
-    }
-
     /** Wraps the windows of the activities that are started now. On the main thread. */
     void watchInputEvents() {
         for (Activity activity : new ArrayList<Activity>(started.keySet())) {

@@ -80,12 +80,10 @@ final class FrameTimes extends DispatchListener implements Choreographer.FrameCa
     }
 
     @Override
-    public boolean isValid() {
-        return !stopped;
-    }
-
-    @Override
     public void dispatchStart(Dispatch dispatch) {
+        if (stopped) {
+            return;
+        }
         Frames d = detector;
         if (d != null) {
             d.busy();
@@ -112,6 +110,9 @@ final class FrameTimes extends DispatchListener implements Choreographer.FrameCa
 
     @Override
     public void dispatchEnd(Dispatch dispatch) {
+        if (stopped) {
+            return;
+        }
         boolean frame = isFrame;
         isFrame = false;
         if (frame) {

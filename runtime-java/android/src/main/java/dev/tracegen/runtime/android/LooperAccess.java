@@ -12,11 +12,7 @@ final class LooperAccess extends LoopAccess {
     private final ThreadTrace trace;
     private final Handler handler;
 
-    /**
-     * Creates an access.
-     *
-     * @param trace the trace of the Looper's thread
-     */
+    /** Creates an access. */
     LooperAccess(Looper looper, ThreadTrace trace) {
         this.looper = looper;
         this.trace = trace;

@@ -82,7 +82,6 @@ public final class LooperMonitor {
      * Returns the monitor of a Looper, and creates it with the default options if there is none. May be called on any
      * thread.
      *
-     * @param looper not null
      * @return the same object until it is released
      */
     public static LooperMonitor of(Looper looper) {
@@ -92,7 +91,6 @@ public final class LooperMonitor {
     /**
      * Returns the monitor of a Looper. May be called on any thread.
      *
-     * @param looper not null
      * @param options used if there is no monitor yet
      * @return the same object until it is released
      */
@@ -114,11 +112,7 @@ public final class LooperMonitor {
         }
     }
 
-    /**
-     * Adds a listener, which is called from the next message on. Adding it twice has no effect.
-     *
-     * @param listener not null
-     */
+    /** Adds a listener, which is called from the next message on. Adding it twice has no effect. */
     public synchronized void add(DispatchListener listener) {
         remove(listener);
         insert(listener, slots.length);
@@ -169,11 +163,7 @@ public final class LooperMonitor {
         return source.kind();
     }
 
-    /**
-     * Returns how often other code had replaced the monitor's printer and the monitor installed it again.
-     *
-     * @return the number since the monitor was created
-     */
+    /** Returns how often other code had replaced the monitor's printer and the monitor installed it again. */
     public int reinstalls() {
         return reinstalls;
     }
@@ -182,21 +172,10 @@ public final class LooperMonitor {
      * Reports whether listeners are called for IdleHandlers. They are not if Android does not let the queue's list be
      * replaced, if it hides the lock of the list, or if other code has replaced the list. A {@code Printer} is not
      * called for IdleHandlers.
-     *
-     * @return true if they are
      */
     public boolean reportsIdleHandlers() {
         IdleHandlers handlers = idleHandlers;
         return handlers != null && handlers.isInstalled();
-    }
-
-    /**
-     * Reports whether the monitor can detect that other code has replaced its printer.
-     *
-     * @return false if Android does not let the current one be read
-     */
-    public boolean detectsReplacement() {
-        return source.canReadCurrent();
     }
 
     /** Ends the monitor and restores the Looper. After that, {@link #of} creates another monitor. */
@@ -251,10 +230,8 @@ public final class LooperMonitor {
         notifying = true;
         for (int k = 0; k < notified.length; k++) {
             try {
-                notified[k].started = notified[k].listener.isValid();
-                if (notified[k].started) {
-                    notified[k].listener.dispatchStart(dispatch);
-                }
+                notified[k].started = true;
+                notified[k].listener.dispatchStart(dispatch);
             } catch (Throwable e) {
                 failed(e);
             }

@@ -16,7 +16,6 @@ final class OutputPath {
      * Returns the file and creates its directory. Accesses the disk.
      *
      * @param name the option {@code output}
-     * @param process the name of the process
      * @return null if nothing is to be written, or if the directory cannot be created, which is logged
      */
     static File of(Context context, String name, String process) {

@@ -32,7 +32,6 @@ public final class QueueSnapshot implements PendingQueue {
     /**
      * Returns the reader of a Looper's queue. May be called on any thread while the Looper runs.
      *
-     * @param looper not null
      * @return null if the queue cannot be read
      */
     public static @Nullable QueueSnapshot of(Looper looper) {

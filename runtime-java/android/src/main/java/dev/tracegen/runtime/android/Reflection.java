@@ -11,14 +11,6 @@ final class Reflection {
     private Reflection() {
     }
 
-    static Class<?> type(String name) {
-        try {
-            return Class.forName(name);
-        } catch (Throwable e) {
-            return null;
-        }
-    }
-
     /** Returns a field, hidden or not. */
     static Field field(Class<?> type, String name) {
         try {
@@ -51,16 +43,5 @@ final class Reflection {
     /** Calls a public method without parameters. */
     static Object call(Object of, String name) throws ReflectiveOperationException {
         return of.getClass().getMethod(name).invoke(of);
-    }
-
-    /** Does for a proxy what {@code Object} does. */
-    static Object objectMethod(Object proxy, String name, Object[] args) {
-        return name.equals("equals") ? (Object) (proxy == args[0])
-                : name.equals("hashCode") ? (Object) System.identityHashCode(proxy) : "tracegen";
-    }
-
-    /** Returns the name of a constant of Android; its number if it is newer than the names. */
-    static String name(String[] names, int value) {
-        return value >= 0 && value < names.length ? names[value] : Integer.toString(value);
     }
 }

@@ -48,7 +48,7 @@ abstract class Reports {
      *     settings are fetched
      * @param recordings the directory of the recordings; null if none are written
      */
-    abstract void begin(Recorder r, Foreground foreground, File recordings);
+    abstract void begin(Recorder r, File recordings);
 
     /**
      * Ends sending. Returns at once. What the recorder still delivers is written, for the next session sends it:

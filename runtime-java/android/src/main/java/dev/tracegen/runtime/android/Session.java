@@ -115,7 +115,7 @@ final class Session implements Runnable {
             stop();
             TracegenRuntime.ended(this);
             if (reports != null) {
-                reports.begin(null, foreground, null);
+                reports.begin(null, null);
             }
             return;
         }
@@ -140,7 +140,7 @@ final class Session implements Runnable {
         }
         if (reports != null) {
             reporting = reports;
-            reports.begin(r, foreground, output == null ? null : output.getParentFile());
+            reports.begin(r, output == null ? null : output.getParentFile());
             if (stopped) {
                 reports.stop();
                 return;

@@ -131,7 +131,6 @@ public final class TracegenRuntime {
      * recorded if the option {@code threads} is {@code chosen} or {@code all}. Watching it twice has no effect. To
      * listen to the Looper yourself, call {@link LooperMonitor#of(Looper)}.
      *
-     * @param looper the Looper of a {@code HandlerThread}, for instance
      * @return false if recording was not started, or if it was stopped
      */
     public static boolean watch(Looper looper) {
@@ -143,7 +142,6 @@ public final class TracegenRuntime {
      * Watches the input events of a window that is not that of an activity: of a dialog. To be called on the main
      * thread, when the window has its callback; for a dialog in {@code onStart}. Watching it twice has no effect.
      *
-     * @param window the window of a {@code Dialog}, for instance
      * @return false if input events are not recorded, or if the window has no callback
      */
     public static boolean watchWindow(Window window) {
@@ -154,8 +152,6 @@ public final class TracegenRuntime {
      * Switches a detector on or off, now or as soon as recording has started. Returns at once. The next start of a
      * recording goes by its configuration again.
      *
-     * @param name the name of the detector, as in the option {@code detectors}
-     * @param on true to switch it on
      * @return false if recording was not started, if it was stopped, or if there is no detector of that name
      */
     public static boolean detector(String name, boolean on) {

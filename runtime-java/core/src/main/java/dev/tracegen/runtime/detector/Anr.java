@@ -77,8 +77,6 @@ public final class Anr extends Watcher implements QuitListener {
      * Returns the detector, which is off.
      *
      * @param o {@code anr.lag-millis}
-     * @param evidence what the system says
-     * @return a new detector
      */
     public static Anr create(RecorderOptions o, AnrEvidence evidence) {
         return new Anr(o, evidence, new Asker() {

@@ -31,12 +31,7 @@ public final class BusyVsyncs {
         last = 0;
     }
 
-    /**
-     * Adds a time in which the main thread was busy, not before those that were added.
-     *
-     * @param beginNanos its begin
-     * @param endNanos its end
-     */
+    /** Adds a time in which the main thread was busy, not before those that were added. */
     public void add(long beginNanos, long endNanos) {
         long from = Math.max(last, (long) Math.floor((beginNanos - firstNanos) * perNano));
         long to = (long) Math.floor((endNanos - firstNanos) * perNano);

@@ -18,11 +18,7 @@ public abstract class Detector {
         this.name = name;
     }
 
-    /**
-     * Returns the name.
-     *
-     * @return a word with hyphens
-     */
+    /** Returns the name. */
     public final String name() {
         return name;
     }
@@ -36,11 +32,7 @@ public abstract class Detector {
         return null;
     }
 
-    /**
-     * Begins to look. What it throws switches the detector off.
-     *
-     * @param environment what the detector may use
-     */
+    /** Begins to look. What it throws switches the detector off. */
     protected abstract void start(Environment environment);
 
     /** Ends looking, and restores all that {@link #start} has changed. */

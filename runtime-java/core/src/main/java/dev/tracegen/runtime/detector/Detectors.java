@@ -69,9 +69,6 @@ public final class Detectors {
     /**
      * Switches a detector on or off. Returns at once. Nothing happens if it is so already, or if there is no detector
      * of that name.
-     *
-     * @param name the name of the detector
-     * @param on true to switch it on
      */
     public void set(final String name, final boolean on) {
         schedule.at(schedule.nanoTime(), new Runnable() {
@@ -91,8 +88,6 @@ public final class Detectors {
     /**
      * Switches all detectors off, ends the schedule after that, and then runs work on its thread: what a detector
      * reports when it ends must reach a recorder that the work stops. Returns at once.
-     *
-     * @param after what runs when all detectors are off
      */
     public void stop(final Runnable after) {
         schedule.at(schedule.nanoTime(), new Runnable() {

@@ -71,7 +71,6 @@ public final class Environment {
      * failure of the detector; the fifth one switches it off.
      *
      * @param nanos the time; at once if it is past
-     * @param work what runs
      * @return to cancel it
      */
     public Schedule.Task at(long nanos, Runnable work) {
@@ -90,7 +89,6 @@ public final class Environment {
      * Begins an incident of this detector that concerns the Looper's thread.
      *
      * @param kind one of the kinds of trace/FORMAT.md
-     * @return an object that collects what is known of it
      */
     public Incident.Builder incident(String kind) {
         return recorder.incident(detector.name(), kind).thread(loop.trace());

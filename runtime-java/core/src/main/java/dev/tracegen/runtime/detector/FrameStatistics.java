@@ -71,11 +71,7 @@ public final class FrameStatistics {
         before = frame;
     }
 
-    /**
-     * Adds frames of which nothing is known but their number.
-     *
-     * @param frames how many reports were lost
-     */
+    /** Adds frames of which nothing is known but their number. */
     public void addLost(int frames) {
         lost += frames;
     }
@@ -94,20 +90,12 @@ public final class FrameStatistics {
         return frames;
     }
 
-    /**
-     * Returns the number of dropped frames.
-     *
-     * @return the sum
-     */
+    /** Returns the number of dropped frames. */
     public long dropped() {
         return dropped;
     }
 
-    /**
-     * Returns the time in which the app drew.
-     *
-     * @return nanoseconds
-     */
+    /** Returns the time in which the app drew. */
     public long drawingNanos() {
         return drawingNanos;
     }
@@ -130,12 +118,7 @@ public final class FrameStatistics {
         return frames == 0 ? -1 : worstNanos;
     }
 
-    /**
-     * Returns how many frames had a level.
-     *
-     * @param level the level
-     * @return the number
-     */
+    /** Returns how many frames had a level. */
     public int frames(DropLevel level) {
         return levels[level.ordinal()];
     }

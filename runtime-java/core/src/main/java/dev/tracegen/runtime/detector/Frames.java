@@ -28,11 +28,7 @@ public final class Frames extends Detector {
         protected Source() {
         }
 
-        /**
-         * Begins to call {@link Frames#frame} for each frame.
-         *
-         * @param frames the detector
-         */
+        /** Begins to call {@link Frames#frame} for each frame. */
         protected abstract void start(Frames frames);
 
         /** Ends reporting. */
@@ -105,7 +101,6 @@ public final class Frames extends Detector {
     /**
      * Creates a detector that is off.
      *
-     * @param source what reports frames
      * @param record whether the frames are to be written into the recording
      * @param dropped from how many frames at 60 Hz on dropped frames are an incident
      */

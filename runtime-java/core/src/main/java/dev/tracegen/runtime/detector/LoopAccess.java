@@ -4,18 +4,10 @@ import dev.tracegen.runtime.ThreadTrace;
 
 /** A Looper, as far as detectors need it. All methods may be called on any thread and return at once. */
 public abstract class LoopAccess {
-    /**
-     * Returns the trace of the Looper's thread.
-     *
-     * @return never null
-     */
+    /** Returns the trace of the Looper's thread. */
     public abstract ThreadTrace trace();
 
-    /**
-     * Returns the Looper's thread.
-     *
-     * @return never null
-     */
+    /** Returns the Looper's thread. */
     public abstract Thread thread();
 
     /**

@@ -25,7 +25,6 @@ public abstract class Schedule {
      * calls. Any thread may call it. What the work throws is handled by {@link Detectors}.
      *
      * @param nanos the time, in {@link #nanoTime}
-     * @param work what runs
      * @return to cancel it
      */
     public abstract Task at(long nanos, Runnable work);

@@ -83,20 +83,12 @@ public final class Start {
         return launchNanos - applicationNanos;
     }
 
-    /**
-     * Returns the time from the message that creates or starts the first activity to the focus.
-     *
-     * @return nanoseconds
-     */
+    /** Returns the time from the message that creates or starts the first activity to the focus. */
     public long activityNanos() {
         return focusNanos - launchNanos;
     }
 
-    /**
-     * Returns the whole time: the sum of the three steps.
-     *
-     * @return nanoseconds
-     */
+    /** Returns the whole time: the sum of the three steps. */
     public long totalNanos() {
         return focusNanos - beginNanos;
     }

@@ -67,22 +67,14 @@ public final class Starts {
         processNanos = process > 0 && process <= application ? process : 0;
     }
 
-    /**
-     * Says that code of the app ran earlier than was known at {@link #application}.
-     *
-     * @param nanos when
-     */
+    /** Says that code of the app ran earlier than was known at {@link #application}. */
     public void applicationNotAfter(long nanos) {
         if (nanos < applicationNanos) {
             applicationNanos = Math.max(nanos, processNanos);
         }
     }
 
-    /**
-     * Says that the main thread runs its first message behind the one that made the application.
-     *
-     * @param nanos when
-     */
+    /** Says that the main thread runs its first message behind the one that made the application. */
     public void free(long nanos) {
         if (freeNanos == 0) {
             freeNanos = nanos;
@@ -101,8 +93,6 @@ public final class Starts {
     /**
      * An activity is created.
      *
-     * @param activity a number for the object
-     * @param nanos the time
      * @param messageNanos when the message began that runs; 0 if unknown
      * @param record the number of the main thread's first record of that message
      */
@@ -143,14 +133,7 @@ public final class Starts {
         return o;
     }
 
-    /**
-     * An activity is started. The parameters are those of {@link #created}.
-     *
-     * @param activity a number for the object
-     * @param nanos the time
-     * @param messageNanos when the message began that runs; 0 if unknown
-     * @param record the number of the main thread's first record of that message
-     */
+    /** An activity is started. The parameters are those of {@link #created}. */
     public void started(int activity, long nanos, long messageNanos, long record) {
         anyActivity = true;
         if (relaunching > 0) {
@@ -166,12 +149,7 @@ public final class Starts {
         started.add(activity);
     }
 
-    /**
-     * An activity is resumed.
-     *
-     * @param activity a number for the object
-     * @param nanos the time
-     */
+    /** An activity is resumed. */
     public void resumed(int activity, long nanos) {
         anyActivity = true;
         started.add(activity);
@@ -183,12 +161,7 @@ public final class Starts {
         }
     }
 
-    /**
-     * An activity is paused.
-     *
-     * @param activity a number for the object
-     * @param nanos the time
-     */
+    /** An activity is paused. */
     public void paused(int activity, long nanos) {
         anyActivity = true;
         started.add(activity);
@@ -201,7 +174,6 @@ public final class Starts {
     /**
      * An activity is stopped.
      *
-     * @param activity a number for the object
      * @param relaunched whether it is destroyed and created anew at once, because the configuration has changed
      */
     public void stopped(int activity, boolean relaunched) {
@@ -218,31 +190,19 @@ public final class Starts {
         }
     }
 
-    /**
-     * An activity is destroyed.
-     *
-     * @param activity a number for the object
-     */
+    /** An activity is destroyed. */
     public void destroyed(int activity) {
         stopped.remove(activity);
         // An activity that finishes itself in onCreate is neither started nor stopped. The next one goes on.
         started.remove(activity);
     }
 
-    /**
-     * Returns whether any activity is started, or about to be created anew.
-     *
-     * @return false in the background
-     */
+    /** Returns whether any activity is started, or about to be created anew. */
     public boolean isAnyStarted() {
         return !started.isEmpty() || relaunching > 0;
     }
 
-    /**
-     * Returns whether a start has begun and not ended.
-     *
-     * @return true if so
-     */
+    /** Returns whether a start has begun and not ended. */
     public boolean isOpen() {
         return open != null;
     }
@@ -251,7 +211,6 @@ public final class Starts {
      * An activity has the focus.
      *
      * @param activity the name of its class
-     * @param nanos the time
      * @param record the number that the main thread's next record will have
      * @return the start that has ended with this; null if there is none
      */

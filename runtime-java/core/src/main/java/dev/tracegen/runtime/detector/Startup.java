@@ -10,11 +10,7 @@ import java.util.Locale;
 public final class Startup extends Detector {
     /** Where starts come from. */
     public interface Source {
-        /**
-         * Begins to call {@link Startup#ended}, also for starts that have ended before the recorder was started.
-         *
-         * @param startup the detector
-         */
+        /** Begins to call {@link Startup#ended}, also for starts that have ended before the recorder was started. */
         void start(Startup startup);
 
         /** Ends calling it. */
@@ -30,7 +26,6 @@ public final class Startup extends Detector {
     /**
      * Creates a detector that is off.
      *
-     * @param source where starts come from
      * @param coldMillis from here on a cold start is slow
      * @param warmMillis from here on a warm start is slow
      * @param hotMillis from here on a hot start is slow
@@ -55,11 +50,7 @@ public final class Startup extends Detector {
         source.stop();
     }
 
-    /**
-     * Reports a start. On any thread.
-     *
-     * @param start the start
-     */
+    /** Reports a start. On any thread. */
     public void ended(final Start start) {
         final Environment e = environment;
         if (e != null) {

@@ -13,11 +13,7 @@ public final class ThreadSchedule extends Schedule {
     private final Platform platform;
     private final ScheduledThreadPoolExecutor thread;
 
-    /**
-     * Creates a schedule, whose thread starts with the first work.
-     *
-     * @param platform the clock
-     */
+    /** Creates a schedule, whose thread starts with the first work. */
     public ThreadSchedule(Platform platform) {
         this.platform = platform;
         thread = new ScheduledThreadPoolExecutor(1, new ThreadFactory() {

@@ -7,27 +7,17 @@ import android.content.pm.PackageManager;
 import android.net.ConnectivityManager;
 import android.net.NetworkInfo;
 import android.os.BatteryManager;
-import android.os.Handler;
-import android.os.Looper;
-import android.os.MessageQueue;
 import dev.tracegen.runtime.report.Moment;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 
 /**
- * Finds out whether to send now: there is a network that costs nothing, the device charges or its battery is not low,
- * and the app is in the background or its main thread has nothing to do. Used on the sender's thread, which waits for
- * the main thread; the main thread never waits.
+ * Finds out whether to send now: there is a network that costs nothing, and the device charges or its battery is not
+ * low. Used on the sender's thread.
  */
 final class GoodMoment implements Moment {
     private static final String STATE = "android.permission.ACCESS_NETWORK_STATE";
     private static final int LOW_PERCENT = 20;
 
-    /** The main thread of an app that scrolls becomes idle between two frames. This one has not for so long. */
-    private static final long IDLE_SECONDS = 5;
-
     private final Context context;
-    private final Foreground foreground;
     private final boolean anyNetwork;
 
     /**
@@ -35,17 +25,15 @@ final class GoodMoment implements Moment {
      *
      * @param anyNetwork whether a network may cost money
      */
-    GoodMoment(Context context, Foreground foreground, boolean anyNetwork) {
+    GoodMoment(Context context, boolean anyNetwork) {
         this.context = context;
-        this.foreground = foreground;
         this.anyNetwork = anyNetwork;
     }
 
     @Override
     public String unsuitable() {
         String network = network();
-        return network.length() > 0 ? network : batteryIsLow() ? "the battery is low"
-                : foreground.isForeground() && !mainIsIdle() ? "the main thread is busy" : "";
+        return network.length() > 0 ? network : batteryIsLow() ? "the battery is low" : "";
     }
 
     private String network() {
@@ -80,29 +68,6 @@ final class GoodMoment implements Moment {
                     || status == BatteryManager.BATTERY_STATUS_FULL;
             return !charges && level >= 0 && scale > 0 && level * 100 / scale < LOW_PERCENT;
         } catch (Throwable e) {
-            return false;
-        }
-    }
-
-    /** Waits until the queue of the main thread is empty, for a short time. */
-    private static boolean mainIsIdle() {
-        final CountDownLatch idle = new CountDownLatch(1);
-        new Handler(Looper.getMainLooper()).post(new Runnable() {
-            @Override
-            public void run() {
-                Looper.myQueue().addIdleHandler(new MessageQueue.IdleHandler() {
-                    @Override
-                    public boolean queueIdle() {
-                        idle.countDown();
-                        return false;
-                    }
-                });
-            }
-        });
-        try {
-            return idle.await(IDLE_SECONDS, TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
             return false;
         }
     }

@@ -142,9 +142,9 @@ final class Reporting extends Reports implements RemoteConfig.Listener {
     }
 
     @Override
-    void begin(Recorder r, Foreground foreground, File recordings) {
+    void begin(Recorder r, File recordings) {
         if (r != null || remote != null) {
-            Moment moment = new GoodMoment(context, foreground, base.get("upload-network").equals("any"));
+            Moment moment = new GoodMoment(context, base.get("upload-network").equals("any"));
             Sender s = new Sender(outbox, http, moment, platform, settings, new Random()).config(remote)
                     .configOnly(r == null).recordings(base.flag("upload-recordings") ? recordings : null);
             if (r != null) {

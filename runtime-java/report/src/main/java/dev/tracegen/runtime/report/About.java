@@ -22,7 +22,6 @@ public final class About {
      *
      * @param key one of the keys of {@code basic}: {@code versionName}, for instance
      * @param value a String, Number or Boolean; null if it is not known, and then reports do not have it
-     * @return this
      */
     public About set(String key, @Nullable Object value) {
         if (value == null) {
@@ -36,7 +35,6 @@ public final class About {
     /**
      * Returns a fact.
      *
-     * @param key as in {@link #set}
      * @return null if it was not set
      */
     public @Nullable Object get(String key) {

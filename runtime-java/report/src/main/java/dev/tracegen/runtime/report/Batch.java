@@ -48,11 +48,7 @@ public final class Batch {
         return lines.toByteArray();
     }
 
-    /**
-     * Returns the lines compressed.
-     *
-     * @return a gzip file
-     */
+    /** Returns the lines compressed. */
     public byte[] gzip() {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         try (GZIPOutputStream zip = new GZIPOutputStream(out)) {

@@ -102,9 +102,7 @@ public class HttpUploader implements Uploader {
     /**
      * Opens a connection. A subclass may do it in another way, to tag sockets for instance.
      *
-     * @param url the address
      * @return not connected yet
-     * @throws IOException if that fails
      */
     protected URLConnection open(URL url) throws IOException {
         return url.openConnection();

@@ -16,8 +16,8 @@ public interface Moment {
     };
 
     /**
-     * Returns why now is no good moment to send: a network that costs money, a low battery, an app that draws. Called
-     * on the sender's thread before each batch.
+     * Returns why now is no good moment to send: a network that costs money, a low battery. Called on the sender's
+     * thread before each batch.
      *
      * @return empty if the moment is good; otherwise the reason, for the log
      */

@@ -75,7 +75,7 @@ public final class Outbox {
 
     Outbox(File directory, String process, OutboxLimits limits) {
         this.directory = directory;
-        this.limits = new OutboxLimits(limits);
+        this.limits = limits;
         this.stateFile = new File(directory, "state-" + Text.fileName(process));
     }
 
@@ -172,7 +172,6 @@ public final class Outbox {
     /**
      * Writes a report, unless there were too many with its key today.
      *
-     * @param report the report
      * @param fraction of users that send such reports, which the report then says; see {@link Sampling#of}
      * @param wallMillis the time, in milliseconds since 1970
      * @return whether it is on the disk
@@ -341,9 +340,7 @@ public final class Outbox {
     /**
      * Returns the oldest reports.
      *
-     * @param most the greatest number of reports
      * @param bytes the greatest size of their lines; the first report is returned whatever its size is
-     * @param wallMillis the time, in milliseconds since 1970
      * @return null if none waits
      */
     synchronized Batch batch(int most, int bytes, long wallMillis) {
@@ -384,12 +381,7 @@ public final class Outbox {
         return report.getName().endsWith(OPEN + REPORT) && age >= 0 && age < limits.endMillis;
     }
 
-    /**
-     * Returns how many reports can be sent now.
-     *
-     * @param wallMillis the time, in milliseconds since 1970
-     * @return 0 if there are none
-     */
+    /** Returns how many reports can be sent now. */
     synchronized int waiting(long wallMillis) {
         int n = 0;
         for (File f : list(REPORT)) {

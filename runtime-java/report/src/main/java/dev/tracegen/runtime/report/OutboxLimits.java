@@ -19,17 +19,6 @@ final class OutboxLimits {
     /** How long the report of an incident that has not ended waits for its end, in milliseconds. */
     long endMillis = 600000;
 
-    OutboxLimits() {
-    }
-
-    OutboxLimits(OutboxLimits o) {
-        reports = Math.max(1, o.reports);
-        bytes = Math.max(Report.MAX_BYTES + Outbox.OVERHEAD, o.bytes);
-        ageMillis = o.ageMillis;
-        perKeyAndDay = o.perKeyAndDay;
-        endMillis = o.endMillis;
-    }
-
     static OutboxLimits of(RecorderOptions options) {
         OutboxLimits o = new OutboxLimits();
         o.reports = options.number("outbox-reports");

@@ -40,11 +40,7 @@ public final class RemoteConfig {
 
     /** Receives settings that were fetched while the process runs. */
     public interface Listener {
-        /**
-         * Called on the sender's thread when new settings were accepted.
-         *
-         * @param settings keys and values
-         */
+        /** Called on the sender's thread when new settings were accepted. */
         void accepted(Properties settings);
     }
 
@@ -72,7 +68,6 @@ public final class RemoteConfig {
      * @param directory is created when it is needed; the outbox's, for instance
      * @param publicKey an ECDSA key of the curve P-256: base64 of its X.509 form
      * @param packageName the package that the settings must be for
-     * @param platform the clock and the log
      * @param random for the times between requests
      * @throws IllegalArgumentException if the key is not one
      */
@@ -107,7 +102,6 @@ public final class RemoteConfig {
      * @param uploader of the collector
      * @param facts what the collector may decide by: {@code versionCode}, {@code sdk}, {@code device}
      * @param accepted is called when new settings have come; null for none
-     * @return this
      */
     public RemoteConfig source(HttpUploader uploader, Map<String, String> facts, @Nullable Listener accepted) {
         StringBuilder b = new StringBuilder("package=" + encode(packageName));
@@ -302,7 +296,6 @@ public final class RemoteConfig {
      * Reports whether settings switch recording off.
      *
      * @param settings from {@link #begin}
-     * @return whether {@code enabled} is {@code false}
      */
     public static boolean switchesOff(Properties settings) {
         return "false".equals(settings.getProperty("enabled", "").trim());

@@ -72,14 +72,7 @@ public final class Report {
         return json("");
     }
 
-    /**
-     * Makes the report of a stall.
-     *
-     * @param stall as a {@link dev.tracegen.runtime.StallListener} receives it
-     * @param recorder the recorder that found it
-     * @param about the facts of the process
-     * @return the report
-     */
+    /** Makes the report of a stall. */
     public static Report of(Stall stall, Recorder recorder, About about) {
         String kind = kind(stall);
         Writer w = new Writer(recorder);
@@ -111,14 +104,7 @@ public final class Report {
         return new Report(w.id, kind, stall.stackKey, true, w.json);
     }
 
-    /**
-     * Makes the report of an incident.
-     *
-     * @param incident as an {@link dev.tracegen.runtime.IncidentListener} receives it
-     * @param recorder the recorder that found it
-     * @param about the facts of the process
-     * @return the report
-     */
+    /** Makes the report of an incident. */
     public static Report of(Incident incident, Recorder recorder, About about) {
         String key = key(incident);
         Writer w = new Writer(recorder);

@@ -22,9 +22,7 @@ public final class Reporter implements StallListener, IncidentListener {
     /**
      * Creates a reporter. It is called after {@code Recorder.setReporter(reporter, reporter)}.
      *
-     * @param recorder the recorder that runs
      * @param outbox where reports are written
-     * @param about the facts of the process
      */
     public Reporter(Recorder recorder, Outbox outbox, About about) {
         this.recorder = recorder;
@@ -36,7 +34,6 @@ public final class Reporter implements StallListener, IncidentListener {
      * Sets which reports this installation sends. May be called at any time.
      *
      * @param value {@link Sampling#ALL} if not set
-     * @return this
      */
     public Reporter sampling(Sampling value) {
         sampling = value;
@@ -47,7 +44,6 @@ public final class Reporter implements StallListener, IncidentListener {
      * Sets the sender that is woken when a report was written.
      *
      * @param value null for none, which is the default
-     * @return this
      */
     public Reporter sender(@Nullable Sender value) {
         sender = value;

@@ -32,7 +32,6 @@ public final class Sampling {
      * Returns the sampling that options set.
      *
      * @param options with {@code sampling} and {@code sampling.KIND}
-     * @return a sampling
      */
     public static Sampling of(RecorderOptions options) {
         Map<String, Double> kinds = new TreeMap<String, Double>();
@@ -45,7 +44,6 @@ public final class Sampling {
     /**
      * Returns the fraction of users that send reports of a kind.
      *
-     * @param kind the kind of the report
      * @return 0 to 1
      */
     public double of(String kind) {
@@ -56,9 +54,7 @@ public final class Sampling {
     /**
      * Reports whether an installation sends reports of a kind.
      *
-     * @param kind the kind
      * @param installation the installation's number, {@link Outbox#installation}
-     * @return true if it does
      */
     public boolean takes(String kind, long installation) {
         return (installation >>> 11) * (1.0 / (1L << 53)) < of(kind);

@@ -1,5 +1,6 @@
 package dev.tracegen.runtime.report;
 
+import dev.tracegen.runtime.FileClaim;
 import dev.tracegen.runtime.Platform;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.Recordings;
@@ -55,9 +56,6 @@ public final class Sender implements Runnable {
     /**
      * Creates a sender that does nothing yet.
      *
-     * @param outbox where reports wait
-     * @param uploader delivers them
-     * @param moment when to send
      * @param platform the clock and the log
      * @param options with {@code upload-enough} and {@code upload-wait}
      * @param random for the times between attempts
@@ -72,7 +70,7 @@ public final class Sender implements Runnable {
         this.uploader = uploader;
         this.moment = moment;
         this.platform = platform;
-        this.options = new SenderOptions(options);
+        this.options = options;
         this.random = random;
         this.stateFile = new File(outbox.directory(), "sender");
         this.most = this.options.batchReports;
@@ -83,7 +81,6 @@ public final class Sender implements Runnable {
      * Sets the configuration that is fetched by the same thread in good moments.
      *
      * @param value null for none, which is the default
-     * @return this
      */
     public Sender config(@Nullable RemoteConfig value) {
         config = value;
@@ -94,7 +91,6 @@ public final class Sender implements Runnable {
      * Sends finished recordings too.
      *
      * @param directory of the recordings; null, the default, to send none
-     * @return this
      */
     public Sender recordings(@Nullable File directory) {
         options.recordings = directory;
@@ -105,7 +101,6 @@ public final class Sender implements Runnable {
      * Sets whether only the configuration is fetched, because recording is switched off. May be called at any time.
      *
      * @param value false if not set
-     * @return this
      */
     public Sender configOnly(boolean value) {
         configOnly = value;
@@ -179,7 +174,7 @@ public final class Sender implements Runnable {
      *
      * @return after how many milliseconds to call it again
      */
-    long step() {
+    long step() throws IOException {
         long now = platform.wallMillis();
         RemoteConfig c = config;
         boolean fetch = c != null && c.isDue(now);
@@ -198,7 +193,7 @@ public final class Sender implements Runnable {
         }
         // Without a report it may not exist yet.
         outbox.directory().mkdirs();
-        ProcessLock claim = ProcessLock.of(new File(outbox.directory(), "sender.lock"));
+        FileClaim claim = FileClaim.of(new File(outbox.directory(), "sender.lock"));
         if (claim == null) {
             return options.check;
         }

@@ -39,23 +39,6 @@ final class SenderOptions {
     /** How often recordings are looked for. */
     long recordingsCheck = 1800000;
 
-    SenderOptions() {
-    }
-
-    SenderOptions(SenderOptions o) {
-        batchReports = Math.max(1, o.batchReports);
-        batchBytes = o.batchBytes;
-        enoughReports = o.enoughReports;
-        longestWait = o.longestWait;
-        firstRetry = Math.max(1, o.firstRetry);
-        longestRetry = Math.max(1, o.longestRetry);
-        stopTime = o.stopTime;
-        check = Math.max(1, o.check);
-        recordings = o.recordings;
-        recordingsDelay = o.recordingsDelay;
-        recordingsCheck = Math.max(1, o.recordingsCheck);
-    }
-
     static SenderOptions of(RecorderOptions options) {
         SenderOptions o = new SenderOptions();
         o.enoughReports = options.number("upload-enough");

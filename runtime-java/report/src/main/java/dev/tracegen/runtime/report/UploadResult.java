@@ -39,18 +39,12 @@ public final class UploadResult {
      * Everything is done with.
      *
      * @param refused how many reports of the batch the receiver does not take
-     * @return a result
      */
     public static UploadResult delivered(int refused) {
         return new UploadResult(Kind.DELIVERED, -1, refused, "delivered");
     }
 
-    /**
-     * The receiver never takes it.
-     *
-     * @param why the reason
-     * @return a result
-     */
+    /** The receiver never takes it. */
     public static UploadResult refused(String why) {
         return new UploadResult(Kind.REFUSED, -1, 0, why);
     }
@@ -59,29 +53,17 @@ public final class UploadResult {
      * It is to be tried again.
      *
      * @param afterMillis not before this time has passed; -1 for the sender's own interval
-     * @param why the reason
-     * @return a result
      */
     public static UploadResult later(long afterMillis, String why) {
         return new UploadResult(Kind.LATER, afterMillis, 0, why);
     }
 
-    /**
-     * Nothing is to be sent for an hour.
-     *
-     * @param why the reason
-     * @return a result
-     */
+    /** Nothing is to be sent for an hour. */
     public static UploadResult stop(String why) {
         return new UploadResult(Kind.STOP, -1, 0, why);
     }
 
-    /**
-     * The batch is to be halved.
-     *
-     * @param why the reason
-     * @return a result
-     */
+    /** The batch is to be halved. */
     public static UploadResult tooLarge(String why) {
         return new UploadResult(Kind.TOO_LARGE, -1, 0, why);
     }

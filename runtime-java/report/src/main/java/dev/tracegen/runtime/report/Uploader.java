@@ -12,7 +12,6 @@ public interface Uploader {
      * Delivers reports. The same reports may come again, if a process was killed before it could note that they were
      * delivered: their IDs show that.
      *
-     * @param batch the reports
      * @return what happened to all of them
      */
     UploadResult reports(Batch batch);

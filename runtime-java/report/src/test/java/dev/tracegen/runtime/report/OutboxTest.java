@@ -98,7 +98,7 @@ class OutboxTest {
     @Test
     void bytesAreLimitedToo() throws Exception {
         try (Reports r = new Reports()) {
-            limits.bytes = 1;
+            limits.bytes = Report.MAX_BYTES + Outbox.OVERHEAD;
             StringBuilder big = new StringBuilder();
             for (int k = 0; k < 2000; k++) {
                 big.append((char) ('a' + k % 26));

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tracegen.runtime.AppMethodBeat;
+import dev.tracegen.runtime.FileClaim;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import java.io.File;
@@ -235,7 +236,7 @@ class SenderTest {
         s.step();
         assertEquals(0, collector.requests.size());
         unsuitable = "";
-        ProcessLock other = ProcessLock.of(dir.resolve("outbox").resolve("sender.lock").toFile());
+        FileClaim other = FileClaim.of(dir.resolve("outbox").resolve("sender.lock").toFile());
         s.step();
         assertEquals(0, collector.requests.size(), "another process sends");
         other.release();

@@ -17,11 +17,7 @@ public final class AppMethodBeat {
         dev.tracegen.runtime.AppMethodBeat.i(methodId);
     }
 
-    /**
-     * Records that a method is about to exit.
-     *
-     * @param methodId the method's ID in the mapping
-     */
+    /** Records that a method is about to exit. */
     public static void o(int methodId) {
         dev.tracegen.runtime.AppMethodBeat.o(methodId);
     }
@@ -42,7 +38,6 @@ public final class AppMethodBeat {
      *
      * @param target what the method posts to
      * @param posted the {@code Runnable} or the {@code Message}
-     * @param methodId the method's ID in the mapping
      */
     public static void posted(Object target, Object posted, int methodId) {
         dev.tracegen.runtime.AppMethodBeat.posted(target, posted, methodId);
@@ -53,8 +48,6 @@ public final class AppMethodBeat {
      * instrumented with {@code --trace-posts} call it.
      *
      * @param target the {@code Handler}
-     * @param what {@code Message.what}
-     * @param methodId the method's ID in the mapping
      */
     public static void posted(Object target, int what, int methodId) {
         dev.tracegen.runtime.AppMethodBeat.posted(target, what, methodId);
