@@ -5,7 +5,7 @@
 //	go run ./bench -runs 3 -only '^(tracegen|floor)$' some.jar guava-33.4.8-jre corpus
 //	go run ./bench stored:kotlin-compiler-1.3.31    a copy of that jar whose entries are stored
 //	go run ./bench show bench/runs/DATE README.md    page, picture and README's table of a run, once more
-//	go run ./bench collect                     the collector under load: reports a second, latency, memory
+//	go run ./bench warm                        builds with --cache after small changes
 //	go run ./bench dense                       what recording costs in programs of very many calls, and JFR beside it
 //
 // Inputs and peers are rows of bench/corpora.tsv and are fetched by Maven; "corpus" is all released jars of it in one
@@ -79,8 +79,6 @@ func dispatch(ctx context.Context, args []string) error {
 			return legibleMain(rest)
 		case storedCommand:
 			return storedMain(rest)
-		case collectCommand:
-			return collectMain(ctx, rest)
 		}
 	}
 	return benchMain(ctx, args)

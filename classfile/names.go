@@ -14,7 +14,8 @@ const (
 	MethodName                 // of a method: no angle brackets, but for <init> and <clinit>
 )
 
-// ValidName reports whether a class file of that major version may have a name. A name of a class is not that of an array. Before version 49, names were Java identifiers; since then, all characters are allowed except for a few.
+// ValidName reports whether a class file of that major version may have a name. A name of a class is not that of an
+// array. Before version 49, names were Java identifiers; since then, all characters are allowed except for a few.
 func ValidName(name string, kind NameKind, major int) bool {
 	const majorJava5 = 49
 	switch {

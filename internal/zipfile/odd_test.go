@@ -34,6 +34,8 @@ type oddArchive struct {
 	differs string   // why instrument does something else than ZipFile; "" if it does the same
 	changed []string // entries that are no classes and that instrument changes or leaves out
 	output  string   // why a reader that finds no fault in the archive reads something else of the output
+
+	table bool // a row of another test's table, without any reasons
 }
 
 func (o oddArchive) file() string {
@@ -93,7 +95,7 @@ func TestOddArchives(t *testing.T) {
 		t.Logf("the reasons are about JDK %s, and this is %s: they are not checked", oddJDK, version)
 	}
 	for _, o := range all {
-		checkOdd(t, o, runs[o.name], read[o.name], version == oddJDK)
+		checkOdd(t, o, runs[o.name], read[o.name], version == oddJDK && !o.table)
 	}
 }
 
@@ -125,7 +127,7 @@ func runOdd(t *testing.T, bin, dir string, o oddArchive) *oddRun {
 		if !strings.Contains(said, o.file()) || !strings.Contains(said, o.fault) {
 			t.Errorf("%s (%s): the message does not name the archive and %q:\n%s", o.name, o.odd, o.fault, said)
 		}
-		if o.fault == "" && strings.Contains(said, o.file()+"!") {
+		if o.fault == "" && !o.table && strings.Contains(said, o.file()+"!") {
 			t.Errorf("%s (%s): the row does not have the entry that the message names:\n%s", o.name, o.odd, said)
 		}
 	default:

@@ -57,9 +57,6 @@ func dynamicFaults() []faultCase {
 		named("a Dynamic of a long as a double", "()D", 2, condy("J"), func(i uint16) []any {
 			return []any{code.Ldc2W, i, code.Dreturn}
 		}),
-		named("a Dynamic where no word is left", "()V", 1, condy("I"), func(i uint16) []any {
-			return []any{code.LdcW, i, code.LdcW, i, code.Return}
-		}),
 		named("a Dynamic of two words where one is left", "()V", 1, condy("J"), func(i uint16) []any {
 			return []any{code.Ldc2W, i, code.Return}
 		}),
@@ -69,28 +66,12 @@ func dynamicFaults() []faultCase {
 		named("invokedynamic of a Dynamic", "()V", 1, condy("I"), call(nil, 0, 0)),
 		named("invokedynamic with a first byte that is not zero", "()V", 1, indy("d", "()V"), call(nil, 1, 0)),
 		named("invokedynamic with a second byte that is not zero", "()V", 1, indy("d", "()V"), call(nil, 0, 1)),
-		named("invokedynamic with bytes of 255", "()V", 1, indy("d", "()V"), call(nil, 255, 255)),
-		named("invokedynamic with a second byte that is not zero, and nop", "()V", 1, indy("d", "()V"), call(nil, 0, 1,
-			code.Nop, code.Nop)),
-		named("invokedynamic with a first byte that is not zero, and nop", "()V", 1, indy("d", "()V"), call(nil, 1, 0,
-			code.Nop, code.Nop)),
-		{"invokedynamic of constant 256 with a second byte that is not zero", func(a *crafted.Class) crafted.Method {
-			pair := a.NameAndType("d", "()V")
-			a.Bootstrapped(classfile.TagInvokeDynamic, "other", "()V")
-			fillPool(a, 0x0100)
-			i := a.Constant(classfile.TagInvokeDynamic, crafted.U2(0, pair)...)
-			return faulty(1, 0, code.Invokedynamic, i, 0, 1, code.Return)
-		}},
-		named("invokedynamic again, with a byte that is not zero", "()V", 1, indy("d", "()V"), func(i uint16) []any {
-			return []any{code.Invokedynamic, i, 0, 0, code.Invokedynamic, i, 0, 1, code.Return}
-		}),
 		named("invokedynamic of a constructor", "()V", 1, indy("<init>", "()V"), call(nil, 0, 0)),
 		named("invokedynamic of a class initializer", "()V", 1, indy("<clinit>", "()V"), call(nil, 0, 0)),
 		named("invokedynamic without an argument", "()V", 1, indy("d", "(I)V"), call(nil, 0, 0)),
 		named("invokedynamic of an int and null as a float", "()V", 2, indy("d", "(F)V"),
 			call([]any{code.AconstNull, code.Iconst0}, 0, 0)),
 		named("invokedynamic of a float as an int", "()V", 1, indy("d", "(I)V"), call([]any{code.Fconst0}, 0, 0)),
-		named("invokedynamic with a result where no word is left", "()V", 0, indy("d", "()I"), call(nil, 0, 0)),
 	}
 }
 
@@ -103,33 +84,9 @@ func interfaceFaults() []faultCase {
 		named("invokeinterface of a class initializer", "()V", 1, method("<clinit>", "()V"), func(i uint16) []any {
 			return []any{code.AconstNull, code.Invokeinterface, i, 1, 0, code.Return}
 		}),
-		named("invokeinterface of a constructor", "()V", 1, method("<init>", "()V"), func(i uint16) []any {
-			return []any{code.AconstNull, code.Invokeinterface, i, 1, 0, code.Return}
-		}),
-		named("invokeinterface again, with another count", "()V", 1, method("g", "()V"), func(i uint16) []any {
-			return []any{code.AconstNull, code.Invokeinterface, i, 1, 0, code.AconstNull, code.Invokeinterface, i, 2, 0,
-				code.Return}
-		}),
-		named("invokeinterface again, with a byte that is not zero", "()V", 1, method("g", "()V"), func(i uint16) []any {
-			return []any{code.AconstNull, code.Invokeinterface, i, 1, 0, code.AconstNull, code.Invokeinterface, i, 1, 1,
-				code.Return}
-		}),
-		named("invokeinterface with a byte that is not zero, before nop", "()V", 1, method("g", "()V"),
-			func(i uint16) []any {
-				return []any{code.AconstNull, code.Invokeinterface, i, 1, 1, code.Nop, code.Return}
-			}),
-		named("invokeinterface with a byte of 255", "()V", 1, method("g", "()V"), func(i uint16) []any {
-			return []any{code.AconstNull, code.Invokeinterface, i, 1, 255, code.Return}
-		}),
 		named("invokeinterface of an array", "([I)V", 1, method("g", "()V"), func(i uint16) []any {
 			return []any{code.Aload0, code.Invokeinterface, i, 1, 0, code.Return}
 		}),
-		{"invokeinterface with a count that is its constant's index", func(a *crafted.Class) crafted.Method {
-			owner, pair := a.ClassIndex("far/Face"), a.NameAndType("g", "()V")
-			fillPool(a, 0x0101)
-			i := a.Constant(classfile.TagInterfaceMethodref, crafted.U2(owner, pair)...)
-			return faulty(1, 0, code.AconstNull, code.Invokeinterface, i, 9, 0, code.Return)
-		}},
 	}
 	for count := range 6 {
 		if count != 3 {
@@ -140,13 +97,6 @@ func interfaceFaults() []faultCase {
 		}
 	}
 	return cases
-}
-
-// fillPool adds constants up to an index.
-func fillPool(a *crafted.Class, to uint16) {
-	for a.Count < to {
-		a.Constant(classfile.TagFloat, crafted.U2(1, a.Count)...)
-	}
 }
 
 // specialFaults are methods that call one of a superclass or superinterface by invokespecial wrongly.
@@ -189,97 +139,6 @@ func specialFaults() []faultCase {
 			a.Major = max(a.Major, 65)
 			return faulty(1, 0, code.New, a.ClassIndex("far/Face"), code.Invokespecial,
 				interfaceMethod(a, "<init>", "()J"), code.Return)
-		}},
-	}
-}
-
-// indexFaults are methods that use the one constant of its index that is wrong: all others would be right.
-func indexFaults() []faultCase {
-	const n, wide = 700, 258
-	// pool has constants for floats, up to index n, but for one of an int.
-	pool := func(a *crafted.Class, wrong uint16) {
-		for i := uint16(1); i <= n; i++ {
-			tag := classfile.TagFloat
-			if i == wrong {
-				tag = classfile.TagInteger
-			}
-			a.Constant(tag, crafted.U2(1, i)...)
-		}
-	}
-	loading := func(name string, wrong uint16, parts ...any) faultCase {
-		return faultCase{name, func(a *crafted.Class) crafted.Method {
-			pool(a, wrong)
-			return faulty(1, 1, parts...)
-		}}
-	}
-	return []faultCase{
-		loading("ldc_w of an int as a float", wide, code.LdcW, uint16(wide), code.Fstore0, code.Return),
-		loading("ldc of an int as a float", 1, code.Ldc, 1, code.Fstore0, code.Return),
-		loading("ldc_w of an int as a float again", wide, code.LdcW, uint16(wide), code.Pop, code.LdcW, uint16(wide),
-			code.Fstore0, code.Return),
-		loading("ldc of an int as a float again", 1, code.Ldc, 1, code.Pop, code.Ldc, 1, code.Fstore0, code.Return),
-		{"ldc2_w of a long as a double", func(a *crafted.Class) crafted.Method {
-			for a.Count < n {
-				tag := classfile.TagDouble
-				if a.Count == wide-1 {
-					tag = classfile.TagLong
-				}
-				a.Constant(tag, crafted.U2(1, 2, 3, a.Count)...)
-				a.Count++
-			}
-			return faulty(2, 2, code.Ldc2W, uint16(wide-1), code.Dstore0, code.Return)
-		}},
-		{"a field of an int as a float, where all others have floats", func(a *crafted.Class) crafted.Method {
-			var parts []any
-			class, float, int := a.ClassIndex("T"), a.NameAndType("x", "F"), a.NameAndType("x", "I")
-			for i := a.Count; i <= n; i++ {
-				known := a.Known
-				a.Known = map[string]uint16{} // so that there are equal ones
-				if i == wide {
-					a.Constant(classfile.TagFieldref, crafted.U2(class, int)...)
-				} else {
-					a.Constant(classfile.TagFieldref, crafted.U2(class, float)...)
-				}
-				a.Known = known
-				parts = append(parts, code.Getstatic, i, code.Pop)
-			}
-			return faulty(1, 1, append(parts, code.Getstatic, uint16(wide), code.Fstore0, code.Return)...)
-		}},
-		{"anewarray by an index that looks like the type of an array", func(a *crafted.Class) crafted.Method {
-			fillPool(a, 0x0401)
-			class := a.Constant(classfile.TagClass, crafted.U2(a.Utf8("T"))...)
-			return faulty(2, 0, code.Iconst0, code.Anewarray, class, code.Iconst0, code.Baload, code.Return)
-		}},
-		method("newarray of no type before iconst_1", faulty(2, 0, code.Iconst0, code.Newarray, 3, code.Iconst1,
-			code.Return)),
-		method("an array of a float's length above an int", faulty(2, 0, code.Iconst0, code.Fconst0, code.Newarray, 10,
-			code.Return)),
-		{"checkcast of an int above an object", func(a *crafted.Class) crafted.Method {
-			return faulty(2, 0, code.AconstNull, code.Iconst0, code.Checkcast, a.ClassIndex("T"), code.Return)
-		}},
-		{"instanceof of an int above an object", func(a *crafted.Class) crafted.Method {
-			return faulty(2, 0, code.AconstNull, code.Iconst0, code.Instanceof, a.ClassIndex("T"), code.Return)
-		}},
-		{"a store of two words changes ints that a handler may see", func(a *crafted.Class) crafted.Method {
-			return handled(a, 2, []byte{255, 0, 7, 0, 1, 1, 0, 1}, 2, 6, crafted.Op(code.Iconst0, byte(code.Istore0),
-				byte(code.Nop), byte(code.Dconst0), byte(code.Dstore0), byte(code.Nop), byte(code.Return)))
-		}},
-		method("a long that a frame left out", framed(faulty(2, 2, code.Lconst0, code.Lstore0, code.Nop, code.Lload0,
-			code.Return), []byte{2})),
-		method("iload_0 of nothing before 4, as which local 4 would fit", faulty(2, 5, code.Iconst0, code.Istore, 4,
-			code.Iload0, code.Iconst1, code.Return)),
-		method("iload of nothing before 4, as which local 4 would fit", faulty(2, 9, code.Iconst0, code.Istore, 4,
-			code.Iload, 8, code.Iconst1, code.Return)),
-		method("iload of nothing behind 4, as which local 4 would fit", faulty(2, 9, code.Iconst0, code.Istore, 4,
-			code.Iconst1, code.Iload, 8, code.Return)),
-		method("iload of nothing, where the local of its opcode would fit", faulty(2, 22, code.Iconst0, code.Istore,
-			int(code.Iload), code.Iload, 8, code.Return)),
-		method("istore_0 before 4, and a load of local 4", faulty(2, 5, code.Iconst0, code.Istore0, code.Iconst1,
-			code.Iload, 4, code.Return)),
-		method("lstore_0 before 4, and a load of local 4", faulty(3, 6, code.Lconst0, code.Lstore0, code.Iconst1,
-			code.Lload, 4, code.Return)),
-		{"putstatic of a long without a value", func(a *crafted.Class) crafted.Method {
-			return faulty(2, 0, code.Putstatic, a.Fieldref("T", "x", "J"), code.Return)
 		}},
 	}
 }

@@ -21,31 +21,9 @@ func targetFaults() []faultCase {
 		}
 		return method(name, framed(faulty(1, 0, b, code.Return), []byte{byte(len(b))}))
 	}
-	overSix := []any{code.Iconst0, code.Ifeq, uint16(10)}
-	var six [][]byte
-	for i := range 6 {
-		overSix = append(overSix, code.Nop)
-		six = append(six, []byte{0})
-		if i == 0 {
-			six[0][0] = 4
-		}
-	}
 	cases := []faultCase{
-		switched("a default back to where no frame is", code.Tableswitch, -1, 0, 0, none-1),
-		switched("a case back to where no frame is", code.Tableswitch, none-1, 0, 0, -1),
-		switched("a second case back to where no frame is", code.Tableswitch, none+3, 0, 1, none+3, -1),
-		switched("a case before a right one back to where no frame is", code.Tableswitch, none+3, 0, 1, -1, none+3),
 		switched("a default of a lookupswitch back to where no frame is", code.Lookupswitch, -1, 1, 7, none-1),
 		switched("a case of a lookupswitch back to where no frame is", code.Lookupswitch, none-1, 1, 7, -1),
-		switched("a second case of a lookupswitch back to where no frame is", code.Lookupswitch, none+7, 2, 7, none+7, 8,
-			-1),
-		switched("a key that looks like the right target", code.Lookupswitch, none-1, 1, none-1, -1),
-		method("a branch back to before a frame", framed(faulty(1, 0, code.Nop, code.Nop, code.Iconst0, code.Ifeq,
-			uint16(0xFFFE), code.Return), []byte{2})),
-		method("a branch over six frames to before another", framed(faulty(1, 0, append(overSix, code.Nop, code.Nop,
-			code.Return)...), append(six, []byte{2})...)),
-		method("a goto_w back to before a frame", framed(faulty(1, 0, code.Nop, code.Nop, code.GotoW, uint16(0xFFFF),
-			uint16(0xFFFF)), []byte{2})),
 		method("a goto cut off", faulty(1, 0, code.Goto, 0)),
 		method("an ifeq cut off", faulty(1, 0, code.Iconst0, code.Ifeq, 0)),
 		method("a frame behind code that does not end", framed(faulty(1, 0, code.Nop, code.Nop), []byte{9})),

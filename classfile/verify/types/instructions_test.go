@@ -43,8 +43,8 @@ func writeJar(t *testing.T, classes map[string][]byte) (path string) {
 }
 
 // instructions makes methods of few instructions. All have the same parameters, so that locals 0 to 7 are this, an int,
-// a long, a float, a double and an array, and 8 and 9 are unset. Each is the only method of two classes, of which one is
-// checked by type checking (version 52) and one by inference (version 49).
+// a long, a float, a double and an array, and 8 and 9 are unset. Each is the only method of two classes, of which one
+// is checked by type checking (version 52) and one by inference (version 49).
 type instructions struct {
 	t       *testing.T
 	world   world
@@ -113,7 +113,8 @@ func (s *instructions) follow(parts ...[]any) {
 	}
 }
 
-// plain applies each instruction without operands, and each with a constant, to values of all types, alone and in pairs.
+// plain applies each instruction without operands, and each with a constant, to values of all types, alone and in
+// pairs.
 func (s *instructions) plain() {
 	class, field, method, face, number, long := addOperands(crafted.NewClass(52, "T", "far/Base"))
 	all := [][]any{{code.Ldc, int(number)}, {code.LdcW, number}, {code.Ldc2W, long},
@@ -227,7 +228,8 @@ func TestInstructions(t *testing.T) {
 	s.elements()
 	s.returns()
 	s.locals()
-	base, face := crafted.NewClass(52, "far/Base", "java/lang/Object"), crafted.NewClass(52, "far/Face", "java/lang/Object")
+	base := crafted.NewClass(52, "far/Base", "java/lang/Object")
+	face := crafted.NewClass(52, "far/Face", "java/lang/Object")
 	face.Access = classfile.AccPublic | classfile.AccInterface | classfile.AccAbstract
 	classes := maps.Clone(s.classes)
 	classes[base.Name], classes[face.Name] = base.Bytes(), face.Bytes()

@@ -32,10 +32,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * What each source of messages and each detector costs, beside the same without it. The states follow each other in
- * each round, so that what else the machine does touches all of them.
- *
- * <p>Only counts and bytes are checked. All else is printed, for the test in Go that writes it down.
+ * What each source of messages and each detector costs, beside the same without it. Only counts and bytes are checked.
+ * The times are printed.
  */
 public final class DetectorCosts {
     private static final int MESSAGES = 2000;
@@ -43,9 +41,8 @@ public final class DetectorCosts {
     private static final int EVENTS = 500;
     private static final int RUNS = 300;
 
-    private static final int ROUNDS = Integer.getInteger("proofs.rounds", 1);
-    private static final int FRAMES = Integer.getInteger("proofs.frames", 20);
-    private static final int IDLE_MILLIS = Integer.getInteger("proofs.idle", 300);
+    private static final int FRAMES = 20;
+    private static final int IDLE_MILLIS = 300;
 
     private static final int OFF_MILLIS = 300;
 
@@ -184,11 +181,9 @@ public final class DetectorCosts {
         p.setProperty("slow-idle", "600000");
         p.setProperty("slow-input", "600000");
         p.setProperty("anr.lag-millis", "600000");
-        if (ROUNDS == 1) {
-            // Only counts are checked. What is posted after the end must be seen soon.
-            p.setProperty("sync-barrier.poll-millis", "50");
-            p.setProperty("watchdog.poll-millis", "50");
-        }
+        // What is posted after the end must be seen soon.
+        p.setProperty("sync-barrier.poll-millis", "50");
+        p.setProperty("watchdog.poll-millis", "50");
         RecorderOptions config = new RecorderOptions().set("output", "none").apply(p);
         Bench.equal(config.problems().size(), 0, "problems " + config.problems());
         Bench.check(TracegenRuntime.start(app, config), "not recording");
@@ -398,23 +393,21 @@ public final class DetectorCosts {
         for (int k = 0; k < 5; k++) {
             mainThread("warm");
         }
-        for (int round = 0; round < ROUNDS; round++) {
-            mainThread("none");
-            start(false, false);
-            mainThread("messages");
-            stop();
-            start(true, false);
-            mainThread("idle-handlers");
-            stop();
-            start(true, EVENTS_RUN);
-            mainThread("input-events");
-            frames("input-events");
-            idle("input-events", IDLE_MILLIS);
-            for (String name : names()) {
-                detector(name);
-            }
-            stop();
+        mainThread("none");
+        start(false, false);
+        mainThread("messages");
+        stop();
+        start(true, false);
+        mainThread("idle-handlers");
+        stop();
+        start(true, EVENTS_RUN);
+        mainThread("input-events");
+        frames("input-events");
+        idle("input-events", IDLE_MILLIS);
+        for (String name : names()) {
+            detector(name);
         }
+        stop();
         for (Map.Entry<String, StringBuilder> e : values.entrySet()) {
             if (!e.getKey().startsWith("warm ") && !e.getKey().startsWith("again ")) {
                 Bench.seen(e.getKey(), e.getValue().toString());
