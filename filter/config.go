@@ -239,9 +239,6 @@ func (r *configReader) syntaxError(err error) error {
 	if strings.Contains(message, "anchor") || strings.Contains(message, "alphabetic or numeric") {
 		hint = ` (quote a pattern that begins with *: "**.*Binding")`
 	}
-	if strings.Contains(message, "comment or line break") {
-		hint = ` (quote a value that begins with >: ">200")`
-	}
 	return fmt.Errorf("%v: not YAML: %s%s", at, message, hint)
 }
 

@@ -56,14 +56,9 @@
 //	                      matches, visible at run time or not (JVMS 4.7.16, 4.7.17)
 //	extends, implements   a class pattern that matches a direct or indirect supertype. Both keys mean the same,
 //	                      as for R8; if both are given, both must hold
-//	synchronized          true or false: whether the method has the flag (JVMS table 4.6-A)
-//	loop                  true or false: whether a branch of the method goes to itself or backward
-//	instructions          comparisons with the number of instructions, such as ">200" or ">=10 <50"; a wide
-//	                      prefix and its instruction count as one, as in javap
 //
 // The patterns of annotation, extends and implements do not match nested classes of the type, and a class does not
-// inherit these conditions from the class around it. A class is not its own supertype. On code that cannot be
-// decoded, neither loop nor instructions ever holds.
+// inherit these conditions from the class around it. A class is not its own supertype.
 //
 // # Speed
 //

@@ -220,7 +220,7 @@ func (cf *ClassFilter) decide(m *classfile.Member, c *classfile.Code) Decision {
 	if len(cf.filter.rules) == 0 {
 		return cf.decideUnblocked(m, c)
 	}
-	rule, pending := cf.lastMatchingRule(m, c)
+	rule, pending := cf.lastMatchingRule(m)
 	d := cf.filter.ruleDecision(rule)
 	if pending == "" && !d.Traced() {
 		return d

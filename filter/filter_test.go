@@ -285,8 +285,8 @@ func TestDecideAllocatesNothingForMethods(t *testing.T) {
 	var a assembler
 	a.busy("run", "stop", "<init>")
 	class := a.finish(t, "a/B", 0, 52, 0)
-	conditional, err := ParseConfig("t.yml", []byte("rules: [{block: {annotation: q.Q}}, {block: {loop: true}}, "+
-		"{block: {synchronized: true, instructions: '>3'}}]"), nil, nil)
+	conditional, err := ParseConfig("t.yml", []byte("rules: [{block: {annotation: q.Q}}, "+
+		"{block: {annotation: q.R, method: run}}, {block: {annotation: '**.S'}}]"), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func (cf *ClassFilter) findRules() {
 				continue
 			}
 			open.annotated = k.annotation == nil || f.hasAnnotation(k.annotation, cf.class, cf.class.Attributes())
-			whole = whole && open.annotated && !k.needMethod()
+			whole = whole && open.annotated
 		}
 		if whole && open.certain {
 			cf.last = rule
@@ -55,12 +55,11 @@ func (cf *ClassFilter) findRules() {
 
 // lastMatchingRule returns the last rule that is known to match the method, -1 if there is none, and the later rules
 // that match it if the class has certain supertypes.
-func (cf *ClassFilter) lastMatchingRule(m *classfile.Member, c *classfile.Code) (int32, Pending) {
+func (cf *ClassFilter) lastMatchingRule(m *classfile.Member) (int32, Pending) {
 	cf.undecided = cf.undecided[:0]
-	body := measurement{code: c.Bytecode}
 	for i := range cf.open {
 		o := &cf.open[i]
-		if !strings.HasPrefix(m.Name, o.head) || !cf.matches(o, m, &body) {
+		if !strings.HasPrefix(m.Name, o.head) || !cf.matches(o, m) {
 			continue
 		}
 		if o.certain {
@@ -72,13 +71,13 @@ func (cf *ClassFilter) lastMatchingRule(m *classfile.Member, c *classfile.Code) 
 }
 
 // matches reports whether a rule matches a method, whatever the supertypes of the class are.
-func (cf *ClassFilter) matches(o *openRule, m *classfile.Member, body *measurement) bool {
+func (cf *ClassFilter) matches(o *openRule, m *classfile.Member) bool {
 	r := &cf.filter.rules[o.rule]
 	if r.pattern.method != nil && !r.pattern.method.match(m.Name, m.Descriptor) {
 		return false
 	}
 	k := r.conditions
-	return k == nil || (o.annotated || cf.filter.hasAnnotation(k.annotation, cf.class, m.Attributes)) && k.holdFor(m, body)
+	return k == nil || o.annotated || cf.filter.hasAnnotation(k.annotation, cf.class, m.Attributes)
 }
 
 // hasAnnotation reports whether one of the annotations of a class, or of one of its methods, matches.

@@ -154,27 +154,12 @@ type Injector struct {
 	codes     []classfile.CodeEdit
 	notes     []byte // the notes of the class, joined
 	traced    []Traced
-	cost      Cost
+	calls     int // that are inserted into the class
 }
 
-// Cost is what [Injector.Rewrite] has added to a class.
-type Cost struct {
-	Calls   int          // calls of the runtime class, the calls of an added method included
-	Bytes   int          // bytes by which the class file grew
-	Methods []MethodCost // the methods that were changed, in class file order
-}
-
-// MethodCost is the part of a [Cost] that belongs to one method.
-type MethodCost struct {
-	Method int // index into [classfile.Class.Methods]
-	Calls  int
-	// Bytes is the growth of its Code attribute, and the size of the constant with its ID if there is one. The
-	// other bytes of the class's Cost are constants that methods share, and an added method.
-	Bytes int
-}
-
-// Cost returns the cost of the last [Injector.Rewrite], which must have succeeded. The next call overwrites it.
-func (in *Injector) Cost() Cost { return in.cost }
+// Calls returns how many calls of the runtime class the last [Injector.Rewrite] inserted, those of an added method
+// included.
+func (in *Injector) Calls() int { return in.calls }
 
 // New returns an Injector with the options in their [Options.Normalized] form.
 func New(o Options) *Injector {
@@ -239,10 +224,7 @@ func (in *Injector) AppendRewrite(out []byte, c *classfile.Class, request Reques
 	if err != nil {
 		return nil, err
 	}
-	before := len(out)
-	out, err = c.AppendRewrite(out, edit)
-	in.cost.Bytes = len(out) - before - len(c.Bytes())
-	return out, err
+	return c.AppendRewrite(out, edit)
 }
 
 // writer carries out one request.
@@ -271,7 +253,7 @@ func (w *writer) refuse(method int, err error) error {
 }
 
 func (w *writer) write(request Request) (classfile.Edit, error) {
-	w.cost = Cost{Methods: w.cost.Methods[:0]}
+	w.calls = 0
 	traced := request.Methods
 	for _, t := range traced {
 		if t.ID < 1 || t.ID > lastID {
@@ -306,7 +288,7 @@ func (w *writer) write(request Request) (classfile.Edit, error) {
 			return w.edit, err
 		}
 		w.edit.AddMethods = [][]byte{w.block.focusMethod(super)}
-		w.cost.Calls++
+		w.calls++
 	}
 	if request.Digest != "" {
 		if err := w.writeDigest(request.Digest); err != nil {

@@ -85,26 +85,20 @@ func (w *writer) method(index int, m *classfile.Member, id uint32, focus bool) e
 		return nil
 	}
 	w.edit.Codes = append(w.edit.Codes, classfile.CodeEdit{Method: index, Info: info})
-	w.addCost(index, id, focus, info)
+	w.countCalls(id, focus)
 	return nil
 }
 
-// addCost adds what the new Code attribute of a method costs to the cost of the class.
-func (w *writer) addCost(index int, id uint32, focus bool, info []byte) {
+// countCalls adds the calls that are inserted into a method to those of the class.
+func (w *writer) countCalls(id uint32, focus bool) {
 	p := &w.plan
-	old, _ := classfile.FindAttribute(p.method.Attributes, "Code") // planMethod has found it
-	cost := MethodCost{Method: index, Calls: len(p.insertions), Bytes: len(info) - len(old.Info)}
-	if id > largestSipush {
-		cost.Bytes += integerConstant
-	}
+	w.calls += len(p.insertions)
 	if len(p.ranges) > 0 {
-		cost.Calls++ // in the handler
+		w.calls++ // in the handler
 	}
 	if focus && id != 0 {
-		cost.Calls++ // it is in the same insertion as the entry call
+		w.calls++ // it is in the same insertion as the entry call
 	}
-	w.cost.Calls += cost.Calls
-	w.cost.Methods = append(w.cost.Methods, cost)
 }
 
 // planMethod makes the plan for a method.

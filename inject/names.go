@@ -38,7 +38,6 @@ const (
 	digestDescriptor  = "()Ljava/lang/String;"
 	digestLength      = 16
 	notesPrefix       = "tracegen:"
-	integerConstant   = 5 // bytes of an Integer (JVMS 4.4.4)
 	widestCall        = 6 // bytes of a call with the longest push
 	hugeMethodLimit   = 8000
 	focusStackWords   = 2

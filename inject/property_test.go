@@ -54,11 +54,9 @@ func TestAppendRewrite(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		grown := in.Cost().Bytes
 		memory, err = in.AppendRewrite(append(memory[:0], "before"...), c, request)
-		if err != nil || string(memory) != "before"+string(want) || in.Cost().Bytes != grown {
-			t.Errorf("%s: the class differs, or grew by %d bytes instead of %d (%v)",
-				c.Name(), in.Cost().Bytes, grown, err)
+		if err != nil || string(memory) != "before"+string(want) {
+			t.Errorf("%s: the class differs (%v)", c.Name(), err)
 		}
 	}
 }

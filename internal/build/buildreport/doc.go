@@ -44,20 +44,6 @@
 //	unknown    classes that were not found
 //	warnings   in the order in which they occurred
 //
-// # The JSON form of an explanation
-//
-// An [Explanation] is one object:
-//
-//	schema     1
-//	version    of tracegen
-//	mapping    file, digest: of the mapping of --mapping, if any
-//	classes    in input order: class, residual (its name in the input, if that is another), input, entry, reason and
-//	           detail (of a class that could not be read), calls (inserted), addedBytes, sharedBytes (the part of
-//	           addedBytes that belongs to no single method), and methods, in the order of the class file: class,
-//	           method, descriptor, residual, access, hasCode, traced, id (of a traced method), mappingId and retired
-//	           (both from the mapping), reason, detail, line, instructions, invocations (instructions that call),
-//	           codeBytes (these three before rewriting), calls, addedBytes
-//
 // # The list of skipped methods
 //
 // The list has one line per method, sorted: class, method, descriptor, reason and detail, separated by tabs, below a

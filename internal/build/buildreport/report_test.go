@@ -89,7 +89,6 @@ func TestGolden(t *testing.T) {
 	views := map[string]func(*bytes.Buffer) error{
 		"report.json": func(b *bytes.Buffer) error { return r.WriteJSON(b) },
 		"summary.md":  func(b *bytes.Buffer) error { return r.WriteMarkdown(b) },
-		"run.sarif":   func(b *bytes.Buffer) error { return r.WriteSARIF(b) },
 		"skipped.tsv": func(b *bytes.Buffer) error { return r.WriteSkipped(b) },
 		"summary.txt": func(b *bytes.Buffer) error { return r.WriteSummary(b, false) },
 		"verbose.txt": func(b *bytes.Buffer) error { return r.WriteSummary(b, true) },

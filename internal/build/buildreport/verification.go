@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/tracegen/tracegen/classfile/verify"
@@ -241,7 +242,7 @@ type (
 // finding is the file that the user named, as an entry of a jar has no URI. The message and the properties name the
 // entry.
 func (v *Verification) WriteSARIF(w io.Writer) error {
-	results := make([]sarifResult, len(v.Findings))
+	results := make([]sarifResult, len(v.Findings)) // an empty list, not null: nothing would have been checked
 	for i, f := range v.Findings {
 		logical := sarifLogical{mapping.Text(f.Class), "type"}
 		if f.Method != "" {
@@ -263,7 +264,29 @@ func (v *Verification) WriteSARIF(w io.Writer) error {
 			Properties: sarifProperties{console.Printable(f.Entry), offset(f), console.Printable(f.Frame)},
 		}
 	}
-	return writeSARIF(w, v.Version, results, ruleText)
+	return writeSARIF(w, v.Version, results)
+}
+
+// writeSARIF writes a document with the results. It sets their rule indices.
+func writeSARIF(w io.Writer, version string, results []sarifResult) error {
+	driver := sarifDriver{Name: "tracegen", Version: version, Rules: []sarifRule{}}
+	var ids []string
+	for _, r := range results {
+		ids = append(ids, r.RuleID)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	for _, id := range ids {
+		driver.Rules = append(driver.Rules, sarifRule{id, sarifText{ruleText(id)}})
+	}
+	for i := range results {
+		results[i].RuleIndex, _ = slices.BinarySearch(ids, results[i].RuleID)
+	}
+	return encode(w, sarifLog{
+		Schema:  "https://json.schemastore.org/sarif-2.1.0.json",
+		Version: "2.1.0",
+		Runs:    []sarifRun{{sarifTool{driver}, results}},
+	})
 }
 
 // ruleText returns the description of a rule.

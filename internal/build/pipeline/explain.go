@@ -46,7 +46,7 @@ func Explain(ctx context.Context, c Config, asked Question) (*Explained, error) 
 	if err != nil {
 		return nil, err
 	}
-	classes, err := explainClasses(w.set, planned, rewriting, asked)
+	classes, err := explainClasses(w.set, planned, options.RuntimeClass, asked)
 	if err != nil {
 		return nil, err
 	}

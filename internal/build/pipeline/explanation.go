@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/code"
-	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/build/plan"
@@ -24,10 +21,10 @@ type Question interface {
 
 // explainer reports what a plan decides about the methods that are asked for.
 type explainer struct {
-	set       *input.Set
-	plan      *plan.Plan
-	rewriting rewriteOptions
-	asked     Question
+	set     *input.Set
+	plan    *plan.Plan
+	runtime string // the runtime class's name in the inputs
+	asked   Question
 }
 
 // namesOf returns those of every class, and of every method with code, in input order.
@@ -43,9 +40,9 @@ func namesOf(p *plan.Plan) (names []mapping.Identity) {
 
 // explainClasses returns what a plan decides about the methods that are asked for, of the classes of a set, in input
 // order. It reads their class files.
-func explainClasses(set *input.Set, p *plan.Plan, o rewriteOptions, asked Question) (
+func explainClasses(set *input.Set, p *plan.Plan, runtime string, asked Question) (
 	[]buildreport.ExplainedClass, error) {
-	e := explainer{set, p, o, asked}
+	e := explainer{set, p, runtime, asked}
 	return e.classes()
 }
 
@@ -62,9 +59,6 @@ func (e *explainer) classes() (list []buildreport.ExplainedClass, err error) {
 			x.Reason, x.Detail = whole.Reason, whole.Detail
 			list = append(list, x)
 			continue
-		}
-		if name != c.Name {
-			x.Residual = c.Name
 		}
 		if err := e.explain(n, &x); err != nil {
 			return nil, err
@@ -87,22 +81,10 @@ func (e *explainer) movedFrom(class int) bool {
 func (e *explainer) explain(class int, x *buildreport.ExplainedClass) error {
 	facts := e.plan.Facts(class)
 	// The reader serves one class only: the explanation keeps texts that share memory with the class.
-	reader := classReader{Set: e.set, Runtime: e.rewriting.Inject.RuntimeClass}
+	reader := classReader{Set: e.set, Runtime: e.runtime}
 	c, err := reader.Read(class, e.plan, facts.Foreign)
 	if err != nil {
 		return err
-	}
-	costs := make(map[int]inject.MethodCost)
-	if task := e.plan.Task(class, nil); task.Changes() && !task.Requires {
-		cost, err := newRewriter(e.rewriting, e.set).Cost(c, &task)
-		if err != nil {
-			return err
-		}
-		x.Calls, x.Bytes, x.Shared = cost.Calls, cost.Bytes, cost.Bytes
-		for _, m := range cost.Methods {
-			costs[m.Method] = m
-			x.Shared -= m.Bytes
-		}
 	}
 	next, ids := 0, e.plan.IDs(class)
 	for i := range c.Methods() {
@@ -126,27 +108,10 @@ func (e *explainer) explain(class int, x *buildreport.ExplainedClass) error {
 		if identity != residual {
 			out.Residual = plan.ResidualText(residual)
 		}
-		out.Calls, out.Bytes = costs[i].Calls, costs[i].Bytes
-		measure(&out, c, m)
+		if body, ok, err := c.Code(m); ok && err == nil {
+			out.CodeBytes, out.Line = len(body.Bytecode), plan.FirstLine(body)
+		}
 		x.Methods = append(x.Methods, out)
 	}
 	return nil
-}
-
-// measure counts what is in the code, as far as it can be decoded.
-func measure(e *buildreport.ExplainedMethod, c *classfile.Class, m *classfile.Member) {
-	body, ok, err := c.Code(m)
-	if err != nil || !ok {
-		return
-	}
-	e.CodeBytes, e.Line = len(body.Bytecode), plan.FirstLine(body)
-	for in, err := range code.Instructions(body.Bytecode) {
-		if err != nil {
-			return
-		}
-		e.Instructions++
-		if in.Op >= code.Invokevirtual && in.Op <= code.Invokedynamic {
-			e.Invocations++
-		}
-	}
 }

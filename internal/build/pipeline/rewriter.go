@@ -119,7 +119,7 @@ func (r *rewriter) Apply(class int, c *classfile.Class, task *plan.Task) rewrite
 		return r.checker.Check(c, again, r.options.Expected(r.options.Inject, task.Request))
 	})
 	if outcome.Failure == nil {
-		outcome.Calls, outcome.Memory = r.injector.Cost().Calls, &r.output
+		outcome.Calls, outcome.Memory = r.injector.Calls(), &r.output
 	}
 	return outcome
 }
@@ -153,14 +153,6 @@ func (r *rewriter) check(class int, c *classfile.Class, rewritten []byte,
 		return rewriteOutcome{Data: c.Bytes(), Failure: rejection}
 	}
 	return rewriteOutcome{Data: rewritten}
-}
-
-// Cost returns what a task costs a class, method by method. It fails if the task cannot be carried out.
-func (r *rewriter) Cost(c *classfile.Class, task *plan.Task) (inject.Cost, error) {
-	if _, err := r.injector.Rewrite(c, task.Request); err != nil {
-		return inject.Cost{}, err
-	}
-	return r.injector.Cost(), nil
 }
 
 // Trial rewrites a class with all that a plan may ask for, and returns the facts with refusals and rejections. focus

@@ -21,8 +21,7 @@ func NewExplain(con *console.Console) *cobra.Command {
 		Short: "Explain whether methods are traced, and why",
 		Long: `explain makes all the decisions of instrument, writes nothing, and prints the
 decisions on the methods that --method selects: the ID, or the reason for skipping
-the method with the rule and its line; the size of the method; and the calls and
-bytes that instrument adds.
+the method with the rule and its line; and the size of the method.
 
 --method takes a pattern, as lookup does:
   com.example.Foo              the methods of a class
@@ -39,15 +38,13 @@ the decisions.
 The exit code is 1 if a pattern matches no method; similar names are suggested.`,
 		Example: `  tracegen explain app.jar --method com.example.Feed#onCreate
   tracegen explain @inputs.txt --method com.example.Feed --mapping release/methodMapping.txt
-  tracegen explain app.jar --method 'com.example.**#get*' --format json`,
+  tracegen explain app.jar --method 'com.example.**#get*'`,
 		Args: cli.AtLeastOne("input"),
 	}
 	cmd.ValidArgsFunction = cli.CompleteFiles(cli.ClassFiles...)
 	e.addOptions(cmd, byExplain,
 		cli.Option{Name: "method", Flag: cli.Texts(&e.methods), Config: cli.OffLimits, Omit: cli.InNoRecord,
-			Help: "explain the methods that match this `PATTERN`, as above; repeatable"},
-		cli.Option{Name: "format", Flag: cli.TextOrJSON(&e.inJSON), Config: cli.OffLimits, Omit: cli.InNoRecord,
-			Help: "output format"})
+			Help: "explain the methods that match this `PATTERN`, as above; repeatable"})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(e.methods) == 0 {
 			return cli.Misuse("no --method given: name the methods to explain")
@@ -67,7 +64,6 @@ The exit code is 1 if a pattern matches no method; similar names are suggested.`
 type explainer struct {
 	settings // its mapping is the one whose IDs are shown, or ""
 	methods  []string
-	inJSON   bool
 
 	patterns    []*mapping.Pattern
 	explanation buildreport.Explanation
@@ -114,7 +110,7 @@ func (e *explainer) run(cmd *cobra.Command, args []string) error {
 	if e.merge {
 		e.destination.merge = "merged.jar" // is not written
 	}
-	e.explanation = buildreport.Explanation{Version: cli.Version(), MappingFile: e.mapping}
+	e.explanation = buildreport.Explanation{MappingFile: e.mapping}
 	if e.mapping != "" {
 		if e.explanation.Mapping, err = mapping.Load(e.mapping); err != nil {
 			return fmt.Errorf("--mapping: %w", err)
@@ -139,11 +135,7 @@ func (e *explainer) run(cmd *cobra.Command, args []string) error {
 // print prints the explanation, and reports the patterns that match nothing.
 func (e *explainer) print(explained *pipeline.Explained) error {
 	e.explanation.Classes = explained.Classes
-	write := e.explanation.WriteText
-	if e.inJSON {
-		write = e.explanation.WriteJSON
-	}
-	if err := write(e.con.Out); err != nil {
+	if err := e.explanation.WriteText(e.con.Out); err != nil {
 		return err
 	}
 	missing := 0

@@ -59,9 +59,8 @@ func (r *reports) options() []cli.Option {
 		cli.Option{Name: "reports", Flag: cli.Text(&r.directory, ""), Commands: byInstrument | byAssign,
 			Omit: cli.InNoRecord, File: cli.FileOutput, Extensions: cli.OnlyDirectories,
 			Help: "write into `DIR`, also if a guard fails: report.json (all results), summary.md (for a page about " +
-				"the build), tracegen.sarif (failed guards, classes and methods that cannot be instrumented), " +
-				"skipped.tsv (skipped methods and reasons), lines.tsv (IDs, source files and first lines), and " +
-				"digest.txt (of the mapping)"},
+				"the build), skipped.tsv (skipped methods and reasons), lines.tsv (IDs, source files and first " +
+				"lines), and digest.txt (of the mapping)"},
 		cli.Option{Name: "report", Flag: cli.Text(&r.report, ""), Commands: byInstrument | byAssign, Omit: cli.InNoRecord,
 			File: cli.FileBeside, Stdout: true, Extensions: []string{"json"},
 			Help: "write the report to `FILE` (JSON); - writes it to standard output in place of the summary, even in a " +

@@ -15,7 +15,7 @@ import (
 const reportJSON = "report.json"
 
 // reportNames are the files in the directory of --reports.
-var reportNames = []string{reportJSON, "summary.md", "tracegen.sarif", "skipped.tsv", "lines.tsv", "digest.txt"}
+var reportNames = []string{reportJSON, "summary.md", "skipped.tsv", "lines.tsv", "digest.txt"}
 
 // reportFiles returns the files of --reports.
 func (r *reports) reportFiles() (files []cli.Target) {
@@ -47,11 +47,10 @@ func (i *settings) files(result *pipeline.Result) ([]pipeline.File, error) {
 	run := i.reportOf(result)
 	i.reported = run
 	written := map[string]content{
-		reportJSON:       run.WriteJSON,
-		"summary.md":     run.WriteMarkdown,
-		"tracegen.sarif": run.WriteSARIF,
-		"skipped.tsv":    run.WriteSkipped,
-		"lines.tsv":      func(w io.Writer) error { return result.Mapping.WriteLines(w, result.Lines) },
+		reportJSON:    run.WriteJSON,
+		"summary.md":  run.WriteMarkdown,
+		"skipped.tsv": run.WriteSkipped,
+		"lines.tsv":   func(w io.Writer) error { return result.Mapping.WriteLines(w, result.Lines) },
 		"digest.txt": func(w io.Writer) error {
 			_, err := fmt.Fprintln(w, result.Mapping.Digest())
 			return err
