@@ -3,12 +3,9 @@ package analysis
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/tracegen/tracegen/internal/recording/foreign"
 )
 
 // The kinds of incidents that are figures.
@@ -19,15 +16,14 @@ const (
 
 // The other kinds of incidents that this program has words for; trace/EVIDENCE.md lists them.
 const (
-	incidentBarrier       = "sync-barrier"
-	incidentMissedPoll    = "missed-poll"
-	incidentLag           = "lag"
-	incidentANR           = "anr"
-	incidentSigquit       = "sigquit"
-	incidentTouch         = "touch-lag"
-	incidentDropped       = "dropped-frames"
-	incidentFrozen        = "frozen-frame"
-	shownIncidentCulprits = 3
+	incidentBarrier    = "sync-barrier"
+	incidentMissedPoll = "missed-poll"
+	incidentLag        = "lag"
+	incidentANR        = "anr"
+	incidentSigquit    = "sigquit"
+	incidentTouch      = "touch-lag"
+	incidentDropped    = "dropped-frames"
+	incidentFrozen     = "frozen-frame"
 )
 
 // incidentTexts has a sentence for each kind. It says what was seen, and what that does not prove.
@@ -155,18 +151,22 @@ func (i *Incident) Line(r *Recording) string {
 	return text
 }
 
-// Methods returns what leads to where the time went, the outermost first: the methods of the hot path, or, without
-// calls, at most three of the app in the best stack; empty if nothing is known.
+// Methods returns what leads to where the time went, the outermost first; empty if nothing is known.
 func (i *Incident) Methods() []string {
-	var methods []string
+	methods, _ := i.cause()
+	return methods
+}
+
+// cause returns the methods that an incident's time went to, and a key of them; see [causeOf].
+func (i *Incident) cause() (methods []string, key string) {
 	for _, step := range i.HotPath {
 		methods = append(methods, step.Method.Identity())
 	}
-	if len(methods) == 0 {
-		methods = i.culprits()
-		slices.Reverse(methods)
+	var frames []string
+	if best := i.BestStack(); best != nil {
+		frames = best.Frames
 	}
-	return methods
+	return causeOf(methods, pathKey(i.HotPath), frames, i.What)
 }
 
 // Sampled reports whether a stall that covers it has stack samples.
@@ -181,39 +181,25 @@ func (i *Incident) Lasted() time.Duration {
 	return lasted
 }
 
-// culprits are the innermost methods of the app in the best stack, at most three, the innermost first.
-func (i *Incident) culprits() []string {
-	best := i.BestStack()
-	if best == nil {
-		return nil
-	}
-	var methods []string
-	for _, f := range best.Frames {
-		if m := foreign.FrameMethod(f); foreign.OfApp(m) && len(methods) < shownIncidentCulprits {
-			methods = append(methods, m)
-		}
-	}
-	return methods
-}
-
-// BestStack returns the last stack of the incident's thread that shows a method of the app. If none does, it returns the
-// first stack; nil if there is no stack.
+// BestStack returns that stack of the incident's thread that was taken most often in a row, of equals the first; nil if
+// there is none.
 func (i *Incident) BestStack() *IncidentStack {
-	for k := len(i.Stacks) - 1; k >= 0; k-- {
+	var best, last *IncidentStack
+	most, count, thread := 0, 0, ""
+	if i.Thread != nil {
+		thread = i.Thread.Name
+	}
+	for k := range i.Stacks {
 		s := &i.Stacks[k]
-		if foreign.FirstOfApp(s.Frames) != "" && (i.Thread == nil || s.Thread == i.Thread.Name) {
-			return s
+		if thread = cmp.Or(thread, s.Thread); s.Thread != thread {
+			continue
+		}
+		if count++; last == nil || !slices.Equal(s.Frames, last.Frames) {
+			last, count = s, 1
+		}
+		if count > most {
+			best, most = last, count
 		}
 	}
-	if len(i.Stacks) == 0 {
-		return nil
-	}
-	return &i.Stacks[0]
-}
-
-// hashText returns a hash as 16 hexadecimal digits.
-func hashText(text string) string {
-	h := fnv.New64a()
-	h.Write([]byte(text))
-	return fmt.Sprintf("%016x", h.Sum64())
+	return best
 }
