@@ -261,9 +261,6 @@ type Frame struct {
 	Dropped uint64
 	// RefreshHz is the display's rate, 0 if not known.
 	RefreshHz float32
-	// Durations are its parts: unknown, input, animation, layout, draw, sync, command, swap, total, GPU;
-	// -1 for an unknown one.
-	Durations [10]int64
 }
 
 // StallChunk is the device's description of a stall, written when the stall had ended.

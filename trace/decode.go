@@ -259,10 +259,13 @@ func decodeMessage(p *payload) Message {
 	return Message{MessageKind(p.u8()), p.uv(), p.uv(), p.sv(), p.uv(), p.sv(), p.name()}
 }
 
+// frameParts is how many numbers of a frame have no meaning: no runtime knows the parts of its time.
+const frameParts = 10
+
 func decodeFrame(p *payload) Frame {
 	f := Frame{VSync: p.sv(), Start: p.sv(), End: p.sv(), Dropped: p.uv(), RefreshHz: math.Float32frombits(p.u32())}
-	for k := range f.Durations {
-		f.Durations[k] = p.sv()
+	for range frameParts {
+		p.sv()
 	}
 	return f
 }

@@ -127,7 +127,7 @@ func writeMappings(t *testing.T, dir string) (digests [2]string, load [2]int) {
 
 // reportKinds are the kinds of [randomReports]. There is no trouble in the last ones, unless a start is slow.
 var reportKinds = []string{"message", "message", "message", "idle-handler", "input", "sync-barrier", "hold",
-	"missed-poll", "startup", "scene-frames", "sigquit", "profile"}
+	"missed-poll", "startup", "scene-frames", "sigquit"}
 
 // randomReports makes reports of two builds: stalls of all kinds and incidents, some without a user, version or calls.
 // The reports of one recording are within 20 s, so that stalls cover some incidents.

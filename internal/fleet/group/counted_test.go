@@ -28,7 +28,6 @@ fact slow=false
 incident number=3 detector=startup kind=startup thread=1 begin=0 end=900
 fact slow=true
 incident number=4 detector=frames kind=scene-frames begin=0 end=900
-incident number=5 detector=profiling kind=profile begin=0 end=900
 incident number=6 detector=anr kind=sigquit thread=0 begin=5000 end=5900
 end`
 
@@ -45,7 +44,6 @@ func countedReports() (all []*devicereport.Report) {
 	add("i2", "startup", "worker", 0, 900, "false")
 	add("i3", "startup", "worker", 0, 900, "true")
 	add("i4", "scene-frames", "", 0, 900, "")
-	add("i5", "profile", "", 0, 900, "")
 	add("i6", "sigquit", "main", 5000, 5900, "")
 	return all
 }

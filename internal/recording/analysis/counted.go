@@ -8,7 +8,7 @@ type NotCounted string
 
 // The reasons not to count a stall or an incident. [occurrence.NotCounted] returns the first one that applies.
 const (
-	// NotCountedFigures: the incident has figures or a result, and is no trouble.
+	// NotCountedFigures: the incident has figures, and is no trouble.
 	NotCountedFigures NotCounted = "figures"
 	// NotCountedNormal: the start was not slow.
 	NotCountedNormal NotCounted = "normal"
@@ -40,7 +40,7 @@ type occurrence struct {
 // NotCounted returns why a stall or an incident does not count; empty if it counts.
 func (o occurrence) NotCounted() NotCounted {
 	switch o.Incident {
-	case IncidentSceneFrames, incidentProfile, incidentSigquit:
+	case IncidentSceneFrames, incidentSigquit:
 		return NotCountedFigures
 	case IncidentStartup:
 		if o.Slow != "true" {

@@ -25,7 +25,6 @@ func TestNotCounted(t *testing.T) {
 		{occurrence{Incident: "hold", Covered: true}, NotCountedCovered},
 		{occurrence{Incident: "hold"}, ""},
 		{occurrence{Incident: "scene-frames"}, NotCountedFigures},
-		{occurrence{Incident: "profile"}, NotCountedFigures},
 		{occurrence{Incident: "sigquit"}, NotCountedFigures},
 		{occurrence{Incident: "startup", Slow: "false"}, NotCountedNormal},
 		{occurrence{Incident: "startup"}, NotCountedNormal},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/fold"
@@ -344,7 +343,7 @@ func (x *incidents) newIncident(f *foundIncident, r *Recording) *Incident {
 	}
 	i.CallsMissing = f.folder != nil && f.partial
 	x.overlaps(i)
-	i.Key = i.keyOf()
+	_, i.Key = i.cause()
 	i.Text = i.text(r)
 	return i
 }
@@ -379,19 +378,6 @@ func (x *incidents) overlaps(i *Incident) {
 			i.Covered, i.sampled, i.inCounted = true, i.sampled || s.sampled, i.inCounted || s.counts
 		}
 	}
-}
-
-// keyOf returns what is equal for incidents of one kind with the same cause: that of the hot path, or, without calls,
-// of the innermost methods of the best stack that are the app's, or, without these, of what was slow.
-func (i *Incident) keyOf() string {
-	if len(i.HotPath) > 0 {
-		return pathKey(i.HotPath)
-	}
-	if methods := i.culprits(); len(methods) > 0 {
-		slices.Reverse(methods)
-		return hashText("frames\n" + strings.Join(methods, "\n") + "\n")
-	}
-	return hashText("what\n" + i.chunk.What + "\n")
 }
 
 // incident reports whether an incident is in the view.

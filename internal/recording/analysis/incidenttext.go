@@ -3,13 +3,9 @@ package analysis
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
-
-	"github.com/tracegen/tracegen/internal/recording/foreign"
 )
 
 // The kinds of incidents that are figures.
@@ -20,62 +16,28 @@ const (
 
 // The other kinds of incidents that this program has words for; trace/EVIDENCE.md lists them.
 const (
-	incidentBarrier       = "sync-barrier"
-	incidentMissedPoll    = "missed-poll"
-	incidentMissedPolls   = "missed-polls"
-	incidentHold          = "hold"
-	incidentSamples       = "samples"
-	incidentLag           = "lag"
-	incidentANR           = "anr"
-	incidentSigquit       = "sigquit"
-	incidentTouch         = "touch-lag"
-	incidentDropped       = "dropped-frames"
-	incidentFrozen        = "frozen-frame"
-	incidentProfile       = "profile"
-	shownIncidentCulprits = 3
+	incidentBarrier    = "sync-barrier"
+	incidentMissedPoll = "missed-poll"
+	incidentLag        = "lag"
+	incidentANR        = "anr"
+	incidentSigquit    = "sigquit"
+	incidentTouch      = "touch-lag"
+	incidentDropped    = "dropped-frames"
+	incidentFrozen     = "frozen-frame"
 )
 
 // incidentTexts has a sentence for each kind. It says what was seen, and what that does not prove.
 var incidentTexts = map[string]func(*Incident) string{
 	incidentBarrier: func(i *Incident) string {
-		text := "a sync barrier stayed at the head of the queue"
-		if token := i.Fact("token"); token != "" {
-			text = "the sync barrier with token " + token + " stayed at the head of the queue"
-		}
-		text += i.millisFact(" for ", "age-millis") + ": no synchronous message could run, and no method that ran is at " +
-			"fault; what posted the barrier did not remove it"
-		switch i.Fact("found-by") {
-		case "queue":
-			text += "; it was read from the queue"
-		case "probes":
-			text += "; only probes show it, because the queue could not be read"
-		}
+		text := "a sync barrier stayed at the head of the queue" + i.millisFact(" for ", "age-millis") +
+			": no synchronous message could run, and no method that ran is at fault; what posted the barrier did not remove it"
 		if a, s := i.Fact("asynchronous-answered"), i.Fact("synchronous-answered"); a != "" && s != "" {
 			text += fmt.Sprintf("; probes answered: asynchronous %s, synchronous %s", a, s)
-		}
-		switch removed := i.Fact("removed"); {
-		case removed == "true":
-			text += "; the detector removed it"
-		case removed == "false":
-			text += "; it was not removed"
 		}
 		return text
 	},
 	incidentMissedPoll: func(i *Incident) string {
 		return "the thread did not answer a poll" + i.millisFact(" of ", "poll-millis")
-	},
-	incidentMissedPolls: func(i *Incident) string {
-		text := "the thread did not answer several polls in a row"
-		if n := i.Fact("polls"); n != "" {
-			text = "the thread did not answer " + n + " polls in a row"
-		}
-		return text + i.millisFact(" of ", "poll-millis")
-	},
-	incidentHold: func(i *Incident) string {
-		return "it still ran" + i.millisFact(" after ", "hold-millis") + ", and its stack was taken then"
-	},
-	incidentSamples: func(i *Incident) string {
-		return "stacks were taken while it ran" + i.millisFact(", every ", "interval-millis")
 	},
 	incidentLag: func(i *Incident) string { return "it did not end within the limit" + i.limit() },
 	incidentANR: func(i *Incident) string {
@@ -99,7 +61,6 @@ var incidentTexts = map[string]func(*Incident) string{
 		}
 		return text
 	},
-	incidentProfile: func(i *Incident) string { return i.profileText() },
 }
 
 // text says in a line what was found. A kind without a sentence is shown as it is.
@@ -190,18 +151,22 @@ func (i *Incident) Line(r *Recording) string {
 	return text
 }
 
-// Methods returns what leads to where the time went, the outermost first: the methods of the hot path, or, without
-// calls, at most three of the app in the best stack; empty if nothing is known.
+// Methods returns what leads to where the time went, the outermost first; empty if nothing is known.
 func (i *Incident) Methods() []string {
-	var methods []string
+	methods, _ := i.cause()
+	return methods
+}
+
+// cause returns the methods that an incident's time went to, and a key of them; see [causeOf].
+func (i *Incident) cause() (methods []string, key string) {
 	for _, step := range i.HotPath {
 		methods = append(methods, step.Method.Identity())
 	}
-	if len(methods) == 0 {
-		methods = i.culprits()
-		slices.Reverse(methods)
+	var frames []string
+	if best := i.BestStack(); best != nil {
+		frames = best.Frames
 	}
-	return methods
+	return causeOf(methods, pathKey(i.HotPath), frames, i.What)
 }
 
 // Sampled reports whether a stall that covers it has stack samples.
@@ -216,75 +181,25 @@ func (i *Incident) Lasted() time.Duration {
 	return lasted
 }
 
-// culprits are the innermost methods of the app in the best stack, at most three, the innermost first.
-func (i *Incident) culprits() []string {
-	best := i.BestStack()
-	if best == nil {
-		return nil
-	}
-	var methods []string
-	for _, f := range best.Frames {
-		if m := foreign.FrameMethod(f); foreign.OfApp(m) && len(methods) < shownIncidentCulprits {
-			methods = append(methods, m)
-		}
-	}
-	return methods
-}
-
-// BestStack returns that stack of the incident's thread that was taken most often, of equals the last, of those that
-// show a method of the app. If none does, it returns the first stack; nil if there is no stack.
+// BestStack returns that stack of the incident's thread that was taken most often in a row, of equals the first; nil if
+// there is none.
 func (i *Incident) BestStack() *IncidentStack {
-	if len(i.Stacks) == 0 {
-		return nil
+	var best, last *IncidentStack
+	most, count, thread := 0, 0, ""
+	if i.Thread != nil {
+		thread = i.Thread.Name
 	}
-	best, most := &i.Stacks[0], 0
-	counts := strings.Split(i.Fact("counts"), ",")
 	for k := range i.Stacks {
-		s, n := &i.Stacks[k], 0
-		if len(counts) == len(i.Stacks) {
-			n, _ = strconv.Atoi(strings.TrimSpace(counts[k]))
+		s := &i.Stacks[k]
+		if thread = cmp.Or(thread, s.Thread); s.Thread != thread {
+			continue
 		}
-		if foreign.FirstOfApp(s.Frames) != "" && (i.Thread == nil || s.Thread == i.Thread.Name) && n >= most {
-			best, most = s, n
+		if count++; last == nil || !slices.Equal(s.Frames, last.Frames) {
+			last, count = s, 1
+		}
+		if count > most {
+			best, most = last, count
 		}
 	}
 	return best
-}
-
-// hashText returns a hash as 16 hexadecimal digits.
-func hashText(text string) string {
-	h := fnv.New64a()
-	h.Write([]byte(text))
-	return fmt.Sprintf("%016x", h.Sum64())
-}
-
-// profileText says which file the system's profiler has written, and what opens it.
-func (i *Incident) profileText() string {
-	file := i.Fact("file")
-	if e := i.Fact("error"); e != "" && e != "0" && e != "none" {
-		return "Android's profiler has no result: error " + e + i.inParentheses("type")
-	}
-	if file == "" {
-		return "Android's profiler has written a result" + i.inParentheses("type")
-	}
-	return "Android's profiler has written " + file + "; " + profileOpener(file, i.Fact("type"))
-}
-
-// profileOpener says what opens a file of Android's ProfilingManager.
-func profileOpener(file, kind string) string {
-	name := strings.ToLower(file)
-	switch {
-	case strings.HasSuffix(name, ".hprof"):
-		return "a dump of the Java heap: open it with Android Studio or, converted by hprof-conv, with Eclipse MAT"
-	case kind == "java-heap-dump":
-		return "a dump of the Java heap in Perfetto's format: open it at ui.perfetto.dev"
-	case kind == "heap-profile" || strings.Contains(name, "heap-profile"):
-		return "a profile of the native heap: open it at ui.perfetto.dev"
-	case strings.Contains(kind, "stack-sampling") || strings.Contains(name, "stack-sampling"):
-		return "samples of stacks: open it at ui.perfetto.dev"
-	case strings.Contains(name, ".perfetto-trace") || strings.HasSuffix(name, ".pftrace") ||
-		strings.Contains(kind, "system-trace"):
-		return "a trace of the system: open it at ui.perfetto.dev"
-	}
-	return "its kind is not known"
 }

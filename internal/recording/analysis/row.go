@@ -139,7 +139,7 @@ func IncidentRows(r *Recording) []Row {
 		if i.Thread != nil {
 			c.Thread = i.Thread.Name
 		}
-		c.setIncidentKey(i)
+		c.setCause(i.cause())
 		if id := r.Meta["recordingId"]; id != "" {
 			// As the report that the device sends of it.
 			c.ReportID = fmt.Sprintf("%s-i%d", id, i.Number)
@@ -183,9 +183,10 @@ func RowOfReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping
 	if r.GC != nil {
 		cause.GC = *r.GC
 	}
-	path, key := namedPath(names, r.HotPath)
-	for _, m := range path {
-		s.HotPath = append(s.HotPath, m.Identity())
+	named, key := namedPath(names, r.HotPath)
+	var path []string
+	for _, m := range named {
+		path = append(path, m.Identity())
 	}
 	var longest []string
 	var most int64
@@ -202,7 +203,7 @@ func RowOfReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping
 			longest, most = frames, sample.Count
 		}
 	}
-	s.setKey(key, longest, r.What)
+	s.setCause(causeOf(path, key, longest, r.What))
 	cause.Method = s.Method
 	if s.Kind, s.Verdict = verdictOnReport(cause); r.Kind != devicereport.KindMessage {
 		s.Verdict = r.Kind + ", " + s.Verdict
@@ -224,47 +225,30 @@ func occurrenceOf(r *devicereport.Report) occurrence {
 	return o
 }
 
-// setIncidentKey sets the hot path and the key of an incident of a recording, so that they are those of its report.
-func (c *Row) setIncidentKey(i *Incident) {
-	for _, step := range i.HotPath {
-		c.HotPath = append(c.HotPath, step.Method.Identity())
-	}
-	var longest, last []string
-	most, count, thread := 0, 0, ""
-	if i.Thread != nil {
-		thread = i.Thread.Name
-	}
-	for _, stack := range i.Stacks {
-		if thread = cmp.Or(thread, stack.Thread); stack.Thread != thread {
-			continue
-		}
-		if count++; !slices.Equal(stack.Frames, last) {
-			last, count = stack.Frames, 1
-		}
-		if count > most {
-			longest, most = last, count
-		}
-	}
-	c.setKey(pathKey(i.HotPath), longest, i.What)
-}
-
-// setKey sets the key and the method to blame. key is that of the hot path, if there is one; otherwise the stack
-// counts, or what has run.
-func (c *Row) setKey(key string, stack []string, what string) {
-	if len(c.HotPath) == 0 {
-		c.HotPath = appMethods(stack, keyFrames)
-		slices.Reverse(c.HotPath)
-		key = textKey("frames", c.HotPath)
-		if len(c.HotPath) == 0 {
-			key = textKey("what", []string{what})
-		}
-	}
-	if len(c.HotPath) > 0 {
-		c.Method = c.HotPath[len(c.HotPath)-1]
+// setCause sets the hot path, the key and the method to blame, as [causeOf] returns them.
+func (c *Row) setCause(path []string, key string) {
+	c.HotPath = path
+	if len(path) > 0 {
+		c.Method = path[len(path)-1]
 	}
 	if c.Key = key; c.ReportKind != devicereport.KindMessage {
 		c.Key = c.ReportKind + ":" + key
 	}
+}
+
+// causeOf returns the methods that lead to where the time went, the outermost first, and a key of them. These are path,
+// the methods of the hot path, and its key. Without calls they are the innermost ones of the app in a stack. Without a
+// stack there are none, and what has run has the key.
+func causeOf(path []string, key string, stack []string, what string) ([]string, string) {
+	if len(path) > 0 {
+		return path, key
+	}
+	path = appMethods(stack, keyFrames)
+	slices.Reverse(path)
+	if len(path) == 0 {
+		return nil, textKey("what", []string{what})
+	}
+	return path, textKey("frames", path)
 }
 
 // textKey is a key of texts. of separates keys of different things.

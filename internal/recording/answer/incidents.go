@@ -71,7 +71,7 @@ func (t *Text) incidentStacks(i *analysis.Incident, r *analysis.Recording) {
 	if len(i.Stacks) == 0 {
 		return
 	}
-	shown := []*analysis.IncidentStack{i.BestStack()}
+	shown := []*analysis.IncidentStack{cmp.Or(i.BestStack(), &i.Stacks[0])}
 	if r.OneStall() {
 		shown = nil
 		for k := range i.Stacks[:min(len(i.Stacks), shownStacks)] {

@@ -44,20 +44,15 @@ stack thread=worker time=3100 state=RUNNABLE stack="a.W.run(W.java:7)"
 stall kind=5 thread=0 sequence=3 begin=4000 wall=2100 first=12 end=12 what="IdleHandler a.B$1"
 stall kind=6 thread=0 sequence=4 begin=7000 wall=310 first=12 end=12 what="input a.Main"
 incident number=2 detector=sync-barrier kind=sync-barrier begin=8000 end=20000
-fact token=77 age-millis=12000 found-by=probes asynchronous-answered=5 synchronous-answered=0 removed=false
+fact age-millis=12000 asynchronous-answered=5 synchronous-answered=0
 incident number=3 detector=watchdog kind=missed-poll thread=0 begin=21000 end=26000
 fact poll-millis=5000
-incident number=4 detector=short-polls kind=missed-polls thread=0 begin=21000 end=26000
-fact poll-millis=1000 polls=5
 incident number=5 detector=anr kind=anr what="Handler (a.H) null: 7" thread=0 begin=30000 end=36000
 fact limit-millis=5000 limit-of=input confirmed-by=process-error-state,waiting-message reason=input
 incident number=6 detector=anr kind=anr thread=0 begin=40000
 fact limit-millis=10000 limit-of=broadcast background-limit-millis=60000 confirmed-by=none
 incident number=7 detector=sigquit kind=sigquit begin=41000 end=41000
-incident number=8 detector=hold kind=hold what="Handler (a.H) null: 8" thread=1 begin=41000 end=42000
-fact hold-millis=1000
-incident number=9 detector=steady-samples kind=samples thread=0 begin=42000 end=43000
-fact interval-millis=52 counts=3,7,7,1
+incident number=9 detector=future kind=stacks-of-it thread=0 begin=42000 end=43000
 stack thread=main time=42000 state=RUNNABLE stack="a.B.first(B.java:1)"
 stack thread=main time=42100 state=RUNNABLE stack="a.B.second(B.java:1)"
 stack thread=main time=42200 state=RUNNABLE stack="a.B.most(B.java:1)"
@@ -72,11 +67,6 @@ fact frames=100 mean-millis=17.5
 fact worst-millis=700
 incident number=14 detector=frames kind=scene-frames what=a.Other begin=46000 end=47000
 fact frames=3 a=1 b=2 c=3 d=4 e=5 f=6 g=7
-fact jitter-millis=1.5
-incident number=15 detector=profiling kind=profile begin=47000 end=47000
-fact file=/data/a/profile.perfetto-trace type=system-trace tag=x
-incident number=16 detector=profiling kind=profile begin=47000 end=47000
-fact error=rate-limited type=java-heap-dump
 incident number=17 detector=future kind=of-the-future what=x begin=47000 end=47000
 fact resume-n=1
 dropped kind=8 count=3
@@ -169,7 +159,7 @@ func TestIncidentJSON(t *testing.T) {
 		t.Errorf("stalls: %s", text)
 	}
 	r := got.Recordings[0]
-	if len(r.Detectors) != 4 || len(r.Incidents) != 18 || r.Incidents[1].Thread.Label != "main" ||
+	if len(r.Detectors) != 4 || len(r.Incidents) != 14 || r.Incidents[1].Thread.Label != "main" ||
 		r.Incidents[2].Thread != nil || len(r.Incidents[1].Stalls) != 1 || r.Incidents[1].Stalls[0] != 1 {
 		t.Errorf("got %+v", r)
 	}

@@ -97,21 +97,8 @@ func (w *writer) frame(r *recording, f trace.Frame) error {
 		w.lanes = append(w.lanes, 0)
 	}
 	w.lanes[e.lane] = e.end
-	e.facts = frameFacts(r, f)
+	e.facts = []fact{{"vsync ms", millis(r.At(f.VSync))}, {"dropped before", f.Dropped}}
 	return w.exporter.event(&e)
-}
-
-var frameParts = [...]string{"unknown", "input", "animation", "layout", "draw", "sync", "command", "swap", "total",
-	"gpu"}
-
-func frameFacts(r *recording, f trace.Frame) []fact {
-	all := []fact{{"vsync ms", millis(r.At(f.VSync))}, {"dropped before", f.Dropped}}
-	for k, d := range f.Durations {
-		if d >= 0 {
-			all = append(all, fact{frameParts[k] + " ms", millis(d)})
-		}
-	}
-	return all
 }
 
 // stall exports a stall.

@@ -104,8 +104,8 @@ func (r *recorded) frames(list ...trace.Frame) {
 	b := uv(nil, uint64(len(list)))
 	for _, f := range list {
 		b = rate(uv(sv(sv(sv(b, f.VSync), f.Start), f.End), f.Dropped), f.RefreshHz)
-		for _, d := range f.Durations {
-			b = sv(b, d)
+		for range 10 {
+			b = sv(b, -1)
 		}
 	}
 	r.chunk(8, b)

@@ -51,8 +51,7 @@ func full() []byte {
 		FirstRecord: 4, EndRecord: 9,
 		Description: "Handler (a.B) null: 7", Scene: "a.Screen", Foreground: true, GCCount: 2, GCMillis: 14, State: 3,
 		LockOwner: "io holds a.Lock", StackKey: "abc"})
-	r.frames(trace.Frame{VSync: at(10), Start: at(11), End: at(40), RefreshHz: 60,
-		Durations: [10]int64{-1, 1_000_000, -1, -1, -1, -1, -1, -1, 29_000_000, -1}},
+	r.frames(trace.Frame{VSync: at(10), Start: at(11), End: at(40), RefreshHz: 60},
 		trace.Frame{VSync: at(27), Start: at(28), End: at(50), Dropped: 1, RefreshHz: 60})
 	r.messages(0, append(history, trace.Message{Kind: trace.MessageNormal, Sequence: 7, Count: 1, Begin: at(1000),
 		Wall: 1_000_000_000, CPU: 40_000_000, Description: "Handler (a.B) null: 7"},
