@@ -69,9 +69,9 @@ type parser struct {
 
 var errEnd = errors.New("the text ends within a value")
 
-// parseJSON reads a text that is one JSON value, with nothing but blanks around it. only is as in [parser]. large is the
-// first number that is too large for a 64-bit floating point number: RFC 8259 allows it, and most programs cannot read
-// it.
+// parseJSON reads a text that is one JSON value, with nothing but blanks around it. only is as in [parser]. large is
+// the first number that is too large for a 64-bit floating point number: RFC 8259 allows it, and most programs cannot
+// read it.
 func parseJSON(text string, only []string) (v value, large string, err error) {
 	if !utf8.ValidString(text) {
 		return value{}, "", errors.New("not UTF-8")
