@@ -17,8 +17,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/tracegen/tracegen/internal/fleet/collect"
 )
 
 // reloaded is a collector in a process of its own, whose files the test changes.
@@ -32,11 +30,11 @@ type reloaded struct {
 func startReloaded(t *testing.T) *reloaded {
 	t.Helper()
 	c := &reloaded{T: t, dir: t.TempDir(), messages: make(chan string, 100)}
-	pem, _, err := collect.NewKey()
+	key, err := os.ReadFile("../../internal/fleet/collect/testdata/signing.pem")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.write("signing.pem", string(pem))
+	c.write("signing.pem", string(key))
 	c.settings(1)
 	c.cmd = exec.Command("tracegen", "collect", "--store", "collected", "--listen", "127.0.0.1:0",
 		"--token-file", "tokens", "--tls-cert", "cert.pem", "--tls-key", "key.pem", "--config", "config",

@@ -134,7 +134,7 @@ func newestWith(ctx context.Context, con *console.Console, a *mappingstore.Archi
 		}
 		sum := ""
 		if f := d.File(mappingstore.R8); f != nil {
-			sum = f.SHA256
+			sum = f.SHA256.String()
 		}
 		if i == 0 {
 			first = sum

@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"os/signal"
@@ -44,13 +43,11 @@ files with tokens, certificate and configuration again; if one has an error, all
 they are. docs/collect.md describes the protocol, the directory, and the queries.`,
 		Example: `  tracegen collect --store collected/
   tracegen collect --store collected/ --mapping mappings/ --listen :8377 --token-file tokens.txt \
-    --tls-cert cert.pem --tls-key key.pem --config config/ --config-key signing.pem
-  tracegen collect keygen -o signing.pem`,
+    --tls-cert cert.pem --tls-key key.pem --config config/ --config-key signing.pem`,
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	c.options().AddTo(cmd, 0)
-	cmd.AddCommand(newKeygenCmd(con))
 	return cmd
 }
 
@@ -108,7 +105,7 @@ func (c *collecting) options() cli.Options {
 		cli.Option{Name: "config", Flag: cli.Text(&c.config, ""), File: cli.FileRead,
 			Help: "serve the properties in `FILE`, or those in the files *.properties of a directory"},
 		cli.Option{Name: "config-key", Flag: cli.Text(&c.configKey, ""), File: cli.FileRead,
-			Help: "sign them with the private key in `FILE`, PEM; tracegen collect keygen makes one"},
+			Help: "sign them with the private key in `FILE`, PEM, of the curve P-256"},
 	))
 }
 
@@ -297,43 +294,4 @@ func (c *collecting) names(ctx context.Context, digest string) (*resolve.Names, 
 		return nil, nil
 	}
 	return names, err
-}
-
-func newKeygenCmd(con *console.Console) *cobra.Command {
-	output := ""
-	cmd := &cobra.Command{
-		Use:   "keygen -o FILE",
-		Short: "Make a key that signs the configuration of apps",
-		Long: `keygen writes a private key of the curve P-256 to a new file, which only its owner can
-read, and prints the public key: the app must have it to accept configurations.`,
-		Example: `  tracegen collect keygen -o signing.pem`,
-		Args:    cli.NoArguments,
-		RunE: func(*cobra.Command, []string) error {
-			if output == "" {
-				return cli.Misuse("no --output given")
-			}
-			text, key, err := collect.NewKey()
-			if err != nil {
-				return err
-			}
-			public, err := collect.PublicKey(key)
-			if err != nil {
-				return err
-			}
-			f, err := os.OpenFile(output, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-			if err != nil {
-				return fmt.Errorf("a key is not overwritten: %w", err)
-			}
-			_, err = f.Write(text)
-			if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-				os.Remove(output)
-				return fmt.Errorf("write %s: %w", output, err)
-			}
-			_, err = io.WriteString(con.Out, public+"\n")
-			return err
-		},
-	}
-	cli.NewOptions([]cli.Option{{Name: "output", Short: "o", Flag: cli.Text(&output, ""), File: cli.FileOutput,
-		Help: "write the private key to `FILE`"}}).AddTo(cmd, 0)
-	return cmd
 }

@@ -412,8 +412,7 @@ type listedFile struct {
 	Kind   mappingstore.Kind `json:"kind"`
 	Size   int64             `json:"size"`
 	Stored int64             `json:"stored"`
-	SHA256 string            `json:"sha256"`
-	MapID  string            `json:"pgMapId,omitempty"`
+	SHA256 mappingstore.Sum  `json:"sha256"`
 }
 
 func (l *listing) run(ctx context.Context, args []string) error {
@@ -441,7 +440,7 @@ func (l *listing) run(ctx context.Context, args []string) error {
 		for i, d := range details {
 			rows[i].Commit = d.Commit
 			for _, f := range d.Files {
-				rows[i].Files = append(rows[i].Files, listedFile{f.Kind, f.Size, f.Stored, f.SHA256, f.MapID})
+				rows[i].Files = append(rows[i].Files, listedFile{f.Kind, f.Size, f.Stored, f.SHA256})
 			}
 		}
 	}

@@ -116,106 +116,39 @@ func checkConfig(text []byte) (app string, err error) {
 	return app, nil
 }
 
-// parseProperties reads a text in the format of java.util.Properties. A key that is there twice is an error: programs
-// would differ in which value counts.
+// parseProperties reads a text in the format of java.util.Properties, without escape sequences: no setting of an app
+// needs one. A key that is there twice is an error: programs would differ in which value counts.
 func parseProperties(text string) (map[string]string, error) {
 	p := map[string]string{}
 	lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n")
-	for i := 0; i < len(lines); i++ {
-		number := i + 1
-		line := strings.TrimLeft(lines[i], " \t\f")
+	for i, line := range lines {
+		line = strings.TrimLeft(line, " \t\f")
 		if line == "" || line[0] == '#' || line[0] == '!' {
 			continue
 		}
-		for continues(line) {
-			line = line[:len(line)-1]
-			if i++; i == len(lines) {
-				break
-			}
-			line += strings.TrimLeft(lines[i], " \t\f")
+		if strings.Contains(line, `\`) {
+			return nil, fmt.Errorf("line %d: a backslash, which no setting needs; write the property on one line", i+1)
 		}
 		key, value := splitProperty(line)
-		key, err := unescape(key)
-		if err == nil {
-			value, err = unescape(value)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", number, err)
-		}
 		if _, twice := p[key]; twice {
-			return nil, fmt.Errorf("line %d: the property %s is there twice; remove one", number, key)
+			return nil, fmt.Errorf("line %d: the property %s is there twice; remove one", i+1, key)
 		}
 		p[key] = value
 	}
 	return p, nil
 }
 
-// continues reports whether a line ends in an odd number of backslashes.
-func continues(line string) bool {
-	return (len(line)-len(strings.TrimRight(line, `\`)))%2 == 1
-}
-
-// splitProperty divides a line at the first "=", ":" or blank that is not escaped.
+// splitProperty divides a line at the first "=", ":" or blank.
 func splitProperty(line string) (key, value string) {
-	at := 0
-	for at < len(line) && strings.IndexByte("=: \t\f", line[at]) < 0 {
-		if line[at] == '\\' {
-			at++
-		}
-		at++
+	at := strings.IndexAny(line, "=: \t\f")
+	if at < 0 {
+		return line, ""
 	}
-	at = min(at, len(line))
 	key, value = line[:at], strings.TrimLeft(line[at:], " \t\f")
 	if value != "" && (value[0] == '=' || value[0] == ':') {
 		value = strings.TrimLeft(value[1:], " \t\f")
 	}
 	return key, value
-}
-
-func unescape(text string) (string, error) {
-	if strings.IndexByte(text, '\\') < 0 {
-		return text, nil
-	}
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] != '\\' {
-			b.WriteByte(text[i])
-			continue
-		}
-		if i++; i == len(text) {
-			break
-		}
-		switch c := text[i]; c {
-		case 't', 'n', 'r', 'f':
-			b.WriteByte("\t\n\r\f"[strings.IndexByte("tnrf", c)])
-		case 'u':
-			if i+5 > len(text) {
-				return "", errors.New(`\u needs four hexadecimal digits`)
-			}
-			n, err := strconv.ParseUint(text[i+1:i+5], 16, 16)
-			if err != nil {
-				return "", errors.New(`\u needs four hexadecimal digits`)
-			}
-			b.WriteRune(rune(n))
-			i += 4
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String(), nil
-}
-
-// NewKey makes a pair of keys to sign configurations: the private key in PEM.
-func NewKey() ([]byte, *ecdsa.PrivateKey, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, nil, err
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return nil, nil, err
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), key, nil
 }
 
 // LoadKey reads a private key of the curve P-256 from a PEM file: PKCS #8, or SEC 1 as openssl writes it.
@@ -240,9 +173,9 @@ func LoadKey(path string) (*ecdsa.PrivateKey, error) {
 		if ec, ok := key.(*ecdsa.PrivateKey); ok && ec.Curve == elliptic.P256() {
 			return ec, nil
 		}
-		return nil, fmt.Errorf("key %s: not a key of the curve P-256; make one with tracegen collect keygen", path)
+		return nil, fmt.Errorf("key %s: not a key of the curve P-256; make one with openssl, see docs/collect.md", path)
 	}
-	return nil, fmt.Errorf("key %s: no private key in PEM; make one with tracegen collect keygen", path)
+	return nil, fmt.Errorf("key %s: no private key in PEM; make one with openssl, see docs/collect.md", path)
 }
 
 // PublicKey returns the public key as apps pin it: the base64 of its X.509 form.

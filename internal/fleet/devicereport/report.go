@@ -135,7 +135,7 @@ var ErrNotReport = errors.New("not a report")
 // Parse reads a report. The error is an [*InvalidError] if the text is JSON and has the ID of a report, but breaks the
 // schema. The strings of the result share memory with text.
 func Parse(text string) (*Report, error) {
-	v, large, err := parseJSON(text)
+	v, large, err := parseJSON(text, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -157,11 +157,7 @@ func Parse(text string) (*Report, error) {
 // ID returns the ID of a report that is too long to be parsed. It does not keep the rest of the text, and does not
 // check it by the schema.
 func ID(text string) (string, error) {
-	if at := invalidUTF8(text); at >= 0 {
-		return "", fmt.Errorf("byte %d: not UTF-8", at)
-	}
-	p := &parser{text: text, only: []string{"format", "id"}}
-	v, err := p.whole()
+	v, _, err := parseJSON(text, []string{"format", "id"})
 	if err != nil {
 		return "", err
 	}

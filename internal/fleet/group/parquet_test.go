@@ -16,7 +16,7 @@ import (
 // TestWarehouseRanksTheSame exports a fleet and has a database engine rank it, as a team with a data warehouse
 // would.
 func TestWarehouseRanksTheSame(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "it's.parquet")
+	path := filepath.Join(t.TempDir(), "stalls.parquet")
 	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +33,8 @@ func TestWarehouseRanksTheSame(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := oracle.QueryDuckDB(context.Background(), filepath.Dir(path),
-		"create view t as select * from read_parquet('"+filepath.Base(path)+"')", `select group_key, count(*), count(distinct coalesce(user_id, recording_sha256)) users,
+		"create view t as select * from read_parquet('"+filepath.Base(path)+"')",
+		`select group_key, count(*), count(distinct coalesce(user_id, recording_sha256)) users,
 		sum(wall_ns)::bigint, max(wall_ns), count(cpu_ns), epoch_ms(min(began)), count(distinct version_name), any_value(hot_path[1])
 		from t group by group_key order by users * floor(avg(wall_ns)) desc, group_key`)
 	oracle.Require(t, err)

@@ -161,43 +161,18 @@ func (a *Archive) Find(ctx context.Context, s Selector) (Release, error) {
 	return list[0], nil
 }
 
-// Details returns what the release consists of.
-func (a *Archive) Details(ctx context.Context, r Release) (*Details, error) {
-	m, err := a.manifest(ctx, &r)
-	if err != nil {
-		return nil, err
-	}
-	d := &Details{Commit: m.Commit}
-	for i := range m.Files {
-		f := &m.Files[i]
-		d.Files = append(d.Files, File{Kind: f.Kind, Size: f.Size, Stored: f.Stored, SHA256: f.SHA256.String(),
-			MapID: f.MapID, object: r.object(f.Kind), file: f})
-	}
-	return d, nil
-}
-
-// File returns the entry of a kind, or nil.
-func (d *Details) File(kind Kind) *File {
-	for i := range d.Files {
-		if d.Files[i].Kind == kind {
-			return &d.Files[i]
-		}
-	}
-	return nil
-}
-
 // Read returns the content of a file of a release. The error is a [*DamagedError] if it has another size or SHA-256
 // than the release says.
 func (a *Archive) Read(ctx context.Context, f *File) (content []byte, err error) {
-	_, err = a.get(ctx, f.object, f.SHA256, func(data []byte) (err error) {
-		content, err = f.file.inflate(data)
+	_, err = a.get(ctx, f.object, f.SHA256.String(), func(data []byte) (err error) {
+		content, err = f.inflate(data)
 		return err
 	})
 	return content, err
 }
 
-// manifest reads the file of a release.
-func (a *Archive) manifest(ctx context.Context, r *Release) (*manifest, error) {
+// Details reads what the release consists of.
+func (a *Archive) Details(ctx context.Context, r Release) (*Details, error) {
 	data, err := a.get(ctx, r.path(), r.sum, func(data []byte) error {
 		if sumOf(data).String()[:idLength] != r.sum {
 			return errors.New("its content does not have the SHA-256 that its name says")
@@ -213,6 +188,9 @@ func (a *Archive) manifest(ctx context.Context, r *Release) (*manifest, error) {
 	}
 	if err != nil {
 		return nil, &DamagedError{a.location, r.path(), err}
+	}
+	for i := range m.Files {
+		m.Files[i].object = r.object(m.Files[i].Kind)
 	}
 	return m, nil
 }

@@ -206,7 +206,7 @@ func TestPushAndPull(t *testing.T) {
 			t.Errorf("R8: %q, %v", got, err)
 		}
 		d, err := a.Details(ctx, first.Release)
-		if err != nil || d.Commit != "abc" || d.File(R8).MapID != "0a1b" || len(d.Files) != 2 {
+		if err != nil || d.Commit != "abc" || len(d.Files) != 2 {
 			t.Errorf("%+v, %v", d, err)
 		}
 		if _, err := a.Find(ctx, Selector{Version: "7"}); !errors.Is(err, ErrNone) {
@@ -313,7 +313,7 @@ func TestRemove(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := a.manifest(ctx, &twice)
+		m, err := a.Details(ctx, twice)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -563,14 +563,14 @@ func TestWrongRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(m *manifest){
-		"SHA-256": func(m *manifest) { m.Files[0].SHA256[0] ^= 1 },
-		"size":    func(m *manifest) { m.Files[0].Size-- },
-		"kind":    func(m *manifest) { m.Files[0].Kind = "other" },
-		"version": func(m *manifest) { m.Version = "3" },
-		"format":  func(m *manifest) { m.Format = 1 },
+	for name, change := range map[string]func(m *Details){
+		"SHA-256": func(m *Details) { m.Files[0].SHA256[0] ^= 1 },
+		"size":    func(m *Details) { m.Files[0].Size-- },
+		"kind":    func(m *Details) { m.Files[0].Kind = "other" },
+		"version": func(m *Details) { m.Version = "3" },
+		"format":  func(m *Details) { m.Format = 1 },
 	} {
-		m, err := a.manifest(t.Context(), &r)
+		m, err := a.Details(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@
 //	tracegen-archive                     the text "tracegen-archive 2\n"
 //	objects/ID.KIND.zst                  a file of a release, compressed by zstd
 //	releases/DIGEST~TIME~ID~SUM~VERSION~VARIANT.json
-//	                                     a release: JSON, see manifest
+//	                                     a release: JSON, see Details
 //
 // All that a list needs stands in the names of releases, so that a list of 10,000 releases takes ten requests. DIGEST
 // is that of the mapping. TIME is when the release was pushed (UTC). ID is a hash of what the release consists of,

@@ -45,7 +45,7 @@ type Pushed struct {
 // Push adds a release. It checks the files before, and writes nothing if one of them is not what it should be. If
 // the archive has the same release already, Push only checks that it can be read.
 func (a *Archive) Push(ctx context.Context, b Build) (*Pushed, error) {
-	m, err := b.manifest()
+	m, err := b.details()
 	if err != nil {
 		return nil, err
 	}
@@ -108,12 +108,12 @@ func (a *Archive) Push(ctx context.Context, b Build) (*Pushed, error) {
 	return p, nil
 }
 
-// manifest checks the files and returns the manifest.
-func (b *Build) manifest() (*manifest, error) {
+// details checks the files and returns what the release consists of.
+func (b *Build) details() (*Details, error) {
 	if err := checkNames(b.Version, b.Variant); err != nil {
 		return nil, err
 	}
-	m := &manifest{Format: manifestFormat, Version: b.Version, Variant: b.Variant, Commit: b.Commit}
+	m := &Details{Format: manifestFormat, Version: b.Version, Variant: b.Variant, Commit: b.Commit}
 	for _, kind := range Kinds() {
 		content, given := b.Files[kind]
 		if !given {
@@ -122,12 +122,9 @@ func (b *Build) manifest() (*manifest, error) {
 		if len(content) > maxFile {
 			return nil, fmt.Errorf("%s: larger than 1 GiB; check the path", b.Names[kind])
 		}
-		f := manifestFile{Kind: kind, Size: int64(len(content)), SHA256: sumOf(content)}
+		f := File{Kind: kind, Size: int64(len(content)), SHA256: sumOf(content)}
 		if err := b.check(kind, content, m); err != nil {
 			return nil, err
-		}
-		if kind == R8 {
-			f.MapID = mapID(content)
 		}
 		m.Files = append(m.Files, f)
 	}
@@ -141,7 +138,7 @@ func (b *Build) manifest() (*manifest, error) {
 }
 
 // check returns an error if a file is not of its kind, or of another build than the mapping.
-func (b *Build) check(kind Kind, content []byte, m *manifest) error {
+func (b *Build) check(kind Kind, content []byte, m *Details) error {
 	name := b.Names[kind]
 	switch kind {
 	case Mapping:
@@ -190,7 +187,7 @@ func (a *Archive) write(ctx context.Context, name string, data []byte) error {
 	return nil
 }
 
-func (a *Archive) writeRelease(ctx context.Context, r *Release, m *manifest) error {
+func (a *Archive) writeRelease(ctx context.Context, r *Release, m *Details) error {
 	data, err := m.encode()
 	if err != nil {
 		return err
@@ -244,7 +241,7 @@ func compress(content []byte) ([]byte, error) {
 
 // inflate returns the content of a file that is stored as data, and an error unless it is the one that the release
 // says.
-func (f *manifestFile) inflate(data []byte) ([]byte, error) {
+func (f *File) inflate(data []byte) ([]byte, error) {
 	d, err := zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1),
 		zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {

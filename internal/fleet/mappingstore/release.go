@@ -1,7 +1,6 @@
 package mappingstore
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -42,57 +41,41 @@ type Release struct {
 
 // Details are what the file of a release contains beyond its name.
 type Details struct {
-	// Commit is as it was pushed.
-	Commit string
+	// Format is the version of the JSON. Digest, Version and Variant are as in the name of the release, and Commit is as
+	// it was pushed.
+	Format  int    `json:"format"`
+	Digest  string `json:"digest"`
+	Version string `json:"version"`
+	Variant string `json:"variant"`
+	Commit  string `json:"commit,omitempty"`
 	// Files are in the order of Kinds.
-	Files []File
+	Files []File `json:"files"`
 }
 
 // File is a file of a release.
 type File struct {
-	Kind Kind  // the mapping, or what belongs to it
-	Size int64 // in bytes, uncompressed
+	// Kind says whether it is the mapping, or what belongs to it. Size is in bytes, uncompressed.
+	Kind   Kind  `json:"kind"`
+	Size   int64 `json:"size"`
+	SHA256 Sum   `json:"sha256"`
 	// Stored is the number of bytes of the object with the file.
-	Stored int64
-	SHA256 string
-	// MapID is the pg_map_id that R8 wrote into its mapping and into the app; "" for other files.
-	MapID  string
-	object string
-	file   *manifestFile
-}
-
-// manifest is the JSON of a release.
-type manifest struct {
-	Format  int            `json:"format"`
-	Digest  string         `json:"digest"`
-	Version string         `json:"version"`
-	Variant string         `json:"variant"`
-	Commit  string         `json:"commit,omitempty"`
-	Files   []manifestFile `json:"files"`
-}
-
-// manifestFile is a file of a release.
-type manifestFile struct {
-	Kind   Kind   `json:"kind"`
-	Size   int64  `json:"size"`
-	SHA256 sum    `json:"sha256"`
-	MapID  string `json:"pg_map_id,omitempty"`
 	Stored int64  `json:"stored"`
+	object string // the name of the object; set by Archive.Details
 }
 
-// sum is a SHA-256.
-type sum [sha256.Size]byte
+// Sum is a SHA-256.
+type Sum [sha256.Size]byte
 
-func sumOf(data []byte) sum { return sha256.Sum256(data) }
+func sumOf(data []byte) Sum { return sha256.Sum256(data) }
 
 // String returns the sum in hexadecimal.
-func (s sum) String() string { return hex.EncodeToString(s[:]) }
+func (s Sum) String() string { return hex.EncodeToString(s[:]) }
 
 // MarshalText implements encoding.TextMarshaler.
-func (s sum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+func (s Sum) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
-func (s *sum) UnmarshalText(text []byte) error {
+func (s *Sum) UnmarshalText(text []byte) error {
 	if len(text) != 2*len(s) {
 		return errors.New("a SHA-256 has 64 digits")
 	}
@@ -118,21 +101,21 @@ const (
 // object returns the name in the store of a file of the release.
 func (r *Release) object(kind Kind) string { return objects + r.ID + "." + string(kind) + ".zst" }
 
-// file returns the entry of a kind, or nil.
-func (m *manifest) file(kind Kind) *manifestFile {
-	for i := range m.Files {
-		if m.Files[i].Kind == kind {
-			return &m.Files[i]
+// File returns the entry of a kind, or nil.
+func (d *Details) File(kind Kind) *File {
+	for i := range d.Files {
+		if d.Files[i].Kind == kind {
+			return &d.Files[i]
 		}
 	}
 	return nil
 }
 
 // id returns the ID of the release.
-func (m *manifest) id() string {
+func (m *Details) id() string {
 	type content struct {
 		Kind   Kind
-		SHA256 sum
+		SHA256 Sum
 	}
 	var files []content
 	for _, f := range m.Files {
@@ -144,17 +127,16 @@ func (m *manifest) id() string {
 }
 
 var (
-	hexDigits   = glob.Regexp(`^[0-9a-f]{16}$`)
-	hexPrefix   = glob.Regexp(`^[0-9a-f]{4,16}$`)
-	mapIDHeader = glob.Regexp(`(?m)^# pg_map_id: ?([0-9A-Za-z]{1,128})\r?$`)
+	hexDigits = glob.Regexp(`^[0-9a-f]{16}$`)
+	hexPrefix = glob.Regexp(`^[0-9a-f]{4,16}$`)
 )
 
-// check returns an error if the manifest is not one that Push writes.
-func (m *manifest) check() error {
+// check returns an error if the JSON is not what Push writes.
+func (m *Details) check() error {
 	if m.Format != manifestFormat {
 		return fmt.Errorf("it has format %d: it is of another version of tracegen; use that version", m.Format)
 	}
-	if !hexDigits().MatchString(m.Digest) || m.file(Mapping) == nil {
+	if !hexDigits().MatchString(m.Digest) || m.File(Mapping) == nil {
 		return errors.New("it has no mapping")
 	}
 	seen := map[Kind]bool{}
@@ -168,11 +150,11 @@ func (m *manifest) check() error {
 }
 
 // parseManifest parses and checks the content of a release.
-func parseManifest(data []byte) (*manifest, error) {
+func parseManifest(data []byte) (*Details, error) {
 	if len(data) > maxManifest {
 		return nil, errors.New("it is larger than 1 MiB")
 	}
-	m := new(manifest)
+	m := new(Details)
 	if err := json.Unmarshal(data, m); err != nil {
 		return nil, err
 	}
@@ -180,7 +162,7 @@ func parseManifest(data []byte) (*manifest, error) {
 }
 
 // encode returns the JSON.
-func (m *manifest) encode() ([]byte, error) {
+func (m *Details) encode() ([]byte, error) {
 	data, err := json.MarshalIndent(m, "", "  ")
 	return append(data, '\n'), err
 }
@@ -295,13 +277,4 @@ func (s *Selector) names(r *Release) bool {
 // compareReleases orders releases from the latest to the first.
 func compareReleases(a, b Release) int {
 	return cmp.Or(b.Pushed.Compare(a.Pushed), strings.Compare(a.path(), b.path()))
-}
-
-// mapID returns the ID that R8 wrote into the first lines of its mapping, or "".
-func mapID(content []byte) string {
-	head := content[:min(len(content), 4096)]
-	if m := mapIDHeader().FindSubmatch(head); m != nil {
-		return string(bytes.ToLower(m[1]))
-	}
-	return ""
 }

@@ -39,7 +39,7 @@ func FuzzParseManifest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if m.file(Mapping) == nil {
+		if m.File(Mapping) == nil {
 			t.Fatal("accepted without a mapping")
 		}
 		m.id()
@@ -70,7 +70,7 @@ func FuzzObject(f *testing.F) {
 	f.Add(data)
 	f.Add(data[:len(data)-1])
 	f.Add([]byte("x"))
-	of := manifestFile{Size: int64(len(text)), SHA256: sumOf(text)}
+	of := File{Size: int64(len(text)), SHA256: sumOf(text)}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if got, err := of.inflate(data); err == nil && string(got) != string(text) {
 			t.Fatalf("%q, want %q", got, text)

@@ -14,7 +14,13 @@ var errQuote = errors.New("a quotation mark is not closed")
 // splitArgfile divides the content of an argument file of java into arguments. White space separates them; a #
 // begins a comment that ends with the line; quotation marks group, and a backslash between them escapes the next
 // character or joins lines.
-func splitArgfile(text string) (args []string, err error) {
+func splitArgfile(text string) (args []string, err error) { return split(text, true) }
+
+// splitVariable divides the value of JDK_JAVA_OPTIONS into arguments. Quotation marks group; nothing is escaped.
+func splitVariable(text string) (args []string, err error) { return split(text, false) }
+
+// split divides a text into arguments. Only the content of a file has comments, lines and escape sequences.
+func split(text string, file bool) (args []string, err error) {
 	var arg strings.Builder
 	inside, quote := false, byte(0)
 	for i := 0; i < len(text); i++ {
@@ -22,10 +28,10 @@ func splitArgfile(text string) (args []string, err error) {
 		switch {
 		case quote != 0 && c == quote:
 			quote = 0
-		case quote != 0 && c == '\\' && i+1 < len(text):
+		case file && quote != 0 && c == '\\' && i+1 < len(text):
 			i++
 			i = unescape(&arg, text, i)
-		case quote != 0 && (c == '\n' || c == '\r'):
+		case file && quote != 0 && (c == '\n' || c == '\r'):
 			return nil, errQuote
 		case quote != 0:
 			arg.WriteByte(c)
@@ -37,7 +43,7 @@ func splitArgfile(text string) (args []string, err error) {
 			}
 			arg.Reset()
 			inside = false
-		case c == '#':
+		case file && c == '#':
 			arg.Reset() // java drops what stands directly before the comment
 			inside = false
 			for i+1 < len(text) && text[i+1] != '\n' && text[i+1] != '\r' {
@@ -77,39 +83,6 @@ func unescape(arg *strings.Builder, text string, i int) int {
 		arg.WriteByte(c)
 	}
 	return i
-}
-
-// splitVariable divides the value of JDK_JAVA_OPTIONS into arguments. Quotation marks group; nothing is escaped.
-func splitVariable(text string) (args []string, err error) {
-	var arg strings.Builder
-	inside, quote := false, byte(0)
-	for i := range len(text) {
-		c := text[i]
-		switch {
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote != 0:
-			arg.WriteByte(c)
-		case c == '\'' || c == '"':
-			inside, quote = true, c
-		case isSpace(c):
-			if inside {
-				args = append(args, arg.String())
-			}
-			arg.Reset()
-			inside = false
-		default:
-			inside = true
-			arg.WriteByte(c)
-		}
-	}
-	if quote != 0 {
-		return nil, errQuote
-	}
-	if inside {
-		args = append(args, arg.String())
-	}
-	return args, nil
 }
 
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
