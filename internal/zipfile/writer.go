@@ -91,10 +91,9 @@ func (w *Writer) Replace(e *Entry, p Packed) error {
 	return w.err
 }
 
-// Add writes a new entry. Its DOS time is that of like, or 1 January 1980 if like is nil, so that the output does
-// not depend on the clock. Name must have at most 65,535 bytes; if it is UTF-8 and not ASCII, the entry is marked
-// as UTF-8.
-func (w *Writer) Add(name string, like *Entry, p Packed) error {
+// Add writes a new entry. Its DOS time is 1 January 1980, so that the output does not depend on the clock. Name must
+// have at most 65,535 bytes; if it is UTF-8 and not ASCII, the entry is marked as UTF-8.
+func (w *Writer) Add(name string, p Packed) error {
 	if w.err != nil {
 		return w.err
 	}
@@ -117,9 +116,6 @@ func (w *Writer) Add(name string, like *Entry, p Packed) error {
 	}
 	le.PutUint16(fixed[8:], nameFlags(name))
 	le.PutUint32(fixed[12:], 1<<16|1<<21) // 1980-01-01 00:00
-	if like != nil {
-		le.PutUint32(fixed[12:], u32(like.archive.central, like.record+12))
-	}
 	le.PutUint16(fixed[28:], uint16(len(name)))
 
 	local := make([]byte, 0, localSize+len(name)+len(extra))

@@ -60,7 +60,7 @@ func TestCountAtTheLimit(t *testing.T) {
 		var out bytes.Buffer
 		w := NewWriter(&out, nil)
 		for range n {
-			if err := w.Add("x", nil, Packed{}); err != nil {
+			if err := w.Add("x", Packed{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -113,7 +113,7 @@ func TestFarOffsets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(w.Add("new", nil, p), w.Close()); err != nil {
+	if err := errors.Join(w.Add("new", p), w.Close()); err != nil {
 		t.Fatal(err)
 	}
 	far, err := Open(path)
@@ -165,7 +165,7 @@ func TestHugeSizes(t *testing.T) {
 	huge := Packed{Data: []byte{3, 0}, Size: 5 << 30, Method: Deflated}
 	var out bytes.Buffer
 	w := NewWriter(&out, a)
-	if err := errors.Join(w.Replace(&a.Entries()[0], huge), w.Add("new", nil, huge), w.Close()); err != nil {
+	if err := errors.Join(w.Replace(&a.Entries()[0], huge), w.Add("new", huge), w.Close()); err != nil {
 		t.Fatal(err)
 	}
 	b := mustNew(t, out.Bytes())

@@ -39,7 +39,7 @@ func FuzzOpen(f *testing.F) {
 			if err := os.WriteFile(path, data, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			in, err := input.Open(0, path, input.Options{})
+			in, err := input.Open(0, path, false)
 			if err != nil {
 				continue
 			}

@@ -7,7 +7,6 @@
 package input
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -118,8 +117,8 @@ func ReleaseOf(name string) (directory string, release int) {
 
 // Input is one input of a command.
 type Input struct {
-	Path       string // of the file or directory
-	Options    Options
+	Path       string       // of the file or directory
+	Flat       bool         // nested archives are not opened
 	Containers []*Container // its own first, then the archives in it
 	Classes    []*Class     // of all of its containers, in the order of containers and entries
 	First      int          // the number of the first of Classes in the set
@@ -130,30 +129,16 @@ type Input struct {
 	archives []*zipfile.Archive
 }
 
-// Options limit what is read of inputs, so that the memory that a run needs does not depend on what is in an archive.
-type Options struct {
-	// MaxClass is the size in bytes of the largest entry that is read as a class; 0 is [DefaultMaxClass]. Larger ones
-	// are copied.
-	MaxClass int64
-	// MaxNested is the size in bytes, uncompressed, of the largest nested archive that is opened; 0 is
-	// [DefaultMaxNested]. Larger ones are copied.
-	MaxNested int64
-	// Flat opens no nested archives.
-	Flat bool
-}
-
-// The limits that hold if no others are given. The largest class in the corpus has 1.7 MB.
+// The limits of what is read, so that the memory that a run needs does not depend on what is in an archive. What is
+// larger is copied. The largest class in the corpus has 1.7 MB.
 const (
-	DefaultMaxClass  = 64 << 20
-	DefaultMaxNested = 512 << 20
+	maxClass  = 64 << 20  // bytes of an entry that is read as a class
+	maxNested = 512 << 20 // bytes, uncompressed, of a nested archive that is opened
 )
 
-func (o Options) maxClass() int64  { return cmp.Or(o.MaxClass, DefaultMaxClass) }
-func (o Options) maxNested() int64 { return cmp.Or(o.MaxNested, DefaultMaxNested) }
-
-// Open opens the input of that number and path. It decompresses nothing but nested archives.
-func Open(number int, path string, o Options) (*Input, error) {
-	in := &Input{Path: path, Options: o}
+// Open opens the input of that number and path. It decompresses nothing but nested archives, which flat leaves closed.
+func Open(number int, path string, flat bool) (*Input, error) {
+	in := &Input{Path: path, Flat: flat}
 	if err := in.read(number); err != nil {
 		in.Close()
 		return nil, err
@@ -181,8 +166,8 @@ func OpenArchive(number int, name string, data []byte, without ...string) (*Inpu
 
 // Later returns an input whose containers and classes are known already. It is opened by [Input.Open], or when an entry
 // is read. Opening fails if the input holds other classes by then.
-func Later(path string, containers []*Container, classes []*Class, o Options) *Input {
-	return &Input{Path: path, Containers: containers, Classes: classes, Options: o}
+func Later(path string, containers []*Container, classes []*Class, flat bool) *Input {
+	return &Input{Path: path, Containers: containers, Classes: classes, Flat: flat}
 }
 
 // Opened reports whether the input is open.
@@ -198,7 +183,7 @@ func (in *Input) Open() error {
 	if in.opened.Load() {
 		return nil
 	}
-	fresh, err := Open(in.Containers[0].Input, in.Path, in.Options)
+	fresh, err := Open(in.Containers[0].Input, in.Path, in.Flat)
 	if err != nil {
 		return err
 	}
@@ -318,7 +303,7 @@ func (in *Input) readNested(outer *Container, isAAR bool) error {
 			matched, _ := path.Match(pattern, e.Name)
 			return matched
 		})
-		if !inPlace || in.Options.Flat || e.Size > in.Options.maxNested() {
+		if !inPlace || in.Flat || e.Size > maxNested {
 			outer.setApart(e, isAAR)
 			continue
 		}

@@ -53,7 +53,7 @@ func TestSet(t *testing.T) {
 	write(t, filepath.Join(dir, "classes", "c", "readme"), []byte("text"))
 	var inputs []*input.Input
 	for i, path := range paths {
-		in, err := input.Open(i, path, input.Options{})
+		in, err := input.Open(i, path, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,11 +86,11 @@ func TestSet(t *testing.T) {
 func TestLater(t *testing.T) {
 	path := write(t, filepath.Join(t.TempDir(), "lib.aar"), zipped(t, "classes.jar",
 		string(zipped(t, "a/A.class", "A", "b/B.class", "B"))))
-	before, err := input.Open(0, path, input.Options{})
+	before, err := input.Open(0, path, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := input.Later(path, before.Containers, before.Classes, input.Options{})
+	known := input.Later(path, before.Containers, before.Classes, false)
 	set := input.NewSet([]*input.Input{known})
 	if known.Opened() {
 		t.Error("it is open before anything is read")
@@ -106,7 +106,7 @@ func TestLater(t *testing.T) {
 	set.Close()
 
 	write(t, path, zipped(t, "classes.jar", string(zipped(t, "a/A.class", "A", "b/B.class", "longer"))))
-	changed := input.Later(path, before.Containers, before.Classes, input.Options{})
+	changed := input.Later(path, before.Containers, before.Classes, false)
 	defer changed.Close()
 	if err := changed.Open(); err == nil || !strings.Contains(err.Error(),
 		path+": changed while tracegen was running") {

@@ -150,10 +150,9 @@ func (s *Set) readable(class int) (*Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := s.Classes[class]
-	if limit := s.Inputs[at.Container.Input].Options.maxClass(); e.Size > limit {
+	if e.Size > maxClass {
 		return nil, fmt.Errorf("%w: %s: its %d bytes are more than the %d that are read as a class",
-			zipfile.ErrUnsupported, at.Where(), e.Size, limit)
+			zipfile.ErrUnsupported, s.Classes[class].Where(), e.Size, maxClass)
 	}
 	return e, nil
 }

@@ -25,7 +25,7 @@ func Explain(ctx context.Context, c Config, asked Question) (*Explained, error) 
 	c.RuntimeExternal, c.Disabled = true, false
 	options, original := renamed(c.Inject, c.R8)
 	inputs, _ := pathsOf(c.Inputs, c.Merge)
-	w, err := open(inputs, nil, c.Jobs, c.Reading, c.Progress, 2)
+	w, err := open(inputs, nil, c.Jobs, c.Flat, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}

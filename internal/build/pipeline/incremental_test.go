@@ -393,7 +393,7 @@ func TestForeignRecords(t *testing.T) {
 func TestEveryOptionCounts(t *testing.T) {
 	const key, anew, none = "key", "anew", "none"
 	counts := map[string]string{
-		"Inputs": key, "Reading": key,
+		"Inputs": key, "Flat": key,
 		"BuiltIn": key, "Merge": key, "Filter": key, "Inject": key, "FocusHooks": key, "RuntimeExternal": anew,
 		"Messages": anew, "Android": anew,
 		"AddRequires": key, "R8": key,

@@ -25,7 +25,7 @@ func Instrument(ctx context.Context, c Config, s *Slice) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := open(inputs, nil, c.Jobs, c.Reading, c.Progress, 1)
+	w, err := open(inputs, nil, c.Jobs, c.Flat, c.Progress, 1)
 	if err != nil {
 		return nil, err
 	}

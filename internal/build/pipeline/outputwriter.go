@@ -413,25 +413,20 @@ func (a *archiveWriter) replace(e *input.Entry, data []byte) error {
 
 // addFile writes an entry that comes from the disk.
 func (a *archiveWriter) addFile(e *input.Entry, s *slot) error {
-	var data []byte
+	data, err := a.content(e, s)
+	if err != nil {
+		return err
+	}
 	level := a.options.Level
-	switch {
-	case s != nil:
-		data = s.data
-	case e.IsDirectory():
+	if e.IsDirectory() {
 		level = zipfile.LevelStore
-	default:
-		var err error
-		if data, err = os.ReadFile(e.File); err != nil {
-			return err
-		}
 	}
 	packed, err := a.codec.Compress(data, level)
 	if err != nil {
 		return err
 	}
 	defer a.codec.Recycle(packed)
-	return a.zip.Add(a.decisions.EntryName(a.container, e), nil, packed)
+	return a.zip.Add(a.decisions.EntryName(a.container, e), packed)
 }
 
 // report warns of a signature that is gone.

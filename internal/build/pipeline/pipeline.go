@@ -39,7 +39,6 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/buildreport"
-	"github.com/tracegen/tracegen/internal/build/input"
 	"github.com/tracegen/tracegen/internal/zipfile"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -61,9 +60,9 @@ type BuiltIn struct {
 // Config says what [Run] does. Inputs, and Merge or each Input's Output, are needed; the zero value of the rest is
 // the default. The other operations take of it what concerns them; [Assign] needs no inputs, and [Scan] no outputs.
 type Config struct {
-	Inputs  []Input
-	Reading Reading // the limits of what is read
-	Merge   string  // write all inputs into this one jar; of entries of one name the first input's wins
+	Inputs []Input
+	Flat   bool   // nested archives are not opened
+	Merge  string // write all inputs into this one jar; of entries of one name the first input's wins
 
 	Filter     *filter.Filter // nil traces whatever is not trivial
 	Inject     inject.Options
@@ -116,11 +115,6 @@ type Config struct {
 	// counted; from one goroutine at a time. It may be nil.
 	Progress func(done, total int64)
 }
-
-// Reading limits what is read of inputs.
-type Reading = input.Options
-
-// ClassPath says where classes are found that the inputs refer to.
 
 // File is a file to be written beside the outputs.
 type File struct {

@@ -16,7 +16,6 @@ import (
 type RestoreConfig struct {
 	Original     string // an input of instrument
 	Output       string // what instrument made of it
-	Reading      Reading
 	RuntimeClass string // that the output calls, in internal form
 	Jobs         int
 	Progress     func(done, total int64)
@@ -56,7 +55,7 @@ func Restore(ctx context.Context, c RestoreConfig) (*Restoration, error) {
 			return nil, err
 		}
 		*side.changed = changed
-		in, err := input.Open(i, name, c.Reading)
+		in, err := input.Open(i, name, false)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +87,7 @@ func (r *restoring) strip(ctx context.Context, path, dir string) (string, int, e
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return "", 0, err
 	}
-	result, err := Strip(ctx, Config{Inputs: []Input{{Path: path, Output: to}}, Reading: r.Reading,
+	result, err := Strip(ctx, Config{Inputs: []Input{{Path: path, Output: to}},
 		Inject: inject.Options{RuntimeClass: r.RuntimeClass}, Level: zipfile.LevelFast, Jobs: r.Jobs, Progress: r.Progress})
 	if err != nil {
 		return "", 0, err

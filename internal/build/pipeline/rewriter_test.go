@@ -95,7 +95,7 @@ func TestReadChanged(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	in, err := input.Open(0, path, input.Options{})
+	in, err := input.Open(0, path, false)
 	if err != nil {
 		t.Fatal(err)
 	}

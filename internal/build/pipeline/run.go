@@ -25,14 +25,14 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	options, original := renamed(c.Inject, c.R8)
 	earlier, err := newResults(ctx, c.Incremental, runKey{
 		inputs: inputs, classPath: c.ClassPath, runtime: options.RuntimeClass, types: c.checksTypes(), lines: c.Lines,
-		scans: !c.Disabled, merged: c.Merge != "", disabled: c.Disabled, dryRun: c.DryRun, flat: c.Reading.Flat,
+		scans: !c.Disabled, merged: c.Merge != "", disabled: c.Disabled, dryRun: c.DryRun, flat: c.Flat,
 		workers: workers(c.Jobs),
 	})
 	if err != nil {
 		return nil, err
 	}
 	known := earlier.facts()
-	w, err := open(inputs, known, c.Jobs, c.Reading, c.Progress, 2)
+	w, err := open(inputs, known, c.Jobs, c.Flat, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}

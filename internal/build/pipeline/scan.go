@@ -20,7 +20,7 @@ func Scan(ctx context.Context, c Config, by Origin, part string) (*Result, error
 	if err := output.CheckPaths([]string{part}, paths); err != nil {
 		return nil, err
 	}
-	w, err := open(paths, nil, c.Jobs, c.Reading, c.Progress, 2)
+	w, err := open(paths, nil, c.Jobs, c.Flat, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}

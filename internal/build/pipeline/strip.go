@@ -18,7 +18,7 @@ func Strip(ctx context.Context, c Config) (*Result, error) {
 	if err := output.CheckPaths(outputs, inputs); err != nil {
 		return nil, err
 	}
-	w, err := open(inputs, nil, c.Jobs, c.Reading, c.Progress, 2)
+	w, err := open(inputs, nil, c.Jobs, c.Flat, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}

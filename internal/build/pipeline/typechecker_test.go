@@ -58,7 +58,7 @@ func set(t *testing.T, suffix string, archives ...[]byte) (*input.Set, []string)
 		if err := os.WriteFile(path, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		in, err := input.Open(i, path, input.Options{})
+		in, err := input.Open(i, path, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,6 @@ import (
 type VerifyConfig struct {
 	Paths     []string // jars, zips, .aar and .class files, directories
 	Baseline  []string // the originals of these, to compare with; may be empty
-	Reading   Reading  // the limits of what is read
 	ClassPath ClassPath
 	Frames    bool // report the types at the place of each finding
 	Jobs      int  // workers; 0 is one per CPU
@@ -39,7 +38,7 @@ type Verification struct {
 // Verify checks every class by itself, as HotSpot does when it links it. An error is one of reading: what is
 // wrong with a class that can be read is a finding.
 func Verify(ctx context.Context, c VerifyConfig) (*Verification, error) {
-	w, err := open(slices.Concat(c.Paths, c.Baseline), nil, c.Jobs, c.Reading, c.Progress, 2)
+	w, err := open(slices.Concat(c.Paths, c.Baseline), nil, c.Jobs, false, c.Progress, 2)
 	if err != nil {
 		return nil, err
 	}

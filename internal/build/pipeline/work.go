@@ -29,12 +29,12 @@ type work struct {
 
 // open opens the inputs, but those whose facts are known: these are opened when a byte of them is needed. passes is how
 // often the operation works through all classes.
-func open(paths []string, known []plan.InputFacts, jobs int, reading input.Options, report func(done, total int64),
+func open(paths []string, known []plan.InputFacts, jobs int, flat bool, report func(done, total int64),
 	passes int) (*work, error) {
 	w := &work{}
 	inputs := make([]*input.Input, 0, len(paths))
 	for i, path := range paths {
-		in, err := openInput(i, path, known, reading)
+		in, err := openInput(i, path, known, flat)
 		if err != nil {
 			input.NewSet(inputs).Close()
 			return nil, err
@@ -58,9 +58,9 @@ func open(paths []string, known []plan.InputFacts, jobs int, reading input.Optio
 }
 
 // apartWarning returns a warning if an input has archives that are not worked on: their classes would silently be left
-// as they are. With input.Options.Flat, that is what the caller wants.
+// as they are. With [Config].Flat, that is what the caller wants.
 func apartWarning(in *input.Input) []string {
-	if in.Options.Flat {
+	if in.Flat {
 		return nil
 	}
 	var apart []string
@@ -79,15 +79,15 @@ func apartWarning(in *input.Input) []string {
 		len(apart)-1)}
 }
 
-func openInput(i int, path string, known []plan.InputFacts, reading input.Options) (*input.Input, error) {
+func openInput(i int, path string, known []plan.InputFacts, flat bool) (*input.Input, error) {
 	if len(known) == 0 || len(known[i].Containers) == 0 {
-		return input.Open(i, path, reading)
+		return input.Open(i, path, flat)
 	}
 	classes := make([]*input.Class, len(known[i].Classes))
 	for k, c := range known[i].Classes {
 		classes[k] = c.At
 	}
-	return input.Later(path, known[i].Containers, classes, reading), nil
+	return input.Later(path, known[i].Containers, classes, flat), nil
 }
 
 // workers returns the number of workers: as many as are asked for, or one per CPU.

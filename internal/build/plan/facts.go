@@ -88,9 +88,7 @@ func Decided(d *filter.Decision) filter.Decision {
 // Traced reports whether a method with this decision is traced; if the decision is pending, whether it may be.
 func Traced(d *filter.Decision) bool { return d == nil || d.Traced() }
 
-// Candidates lists the methods that may be traced, by their indices in the class file.
-func (c *Class) Candidates() []int { return candidatesOf(c.Methods) }
-
+// candidatesOf lists the methods that may be traced, by their indices in the class file.
 func candidatesOf(methods []Method) []int {
 	var candidates []int
 	for i := range methods {

@@ -276,10 +276,10 @@ func (i *settings) filterOptions() filter.Options {
 // pipelineConfig returns the configuration of the run for package pipeline.
 func (i *settings) pipelineConfig() pipeline.Config {
 	return pipeline.Config{
-		Inputs:  i.destination.inputs,
-		Reading: pipeline.Reading{Flat: i.flat},
-		Merge:   i.destination.merge,
-		Filter:  filter.New(i.filterOptions()),
+		Inputs: i.destination.inputs,
+		Flat:   i.flat,
+		Merge:  i.destination.merge,
+		Filter: filter.New(i.filterOptions()),
 		Inject: inject.Options{
 			RuntimeClass:     i.runtime,
 			Exits:            i.exits,

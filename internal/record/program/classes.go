@@ -42,12 +42,12 @@ type row struct {
 func WriteClasses(path string, pairs []Pair) (count int, err error) {
 	var rows []row
 	for _, p := range pairs {
-		original, err := input.Open(0, p.Original, input.Options{Flat: true})
+		original, err := input.Open(0, p.Original, true)
 		if err != nil {
 			return 0, err
 		}
 		defer original.Close()
-		rewritten, err := input.Open(0, p.Rewritten, input.Options{Flat: true})
+		rewritten, err := input.Open(0, p.Rewritten, true)
 		if err != nil {
 			return 0, err
 		}

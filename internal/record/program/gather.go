@@ -140,7 +140,7 @@ func (g *gathering) directory(dir string) error {
 			return err
 		}
 		count++
-		return w.Add(name, nil, packed)
+		return w.Add(name, packed)
 	})
 	if err := errors.Join(err, w.Close(), f.Close()); err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
