@@ -31,8 +31,6 @@ type Comparison struct {
 	// build would be read wrongly with the mapping of the other. There are none if the old mapping is the base
 	// mapping of the new one, directly or over several builds, and no ID was pruned.
 	Reused []Difference
-	// Access are the methods that have the same ID in both mappings but different access flags.
-	Access []Difference
 	// Renumbered are methods with different names but the same fingerprint: the same code, to which a compiler gave
 	// another number. Both names are [Numbered], both methods are living and have the same outermost class, and no
 	// other method of that class has the fingerprint. A method can be in other lists as well. There are none if one
@@ -55,7 +53,7 @@ type Comparison struct {
 
 // Equal reports whether there is no difference: the mapping files would have the same text, except for comments.
 func (c *Comparison) Equal() bool {
-	for _, list := range [][]Difference{c.Added, c.Removed, c.Moved, c.Reused, c.Access, c.Freed, c.Reserved} {
+	for _, list := range [][]Difference{c.Added, c.Removed, c.Moved, c.Reused, c.Freed, c.Reserved} {
 		if len(list) > 0 {
 			return false
 		}
@@ -77,8 +75,12 @@ func Compare(old, new *Mapping) *Comparison {
 		case j < 0:
 			c.Freed = append(c.Freed, Difference{Old: old.entryAt(i)})
 		}
-		if j >= 0 {
-			c.compareBoth(old, i, new, j)
+		switch {
+		case j < 0:
+		case old.id(i) != new.id(j):
+			c.Moved = append(c.Moved, Difference{old.entryAt(i), new.entryAt(j)})
+		case i < old.living && j < new.living:
+			c.Kept++
 		}
 		if other := new.position(old.id(i)); other >= 0 && new.key(other, &otherBuf) != key {
 			c.Reused = append(c.Reused, Difference{old.entryAt(i), new.entryAt(other)})
@@ -96,8 +98,7 @@ func Compare(old, new *Mapping) *Comparison {
 	c.findSuspicious(old, new)
 	c.findRenumbered(old, new)
 	c.FocusRemoved, c.FocusAdded = focusWithout(old.focus, new.focus), focusWithout(new.focus, old.focus)
-	for _, list := range [][]Difference{c.Added, c.Removed, c.Moved, c.Access, c.Renumbered, c.Suspicious, c.Freed,
-		c.Reserved} {
+	for _, list := range [][]Difference{c.Added, c.Removed, c.Moved, c.Renumbered, c.Suspicious, c.Freed, c.Reserved} {
 		slices.SortFunc(list, func(a, b Difference) int {
 			x, y := a.Method(), b.Method()
 			return cmp.Or(strings.Compare(x.Class, y.Class), strings.Compare(x.Name, y.Name),
@@ -106,21 +107,6 @@ func Compare(old, new *Mapping) *Comparison {
 	}
 	slices.SortFunc(c.Reused, func(a, b Difference) int { return cmp.Compare(a.Old.ID, b.Old.ID) })
 	return c
-}
-
-// compareBoth adds the differences of a method that both mappings have.
-func (c *Comparison) compareBoth(old *Mapping, i int, new *Mapping, j int) {
-	alive := i < old.living && j < new.living
-	switch {
-	case old.id(i) != new.id(j):
-		c.Moved = append(c.Moved, Difference{old.entryAt(i), new.entryAt(j)})
-		return
-	case alive:
-		c.Kept++
-	}
-	if old.access(i) != new.access(j) {
-		c.Access = append(c.Access, Difference{old.entryAt(i), new.entryAt(j)})
-	}
 }
 
 // findSuspicious sets Suspicious. For methods without fingerprints it uses Added and Removed.

@@ -59,7 +59,6 @@ func TestCompare(t *testing.T) {
 		{"Removed", c.Removed, "<2,1,a.A goes ()V >retired 2,1,a.A goes ()V <3,1,a.A lost ()V"},
 		{"Moved", c.Moved, "<4,1,a.A moves ()V >9,1,a.A moves ()V"},
 		{"Reused", c.Reused, "<3,1,a.A lost ()V >3,1,a.F taken ()V"},
-		{"Access", c.Access, "<5,1,a.B access ()V >5,9,a.B access ()V"},
 		{"Suspicious", c.Suspicious,
 			"<6,1,a.C lambda$f$0 ()V >6,1,a.C lambda$f$0 ()V <7,1,a.C$1 run ()V >7,1,a.C$1 run ()V"},
 		{"Freed", c.Freed, "<retired 21,1,a.E freed ()V"},
@@ -89,7 +88,7 @@ func mirrored(c *Comparison) *Comparison {
 	}
 	return &Comparison{
 		Kept: c.Kept, Added: turn(c.Removed), Removed: turn(c.Added), Moved: turn(c.Moved), Reused: turn(c.Reused),
-		Access: turn(c.Access), Suspicious: turn(c.Suspicious), Freed: turn(c.Reserved), Reserved: turn(c.Freed),
+		Suspicious: turn(c.Suspicious), Freed: turn(c.Reserved), Reserved: turn(c.Freed),
 		FocusAdded: c.FocusRemoved, FocusRemoved: c.FocusAdded, Runtime: c.Runtime, Digest: c.Digest,
 	}
 }

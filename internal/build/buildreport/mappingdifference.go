@@ -63,10 +63,9 @@ func (d *MappingDifference) WriteText(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "methods: %d kept, %d added, %d removed, %d moved\n", d.Kept, len(d.Added), len(d.Removed),
 		len(d.Moved))
-	if focus := len(d.FocusAdded) + len(d.FocusRemoved); len(d.Access)+len(d.Freed)+len(d.Reserved)+focus > 0 {
-		fmt.Fprintf(w,
-			"also: %d with other access flags, %d retired IDs freed, %d IDs newly retired, %d focus hooks changed\n",
-			len(d.Access), len(d.Freed), len(d.Reserved), focus)
+	if focus := len(d.FocusAdded) + len(d.FocusRemoved); len(d.Freed)+len(d.Reserved)+focus > 0 {
+		fmt.Fprintf(w, "also: %d retired IDs freed, %d IDs newly retired, %d focus hooks changed\n", len(d.Freed),
+			len(d.Reserved), focus)
 	}
 	for _, s := range d.Warnings() {
 		fmt.Fprintln(w, "warning:", s)
@@ -89,9 +88,6 @@ func (d *MappingDifference) WriteText(w io.Writer) error {
 	line(d.Suspicious, func(_, new mapping.Entry) string { return fmt.Sprintf("? %d: %s", new.ID, methodText(new)) })
 	line(d.Removed, func(old, new mapping.Entry) string { return oneSided("-", old, new, "retired") })
 	line(d.Added, func(old, new mapping.Entry) string { return oneSided("+", new, old, "back") })
-	line(d.Access, func(old, new mapping.Entry) string {
-		return fmt.Sprintf("f %d: %s, access flags 0x%04x -> 0x%04x", new.ID, methodText(new), old.Access, new.Access)
-	})
 	line(d.Freed, func(old, _ mapping.Entry) string { return oneSided("o", old, mapping.Entry{}, "") })
 	line(d.Reserved, func(_, new mapping.Entry) string { return oneSided("n", new, mapping.Entry{}, "") })
 	for _, f := range d.FocusRemoved {

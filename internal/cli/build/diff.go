@@ -32,7 +32,6 @@ that differ, one per line. The line begins with
   =  the same code has another name that a compiler numbered: OLD's -> NEW's
   ?  the name may stand for other code: a compiler numbered it (lambda$f$1, Foo$2),
      and the code differs, or other such methods of the class were added or removed
-  f  the access flags differ
   o  the ID is retired in OLD and free in NEW; pruned, if OLD is the base of NEW
   n  the ID is retired in NEW and free in OLD
   @  the focus hook differs

@@ -164,14 +164,10 @@ var properties = []property{
 	{"message", "message", nil},
 }
 
-// otherProperties are those of the runtime that no flag of record sets.
-var otherProperties = []string{"mapping", "memory", "ring", "gate", "pressure", "command", "file-megabytes",
-	"keep-files", "keep-megabytes", "keep-days"}
-
 const propertyPrefix = "tracegen."
 
 // checkProperties refuses a flag and a -D of the command that say the same thing. A -D alone has precedence over the
-// default of the flag.
+// default of the flag. The runtime itself says if a property does not exist.
 func (r *recorder) checkProperties(given map[string]string) error {
 	for _, p := range properties {
 		if value, ok := given[propertyPrefix+p.name]; ok && r.rows.Given(p.flag) {
@@ -182,13 +178,6 @@ func (r *recorder) checkProperties(given map[string]string) error {
 	if value, ok := given[propertyPrefix+"slow"]; ok {
 		if n, err := strconv.Atoi(value); err == nil {
 			r.slow = slowness(time.Duration(n) * time.Millisecond)
-		}
-	}
-	for name := range given {
-		rest, ours := strings.CutPrefix(name, propertyPrefix)
-		known := slices.ContainsFunc(properties, func(p property) bool { return p.name == rest })
-		if ours && !known && !slices.Contains(otherProperties, rest) {
-			r.con.Warn("-D%s of the java command: the runtime has no such property", name)
 		}
 	}
 	return nil
