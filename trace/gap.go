@@ -82,9 +82,6 @@ type GatedCalls struct {
 	Method Method
 	// LeftOut is how many of its calls were left out on all threads.
 	LeftOut uint64
-	// Off is since when it is off, in [Clock.NanoTime]; valid if IsOff is set: it was off when the recording ended.
-	Off   int64
-	IsOff bool
 }
 
 // LostShare returns which share of the records is missing, from 0 to 1.
@@ -123,10 +120,7 @@ func (s *completeness) chunk(c Chunk) {
 		s.all.WindowNanos += max(0, c.End-c.Begin)
 	case *Gate:
 		for _, m := range c.Methods {
-			g := s.of(m.Method)
-			if off := m.State != 0; off != g.IsOff {
-				g.IsOff, g.Off = off, c.Nanos
-			}
+			s.of(m.Method)
 		}
 	case *LeftOut:
 		for _, m := range c.Methods {

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // balance is a Handler that holds segments to what they promise.
@@ -81,128 +79,6 @@ func TestReplayVectors(t *testing.T) {
 			t.Errorf("%s: no calls", file)
 		}
 		r.Close()
-	}
-}
-
-// total is what a method took.
-type total struct{ Calls, Nanos int64 }
-
-// secondReplay is a replay for recordings that are whole. It was written from FORMAT.md a second time, with recursion
-// and maps.
-type secondReplay struct {
-	records map[uint32][]uint64
-	totals  map[uint32]total
-}
-
-func (r *secondReplay) take(c *Records) {
-	for _, record := range c.List {
-		r.records[c.Thread] = append(r.records[c.Thread], uint64(record))
-	}
-}
-
-// call replays what comes behind an entry, up to its exit, and returns what comes behind that.
-func (r *secondReplay) call(entry uint64, rest []uint64, tick int64) []uint64 {
-	for len(rest) > 0 && rest[0]>>63 == 1 {
-		rest = r.call(rest[0], rest[1:], tick)
-	}
-	id := uint32(entry << 1 >> 44)
-	sum := r.totals[id]
-	sum.Calls++
-	if len(rest) == 0 {
-		// It was running, and at once, when the recording ended.
-		r.totals[id] = sum
-		return nil
-	}
-	sum.Nanos += tick * int64(rest[0]<<21>>21-entry<<21>>21)
-	r.totals[id] = sum
-	return rest[1:]
-}
-
-func (r *secondReplay) all(tick int64) map[uint32]total {
-	for _, rest := range r.records {
-		for len(rest) > 0 {
-			rest = r.call(rest[0], rest[1:], tick)
-		}
-	}
-	return r.totals
-}
-
-// totals is a Handler that sums up by method, from trees.
-type totals struct {
-	balance
-	trees   Tree
-	repairs Repairs
-}
-
-func (s *totals) Segment(segment *Segment) error {
-	s.trees.Add(segment)
-	s.repairs.Add(segment.Repairs)
-	return s.balance.Segment(segment)
-}
-
-func (s *totals) all() map[uint32]total {
-	all := map[uint32]total{}
-	for _, n := range s.trees.Nodes[1:] {
-		sum := all[uint32(n.Method)]
-		sum.Calls += int64(n.Calls)
-		sum.Nanos += n.Total
-		all[uint32(n.Method)] = sum
-	}
-	return all
-}
-
-// TestReplaysAgree: another replay, written in another way, reports the same totals for recordings that are
-// whole.
-//
-// Invariant: Two independent replays report the same totals for whole recordings.
-func TestReplaysAgree(t *testing.T) {
-	sources := map[string][]byte{}
-	for _, file := range recordings(t) {
-		// The records of two are odd on purpose. The second replay does not know the signs of life of two others.
-		name := filepath.Base(file)
-		if !slices.Contains([]string{"every.tgd", "alive.tgd", "survived.tgd"}, name) {
-			sources[name] = vector(t, "../../"+file)
-		}
-	}
-	for seed := range uint64(20) {
-		r := rand.New(rand.NewPCG(seed, 6))
-		g := program{methods: 1 + r.IntN(40), fanout: 1 + r.IntN(9), depth: 1 + r.IntN(50), message: r.IntN(2) * 10,
-			step: 1 + r.Int64N(100)}
-		sources[string(rune('a'+seed))] = encoded(t, g.trace(r, 5000), 1+r.IntN(9000))
-	}
-	for name, data := range sources {
-		t.Run(name, func(t *testing.T) {
-			other := secondReplay{map[uint32][]uint64{}, map[uint32]total{}}
-			r, err := NewReader(bytes.NewReader(data))
-			if err != nil {
-				t.Fatal(err)
-			}
-			tick := int64(1e6)
-			for {
-				c, err := r.Next()
-				if err != nil {
-					break
-				}
-				if m, ok := c.(*Meta); ok && m.Values["tickNanos"] == "1000" {
-					tick = 1000
-				}
-				if c, ok := c.(*Records); ok {
-					other.take(c)
-				}
-			}
-			ours := totals{balance: balance{t: t}}
-			if r, err = NewReader(bytes.NewReader(data)); err != nil {
-				t.Fatal(err)
-			}
-			if err := Replay(r, &ours); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(other.all(tick), ours.all()); diff != "" ||
-				ours.repairs != (Repairs{Open: ours.repairs.Open, Gaps: ours.repairs.Gaps, Lost: ours.repairs.Lost}) ||
-				len(ours.all()) == 0 {
-				t.Errorf("%s\n%+v", diff, ours.repairs)
-			}
-		})
 	}
 }
 

@@ -131,34 +131,6 @@ func readEvents(t testing.TB, data pageData, events []byte) []string {
 	return calls
 }
 
-func TestHTMLHoldsEveryCall(t *testing.T) {
-	data, calls := readPage(t, exported(t, "html", vectors+"every.tgd", vectors+"many.tgd"))
-	if len(data.Recordings) != 2 {
-		t.Fatalf("%d recordings, want 2", len(data.Recordings))
-	}
-	r := data.Recordings[0]
-	got := calls[r.Threads[0].Events]
-	want := []string{"2 #1048573 x1 ", "1 #1 x1 ", "0 android.os.Handler.dispatchMessage x1 "}
-	if len(got) < len(want) {
-		t.Fatal(got)
-	}
-	for i, w := range want {
-		if !strings.HasPrefix(got[i], w) {
-			t.Errorf("call %d is %q, want %q", i, got[i], w)
-		}
-	}
-	for _, r := range data.Recordings {
-		for _, thread := range r.Threads {
-			if n := len(calls[thread.Events]); n != thread.Calls {
-				t.Errorf("%s: %s has %d calls and says %d", r.Name, thread.Name, n, thread.Calls)
-			}
-		}
-	}
-	if len(r.Stalls) != 2 || r.Stalls[0].Wall != 900e6 || r.Stalls[0].What != "message of a.B, what 1" {
-		t.Errorf("stalls %+v", r.Stalls)
-	}
-}
-
 // hostile is a recording whose strings want to be part of the page.
 func hostile(v export.Writer) error {
 	const evil = `</script><script src="http://x.test/"></script><!-- {{title}} {{page.js}}`

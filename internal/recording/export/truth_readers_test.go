@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -147,29 +145,5 @@ func truthOfPage(t *testing.T, out []byte) *shownTruth {
 		all.stalls = append(all.stalls, shownStall{s.Number, names[s.Thread], s.Begin, s.Wall, s.Verdict})
 	}
 	all.frames = len(r.more.Frames)
-	return all
-}
-
-// written writes an export to a file for the decoders that read one.
-func written(t *testing.T, out []byte) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "x")
-	if err := os.WriteFile(file, out, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
-func truthOfProfile(t *testing.T, out []byte) *shownTruth {
-	all := newShown()
-	measures, _ := readProfile(t, written(t, out))
-	all.add(measures)
-	return all
-}
-
-func truthOfCollapsed(t *testing.T, out []byte) *shownTruth {
-	all := newShown()
-	measures, _ := readCollapsed(t, written(t, out))
-	all.add(measures)
 	return all
 }

@@ -50,14 +50,6 @@ func (s *shownTruth) called(thread string, at int64) {
 	s.threads[thread] = true
 }
 
-// add adds what is shown of a method on a thread.
-func (s *shownTruth) add(all map[method]measure) {
-	for key, m := range all {
-		s.threads[key.Thread] = true
-		s.totals[key.Name] += m.Total
-	}
-}
-
 // truthFormat is a format, what it shows, and how exactly.
 type truthFormat struct {
 	name string
@@ -76,8 +68,6 @@ func truthFormats() []truthFormat {
 		{name: "tree", read: truthOfTree, noStalls: true, noThreads: true, noFrames: true, grain: 5e5,
 			perCall: 5e5},
 		{name: "html", read: truthOfPage},
-		{name: "pprof", read: truthOfProfile, noStalls: true, noFrames: true},
-		{name: "collapsed", read: truthOfCollapsed, noStalls: true, noFrames: true},
 	}
 }
 
@@ -185,7 +175,7 @@ func (c *calling) Segment(s *trace.Segment) error {
 	return nil
 }
 
-// TestFormatsAgree writes recordings in the formats that a test can read, reads them back, and compares what they show.
+// TestFormatsAgree writes recordings in the formats of this program, reads them back, and compares what they show.
 // TestTotalsAgree and the tests of events read the others with the programs that they are for.
 //
 // Invariant: All formats show the same stalls with the same times and verdicts, the same names of threads and methods,
