@@ -24,7 +24,6 @@ func (r *record) printTables(w io.Writer) {
 		fmt.Fprintf(w, "\n%s\n", disturbance)
 	}
 	fmt.Fprint(w, "\n[How to read this](../../README.md); every single run is in [peers.tsv](peers.tsv).\n")
-	fmt.Fprint(w, "\n![wall time and peak memory](peers.svg)\n")
 	for _, input := range r.inputs() {
 		r.printTable(w, input)
 	}
@@ -73,7 +72,7 @@ func times(r, other *row, of func(*row) float64) string {
 	return figure(of(r) / of(other))
 }
 
-// shown are the rows of the README's table and of the picture, in order, with their names there.
+// shown are the rows of the README's table, in order, with their names there.
 func shown() [][2]string {
 	return [][2]string{
 		{rowFloor, "the floor: unzip and zip"},
@@ -108,7 +107,6 @@ func (r *record) shownInputs() []string {
 
 // printSection writes the README's section on speed. dir is the directory of the record, for links.
 func (r *record) printSection(w io.Writer, dir string) {
-	fmt.Fprintf(w, "![wall time and peak memory, beside peers](%s/peers.svg)\n", dir)
 	if r.disturbed() {
 		fmt.Fprintf(w, "\n%s\n", disturbance)
 	}
