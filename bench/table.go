@@ -12,7 +12,6 @@ const mega = 1e6
 // What quotients compare.
 func wallOf(r *row) float64 { return r.median(wallSeconds) }
 func cpuOf(r *row) float64  { return r.median(cpuSeconds) }
-func peakOf(r *row) float64 { return r.median(peakMB) }
 
 // printTables writes the page of a record: conditions, and for each input every row.
 func (r *record) printTables(w io.Writer) {
