@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -13,14 +12,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 	"github.com/tracegen/tracegen/internal/zipfile"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // writeJar writes a jar of the given entries, in order, each deflated.
 func writeJar(t *testing.T, path string, entries ...[2]string) {
@@ -317,26 +313,5 @@ func TestInterruptedRowsAreLeftOut(t *testing.T) {
 	if !errors.Is(err, context.Canceled) || len(got) != 2 || got[0].name != "a" || got[1].name != "c" ||
 		len(got[0].runs) != 2 || len(got[1].runs) != 1 {
 		t.Errorf("got %d rows (%v), want row a with two runs and row c with one", len(got), err)
-	}
-}
-
-func TestSpread(t *testing.T) {
-	r := row{runs: []run{{wall: 3 * time.Second}, {wall: time.Second}, {wall: 2 * time.Second}, {wall: 10 * time.Second}}}
-	low, median, high := r.spread(wallSeconds)
-	if low != 1 || median != 2.5 || high != 10 {
-		t.Errorf("got %v, %v, %v, want 1, 2.5, 10", low, median, high)
-	}
-}
-
-func TestContestantsRunsAreBounded(t *testing.T) {
-	most := mostRuns{jar: 2, corpus: 0, stored: 3}
-	if got := most.of(input{name: "x"}, 5); got != 2 {
-		t.Errorf("%d runs with a jar, want 2", got)
-	}
-	if got := most.of(input{name: corpusInput}, 5); got != 0 {
-		t.Errorf("%d runs with the corpus, want none", got)
-	}
-	if got := most.of(input{name: storedPrefix + "x", stored: true}, 5); got != 3 {
-		t.Errorf("%d runs with a stored jar, want 3", got)
 	}
 }

@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/dense"
 	"github.com/tracegen/tracegen/mapping"
@@ -33,7 +31,6 @@ type denseResult struct {
 	ours     *dense.Profile
 	jfr      [2]*dense.Profile
 	compared []*dense.Comparison
-	top      int // how many of the ten biggest traced methods of JFR were off
 	release  int // of the JDK
 	failed   error
 }
@@ -43,11 +40,9 @@ type denseResult struct {
 //	go run ./bench dense -runs 3 -only '^(h2|rhino)$'
 func denseMain(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet(denseCommand, flag.ContinueOnError)
-	var rounds denseRounds
-	flags.IntVar(&rounds.all, "runs", 3, "measured `rounds`")
-	flags.BoolVar(&rounds.together, "together", false, "run all ways of a round at the same time, on a busy machine")
+	rounds := flags.Int("runs", 3, "measured `rounds`")
 	only := flags.String("only", "", "measure programs whose name matches this `regexp`")
-	out := flags.String("o", today(), "`directory` for dense.md, dense.tsv and dense-methods.tsv")
+	out := flags.String("o", today(), "`directory` for dense.md and dense.tsv")
 	scratch := flags.String("scratch", "", "`directory` for programs and recordings, 1 GB; empty: the system's")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -68,7 +63,7 @@ func denseMain(ctx context.Context, args []string) error {
 		}
 		r := &denseResult{name: p.Name, runs: map[dense.Way][]dense.Run{}, figures: map[dense.Way][]*dense.Figures{},
 			off: map[mapping.Identity]bool{}}
-		r.failed = r.measure(ctx, p, corpora, *scratch, rounds)
+		r.failed = r.measure(ctx, p, corpora, *scratch, *rounds)
 		if ctx.Err() != nil {
 			break
 		}
@@ -90,32 +85,20 @@ func denseMain(ctx context.Context, args []string) error {
 // denseWays are the ways of a round.
 var denseWays = []dense.Way{dense.Plain, dense.NoOp, dense.Idle, dense.Recording, dense.GateOff, dense.WithJFR}
 
-// denseRounds says how often a program is run, and whether all ways of a round run at the same time. They do so on a
-// busy machine: then all have the same share of it.
-type denseRounds struct {
-	all      int
-	together bool
-}
-
-// of returns the number of rounds of a way.
-func (n denseRounds) of(way dense.Way) int {
+// roundsOf returns the number of rounds of a way, of so many.
+func roundsOf(way dense.Way, all int) int {
 	switch way {
 	case dense.GateOff:
 		return 1
 	case dense.WithJFR:
 		return 2
 	}
-	return n.all
+	return all
 }
 
 // measure runs a program in rounds, so that a noisy minute of the machine affects all ways.
 func (r *denseResult) measure(ctx context.Context, p dense.Program, c *corpus.Corpus, scratch string,
-	rounds denseRounds) error {
-	if scratch != "" {
-		if err := os.MkdirAll(scratch, 0o777); err != nil {
-			return err
-		}
-	}
+	rounds int) error {
 	dir, err := os.MkdirTemp(scratch, "tracegen-bench-")
 	if err != nil {
 		return err
@@ -126,30 +109,18 @@ func (r *denseResult) measure(ctx context.Context, p dense.Program, c *corpus.Co
 		return err
 	}
 	r.release = program.Release()
-	for n := range max(rounds.all, rounds.of(dense.WithJFR)) {
-		runs := make([]dense.Run, len(denseWays))
-		var group errgroup.Group
-		if !rounds.together {
-			group.SetLimit(1)
-		}
-		for k, way := range denseWays {
-			if n < rounds.of(way) {
-				group.Go(func() (err error) {
-					runs[k], err = program.Run(ctx, way)
-					return err
-				})
-			}
-		}
-		if err := group.Wait(); err != nil {
-			return err
-		}
-		for k, way := range denseWays {
-			if n >= rounds.of(way) {
+	for n := range max(rounds, roundsOf(dense.WithJFR, rounds)) {
+		for _, way := range denseWays {
+			if n >= roundsOf(way, rounds) {
 				continue
 			}
+			run, err := program.Run(ctx, way)
+			if err != nil {
+				return err
+			}
 			fmt.Fprintf(os.Stderr, "bench: %s: %s: round %d, %s: %.2f s of CPU time\n", time.Now().Format(time.TimeOnly),
-				p.Name, n+1, way, runs[k].CPU.Seconds())
-			if err := r.add(program, way, runs[k]); err != nil {
+				p.Name, n+1, way, run.CPU.Seconds())
+			if err := r.add(program, way, run); err != nil {
 				return err
 			}
 		}
@@ -193,15 +164,6 @@ func (r *denseResult) compare(ctx context.Context, program *dense.Prepared) erro
 		}
 		r.jfr[n] = p
 	}
-	every, err := program.ReadJFR(ctx, r.runs[dense.WithJFR][0].File, nil)
-	if err != nil {
-		return err
-	}
-	for _, m := range every.Biggest(dense.Inclusive, 10, func(mapping.Identity) bool { return true }) {
-		if r.off[m] {
-			r.top++
-		}
-	}
 	for _, k := range []dense.Kind{dense.Inclusive, dense.Self} {
 		r.compared = append(r.compared, dense.Compare(k, r.ours, r.jfr))
 	}
@@ -230,9 +192,8 @@ func (r *denseResult) sum(way dense.Way, of func(*dense.Figures) uint64) (n uint
 
 func writeDense(dir string, said []string, results []*denseResult) error {
 	for name, write := range map[string]func(io.Writer){
-		"dense.md":          func(w io.Writer) { printDense(w, said, results) },
-		"dense.tsv":         func(w io.Writer) { printDenseRuns(w, said, results) },
-		"dense-methods.tsv": func(w io.Writer) { printDenseMethods(w, results) },
+		"dense.md":  func(w io.Writer) { printDense(w, said, results) },
+		"dense.tsv": func(w io.Writer) { printDenseRuns(w, said, results) },
 	} {
 		if err := writeFile(filepath.Join(dir, name), func(w io.Writer) error { write(w); return nil }); err != nil {
 			return err
@@ -270,12 +231,12 @@ func printDense(w io.Writer, said []string, results []*denseResult) {
 		"traced and were never off. *all* has also the methods with more than %d %% on both sides. *noise* is the "+
 		"difference of two runs of JFR. *behind* is by how many points our first method is smaller in JFR than JFR's "+
 		"first one. *broken* is the number of samples whose outer frames JFR has lost; they are left out.\n\n"+
-		"| program | time | all | without those of nearly all | our ten | noise | our first | behind | "+
-		"methods off | of JFR's ten | samples | broken |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n", dense.Nearly)
+		"| program | time | all | without those of nearly all | noise | our first | behind | "+
+		"methods off | samples | broken |\n|---|---|---|---|---|---|---|---|---|---|\n", dense.Nearly)
 	for _, r := range results {
 		for _, c := range r.compared {
-			fmt.Fprintf(w, "| %s | %s | %.1f | %.1f | %.1f | %.1f | `%s` %.1f %% | %.1f | %d | %d | %.0f | %.0f |\n",
-				r.name, c.Kind, c.All, c.Rest, c.Ours, c.Noise, shortMethod(c.First), c.FirstShare, c.Behind(), len(r.off), r.top,
+			fmt.Fprintf(w, "| %s | %s | %.1f | %.1f | %.1f | `%s` %.1f %% | %.1f | %d | %.0f | %.0f |\n",
+				r.name, c.Kind, c.All, c.Rest, c.Noise, shortMethod(c.First), c.FirstShare, c.Behind(), len(r.off),
 				r.jfr[0].Total+r.jfr[1].Total, r.jfr[0].Broken+r.jfr[1].Broken)
 		}
 	}
@@ -302,18 +263,6 @@ func printDenseRuns(w io.Writer, said []string, results []*denseResult) {
 						f.Windowed, len(f.Off), f.Repairs)
 				}
 				fmt.Fprintln(w)
-			}
-		}
-	}
-}
-
-func printDenseMethods(w io.Writer, results []*denseResult) {
-	fmt.Fprintln(w, "program\ttime\trank\tjfr_1\tjfr_2\tours\tmethod")
-	for _, r := range results {
-		for _, c := range r.compared {
-			for k, m := range c.Biggest {
-				fmt.Fprintf(w, "%s\t%s\t%d\t%.2f\t%.2f\t%.2f\t%s.%s%s\n", r.name, c.Kind, k+1, r.jfr[0].Share(c.Kind, m),
-					r.jfr[1].Share(c.Kind, m), r.ours.Share(c.Kind, m), m.Class, m.Name, m.Descriptor)
 			}
 		}
 	}

@@ -4,7 +4,7 @@
 //	go run ./bench                             everything, 5 rounds, into bench/runs/DATE
 //	go run ./bench -runs 3 -only '^(tracegen|floor)$' some.jar guava-33.4.8-jre corpus
 //	go run ./bench stored:kotlin-compiler-1.3.31    a copy of that jar whose entries are stored
-//	go run ./bench show bench/runs/DATE README.md    page, picture and README's table of a run, once more
+//	go run ./bench show bench/runs/DATE README.md    page and README's table of a run, once more
 //	go run ./bench warm                        builds with --cache after small changes
 //	go run ./bench dense                       what recording costs in programs of very many calls, and JFR beside it
 //
@@ -16,8 +16,7 @@
 // all of them. The outputs show that all did the same work: classes changed, lines of the mapping, calls, bytes.
 //
 // A figure is made as follows. series.once runs contestant.command; inspect reads the last output; both go into a
-// record, which is a file with a line for every run. Tables, the picture and the README's section are made
-// from the record alone.
+// record, which is a file with a line for every run. Tables and the README's section are made from the record alone.
 package main
 
 import (
@@ -90,7 +89,7 @@ func benchMain(ctx context.Context, args []string) error {
 	runs := flags.Int("runs", 5, "measured `rounds`; slow rows run in the first ones only")
 	only := flags.String("only", "", "measure contestants whose name matches this `regexp`")
 	tool := flags.String("tracegen", "", "the tracegen `executable`; empty: built here")
-	out := flags.String("o", today(), "`directory` for the record, the page and the picture")
+	out := flags.String("o", today(), "`directory` for the record and the page")
 	scratch := flags.String("scratch", "", "`directory` for outputs, some GB; empty: the system's")
 	if err := flags.Parse(args); err != nil {
 		return err

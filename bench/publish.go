@@ -17,7 +17,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle"
 )
 
-// recordFile is the name of a record in the directory of its date; the page and the picture stand beside it.
+// recordFile is the name of a record in the directory of its date; the page stands beside it.
 const recordFile = "peers.tsv"
 
 // today returns the directory for a record of today.
@@ -57,25 +57,19 @@ func (r *record) publish(dir string) error {
 	return written.show(dir)
 }
 
-// show writes the page and the picture of the record in dir.
+// show writes the page of the record in dir.
 func (r *record) show(dir string) error {
-	print := func(what func(io.Writer)) func(io.Writer) error {
-		return func(w io.Writer) error {
-			var b bytes.Buffer
-			what(&b)
-			_, err := b.WriteTo(w)
-			return err
-		}
-	}
-	if err := writeFile(filepath.Join(dir, "peers.md"), print(r.printTables)); err != nil {
+	return writeFile(filepath.Join(dir, "peers.md"), func(w io.Writer) error {
+		var b bytes.Buffer
+		r.printTables(&b)
+		_, err := b.WriteTo(w)
 		return err
-	}
-	return writeFile(filepath.Join(dir, "peers.svg"), print(r.printPicture))
+	})
 }
 
 const showCommand = "show"
 
-// showMain takes the directory of a record, and makes the page and the picture again. It writes the table into
+// showMain takes the directory of a record, and makes the page again. It writes the table into
 // README.md if that is named.
 func showMain(args []string) error {
 	if len(args) < 1 || len(args) > 2 || len(args) == 2 && args[1] != "README.md" {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// record is the content of a file of runs: the conditions, and every single run. Tables, targets and pictures are made
-// from it alone, so that they can be made again from the file.
+// record is the content of a file of runs: the conditions, and every single run. Tables are made from it
+// alone, so that they can be made again from the file.
 type record struct {
 	conditions []string // "name: value"
 	rows       []row

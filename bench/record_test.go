@@ -64,29 +64,6 @@ func TestReadRecordRefuses(t *testing.T) {
 	}
 }
 
-// TestGolden compares the page, the picture and the section for testdata/peers.tsv with the files beside it.
-//
-// Invariant: What the README and each page in bench/runs say about speed is what the record of the run says.
-func TestGolden(t *testing.T) {
-	r := goldenRecord(t)
-	for name, print := range map[string]func(io.Writer){
-		"peers.md":   r.printTables,
-		"peers.svg":  r.printPicture,
-		"section.md": func(w io.Writer) { r.printSection(w, "bench/runs/2026-01-02") },
-	} {
-		path := filepath.Join("testdata", name)
-		got := printed(print)
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if want, err := os.ReadFile(path); err != nil || got != string(want) {
-			t.Errorf("%s (%v) differs; go test ./bench -update rewrites it:\n%s", path, err, got)
-		}
-	}
-}
-
 func TestDisturbedMachineIsReported(t *testing.T) {
 	for said, want := range map[string]bool{
 		"others: 11 % of the cores, and 0 % were stolen by other machines": true,
@@ -111,7 +88,7 @@ func TestParseProcessorTime(t *testing.T) {
 	}
 }
 
-// TestReadmeShowsItsRun compares the README's section, and the page and picture of every record, with the record.
+// TestReadmeShowsItsRun compares the README's section, and the page of every record, with the record.
 //
 // Invariant: What the README and each page in bench/runs say about speed is what the record of the run says.
 func TestReadmeShowsItsRun(t *testing.T) {
@@ -130,13 +107,11 @@ func TestReadmeShowsItsRun(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		for name, print := range map[string]func(io.Writer){"peers.md": r.printTables, "peers.svg": r.printPicture} {
-			if want, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(want) != printed(print) {
-				t.Errorf("%s (%v) is not what %s says: go run ./bench show bench/%s", name, err, path, filepath.ToSlash(dir))
-			}
+		if want, err := os.ReadFile(filepath.Join(dir, "peers.md")); err != nil || string(want) != printed(r.printTables) {
+			t.Errorf("peers.md (%v) is not what %s says: go run ./bench show bench/%s", err, path, filepath.ToSlash(dir))
 		}
 		linked := "bench/" + filepath.ToSlash(dir)
-		if !strings.Contains(string(text), "("+linked+"/peers.svg)") {
+		if !strings.Contains(string(text), "("+linked+"/peers.md)") {
 			continue
 		}
 		shown = true
@@ -168,17 +143,5 @@ func TestPageIsThatOfTheRecord(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(dir, "peers.md"))
 	if err != nil || string(page) != printed(loaded.printTables) {
 		t.Errorf("the page is not that of the record (%v)", err)
-	}
-}
-
-func TestInsertSectionWantsItsPlace(t *testing.T) {
-	r := goldenRecord(t)
-	if _, err := r.insertSection("no section", "d"); err == nil {
-		t.Error("a text without a section was accepted")
-	}
-	got, err := r.insertSection("a\n"+sectionBegin+"old\n"+sectionEnd+"b\n", "d")
-	if err != nil || !strings.HasPrefix(got, "a\n"+sectionBegin+"![") || !strings.HasSuffix(got, sectionEnd+"b\n") ||
-		strings.Contains(got, "old") {
-		t.Errorf("got %q (%v)", got, err)
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
 
 // methodsOf returns the method of each entry of a jar, and which have a data descriptor.
@@ -46,19 +44,6 @@ func TestStoredCopies(t *testing.T) {
 		if method != zip.Store {
 			t.Errorf("%s has method %d", name, method)
 		}
-	}
-}
-
-func TestStoredInputIsFound(t *testing.T) {
-	in := filepath.Join(t.TempDir(), "in.jar")
-	writeJar(t, in, [2]string{"a", "a"})
-	corpora, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := findInput(t.Context(), corpora, storedPrefix+in)
-	if err != nil || got.name != "stored:in.jar" || !got.stored || len(got.jars) != 1 || got.jars[0] != in {
-		t.Errorf("got %+v (%v)", got, err)
 	}
 }
 

@@ -12,7 +12,6 @@ const mega = 1e6
 // What quotients compare.
 func wallOf(r *row) float64 { return r.median(wallSeconds) }
 func cpuOf(r *row) float64  { return r.median(cpuSeconds) }
-func peakOf(r *row) float64 { return r.median(peakMB) }
 
 // printTables writes the page of a record: conditions, and for each input every row.
 func (r *record) printTables(w io.Writer) {
@@ -24,7 +23,6 @@ func (r *record) printTables(w io.Writer) {
 		fmt.Fprintf(w, "\n%s\n", disturbance)
 	}
 	fmt.Fprint(w, "\n[How to read this](../../README.md); every single run is in [peers.tsv](peers.tsv).\n")
-	fmt.Fprint(w, "\n![wall time and peak memory](peers.svg)\n")
 	for _, input := range r.inputs() {
 		r.printTable(w, input)
 	}
@@ -73,7 +71,7 @@ func times(r, other *row, of func(*row) float64) string {
 	return figure(of(r) / of(other))
 }
 
-// shown are the rows of the README's table and of the picture, in order, with their names there.
+// shown are the rows of the README's table, in order, with their names there.
 func shown() [][2]string {
 	return [][2]string{
 		{rowFloor, "the floor: unzip and zip"},
@@ -108,7 +106,6 @@ func (r *record) shownInputs() []string {
 
 // printSection writes the README's section on speed. dir is the directory of the record, for links.
 func (r *record) printSection(w io.Writer, dir string) {
-	fmt.Fprintf(w, "![wall time and peak memory, beside peers](%s/peers.svg)\n", dir)
 	if r.disturbed() {
 		fmt.Fprintf(w, "\n%s\n", disturbance)
 	}

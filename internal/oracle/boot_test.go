@@ -2,28 +2,11 @@ package oracle
 
 import (
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
-
-// TestSecondOpinions runs the JDK's javap, which does not work in batches.
-func TestSecondOpinions(t *testing.T) {
-	jar := compileShapes(t, "17")
-	file := filepath.Join(t.TempDir(), "Shapes.class")
-	if err := Extract(jar, "Shapes.class", file); err != nil {
-		t.Fatal(err)
-	}
-	text, err := Javap(t.Context(), file)
-	Require(t, err)
-	for _, want := range []string{"major version: 61", "StackMapTable", "int guarded(java.lang.Object)"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("the output of javap lacks %q", want)
-		}
-	}
-}
 
 func TestVerifyClassFiles(t *testing.T) {
 	nightly.Only(t, "classes")

@@ -3,7 +3,6 @@ package oracle
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"strconv"
 )
 
@@ -44,18 +43,4 @@ func VerifyClassFiles(ctx context.Context, jobs []LinkJob) ([]ClassFileResult, e
 		return nil, fmt.Errorf("java.lang.classfile: %w", err)
 	}
 	return results, nil
-}
-
-// Javap returns the JDK's disassembly of a class file, with constant pool and all attributes.
-func Javap(ctx context.Context, file string) (string, error) {
-	jdks, err := FindJDKs()
-	if err != nil {
-		return "", err
-	}
-	// The newest JDK reads all class files that the others read.
-	out, err := exec.CommandContext(ctx, jdks[len(jdks)-1].Tool("javap"), "-v", "-p", file).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("javap %s: %w\n%s", file, err, out)
-	}
-	return string(out), nil
 }

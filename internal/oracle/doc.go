@@ -9,7 +9,6 @@
 //   - [Disassemble] reads classes with ASM and reports, method by method, which IDs are passed to
 //     the runtime and whether every path through the code that enters also leaves once.
 //   - [VerifyClassFiles] runs java.lang.classfile, which JDK 24 and newer have.
-//   - [Javap] returns the text of one class.
 //   - [BuildRuntime] builds the runtime that users get, [MavenRuntime] runs its own tests.
 //   - [Recorder] is a runtime that checks entries against exits while a real program runs.
 //

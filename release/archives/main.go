@@ -1,7 +1,7 @@
 // Command archives makes the archives of a release: the binary of each platform, checksums, and a list of what is in
 // the binaries (SBOM). `make release` runs it.
 //
-//	archives --root DIR -o DIR [--key KEY] [--platform GOOS/GOARCH]...
+//	archives --root DIR -o DIR [--key KEY]
 //
 // It is a module of its own, so that what it depends on is not part of tracegen. It writes, with VERSION from
 // internal/cli/version.go:
@@ -28,7 +28,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/tracegen/tracegen/internal/fleet/collect"
 )
@@ -36,21 +35,10 @@ import (
 func main() {
 	r := release{platforms: []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64",
 		"windows/arm64"}}
-	var only []string
 	flag.StringVar(&r.root, "root", ".", "directory of the sources")
 	flag.StringVar(&r.out, "o", "", "directory to write; it must not exist, or be empty")
 	flag.StringVar(&r.key, "key", "", "private key that signs the checksums, PEM")
-	flag.Func("platform", "only this platform, GOOS/GOARCH; repeatable", func(p string) error {
-		if !slices.Contains(r.platforms, p) {
-			return fmt.Errorf("must be one of %s", strings.Join(r.platforms, ", "))
-		}
-		only = append(only, p)
-		return nil
-	})
 	flag.Parse()
-	if len(only) > 0 {
-		r.platforms = only
-	}
 	if err := r.run(); err != nil {
 		fmt.Fprintln(os.Stderr, "archives:", err)
 		os.Exit(2)

@@ -277,8 +277,6 @@ type Comparison struct {
 	Biggest []mapping.Identity
 	// All is the mean absolute difference of the ten biggest methods, Rest that of Biggest.
 	All, Rest float64
-	// Ours is the mean absolute difference of the ten biggest methods of the recording, without those of nearly all.
-	Ours float64
 	// Noise is the same as Rest for two runs of JFR.
 	Noise float64
 	// First is the recording's biggest method without those of nearly all, FirstOfJFR that of JFR.
@@ -307,7 +305,6 @@ func Compare(k Kind, ours *Profile, jfr [2]*Profile) *Comparison {
 	c := &Comparison{Kind: k, Biggest: both.Biggest(k, 10, rest)}
 	c.All = mean(ours, both, both.Biggest(k, 10, all))
 	c.Rest = mean(ours, both, c.Biggest)
-	c.Ours = mean(ours, both, ours.Biggest(k, 10, rest))
 	c.Noise = mean(jfr[0], jfr[1], c.Biggest)
 	if own := ours.Biggest(k, 1, rest); len(own) > 0 && len(c.Biggest) > 0 {
 		c.First, c.FirstOfJFR = own[0], c.Biggest[0]

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/tracegen/tracegen/filter"
@@ -49,7 +48,7 @@ type Prepared struct {
 	noOp                string   // the runtime that does nothing
 	args                []string
 	source              string
-	runs                atomic.Int32
+	runs                int
 }
 
 // Release returns the release of the JDK that the program runs on.
@@ -142,10 +141,10 @@ func fetchOne(ctx context.Context, c *corpus.Corpus, row string) (string, error)
 	return jars[0].Path, nil
 }
 
-// Run runs the program in a new directory below that of [Prepare]. It fails if the program does not end with 0. Several
-// runs may be made at the same time.
+// Run runs the program in a new directory below that of [Prepare]. It fails if the program does not end with 0.
 func (r *Prepared) Run(ctx context.Context, way Way) (Run, error) {
-	dir := filepath.Join(r.dir, fmt.Sprint("run", r.runs.Add(1)))
+	r.runs++
+	dir := filepath.Join(r.dir, fmt.Sprint("run", r.runs))
 	if err := r.writeFiles(dir); err != nil {
 		return Run{}, err
 	}
