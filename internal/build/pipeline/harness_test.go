@@ -199,19 +199,8 @@ func instrument(t testing.TB, c pipeline.Config) *pipeline.Result {
 // fails runs what must fail with these words, and leaves no goroutine behind.
 func fails(t testing.TB, ctx context.Context, c pipeline.Config, words ...string) {
 	t.Helper()
-	failsBy(t, func() (*pipeline.Result, error) { return pipeline.Run(ctx, c) }, words)
-}
-
-// failsToFollow does so with a slice.
-func failsToFollow(t testing.TB, c pipeline.Config, slice *pipeline.Slice, words ...string) {
-	t.Helper()
-	failsBy(t, func() (*pipeline.Result, error) { return pipeline.Instrument(t.Context(), c, slice) }, words)
-}
-
-func failsBy(t testing.TB, run func() (*pipeline.Result, error), words []string) {
-	t.Helper()
 	before := runtime.NumGoroutine()
-	result, err := run()
+	result, err := pipeline.Run(ctx, c)
 	if err == nil || result != nil {
 		t.Fatalf("got result %v and error %v, want an error", result != nil, err)
 	}

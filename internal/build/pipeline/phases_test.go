@@ -399,15 +399,6 @@ func TestOneOfManyParts(t *testing.T) {
 	}
 }
 
-func instrumentSlice(t testing.TB, c pipeline.Config, slice *pipeline.Slice) *pipeline.Result {
-	t.Helper()
-	result, err := pipeline.Instrument(t.Context(), c, slice)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result
-}
-
 // TestScanSaysNothingElse: a scan file depends neither on the order of entries nor on times, workers and places.
 //
 // Invariant: A scan file does not depend on the order of entries, times, workers or directories.

@@ -102,10 +102,10 @@ const (
 func (r *Release) object(kind Kind) string { return objects + r.ID + "." + string(kind) + ".zst" }
 
 // File returns the entry of a kind, or nil.
-func (d *Details) File(kind Kind) *File {
-	for i := range d.Files {
-		if d.Files[i].Kind == kind {
-			return &d.Files[i]
+func (m *Details) File(kind Kind) *File {
+	for i := range m.Files {
+		if m.Files[i].Kind == kind {
+			return &m.Files[i]
 		}
 	}
 	return nil
