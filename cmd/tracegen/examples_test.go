@@ -21,7 +21,7 @@ func TestExamples(t *testing.T) {
 			t.Errorf("%s has no example", cmd.CommandPath())
 		}
 		named := false
-		for line := range strings.Lines(cmd.Example) {
+		for line := range strings.Lines(strings.ReplaceAll(cmd.Example, "\\\n", " ")) {
 			for _, part := range strings.Split(line, " | ") {
 				fields := strings.Fields(strings.NewReplacer("'", "").Replace(part))
 				if i := slices.IndexFunc(fields, func(f string) bool { return f == "#" || f == ">" }); i >= 0 {
