@@ -39,9 +39,6 @@ func (t Tools) Fetch(ctx context.Context) (Tools, error) {
 	return t, err
 }
 
-// Jar returns the file of both, once they are fetched.
-func (t Tools) Jar() string { return t.jar }
-
 // Dexing is a run of D8.
 type Dexing struct {
 	// MinAPI is the oldest version of Android of the dex files.
@@ -49,8 +46,6 @@ type Dexing struct {
 	// Library has the classes of Android, ClassPath those that are not packaged in this run.
 	Library   string
 	ClassPath []string
-	// MainDex is a file of rules that keep classes in the first dex file; it is for a MinAPI below 21.
-	MainDex string
 	// Output is the directory of the dex files.
 	Output string
 }
@@ -63,9 +58,6 @@ func (t Tools) D8(ctx context.Context, d Dexing, jars ...string) (string, error)
 	args := []string{"--release", "--min-api", strconv.Itoa(d.MinAPI), "--lib", d.Library, "--output", d.Output}
 	for _, file := range d.ClassPath {
 		args = append(args, "--classpath", file)
-	}
-	if d.MainDex != "" {
-		args = append(args, "--main-dex-rules", d.MainDex)
 	}
 	return t.run(ctx, "com.android.tools.r8.D8", append(args, jars...)...)
 }
