@@ -99,7 +99,7 @@ public final class Page {
             }
         }
         line("");
-        line("*More than without* compares with the printer or the observer that does nothing, and these with nothing "
+        line("*More than without* compares with the printer that does nothing, and these with nothing "
                 + "installed.");
     }
 

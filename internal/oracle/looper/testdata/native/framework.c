@@ -134,11 +134,6 @@ ANDROID(jobject, view_DisplayEventReceiver_nativeGetLatestVsyncEventData)(JNIEnv
 }
 ANDROID(jlong, view_DisplayEventReceiver_nativeGetDisplayEventReceiverFinalizer)(JNIEnv *env, jclass c) { return (jlong)(intptr_t)free; }
 
-/* FrameMetrics: observers are made, and a proof calls them. */
-ANDROID(jlong, graphics_HardwareRendererObserver_nCreateObserver)(JNIEnv *env, jclass c) { return 1; }
-OTHER(void, com_android_internal_util_VirtualRefBasePtr_nIncStrong)(JNIEnv *env, jclass c, jlong ptr) {}
-OTHER(void, com_android_internal_util_VirtualRefBasePtr_nDecStrong)(JNIEnv *env, jclass c, jlong ptr) {}
-
 /* Clocks. */
 
 ANDROID(jlong, os_SystemClock_uptimeMillis)(JNIEnv *env, jclass c) { return clock_nanos(CLOCK_MONOTONIC) / 1000000; }

@@ -29,7 +29,7 @@ public final class VirtualLoop extends LoopAccess {
     /** Whether the clock fails in what {@link #post} has posted. */
     boolean brokenInPosted;
 
-    /** Whether messages are reported to the trace, as the Looper's printer or observer does. */
+    /** Whether messages are reported to the trace, as the Looper's printer does. */
     boolean traced;
 
     private static final class Entry {
