@@ -300,7 +300,7 @@ type pulledFile struct {
 func namesOf(files []pulledFile) string {
 	var names []string
 	for _, f := range files {
-		names = append(names, f.path)
+		names = append(names, console.Printable(f.path))
 	}
 	return strings.Join(names, ", ")
 }
@@ -549,7 +549,7 @@ func (r *removing) run(ctx context.Context, args []string) error {
 		return err
 	}
 	for i := range list {
-		fmt.Fprintf(r.con.Out, "%s: mapping %s, %s\n", what, list[i].Digest, console.Printable(cli.ReleaseText(&list[i])))
+		fmt.Fprintf(r.con.Out, "%s: mapping %s, %s\n", what, list[i].Digest, cli.ReleaseText(&list[i]))
 	}
 	if len(list) == 0 {
 		return cli.CheckFailed{Err: errors.New("no release matches; nothing was removed")}

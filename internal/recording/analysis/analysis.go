@@ -124,7 +124,7 @@ type Source interface {
 // functions returned, or a [*resolve.MismatchError].
 func Analyze(name string, in Source, o Options) error {
 	names := resolve.NamesBy(o.Names)
-	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, Names: names,
+	a := &analyzer{Options: o, recording: &Recording{Name: resolve.Printable(name), Precision: time.Millisecond, Names: names,
 		by: resolve.Residual{By: o.R8}, met: map[trace.Method]bool{}, Parts: 1}}
 	a.joiner.Found = a.found
 	if s, ok := in.(*source.Source); ok {
