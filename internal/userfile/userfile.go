@@ -1,10 +1,10 @@
 // Package userfile opens files that a user has named. A device file is refused, because reading it may never end.
 // Pipes are read, because shells make them for <(command).
 //
-// The functions with Inflate in their names read files that may be compressed with gzip (RFC 1952). They go by the
-// first two bytes, not by the name: a mapping that was stored as an artifact of a build often has another name. A small
-// file can inflate to a very large one, so a caller that keeps what it reads must limit its size. Only package trace
-// inflates recordings by itself: its errors differ.
+// The functions with Text in their names read texts: they may be compressed with gzip (RFC 1952), and in UTF-16 or behind
+// a byte order mark. They go by the first bytes, not by the name: a mapping that was stored as an artifact of a build
+// often has another name. A small file can inflate to a very large one, so a caller that keeps what it reads must limit
+// its size. Only package source inflates recordings by itself: its errors differ.
 //
 // The package is small, and apart from all others, so that every file that a user names is opened in one way.
 package userfile
@@ -17,9 +17,9 @@ import (
 	"os"
 )
 
-// MaxText is how many bytes a file of settings, rules or arguments may have: 64 MiB, which is thousands of times what
+// MaxSettings is how many bytes a file of settings, rules or arguments may have: 64 MiB, which is thousands of times what
 // people write.
-const MaxText = 64 << 20
+const MaxSettings = 64 << 20
 
 // Check returns an error if info, which is that of the file at path, is of a device or a socket.
 func Check(path string, info fs.FileInfo) error {
@@ -75,6 +75,3 @@ func Named(path string, err error) error {
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }
-
-// ReadText is [Read] with the limit [MaxText].
-func ReadText(path string) ([]byte, error) { return Read(path, MaxText) }

@@ -155,7 +155,7 @@ func (p *pushing) run(ctx context.Context, file string) error {
 			continue
 		}
 		b.Names[kind] = path
-		if b.Files[kind], err = readInflated(path); err != nil {
+		if b.Files[kind], err = readText(path); err != nil {
 			return err
 		}
 	}
@@ -178,9 +178,9 @@ func (p *pushing) run(ctx context.Context, file string) error {
 // maxPushed is a byte more than an archive stores.
 const maxPushed = 1<<30 + 1
 
-// readInflated reads a file, which may be compressed with gzip. The archive compresses better what is not.
-func readInflated(path string) ([]byte, error) {
-	f, err := userfile.OpenInflated(path)
+// readText reads a file, which may be compressed with gzip. The archive compresses better what is not.
+func readText(path string) ([]byte, error) {
+	f, err := userfile.OpenText(path)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (a *analyzing) runTrace(args []string) error {
 
 // readTrace returns the begin of a file; cut is whether there is more.
 func readTrace(path string) (text string, cut bool, err error) {
-	f, err := userfile.OpenInflated(path)
+	f, err := userfile.OpenText(path)
 	if err != nil {
 		return "", false, err
 	}

@@ -83,6 +83,9 @@ func New(in io.Reader) (*Source, error) {
 		}
 		return &Source{reader: r}, nil
 	}
+	if b, err = userfile.Decode(b); err != nil {
+		return nil, err
+	}
 	b = bufio.NewReaderSize(b, sniffed)
 	head, err = b.Peek(sniffed)
 	if err != nil && err != io.EOF {
