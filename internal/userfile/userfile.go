@@ -1,10 +1,10 @@
 // Package userfile opens files that a user has named. A device file is refused, because reading it may never end.
 // Pipes are read, because shells make them for <(command).
 //
-// The functions with Text in their names read texts: they may be compressed with gzip (RFC 1952), and in UTF-16 or behind
-// a byte order mark. They go by the first bytes, not by the name: a mapping that was stored as an artifact of a build
-// often has another name. A small file can inflate to a very large one, so a caller that keeps what it reads must limit
-// its size. Only package source inflates recordings by itself: its errors differ.
+// The functions with Text in their names read texts: they may be compressed with gzip (RFC 1952), and in UTF-16 or
+// behind a byte order mark. They go by the first bytes, not by the name: a mapping that was stored as an artifact of a
+// build often has another name. A small file can inflate to a very large one, so a caller that keeps what it reads must
+// limit its size. Only package source inflates recordings by itself: its errors differ.
 //
 // The package is small, and apart from all others, so that every file that a user names is opened in one way.
 package userfile
@@ -17,8 +17,8 @@ import (
 	"os"
 )
 
-// MaxSettings is how many bytes a file of settings, rules or arguments may have: 64 MiB, which is thousands of times what
-// people write.
+// MaxSettings is how many bytes a file of settings, rules or arguments may have: 64 MiB, which is thousands of times
+// what people write.
 const MaxSettings = 64 << 20
 
 // Check returns an error if info, which is that of the file at path, is of a device or a socket.

@@ -138,8 +138,8 @@ func TestOccupancy(t *testing.T) {
 		s := &Sample{}
 		s.observe(&analysis.Stall{Wall: 100, Ran: 100, CPU: time.Duration(row.cpu), Samples: row.samples, Tree: tree,
 			Names: names})
-		got := fmt.Sprint(math.Round(100*s.methodSample("a.B burn ").occupancy.waitingShare())/100, " ",
-			math.Round(100*s.methodSample("a.B park ").occupancy.waitingShare())/100)
+		got := fmt.Sprint(math.Round(100*s.methodSample(methodKey("a.B", "burn", "")).occupancy.waitingShare())/100, " ",
+			math.Round(100*s.methodSample(methodKey("a.B", "park", "")).occupancy.waitingShare())/100)
 		if got != row.want {
 			t.Errorf("%s: %s, want %s", row.name, got, row.want)
 		}
