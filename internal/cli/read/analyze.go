@@ -181,9 +181,11 @@ type analyzing struct {
 	top            int
 	selection
 	maxLost lostShare
-	lost    []error // recordings that lack more than maxLost
-	skipped int     // recordings of other builds
-	stalls  int     // that the format report showed
+	unnamed bool             // there is no mapping
+	names   []*resolve.Names // of the recordings, if there is none
+	lost    []error          // recordings that lack more than maxLost
+	skipped int              // recordings of other builds
+	stalls  int              // that the format report showed
 }
 
 // run reads the recordings that args name and writes the output.
@@ -207,7 +209,7 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	files := cli.FilesOf(recordings)
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	o, err := a.names(ctx)
+	o, err := a.openNames(ctx)
 	if err != nil {
 		return err
 	}
@@ -259,17 +261,13 @@ func RunAnswer(ctx context.Context, con *console.Console, wanted cli.Answer) (st
 	return a.stalls, err
 }
 
-// names opens the mappings. Without --mapping, the default file may be missing.
-func (a *analyzing) names(ctx context.Context) (analysis.Options, error) {
+// openNames opens the mappings. Without --mapping, the default file may be missing.
+func (a *analyzing) openNames(ctx context.Context) (analysis.Options, error) {
 	o, missing, err := a.naming.Open(ctx, a.con)
 	if missing != nil && a.named {
 		return o, missing
 	}
-	if missing != nil {
-		a.con.Warn("%s does not exist, so that methods are shown by their IDs; give the mapping of the build by "+
-			"--mapping",
-			a.naming.Mapping)
-	}
+	a.unnamed = missing != nil
 	return o, err
 }
 
@@ -343,7 +341,12 @@ func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []cli.Rec
 	if err := p.read("analyzing", o); err != nil {
 		return err
 	}
-	return finish(o.Mappings)
+	err = finish(o.Mappings)
+	if a.unnamed && slices.ContainsFunc(a.names, func(n *resolve.Names) bool { return n.Unknown() > 0 }) {
+		a.con.Warn("%s does not exist, so that methods are shown by their IDs; give the mapping of the build by "+
+			"--mapping", a.naming.Mapping)
+	}
+	return err
 }
 
 // prepare sets the handlers of o that write the output in the format; finish writes its end.
@@ -396,6 +399,9 @@ func (p *passes) export(o *analysis.Options, w io.Writer) (finish func(*resolve.
 func (a *analyzing) warnAtEnd(o *analysis.Options) {
 	end := o.End
 	o.End = func(r *analysis.Recording) error {
+		if a.unnamed {
+			a.names = append(a.names, r.Names)
+		}
 		for _, text := range r.Warnings() {
 			a.con.Warn("%s", text)
 		}

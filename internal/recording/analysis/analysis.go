@@ -93,6 +93,9 @@ type Options struct {
 	// Mappings are where names come from; nil for none. Force goes on where they do not fit.
 	Mappings *resolve.Mappings
 	Force    bool
+	// Missing, if it is set, says why there is no mapping. A recording with IDs fails with it: it is for callers that
+	// compare builds, as an ID has a meaning in its own build only.
+	Missing error
 	// R8 translates what a device said in the names of its build; nil for that which Mappings has, if any.
 	R8 *r8.Mapping
 	// Messages are rules of filter.ParseMessage. If there are some, the calls of the methods that they match are messages,
@@ -202,6 +205,9 @@ func (a *analyzer) start() error {
 // finish hands on what was summed up.
 func (a *analyzer) finish() error {
 	r := a.recording
+	if a.Missing != nil && r.Names.Unknown() > 0 {
+		return fmt.Errorf("%s has methods as IDs: %w", r.Name, a.Missing)
+	}
 	if a.complete != nil && r.HasCalls() {
 		r.Completeness = newCompleteness(a.complete, r)
 		r.Completeness.UnwoundShare = a.unwound.share()
