@@ -90,7 +90,7 @@ func (d *descriptorPattern) parseResult(s string) error {
 	if field, rest := cutField(result); result != "V" && (field == "" || rest != "" || strings.Contains(result, "*")) {
 		return fmt.Errorf("%q is not a return descriptor, such as V, I or Ljava/lang/String;", s)
 	}
-	d.result = result
+	d.result = unescaped(result)
 	return nil
 }
 
@@ -102,7 +102,7 @@ func (d *descriptorPattern) parseFields(s string) bool {
 		if field == "" || strings.ContainsAny(field, "*, ") {
 			return false
 		}
-		params = append(params, typePattern{exact: field})
+		params = append(params, typePattern{exact: unescaped(field)})
 		s = rest
 	}
 	d.params = params
