@@ -113,8 +113,8 @@ func parseClassPattern(s string, withNested bool) (classPattern, error) {
 	return p, nil
 }
 
-// unescaped returns a name in which %XX is a byte, as all lists and mappings show names with blanks and commas. A percent
-// sign that is no escape stays.
+// unescaped returns a name in which %XX is a byte, as all lists and mappings show names with blanks and commas. A
+// percent sign that is no escape stays.
 func unescaped(name string) string {
 	if raw, err := url.PathUnescape(name); err == nil {
 		return raw

@@ -126,8 +126,8 @@ func TestNoControlCharacterIsPrinted(t *testing.T) {
 	write("reports/r"+evil+".jsonl", append(marked(strings.ReplaceAll(evilReport, "EVIL", `\u001bc\u0007`)), '\n'))
 	r8 := "r8" + evil + ".txt"
 	write(r8, marked("aEVIL.B -> a.EVIL:\n    1:2:void rEVIL(int):3:4 -> xEVIL\n"))
-	push := []string{"mappings", "push", "m.txt", "--archive", "arch" + evil, "--version", "1" + evil, "--variant", "v" + evil,
-		"--commit", "c" + evil}
+	push := []string{"mappings", "push", "m.txt", "--archive", "arch" + evil, "--version", "1" + evil,
+		"--variant", "v" + evil, "--commit", "c" + evil}
 
 	for _, row := range []struct {
 		code int

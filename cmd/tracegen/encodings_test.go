@@ -13,8 +13,8 @@ import (
 	"unicode/utf16"
 )
 
-// TestTextInputsInAnyEncoding gives each text that a command reads in each encoding that editors and shells of Windows
-// write, and wants what the command does with UTF-8.
+// TestTextInputsInAnyEncoding writes each text that a command reads in each encoding of the editors and shells of
+// Windows, and wants what the command does with UTF-8.
 //
 // Invariant: A text is read as the same text from UTF-8 and UTF-16, with and without a byte order mark.
 func TestTextInputsInAnyEncoding(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/assembly"
 )
 
-// TestNamesAreAcceptedAsShown gives the commands that take names of classes and methods each odd name as they show it,
-// and as source code has it.
+// TestNamesAreAcceptedAsShown calls the commands that take names of classes and methods with odd names, as they show
+// them, and as source code has them.
 //
 // Invariant: A name in the notation in which tracegen shows it is accepted wherever a name is.
 func TestNamesAreAcceptedAsShown(t *testing.T) {

@@ -65,7 +65,7 @@ const leastPart = 3
 // distance returns how far a name is from what was typed: the less, the nearer; -1 if it is another name. Letters of
 // the other case are near, then a name that begins with what was typed, or has it: compilers add to names.
 func distance(typed, name string) int {
-	limit := max(3, len(typed)/3)
+	limit := max(3, len(simpleName(typed))/3)
 	lower, typedLower := strings.ToLower(name), strings.ToLower(typed)
 	switch d := filter.Distance(typed, name, limit); {
 	case lower == typedLower:

@@ -224,8 +224,8 @@ func welch(difference, a, b, n, m float64) (low, high, p float64) {
 	return difference - reach, difference + reach, 2 * t.CDF(-math.Abs(difference)/deviation)
 }
 
-// rates returns how likely counts as different are by chance, in n and m units whose rate is the same: by the conditional
-// test of two Poisson rates (Przyborowski and Wilenski 1940), on both sides. Either count alone is enough.
+// rates returns how likely counts as different are by chance, in n and m units whose rate is the same: by the
+// conditional test of two Poisson rates (Przyborowski and Wilenski 1940), on both sides.
 func rates(old, new, n, m int) float64 {
 	d := distuv.Binomial{N: float64(old + new), P: float64(n) / float64(n+m)}
 	p, seen := 0.0, d.Prob(float64(old))

@@ -215,7 +215,7 @@ func (p *sampler) method(id trace.Method) *inUnit {
 	return m
 }
 
-// methodKey tells methods apart. A line feed is in no name: names of what is no method, and names as source code has
+// methodKey distinguishes methods. A line feed is in no name: names of what is no method, and names as source code has
 // them, have blanks.
 func methodKey(class, method, descriptor string) string {
 	return class + "\n" + method + "\n" + descriptor

@@ -127,8 +127,8 @@ type Source interface {
 // functions returned, or a [*resolve.MismatchError].
 func Analyze(name string, in Source, o Options) error {
 	names := resolve.NamesBy(o.Names)
-	a := &analyzer{Options: o, recording: &Recording{Name: resolve.Printable(name), Precision: time.Millisecond, Names: names,
-		by: resolve.Residual{By: o.R8}, met: map[trace.Method]bool{}, Parts: 1}}
+	a := &analyzer{Options: o, recording: &Recording{Name: resolve.Printable(name), Precision: time.Millisecond,
+		Names: names, by: resolve.Residual{By: o.R8}, met: map[trace.Method]bool{}, Parts: 1}}
 	a.joiner.Found = a.found
 	if s, ok := in.(*source.Source); ok {
 		a.recording.Parts, s.Messages = s.Parts(), a.messageMethods
