@@ -162,7 +162,6 @@ type analyzer struct {
 	started   bool
 	last      trace.Method
 	complete  *trace.Completeness
-	unwound   unwound
 	stopped   trace.Suspensions
 	incidents incidents
 }
@@ -204,7 +203,6 @@ func (a *analyzer) finish() error {
 	r := a.recording
 	if a.complete != nil && r.HasCalls() {
 		r.Completeness = newCompleteness(a.complete, r)
-		r.Completeness.UnwoundShare = a.unwound.share()
 	}
 	if err := a.incidents.finish(r, a.viewer); err != nil {
 		return err
@@ -324,7 +322,6 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 	}
 	r.end = max(r.end, s.End)
 	r.Repairs.Add(s.Repairs)
-	a.unwound.add(s)
 	r.Records += recordsOf(s)
 	for i := range s.Calls {
 		a.meet(s.Calls[i].Method)
