@@ -208,7 +208,6 @@ const (
 type Answer struct {
 	Recordings     []string // files
 	Mapping        string   // its file
-	Messages       []string // patterns, see --message
 	Format, Output string
 	// Top is how many methods the format table shows, those with the most time; 0 is all.
 	Top int

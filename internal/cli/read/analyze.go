@@ -251,7 +251,7 @@ func RunAnswer(ctx context.Context, con *console.Console, wanted cli.Answer) (st
 	a := &analyzing{con: con}
 	a.rows = a.options()
 	a.format, a.output, a.named = wanted.Format, wanted.Output, true
-	a.naming.Mapping, a.naming.Messages = wanted.Mapping, wanted.Messages
+	a.naming.Mapping = wanted.Mapping
 	if wanted.Top > 0 {
 		a.sort, a.top = answer.OrderTotal, wanted.Top
 	}

@@ -50,7 +50,7 @@ func (r *recorder) analyze(ctx context.Context) error {
 
 // answerIn returns the answer of this run in a format.
 func (r *recorder) answerIn(format, output string) cli.Answer {
-	return cli.Answer{Recordings: r.recordings, Mapping: r.mapping, Messages: r.messages, Format: format, Output: output}
+	return cli.Answer{Recordings: r.recordings, Mapping: r.mapping, Format: format, Output: output}
 }
 
 // showMethods writes what took the most time, for a recording in which nothing was slow.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -62,7 +61,6 @@ type Recording struct {
 
 	view       *View
 	by         resolve.Residual
-	unmatched  []string // about rules for messages that match nothing
 	threads    map[uint32]*Thread
 	labels     map[string]bool // of threads
 	clock      *trace.Clock    // the first
@@ -95,9 +93,6 @@ type Options struct {
 	Force    bool
 	// R8 translates what a device said in the names of its build; nil for that which Mappings has, if any.
 	R8 *r8.Mapping
-	// Messages are rules of filter.ParseMessage. If there are some, the calls of the methods that they match are messages,
-	// and no others.
-	Messages []filter.Rule
 	// Begin, if it is set, is called when a recording's meta data are read, Stall for each stall, End behind the
 	// last.
 	Begin func(*Recording) error
