@@ -147,7 +147,7 @@ func TestRecordPage(t *testing.T) {
 			t.Errorf("%s: exit code %d\n%s%s", m[1], r.code, r.stdout, r.stderr)
 		}
 	}
-	for _, name := range []string{"app.tgd", "app.tgd.1", "app-mapping.txt", "app.html", "answer.json", "tracegen.yml"} {
+	for _, name := range []string{"app.tgd", "app.tgd.1", "app-mapping.txt", "app.html", "answer.json"} {
 		if _, err := os.Stat(b.path(name)); err != nil {
 			t.Error(err)
 		}

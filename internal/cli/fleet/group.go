@@ -43,7 +43,7 @@ Users are distinguished by the value that the program recorded as user, userId, 
 installId or deviceId. A recording without such a value counts as one user; the output
 states how many there are. Versions are those of versionCode, or else of versionName.
 
-A RECORDING is a file, - for standard input, or a directory. Files may be compressed (.gz).
+A RECORDING is a file or a directory. Files may be compressed (.gz).
 A directory of tracegen collect has recordings and reports, and both are read; --reports
 reads reports alone. A stall that a recording has and a report is about counts once, and so
 does a recording that is given twice. Stalls of idle handlers and input events, and
@@ -105,7 +105,7 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	}
 	files := cli.FilesOf(recordings)
 	if g.output != cli.StandardOutput {
-		if err := cli.CheckNotRead(g.rows.Targets(cli.FileOutput), slices.Concat(cli.OnDisk(files),
+		if err := cli.CheckNotRead(g.rows.Targets(cli.FileOutput), slices.Concat(files,
 			g.rows.Files(cli.FileRead))); err != nil {
 			return err
 		}
@@ -208,16 +208,7 @@ func (g *grouping) read(ctx context.Context, stalls *group.Stalls, recordings []
 func (g *grouping) entry(r *cli.Reading, stalls *group.Stalls, of cli.Recording, o analysis.Options) (*group.Entry,
 	error) {
 	hash := sha256.New()
-	var in io.ReadSeeker // standard input
 	for _, file := range of.Files {
-		if file == cli.StandardInput {
-			copied, remove, err := cli.Spool(r.Ctx, g.con.In)
-			if err != nil {
-				return nil, err
-			}
-			defer remove()
-			in, file = copied, copied.Name()
-		}
 		f, err := userfile.Open(file)
 		if err != nil {
 			return nil, err
@@ -245,10 +236,5 @@ func (g *grouping) entry(r *cli.Reading, stalls *group.Stalls, of cli.Recording,
 		}
 		return nil
 	}
-	if in != nil {
-		if _, err := in.Seek(0, io.SeekStart); err != nil {
-			return nil, err
-		}
-	}
-	return entry, r.Analyze(of, in, o)
+	return entry, r.Analyze(of, nil, o)
 }

@@ -21,6 +21,9 @@ import (
 func (g *grouping) collected(args []string) (recordings, reports []string, err error) {
 	var named []string
 	for _, arg := range args {
+		if arg == cli.StandardInput {
+			return nil, nil, cli.Misuse("group reads files and directories, not standard input")
+		}
 		if _, err := os.Stat(arg); err == nil || !userfile.IsPattern(arg) {
 			named = append(named, arg)
 			continue
@@ -32,7 +35,7 @@ func (g *grouping) collected(args []string) (recordings, reports []string, err e
 		named = append(named, found...)
 	}
 	for _, arg := range named {
-		if arg == cli.StandardInput || !collect.IsStore(arg) {
+		if !collect.IsStore(arg) {
 			recordings = append(recordings, arg)
 			continue
 		}

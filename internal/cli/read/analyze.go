@@ -201,7 +201,7 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.selection.check(len(recordings), a.format); err != nil {
+	if err := a.selection.check(recordings, a.format); err != nil {
 		return err
 	}
 	files := cli.FilesOf(recordings)
@@ -324,12 +324,8 @@ func (a *analyzing) checkOne(of cli.Recording, mappings *resolve.Mappings) error
 
 // write reads all recordings and writes them to w.
 func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []cli.Recording, o analysis.Options) error {
-	p, closePasses, err := a.newPasses(ctx, recordings, o)
-	if err != nil {
-		return err
-	}
-	defer closePasses()
-	if err := p.locate(); err != nil {
+	p := &passes{analyzing: a, ctx: ctx, recordings: recordings}
+	if err := p.locate(o); err != nil {
 		return err
 	}
 	finish, err := p.prepare(&o, p.limited(w))
