@@ -132,7 +132,7 @@ All files may be compressed (.gz).
 The formats are
 
   report      the stalls, for people (the default)
-  tree        the call tree of all calls
+  tree        the call tree of each recording
   table       the methods of all recordings: self time, total time, calls, the longest
               call, and the number of stalls with the method on the hot path
   json        the stalls and the table, for programs; docs/analyze.schema.json has the
@@ -362,9 +362,8 @@ func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*resolve
 		methods.Connect(o)
 		return func(*resolve.Mappings) error { return methods.WriteTable(w, p.sort, p.top) }, nil
 	case p.format == formatTree:
-		calls := new(answer.Calls)
-		calls.Connect(o)
-		return func(*resolve.Mappings) error { return calls.WriteTree(w, answer.Least(p.least)) }, nil
+		answer.WriteTrees(o, w, answer.Least(p.least))
+		return none, nil
 	case p.format == formatAsJSON:
 		j, err := answer.NewJSON(w, cli.Version())
 		if err != nil {
