@@ -551,30 +551,6 @@ func TestRecordSeveralJVMs(t *testing.T) {
 	}
 }
 
-// TestRecordOpen shows the page by a program of the name that the system's has.
-func TestRecordOpen(t *testing.T) {
-	nightly.Only(t, "commands")
-	b := newJavaBench(t)
-	b.program()
-	b.mkdir("stand-in")
-	for _, name := range []string{"xdg-open", "open"} {
-		script := b.write("stand-in/"+name, "#!/bin/sh\necho \"$1\" > opened.txt\n")
-		if err := os.Chmod(script, 0o777); err != nil {
-			t.Fatal(err)
-		}
-	}
-	path := "PATH=" + b.path("stand-in") + string(filepath.ListSeparator) + filepath.Join(b.jdk.Home, "bin") +
-		string(filepath.ListSeparator) + os.Getenv("PATH")
-	b.recordWith([]string{path}, 0, "--open", "--", "java", "-jar", "app.jar")
-	b.want(b.read("opened.txt"), `^app\.html$`)
-	b.want(b.read("app.html"), `<html`)
-
-	b.write("stand-in/xdg-open", "#!/bin/sh\nexit 4\n")
-	b.write("stand-in/open", "#!/bin/sh\nexit 4\n")
-	r := b.recordWith([]string{path}, 0, "--open", "--", "java", "-jar", "app.jar")
-	b.want(r.stderr, `cannot open app\.html in a browser: exit status 4`)
-}
-
 // TestRecordJRE records with images that jlink made: one of the modules that are needed, and one without that of
 // agents.
 func TestRecordJRE(t *testing.T) {

@@ -132,7 +132,7 @@ All files may be compressed (.gz).
 The formats are
 
   report      the stalls, for people (the default)
-  tree        the call tree of all calls
+  tree        the call tree of each recording
   table       the methods of all recordings: self time, total time, calls, the longest
               call, and the number of stalls with the method on the hot path
   json        the stalls and the table, for programs; docs/analyze.schema.json has the
@@ -201,7 +201,7 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.selection.check(len(recordings), a.format); err != nil {
+	if err := a.selection.check(recordings, a.format); err != nil {
 		return err
 	}
 	files := cli.FilesOf(recordings)
@@ -251,7 +251,7 @@ func RunAnswer(ctx context.Context, con *console.Console, wanted cli.Answer) (st
 	a := &analyzing{con: con}
 	a.rows = a.options()
 	a.format, a.output, a.named = wanted.Format, wanted.Output, true
-	a.naming.Mapping, a.naming.Messages = wanted.Mapping, wanted.Messages
+	a.naming.Mapping = wanted.Mapping
 	if wanted.Top > 0 {
 		a.sort, a.top = answer.OrderTotal, wanted.Top
 	}
@@ -324,12 +324,8 @@ func (a *analyzing) checkOne(of cli.Recording, mappings *resolve.Mappings) error
 
 // write reads all recordings and writes them to w.
 func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []cli.Recording, o analysis.Options) error {
-	p, closePasses, err := a.newPasses(ctx, recordings, o)
-	if err != nil {
-		return err
-	}
-	defer closePasses()
-	if err := p.locate(); err != nil {
+	p := &passes{analyzing: a, ctx: ctx, recordings: recordings}
+	if err := p.locate(o); err != nil {
 		return err
 	}
 	finish, err := p.prepare(&o, p.limited(w))
@@ -366,9 +362,8 @@ func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*resolve
 		methods.Connect(o)
 		return func(*resolve.Mappings) error { return methods.WriteTable(w, p.sort, p.top) }, nil
 	case p.format == formatTree:
-		calls := new(answer.Calls)
-		calls.Connect(o)
-		return func(*resolve.Mappings) error { return calls.WriteTree(w, answer.Least(p.least)) }, nil
+		answer.WriteTrees(o, w, answer.Least(p.least))
+		return none, nil
 	case p.format == formatAsJSON:
 		j, err := answer.NewJSON(w, cli.Version())
 		if err != nil {

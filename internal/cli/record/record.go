@@ -75,7 +75,7 @@ The exit code is 0 if the program was recorded and ended with 0, or because it w
 interrupted; it is 1 if the program failed, or if a check of analyze failed. It is 2
 if nothing was recorded. The program's own exit code is printed.`,
 		Example: `  tracegen record -- java -jar app.jar ARGUMENTS
-  tracegen record --slow 100 --open -- java -Xmx1g -cp 'lib/*' com.example.Main
+  tracegen record --slow 100ms -- java -Xmx1g -cp 'lib/*' com.example.Main
   tracegen record -o startup.tgd --format table -- java -jar app.jar
   tracegen record --also 'lib/*' -- bin/app`,
 		Args: cli.AtLeastOne("command"),
@@ -96,7 +96,6 @@ type recorder struct {
 	rows     cli.Options
 
 	output, answer, format string
-	open                   bool
 	also                   []string
 	slow                   slowness
 	threads, tick          string
@@ -144,8 +143,6 @@ func (r *recorder) options() cli.Options {
 			Help: "write the answer in this `FORMAT`, one of those of analyze"},
 		cli.Option{Name: "answer", Flag: cli.Text(&r.answer, cli.StandardOutput), File: cli.FileOutput, Stdout: true,
 			Help: "write the answer to `FILE` instead of standard output"},
-		cli.Option{Name: "open", Flag: cli.Yes(&r.open),
-			Help: "also write the page of --format html beside the recording, and show it in the browser"},
 	))
 }
 
