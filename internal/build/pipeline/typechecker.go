@@ -75,8 +75,8 @@ func (c *typeChecker) Check(class int, original, rewritten *classfile.Class) *pl
 
 func isLimit(f verify.Finding) bool { return f.Rule == verify.RuleLimit }
 
-// TakeUnknown returns the classes of an input that were not found since the last call, sorted. No class of it may be checked
-// meanwhile.
+// TakeUnknown returns the classes of an input that were not found since the last call, sorted. No class of it may be
+// checked meanwhile.
 func (c *typeChecker) TakeUnknown(input int) []string {
 	if c == nil {
 		return nil

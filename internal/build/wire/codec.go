@@ -24,8 +24,8 @@ type Codec struct {
 // NewPacker returns a Codec that packs. [Codec.Bytes] returns the content.
 func NewPacker() *Codec { return &Codec{texts: []string{""}, known: map[string]int{"": 0}} }
 
-// NewUnpacker returns a Codec that unpacks, and has read the table of texts. The texts share memory with the data, which
-// must never change.
+// NewUnpacker returns a Codec that unpacks, and has read the table of texts. The texts share memory with the data,
+// which must never change.
 func NewUnpacker(data []byte) *Codec {
 	k := &Codec{reads: true, data: data}
 	n, total := k.count(1), 0
