@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -143,59 +142,6 @@ func TestMethodPatterns(t *testing.T) {
 		check(c.differ, -1)
 		if !strings.HasPrefix(c.pattern, "**") && lastRule(f, "a/C", "f", "(I)V") >= 0 {
 			t.Errorf("%s matches a method of a/C", c.pattern)
-		}
-	}
-}
-
-// Invariant: The last rule that matches a method decides.
-func TestLastRuleWins(t *testing.T) {
-	const blocked, allowed, silent = "blocked", "allowed", ""
-	cases := []struct {
-		rules  []string
-		class  string
-		method string
-		want   string
-		line   int
-	}{
-		{nil, "a/B", "f", silent, 0},
-		{[]string{"-a.**"}, "b/B", "f", silent, 0},
-		{[]string{"-a.**"}, "a/B", "f", blocked, 1},
-		{[]string{"-a.**", "+a.B"}, "a/B", "f", allowed, 2},
-		{[]string{"+a.B", "-a.**"}, "a/B", "f", blocked, 2},
-		{[]string{"-a.**", "+a.B", "-a.B$C"}, "a/B$C$1", "f", blocked, 3},
-		{[]string{"-a.**", "+a.B", "-a.B$C"}, "a/B$D", "f", allowed, 2},
-		{[]string{"-a.B", "-a.B", "-a.B"}, "a/B", "f", blocked, 3},
-		{[]string{"-a.B", "+a.B#f"}, "a/B", "f", allowed, 2},
-		{[]string{"-a.B", "+a.B#f"}, "a/B", "g", blocked, 1},
-		{[]string{"+a.B#f", "-a.B"}, "a/B", "f", blocked, 2},
-		{[]string{"+a.B#f", "-a.*", "-a.B#g"}, "a/B", "f", blocked, 2},
-		{[]string{"-a.B#f", "+a.B#f(I)", "-a.B#f(J)"}, "a/B", "f", allowed, 2},
-		{[]string{"-a.B#f", "+a.*#f", "-**.B#g"}, "a/B", "f", allowed, 2},
-		{[]string{"-**#f", "+a.B"}, "a/B", "f", allowed, 2},
-		{[]string{"+a.B", "-**#f"}, "a/B", "f", blocked, 2},
-		{[]string{"+a.B", "-**#f"}, "a/B", "g", allowed, 1},
-		{[]string{"-**#*", "+**#f"}, "a/B", "f", allowed, 2},
-		{[]string{"+**#f", "-**#*"}, "a/B", "f", blocked, 2},
-		{[]string{"-**#f", "+a.B#f", "-**#g"}, "a/B", "f", allowed, 2},
-		{[]string{"-**", "+a.**", "-a.b.**", "+a.b.c.**"}, "a/b/c/D", "f", allowed, 4},
-		{[]string{"+a.b.c.**", "-a.b.**", "+a.**", "-**"}, "a/b/c/D", "f", blocked, 4},
-		{[]string{"-**.*Impl", "+a.*"}, "a/BImpl", "f", allowed, 2},
-		{[]string{"+a.*", "-**.*Impl"}, "a/BImpl", "f", blocked, 2},
-		{[]string{"-**.B", "+**.*B", "-a.B"}, "a/B", "f", blocked, 3},
-	}
-	for _, c := range cases {
-		f := New(Options{Rules: parseRules(t, c.rules...)})
-		d := f.ruleDecision(lastRule(f, c.class, c.method, "(I)V"))
-		got, at := silent, ""
-		if d.Detail != "" {
-			got, at = allowed, fmt.Sprintf("rules:%d: ", c.line)
-		}
-		if d.Reason == ReasonBlocked {
-			got = blocked
-		}
-		if got != c.want || !strings.HasPrefix(d.Detail, at) {
-			t.Errorf("%v of %s#%s: got %q by %q, want %q by line %d", c.rules, c.class, c.method, got, d.Detail,
-				c.want, c.line)
 		}
 	}
 }

@@ -29,8 +29,7 @@ func newJavaBench(t *testing.T) *javaBench {
 	if testing.Short() {
 		t.Skip("skipped: -short")
 	}
-	jdk, err := oracle.FindJDK(11)
-	oracle.Require(t, err)
+	jdk := oracle.NeedJDK(t, 11)
 	b := &javaBench{T: t, jdk: jdk, dir: t.TempDir()}
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")

@@ -224,11 +224,7 @@ var jlinkMakes = regexp.MustCompile(`^java/lang/invoke/.*Holder$|^jdk/internal/m
 // .jmod file that it was made from.
 func TestHierarchyReadsCompressedJDKs(t *testing.T) {
 	nightly.Only(t, "classes")
-	if testing.Short() {
-		t.Skip("jlink is not run: short tests")
-	}
-	jdk, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
+	jdk := oracle.NeedJDK(t, 17)
 	module := filepath.Join(jdk.Home, "jmods", "java.base.jmod")
 	if !exists(module) {
 		t.Skipf("skipped: %s has no jmods", jdk.Home)

@@ -53,11 +53,7 @@ var endToEndStalls = [...]struct{ kind, method string }{
 // from the reports that the app has sent.
 func TestEndToEnd(t *testing.T) {
 	nightly.Only(t, "looper")
-	if testing.Short() {
-		t.Skip("skipped: starts JVMs that wait for seconds")
-	}
-	tool := filepath.Join(t.TempDir(), "tracegen")
-	command(t, "go", "build", "-o", tool, "github.com/tracegen/tracegen/cmd/tracegen")
+	tool := oracle.BuildTool(t)
 	b := compile(t, t.TempDir(), func(t *testing.T, file string, dirs ...*string) *mapping.Mapping {
 		t.Helper()
 		args := []string{"instrument", "--quiet", "--set", "trivial=none", "--set", "trace-posts", "--mapping", file}

@@ -125,8 +125,7 @@ func TestParseRefuses(t *testing.T) {
 
 // TestParseAsJava runs commands with the program itself, which prints what it made of them.
 func TestParseAsJava(t *testing.T) {
-	jdk, err := oracle.FindJDK(11)
-	oracle.Require(t, err)
+	jdk := oracle.NeedJDK(t, 11)
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "src", "M.java"), `public class M { public static void main(String[] a) {
 		System.out.println(System.getProperty("java.class.path") + "|" + System.getProperty("x") + "|" +
