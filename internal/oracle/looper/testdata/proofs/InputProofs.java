@@ -2,6 +2,7 @@ import android.app.Activity;
 import android.os.Looper;
 import android.os.MessageQueue;
 import android.view.Window;
+import dev.tracegen.runtime.EachMessage;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
@@ -74,7 +75,7 @@ public final class InputProofs implements StallListener {
         config.slowMillis(200).set("slow-input", "100");
         config.set("idle-handlers", "false");
         Recorder.setStallListener(this);
-        Bench.check(TracegenRuntime.start(app, config), "not recording");
+        Bench.check(TracegenRuntime.start(app, EachMessage.in(config)), "not recording");
         Bench.settle();
         activity = Objects.activity();
         apps = new Callback(null);
@@ -118,7 +119,7 @@ public final class InputProofs implements StallListener {
 
     private static int recorded() {
         int n = 0;
-        for (MessageRecord m : Recorder.current().thread(Looper.getMainLooper().getThread()).recent()) {
+        for (MessageRecord m : Recorder.current().thread(Looper.getMainLooper().getThread()).history()) {
             n += m.kind == MessageRecord.INPUT && m.description.equals(TEXT) ? 1 : 0;
         }
         return n;

@@ -7,6 +7,7 @@ import android.view.Window;
 import app.Feed;
 import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.CallItem;
+import dev.tracegen.runtime.EachMessage;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
@@ -174,14 +175,14 @@ public final class RecordingProofs implements StallListener {
     }
 
     public void theLongestOfManyMessagesIsDescribed() throws Exception {
-        start(TracegenRuntime.options(app));
+        start(EachMessage.in(TracegenRuntime.options(app)));
         try {
             for (int k = 0; k < 5; k++) {
                 Bench.main.sendEmptyMessage(60 + k);
             }
             Bench.drain();
             int seen = 0;
-            for (MessageRecord r : Recorder.current().thread(Looper.getMainLooper().getThread()).recent()) {
+            for (MessageRecord r : Recorder.current().thread(Looper.getMainLooper().getThread()).history()) {
                 for (int k = 0; k < 5; k++) {
                     seen += r.description.contains(Handler.class.getName())
                             && r.description.endsWith(": " + (60 + k)) ? 1 : 0;

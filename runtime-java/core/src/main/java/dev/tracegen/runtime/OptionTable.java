@@ -39,7 +39,6 @@ final class OptionTable {
         {"every-record", "false", FLAG, "a"},
         {"message", "", "", "j"},
         {"gate", "auto", "auto|off", "ja"},
-        {"pressure", "windows", "windows|wait|lose", "ja"},
         {"command", "", "full", "j"},
         {"file-megabytes", "", "megabytes 1..1048576", "ja"},
         {"keep-files", "", "files 1..1048576", "ja"},
@@ -52,7 +51,6 @@ final class OptionTable {
         {DETECTORS, "none", "", "a"},
         {"sync-barrier.poll-millis", "2000", MILLIS, "a"},
         {"watchdog.poll-millis", "5000", MILLIS, "a"},
-        {"watchdog.foreground-only", "false", FLAG, "a"},
         {"anr.lag-millis", "2000", MILLIS, "a"},
         {"native-touch.slow-millis", "5000", MILLIS, "a"},
         {"frames.dropped", "9", "dropped 1..100000", "a"},
@@ -237,9 +235,6 @@ final class OptionTable {
                 break;
             case "gate":
                 o.gate = value.equals("auto");
-                break;
-            case "pressure":
-                o.pressure = Arrays.asList("lose", "windows", "wait").indexOf(value);
                 break;
             case "file-megabytes":
                 o.maxFileBytes = (long) Integer.parseInt(value) << 20;

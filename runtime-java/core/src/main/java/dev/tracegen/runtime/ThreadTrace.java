@@ -306,21 +306,11 @@ public final class ThreadTrace {
     }
 
     /**
-     * Returns the last messages one by one. May be called on any thread.
-     *
-     * @return the oldest first
-     */
-    public List<MessageRecord> recent() {
-        MessageHistory h = history;
-        return h == null ? new ArrayList<MessageRecord>() : h.recent();
-    }
-
-    /**
      * Returns the message that began at a time. May be called on any thread.
      *
      * @param beginNanos the begin, as {@link dev.tracegen.runtime.detector.LoopAccess#runningSince} returns it
      * @return the message with its text as the Looper made it, of the kind {@link MessageRecord#RUNNING} if it has not
-     *     ended; null if there is none, or if too many have run since
+     *     ended; null if there is none, if it was short, or if too many have run since
      */
     public @Nullable MessageRecord messageAt(long beginNanos) {
         long number = messages;

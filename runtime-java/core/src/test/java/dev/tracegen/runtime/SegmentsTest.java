@@ -24,7 +24,7 @@ class SegmentsTest implements StallListener {
     void begin() {
         Recorder.setStallListener(this);
         recorder = Recorder.start(new RecorderOptions().platform(platform).slowMillis(700).set("slow-idle", "2000")
-                .set("slow-input", "300").history(200, 200, 0));
+                .set("slow-input", "300").history(400, 0));
         trace = recorder.thread(Thread.currentThread());
     }
 
@@ -46,8 +46,10 @@ class SegmentsTest implements StallListener {
     /** Returns kind and duration of each segment, without pauses. */
     private List<String> segments() {
         List<String> all = new ArrayList<String>();
-        for (MessageRecord m : trace.recent()) {
-            all.add(m.kind + " " + m.description + " " + m.wallNanos / MILLI);
+        for (MessageRecord m : trace.history()) {
+            if (m.kind != MessageRecord.IDLE) {
+                all.add(m.kind + " " + m.description + " " + m.wallNanos / MILLI);
+            }
         }
         return all;
     }

@@ -132,17 +132,7 @@ final class ActivityEvents implements Application.ActivityLifecycleCallbacks, Fo
     }
 
     @Override
-    public void start(Startup to) {
-        report(to);
-    }
-
-    @Override
-    public void stop() {
-        report((Startup) null);
-    }
-
-    /** Reports starts to a detector from now on, and those before that wait; to none if it is null. */
-    private synchronized void report(Startup to) {
+    public synchronized void report(Startup to) {
         startup = to;
         wanted = to != null;
         for (Start s : waiting) {
@@ -154,7 +144,7 @@ final class ActivityEvents implements Application.ActivityLifecycleCallbacks, Fo
     }
 
     /** Reports to the detector of frames from now on; to none if it is null. */
-    void report(Frames to) {
+    void reportFrames(Frames to) {
         frames = to;
     }
 

@@ -149,7 +149,7 @@ final class Session implements Runnable {
         ExitInfo.begin(context, output, process, c);
         foreground.report(r);
         activities.first(r.firstNanos());
-        frames = new FrameTimes(r, Refresh.of(context), c.flag("frames"));
+        frames = new FrameTimes(r, Refresh.of(context), activities, c.flag("frames"));
         for (Looper looper : looperList()) {
             open(looper);
         }

@@ -96,11 +96,11 @@ class DetectorCostTest {
 
     @Test
     void framesIdle() {
-        costs(new Frames(display, false, 9), this::idle, 0, 0);
+        costs(new Frames(display, 9), this::idle, 0, 0);
     }
 
     @Test
     void framesDraws() {
-        costs(new Frames(display, false, 9), this::draws, 1200, 0);
+        costs(new Frames(display, 9), this::draws, 1200, 0);
     }
 }

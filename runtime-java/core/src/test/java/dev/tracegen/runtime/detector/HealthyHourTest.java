@@ -179,7 +179,7 @@ class HealthyHourTest {
     void framesInTimeAreNoTrouble() throws Exception {
         VirtualDisplay display = new VirtualDisplay(schedule, loop);
         world.recorder.foreground(true);
-        world.on(new Frames(display, false, 9));
+        world.on(new Frames(display, 9));
         float[] rates = {60, 90, 120};
         for (int hour = 0; hour < 6; hour++) {
             Random random = new Random(hour);
