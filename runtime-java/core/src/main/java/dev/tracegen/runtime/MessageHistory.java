@@ -154,8 +154,7 @@ final class MessageHistory {
     /** Adds a message. The entry is copied. */
     synchronized void add(Entry m) {
         Entry last = merged.last();
-        boolean mergeable = m.kind == MessageRecord.NORMAL || m.kind == MessageRecord.IDLE_HANDLER
-                || m.kind == MessageRecord.INPUT;
+        boolean mergeable = m.kind == MessageRecord.NORMAL || m.kind == MessageRecord.IDLE_HANDLER;
         boolean small = mergeable && m.wallNanos < mergeNanos;
         if (small && last != null && last.kind == MessageRecord.MERGED && last.wallNanos < MERGED_NANOS) {
             merge(last, m);
@@ -196,7 +195,7 @@ final class MessageHistory {
         return merged.records();
     }
 
-    /** Returns the message that began at a time; null if there is none, if it was short, or if too many have run since. */
+    /** Returns the message that began at a time; null if there is none, it was short, or too many have run since. */
     synchronized MessageRecord at(long beginNanos) {
         Entry e = merged.at(beginNanos);
         return e == null || e.kind == MessageRecord.MERGED ? null : e.record();

@@ -10,7 +10,6 @@ final class MessageText {
     private static final String HANDLER = "Handler (";
     private static final String NO_HANDLER = "(no handler)";
     private static final String IDLE_HANDLER = "IdleHandler ";
-    private static final String INPUT = "Input dispatch";
     private static final String METHOD = "method ";
 
     /** The last parts of the names that R8 makes are at most so long. */
@@ -34,7 +33,7 @@ final class MessageText {
         boolean printed = text.startsWith(BEGIN);
         String t = printed ? text.substring(BEGIN.length()) : text;
         if (t.startsWith(METHOD) && isNumber(t.substring(METHOD.length()))
-                || t.startsWith(IDLE_HANDLER) && isClass(t.substring(IDLE_HANDLER.length())) || isInput(t)) {
+                || t.startsWith(IDLE_HANDLER) && isClass(t.substring(IDLE_HANDLER.length()))) {
             return t;
         }
         int colon = t.lastIndexOf(": ");
@@ -58,12 +57,6 @@ final class MessageText {
             return handler + rest + what;
         }
         return HANDLER + classOf(handler) + ")" + callback(rest, false) + what;
-    }
-
-    /** Reports whether a text is that of an input event: the name of a method and a class. */
-    private static boolean isInput(String text) {
-        int blank = text.startsWith(INPUT) ? text.indexOf(' ', INPUT.length()) : -1;
-        return blank > 0 && isClass(text.substring(INPUT.length(), blank)) && isClass(text.substring(blank + 1));
     }
 
     /**

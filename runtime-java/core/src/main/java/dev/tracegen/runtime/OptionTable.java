@@ -29,7 +29,6 @@ final class OptionTable {
         {"enabled", "true", FLAG, "ac"},
         {"slow", "700", "milliseconds 1..", "jac"},
         {"slow-idle", "2000", "milliseconds 1..", "ac"},
-        {"slow-input", "700", "milliseconds 1..", "ac"},
         {"tick", "ms", "ms|us", "ja"},
         {"threads", "main", "main|chosen|all|all,virtual", "ja"},
         {"memory", "", "bytes", "ja"},
@@ -47,7 +46,6 @@ final class OptionTable {
         {"check", "60000", "milliseconds 0..", "a"},
         {"idle-handlers", "true", FLAG, "a"},
         {"frames", "false", FLAG, "a"},
-        {"input-events", "false", FLAG, "a"},
         {DETECTORS, "none", "", "a"},
         {"sync-barrier.poll-millis", "2000", MILLIS, "a"},
         {"watchdog.poll-millis", "5000", MILLIS, "a"},
@@ -213,9 +211,6 @@ final class OptionTable {
                 break;
             case "slow-idle":
                 o.slowIdleMillis = Integer.parseInt(value);
-                break;
-            case "slow-input":
-                o.slowInputMillis = Integer.parseInt(value);
                 break;
             case "tick":
                 o.clockPeriodMillis(value.equals("ms") ? RecorderOptions.CLOCK_PERIOD_MILLIS : 0);

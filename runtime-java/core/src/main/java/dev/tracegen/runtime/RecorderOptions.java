@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  * Recording. (J) may also be a system property of a JVM.
  *   slow                 700         milliseconds; a message that lasts at least so long is a stall (J)
  *   slow-idle            2000        milliseconds, the same for IdleHandlers
- *   slow-input           700         milliseconds, the same for input events that run outside of messages
  *   tick                 ms          ms: the time of records is updated every 5 ms | us: the clock is read for every
  *                                    record, which is exact and costs about ten times as much (J)
  *   threads              main        main | chosen: and those given to Recorder.thread | all: but virtual threads |
@@ -53,7 +52,6 @@ import org.jspecify.annotations.Nullable;
  *   check                60000       milliseconds between checks whether other code has replaced the printer
  *   idle-handlers        true        true | false: whether IdleHandlers are seen
  *   frames               false       true: writes each frame | false
- *   input-events         false       true: input events are messages; it wraps the callback of each window | false
  *   detectors            none        names with commas between, see docs/detectors.md
  *   NAME.key                         a setting of the detector NAME
  *
@@ -105,7 +103,6 @@ public final class RecorderOptions implements Cloneable {
     int earlyPeriodMillis;
     int slowMillis = 700;
     int slowIdleMillis = 2000;
-    int slowInputMillis = 700;
     boolean everyRecord;
 
     boolean gate = true;
@@ -335,13 +332,12 @@ public final class RecorderOptions implements Cloneable {
 
     /** Returns the threshold of a kind of {@link MessageRecord}, in nanoseconds. */
     long slowNanos(int kind) {
-        return 1000000L * (kind == MessageRecord.IDLE_HANDLER ? slowIdleMillis
-                : kind == MessageRecord.INPUT ? slowInputMillis : slowMillis);
+        return 1000000L * (kind == MessageRecord.IDLE_HANDLER ? slowIdleMillis : slowMillis);
     }
 
     /** Returns the least of the thresholds, in milliseconds. */
     int leastSlowMillis() {
-        return Math.min(slowMillis, Math.min(slowIdleMillis, slowInputMillis));
+        return Math.min(slowMillis, slowIdleMillis);
     }
 
     /** Sets {@code every-record}. */
