@@ -127,7 +127,7 @@ final class FrameTimes extends DispatchListener implements Choreographer.FrameCa
 
     @Override
     public void dispatchEnd(Dispatch dispatch) {
-        if (stopped) {
+        if (stopped || detector == null && !record) {
             return;
         }
         boolean frame = isFrame;

@@ -56,12 +56,7 @@ class DetectorCostTest {
     }
 
     private static Detector anr() {
-        return new Anr(new RecorderOptions(), new AnrEvidence() {
-            @Override
-            public State state() {
-                return null;
-            }
-        }, Runnable::run);
+        return new Anr(new RecorderOptions(), () -> null, Runnable::run);
     }
 
     @Test

@@ -35,12 +35,7 @@ class DetectorsOffTest {
 
     @BeforeEach
     void begin() {
-        AnrEvidence silent = new AnrEvidence() {
-            @Override
-            public State state() {
-                return null;
-            }
-        };
+        AnrEvidence silent = () -> null;
         all.add(new SyncBarrier(new RecorderOptions()));
         all.add(new Watchdog(new RecorderOptions()));
         all.add(new Anr(new RecorderOptions(), silent, Runnable::run));

@@ -66,12 +66,7 @@ class HealthyHourTest {
     @Test
     void everyDetectorIsSilentOverHealthyHours() throws Exception {
         Watchdog dog = new Watchdog(new RecorderOptions());
-        Anr anr = new Anr(new RecorderOptions(), new AnrEvidence() {
-            @Override
-            public State state() {
-                return null;
-            }
-        }, Runnable::run);
+        Anr anr = new Anr(new RecorderOptions(), () -> null, Runnable::run);
         Watcher[] all = {dog, anr};
         world.on(all);
         for (int hour = 0; hour < 24; hour++) {
