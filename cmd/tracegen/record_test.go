@@ -441,14 +441,14 @@ func TestRecordSettings(t *testing.T) {
 	b := newJavaBench(t)
 	b.program()
 	b.compile("show", "", map[string]string{"Show.java": `public class Show { public static void main(String[] a) {
-    for (String k : new String[] {"slow", "threads", "tick", "ring", "gate", "pressure"})
+    for (String k : new String[] {"slow", "threads", "tick", "ring", "gate", "memory"})
         System.out.println(k + "=" + System.getProperty("tracegen." + k) + spin(3)); }` + spin + `
 }`})
 	b.write("tracegen.yml", "output: elsewhere/\nmapping: elsewhere/m.txt\ncache: elsewhere\nexits: normal\n"+
 		"rules:\n  - block: util.**\n")
 	r := b.record(0, "--slow", "2s", "--threads", "main", "--tick", "us", "--format", "table", "--",
-		"java", "-Dtracegen.ring=4096", "-Dtracegen.gate=off", "-Dtracegen.pressure=wait", "-cp", "show", "Show")
-	b.want(r.stdout, `^slow=2000`, `^threads=main`, `^tick=us`, `^ring=4096`, `^gate=off`, `^pressure=wait`)
+		"java", "-Dtracegen.ring=4096", "-Dtracegen.gate=off", "-Dtracegen.memory=8M", "-cp", "show", "Show")
+	b.want(r.stdout, `^slow=2000`, `^threads=main`, `^tick=us`, `^ring=4096`, `^gate=off`, `^memory=8M`)
 	r = b.record(0, "--format", "table", "--", "java", "-Dtracegen.slow=77", "-Dtracegen.output=mine.tgd", "-jar",
 		"app.jar")
 	b.want(r.stdout, ` app\.Main\.main$`)

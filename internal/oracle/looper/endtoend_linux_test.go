@@ -38,7 +38,6 @@ const endToEndToken = "the-token-of-end-to-end"
 var endToEndStalls = [...]struct{ kind, method string }{
 	{"message", "app.Shop.showOffer"},
 	{"idle-handler", "app.Shop.evictImages"},
-	{"input", "app.Shop.tapBuy"},
 	{"startup", "app.Shop.createCart"},
 	{"frozen-frame", "app.Shop.drawGrid"},
 	{"missed-poll", "app.Shop.refreshPrice"},
@@ -46,7 +45,7 @@ var endToEndStalls = [...]struct{ kind, method string }{
 	{"anr", "app.Shop.syncAll"},
 }
 
-// TestEndToEnd instruments an app by the command, runs it on Android's classes, where its main thread stalls in eight
+// TestEndToEnd instruments an app by the command, runs it on Android's classes, where its main thread stalls in seven
 // ways, has it send its reports to the command collect, and reads them with the command group and with SQL.
 //
 // Invariant: A method that makes the main thread stall is named by group and by SQL, whatever the kind of the stall is,

@@ -34,7 +34,7 @@ func TestCorpusRecording(t *testing.T) {
 	k := slices.IndexFunc(programs, func(p program) bool { return p.name == recordedProgram })
 	r := newRunner(t, programs[k], j, recorder)
 	want := r.original(t)
-	all := []string{"-Dtracegen.gate=off", "-Dtracegen.pressure=lose"} // nothing is left out
+	all := []string{"-Dtracegen.gate=off", "-Dtracegen.ring=8388608"} // nothing is left out
 	for _, row := range []struct {
 		name, class string
 		runtime     []string
