@@ -134,8 +134,27 @@ func (t *methodTable) arrange(assignments []assignment) {
 	t.methods, t.fingerprints = methods, nil
 }
 
-// appendLine appends the method line of method i to dst, with its newline.
+// prefetchCount is the number of methods that are prefetched at once, a power of two.
+const prefetchCount = 16
+
+// prefetch reads a byte of each string of the prefetchCount methods from i on. Methods that are sorted by ID lie
+// anywhere in memory. Waiting for many of these reads at once takes half of the time of waiting for each one when the
+// text of its method is made.
+//
+//go:noinline
+func (t *methodTable) prefetch(i int) (sum byte) {
+	for _, m := range t.methods[i:min(i+prefetchCount, len(t.methods))] {
+		sum += t.classes[m.class].name[0] + m.name[0] + m.descriptor[0] + m.descriptor[len(m.descriptor)-1]
+	}
+	return sum
+}
+
+// appendLine appends the method line of method i to dst, with its newline. It is fast if it is called for consecutive
+// methods.
 func (t *methodTable) appendLine(dst []byte, i int) []byte {
+	if i%prefetchCount == 0 {
+		t.prefetch(i)
+	}
 	dst = strconv.AppendUint(dst, uint64(t.ids[i]), 10)
 	dst = append(dst, ',')
 	dst = strconv.AppendUint(dst, uint64(t.methods[i].access), 10)
