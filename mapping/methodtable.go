@@ -142,8 +142,11 @@ func (t *methodTable) fetch(from, to int) {
 	sum := byte(0)
 	for i := from; i < to; i++ {
 		m := &t.methods[i]
-		class := t.classes[m.class].name
-		sum += class[0] + class[len(class)-1] + m.name[0] + m.descriptor[0] + m.descriptor[len(m.descriptor)-1]
+		for _, text := range [...]string{t.classes[m.class].name, m.name, m.descriptor} {
+			if text != "" {
+				sum += text[0] + text[len(text)-1]
+			}
+		}
 	}
 	runtime.KeepAlive(sum)
 }
