@@ -49,9 +49,9 @@ of its directory reports, these alone. A stall that a recording has and a report
 does a recording that is given twice. Stalls of idle handlers and input events, and
 incidents, have groups of their own kind.
 
---export parquet writes one row per stall to --output, for a data warehouse.`,
+--format parquet writes one row per stall to --output, for a data warehouse.`,
 		Example: `  tracegen group recordings/ --mapping mappings/
-  tracegen group recordings/ --mapping mappings/ --export parquet -o stalls.parquet`,
+  tracegen group recordings/ --mapping mappings/ --format parquet -o stalls.parquet`,
 		Args: cli.AtLeastOne("recording"),
 		RunE: func(cmd *cobra.Command, args []string) error { return g.run(cmd.Context(), args) },
 	}
@@ -62,22 +62,20 @@ incidents, have groups of their own kind.
 
 // grouping holds the options of the command.
 type grouping struct {
-	con                    *console.Console
-	rows                   cli.Options
-	naming                 cli.Naming
-	format, export, output string
-	top                    int
-	known, left            int // numbers of recordings that were given twice, and that were skipped
-	leftReports            int // how many reports were skipped
+	con            *console.Console
+	rows           cli.Options
+	naming         cli.Naming
+	format, output string
+	top            int
+	known, left    int // numbers of recordings that were given twice, and that were skipped
+	leftReports    int // how many reports were skipped
 }
 
 func (g *grouping) options() cli.Options {
 	return cli.NewOptions(cli.Grouped("Output",
 		cli.Option{Name: "format", Help: "output format",
 			Flag: cli.OneOf(&g.format, groupText, cli.Word(groupText, groupText),
-				cli.Word(groupJSON, groupJSON))},
-		cli.Option{Name: "export", Help: "write one row per stall instead",
-			Flag: cli.OneOf(&g.export, "", cli.Word(groupParquet, groupParquet))},
+				cli.Word(groupJSON, groupJSON), cli.Word(groupParquet, groupParquet))},
 		cli.ResultOption(&g.output),
 		cli.Option{Name: "top", Flag: cli.Number(&g.top, 20), Help: "number of groups; 0 is all"},
 	), g.naming.Options())
@@ -91,8 +89,8 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if g.export != "" && g.output == cli.StandardOutput && cli.IsTerminal(g.con.Out) {
-		return cli.Misuse("--export %s is binary and not for a terminal; name a file by --output", g.export)
+	if g.format == groupParquet && g.output == cli.StandardOutput && cli.IsTerminal(g.con.Out) {
+		return cli.Misuse("--format %s is binary and not for a terminal; name a file by --output", g.format)
 	}
 	recordings, err := cli.FindRecordings(args)
 	if err != nil {
@@ -126,7 +124,7 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 // write writes the groups, or the rows of all stalls while they are read.
 func (g *grouping) write(ctx context.Context, recordings []cli.Recording, reports []string) error {
 	stalls := group.NewStalls()
-	if g.export == groupParquet {
+	if g.format == groupParquet {
 		return cli.WriteTo(g.con, g.output, func(w io.Writer) error {
 			table := group.NewTable(w)
 			stalls.Each = table.Add

@@ -60,7 +60,6 @@ func NewAnalyze(con *console.Console) *cobra.Command {
 }
 
 func (a *analyzing) options() cli.Options {
-	a.maxLost = defaultMaxLost
 	var formats []cli.Named[string]
 	for _, name := range []string{cli.FormatReport, formatTree, cli.FormatTable, formatAsJSON} {
 		formats = append(formats, cli.Word(name, name))
@@ -82,9 +81,6 @@ func (a *analyzing) options() cli.Options {
 	), a.selection.options(), a.naming.Options(
 		cli.Option{Name: "lines", Flag: cli.Text(&a.naming.Lines, ""), File: cli.FileRead,
 			Help: "show where methods are, by the `FILE` lines.tsv that instrument --reports wrote"},
-	), cli.Grouped("Guard",
-		cli.Option{Name: "max-lost", Flag: cli.Custom(&a.maxLost),
-			Help: "after everything has been written, exit with 1 if a recording lacks more than this share of its records"},
 	), cli.Grouped("Feedback to the build",
 		cli.Option{Name: "suggest-blocklist", Flag: cli.Yes(&a.block),
 			Help: "write rules for tracegen.yml that block methods with many calls and little time"},
@@ -154,7 +150,7 @@ is not in the mapping is shown as an ID (#4711) and counted.
 A program can make records faster than they can be written. If records were lost, the
 output begins with how much was recorded: times are lower bounds then, which the table
 marks with ≥, and what was not recorded is shown as "(not recorded)". If a recording
-lacks more than --max-lost of its records, the exit code is 1 after all has been written.
+lacks more than 5 % of its records, the exit code is 1 after all has been written.
 Calls that the runtime left out to keep up are counted; their time is in their callers.
 
 The incidents that detectors of the runtime have found follow the stalls, with what each
@@ -180,8 +176,7 @@ type analyzing struct {
 	sort           answer.Order
 	top            int
 	selection
-	maxLost lostShare
-	lost    []error // recordings that lack more than maxLost
+	lost    []error // recordings that lack more than largeLoss
 	skipped int     // recordings of other builds
 	stalls  int     // that the format report showed
 }
@@ -387,6 +382,9 @@ func (p *passes) export(o *analysis.Options, w io.Writer) (finish func(*resolve.
 	return func(*resolve.Mappings) error { return v.Close() }, nil
 }
 
+// largeLoss is the share of lost records from which on the exit code is 1. Less hardly moves a sum of many calls.
+const largeLoss = 0.05
+
 // warnAtEnd adds to o that the warnings of each recording are printed: some formats cannot hold them.
 func (a *analyzing) warnAtEnd(o *analysis.Options) {
 	end := o.End
@@ -395,9 +393,9 @@ func (a *analyzing) warnAtEnd(o *analysis.Options) {
 			a.con.Warn("%s", text)
 		}
 		// A blocklist goes by counts, and is how to lose less.
-		if c := r.Completeness; c != nil && !a.block && c.LostShare > float64(a.maxLost) {
-			a.lost = append(a.lost, fmt.Errorf("%s: %.1f %% of its records are missing, and --max-lost is %s",
-				r.Name, 100*c.LostShare, &a.maxLost))
+		if c := r.Completeness; c != nil && !a.block && c.LostShare > largeLoss {
+			a.lost = append(a.lost, fmt.Errorf("%s: %.1f %% of its records are missing, more than %.0f %%",
+				r.Name, 100*c.LostShare, 100*largeLoss))
 		}
 		if end == nil {
 			return nil

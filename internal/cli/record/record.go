@@ -238,7 +238,7 @@ func (r *recorder) reportEnd(end launch.End) {
 // find takes the command apart. It returns the archives and directories to instrument, and the system properties that
 // the command sets.
 func (r *recorder) find(args []string) (containers []string, given map[string]string, err error) {
-	r.command, err = launch.Parse(args, launch.Environment{})
+	r.command, err = launch.Parse(args, os.Getenv)
 	var missing []string
 	switch {
 	case errors.Is(err, launch.ErrNotJava) && len(r.also) == 0:
@@ -278,13 +278,13 @@ func (r *recorder) find(args []string) (containers []string, given map[string]st
 // alsoNamed returns the archives and directories that an element of --also stands for. DIR/* is the archives of a
 // directory, as java has it.
 func alsoNamed(name string) ([]string, error) {
-	found, missing := launch.Expand("", []string{name})
+	found, missing := launch.Expand([]string{name})
 	if len(missing) > 0 {
 		paths, err := userfile.Expand(name)
 		if err != nil {
 			return nil, fmt.Errorf("--also: %w", err)
 		}
-		found, _ = launch.Expand("", paths)
+		found, _ = launch.Expand(paths)
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("--also: %s matches no archive", name)

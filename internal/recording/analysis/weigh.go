@@ -150,10 +150,10 @@ func (e *evidence) limit(shows bool, most time.Duration) {
 	}
 }
 
-// kindOf returns what a sample is evidence for.
-func (e *evidence) kindOf(s *StackSample) Kind {
+// kindOf returns what a sample is evidence for that shows an activity.
+func (e *evidence) kindOf(a foreign.Activity) Kind {
 	for _, k := range causes() {
-		if k.shown != nil && k.shown(e, s.Activity) {
+		if k.shown != nil && k.shown(e, a) {
 			return k.Kind
 		}
 	}
