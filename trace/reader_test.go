@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"flag"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -15,9 +14,9 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"github.com/tracegen/tracegen/internal/oracle/golden"
+)
 
 const vectors = "testdata/vectors"
 
@@ -83,19 +82,7 @@ func TestVectors(t *testing.T) {
 			data := vector(t, filepath.Base(file))
 			chunks, damage := readAll(t, bytes.NewReader(data))
 			got := strings.Join(chunks, "\n") + fmt.Sprintf("\n%+v\n", damage)
-			golden := strings.TrimSuffix(file, ".tgd") + ".golden"
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Error(diff)
-			}
+			golden.Compare(t, strings.TrimSuffix(file, ".tgd")+".golden", got)
 			slow, slowDamage := readAll(t, iotest.OneByteReader(bytes.NewReader(data)))
 			if diff := cmp.Diff(chunks, slow); diff != "" || damage != slowDamage {
 				t.Errorf("read byte by byte: %s", diff)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -37,7 +38,7 @@ var keptFields = map[string][]string{"Ring": {"sequence", "now", "locked"}, "Thr
 func TestCorpusR8(t *testing.T) {
 	nightly.Only(t, "tools")
 	s := build(t)
-	tool := buildTool(t)
+	tool := oracle.BuildTool(t)
 	t.Run("not shrunk", func(t *testing.T) { s.checkRecorded(t, tool, "", s.jar) })
 	for _, tools := range versions(t) {
 		for _, row := range []struct {
@@ -75,7 +76,7 @@ func TestCorpusConsumerRules(t *testing.T) {
 	}
 	bare := withoutRules(t, s.jar)
 	for k, left := range rules {
-		if !isFull() && !strings.HasPrefix(left, "-dontwarn") {
+		if !corpus.IsFull() && !strings.HasPrefix(left, "-dontwarn") {
 			continue // a run of R8 takes a while
 		}
 		name := strings.Join(strings.Fields(left), " ")

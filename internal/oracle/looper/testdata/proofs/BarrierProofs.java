@@ -215,7 +215,7 @@ public final class BarrierProofs implements IncidentListener {
         RecorderOptions config = new RecorderOptions();
         Properties p = new Properties();
         p.setProperty("detectors", "sync-barrier, sync-barier");
-        p.setProperty("watchdog.foreground-only", "yes");
+        p.setProperty("idle-handlers", "yes");
         p.setProperty("sync-barrier.colour", "red");
         p.setProperty("sync-barrier.poll-millis", "0");
         p.setProperty("no-such.poll-millis", "5");

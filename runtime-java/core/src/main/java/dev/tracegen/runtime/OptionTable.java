@@ -29,7 +29,6 @@ final class OptionTable {
         {"enabled", "true", FLAG, "ac"},
         {"slow", "700", "milliseconds 1..", "jac"},
         {"slow-idle", "2000", "milliseconds 1..", "ac"},
-        {"slow-input", "700", "milliseconds 1..", "ac"},
         {"tick", "ms", "ms|us", "ja"},
         {"threads", "main", "main|chosen|all|all,virtual", "ja"},
         {"memory", "", "bytes", "ja"},
@@ -39,7 +38,6 @@ final class OptionTable {
         {"every-record", "false", FLAG, "a"},
         {"message", "", "", "j"},
         {"gate", "auto", "auto|off", "ja"},
-        {"pressure", "windows", "windows|wait|lose", "ja"},
         {"command", "", "full", "j"},
         {"file-megabytes", "", "megabytes 1..1048576", "ja"},
         {"keep-files", "", "files 1..1048576", "ja"},
@@ -48,11 +46,9 @@ final class OptionTable {
         {"check", "60000", "milliseconds 0..", "a"},
         {"idle-handlers", "true", FLAG, "a"},
         {"frames", "false", FLAG, "a"},
-        {"input-events", "false", FLAG, "a"},
         {DETECTORS, "none", "", "a"},
         {"sync-barrier.poll-millis", "2000", MILLIS, "a"},
         {"watchdog.poll-millis", "5000", MILLIS, "a"},
-        {"watchdog.foreground-only", "false", FLAG, "a"},
         {"anr.lag-millis", "2000", MILLIS, "a"},
         {"native-touch.slow-millis", "5000", MILLIS, "a"},
         {"frames.dropped", "9", "dropped 1..100000", "a"},
@@ -216,9 +212,6 @@ final class OptionTable {
             case "slow-idle":
                 o.slowIdleMillis = Integer.parseInt(value);
                 break;
-            case "slow-input":
-                o.slowInputMillis = Integer.parseInt(value);
-                break;
             case "tick":
                 o.clockPeriodMillis(value.equals("ms") ? RecorderOptions.CLOCK_PERIOD_MILLIS : 0);
                 break;
@@ -237,9 +230,6 @@ final class OptionTable {
                 break;
             case "gate":
                 o.gate = value.equals("auto");
-                break;
-            case "pressure":
-                o.pressure = Arrays.asList("lose", "windows", "wait").indexOf(value);
                 break;
             case "file-megabytes":
                 o.maxFileBytes = (long) Integer.parseInt(value) << 20;

@@ -5,6 +5,7 @@ import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.detector.Anr;
 import dev.tracegen.runtime.detector.Detector;
 import dev.tracegen.runtime.detector.Detectors;
+import dev.tracegen.runtime.detector.Frames;
 import dev.tracegen.runtime.detector.NativeQuit;
 import dev.tracegen.runtime.detector.NativeTouch;
 import dev.tracegen.runtime.detector.Startup;
@@ -37,7 +38,7 @@ final class DetectorTable {
             case "native-touch":
                 return new NativeTouch(options);
             case "frames":
-                return FrameSources.create(options, session.frameTimes(), session.activities());
+                return new Frames(session.frameTimes(), options.number("frames.dropped"));
             case "startup":
                 return new Startup(session.activities(), options.number("startup.slow-cold"),
                         options.number("startup.slow-warm"), options.number("startup.slow-hot"));

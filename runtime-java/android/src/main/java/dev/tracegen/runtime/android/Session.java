@@ -33,7 +33,6 @@ final class Session implements Runnable {
 
     private final Context context;
     private final RecorderOptions given;
-    private final Foreground foreground = new Foreground();
     private final ActivityEvents activities;
     private volatile boolean stopped;
     private volatile RecorderOptions config;
@@ -64,7 +63,7 @@ final class Session implements Runnable {
     Session(Context context, RecorderOptions config) {
         this.context = context;
         this.given = config;
-        this.activities = new ActivityEvents(context, foreground);
+        this.activities = new ActivityEvents(context);
     }
 
     /** Returns what reports frames. Only behind the start of the recorder. */
@@ -147,9 +146,9 @@ final class Session implements Runnable {
             }
         }
         ExitInfo.begin(context, output, process, c);
-        foreground.report(r);
+        activities.reportForeground(r);
         activities.first(r.firstNanos());
-        frames = new FrameTimes(r, Refresh.of(context), c.flag("frames"));
+        frames = new FrameTimes(r, Refresh.of(context), activities, c.flag("frames"));
         for (Looper looper : looperList()) {
             open(looper);
         }
@@ -166,7 +165,6 @@ final class Session implements Runnable {
         for (String name : names) {
             switchDetector(name, true);
         }
-        foreground.guess();
     }
 
     /**
@@ -227,14 +225,6 @@ final class Session implements Runnable {
             if (config.flag("frames")) {
                 m.add(frames);
             }
-            if (config.flag("input-events")) {
-                InputEvents.mark(trace);
-                foreground.watchInputEvents();
-            }
-            if (stopped) {
-                InputEvents.unmark(trace);
-                return;
-            }
             Log.i(TracegenRuntime.TAG, "recording; source of messages: " + m.source() + ", idle handlers "
                     + (m.reportsIdleHandlers() ? "available" : "not available") + ", pending messages "
                     + (pending != null ? "available" : "not available"));
@@ -280,9 +270,6 @@ final class Session implements Runnable {
             activities.unregister();
             if (frames != null) {
                 frames.stop();
-            }
-            if (r != null) {
-                InputEvents.unmark(r.thread(Looper.getMainLooper().getThread()));
             }
             if (monitor != null) {
                 monitor.release();

@@ -197,6 +197,11 @@ public final class Starts {
         started.remove(activity);
     }
 
+    /** Returns whether any activity is started now. */
+    public boolean isForeground() {
+        return !started.isEmpty();
+    }
+
     /** Returns whether any activity is started, or about to be created anew. */
     public boolean isAnyStarted() {
         return !started.isEmpty() || relaunching > 0;
