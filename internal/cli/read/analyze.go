@@ -283,7 +283,7 @@ func (a *analyzing) checkBuilds(recordings []cli.Recording, mappings *resolve.Ma
 		}
 	}
 	if len(kept) == 0 && len(mismatches) > 0 {
-		return nil, cli.CheckFailed{Err: mismatches[0]}
+		return nil, mismatches[0]
 	}
 	for _, err := range mismatches {
 		a.skipped++
@@ -399,6 +399,10 @@ func (a *analyzing) warnAtEnd(o *analysis.Options) {
 			a.con.Warn("%s", text)
 		}
 		// A blocklist goes by counts, and is how to lose less.
+		if r.Empty() {
+			a.lost = append(a.lost, fmt.Errorf("%s has no calls, messages, or incidents: what the program did is not known",
+				r.Name))
+		}
 		if c := r.Completeness; c != nil && !a.block && c.LostShare > largeLoss {
 			a.lost = append(a.lost, fmt.Errorf("%s: %.1f %% of its records are missing, more than %.0f %%",
 				r.Name, 100*c.LostShare, 100*largeLoss))
