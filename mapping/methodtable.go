@@ -178,20 +178,5 @@ func (t *methodTable) entry(i int) Entry {
 	return Entry{ID: t.ids[i], Method: Method{Identity{t.classes[m.class].name, m.name, m.descriptor}, m.access}}
 }
 
-// perClass yields the classes in text form, each with a number of its methods. A class may be yielded more than once.
-func (t *methodTable) perClass() iter.Seq2[string, int] {
-	counts := make([]int, len(t.classes))
-	for i := range t.methods {
-		counts[t.methods[i].class]++
-	}
-	return func(yield func(string, int) bool) {
-		for i, n := range counts {
-			if n > 0 && !yield(Text(t.classes[i].name), n) {
-				return
-			}
-		}
-	}
-}
-
 // view returns bytes as a string without a copy. The string changes when the bytes change.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
