@@ -8,11 +8,6 @@ public interface Moment {
         public String unsuitable() {
             return "";
         }
-
-        @Override
-        public String toString() {
-            return "always";
-        }
     };
 
     /**
