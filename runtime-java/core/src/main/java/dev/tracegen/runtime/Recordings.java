@@ -60,7 +60,6 @@ public final class Recordings {
             Collections.sort(all, OutputFile.OLDEST_TIME_FIRST);
         } catch (IllegalArgumentException e) {
             // A file was written while its time was compared. The order is of no importance then.
-            return all;
         }
         return all;
     }

@@ -8,6 +8,11 @@ public interface Moment {
         public String unsuitable() {
             return "";
         }
+
+        @Override
+        public String toString() {
+            return "always";
+        }
     };
 
     /**

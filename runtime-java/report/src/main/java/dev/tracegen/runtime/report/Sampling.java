@@ -59,4 +59,9 @@ public final class Sampling {
     public boolean takes(String kind, long installation) {
         return (installation >>> 11) * (1.0 / (1L << 53)) < of(kind);
     }
+
+    @Override
+    public String toString() {
+        return fraction + " " + kinds;
+    }
 }
