@@ -111,7 +111,7 @@ func (p *ConstantPool) Utf8(i uint16) (string, error) {
 // utf8 is Utf8 for the index of an entry that was already checked to be a Utf8.
 func (p *ConstantPool) utf8(i uint16) string {
 	at := int(p.offsets[i]) + 3
-	return view(p.data[at : at+int(binary.BigEndian.Uint16(p.data[at-2:]))])
+	return view(p.data[at : at+int(binary.BigEndian.Uint16(p.data[at-2:at:at]))])
 }
 
 // Text is [ConstantPool.Utf8] for the known index of a Utf8. It returns "" for every other index.
@@ -211,7 +211,7 @@ func (p *ConstantPool) memberNames(i uint16) (class, name, descriptor uint16, ok
 	if !hasClass && tag != TagDynamic && tag != TagInvokeDynamic {
 		return 0, 0, 0, false
 	}
-	operands := binary.BigEndian.Uint32(p.data[p.offsets[i]+1:])
+	operands := p.fourBytes(i)
 	if hasClass {
 		of := uint16(operands >> 16)
 		if p.Tag(of) != TagClass {
@@ -225,9 +225,15 @@ func (p *ConstantPool) memberNames(i uint16) (class, name, descriptor uint16, ok
 	if p.Tag(pair) != TagNameAndType {
 		return 0, 0, 0, false
 	}
-	operands = binary.BigEndian.Uint32(p.data[p.offsets[pair]+1:])
+	operands = p.fourBytes(pair)
 	name, descriptor = uint16(operands>>16), uint16(operands)
 	return class, name, descriptor, p.Tag(name) == TagUtf8 && p.Tag(descriptor) == TagUtf8
+}
+
+// fourBytes returns the bytes after the tag of entry i, which must have four.
+func (p *ConstantPool) fourBytes(i uint16) uint32 {
+	at := p.offsets[i] + 1
+	return binary.BigEndian.Uint32(p.data[at : at+4 : at+4])
 }
 
 // Integer returns the value of the Integer entry i (JVMS 4.4.4).

@@ -79,7 +79,10 @@ func (t *methodTable) sorted() (assignments []assignment, duplicates []duplicate
 	slices.SortFunc(classes, byClass)
 	byNames := func(a, b assignment) int {
 		x, y := &t.methods[a.method], &t.methods[b.method]
-		return cmp.Or(compareText(x.name, y.name), compareText(x.descriptor, y.descriptor))
+		if order := compareText(x.name, y.name); order != 0 {
+			return order
+		}
+		return compareText(x.descriptor, y.descriptor)
 	}
 	assignments = make([]assignment, 0, len(t.methods))
 	from := 0 // the first of the class
