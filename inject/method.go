@@ -193,20 +193,23 @@ func (w *writer) planExits(entered *code.Initialised) {
 }
 
 // stops returns the opcodes of the instructions in front of which a call may be inserted, other than the entry call.
-func (w *writer) stops() *code.Stops {
+func (w *writer) stops() *code.OpSet {
 	if w.options.Posts {
-		return leavingOrPosting
+		return &leavingOrPosting
 	}
-	return leaving
+	return &leaving
 }
 
 // leaving has the returns and athrow, leavingOrPosting also what calls methods that may be a post.
-var (
-	leaving = code.NewStops(code.Ireturn, code.Lreturn, code.Freturn, code.Dreturn, code.Areturn, code.Return,
-		code.Athrow)
-	leavingOrPosting = code.NewStops(code.Ireturn, code.Lreturn, code.Freturn, code.Dreturn, code.Areturn, code.Return,
-		code.Athrow, code.Invokevirtual, code.Invokeinterface)
-)
+var leaving, leavingOrPosting = func() (leaving, both code.OpSet) {
+	for op := code.Ireturn; op <= code.Return; op++ {
+		leaving[op] = true
+	}
+	leaving[code.Athrow] = true
+	both = leaving
+	both[code.Invokevirtual], both[code.Invokeinterface] = true, true
+	return leaving, both
+}()
 
 // takeEntries adds the entry calls at pc and before to the insertions, and returns the others.
 func (p *methodPlan) takeEntries(entries []code.Insertion, pc int) []code.Insertion {

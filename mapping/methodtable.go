@@ -79,7 +79,10 @@ func (t *methodTable) sorted() (assignments []assignment, duplicates []duplicate
 	slices.SortFunc(classes, byClass)
 	byNames := func(a, b assignment) int {
 		x, y := &t.methods[a.method], &t.methods[b.method]
-		return cmp.Or(compareText(x.name, y.name), compareText(x.descriptor, y.descriptor))
+		if order := compareText(x.name, y.name); order != 0 {
+			return order
+		}
+		return compareText(x.descriptor, y.descriptor)
 	}
 	assignments = make([]assignment, 0, len(t.methods))
 	from := 0 // the first of the class
@@ -176,21 +179,6 @@ func (t *methodTable) has(i int, key string) bool {
 func (t *methodTable) entry(i int) Entry {
 	m := &t.methods[i]
 	return Entry{ID: t.ids[i], Method: Method{Identity{t.classes[m.class].name, m.name, m.descriptor}, m.access}}
-}
-
-// perClass yields the classes in text form, each with a number of its methods. A class may be yielded more than once.
-func (t *methodTable) perClass() iter.Seq2[string, int] {
-	counts := make([]int, len(t.classes))
-	for i := range t.methods {
-		counts[t.methods[i].class]++
-	}
-	return func(yield func(string, int) bool) {
-		for i, n := range counts {
-			if n > 0 && !yield(Text(t.classes[i].name), n) {
-				return
-			}
-		}
-	}
 }
 
 // view returns bytes as a string without a copy. The string changes when the bytes change.

@@ -109,7 +109,8 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// TestCompareText compares the order of strings of unusual bytes, which often begin alike, with that of their text forms.
+// TestCompareText compares the order of strings of unusual bytes, which often begin alike, with that of their text
+// forms.
 func TestCompareText(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	random := func(alphabet string) string {

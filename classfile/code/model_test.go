@@ -29,7 +29,7 @@ type relocation struct {
 // relocated applies a patch, whose Outline it reads.
 func relocated(m sample, patch code.Patch, pool *classfile.PoolBuilder) (info []byte, notes []code.Note, err error) {
 	var outline code.Outline
-	if err := outline.Read(m.code.Bytecode, code.NewStops()); err != nil {
+	if err := outline.Read(m.code.Bytecode, &code.OpSet{}); err != nil {
 		return nil, nil, err
 	}
 	patch.Outline = &outline

@@ -2,18 +2,8 @@ package code
 
 import "fmt"
 
-// Stops are the opcodes of the instructions that [Outline.Read] is asked for. It holds, by opcode, the size of the
-// instructions that Read passes over; those with size 0 it looks at.
-type Stops [256]uint8
-
-// NewStops returns the stops at these opcodes.
-func NewStops(ops ...Op) *Stops {
-	stops := Stops(plainSizes)
-	for _, op := range ops {
-		stops[op] = 0
-	}
-	return &stops
-}
+// OpSet is a set of opcodes.
+type OpSet [256]bool
 
 // Outline is what one walk through the instructions of a method finds. It uses the same memory for one method after
 // another. The zero Outline is ready for use.
@@ -43,13 +33,14 @@ func (b *branch) instruction(bytecode []byte) Instruction {
 	return Instruction{PC: b.pc, Op: b.op, Size: b.size, code: bytecode}
 }
 
-// Read walks through the code of a method. It finds the instructions with an opcode of stops, none of which may be a
-// branch or switch, and the branches and switches. It fails if the code cannot be decoded, if a branch leads out of it,
-// and if a switch has padding that is not zero, which strip could not restore.
-func (o *Outline) Read(bytecode []byte, stops *Stops) error {
+// Read walks through the code of a method. It finds the instructions with an opcode of stops, and the branches and
+// switches. It fails if the code cannot be decoded, if a branch leads out of it, and if a switch has padding that is
+// not zero, which strip could not restore.
+func (o *Outline) Read(bytecode []byte, stops *OpSet) error {
 	o.Stops, o.branches = o.Stops[:0], o.branches[:0]
 	for pc := 0; pc < len(bytecode); {
-		size := int(stops[bytecode[pc]])
+		op := bytecode[pc]
+		size := int(plainSizes[op])
 		if size == 0 || size > len(bytecode)-pc {
 			in, err := At(bytecode, pc)
 			if err == nil {
@@ -58,9 +49,10 @@ func (o *Outline) Read(bytecode []byte, stops *Stops) error {
 			if err != nil {
 				return err
 			}
-			if size = in.Size; plainSizes[in.Op] != 0 {
-				o.Stops = append(o.Stops, pc)
-			}
+			size = in.Size
+		}
+		if stops[op] {
+			o.Stops = append(o.Stops, pc)
 		}
 		pc += size
 	}

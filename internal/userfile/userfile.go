@@ -15,6 +15,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // MaxSettings is how many bytes a file of settings, rules or arguments may have: 64 MiB, which is thousands of times
@@ -35,8 +36,34 @@ func Open(path string) (*os.File, error) {
 		if err := Check(path, info); err != nil {
 			return nil, err
 		}
+		if info.Mode()&fs.ModeNamedPipe != 0 {
+			return openPipe(path, patience)
+		}
 	}
 	return os.Open(path)
+}
+
+// patience is how long a pipe may have no writer.
+const patience = 20 * time.Second
+
+// openPipe opens a named pipe, for which the system waits until a program opens it for writing. It fails if that takes
+// longer than limit.
+func openPipe(path string, limit time.Duration) (*os.File, error) {
+	type opened struct {
+		file *os.File
+		err  error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		f, err := os.Open(path)
+		done <- opened{f, err}
+	}()
+	select {
+	case o := <-done:
+		return o.file, o.err
+	case <-time.After(limit):
+		return nil, fmt.Errorf("%s is a pipe that no program writes to; start the writer, then read it", path)
+	}
 }
 
 // Read returns what is in the file at path. It fails if that is more than limit bytes.

@@ -344,16 +344,6 @@ var scanned = func() (rows [256]byte) {
 	return rows
 }()
 
-// ordinary has the sizes of the instructions with each opcode that has none of these properties, 0 for all others.
-var ordinary = func() (sizes [256]uint8) {
-	for o := code.Nop; o.Known(); o++ {
-		if scanned[o] == 0 {
-			sizes[o] = uint8(o.Size())
-		}
-	}
-	return sizes
-}()
-
 // scan goes through the code once and fills places, calls, exits and edits.
 func (b *body) scan() bool {
 	bytecode := b.code.Bytecode
@@ -368,11 +358,6 @@ func (b *body) scan() bool {
 	}
 	for end, places := b.end, b.places; pc < end; {
 		op := code.Op(bytecode[pc])
-		if size := int(ordinary[op]); size != 0 && size <= end-pc && pending.start < 0 {
-			places[pc] = int32(orig)<<sideBits | sideAll
-			previous, pc, orig = op, pc+size, orig+size
-			continue
-		}
 		properties, size := scanned[op], op.Size()
 		if properties&mayBeInserted != 0 && b.beginsCall(pc) {
 			if c, ok := b.inserted(pc); ok {

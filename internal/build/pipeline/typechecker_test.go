@@ -152,8 +152,8 @@ func TestViews(t *testing.T) {
 	if err := opened.Open(); err != nil {
 		t.Fatal(err)
 	}
-	all := newTypeViews(opened, s, 0, len(names), newNamedClasses(s, names, 0, 0),
-		newNamedClasses(s, names, 0, len(names)), false)
+	all := newTypeViews(opened, s, 0, len(names), namedClassesOf(&infoReader{set: s}, names, 0, 0),
+		namedClassesOf(&infoReader{set: s}, names, 0, len(names)), false)
 	own, err := newTypeChecker(opened, s, names)
 	if err != nil {
 		t.Fatal(err)
@@ -195,8 +195,8 @@ func TestViewsOfOneInput(t *testing.T) {
 	if err := opened.Open(); err != nil {
 		t.Fatal(err)
 	}
-	v := newTypeViews(opened, s, 0, len(names), newNamedClasses(s, names, 0, len(names)),
-		newNamedClasses(s, names, 0, 0), false)
+	v := newTypeViews(opened, s, 0, len(names), namedClassesOf(&infoReader{set: s}, names, 0, len(names)),
+		namedClassesOf(&infoReader{set: s}, names, 0, 0), false)
 	var findings []int
 	for n, name := range names {
 		if name == "p/User" {

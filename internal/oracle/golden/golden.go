@@ -1,5 +1,5 @@
-// Package golden compares what tests make with files of testdata. It is a package of its own because it has a flag, which
-// no program but a test may have.
+// Package golden compares what tests make with files of testdata. It is a package of its own because it has a flag,
+// which no program but a test may have.
 package golden
 
 import (

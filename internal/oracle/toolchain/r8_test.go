@@ -18,7 +18,7 @@ import (
 // keptNames are the classes that are found by their names: by instrumented classes of another part of the app, by
 // tracegen, by other parts of the runtime, and by a copy of the library in another class loader.
 var keptNames = []string{"dev/tracegen/runtime/AppMethodBeat", "dev/tracegen/runtime/MappingInfo",
-	"dev/tracegen/runtime/android/PrinterSource$LoopPrinter",
+	"dev/tracegen/runtime/android/LoopPrinter",
 	"dev/tracegen/runtime/JvmHost", "dev/tracegen/runtime/android/Reporting"}
 
 // keptMethods are the methods of AppMethodBeat and MappingInfo that instrumented classes and tracegen know.

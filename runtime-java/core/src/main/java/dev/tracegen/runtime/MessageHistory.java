@@ -74,7 +74,8 @@ final class MessageHistory {
 
         /** Returns {@link MessageRecord#SYSTEM} or {@link MessageRecord#NORMAL}, by the text. */
         int kindOfText() {
-            return kindOf(text);
+            return text != null && text.contains("android.app.ActivityThread$H") ? MessageRecord.SYSTEM
+                    : MessageRecord.NORMAL;
         }
 
         /** Returns a record of the present values. */
@@ -143,12 +144,6 @@ final class MessageHistory {
     MessageHistory(RecorderOptions options) {
         merged = new Last(options.history);
         mergeNanos = options.mergeMillis * 1000000L;
-    }
-
-    /** Returns the kind of a message by its text, or by the class of its handler. */
-    static int kindOf(String text) {
-        return text != null && text.contains("android.app.ActivityThread$H") ? MessageRecord.SYSTEM
-                : MessageRecord.NORMAL;
     }
 
     /** Adds a message. The entry is copied. */

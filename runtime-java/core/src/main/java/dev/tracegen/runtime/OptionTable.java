@@ -1,7 +1,6 @@
 package dev.tracegen.runtime;
 
 import dev.tracegen.runtime.detector.Detectors;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -111,7 +110,7 @@ final class OptionTable {
     static void check(String key, String value) {
         String[] row = row(key);
         if (row == null) {
-            throw new IllegalArgumentException(unknown(key));
+            throw new IllegalArgumentException("unknown key");
         }
         String valid = row[2];
         int range = valid.indexOf("..");
@@ -128,26 +127,13 @@ final class OptionTable {
         }
     }
 
-    private static String unknown(String key) {
-        int dot = key.indexOf('.');
-        if (dot < 0) {
-            return "unknown key";
-        }
-        String detector = key.substring(0, dot);
-        checkDetector(detector);
-        List<String> settings = new ArrayList<String>();
-        for (String[] row : ROWS) {
-            if (row[0].startsWith(detector + ".")) {
-                settings.add(row[0].substring(dot + 1));
+    /** Throws IllegalArgumentException if there is no detector of one of the names. The others are on all the same. */
+    static void checkDetectors(List<String> names) {
+        for (String name : names) {
+            if (!Detectors.NAMES.contains(name)) {
+                throw new IllegalArgumentException("there is no detector " + name + "; there are " + Detectors.NAMES
+                        + "; the others are on");
             }
-        }
-        return "the detector " + detector + " has no such setting; it has " + settings;
-    }
-
-    /** Throws IllegalArgumentException if there is no detector of that name. */
-    static void checkDetector(String name) {
-        if (!Detectors.NAMES.contains(name)) {
-            throw new IllegalArgumentException("there is no detector " + name + "; there are " + Detectors.NAMES);
         }
     }
 
@@ -247,19 +233,5 @@ final class OptionTable {
                 return false;
         }
         return true;
-    }
-
-    /** Returns the detectors that exist, and adds a line about the first other one to the faults. */
-    static String knownDetectors(List<String> names, List<String> faults) {
-        StringBuilder known = new StringBuilder();
-        for (String name : names) {
-            try {
-                checkDetector(name);
-                known.append(known.length() == 0 ? "" : ",").append(name);
-            } catch (IllegalArgumentException e) {
-                faults.add(e.getMessage() + "; the others are on");
-            }
-        }
-        return known.toString();
     }
 }

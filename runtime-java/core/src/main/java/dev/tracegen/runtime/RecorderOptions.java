@@ -157,12 +157,8 @@ public final class RecorderOptions implements Cloneable {
         if (!OptionTable.setField(this, key, value)) {
             texts.put(key, value);
         }
-        List<String> faults = new ArrayList<String>();
         if (key.equals(OptionTable.DETECTORS)) {
-            texts.put(key, OptionTable.knownDetectors(names(key), faults));
-        }
-        if (!faults.isEmpty()) {
-            throw new IllegalArgumentException(faults.get(0));
+            OptionTable.checkDetectors(words(value));
         }
         return this;
     }
@@ -228,15 +224,22 @@ public final class RecorderOptions implements Cloneable {
         return Integer.parseInt(get(key));
     }
 
-    /** Returns an option as {@link #get} does that is names with commas between; empty for {@code none}. */
+    /** Returns the detectors that an option names, those that exist. */
     public List<String> names(String key) {
-        List<String> names = new ArrayList<String>();
-        for (String name : get(key).equals("none") ? new String[0] : get(key).split(",")) {
-            if (name.trim().length() > 0) {
-                names.add(name.trim());
+        List<String> names = words(get(key));
+        // No import: the no-op has this class and not that package.
+        names.retainAll(dev.tracegen.runtime.detector.Detectors.NAMES);
+        return names;
+    }
+
+    private static List<String> words(String value) {
+        List<String> words = new ArrayList<String>();
+        for (String word : value.equals("none") ? new String[0] : value.split(",")) {
+            if (word.trim().length() > 0) {
+                words.add(word.trim());
             }
         }
-        return names;
+        return words;
     }
 
     /** Returns the options that were set and whose keys begin alike, by the rest of their keys. */

@@ -109,8 +109,7 @@ class RecorderOptionsTest {
         assertEquals("detectors=anr, nonsense,watchdog: there is no detector nonsense; there are "
                 + Detectors.NAMES + "; the others are on\n"
                 + "message=a.B#c: unknown key; the default is used\nserial=1: unknown key; the default is used\n"
-                + "watchdog.poll-milis=3: the detector watchdog has no such setting; it has "
-                + "[poll-millis]; the default is used",
+                + "watchdog.poll-milis=3: unknown key; the default is used",
                 String.join("\n", o.problems()));
         RecorderOptions remote = new RecorderOptions().applyRemote(p);
         assertEquals(5, remote.slowMillis);

@@ -36,7 +36,7 @@ public final class LooperMonitor {
     private final long checkNanos;
     private final IdleCheck idleCheck = new IdleCheck();
     private final Dispatch dispatch = new Dispatch();
-    private volatile PrinterSource source;
+    private volatile LoopPrinter printer;
     private volatile IdleHandlers idleHandlers;
 
     /** Replaced as a whole, so that a loop over it sees the listeners that were there when it began. */
@@ -62,7 +62,7 @@ public final class LooperMonitor {
         this.thread = looper.getThread();
         this.checkNanos = options.number("check") * 1000000L;
         this.nextCheck = System.nanoTime() + checkNanos;
-        this.source = PrinterSource.install(looper, this);
+        this.printer = LoopPrinter.install(looper, this);
         MessageQueue queue = LooperInternals.queue(looper);
         this.idleLock = queue == null ? null : LooperInternals.idleLock(looper, queue);
         if (queue != null) {
@@ -147,7 +147,7 @@ public final class LooperMonitor {
      *     read, so that one of other code could be lost
      */
     public String source() {
-        return source.kind();
+        return LooperInternals.canReadPrinter() ? "printer" : "none";
     }
 
     /** Returns how often other code had replaced the monitor's printer and the monitor installed it again. */
@@ -185,7 +185,7 @@ public final class LooperMonitor {
         if (handlers != null) {
             handlers.release();
         }
-        source.release();
+        printer.release(looper.get());
         listeners = new DispatchListener[0];
         notified = listeners;
     }
@@ -295,14 +295,15 @@ public final class LooperMonitor {
      * not call the monitor.
      */
     private void check(boolean dispatchedSince, long now) {
-        Object current = source.canReadCurrent() ? source.current() : source.installed();
-        boolean inPlace = current == source.installed();
-        if (inPlace || dispatchedSince || source.isFromOtherCopy(current)) {
+        Looper l = looper.get();
+        Object current = l != null && LooperInternals.canReadPrinter() ? LooperInternals.printer(l) : printer;
+        if (current == printer || dispatchedSince || LoopPrinter.isFromOtherCopy(current)) {
             replacementSeen = false;
             replacement = null;
             nextCheck = now + checkNanos;
         } else if (replacementSeen && current == replacement) {
-            source = source.reinstall();
+            printer.release(null);
+            printer = LoopPrinter.install(l, this);
             reinstalls++;
             replacementSeen = false;
             replacement = null;

@@ -47,13 +47,11 @@ final class Session implements Runnable {
     /** Set and read while the detectors are created, on the thread of Background; null if it could not be created. */
     private Anr anr;
 
-    /** The other Loopers. Guarded by itself. It keeps no Looper alive. */
-    private final WeakHashMap<Looper, Watched> others = new WeakHashMap<Looper, Watched>();
-
-    /** Whether a Looper is watched yet, by the monitor that the Looper itself keeps. */
-    private static final class Watched {
-        boolean opened;
-    }
+    /**
+     * The other Loopers, and whether each is watched yet, by the monitor that the Looper itself keeps. Guarded by
+     * itself. It keeps no Looper alive.
+     */
+    private final WeakHashMap<Looper, Boolean> others = new WeakHashMap<Looper, Boolean>();
 
     /**
      * Creates a session that does nothing yet.
@@ -197,9 +195,7 @@ final class Session implements Runnable {
             Looper main = Looper.getMainLooper();
             LooperAccess loop = new LooperAccess(main, r.thread(main.getThread()));
             d = new Detectors(r, loop, new ThreadSchedule(r.platform()));
-            for (String problem : DetectorTable.addTo(d, this, context, config)) {
-                Log.w(TracegenRuntime.TAG, problem);
-            }
+            DetectorTable.addTo(d, this, context, config);
             detectors = d;
             if (stopped) {
                 end(r, d);
@@ -306,7 +302,7 @@ final class Session implements Runnable {
         if (looper != Looper.getMainLooper()) {
             synchronized (others) {
                 if (!others.containsKey(looper)) {
-                    others.put(looper, new Watched());
+                    others.put(looper, false);
                 }
             }
             if (recorder != null) {
@@ -325,11 +321,10 @@ final class Session implements Runnable {
     /** Watches a Looper, if that was not done yet. The recorder has started. */
     private void open(Looper looper) {
         synchronized (others) {
-            Watched w = others.get(looper);
-            if (w == null || w.opened) {
+            if (!Boolean.FALSE.equals(others.get(looper))) {
                 return;
             }
-            w.opened = true;
+            others.put(looper, true);
         }
         RecorderOptions c = config;
         ThreadTrace trace = recorder.thread(looper.getThread());
@@ -343,8 +338,7 @@ final class Session implements Runnable {
     private void close(Looper looper) {
         LooperMonitor m = LooperMonitor.existing(looper);
         synchronized (others) {
-            Watched w = others.get(looper);
-            if (m == null || w == null || !w.opened) {
+            if (m == null || !Boolean.TRUE.equals(others.get(looper))) {
                 return;
             }
         }
