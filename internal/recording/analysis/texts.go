@@ -18,7 +18,15 @@ func (r *Recording) Banner() string {
 
 // Title says in a line which message it is.
 func (s *Stall) Title() string {
-	return fmt.Sprintf("%s #%d: %s on %s%s", s.Recording.Name, s.Number, Millis(s.Wall), s.threadName(), s.when())
+	return fmt.Sprintf("%s #%d: %s on %s%s", s.Recording.Name, s.Number, s.Duration("duration "), s.threadName(), s.when())
+}
+
+// Duration says how long it took. what stands before the word that this is not known.
+func (s *Stall) Duration(what string) string {
+	if s.WallUnknown {
+		return what + "not known"
+	}
+	return Millis(s.Wall)
 }
 
 func (s *Stall) threadName() string {

@@ -79,6 +79,8 @@ Full thread dump OpenJDK 64-Bit Server VM (17.0.9+9 mixed mode):
 	- None
 
 "VM Thread" os_prio=0 cpu=1.26ms elapsed=2.10s tid=0x00007f5 nid=0x1c runnable
+
+JNI global refs: 7, weak refs: 0
 `
 
 // circles shows deadlocks.
@@ -106,10 +108,10 @@ func TestArt(t *testing.T) {
 	}
 	main := app.Main()
 	if diff := cmp.Diff([]string{"com.example.Store.read(Store.java:12)", "com.example.Main.click(Main.java:5)"},
-		main.Frames); diff != "" || main.State != "Blocked" || main.ID != 1 || main.Native {
+		main.Frames); diff != "" || main.State != "Blocked" || main.ID != "1" || main.Native {
 		t.Errorf("%s %+v", diff, main)
 	}
-	if other := app.Threads[2]; other.Name != `a "quoted" prio=1 tid=3 name` || other.ID != 12 {
+	if other := app.Threads[2]; other.Name != `a "quoted" prio=1 tid=3 name` || other.ID != "12" {
 		t.Errorf("%+v", other)
 	}
 	want := []string{`main<-com.example.Lock(a "quoted" prio=1 tid=3 name) a "quoted" prio=1 tid=3 name<-` +
@@ -216,7 +218,11 @@ func TestDeadlocks(t *testing.T) {
 
 // TestBounds: however long a text is, what is kept is bounded, and that is said.
 func TestBounds(t *testing.T) {
-	d := ParseDump(strings.Repeat("\"x\" prio=5 tid=1 Native\n", maxThreads+1))
+	var many strings.Builder
+	for k := range maxThreads + 1 {
+		fmt.Fprintf(&many, "\"x\" prio=5 tid=%d Native\n", k)
+	}
+	d := ParseDump(many.String())
 	if len(d.Processes[0].Threads) != maxThreads || !d.Omitted {
 		t.Errorf("%d threads, omitted %t", len(d.Processes[0].Threads), d.Omitted)
 	}

@@ -1,0 +1,206 @@
+package answer
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"html"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/foreign"
+)
+
+// threadTexts are texts with the stacks of all threads, by file. Those whose names begin with jdk are what the JDKs 8,
+// 11, 17, 21 and 25 wrote of testdata/Situations.java: the name has the JDK, the situation, and what wrote it. The
+// others have the notations of other programs, with names of our own.
+func threadTexts(t *testing.T) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/threads/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[filepath.Base(file)] = string(data)
+	}
+	return texts
+}
+
+// answerOf says in lines what is read of a text: for each process how many threads are in which state, how many locks
+// are held and waited for, and whether there is a deadlock.
+func answerOf(text string) string {
+	var b strings.Builder
+	dump := foreign.ParseDump(text)
+	processes := analysis.ReadTrace(text, nil)
+	if len(processes) == 0 {
+		return "not understood\n"
+	}
+	for k, p := range dump.Processes {
+		states := map[string]int{}
+		var order []string
+		held, waited, frames := 0, 0, 0
+		for _, t := range p.Threads {
+			state := cmp.Or(t.State, "?")
+			if states[state]++; states[state] == 1 {
+				order = append(order, state)
+			}
+			held += len(t.Locked)
+			frames += len(t.Frames)
+			if t.Waits != nil {
+				waited++
+			}
+		}
+		for i, state := range order {
+			order[i] = fmt.Sprintf("%d %s", states[state], state)
+		}
+		fmt.Fprintf(&b, "  %d threads: %s; %d frames; locks: %d held, %d waited for\n  %s: ", len(p.Threads),
+			strings.Join(order, ", "), frames, held, waited, processes[k].Answer)
+		for i, c := range processes[k].Deadlocks {
+			fmt.Fprintf(&b, "%s%s", strings.Repeat("; ", min(i, 1)), analysis.DeadlockText(c))
+		}
+		if len(processes[k].Deadlocks) == 0 {
+			b.WriteString(noCircle(processes[k]))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// deadlocked are the situations with a deadlock, by a part of their file's name. The notation may not show it: then the
+// answer is that it cannot be known.
+var deadlocked = []string{"monitors", "reentrant", "init", "main", "read-", "join", "mixed", "semaphore", "stamped",
+	"write", "upgrade", "virtual-", "virtualmonitors", "deadlock", "heads-twice", "class-init", "dalvik", "blocked",
+	"intellij", "owned-by", "logcat", "indented", "threadinfo", "mail", "json-", "docker", "log4j", "markdown", "html",
+	"typographic", "two-dumps", "actuator", "unread", "native", "tombstone", "cut-off"}
+
+// TestThreadTexts reads each text, and compares what is read with a table. No text of a deadlock is answered with no.
+//
+// Invariant: Whether there is a deadlock is answered by yes, no, or why the text cannot show it, for each notation of
+// threads, and never by no where there is one.
+func TestThreadTexts(t *testing.T) {
+	texts := threadTexts(t)
+	if len(texts) < 60 {
+		t.Errorf("%d texts", len(texts))
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		got := answerOf(texts[name])
+		fmt.Fprintf(&b, "%s\n%s", name, got)
+		for _, part := range deadlocked {
+			if strings.Contains(name, part) && !strings.Contains(got, "\n  yes: ") && !strings.Contains(got, "\n  unknown: ") {
+				t.Errorf("%s: a deadlock is denied:\n%s", name, got)
+			}
+		}
+	}
+	const golden = "testdata/threads.golden"
+	if *update {
+		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := gocmp.Diff(string(want), b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// eachLine returns a function that changes each line of a text.
+func eachLine(change func(line string) string) func(text string) string {
+	return func(text string) string {
+		var b strings.Builder
+		for line := range strings.Lines(text) {
+			b.WriteString(change(strings.TrimSuffix(line, "\n")) + "\n")
+		}
+		return b.String()
+	}
+}
+
+func before(prefix string) func(text string) string {
+	return eachLine(func(line string) string { return prefix + line })
+}
+
+// utf16Of encodes a text, with the high byte of each unit at 0 or 1.
+func utf16Of(text string, high int) string {
+	var b strings.Builder
+	for _, u := range utf16.Encode([]rune(text)) {
+		pair := [2]byte{}
+		pair[high], pair[1-high] = byte(u>>8), byte(u)
+		b.Write(pair[:])
+	}
+	return b.String()
+}
+
+func jsonOf(t *testing.T, value any) string {
+	data, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestCarriedThreadTexts: what carries a text does not change what is read of it.
+//
+// Invariant: Threads are read in the same way in any encoding, indented, quoted, logged, marked up, or in JSON.
+func TestCarriedThreadTexts(t *testing.T) {
+	lines := map[string]func(string) string{
+		"indented": before("\t    "), "mail": before("> "), "an answer to mail": before("> > "),
+		"logcat":         before("07-01 09:00:01.123  1200  1207 I art     : "),
+		"short logcat":   before("I/art     ( 1200): "),
+		"Android Studio": before("2026-07-01 09:00:01.123  1200-1207  art  shop.demo.app  I  "),
+		"docker":         before("app-1  | "), "a time": before("2026-07-01T09:00:01.123Z "),
+		"a logger": before("2026-07-01 09:00:01,123 INFO [watchdog-1] shop.Watchdog - "),
+		"HTML":     func(text string) string { return "<pre>\n" + html.EscapeString(text) + "</pre>\n" },
+		"colours":  eachLine(func(line string) string { return "\x1b[31m" + line + "\x1b[0m" }),
+		"a string of JSON": func(text string) string {
+			return jsonOf(t, map[string]any{"id": 7, "trace": text})
+		},
+		"a string in a string, in a log": func(text string) string {
+			return "ERROR " + jsonOf(t, map[string]any{"m": jsonOf(t, map[string]any{"trace": text})})
+		},
+		"a piece of JSON": func(text string) string { return `"trace": ` + jsonOf(t, text) + `, "id": 7` },
+		"lines of JSON": func(text string) string {
+			return jsonOf(t, []any{"before", strings.Split(text, "\n")})
+		},
+	}
+	whole := map[string]func(string) string{
+		"CRLF":                  eachLine(func(line string) string { return line + "\r" }),
+		"UTF-8":                 func(text string) string { return "\uFEFF" + text },
+		"UTF-16LE":              func(text string) string { return utf16Of("\uFEFF"+text, 1) },
+		"UTF-16BE":              func(text string) string { return utf16Of("\uFEFF"+text, 0) },
+		"UTF-16 without a mark": func(text string) string { return utf16Of(text, 1) },
+	}
+	checked := 0
+	for name, text := range threadTexts(t) {
+		want := answerOf(text)
+		ways := maps.Clone(whole)
+		if !strings.HasPrefix(text, "{") && name != "html.txt" && name != "json-nested-cut.txt" {
+			maps.Copy(ways, lines)
+		}
+		if text[0] >= 0x80 {
+			delete(ways, "UTF-16 without a mark") // nothing shows it there
+		}
+		for way, change := range ways {
+			checked++
+			if diff := gocmp.Diff(want, answerOf(change(text))); diff != "" {
+				t.Errorf("%s, %s: %s", name, way, diff)
+			}
+		}
+	}
+	t.Logf("measured: %d carried texts", checked)
+}
