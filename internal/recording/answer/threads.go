@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -46,7 +47,7 @@ func WriteTrace(w io.Writer, name string, processes []*analysis.TraceProcess) er
 		if p.Deadlock() != nil {
 			locks = "in a deadlock"
 		}
-		fmt.Fprintf(&b, "  %-9s%s\n", "main", strings.Trim(p.Main.State+"; "+locks, "; "))
+		fmt.Fprintf(&b, "  %-9s%s\n", "main", strings.Trim(cmp.Or(p.Main.State, "state unknown")+"; "+locks, "; "))
 		writeFrames(&b, p.Main.Frames)
 		b.WriteByte('\n')
 	}

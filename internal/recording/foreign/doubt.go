@@ -42,6 +42,7 @@ type Doubt struct {
 func (p *Process) Doubts() []Doubt {
 	var kinds [DoubtVirtual + 1][]Wait
 	all := p.holders()
+	lookedFor := p.lookedForAll()
 	for _, t := range p.Threads {
 		w, waits := p.wait(t, all)
 		if !t.initShown && !t.claimed && slices.ContainsFunc(t.Frames, initializes) {
@@ -52,7 +53,7 @@ func (p *Process) Doubts() []Doubt {
 			kinds[DoubtLock] = append(kinds[DoubtLock], w)
 		case !waits && t.Kind() == Unsaid && !t.claimed:
 			kinds[DoubtStates] = append(kinds[DoubtStates], w)
-		case !waits || t.timed() || w.Holder == nil && p.lookedFor(&w.Lock):
+		case !waits || t.timed() || w.Holder == nil && lookedFor:
 		case w.Holder == nil:
 			kinds[DoubtHolder] = append(kinds[DoubtHolder], w)
 		case w.Holder.Waits == nil && w.Holder.Kind() == Waiting:
@@ -89,12 +90,19 @@ func (t *Thread) timed() bool { return strings.HasPrefix(strings.ToLower(t.State
 // firstVirtual is the first version of Java that has virtual threads.
 const firstVirtual = 21
 
-// lookedFor reports whether the JVM has looked for deadlocks with a lock, and found none. It knows the owners of
-// monitors and of locks that one thread holds alone, unless that is a virtual one.
-func (p *Process) lookedFor(l *Lock) bool {
-	of, concurrent := strings.CutPrefix(l.Class, "java.util.concurrent.")
-	return p.checked && !p.Stated && p.java < firstVirtual && !l.Init &&
-		(!concurrent || strings.HasPrefix(of, "locks.ReentrantLock$"))
+// lookedForAll reports whether the JVM has looked for deadlocks with all locks that threads wait for, and found none. It
+// knows the owners of monitors and of locks that one thread holds alone, unless that is a virtual one.
+func (p *Process) lookedForAll() bool {
+	if !p.checked || p.Stated || p.java >= firstVirtual {
+		return false
+	}
+	return !slices.ContainsFunc(p.Threads, func(t *Thread) bool {
+		if t.Waits == nil {
+			return t.hidesLock()
+		}
+		of, concurrent := strings.CutPrefix(t.Waits.Class, "java.util.concurrent.")
+		return t.Waits.Init || concurrent && !strings.HasPrefix(of, "locks.ReentrantLock$")
+	})
 }
 
 // hidesVirtual reports whether the process has virtual threads, or threads that may carry them, in a text that does not

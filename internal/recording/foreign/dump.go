@@ -102,6 +102,7 @@ type dumpParser struct {
 	thread  *Thread
 	threads int
 	headed  bool // the process has a head, so that an end mark is due
+	full    bool // it is headed as HotSpot does, and other programs, which print no end mark
 	owned   bool // the lines are a list of locks that the thread owns
 	stating bool // the lines are what the JVM says of a deadlock
 	claim   Lock // what the last thread of a stated deadlock waits for
@@ -116,7 +117,7 @@ func (p *dumpParser) end(cut bool) {
 		}
 		p.dump.Processes = append(p.dump.Processes, q)
 	}
-	p.process, p.thread, p.headed, p.owned, p.stating = nil, nil, false, false, false
+	p.process, p.thread, p.headed, p.full, p.owned, p.stating = nil, nil, false, false, false, false
 }
 
 // begin begins a process, unless there is one.
@@ -258,14 +259,15 @@ const (
 // Kind returns what the state of a thread says.
 func (t *Thread) Kind() Kind {
 	switch strings.ToLower(t.State) {
-	case "":
-		return Unsaid
 	case "blocked", "monitor", "waitingforlockinflation", "waiting for monitor entry":
 		return Blocked
 	case "waiting", "wait", "in object.wait()":
 		return Waiting
 	}
-	return Running
+	if runningState().MatchString(t.State) {
+		return Running
+	}
+	return Unsaid
 }
 
 // Main returns the main thread; nil if there is none.

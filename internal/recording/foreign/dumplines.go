@@ -26,6 +26,12 @@ var threadHeads = []threadHead{
 	{glob.Regexp(`^(?P<name>\S.*?) \((?P<state>[\w ]+)\): ?tid=(?P<id>\d+) systid=(?P<system>\d+)`), false},
 	// debuggerd: pid: 1234, tid: 1250, name: RenderThread  >>> shop.demo.app <<<
 	{glob.Regexp(`^pid: (?P<process>\d+), tid: (?P<system>(?P<id>\d+)), name: (?P<name>.*?) +>>> `), false},
+	// VisualVM: "http-1" - Thread t@30
+	{glob.Regexp(`^"(?P<name>.*)" - Thread t@(?P<id>\d+)$`), false},
+	// Thread.toString, before each of Thread.getAllStackTraces: Thread[#23,three,5,main]
+	{glob.Regexp(`^(?:Virtual)?Thread\[(?:#(?P<id>\d+),)?(?P<name>.*?)(?:,\d+,[^,\]]*)?\](?:/\w+.*)?:?$`), false},
+	// YourKit: Thread-1 [BLOCKED] [DAEMON]
+	{glob.Regexp(`^(?P<name>\S.*?) \[(?P<state>RUNNABLE|BLOCKED|WAITING|TIMED_WAITING|SLEEPING)\](?: \[DAEMON\])?$`), false},
 	// jhsdb, of a thread without a name: Thread 4711: (state = BLOCKED)
 	{glob.Regexp(`^(?P<name>Thread (?P<id>\d+)): \(state = (?P<state>\w+)\)`), false},
 	// ANR-WatchDog: ...ANRError$$$_Thread: main (state = BLOCKED)
@@ -41,6 +47,10 @@ var (
 	bracket   = glob.Regexp(` *\[0x[0-9a-f]+\]$`)
 	// unreadHead is in a line that is the head of a thread, in whatever notation.
 	unreadHead = glob.Regexp(`"[^"]*" .*\b(?:tid|nid|sysTid|prio|Id)=\w`)
+	// runningState are the other states, of Java, HotSpot, ART and Dalvik.
+	runningState = glob.Regexp(`(?i)^(?:new|runnable|running|timed[_ ]?wait(?:ing)?|terminated|allocated|initialized|sleeping|` +
+		`zombie|waiting on condition|at breakpoint|native|suspended|starting|initializing|vmwait|nativeforabort|` +
+		`waiting(?:for|performing|in|weak)\w+)$`)
 	// lockClass are the classes of what a thread parks for and that another thread holds.
 	lockClass = glob.Regexp(`Lock(?:\$|$)|Mutex|Semaphore`)
 	acquiring = glob.Regexp(`\.(?:AbstractQueued(?:Long)?Synchronizer\.(?:acquire|doAcquire)(?:Queued)?|` +
@@ -98,6 +108,7 @@ func (p *dumpParser) head(line string) bool {
 		l.Holder, l.HolderID = owner.Holder, owner.HolderID
 		t.on = &l
 	}
+	p.headed = p.headed || p.full && strings.Contains(line, " nid=")
 	state, _, _ := strings.Cut(rest, " (")
 	t.State, t.inWait = bounded(state), state == "in Object.wait()"
 	if t.on != nil && t.Kind() == Blocked {
@@ -164,29 +175,27 @@ var details = []detail{
 			t.Waits = &Lock{ID: bounded(m[1]), Class: bounded(m[1]), Init: true}
 		}},
 	{glob.Regexp(`^- *(?:waiting to lock|waiting for lock inflation of|blocked on) +(.+)$`),
-		func(_ *dumpParser, t *Thread, m []string) { t.waits(m[1]) }},
+		func(p *dumpParser, t *Thread, m []string) { t.waits(p.lock(m[1])) }},
 	// JDK 9 to 13 say so also of a thread that was not notified.
-	{glob.Regexp(`^- *waiting to re-?lock in wait\(\) +(.+)$`), func(_ *dumpParser, t *Thread, m []string) {
+	{glob.Regexp(`^- *waiting to re-?lock in wait\(\) +(.+)$`), func(p *dumpParser, t *Thread, m []string) {
 		if t.Kind() == Blocked {
-			t.waits(m[1])
+			t.waits(p.lock(m[1]))
 		}
 	}},
-	{glob.Regexp(`^- *(?:waiting on|parking to wait for) +(.+)$`), func(_ *dumpParser, t *Thread, m []string) {
-		if l, _, ok := lockOf(m[1]); ok {
-			if t.on != nil {
-				l.Holder, l.HolderID = t.on.Holder, t.on.HolderID
-			}
+	{glob.Regexp(`^- *(?:waiting on|parking to wait for) +(.+)$`), func(p *dumpParser, t *Thread, m []string) {
+		if l, rest, ok := p.lock(m[1]); ok {
+			l.heldBy(rest, t.on)
 			t.on = &l
 		}
 	}},
-	{glob.Regexp(`^- *locked +(.+)$`), func(_ *dumpParser, t *Thread, m []string) {
-		if l, _, ok := lockOf(m[1]); ok {
+	{glob.Regexp(`^- *locked +(.+)$`), func(p *dumpParser, t *Thread, m []string) {
+		if l, _, ok := p.lock(m[1]); ok {
 			t.hold(l)
 		}
 	}},
 	// IntelliJ names the holder with its number, as in the head.
-	{glob.Regexp(`^waiting for (.+) to release lock on (.+)$`), func(_ *dumpParser, t *Thread, m []string) {
-		if l, _, ok := lockOf(m[2]); ok {
+	{glob.Regexp(`^waiting for (.+) to release lock on (.+)$`), func(p *dumpParser, t *Thread, m []string) {
+		if l, _, ok := p.lock(m[2]); ok {
 			l.Holder = bounded(m[1])
 			t.Waits = &l
 		}
@@ -212,8 +221,17 @@ var details = []detail{
 	// jcmd Thread.dump_to_file of JDK 21 has no "at".
 	{glob.Regexp(`^(?:[\w.@-]+/)*[\pL\pN_$]+(?:\.[\pL\pN_$<>/-]+)+\([^()]*\)$`),
 		func(_ *dumpParser, t *Thread, m []string) { t.frame(m[0]) }},
-	{glob.Regexp(`^(?:- *(?:waiting|blocked|locked|parking|owned|held|owner)\b.*|(?:waiting (?:to|for|on)|blocked (?:by|on)|` +
-		`parking to|owned by|held by)\b.*)$`), func(p *dumpParser, _ *Thread, m []string) { p.unread(m[0]) }},
+	{glob.Regexp(`(?i)^(?:[-^*+]+ *(?:waiting|blocked|locked|parking|owned|held|owner|holding|trying)\b.*|` +
+		`(?:waiting (?:to|for|on)|blocked (?:by|on)|parking to|owned by|held by)\b.*)$`), func(p *dumpParser, _ *Thread, m []string) { p.unread(m[0]) }},
+}
+
+// lock reads a lock. That a text says nothing of one is no line that was not understood.
+func (p *dumpParser) lock(text string) (l Lock, rest string, ok bool) {
+	l, rest, ok = lockOf(text)
+	if !ok && !noLock().MatchString(text) {
+		p.unread(text)
+	}
+	return l, rest, ok
 }
 
 // unread counts a line that was not understood.
@@ -225,25 +243,30 @@ func (p *dumpParser) unread(line string) {
 
 // waits reads the lock that a thread waits for: <0x0d2a> (a a.Lock) held by thread 12. That of its head counts, but for
 // what a head leaves out.
-func (t *Thread) waits(text string) {
-	l, rest, ok := lockOf(text)
+func (t *Thread) waits(l Lock, rest string, ok bool) {
 	if !ok {
 		return
 	}
-	if m := heldBy().FindStringSubmatch(rest); m != nil {
-		l.HolderID = m[1]
-	}
-	for _, named := range []*Lock{t.Waits, t.on} {
-		if named != nil && l.HolderID == "" {
-			l.Holder, l.HolderID = named.Holder, named.HolderID
-		}
-	}
+	l.heldBy(rest, t.Waits, t.on)
 	t.Waits, t.on = &l, nil
 }
 
+// heldBy takes who holds the lock from the text behind it, or from what the head says of it.
+func (l *Lock) heldBy(rest string, heads ...*Lock) {
+	if m := heldBy().FindStringSubmatch(rest); m != nil {
+		l.HolderID = m[1]
+	}
+	for _, head := range heads {
+		if head != nil && l.HolderID == "" {
+			l.Holder, l.HolderID = head.Holder, head.HolderID
+		}
+	}
+}
+
 var (
-	heldBy   = glob.Regexp(`(?:held by (?:thread |threadid=|tid=)|owner #)(\d+)`)
+	heldBy   = glob.Regexp(`(?:held by (?:thread |threadid=|tid=)|owner #|owned by ".*" t@)(\d+)`)
 	hashLock = glob.Regexp(`^<?([\pL\pN_.$/\[;<>]+)@([0-9a-f]+)>?`)
+	noLock   = glob.Regexp(`^(?:<no object reference|<owner is scalar|an unknown object)`)
 	addressd = glob.Regexp(`^<(@addr=)?([^<>\s]{1,32})>(?: \((?:a )?([^)]*)\)?)?`)
 )
 

@@ -18,7 +18,9 @@ type mark struct {
 // marks has the lines in the order in which they are tried, before those of threads.
 var marks = []mark{
 	{glob.Regexp(`^----- pid (\d+)(?: at (.*?))? -----`), func(p *dumpParser, m []string) {
-		p.next()
+		p.end(true)
+		p.begin()
+		p.headed = true
 		p.process.PID, _ = strconv.Atoi(m[1])
 		p.process.Time = bounded(m[2])
 	}},
@@ -28,14 +30,22 @@ var marks = []mark{
 			p.process.Command = bounded(m[1])
 		}
 	}},
-	{glob.Regexp(`^Full thread dump `), func(p *dumpParser, _ []string) { p.next() }},
+	{glob.Regexp(`(?i)^(?:=+ *)?Full thread dump\b`), func(p *dumpParser, _ []string) {
+		p.end(true)
+		p.begin()
+		p.full = true
+	}},
 	{glob.Regexp(`^JNI global ref`), func(p *dumpParser, _ []string) {
 		if p.process != nil {
 			p.process.checked, p.headed, p.thread = p.headed, false, nil
 		}
 	}},
 	{glob.Regexp(`^(?:\*\*\* ){8,}`), func(p *dumpParser, _ []string) { p.end(false) }},
-	{glob.Regexp(`^Deadlock Detection:$`), func(p *dumpParser, _ []string) { p.end(true); p.begin() }},
+	{glob.Regexp(`^JVM version is (?:(\d+)\S*\+)?`), func(p *dumpParser, m []string) { // of jhsdb
+		p.end(true)
+		p.begin()
+		p.process.java, _ = strconv.Atoi(m[1])
+	}},
 	{glob.Regexp(`^No deadlocks found\.`), func(p *dumpParser, _ []string) {
 		if p.begin(); len(p.process.Threads) == 0 {
 			p.process.checked = true
@@ -62,13 +72,6 @@ var marks = []mark{
 		}
 		p.thread.Waits = &claim
 	}},
-}
-
-// next ends a process, and begins one that has a head.
-func (p *dumpParser) next() {
-	p.end(true)
-	p.begin()
-	p.headed = true
 }
 
 // claims goes on with what the JVM says of a thread that is in a deadlock. It says it twice, the second time with the

@@ -101,14 +101,17 @@ func (u unwrapper) strings(v any, depth int) {
 
 var (
 	jsonKeys = glob.Regexp(`^\W*"[\w.-]+\\*"\s*:\s*\\*"`)
-	jsonEnd  = glob.Regexp(`\\*"\s*(?:[,}\]].*)?$`)
-	escape   = glob.Regexp(`\\+(?:["/nrt]|u[0-9a-fA-F]{4})`)
+	// jsonElement is a line that is a string in an array.
+	jsonElement = glob.Regexp(`^"((?:\\"| |at |- ).*)",?$`)
+	jsonEnd     = glob.Regexp(`\\*"\s*(?:[,}\]].*)?$`)
+	escape      = glob.Regexp(`\\+(?:["/nrt]|u[0-9a-fA-F]{4})`)
 )
 
 // unescaped returns what a line says that is a piece of JSON, or a string in a string: it may be cut off at both ends.
 func unescaped(line string) string {
-	last := strings.LastIndex(line, `\n`) + 2
-	line = line[:last] + jsonEnd().ReplaceAllString(line[last:], "")
+	if last := strings.LastIndex(line, `\n`) + 2; last > 1 {
+		line = line[:last] + jsonEnd().ReplaceAllString(line[last:], "")
+	}
 	return escape().ReplaceAllStringFunc(line, func(e string) string {
 		switch c := e[strings.LastIndexByte(e, '\\')+1:]; c[0] {
 		case 'n':
@@ -161,6 +164,9 @@ func bare(line string) string {
 		line = html.UnescapeString(line)
 	}
 	line = strings.TrimSpace(line)
+	if m := jsonElement().FindStringSubmatch(line); m != nil {
+		line = unescaped(m[1])
+	}
 	line = strings.TrimSpace(jsonKeys().ReplaceAllString(line, ""))
 	for range maxCarriers {
 		if own().MatchString(line) {
