@@ -178,6 +178,9 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		Holder: []StackSample{},
 		begin:  j.Begin, first: j.FirstRecord, end: j.EndRecord,
 	}
+	if j.NoWall {
+		r.unmeasured++
+	}
 	if j.GCMillis >= 0 {
 		out.GC = time.Duration(j.GCMillis) * time.Millisecond
 	}

@@ -40,6 +40,7 @@ var (
 	// logPrefix is what logcat and its viewers put before each line.
 	logPrefix = glob.Regexp(`^(?:\S{1,60} +){0,5}[VDIWEFA][ /][\w.$-]{1,60} *(?:\( *\d+\))?: ?`)
 	headline  = glob.Regexp(`maybe happens (?:Jankiness|ANR)\D{0,9}(\d{1,12}) ?ms`)
+	violation = glob.Regexp(`StrictMode policy violation; ~duration=(\d{1,12}) ms`)
 	waited    = glob.Regexp(`Application Not Responding for at least (\d{1,12}) ms`)
 	separator = glob.Regexp(`^\W*([*=-])(?:[*=-]){4,}\W*$`)
 	written   = glob.Regexp(`^((\d{4})-\d\d-\d\d \d\d:\d\d:\d\d)\(write log time\)`)
@@ -209,7 +210,7 @@ func (p *Reader) begins(text string) {
 
 // beginsStack takes the beginning of a stack trace, a headline, or else facts.
 func (p *Reader) beginsStack(text string) {
-	for _, pattern := range []*regexp.Regexp{headline(), waited()} {
+	for _, pattern := range []*regexp.Regexp{headline(), waited(), violation()} {
 		if m := pattern.FindStringSubmatch(text); m != nil {
 			p.fresh()
 			p.now.Wall, _ = strconv.ParseInt(m[1], 10, 64)
