@@ -130,9 +130,9 @@ func doubtText(p *foreign.Process, d foreign.Doubt, by resolve.Residual) string 
 	if len(d.Waits) > 0 {
 		waits = lockWaits(d.Waits[:1], by)
 	}
-	who, what, more := waits[0].place(), waits[0].lockText(waits), ""
+	who, what := waits[0].place(), waits[0].lockText(waits)
 	if n := len(d.Waits) - 1; n > 0 {
-		more = fmt.Sprintf(", and the same of %s more", Count(n, "thread"))
+		who += fmt.Sprintf(" (and %s more)", Count(n, "thread"))
 	}
 	switch d.Kind {
 	case foreign.DoubtCut:
@@ -141,16 +141,16 @@ func doubtText(p *foreign.Process, d foreign.Doubt, by resolve.Residual) string 
 		return fmt.Sprintf("tracegen did not understand %s of it, such as “%s”", Count(p.Unread, "line"),
 			resolve.Printable(p.UnreadLine))
 	case foreign.DoubtStates:
-		return fmt.Sprintf("it does not say what %s does%s", who, more)
+		return fmt.Sprintf("it does not say whether %s waits for a lock", who)
 	case foreign.DoubtLock:
-		return fmt.Sprintf("it does not name the lock that %s waits for%s", who, more)
+		return fmt.Sprintf("it does not name the lock that %s waits for", who)
 	case foreign.DoubtHolder:
-		return fmt.Sprintf("it does not show which thread holds %s, for which %s waits%s", what, who, more)
+		return fmt.Sprintf("it does not show which thread holds %s, for which %s waits", what, who)
 	case foreign.DoubtInit:
-		return fmt.Sprintf("it does not say whether %s waits for the initialization of a class%s", who, more)
+		return fmt.Sprintf("it does not say whether %s waits for the initialization of a class", who)
 	case foreign.DoubtWaiting:
-		return fmt.Sprintf("%s waits for %s held by %s, which waits for something other than a lock%s", who, what,
-			waits[0].Holder, more)
+		return fmt.Sprintf("%s waits for %s held by %s, which waits for something other than a lock", who, what,
+			waits[0].Holder)
 	}
 	return "virtual threads that wait are not in it; jcmd's Thread.dump_to_file writes them"
 }

@@ -12,6 +12,7 @@ const (
 	maxThreadFrames = 512     // of a thread
 	maxLocked       = 256     // locks that a thread holds
 	maxThreadText   = 1 << 10 // bytes of a name or a frame
+	maxClaims       = 1 << 12 // that a thread is in a deadlock, of a process
 )
 
 // Dump is what a text has.
@@ -44,6 +45,7 @@ type Process struct {
 	checked  bool // the JVM has looked for deadlocks and found none, unless Stated is set
 	java     int  // the version of the JVM; 0 if the text does not say
 	virtual  bool // it has virtual threads
+	claims   int  // how often the JVM has named a thread of a deadlock
 	allShown bool // the text has virtual threads that wait
 	named    map[string]*Thread
 }
@@ -101,11 +103,12 @@ type dumpParser struct {
 	process *Process
 	thread  *Thread
 	threads int
-	headed  bool // the process has a head, so that an end mark is due
-	full    bool // it is headed as HotSpot does, and other programs, which print no end mark
-	owned   bool // the lines are a list of locks that the thread owns
-	stating bool // the lines are what the JVM says of a deadlock
-	claim   Lock // what the last thread of a stated deadlock waits for
+	headed  bool   // the process has a head, so that an end mark is due
+	full    bool   // it is headed as HotSpot does, and other programs, which print no end mark
+	owned   bool   // the lines are a list of locks that the thread owns
+	stating bool   // the lines are what the JVM says of a deadlock
+	time    string // of the next process
+	claim   Lock   // what the last thread of a stated deadlock waits for
 }
 
 // end takes the process that was read. cut is whether its end mark is missing.

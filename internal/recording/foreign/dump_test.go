@@ -3,6 +3,8 @@ package foreign
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -243,11 +245,29 @@ func TestBounds(t *testing.T) {
 func FuzzParseDump(f *testing.F) {
 	f.Add(art)
 	f.Add(hotspot)
+	texts, err := filepath.Glob("../answer/testdata/threads/*")
+	if err != nil || len(texts) == 0 {
+		f.Fatal(texts, err)
+	}
+	for _, file := range texts {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data))
+	}
 	f.Add("\"a\" tid=1\n- waiting to lock <1> held by thread 2\n\n\"b\" tid=2\n- waiting to lock <2> held by tid=1")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, p := range ParseDump(text).Processes {
 			if len(p.Threads) == 0 {
 				t.Error("a process without threads")
+			}
+			for _, d := range p.Doubts() {
+				for _, w := range d.Waits {
+					if !slices.Contains(p.Threads, w.Thread) {
+						t.Errorf("a doubt about a thread of another process: %+v", w)
+					}
+				}
 			}
 			var in []*Thread
 			for _, c := range p.Deadlocks() {

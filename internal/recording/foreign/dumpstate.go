@@ -30,10 +30,11 @@ var marks = []mark{
 			p.process.Command = bounded(m[1])
 		}
 	}},
+	{glob.Regexp(`^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$`), func(p *dumpParser, m []string) { p.time = m[0] }},
 	{glob.Regexp(`(?i)^(?:=+ *)?Full thread dump\b`), func(p *dumpParser, _ []string) {
 		p.end(true)
 		p.begin()
-		p.full = true
+		p.full, p.process.Time, p.time = true, p.time, ""
 	}},
 	{glob.Regexp(`^JNI global ref`), func(p *dumpParser, _ []string) {
 		if p.process != nil {
@@ -59,9 +60,10 @@ var marks = []mark{
 	{glob.Regexp(`^waiting (?:to lock|to re-lock|for ownable synchronizer) .*?(0x[0-9a-f]+)\)?, \(?an? ([^),]+)`),
 		func(p *dumpParser, m []string) { p.claim = Lock{ID: m[1], Class: strings.ReplaceAll(m[2], "/", ".")} }},
 	{glob.Regexp(`^(?:in JNI, )?which is held by "(.*)"`), func(p *dumpParser, m []string) {
-		if p.thread == nil || !p.stating {
+		if p.thread == nil || !p.stating || p.process.claims >= maxClaims {
 			return
 		}
+		p.process.claims++
 		claim := p.claim
 		claim.Holder = bounded(m[1])
 		for _, t := range p.process.Threads { // several may have the name
@@ -77,9 +79,10 @@ var marks = []mark{
 // claims goes on with what the JVM says of a thread that is in a deadlock. It says it twice, the second time with the
 // stack, which stands above as well unless the text begins with this.
 func (p *dumpParser) claims(name string) {
-	if p.process == nil || !p.stating {
+	if p.process == nil || !p.stating || p.process.claims >= maxClaims {
 		return
 	}
+	p.process.claims++
 	p.thread, p.claim = nil, Lock{}
 	for _, t := range p.process.Threads {
 		if t.Name == name && (t.claimed || len(t.Locked) > 0 || t.Waits != nil || t.on != nil) {

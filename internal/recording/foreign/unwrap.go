@@ -151,7 +151,7 @@ var (
 		glob.Regexp(`^(\W.*"[\w.-]+"\s*:\s*")`), // keys of JSON that is cut off
 	}
 	// own is how a line begins that nothing carries.
-	own = glob.Regexp(`^(?:"|at |- |\| |#\d|native: |pid: )`)
+	own = glob.Regexp(`^(?:"|at |- |\| |#\d|native: |pid: |\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$)`)
 )
 
 // bare returns a line without what carries it.
