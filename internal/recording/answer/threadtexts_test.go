@@ -82,10 +82,11 @@ func answerOf(text string) string {
 
 // deadlocked are the situations with a deadlock, by a part of their file's name. The notation may not show it: then the
 // answer is that it cannot be known.
-var deadlocked = []string{"monitors", "reentrant", "init", "main", "read-", "join", "mixed", "semaphore", "stamped",
-	"write", "upgrade", "virtual-", "virtualmonitors", "deadlock", "heads-twice", "class-init", "dalvik", "blocked",
-	"intellij", "owned-by", "logcat", "indented", "threadinfo", "mail", "json-", "docker", "log4j", "markdown", "html",
-	"typographic", "two-dumps", "actuator", "visualvm", "jrockit", "yourkit", "bugreport", "unread", "native", "tombstone", "cut-off"}
+var deadlocked = []string{"monitors", "reentrant", "init", "main", "read-", "join", "mixed", "semaphore",
+	"stamped", "write", "upgrade", "virtual-", "virtualmonitors", "deadlock", "heads-twice", "class-init",
+	"dalvik", "blocked", "intellij", "owned-by", "logcat", "indented", "threadinfo", "mail", "json-", "docker",
+	"log4j", "markdown", "html", "typographic", "two-dumps", "actuator", "visualvm", "jrockit", "yourkit",
+	"bugreport", "unread", "native", "tombstone", "cut-off"}
 
 // TestThreadTexts reads each text, and compares what is read with a table. No text of a deadlock is answered with no.
 //
@@ -211,9 +212,9 @@ func TestCarriedThreadTexts(t *testing.T) {
 	t.Logf("measured: %d carried texts", checked)
 }
 
-// TestDamagedThreadTexts takes a line out of each text of a deadlock, cuts one, or all that follows: it may not be known
-// any more that there is a deadlock, but none is denied. Where heads are gone there are other threads, and where all is
-// gone before the first lock, none of them is in a deadlock.
+// TestDamagedThreadTexts takes a line out of each text of a deadlock, cuts one, or all that follows: it may not be
+// known any more that there is a deadlock, but none is denied. Where heads are gone there are other threads, and where
+// all is gone before the first lock, none of them is in a deadlock.
 //
 // Invariant: Whether there is a deadlock is answered by yes, no, or why the text cannot show it, for each notation of
 // threads, and never by no where there is one.

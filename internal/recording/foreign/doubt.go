@@ -90,8 +90,8 @@ func (t *Thread) timed() bool { return strings.HasPrefix(strings.ToLower(t.State
 // firstVirtual is the first version of Java that has virtual threads.
 const firstVirtual = 21
 
-// lookedForAll reports whether the JVM has looked for deadlocks with all locks that threads wait for, and found none. It
-// knows the owners of monitors and of locks that one thread holds alone, unless that is a virtual one.
+// lookedForAll reports whether the JVM has looked for deadlocks with all locks that threads wait for, and found none.
+// It knows the owners of monitors and of locks that one thread holds alone, unless that is a virtual one.
 func (p *Process) lookedForAll() bool {
 	if !p.checked || p.Stated || p.java >= firstVirtual {
 		return false
@@ -105,8 +105,8 @@ func (p *Process) lookedForAll() bool {
 	})
 }
 
-// hidesVirtual reports whether the process has virtual threads, or threads that may carry them, in a text that does not
-// show those that wait.
+// hidesVirtual reports whether the process has virtual threads, or threads that may carry them, in a text that does
+// not show those that wait.
 func (p *Process) hidesVirtual() bool {
 	if p.allShown {
 		return false
