@@ -81,6 +81,9 @@ func (a *analyzing) writeThreads(w io.Writer, file string, by *r8.Mapping) error
 		return err
 	}
 	processes := analysis.ReadTrace(text, by)
+	if len(processes) == 0 {
+		return fmt.Errorf("%s: it begins as a thread dump in JSON, and is no complete JSON", file)
+	}
 	if cut {
 		a.con.Warn("%s: only the first %d MiB were read", file, maxThreadsFile>>20)
 		processes[len(processes)-1].Cut()

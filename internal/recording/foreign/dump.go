@@ -94,8 +94,10 @@ func ParseDump(text string) *Dump {
 	return p.dump
 }
 
-// HasDump reports whether a text has threads.
-func HasDump(text string) bool { return len(ParseDump(text).Processes) > 0 }
+// HasDump reports whether a text that may go on has threads.
+func HasDump(text string) bool {
+	return jsonHead().MatchString(text) || len(ParseDump(text).Processes) > 0
+}
 
 // dumpParser reads line by line.
 type dumpParser struct {

@@ -6,7 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tracegen/tracegen/internal/glob"
 )
+
+// jsonHead is how JSON begins that jsonDump reads: it is read whole or not at all.
+var jsonHead = glob.Regexp(`^\W*"(?:threadDump"\s*:\s*\{|threads"\s*:\s*\[\s*\{\s*"threadName")`)
 
 // jsonDump reads what jcmd Thread.dump_to_file -format=json writes, and what Spring Boot's threaddump endpoint returns,
 // which is java.lang.management.ThreadInfo. It reports whether the document is one of them.

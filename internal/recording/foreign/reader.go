@@ -61,14 +61,15 @@ var (
 // NewReader returns a reader of a text.
 func NewReader(in *bufio.Reader) *Reader { return &Reader{in: in, now: newReport()} }
 
-// Promising reports whether there seems to be a report in a text, and whether one says how long something took.
+// Promising reports whether there seems to be a report in a text, and whether one is of a tool that measures how long
+// something takes.
 func Promising(head string) (found, measured bool) {
 	p := Reader{now: newReport()}
 	for line := range strings.Lines(head) {
 		p.line(strings.TrimRight(line, "\r\n"))
 		for _, r := range append(p.done, p.now) {
 			found = found || r.hasStack
-			measured = measured || r.hasStack && (len(r.Lines) > 0 || r.Millis() >= 0)
+			measured = measured || r.hasStack && r.measured()
 		}
 		if p.done = p.done[:0]; measured {
 			break

@@ -73,6 +73,12 @@ func (r *Report) Millis() int64 {
 	return min(n, MaxMillis)
 }
 
+// measured reports whether the report is of a tool that measures time: a stack alone may also be of a thread dump, and
+// facts of the text around it.
+func (r *Report) measured() bool {
+	return len(r.Lines) > 0 || r.Wall >= 0 || r.Facts["time-start"] != "" || r.Facts["detail"] != ""
+}
+
 // MaxMillis is the longest duration that is believed, in milliseconds: 24 days.
 const MaxMillis = 1 << 31
 
