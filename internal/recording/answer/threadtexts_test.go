@@ -82,11 +82,12 @@ func answerOf(text string) string {
 
 // deadlocked are the situations with a deadlock, by a part of their file's name. The notation may not show it: then the
 // answer is that it cannot be known.
-var deadlocked = []string{"monitors", "reentrant", "init", "main", "read-", "join", "mixed", "semaphore",
-	"stamped", "write", "upgrade", "virtual-", "virtualmonitors", "deadlock", "heads-twice", "class-init",
-	"dalvik", "blocked", "intellij", "owned-by", "logcat", "indented", "threadinfo", "mail", "json-", "docker",
-	"log4j", "markdown", "html", "typographic", "two-dumps", "actuator", "visualvm", "jrockit", "yourkit",
-	"bugreport", "unread", "native", "tombstone", "cut-off"}
+var deadlocked = []string{"rewait", "gate", "subclass", "newline", "namesakes", "monitors", "reentrant",
+	"init", "main", "read-", "join", "mixed", "semaphore", "stamped", "write", "upgrade", "virtual-",
+	"virtualmonitors", "deadlock", "heads-twice", "class-init", "dalvik", "blocked", "intellij", "owned-by",
+	"logcat", "indented", "threadinfo", "mail", "json-", "docker", "log4j", "markdown", "html", "typographic",
+	"two-dumps", "actuator", "visualvm", "jrockit", "yourkit", "bugreport", "unread", "native", "tombstone",
+	"cut-off"}
 
 // TestThreadTexts reads each text, and compares what is read with a table. No text of a deadlock is answered with no.
 //

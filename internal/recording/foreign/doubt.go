@@ -100,8 +100,8 @@ func (p *Process) lookedForAll() bool {
 		if t.Waits == nil {
 			return t.hidesLock()
 		}
-		of, concurrent := strings.CutPrefix(t.Waits.Class, "java.util.concurrent.")
-		return t.Waits.Init || concurrent && !strings.HasPrefix(of, "locks.ReentrantLock$")
+		return t.Waits.Init || t.inWait ||
+			t.parked && !strings.HasPrefix(t.Waits.Class, "java.util.concurrent.locks.ReentrantLock$")
 	})
 }
 

@@ -68,6 +68,7 @@ type Thread struct {
 
 	on        *Lock    // what it waits on or has parked for: a monitor that it has released, or a lock
 	inWait    bool     // HotSpot says that it is in Object.wait, of its own will or for the initialization of a class
+	parked    bool     // Waits is a lock of java.util.concurrent
 	symbols   []string // frames of Java that stand among those of native code
 	mutex     bool     // it waits for a lock of native code
 	system    string   // its ID in the system
@@ -84,6 +85,8 @@ type Lock struct {
 	HolderID, Holder string
 	// Init is set if it is the initialization of Class.
 	Init bool
+
+	by *Thread // the thread that holds it, if the JVM says that it is in a deadlock
 }
 
 // ParseDump reads a text, whatever stands around its lines. It has no processes if the text has no threads.
@@ -105,16 +108,18 @@ type dumpParser struct {
 	process *Process
 	thread  *Thread
 	threads int
-	headed  bool   // the process has a head, so that an end mark is due
-	full    bool   // it is headed as HotSpot does, and other programs, which print no end mark
-	owned   bool   // the lines are a list of locks that the thread owns
-	stating bool   // the lines are what the JVM says of a deadlock
-	time    string // of the next process
-	claim   Lock   // what the last thread of a stated deadlock waits for
+	headed  bool      // the process has a head, so that an end mark is due
+	full    bool      // it is headed as HotSpot does, and other programs, which print no end mark
+	owned   bool      // the lines are a list of locks that the thread owns
+	stating bool      // the lines are what the JVM says of a deadlock
+	time    string    // of the next process
+	circle  []*Thread // of a stated deadlock
+	claim   Lock      // what the last thread of a stated deadlock waits for
 }
 
 // end takes the process that was read. cut is whether its end mark is missing.
 func (p *dumpParser) end(cut bool) {
+	p.link()
 	if q := p.process; q != nil && len(q.Threads) > 0 {
 		q.Truncated = q.Truncated || cut && p.headed
 		for _, t := range q.Threads {
@@ -198,21 +203,18 @@ func (t *Thread) finish() {
 	if len(t.Frames) == 0 && len(t.symbols) > 0 {
 		t.Frames, t.Native = t.symbols, false
 	}
-	if t.on == nil {
-		return
-	}
-	if l, ok := t.initialization(); ok && t.Waits == nil {
-		t.Waits = &l
-		return
-	}
-	if t.Waits == nil && (t.on.HolderID != "" || t.acquires()) {
-		t.Waits = t.on
-		return
+	if t.on != nil && t.Waits == nil {
+		if l, ok := t.initialization(); ok {
+			t.Waits = &l
+		} else if t.parked = t.on.HolderID != "" || t.acquires(); t.parked || t.Kind() == Blocked {
+			t.Waits = t.on // if it is blocked, it was notified
+		}
 	}
 	kept := t.Locked[:0]
 	for _, l := range t.Locked {
-		if l.key() != t.on.key() {
-			kept = append(kept, l) // to wait on an object is to release its lock
+		// To wait on an object is to release its lock, which HotSpot lists nevertheless.
+		if (t.on == nil || l.key() != t.on.key()) && (t.Waits == nil || l.key() != t.Waits.key()) {
+			kept = append(kept, l)
 		}
 	}
 	t.Locked = kept

@@ -46,7 +46,7 @@ var (
 	onLock    = glob.Regexp(`^([A-Z_]+)(?: +on +(?:lock=)?(\S+))?`)
 	bracket   = glob.Regexp(` *\[0x[0-9a-f]+\]$`)
 	// unreadHead is in a line that is the head of a thread, in whatever notation.
-	unreadHead = glob.Regexp(`"[^"]*" .*\b(?:tid|nid|sysTid|prio|Id)=\w`)
+	unreadHead = glob.Regexp(`"[^"]*" .*\b(?:tid|nid|sysTid|prio|Id)=\w|^#\d+ "`)
 	// runningState are the other states, of Java, HotSpot, ART and Dalvik.
 	runningState = glob.Regexp(`(?i)^(?:new|runnable|running|timed[_ ]?wait(?:ing)?|terminated|allocated|initialized|sleeping|` +
 		`zombie|waiting on condition|at breakpoint|native|suspended|starting|initializing|vmwait|nativeforabort|` +

@@ -54,6 +54,7 @@ var marks = []mark{
 	}},
 	{glob.Regexp(`^Found (?:one|a total of \d+|[1-9]\d*) (?:Java-level )?deadlocks?[:.]$`), func(p *dumpParser, m []string) {
 		p.begin()
+		p.link()
 		p.process.Stated, p.stating, p.thread = true, !strings.HasSuffix(m[0], "."), nil
 	}},
 	{glob.Regexp(`^"(.*)":$`), func(p *dumpParser, m []string) { p.claims(bounded(m[1])) }},
@@ -73,7 +74,18 @@ var marks = []mark{
 			}
 		}
 		p.thread.Waits = &claim
+		p.circle = append(p.circle, p.thread)
 	}},
+}
+
+// link says who holds the locks of a stated deadlock: each thread waits for the next. Several may have one name.
+func (p *dumpParser) link() {
+	for k, t := range p.circle {
+		if next := p.circle[(k+1)%len(p.circle)]; t.Waits.Holder == next.Name {
+			t.Waits.by = next
+		}
+	}
+	p.circle = nil
 }
 
 // claims goes on with what the JVM says of a thread that is in a deadlock. It says it twice, the second time with the

@@ -132,6 +132,8 @@ func (p *Process) wait(t *Thread, h holders) (w Wait, waits bool) {
 	}
 	w.Lock = *t.Waits
 	switch l := &w.Lock; {
+	case l.by != nil:
+		w.Holder = l.by
 	case l.Init:
 		w.Holder = h.byInit[l.Class]
 	case l.HolderID != "":

@@ -9,7 +9,18 @@ public class Situations {
     static class Cart { static { nap(300); Store.touch(); } static void touch() { } }
     static class Store { static { nap(300); Cart.touch(); } static void touch() { } }
     static class Lone { static { synchronized (LOCK) { nap(1); } } static void touch() { } }
+    static class Base { static final Object MADE; static { nap(300); MADE = new Derived(); } static void touch() { } }
+    static class Derived extends Base { static void make() { } }
+    /** A lock that does not say who has it. */
+    static class Gate extends AbstractQueuedSynchronizer {
+        @Override protected boolean tryAcquire(int n) { return compareAndSetState(0, 1); }
+    }
+    static final Gate CLOSED = new Gate(), LOCKED = new Gate();
     static final Object LOCK = new Object();
+
+    static void await(Object o) {
+        try { o.wait(); } catch (InterruptedException e) { throw new IllegalStateException(e); }
+    }
 
     static void nap(long millis) {
         try { Thread.sleep(millis); } catch (InterruptedException e) { throw new IllegalStateException(e); }
@@ -88,6 +99,20 @@ public class Situations {
             case "virtual": s = Situations::startVirtual; pair(s, () -> lockBoth(x, y), () -> lockBoth(y, x)); break;
             case "virtualmonitors": s = Situations::startVirtual; pair(s, () -> lockBoth(a, b), () -> lockBoth(b, a)); break;
             case "virtualparked": s = Situations::startVirtual; pair(s, () -> LockSupport.park(), () -> { while (true) { } }); break;
+            case "rewait": // the JVM does not find this one: left was notified, and waits for what it waited on
+                start("left", () -> { synchronized (a) { synchronized (b) { await(b); } } });
+                start("right", () -> { nap(200); synchronized (b) { b.notify(); synchronized (a) { nap(1); } } });
+                break;
+            case "gate": pair(s, () -> { CLOSED.acquire(1); nap(300); LOCKED.acquire(1); },
+                () -> { LOCKED.acquire(1); nap(300); CLOSED.acquire(1); });
+                break;
+            case "subclass": pair(s, () -> Base.touch(), () -> { nap(100); Derived.make(); }); break;
+            case "newline": pair((n, r) -> start("a\n" + n + "\" prio=5 tid=1", r), () -> lockBoth(a, b), () -> lockBoth(b, a)); break;
+            case "namesakes": {
+                final Lock[] l = {new ReentrantLock(), new ReentrantLock(), new ReentrantLock(), new ReentrantLock()};
+                for (int i = 0; i < 4; i++) { final int k = i; start("same", () -> lockBoth(l[k], l[k ^ 1])); }
+                break;
+            }
             default: throw new IllegalArgumentException(args[0]);
         }
         ask();
