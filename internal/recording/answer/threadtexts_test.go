@@ -166,6 +166,7 @@ func TestCarriedThreadTexts(t *testing.T) {
 		"logcat":         before("07-01 09:00:01.123  1200  1207 I art     : "),
 		"short logcat":   before("I/art     ( 1200): "),
 		"Android Studio": before("2026-07-01 09:00:01.123  1200-1207  art  shop.demo.app  I  "),
+		"an editor":      before("12: "),
 		"docker":         before("app-1  | "), "a time": before("2026-07-01T09:00:01.123Z "),
 		"a logger": before("2026-07-01 09:00:01,123 INFO [watchdog-1] shop.Watchdog - "),
 		"HTML":     func(text string) string { return "<pre>\n" + html.EscapeString(text) + "</pre>\n" },

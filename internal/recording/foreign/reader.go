@@ -36,9 +36,11 @@ const (
 // maxReportLine is what a line has at most; what is behind is passed over.
 const maxReportLine = 16 << 20
 
+// logcatPrefix is what logcat and its viewers put before each line.
+const logcatPrefix = `^(?:\S{1,60} +){0,5}[VDIWEFA][ /][\w.$-]{1,60} *(?:\( *\d+\))?: ?`
+
 var (
-	// logPrefix is what logcat and its viewers put before each line.
-	logPrefix = glob.Regexp(`^(?:\S{1,60} +){0,5}[VDIWEFA][ /][\w.$-]{1,60} *(?:\( *\d+\))?: ?`)
+	logPrefix = glob.Regexp(logcatPrefix)
 	headline  = glob.Regexp(`maybe happens (?:Jankiness|ANR)\D{0,9}(\d{1,12}) ?ms`)
 	violation = glob.Regexp(`StrictMode policy violation; ~duration=(\d{1,12}) ms`)
 	waited    = glob.Regexp(`Application Not Responding for at least (\d{1,12}) ms`)

@@ -135,12 +135,13 @@ var (
 	typographic = strings.NewReplacer("\u00a0", " ", "\u201c", `"`, "\u201d", `"`, "\u2026", "...")
 	// carriers are what stands before a line, each as the first group. All that fit are removed.
 	carriers = []func() *regexp.Regexp{
-		glob.Regexp(`^((?:> ?)+)`),       // mail
-		glob.Regexp("^(#{1,6} |`{1,3})"), // Markdown
-		glob.Regexp(`^([\w./-]+ +\| )`),  // docker compose
-		glob.Regexp(`^(<\d+>(?:\d )?)`),  // syslog
+		glob.Regexp(`^((?:> ?)+)`),              // mail
+		glob.Regexp("^(#{1,6} |`{1,3})"),        // Markdown
+		glob.Regexp(`^([\w./-]+ +\| )`),         // docker compose
+		glob.Regexp(`^(<\d+>(?:\d )?)`),         // syslog
+		glob.Regexp(`^(\d{1,6}(?:[:|)]|\t) *)`), // an editor's numbers
 		glob.Regexp(`^((?:</?(?:pre|p|code|br|div|span|td|li)\b[^<>]*>)+)`),
-		glob.Regexp(`(` + logPrefix().String() + `)`),
+		glob.Regexp(`(` + logcatPrefix + `)`),
 		// Android Studio's Logcat: 2026-07-01 09:00:01.123  1200-1207  art  shop.demo.app  I  text
 		glob.Regexp(`^((?:\d{4}-)?\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} +\d+-\d+ +\S+ +\S+ +[VDIWEFA] {1,2})`),
 		// A time, and what a logger writes behind it.
