@@ -52,7 +52,6 @@ func NewAnalyze(con *console.Console) *cobra.Command {
 }
 
 func (a *analyzing) options() cli.Options {
-	a.maxLost = defaultMaxLost
 	var formats []cli.Named[string]
 	for _, name := range []string{cli.FormatReport, formatTree, cli.FormatTable, formatAsJSON} {
 		formats = append(formats, cli.Word(name, name))
@@ -71,9 +70,6 @@ func (a *analyzing) options() cli.Options {
 	), a.selection.options(), a.naming.Options(
 		cli.Option{Name: "lines", Flag: cli.Text(&a.naming.Lines, ""), File: cli.FileRead,
 			Help: "show where methods are, by the `FILE` lines.tsv that instrument --reports wrote"},
-	), cli.Grouped("Guard",
-		cli.Option{Name: "max-lost", Flag: cli.Custom(&a.maxLost),
-			Help: "after everything has been written, exit with 1 if a recording lacks more than this share of its records"},
 	), cli.Grouped("Feedback to the build",
 		cli.Option{Name: "suggest-blocklist", Flag: cli.Yes(&a.block),
 			Help: "write rules for tracegen.yml that block methods with many calls and little time"},
@@ -125,7 +121,7 @@ or that this text cannot show it, and why.
 The formats are
 
   report      the stalls, for people (the default)
-  tree        the call tree of all calls
+  tree        the call tree of each recording
   table       the methods of all recordings: self time, total time, calls, the longest
               call, and the number of stalls with the method on the hot path
   json        the stalls and the table, for programs; docs/analyze.schema.json has the
@@ -147,7 +143,7 @@ is not in the mapping is shown as an ID (#4711) and counted.
 A program can make records faster than they can be written. If records were lost, the
 output begins with how much was recorded: times are lower bounds then, which the table
 marks with ≥, and what was not recorded is shown as "(not recorded)". If a recording
-lacks more than --max-lost of its records, the exit code is 1 after all has been written.
+lacks more than 5 % of its records, the exit code is 1 after all has been written.
 Calls that the runtime left out to keep up are counted; their time is in their callers.
 
 The incidents that detectors of the runtime have found follow the stalls, with what each
@@ -171,8 +167,7 @@ type analyzing struct {
 	sort           answer.Order
 	top            int
 	selection
-	maxLost lostShare
-	lost    []error // recordings that lack more than maxLost
+	lost    []error // recordings that lack more than largeLoss
 	skipped int     // recordings of other builds
 	stalls  int     // that the format report showed
 }
@@ -198,7 +193,7 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 		}
 		return err
 	}
-	if err := a.selection.check(len(recordings), a.format); err != nil {
+	if err := a.selection.check(recordings, a.format); err != nil {
 		return err
 	}
 	files := cli.FilesOf(recordings)
@@ -248,7 +243,7 @@ func RunAnswer(ctx context.Context, con *console.Console, wanted cli.Answer) (st
 	a := &analyzing{con: con}
 	a.rows = a.options()
 	a.format, a.output, a.named = wanted.Format, wanted.Output, true
-	a.naming.Mapping, a.naming.Messages = wanted.Mapping, wanted.Messages
+	a.naming.Mapping = wanted.Mapping
 	if wanted.Top > 0 {
 		a.sort, a.top = answer.OrderTotal, wanted.Top
 	}
@@ -321,12 +316,8 @@ func (a *analyzing) checkOne(of cli.Recording, mappings *resolve.Mappings) error
 
 // write reads all recordings and writes them to w.
 func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []cli.Recording, o analysis.Options) error {
-	p, closePasses, err := a.newPasses(ctx, recordings, o)
-	if err != nil {
-		return err
-	}
-	defer closePasses()
-	if err := p.locate(); err != nil {
+	p := &passes{analyzing: a, ctx: ctx, recordings: recordings}
+	if err := p.locate(o); err != nil {
 		return err
 	}
 	finish, err := p.prepare(&o, p.limited(w))
@@ -363,9 +354,8 @@ func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*resolve
 		methods.Connect(o)
 		return func(*resolve.Mappings) error { return methods.WriteTable(w, p.sort, p.top) }, nil
 	case p.format == formatTree:
-		calls := new(answer.Calls)
-		calls.Connect(o)
-		return func(*resolve.Mappings) error { return calls.WriteTree(w, answer.Least(p.least)) }, nil
+		answer.WriteTrees(o, w, answer.Least(p.least))
+		return none, nil
 	case p.format == formatAsJSON:
 		j, err := answer.NewJSON(w, cli.Version())
 		if err != nil {
@@ -389,6 +379,9 @@ func (p *passes) export(o *analysis.Options, w io.Writer) (finish func(*resolve.
 	return func(*resolve.Mappings) error { return v.Close() }, nil
 }
 
+// largeLoss is the share of lost records from which on the exit code is 1. Less hardly moves a sum of many calls.
+const largeLoss = 0.05
+
 // warnAtEnd adds to o that the warnings of each recording are printed: some formats cannot hold them.
 func (a *analyzing) warnAtEnd(o *analysis.Options) {
 	end := o.End
@@ -397,9 +390,9 @@ func (a *analyzing) warnAtEnd(o *analysis.Options) {
 			a.con.Warn("%s", text)
 		}
 		// A blocklist goes by counts, and is how to lose less.
-		if c := r.Completeness; c != nil && !a.block && c.LostShare > float64(a.maxLost) {
-			a.lost = append(a.lost, fmt.Errorf("%s: %.1f %% of its records are missing, and --max-lost is %s",
-				r.Name, 100*c.LostShare, &a.maxLost))
+		if c := r.Completeness; c != nil && !a.block && c.LostShare > largeLoss {
+			a.lost = append(a.lost, fmt.Errorf("%s: %.1f %% of its records are missing, more than %.0f %%",
+				r.Name, 100*c.LostShare, 100*largeLoss))
 		}
 		if end == nil {
 			return nil

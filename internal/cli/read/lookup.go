@@ -2,7 +2,6 @@ package read
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/mapping"
@@ -41,7 +39,7 @@ A pattern is one of
 The exit code is 1 if a pattern matches nothing; standard error names the pattern.`,
 		Example: `  tracegen lookup 4711 --mapping out/methodMapping.txt
   tracegen lookup 'com.example.**#onCreate'
-  cut -d, -f2 stacks.txt | tracegen lookup - --format json`,
+  cut -d, -f2 stacks.txt | tracegen lookup -`,
 		Args: cli.AtLeastOne("ID or pattern"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var err error
@@ -55,8 +53,6 @@ The exit code is 1 if a pattern matches nothing; standard error names the patter
 	cli.NewOptions([]cli.Option{
 		{Name: "mapping", Flag: cli.Text(&file, cli.DefaultMapping), File: cli.FileRead, Extensions: []string{"txt"},
 			Help: "method mapping `FILE`"},
-		{Name: "format", Flag: cli.TextOrJSON(&l.asJSON),
-			Help: "output format: lines as in the mapping, or one JSON object per line"},
 	}).AddTo(cmd, 0)
 	return cmd
 }
@@ -65,7 +61,6 @@ The exit code is 1 if a pattern matches nothing; standard error names the patter
 type lookup struct {
 	con     *console.Console
 	mapping *mapping.Mapping
-	asJSON  bool
 	out     *bufio.Writer
 	missing int // patterns that match nothing
 	parsed  int // patterns
@@ -135,7 +130,7 @@ func (l *lookup) find(text string, pattern *mapping.Pattern) error {
 	found := false
 	for e := range l.mapping.Find(pattern) {
 		found = true
-		if err := l.print(text, e); err != nil {
+		if _, err := fmt.Fprintln(l.out, e.Line()); err != nil {
 			return err
 		}
 	}
@@ -144,17 +139,4 @@ func (l *lookup) find(text string, pattern *mapping.Pattern) error {
 		l.con.Inform("nothing matches %s", text)
 	}
 	return nil
-}
-
-func (l *lookup) print(text string, e mapping.Entry) error {
-	if !l.asJSON {
-		_, err := fmt.Fprintln(l.out, e.Line())
-		return err
-	}
-	j := json.NewEncoder(l.out)
-	j.SetEscapeHTML(false)
-	return j.Encode(struct {
-		Pattern string `json:"pattern"`
-		*buildreport.EntryJSON
-	}{text, buildreport.NewEntryJSON(e)})
 }

@@ -61,9 +61,6 @@ type Change struct {
 	P float64 `json:"p"`
 	// Certainty says it in a word.
 	Certainty Certainty `json:"certainty"`
-	// Waiting is for which share of its own time the thread waited, from 0 to 1, as far as stalls show it; -1 if they do
-	// not.
-	Waiting float64 `json:"waitingShare"`
 }
 
 // unchanged reports whether the method's own time is the same in both samples, and it is called as often.
@@ -190,9 +187,6 @@ func (c *Comparison) change(key, was string, a, b *methodSample) *Change {
 	m.OldCall, _ = a.call.over(a.call.n)
 	m.NewCall, _ = b.call.over(b.call.n)
 	m.OldCalls, m.NewCalls = float64(a.calls)/max(units, 1), float64(b.calls)/max(newUnits, 1)
-	known := a.occupancy
-	known.add(b.occupancy)
-	m.Waiting = known.waitingShare()
 	switch {
 	case units >= LeastUnits && newUnits >= LeastUnits:
 		m.Low, m.High, m.P = welch(m.Delta(), varianceOld/units, varianceNew/newUnits, units, newUnits)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"time"
 )
@@ -42,12 +41,8 @@ func (c *Comparison) WriteText(w io.Writer, top int, all bool) error {
 			LeastUnits, c.Unit)
 	}
 	slower, faster, noise := c.sides(all)
-	known := slices.ContainsFunc(slices.Concat(slower, faster), func(m *Change) bool { return m.Waiting >= 0 })
-	if !known && len(slower)+len(faster) > 0 {
-		fmt.Fprintf(b, "Whether methods ran or waited is not known: no stall shows it.\n")
-	}
-	writeChanges(b, "Slower", c.Unit, slower, top, known)
-	writeChanges(b, "Faster", c.Unit, faster, top, known)
+	writeChanges(b, "Slower", c.Unit, slower, top)
+	writeChanges(b, "Faster", c.Unit, faster, top)
 	if c.Unchanged > 0 {
 		fmt.Fprintf(b, "\nUnchanged: %s\n", count(c.Unchanged, "method"))
 	}
@@ -59,34 +54,6 @@ func (c *Comparison) WriteText(w io.Writer, top int, all bool) error {
 	return err
 }
 
-// waitingLast puts the methods that mostly wait behind those that run or of which that is not known, and keeps the
-// order otherwise: time on a processor is the method's own doing, and how long it sleeps or waits depends on others.
-func waitingLast(changes []*Change) {
-	slices.SortStableFunc(changes, func(a, b *Change) int {
-		switch {
-		case a.waits() == b.waits():
-			return 0
-		case a.waits():
-			return 1
-		}
-		return -1
-	})
-}
-
-// waits reports whether the method is known to wait for most of its own time.
-func (c *Change) waits() bool { return c.Waiting > 0.5 }
-
-// occupancy says whether the method ran or waited, for people.
-func (c *Change) occupancy() string {
-	switch {
-	case c.Waiting < 0:
-		return "whether it ran or waited is not known"
-	case c.waits():
-		return fmt.Sprintf("it waited for %.0f %% of the time that was sampled", 100*c.Waiting)
-	}
-	return fmt.Sprintf("it ran for %.0f %% of the time that was sampled", 100*(1-c.Waiting))
-}
-
 func (s Side) text(unit Unit) string {
 	text := count(s.Recordings, "recording")
 	if unit != UnitRecording {
@@ -95,7 +62,7 @@ func (s Side) text(unit Unit) string {
 	return text + between(", ", s.First, s.Last)
 }
 
-func writeChanges(b *strings.Builder, title string, unit Unit, changes []*Change, top int, known bool) {
+func writeChanges(b *strings.Builder, title string, unit Unit, changes []*Change, top int) {
 	if len(changes) == 0 {
 		fmt.Fprintf(b, "\n%s: none\n", title)
 		return
@@ -111,9 +78,6 @@ func writeChanges(b *strings.Builder, title string, unit Unit, changes []*Change
 			percent(m.OldSelf, m.NewSelf), m.certainty())
 		fmt.Fprintf(b, "            calls %s to %s, own time of a call %s to %s\n", number(m.OldCalls),
 			number(m.NewCalls), nanos(m.OldCall), nanos(m.NewCall))
-		if known {
-			fmt.Fprintf(b, "            %s\n", m.occupancy())
-		}
 		if m.Was != "" {
 			fmt.Fprintf(b, "            was %s, by its code\n", m.Was)
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -62,8 +61,7 @@ type Recording struct {
 
 	view       *View
 	by         resolve.Residual
-	unmatched  []string // about rules for messages that match nothing
-	unmeasured int      // stalls of which it is not known how long they took
+	unmeasured int // stalls of which it is not known how long they took
 	threads    map[uint32]*Thread
 	labels     map[string]bool // of threads
 	clock      *trace.Clock    // the first
@@ -96,9 +94,6 @@ type Options struct {
 	Force    bool
 	// R8 translates what a device said in the names of its build; nil for that which Mappings has, if any.
 	R8 *r8.Mapping
-	// Messages are rules of filter.ParseMessage. If there are some, the calls of the methods that they match are messages,
-	// and no others.
-	Messages []filter.Rule
 	// Begin, if it is set, is called when a recording's meta data are read, Stall for each stall, End behind the
 	// last.
 	Begin func(*Recording) error
@@ -163,7 +158,6 @@ type analyzer struct {
 	started   bool
 	last      trace.Method
 	complete  *trace.Completeness
-	unwound   unwound
 	stopped   trace.Suspensions
 	incidents incidents
 }
@@ -205,7 +199,6 @@ func (a *analyzer) finish() error {
 	r := a.recording
 	if a.complete != nil && r.HasCalls() {
 		r.Completeness = newCompleteness(a.complete, r)
-		r.Completeness.UnwoundShare = a.unwound.share()
 	}
 	if err := a.incidents.finish(r, a.viewer); err != nil {
 		return err
@@ -325,7 +318,6 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 	}
 	r.end = max(r.end, s.End)
 	r.Repairs.Add(s.Repairs)
-	a.unwound.add(s)
 	r.Records += recordsOf(s)
 	for i := range s.Calls {
 		a.meet(s.Calls[i].Method)

@@ -162,9 +162,6 @@ func (r *Recording) Warnings() []string {
 		list = append(list, fmt.Sprintf("%s: %d of %s unresolved: the mapping does not have their IDs", r.Name,
 			r.Unresolved, Count(r.Methods, "method")))
 	}
-	for _, text := range r.unmatched {
-		list = append(list, r.Name+": "+text)
-	}
 	for _, m := range r.Missing {
 		list = append(list, r.Name+": "+r.MissingText(m))
 	}

@@ -183,7 +183,7 @@ func evidenceOf(s *Stall) *evidence {
 	shown := false
 	for i := range samples {
 		l := &samples[i]
-		w := weighed{StackSample: l, kind: e.kindOf(l)}
+		w := weighed{StackSample: l, kind: e.kindOf(l.Activity)}
 		w.shows = e.method == nil || len(l.Frames) == 0 || e.method.In(l.Frames)
 		if shown = shown || w.shows; !w.shows {
 			e.elsewhere = l

@@ -16,6 +16,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/tracegen/tracegen/internal/oracle/golden"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 )
@@ -108,19 +109,7 @@ func TestThreadTexts(t *testing.T) {
 			}
 		}
 	}
-	const golden = "testdata/threads.golden"
-	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := gocmp.Diff(string(want), b.String()); diff != "" {
-		t.Error(diff)
-	}
+	golden.Compare(t, "testdata/threads.golden", b.String())
 }
 
 // eachLine returns a function that changes each line of a text.

@@ -63,7 +63,6 @@ public final class Recorder {
     public static Recorder start(RecorderOptions options) {
         RecorderOptions o = withPlatform(options.copy());
         o.meta("slowIdleMillis", Integer.toString(o.slowIdleMillis));
-        o.meta("slowInputMillis", Integer.toString(o.slowInputMillis));
         EarlyStart.lock();
         try {
             Recorder r = current;

@@ -33,7 +33,6 @@ final class Session implements Runnable {
 
     private final Context context;
     private final RecorderOptions given;
-    private final Foreground foreground = new Foreground();
     private final ActivityEvents activities;
     private volatile boolean stopped;
     private volatile RecorderOptions config;
@@ -48,13 +47,11 @@ final class Session implements Runnable {
     /** Set and read while the detectors are created, on the thread of Background; null if it could not be created. */
     private Anr anr;
 
-    /** The other Loopers. Guarded by itself. It keeps no Looper alive. */
-    private final WeakHashMap<Looper, Watched> others = new WeakHashMap<Looper, Watched>();
-
-    /** Whether a Looper is watched yet, by the monitor that the Looper itself keeps. */
-    private static final class Watched {
-        boolean opened;
-    }
+    /**
+     * The other Loopers, and whether each is watched yet, by the monitor that the Looper itself keeps. Guarded by
+     * itself. It keeps no Looper alive.
+     */
+    private final WeakHashMap<Looper, Boolean> others = new WeakHashMap<Looper, Boolean>();
 
     /**
      * Creates a session that does nothing yet.
@@ -64,7 +61,7 @@ final class Session implements Runnable {
     Session(Context context, RecorderOptions config) {
         this.context = context;
         this.given = config;
-        this.activities = new ActivityEvents(context, foreground);
+        this.activities = new ActivityEvents(context);
     }
 
     /** Returns what reports frames. Only behind the start of the recorder. */
@@ -147,9 +144,9 @@ final class Session implements Runnable {
             }
         }
         ExitInfo.begin(context, output, process, c);
-        foreground.report(r);
+        activities.reportForeground(r);
         activities.first(r.firstNanos());
-        frames = new FrameTimes(r, Refresh.of(context), c.flag("frames"));
+        frames = new FrameTimes(r, Refresh.of(context), activities, c.flag("frames"));
         for (Looper looper : looperList()) {
             open(looper);
         }
@@ -166,7 +163,6 @@ final class Session implements Runnable {
         for (String name : names) {
             switchDetector(name, true);
         }
-        foreground.guess();
     }
 
     /**
@@ -199,9 +195,7 @@ final class Session implements Runnable {
             Looper main = Looper.getMainLooper();
             LooperAccess loop = new LooperAccess(main, r.thread(main.getThread()));
             d = new Detectors(r, loop, new ThreadSchedule(r.platform()));
-            for (String problem : DetectorTable.addTo(d, this, context, config)) {
-                Log.w(TracegenRuntime.TAG, problem);
-            }
+            DetectorTable.addTo(d, this, context, config);
             detectors = d;
             if (stopped) {
                 end(r, d);
@@ -226,14 +220,6 @@ final class Session implements Runnable {
             m.add(activities.focusSearch());
             if (config.flag("frames")) {
                 m.add(frames);
-            }
-            if (config.flag("input-events")) {
-                InputEvents.mark(trace);
-                foreground.watchInputEvents();
-            }
-            if (stopped) {
-                InputEvents.unmark(trace);
-                return;
             }
             Log.i(TracegenRuntime.TAG, "recording; source of messages: " + m.source() + ", idle handlers "
                     + (m.reportsIdleHandlers() ? "available" : "not available") + ", pending messages "
@@ -281,9 +267,6 @@ final class Session implements Runnable {
             if (frames != null) {
                 frames.stop();
             }
-            if (r != null) {
-                InputEvents.unmark(r.thread(Looper.getMainLooper().getThread()));
-            }
             if (monitor != null) {
                 monitor.release();
             }
@@ -319,7 +302,7 @@ final class Session implements Runnable {
         if (looper != Looper.getMainLooper()) {
             synchronized (others) {
                 if (!others.containsKey(looper)) {
-                    others.put(looper, new Watched());
+                    others.put(looper, false);
                 }
             }
             if (recorder != null) {
@@ -338,11 +321,10 @@ final class Session implements Runnable {
     /** Watches a Looper, if that was not done yet. The recorder has started. */
     private void open(Looper looper) {
         synchronized (others) {
-            Watched w = others.get(looper);
-            if (w == null || w.opened) {
+            if (!Boolean.FALSE.equals(others.get(looper))) {
                 return;
             }
-            w.opened = true;
+            others.put(looper, true);
         }
         RecorderOptions c = config;
         ThreadTrace trace = recorder.thread(looper.getThread());
@@ -356,8 +338,7 @@ final class Session implements Runnable {
     private void close(Looper looper) {
         LooperMonitor m = LooperMonitor.existing(looper);
         synchronized (others) {
-            Watched w = others.get(looper);
-            if (m == null || w == null || !w.opened) {
+            if (m == null || !Boolean.TRUE.equals(others.get(looper))) {
                 return;
             }
         }
