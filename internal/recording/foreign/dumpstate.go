@@ -107,27 +107,30 @@ func (p *dumpParser) claims(name string) {
 	}
 }
 
-// line takes a line without what stands around it.
-func (p *dumpParser) line(text string) {
+// mark reads a line of the process. It reports whether the line is one.
+func (p *dumpParser) mark(text string) bool {
 	for _, k := range marks {
 		if m := k.pattern().FindStringSubmatch(text); m != nil {
 			k.take(p, m)
-			return
+			return true
 		}
 	}
-	if p.head(text) {
+	return false
+}
+
+// line takes a line without what stands around it.
+func (p *dumpParser) line(text string) {
+	below := strings.HasPrefix(text, "at ") || strings.HasPrefix(text, "- ") || strings.HasPrefix(text, "| ") // a head
+	if !below && (p.mark(text) || p.head(text)) {
 		return
 	}
-	if unreadHead().MatchString(text) && !strings.HasPrefix(text, "| ") {
+	if !below && unreadHead().MatchString(text) {
 		p.begin()
 		p.thread = nil
 		p.unread(text)
 	}
-	if p.process == nil || p.thread == nil {
+	if p.process == nil || p.thread == nil || p.stating && !p.thread.claimed { // its stack was read before
 		return
-	}
-	if p.stating && !p.thread.claimed {
-		return // its stack was read before
 	}
 	if p.process.java == 0 {
 		if m := javaVersion().FindStringSubmatch(text); m != nil {
