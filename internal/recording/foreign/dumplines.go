@@ -279,7 +279,7 @@ func lockOf(text string) (l Lock, rest string, ok bool) {
 	if m == nil {
 		return l, "", false
 	}
-	l.ID, l.Class = m[2], bounded(m[3])
+	l.ID, l.Class = m[2], strings.ReplaceAll(bounded(m[3]), "/", ".") // jhsdb has slashes
 	if class, found := strings.CutPrefix(l.Class, "java.lang.Class for "); found {
 		l.Class = "java.lang.Class<" + class + ">" // as ART prints it
 	}
