@@ -160,6 +160,12 @@ func TestCarriedThreadTexts(t *testing.T) {
 		"a logger": before("2026-07-01 09:00:01,123 INFO [watchdog-1] shop.Watchdog - "),
 		"HTML":     func(text string) string { return "<pre>\n" + html.EscapeString(text) + "</pre>\n" },
 		"colours":  eachLine(func(line string) string { return "\x1b[31m" + line + "\x1b[0m" }),
+		"a log of docker": eachLine(func(line string) string {
+			return jsonOf(t, map[string]any{"stream": "stdout", "log": line + "\n", "time": "2026-07-01T09:00:01.123Z"})
+		}),
+		"a log in JSON": eachLine(func(line string) string {
+			return jsonOf(t, map[string]any{"level": "info", "message": line, "@timestamp": "2026-07-01T09:00:01.123Z"})
+		}),
 		"a string of JSON": func(text string) string {
 			return jsonOf(t, map[string]any{"id": 7, "trace": text})
 		},

@@ -60,13 +60,16 @@ func (u unwrapper) text(text string, depth int) {
 	}
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
-		if depth < maxNesting && strings.Contains(line, `\n`) {
-			if !u.json(bare(line), depth) {
-				u.text(unescaped(line), depth+1)
-			}
-			continue
+		plain := bare(line)
+		switch escaped := strings.Contains(line, `\n`); {
+		case depth == maxNesting || !escaped && !strings.HasPrefix(plain, "{"):
+			u.line(withoutKeys(plain))
+		case u.json(line, depth) || u.json(plain, depth):
+		case escaped:
+			u.text(unescaped(line), depth+1)
+		default:
+			u.line(withoutKeys(plain))
 		}
-		u.line(bare(line))
 	}
 }
 
@@ -100,7 +103,7 @@ func (u unwrapper) strings(v any, depth int) {
 }
 
 var (
-	jsonKeys = glob.Regexp(`^\W*"[\w.-]+\\*"\s*:\s*\\*"`)
+	jsonKeys = glob.Regexp(`^(?:[{\[,\s].*)?"[\w.-]+\\*"\s*:\s*\\*"`)
 	// jsonElement is a line that is a string in an array.
 	jsonElement = glob.Regexp(`^"((?:\\"| |at |- ).*)",?$`)
 	jsonEnd     = glob.Regexp(`\\*"\s*(?:[,}\]].*)?$`)
@@ -149,10 +152,9 @@ var (
 		glob.Regexp(`^((?:\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\]?|std(?:out|err)|[FP])(?:\s+|: |$))`),
 		glob.Regexp(`^(\[[\w#. :-]+\] )`),
 		glob.Regexp(`^([\w.$]+ +[-:](?:\s|$))`),
-		glob.Regexp(`^(\W.*"[\w.-]+"\s*:\s*")`), // keys of JSON that is cut off
 	}
 	// own is how a line begins that nothing carries.
-	own = glob.Regexp(`^(?:"|at |- |\| |#\d|native: |pid: |\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$)`)
+	own = glob.Regexp(`^(?:"|\{"|at |- |\| |#\d|native: |pid: |\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$)`)
 )
 
 // bare returns a line without what carries it.
@@ -168,7 +170,6 @@ func bare(line string) string {
 	if m := jsonElement().FindStringSubmatch(line); m != nil {
 		line = unescaped(m[1])
 	}
-	line = strings.TrimSpace(jsonKeys().ReplaceAllString(line, ""))
 	for range maxCarriers {
 		if own().MatchString(line) {
 			break
@@ -178,6 +179,14 @@ func bare(line string) string {
 			break
 		}
 		line = strings.TrimSpace(line[at:])
+	}
+	return line
+}
+
+// withoutKeys returns a line without the keys of JSON that is cut off, and without what carries it behind them.
+func withoutKeys(line string) string {
+	if at := jsonKeys().FindStringIndex(line); at != nil {
+		return bare(line[at[1]:])
 	}
 	return line
 }
