@@ -157,9 +157,13 @@ func TestCarriedThreadTexts(t *testing.T) {
 		"Android Studio": before("2026-07-01 09:00:01.123  1200-1207  art  shop.demo.app  I  "),
 		"an editor":      before("12: "),
 		"docker":         before("app-1  | "), "a time": before("2026-07-01T09:00:01.123Z "),
-		"a logger": before("2026-07-01 09:00:01,123 INFO [watchdog-1] shop.Watchdog - "),
-		"HTML":     func(text string) string { return "<pre>\n" + html.EscapeString(text) + "</pre>\n" },
-		"colours":  eachLine(func(line string) string { return "\x1b[31m" + line + "\x1b[0m" }),
+		"a logger":    before("2026-07-01 09:00:01,123 INFO [watchdog-1] shop.Watchdog - "),
+		"journalctl":  before("Jul 01 09:00:01 host app[123]: "),
+		"Spring Boot": before("2026-07-01T09:00:01.123+02:00  INFO 4711 --- [shop] [  main] shop.Watchdog        : "),
+		"logback":     before("09:00:01.123 [main] INFO  shop.Watchdog -- "),
+		"a pod":       before("[pod/app-1/app] "),
+		"HTML":        func(text string) string { return "<pre>\n" + html.EscapeString(text) + "</pre>\n" },
+		"colours":     eachLine(func(line string) string { return "\x1b[31m" + line + "\x1b[0m" }),
 		"a log of docker": eachLine(func(line string) string {
 			return jsonOf(t, map[string]any{"stream": "stdout", "log": line + "\n", "time": "2026-07-01T09:00:01.123Z"})
 		}),

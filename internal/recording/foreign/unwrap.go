@@ -138,11 +138,10 @@ var (
 	typographic = strings.NewReplacer("\u00a0", " ", "\u201c", `"`, "\u201d", `"`, "\u2026", "...")
 	// carriers are what stands before a line, each as the first group. All that fit are removed.
 	carriers = []func() *regexp.Regexp{
-		glob.Regexp(`^((?:> ?)+)`),              // mail
-		glob.Regexp("^(#{1,6} |`{1,3})"),        // Markdown
-		glob.Regexp(`^([\w./-]+ +\| )`),         // docker compose
-		glob.Regexp(`^(<\d+>(?:\d )?)`),         // syslog
-		glob.Regexp(`^(\d{1,6}(?:[:|)]|\t) *)`), // an editor's numbers
+		glob.Regexp(`^((?:> ?)+)`),       // mail
+		glob.Regexp("^(#{1,6} |`{1,3})"), // Markdown
+		glob.Regexp(`^([\w./-]+ +\| )`),  // docker compose
+		glob.Regexp(`^(<\d+>(?:\d )?)`),  // syslog
 		glob.Regexp(`^((?:</?(?:pre|p|code|br|div|span|td|li)\b[^<>]*>)+)`),
 		glob.Regexp(`(` + logcatPrefix + `)`),
 		// Android Studio's Logcat: 2026-07-01 09:00:01.123  1200-1207  art  shop.demo.app  I  text
@@ -150,8 +149,10 @@ var (
 		// A time, and what a logger writes behind it.
 		glob.Regexp(`^(\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?:\s+|: |$))`),
 		glob.Regexp(`^((?:\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\]?|std(?:out|err)|[FP])(?:\s+|: |$))`),
-		glob.Regexp(`^(\[[\w#. :-]+\] )`),
-		glob.Regexp(`^([\w.$]+ +[-:](?:\s|$))`),
+		glob.Regexp(`^([A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \S+ [^\s:]+: ?)`), // syslog, journalctl
+		glob.Regexp(`^(\[[\w#./ :-]+\](?:\s+|$))`),
+		glob.Regexp(`^([\w.$]+ +(?:-{1,3}|:)(?:\s|$))`),
+		glob.Regexp(`^(\d{1,6}(?:[:|)]|\t) *)`), // an editor's numbers
 	}
 	// own is how a line begins that nothing carries.
 	own = glob.Regexp(`^(?:"|\{"|at |- |\| |#\d|native: |pid: |\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$)`)
@@ -202,6 +203,6 @@ func carrierOf(line string) int {
 }
 
 const (
-	maxCarriers = 8   // before a line
+	maxCarriers = 16  // before a line
 	maxCarrier  = 400 // characters
 )
