@@ -3,6 +3,7 @@ package filter
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -95,10 +96,10 @@ func parseClassPattern(s string, withNested bool) (classPattern, error) {
 				s)
 		case strings.Contains(segment, "#"):
 			return p, fmt.Errorf("class pattern %q contains #: give the method by the key \"method\"", s)
-		case strings.ContainsAny(segment, ";[]()<>, "):
+		case strings.ContainsAny(segment, ";[]()<>") || strings.TrimSpace(segment) != segment:
 			return p, fmt.Errorf("class pattern %q: %q is not the name of a class or package", s, segment)
 		}
-		found = append(found, segment)
+		found = append(found, unescaped(segment))
 	}
 	if found[len(found)-1] == spanning {
 		found = append(found, "*")
@@ -112,6 +113,15 @@ func parseClassPattern(s string, withNested bool) (classPattern, error) {
 	return p, nil
 }
 
+// unescaped returns a name in which %XX is a byte, as all lists and mappings show names with blanks and commas. A
+// percent sign that is no escape stays.
+func unescaped(name string) string {
+	if raw, err := url.PathUnescape(name); err == nil {
+		return raw
+	}
+	return name
+}
+
 func parseMethodPattern(s string) (*methodPattern, error) {
 	name, descriptor, hasDescriptor := strings.Cut(s, "(")
 	switch {
@@ -122,7 +132,7 @@ func parseMethodPattern(s string) (*methodPattern, error) {
 		return nil, fmt.Errorf("method pattern %q: %q is not the name of a method", s, name)
 	}
 	// Several * mean the same as one, as a name has no segments that ** could cross.
-	m := &methodPattern{name: classfile.EncodeMUTF8(name)}
+	m := &methodPattern{name: unescaped(classfile.EncodeMUTF8(name))}
 	for strings.Contains(m.name, spanning) {
 		m.name = strings.ReplaceAll(m.name, spanning, "*")
 	}
@@ -156,7 +166,7 @@ func descriptorGlob(s string) (glob string, ok bool) {
 		rest, isType := cutType(result)
 		ok = ok && isType && rest == ""
 	}
-	return "(" + parameters + ")" + result, ok
+	return "(" + unescaped(parameters) + ")" + unescaped(result), ok
 }
 
 // cutType cuts the first type (JVMS 4.3.2) off s.

@@ -160,7 +160,7 @@ func TestFaultyPatterns(t *testing.T) {
 		{"com.Fo?", `pattern "com.Fo?" contains '?': the only wildcard is *, for any number of characters`},
 		{"com.Fo\n", `pattern "com.Fo\n" contains '\n': the only wildcard is *, for any number of characters`},
 		{"com.\xff", `pattern "com.\xff" is not valid UTF-8`},
-		{"com.Foo bar", `class pattern "com.Foo bar": "Foo bar" is not the name of a class or package`},
+		{"com.Foo ", `class pattern "com.Foo ": "Foo " is not the name of a class or package`},
 		{"com.Foo;", `class pattern "com.Foo;": "Foo;" is not the name of a class or package`},
 		{"com.Foo()", `class pattern "com.Foo()": "Foo()" is not the name of a class or package`},
 		{"#foo", `no class before #: to match a method of every class, write "**#foo"`},

@@ -78,13 +78,16 @@ func (n *Naming) Open(ctx context.Context, con *console.Console) (o analysis.Opt
 	return o, nil, err
 }
 
-// OpenAll opens the mappings for recordings of several builds. It fails if there is no mapping, as an ID has a meaning
-// in its own build only.
+// OpenAll opens the mappings for recordings of several builds. Without --mapping, the default file may be missing: what
+// has IDs is refused then, and logs of other tools have names.
 func (n *Naming) OpenAll(ctx context.Context, con *console.Console) (analysis.Options, error) {
 	o, missing, err := n.Open(ctx, con)
 	if missing != nil {
-		err = fmt.Errorf("%w; recordings of several builds are compared by the names of methods: give their "+
+		o.Missing = fmt.Errorf("%w; recordings of several builds are compared by the names of methods: give their "+
 			"mappings by --mapping", missing)
+	}
+	if n.Flag.Changed {
+		err = errors.Join(err, o.Missing)
 	}
 	return o, err
 }

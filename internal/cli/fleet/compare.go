@@ -131,11 +131,11 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 	r := cli.Reading{Ctx: ctx, Advance: advance, Total: cli.RecordingSize(files)}
 	old, oldMappings, err := c.sample(&r, sides[0])
 	if err != nil {
-		return cli.Refusal(err)
+		return err
 	}
 	new, newMappings, err := c.sample(&r, sides[1])
 	if err != nil {
-		return cli.Refusal(err)
+		return err
 	}
 	comparison := group.Compare(old, new, renumbered(oldMappings, newMappings))
 	done()

@@ -175,6 +175,9 @@ func (g *grouping) read(ctx context.Context, stalls *group.Stalls, recordings []
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if o.Missing != nil && errors.Is(err, o.Missing) {
+			return err
+		}
 		if err != nil {
 			g.left++
 			if mismatch := new(resolve.MismatchError); errors.As(err, &mismatch) {

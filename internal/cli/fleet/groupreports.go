@@ -61,7 +61,7 @@ func (g *grouping) readReports(ctx context.Context, stalls *group.Stalls, dirs [
 		return nil
 	}
 	o, err := g.naming.OpenAll(ctx, g.con)
-	if err != nil {
+	if err = errors.Join(err, o.Missing); err != nil {
 		return err
 	}
 	absent, err := collect.AddReports(ctx, stalls.AddReport, dirs, o)

@@ -153,7 +153,7 @@ func (p *pushing) run(ctx context.Context, file string) error {
 			continue
 		}
 		b.Names[kind] = path
-		if b.Files[kind], err = readInflated(path); err != nil {
+		if b.Files[kind], err = readText(path); err != nil {
 			return err
 		}
 	}
@@ -176,9 +176,9 @@ func (p *pushing) run(ctx context.Context, file string) error {
 // maxPushed is a byte more than an archive stores.
 const maxPushed = 1<<30 + 1
 
-// readInflated reads a file, which may be compressed with gzip. The archive compresses better what is not.
-func readInflated(path string) ([]byte, error) {
-	f, err := userfile.OpenInflated(path)
+// readText reads a file, which may be compressed with gzip. The archive compresses better what is not.
+func readText(path string) ([]byte, error) {
+	f, err := userfile.OpenText(path)
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +298,7 @@ type pulledFile struct {
 func namesOf(files []pulledFile) string {
 	var names []string
 	for _, f := range files {
-		names = append(names, f.path)
+		names = append(names, console.Printable(f.path))
 	}
 	return strings.Join(names, ", ")
 }
@@ -511,7 +511,7 @@ func (r *removing) run(ctx context.Context, args []string) error {
 		return err
 	}
 	for i := range list {
-		fmt.Fprintf(r.con.Out, "%s: mapping %s, %s\n", what, list[i].Digest, console.Printable(cli.ReleaseText(&list[i])))
+		fmt.Fprintf(r.con.Out, "%s: mapping %s, %s\n", what, list[i].Digest, cli.ReleaseText(&list[i]))
 	}
 	if len(list) == 0 {
 		return cli.CheckFailed{Err: errors.New("no release matches; nothing was removed")}

@@ -167,9 +167,11 @@ type analyzing struct {
 	sort           answer.Order
 	top            int
 	selection
-	lost    []error // recordings that lack more than largeLoss
-	skipped int     // recordings of other builds
-	stalls  int     // that the format report showed
+	unnamed bool             // there is no mapping
+	names   []*resolve.Names // of the recordings, if there is none
+	lost    []error          // recordings that lack more than largeLoss
+	skipped int              // recordings of other builds
+	stalls  int              // that the format report showed
 }
 
 // run reads the recordings that args name and writes the output.
@@ -199,7 +201,7 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	files := cli.FilesOf(recordings)
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	o, err := a.names(ctx)
+	o, err := a.openNames(ctx)
 	if err != nil {
 		return err
 	}
@@ -251,17 +253,13 @@ func RunAnswer(ctx context.Context, con *console.Console, wanted cli.Answer) (st
 	return a.stalls, err
 }
 
-// names opens the mappings. Without --mapping, the default file may be missing.
-func (a *analyzing) names(ctx context.Context) (analysis.Options, error) {
+// openNames opens the mappings. Without --mapping, the default file may be missing.
+func (a *analyzing) openNames(ctx context.Context) (analysis.Options, error) {
 	o, missing, err := a.naming.Open(ctx, a.con)
 	if missing != nil && a.named {
 		return o, missing
 	}
-	if missing != nil {
-		a.con.Warn("%s does not exist, so that methods are shown by their IDs; give the mapping of the build by "+
-			"--mapping",
-			a.naming.Mapping)
-	}
+	a.unnamed = missing != nil
 	return o, err
 }
 
@@ -282,7 +280,7 @@ func (a *analyzing) checkBuilds(recordings []cli.Recording, mappings *resolve.Ma
 		}
 	}
 	if len(kept) == 0 && len(mismatches) > 0 {
-		return nil, cli.CheckFailed{Err: mismatches[0]}
+		return nil, mismatches[0]
 	}
 	for _, err := range mismatches {
 		a.skipped++
@@ -331,7 +329,12 @@ func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []cli.Rec
 	if err := p.read("analyzing", o); err != nil {
 		return err
 	}
-	return finish(o.Mappings)
+	err = finish(o.Mappings)
+	if a.unnamed && slices.ContainsFunc(a.names, func(n *resolve.Names) bool { return n.Unknown() > 0 }) {
+		a.con.Warn("%s does not exist, so that methods are shown by their IDs; give the mapping of the build by "+
+			"--mapping", a.naming.Mapping)
+	}
+	return err
 }
 
 // prepare sets the handlers of o that write the output in the format; finish writes its end.
@@ -386,10 +389,17 @@ const largeLoss = 0.05
 func (a *analyzing) warnAtEnd(o *analysis.Options) {
 	end := o.End
 	o.End = func(r *analysis.Recording) error {
+		if a.unnamed {
+			a.names = append(a.names, r.Names)
+		}
 		for _, text := range r.Warnings() {
 			a.con.Warn("%s", text)
 		}
 		// A blocklist goes by counts, and is how to lose less.
+		if r.Empty() {
+			a.lost = append(a.lost, fmt.Errorf("%s has no calls, messages, or incidents: what the program did is not known",
+				r.Name))
+		}
 		if c := r.Completeness; c != nil && !a.block && c.LostShare > largeLoss {
 			a.lost = append(a.lost, fmt.Errorf("%s: %.1f %% of its records are missing, more than %.0f %%",
 				r.Name, 100*c.LostShare, 100*largeLoss))

@@ -48,7 +48,7 @@ func (p *passes) read(what string, o analysis.Options) error {
 	r := cli.Reading{Ctx: p.ctx, Advance: advance, Total: cli.RecordingSize(cli.FilesOf(p.recordings))}
 	for _, of := range p.recordings {
 		if err := r.Analyze(of, p.con.In, o); err != nil {
-			return cli.Refusal(err)
+			return err
 		}
 	}
 	return nil

@@ -62,8 +62,9 @@ type lookup struct {
 	con     *console.Console
 	mapping *mapping.Mapping
 	out     *bufio.Writer
-	missing int // patterns that match nothing
-	parsed  int // patterns
+	names   []mapping.Identity // what a pattern that matches nothing may mean; nil until there is one
+	missing int                // patterns that match nothing
+	parsed  int                // patterns
 }
 
 func (l *lookup) run(args []string) (err error) {
@@ -136,7 +137,24 @@ func (l *lookup) find(text string, pattern *mapping.Pattern) error {
 	}
 	if !found {
 		l.missing++
+		if near := cli.Near(text, l.identities()); len(near) > 0 {
+			text += "; did you mean " + strings.Join(near, " or ") + "?"
+		}
 		l.con.Inform("nothing matches %s", text)
 	}
 	return nil
+}
+
+// identities returns all methods, and their classes.
+func (l *lookup) identities() []mapping.Identity {
+	if l.names == nil {
+		everything, _ := mapping.ParsePattern("**")
+		for e := range l.mapping.Find(everything) {
+			if n := len(l.names); n == 0 || l.names[n-1].Class != e.Class {
+				l.names = append(l.names, mapping.Identity{Class: e.Class})
+			}
+			l.names = append(l.names, e.Identity)
+		}
+	}
+	return l.names
 }

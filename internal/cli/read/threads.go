@@ -97,10 +97,10 @@ func (a *analyzing) writeThreads(w io.Writer, file string, by *r8.Mapping) error
 // readThreads returns the begin of a file; cut is whether there is more.
 func readThreads(path string, in io.Reader) (text string, cut bool, err error) {
 	if path == cli.StandardInput {
-		in, err = userfile.Inflate(in)
+		in, err = userfile.Text(in)
 	} else {
-		var f *userfile.Inflated
-		if f, err = userfile.OpenInflated(path); err == nil {
+		var f *userfile.TextFile
+		if f, err = userfile.OpenText(path); err == nil {
 			defer f.Close()
 			in = f
 		}

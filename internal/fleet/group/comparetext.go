@@ -115,21 +115,45 @@ func (c *Comparison) writeStalls(b *strings.Builder, top int) {
 			fmt.Fprintf(b, "  %s more; --top shows them\n", count(len(c.Stalls)-top, "group"))
 			break
 		}
-		what := ""
-		switch {
-		case s.Old == 0:
-			what = "new: "
-		case s.New == 0:
-			what = "gone: "
-		}
-		fmt.Fprintf(b, "  %s%s\n", what, s.Worst.Verdict)
-		fmt.Fprintf(b, "            %s to %s, of %s to %s on average; in a thousand %ss %s to %s\n",
-			number(float64(s.Old)), number(float64(s.New)), nanos(s.OldMean), nanos(s.NewMean), c.Unit, number(s.OldRate),
-			number(s.NewRate))
+		fmt.Fprintf(b, "  %s%s\n", s.kind(), s.Worst.Verdict)
+		fmt.Fprintf(b, "            %s to %s, of %s to %s on average; in a thousand %ss %s to %s; %s\n",
+			number(float64(s.Old)), number(float64(s.New)), s.mean(s.Old, s.OldMean), s.mean(s.New, s.NewMean), c.Unit,
+			number(s.OldRate), number(s.NewRate), s.certainty())
 	}
 	if c.UnchangedStalls > 0 {
 		fmt.Fprintf(b, "  unchanged: %s\n", count(c.UnchangedStalls, "group"))
 	}
+}
+
+// kind says that a group is new or gone, where chance does not explain that one side has none.
+func (s *StallChange) kind() string {
+	switch {
+	case s.Certainty != Sure && s.Certainty != Likely:
+		return ""
+	case s.Old == 0:
+		return "new: "
+	case s.New == 0:
+		return "gone: "
+	}
+	return ""
+}
+
+// mean is how long one took, for people.
+func (s *StallChange) mean(cases int, nanoseconds float64) string {
+	if cases == 0 {
+		return "none"
+	}
+	return nanos(nanoseconds)
+}
+
+func (s *StallChange) certainty() string {
+	switch s.Certainty {
+	case Unknown:
+		return "too few to rule out chance"
+	case Noise:
+		return fmt.Sprintf("may well be chance (p = %.2f)", s.P)
+	}
+	return string(s.Certainty)
 }
 
 func nanos(n float64) string { return short(time.Duration(math.Round(n))) }

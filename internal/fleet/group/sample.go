@@ -223,14 +223,15 @@ func (p *sampler) method(id trace.Method) *inUnit {
 	return m
 }
 
-// methodKey is "class method descriptor", as in a mapping.
+// methodKey distinguishes methods. A line feed is in no name: names of what is no method, and names as source code has
+// them, have blanks.
 func methodKey(class, method, descriptor string) string {
-	return class + " " + method + " " + descriptor
+	return class + "\n" + method + "\n" + descriptor
 }
 
 // splitKey returns what a methodKey is made of.
 func splitKey(key string) (class, method, descriptor string) {
-	parts := strings.SplitN(key, " ", 3)
+	parts := strings.SplitN(key, "\n", 3)
 	return parts[0], parts[1], parts[2]
 }
 

@@ -160,9 +160,13 @@ func (c *Completeness) Lines() []string {
 		if len(c.Off) > shownOff {
 			names = append(names, "...")
 		}
-		lines = append(lines, fmt.Sprintf("%s switched off while the program ran, because they were called too often: "+
-			"%s left out, and their time is in their callers: %s", were(uint64(c.MethodsOff), "method", "s"),
-			were(c.LeftOut, "call", "s"), strings.Join(names, ", ")))
+		they, their := "they were", "their"
+		if c.MethodsOff == 1 {
+			they, their = "it was", "its"
+		}
+		lines = append(lines, fmt.Sprintf("%s switched off while the program ran, because %s called too often: "+
+			"%s left out, and %s time is in the callers: %s", were(uint64(c.MethodsOff), "method", "s"), they,
+			were(c.LeftOut, "call", "s"), their, strings.Join(names, ", ")))
 	}
 	if c.WindowCalls > 0 {
 		lines = append(lines, fmt.Sprintf("%s left out in %s, %s in all, in which threads made records too fast; their "+

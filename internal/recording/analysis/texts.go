@@ -154,7 +154,7 @@ func (r *Recording) Warnings() []string {
 	}
 	if banner := r.Banner(); banner != "" {
 		list = append(list, banner)
-	} else if !resolve.Stamped(r.Digest) {
+	} else if r.HasIDs() && !resolve.Stamped(r.Digest) {
 		list = append(list, r.Name+": the recording does not name its mapping, so the names may be wrong; "+
 			"add the runtime to the inputs of tracegen instrument, which writes the mapping's digest into it")
 	}

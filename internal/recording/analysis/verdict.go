@@ -346,7 +346,7 @@ func (e *evidence) where() string {
 	self := time.Duration(e.step.Self)
 	spread := ""
 	if e.spread && self*4 < e.Wall {
-		spread = "time is spread over many methods, most of it in "
+		spread = "time is spread over many methods, the largest part in "
 	}
 	return fmt.Sprintf("%s%s (own time %s)", spread, e.step.Method, Millis(self))
 }

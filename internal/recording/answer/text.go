@@ -75,6 +75,7 @@ func program(r *analysis.Recording) string {
 	switch {
 	case r.Resolved:
 		parts = append(parts, "mapping "+r.Digest)
+	case !r.HasIDs():
 	case !resolve.Stamped(r.Digest):
 		parts = append(parts, "the recording does not name its mapping")
 	default:

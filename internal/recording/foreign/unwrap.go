@@ -8,36 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 
 	"github.com/tracegen/tracegen/internal/glob"
 )
-
-// Decode returns a text in UTF-8, without a byte order mark, of one that may also be in UTF-16.
-func Decode(text string) string {
-	switch {
-	case strings.HasPrefix(text, "\xEF\xBB\xBF"):
-		return text[3:]
-	case strings.HasPrefix(text, "\xFE\xFF"):
-		return fromUTF16(text[2:], 0)
-	case strings.HasPrefix(text, "\xFF\xFE"):
-		return fromUTF16(text[2:], 1)
-	case len(text) > 3 && text[0] != 0 && text[1] == 0 && text[2] != 0 && text[3] == 0:
-		return fromUTF16(text, 1)
-	case len(text) > 3 && text[0] == 0 && text[1] != 0 && text[2] == 0 && text[3] != 0:
-		return fromUTF16(text, 0)
-	}
-	return text
-}
-
-// fromUTF16 decodes units whose high byte is at 0 or 1.
-func fromUTF16(text string, high int) string {
-	units := make([]uint16, len(text)/2)
-	for i := range units {
-		units[i] = uint16(text[2*i+high])<<8 | uint16(text[2*i+1-high])
-	}
-	return string(utf16.Decode(units))
-}
 
 // maxNesting is how deep strings of JSON are in strings of JSON.
 const maxNesting = 4
@@ -45,8 +18,7 @@ const maxNesting = 4
 // unwrap hands the lines of a text to line, without what carries them: a program's log, a quotation in mail, markup,
 // indentation, strings of JSON. document gets JSON first, and reports whether it has taken it.
 func unwrap(text string, line func(string), document func([]byte) bool) {
-	u := unwrapper{line, document}
-	u.text(Decode(text), 0)
+	unwrapper{line, document}.text(text, 0)
 }
 
 type unwrapper struct {

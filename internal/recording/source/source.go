@@ -88,6 +88,9 @@ func New(in io.Reader) (*Source, error) {
 		}
 		return &Source{reader: r}, nil
 	}
+	if b, err = userfile.Decode(b); err != nil {
+		return nil, err
+	}
 	b = bufio.NewReaderSize(b, Sniffed)
 	if err := checkText(b); err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ func compressed(t *testing.T, text string) []byte {
 	return b.Bytes()
 }
 
-func TestReadInflated(t *testing.T) {
+func TestReadText(t *testing.T) {
 	const text = "a mapping\n"
 	whole := compressed(t, text)
 	for name, c := range map[string]struct {
@@ -45,7 +45,7 @@ func TestReadInflated(t *testing.T) {
 			if err := os.WriteFile(path, c.data, 0o666); err != nil {
 				t.Fatal(err)
 			}
-			got, err := ReadInflated(path, 1<<20)
+			got, err := ReadText(path, 1<<20)
 			if c.error == "" && (err != nil || string(got) != c.want) {
 				t.Errorf("got %q, %v", got, err)
 			}
@@ -55,7 +55,7 @@ func TestReadInflated(t *testing.T) {
 			}
 		})
 	}
-	if _, err := ReadInflated(filepath.Join(t.TempDir(), "none"), 1); !os.IsNotExist(err) {
+	if _, err := ReadText(filepath.Join(t.TempDir(), "none"), 1); !os.IsNotExist(err) {
 		t.Errorf("missing file: %v", err)
 	}
 }
