@@ -136,7 +136,7 @@ func jsonOf(t *testing.T, value any) string {
 
 // TestCarriedThreadTexts: what carries a text does not change what is read of it.
 //
-// Invariant: Threads are read in the same way behind a byte order mark, indented, quoted, logged, marked up, or in JSON.
+// Invariant: Threads are read in the same way behind a byte order mark, indented, quoted, logged, marked up, in JSON.
 func TestCarriedThreadTexts(t *testing.T) {
 	lines := map[string]func(string) string{
 		"indented": before("\t    "), "mail": before("> "), "an answer to mail": before("> > "),
@@ -147,7 +147,7 @@ func TestCarriedThreadTexts(t *testing.T) {
 		"docker":         before("app-1  | "), "a time": before("2026-07-01T09:00:01.123Z "),
 		"a logger":    before("2026-07-01 09:00:01,123 INFO [watchdog-1] shop.Watchdog - "),
 		"journalctl":  before("Jul 01 09:00:01 host app[123]: "),
-		"Spring Boot": before("2026-07-01T09:00:01.123+02:00  INFO 4711 --- [shop] [  main] shop.Watchdog        : "),
+		"Spring Boot": before("2026-07-01T09:00:01.123+02:00  INFO 4711 --- [shop] [  main] shop.Watchdog : "),
 		"logback":     before("09:00:01.123 [main] INFO  shop.Watchdog -- "),
 		"a pod":       before("[pod/app-1/app] "),
 		"HTML":        func(text string) string { return "<pre>\n" + html.EscapeString(text) + "</pre>\n" },
