@@ -61,6 +61,7 @@ type Recording struct {
 
 	view       *View
 	by         resolve.Residual
+	unmeasured int // stalls of which it is not known how long they took
 	threads    map[uint32]*Thread
 	labels     map[string]bool // of threads
 	clock      *trace.Clock    // the first
