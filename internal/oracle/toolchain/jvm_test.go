@@ -1,0 +1,82 @@
+package toolchain
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
+)
+
+// TestCorpusShrunkJVM shrinks a program for a JVM that was instrumented, with the runtime that instrument writes beside
+// it, by R8 and by ProGuard. Neither has classes of Android.
+//
+// Invariant: Off Android, R8 and ProGuard need no rules but those in the runtime's jars.
+func TestCorpusShrunkJVM(t *testing.T) {
+	nightly.Only(t, "tools")
+	needCorpus(t)
+	j, err := oracle.FindJDK(17)
+	oracle.Require(t, err)
+	tool, dir := buildTool(t), t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	javac(t, j, file("classes"), nil, filepath.Join("testdata", "shop"))
+	command(t, tool, "instrument", "-q", file("classes"), "-o", file("app.jar"), "--mapping", file("methods.txt"),
+		"--set", "trivial=none", "--target", "jvm")
+	runtime, rules := file("tracegen-runtime.jar"), []string{filepath.Join("testdata", "shop.pro")}
+	check := func(t *testing.T, jar, r8 string) {
+		t.Helper()
+		recording := jar + ".tgd"
+		out, err := exec.CommandContext(t.Context(), j.Tool("java"), "-Dtracegen.output="+recording,
+			"-Dtracegen.threads=all", "-cp", jar, "shop.Main").CombinedOutput()
+		if string(out) != "31\n" || err != nil {
+			t.Errorf("it prints %q: %v", out, err)
+		}
+		var d decoded
+		text := command(t, tool, "analyze", recording, "--mapping", file("methods.txt"), "--r8-mapping", r8, "--format",
+			"json", "--top", "0")
+		if err := json.Unmarshal([]byte(text), &d); err != nil {
+			t.Fatal(err)
+		}
+		calls := map[string]int{}
+		for _, m := range d.Methods {
+			calls[m.Method.String()] = m.Calls
+		}
+		for name, want := range map[string]int{"shop.Main.main": 1, "shop.Main$Cart.total": 1, "shop.Main$Cart.add": 5} {
+			if calls[name] != want {
+				t.Errorf("%d calls of %s in the recording, want %d: %v", calls[name], name, want, calls)
+			}
+		}
+	}
+	for _, tools := range versions(t) {
+		t.Run("R8 "+tools.Version, func(t *testing.T) {
+			out, mapping := file("r8-"+tools.Version+".jar"), file("r8-"+tools.Version+".txt")
+			if _, err := tools.R8(t.Context(), Shrinking{Library: j.Home, Rules: rules, Output: out, Mapping: mapping},
+				file("app.jar"), runtime); err != nil {
+				t.Fatal(err)
+			}
+			check(t, out, mapping)
+		})
+	}
+	t.Run("ProGuard", func(t *testing.T) {
+		p, err := oracle.FindProGuard(t.Context(), j)
+		oracle.Require(t, err)
+		inside := func(name string) bool { return strings.HasSuffix(name, ".pro") }
+		err = oracle.EachEntry(runtime, inside, func(name string, text []byte) error {
+			rules = append(rules, file(path.Base(name)))
+			return os.WriteFile(file(path.Base(name)), text, 0o666)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Shrink(t.Context(), file("proguard.jar"), file("proguard.txt"), rules, file("app.jar"),
+			runtime); err != nil {
+			t.Fatal(err)
+		}
+		check(t, file("proguard.jar"), file("proguard.txt"))
+	})
+}
