@@ -260,7 +260,7 @@ func (r *recorder) find(args []string) (given map[string]string, err error) {
 	r.command, err = launch.Parse(args, launch.Environment{})
 	var missing []string
 	switch ext := strings.ToLower(filepath.Ext(args[0])); {
-	case errors.Is(err, launch.ErrNotJava) && (ext == ".jar" || ext == ".war"):
+	case errors.Is(err, launch.ErrNotJava) && len(r.also) == 0 && (ext == ".jar" || ext == ".war"):
 		return nil, cli.Misuse("%s is no program: put the java command behind --: tracegen record -- java -jar %s",
 			args[0], strings.Join(args, " "))
 	case errors.Is(err, launch.ErrNotJava) && len(r.also) == 0:

@@ -222,6 +222,7 @@ class SignsOfLifeTest {
         WrittenChunks.Chunk c = all.get(0);
         assertEquals(end, c.sv());
         c.sv();
+        assertEquals(1, c.uv());
         c.uv();
         c.uv();
         c.sv();
