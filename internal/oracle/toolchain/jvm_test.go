@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,31 +53,46 @@ func TestCorpusShrunkJVM(t *testing.T) {
 			}
 		}
 	}
+	shrinkers := map[string]func(t *testing.T, out string, jars ...string) (mapping string, err error){}
 	for _, tools := range versions(t) {
-		t.Run("R8 "+tools.Version, func(t *testing.T) {
-			out, mapping := file("r8-"+tools.Version+".jar"), file("r8-"+tools.Version+".txt")
-			if _, err := tools.R8(t.Context(), Shrinking{Library: j.Home, Rules: rules, Output: out, Mapping: mapping},
-				file("app.jar"), runtime); err != nil {
+		shrinkers["R8 "+tools.Version] = func(t *testing.T, out string, jars ...string) (string, error) {
+			_, err := tools.R8(t.Context(), Shrinking{Library: j.Home, Rules: rules, Output: out, Mapping: out + ".txt"},
+				jars...)
+			return out + ".txt", err
+		}
+	}
+	shrinkers["ProGuard"] = func(t *testing.T, out string, jars ...string) (string, error) {
+		p, err := oracle.FindProGuard(t.Context(), j)
+		oracle.Require(t, err)
+		all := slices.Clone(rules)
+		inside := func(name string) bool { return strings.HasSuffix(name, ".pro") }
+		for _, jar := range jars {
+			if err := oracle.EachEntry(jar, inside, func(name string, text []byte) error {
+				all = append(all, filepath.Join(t.TempDir(), path.Base(name)))
+				return os.WriteFile(all[len(all)-1], text, 0o666)
+			}); err != nil {
+				return "", err
+			}
+		}
+		return out + ".txt", p.Shrink(t.Context(), out, out+".txt", all, jars...)
+	}
+	command(t, j.Tool("jar"), "cf", file("plain.jar"), "-C", file("classes"), ".")
+	command(t, tool, "runtime", "-o", file("runtime"))
+	for name, shrink := range shrinkers {
+		t.Run(name, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "shrunk.jar")
+			mapping, err := shrink(t, out, file("app.jar"), runtime)
+			if err != nil {
 				t.Fatal(err)
 			}
 			check(t, out, mapping)
 		})
-	}
-	t.Run("ProGuard", func(t *testing.T) {
-		p, err := oracle.FindProGuard(t.Context(), j)
-		oracle.Require(t, err)
-		inside := func(name string) bool { return strings.HasSuffix(name, ".pro") }
-		err = oracle.EachEntry(runtime, inside, func(name string, text []byte) error {
-			rules = append(rules, file(path.Base(name)))
-			return os.WriteFile(file(path.Base(name)), text, 0o666)
+		t.Run(name+" with the no-op", func(t *testing.T) {
+			_, err := shrink(t, filepath.Join(t.TempDir(), "shrunk.jar"), file("plain.jar"),
+				filepath.Join(file("runtime"), "tracegen-runtime-noop.jar"))
+			if err != nil {
+				t.Error(err)
+			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Shrink(t.Context(), file("proguard.jar"), file("proguard.txt"), rules, file("app.jar"),
-			runtime); err != nil {
-			t.Fatal(err)
-		}
-		check(t, file("proguard.jar"), file("proguard.txt"))
-	})
+	}
 }
