@@ -61,7 +61,7 @@ mutants: deps
 	.ci/mutants
 
 golden:
-	TRACEGEN_SHARE=all $(GO) test $$(git grep -l --untracked 'flag.Bool("update"' -- '*_test.go' | xargs -r -n1 dirname | sort -u | sed 's,^,./,') -update
+	TRACEGEN_SHARE=all $(GO) test $$(git grep -l --untracked -e 'flag.Bool("update"' -e 'golden\.Compare(' -- '*_test.go' | xargs -r -n1 dirname | sort -u | sed 's,^,./,') -update
 	git status --short
 
 bench: deps build

@@ -44,9 +44,6 @@ func loopClass(name string) assembly.Class {
 // --trivial none.
 func TestEveryContestantDoesItsWork(t *testing.T) {
 	nightly.Only(t, "corpora")
-	if testing.Short() {
-		t.Skip("skipped: it works on released jars")
-	}
 	t.Chdir("..")
 	dir := t.TempDir()
 	corpora, err := corpus.Load()

@@ -41,7 +41,7 @@ func (p *ConstantPool) appendAttributes(table []Attribute, data []byte, at int) 
 		if at+attributeHeader > len(data) {
 			return table, 0, formatErrorf(len(data), "", "it ends in attribute %d of %d", i, n)
 		}
-		header := data[at : at+attributeHeader]
+		header := data[at : at+attributeHeader : at+attributeHeader]
 		nameIndex := binary.BigEndian.Uint16(header)
 		if p.Tag(nameIndex) != TagUtf8 {
 			_, err := p.Utf8(nameIndex)

@@ -218,7 +218,7 @@ func (p *Parser) appendMembers(members []Member, c *Class, kind string, at int) 
 		if at+8 > len(data) {
 			return nil, 0, formatErrorf(len(data), c.path(""), "class file ends in %s %d of %d", kind, i, n)
 		}
-		info := data[at : at+8]
+		info := data[at : at+8 : at+8]
 		name, descriptor := binary.BigEndian.Uint16(info[2:]), binary.BigEndian.Uint16(info[4:])
 		if c.pool.Tag(name) != TagUtf8 {
 			_, err := c.pool.Utf8(name)

@@ -2,8 +2,6 @@ package classfile_test
 
 import (
 	"bytes"
-	"context"
-	"os"
 	"strings"
 	"testing"
 
@@ -15,62 +13,13 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
-// corpusJars returns the released jars that this run reads: the small set, with TRACEGEN_CORPUS=full all, with -short
-// none.
-func corpusJars(t testing.TB) []corpus.Jar {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("skipped: no corpus in this run")
-	}
-	c, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	jars, err := c.Fetch(context.Background(), c.Names(os.Getenv("TRACEGEN_CORPUS") == "full")...)
-	oracle.Require(t, err)
-	return jars
-}
-
-// TestCorpusLossless checks that every released class parses and is written back to the same bytes, also if every
-// part is replaced by itself.
-//
-// Invariant: A class that is parsed and written has the same bytes, also if every part of it is replaced by itself.
-func TestCorpusLossless(t *testing.T) {
-	nightly.Only(t, "classes")
-	jars := corpusJars(t)
-	classes, size := 0, 0
-	for _, jar := range jars {
-		oracle.EachClass(t, jar.Classes, func(name string, data []byte) {
-			classes++
-			size += len(data)
-			c, err := classfile.Parse(data)
-			if err != nil {
-				t.Errorf("%s!%s: %v", jar.Name, name, err)
-				return
-			}
-			if again, err := c.Rewrite(classfile.Edit{}); err != nil || !bytes.Equal(again, data) {
-				t.Errorf("%s!%s: an empty edit changes it (%v)", jar.Name, name, err)
-			}
-			if again, err := reassembled(c); err != nil || !bytes.Equal(again, data) {
-				t.Errorf("%s!%s: reassembling changes it (%v)", jar.Name, name, err)
-			}
-			for i := range c.Methods() {
-				if _, _, err := c.Code(&c.Methods()[i]); err != nil {
-					t.Errorf("%s!%s: %v", jar.Name, name, err)
-				}
-			}
-		})
-	}
-	t.Logf("measured: %d jars, %d classes, %d MB parse and are written unchanged", len(jars), classes, size>>20)
-}
-
 // TestCorpusDifferential compares the structure of every class up to Java 13 with what jvm.go reads.
 //
 // Invariant: Two independent decoders read the same structure of every class.
 func TestCorpusDifferential(t *testing.T) {
 	nightly.Only(t, "classes")
 	compared, skipped := 0, 0
-	for _, jar := range corpusJars(t) {
+	for _, jar := range corpus.NeedAll(t) {
 		oracle.EachClass(t, jar.Classes, func(name string, data []byte) {
 			c, err := classfile.Parse(data)
 			if err != nil {

@@ -68,6 +68,11 @@ func FuzzMUTF8(f *testing.F) {
 		f.Add(test.mutf8)
 		f.Add(test.text)
 	}
+	for _, malformed := range []string{"a\x00", "\x80", "\xC3", "\xE5\x90", "\xC3a", "\xE5\x90a", "\xC0\xAF",
+		"\xE0\x80\x80", "\xE0\x9F\xBF", "\xFF", "\xED\xA0\xBDx", "\xED\xB8\x80\xED\xA0\xBD",
+		"\xED\xA0\xBD\xED\xA0\xBD", "\xED\xA0\xBD\xED\xB8", "\xED\xA0\xBD\xED\xB8\x80\xFF"} {
+		f.Add(malformed)
+	}
 	f.Fuzz(func(t *testing.T, s string) {
 		decoded, ok := classfile.DecodeMUTF8(s)
 		switch {

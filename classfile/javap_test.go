@@ -13,8 +13,7 @@ import (
 
 // TestRewriteJavap checks that javap reads a class with added constants and an added method, and finds them.
 func TestRewriteJavap(t *testing.T) {
-	jdk, err := oracle.FindJDK(11)
-	oracle.Require(t, err)
+	jdk := oracle.NeedJDK(t, 11)
 	c := parse(t, sampleClasses(t)["g/Constants.class"])
 	b := classfile.NewPoolBuilder(c.ConstantPool())
 	b.AddInteger(-123456789)

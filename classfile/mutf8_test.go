@@ -2,7 +2,6 @@ package classfile_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os/exec"
 	"strings"
 	"testing"
@@ -46,46 +45,6 @@ func TestMUTF8(t *testing.T) {
 	}
 	if got := classfile.EncodeMUTF8("a\xFFb"); got != "a\uFFFDb" {
 		t.Errorf("a byte that is no UTF-8 becomes % x", got)
-	}
-}
-
-func TestMUTF8Malformed(t *testing.T) {
-	for _, test := range []struct {
-		name, mutf8 string
-		size        int // of the first code point; 0 if that is malformed
-	}{
-		{"zero byte", "\x00", 0},
-		{"zero byte later", "a\x00", 1},
-		{"lone continuation", "\x80", 0},
-		{"truncated two bytes", "\xC3", 0},
-		{"truncated three bytes", "\xE5\x90", 0},
-		{"no continuation", "\xC3a", 0},
-		{"no second continuation", "\xE5\x90a", 0},
-		{"overlong slash", "\xC0\xAF", 0},
-		{"overlong in three bytes", "\xE0\x80\x80", 0},
-		{"overlong 7FF in three bytes", "\xE0\x9F\xBF", 0},
-		{"four bytes of UTF-8", "\xF0\x9F\x98\x80", 0},
-		{"FF", "\xFF", 0},
-		{"lone high surrogate", "\xED\xA0\xBD", 3},
-		{"lone high surrogate, then text", "\xED\xA0\xBDx", 3},
-		{"lone low surrogate", "\xED\xB8\x80", 3},
-		{"surrogates in the wrong order", "\xED\xB8\x80\xED\xA0\xBD", 3},
-		{"two high surrogates", "\xED\xA0\xBD\xED\xA0\xBD", 3},
-		{"high surrogate, then half a low one", "\xED\xA0\xBD\xED\xB8", 3},
-		{"malformed after a pair", "\xED\xA0\xBD\xED\xB8\x80\xFF", 6},
-	} {
-		if got, ok := classfile.DecodeMUTF8(test.mutf8); ok || got != test.mutf8 {
-			t.Errorf("%s: decodes to %q, %v", test.name, got, ok)
-		}
-		if _, size := classfile.DecodeMUTF8Rune(test.mutf8); size != test.size {
-			t.Errorf("%s: first code point has %d bytes, want %d", test.name, size, test.size)
-		}
-	}
-	if r, size := classfile.DecodeMUTF8Rune("\xED\xA0\xBDx"); r != 0xD83D || size != 3 {
-		t.Errorf("a lone surrogate is %#x of %d bytes", r, size)
-	}
-	if _, size := classfile.DecodeMUTF8Rune(""); size != 0 {
-		t.Errorf("the empty string starts with a code point of %d bytes", size)
 	}
 }
 
@@ -140,26 +99,9 @@ func TestMUTF8Exhaustive(t *testing.T) {
 	}
 }
 
-func TestMUTF8RoundTrip(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 20000 {
-		runes := make([]rune, random.IntN(20))
-		for i := range runes {
-			for runes[i] = -1; !utf8.ValidRune(runes[i]); {
-				runes[i] = random.Int32N(1 << (1 + random.IntN(21)))
-			}
-		}
-		text := string(runes)
-		if got, ok := classfile.DecodeMUTF8(classfile.EncodeMUTF8(text)); got != text || !ok {
-			t.Fatalf("%q comes back as %q, %v", text, got, ok)
-		}
-	}
-}
-
 // TestMUTF8Java compares with what Java writes for the same strings.
 func TestMUTF8Java(t *testing.T) {
-	jdk, err := oracle.FindJDK(11)
-	oracle.Require(t, err)
+	jdk := oracle.NeedJDK(t, 11)
 	args := []string{"testdata/WriteUTF.java"}
 	for _, test := range mutf8Golden {
 		var hex strings.Builder

@@ -111,7 +111,7 @@ func (p *ConstantPool) Utf8(i uint16) (string, error) {
 // utf8 is Utf8 for the index of an entry that was already checked to be a Utf8.
 func (p *ConstantPool) utf8(i uint16) string {
 	at := int(p.offsets[i]) + 3
-	return view(p.data[at : at+int(binary.BigEndian.Uint16(p.data[at-2:]))])
+	return view(p.data[at : at+int(binary.BigEndian.Uint16(p.data[at-2:at:at]))])
 }
 
 // Text is [ConstantPool.Utf8] for the known index of a Utf8. It returns "" for every other index.
@@ -211,7 +211,7 @@ func (p *ConstantPool) memberNames(i uint16) (class, name, descriptor uint16, ok
 	if !hasClass && tag != TagDynamic && tag != TagInvokeDynamic {
 		return 0, 0, 0, false
 	}
-	operands := binary.BigEndian.Uint32(p.data[p.offsets[i]+1:])
+	operands := p.fourBytes(i)
 	if hasClass {
 		of := uint16(operands >> 16)
 		if p.Tag(of) != TagClass {
@@ -225,9 +225,15 @@ func (p *ConstantPool) memberNames(i uint16) (class, name, descriptor uint16, ok
 	if p.Tag(pair) != TagNameAndType {
 		return 0, 0, 0, false
 	}
-	operands = binary.BigEndian.Uint32(p.data[p.offsets[pair]+1:])
+	operands = p.fourBytes(pair)
 	name, descriptor = uint16(operands>>16), uint16(operands)
 	return class, name, descriptor, p.Tag(name) == TagUtf8 && p.Tag(descriptor) == TagUtf8
+}
+
+// fourBytes returns the bytes after the tag of entry i, which must have four.
+func (p *ConstantPool) fourBytes(i uint16) uint32 {
+	at := p.offsets[i] + 1
+	return binary.BigEndian.Uint32(p.data[at : at+4 : at+4])
 }
 
 // Integer returns the value of the Integer entry i (JVMS 4.4.4).
@@ -266,44 +272,6 @@ func (p *ConstantPool) infoSize(t Tag, start int) int {
 	return int(infoSizes[t])
 }
 
-// entryForm says how long an entry is: the sum of size and, if it is a Utf8, the u2 behind its tag.
-type entryForm struct {
-	size   uint8  // the tag included
-	length uint16 // 0xFFFF for a Utf8, 0 for other kinds
-	rare   bool   // a Long, a Double, or not a tag at all
-}
-
-var entryForms = func() (forms [256]entryForm) {
-	for tag, size := range infoSizes {
-		forms[tag] = entryForm{size: 1 + size, rare: size == 0 || Tag(tag) == TagLong || Tag(tag) == TagDouble}
-	}
-	forms[TagUtf8].length = 0xFFFF
-	return forms
-}()
-
-// findEntries sets the offsets and tags of all entries of a pool but the unusable first one. The first tag is at offset
-// at. It returns the offset behind the pool; ok is false if the pool is malformed. Nearly all of its time it waits for
-// the length of one entry to find the next one, so that it does not branch on kinds.
-func findEntries(data []byte, at int, offsets []uint32, tags []Tag) (end int, ok bool) {
-	tags = tags[:len(offsets)]
-	for i := 1; i < len(offsets); i++ {
-		if at+3 > len(data) {
-			return 0, false
-		}
-		entry := data[at : at+3 : at+3]
-		form := &entryForms[entry[0]]
-		offsets[i], tags[i] = uint32(at), Tag(entry[0])
-		at += int(form.size) + int(binary.BigEndian.Uint16(entry[1:])&form.length)
-		if form.rare {
-			if i++; form.size == 1 || i == len(offsets) {
-				return 0, false
-			}
-			offsets[i], tags[i] = 0, 0
-		}
-	}
-	return at, at <= len(data)
-}
-
 // parseConstantPool finds the entries of the pool that starts at offset start with its count. It uses the memory of
 // offsets and tags again, which may describe an earlier pool.
 func parseConstantPool(data []byte, start int, offsets []uint32, tags []Tag) (ConstantPool, error) {
@@ -321,18 +289,16 @@ func parseConstantPool(data []byte, start int, offsets []uint32, tags []Tag) (Co
 	}
 	offsets, tags = reuse(offsets, count), reuse(tags, count)
 	offsets[0], tags[0] = 0, 0
-	end, ok := findEntries(data, at, offsets, tags)
-	if !ok {
-		var err error
-		if end, err = checkEntries(data, at, offsets, tags); err != nil {
-			return ConstantPool{}, err
-		}
+	end, err := findEntries(data, at, offsets, tags)
+	if err != nil {
+		return ConstantPool{}, err
 	}
 	return ConstantPool{data: data[:end:end], offsets: offsets, tags: tags}, nil
 }
 
-// checkEntries is findEntries for a pool that may be malformed: its error says how.
-func checkEntries(data []byte, at int, offsets []uint32, tags []Tag) (end int, err error) {
+// findEntries sets the offsets and tags of all entries of a pool but the unusable first one. The first tag is at offset
+// at. It returns the offset behind the pool.
+func findEntries(data []byte, at int, offsets []uint32, tags []Tag) (end int, err error) {
 	const path = "constant pool"
 	count := len(offsets)
 	for i := 1; i < count; i++ {
@@ -371,27 +337,6 @@ type PoolBuilder struct {
 	added []byte
 	err   error
 	found []foundConstant
-	// short has the Utf8 entries of base that are not longer than maxShort, by their shortKey. It is empty before base
-	// was searched for them, and begins with an element for none.
-	short []shortUtf8
-}
-
-// shortUtf8 is a Utf8 entry that is not longer than maxShort.
-type shortUtf8 struct {
-	key   uint64
-	index uint16
-}
-
-// maxShort is a length below which few names and descriptors of a pool stay, and the runtime class's do.
-const maxShort = 4
-
-// shortKey returns the length and the bytes of a string that is not longer than maxShort as one number.
-func shortKey[T string | []byte](s T) uint64 {
-	key := uint64(len(s))
-	for i := range len(s) {
-		key = key<<8 | uint64(s[i])
-	}
-	return key
 }
 
 // foundConstant is an entry that Utf8, Class or NameAndType returned, of the base pool or appended.
@@ -408,7 +353,7 @@ func NewPoolBuilder(base *ConstantPool) *PoolBuilder {
 
 // Reset makes b what [NewPoolBuilder] returns for base, and keeps b's memory.
 func (b *PoolBuilder) Reset(base *ConstantPool) {
-	*b = PoolBuilder{base: base, next: base.Len(), added: b.added[:0], found: b.found[:0], short: b.short[:0]}
+	*b = PoolBuilder{base: base, next: base.Len(), added: b.added[:0], found: b.found[:0]}
 }
 
 // Len returns the constant_pool_count of the pool with the constants that were added.
@@ -427,28 +372,11 @@ func (b *PoolBuilder) Err() error {
 // earlier call of Utf8 has returned one.
 func (b *PoolBuilder) Utf8(s string) uint16 {
 	return b.once(TagUtf8, s, "", func() uint16 {
-		if i, ok := b.findUtf8(s); ok {
+		if i, ok := b.base.FindUtf8(s); ok {
 			return i
 		}
 		return b.AddUtf8(s)
 	})
-}
-
-// findUtf8 is [ConstantPool.FindUtf8] of the base pool. It searches the pool once for all short strings.
-func (b *PoolBuilder) findUtf8(s string) (uint16, bool) {
-	if len(s) > maxShort {
-		return b.base.FindUtf8(s)
-	}
-	if len(b.short) == 0 {
-		b.short = b.base.appendShortUtf8(append(b.short, shortUtf8{}))
-	}
-	key := shortKey(s)
-	for i := range b.short {
-		if b.short[i].key == key && b.short[i].index != 0 {
-			return b.short[i].index, true
-		}
-	}
-	return 0, false
 }
 
 // Class returns the index of a Class entry with that name; like Utf8, it appends one only if needed.
@@ -552,17 +480,6 @@ func (p *ConstantPool) FindUtf8(s string) (uint16, bool) {
 		}
 	}
 	return 0, false
-}
-
-// appendShortUtf8 appends the Utf8 entries that are not longer than maxShort, in order.
-func (p *ConstantPool) appendShortUtf8(found []shortUtf8) []shortUtf8 {
-	data := p.data
-	for i, at := range p.offsets {
-		if n := utf8Header(data, at) - uint32(TagUtf8)<<16; n <= maxShort {
-			found = append(found, shortUtf8{shortKey(data[at+3 : at+3+n]), uint16(i)})
-		}
-	}
-	return found
 }
 
 // utf8Header returns tag and length of the Utf8 entry at an offset of the pool's data as one number, so that they take

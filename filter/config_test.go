@@ -30,7 +30,7 @@ rules:
   - allow: com.example.generated.Important
 
   - block: com.example.Feed#get*(**)
-  - { allow: "com/example/Feed#put(int, java.lang.String)" }
+  - { allow: "com/example/Feed#put(ILjava.lang.String;)" }
 id-order: compact
 `
 	c, err := ParseConfig("tracegen.yml", []byte(text), knownOptions, nil)
@@ -48,7 +48,7 @@ id-order: compact
 tracegen.yml:8: block **.*Binding
 tracegen.yml:9: allow com.example.generated.Important
 tracegen.yml:11: block com.example.Feed#get*(**)
-tracegen.yml:12: allow com/example/Feed#put(int, java.lang.String)`
+tracegen.yml:12: allow com/example/Feed#put(ILjava.lang.String;)`
 	if got := strings.Join(rules, "\n"); got != want {
 		t.Errorf("got rules\n%s\nwant\n%s", got, want)
 	}
@@ -417,7 +417,7 @@ func FuzzParseConfig(f *testing.F) {
 	f.Add([]byte("[package]\n-keeppackage com/example/\n# no\n-keepclass a/b/C$D\n"))
 	f.Add([]byte("-keepclass a.b.C\r\n-keeppackage org\r-keepclass x\n"))
 	f.Add([]byte("-keeppackage /\n-allowpackage a/\n\x00\xff"))
-	f.Add([]byte("exits: throws\nrules:\n- block: com.example.**\n- allow: \"**.*B#get*(int, **)\"\n"))
+	f.Add([]byte("exits: throws\nrules:\n- block: com.example.**\n- allow: \"**.*B#get*(I**)\"\n"))
 	f.Add([]byte("rules: [{block: &a a.B}, {allow: *a}, {block: 'Foo#a(I[La.B;)V'}]\n---\n"))
 	f.Add([]byte("rules:\n  block: {annotation: x}\nexist: 1\n? [a]\n: b\n"))
 	f.Add([]byte(`rules: [{block: 'a{b\.c}#d{e]'}]`))

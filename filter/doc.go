@@ -33,8 +33,8 @@
 //	**.*Binding                classes of any package, the unnamed package included
 //	com.example.Feed#get*      methods by name; <init> and <clinit> are names
 //	com.example.Feed#get*(**)  the same: any parameters
-//	Feed#put(int, **.Key[])    parameters as in Java, with full class names
-//	Feed#put(I[Lcom/Key;)V     parameters and return type as a JVM descriptor
+//	Feed#put(I[L**.Key;)       parameters as in a descriptor (JVMS 4.3.3)
+//	Feed#put(I[Lcom.Key;)V     parameters and return type
 //
 // Dots and slashes mean the same. The parts between them are segments, and a pattern matches whole segments: org
 // matches a class named org, but not the package org and not organizer. Within a segment, * matches any number of
@@ -42,10 +42,9 @@
 // segment it matches at least a class name. A class pattern also matches nested classes: names that begin with a
 // match and continue with $.
 //
-// In a parameter list in Java form, * is one parameter of any type, and ** at the end is any number of parameters. A
-// class name may contain wildcards there and does not include nested classes. The list says nothing about the return
-// type. A list that can be read as field descriptors (JVMS 4.3.2) is read so: (I) is one int. After the closing
-// parenthesis there may be a return descriptor, or * for any: (**)V matches methods that return nothing.
+// In a list of parameters, ** is any number of them, also within the name of a class, and * any characters of a name
+// but separators. A class name there does not include nested classes. After the closing parenthesis there may be a
+// return type, or * for any: (**)V matches methods that return nothing.
 //
 // # Conditions
 //

@@ -3,6 +3,7 @@ package filter
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -35,9 +36,9 @@ const everyClass = "**/*"
 
 // methodPattern is the part of a pattern after the #.
 type methodPattern struct {
-	name       string             // may contain *
-	head       string             // the text before the first *
-	descriptor *descriptorPattern // nil: any
+	name       string // may contain *
+	head       string // the text before the first *
+	descriptor string // a glob with slashes; "" for any
 }
 
 func parsePattern(s string) (pattern, error) {
@@ -95,10 +96,10 @@ func parseClassPattern(s string, withNested bool) (classPattern, error) {
 				s)
 		case strings.Contains(segment, "#"):
 			return p, fmt.Errorf("class pattern %q contains #: give the method by the key \"method\"", s)
-		case strings.ContainsAny(segment, ";[]()<>, "):
+		case strings.ContainsAny(segment, ";[]()<>") || strings.TrimSpace(segment) != segment:
 			return p, fmt.Errorf("class pattern %q: %q is not the name of a class or package", s, segment)
 		}
-		found = append(found, segment)
+		found = append(found, unescaped(segment))
 	}
 	if found[len(found)-1] == spanning {
 		found = append(found, "*")
@@ -112,6 +113,15 @@ func parseClassPattern(s string, withNested bool) (classPattern, error) {
 	return p, nil
 }
 
+// unescaped returns a name in which %XX is a byte, as all lists and mappings show names with blanks and commas. A
+// percent sign that is no escape stays.
+func unescaped(name string) string {
+	if raw, err := url.PathUnescape(name); err == nil {
+		return raw
+	}
+	return name
+}
+
 func parseMethodPattern(s string) (*methodPattern, error) {
 	name, descriptor, hasDescriptor := strings.Cut(s, "(")
 	switch {
@@ -122,7 +132,7 @@ func parseMethodPattern(s string) (*methodPattern, error) {
 		return nil, fmt.Errorf("method pattern %q: %q is not the name of a method", s, name)
 	}
 	// Several * mean the same as one, as a name has no segments that ** could cross.
-	m := &methodPattern{name: classfile.EncodeMUTF8(name)}
+	m := &methodPattern{name: unescaped(classfile.EncodeMUTF8(name))}
 	for strings.Contains(m.name, spanning) {
 		m.name = strings.ReplaceAll(m.name, spanning, "*")
 	}
@@ -130,12 +140,46 @@ func parseMethodPattern(s string) (*methodPattern, error) {
 	if !hasDescriptor {
 		return m, nil
 	}
-	d, err := parseDescriptorPattern(descriptor)
-	if err != nil {
-		return nil, fmt.Errorf("method pattern %q: %w", s, err)
+	var ok bool
+	if m.descriptor, ok = descriptorGlob(descriptor); !ok {
+		return nil, fmt.Errorf("method pattern %q: write the parameters as in a mapping, (ILjava.lang.String;)V, or (**) "+
+			"for any", s)
 	}
-	m.descriptor = d
 	return m, nil
+}
+
+// descriptorGlob returns the glob of what follows the opening parenthesis: types as in a descriptor (JVMS 4.3.3), of
+// which names may have wildcards, and ** for any number of them. The return type may be missing, or *, for any.
+func descriptorGlob(s string) (glob string, ok bool) {
+	parameters, result, ok := strings.Cut(strings.ReplaceAll(classfile.EncodeMUTF8(s), ".", "/"), ")")
+	for rest := parameters; ok && rest != ""; {
+		var any bool
+		if rest, any = strings.CutPrefix(rest, spanning); !any {
+			rest, ok = cutType(rest)
+		}
+	}
+	switch result {
+	case "", "*":
+		result = spanning
+	case "V":
+	default:
+		rest, isType := cutType(result)
+		ok = ok && isType && rest == ""
+	}
+	return "(" + unescaped(parameters) + ")" + unescaped(result), ok
+}
+
+// cutType cuts the first type (JVMS 4.3.2) off s.
+func cutType(s string) (rest string, ok bool) {
+	s = strings.TrimLeft(s, "[")
+	end := strings.IndexByte(s, ';')
+	switch {
+	case s != "" && strings.IndexByte("BCDFIJSZ", s[0]) >= 0:
+		return s[1:], true
+	case strings.HasPrefix(s, "L") && end > 1 && !strings.Contains(s[:end], "["):
+		return s[end+1:], true
+	}
+	return "", false
 }
 
 // match reports whether the pattern matches an internal name.
@@ -153,5 +197,5 @@ func (p *classPattern) match(name string) bool {
 
 // match reports whether the pattern matches a method.
 func (m *methodPattern) match(name, descriptor string) bool {
-	return glob.Match(m.name, name, '/') && (m.descriptor == nil || m.descriptor.match(descriptor))
+	return glob.Match(m.name, name, '/') && (m.descriptor == "" || glob.Match(m.descriptor, descriptor, '/'))
 }

@@ -103,7 +103,7 @@ func randomRules(r *rand.Rand) string {
 		"java.lang.Object"}
 	values := map[string][]string{
 		"class":      {"a.*", "a.B", "b.**", "**.A", "**", "b.c.R"},
-		"method":     {"get", "<init>", "*e*", "'get(int, **)'", "'*(**)V'"},
+		"method":     {"get", "<init>", "*e*", "'get(I**)'", "'*(**)V'"},
 		"annotation": {"q.Generated", "q.*", "**.Fast", "**"}, "extends": types, "implements": types,
 	}
 	keys := append(slices.Clone(conditionKeys), "extends", "extends")

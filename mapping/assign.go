@@ -108,8 +108,14 @@ func (t *methodTable) assign(o Options, m *Mapping) (living []assignment, ids []
 	living, duplicates := t.sorted()
 	retired, fresh := keepIDs(t, living, o)
 	if need := len(living) + len(retired); need > Capacity {
-		t.arrange(living)
-		return nil, nil, &FullError{idUsage(t.perClass(), len(living), len(retired))}
+		classes := func(yield func(string) bool) {
+			for _, one := range living {
+				if !yield(t.classes[t.methods[one.method].class].name) {
+					return
+				}
+			}
+		}
+		return nil, nil, &FullError{idUsage(classes, len(living), len(retired))}
 	}
 	taken := &idSet{}
 	for i := range living {

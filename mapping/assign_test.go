@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,6 +28,9 @@ func synthetic(n int) []Method {
 	}
 	return list
 }
+
+// asManyAsFit returns as many methods as there are IDs, which tests do not change.
+var asManyAsFit = sync.OnceValue(func() []Method { return synthetic(Capacity) })
 
 func shuffled(list []Method, rng *rand.Rand) []Method {
 	list = slices.Clone(list)
@@ -135,7 +139,7 @@ func TestFreeIDs(t *testing.T) {
 }
 
 func TestFull(t *testing.T) {
-	list := synthetic(Capacity)
+	list := asManyAsFit()
 	full := mustAssign(t, list, Options{})
 	if full.Headroom() != 0 || full.Len() != Capacity {
 		t.Fatalf("Len %d, Headroom %d", full.Len(), full.Headroom())
@@ -264,9 +268,10 @@ func TestPrune(t *testing.T) {
 		t.Errorf("retired %v", got)
 	}
 	// An ID that was freed can be used again.
-	full := mustAssign(t, synthetic(Capacity), Options{})
-	gone := mustAssign(t, synthetic(Capacity)[1:], Options{Base: full})
-	more := append(synthetic(Capacity)[1:], methods("a/A|new|()V")...)
+	list := asManyAsFit()
+	full := mustAssign(t, list, Options{Order: OrderCompact})
+	gone := mustAssign(t, list[1:], Options{Base: full})
+	more := append(methods("a/A|new|()V"), list[1:]...)
 	if _, err := Assign(more, Options{Base: gone}); !errors.As(err, new(*FullError)) {
 		t.Errorf("without pruning: %v", err)
 	}

@@ -22,6 +22,8 @@ type Pattern struct {
 	prefix string
 	// dotted is the pattern if it may mean "class.method", else "".
 	dotted string
+	// blank is the pattern if its blanks may be part of a class name, else nil.
+	blank *Pattern
 }
 
 // ParsePattern parses one of
@@ -39,8 +41,8 @@ type Pattern struct {
 // Dots and slashes mean the same. In a glob '?' matches one character and '*' any number, but neither matches a dot;
 // "**" also matches dots. As in the rules of package filter, a "**" between dots matches any number of packages, none
 // included: com.**.Foo matches com.Foo. Rules have neither '?' nor "**" within a segment. Names are in text form; after
-// a '#', characters that the text form escapes may be written literally. A missing part, even the class before '#',
-// matches anything.
+// a '#', characters that the text form escapes may be written literally, and blanks in a class as well: "My Api" is a
+// class, or a method Api of a class My. A missing part, even the class before '#', matches anything.
 func ParsePattern(text string) (*Pattern, error) {
 	if text == "" {
 		return nil, errors.New("empty pattern; give an ID, a name, a glob or a /regular expression/")
@@ -65,6 +67,12 @@ func ParsePattern(text string) (*Pattern, error) {
 		if len(fields) == 0 || len(fields) > 3 {
 			return nil, fmt.Errorf("pattern %q: want class, method and descriptor; a space in a name is written %%20",
 				text)
+		}
+		if len(fields) > 1 {
+			var err error
+			if p.blank, err = ParsePattern(strings.ReplaceAll(strings.TrimSpace(text), " ", "%20")); err != nil {
+				return nil, err
+			}
 		}
 		fields = append(fields, "", "")
 		p.class, p.name, p.descriptor = fields[0], fields[1], fields[2]
@@ -182,12 +190,15 @@ func (m *Mapping) Find(p *Pattern) iter.Seq[Entry] {
 
 // exact reports whether p matches at most one identity.
 func (p *Pattern) exact() bool {
-	return p.expr == nil && p.class != "" && p.name != "" && p.descriptor != "" &&
+	return p.expr == nil && p.blank == nil && p.class != "" && p.name != "" && p.descriptor != "" &&
 		!strings.ContainsAny(p.class+p.name+p.descriptor, "*?")
 }
 
 // match reports whether p matches the method with the key.
 func (p *Pattern) match(key string) bool {
+	if p.blank != nil && p.blank.match(key) {
+		return true
+	}
 	if !strings.HasPrefix(key, p.prefix) {
 		return false
 	}

@@ -1,12 +1,15 @@
 package mapping
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
+// TestFind looks for methods by patterns of all kinds. Match must match those that Find yields, and MatchClass their
+// classes.
 func TestFind(t *testing.T) {
 	list := methods(
 		"a/A|f|()V",                    // 1
@@ -82,12 +85,34 @@ func TestFind(t *testing.T) {
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", test.pattern, diff)
 		}
+		for _, method := range list {
+			e, _ := m.ByIdentity(method.Identity)
+			if matches := p.Match(method.Identity); matches != (!p.ByID() && slices.Contains(got, e.ID)) {
+				t.Errorf("%s: %v: Match says %v", test.pattern, method, matches)
+			} else if matches && !p.MatchClass(method.Class) {
+				t.Errorf("%s: %v is matched, its class is not", test.pattern, method)
+			}
+		}
 		for n := range test.want { // stopping early must not panic
 			for range m.Find(p) {
 				if n--; n < 0 {
 					break
 				}
 			}
+		}
+	}
+}
+
+// TestMatchClass asks for a class that has none of the methods.
+func TestMatchClass(t *testing.T) {
+	for text, want := range map[string]bool{"com.app.Foo.bar": false, "com.app.Foo": false, "com.app.*": true,
+		"com.app.F": false, "#x": true} {
+		p, err := ParsePattern(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.MatchClass("com/app/Bar"); got != want {
+			t.Errorf("%s matches com.app.Bar: %v", text, got)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func (l *Lines) ByID(id uint32) (line SourceLine, ok bool) {
 
 // LoadLines reads the table at path. It fails with a [*FormatError] if the file is not such a table.
 func LoadLines(path string) (*Lines, error) {
-	f, err := userfile.OpenInflated(path)
+	f, err := userfile.OpenText(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read source lines: %w; give lines.tsv, which instrument --reports wrote for "+
 			"the app", err)

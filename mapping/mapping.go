@@ -1,6 +1,7 @@
 package mapping
 
 import (
+	"bufio"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -185,18 +186,24 @@ func newMapping(records []record, living int) (m *Mapping, first, second int) {
 // hashLines returns the hash of the living methods.
 func (m *Mapping) hashLines() (sum [sha256.Size]byte) {
 	h := sha256.New()
-	buf := make([]byte, 0, 64<<10)
-	for i := range m.living {
-		buf = m.appendLine(buf, i)
-		if len(buf) > 60<<10 {
-			h.Write(buf)
-			buf = buf[:0]
-		}
-	}
-	last := dispatch()
-	h.Write(last.appendLine(buf))
+	b := bufio.NewWriterSize(h, 64<<10)
+	m.writeLines(b)
+	_ = b.Flush() // a hash takes everything
 	h.Sum(sum[:0])
 	return sum
+}
+
+// writeLines writes the lines that the digest is about: those of the living methods, and of the dispatch.
+func (m *Mapping) writeLines(b *bufio.Writer) {
+	const ahead = 64
+	for i := range m.living {
+		if m.table != nil && i%ahead == 0 {
+			m.table.fetch(i, min(i+ahead, m.living))
+		}
+		b.Write(m.appendLine(b.AvailableBuffer(), i))
+	}
+	last := dispatch()
+	b.Write(last.appendLine(b.AvailableBuffer()))
 }
 
 // size returns the number of methods, living and retired.

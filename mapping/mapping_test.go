@@ -1,7 +1,6 @@
 package mapping
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,9 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/contract"
+	"github.com/tracegen/tracegen/internal/oracle/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // method returns the Method "class|name|descriptor" with access flags 1.
 func method(key string) Method {
@@ -48,23 +46,6 @@ func written(t testing.TB, m *Mapping) string {
 	return b.String()
 }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; run the test with -update", err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", path, diff)
-	}
-}
-
 var oddNames = methods(
 	"com/example/Foo|bar|(ILjava/lang/String;)V",
 	"com/example/Foo|<init>|()V",
@@ -96,7 +77,7 @@ func TestGolden(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := written(t, m)
-			golden(t, name+".golden", text)
+			golden.Compare(t, filepath.Join("testdata", name+".golden"), text)
 			again, err := Parse(name, text)
 			if err != nil {
 				t.Fatal(err)

@@ -22,7 +22,7 @@ func (p *Pattern) MatchClass(class string) bool {
 	switch {
 	case p.ByID():
 		return false
-	case p.expr != nil, p.class == "":
+	case p.expr != nil, p.class == "", p.blank != nil && p.blank.MatchClass(class):
 		return true
 	case p.dotted != "" && strings.HasPrefix(p.dotted, text+"."):
 		return true

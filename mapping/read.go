@@ -54,7 +54,7 @@ func read(f *os.File, path string) (*Mapping, error) {
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() <= maxSize {
 		text.Grow(int(info.Size()))
 	}
-	plain, err := userfile.Inflate(f)
+	plain, err := userfile.Text(f)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read mapping: %s: %w", path, err)
 	}

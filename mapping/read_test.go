@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/golden"
 )
 
 const dispatchLine = "1048574,1," + dispatchKey + "\n"
@@ -29,14 +31,14 @@ func TestMatrix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "matrix.golden", written(t, m))
+	golden.Compare(t, filepath.Join("testdata", "matrix.golden"), written(t, m))
 	// As a base mapping: methods with descriptors are found in it, the others are gone.
 	next := mustAssign(t, methods("sample/tencent/matrix/MatrixApplication|onCreate|()V",
 		"com/example/Native|poll|()V"), Options{Base: m})
 	if id, _ := next.ByMethod(method("sample/tencent/matrix/MatrixApplication|onCreate|()V").Identity); id != 1 {
 		t.Errorf("onCreate has ID %d, want 1", id)
 	}
-	golden(t, "matrix-later.golden", written(t, next))
+	golden.Compare(t, filepath.Join("testdata", "matrix-later.golden"), written(t, next))
 }
 
 func TestParseTolerates(t *testing.T) {

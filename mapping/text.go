@@ -2,6 +2,7 @@ package mapping
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -57,20 +58,38 @@ var inText = func() (t [256]byte) {
 	return t
 }()
 
-// appendText appends the text form of raw to dst.
+// appendText appends the text form of raw to dst. It takes eight bytes at a time, as names are most of a mapping.
 func appendText(dst []byte, raw string) []byte {
-	from := len(dst)
 	dst = append(dst, raw...)
-	text := dst[from:]
-	for i, c := range text {
+	rest := dst[len(dst)-len(raw):]
+	for ; len(rest) >= 8; rest = rest[8:] {
+		v := binary.LittleEndian.Uint64(rest)
+		// The high bit of each byte: whether it is from '$' to '~', and neither '%', ',' nor '.'.
+		sure := (v + (0x80-'$')*ones) &^ (v + ones) & unlike(v, '%') & unlike(v, ',') & unlike(v, '.')
+		if sure&high != high {
+			break
+		}
+		slashes := ^unlike(v, '/') & high
+		binary.LittleEndian.PutUint64(rest, v-slashes>>7) // a '.' is one less than a '/'
+	}
+	for i, c := range rest {
 		b := inText[c]
 		if b == 0 {
-			return appendChars(dst[:from+i], raw[i:])
+			left := len(rest) - i
+			return appendChars(dst[:len(dst)-left], raw[len(raw)-left:])
 		}
-		text[i] = b
+		rest[i] = b
 	}
 	return dst
 }
+
+const (
+	ones uint64 = 0x0101010101010101
+	high        = ones << 7
+)
+
+// unlike returns a number that has the high bit of each byte of v that is not b, if no byte of v is above 0x7f.
+func unlike(v, b uint64) uint64 { return (v ^ b*ones) + 0x7f*ones }
 
 // appendChars is appendText for names with characters that are not written as one byte, which few have.
 func appendChars(dst []byte, raw string) []byte {
@@ -86,10 +105,16 @@ func appendChars(dst []byte, raw string) []byte {
 	return dst
 }
 
-// compareText compares the text forms of two names. It makes them only if a character is not written as one byte.
+// compareText compares the text forms of two names. It makes them only if the first characters that differ are not
+// both written as one byte.
 func compareText(a, b string) int {
-	for i := range min(len(a), len(b)) {
-		if a[i] == b[i] && a[i] < utf8.RuneSelf {
+	i, n := 0, min(len(a), len(b))
+	x, y := []byte(a), []byte(b)
+	for i+8 <= n && binary.LittleEndian.Uint64(x[i:]) == binary.LittleEndian.Uint64(y[i:]) {
+		i += 8
+	}
+	for ; i < n; i++ {
+		if a[i] == b[i] {
 			continue
 		}
 		x, y := inText[a[i]], inText[b[i]]

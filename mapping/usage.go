@@ -51,34 +51,24 @@ func (d *IDUsage) String() string {
 
 // IDUsage returns what takes up the IDs of the mapping.
 func (m *Mapping) IDUsage() IDUsage {
-	return idUsage(m.perClass(), m.living, m.size()-m.living)
-}
-
-// perClass yields the classes of living methods in text form, each with a number of methods. A class may be yielded
-// more than once; the numbers then add up.
-func (m *Mapping) perClass() iter.Seq2[string, int] {
-	if m.table != nil {
-		return m.table.perClass()
-	}
-	return func(yield func(string, int) bool) {
-		for i := range m.records[:m.living] {
-			if class, _, _ := split(m.records[i].key); !yield(class, 1) {
+	return idUsage(func(yield func(string) bool) {
+		for e := range m.All() {
+			if !yield(e.Class) {
 				return
 			}
 		}
-	}
+	}, m.living, m.size()-m.living)
 }
 
-// idUsage computes the usage from the numbers of methods of classes, which may be in any order.
-func idUsage(classes iter.Seq2[string, int], methods, retired int) IDUsage {
+// idUsage computes the usage from the class of each method.
+func idUsage(classes iter.Seq[string], methods, retired int) IDUsage {
 	packages := make(map[string]int)
-	for class, n := range classes {
-		dot := strings.LastIndexByte(class, '.')
-		packages[class[:max(dot, 0)]] += n
+	for class := range classes {
+		packages[class[:max(strings.LastIndexByte(class, '/'), 0)]]++
 	}
 	d := IDUsage{Methods: methods, Retired: retired}
 	for p, n := range packages {
-		d.Packages = append(d.Packages, PackageCount{p, n})
+		d.Packages = append(d.Packages, PackageCount{Text(p), n})
 	}
 	slices.SortFunc(d.Packages, func(a, b PackageCount) int {
 		return cmp.Or(cmp.Compare(b.Methods, a.Methods), strings.Compare(a.Package, b.Package))

@@ -34,11 +34,7 @@ func (m *Mapping) WriteTo(w io.Writer) (int64, error) {
 	b.WriteString(digestPrefix + m.Digest() + "\n")
 	b.WriteString(runtimePrefix + Text(m.runtime) + "\n")
 	b.WriteString(countsPrefix + m.counts() + "\n")
-	for i := range m.living {
-		b.Write(m.appendLine(b.AvailableBuffer(), i))
-	}
-	last := dispatch()
-	b.Write(last.appendLine(b.AvailableBuffer()))
+	m.writeLines(b)
 	for _, f := range m.focus {
 		b.WriteString(focusPrefix + Text(f.Class) + " " + string(f.Action) + "\n")
 	}

@@ -25,30 +25,12 @@ func TestHangLastsUntilSignOfLife(t *testing.T) {
 		{"the thread had ended", []Chunk{at(1, stateTerminated, 9*begin)}, begin},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := lastSegment{}
-			p := newReplay(&h)
-			entry := Record(1<<63 | open<<43 | 1)
-			for _, chunk := range append([]Chunk{&Records{Thread: 1, List: []Record{entry}}}, c.signs...) {
-				if err := p.chunk(chunk); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := p.finish(); err != nil {
-				t.Fatal(err)
-			}
-			if len(h.calls) != 1 || h.calls[0].Method != open || h.calls[0].Marks&MarkOpen == 0 || h.calls[0].End != c.want {
-				t.Errorf("the calls are %+v, want one of method %d, open, that ends at %d", h.calls, open, c.want)
+			records := &Records{Thread: 1, List: []Record{entry(open, begin)}}
+			got := replayedChunks(t, append([]Chunk{records}, c.signs...)...).segments
+			if len(got) != 1 || len(got[0].Calls) != 1 || got[0].Calls[0].Method != open ||
+				got[0].Calls[0].Marks&MarkOpen == 0 || got[0].Calls[0].End != c.want {
+				t.Errorf("got %+v, want one call of method %d, open, that ends at %d", got, open, c.want)
 			}
 		})
 	}
-}
-
-// lastSegment keeps the calls of the last segment.
-type lastSegment struct{ calls []Call }
-
-func (h *lastSegment) Chunk(Chunk) error          { return nil }
-func (h *lastSegment) Named(Method, string) error { return nil }
-func (h *lastSegment) Segment(s *Segment) error {
-	h.calls = append(h.calls[:0], s.Calls...)
-	return nil
 }

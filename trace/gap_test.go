@@ -130,7 +130,7 @@ func TestLossesNeverLie(t *testing.T) {
 					records := g.numbered(r, 400)
 					parts, missing := losing(r, records, 1+r.IntN(6), longest)
 					parts = signs(r, records, parts)
-					got := replayedChunks(t, parts)
+					got := replayedChunks(t, parts...)
 					stacks := replayedStacks(got, len(records))
 					for at, truth := range stacksAt(records) {
 						shown++
@@ -152,21 +152,4 @@ func TestLossesNeverLie(t *testing.T) {
 			})
 		}
 	}
-}
-
-// replayedChunks replays chunks.
-func replayedChunks(t *testing.T, chunks []Chunk) *collect {
-	t.Helper()
-	c := &collect{balance: balance{t: t}}
-	p := newReplay(c)
-	p.limits = limits{tick: 1, calls: maxCalls}
-	for _, part := range chunks {
-		if err := p.chunk(part); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := p.finish(); err != nil {
-		t.Fatal(err)
-	}
-	return c
 }

@@ -81,9 +81,6 @@ func (r *repairer) repair(keep int) {
 	r.far, r.latest = longest/r.limits.tick, r.limits.latest()
 	i := 0
 	for n := len(r.held) - keep; i < n; i++ {
-		if i = r.plain(i, n); i == n {
-			break
-		}
 		for len(r.gaps) > 0 && r.gaps[0].at == i {
 			r.gap()
 		}
@@ -126,60 +123,6 @@ func (r *repairer) repair(keep int) {
 	for k := range r.gaps {
 		r.gaps[k].at -= i
 	}
-}
-
-// plain makes events of the plain records from held[from] on, up to held[to], and returns the index of the first
-// record that is not plain. A record is plain if its time is in order, and if it is the entry of a call within
-// another one, or the exit of the innermost call, which is within another one; in a scope, within one that was
-// entered in the scope. The loop of [repairer.repair] handles any record, and makes the same events of plain ones.
-// Nearly all records are plain, and this loop takes less time for them: it keeps its state in local variables and
-// calls no function.
-func (r *repairer) plain(from, to int) int {
-	floor := 0
-	if r.scope.on {
-		floor = r.scope.depth
-	}
-	if r.where != nil || len(r.open) <= floor {
-		return from
-	}
-	to = min(to, len(r.held)-2, from+batch-r.made, from+r.limits.calls-r.calls)
-	if len(r.gaps) > 0 {
-		to = min(to, r.gaps[0].at-1)
-	}
-	if to <= from {
-		return from
-	}
-	open, last, now, calls := r.open, r.last, r.now, r.calls
-	held, events := r.held[from:to+2], r.events[r.made:]
-	i := 0
-	for ; i < len(held)-2; i++ {
-		record, ticks := held[i], held[i].Ticks()
-		if ticks < last || ticks-last > r.far || held[i+1].Ticks() < ticks || held[i+2].Ticks() < ticks {
-			break
-		}
-		m := Method(record.ID())
-		at := max(now, r.nanos(ticks))
-		if record.Entry() {
-			if m == MethodDispatch || r.limits.messages.has(m) {
-				break
-			}
-			open = append(open, openMethod{method: m, before: -1})
-			calls++
-			events[i] = event{kind: eventEntry, method: m, at: at, number: r.number + uint64(i)}
-		} else {
-			k := len(open) - 1
-			if k == floor || k == r.message || open[k].method != m {
-				break
-			}
-			open = open[:k]
-			events[i] = event{kind: eventExit, at: at}
-		}
-		last, now = ticks, at
-	}
-	r.open, r.last, r.now, r.calls = open, last, now, calls
-	r.number += uint64(i)
-	r.made += i
-	return from + i
 }
 
 // nanos returns the time of a tick.

@@ -56,23 +56,41 @@ func replayed(t testing.TB, records []Record, size int) *collect {
 
 func replayedIn(t testing.TB, records []Record, size, most int) *collect {
 	t.Helper()
-	c := &collect{balance: balance{t: t}}
-	p := newReplay(c)
-	p.limits = limits{tick: 1, calls: most}
+	var chunks []Chunk
 	for from := 0; from < len(records); from += size {
-		if err := p.chunk(&Records{First: uint64(from), List: records[from:min(len(records), from+size)]}); err != nil {
-			t.Fatal(err)
-		}
+		chunks = append(chunks, &Records{First: uint64(from), List: records[from:min(len(records), from+size)]})
 	}
-	if err := p.finish(); err != nil {
-		t.Fatal(err)
-	}
+	c := &collect{balance: balance{t: t}}
+	replayChunks(t, c, most, chunks)
 	for thread, open := range c.open {
 		if open != 0 {
 			t.Fatalf("thread %d: %d calls are entered and not left", thread, open)
 		}
 	}
 	return c
+}
+
+// replayedChunks replays chunks of any kind, with gaps between some.
+func replayedChunks(t testing.TB, chunks ...Chunk) *collect {
+	t.Helper()
+	c := &collect{balance: balance{t: t}}
+	replayChunks(t, c, maxCalls, chunks)
+	return c
+}
+
+// replayChunks hands what is replayed on to a handler. A tick is a nanosecond, unless the chunks say otherwise.
+func replayChunks(t testing.TB, h Handler, most int, chunks []Chunk) {
+	t.Helper()
+	p := newReplay(h)
+	p.limits = limits{tick: 1, calls: most}
+	for _, chunk := range chunks {
+		if err := p.chunk(chunk); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := p.finish(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func entry(m Method, at int64) Record { return 1<<63 | exit(m, at) }
@@ -302,23 +320,6 @@ func (g program) numbered(r *rand.Rand, n int) []Record {
 	return records
 }
 
-// replayedParts replays records that come in chunks, with gaps between some.
-func replayedParts(t *testing.T, parts ...*Records) *collect {
-	t.Helper()
-	c := &collect{balance: balance{t: t}}
-	p := newReplay(c)
-	p.limits = limits{tick: 1, calls: maxCalls}
-	for _, part := range parts {
-		if err := p.chunk(part); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := p.finish(); err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 // TestWrappedRing begins in the middle: calls that were entered before are known by their exits. They are replayed as
 // they were, except for their begin.
 //
@@ -331,11 +332,11 @@ func TestWrappedRing(t *testing.T) {
 			records := program{methods: 100, fanout: 4, depth: 15, message: message, repeat: 1, step: 5}.numbered(r,
 				300)
 			cut := 1 + r.IntN(len(records)-1)
-			var parts []*Records
+			var parts []Chunk
 			for from, size := cut, 1+r.IntN(len(records)-cut); from < len(records); from += size {
 				parts = append(parts, &Records{First: uint64(from), List: records[from:min(len(records), from+size)]})
 			}
-			got := replayedParts(t, parts...)
+			got := replayedChunks(t, parts...)
 			// The calls that end behind the cut are what there must be.
 			var want []string
 			truncated := uint64(0)
@@ -378,7 +379,7 @@ func TestGaps(t *testing.T) {
 		if seed%2 == 0 {
 			behind.Overwritten = uint64(k)
 		}
-		c := replayedParts(t, &Records{List: records[:from]}, behind)
+		c := replayedChunks(t, &Records{List: records[:from]}, behind)
 		n := 300 - survivors(framesOf(records), c.frames)
 		lost, missing = lost+n, missing+k
 		if n > 2*k+int(c.repairs.Cut) || c.repairs.Gaps != 1 || c.repairs.Lost != uint64(k) {
@@ -395,8 +396,8 @@ func TestGapsInARow(t *testing.T) {
 		300)
 	const from, k = 200, 30
 	before, behind := &Records{List: records[:from]}, &Records{First: from + k, List: records[from+k:]}
-	want := replayedParts(t, before, behind)
-	got := replayedParts(t, before, &Records{First: from + 10, Overwritten: 10},
+	want := replayedChunks(t, before, behind)
+	got := replayedChunks(t, before, &Records{First: from + 10, Overwritten: 10},
 		&Records{First: from + 20, Overwritten: 10},
 		&Records{First: from + k, Overwritten: 10, List: records[from+k:]})
 	if !slices.Equal(lineages(got), lineages(want)) {

@@ -86,11 +86,12 @@ func TestRecordNumbers(t *testing.T) {
 		second = append(second, entry(2, 9000+2*i), exit(2, 9001+2*i))
 	}
 	second = append([]Record{entry(5, 7998), exit(5, 7999), exit(4, 8000), exit(3, 8001)}, second...)
-	parts := []*Records{{List: first}, {First: 100, List: first[100:600]}, {First: 5000, List: first[5000:]}}
+	parts := []Chunk{&Records{List: first}, &Records{First: 100, List: first[100:600]},
+		&Records{First: 5000, List: first[5000:]}}
 	for from := 0; from < len(second); from += 100 {
 		parts = append(parts, &Records{First: uint64(7000 + from), List: second[from:min(len(second), from+100)]})
 	}
-	c := replayedParts(t, parts...)
+	c := replayedChunks(t, parts...)
 	if want := (Repairs{Gaps: 1, Lost: 1000, Truncated: 2}); c.repairs != want || c.calls != 6004 {
 		t.Errorf("%d calls, %+v, want %+v", c.calls, c.repairs, want)
 	}

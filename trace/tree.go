@@ -28,9 +28,9 @@ type Tree struct {
 	// behind its parent.
 	Nodes []Node
 
-	last  []int32 // per node: its last child, 0 for none
-	slots []int32 // open addressing by parent and method: nodes, 0 for none; a power of two, at least half of it free
-	at    []int32 // per call of the segment that is added: its node
+	last []int32          // per node: its last child, 0 for none
+	path map[uint64]int32 // nodes by parent and method, see [pathTo]; nil if it has to be made
+	at   []int32          // per call of the segment that is added: its node
 }
 
 // Add adds the calls of a segment.
@@ -38,8 +38,11 @@ func (t *Tree) Add(s *Segment) {
 	if len(t.Nodes) == 0 {
 		t.Nodes, t.last = append(t.Nodes, Node{}), append(t.last, 0)
 	}
-	if len(t.slots) == 0 {
-		t.index(64)
+	if t.path == nil {
+		t.path = make(map[uint64]int32, len(t.Nodes))
+		for k := 1; k < len(t.Nodes); k++ {
+			t.path[pathTo(t.Nodes[k].Parent, t.Nodes[k].Method)] = int32(k)
+		}
 	}
 	t.at = t.at[:0]
 	for i := range s.Calls {
@@ -68,26 +71,16 @@ func (t *Tree) Add(s *Segment) {
 	}
 }
 
+// pathTo returns what identifies the node of a method below parent.
+func pathTo(parent int32, m Method) uint64 { return uint64(uint32(parent))<<32 | uint64(m) }
+
 // below returns the node of a method below parent, which is made if it is new.
 func (t *Tree) below(parent int32, m Method) int32 {
-	for slot := hash(parent, m); ; slot++ {
-		slot &= uint32(len(t.slots) - 1)
-		k := t.slots[slot]
-		if k == 0 {
-			return t.insert(slot, Node{Method: m, Parent: parent})
-		}
-		if n := &t.Nodes[k]; n.Parent == parent && n.Method == m {
-			return k
-		}
-	}
-}
-
-func (t *Tree) insert(slot uint32, n Node) int32 {
-	k := int32(len(t.Nodes))
-	t.slots[slot] = k
-	t.link(n)
-	if len(t.Nodes) > len(t.slots)/2 {
-		t.index(2 * len(t.slots))
+	k, known := t.path[pathTo(parent, m)]
+	if !known {
+		k = int32(len(t.Nodes))
+		t.path[pathTo(parent, m)] = k
+		t.link(Node{Method: m, Parent: parent})
 	}
 	return k
 }
@@ -102,23 +95,6 @@ func (t *Tree) link(n Node) {
 		t.Nodes[n.Parent].Child = k
 	}
 	t.last[n.Parent] = k
-}
-
-// index makes a table of the given size.
-func (t *Tree) index(size int) {
-	t.slots = make([]int32, size)
-	for k := 1; k < len(t.Nodes); k++ {
-		slot := hash(t.Nodes[k].Parent, t.Nodes[k].Method) & uint32(size-1)
-		for t.slots[slot] != 0 {
-			slot = (slot + 1) & uint32(size-1)
-		}
-		t.slots[slot] = int32(k)
-	}
-}
-
-func hash(parent int32, m Method) uint32 {
-	h := (uint64(uint32(parent))<<32 | uint64(m)) * 0x9E3779B97F4A7C15
-	return uint32(h >> 32)
 }
 
 // Trim leaves out all but some nodes if there are more than limit: it keeps the nodes with the greatest Total, with all
@@ -157,7 +133,7 @@ func (t *Tree) keep(old []Node, stays []bool) {
 	moved := make([]int32, len(old))
 	root := old[0]
 	root.Child = 0
-	t.Nodes, t.last, t.slots, t.at = []Node{root}, []int32{0}, nil, nil
+	t.Nodes, t.last, t.path, t.at = []Node{root}, []int32{0}, nil, nil
 	for k := 1; k < len(old); k++ {
 		if stays[k] {
 			moved[k] = int32(len(t.Nodes))
@@ -166,11 +142,6 @@ func (t *Tree) keep(old []Node, stays []bool) {
 			t.link(n)
 		}
 	}
-	size := 64
-	for size < 2*len(t.Nodes) {
-		size *= 2
-	}
-	t.index(size)
 }
 
 // Sub returns the calls of a node and all below it, as a tree of their own.

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // line is an instruction as javap prints it: a position, a mnemonic and its targets, for a switch the default last.
@@ -123,34 +121,6 @@ func TestJavap(t *testing.T) {
 		ours = append(ours, lines(t, m.code.Bytecode))
 	}
 	compareWithJavap(t, ours, javap(t, sampleFiles(t)...))
-}
-
-// TestCorpusJavap does the same with released classes.
-//
-// Invariant: Instructions begin where javap sees them.
-func TestCorpusJavap(t *testing.T) {
-	nightly.Only(t, "classes")
-	const perJar = 25
-	compared := 0
-	for _, jar := range corpusJars(t) {
-		var ours [][]line
-		args := []string{"-cp", jar.Classes}
-		oracle.EachClass(t, jar.Classes, func(name string, data []byte) {
-			if strings.HasPrefix(name, "META-INF/") || strings.HasSuffix(name, "-info.class") || len(args) > perJar {
-				return
-			}
-			args = append(args, strings.TrimSuffix(filepath.ToSlash(name), ".class"))
-			for _, m := range methodsOf(t, name, data) {
-				ours = append(ours, lines(t, m.code.Bytecode))
-			}
-		})
-		if len(ours) == 0 {
-			continue
-		}
-		compareWithJavap(t, ours, javap(t, args...))
-		compared += len(ours)
-	}
-	t.Logf("measured: %d methods decode as javap prints them", compared)
 }
 
 func compareWithJavap(t *testing.T, ours, theirs [][]line) {

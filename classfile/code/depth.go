@@ -181,38 +181,39 @@ func (d *Depths) follow(pc int) (stop int) {
 	now := int(at[pc]) // the depth before the instruction, plus 1
 	most, followed := now, 0
 	for {
-		effect := &stackEffects[bytecode[pc]]
-		after := now - int(effect.pops)
+		op := bytecode[pc]
+		after := now - int(effects.pops[op])
 		if after <= 0 {
 			break
 		}
-		after += int(effect.pushes)
-		next := pc + int(effect.size)
-		if effect.flow != flowNext { // as most have
-			if effect.flow == flowEnd {
+		after += int(effects.pushes[op])
+		size := int(effects.size[op])
+		next := pc + size
+		if flow := effects.flow[op]; flow != flowNext { // as most have
+			if flow == flowEnd {
 				followed++
 				pc = pathEnds
 				break
 			}
-			if next > len(bytecode) || effect.flow == flowOther {
+			if next > len(bytecode) || flow == flowOther {
 				break
 			}
 			operand := int(bytecode[pc+1])<<8 | int(bytecode[pc+2])
-			if effect.flow == flowMember {
+			if flow == flowMember {
 				if operand >= len(d.known) {
 					break
 				}
 				c := d.known[operand]
-				if after -= int(c.pops & effect.popsMember); c.kind != effect.member || after <= 0 {
+				if after -= int(c.pops & effects.popsMember[op]); c.kind != effects.member[op] || after <= 0 {
 					break
 				}
-				after += int(c.pushes & effect.pushesMember)
+				after += int(c.pushes & effects.pushesMember[op])
 			} else {
 				target := pc + int(int16(operand))
 				if uint(target) >= uint(len(at)) {
 					break
 				}
-				if effect.flow == flowJump {
+				if flow == flowJump {
 					next = target // and the size of a goto is counted below as that of any other
 				} else if at[target] == 0 {
 					at[target] = int32(after)
@@ -227,13 +228,13 @@ func (d *Depths) follow(pc int) (stop int) {
 		}
 		if known := at[next]; known != 0 {
 			if known == int32(after) {
-				followed += int(effect.size)
+				followed += size
 				pc = pathEnds
 			}
 			break
 		}
 		at[next] = int32(after)
-		followed += int(effect.size)
+		followed += size
 		most = max(most, after)
 		pc, now = next, after
 	}
@@ -283,7 +284,7 @@ func (d *Depths) followOther(pc int) (next int, err error) {
 // readMember reads the constant that the instruction at pc names, if it has not been read. It reports whether that is a
 // member. Members share few descriptors, each of which is read once.
 func (d *Depths) readMember(pc int) bool {
-	if stackEffects[d.bytecode[pc]].flow != flowMember || pc+2 >= len(d.bytecode) {
+	if effects.flow[d.bytecode[pc]] != flowMember || pc+2 >= len(d.bytecode) {
 		return false
 	}
 	i := binary.BigEndian.Uint16(d.bytecode[pc+1:])
@@ -318,15 +319,15 @@ func readDescriptor(text string) knownConstant {
 // (JVMS 6.5). It reads fields and methods from the pool, and fails if the instruction names one that the pool does
 // not have.
 func (in Instruction) StackWords(pool *classfile.ConstantPool) (pops, pushes int, err error) {
-	if effect := &stackEffects[in.Op]; effect.known {
-		return int(effect.pops), int(effect.pushes), nil
+	if effects.known[in.Op] {
+		return int(effects.pops[in.Op]), int(effects.pushes[in.Op]), nil
 	}
 	switch in.Op {
 	case Multianewarray:
 		return in.U1(2), 1, nil
 	case Wide:
-		effect := &stackEffects[in.U1(0)]
-		return int(effect.pops), int(effect.pushes), nil
+		op := in.U1(0)
+		return int(effects.pops[op]), int(effects.pushes[op]), nil
 	}
 	ref, err := pool.Ref(in.Constant())
 	if err != nil {

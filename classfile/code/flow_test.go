@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/classfile/code"
-	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // growth lists by how many words the operand stack grows (JVMS 6.5) with each opcode from the one listed to the
@@ -221,33 +220,6 @@ func checkDepths(t testing.TB, m sample, depths *code.Depths) {
 	}
 }
 
-// TestCorpusStackDepths checks that in real code no depth is above max_stack, and that the greatest depth is
-// max_stack in nearly all methods.
-func TestCorpusStackDepths(t *testing.T) {
-	nightly.Only(t, "classes")
-	methods, exact := 0, 0
-	var depths code.Depths
-	check := func(m sample) {
-		methods++
-		err := depths.Follow(m.class.ConstantPool(), &m.code)
-		if err != nil || depths.Max > int(m.code.MaxStack) {
-			t.Errorf("%s: depth %d of %d, %v", m.name, depths.Max, m.code.MaxStack, err)
-		}
-		checkDepths(t, m, &depths)
-		if depths.Max == int(m.code.MaxStack) {
-			exact++
-		}
-	}
-	for _, m := range sampleMethods(t) {
-		check(m)
-	}
-	eachCorpusMethod(t, 1, check)
-	t.Logf("measured: %d methods, of %d max_stack is the greatest depth", methods, exact)
-	if exact < methods*9/10 {
-		t.Error("that is less than nine of ten")
-	}
-}
-
 func TestInitialisation(t *testing.T) {
 	call := asm(code.Invokespecial, superInit)
 	for _, test := range []struct {
@@ -310,42 +282,4 @@ func TestInitialisation(t *testing.T) {
 			t.Errorf("%s: initialised outside of the code", test.name)
 		}
 	}
-}
-
-// TestCorpusInitialisation checks that in real constructors, `this` is initialised before each return and is never
-// initialised twice. Verifiers require both.
-func TestCorpusInitialisation(t *testing.T) {
-	nightly.Only(t, "classes")
-	constructors, several := 0, 0
-	var depths code.Depths
-	check := func(m sample) {
-		if m.method.Name != "<init>" || m.class.SuperName() == "" {
-			return
-		}
-		constructors++
-		got, err := code.Initialisation(m.class.ConstantPool(), &m.code)
-		if err != nil {
-			t.Errorf("%s: %v", m.name, err)
-			return
-		}
-		if len(got.Calls) > 1 {
-			several++
-		}
-		err = depths.Follow(m.class.ConstantPool(), &m.code)
-		for in := range code.Instructions(m.code.Bytecode) {
-			if _, reached := depths.At(in.PC); err == nil && reached && in.Op.IsReturn() && !got.At(in.PC) {
-				t.Errorf("%s: returns at %d without a call of another constructor", m.name, in.PC)
-			}
-		}
-		for _, pc := range got.Calls {
-			if got.At(pc) || m.code.Bytecode[pc] != byte(code.Invokespecial) {
-				t.Errorf("%s: this is initialised again at %d", m.name, pc)
-			}
-		}
-	}
-	for _, m := range sampleMethods(t) {
-		check(m)
-	}
-	eachCorpusMethod(t, 1, check)
-	t.Logf("measured: %d constructors, %d of them with several calls", constructors, several)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -203,7 +204,7 @@ func TestCorpusStretchedLinks(t *testing.T) {
 	dir := t.TempDir()
 	var before, after []oracle.LinkJob
 	classes, widened := 0, 0
-	for _, jar := range corpusJars(t) {
+	for _, jar := range corpus.NeedAll(t) {
 		out := newTestJar(t, filepath.Join(dir, jar.Name+".jar"))
 		oracle.EachClass(t, jar.Classes, func(name string, data []byte) {
 			if random.IntN(share) == 0 {

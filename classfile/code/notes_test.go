@@ -234,8 +234,7 @@ func TestRelocateErrors(t *testing.T) {
 // TestSubroutines runs a method with jsr and ret on a JVM, with its jumps within reach and out of reach. The method
 // is a loop that calls a subroutine and adds up numbers.
 func TestSubroutines(t *testing.T) {
-	jdk, err := oracle.FindJDK(11)
-	oracle.Require(t, err)
+	jdk := oracle.NeedJDK(t, 11)
 	bytecode := asm(
 		code.Iconst0, code.Istore1, // 0
 		code.Jsr, 14, // 2: to 16

@@ -492,15 +492,16 @@ func (o Op) IsConditional() bool {
 	return o >= Ifeq && o <= IfAcmpne || o == Ifnull || o == Ifnonnull
 }
 
-// stackEffect is what an instruction does to the operand stack, and where it leads.
-type stackEffect struct {
-	pops, pushes uint8 // stack words; without those of the member, if the operand names one
-	size         uint8 // in bytes, 0 where it varies
-	known        bool  // the opcode alone determines the effect
-	flow         flow
+// stackEffects are what instructions do to the operand stack, and where they lead, by opcode. Each fact has an array of
+// its own, since [Depths.follow] reads many and an array of bytes is the fastest to index.
+type stackEffects struct {
+	pops, pushes [256]uint8 // stack words; without those of the member, if the operand names one
+	size         [256]uint8 // in bytes, 0 where it varies
+	known        [256]bool  // the opcode alone determines the effect
+	flow         [256]flow
 	// For flowMember: the kind of member, and masks for the words that the member adds to pops and to pushes.
-	member                   constantKind
-	popsMember, pushesMember uint8
+	member                   [256]constantKind
+	popsMember, pushesMember [256]uint8
 }
 
 // flow is the kind of instructions that may run after an instruction.
@@ -515,9 +516,10 @@ const (
 	flowEnd                // none: returns and athrow
 )
 
-// stackEffects has the effect of each opcode.
-var stackEffects = func() (effects [256]stackEffect) {
+// effects has the effect of each opcode.
+var effects = func() (e stackEffects) {
 	width := map[rune]uint8{'J': 2, 'D': 2}
+	e.size = sizes
 	for op, row := range ops {
 		before, after, known := strings.Cut(row.stack, ">")
 		switch Op(op) {
@@ -526,35 +528,34 @@ var stackEffects = func() (effects [256]stackEffect) {
 		case Ldc2W:
 			after = "J"
 		}
-		effect := &effects[op]
-		effect.size = operandSizes[row.operand]
 		if !known || after == "*" {
 			continue
 		}
-		effect.known, effect.flow = true, flowOf(Op(op), row.operand)
+		e.known[op], e.flow[op] = true, flowOf(Op(op), row.operand)
 		for _, letter := range before {
-			effect.pops += max(1, width[letter])
+			e.pops[op] += max(1, width[letter])
 		}
 		for _, letter := range after {
-			effect.pushes += max(1, width[letter])
+			e.pushes[op] += max(1, width[letter])
 		}
 	}
-	const all = 0xff
-	for op, member := range map[Op]stackEffect{
-		Getstatic:       {member: memberField, pushesMember: all},
-		Getfield:        {member: memberField, pushesMember: all, pops: 1},
-		Putstatic:       {member: memberField, popsMember: all},
-		Putfield:        {member: memberField, popsMember: all, pops: 1},
-		Invokestatic:    {member: memberMethod, popsMember: all, pushesMember: all},
-		Invokedynamic:   {member: memberMethod, popsMember: all, pushesMember: all},
-		Invokevirtual:   {member: memberMethod, popsMember: all, pushesMember: all, pops: 1},
-		Invokespecial:   {member: memberMethod, popsMember: all, pushesMember: all, pops: 1},
-		Invokeinterface: {member: memberMethod, popsMember: all, pushesMember: all, pops: 1},
-	} {
-		member.size, member.flow = effects[op].size, flowMember
-		effects[op] = member
+	for op := Getstatic; op <= Invokedynamic; op++ {
+		const all = 0xff
+		e.flow[op], e.member[op] = flowMember, memberMethod
+		if op <= Putfield {
+			e.member[op] = memberField
+		}
+		if op != Getstatic && op != Getfield {
+			e.popsMember[op] = all
+		}
+		if op != Putstatic && op != Putfield {
+			e.pushesMember[op] = all
+		}
+		if op != Getstatic && op != Putstatic && op != Invokestatic && op != Invokedynamic {
+			e.pops[op] = 1 // the object
+		}
 	}
-	return effects
+	return e
 }()
 
 // flowOf returns the flow of the instructions with an opcode whose effect is known.

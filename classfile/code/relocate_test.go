@@ -8,7 +8,6 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
-	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // randomPatch returns a patch with insertions of random kinds and lengths in front of some instructions, and
@@ -106,22 +105,4 @@ func TestRelocateNothing(t *testing.T) {
 			t.Errorf("%s: notes %v, error %v, same bytes: %v", m.name, notes, err, bytes.Equal(info, a.Info))
 		}
 	}
-}
-
-// TestCorpusRelocate does what TestRelocateSamples does with methods of released classes.
-//
-// Invariant: Code that is moved means the same: every offset goes where an independent model says.
-func TestCorpusRelocate(t *testing.T) {
-	nightly.Only(t, "classes")
-	random := rand.New(rand.NewPCG(13, 14))
-	moved, widened := 0, 0
-	eachCorpusMethod(t, 5, func(m sample) {
-		longest := 3
-		if moved%4 == 0 {
-			longest = 32700
-		}
-		moved++
-		widened += relocateRandomly(t, random, m, longest)
-	})
-	t.Logf("measured: %d methods moved as the model has it, %d conditional branches widened", moved, widened)
 }

@@ -1,15 +1,11 @@
 package code_test
 
 import (
-	"context"
 	"maps"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
@@ -55,36 +51,4 @@ func sampleMethods(t testing.TB) (methods []sample) {
 		methods = append(methods, methodsOf(t, path, committed[path])...)
 	}
 	return methods
-}
-
-// corpusJars returns the released jars that this run reads: the small set, with TRACEGEN_CORPUS=full all, with -short
-// none.
-func corpusJars(t testing.TB) []corpus.Jar {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("skipped: no corpus in this run")
-	}
-	c, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	jars, err := c.Fetch(context.Background(), c.Names(os.Getenv("TRACEGEN_CORPUS") == "full")...)
-	oracle.Require(t, err)
-	return jars
-}
-
-// eachCorpusMethod calls f with the methods of every share-th class of the corpus.
-func eachCorpusMethod(t testing.TB, share int, f func(sample)) {
-	t.Helper()
-	n := 0
-	for _, jar := range corpusJars(t) {
-		oracle.EachClass(t, jar.Classes, func(name string, data []byte) {
-			if n++; n%share != 0 {
-				return
-			}
-			for _, m := range methodsOf(t, jar.Name+"!"+name, data) {
-				f(m)
-			}
-		})
-	}
 }

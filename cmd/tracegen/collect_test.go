@@ -222,7 +222,7 @@ func TestQueriesReturnWhatGroupReports(t *testing.T) {
 		}
 		c.stop(t)
 	}
-	want := readGroups(t, "--reports", store, "--mapping", mappings)
+	want := readGroups(t, filepath.Join(store, "reports"), "--mapping", mappings)
 	if len(want.Groups) < 12 || want.Stalls < 500 {
 		t.Fatalf("%d groups of %d stalls", len(want.Groups), want.Stalls)
 	}

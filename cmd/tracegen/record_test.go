@@ -30,8 +30,7 @@ func newJavaBench(t *testing.T) *javaBench {
 	if testing.Short() {
 		t.Skip("skipped: -short")
 	}
-	jdk, err := oracle.FindJDK(11)
-	oracle.Require(t, err)
+	jdk := oracle.NeedJDK(t, 11)
 	b := &javaBench{T: t, jdk: jdk, dir: t.TempDir()}
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
@@ -507,14 +506,14 @@ func TestRecordSettings(t *testing.T) {
 	b := newJavaBench(t)
 	b.program()
 	b.compile("show", "", map[string]string{"Show.java": `public class Show { public static void main(String[] a) {
-    for (String k : new String[] {"slow", "threads", "tick", "ring", "gate", "pressure"})
+    for (String k : new String[] {"slow", "threads", "tick", "ring", "gate", "memory"})
         System.out.println(k + "=" + System.getProperty("tracegen." + k) + spin(3)); }` + spin + `
 }`})
 	b.write("tracegen.yml", "output: elsewhere/\nmapping: elsewhere/m.txt\ncache: elsewhere\nexits: normal\n"+
 		"rules:\n  - block: util.**\n")
 	r := b.record(0, "--slow", "2s", "--threads", "main", "--tick", "us", "--format", "table", "--",
-		"java", "-Dtracegen.ring=4096", "-Dtracegen.gate=off", "-Dtracegen.pressure=wait", "-cp", "show", "Show")
-	b.want(r.stdout, `^slow=2000`, `^threads=main`, `^tick=us`, `^ring=4096`, `^gate=off`, `^pressure=wait`)
+		"java", "-Dtracegen.ring=4096", "-Dtracegen.gate=off", "-Dtracegen.memory=8M", "-cp", "show", "Show")
+	b.want(r.stdout, `^slow=2000`, `^threads=main`, `^tick=us`, `^ring=4096`, `^gate=off`, `^memory=8M`)
 	r = b.record(0, "--format", "table", "--", "java", "-Dtracegen.slow=77", "-Dtracegen.output=mine.tgd", "-jar",
 		"app.jar")
 	b.want(r.stdout, ` app\.Main\.main$`)
@@ -633,30 +632,6 @@ func TestRecordSeveralJVMs(t *testing.T) {
 		b.want(r.stderr, `^tracegen: recorded: both\.tgd, both\.tgd\.1, with the mapping both-mapping\.txt$`,
 			`analyze both\.tgd both\.tgd\.1 --mapping`)
 	}
-}
-
-// TestRecordOpen shows the page by a program of the name that the system's has.
-func TestRecordOpen(t *testing.T) {
-	nightly.Only(t, "commands")
-	b := newJavaBench(t)
-	b.program()
-	b.mkdir("stand-in")
-	for _, name := range []string{"xdg-open", "open"} {
-		script := b.write("stand-in/"+name, "#!/bin/sh\necho \"$1\" > opened.txt\n")
-		if err := os.Chmod(script, 0o777); err != nil {
-			t.Fatal(err)
-		}
-	}
-	path := "PATH=" + b.path("stand-in") + string(filepath.ListSeparator) + filepath.Join(b.jdk.Home, "bin") +
-		string(filepath.ListSeparator) + os.Getenv("PATH")
-	b.recordWith([]string{path}, 0, "--open", "--", "java", "-jar", "app.jar")
-	b.want(b.read("opened.txt"), `^app\.html$`)
-	b.want(b.read("app.html"), `<html`)
-
-	b.write("stand-in/xdg-open", "#!/bin/sh\nexit 4\n")
-	b.write("stand-in/open", "#!/bin/sh\nexit 4\n")
-	r := b.recordWith([]string{path}, 0, "--open", "--", "java", "-jar", "app.jar")
-	b.want(r.stderr, `cannot open app\.html in a browser: exit status 4`)
 }
 
 // TestRecordJRE records with images that jlink made: one of the modules that are needed, and one without that of

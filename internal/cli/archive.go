@@ -54,10 +54,10 @@ func archivedName(a *mappingstore.Archive, r *mappingstore.Release) string {
 func ReleaseText(r *mappingstore.Release) string {
 	text := ""
 	if r.Version != "" {
-		text = "version " + r.Version + ", "
+		text = "version " + console.Printable(r.Version) + ", "
 	}
 	if r.Variant != "" {
-		text += "variant " + r.Variant + ", "
+		text += "variant " + console.Printable(r.Variant) + ", "
 	}
 	return text + "pushed " + r.Pushed.Format("2006-01-02 15:04:05 UTC")
 }

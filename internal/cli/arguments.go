@@ -49,7 +49,7 @@ func ParseArguments(args []string) (list []Argument, argfiles []string, err erro
 // programs differ in how they escape them. Empty lines and lines that start with # are skipped. Options are refused,
 // as it would not be obvious whether they or those of the command line take precedence.
 func readArgfile(name string) ([]Argument, error) {
-	data, err := userfile.ReadText(name)
+	data, err := userfile.ReadSettings(name)
 	if err != nil {
 		return nil, fmt.Errorf("argument file: %w", err)
 	}

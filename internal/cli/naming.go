@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
@@ -23,7 +22,6 @@ import (
 type Naming struct {
 	Mapping, Lines, R8 string // lines is for analyze alone
 	Force              bool
-	Messages           []string
 	Flag               *pflag.Flag // of mapping
 }
 
@@ -38,9 +36,6 @@ func (n *Naming) Options(more ...Option) []Option {
 			Help: "restore names that were renamed, by this mapping `FILE` of R8 or ProGuard"},
 		{Name: "force", Flag: Yes(&n.Force),
 			Help: "use the mapping even if it is of another build; the output says so"},
-		{Name: "message", Flag: Texts(&n.Messages),
-			Help: "calls of methods that match this `PATTERN` (CLASS#METHOD) are messages, as if a rule of tracegen.yml " +
-				"said so; repeatable"},
 	}, more...)...)
 }
 
@@ -54,13 +49,6 @@ func ResultOption(p *string) Option {
 // mapping.
 func (n *Naming) Open(ctx context.Context, con *console.Console) (o analysis.Options, missing, err error) {
 	o.Force = n.Force
-	for _, pattern := range n.Messages {
-		rule, err := filter.ParseMessage(pattern, filter.Position{File: "--message"})
-		if err != nil {
-			return o, nil, Misuse("%w", err)
-		}
-		o.Messages = append(o.Messages, rule)
-	}
 	if n.R8 != "" {
 		if o.R8, err = r8.Load(n.R8); err != nil {
 			return o, nil, err
@@ -90,13 +78,16 @@ func (n *Naming) Open(ctx context.Context, con *console.Console) (o analysis.Opt
 	return o, nil, err
 }
 
-// OpenAll opens the mappings for recordings of several builds. It fails if there is no mapping, as an ID has a meaning
-// in its own build only.
+// OpenAll opens the mappings for recordings of several builds. Without --mapping, the default file may be missing: what
+// has IDs is refused then, and logs of other tools have names.
 func (n *Naming) OpenAll(ctx context.Context, con *console.Console) (analysis.Options, error) {
 	o, missing, err := n.Open(ctx, con)
 	if missing != nil {
-		err = fmt.Errorf("%w; recordings of several builds are compared by the names of methods: give their "+
+		o.Missing = fmt.Errorf("%w; recordings of several builds are compared by the names of methods: give their "+
 			"mappings by --mapping", missing)
+	}
+	if n.Flag.Changed {
+		err = errors.Join(err, o.Missing)
 	}
 	return o, err
 }

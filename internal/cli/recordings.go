@@ -41,20 +41,6 @@ func OnDisk(files []string) []string {
 	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return f == StandardInput })
 }
 
-// Spool copies standard input, which is read several times, to a temporary file. remove closes and removes the file.
-func Spool(ctx context.Context, in io.Reader) (f *os.File, remove func(), err error) {
-	f, err = os.CreateTemp("", "tracegen-")
-	if err != nil {
-		return nil, nil, err
-	}
-	remove = func() { f.Close(); os.Remove(f.Name()) }
-	if _, err := io.Copy(f, Watched{in, ctx, func(int) {}}); err != nil {
-		remove()
-		return nil, nil, fmt.Errorf("standard input: %w", err)
-	}
-	return f, remove, nil
-}
-
 // open opens the recording. in is standard input; watch gets each file that is opened.
 func (r *Recording) open(in io.Reader, watch func(io.Reader) io.Reader) (*source.Source, error) {
 	if r.Name == StandardInput {
@@ -208,7 +194,6 @@ const (
 type Answer struct {
 	Recordings     []string // files
 	Mapping        string   // its file
-	Messages       []string // patterns, see --message
 	Format, Output string
 	// Top is how many methods the format table shows, those with the most time; 0 is all.
 	Top int

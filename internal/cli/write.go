@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"io"
 	"os"
 
@@ -9,7 +8,6 @@ import (
 
 	"github.com/tracegen/tracegen/internal/atomicfile"
 	"github.com/tracegen/tracegen/internal/console"
-	"github.com/tracegen/tracegen/internal/recording/resolve"
 )
 
 // StandardOutput is the file name that stands for standard output.
@@ -36,12 +34,4 @@ func WriteTo(con *console.Console, path string, emit func(io.Writer) error) erro
 func IsTerminal(w io.Writer) bool {
 	f, isFile := w.(*os.File)
 	return isFile && term.IsTerminal(int(f.Fd()))
-}
-
-// Refusal turns the error for a mapping of another build into one with exit code 1.
-func Refusal(err error) error {
-	if errors.As(err, new(*resolve.MismatchError)) {
-		return CheckFailed{Err: err}
-	}
-	return err
 }

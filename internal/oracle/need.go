@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 )
@@ -26,6 +27,41 @@ func Require(t testing.TB, err error) {
 	default:
 		t.Fatal(err)
 	}
+}
+
+// NeedJDK is [FindJDK] for a test, which cannot go on without it.
+func NeedJDK(t testing.TB, atLeast int) JDK {
+	t.Helper()
+	j, err := FindJDK(atLeast)
+	Require(t, err)
+	return j
+}
+
+// NeedRuntime is [BuildRuntime] for a test, which cannot go on without it.
+func NeedRuntime(t testing.TB) RuntimeJars {
+	t.Helper()
+	jars, err := BuildRuntime(t.Context())
+	Require(t, err)
+	return jars
+}
+
+// NeedRecorder is [Recorder] for a test, which cannot go on without it.
+func NeedRecorder(t testing.TB) string {
+	t.Helper()
+	jar, err := Recorder(t.Context())
+	Require(t, err)
+	return jar
+}
+
+// BuildTool compiles the program tracegen for a test, as a user would, and returns its path.
+func BuildTool(t testing.TB) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "tracegen")
+	out, err := exec.Command("go", "build", "-o", bin, "github.com/tracegen/tracegen/cmd/tracegen").CombinedOutput()
+	if err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return bin
 }
 
 // CacheDir creates and returns a directory of that name for downloads and compiled tools, below the user's cache

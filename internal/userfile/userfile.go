@@ -1,10 +1,10 @@
 // Package userfile opens files that a user has named. A device file is refused, because reading it may never end.
 // Pipes are read, because shells make them for <(command).
 //
-// The functions with Inflate in their names read files that may be compressed with gzip (RFC 1952). They go by the
-// first two bytes, not by the name: a mapping that was stored as an artifact of a build often has another name. A small
-// file can inflate to a very large one, so a caller that keeps what it reads must limit its size. Only package trace
-// inflates recordings by itself: its errors differ.
+// The functions with Text in their names read texts: they may be compressed with gzip (RFC 1952), and in UTF-16 or
+// behind a byte order mark. They go by the first bytes, not by the name: a mapping that was stored as an artifact of a
+// build often has another name. A small file can inflate to a very large one, so a caller that keeps what it reads must
+// limit its size. Only package source inflates recordings by itself: its errors differ.
 //
 // The package is small, and apart from all others, so that every file that a user names is opened in one way.
 package userfile
@@ -15,11 +15,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 )
 
-// MaxText is how many bytes a file of settings, rules or arguments may have: 64 MiB, which is thousands of times what
-// people write.
-const MaxText = 64 << 20
+// MaxSettings is how many bytes a file of settings, rules or arguments may have: 64 MiB, which is thousands of times
+// what people write.
+const MaxSettings = 64 << 20
 
 // Check returns an error if info, which is that of the file at path, is of a device or a socket.
 func Check(path string, info fs.FileInfo) error {
@@ -35,8 +36,34 @@ func Open(path string) (*os.File, error) {
 		if err := Check(path, info); err != nil {
 			return nil, err
 		}
+		if info.Mode()&fs.ModeNamedPipe != 0 {
+			return openPipe(path, patience)
+		}
 	}
 	return os.Open(path)
+}
+
+// patience is how long a pipe may have no writer.
+const patience = 20 * time.Second
+
+// openPipe opens a named pipe, for which the system waits until a program opens it for writing. It fails if that takes
+// longer than limit.
+func openPipe(path string, limit time.Duration) (*os.File, error) {
+	type opened struct {
+		file *os.File
+		err  error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		f, err := os.Open(path)
+		done <- opened{f, err}
+	}()
+	select {
+	case o := <-done:
+		return o.file, o.err
+	case <-time.After(limit):
+		return nil, fmt.Errorf("%s is a pipe that no program writes to; start the writer, then read it", path)
+	}
 }
 
 // Read returns what is in the file at path. It fails if that is more than limit bytes.
@@ -75,6 +102,3 @@ func Named(path string, err error) error {
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }
-
-// ReadText is [Read] with the limit [MaxText].
-func ReadText(path string) ([]byte, error) { return Read(path, MaxText) }

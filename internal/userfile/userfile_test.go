@@ -28,7 +28,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("limit %d: %q, %v", limit, data, err)
 		}
 	}
-	if _, err := ReadText(path + "x"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadSettings(path + "x"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }

@@ -69,12 +69,8 @@ func TestOddArchives(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the rows have the names of Linux")
 	}
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	bin := filepath.Join(t.TempDir(), "tracegen")
-	if out, err := exec.Command("go", "build", "-o", bin, "../../cmd/tracegen").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	j := oracle.NeedJDK(t, 17)
+	bin := oracle.BuildTool(t)
 	dir := t.TempDir()
 	runs := map[string]*oddRun{}
 	var all []oddArchive

@@ -85,7 +85,7 @@ func (l *line) synthesized() bool { return l.info != nil && (l.info.synthesized 
 
 // Load reads the mapping file at path, which may be compressed with gzip; for errors see [Parse].
 func Load(path string) (*Mapping, error) {
-	f, err := userfile.OpenInflated(path)
+	f, err := userfile.OpenText(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read R8 mapping: %w; give the mapping.txt that R8 or ProGuard wrote", err)
 	}

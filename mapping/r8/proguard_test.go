@@ -22,22 +22,14 @@ import (
 // Invariant: Retraced stack traces are those of ProGuard's retrace, except for differences that the test names.
 func TestCorpusProGuard(t *testing.T) {
 	nightly.Only(t, "classes")
-	if testing.Short() {
-		t.Skip("skipped: it works on released jars")
-	}
-	jdk, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
+	jdk := oracle.NeedJDK(t, 17)
 	proguard, err := oracle.FindProGuard(t.Context(), jdk)
 	oracle.Require(t, err)
-	c, err := corpus.Load()
-	oracle.Require(t, err)
 	names := []string{"jackson-core-2.19.0"}
-	if os.Getenv("TRACEGEN_CORPUS") == "full" {
+	if corpus.IsFull() {
 		names = append(names, "commons-collections-2.1", "bsh-1.3.0")
 	}
-	jars, err := c.Fetch(t.Context(), names...)
-	oracle.Require(t, err)
-	for _, jar := range jars {
+	for _, jar := range corpus.Need(t, names...) {
 		t.Run(jar.Name, func(t *testing.T) { compare(t, jdk, proguard, jar) })
 	}
 }

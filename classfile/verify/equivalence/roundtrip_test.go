@@ -1,7 +1,6 @@
 package equivalence_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
@@ -41,12 +40,7 @@ func TestRoundTrip(t *testing.T) {
 // Invariant: Removing the calls from an instrumented class returns the bytes of the original: strip(inject(x)) = x.
 func TestCorpusRoundTrip(t *testing.T) {
 	nightly.Only(t, "classes")
-	c, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	jars, err := c.Fetch(t.Context(), c.Names(os.Getenv("TRACEGEN_CORPUS") == "full")...)
-	oracle.Require(t, err)
+	jars := corpus.NeedAll(t)
 	for _, m := range crafted.Modes {
 		t.Run(m.Name, func(t *testing.T) {
 			t.Parallel()

@@ -338,6 +338,11 @@ var inferenceCases = []bodyCase{
 	{name: "local kept across a subroutine", make: simple("()I", 1, 2, crafted.Op(code.Iconst0, byte(code.Istore1)),
 		crafted.Branch(code.Jsr, 2, 7),
 		crafted.Op(code.Iload1, byte(code.Ireturn)), crafted.Op(code.Astore0), crafted.Op(code.Ret, 0))},
+	{name: "half a long kept across a subroutine", make: simple("()V", 2, 3,
+		crafted.Op(code.Lconst0, byte(code.Lstore1)), crafted.Branch(code.Jsr, 2, 8),
+		crafted.Op(code.Lload1, byte(code.Pop2), byte(code.Return)),
+		crafted.Op(code.Astore0, byte(code.Iconst0), byte(code.Istore2)), crafted.Op(code.Ret, 0)),
+		want: "T#f()V@5: JVMS 4.10.1.9: expected long's second word in local 2, found int"},
 	{name: "frames do not count", make: withFrames("()V", []byte{200}, crafted.Op(code.Return))},
 	{name: "no super", make: constructor(1, func(*crafted.Class) []byte { return crafted.Op(code.Return) }),
 		want: "T#<init>()V@0: JVMS 4.10.2: expected a call of another constructor before return, " +

@@ -84,7 +84,7 @@ func (k *checker) checkEntries() {
 	const poolAt = 10 // after magic, versions and constant_pool_count (JVMS 4.1)
 	data, at := k.class.Bytes(), poolAt
 	for i := uint16(1); int(i) < k.pool.Len(); i++ { // the parser has found the entries to be complete
-		tag, raw := classfile.Tag(data[at]), data[at+1:]
+		tag, raw := classfile.Tag(data[at]), data[at+1:at+5:at+5] // some may be those behind the pool
 		row := &poolRows[tag]
 		at += row.size
 		switch tag {

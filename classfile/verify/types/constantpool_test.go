@@ -11,40 +11,6 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
 )
 
-// TestConstructorWithResult: a constructor that returns a value is found in every version, though its name and its
-// descriptor were found good in other constants before.
-func TestConstructorWithResult(t *testing.T) {
-	for _, major := range []uint16{45, 48, 49, 61} {
-		a := crafted.NewClass(major, "A", "java/lang/Object")
-		a.Methodref("A", "<init>", "()V")
-		a.Methodref("A", "f", "()Ljava/lang/Object;")
-		a.Methodref("A", "<init>", "()Ljava/lang/Object;")
-		c, err := classfile.Parse(a.Bytes())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if found := types.Check(c, nil); len(found) != 1 ||
-			!strings.Contains(found[0].Got, `"<init>()Ljava/lang/Object;"`) {
-			t.Errorf("version %d: %v", major, found)
-		}
-	}
-}
-
-// TestClassInitializerWithArguments: a NameAndType of <clinit> with arguments is found before and after one of <init>
-// with the same descriptor. What was known of the descriptor as that of <init> was taken for <clinit>, too, and after
-// that nothing else of the class was checked.
-func TestClassInitializerWithArguments(t *testing.T) {
-	for _, major := range []uint16{51, 52, 61} {
-		for _, names := range [][]string{{"<init>", "<clinit>"}, {"<clinit>", "<init>"}} {
-			a := crafted.NewClass(major, "A", "java/lang/Object")
-			for _, name := range names {
-				a.NameAndType(name, "(LA;)V")
-			}
-			checkFindings(t, fmt.Sprintf("version %d, %v", major, names), a, nil, `"<clinit>(LA;)V"`)
-		}
-	}
-}
-
 // poolCase is a class of some version with constants, and a part of each finding that they make.
 type poolCase struct {
 	name  string
@@ -348,6 +314,16 @@ func TestPoolNames(t *testing.T) {
 
 		{"a constructor", 52, pair("<init>", "(I)V"), nil}, {"<clinit>", 52, pair("<clinit>", "()V"), nil},
 		{"<other>", 52, pair("<other>", "()V"), want(methodPair)},
+		{"<clinit> with arguments", 51, pair("<clinit>", "(LA;)V"), want(methodPair)},
+		{"<clinit> with arguments in version 50", 50, pair("<clinit>", "(LA;)V"), nil},
+		// What is known of the descriptor of one must not be taken for the other.
+		{"<clinit> with arguments behind <init>", 61, twice(pair("<init>", "(LA;)V"), pair("<clinit>", "(LA;)V")),
+			want(methodPair)},
+		{"<clinit> with arguments before <init>", 52, twice(pair("<clinit>", "(LA;)V"), pair("<init>", "(LA;)V")),
+			want(methodPair)},
+		{"a constructor with a result in version 45", 45, pair("<init>", "()LA;"), want(methodPair)},
+		{"a constructor with a result in version 48", 48, twice(member(method, "<init>", "()V"),
+			twice(member(method, "f", "()LA;"), member(method, "<init>", "()LA;"))), want(methodPair)},
 		{"a constructor with a result", 52, pair("<init>", "()I"), want(methodPair)},
 		{"a constructor with a result in version 61", 61, pair("<init>", "()I"), want(methodPair)},
 		{"a constructor with a result in version 62", 62, pair("<init>", "()I"), nil},

@@ -2,22 +2,17 @@ package types_test
 
 import (
 	"encoding/binary"
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/classfile/verify/types"
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
+	"github.com/tracegen/tracegen/internal/oracle/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // bytecode joins opcodes, operands of one byte (int) and of two (uint16), and bytes.
 func bytecode(parts ...any) (b []byte) {
@@ -583,17 +578,5 @@ func TestFaults(t *testing.T) {
 			}
 		}
 	}
-	const golden = "testdata/faults.txt"
-	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("other findings (-want +got):\n%s", diff)
-	}
+	golden.Compare(t, "testdata/faults.txt", b.String())
 }

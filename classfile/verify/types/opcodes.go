@@ -63,9 +63,9 @@ type opRow struct {
 	ends     bool     // it does not lead to the next instruction
 	local    int8     // the local that it uses, -1 if the operand names it
 	more     uint8    // 1 if it uses the next local, too
+	pops     uint8    // the number of words in popped
 	bit      uint16   // of constant.allowed, if the operand is a constant
 	kinds    kindSet  // of the components of an array that it loads or stores
-	pops     uint8    // the number of words in popped
 	value    vtype    // what it loads, stores, returns or pushes: tNull for any reference, tTop for nothing
 	popped   [4]vtype // the words that it pops first, lowest first
 }

@@ -14,10 +14,10 @@ const sizeWithConstant = 3
 // operand returns the constant of the current instruction. It is nil if the instruction must not use it (JVMS 4.9.1),
 // or if the type state is unknown. A constant that one instruction may use, every other of the same kind may use.
 func (m *method) operand(row *opRow) *constant {
-	in := m.code.Bytecode[m.pc:]
-	i := uint16(in[1])
+	bytecode, at := m.code.Bytecode, m.pc+1
+	i := uint16(bytecode[at])
 	if row.size >= sizeWithConstant {
-		i = u2(in[1:])
+		i = i<<8 | uint16(bytecode[at+1])
 	}
 	c := m.constant(i)
 	if c.allowed&row.bit == 0 {
@@ -27,7 +27,7 @@ func (m *method) operand(row *opRow) *constant {
 		c.allowed |= row.bit
 	}
 	if row.size > sizeWithConstant {
-		m.checkMoreOperands(row.op, in[sizeWithConstant:], c)
+		m.checkMoreOperands(row.op, bytecode[m.pc+sizeWithConstant:], c)
 	}
 	if m.stateUnknown || m.failed() {
 		return nil

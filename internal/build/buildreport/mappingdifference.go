@@ -115,22 +115,3 @@ func methodText(e mapping.Entry) string {
 	}
 	return text
 }
-
-// EntryJSON is a line of a mapping: ID, Access flags, Class, Method, Descriptor, and whether the ID is Retired.
-type EntryJSON struct {
-	ID         uint32 `json:"id"`
-	Access     uint16 `json:"access"`
-	Class      string `json:"class"`
-	Method     string `json:"method"`
-	Descriptor string `json:"descriptor"`
-	Retired    bool   `json:"retired"`
-}
-
-// NewEntryJSON returns nil for the zero entry.
-func NewEntryJSON(e mapping.Entry) *EntryJSON {
-	if e.ID == 0 {
-		return nil
-	}
-	return &EntryJSON{e.ID, e.Access, mapping.Text(e.Class), mapping.Text(e.Name), mapping.Text(e.Descriptor),
-		e.Retired}
-}

@@ -3,20 +3,15 @@ package buildreport
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/oracle/golden"
 	"github.com/tracegen/tracegen/mapping"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 func inputResult(path, output string, classes, rewritten, methods, traced int, before, after int64,
 	calls int) Input {
@@ -103,19 +98,7 @@ func TestGolden(t *testing.T) {
 				if err := write(&got); err != nil {
 					t.Fatal(err)
 				}
-				golden := filepath.Join("testdata", name)
-				if *update {
-					if err := os.WriteFile(golden, got.Bytes(), 0o666); err != nil {
-						t.Fatal(err)
-					}
-				}
-				want, err := os.ReadFile(golden)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(string(want), got.String()); diff != "" {
-					t.Fatalf("-want +got:\n%s", diff)
-				}
+				golden.Compare(t, filepath.Join("testdata", name), got.String())
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package buildreport
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"fmt"
 	"io"
@@ -30,7 +31,13 @@ const manyInputs = 10
 // WriteSummary writes a few lines for people. If there are many inputs, it lists them only if every is true.
 func (r *Run) WriteSummary(w io.Writer, every bool) error {
 	b := bufio.NewWriter(w)
-	if every || len(r.Inputs) <= manyInputs {
+	r.writeSummary(b, every || len(r.Inputs) <= manyInputs, every)
+	return b.Flush()
+}
+
+// writeSummary writes the summary, and if asked for a line for each input, and one about calls.
+func (r *Run) writeSummary(b *bufio.Writer, inputs, calls bool) {
+	if inputs {
 		for _, in := range r.Inputs {
 			fmt.Fprintf(b, "%s -> %s: %s\n", console.Printable(in.Path), console.Printable(in.Output), work(in))
 		}
@@ -49,7 +56,7 @@ func (r *Run) WriteSummary(w io.Writer, every bool) error {
 		fmt.Fprintf(b, "size of the classes: %d -> %d bytes (%+.1f %%)\n", total.ClassBytes, total.OutputBytes,
 			total.growth())
 	}
-	if every && r.Mapping != nil && !r.Planned {
+	if calls && r.Mapping != nil && !r.Planned {
 		fmt.Fprintf(b, "calls inserted: %d%s\n", total.Calls,
 			r.most(func(p packageCount) int64 { return int64(p.Calls) }))
 	}
@@ -64,7 +71,56 @@ func (r *Run) WriteSummary(w io.Writer, every bool) error {
 	if r.DryRun {
 		b.WriteString("dry run: nothing was written\n")
 	}
-	return b.Flush()
+}
+
+// pageWarnings is the number of warnings on a page.
+const pageWarnings = 20
+
+// WriteMarkdown writes the page about a run that build systems show: the summary, what changed since the base mapping,
+// the guards and the warnings. Its lines are indented, so that Markdown shows them as they are. It starts with an empty
+// line, so that it can follow another text.
+func (r *Run) WriteMarkdown(w io.Writer) error {
+	var text bytes.Buffer
+	b := bufio.NewWriter(&text)
+	r.writeSummary(b, len(r.Inputs) <= manyInputs, true)
+	if r.Base != nil {
+		kept := r.Mapping.Kept(r.Base)
+		fmt.Fprintf(b, "since %s, digest %s: %s kept, %d added, %d removed\n", console.Printable(r.BaseFile),
+			r.Base.Digest(), count(kept, "method", "methods"), r.Mapping.Len()-kept, r.Base.Len()-kept)
+	}
+	failed, title := 0, "tracegen"
+	for _, g := range r.Guards {
+		result := "passed"
+		if g.Failed {
+			result = "failed"
+			failed++
+		}
+		fmt.Fprintf(b, "guard %s: %s\n", result, console.Printable(g.String()))
+	}
+	switch {
+	case failed > 0:
+		title += ": " + count(failed, "guard", "guards") + " failed"
+	case len(r.Guards) > 0:
+		title += ": all guards passed"
+	}
+	for _, warning := range r.Warnings[:min(pageWarnings, len(r.Warnings))] {
+		fmt.Fprintf(b, "warning: %s\n", console.Printable(warning))
+	}
+	if more := len(r.Warnings) - pageWarnings; more > 0 {
+		fmt.Fprintf(b, "and %d more warnings\n", more)
+	}
+	_ = b.Flush() // to memory
+	_, err := fmt.Fprintf(w, "\n## %s\n\n%s", title, indented(text.String()))
+	return err
+}
+
+// indented returns lines as Markdown shows them as they are.
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString("    " + line)
+	}
+	return b.String()
 }
 
 // Notice returns the most important numbers of a run with a mapping in one line.

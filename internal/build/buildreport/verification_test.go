@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"os"
 	"path/filepath"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/internal/oracle/golden"
 )
 
 // sampleVerification returns findings of every kind, with names that need escaping in lines and URIs.
@@ -42,19 +40,7 @@ func TestVerificationGolden(t *testing.T) {
 			if err := write(&got); err != nil {
 				t.Fatal(err)
 			}
-			golden := filepath.Join("testdata", name)
-			if *update {
-				if err := os.WriteFile(golden, got.Bytes(), 0o666); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got.String()); diff != "" {
-				t.Errorf("-want +got:\n%s", diff)
-			}
+			golden.Compare(t, filepath.Join("testdata", name), got.String())
 		})
 	}
 }

@@ -41,12 +41,8 @@ func namesOf(p *plan.Plan) (names []mapping.Identity) {
 // explainClasses returns what a plan decides about the methods that are asked for, of the classes of a set, in input
 // order. It reads their class files.
 func explainClasses(set *input.Set, p *plan.Plan, runtime string, asked Question) (
-	[]buildreport.ExplainedClass, error) {
+	list []buildreport.ExplainedClass, err error) {
 	e := explainer{set, p, runtime, asked}
-	return e.classes()
-}
-
-func (e *explainer) classes() (list []buildreport.ExplainedClass, err error) {
 	for n := range e.plan.Len() {
 		c := e.plan.Facts(n)
 		name := cmp.Or(e.plan.ClassName(n), strings.TrimSuffix(c.At.Name, ".class"))

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"crypto/sha256"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,7 +55,8 @@ func (r *results) outputKey(job *outputJob, set *input.Set, by plan.Decisions) c
 			parts = append(parts, r.contents[i].String())
 		}
 		first, end := set.ClassesOf(i)
-		k.Int(end - first)
+		classes := end - first
+		wire.Number(k, &classes, math.MaxInt32)
 		for n := first; n < end; n++ {
 			task = by.Task(n, task.Request.Methods[:0])
 			task.Pack(k)

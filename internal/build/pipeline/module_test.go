@@ -85,11 +85,4 @@ func TestStrip(t *testing.T) {
 	if result, err := pipeline.Strip(t.Context(), c); err == nil || result != nil {
 		t.Error("an input that is not there can be stripped")
 	}
-	c = pipeline.Config{Merge: filepath.Join(dir, "merged.jar"), Inputs: []pipeline.Input{{Path: in}, {Path: in}}}
-	if _, err := pipeline.Strip(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
-	if got := contents(t, c.Merge); len(got) != 3 {
-		t.Errorf("%d entries, want 3", len(got))
-	}
 }

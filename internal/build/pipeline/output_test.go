@@ -494,26 +494,6 @@ func otherFileSystem(t *testing.T) string {
 	return dir
 }
 
-func TestClassFile(t *testing.T) {
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "A.class"), class("app/A", "f").data)
-	c := config(filepath.Join(dir, "A.class"), filepath.Join(dir, "B.class"))
-	c.RuntimeExternal = true
-	result := instrument(t, c)
-	data, err := os.ReadFile(filepath.Join(dir, "B.class"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	checkAgreement(t, result.Mapping, inject.DefaultRuntimeClass, []file{{"A.class", data}})
-	write(t, filepath.Join(dir, "N.class"), []byte("no class"))
-	c = config(filepath.Join(dir, "N.class"), filepath.Join(dir, "M.class"))
-	c.RuntimeExternal = true
-	if got := reasons(instrument(t, c)); !maps.Equal(got, map[string]string{"N.class": "malformed"}) {
-		t.Errorf("listed %v", got)
-	}
-	equalFiles(t, filepath.Join(dir, "N.class"), filepath.Join(dir, "M.class"))
-}
-
 func TestAar(t *testing.T) {
 	dir := t.TempDir()
 	nested := func(name string, files ...file) file {
@@ -630,20 +610,4 @@ func TestMerge(t *testing.T) {
 		}
 		checkAgreement(t, result.Mapping, inject.DefaultRuntimeClass, files)
 	})
-}
-
-func TestFilesBesideOutputs(t *testing.T) {
-	dir := t.TempDir()
-	c := config(archive(t, filepath.Join(dir, "in.jar"), class("app/A", "f")), filepath.Join(dir, "out.jar"))
-	c.RuntimeExternal = true
-	c.Files = func(r *pipeline.Result) ([]pipeline.File, error) {
-		if r.Mapping.Len() != 1 || r.Inputs[0].Rewritten != 1 {
-			t.Errorf("result %+v", r)
-		}
-		return []pipeline.File{{Path: filepath.Join(dir, "map.txt"), Content: r.Mapping}}, nil
-	}
-	result := instrument(t, c)
-	if got := tree(t, dir); got["map.txt"] != mappingText(t, result.Mapping) || len(got) != 4 {
-		t.Errorf("there is %s", sortedKeys(got))
-	}
 }

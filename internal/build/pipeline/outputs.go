@@ -49,8 +49,8 @@ type inputRecord struct {
 	OutputBytes int64 // of all classes as written, uncompressed
 	Calls       int   // of the runtime, in the classes that changed
 	Classes     []classRecord
-	Failures    map[int]*plan.Rejection // if there are any, the output is worth nothing
-	Unknown     map[string]bool         // classes that the type checker did not find, in internal form
+	Failures    []failure // if there are any, the output is worth nothing
+	Unknown     []string  // classes that the type checker did not find, sorted, in internal form
 }
 
 // classRecord is the result of rewriting one class. A class for which all would be 0 has none.
@@ -58,6 +58,12 @@ type classRecord struct {
 	Class int
 	Calls int   // of the runtime, that were inserted
 	Grown int64 // bytes
+}
+
+// failure is a class that could not be written as planned.
+type failure struct {
+	Class int
+	plan.Rejection
 }
 
 // inputWarning is a warning about an input, without the input's path that it begins with.
@@ -69,21 +75,11 @@ type inputWarning struct {
 // Refused reports whether methods of a class have no room for their calls.
 func (r *outputRecord) Refused() bool {
 	return slices.ContainsFunc(r.Inputs, func(in inputRecord) bool {
-		for _, rejection := range in.Failures {
-			if len(rejection.Refusals) > 0 {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(in.Failures, func(f failure) bool { return len(f.Refusals) > 0 })
 	})
 }
 
 // Failed reports whether a class could not be written as planned.
 func (r *outputRecord) Failed() bool {
-	for i := range r.Inputs {
-		if len(r.Inputs[i].Failures) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Inputs, func(in inputRecord) bool { return len(in.Failures) > 0 })
 }

@@ -348,10 +348,7 @@ func (w *writing) countClass(c *input.Container, s *slot) {
 		in.Classes = append(in.Classes, classRecord{number, s.calls, grown})
 	}
 	if s.failure != nil {
-		if in.Failures == nil {
-			in.Failures = make(map[int]*plan.Rejection)
-		}
-		in.Failures[number] = s.failure
+		in.Failures = append(in.Failures, failure{number, *s.failure})
 	}
 }
 

@@ -18,8 +18,8 @@ const (
 )
 
 var (
-	scanFormat  = wire.Format{Name: "tracegen-scan", Number: 3}
-	sliceFormat = wire.Format{Name: "tracegen-slice", Number: 3}
+	scanFormat  = wire.Format{Name: "tracegen-scan", Number: 4}
+	sliceFormat = wire.Format{Name: "tracegen-slice", Number: 4}
 )
 
 // Origin says which tool made a scan file or slice, and with which options.

@@ -131,8 +131,8 @@ func TestDamagedFiles(t *testing.T) {
 			_, _ = readers[want](made)
 		}
 		for _, row := range []struct{ from, to, words string }{
-			{want.Name + " 3\n", want.Name + " 4\n", "of format " + want.Name + " 4, this tracegen reads and writes " +
-				want.Name + " 3"},
+			{want.Name + " 4\n", want.Name + " 5\n", "of format " + want.Name + " 5, this tracegen reads and writes " +
+				want.Name + " 4"},
 			{want.Name, "tracegen-none", "not a " + want.Name + " file"},
 		} {
 			_, err := wire.Unseal([]byte(strings.Replace(string(data), row.from, row.to, 1)), want)

@@ -391,42 +391,6 @@ func TestRuntimeClass(t *testing.T) {
 	})
 }
 
-// TestSignatures checks that a jar loses its signature if a class changed, and is copied byte by byte if none did.
-func TestSignatures(t *testing.T) {
-	manifest := "Manifest-Version: 1.0\r\n\r\nName: app/A.class\r\nSHA-256-Digest: abcd\r\n\r\nName: " +
-		"res/x\r\nContent-Type: text\r\nSHA-256-Digest: efgh\r\n\r\n"
-	signed := func(app file) []file {
-		return []file{{"META-INF/MANIFEST.MF", []byte(manifest)}, {"META-INF/A.SF", []byte("sf")},
-			{"META-INF/A.RSA", []byte("rsa")},
-			{"META-INF/services/A.SF", []byte("no signature")}, app, {"res/x", []byte("x")}}
-	}
-	dir := t.TempDir()
-	c := config(archive(t, filepath.Join(dir, "in.jar"), signed(class("app/A", "f"))...), filepath.Join(dir, "out.jar"))
-	c.RuntimeExternal = true
-	c.Inputs = append(c.Inputs, pipeline.Input{
-		Path:   archive(t, filepath.Join(dir, "still.jar"), signed(classFile(assembly.Class{Name: "app/A"}))...),
-		Output: filepath.Join(dir, "still.out.jar")})
-	result := instrument(t, c)
-	var names []string
-	for _, f := range contents(t, c.Inputs[0].Output) {
-		names = append(names, f.name)
-	}
-	if got := strings.Join(names, " "); got != "META-INF/MANIFEST.MF META-INF/services/A.SF app/A.class res/x" {
-		t.Errorf("entries %s", got)
-	}
-	got := string(entryOf(t, contents(t, c.Inputs[0].Output), "META-INF/MANIFEST.MF"))
-	if strings.Contains(got, "Digest") || !strings.Contains(got, "Content-Type: text") {
-		t.Errorf("manifest %q", got)
-	}
-	if !warned(result, "in.jar: signed", "2 signature files and 2 digests") {
-		t.Errorf("warnings %q", result.Warnings)
-	}
-	equalFiles(t, c.Inputs[1].Path, c.Inputs[1].Output)
-	if warned(result, "still.jar: signed") {
-		t.Errorf("warned of a jar that is still signed: %q", result.Warnings)
-	}
-}
-
 // TestOddEntries has names and contents that other tools stumble over.
 func TestOddEntries(t *testing.T) {
 	dir := t.TempDir()
@@ -612,18 +576,6 @@ func mustParse(t testing.TB, data []byte) *classfile.Class {
 		t.Fatal(err)
 	}
 	return c
-}
-
-func TestDisabled(t *testing.T) {
-	dir := t.TempDir()
-	in := sampleJar(t, filepath.Join(dir, "in.jar"))
-	c := config(in, filepath.Join(dir, "out.jar"))
-	c.Disabled = true
-	result := instrument(t, c)
-	if result.Mapping.Len() != 0 || len(slices.Collect(result.Skipped)) != 0 {
-		t.Errorf("%d methods, %d listed", result.Mapping.Len(), len(slices.Collect(result.Skipped)))
-	}
-	equalFiles(t, in, c.Inputs[0].Output)
 }
 
 // TestProgress checks that what is reported only grows, and ends with all of it.

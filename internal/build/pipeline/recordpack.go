@@ -2,11 +2,10 @@ package pipeline
 
 import (
 	"io/fs"
-	"maps"
+	"math"
 	"slices"
 
 	"github.com/tracegen/tracegen/internal/build/output"
-	"github.com/tracegen/tracegen/internal/build/plan"
 	"github.com/tracegen/tracegen/internal/build/wire"
 	"github.com/tracegen/tracegen/internal/cache"
 )
@@ -14,97 +13,65 @@ import (
 // packRecord returns the record of an output as the cache has it. The bytes of the output have an entry of their own.
 func packRecord(r *outputRecord) []byte {
 	k := wire.NewPacker()
-	k.Int(len(r.Inputs))
-	for i := range r.Inputs {
-		packInput(k, &r.Inputs[i])
-	}
-	k.Int(len(r.Warnings))
-	for _, w := range r.Warnings {
-		k.Int(w.Input)
-		k.Text(w.Text)
-	}
-	packFiles(k, r.Files)
+	r.pack(k, nil)
 	return k.Bytes()
 }
 
 // readRecord reads what packRecord has written, for inputs with so many classes; nil if it is damaged.
 func readRecord(data []byte, classes []int) *outputRecord {
-	u := wire.NewUnpacker(data)
-	r := &outputRecord{}
-	if u.Count(1) != len(classes) {
-		return nil
-	}
-	for _, n := range classes {
-		r.Inputs = append(r.Inputs, readInput(u, n))
-	}
-	for range u.Count(2) {
-		r.Warnings = append(r.Warnings, inputWarning{Input: u.Below(len(classes)), Text: u.Text()})
-	}
-	if r.Files = readFiles(u); !u.End() {
+	k, r := wire.NewUnpacker(data), &outputRecord{}
+	if r.pack(k, classes); !k.End() {
 		return nil
 	}
 	return r
 }
 
-func packFiles(k *wire.Packer, files []output.File) {
-	k.Int(len(files))
-	for _, f := range files {
-		k.Text(f.Name)
-		k.Int(int(f.Mode))
-		k.Uvarint(uint64(f.Size))
-		k.Raw(f.Sum[:]...)
+// pack packs or unpacks the record. classes is how many classes the inputs have, if it is unpacked.
+func (r *outputRecord) pack(k *wire.Codec, classes []int) {
+	wire.List(k, &r.Inputs, 6, func(in *inputRecord) { in.pack(k) })
+	if k.Reads() && !r.fits(classes) {
+		k.Fail()
+		return
 	}
+	wire.List(k, &r.Warnings, 2, func(w *inputWarning) {
+		wire.Number(k, &w.Input, uint64(len(r.Inputs)-1))
+		k.Text(&w.Text)
+	})
+	wire.List(k, &r.Files, 3+len(cache.Checksum{}), func(f *output.File) {
+		k.Text(&f.Name)
+		wire.Number(k, &f.Mode, uint64(fs.ModePerm))
+		wire.Number(k, &f.Size, math.MaxInt64)
+		k.Fixed(f.Sum[:])
+	})
 }
 
-func readFiles(u *wire.Unpacker) []output.File {
-	var files []output.File
-	for range u.Count(3 + len(cache.Checksum{})) {
-		files = append(files, output.File{Name: u.Text(), Mode: fs.FileMode(u.Below(1 << 16)), Size: int64(u.Uvarint()),
-			Sum: cache.Checksum(u.Raw(len(cache.Checksum{})))})
+// fits reports whether a record can be that of inputs with so many classes.
+func (r *outputRecord) fits(classes []int) bool {
+	if len(r.Inputs) != len(classes) {
+		return false
 	}
-	return files
-}
-
-func packInput(k *wire.Packer, in *inputRecord) {
-	k.Uvarint(uint64(in.ClassBytes))
-	k.Uvarint(uint64(in.OutputBytes))
-	k.Int(in.Calls)
-	k.Int(len(in.Classes))
-	for _, c := range in.Classes {
-		k.Int(c.Class)
-		k.Int(c.Calls)
-		k.Signed(c.Grown)
-	}
-	k.Int(len(in.Failures))
-	for _, class := range slices.Sorted(maps.Keys(in.Failures)) {
-		k.Int(class)
-		plan.PackRejection(k, in.Failures[class])
-	}
-	k.Int(len(in.Unknown))
-	for _, name := range slices.Sorted(maps.Keys(in.Unknown)) {
-		k.Text(name)
-	}
-}
-
-// readInput reads what packInput has written, of an input with so many classes.
-func readInput(u *wire.Unpacker, classes int) inputRecord {
-	in := inputRecord{ClassBytes: int64(u.Uvarint()), OutputBytes: int64(u.Uvarint()), Calls: u.Int()}
-	for range u.Count(3) {
-		in.Classes = append(in.Classes, classRecord{Class: u.Below(classes), Calls: u.Int(),
-			Grown: int64(u.Signed())})
-	}
-	for range u.Count(4) {
-		if in.Failures == nil {
-			in.Failures = make(map[int]*plan.Rejection)
+	for i, n := range classes {
+		in := &r.Inputs[i]
+		if slices.ContainsFunc(in.Classes, func(c classRecord) bool { return c.Class >= n }) ||
+			slices.ContainsFunc(in.Failures, func(f failure) bool { return f.Class >= n }) {
+			return false
 		}
-		class := u.Below(classes)
-		in.Failures[class] = plan.UnpackRejection(u)
 	}
-	for range u.Count(1) {
-		if in.Unknown == nil {
-			in.Unknown = make(map[string]bool)
-		}
-		in.Unknown[u.Text()] = true
-	}
-	return in
+	return true
+}
+
+func (in *inputRecord) pack(k *wire.Codec) {
+	wire.Number(k, &in.ClassBytes, math.MaxInt64)
+	wire.Number(k, &in.OutputBytes, math.MaxInt64)
+	wire.Number(k, &in.Calls, math.MaxInt32)
+	wire.List(k, &in.Classes, 3, func(c *classRecord) {
+		wire.Number(k, &c.Class, math.MaxInt32)
+		wire.Number(k, &c.Calls, math.MaxInt32)
+		wire.Number(k, &c.Grown, math.MaxUint64)
+	})
+	wire.List(k, &in.Failures, 3, func(f *failure) {
+		wire.Number(k, &f.Class, math.MaxInt32)
+		f.Pack(k)
+	})
+	k.Texts(&in.Unknown)
 }

@@ -19,9 +19,9 @@ import (
 
 // totals sum up the records of rounds.
 type totals struct {
-	inputs  []inputRecord   // of the last round, by input; empty if nothing is written
-	unknown map[string]bool // of all rounds
-	builtIn int             // number of the built-in runtime, which is never the first input; 0 if there is none
+	inputs  []inputRecord // of the last round, by input; empty if nothing is written
+	unknown []string      // of all rounds
+	builtIn int           // number of the built-in runtime, which is never the first input; 0 if there is none
 }
 
 // add takes the records of a round, and returns the classes that failed in it.
@@ -32,8 +32,8 @@ func (t *totals) add(set *input.Set, outputs []*writtenOutput) map[int]*plan.Rej
 		for i, number := range o.Inputs {
 			in, first := o.record.Inputs[i], set.Inputs[number].First
 			t.inputs[number] = in
-			for class, failure := range in.Failures {
-				failures[first+class] = failure
+			for i := range in.Failures {
+				failures[first+in.Failures[i].Class] = &in.Failures[i].Rejection
 			}
 			t.note(in.Unknown)
 		}
@@ -42,12 +42,7 @@ func (t *totals) add(set *input.Set, outputs []*writtenOutput) map[int]*plan.Rej
 }
 
 // note takes the classes that the type checker did not find.
-func (t *totals) note(unknown map[string]bool) {
-	if t.unknown == nil {
-		t.unknown = make(map[string]bool)
-	}
-	maps.Copy(t.unknown, unknown)
-}
+func (t *totals) note(unknown []string) { t.unknown = append(t.unknown, unknown...) }
 
 // isBuiltIn reports whether the input of that number is the built-in runtime.
 func (t *totals) isBuiltIn(input int) bool { return input > 0 && input == t.builtIn }
@@ -64,7 +59,7 @@ type decided interface {
 func countsOf(by decided, at []*input.Class, inputs []Input, merge string, t *totals) *Result {
 	result := &Result{
 		Inputs: make([]buildreport.Input, len(inputs)), Skipped: func(func(buildreport.Skipped) bool) {},
-		Unknown: slices.Sorted(maps.Keys(t.unknown)),
+		Unknown: slices.Compact(slices.Sorted(slices.Values(t.unknown))),
 	}
 	for i, in := range inputs {
 		result.Inputs[i] = buildreport.Input{Path: in.Path, Output: cmp.Or(merge, in.Output)}

@@ -103,7 +103,7 @@ func decide(ctx context.Context, c *Config, w *work, known []plan.InputFacts, r 
 			facts[n] = plan.Undecided(at)
 		}
 		return plan.Copy(facts, plan.Options{Inputs: w.paths(), Base: c.Base, Prune: c.Prune, Order: c.Order,
-			OriginalRuntime: original, Merged: merged, Android: c.Android})
+			OriginalRuntime: original, Merged: merged, Android: c.Android}), nil
 	}
 	rules := filterOf(c.Filter, original, c.R8)
 	scanning := plan.ScanOptions{Filter: rules, Inject: options, FocusHooks: c.FocusHooks, Renamed: c.R8 != nil,

@@ -14,7 +14,7 @@ import (
 // matters. The result counts as Rewritten the classes that held calls;
 // its mapping is empty. Errors are as for [Run].
 func Strip(ctx context.Context, c Config) (*Result, error) {
-	inputs, outputs := pathsOf(c.Inputs, c.Merge)
+	inputs, outputs := pathsOf(c.Inputs, "")
 	if err := output.CheckPaths(outputs, inputs); err != nil {
 		return nil, err
 	}
@@ -30,14 +30,7 @@ func Strip(ctx context.Context, c Config) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	merged, err := w.merged(c.Merge)
-	if err != nil {
-		return nil, err
-	}
-	draft, err := plan.Strip(facts, plan.Options{Inputs: inputs, OriginalRuntime: options.RuntimeClass, Merged: merged})
-	if err != nil {
-		return nil, err
-	}
+	draft := plan.Strip(facts, plan.Options{Inputs: inputs, OriginalRuntime: options.RuntimeClass})
 	planned, err := draft.Assign()
 	if err != nil {
 		return nil, err
@@ -47,11 +40,11 @@ func Strip(ctx context.Context, c Config) (*Result, error) {
 	defer stage.Abort()
 	o := writeOptions{Rewrite: newRewriteOptions(options, "", nil), Level: c.Level, Workers: w.workers,
 		Progress: w.progress.add}
-	round := newRounds(w, stage, &results{}, o, outputJobs(w.set.Containers(), outputs, c.Merge))
+	round := newRounds(w, stage, &results{}, o, outputJobs(w.set.Containers(), outputs, ""))
 	if _, err := round.write(ctx, planned); err != nil {
 		return nil, err
 	}
-	result := resultOf(draft, c.Inputs, c.Merge, &round.totals)
+	result := resultOf(draft, c.Inputs, "", &round.totals)
 	result.Mapping = planned.Mapping
 	result.Warnings = slices.Concat(w.warnings, draft.Warnings, round.warnings())
 	return finish(ctx, round, nil, result)

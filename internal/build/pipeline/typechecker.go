@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -74,15 +75,15 @@ func (c *typeChecker) Check(class int, original, rewritten *classfile.Class) *pl
 
 func isLimit(f verify.Finding) bool { return f.Rule == verify.RuleLimit }
 
-// TakeUnknown returns the classes of an input that were not found since the last call. No class of it may be checked
-// meanwhile.
-func (c *typeChecker) TakeUnknown(input int) map[string]bool {
+// TakeUnknown returns the classes of an input that were not found since the last call, sorted. No class of it may be
+// checked meanwhile.
+func (c *typeChecker) TakeUnknown(input int) []string {
 	if c == nil {
 		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	unknown := c.unknown[input]
+	unknown := slices.Sorted(maps.Keys(c.unknown[input]))
 	c.unknown[input] = nil
 	return unknown
 }

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"archive/zip"
 	"bytes"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,7 +118,7 @@ func TestChecker(t *testing.T) {
 			rejection.PreExisting != test.preExisting):
 			t.Errorf("%s: rejection %+v, want %q", test.name, rejection, test.detail)
 		}
-		for _, name := range slices.Sorted(maps.Keys(c.TakeUnknown(0))) {
+		for _, name := range c.TakeUnknown(0) {
 			if !slices.Contains(test.unknown, name) {
 				t.Errorf("%s: %s is unknown", test.name, name)
 			}
@@ -153,8 +152,8 @@ func TestViews(t *testing.T) {
 	if err := opened.Open(); err != nil {
 		t.Fatal(err)
 	}
-	all := newTypeViews(opened, s, 0, len(names), newNamedClasses(s, names, 0, 0),
-		newNamedClasses(s, names, 0, len(names)), false)
+	all := newTypeViews(opened, s, 0, len(names), namedClassesOf(&infoReader{set: s}, names, 0, 0),
+		namedClassesOf(&infoReader{set: s}, names, 0, len(names)), false)
 	own, err := newTypeChecker(opened, s, names)
 	if err != nil {
 		t.Fatal(err)
@@ -196,8 +195,8 @@ func TestViewsOfOneInput(t *testing.T) {
 	if err := opened.Open(); err != nil {
 		t.Fatal(err)
 	}
-	v := newTypeViews(opened, s, 0, len(names), newNamedClasses(s, names, 0, len(names)),
-		newNamedClasses(s, names, 0, 0), false)
+	v := newTypeViews(opened, s, 0, len(names), namedClassesOf(&infoReader{set: s}, names, 0, len(names)),
+		namedClassesOf(&infoReader{set: s}, names, 0, 0), false)
 	var findings []int
 	for n, name := range names {
 		if name == "p/User" {

@@ -17,12 +17,8 @@ type namedClasses struct {
 	byName map[string][]int
 }
 
-// newNamedClasses lists those of classes from number first up to end, with the names of all classes of the set by
+// namedClassesOf lists those of classes from number first up to end, with the names of all classes of the set by
 // number. A class whose name is "" is not there.
-func newNamedClasses(set *input.Set, names []string, first, end int) *namedClasses {
-	return namedClassesOf(&infoReader{set: set}, names, first, end)
-}
-
 func namedClassesOf(r *infoReader, names []string, first, end int) *namedClasses {
 	c := &namedClasses{reader: r, byName: make(map[string][]int, end-first)}
 	for n := first; n < end; n++ {

@@ -57,8 +57,9 @@ func Verify(ctx context.Context, c VerifyConfig) (*Verification, error) {
 	if len(c.Baseline) > 0 {
 		split = w.set.Inputs[len(c.Paths)].First
 	}
-	checked, originals, none := newNamedClasses(w.set, names, 0, split), newNamedClasses(w.set, names, split,
-		all), newNamedClasses(w.set, nil, 0, 0)
+	r := &infoReader{set: w.set}
+	checked, originals, none := namedClassesOf(r, names, 0, split), namedClassesOf(r, names, split, all),
+		namedClassesOf(r, nil, 0, 0)
 	v := verification{
 		work: w, names: names, paths: c.Paths, originals: originals, reports: make([]classReport, split),
 		views:         newTypeViews(path, w.set, 0, split, checked, none, c.Frames),

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"encoding/binary"
 	"math"
 	"slices"
 	"strings"
@@ -37,440 +36,289 @@ func (in InputFacts) Sorted() InputFacts {
 
 // PackFacts returns the facts about inputs as bytes.
 func PackFacts(inputs []InputFacts, complete bool) []byte {
-	p := packer{wire.NewPacker(), make(map[uint32]int), complete}
-	if complete {
-		p.graph(inputs)
-	}
-	p.Int(len(inputs))
-	for i := range inputs {
-		p.input(&inputs[i])
-	}
-	return p.Bytes()
+	k := factsCodec{Codec: wire.NewPacker(), complete: complete}
+	k.collect(inputs)
+	k.inputs(&inputs, nil)
+	return k.Bytes()
 }
 
-type packer struct {
-	*wire.Packer
-	numbers  map[uint32]int // in the packed list, by number in the graph
+// UnpackFacts reads what [PackFacts] has written. pathOf returns the number and the path that an input has in this
+// run, by its number and name in the data. Texts share memory with the data, which must never change. False says that
+// the data is damaged.
+func UnpackFacts(data []byte, complete bool, pathOf func(i int, name string) (number int, path string)) ([]InputFacts,
+	bool) {
+	k := factsCodec{Codec: wire.NewUnpacker(data), complete: complete}
+	var inputs []InputFacts
+	k.inputs(&inputs, pathOf)
+	if !k.End() {
+		return nil, false
+	}
+	return inputs, true
+}
+
+// factsCodec packs facts, or unpacks them.
+type factsCodec struct {
+	*wire.Codec
 	complete bool
+	// decisions are those about methods, of which many have the same; decisionNumbers has their numbers, from 1.
+	decisions       []*filter.Decision
+	decisionNumbers map[filter.Decision]int
+	// graph has the methods that are called; callNumbers has their numbers in it by those that the classes use.
+	graph       Graph
+	callNumbers map[uint32]uint32
 }
 
-// graph writes the list of methods that are called, in the order in which the classes call them first.
-func (p *packer) graph(inputs []InputFacts) {
-	var list []inject.MethodRef
+// collect lists decisions about methods and the methods that are called, each in the order in which it comes first.
+func (k *factsCodec) collect(inputs []InputFacts) {
+	k.decisionNumbers, k.callNumbers = map[filter.Decision]int{{}: 0}, make(map[uint32]uint32)
 	for _, in := range inputs {
 		for _, c := range in.Classes {
-			if c.Calls == nil {
+			for i := range c.Methods {
+				d := c.Methods[i].Decision
+				if _, known := k.decisionNumbers[Decided(d)]; !known {
+					k.decisions = append(k.decisions, d)
+					k.decisionNumbers[*d] = len(k.decisions)
+				}
+			}
+			if !k.complete || c.Calls == nil {
 				continue
 			}
 			for _, m := range c.Calls.methods {
 				for _, target := range m.targets {
-					if _, known := p.numbers[target]; !known {
-						p.numbers[target] = len(list)
-						list = append(list, c.Calls.graph.methods[target])
+					if _, known := k.callNumbers[target]; !known {
+						k.callNumbers[target] = uint32(len(k.graph.methods))
+						k.graph.methods = append(k.graph.methods, c.Calls.graph.methods[target])
 					}
 				}
 			}
 		}
 	}
-	p.Int(len(list))
-	for _, m := range list {
-		p.Text(m.Class)
-		p.Text(m.Name)
-		p.Text(m.Descriptor)
-	}
 }
 
-func (p *packer) input(in *InputFacts) {
-	numbers := make(map[*input.Container]int, len(in.Containers))
-	p.Text(in.Name)
-	p.Int(len(in.Containers))
-	for i, c := range in.Containers {
-		numbers[c] = i
-		p.Text(c.Outer)
-		p.Int(int(c.Kind))
-		if p.complete {
-			continue // what is there twice, the scan has warned of
+func (k *factsCodec) inputs(inputs *[]InputFacts, pathOf func(i int, name string) (number int, path string)) {
+	wire.List(k.Codec, &k.decisions, 3, func(d **filter.Decision) {
+		if *d == nil {
+			*d = new(filter.Decision)
 		}
-		p.Int(len(c.Duplicates))
-		for _, name := range c.Duplicates {
-			p.Text(name)
+		k.decision(*d)
+	})
+	wire.List(k.Codec, &k.graph.methods, 3, func(m *inject.MethodRef) {
+		k.Text(&m.Class)
+		k.Text(&m.Name)
+		k.Text(&m.Descriptor)
+	})
+	n := 0
+	wire.List(k.Codec, inputs, 3, func(in *InputFacts) {
+		k.Text(&in.Name)
+		number, path := 0, ""
+		if k.Reads() {
+			number, path = pathOf(n, in.Name)
 		}
-		p.Int(len(c.Apart))
-		for _, name := range c.Apart {
-			p.Text(name)
+		n++
+		packContainers(k.Codec, &in.Containers, !k.complete, number, path)
+		k.classes(in)
+	})
+}
+
+// decision packs or unpacks a decision. It fails on a reason that package filter does not have.
+func (k *factsCodec) decision(d *filter.Decision) {
+	k.Text((*string)(&d.Reason))
+	k.Text(&d.Detail)
+	k.Text((*string)(&d.Pending))
+	if d.Reason != "" && !slices.Contains(filter.Reasons(), d.Reason) {
+		k.Fail()
+	}
+}
+
+// packContainers packs or unpacks a list of containers, which is not empty: of each the entry that it is if it is
+// nested, its kind, and if asked for the names of duplicates and of archives that are not opened. Those that are
+// unpacked become the containers of an input of that number and path.
+func packContainers(k *wire.Codec, list *[]*input.Container, duplicates bool, number int, path string) {
+	wire.List(k, list, 2, func(to **input.Container) {
+		c := *to
+		if c == nil {
+			c = &input.Container{Input: number}
+			*to = c
 		}
-	}
-	p.Int(len(in.Classes))
-	if p.complete { // together, as they cannot be compressed
-		for _, c := range in.Classes {
-			p.Raw(binary.BigEndian.AppendUint64(nil, c.Sum)...)
+		k.Text(&c.Outer)
+		wire.Number(k, &c.Kind, uint64(input.ClassFile))
+		if duplicates { // of what is there twice, a complete scan has warned
+			k.Texts(&c.Duplicates)
+			k.Texts(&c.Apart)
 		}
-	}
-	for _, c := range in.Classes {
-		p.place(c, numbers[c.At.Container])
-		p.class(c)
-		if p.complete {
-			p.calls(c)
-		}
-		p.methods(c)
-	}
-}
-
-// place writes where the class is, and its name, which mostly follows from the name of the entry.
-func (p *packer) place(c *Class, container int) {
-	PackPlace(p.Packer, c.At, c.Name, container)
-}
-
-// PackPlace writes where a class is, and its name. container is the number of its container.
-func PackPlace(k *wire.Packer, at *input.Class, class string, container int) {
-	release, _ := input.ReleaseOf(at.Name)
-	usual := class != "" && at.Name == release+class+".class"
-	k.Flags(usual)
-	k.Int(container)
-	k.Text(class)
-	if usual {
-		k.Text(release)
-	} else {
-		k.Text(at.Name)
-	}
-	k.Int(int(at.Size))
-}
-
-// PlaceSize is how many bytes [PackPlace] writes at least.
-const PlaceSize = 5
-
-// UnpackPlace reads what [PackPlace] has written.
-func UnpackPlace(u *wire.Unpacker, containers []*input.Container) (at *input.Class, class string) {
-	var usual bool
-	u.Flags(&usual)
-	container := u.Below(len(containers))
-	class, name := u.Text(), u.Text()
-	if usual {
-		name += class + ".class"
-	}
-	size := u.Int()
-	if u.Failed() {
-		return nil, ""
-	}
-	return input.NewClass(containers[container], name, int64(size)), class
-}
-
-func (p *packer) class(c *Class) {
-	unread, placed := Decided(c.Unread), false
-	if !p.complete { // there may be another path next time
-		unread.Detail, placed = strings.CutPrefix(unread.Detail, c.At.Container.Name+"!")
-	}
-	p.Flags(c.Stripped, c.Foreign, c.Untouched, c.Stamped, c.Ancestry.DeclaresFocus, c.Ancestry.BarsFocus,
-		c.Runtime != nil)
-	p.Flags(placed, c.Rejection != nil, c.FocusRejection != nil)
-	for _, text := range []string{c.Ancestry.SuperName, c.SourceFile, c.Warning, c.FocusRefusal} {
-		p.Text(text)
-	}
-	p.Int(len(c.Interfaces))
-	for _, name := range c.Interfaces {
-		p.Text(name)
-	}
-	if c.Runtime != nil {
-		p.Text(c.Runtime.WithFocus)
-		p.Text(c.Runtime.Plain)
-	}
-	PackDecision(p.Packer, unread)
-	for _, r := range []*Rejection{c.Rejection, c.FocusRejection} {
-		if r != nil {
-			PackRejection(p.Packer, r)
-		}
-	}
-}
-
-// PackRejection writes a rejection.
-func PackRejection(k *wire.Packer, r *Rejection) {
-	k.Flags(r.PreExisting, r.Unchecked)
-	k.Text(r.Detail)
-}
-
-// UnpackRejection reads what [PackRejection] has written.
-func UnpackRejection(u *wire.Unpacker) *Rejection {
-	r := &Rejection{}
-	u.Flags(&r.PreExisting, &r.Unchecked)
-	r.Detail = u.Text()
-	return r
-}
-
-// PackDecision writes a decision.
-func PackDecision(k *wire.Packer, d filter.Decision) {
-	k.Text(string(d.Reason))
-	k.Text(d.Detail)
-	k.Text(string(d.Pending))
-}
-
-// calls writes which methods the class's methods call, and the names of all of its methods.
-func (p *packer) calls(c *Class) {
-	var methods []methodCalls
-	if c.Calls != nil {
-		methods = c.Calls.methods
-	}
-	p.Int(len(methods))
-	for _, m := range methods {
-		p.Text(m.name)
-		p.Text(m.descriptor)
-	}
-	for _, m := range methods {
-		p.Int(len(m.targets))
-		sorted := make([]int, len(m.targets))
-		for i, t := range m.targets {
-			sorted[i] = p.numbers[t]
-		}
-		slices.Sort(sorted)
-		last := 0
-		for _, n := range sorted {
-			p.Int(n - last)
-			last = n
-		}
-	}
-}
-
-func (p *packer) methods(c *Class) {
-	p.Int(len(c.Methods))
-	next, line := 0, 0
-	for i := range c.Methods {
-		m := &c.Methods[i]
-		p.Int(int(m.Index) - next)
-		next = int(m.Index) + 1
-		p.Int(int(m.Access))
-		PackDecision(p.Packer, Decided(m.Decision))
-		p.Signed(int64(m.Line) - int64(line))
-		line = int(m.Line)
-	}
-	p.Int(len(c.Bodies))
-	for _, b := range c.Bodies {
-		p.Int(b.Method)
-		p.Raw(binary.BigEndian.AppendUint64(nil, b.Fingerprint)...)
-	}
-	if !p.complete { // else the names of all methods are there already
-		for i := range c.Methods {
-			p.Text(c.Methods[i].Name)
-			p.Text(c.Methods[i].Descriptor)
-		}
-	}
-}
-
-// UnpackFacts reads what [PackFacts] has written. pathOf returns the number and the path that an input has in this
-// run, by its number and name in the data. Texts share memory with the data if it is not complete: it must never
-// change then. False says that the data is damaged.
-func UnpackFacts(data []byte, complete bool, pathOf func(i int, name string) (number int, path string)) ([]InputFacts,
-	bool) {
-	u := unpacker{complete: complete, decisions: make(map[[3]int]*filter.Decision)}
-	if complete {
-		u.Unpacker = wire.NewUnpacker(data)
-		u.readGraph()
-	} else {
-		u.Unpacker = wire.NewSharingUnpacker(data)
-	}
-	inputs := make([]InputFacts, 0, u.Count(4))
-	for i := range cap(inputs) {
-		name := u.Text()
-		number, path := pathOf(i, name)
-		inputs = append(inputs, InputFacts{Name: name, Containers: UnpackContainers(u.Unpacker, !complete, number, path)})
-		u.input(&inputs[i])
-		if u.Failed() {
-			return nil, false
-		}
-	}
-	return inputs, u.End()
-}
-
-type unpacker struct {
-	*wire.Unpacker
-	complete  bool
-	graph     *Graph
-	decisions map[[3]int]*filter.Decision // by the numbers of their texts
-	classes   []Class                     // memory for those that are read next
-}
-
-func (u *unpacker) readGraph() {
-	u.graph = &Graph{methods: make([]inject.MethodRef, 0, u.Count(3))}
-	for range cap(u.graph.methods) {
-		u.graph.methods = append(u.graph.methods, inject.MethodRef{Class: u.Text(), Name: u.Text(),
-			Descriptor: u.Text()})
-	}
-}
-
-// UnpackContainers reads a list of containers, which is not empty: of each the entry that it is if it is nested, its
-// kind, and if asked for the names of duplicates and of archives that are not opened. They become those of an input of
-// that number and path.
-func UnpackContainers(u *wire.Unpacker, duplicates bool, number int, path string) []*input.Container {
-	containers := make([]*input.Container, 0, u.Count(2))
-	for range cap(containers) {
-		c := &input.Container{Name: path, Input: number, Outer: u.Text(),
-			Kind: input.Kind(u.Below(int(input.ClassFile) + 1))}
-		if c.Outer != "" {
-			c.Name += "!" + strings.TrimSuffix(c.Outer, "!")
-		}
-		if duplicates {
-			for range u.Count(1) {
-				c.Duplicates = append(c.Duplicates, u.Text())
-			}
-			for range u.Count(1) {
-				c.Apart = append(c.Apart, u.Text())
-			}
-		}
-		containers = append(containers, c)
-	}
-	if len(containers) == 0 {
-		u.Fail()
-	}
-	return containers
-}
-
-func (u *unpacker) input(in *InputFacts) {
-	n := u.Count(PlaceSize + 8)
-	var sums []byte
-	if u.complete {
-		sums = u.Raw(8 * n)
-	}
-	in.Classes = make([]*Class, 0, n)
-	u.classes = make([]Class, n)
-	for i := range n {
-		c := &u.classes[i]
-		c.At, c.Name = UnpackPlace(u.Unpacker, in.Containers)
-		if u.Failed() {
+		if !k.Reads() {
 			return
 		}
-		u.class(c)
-		if u.complete {
-			c.Sum = binary.BigEndian.Uint64(sums[8*i:])
-			u.calls(c)
+		if c.Name = path; c.Outer != "" {
+			c.Name += "!" + strings.TrimSuffix(c.Outer, "!")
 		}
-		u.methods(c)
-		in.Classes = append(in.Classes, c)
+	})
+	if len(*list) == 0 {
+		k.Fail()
 	}
 }
 
-func (u *unpacker) class(c *Class) {
-	var placed, isRuntime, rejected, focusRejected bool
-	u.Flags(&c.Stripped, &c.Foreign, &c.Untouched, &c.Stamped, &c.Ancestry.DeclaresFocus,
-		&c.Ancestry.BarsFocus, &isRuntime)
-	u.Flags(&placed, &rejected, &focusRejected)
+// numbersOf returns the number of each container in a list.
+func numbersOf(containers []*input.Container) map[*input.Container]int {
+	numbers := make(map[*input.Container]int, len(containers))
+	for i, c := range containers {
+		numbers[c] = i
+	}
+	return numbers
+}
+
+// placeSize is how many bytes [packPlace] writes at least.
+const placeSize = 5
+
+// packPlace packs or unpacks where a class is, and its name, from which mostly that of the entry follows. numbers has
+// the numbers of the containers.
+func packPlace(k *wire.Codec, at **input.Class, class *string, containers []*input.Container,
+	numbers map[*input.Container]int) {
+	var (
+		name      string
+		container int
+		size      int64
+		usual     bool
+	)
+	if !k.Reads() {
+		name, container, size = (*at).Name, numbers[(*at).Container], (*at).Size
+		release, _ := input.ReleaseOf(name)
+		if usual = *class != "" && name == release+*class+".class"; usual {
+			name = release
+		}
+	}
+	k.Flags(&usual)
+	wire.Number(k, &container, uint64(len(containers)-1))
+	k.Text(class)
+	k.Text(&name)
+	wire.Number(k, &size, math.MaxInt64)
+	if !k.Reads() || k.Failed() {
+		return
+	}
+	if usual {
+		name += *class + ".class"
+	}
+	*at = input.NewClass(containers[container], name, size)
+}
+
+func (k *factsCodec) classes(in *InputFacts) {
+	var read []Class // memory for those that are unpacked
+	wire.List(k.Codec, &in.Classes, placeSize+8, func(*(*Class)) {})
+	if k.Reads() {
+		read = make([]Class, len(in.Classes))
+		for i := range read {
+			in.Classes[i] = &read[i]
+		}
+	}
+	if k.complete { // together, as they cannot be compressed
+		for _, c := range in.Classes {
+			k.Hash(&c.Sum)
+		}
+	}
+	numbers := numbersOf(in.Containers)
+	for _, c := range in.Classes {
+		packPlace(k.Codec, &c.At, &c.Name, in.Containers, numbers)
+		if k.Failed() {
+			return
+		}
+		k.class(c)
+		if k.complete {
+			k.calls(c)
+		}
+		k.methods(c)
+	}
+}
+
+func (k *factsCodec) class(c *Class) {
+	k.Flags(&c.Stripped, &c.Foreign, &c.Untouched, &c.Stamped, &c.Ancestry.DeclaresFocus, &c.Ancestry.BarsFocus)
 	for _, text := range []*string{&c.Ancestry.SuperName, &c.SourceFile, &c.Warning, &c.FocusRefusal} {
-		*text = u.Text()
+		k.Text(text)
 	}
-	for range u.Count(1) {
-		c.Interfaces = append(c.Interfaces, u.Text())
-	}
-	if isRuntime {
-		c.Runtime = &RuntimeFaults{u.Text(), u.Text()}
-	}
-	unread := UnpackDecision(u.Unpacker)
-	if placed {
-		unread.Detail = c.At.Container.Name + "!" + unread.Detail
-	}
-	if unread != (filter.Decision{}) {
-		c.Unread = &unread
-	}
-	if rejected {
-		c.Rejection = UnpackRejection(u.Unpacker)
-	}
-	if focusRejected {
-		c.FocusRejection = UnpackRejection(u.Unpacker)
-	}
-}
-
-func (u *unpacker) calls(c *Class) {
-	methods := make([]methodCalls, u.Count(3))
-	for i := range methods {
-		methods[i].name, methods[i].descriptor = u.Text(), u.Text()
-	}
-	for i := range methods {
-		targets := make([]uint32, u.Count(1))
-		last := 0
-		for k := range targets {
-			last += u.Int()
-			if last >= len(u.graph.methods) {
-				u.Fail()
-				last = 0
+	k.Texts(&c.Interfaces)
+	wire.Optional(k.Codec, &c.Runtime, func(r *RuntimeFaults) {
+		k.Text(&r.WithFocus)
+		k.Text(&r.Plain)
+	})
+	wire.Optional(k.Codec, &c.Rejection, func(r *Rejection) { r.Pack(k.Codec) })
+	wire.Optional(k.Codec, &c.FocusRejection, func(r *Rejection) { r.Pack(k.Codec) })
+	wire.Optional(k.Codec, &c.Unread, func(d *filter.Decision) {
+		unread, placed := *d, false
+		place := c.At.Container.Name + "!"
+		if !k.complete && !k.Reads() { // there may be another path next time
+			unread.Detail, placed = strings.CutPrefix(unread.Detail, place)
+		}
+		k.Flags(&placed)
+		if k.decision(&unread); k.Reads() {
+			if placed {
+				unread.Detail = place + unread.Detail
 			}
-			targets[k] = uint32(last)
+			*d = unread
 		}
-		methods[i].targets = targets
-	}
-	c.Calls = &Calls{u.graph, methods}
+	})
 }
 
-func (u *unpacker) methods(c *Class) {
-	c.Methods = make([]Method, u.Count(6))
-	next, line := 0, 0
-	for i := range c.Methods {
-		m := &c.Methods[i]
-		m.Index = u.IndexFrom(next)
-		next = int(m.Index) + 1
-		m.Access = uint16(u.Below(1 << 16))
-		m.Decision = u.decision()
-		line += u.Signed()
-		if line < 0 || line > math.MaxUint16 {
-			u.Fail()
-			line = 0
+// Pack packs or unpacks a rejection.
+func (r *Rejection) Pack(k *wire.Codec) {
+	k.Flags(&r.PreExisting, &r.Unchecked)
+	k.Text(&r.Detail)
+}
+
+// calls packs or unpacks which methods the class's methods call, and the names of all of its methods.
+func (k *factsCodec) calls(c *Class) {
+	calls := cmp.Or(c.Calls, &Calls{graph: &k.graph})
+	if k.Reads() {
+		c.Calls = calls
+	}
+	wire.List(k.Codec, &calls.methods, 3, func(m *methodCalls) {
+		k.Text(&m.name)
+		k.Text(&m.descriptor)
+	})
+	for i := range calls.methods {
+		var targets []uint32
+		for _, t := range calls.methods[i].targets {
+			targets = append(targets, k.callNumbers[t])
 		}
-		m.Line = uint16(line)
-	}
-	if n := u.Count(9); n > 0 {
-		c.Bodies = make([]Body, n)
-	}
-	for i := range c.Bodies {
-		b := Body{u.Below(len(c.Methods)), binary.BigEndian.Uint64(u.Raw(8))}
-		if i > 0 && b.Method <= c.Bodies[i-1].Method {
-			u.Fail()
+		slices.Sort(targets)
+		next := 0
+		wire.List(k.Codec, &targets, 1, func(t *uint32) {
+			wire.Ascending(k.Codec, t, &next, len(k.graph.methods))
+		})
+		if k.Reads() {
+			calls.methods[i].targets = targets
 		}
-		c.Bodies[i] = b
 	}
+}
+
+func (k *factsCodec) methods(c *Class) {
+	next := 0
+	wire.List(k.Codec, &c.Methods, 4, func(m *Method) {
+		wire.Ascending(k.Codec, &m.Index, &next, 1<<16)
+		wire.Number(k.Codec, &m.Access, math.MaxUint16)
+		wire.Number(k.Codec, &m.Line, math.MaxUint16)
+		number := 0
+		if !k.Reads() {
+			number = k.decisionNumbers[Decided(m.Decision)]
+		}
+		if wire.Number(k.Codec, &number, uint64(len(k.decisions))); k.Reads() && number > 0 {
+			m.Decision = k.decisions[number-1]
+		}
+	})
+	next = 0
+	wire.List(k.Codec, &c.Bodies, 9, func(b *Body) {
+		wire.Ascending(k.Codec, &b.Method, &next, len(c.Methods))
+		k.Hash(&b.Fingerprint)
+	})
 	for i := range c.Methods {
 		m := &c.Methods[i]
 		switch {
-		case !u.complete:
-			m.Name, m.Descriptor = u.Text(), u.Text()
+		case !k.complete:
+			k.Text(&m.Name)
+			k.Text(&m.Descriptor)
+		case !k.Reads(): // the names of all methods are there already
 		case int(m.Index) < len(c.Calls.methods):
 			m.Name, m.Descriptor = c.Calls.methods[m.Index].name, c.Calls.methods[m.Index].descriptor
 		default:
-			u.Fail()
-			return
+			k.Fail()
 		}
 	}
 }
-
-// decision reads a decision about a method. Nearly all are one of a few: each is there once, and the zero one is nil.
-func (u *unpacker) decision() *filter.Decision {
-	key := [3]int{u.TextNumber(), u.TextNumber(), u.TextNumber()}
-	if key == [3]int{} {
-		return nil
-	}
-	if known := u.decisions[key]; known != nil {
-		return known
-	}
-	d := decisionOf(u.Unpacker, key)
-	if d == (filter.Decision{}) {
-		return nil
-	}
-	u.decisions[key] = &d
-	return &d
-}
-
-// UnpackDecision reads what [PackDecision] has written. It fails on a reason that package filter does not have.
-func UnpackDecision(u *wire.Unpacker) filter.Decision {
-	return decisionOf(u, [3]int{u.TextNumber(), u.TextNumber(), u.TextNumber()})
-}
-
-func decisionOf(u *wire.Unpacker, key [3]int) filter.Decision {
-	d := filter.Decision{Reason: filter.Reason(u.TextOf(key[0])), Detail: u.TextOf(key[1]),
-		Pending: filter.Pending(u.TextOf(key[2]))}
-	if d.Reason != "" && !knownReasons[d.Reason] {
-		u.Fail()
-	}
-	return d
-}
-
-var knownReasons = func() map[filter.Reason]bool {
-	known := make(map[filter.Reason]bool)
-	for _, reason := range filter.Reasons() {
-		known[reason] = true
-	}
-	return known
-}()

@@ -166,17 +166,17 @@ func New(facts []*Class, callsOf CallsOf, o Options) (*Draft, error) {
 }
 
 // Copy decides that all is written as it came, but what is left out because of its name.
-func Copy(facts []*Class, o Options) (*Draft, error) {
+func Copy(facts []*Class, o Options) *Draft {
 	d := newDraft(facts, o)
 	d.dropDuplicates()
-	return d, nil
+	return d
 }
 
 // AsScanned returns the draft in which nothing is decided that is not among the facts.
 func AsScanned(facts []*Class) *Draft { return newDraft(facts, Options{}) }
 
 // Strip decides that the calls of earlier runs are taken out, and nothing else.
-func Strip(facts []*Class, o Options) (*Draft, error) {
+func Strip(facts []*Class, o Options) *Draft {
 	bare := make([]*Class, len(facts))
 	warnings := ScanWarnings(facts)
 	for n, c := range facts {
@@ -186,8 +186,7 @@ func Strip(facts []*Class, o Options) (*Draft, error) {
 	}
 	d := newDraft(bare, o)
 	d.Warnings = warnings
-	d.dropDuplicates()
-	return d, nil
+	return d
 }
 
 func newDraft(facts []*Class, o Options) *Draft {

@@ -1,9 +1,9 @@
 package plan
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/inject"
@@ -51,51 +51,36 @@ func (p *Plan) Slice(facts []InputFacts, numberOf func(*Class) int) *Slice {
 // Pack returns the slice as bytes.
 func (s *Slice) Pack() []byte {
 	k := wire.NewPacker()
-	k.Text(s.Runtime)
-	k.Int(len(s.inputs))
-	for _, in := range s.inputs {
-		numbers := make(map[*input.Container]int)
-		k.Int(len(in.containers))
-		for i, c := range in.containers {
-			numbers[c] = i
-			k.Text(c.Outer)
-			k.Int(int(c.Kind))
-		}
-		k.Int(len(in.classes))
-		for _, c := range in.classes { // together, as they cannot be compressed
-			k.Raw(binary.BigEndian.AppendUint64(nil, c.sum)...)
-		}
-		for i := range in.classes {
-			c := &in.classes[i]
-			PackPlace(k, c.at, c.name, numbers[c.at.Container])
-			k.Int(c.withCode)
-			c.task.Pack(k)
-		}
-	}
+	s.pack(k)
 	return k.Bytes()
 }
 
 // UnpackSlice reads what [Slice.Pack] has written. False says that the data is damaged.
 func UnpackSlice(data []byte) (*Slice, bool) {
-	u := wire.NewUnpacker(data)
-	s := &Slice{Runtime: u.Text()}
-	for i := range u.Count(2) {
-		in := slicedInput{containers: UnpackContainers(u, false, i, "")}
-		n := u.Count(8 + PlaceSize + 3)
-		sums := u.Raw(8 * n)
-		for range n {
-			c := slicedClass{}
-			if c.at, c.name = UnpackPlace(u, in.containers); u.Failed() {
-				return nil, false
-			}
-			c.sum, sums = binary.BigEndian.Uint64(sums), sums[8:]
-			c.withCode = u.Int()
-			c.task = UnpackTask(u)
-			in.classes = append(in.classes, c)
+	k, s := wire.NewUnpacker(data), &Slice{}
+	s.pack(k)
+	return s, k.End()
+}
+
+// pack packs or unpacks the slice.
+func (s *Slice) pack(k *wire.Codec) {
+	k.Text(&s.Runtime)
+	number := 0
+	wire.List(k, &s.inputs, 2, func(in *slicedInput) {
+		packContainers(k, &in.containers, false, number, "")
+		number++
+		numbers := numbersOf(in.containers)
+		wire.List(k, &in.classes, 8+placeSize+4, func(*slicedClass) {})
+		for i := range in.classes { // together, as they cannot be compressed
+			k.Hash(&in.classes[i].sum)
 		}
-		s.inputs = append(s.inputs, in)
-	}
-	return s, u.End()
+		for i := range in.classes {
+			c := &in.classes[i]
+			packPlace(k, &c.at, &c.name, in.containers, numbers)
+			wire.Number(k, &c.withCode, math.MaxUint16)
+			c.task.Pack(k)
+		}
+	})
 }
 
 // Bound is a slice together with the inputs that it is about. It says what is done to their classes.

@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"encoding/hex"
+	"strings"
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/inject"
@@ -84,62 +84,20 @@ func (b ByNames) SameClass(class int, c *classfile.Class) bool {
 	return true
 }
 
-const digestSize = 8
-
-// Pack writes the task: for slices, and for the keys of outputs in the cache.
-func (t *Task) Pack(k *wire.Packer) {
-	k.Flags(t.Dropped, t.Stripped, t.Foreign, t.Requires, t.Request.Digest != "",
-		t.Request.Focus != inject.FocusNone)
-	if t.Request.Digest != "" {
-		digest, err := hex.DecodeString(t.Request.Digest)
-		if err != nil || len(digest) != digestSize {
-			digest = make([]byte, digestSize) // cannot happen: package mapping makes digests of this size
-		}
-		k.Raw(digest...)
+// Pack packs or unpacks the task: for slices, and for the keys of outputs in the cache.
+func (t *Task) Pack(k *wire.Codec) {
+	k.Flags(&t.Dropped, &t.Stripped, &t.Foreign, &t.Requires)
+	k.Text(&t.Request.Digest)
+	if d := t.Request.Digest; d != "" && (len(d) != 16 || strings.Trim(d, "0123456789abcdef") != "") {
+		k.Fail()
 	}
-	if t.Request.Focus != inject.FocusNone {
-		k.Int(int(t.Request.Focus))
-	}
-	k.Int(len(t.Request.Methods))
+	wire.Number(k, &t.Request.Focus, uint64(inject.FocusAdd))
 	next := 0
-	for _, m := range t.Request.Methods {
-		k.Int(m.Method - next)
-		next = m.Method + 1
-	}
-	for _, m := range t.Request.Methods {
-		k.Int(int(m.ID))
-	}
-}
-
-// UnpackTask reads what [Task.Pack] has written.
-func UnpackTask(u *wire.Unpacker) Task {
-	var t Task
-	var stamped, hooked bool
-	u.Flags(&t.Dropped, &t.Stripped, &t.Foreign, &t.Requires, &stamped, &hooked)
-	if stamped {
-		t.Request.Digest = hex.EncodeToString(u.Raw(digestSize))
-	}
-	if hooked {
-		if t.Request.Focus = inject.Focus(u.Below(int(inject.FocusAdd) + 1)); t.Request.Focus == inject.FocusNone {
-			u.Fail()
+	wire.List(k, &t.Request.Methods, 2, func(m *inject.Traced) { wire.Ascending(k, &m.Method, &next, 1<<16) })
+	for i := range t.Request.Methods { // together, as they cannot be compressed
+		id := &t.Request.Methods[i].ID
+		if wire.Number(k, id, mapping.Capacity); *id == 0 {
+			k.Fail()
 		}
 	}
-	n := u.Count(2)
-	if n == 0 {
-		return t
-	}
-	t.Request.Methods = make([]inject.Traced, n)
-	next := 0
-	for i := range t.Request.Methods {
-		t.Request.Methods[i].Method = int(u.IndexFrom(next))
-		next = t.Request.Methods[i].Method + 1
-	}
-	for i := range t.Request.Methods {
-		id := uint32(u.Below(mapping.Capacity + 1))
-		if id == 0 {
-			u.Fail()
-		}
-		t.Request.Methods[i].ID = id
-	}
-	return t
 }

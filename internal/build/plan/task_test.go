@@ -45,8 +45,8 @@ func TestTasksArePacked(t *testing.T) {
 			t.Errorf("%+v and %+v are packed alike", want, other)
 		}
 		seen[string(data)] = want
-		u := wire.NewUnpacker(data)
-		if got := UnpackTask(u); !u.End() || !reflect.DeepEqual(got, want) {
+		u, got := wire.NewUnpacker(data), Task{}
+		if got.Pack(u); !u.End() || !reflect.DeepEqual(got, want) {
 			t.Errorf("read %+v, packed %+v", got, want)
 		}
 	}

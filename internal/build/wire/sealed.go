@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -75,7 +76,7 @@ func (s *Sealed) WriteTo(w io.Writer) (int64, error) {
 	if len(packed) >= len(s.Content) || len(s.Content) > maxRatio*len(packed)+slack {
 		packed = s.Content // a reader recognizes it by its size
 	}
-	b.Write(appendUvarint(nil, uint64(len(s.Content))))
+	b.Write(binary.AppendUvarint(nil, uint64(len(s.Content))))
 	b.Write(packed)
 	sum := sha256.Sum256(b.Bytes())
 	b.Write(sum[:])
@@ -145,20 +146,20 @@ func Unseal(data []byte, want Format) (*Sealed, error) {
 }
 
 func unpackContent(data []byte) ([]byte, error) {
-	r := Unpacker{data: data}
-	size := r.Uvarint()
-	if r.failed || size > uint64(maxRatio*len(r.data)+slack) {
+	size, n := binary.Uvarint(data)
+	packed := data[max(n, 0):]
+	if n <= 0 || size > uint64(maxRatio*len(packed)+slack) {
 		return nil, ErrDamaged
 	}
-	if size == uint64(len(r.data)) {
-		return r.data, nil
+	if size == uint64(len(packed)) {
+		return packed, nil
 	}
 	decoder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(max(size, slack)))
 	if err != nil {
 		return nil, err
 	}
 	defer decoder.Close()
-	content, err := decoder.DecodeAll(r.data, make([]byte, 0, size))
+	content, err := decoder.DecodeAll(packed, make([]byte, 0, size))
 	if err != nil || uint64(len(content)) != size {
 		return nil, ErrDamaged
 	}

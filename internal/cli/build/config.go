@@ -18,14 +18,14 @@ func (i *settings) readConfig() (files []string, rules []filter.Rule, err error)
 	if file == "" {
 		file = cli.DefaultConfig
 	}
-	data, err := userfile.ReadText(file)
+	data, err := userfile.ReadSettings(file)
 	if i.config == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("--config: %w", err)
 	}
-	config, err := filter.ParseConfig(file, data, i.rows.Configurable(), userfile.ReadText)
+	config, err := filter.ParseConfig(file, data, i.rows.Configurable(), userfile.ReadSettings)
 	if err != nil {
 		return nil, nil, err
 	}

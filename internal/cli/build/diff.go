@@ -76,11 +76,11 @@ const maxText = 1 << 30
 // readText returns the content of a file, inflated if it is compressed, or of standard input, and its name in messages.
 func readText(con *console.Console, file string) (name, text string, err error) {
 	if file != cli.StandardInput {
-		data, err := userfile.ReadInflated(file, maxText)
+		data, err := userfile.ReadText(file, maxText)
 		return file, string(data), err
 	}
 	name = "standard input"
-	in, err := userfile.Inflate(con.In)
+	in, err := userfile.Text(con.In)
 	if err != nil {
 		return name, "", fmt.Errorf("%s: %w", name, err)
 	}

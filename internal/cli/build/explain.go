@@ -145,7 +145,7 @@ func (e *explainer) print(explained *pipeline.Explained) error {
 		}
 		missing++
 		text := "no method matches " + e.methods[k]
-		if near := pipeline.Near(e.methods[k], explained.Names); len(near) > 0 {
+		if near := cli.Near(e.methods[k], explained.Names); len(near) > 0 {
 			text += "; did you mean " + strings.Join(near, " or ") + "?"
 		}
 		e.con.Inform("%s", text)

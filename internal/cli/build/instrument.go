@@ -196,7 +196,7 @@ func (i *settings) summarize() error {
 func (i *settings) readRules() error {
 	var listed []filter.Rule
 	for _, name := range i.blocklists {
-		data, err := userfile.ReadText(name)
+		data, err := userfile.ReadSettings(name)
 		if err != nil {
 			return fmt.Errorf("--blocklist: %w", err)
 		}
@@ -219,7 +219,7 @@ func (i *settings) readR8() error {
 	if i.r8File == "" {
 		return nil
 	}
-	data, err := userfile.ReadInflated(i.r8File, maxText)
+	data, err := userfile.ReadText(i.r8File, maxText)
 	if err != nil {
 		return fmt.Errorf("--r8-mapping: %w", err)
 	}

@@ -217,7 +217,7 @@ type settings struct {
 // load reads the files of the settings, all or none.
 func (c *collecting) load() (s settings, err error) {
 	if c.tokenFile != "" {
-		text, err := userfile.ReadText(c.tokenFile)
+		text, err := userfile.ReadSettings(c.tokenFile)
 		if err == nil {
 			s.tokens, err = collect.ParseTokens(string(text))
 		}

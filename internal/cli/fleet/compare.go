@@ -43,9 +43,7 @@ outermost call. A change is
   likely   it would be significant if this were the only method
   noise    it may be chance; these changes are counted, and shown with --all
 
-Only methods and stalls that have changed are listed; the others are counted. Methods that
-are known to wait for most of their own time (in sleep, in park, for a lock, for I/O) come
-behind those that run or of which that is not known: recordings show it of stalls alone.
+Only methods and stalls that have changed are listed; the others are counted.
 
 With --format html, compare writes a page with a flame graph of both builds: calls that
 take longer now are red, those that took longer before are blue, and the width is the
@@ -133,11 +131,11 @@ func (c *comparing) run(ctx context.Context, args []string) error {
 	r := cli.Reading{Ctx: ctx, Advance: advance, Total: cli.RecordingSize(files)}
 	old, oldMappings, err := c.sample(&r, sides[0])
 	if err != nil {
-		return cli.Refusal(err)
+		return err
 	}
 	new, newMappings, err := c.sample(&r, sides[1])
 	if err != nil {
-		return cli.Refusal(err)
+		return err
 	}
 	comparison := group.Compare(old, new, renumbered(oldMappings, newMappings))
 	done()

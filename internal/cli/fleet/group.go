@@ -29,7 +29,7 @@ const (
 func NewGroup(con *console.Console) *cobra.Command {
 	g := grouping{con: con}
 	cmd := &cobra.Command{
-		Use:   "group [RECORDING...]",
+		Use:   "group RECORDING...",
 		Short: "Group the stalls of many users and builds",
 		Long: `group reads any number of recordings and groups their stalls: stalls of a group have hot
 paths with the same methods, by name, in all builds. For each group it reports the number
@@ -43,15 +43,16 @@ Users are distinguished by the value that the program recorded as user, userId, 
 installId or deviceId. A recording without such a value counts as one user; the output
 states how many there are. Versions are those of versionCode, or else of versionName.
 
-A RECORDING is a file, - for standard input, or a directory. Files may be compressed (.gz).
-A directory of tracegen collect has recordings and reports, and both are read; --reports
-reads reports alone. A stall that a recording has and a report is about counts once, and so
+A RECORDING is a file or a directory. Files may be compressed (.gz).
+A directory of tracegen collect has recordings and reports, and both are read; of a copy
+of its directory reports, these alone. A stall that a recording has and a report is about counts once, and so
 does a recording that is given twice. Stalls of idle handlers and input events, and
 incidents, have groups of their own kind.
 
---export parquet writes one row per stall to --output, for a data warehouse.`,
+--format parquet writes one row per stall to --output, for a data warehouse.`,
 		Example: `  tracegen group recordings/ --mapping mappings/
-  tracegen group recordings/ --mapping mappings/ --export parquet -o stalls.parquet`,
+  tracegen group recordings/ --mapping mappings/ --format parquet -o stalls.parquet`,
+		Args: cli.AtLeastOne("recording"),
 		RunE: func(cmd *cobra.Command, args []string) error { return g.run(cmd.Context(), args) },
 	}
 	g.rows = g.options()
@@ -61,27 +62,22 @@ incidents, have groups of their own kind.
 
 // grouping holds the options of the command.
 type grouping struct {
-	con                    *console.Console
-	rows                   cli.Options
-	naming                 cli.Naming
-	format, export, output string
-	top                    int
-	reports                []string
-	known, left            int // numbers of recordings that were given twice, and that were skipped
-	leftReports            int // how many reports were skipped
+	con            *console.Console
+	rows           cli.Options
+	naming         cli.Naming
+	format, output string
+	top            int
+	known, left    int // numbers of recordings that were given twice, and that were skipped
+	leftReports    int // how many reports were skipped
 }
 
 func (g *grouping) options() cli.Options {
 	return cli.NewOptions(cli.Grouped("Output",
 		cli.Option{Name: "format", Help: "output format",
 			Flag: cli.OneOf(&g.format, groupText, cli.Word(groupText, groupText),
-				cli.Word(groupJSON, groupJSON))},
-		cli.Option{Name: "export", Help: "write one row per stall instead",
-			Flag: cli.OneOf(&g.export, "", cli.Word(groupParquet, groupParquet))},
+				cli.Word(groupJSON, groupJSON), cli.Word(groupParquet, groupParquet))},
 		cli.ResultOption(&g.output),
 		cli.Option{Name: "top", Flag: cli.Number(&g.top, 20), Help: "number of groups; 0 is all"},
-		cli.Option{Name: "reports", Flag: cli.Texts(&g.reports), File: cli.FileRead,
-			Help: "read the reports that tracegen collect has stored in the directory `DIR`; repeatable"},
 	), g.naming.Options())
 }
 
@@ -89,15 +85,12 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	if g.top < 0 {
 		return cli.Misuse("--top %d: must not be negative", g.top)
 	}
-	args, reports, err := g.collected(args)
+	args, reports, err := collected(args)
 	if err != nil {
 		return err
 	}
-	if len(args) == 0 && len(reports) == 0 {
-		return cli.Misuse("no recording and no --reports given")
-	}
-	if g.export != "" && g.output == cli.StandardOutput && cli.IsTerminal(g.con.Out) {
-		return cli.Misuse("--export %s is binary and not for a terminal; name a file by --output", g.export)
+	if g.format == groupParquet && g.output == cli.StandardOutput && cli.IsTerminal(g.con.Out) {
+		return cli.Misuse("--format %s is binary and not for a terminal; name a file by --output", g.format)
 	}
 	recordings, err := cli.FindRecordings(args)
 	if err != nil {
@@ -105,7 +98,7 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 	}
 	files := cli.FilesOf(recordings)
 	if g.output != cli.StandardOutput {
-		if err := cli.CheckNotRead(g.rows.Targets(cli.FileOutput), slices.Concat(cli.OnDisk(files),
+		if err := cli.CheckNotRead(g.rows.Targets(cli.FileOutput), slices.Concat(files, reports,
 			g.rows.Files(cli.FileRead))); err != nil {
 			return err
 		}
@@ -131,7 +124,7 @@ func (g *grouping) run(ctx context.Context, args []string) error {
 // write writes the groups, or the rows of all stalls while they are read.
 func (g *grouping) write(ctx context.Context, recordings []cli.Recording, reports []string) error {
 	stalls := group.NewStalls()
-	if g.export == groupParquet {
+	if g.format == groupParquet {
 		return cli.WriteTo(g.con, g.output, func(w io.Writer) error {
 			table := group.NewTable(w)
 			stalls.Each = table.Add
@@ -182,6 +175,9 @@ func (g *grouping) read(ctx context.Context, stalls *group.Stalls, recordings []
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if o.Missing != nil && errors.Is(err, o.Missing) {
+			return err
+		}
 		if err != nil {
 			g.left++
 			if mismatch := new(resolve.MismatchError); errors.As(err, &mismatch) {
@@ -208,16 +204,7 @@ func (g *grouping) read(ctx context.Context, stalls *group.Stalls, recordings []
 func (g *grouping) entry(r *cli.Reading, stalls *group.Stalls, of cli.Recording, o analysis.Options) (*group.Entry,
 	error) {
 	hash := sha256.New()
-	var in io.ReadSeeker // standard input
 	for _, file := range of.Files {
-		if file == cli.StandardInput {
-			copied, remove, err := cli.Spool(r.Ctx, g.con.In)
-			if err != nil {
-				return nil, err
-			}
-			defer remove()
-			in, file = copied, copied.Name()
-		}
 		f, err := userfile.Open(file)
 		if err != nil {
 			return nil, err
@@ -245,10 +232,5 @@ func (g *grouping) entry(r *cli.Reading, stalls *group.Stalls, of cli.Recording,
 		}
 		return nil
 	}
-	if in != nil {
-		if _, err := in.Seek(0, io.SeekStart); err != nil {
-			return nil, err
-		}
-	}
-	return entry, r.Analyze(of, in, o)
+	return entry, r.Analyze(of, nil, o)
 }

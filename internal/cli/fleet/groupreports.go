@@ -16,11 +16,14 @@ import (
 	"github.com/tracegen/tracegen/internal/userfile"
 )
 
-// collected replaces arguments that are directories of tracegen collect by their recordings, and returns the
-// directories with reports: of these arguments, and of --reports.
-func (g *grouping) collected(args []string) (recordings, reports []string, err error) {
+// collected replaces arguments that are directories of tracegen collect by their recordings, and returns their
+// directories with reports. A directory that has reports alone may be a copy.
+func collected(args []string) (recordings, reports []string, err error) {
 	var named []string
 	for _, arg := range args {
+		if arg == cli.StandardInput {
+			return nil, nil, cli.Misuse("group reads files and directories, not standard input")
+		}
 		if _, err := os.Stat(arg); err == nil || !userfile.IsPattern(arg) {
 			named = append(named, arg)
 			continue
@@ -32,27 +35,21 @@ func (g *grouping) collected(args []string) (recordings, reports []string, err e
 		named = append(named, found...)
 	}
 	for _, arg := range named {
-		if arg == cli.StandardInput || !collect.IsStore(arg) {
+		switch {
+		case collect.IsStore(arg):
+			reports = append(reports, filepath.Join(arg, "reports"))
+			found, err := cli.RecordingsBelow(filepath.Join(arg, "recordings"))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, nil, err
+			}
+			if len(found) > 0 {
+				recordings = append(recordings, filepath.Join(arg, "recordings"))
+			}
+		case collect.HasReports(arg):
+			reports = append(reports, arg)
+		default:
 			recordings = append(recordings, arg)
-			continue
 		}
-		reports = append(reports, filepath.Join(arg, "reports"))
-		found, err := cli.RecordingsBelow(filepath.Join(arg, "recordings"))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, nil, err
-		}
-		if len(found) > 0 {
-			recordings = append(recordings, filepath.Join(arg, "recordings"))
-		}
-	}
-	for _, dir := range g.reports {
-		if _, err := os.Stat(dir); err != nil {
-			return nil, nil, fmt.Errorf("--reports: %w", err)
-		}
-		if collect.IsStore(dir) {
-			dir = filepath.Join(dir, "reports")
-		}
-		reports = append(reports, dir)
 	}
 	return recordings, reports, nil
 }
@@ -64,7 +61,7 @@ func (g *grouping) readReports(ctx context.Context, stalls *group.Stalls, dirs [
 		return nil
 	}
 	o, err := g.naming.OpenAll(ctx, g.con)
-	if err != nil {
+	if err = errors.Join(err, o.Missing); err != nil {
 		return err
 	}
 	absent, err := collect.AddReports(ctx, stalls.AddReport, dirs, o)

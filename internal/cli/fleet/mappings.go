@@ -104,8 +104,7 @@ func atMostOne(what string) cobra.PositionalArgs {
 // pushing holds the options of push.
 type pushing struct {
 	archiving
-	r8, lines    string
-	commit, time string
+	r8, lines, time string
 }
 
 func newPushCmd(con *console.Console) *cobra.Command {
@@ -117,8 +116,8 @@ func newPushCmd(con *console.Console) *cobra.Command {
 
 To push the same release again changes nothing; if the archive cannot read it any more,
 it is repaired. Several pushes may run at the same time. If a push is killed, the archive
-is as before. A release with the same mapping and another version, commit or file is
-another release; where the archive is asked for one, it returns the latest.`,
+is as before. A release with the same mapping and another version or file is another
+release; where the archive is asked for one, it returns the latest.`,
 		Example: `  tracegen mappings push out/methodMapping.txt --archive mappings/ --version 1.2 --variant release
   tracegen mappings push out/methodMapping.txt --archive s3://builds/app --version 1.2 --r8-mapping mapping.txt`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -128,7 +127,6 @@ another release; where the archive is asked for one, it returns the latest.`,
 	}
 	cmd.ValidArgsFunction = cli.CompleteFiles("txt")
 	cli.NewOptions(p.options("the release has"), cli.Grouped("Release",
-		cli.Option{Name: "commit", Flag: cli.Text(&p.commit, ""), Help: "the `COMMIT` of the sources"},
 		cli.Option{Name: "time", Flag: cli.Text(&p.time, ""),
 			Help: "when the release was made, as `TIME` (2026-11-22T13:19:28Z); the latest release is the one with the " +
 				"latest time (default: now)"},
@@ -141,7 +139,7 @@ another release; where the archive is asked for one, it returns the latest.`,
 }
 
 func (p *pushing) run(ctx context.Context, file string) error {
-	b := mappingstore.Build{Version: p.version, Variant: p.variant, Commit: p.commit, Time: time.Now(),
+	b := mappingstore.Build{Version: p.version, Variant: p.variant, Time: time.Now(),
 		Files: map[mappingstore.Kind][]byte{}, Names: map[mappingstore.Kind]string{}}
 	var err error
 	if p.time != "" {
@@ -155,7 +153,7 @@ func (p *pushing) run(ctx context.Context, file string) error {
 			continue
 		}
 		b.Names[kind] = path
-		if b.Files[kind], err = readInflated(path); err != nil {
+		if b.Files[kind], err = readText(path); err != nil {
 			return err
 		}
 	}
@@ -178,9 +176,9 @@ func (p *pushing) run(ctx context.Context, file string) error {
 // maxPushed is a byte more than an archive stores.
 const maxPushed = 1<<30 + 1
 
-// readInflated reads a file, which may be compressed with gzip. The archive compresses better what is not.
-func readInflated(path string) ([]byte, error) {
-	f, err := userfile.OpenInflated(path)
+// readText reads a file, which may be compressed with gzip. The archive compresses better what is not.
+func readText(path string) ([]byte, error) {
+	f, err := userfile.OpenText(path)
 	if err != nil {
 		return nil, err
 	}
@@ -300,7 +298,7 @@ type pulledFile struct {
 func namesOf(files []pulledFile) string {
 	var names []string
 	for _, f := range files {
-		names = append(names, f.path)
+		names = append(names, console.Printable(f.path))
 	}
 	return strings.Join(names, ", ")
 }
@@ -371,7 +369,7 @@ func (p *pulling) write(files []pulledFile) error {
 // listing holds the options of list.
 type listing struct {
 	archiving
-	json, details bool
+	json bool
 }
 
 func newListCmd(con *console.Console) *cobra.Command {
@@ -381,10 +379,9 @@ func newListCmd(con *console.Console) *cobra.Command {
 		Short: "List the releases of an archive",
 		Long: `list prints the releases of an archive, from the latest to the first: the digest of the
 mapping, version, variant, and when it was pushed. A bucket is asked once for each 1,000
-releases. With --details, list also reads each release, and prints the sizes of its files
-in bytes, what was stored for them, and the commit.`,
+releases.`,
 		Example: `  tracegen mappings list --archive s3://builds/app --variant release
-  tracegen mappings list --version 1.2 --details --format json`,
+  tracegen mappings list --version 1.2 --format json`,
 		Args: atMostOne("digest"),
 		RunE: func(cmd *cobra.Command, args []string) error { return l.run(cmd.Context(), args) },
 	}
@@ -392,27 +389,17 @@ in bytes, what was stored for them, and the commit.`,
 	cli.NewOptions(cli.Grouped("Output",
 		cli.Option{Name: "format", Flag: cli.TextOrJSON(&l.json),
 			Help: "output format: a table, or one JSON object per line"},
-		cli.Option{Name: "details", Flag: cli.Yes(&l.details), Help: "also print files and commit"},
 	), l.options("the releases that have")).AddTo(cmd, 0)
 	return cmd
 }
 
 // listedRelease is a release in JSON.
 type listedRelease struct {
-	Digest  string       `json:"digest"`
-	Version string       `json:"version"`
-	Variant string       `json:"variant"`
-	Pushed  time.Time    `json:"pushed"`
-	ID      string       `json:"id"`
-	Commit  string       `json:"commit,omitempty"`
-	Files   []listedFile `json:"files,omitempty"`
-}
-
-type listedFile struct {
-	Kind   mappingstore.Kind `json:"kind"`
-	Size   int64             `json:"size"`
-	Stored int64             `json:"stored"`
-	SHA256 mappingstore.Sum  `json:"sha256"`
+	Digest  string    `json:"digest"`
+	Version string    `json:"version"`
+	Variant string    `json:"variant"`
+	Pushed  time.Time `json:"pushed"`
+	ID      string    `json:"id"`
 }
 
 func (l *listing) run(ctx context.Context, args []string) error {
@@ -432,22 +419,10 @@ func (l *listing) run(ctx context.Context, args []string) error {
 	for i, r := range list {
 		rows[i] = listedRelease{Digest: r.Digest, Version: r.Version, Variant: r.Variant, Pushed: r.Pushed, ID: r.ID}
 	}
-	if l.details {
-		details, err := a.AllDetails(ctx, list)
-		if err != nil {
-			return err
-		}
-		for i, d := range details {
-			rows[i].Commit = d.Commit
-			for _, f := range d.Files {
-				rows[i].Files = append(rows[i].Files, listedFile{f.Kind, f.Size, f.Stored, f.SHA256})
-			}
-		}
-	}
 	if l.json {
 		return printJSONLines(l.con.Out, rows)
 	}
-	return printReleases(l.con.Out, rows, l.details)
+	return printReleases(l.con.Out, rows)
 }
 
 func printJSONLines(w io.Writer, rows []listedRelease) error {
@@ -462,25 +437,12 @@ func printJSONLines(w io.Writer, rows []listedRelease) error {
 }
 
 // printReleases prints a table. What is missing is shown as a dash.
-func printReleases(w io.Writer, rows []listedRelease, details bool) error {
+func printReleases(w io.Writer, rows []listedRelease) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	head := "digest\tversion\tvariant\tpushed (UTC)"
-	if details {
-		head += "\tfiles\tsize\tstored\tcommit"
-	}
-	fmt.Fprintln(t, head)
+	fmt.Fprintln(t, "digest\tversion\tvariant\tpushed (UTC)")
 	for _, r := range rows {
-		cells := []string{r.Digest, cell(r.Version), cell(r.Variant), r.Pushed.Format("2006-01-02 15:04:05")}
-		if details {
-			var kinds []string
-			var size, stored int64
-			for _, f := range r.Files {
-				kinds = append(kinds, string(f.Kind))
-				size, stored = size+f.Size, stored+f.Stored
-			}
-			cells = append(cells, strings.Join(kinds, ","), fmt.Sprint(size), fmt.Sprint(stored), cell(r.Commit))
-		}
-		fmt.Fprintln(t, strings.Join(cells, "\t"))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.Digest, cell(r.Version), cell(r.Variant),
+			r.Pushed.Format("2006-01-02 15:04:05"))
 	}
 	return t.Flush()
 }
@@ -549,7 +511,7 @@ func (r *removing) run(ctx context.Context, args []string) error {
 		return err
 	}
 	for i := range list {
-		fmt.Fprintf(r.con.Out, "%s: mapping %s, %s\n", what, list[i].Digest, console.Printable(cli.ReleaseText(&list[i])))
+		fmt.Fprintf(r.con.Out, "%s: mapping %s, %s\n", what, list[i].Digest, cli.ReleaseText(&list[i]))
 	}
 	if len(list) == 0 {
 		return cli.CheckFailed{Err: errors.New("no release matches; nothing was removed")}

@@ -39,16 +39,8 @@ func NewAnalyze(con *console.Console) *cobra.Command {
   tracegen analyze recordings/ --mapping mappings/ --format table --sort stalls --top 20
   tracegen analyze app.tgd --format json | jq '.stalls[].verdict.text'
   tracegen analyze app.tgd --suggest-blocklist -o hot.yml`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if a.trace != "" {
-				return nil
-			}
-			return cli.AtLeastOne("recording")(cmd, args)
-		},
+		Args: cli.AtLeastOne("recording"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if a.trace != "" {
-				return a.runTrace(args)
-			}
 			a.named = cmd.Flags().Changed("mapping")
 			return a.run(cmd.Context(), args)
 		},
@@ -60,7 +52,6 @@ func NewAnalyze(con *console.Console) *cobra.Command {
 }
 
 func (a *analyzing) options() cli.Options {
-	a.maxLost = defaultMaxLost
 	var formats []cli.Named[string]
 	for _, name := range []string{cli.FormatReport, formatTree, cli.FormatTable, formatAsJSON} {
 		formats = append(formats, cli.Word(name, name))
@@ -76,15 +67,9 @@ func (a *analyzing) options() cli.Options {
 			Help: "order of the methods in the formats table and json"},
 		cli.Option{Name: "top", Flag: cli.Number(&a.top, 0),
 			Help: "number of methods in the formats table and json; 0 is all"},
-		cli.Option{Name: "anr-trace", Flag: cli.Text(&a.trace, ""), File: cli.FileRead,
-			Help: "instead of recordings, read the stacks of all threads in this `FILE`, which Android wrote of an ANR or " +
-				"jstack wrote, and report deadlocks"},
 	), a.selection.options(), a.naming.Options(
 		cli.Option{Name: "lines", Flag: cli.Text(&a.naming.Lines, ""), File: cli.FileRead,
 			Help: "show where methods are, by the `FILE` lines.tsv that instrument --reports wrote"},
-	), cli.Grouped("Guard",
-		cli.Option{Name: "max-lost", Flag: cli.Custom(&a.maxLost),
-			Help: "after everything has been written, exit with 1 if a recording lacks more than this share of its records"},
 	), cli.Grouped("Feedback to the build",
 		cli.Option{Name: "suggest-blocklist", Flag: cli.Yes(&a.block),
 			Help: "write rules for tracegen.yml that block methods with many calls and little time"},
@@ -125,14 +110,18 @@ A RECORDING is a file, - for standard input, or a directory, whose recordings ar
 read. If the runtime has written a recording in several parts, analyze reads all parts
 that are in the directory of the FILE, and reports those that are missing. It reads all
 complete chunks of a damaged recording, and counts and shows damages and repairs. It also
-reads the reports of
-Matrix (JSON, log lines, or the lines of a stack), logs of BlockCanary, and stack traces.
-All files may be compressed (.gz).
+reads the reports of Matrix (JSON, log lines, or the lines of a stack), logs of
+BlockCanary, and stack traces. All files may be compressed (.gz).
+
+A file with the stacks of all threads is recognized too: what Android writes of an ANR, the
+Play console or Crashlytics shows, jstack, jcmd, ThreadInfo or an IDE writes, also quoted, in
+a log, or in JSON. analyze says who waits for whom, and whether there is a deadlock: yes, no,
+or that this text cannot show it, and why.
 
 The formats are
 
   report      the stalls, for people (the default)
-  tree        the call tree of all calls
+  tree        the call tree of each recording
   table       the methods of all recordings: self time, total time, calls, the longest
               call, and the number of stalls with the method on the hot path
   json        the stalls and the table, for programs; docs/analyze.schema.json has the
@@ -154,13 +143,12 @@ is not in the mapping is shown as an ID (#4711) and counted.
 A program can make records faster than they can be written. If records were lost, the
 output begins with how much was recorded: times are lower bounds then, which the table
 marks with ≥, and what was not recorded is shown as "(not recorded)". If a recording
-lacks more than --max-lost of its records, the exit code is 1 after all has been written.
+lacks more than 5 % of its records, the exit code is 1 after all has been written.
 Calls that the runtime left out to keep up are counted; their time is in their callers.
 
 The incidents that detectors of the runtime have found follow the stalls, with what each
 detector did: one that was off or not available saw nothing. If the system has written the
 stacks of all threads when the process ended by an ANR, deadlocks among them are reported.
---anr-trace reads such stacks from a file.
 
 With --suggest-blocklist, analyze writes a tracegen.yml, or a file that can be included
 in one. It blocks methods with many records and little time, each by its full name, and
@@ -174,16 +162,16 @@ type analyzing struct {
 	con            *console.Console
 	rows           cli.Options
 	format, output string
-	trace          string // a file with the stacks of all threads
 	naming         cli.Naming
 	named, block   bool
 	sort           answer.Order
 	top            int
 	selection
-	maxLost lostShare
-	lost    []error // recordings that lack more than maxLost
-	skipped int     // recordings of other builds
-	stalls  int     // that the format report showed
+	unnamed bool             // there is no mapping
+	names   []*resolve.Names // of the recordings, if there is none
+	lost    []error          // recordings that lack more than largeLoss
+	skipped int              // recordings of other builds
+	stalls  int              // that the format report showed
 }
 
 // run reads the recordings that args name and writes the output.
@@ -201,13 +189,19 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.selection.check(len(recordings), a.format); err != nil {
+	if dumps, err := a.threadFiles(recordings); err != nil || len(dumps) > 0 {
+		if err == nil {
+			err = a.runThreads(dumps)
+		}
+		return err
+	}
+	if err := a.selection.check(recordings, a.format); err != nil {
 		return err
 	}
 	files := cli.FilesOf(recordings)
 	ctx, stop := cli.Interruptible(ctx)
 	defer stop()
-	o, err := a.names(ctx)
+	o, err := a.openNames(ctx)
 	if err != nil {
 		return err
 	}
@@ -251,7 +245,7 @@ func RunAnswer(ctx context.Context, con *console.Console, wanted cli.Answer) (st
 	a := &analyzing{con: con}
 	a.rows = a.options()
 	a.format, a.output, a.named = wanted.Format, wanted.Output, true
-	a.naming.Mapping, a.naming.Messages = wanted.Mapping, wanted.Messages
+	a.naming.Mapping = wanted.Mapping
 	if wanted.Top > 0 {
 		a.sort, a.top = answer.OrderTotal, wanted.Top
 	}
@@ -259,17 +253,13 @@ func RunAnswer(ctx context.Context, con *console.Console, wanted cli.Answer) (st
 	return a.stalls, err
 }
 
-// names opens the mappings. Without --mapping, the default file may be missing.
-func (a *analyzing) names(ctx context.Context) (analysis.Options, error) {
+// openNames opens the mappings. Without --mapping, the default file may be missing.
+func (a *analyzing) openNames(ctx context.Context) (analysis.Options, error) {
 	o, missing, err := a.naming.Open(ctx, a.con)
 	if missing != nil && a.named {
 		return o, missing
 	}
-	if missing != nil {
-		a.con.Warn("%s does not exist, so that methods are shown by their IDs; give the mapping of the build by "+
-			"--mapping",
-			a.naming.Mapping)
-	}
+	a.unnamed = missing != nil
 	return o, err
 }
 
@@ -290,7 +280,7 @@ func (a *analyzing) checkBuilds(recordings []cli.Recording, mappings *resolve.Ma
 		}
 	}
 	if len(kept) == 0 && len(mismatches) > 0 {
-		return nil, cli.CheckFailed{Err: mismatches[0]}
+		return nil, mismatches[0]
 	}
 	for _, err := range mismatches {
 		a.skipped++
@@ -324,12 +314,8 @@ func (a *analyzing) checkOne(of cli.Recording, mappings *resolve.Mappings) error
 
 // write reads all recordings and writes them to w.
 func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []cli.Recording, o analysis.Options) error {
-	p, closePasses, err := a.newPasses(ctx, recordings, o)
-	if err != nil {
-		return err
-	}
-	defer closePasses()
-	if err := p.locate(); err != nil {
+	p := &passes{analyzing: a, ctx: ctx, recordings: recordings}
+	if err := p.locate(o); err != nil {
 		return err
 	}
 	finish, err := p.prepare(&o, p.limited(w))
@@ -343,7 +329,12 @@ func (a *analyzing) write(ctx context.Context, w io.Writer, recordings []cli.Rec
 	if err := p.read("analyzing", o); err != nil {
 		return err
 	}
-	return finish(o.Mappings)
+	err = finish(o.Mappings)
+	if a.unnamed && slices.ContainsFunc(a.names, func(n *resolve.Names) bool { return n.Unknown() > 0 }) {
+		a.con.Warn("%s does not exist, so that methods are shown by their IDs; give the mapping of the build by "+
+			"--mapping", a.naming.Mapping)
+	}
+	return err
 }
 
 // prepare sets the handlers of o that write the output in the format; finish writes its end.
@@ -366,9 +357,8 @@ func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*resolve
 		methods.Connect(o)
 		return func(*resolve.Mappings) error { return methods.WriteTable(w, p.sort, p.top) }, nil
 	case p.format == formatTree:
-		calls := new(answer.Calls)
-		calls.Connect(o)
-		return func(*resolve.Mappings) error { return calls.WriteTree(w, answer.Least(p.least)) }, nil
+		answer.WriteTrees(o, w, answer.Least(p.least))
+		return none, nil
 	case p.format == formatAsJSON:
 		j, err := answer.NewJSON(w, cli.Version())
 		if err != nil {
@@ -392,17 +382,27 @@ func (p *passes) export(o *analysis.Options, w io.Writer) (finish func(*resolve.
 	return func(*resolve.Mappings) error { return v.Close() }, nil
 }
 
+// largeLoss is the share of lost records from which on the exit code is 1. Less hardly moves a sum of many calls.
+const largeLoss = 0.05
+
 // warnAtEnd adds to o that the warnings of each recording are printed: some formats cannot hold them.
 func (a *analyzing) warnAtEnd(o *analysis.Options) {
 	end := o.End
 	o.End = func(r *analysis.Recording) error {
+		if a.unnamed {
+			a.names = append(a.names, r.Names)
+		}
 		for _, text := range r.Warnings() {
 			a.con.Warn("%s", text)
 		}
 		// A blocklist goes by counts, and is how to lose less.
-		if c := r.Completeness; c != nil && !a.block && c.LostShare > float64(a.maxLost) {
-			a.lost = append(a.lost, fmt.Errorf("%s: %.1f %% of its records are missing, and --max-lost is %s",
-				r.Name, 100*c.LostShare, &a.maxLost))
+		if r.Empty() {
+			a.lost = append(a.lost, fmt.Errorf("%s has no calls, messages, or incidents: what the program did is not known",
+				r.Name))
+		}
+		if c := r.Completeness; c != nil && !a.block && c.LostShare > largeLoss {
+			a.lost = append(a.lost, fmt.Errorf("%s: %.1f %% of its records are missing, more than %.0f %%",
+				r.Name, 100*c.LostShare, 100*largeLoss))
 		}
 		if end == nil {
 			return nil

@@ -38,28 +38,7 @@ type passes struct {
 	*analyzing
 	ctx        context.Context
 	recordings []cli.Recording
-	names      analysis.Options
-	in         io.Reader       // standard input
 	only       *analysis.Stall // that of --stall
-
-	copied *os.File // has the copy of standard input, or nil
-}
-
-// newPasses prepares reading the recordings. close removes the copy of standard input that is needed to read it twice.
-func (a *analyzing) newPasses(ctx context.Context, recordings []cli.Recording, o analysis.Options) (p *passes,
-	close func(),
-	err error) {
-	p, close = &passes{analyzing: a, ctx: ctx, recordings: recordings, names: o, in: a.con.In}, func() {}
-	for _, of := range recordings {
-		if of.Name == cli.StandardInput && a.stall > 0 {
-			f, remove, err := cli.Spool(ctx, a.con.In)
-			if err != nil {
-				return nil, close, err
-			}
-			p.in, p.copied, close = f, f, remove
-		}
-	}
-	return p, close, nil
 }
 
 // read reads all recordings once. o has what to do with them; what is the name of the progress bar.
@@ -68,13 +47,8 @@ func (p *passes) read(what string, o analysis.Options) error {
 	defer done()
 	r := cli.Reading{Ctx: p.ctx, Advance: advance, Total: cli.RecordingSize(cli.FilesOf(p.recordings))}
 	for _, of := range p.recordings {
-		if p.copied != nil && of.Name == cli.StandardInput {
-			if _, err := p.copied.Seek(0, io.SeekStart); err != nil {
-				return err
-			}
-		}
-		if err := r.Analyze(of, p.in, o); err != nil {
-			return cli.Refusal(err)
+		if err := r.Analyze(of, p.con.In, o); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -103,11 +77,11 @@ func isRegular(w io.Writer) bool {
 var errFound = errors.New("found")
 
 // locate finds the stall of --stall.
-func (p *passes) locate() error {
+func (p *passes) locate(o analysis.Options) error {
 	if p.stall == 0 {
 		return nil
 	}
-	o, stalls := p.names, 0
+	stalls := 0
 	o.Stall = func(s *analysis.Stall) error {
 		if stalls = s.Number; s.Number == p.stall {
 			p.only = s

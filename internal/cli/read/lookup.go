@@ -2,7 +2,6 @@ package read
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/mapping"
@@ -41,7 +39,7 @@ A pattern is one of
 The exit code is 1 if a pattern matches nothing; standard error names the pattern.`,
 		Example: `  tracegen lookup 4711 --mapping out/methodMapping.txt
   tracegen lookup 'com.example.**#onCreate'
-  cut -d, -f2 stacks.txt | tracegen lookup - --format json`,
+  cut -d, -f2 stacks.txt | tracegen lookup -`,
 		Args: cli.AtLeastOne("ID or pattern"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var err error
@@ -55,8 +53,6 @@ The exit code is 1 if a pattern matches nothing; standard error names the patter
 	cli.NewOptions([]cli.Option{
 		{Name: "mapping", Flag: cli.Text(&file, cli.DefaultMapping), File: cli.FileRead, Extensions: []string{"txt"},
 			Help: "method mapping `FILE`"},
-		{Name: "format", Flag: cli.TextOrJSON(&l.asJSON),
-			Help: "output format: lines as in the mapping, or one JSON object per line"},
 	}).AddTo(cmd, 0)
 	return cmd
 }
@@ -65,10 +61,10 @@ The exit code is 1 if a pattern matches nothing; standard error names the patter
 type lookup struct {
 	con     *console.Console
 	mapping *mapping.Mapping
-	asJSON  bool
 	out     *bufio.Writer
-	missing int // patterns that match nothing
-	parsed  int // patterns
+	names   []mapping.Identity // what a pattern that matches nothing may mean; nil until there is one
+	missing int                // patterns that match nothing
+	parsed  int                // patterns
 }
 
 func (l *lookup) run(args []string) (err error) {
@@ -135,26 +131,30 @@ func (l *lookup) find(text string, pattern *mapping.Pattern) error {
 	found := false
 	for e := range l.mapping.Find(pattern) {
 		found = true
-		if err := l.print(text, e); err != nil {
+		if _, err := fmt.Fprintln(l.out, e.Line()); err != nil {
 			return err
 		}
 	}
 	if !found {
 		l.missing++
+		if near := cli.Near(text, l.identities()); len(near) > 0 {
+			text += "; did you mean " + strings.Join(near, " or ") + "?"
+		}
 		l.con.Inform("nothing matches %s", text)
 	}
 	return nil
 }
 
-func (l *lookup) print(text string, e mapping.Entry) error {
-	if !l.asJSON {
-		_, err := fmt.Fprintln(l.out, e.Line())
-		return err
+// identities returns all methods, and their classes.
+func (l *lookup) identities() []mapping.Identity {
+	if l.names == nil {
+		everything, _ := mapping.ParsePattern("**")
+		for e := range l.mapping.Find(everything) {
+			if n := len(l.names); n == 0 || l.names[n-1].Class != e.Class {
+				l.names = append(l.names, mapping.Identity{Class: e.Class})
+			}
+			l.names = append(l.names, e.Identity)
+		}
 	}
-	j := json.NewEncoder(l.out)
-	j.SetEscapeHTML(false)
-	return j.Encode(struct {
-		Pattern string `json:"pattern"`
-		*buildreport.EntryJSON
-	}{text, buildreport.NewEntryJSON(e)})
+	return l.names
 }

@@ -28,12 +28,14 @@ func (s *selection) options() []cli.Option {
 }
 
 // check refuses options that exclude each other.
-func (s *selection) check(recordings int, format string) error {
+func (s *selection) check(recordings []cli.Recording, format string) error {
 	switch {
 	case s.stall < 0:
 		return cli.Misuse("--stall %d: must not be negative", s.stall)
-	case s.stall > 0 && recordings > 1:
-		return cli.Misuse("--stall %d is a stall of one recording, but there are %d: name one", s.stall, recordings)
+	case s.stall > 0 && len(recordings) > 1:
+		return cli.Misuse("--stall %d is a stall of one recording, but there are %d: name one", s.stall, len(recordings))
+	case s.stall > 0 && recordings[0].Name == cli.StandardInput:
+		return cli.Misuse("--stall reads the recording twice: name a file instead of standard input")
 	case s.least != least{} && format != formatTree:
 		return cli.Misuse("--min is for --format %s alone", formatTree)
 	}

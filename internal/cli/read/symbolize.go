@@ -96,7 +96,7 @@ func (y *symbolizing) run(con *console.Console, file string) error {
 	} else {
 		file = "standard input"
 	}
-	if in, err = userfile.Inflate(in); err != nil {
+	if in, err = userfile.Text(in); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	counts, err := s.Copy(con.Out, readErrors{in, file})

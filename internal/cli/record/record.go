@@ -77,7 +77,7 @@ The exit code is 0 if the program was recorded and ended with 0, or because it w
 interrupted; it is 1 if the program failed, or if a check of analyze failed. It is 2
 if nothing was recorded. The program's own exit code is printed.`,
 		Example: `  tracegen record -- java -jar app.jar ARGUMENTS
-  tracegen record --slow 100 --open -- java -Xmx1g -cp 'lib/*' com.example.Main
+  tracegen record --slow 100ms -- java -Xmx1g -cp 'lib/*' com.example.Main
   tracegen record -o startup.tgd --format table -- java -jar app.jar
   tracegen record --also 'lib/*' -- bin/app`,
 		Args: cli.AtLeastOne("command"),
@@ -111,7 +111,6 @@ type recorder struct {
 	rows     cli.Options
 
 	output, answer, format string
-	open                   bool
 	also                   []string
 	slow                   slowness
 	threads, tick          string
@@ -160,8 +159,6 @@ func (r *recorder) options() cli.Options {
 			Help: "write the answer in this `FORMAT`, one of those of analyze"},
 		cli.Option{Name: "answer", Flag: cli.Text(&r.answer, cli.StandardOutput), File: cli.FileOutput, Stdout: true,
 			Help: "write the answer to `FILE` instead of standard output"},
-		cli.Option{Name: "open", Flag: cli.Yes(&r.open),
-			Help: "also write the page of --format html beside the recording, and show it in the browser"},
 	))
 }
 
@@ -257,7 +254,7 @@ func (r *recorder) reportEnd(end launch.End) {
 // find takes the command apart and finds the archives and directories to instrument. It returns the system properties
 // that the command sets.
 func (r *recorder) find(args []string) (given map[string]string, err error) {
-	r.command, err = launch.Parse(args, launch.Environment{})
+	r.command, err = launch.Parse(args, os.Getenv)
 	var missing []string
 	switch ext := strings.ToLower(filepath.Ext(args[0])); {
 	case errors.Is(err, launch.ErrNotJava) && len(r.also) == 0 && (ext == ".jar" || ext == ".war"):
@@ -327,13 +324,13 @@ func (r *recorder) leaveOutArchives() error {
 // alsoNamed returns the archives and directories that an element of --also stands for. DIR/* is the archives of a
 // directory, as java has it.
 func alsoNamed(name string) ([]string, error) {
-	found, missing := launch.Expand("", []string{name})
+	found, missing := launch.Expand([]string{name})
 	if len(missing) > 0 {
 		paths, err := userfile.Expand(name)
 		if err != nil {
 			return nil, fmt.Errorf("--also: %w", err)
 		}
-		found, _ = launch.Expand("", paths)
+		found, _ = launch.Expand(paths)
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("--also: %s matches no archive", name)

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
-	"runtime"
 	"strings"
 	"time"
 
@@ -29,28 +27,21 @@ func (r *recorder) analyze(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.open {
-		if err := r.showPage(ctx); err != nil {
-			return err
-		}
-	}
 	if !r.con.Quiet {
 		var words []string
 		for _, file := range r.recordings {
 			words = append(words, shellWord(file))
 		}
 		r.con.Inform("recorded: %s, with the mapping %s", strings.Join(r.recordings, ", "), r.mapping)
-		if !r.open {
-			r.con.Inform("to look closer: tracegen analyze %s --mapping %s --format html -o %s.html",
-				strings.Join(words, " "), shellWord(r.mapping), shellWord(stem(r.recording)))
-		}
+		r.con.Inform("to look closer: tracegen analyze %s --mapping %s --format html -o %s.html",
+			strings.Join(words, " "), shellWord(r.mapping), shellWord(stem(r.recording)))
 	}
 	return failed
 }
 
 // answerIn returns the answer of this run in a format.
 func (r *recorder) answerIn(format, output string) cli.Answer {
-	return cli.Answer{Recordings: r.recordings, Mapping: r.mapping, Messages: r.messages, Format: format, Output: output}
+	return cli.Answer{Recordings: r.recordings, Mapping: r.mapping, Format: format, Output: output}
 }
 
 // showMethods writes what took the most time, for a recording in which nothing was slow.
@@ -73,51 +64,6 @@ func (r *recorder) showMethods(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// showPage writes the page and opens it in the browser. If there is no browser, the page's path is enough.
-func (r *recorder) showPage(ctx context.Context) error {
-	page := stem(r.recording) + ".html"
-	con := &console.Console{In: r.con.In, Out: io.Discard, Err: io.Discard} // the first answer had the warnings
-	_, err := r.analysis.Run(ctx, con, r.answerIn("html", page))
-	if err != nil && !errors.As(err, new(cli.CheckFailed)) {
-		return err
-	}
-	if err := openInBrowser(page); err != nil {
-		r.con.Warn("cannot open %s in a browser: %v", page, err)
-		return nil
-	}
-	if !r.con.Quiet {
-		r.con.Inform("opened in the browser: %s", page)
-	}
-	return nil
-}
-
-// openTimeout is how long a program that opens a page may take to fail.
-const openTimeout = 10 * time.Second
-
-// openInBrowser starts the system's program that opens files.
-func openInBrowser(page string) error {
-	var cmd *exec.Cmd
-	switch runtime.GOOS {
-	case "windows":
-		cmd = exec.Command("rundll32", "url.dll,FileProtocolHandler", page)
-	case "darwin":
-		cmd = exec.Command("open", page)
-	default:
-		cmd = exec.Command("xdg-open", page)
-	}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	select {
-	case err := <-ended:
-		return err
-	case <-time.After(openTimeout):
-		return nil // some run as long as the browser does
-	}
 }
 
 // shellWord returns a word for a command that the user may type.

@@ -52,7 +52,7 @@ func LoadConfigs(path string, key *ecdsa.PrivateKey) (*Configs, error) {
 	}
 	c := &Configs{byPackage: map[string]signed{}}
 	for _, file := range files {
-		text, err := userfile.ReadText(file)
+		text, err := userfile.ReadSettings(file)
 		if err != nil {
 			return nil, fmt.Errorf("configuration: %w", err)
 		}
@@ -153,7 +153,7 @@ func splitProperty(line string) (key, value string) {
 
 // LoadKey reads a private key of the curve P-256 from a PEM file: PKCS #8, or SEC 1 as openssl writes it.
 func LoadKey(path string) (*ecdsa.PrivateKey, error) {
-	text, err := userfile.ReadText(path)
+	text, err := userfile.ReadSettings(path)
 	if err != nil {
 		return nil, fmt.Errorf("key: %w", err)
 	}

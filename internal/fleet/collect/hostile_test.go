@@ -89,39 +89,6 @@ func TestLongReports(t *testing.T) {
 	}
 }
 
-// TestEveryDamagedByte flips bits of each byte of a compressed body: the body is refused, or its reports are the same.
-func TestEveryDamagedByte(t *testing.T) {
-	dir := t.TempDir()
-	s := openStore(t, dir, Options{})
-	h := NewServer(s, testOptions)
-	body := packed(line("aa-s1-0", "com.a", "ab"))
-	refused := 0
-	for i := range body {
-		damaged := bytes.Clone(body)
-		damaged[i] ^= 1 << (i % 8)
-		switch status, answer := post(h, damaged); status {
-		case 400:
-			refused++
-		case 200:
-			// Some fields of the header of gzip have no meaning for the content.
-			if i >= 10 {
-				t.Errorf("byte %d: %s", i, answer)
-			}
-		default:
-			t.Errorf("byte %d: %d %s", i, status, answer)
-		}
-	}
-	if refused < len(body)-10 {
-		t.Errorf("%d of %d are refused", refused, len(body))
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if ids := storedIDs(t, dir); len(ids) > 1 {
-		t.Errorf("stored %q", ids)
-	}
-}
-
 // TestBodiesTakeBoundedMemory sends bodies that are short on the wire and take much when they are read. The bytes that
 // are allocated while a body is handled are limited by its inflated size, whatever it contains.
 //

@@ -21,6 +21,12 @@ func isDatabase(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// HasReports reports whether a directory is one with the reports of a store, or a copy of it.
+func HasReports(dir string) bool {
+	apps, err := subdirectories(dir, "package=")
+	return err == nil && len(apps) > 0
+}
+
 // FindReports returns the Parquet files in a directory and below it, in the order of their paths. A collector may add
 // and merge files meanwhile.
 func FindReports(dir string) (files []string, err error) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -61,9 +62,6 @@ type Change struct {
 	P float64 `json:"p"`
 	// Certainty says it in a word.
 	Certainty Certainty `json:"certainty"`
-	// Waiting is for which share of its own time the thread waited, from 0 to 1, as far as stalls show it; -1 if they do
-	// not.
-	Waiting float64 `json:"waitingShare"`
 }
 
 // unchanged reports whether the method's own time is the same in both samples, and it is called as often.
@@ -84,6 +82,10 @@ type StallChange struct {
 	// OldMean and NewMean are how long one took, in nanoseconds.
 	OldMean float64 `json:"oldMeanNanos"`
 	NewMean float64 `json:"newMeanNanos"`
+	// P is how likely rates as different are if nothing has changed, 1 if that is unknown, and Certainty says it in a
+	// word.
+	P         float64   `json:"p"`
+	Certainty Certainty `json:"certainty"`
 	// Worst is the longest, of the newer sample if there is one.
 	Worst analysis.Row `json:"worst"`
 }
@@ -125,7 +127,7 @@ func Compare(old, new *Sample, renumbered *mapping.Comparison) *Comparison {
 			c.Changes = append(c.Changes, c.change(key, "", m, nil))
 		}
 	}
-	correct(c.Changes)
+	correct(c.Changes, func(m *Change) (float64, *Certainty) { return m.P, &m.Certainty })
 	all := len(c.Changes)
 	c.Changes = slices.DeleteFunc(c.Changes, (*Change).unchanged)
 	c.Unchanged = all - len(c.Changes)
@@ -150,8 +152,8 @@ func (c *Comparison) Slower() []*Change {
 }
 
 func (s *Sample) side() Side {
-	return Side{Recordings: s.Recordings, Units: s.Units, First: s.versions.first.version,
-		Last: s.versions.last.version}
+	return Side{Recordings: s.Recordings, Units: s.Units, First: s.versions.first.String(),
+		Last: s.versions.last.String()}
 }
 
 // wasCalled maps what a method is called in the newer build to what it was in the older one, and back, where a compiler
@@ -172,7 +174,7 @@ func wasCalled(c *mapping.Comparison) (was, is map[string]string) {
 
 // change compares what is known of a method, nil where it was not called.
 func (c *Comparison) change(key, was string, a, b *methodSample) *Change {
-	m := &Change{Was: was, P: 1, Certainty: Unknown}
+	m := &Change{Was: strings.ReplaceAll(was, "\n", " "), P: 1, Certainty: Unknown}
 	m.Class, m.Method, m.Descriptor = splitKey(key)
 	onOneSide := (a == nil) != (b == nil)
 	if a == nil {
@@ -190,9 +192,6 @@ func (c *Comparison) change(key, was string, a, b *methodSample) *Change {
 	m.OldCall, _ = a.call.over(a.call.n)
 	m.NewCall, _ = b.call.over(b.call.n)
 	m.OldCalls, m.NewCalls = float64(a.calls)/max(units, 1), float64(b.calls)/max(newUnits, 1)
-	known := a.occupancy
-	known.add(b.occupancy)
-	m.Waiting = known.waitingShare()
 	switch {
 	case units >= LeastUnits && newUnits >= LeastUnits:
 		m.Low, m.High, m.P = welch(m.Delta(), varianceOld/units, varianceNew/newUnits, units, newUnits)
@@ -219,22 +218,37 @@ func welch(difference, a, b, n, m float64) (low, high, p float64) {
 	return difference - reach, difference + reach, 2 * t.CDF(-math.Abs(difference)/deviation)
 }
 
-// correct says how sure each change is, by the procedure of Benjamini and Hochberg (1995) at 5 %.
-func correct(changes []*Change) {
-	tested := slices.DeleteFunc(slices.Clone(changes), func(c *Change) bool { return c.Certainty != Noise })
-	slices.SortFunc(tested, func(a, b *Change) int { return cmp.Compare(a.P, b.P) })
+// rates returns how likely counts as different are by chance, in n and m units whose rate is the same: by the
+// conditional test of two Poisson rates (Przyborowski and Wilenski 1940), on both sides.
+func rates(old, new, n, m int) float64 {
+	d := distuv.Binomial{N: float64(old + new), P: float64(n) / float64(n+m)}
+	p, seen := 0.0, d.Prob(float64(old))
+	for k := range old + new + 1 {
+		if q := d.Prob(float64(k)); q <= seen*(1+1e-9) {
+			p += q
+		}
+	}
+	return min(p, 1)
+}
+
+// correct says how sure each change is that may be noise, by the procedure of Benjamini and Hochberg (1995) at 5 %.
+func correct[T any](changes []T, of func(T) (p float64, certainty *Certainty)) {
+	tested := slices.DeleteFunc(slices.Clone(changes), func(c T) bool { _, word := of(c); return *word != Noise })
+	p := func(c T) float64 { p, _ := of(c); return p }
+	slices.SortFunc(tested, func(a, b T) int { return cmp.Compare(p(a), p(b)) })
 	sure := 0
 	for i, c := range tested {
-		if c.P <= 0.05*float64(i+1)/float64(len(tested)) {
+		if p(c) <= 0.05*float64(i+1)/float64(len(tested)) {
 			sure = i + 1
 		}
 	}
 	for i, c := range tested {
+		_, word := of(c)
 		switch {
 		case i < sure:
-			c.Certainty = Sure
-		case c.P <= 0.05:
-			c.Certainty = Likely
+			*word = Sure
+		case p(c) <= 0.05:
+			*word = Likely
 		}
 	}
 }
@@ -256,7 +270,7 @@ func (c *Comparison) compareStalls(old, new *Sample) {
 		return g.cases, 1000 * float64(g.cases) / float64(max(s.Units, 1)), mean, g.worst
 	}
 	for key := range keys {
-		s := &StallChange{Key: key}
+		s := &StallChange{Key: key, P: 1, Certainty: Unknown}
 		s.Old, s.OldRate, s.OldMean, s.Worst = side(old, key)
 		cases, rate, mean, worst := side(new, key)
 		s.New, s.NewRate, s.NewMean = cases, rate, mean
@@ -267,8 +281,12 @@ func (c *Comparison) compareStalls(old, new *Sample) {
 			c.UnchangedStalls++
 			continue
 		}
+		if old.Units >= LeastUnits && new.Units >= LeastUnits {
+			s.P, s.Certainty = rates(s.Old, s.New, old.Units, new.Units), Noise
+		}
 		c.Stalls = append(c.Stalls, s)
 	}
+	correct(c.Stalls, func(s *StallChange) (float64, *Certainty) { return s.P, &s.Certainty })
 	grown := func(s *StallChange) float64 { return s.NewRate*s.NewMean - s.OldRate*s.OldMean }
 	slices.SortFunc(c.Stalls, func(a, b *StallChange) int {
 		return cmp.Or(cmp.Compare(grown(b), grown(a)), cmp.Compare(a.Key, b.Key))

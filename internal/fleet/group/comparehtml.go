@@ -101,7 +101,7 @@ func rows(changes []*Change, top int) []pageChange {
 			break
 		}
 		list = append(list, pageChange{Label: strings.TrimPrefix(m.Class+"."+m.Method, "."), Delta: signed(m.Delta()),
-			Text: nanos(m.OldSelf) + " to " + nanos(m.NewSelf) + percent(m.OldSelf, m.NewSelf) + "; " + m.occupancy()})
+			Text: nanos(m.OldSelf) + " to " + nanos(m.NewSelf) + percent(m.OldSelf, m.NewSelf)})
 	}
 	return list
 }
@@ -120,7 +120,5 @@ func (c *Comparison) sides(all bool) (slower, faster []*Change, noise int) {
 		}
 	}
 	slices.Reverse(faster)
-	waitingLast(slower)
-	waitingLast(faster)
 	return slower, faster, noise
 }

@@ -3,18 +3,15 @@ package group
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -105,44 +102,6 @@ func TestFigures(t *testing.T) {
 	}
 	if got := count(12345, "message"); got != "12,345 messages" {
 		t.Error(got)
-	}
-}
-
-// TestOccupancy takes from stalls whether methods ran or waited: by samples, else by CPU time where that is enough.
-func TestOccupancy(t *testing.T) {
-	names := resolve.NewNames(nil, nil)
-	for k, name := range []string{"a.B.run", "a.B.burn", "a.B.park"} {
-		names.Named(trace.FirstNamed+trace.Method(k), name)
-	}
-	tree := &trace.Tree{}
-	tree.Add(&trace.Segment{Calls: []trace.Call{
-		{Method: trace.FirstNamed, Parent: -1, Next: 3, Count: 1, End: 100},
-		{Method: trace.FirstNamed + 1, Parent: 0, Next: 2, Count: 1, End: 30},
-		{Method: trace.FirstNamed + 2, Parent: 0, Next: 3, Count: 1, Begin: 30, End: 100}}})
-	for _, row := range []struct {
-		name    string
-		cpu     int64
-		samples []analysis.StackSample
-		want    string
-	}{
-		{"nothing", -1, nil, "-1 -1"},
-		{"samples", -1, []analysis.StackSample{
-			{After: 20, Activity: foreign.ActivityRunning, Frames: []string{"x.Y.z(Y.java)", "a.B.burn(B.java:1)"}},
-			{After: 60, Activity: foreign.ActivityWait, Frames: []string{"a.B.park(B.java:1)", "a.B.run(B.java:1)"}},
-			{After: 70, Activity: foreign.ActivityRunning, Frames: []string{"a.B.park(B.java:1)"}},
-			{After: 80, Activity: foreign.ActivityUnknown, Frames: []string{"a.B.park(B.java:1)"}}}, "0 0.8"},
-		{"it ran", 95, nil, "0 0"},
-		{"it waited", 5, nil, "1 1"},
-		{"not enough", 40, nil, "-1 -1"},
-	} {
-		s := &Sample{}
-		s.observe(&analysis.Stall{Wall: 100, Ran: 100, CPU: time.Duration(row.cpu), Samples: row.samples, Tree: tree,
-			Names: names})
-		got := fmt.Sprint(math.Round(100*s.methodSample("a.B burn ").occupancy.waitingShare())/100, " ",
-			math.Round(100*s.methodSample("a.B park ").occupancy.waitingShare())/100)
-		if got != row.want {
-			t.Errorf("%s: %s, want %s", row.name, got, row.want)
-		}
 	}
 }
 

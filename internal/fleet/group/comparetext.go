@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 	"time"
 )
@@ -42,12 +41,8 @@ func (c *Comparison) WriteText(w io.Writer, top int, all bool) error {
 			LeastUnits, c.Unit)
 	}
 	slower, faster, noise := c.sides(all)
-	known := slices.ContainsFunc(slices.Concat(slower, faster), func(m *Change) bool { return m.Waiting >= 0 })
-	if !known && len(slower)+len(faster) > 0 {
-		fmt.Fprintf(b, "Whether methods ran or waited is not known: no stall shows it.\n")
-	}
-	writeChanges(b, "Slower", c.Unit, slower, top, known)
-	writeChanges(b, "Faster", c.Unit, faster, top, known)
+	writeChanges(b, "Slower", c.Unit, slower, top)
+	writeChanges(b, "Faster", c.Unit, faster, top)
 	if c.Unchanged > 0 {
 		fmt.Fprintf(b, "\nUnchanged: %s\n", count(c.Unchanged, "method"))
 	}
@@ -59,34 +54,6 @@ func (c *Comparison) WriteText(w io.Writer, top int, all bool) error {
 	return err
 }
 
-// waitingLast puts the methods that mostly wait behind those that run or of which that is not known, and keeps the
-// order otherwise: time on a processor is the method's own doing, and how long it sleeps or waits depends on others.
-func waitingLast(changes []*Change) {
-	slices.SortStableFunc(changes, func(a, b *Change) int {
-		switch {
-		case a.waits() == b.waits():
-			return 0
-		case a.waits():
-			return 1
-		}
-		return -1
-	})
-}
-
-// waits reports whether the method is known to wait for most of its own time.
-func (c *Change) waits() bool { return c.Waiting > 0.5 }
-
-// occupancy says whether the method ran or waited, for people.
-func (c *Change) occupancy() string {
-	switch {
-	case c.Waiting < 0:
-		return "whether it ran or waited is not known"
-	case c.waits():
-		return fmt.Sprintf("it waited for %.0f %% of the time that was sampled", 100*c.Waiting)
-	}
-	return fmt.Sprintf("it ran for %.0f %% of the time that was sampled", 100*(1-c.Waiting))
-}
-
 func (s Side) text(unit Unit) string {
 	text := count(s.Recordings, "recording")
 	if unit != UnitRecording {
@@ -95,7 +62,7 @@ func (s Side) text(unit Unit) string {
 	return text + between(", ", s.First, s.Last)
 }
 
-func writeChanges(b *strings.Builder, title string, unit Unit, changes []*Change, top int, known bool) {
+func writeChanges(b *strings.Builder, title string, unit Unit, changes []*Change, top int) {
 	if len(changes) == 0 {
 		fmt.Fprintf(b, "\n%s: none\n", title)
 		return
@@ -111,9 +78,6 @@ func writeChanges(b *strings.Builder, title string, unit Unit, changes []*Change
 			percent(m.OldSelf, m.NewSelf), m.certainty())
 		fmt.Fprintf(b, "            calls %s to %s, own time of a call %s to %s\n", number(m.OldCalls),
 			number(m.NewCalls), nanos(m.OldCall), nanos(m.NewCall))
-		if known {
-			fmt.Fprintf(b, "            %s\n", m.occupancy())
-		}
 		if m.Was != "" {
 			fmt.Fprintf(b, "            was %s, by its code\n", m.Was)
 		}
@@ -151,21 +115,45 @@ func (c *Comparison) writeStalls(b *strings.Builder, top int) {
 			fmt.Fprintf(b, "  %s more; --top shows them\n", count(len(c.Stalls)-top, "group"))
 			break
 		}
-		what := ""
-		switch {
-		case s.Old == 0:
-			what = "new: "
-		case s.New == 0:
-			what = "gone: "
-		}
-		fmt.Fprintf(b, "  %s%s\n", what, s.Worst.Verdict)
-		fmt.Fprintf(b, "            %s to %s, of %s to %s on average; in a thousand %ss %s to %s\n",
-			number(float64(s.Old)), number(float64(s.New)), nanos(s.OldMean), nanos(s.NewMean), c.Unit, number(s.OldRate),
-			number(s.NewRate))
+		fmt.Fprintf(b, "  %s%s\n", s.kind(), s.Worst.Verdict)
+		fmt.Fprintf(b, "            %s to %s, of %s to %s on average; in a thousand %ss %s to %s; %s\n",
+			number(float64(s.Old)), number(float64(s.New)), s.mean(s.Old, s.OldMean), s.mean(s.New, s.NewMean), c.Unit,
+			number(s.OldRate), number(s.NewRate), s.certainty())
 	}
 	if c.UnchangedStalls > 0 {
 		fmt.Fprintf(b, "  unchanged: %s\n", count(c.UnchangedStalls, "group"))
 	}
+}
+
+// kind says that a group is new or gone, where chance does not explain that one side has none.
+func (s *StallChange) kind() string {
+	switch {
+	case s.Certainty != Sure && s.Certainty != Likely:
+		return ""
+	case s.Old == 0:
+		return "new: "
+	case s.New == 0:
+		return "gone: "
+	}
+	return ""
+}
+
+// mean is how long one took, for people.
+func (s *StallChange) mean(cases int, nanoseconds float64) string {
+	if cases == 0 {
+		return "none"
+	}
+	return nanos(nanoseconds)
+}
+
+func (s *StallChange) certainty() string {
+	switch s.Certainty {
+	case Unknown:
+		return "too few to rule out chance"
+	case Noise:
+		return fmt.Sprintf("may well be chance (p = %.2f)", s.P)
+	}
+	return string(s.Certainty)
 }
 
 func nanos(n float64) string { return short(time.Duration(math.Round(n))) }

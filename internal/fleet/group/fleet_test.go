@@ -202,7 +202,7 @@ func TestVersionsInOrder(t *testing.T) {
 			}
 		}
 	}
-	if compareBuilds(build{"9", "20"}, build{"1", "100"}) >= 0 {
+	if compareBuilds(build{"9", "20", ""}, build{"1", "100", ""}) >= 0 {
 		t.Error("a version code does not decide")
 	}
 }
@@ -317,5 +317,51 @@ func TestCompareWithFewUnitsIsUnknown(t *testing.T) {
 	var b bytes.Buffer
 	if err := c.WriteText(&b, 0, false); err != nil || !strings.Contains(b.String(), "fewer than 5") {
 		t.Error(b.String(), err)
+	}
+}
+
+// TestCompareStallsByChance: how often stalls came differs for sure only where chance explains it in less than one of
+// twenty cases. With as many units on both sides, the probability of n on one side alone is that of n coins that show
+// the same side: 2 / 2^n.
+func TestCompareStallsByChance(t *testing.T) {
+	for _, row := range []struct {
+		old, new, n, m int
+		p              float64
+		kind           string
+		certainty      Certainty
+	}{
+		{1, 0, 100, 100, 1, "", Noise},
+		{0, 3, 100, 100, 0.25, "", Noise},
+		{0, 5, 100, 100, 0.0625, "", Noise},
+		{0, 6, 100, 100, 0.03125, "new: ", Sure},
+		{6, 0, 100, 100, 0.03125, "gone: ", Sure},
+		{3, 0, 100, 100000, 1e-9, "gone: ", Sure},
+		{0, 3, 100000, 100, 1e-9, "new: ", Sure},
+		{10, 20, 100, 200, 1, "", Noise},
+		{10, 30, 100, 100, 0.002221, "", Sure},
+		{0, 30, 4, 4, 1, "", Unknown},
+	} {
+		side := func(cases, units int) *Sample {
+			s := &Sample{Unit: UnitMessage, Units: units, stalls: map[string]*groupSample{}}
+			if cases > 0 {
+				s.stalls["k"] = &groupSample{cases: cases}
+			}
+			return s
+		}
+		c := Compare(side(row.old, row.n), side(row.new, row.m), nil)
+		s := c.Stalls[0]
+		if math.Abs(s.P-row.p) > 1e-5 || s.kind() != row.kind || s.Certainty != row.certainty {
+			t.Errorf("%+v: p = %g, %q, %s", row, s.P, s.kind(), s.Certainty)
+		}
+	}
+}
+
+// TestCompareNamesWithBlanks: a name with blanks stays whole.
+func TestCompareNamesWithBlanks(t *testing.T) {
+	for _, row := range [][3]string{{"", "(process suspended)", ""}, {"chat.My Api", "get a, b", "(I)V"}} {
+		if class, method, descriptor := splitKey(methodKey(row[0], row[1], row[2])); [3]string{class, method,
+			descriptor} != row {
+			t.Errorf("%q is read as %q %q %q", row, class, method, descriptor)
+		}
 	}
 }

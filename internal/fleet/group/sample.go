@@ -45,7 +45,6 @@ type methodSample struct {
 	self, total moments // by unit
 	calls       uint64
 	call        moments // own time, by call
-	occupancy   occupancy
 }
 
 // groupSample is what is known of a group of stalls in a sample.
@@ -74,7 +73,6 @@ type Sample struct {
 
 // Stall takes a stall. One that does not count is in no group.
 func (s *Sample) Stall(stall *analysis.Stall) error {
-	s.observe(stall)
 	if stall.NotCounted() != "" {
 		return nil
 	}
@@ -94,11 +92,21 @@ func (s *Sample) Stall(stall *analysis.Stall) error {
 	return nil
 }
 
-// Add begins a recording and returns the handler for its content. End ends it.
-func (s *Sample) Add(r *analysis.Recording) (trace.Handler, error) {
+// methodSample returns what is known of a method.
+func (s *Sample) methodSample(key string) *methodSample {
 	if s.methods == nil {
 		s.methods = map[string]*methodSample{}
 	}
+	m := s.methods[key]
+	if m == nil {
+		m = &methodSample{}
+		s.methods[key] = m
+	}
+	return m
+}
+
+// Add begins a recording and returns the handler for its content. End ends it.
+func (s *Sample) Add(r *analysis.Recording) (trace.Handler, error) {
 	s.Recordings++
 	s.versions.add(buildOf(r))
 	s.now = &sampler{sample: s, names: r.Names, methods: map[trace.Method]*inUnit{}}
@@ -215,14 +223,15 @@ func (p *sampler) method(id trace.Method) *inUnit {
 	return m
 }
 
-// methodKey is "class method descriptor", as in a mapping.
+// methodKey distinguishes methods. A line feed is in no name: names of what is no method, and names as source code has
+// them, have blanks.
 func methodKey(class, method, descriptor string) string {
-	return class + " " + method + " " + descriptor
+	return class + "\n" + method + "\n" + descriptor
 }
 
 // splitKey returns what a methodKey is made of.
 func splitKey(key string) (class, method, descriptor string) {
-	parts := strings.SplitN(key, " ", 3)
+	parts := strings.SplitN(key, "\n", 3)
 	return parts[0], parts[1], parts[2]
 }
 

@@ -17,8 +17,8 @@ func (f *Fleet) WriteText(w io.Writer, top int) error {
 		between(", ", f.First, f.Last),
 		count(f.Stalls, "stall"), count(len(f.Groups), "group"))
 	if f.Nameless > 0 {
-		fmt.Fprintf(b, "(%s without a user; each counts as one user. Add a user to the recording's properties)\n",
-			count(f.Nameless, "recording"))
+		fmt.Fprintf(b, "(%s without a user; each counts as one user. Add a user to the recording's properties; logs have "+
+			"none)\n", count(f.Nameless, "recording"))
 	}
 	for i, g := range f.Groups {
 		if i == top && top > 0 {

@@ -234,13 +234,3 @@ func (a *Archive) Trim() {
 		}
 	}
 }
-
-// AllDetails returns the details of several releases. It sends several requests at a time.
-func (a *Archive) AllDetails(ctx context.Context, list []Release) ([]*Details, error) {
-	all := make([]*Details, len(list))
-	err := each(ctx, len(list), func(ctx context.Context, i int) (err error) {
-		all[i], err = a.Details(ctx, list[i])
-		return err
-	})
-	return all, err
-}

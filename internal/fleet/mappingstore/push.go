@@ -16,10 +16,8 @@ import (
 
 // Build is what is pushed.
 type Build struct {
-	// Version and Variant are parts of the release's name. They and Commit may be empty.
+	// Version and Variant are parts of the release's name. They may be empty.
 	Version, Variant string
-	// Commit is the commit of the sources.
-	Commit string
 	// Time is when it is pushed. The latest release is the one with the latest time.
 	Time time.Time
 	// Files has the content of files by kind. There must be a mapping.
@@ -113,7 +111,7 @@ func (b *Build) details() (*Details, error) {
 	if err := checkNames(b.Version, b.Variant); err != nil {
 		return nil, err
 	}
-	m := &Details{Format: manifestFormat, Version: b.Version, Variant: b.Variant, Commit: b.Commit}
+	m := &Details{Format: manifestFormat, Version: b.Version, Variant: b.Variant}
 	for _, kind := range Kinds() {
 		content, given := b.Files[kind]
 		if !given {
@@ -130,9 +128,6 @@ func (b *Build) details() (*Details, error) {
 	}
 	if m.Digest == "" {
 		return nil, errors.New("no mapping is given")
-	}
-	if data, err := m.encode(); err != nil || len(data) > maxManifest {
-		return nil, errors.Join(errors.New("the commit is too long"), err)
 	}
 	return m, nil
 }

@@ -34,15 +34,15 @@ type Release struct {
 	Version string    // "" if none was given
 	Variant string    // likewise
 	Pushed  time.Time // UTC, with a precision of milliseconds
-	// ID identifies what was pushed: the content of the files, version, variant and commit.
+	// ID identifies what was pushed: the content of the files, version and variant.
 	ID  string
 	sum string // the begin of the SHA-256 of the JSON
 }
 
 // Details are what the file of a release contains beyond its name.
 type Details struct {
-	// Format is the version of the JSON. Digest, Version and Variant are as in the name of the release, and Commit is as
-	// it was pushed.
+	// Format is the version of the JSON. Digest, Version and Variant are as in the name of the release. Commit is what
+	// earlier versions of tracegen kept; it is a part of the ID of their releases.
 	Format  int    `json:"format"`
 	Digest  string `json:"digest"`
 	Version string `json:"version"`

@@ -2,34 +2,12 @@ package corpus_test
 
 import (
 	"context"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 )
-
-// isFull reports whether TRACEGEN_CORPUS selects the whole corpus, as make corpus does. Other runs use the small set.
-func isFull() bool { return os.Getenv("TRACEGEN_CORPUS") == "full" }
-
-// fetch fetches rows of the corpus, whatever their set, or without names those of the run.
-func fetch(t *testing.T, names ...string) []corpus.Jar {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("skipped: it works on released jars")
-	}
-	c, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(names) == 0 {
-		names = c.Names(isFull())
-	}
-	jars, err := c.Fetch(t.Context(), names...)
-	oracle.Require(t, err)
-	return jars
-}
 
 // pushed are the jars that each push works on: subroutines, an archive of Android, two compilers, and Java 21.
 var pushed = []string{"commons-collections-2.1", "bsh-1.3.0", "lottie-6.6.6", "groovy-json-4.0.28",

@@ -19,17 +19,6 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
-// buildTool compiles the command line tool, as a user would, and returns its path.
-func buildTool(t *testing.T) string {
-	t.Helper()
-	bin := filepath.Join(t.TempDir(), "tracegen")
-	out, err := exec.Command("go", "build", "-o", bin, "github.com/tracegen/tracegen/cmd/tracegen").CombinedOutput()
-	if err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return bin
-}
-
 // tracegen runs the tool in a directory of its own, so that it finds no tracegen.yml of ours.
 func tracegen(t *testing.T, bin string, args ...string) {
 	t.Helper()
@@ -167,17 +156,17 @@ func countReasons(t *testing.T, file string) map[string]int {
 // Invariant: Classes that linked still link, and other programs find the mapping's IDs at every entry and exit.
 func TestCorpusInstrumented(t *testing.T) {
 	names := pushed
+	jars := corpus.Need(t, names...)
 	if nightly.Runs("corpora") {
-		names = nil // all
+		names, jars = nil, corpus.NeedAll(t)
 	}
-	jars := fetch(t, names...)
-	bin := buildTool(t)
+	bin := oracle.BuildTool(t)
 	linked, err := linkAll(t.Context(), jars)
 	oracle.Require(t, err)
 	checkLinked(t, jars, linked)
 	classes, methods, err := oracle.Disassemble(t.Context(), jobs(jars), oracle.AsmOptions{Check: true})
 	oracle.Require(t, err)
-	if isFull() {
+	if corpus.IsFull() {
 		checkKinds(t, classes)
 	}
 	before := asmIndex(classes, methods)
@@ -194,7 +183,7 @@ func TestCorpusInstrumented(t *testing.T) {
 	switch {
 	case names != nil:
 		runs = runs[1:3]
-	case !isFull():
+	case !corpus.IsFull():
 		runs = runs[:3]
 	}
 	for _, tt := range runs {

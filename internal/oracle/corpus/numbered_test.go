@@ -38,8 +38,7 @@ const newInFront = `
 // Invariant: A lambda whose number changes is found again by the fingerprint of its code.
 func TestNumberedBodies(t *testing.T) {
 	nightly.Only(t, "corpora")
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
+	j := oracle.NeedJDK(t, 17)
 	var mappings [2]*mapping.Mapping
 	for i, text := range []string{"", newInFront} {
 		source := filepath.Join(t.TempDir(), "Screen.java")

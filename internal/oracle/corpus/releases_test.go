@@ -17,15 +17,12 @@ import (
 // the full corpus it uses some releases only.
 func TestCorpusEveryRelease(t *testing.T) {
 	nightly.Only(t, "corpora")
-	if testing.Short() {
-		t.Skip("skipped: -short")
-	}
 	jdks, err := oracle.FindJDKs()
 	oracle.Require(t, err)
 	jdk := jdks[len(jdks)-1]
 	var jars []corpus.Jar
 	for release := 8; release <= jdk.Feature; release++ {
-		if !isFull() && !slices.Contains([]int{8, 12, 17, 21, jdk.Feature}, release) {
+		if !corpus.IsFull() && !slices.Contains([]int{8, 12, 17, 21, jdk.Feature}, release) {
 			continue
 		}
 		var sources []string
@@ -40,7 +37,7 @@ func TestCorpusEveryRelease(t *testing.T) {
 	if jdk.Feature < 25 {
 		t.Logf("measured: no JDK 25 here (newest is %d): newer class files and code before super() not run", jdk.Feature)
 	}
-	bin := buildTool(t)
+	bin := oracle.BuildTool(t)
 	linked, err := oracle.Link(t.Context(), jdk, jobs(jars))
 	oracle.Require(t, err)
 	for _, r := range linked {

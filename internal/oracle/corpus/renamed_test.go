@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
@@ -18,8 +19,8 @@ import (
 // Invariant: Methods keep their IDs in a library that ProGuard renames in two ways, and its classes still link.
 func TestCorpusRenamed(t *testing.T) {
 	nightly.Only(t, "corpora")
-	library := fetch(t, "guava-18.0")[0]
-	bin := buildTool(t)
+	library := corpus.Need(t, "guava-18.0")[0]
+	bin := oracle.BuildTool(t)
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	letters := "abcdefghijklmnopqrstuvwxyz"
@@ -59,8 +60,7 @@ func TestCorpusRenamed(t *testing.T) {
 		}
 	}
 
-	jdk, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
+	jdk := oracle.NeedJDK(t, 17)
 	link := func(jars ...string) []oracle.LinkResult {
 		t.Helper()
 		var list []oracle.LinkJob
@@ -100,8 +100,7 @@ func firstDifference(list ...map[string]int) string {
 
 func findProGuard(t *testing.T) oracle.ProGuard {
 	t.Helper()
-	jdk, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
+	jdk := oracle.NeedJDK(t, 17)
 	p, err := oracle.FindProGuard(t.Context(), jdk)
 	oracle.Require(t, err)
 	return p

@@ -105,8 +105,8 @@ func runReported(t *testing.T, bin string, j corpus.Jar, flags ...string) report
 // report are right.
 func TestCorpusReport(t *testing.T) {
 	nightly.Only(t, "corpora")
-	jars := fetch(t)
-	bin := buildTool(t)
+	jars := corpus.NeedAll(t)
+	bin := oracle.BuildTool(t)
 	_, before, err := oracle.Disassemble(t.Context(), jobs(jars), oracle.AsmOptions{})
 	oracle.Require(t, err)
 	modes := [][]string{

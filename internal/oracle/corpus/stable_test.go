@@ -23,8 +23,8 @@ import (
 // Invariant: A run that has nothing to do changes no byte.
 func TestCorpusUntouched(t *testing.T) {
 	nightly.Only(t, "corpora")
-	jars := fetch(t)
-	bin := buildTool(t)
+	jars := corpus.NeedAll(t)
+	bin := oracle.BuildTool(t)
 	config := filepath.Join(t.TempDir(), "tracegen.yml")
 	if err := os.WriteFile(config, []byte("rules:\n  - block: \"**\"\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -49,8 +49,8 @@ func TestCorpusUntouched(t *testing.T) {
 // does instrumenting twice.
 func TestCorpusStable(t *testing.T) {
 	nightly.Only(t, "corpora")
-	jars := fetch(t)
-	bin := buildTool(t)
+	jars := corpus.NeedAll(t)
+	bin := oracle.BuildTool(t)
 	n := 0
 	for _, mode := range []string{"throws", "exact"} {
 		flags := []string{"--exits", mode, "--set", "trivial=none"}

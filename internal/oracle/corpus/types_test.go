@@ -23,7 +23,7 @@ type typeTally struct{ linked, falseAlarms, inferred, inferredWrong, rejected, m
 // Invariant: A class that HotSpot links has no findings about its types, and one that it rejects has some.
 func TestCorpusTypesAgree(t *testing.T) {
 	nightly.Only(t, "corpora")
-	jars := fetch(t)
+	jars := corpus.NeedAll(t)
 	results, err := linkAll(t.Context(), jars)
 	oracle.Require(t, err)
 	byJob := map[string]map[string]oracle.LinkResult{}

@@ -2,7 +2,6 @@ package dense
 
 import (
 	"math"
-	"os"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,15 +19,12 @@ import (
 // biggest methods are those of JFR.
 func TestCorpusDense(t *testing.T) {
 	nightly.Only(t, "mutants")
-	if testing.Short() {
-		t.Skip("skipped: no corpus in this run")
-	}
 	c, err := corpus.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range Programs() {
-		if p.Small || os.Getenv("TRACEGEN_CORPUS") == "full" {
+		if p.Small || corpus.IsFull() {
 			t.Run(p.Name, func(t *testing.T) { checkProgram(t, p, c) })
 		}
 	}

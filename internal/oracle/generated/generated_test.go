@@ -149,8 +149,7 @@ func encode(all []program) []byte {
 // compileRunner returns the directory with the runner's classes.
 func compileRunner(t *testing.T) string {
 	t.Helper()
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
+	j := oracle.NeedJDK(t, 17)
 	out := t.TempDir()
 	args := []string{"--release", "8", "-Xlint:-options", "-d", out}
 	for _, f := range []string{"host/Host.java", "host/Runner.java", "dev/tracegen/runtime/AppMethodBeat.java"} {

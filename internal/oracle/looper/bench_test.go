@@ -92,8 +92,7 @@ func compile(t *testing.T, dir string, instrument func(t *testing.T, file string
 	if runtime.GOOS != "linux" {
 		t.Skip("skipped: the natives are written for Linux")
 	}
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
+	j := oracle.NeedJDK(t, 17)
 	b := bench{natives: filepath.Join(dir, "libframework.so")}
 	compileNatives(t, j, b.natives)
 	stubs := fetch(t, oracle.Artifact{Group: "com.google.android", Name: "android", Version: "4.1.1.4", Type: "jar"},

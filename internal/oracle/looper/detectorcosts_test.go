@@ -8,8 +8,7 @@ import (
 
 // The states of DetectorCosts.java, each with one detector or source of messages more than the one that it is compared
 // with.
-var costStates = []string{"messages", "idle-handlers", "input-events", "sync-barrier", "watchdog", "anr", "frames",
-	"startup"}
+var costStates = []string{"messages", "idle-handlers", "sync-barrier", "watchdog", "anr", "frames", "startup"}
 
 // TestDetectorCosts switches each detector on and off while the app runs. It compares no times.
 //

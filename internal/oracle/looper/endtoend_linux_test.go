@@ -38,7 +38,6 @@ const endToEndToken = "the-token-of-end-to-end"
 var endToEndStalls = [...]struct{ kind, method string }{
 	{"message", "app.Shop.showOffer"},
 	{"idle-handler", "app.Shop.evictImages"},
-	{"input", "app.Shop.tapBuy"},
 	{"startup", "app.Shop.createCart"},
 	{"frozen-frame", "app.Shop.drawGrid"},
 	{"missed-poll", "app.Shop.refreshPrice"},
@@ -46,18 +45,14 @@ var endToEndStalls = [...]struct{ kind, method string }{
 	{"anr", "app.Shop.syncAll"},
 }
 
-// TestEndToEnd instruments an app by the command, runs it on Android's classes, where its main thread stalls in eight
+// TestEndToEnd instruments an app by the command, runs it on Android's classes, where its main thread stalls in seven
 // ways, has it send its reports to the command collect, and reads them with the command group and with SQL.
 //
 // Invariant: A method that makes the main thread stall is named by group and by SQL, whatever the kind of the stall is,
 // from the reports that the app has sent.
 func TestEndToEnd(t *testing.T) {
 	nightly.Only(t, "looper")
-	if testing.Short() {
-		t.Skip("skipped: starts JVMs that wait for seconds")
-	}
-	tool := filepath.Join(t.TempDir(), "tracegen")
-	command(t, "go", "build", "-o", tool, "github.com/tracegen/tracegen/cmd/tracegen")
+	tool := oracle.BuildTool(t)
 	b := compile(t, t.TempDir(), func(t *testing.T, file string, dirs ...*string) *mapping.Mapping {
 		t.Helper()
 		args := []string{"instrument", "--quiet", "--set", "trivial=none", "--set", "trace-posts", "--mapping", file}

@@ -68,9 +68,6 @@ var greylist28 = []string{
 // public, and an older version has none. That it is not hidden too, the classes do not say.
 func TestPublicMembers(t *testing.T) {
 	nightly.Only(t, "looper")
-	if testing.Short() {
-		t.Skip("skipped: needs Android's classes")
-	}
 	for _, p := range platforms {
 		jar, err := zip.OpenReader(p.fetch(t))
 		if err != nil {

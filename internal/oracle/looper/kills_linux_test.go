@@ -94,8 +94,7 @@ func (k *kill) fail(format string, args ...any) {
 // java returns the command that runs KillProofs on a platform. All kills share it, because it sums up a large jar.
 func (b bench) java(t *testing.T, p platform) []string {
 	t.Helper()
-	j, err := oracle.FindJDK(p.jdk)
-	oracle.Require(t, err)
+	j := oracle.NeedJDK(t, p.jdk)
 	return append([]string{j.Tool("java")}, b.arguments(t, j, p, stock, t.TempDir(), "KillProofs")...)
 }
 

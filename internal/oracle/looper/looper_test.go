@@ -65,8 +65,7 @@ var platforms = []platform{
 // findJDK returns a JDK that reads the platform's classes, or ends the test.
 func (p platform) findJDK(t *testing.T) oracle.JDK {
 	t.Helper()
-	j, err := oracle.FindJDK(p.jdk)
-	oracle.Require(t, err)
+	j := oracle.NeedJDK(t, p.jdk)
 	return j
 }
 

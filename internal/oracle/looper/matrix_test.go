@@ -24,8 +24,6 @@ const (
 // matrixSettings are the defaults, shortened in proportion, so that a stall of 900 ms is far above each threshold.
 const matrixSettings = `slow=300
 slow-idle=300
-slow-input=300
-input-events=true
 sync-barrier.poll-millis=100
 watchdog.poll-millis=250
 anr.lag-millis=300

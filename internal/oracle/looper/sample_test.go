@@ -21,10 +21,8 @@ import (
 func TestSample(t *testing.T) {
 	nightly.Only(t, "looper")
 	b := build(t)
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	jars, err := oracle.BuildRuntime(t.Context())
-	oracle.Require(t, err)
+	j := oracle.NeedJDK(t, 17)
+	jars := oracle.NeedRuntime(t)
 	dir := t.TempDir()
 	p := platforms[0]
 	rest := filepath.SplitList(b.path)

@@ -226,8 +226,7 @@ func reportsIn(t *testing.T, schema *jsonschema.Schema, dir string) map[string]s
 func TestCorpusSendKills(t *testing.T) {
 	nightly.Only(t, "looper")
 	b := build(t)
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
+	j := oracle.NeedJDK(t, 17)
 	// Not on Android's classes, which take seconds to start: nothing of them is used here.
 	java := []string{j.Tool("java"), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx64m", "-Xshare:auto", "-cp",
 		b.path}

@@ -20,10 +20,8 @@ import (
 func TestShrunkSample(t *testing.T) {
 	nightly.Only(t, "looper")
 	b := build(t)
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	jars, err := oracle.BuildRuntime(t.Context())
-	oracle.Require(t, err)
+	j := oracle.NeedJDK(t, 17)
+	jars := oracle.NeedRuntime(t)
 	tools, err := toolchain.Versions[0].Fetch(t.Context())
 	oracle.Require(t, err)
 	library, err := toolchain.Library(t.Context())

@@ -21,11 +21,7 @@ import (
 // switches over 32 KiB, methods near 64 KiB, with frames and without; and the wide jumps of javac itself.
 func TestAssembled(t *testing.T) {
 	nightly.Only(t, "programs")
-	if testing.Short() {
-		t.Skip("skipped: starts many JVMs")
-	}
-	recorder, err := oracle.Recorder(t.Context())
-	oracle.Require(t, err)
+	recorder := oracle.NeedRecorder(t)
 	classes := assemble(t)
 	want := expectations(t, []string{filepath.Join("testdata", "assembled", "Assemble.java")})
 	t.Run("widened", func(t *testing.T) {
@@ -134,11 +130,7 @@ func wideBranches(t *testing.T, file string) int {
 func assemble(t *testing.T) string {
 	t.Helper()
 	j := jdk(t, 17)
-	c, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	asm := fetch(t, c, []string{"asm-9.9"})[0].Path
+	asm := corpus.Need(t, "asm-9.9")[0].Path
 	dir := t.TempDir()
 	classes, tool := filepath.Join(dir, "classes"), filepath.Join(dir, "tool")
 	javac(t, j, tool, "-cp", asm, filepath.Join("testdata", "assembled", "Assemble.java"))

@@ -77,23 +77,14 @@ var stalls = []planted{
 // reported.
 func TestCorpusBlame(t *testing.T) {
 	nightly.Only(t, "programs")
-	if testing.Short() {
-		t.Skip("skipped: no corpus in this run")
-	}
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	jars, err := oracle.BuildRuntime(t.Context())
-	oracle.Require(t, err)
-	c, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := oracle.NeedJDK(t, 17)
+	jars := oracle.NeedRuntime(t)
 	for _, p := range stalls {
-		if !p.small && !wholeCorpus() {
+		if !p.small && !corpus.IsFull() {
 			continue
 		}
 		t.Run(p.name, func(t *testing.T) {
-			r := newRunner(t, p.program, j, "", c)
+			r := newRunner(t, p.program, j, "")
 			answers, text, classes := r.answers(t, jars.JVM)
 			if classes < 1000 {
 				t.Errorf("the program has %d classes, want 1000", classes)
@@ -223,19 +214,10 @@ func (rec taken) analyze(t *testing.T, o analysis.Options) *resolve.Mappings {
 // recording must have as many records less as was predicted.
 func TestCorpusBlocklist(t *testing.T) {
 	nightly.Only(t, "programs")
-	if testing.Short() {
-		t.Skip("skipped: no corpus in this run")
-	}
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	jars, err := oracle.BuildRuntime(t.Context())
-	oracle.Require(t, err)
-	c, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := oracle.NeedJDK(t, 17)
+	jars := oracle.NeedRuntime(t)
 	k := slices.IndexFunc(programs, func(p program) bool { return p.name == recordedProgram })
-	r := newRunner(t, programs[k], j, "", c)
+	r := newRunner(t, programs[k], j, "")
 	// No record is lost, because the ring has room for all. And no call is on the hot path.
 	flags := []string{"-Dtracegen.ring=8388608", "-Dtracegen.slow=3600000", "-Dtracegen.gate=off"}
 	measure := func(rec taken) (*answer.Methods, *resolve.Mappings) {

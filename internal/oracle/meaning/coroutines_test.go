@@ -14,11 +14,10 @@ import (
 // corpus only, because its compiler is large.
 func TestCorpusCoroutines(t *testing.T) {
 	nightly.Only(t, "programs")
-	if !wholeCorpus() {
+	if !corpus.IsFull() {
 		t.Skip("skipped: needs the Kotlin compiler of the whole corpus")
 	}
-	recorder, err := oracle.Recorder(t.Context())
-	oracle.Require(t, err)
+	recorder := oracle.NeedRecorder(t)
 	j := jdk(t, 17)
 	s := shapes{build: build{release: 8, compiler: 17, run: 17}, main: []string{"Run", "Coroutines"}}
 	source := filepath.Join("testdata", "coroutines", "Coroutines.kt")
@@ -26,12 +25,8 @@ func TestCorpusCoroutines(t *testing.T) {
 	s.classes = filepath.Join(t.TempDir(), "classes")
 	javac(t, j, s.classes, "--release", "8", filepath.Join("testdata", "shapes", "Probe.java"),
 		filepath.Join("testdata", "shapes", "Run.java"))
-	c, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiler := fetch(t, c, []string{"kotlin-compiler-embeddable-2.2.20"})[0]
-	library := fetch(t, c, []string{"kotlin-stdlib-2.2.20"})[0].Path
+	compiler := corpus.Need(t, "kotlin-compiler-embeddable-2.2.20")[0]
+	library := corpus.Need(t, "kotlin-stdlib-2.2.20")[0].Path
 	cmd := exec.CommandContext(t.Context(), j.Tool("java"), "-XX:TieredStopAtLevel=1",
 		"-cp", pathList(append(compiler.DepPaths, compiler.Path)...), "org.jetbrains.kotlin.cli.jvm.K2JVMCompiler",
 		"-no-stdlib", "-no-reflect", "-cp", pathList(library, s.classes), "-d", s.classes, source)

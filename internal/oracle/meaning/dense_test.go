@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/trace"
@@ -151,17 +150,8 @@ func analyzed(t *testing.T, rec taken) (slow []*analysis.Stall, leftOut uint64) 
 // options. The analysis must name the method that sleeps.
 func TestCorpusPauseAmongCalls(t *testing.T) {
 	nightly.Only(t, "programs")
-	if testing.Short() {
-		t.Skip("skipped: no corpus in this run")
-	}
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	jars, err := oracle.BuildRuntime(t.Context())
-	oracle.Require(t, err)
-	c, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := oracle.NeedJDK(t, 17)
+	jars := oracle.NeedRuntime(t)
 	p := planted{
 		program: program{name: "Groovy sleeps", jars: []string{"groovy-4.0.28"},
 			files: []string{"plant/Pause.java", "plant/pause.groovy"},
@@ -169,7 +159,7 @@ func TestCorpusPauseAmongCalls(t *testing.T) {
 		kind: analysis.KindSleep, method: "plant.Pause.rest",
 		path: []string{"plant.Pause.take", "plant.Pause.wind", "plant.Pause.rest"},
 	}
-	slow, leftOut := analyzed(t, newRunner(t, p.program, j, "", c).record(t, jars.JVM, nil))
+	slow, leftOut := analyzed(t, newRunner(t, p.program, j, "").record(t, jars.JVM, nil))
 	if len(slow) == 0 {
 		t.Fatal("nothing was slow")
 	}

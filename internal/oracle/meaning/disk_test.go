@@ -86,13 +86,8 @@ func readDiskFile(t *testing.T, file string) diskFile {
 // and the recording says how many records and chunks are missing.
 func TestFailingDisk(t *testing.T) {
 	nightly.Only(t, "programs")
-	if testing.Short() {
-		t.Skip("skipped: builds the runtime with Maven")
-	}
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	jars, err := oracle.BuildRuntime(t.Context())
-	oracle.Require(t, err)
+	j := oracle.NeedJDK(t, 17)
+	jars := oracle.NeedRuntime(t)
 	classes, dir := t.TempDir(), t.TempDir()
 	javac(t, j, classes, "-cp", jars.JVM, filepath.Join(coreTests, "DiskScenario.java"))
 	out, err := exec.CommandContext(t.Context(), j.Tool("java"), "-cp", pathList(jars.JVM, classes),

@@ -100,10 +100,8 @@ func instrumentedDriver(t *testing.T, source string) (j oracle.JDK, dir, classPa
 	if testing.Short() {
 		t.Skip("skipped: builds the runtime with Maven")
 	}
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	jars, err := oracle.BuildRuntime(t.Context())
-	oracle.Require(t, err)
+	j = oracle.NeedJDK(t, 17)
+	jars := oracle.NeedRuntime(t)
 	dir = t.TempDir()
 	file := filepath.Join(dir, "Driver.java")
 	if err := os.WriteFile(file, []byte(source), 0o644); err != nil {

@@ -11,11 +11,7 @@ import (
 // TestFocus runs Activities on an imitated framework and counts the calls of the focus hook.
 func TestFocus(t *testing.T) {
 	nightly.Only(t, "programs")
-	if testing.Short() {
-		t.Skip("skipped: starts JVMs")
-	}
-	recorder, err := oracle.Recorder(t.Context())
-	oracle.Require(t, err)
+	recorder := oracle.NeedRecorder(t)
 	j := jdk(t, 17)
 	dir := t.TempDir()
 	framework, app := filepath.Join(dir, "framework"), filepath.Join(dir, "app")

@@ -66,7 +66,7 @@ func newHangBench(t *testing.T, source string) hangBench {
 		t.Fatal(err)
 	}
 	j, dir, path, methods := instrumentedDriver(t, string(text))
-	b := hangBench{jdk: j, dir: dir, path: path, tool: filepath.Join(dir, "tracegen"),
+	b := hangBench{jdk: j, dir: dir, path: path, tool: oracle.BuildTool(t),
 		mapping: filepath.Join(dir, "methodMapping.txt")}
 	f, err := os.Create(b.mapping)
 	if err != nil {
@@ -75,10 +75,6 @@ func newHangBench(t *testing.T, source string) hangBench {
 	defer f.Close()
 	if _, err := methods.WriteTo(f); err != nil {
 		t.Fatal(err)
-	}
-	out, err := exec.Command("go", "build", "-o", b.tool, "github.com/tracegen/tracegen/cmd/tracegen").CombinedOutput()
-	if err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	return b
 }

@@ -31,13 +31,8 @@ public class Main {
 // Invariant: A named module that add-requires changed runs and is recorded, and fails without that change.
 func TestModuleIsRecorded(t *testing.T) {
 	nightly.Only(t, "programs")
-	if testing.Short() {
-		t.Skip("skipped: builds the runtime with Maven")
-	}
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	jars, err := oracle.BuildRuntime(t.Context())
-	oracle.Require(t, err)
+	j := oracle.NeedJDK(t, 17)
+	jars := oracle.NeedRuntime(t)
 	dir := t.TempDir()
 	var sources []string
 	for name, text := range moduleSources {

@@ -41,27 +41,18 @@ type program struct {
 // Invariant: Instrumented programs do what they did before, and their entries and exits balance.
 func TestCorpusPrograms(t *testing.T) {
 	nightly.Only(t, "programs")
-	if testing.Short() {
-		t.Skip("skipped: no corpus in this run")
-	}
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	recorder, err := oracle.Recorder(t.Context())
-	oracle.Require(t, err)
-	c, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := oracle.NeedJDK(t, 17)
+	recorder := oracle.NeedRecorder(t)
 	modes := []mode{throwsSmart, exactNone}
-	if wholeCorpus() {
+	if corpus.IsFull() {
 		modes = []mode{normalNone, throwsSmart, throwsNone, afterSuperNone, exactSmart, exactNone}
 	}
 	for _, p := range programs {
-		if !p.small && !wholeCorpus() {
+		if !p.small && !corpus.IsFull() {
 			continue
 		}
 		t.Run(p.name, func(t *testing.T) {
-			r := newRunner(t, p, j, recorder, c)
+			r := newRunner(t, p, j, recorder)
 			want := r.original(t)
 			for _, m := range modes {
 				t.Run(m.name, func(t *testing.T) { r.instrumented(t, m, want) })
@@ -69,9 +60,6 @@ func TestCorpusPrograms(t *testing.T) {
 		})
 	}
 }
-
-// wholeCorpus reports whether all programs are to be run.
-func wholeCorpus() bool { return os.Getenv("TRACEGEN_CORPUS") == "full" }
 
 // A runner runs one program in several modes.
 type runner struct {
@@ -83,26 +71,26 @@ type runner struct {
 	source            string // the jar to unpack, or empty
 }
 
-func newRunner(t *testing.T, p program, j oracle.JDK, recorder string, c *corpus.Corpus) *runner {
+func newRunner(t *testing.T, p program, j oracle.JDK, recorder string) *runner {
 	t.Helper()
 	r := &runner{program: p, jdk: j, recorder: recorder}
-	for _, jar := range fetch(t, c, p.jars) {
+	for _, jar := range corpus.Need(t, p.jars...) {
 		for _, path := range append([]string{jar.Classes}, jar.DepPaths...) {
 			if !slices.Contains(r.instrument, path) {
 				r.instrument = append(r.instrument, path)
 			}
 		}
 	}
-	for _, jar := range fetch(t, c, p.plain) {
+	for _, jar := range corpus.Need(t, p.plain...) {
 		r.plain = append(r.plain, jar.Classes)
 	}
 	if p.unpack != "" {
-		r.source = fetch(t, c, []string{p.unpack})[0].Path
+		r.source = corpus.Need(t, p.unpack)[0].Path
 	}
 	r.args = slices.Clone(p.args)
 	for k, a := range p.args {
 		if row, ok := strings.CutPrefix(a, "{"); ok {
-			r.args[k] = fetch(t, c, []string{strings.TrimSuffix(row, "}")})[0].Path
+			r.args[k] = corpus.Need(t, strings.TrimSuffix(row, "}"))[0].Path
 		}
 	}
 	var sources []string
@@ -121,13 +109,6 @@ func newRunner(t *testing.T, p program, j oracle.JDK, recorder string, c *corpus
 		r.instrument = append(r.instrument, out)
 	}
 	return r
-}
-
-func fetch(t *testing.T, c *corpus.Corpus, names []string) []corpus.Jar {
-	t.Helper()
-	jars, err := c.Fetch(t.Context(), names...)
-	oracle.Require(t, err)
-	return jars
 }
 
 // command returns the command that starts the program in a new working directory, with the given classes.

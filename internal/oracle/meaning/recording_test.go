@@ -14,7 +14,6 @@ import (
 	"github.com/tracegen/tracegen/inject"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
-	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -29,23 +28,13 @@ const recordedProgram = "Xalan transforms"
 // Invariant: A recording of a real program has every record in order, or counts it as lost.
 func TestCorpusRecording(t *testing.T) {
 	nightly.Only(t, "programs")
-	if testing.Short() {
-		t.Skip("skipped: no corpus in this run")
-	}
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	recorder, err := oracle.Recorder(t.Context())
-	oracle.Require(t, err)
-	jars, err := oracle.BuildRuntime(t.Context())
-	oracle.Require(t, err)
-	c, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := oracle.NeedJDK(t, 17)
+	recorder := oracle.NeedRecorder(t)
+	jars := oracle.NeedRuntime(t)
 	k := slices.IndexFunc(programs, func(p program) bool { return p.name == recordedProgram })
-	r := newRunner(t, programs[k], j, recorder, c)
+	r := newRunner(t, programs[k], j, recorder)
 	want := r.original(t)
-	all := []string{"-Dtracegen.gate=off", "-Dtracegen.pressure=lose"} // nothing is left out
+	all := []string{"-Dtracegen.gate=off", "-Dtracegen.ring=8388608"} // nothing is left out
 	for _, row := range []struct {
 		name, class string
 		runtime     []string

@@ -115,13 +115,8 @@ func handlers(t *testing.T, mapping string) []string {
 // never end.
 func TestServer(t *testing.T) {
 	nightly.Only(t, "programs")
-	if testing.Short() {
-		t.Skip("skipped: builds the runtime with Maven")
-	}
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	jars, err := oracle.BuildRuntime(t.Context())
-	oracle.Require(t, err)
+	j := oracle.NeedJDK(t, 17)
+	jars := oracle.NeedRuntime(t)
 	dir := t.TempDir()
 	source := filepath.Join(dir, "Driver.java")
 	if err := os.WriteFile(source, []byte(serverProgram), 0o644); err != nil {

@@ -74,13 +74,9 @@ var builds = []build{
 // Invariant: Instrumented programs do what they did before, and their entries and exits balance.
 func TestCorpusShapes(t *testing.T) {
 	nightly.Only(t, "programs")
-	if testing.Short() {
-		t.Skip("skipped: starts many JVMs")
-	}
-	recorder, err := oracle.Recorder(t.Context())
-	oracle.Require(t, err)
+	recorder := oracle.NeedRecorder(t)
 	for _, b := range builds {
-		if b.full && !wholeCorpus() {
+		if b.full && !corpus.IsFull() {
 			continue
 		}
 		t.Run(b.String(), func(t *testing.T) {
@@ -140,11 +136,7 @@ func compileShapes(t *testing.T, b build) shapes {
 // ecj compiles sources by Eclipse's compiler, whose code for try, finally and switches differs from javac's.
 func ecj(t *testing.T, j oracle.JDK, out string, args ...string) {
 	t.Helper()
-	c, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	jar := fetch(t, c, []string{"ecj-3.40.0"})[0].Path
+	jar := corpus.Need(t, "ecj-3.40.0")[0].Path
 	args = append([]string{"-cp", jar, "org.eclipse.jdt.internal.compiler.batch.Main", "-nowarn", "-proc:none",
 		"-encoding", "UTF-8", "-d", out}, args...)
 	if text, err := exec.CommandContext(t.Context(), j.Tool("java"), args...).CombinedOutput(); err != nil {
@@ -347,11 +339,7 @@ func (e expected) compareScenarios(t *testing.T, word string, ran []scenario) in
 // Invariant: Instrumented programs do what they did before, and their entries and exits balance.
 func TestStackOverflow(t *testing.T) {
 	nightly.Only(t, "programs")
-	if testing.Short() {
-		t.Skip("skipped: starts JVMs")
-	}
-	recorder, err := oracle.Recorder(t.Context())
-	oracle.Require(t, err)
+	recorder := oracle.NeedRecorder(t)
 	j := jdk(t, 17)
 	classes := filepath.Join(t.TempDir(), "classes")
 	javac(t, j, classes, "--release", "8", filepath.Join("testdata", "shapes", "Overflow.java"))

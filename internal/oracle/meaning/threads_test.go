@@ -88,10 +88,8 @@ func newThreadsBench(t *testing.T) threadsBench {
 		t.Skip("skipped: builds the runtime with Maven")
 	}
 	// Virtual threads are of release 21. The other rows do not depend on the release.
-	j, err := oracle.FindJDK(21)
-	oracle.Require(t, err)
-	jars, err := oracle.BuildRuntime(t.Context())
-	oracle.Require(t, err)
+	j := oracle.NeedJDK(t, 21)
+	jars := oracle.NeedRuntime(t)
 	dir := t.TempDir()
 	source, classes := filepath.Join(dir, "Driver.java"), filepath.Join(dir, "classes")
 	if err := os.WriteFile(source, []byte(manyThreads), 0o644); err != nil {

@@ -93,24 +93,15 @@ type campaign struct {
 // Invariant: A class that HotSpot links has no findings about its types, and one that it rejects has some.
 func TestCorpusMutantsAgree(t *testing.T) {
 	nightly.Only(t, "mutants")
-	if testing.Short() {
-		t.Skip("mutants are not linked by HotSpot in short tests")
-	}
-	jdk, err := oracle.FindJDK(*release)
-	oracle.Require(t, err)
+	jdk := oracle.NeedJDK(t, *release)
 	count := *mutants
 	if count == 0 {
 		count = someMutants
-		if os.Getenv("TRACEGEN_CORPUS") == "full" {
+		if corpus.IsFull() {
 			count = manyMutants
 		}
 	}
-	c, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	jars, err := c.Fetch(t.Context(), rowsFor(jdk.Feature, *seed)...)
-	oracle.Require(t, err)
+	jars := corpus.Need(t, rowsFor(jdk.Feature, *seed)...)
 	run := &campaign{t: t, jdk: jdk, tallies: map[mutate.Kind]*tally{}}
 	for i, j := range jars {
 		run.check(j, makeMutants(t, j.Classes, count/len(jars), uint64(i), jdk.MaxMajor()))

@@ -188,10 +188,8 @@ const (
 func TestJVM(t *testing.T) {
 	nightly.Only(t, "tools")
 	cc := need(t, "gcc")
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	jars, err := oracle.BuildRuntime(t.Context())
-	oracle.Require(t, err)
+	j := oracle.NeedJDK(t, 17)
+	jars := oracle.NeedRuntime(t)
 	dir := t.TempDir()
 	home := filepath.Dir(filepath.Dir(j.Tool("java")))
 	include := []string{"-I" + filepath.Join(home, "include"), "-I" + filepath.Join(home, "include", "linux")}

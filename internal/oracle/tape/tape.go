@@ -112,7 +112,7 @@ type line struct {
 	fields map[string]string
 }
 
-var field = regexp.MustCompile(`^([A-Za-z0-9_.-]+)=("[^"]*"|[^\s"]*)\s*`)
+var field = regexp.MustCompile(`^([^\s="]+)=("[^"]*"|[^\s"]*)\s*`)
 
 func parse(text string) (line, error) {
 	word, rest, _ := strings.Cut(text, " ")

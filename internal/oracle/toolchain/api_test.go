@@ -30,11 +30,8 @@ const (
 // Invariant: The runtime refers to no class, method or field that Android 5.0 lacks, except by reflection.
 func TestCorpusAPI21(t *testing.T) {
 	nightly.Only(t, "tools")
-	needCorpus(t)
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	jars, err := oracle.BuildRuntime(t.Context())
-	oracle.Require(t, err)
+	j := oracle.NeedJDK(t, 17)
+	jars := oracle.NeedRuntime(t)
 	dir := t.TempDir()
 	checker := newAPIChecker(t, j, filepath.Join(dir, "checker"))
 

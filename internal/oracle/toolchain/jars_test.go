@@ -37,22 +37,16 @@ var numbers = regexp.MustCompile(`[0-9a-f]{32,}|[0-9]+`)
 // Invariant: D8 has no more to say of an instrumented jar than of the original, in any exit mode.
 func TestCorpusD8Jars(t *testing.T) {
 	nightly.Only(t, "tools")
-	needCorpus(t)
 	tools, err := Versions[0].Fetch(t.Context())
 	oracle.Require(t, err)
 	library, err := Library(t.Context())
 	oracle.Require(t, err)
-	list, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
 	names, modes, apis := androidJars[:fewJars], []string{"exact"}, minAPIs[:1]
-	if isFull() {
+	if corpus.IsFull() {
 		names, modes, apis = androidJars, []string{"normal", "throws", "exact"}, minAPIs
 	}
-	jars, err := list.Fetch(t.Context(), names...)
-	oracle.Require(t, err)
-	tool := buildTool(t)
+	jars := corpus.Need(t, names...)
+	tool := oracle.BuildTool(t)
 	rows := "jar\tapi\texits\tmessages\tnew\tbytes\tmethod_ids\n"
 	for _, jar := range jars {
 		if !slices.Contains(names, jar.Name) {

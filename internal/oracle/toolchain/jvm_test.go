@@ -20,10 +20,8 @@ import (
 // Invariant: Off Android, R8 and ProGuard need no rules but those in the runtime's jars.
 func TestCorpusShrunkJVM(t *testing.T) {
 	nightly.Only(t, "tools")
-	needCorpus(t)
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	tool, dir := buildTool(t), t.TempDir()
+	j := oracle.NeedJDK(t, 17)
+	tool, dir := oracle.BuildTool(t), t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	javac(t, j, file("classes"), nil, filepath.Join("testdata", "shop"))
 	command(t, tool, "instrument", "-q", file("classes"), "-o", file("app.jar"), "--mapping", file("methods.txt"),

@@ -22,22 +22,14 @@ import (
 // Invariant: Kotlin knows which values of the runtime's API may be null, without a dependency on annotations.
 func TestCorpusKotlin(t *testing.T) {
 	nightly.Only(t, "tools")
-	needCorpus(t)
-	if !isFull() {
+	if !corpus.IsFull() {
 		t.Skip("skipped: needs the Kotlin compiler of the whole corpus")
 	}
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	jars, err := oracle.BuildRuntime(t.Context())
-	oracle.Require(t, err)
+	j := oracle.NeedJDK(t, 17)
+	jars := oracle.NeedRuntime(t)
 	library, err := Library(t.Context())
 	oracle.Require(t, err)
-	c, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	fetched, err := c.Fetch(t.Context(), "kotlin-compiler-embeddable-2.2.20", "kotlin-stdlib-2.2.20")
-	oracle.Require(t, err)
+	fetched := corpus.Need(t, "kotlin-compiler-embeddable-2.2.20", "kotlin-stdlib-2.2.20")
 	compiler := strings.Join(append(fetched[0].DepPaths, fetched[0].Path), string(os.PathListSeparator))
 	for _, row := range []struct {
 		name    string

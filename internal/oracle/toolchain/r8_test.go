@@ -11,13 +11,14 @@ import (
 
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // keptNames are the classes that are found by their names: by instrumented classes of another part of the app, by
 // tracegen, by other parts of the runtime, and by a copy of the library in another class loader.
 var keptNames = []string{"dev/tracegen/runtime/AppMethodBeat", "dev/tracegen/runtime/MappingInfo",
-	"dev/tracegen/runtime/android/PrinterSource$LoopPrinter",
+	"dev/tracegen/runtime/android/LoopPrinter",
 	"dev/tracegen/runtime/JvmHost", "dev/tracegen/runtime/android/Reporting"}
 
 // keptMethods are the methods of AppMethodBeat and MappingInfo that instrumented classes and tracegen know.
@@ -37,7 +38,7 @@ var keptFields = map[string][]string{"Ring": {"sequence", "now", "locked"}, "Thr
 func TestCorpusR8(t *testing.T) {
 	nightly.Only(t, "tools")
 	s := build(t)
-	tool := buildTool(t)
+	tool := oracle.BuildTool(t)
 	t.Run("not shrunk", func(t *testing.T) { s.checkRecorded(t, tool, "", s.jar) })
 	for _, tools := range versions(t) {
 		for _, row := range []struct {
@@ -75,7 +76,7 @@ func TestCorpusConsumerRules(t *testing.T) {
 	}
 	bare := withoutRules(t, s.jar)
 	for k, left := range rules {
-		if !isFull() && !strings.HasPrefix(left, "-dontwarn") {
+		if !corpus.IsFull() && !strings.HasPrefix(left, "-dontwarn") {
 			continue // a run of R8 takes a while
 		}
 		if strings.Contains(left, "android.**") {

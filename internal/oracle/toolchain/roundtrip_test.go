@@ -30,7 +30,7 @@ var dex2jar = []struct{ name, sum string }{
 func TestCorpusRoundTrip(t *testing.T) {
 	nightly.Only(t, "tools")
 	s := build(t)
-	tool := buildTool(t)
+	tool := oracle.BuildTool(t)
 	back := newBackTranslator(t, s)
 	for _, tools := range versions(t) {
 		t.Run("D8 "+tools.Version, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/mapping"
 )
 
@@ -30,22 +31,11 @@ type sample struct {
 	rules   string
 }
 
-// needCorpus skips the test if there is no corpus in this run.
-func needCorpus(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("skipped: no corpus in this run")
-	}
-}
-
-// isFull reports whether all versions and all variants are to be run.
-func isFull() bool { return os.Getenv("TRACEGEN_CORPUS") == "full" }
-
 // versions returns the tools of this run.
 func versions(t *testing.T) []Tools {
 	t.Helper()
 	wanted := Versions[:1]
-	if isFull() {
+	if corpus.IsFull() {
 		wanted = Versions
 	}
 	var all []Tools
@@ -60,11 +50,8 @@ func versions(t *testing.T) []Tools {
 // build compiles and instruments the sample.
 func build(t *testing.T) sample {
 	t.Helper()
-	needCorpus(t)
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	jars, err := oracle.BuildRuntime(t.Context())
-	oracle.Require(t, err)
+	j := oracle.NeedJDK(t, 17)
+	jars := oracle.NeedRuntime(t)
 	library, err := Library(t.Context())
 	oracle.Require(t, err)
 	dir := t.TempDir()
@@ -121,12 +108,4 @@ func command(t *testing.T, name string, args ...string) string {
 		t.Fatalf("%s: %v\n%s%s", filepath.Base(name), err, &messages, &out)
 	}
 	return out.String()
-}
-
-// buildTool returns the path of the program tracegen.
-func buildTool(t *testing.T) string {
-	t.Helper()
-	bin := filepath.Join(t.TempDir(), "tracegen")
-	command(t, "go", "build", "-o", bin, "github.com/tracegen/tracegen/cmd/tracegen")
-	return bin
 }

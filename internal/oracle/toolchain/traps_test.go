@@ -36,15 +36,13 @@ type app struct {
 // newApp compiles the sources in directories against libraries.
 func newApp(t *testing.T, rules string, libraries []string, sources ...string) app {
 	t.Helper()
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
-	runtime, err := oracle.BuildRuntime(t.Context())
-	oracle.Require(t, err)
+	j := oracle.NeedJDK(t, 17)
+	runtime := oracle.NeedRuntime(t)
 	library, err := Library(t.Context())
 	oracle.Require(t, err)
 	dir := t.TempDir()
 	classes, own := filepath.Join(dir, "classes"), filepath.Join(dir, "own.jar")
-	a := app{jdk: j, tool: buildTool(t), library: library, rules: rules, jars: append([]string{own}, libraries...),
+	a := app{jdk: j, tool: oracle.BuildTool(t), library: library, rules: rules, jars: append([]string{own}, libraries...),
 		core: filepath.Join(dir, "core.jar")}
 	if err := Merge(a.core, runtime.JVM); err != nil { // without its manifest
 		t.Fatal(err)
@@ -201,11 +199,10 @@ func generateTraps(t *testing.T) string {
 // Invariant: D8 and R8 keep every call of what they take apart, and print nothing, in any exit mode.
 func TestCorpusTraps(t *testing.T) {
 	nightly.Only(t, "tools")
-	needCorpus(t)
 	dir := filepath.Join("testdata", "traps")
 	a := newApp(t, filepath.Join(dir, "app.pro"), nil, generateTraps(t), dir)
 	modes := []string{"exact"}
-	if isFull() {
+	if corpus.IsFull() {
 		modes = exitModes
 	}
 	all := versions(t)
@@ -277,18 +274,12 @@ func callsOf(t *testing.T, jar string) calls {
 // Invariant: An app of released libraries that R8 has shrunk prints and calls the same, instrumented before or after.
 func TestCorpusR8Libraries(t *testing.T) {
 	nightly.Only(t, "tools")
-	needCorpus(t)
-	if !isFull() {
+	if !corpus.IsFull() {
 		t.Skip("skipped: takes minutes")
 	}
-	list, err := corpus.Load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	jars, err := list.Fetch(t.Context(), "gson-2.11.0", "rxjava-3.1.10", "reactive-streams-1.0.4", "okio-jvm-3.9.0",
+	jars := corpus.Need(t, "gson-2.11.0", "rxjava-3.1.10", "reactive-streams-1.0.4", "okio-jvm-3.9.0",
 		"commons-lang3-3.17.0", "kotlin-stdlib-2.2.20", "kotlinx-coroutines-core-jvm-1.10.2", "annotations-23.0.0",
 		"error_prone_annotations-2.27.0")
-	oracle.Require(t, err)
 	var libraries []string
 	for _, jar := range jars {
 		first := filepath.Join(t.TempDir(), filepath.Base(jar.Classes))
@@ -371,16 +362,14 @@ func generateMethods(t *testing.T, references int) string {
 // Invariant: Instrumenting adds two methods to those that a dex file refers to, whatever the exit mode.
 func TestCorpusMethodLimit(t *testing.T) {
 	nightly.Only(t, "tools")
-	needCorpus(t)
-	if !isFull() {
+	if !corpus.IsFull() {
 		t.Skip("skipped: takes minutes")
 	}
-	j, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
+	j := oracle.NeedJDK(t, 17)
 	library, err := Library(t.Context())
 	oracle.Require(t, err)
 	dir := t.TempDir()
-	a := app{jdk: j, tool: buildTool(t), library: library}
+	a := app{jdk: j, tool: oracle.BuildTool(t), library: library}
 	classes, own := filepath.Join(dir, "classes"), filepath.Join(dir, "own.jar")
 	javac(t, j, classes, []string{library}, generateMethods(t, dexMethods))
 	command(t, j.Tool("jar"), "--create", "--no-manifest", "--file", own, "-C", classes, ".")

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -87,9 +86,9 @@ func unescape(arg *strings.Builder, text string, i int) int {
 
 func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
-// readArgfile reads the argument file that the argument @name stands for. A relative name is relative to dir.
-func readArgfile(dir, name string) ([]string, error) {
-	data, err := os.ReadFile(below(dir, name))
+// readArgfile reads the argument file that the argument @name stands for.
+func readArgfile(name string) ([]string, error) {
+	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("argument file of java: %w", err)
 	}
@@ -98,12 +97,4 @@ func readArgfile(dir, name string) ([]string, error) {
 		return nil, fmt.Errorf("argument file of java %s: %w", name, err)
 	}
 	return args, nil
-}
-
-// below returns a path that is relative to dir, as a path that is relative to the working directory.
-func below(dir, path string) string {
-	if filepath.IsAbs(path) || dir == "" {
-		return path
-	}
-	return filepath.Join(dir, path)
 }

@@ -13,22 +13,21 @@ import (
 
 // Containers returns the archives and directories that the class path and the module path name, in their order, each
 // once: wildcards are expanded, and the Class-Path of the manifest of an archive is followed. What is not there is
-// returned in missing; java ignores it. The paths are relative to the working directory of this process if the command
-// has none of its own.
+// returned in missing; java ignores it.
 func (c *Command) Containers() (found, missing []string) {
-	return c.containers(c.ClassPath, c.ModulePath)
+	return containersOf(c.ClassPath, c.ModulePath)
 }
 
 // Expand returns the same for a list of paths, as a class path has them.
-func Expand(dir string, elements []string) (found, missing []string) {
-	return (&Command{dir: dir}).containers(elements, nil)
+func Expand(elements []string) (found, missing []string) {
+	return containersOf(elements, nil)
 }
 
-func (c *Command) containers(classPath, modulePath []string) (found, missing []string) {
-	s := search{dir: c.dir}
+func containersOf(classPath, modulePath []string) (found, missing []string) {
+	var s search
 	for _, element := range classPath {
 		if rest, ok := cutWildcard(element); ok {
-			for _, file := range archivesIn(below(c.dir, rest)) {
+			for _, file := range archivesIn(rest) {
 				s.add(file)
 			}
 			continue
@@ -36,19 +35,18 @@ func (c *Command) containers(classPath, modulePath []string) (found, missing []s
 		if element == "" {
 			element = "."
 		}
-		if !s.add(below(c.dir, element)) {
+		if !s.add(element) {
 			missing = append(missing, element)
 		}
 	}
 	for _, element := range modulePath {
-		path := below(c.dir, element)
-		if !isDirectory(path) || isFile(filepath.Join(path, "module-info.class")) {
-			if !s.add(path) {
+		if !isDirectory(element) || isFile(filepath.Join(element, "module-info.class")) {
+			if !s.add(element) {
 				missing = append(missing, element)
 			}
 			continue
 		}
-		for _, file := range modulesIn(path) {
+		for _, file := range modulesIn(element) {
 			s.add(file)
 		}
 	}
@@ -99,7 +97,6 @@ func modulesIn(dir string) []string {
 
 // search collects containers.
 type search struct {
-	dir   string
 	found []string
 	seen  []os.FileInfo
 }
@@ -136,7 +133,10 @@ func resolve(archive, reference string) (file string, ok bool) {
 	if runtime.GOOS == "windows" && len(path) > 2 && path[2] == ':' {
 		path = path[1:] // file:/C:/lib
 	}
-	return below(filepath.Dir(archive), path), true
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(archive), path)
+	}
+	return path, true
 }
 
 // mainAttributes returns the attributes of the main section of an archive's manifest, by name in lower case. It is

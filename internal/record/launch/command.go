@@ -40,15 +40,6 @@ type Command struct {
 	Properties map[string]string
 
 	args []string // java and its arguments, as they were given
-	dir  string   // the working directory
-}
-
-// Environment is what a command line means depends on, beside its arguments.
-type Environment struct {
-	// Dir is the working directory of the command, or "" for that of this process.
-	Dir string
-	// Getenv returns a variable of the environment, "" if it is not set; nil stands for os.Getenv.
-	Getenv func(name string) string
 }
 
 // valued are the options whose value is the next argument. Those that begin with -- also take it behind =.
@@ -77,20 +68,18 @@ func IsJava(command string) bool {
 }
 
 // Parse takes a command line apart: the java program and its arguments. It fails if the command is not java (the
-// error wraps [ErrNotJava]), if it would run no program, or if it would compile a source file.
-func Parse(args []string, env Environment) (*Command, error) {
+// error wraps [ErrNotJava]), if it would run no program, or if it would compile a source file. getenv returns a variable
+// of the environment, "" if it is not set.
+func Parse(args []string, getenv func(name string) string) (*Command, error) {
 	if len(args) == 0 {
 		return nil, errors.New("no command given")
 	}
 	if !IsJava(args[0]) {
 		return nil, fmt.Errorf("%s %w", args[0], ErrNotJava)
 	}
-	if env.Getenv == nil {
-		env.Getenv = os.Getenv
-	}
-	c := &Command{Properties: map[string]string{}, args: slices.Clone(args), dir: env.Dir}
+	c := &Command{Properties: map[string]string{}, args: slices.Clone(args)}
 	p := parser{Command: c}
-	variable, err := splitVariable(env.Getenv("JDK_JAVA_OPTIONS"))
+	variable, err := splitVariable(getenv("JDK_JAVA_OPTIONS"))
 	if err != nil {
 		return nil, fmt.Errorf("the variable JDK_JAVA_OPTIONS: %w", err)
 	}
@@ -116,8 +105,8 @@ func Parse(args []string, env Environment) (*Command, error) {
 		if *p.classPath == "" {
 			c.ClassPath = []string{""}
 		}
-	case env.Getenv("CLASSPATH") != "":
-		c.ClassPath = filepath.SplitList(env.Getenv("CLASSPATH"))
+	case getenv("CLASSPATH") != "":
+		c.ClassPath = filepath.SplitList(getenv("CLASSPATH"))
 	case c.Kind == Class:
 		c.ClassPath = []string{""}
 	}
@@ -137,7 +126,7 @@ func (p *parser) expand(args []string) (expanded []string, err error) {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if name, isFile := strings.CutPrefix(arg, "@"); isFile && !strings.HasPrefix(name, "@") && name != "" {
-			more, err := readArgfile(p.dir, name)
+			more, err := readArgfile(name)
 			if err != nil {
 				return nil, err
 			}
@@ -203,7 +192,7 @@ func (p *parser) parse() error {
 	p.Program, p.Kind = p.args[0], Class
 	if p.jar {
 		p.Kind = Jar
-	} else if strings.HasSuffix(p.Program, ".java") && isFile(below(p.dir, p.Program)) {
+	} else if strings.HasSuffix(p.Program, ".java") && isFile(p.Program) {
 		return sourceError(p.Program)
 	}
 	return nil

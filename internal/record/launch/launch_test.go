@@ -16,15 +16,15 @@ import (
 )
 
 // environment has the variables of pairs NAME=VALUE and no others.
-func environment(dir string, pairs ...string) launch.Environment {
-	return launch.Environment{Dir: dir, Getenv: func(name string) string {
+func environment(pairs ...string) func(name string) string {
+	return func(name string) string {
 		for _, p := range pairs {
 			if key, value, _ := strings.Cut(p, "="); key == name {
 				return value
 			}
 		}
 		return ""
-	}}
+	}
 }
 
 // list returns a class path in the notation of the system.
@@ -33,6 +33,7 @@ func list(elements ...string) string { return strings.Join(elements, string(file
 // TestParse takes commands apart.
 func TestParse(t *testing.T) {
 	dir := t.TempDir()
+	t.Chdir(dir)
 	write(t, filepath.Join(dir, "args"), "-cp 'a dir' # a comment\n\"-Dx=a\\\n   b\\tc\" app.Main from-file")
 	write(t, filepath.Join(dir, "jarargs"), "-jar app.jar")
 	for _, c := range []struct {
@@ -70,7 +71,7 @@ func TestParse(t *testing.T) {
 		{command: "java -cp a --disable-@files @M", kind: launch.Class, program: "@M", path: []string{"a"}},
 		{command: "java -cp a @@M", kind: launch.Class, program: "@M", path: []string{"a"}},
 	} {
-		got, err := launch.Parse(strings.Split(c.command, " "), environment(dir, c.env...))
+		got, err := launch.Parse(strings.Split(c.command, " "), environment(c.env...))
 		if err != nil {
 			t.Errorf("%s: %v", c.command, err)
 			continue
@@ -89,6 +90,7 @@ func TestParse(t *testing.T) {
 // TestParseRefuses checks commands that run no program that could be instrumented.
 func TestParseRefuses(t *testing.T) {
 	dir := t.TempDir()
+	t.Chdir(dir)
 	write(t, filepath.Join(dir, "X.java"), "class X { }")
 	write(t, filepath.Join(dir, "open"), "'no end")
 	for command, want := range map[string]string{
@@ -110,24 +112,24 @@ func TestParseRefuses(t *testing.T) {
 		"java -jar ":             "names no program",
 		"java --list-modules -m": "runs no program",
 	} {
-		_, err := launch.Parse(strings.Split(command, " "), environment(dir))
+		_, err := launch.Parse(strings.Split(command, " "), environment())
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", command, err, want)
 		}
 	}
-	if _, err := launch.Parse([]string{"mvn"}, environment("")); !errors.Is(err, launch.ErrNotJava) {
+	if _, err := launch.Parse([]string{"mvn"}, environment()); !errors.Is(err, launch.ErrNotJava) {
 		t.Error(err)
 	}
-	if _, err := launch.Parse(nil, environment("")); err == nil {
+	if _, err := launch.Parse(nil, environment()); err == nil {
 		t.Error("no command at all is no error")
 	}
 }
 
 // TestParseAsJava runs commands with the program itself, which prints what it made of them.
 func TestParseAsJava(t *testing.T) {
-	jdk, err := oracle.FindJDK(11)
-	oracle.Require(t, err)
+	jdk := oracle.NeedJDK(t, 11)
 	dir := t.TempDir()
+	t.Chdir(dir)
 	write(t, filepath.Join(dir, "src", "M.java"), `public class M { public static void main(String[] a) {
 		System.out.println(System.getProperty("java.class.path") + "|" + System.getProperty("x") + "|" +
 			String.join(",", a)); } }`)
@@ -158,7 +160,7 @@ func TestParseAsJava(t *testing.T) {
 			continue
 		}
 		want := strings.Split(strings.TrimRight(string(out), "\r\n"), "|")
-		got, err := launch.Parse(append([]string{"java"}, c.args...), environment(dir, c.env...))
+		got, err := launch.Parse(append([]string{"java"}, c.args...), environment(c.env...))
 		if err != nil {
 			t.Errorf("java %q: %v", c.args, err)
 			continue
@@ -205,6 +207,7 @@ func archive(t *testing.T, path, manifest string) {
 // TestContainers follows wildcards and manifests.
 func TestContainers(t *testing.T) {
 	dir := t.TempDir()
+	t.Chdir(dir)
 	at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
 	archive(t, at("app.jar"), "Manifest-Version: 1.0\r\nClass-Path: lib/a.jar lib/mis\r\n sing.jar classes/ "+
 		"lib/sp%20ace.jar http://x/y.jar ../"+filepath.Base(dir)+"/up.jar\r\n\r\nName: x\r\nClass-Path: never.jar\r\n")
@@ -226,14 +229,18 @@ func TestContainers(t *testing.T) {
 		{"java -cp broken.jar M", "broken.jar", ""},
 		{"java -cp none/* M", "", ""},
 	} {
-		command, err := launch.Parse(strings.Split(c.command, " "), environment(dir))
+		command, err := launch.Parse(strings.Split(c.command, " "), environment())
 		if err != nil {
 			t.Fatal(err)
 		}
 		found, missing := command.Containers()
 		var names []string
 		for _, f := range found {
-			name, err := filepath.Rel(dir, f)
+			absolute, err := filepath.Abs(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name, err := filepath.Rel(dir, absolute)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -262,7 +269,7 @@ func TestNames(t *testing.T) {
 		"java -jar ..jar":              "program",
 		"java -jar spä+ce.jar":         "sp__ce",
 	} {
-		c, err := launch.Parse(strings.Split(command, " "), environment(""))
+		c, err := launch.Parse(strings.Split(command, " "), environment())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -288,10 +295,11 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, command, file, variable string) {
 		dir := t.TempDir()
+		t.Chdir(dir)
 		write(t, filepath.Join(dir, "f"), file)
 		args := strings.Split(command, "\n")
 		args = slices.DeleteFunc(args, func(a string) bool { return strings.ContainsAny(a, "/\\\x00") })
-		c, err := launch.Parse(args, environment(dir, "JDK_JAVA_OPTIONS="+variable))
+		c, err := launch.Parse(args, environment("JDK_JAVA_OPTIONS="+variable))
 		if err != nil {
 			return
 		}

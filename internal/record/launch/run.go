@@ -13,8 +13,6 @@ import (
 type Process struct {
 	// Args are the command and its arguments.
 	Args []string
-	// Dir is the working directory, "" for that of this process.
-	Dir string
 	// Env is the environment, nil for that of this process.
 	Env []string
 	// In, Out and Err are the program's streams. An *os.File is handed to the program itself.
@@ -38,7 +36,7 @@ type End struct {
 // started.
 func Run(p Process) (End, error) {
 	cmd := exec.Command(p.Args[0], p.Args[1:]...)
-	cmd.Dir, cmd.Env = p.Dir, p.Env
+	cmd.Env = p.Env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.In, p.Out, p.Err
 
 	// Signals are caught before the program starts, so that none is lost between. They are not ignored: the program

@@ -61,6 +61,7 @@ func TestShims(t *testing.T) {
 // TestArchives leaves out what names archives of loaded classes, where the options of java stand in the command itself.
 func TestArchives(t *testing.T) {
 	dir := t.TempDir()
+	t.Chdir(dir)
 	write(t, filepath.Join(dir, "args"), "-XX:AOTCache=a.aot -cp x")
 	for command, want := range map[string]string{
 		"java -Xshare:on -XX:SharedArchiveFile=a.jsa -jar a.jar -Xshare:on": "java -jar a.jar -Xshare:on",
@@ -68,7 +69,7 @@ func TestArchives(t *testing.T) {
 		"java @args -XX:AOTMode=on Main":            "java @args Main left: -XX:AOTCache=a.aot",
 		"java -Xshare:auto -XX:+UseSerialGC -m a/b": "java -Xshare:auto -XX:+UseSerialGC -m a/b",
 	} {
-		c, err := launch.Parse(strings.Split(command, " "), environment(dir))
+		c, err := launch.Parse(strings.Split(command, " "), environment())
 		if err != nil {
 			t.Errorf("%s: %v", command, err)
 			continue
@@ -81,7 +82,7 @@ func TestArchives(t *testing.T) {
 			t.Errorf("%s becomes %s, want %s", command, got, want)
 		}
 	}
-	_, err := launch.Parse([]string{"java", "-Xshare:dump"}, environment(dir))
+	_, err := launch.Parse([]string{"java", "-Xshare:dump"}, environment())
 	if err == nil || !strings.Contains(err.Error(), "java -Xshare:dump runs no program") {
 		t.Error(err)
 	}

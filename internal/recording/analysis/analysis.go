@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -62,7 +61,7 @@ type Recording struct {
 
 	view       *View
 	by         resolve.Residual
-	unmatched  []string // about rules for messages that match nothing
+	unmeasured int // stalls of which it is not known how long they took
 	threads    map[uint32]*Thread
 	labels     map[string]bool // of threads
 	clock      *trace.Clock    // the first
@@ -75,6 +74,12 @@ type Recording struct {
 
 // HasCalls reports whether calls were recorded, or may still be.
 func (r *Recording) HasCalls() bool { return r.Meta["tickNanos"] != "" || r.Records > 0 }
+
+// Empty reports whether it says nothing of what the program did: it has no call, message, incident, or end of a
+// process.
+func (r *Recording) Empty() bool {
+	return r.Records == 0 && r.Stalls == 0 && r.kinds == [8]uint64{} && len(r.Incidents) == 0 && r.Exit == nil
+}
 
 // Version returns what the program says of its own version, "" if nothing.
 func (r *Recording) Version() string {
@@ -93,11 +98,11 @@ type Options struct {
 	// Mappings are where names come from; nil for none. Force goes on where they do not fit.
 	Mappings *resolve.Mappings
 	Force    bool
+	// Missing, if it is set, says why there is no mapping. A recording with IDs fails with it: it is for callers that
+	// compare builds, as an ID has a meaning in its own build only.
+	Missing error
 	// R8 translates what a device said in the names of its build; nil for that which Mappings has, if any.
 	R8 *r8.Mapping
-	// Messages are rules of filter.ParseMessage. If there are some, the calls of the methods that they match are messages,
-	// and no others.
-	Messages []filter.Rule
 	// Begin, if it is set, is called when a recording's meta data are read, Stall for each stall, End behind the
 	// last.
 	Begin func(*Recording) error
@@ -124,8 +129,8 @@ type Source interface {
 // functions returned, or a [*resolve.MismatchError].
 func Analyze(name string, in Source, o Options) error {
 	names := resolve.NamesBy(o.Names)
-	a := &analyzer{Options: o, recording: &Recording{Name: name, Precision: time.Millisecond, Names: names,
-		by: resolve.Residual{By: o.R8}, met: map[trace.Method]bool{}, Parts: 1}}
+	a := &analyzer{Options: o, recording: &Recording{Name: resolve.Printable(name), Precision: time.Millisecond,
+		Names: names, by: resolve.Residual{By: o.R8}, met: map[trace.Method]bool{}, Parts: 1}}
 	a.joiner.Found = a.found
 	if s, ok := in.(*source.Source); ok {
 		a.recording.Parts, s.Messages = s.Parts(), a.messageMethods
@@ -162,7 +167,6 @@ type analyzer struct {
 	started   bool
 	last      trace.Method
 	complete  *trace.Completeness
-	unwound   unwound
 	stopped   trace.Suspensions
 	incidents incidents
 }
@@ -202,9 +206,11 @@ func (a *analyzer) start() error {
 // finish hands on what was summed up.
 func (a *analyzer) finish() error {
 	r := a.recording
+	if a.Missing != nil && r.Names.Unknown() > 0 {
+		return fmt.Errorf("%s has methods as IDs: %w", r.Name, a.Missing)
+	}
 	if a.complete != nil && r.HasCalls() {
 		r.Completeness = newCompleteness(a.complete, r)
-		r.Completeness.UnwoundShare = a.unwound.share()
 	}
 	if err := a.incidents.finish(r, a.viewer); err != nil {
 		return err
@@ -324,7 +330,6 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 	}
 	r.end = max(r.end, s.End)
 	r.Repairs.Add(s.Repairs)
-	a.unwound.add(s)
 	r.Records += recordsOf(s)
 	for i := range s.Calls {
 		a.meet(s.Calls[i].Method)

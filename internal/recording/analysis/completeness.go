@@ -39,9 +39,6 @@ type Completeness struct {
 	Off        []OffMethod `json:"off"`
 	// LostChunks is how many parts of the file are missing or cannot be read.
 	LostChunks uint64 `json:"lostChunks"`
-	// UnwoundShare is which share of the time, from 0 to 1, is in calls that exceptions ended without an exit call:
-	// when they ended is not recorded.
-	UnwoundShare float64 `json:"unwoundShare"`
 
 	// Late is how often the clock of records was late, LateTime how long these times are together, LateMost how long the
 	// longest is: times of records in them may be off by as much.
@@ -163,9 +160,13 @@ func (c *Completeness) Lines() []string {
 		if len(c.Off) > shownOff {
 			names = append(names, "...")
 		}
-		lines = append(lines, fmt.Sprintf("%s switched off while the program ran, because they were called too often: "+
-			"%s left out, and their time is in their callers: %s", were(uint64(c.MethodsOff), "method", "s"),
-			were(c.LeftOut, "call", "s"), strings.Join(names, ", ")))
+		they, their := "they were", "their"
+		if c.MethodsOff == 1 {
+			they, their = "it was", "its"
+		}
+		lines = append(lines, fmt.Sprintf("%s switched off while the program ran, because %s called too often: "+
+			"%s left out, and %s time is in the callers: %s", were(uint64(c.MethodsOff), "method", "s"), they,
+			were(c.LeftOut, "call", "s"), their, strings.Join(names, ", ")))
 	}
 	if c.WindowCalls > 0 {
 		lines = append(lines, fmt.Sprintf("%s left out in %s, %s in all, in which threads made records too fast; their "+
@@ -178,11 +179,6 @@ func (c *Completeness) Lines() []string {
 	if c.Late > 0 {
 		lines = append(lines, fmt.Sprintf("the clock of records was late %s, %s in all, by %s at most: times of methods "+
 			"there may be off by as much", Several(c.Late, "time", "s"), Millis(c.LateTime), Millis(c.LateMost)))
-	}
-	if c.UnwoundShare >= largeUnwound {
-		lines = append(lines, fmt.Sprintf("%s of the time is in calls that exceptions ended: when is not recorded, so "+
-			"these calls may have been shorter, and what seems to be inside of them may have been called by their "+
-			"callers; instrument with --exits exact to know", sharePercent(c.UnwoundShare)))
 	}
 	return lines
 }

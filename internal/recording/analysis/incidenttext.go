@@ -44,11 +44,8 @@ var incidentTexts = map[string]func(*Incident) string{
 		return "it did not end within the system's limit" + i.limit() + i.confirmed()
 	},
 	incidentSigquit: func(i *Incident) string {
-		text := "the system asked for the stacks of all threads by SIGQUIT, as it does in an ANR of any process"
-		if reason := i.Fact("reason"); reason != "" {
-			text += "; the system says: " + cmp.Or(systemLimits[reason], reason)
-		}
-		return text + i.confirmed()
+		return "the system asked for the stacks of all threads by SIGQUIT, as it does in an ANR of any process" +
+			i.confirmed()
 	},
 	incidentTouch:       func(*Incident) string { return "the app answered an input event late" },
 	incidentDropped:     func(i *Incident) string { return "frames were dropped" + i.inParentheses("dropped") },
@@ -78,7 +75,7 @@ func (i *Incident) text(r *Recording) string {
 
 // systemLimits say what the limits of Android are for.
 var systemLimits = map[string]string{"input": "an input event", "broadcast": "a broadcast", "service": "a service",
-	"provider": "a content provider", "job": "a job", "foreground-service": "a foreground service"}
+	"provider": "a content provider", "job": "a job"}
 
 // limit names the limit that was passed: of the detector, or of the system for a kind of ANR.
 func (i *Incident) limit() string {
@@ -86,11 +83,7 @@ func (i *Incident) limit() string {
 	if of := i.Fact("limit-of"); of != "" {
 		text = " for " + cmp.Or(systemLimits[of], of)
 	}
-	text += i.millisFact(" of ", "limit-millis") + i.millisFact(", in the background ", "background-limit-millis")
-	if reason := i.Fact("reason"); reason != "" {
-		text += "; the system says: " + cmp.Or(systemLimits[reason], reason)
-	}
-	return text
+	return text + i.millisFact(" of ", "limit-millis") + i.millisFact(", in the background ", "background-limit-millis")
 }
 
 // confirmed says what confirms that this process had an ANR. Only the system can.

@@ -5,6 +5,9 @@ import "github.com/tracegen/tracegen/trace"
 // IsText reports whether the recording is a text with reports of other tools.
 func (r *Recording) IsText() bool { return r.Meta["source"] != "" }
 
+// HasIDs reports whether methods have IDs, so that names depend on a mapping. Stacks have names.
+func (r *Recording) HasIDs() bool { return r.Meta["source"] != "stacks" }
+
 // originOf returns the origin that a recording with this first clock has. In a text nothing has ticks, and the clock
 // stands where the first report begins.
 func (r *Recording) originOf(c *trace.Clock) int64 {

@@ -71,18 +71,9 @@ const (
 
 // verdictOnReport returns why a stall was slow, and a text, as far as a report shows it. A recording shows more.
 func verdictOnReport(r reported) (Kind, string) {
-	count := map[Kind]int{}
+	e, count := evidence{Stall: &Stall{LockOwner: r.LockOwner}}, map[Kind]int{}
 	for _, a := range r.Samples {
-		switch {
-		case a == foreign.ActivityLock:
-			count[KindLock]++
-		case a == foreign.ActivitySleep:
-			count[KindSleep]++
-		case a == foreign.ActivityWait:
-			count[KindWait]++
-		case a.IsIO():
-			count[KindIO]++
-		}
+		count[e.kindOf(a)]++
 	}
 	kind, most := KindUnknown, 0
 	for _, k := range []Kind{KindLock, KindIO, KindSleep, KindWait} {

@@ -34,7 +34,7 @@ func TestRowOfReport(t *testing.T) {
 		{devicereport.Report{Kind: "missed-poll", Thread: "main", Duration: &duration, LockOwner: "worker\x1b holds a.B",
 			Samples: []devicereport.Sample{sample, holder}},
 			Row{Key: "missed-poll:" + textKey("frames", []string{"com.a.B.e", "com.a.B.d", "com.a.B.c"}), Wall: 3e9, CPU: -1,
-				Kind: KindWait, Verdict: "missed-poll, waiting: com.a.B.c",
+				Kind: KindLock, Verdict: "missed-poll, waiting for a lock: com.a.B.c, while worker\uFFFD holds a.B",
 				HotPath: []string{"com.a.B.e", "com.a.B.d", "com.a.B.c"}, Method: "com.a.B.c"}},
 		{devicereport.Report{Kind: "sync-barrier", What: "w\x1b"},
 			Row{Key: "sync-barrier:" + textKey("what", []string{"w\x1b"}), CPU: -1,

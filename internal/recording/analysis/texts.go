@@ -18,7 +18,15 @@ func (r *Recording) Banner() string {
 
 // Title says in a line which message it is.
 func (s *Stall) Title() string {
-	return fmt.Sprintf("%s #%d: %s on %s%s", s.Recording.Name, s.Number, Millis(s.Wall), s.threadName(), s.when())
+	return fmt.Sprintf("%s #%d: %s on %s%s", s.Recording.Name, s.Number, s.Duration("duration "), s.threadName(), s.when())
+}
+
+// Duration says how long it took. what stands before the word that this is not known.
+func (s *Stall) Duration(what string) string {
+	if s.WallUnknown {
+		return what + "not known"
+	}
+	return Millis(s.Wall)
 }
 
 func (s *Stall) threadName() string {
@@ -146,7 +154,7 @@ func (r *Recording) Warnings() []string {
 	}
 	if banner := r.Banner(); banner != "" {
 		list = append(list, banner)
-	} else if !resolve.Stamped(r.Digest) {
+	} else if r.HasIDs() && !resolve.Stamped(r.Digest) {
 		list = append(list, r.Name+": the recording does not name its mapping, so the names may be wrong; "+
 			"add the runtime to the inputs of tracegen instrument, which writes the mapping's digest into it")
 	}
@@ -154,11 +162,12 @@ func (r *Recording) Warnings() []string {
 		list = append(list, fmt.Sprintf("%s: %d of %s unresolved: the mapping does not have their IDs", r.Name,
 			r.Unresolved, Count(r.Methods, "method")))
 	}
-	for _, text := range r.unmatched {
-		list = append(list, r.Name+": "+text)
-	}
 	for _, m := range r.Missing {
 		list = append(list, r.Name+": "+r.MissingText(m))
+	}
+	if r.unmeasured > 0 {
+		list = append(list, fmt.Sprintf("%s: it is not known how long %s took, which count in no group and no comparison",
+			r.Name, Count(r.unmeasured, "stall")))
 	}
 	if text := r.Damaged(); text != "" {
 		list = append(list, r.Name+": damaged: "+text)

@@ -183,7 +183,7 @@ func evidenceOf(s *Stall) *evidence {
 	shown := false
 	for i := range samples {
 		l := &samples[i]
-		w := weighed{StackSample: l, kind: e.kindOf(l)}
+		w := weighed{StackSample: l, kind: e.kindOf(l.Activity)}
 		w.shows = e.method == nil || len(l.Frames) == 0 || e.method.In(l.Frames)
 		if shown = shown || w.shows; !w.shows {
 			e.elsewhere = l
@@ -328,6 +328,14 @@ func inPlatform(frames []string) string {
 // where says where the time went.
 func (e *evidence) where() string {
 	switch {
+	case e.WallUnknown:
+		text := "it is not known how long it took"
+		if len(e.Samples) > 0 {
+			if frame := foreign.FirstOfApp(e.Samples[0].Frames); frame != "" {
+				text += ", the stack shows " + foreign.FrameMethod(frame)
+			}
+		}
+		return text
 	case e.method == nil && e.mostlyLost():
 		return e.lostText()
 	case e.method == nil:
@@ -338,7 +346,7 @@ func (e *evidence) where() string {
 	self := time.Duration(e.step.Self)
 	spread := ""
 	if e.spread && self*4 < e.Wall {
-		spread = "time is spread over many methods, most of it in "
+		spread = "time is spread over many methods, the largest part in "
 	}
 	return fmt.Sprintf("%s%s (own time %s)", spread, e.step.Method, Millis(self))
 }
@@ -378,6 +386,8 @@ func (e *evidence) stands(k VerdictKind) []string {
 		parts = append(parts, e.explains(k))
 	}
 	switch {
+	case e.CPU >= 0 && e.WallUnknown:
+		parts = append(parts, "CPU "+Millis(e.CPU))
 	case e.CPU >= 0:
 		text := fmt.Sprintf("CPU %s", Percent(e.CPU, e.Wall))
 		if e.cpuOf > 0 {

@@ -93,7 +93,7 @@ func TestView(t *testing.T) {
 		{name: "a stall", view: View{Only: second}, stalls: "3000",
 			want: "1 of 0: 3000 to 4000; 2 of 0: 3100 to 3200; 2 of 0: 3300 to 3950; sample of 0: 3700"},
 		{name: "folded", view: View{Fold: true},
-			want: "1 of 0: 1000 to 2000; 2 of 0: 1100 to 1900; 2 calls of 2 methods of 0: 1900 to 1905; " +
+			want: "1 of 0: 1000 to 2000; 2 of 0: 1100 to 1900; 2 calls of several methods of 0: 1900 to 1905; " +
 				"1 of 0: 3000 to 4000; 2 of 0: 3100 to 3200; 2 of 0: 3300 to 3950; message of 0: 1000 to 2000; " +
 				"message of 0: 2000 to 2900; sample of 0: 1700; sample of 0: 3700; 5 of 1: 1500 to 3500; 6 of 1: 1600 to 1650",
 			stalls: "1000 1500 3000"},

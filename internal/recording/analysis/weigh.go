@@ -23,27 +23,15 @@ type Cause struct {
 // next one, the first from the begin of the stall and the last to its end.
 type weighed struct {
 	*StackSample
-	kind  Kind // what it is evidence for: a kind of waiting, own work for a thread that is ready to run, or unknown
-	shows bool // the method with the most own time is on the stack
+	took  time.Duration // that time
+	kind  Kind          // what it is evidence for: a kind of waiting, own work of a thread that is ready to run, unknown
+	shows bool          // the method with the most own time is on the stack
 	// spent is the part of its time that is explained by it: of waiting the part off the processor; of a thread that is
 	// ready to run the part without a processor if CPU time is known, else all.
 	spent time.Duration
 }
 
-// piece is a half of a sample's time.
-type piece struct {
-	sample int
-	took   time.Duration
-}
-
-// region is a part of a stall for which it may be known how long the thread was on a processor.
-type region struct {
-	pieces    []piece
-	took, cpu time.Duration
-	cpuKnown  bool
-}
-
-// scales is a time times a share.
+// scaled is a time times a share.
 func scaled(d time.Duration, part, whole time.Duration) time.Duration {
 	if whole <= 0 {
 		return 0
@@ -55,9 +43,8 @@ func scaled(d time.Duration, part, whole time.Duration) time.Duration {
 // who waits needs no processor. Own time of a method is exact, so samples that do not show the method with the most own
 // time cannot stand for more than the rest of the stall, and those that show it for no more than its total time.
 func (e *evidence) weigh() {
-	for _, r := range e.regions() {
-		e.spend(r)
-	}
+	e.cut()
+	e.spend()
 	if e.method != nil {
 		e.limit(true, time.Duration(e.MostSelf[0].Total))
 		e.limit(false, e.Wall-e.took)
@@ -94,76 +81,56 @@ func (e *evidence) onProcessor() time.Duration {
 	return e.cpuSeen
 }
 
-// regions cuts the stall at its samples. Where two that follow each other have CPU time it is known for the time
-// between them. All else is one region, to which the rest of the stall's CPU time belongs.
-func (e *evidence) regions() []region {
-	n := len(e.weighed)
-	if n == 0 {
-		return nil
-	}
-	var all []region
-	rest := region{cpu: e.CPU, cpuKnown: e.CPU >= 0}
+// cut gives each sample the time that it stands for.
+func (e *evidence) cut() {
 	before := time.Duration(0)
-	for i := range n + 1 {
-		at := e.Wall
-		if i < n {
-			at = max(before, min(e.weighed[i].After, e.Wall))
-		}
-		r := region{took: at - before}
-		switch {
-		case i == 0 || i == n:
-			r.pieces = []piece{{min(i, n-1), r.took}}
-		default:
-			r.pieces = []piece{{i - 1, r.took / 2}, {i, r.took - r.took/2}}
-			a, b := e.weighed[i-1].cpu, e.weighed[i].cpu
-			if r.cpuKnown = a >= 0 && b >= a; r.cpuKnown {
-				r.cpu = min(b-a, r.took)
-				rest.cpu -= r.cpu
-				e.cpuSeen += r.cpu
-			}
-		}
-		if r.cpuKnown {
-			all = append(all, r)
+	for i := range e.weighed {
+		w := &e.weighed[i]
+		at := max(before, min(w.After, e.Wall))
+		if i == 0 {
+			w.took = at
 		} else {
-			rest.pieces, rest.took = append(rest.pieces, r.pieces...), rest.took+r.took
+			last := &e.weighed[i-1]
+			half := (at - before) / 2
+			last.took, w.took = last.took+half, at-before-half
+			if last.cpu >= 0 && w.cpu >= last.cpu {
+				e.cpuSeen += min(w.cpu-last.cpu, at-before)
+			}
 		}
 		before = at
 	}
-	rest.cpu = max(0, min(rest.cpu, rest.took))
-	return append(all, rest)
+	if n := len(e.weighed); n > 0 {
+		e.weighed[n-1].took += e.Wall - before
+	}
 }
 
-// spend distributes the time of a region that it spent off the processor among its samples.
-func (e *evidence) spend(r region) {
+// spend distributes the time that the thread spent off the processor among the samples.
+func (e *evidence) spend() {
 	var waited, ready time.Duration
-	for _, p := range r.pieces {
-		switch e.weighed[p.sample].kind {
+	for i := range e.weighed {
+		switch w := &e.weighed[i]; w.kind {
 		case KindUnknown:
 		case KindOwnWork:
-			ready += p.took
+			ready += w.took
 		default:
-			waited += p.took
+			waited += w.took
 		}
 	}
-	off := r.took
-	if r.cpuKnown {
-		off -= r.cpu
-	}
+	off := e.Wall - e.onProcessor()
 	waitedOff := min(waited, off)
 	readyOff := min(ready, off-waitedOff)
-	if !r.cpuKnown && e.CPU < 0 && e.cpuOf == 0 {
+	if e.CPU < 0 && e.cpuOf == 0 {
 		readyOff = ready
-	} else if !r.cpuKnown {
+	} else if e.CPU < 0 {
 		readyOff = 0 // whether it ran or was ready to run is not known
 	}
-	for _, p := range r.pieces {
-		w := &e.weighed[p.sample]
-		switch w.kind {
+	for i := range e.weighed {
+		switch w := &e.weighed[i]; w.kind {
 		case KindUnknown:
 		case KindOwnWork:
-			w.spent += scaled(p.took, readyOff, ready)
+			w.spent = scaled(w.took, readyOff, ready)
 		default:
-			w.spent += scaled(p.took, waitedOff, waited)
+			w.spent = scaled(w.took, waitedOff, waited)
 		}
 	}
 }
@@ -183,10 +150,10 @@ func (e *evidence) limit(shows bool, most time.Duration) {
 	}
 }
 
-// kindOf returns what a sample is evidence for.
-func (e *evidence) kindOf(s *StackSample) Kind {
+// kindOf returns what a sample is evidence for that shows an activity.
+func (e *evidence) kindOf(a foreign.Activity) Kind {
 	for _, k := range causes() {
-		if k.shown != nil && k.shown(e, s.Activity) {
+		if k.shown != nil && k.shown(e, a) {
 			return k.Kind
 		}
 	}

@@ -90,7 +90,7 @@ func worth(t *MethodTotal, lossy bool) string {
 	switch {
 	case t.Method.Unresolved || t.Method.Descriptor == "":
 		return "its name is unknown"
-	case strings.ContainsAny(t.Method.Class+t.Method.Name+t.Method.Descriptor, "*?%#"):
+	case strings.ContainsAny(t.Method.Class+t.Method.Name+t.Method.Descriptor, "*?#"):
 		return "no rule matches it alone"
 	case t.Stalls > 0 && !lossy:
 		return fmt.Sprintf("on the hot path of %s", analysis.Count(t.Stalls, "stall"))

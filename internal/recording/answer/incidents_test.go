@@ -3,18 +3,13 @@ package answer
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/tracegen/tracegen/internal/oracle/golden"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // incidentTape has incidents of every kind that there are words for, and some of others.
 const incidentTape = `header minor=4
@@ -89,20 +84,7 @@ func reportOf(t *testing.T, tape string, o analysis.Options) string {
 //
 // Invariant: The report shows every incident, of which the last chunk counts, and what each detector did.
 func TestIncidents(t *testing.T) {
-	const golden = "testdata/incidents.golden"
-	got := reportOf(t, incidentTape, analysis.Options{})
-	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(string(want), got); d != "" {
-		t.Error(d)
-	}
+	golden.Compare(t, "testdata/incidents.golden", reportOf(t, incidentTape, analysis.Options{}))
 }
 
 // TestNothingFound: a detector that is on and finds nothing is not the same as one that is off.

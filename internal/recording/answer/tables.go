@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
@@ -57,59 +56,4 @@ func markedText(n uint64) string {
 		return ""
 	}
 	return fmt.Sprintf("  [%d repaired]", n)
-}
-
-// Least says which calls of a tree are not worth showing: those that took less than both.
-type Least struct {
-	// Share is of the whole, from 0 to 1.
-	Share float64
-	// Nanos is a time.
-	Nanos int64
-}
-
-// WriteTree writes a tree for people: calls below those that call them, the longest first. What is left out is summed
-// up where it would stand.
-func (c *Calls) WriteTree(w io.Writer, least Least) error {
-	b := bufio.NewWriter(w)
-	writeCompleteness(b, c.recordings)
-	nodes := c.Nodes()
-	fmt.Fprintf(b, "%12s %12s %7s %10s  %s\n", "total", "self", "", "calls", "method")
-	if len(nodes) == 0 {
-		return b.Flush()
-	}
-	limit := max(least.Nanos, int64(least.Share*float64(nodes[0].Total)))
-	type open struct {
-		node int32
-		next int // child
-	}
-	path := []open{{}}
-	for len(path) > 0 {
-		at := &path[len(path)-1]
-		n := &nodes[at.node]
-		if at.next == len(n.Children) {
-			path = path[:len(path)-1]
-			continue
-		}
-		child := &nodes[n.Children[at.next]]
-		indent := strings.Repeat("  ", len(path)-1)
-		if child.Total < limit {
-			left := int64(0)
-			for _, k := range n.Children[at.next:] {
-				left += nodes[k].Total
-			}
-			fmt.Fprintf(b, "%12s %12s %7s %10s  %s(%s of less than %s each)\n", analysis.Millis(time.Duration(left)), "", "", "",
-				indent,
-				analysis.Count(len(n.Children)-at.next, "call path"), analysis.Millis(time.Duration(limit)))
-			at.next = len(n.Children)
-			continue
-		}
-		fmt.Fprintf(b, "%12s %12s %7s %10d  %s%s%s\n", analysis.Millis(time.Duration(child.Total)),
-			analysis.Millis(time.Duration(child.Self)),
-			analysis.Percent(time.Duration(child.Total),
-				time.Duration(nodes[0].Total)), child.Calls, indent, child.Method, markedText(child.Marked))
-		next := n.Children[at.next]
-		at.next++
-		path = append(path, open{node: next})
-	}
-	return b.Flush()
 }

@@ -245,7 +245,7 @@ func (p *page) end(of *recording) error {
 		r.more.Facts = append(r.more.Facts, [2]string{f.key, f.text()})
 	}
 	r.About = about(of)
-	r.Incidents, r.Detectors = pageIncidents(of.Recording), clean(of.DetectorsText())
+	r.Incidents, r.Detectors = pageIncidents(of.Recording), of.DetectorsText()
 	for _, i := range r.Incidents {
 		r.End = max(r.End, i.End)
 	}

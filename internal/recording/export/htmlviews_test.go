@@ -174,8 +174,8 @@ func TestPageFolded(t *testing.T) {
 	data := exportOf(t, "html", func(v export.Writer) error {
 		return feedSource(v, nil, "folded.tgd", content(func(h trace.Handler) error {
 			return errors.Join(h.Chunk(&trace.Meta{Values: map[string]string{"tickNanos": "1000"}}), h.Chunk(&trace.Clock{}),
-				h.Named(trace.FirstNamed, "a.A.one"), h.Named(firstFolded, "12 calls of 3 methods"),
-				h.Named(firstFolded+1, "5 calls of 2 methods"), h.Segment(&s))
+				h.Named(trace.FirstNamed, "a.A.one"), h.Named(firstFolded, "12 calls of several methods"),
+				h.Named(firstFolded+1, "5 calls of several methods"), h.Segment(&s))
 		}))
 	})
 	if err := os.WriteFile(file, data, 0o644); err != nil {
@@ -186,7 +186,7 @@ func TestPageFolded(t *testing.T) {
 		value(`$("details").textContent.includes("12, shown as one")`), press("x"), painted,
 		value(`shown.names(shown.method).text`), press("6"), painted, tableText("methods")}}.open(t, file)
 	const folded = "(folded: short calls of several methods)"
-	want := []any{"12 calls of 3 methods,10.0 ms", true, folded,
+	want := []any{"12 calls of several methods,10.0 ms", true, folded,
 		"25.0 ms | 62.5 % | 40.0 ms | 100 % | 1 | a.A.one\n15.0 ms | 37.5 % | 15.0 ms | 37.5 % | 17 | " + folded}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -446,6 +446,13 @@ func TestOverloads(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
+	var names []string
+	for _, f := range parseProfile(t, exportFile(t, "pprof", "x", overloads{}, r.Bytes())).Function {
+		names = append(names, f.Name)
+	}
+	if diff := gocmp.Diff([]string{"a.B.f", "a.B.f(String[][], long)", "a.B.f~2"}, names); diff != "" {
+		t.Error("pprof", diff)
+	}
 }
 
 type overloads struct{}

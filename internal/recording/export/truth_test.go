@@ -99,9 +99,8 @@ func render(t *testing.T, format string, data []byte, names trace.Names, mapping
 		methods.Connect(&o)
 		finish = func() error { return methods.WriteTable(&out, answer.OrderSelf, 0) }
 	case "tree":
-		calls := new(answer.Calls)
-		calls.Connect(&o)
-		finish = func() error { return calls.WriteTree(&out, answer.Least{}) }
+		answer.WriteTrees(&o, &out, answer.Least{})
+		finish = func() error { return nil }
 	default:
 		v, err := export.New(format, &out, export.Options{})
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 // A run is neighbours below one caller, or outermost calls of one thread, that are all shorter than the resolution,
 // with less than the resolution between two of them. Folding merges the calls of a run by path, with their number and
 // the sum of their times. A merged path whose sum reaches the resolution becomes one call of its method. All other
-// calls of the run become one more call, whose name says how many calls of how many methods it stands for. They are
+// calls of the run become one more call, whose name says how many calls it stands for. They are
 // placed one behind the other from the begin of the run on.
 //
 // The sum of the times does not change, so that the self time of every caller stays what it was. A run of a single
@@ -32,11 +32,10 @@ type Folder struct {
 
 	calls   []trace.Call // of the segment that is made
 	open    []openKept
-	run     run // of the innermost open call
-	rest    methodSet
+	run     run           // of the innermost open call
 	repairs trace.Repairs // of segments that were left out
 	waiting map[uint32]*outermostRun
-	labels  map[foldLabel]trace.Method
+	labels  map[uint64]trace.Method // by the number of calls that the name says
 }
 
 // openKept is a call that was handed on and is still open: where the next call beside it is, and where it is in calls.
@@ -46,12 +45,6 @@ type openKept struct{ next, at int32 }
 type outermostRun struct {
 	run
 	segment trace.Segment
-}
-
-// foldLabel is what the name of a folded call says.
-type foldLabel struct {
-	calls   uint64
-	methods int
 }
 
 // firstFolded is the first Method that stands for calls of several methods.
@@ -64,8 +57,7 @@ func Folded(m trace.Method) bool { return m >= firstFolded && m < trace.MethodSu
 // stand for calls of several methods.
 func New(emit func(*trace.Segment) error, named func(trace.Method, string) error) *Folder {
 	return &Folder{From: math.MinInt64, To: math.MaxInt64, emit: emit, named: named,
-		run: run{set: newMethodSet(true)}, rest: newMethodSet(true), waiting: map[uint32]*outermostRun{},
-		labels: map[foldLabel]trace.Method{}}
+		waiting: map[uint32]*outermostRun{}, labels: map[uint64]trace.Method{}}
 }
 
 // cut returns the part of a call that lies in the range. It is false if there is none. The parts of a call that
@@ -195,7 +187,7 @@ func (f *Folder) shorten(calls []trace.Call, resolution int64) error {
 func (f *Folder) wait(s *trace.Segment) error {
 	w := f.waiting[s.Thread]
 	if w == nil {
-		w = &outermostRun{run: run{set: newMethodSet(false)}}
+		w = &outermostRun{}
 		f.waiting[s.Thread] = w
 	}
 	if w.calls > 0 && (w.segment.Kind != s.Kind || s.Begin-w.end >= f.Resolution) {
@@ -260,7 +252,7 @@ type run struct {
 	at         []int32    // the nodes of the calls of the subtree that is added
 	none       uint64     // calls that took no time, with no call below them that took some
 	marks      trace.Marks
-	set        methodSet // their methods
+	methods    methods // of the calls that took no time
 }
 
 // runNode is all calls of a run that have the same path.
@@ -277,7 +269,7 @@ func (r *run) reset() {
 		return
 	}
 	r.calls, r.none, r.marks, r.nodes = 0, 0, 0, r.nodes[:0]
-	r.set.reset()
+	r.methods = methods{}
 }
 
 // add adds a call and those below it to a run.
@@ -291,7 +283,7 @@ func (f *Folder) add(r *run, calls []trace.Call, i int32) {
 		for k := i; k < calls[i].Next; k++ {
 			n := uint64(calls[k].Count)
 			r.calls, r.none, r.marks = r.calls+n, r.none+n, r.marks|calls[k].Marks
-			r.set.add(calls[k].Method)
+			r.methods.add(calls[k].Method)
 		}
 		return
 	}
@@ -382,11 +374,9 @@ func (f *Folder) put(r *run, node, parent int32, at int64) error {
 		f.calls[index].Next = int32(len(f.calls))
 		at += n.sum
 	}
-	set, calls, sum, marks := &f.rest, uint64(0), int64(0), trace.Marks(0)
+	methods, calls, sum, marks := methods{}, uint64(0), int64(0), trace.Marks(0)
 	if node == 0 {
-		set, calls, marks = &r.set, r.none, r.marks
-	} else {
-		set.reset()
+		methods, calls, marks = r.methods, r.none, r.marks
 	}
 	for k := children; k != 0; k = r.nodes[k].sibling {
 		if r.nodes[k].sum >= f.Resolution {
@@ -395,7 +385,7 @@ func (f *Folder) put(r *run, node, parent int32, at int64) error {
 		sum += r.nodes[k].sum
 		for below := k; ; {
 			n := &r.nodes[below]
-			set.add(n.method)
+			methods.add(n.method)
 			calls, marks = calls+n.calls, marks|n.marks
 			if n.child != 0 {
 				below = n.child
@@ -413,10 +403,10 @@ func (f *Folder) put(r *run, node, parent int32, at int64) error {
 	if calls == 0 {
 		return nil
 	}
-	method := set.last
-	if set.n > 1 {
+	method := methods.last
+	if methods.several {
 		var err error
-		if method, err = f.label(calls, set.n); err != nil {
+		if method, err = f.label(calls); err != nil {
 			return err
 		}
 	}
@@ -428,7 +418,7 @@ func (f *Folder) put(r *run, node, parent int32, at int64) error {
 func count32(n uint64) uint32 { return uint32(min(n, math.MaxUint32)) }
 
 // label returns the method that stands for so many calls of several methods, and introduces its name.
-func (f *Folder) label(calls uint64, methods int) (trace.Method, error) {
+func (f *Folder) label(calls uint64) (trace.Method, error) {
 	name := strconv.FormatUint(calls, 10)
 	if calls >= 1000 {
 		// Three digits, so that there are few names; [trace.Call.Count] is exact.
@@ -439,14 +429,13 @@ func (f *Folder) label(calls uint64, methods int) (trace.Method, error) {
 		calls -= calls % unit
 		name = "over " + Thousands(calls)
 	}
-	key := foldLabel{calls, methods}
-	m, ok := f.labels[key]
+	m, ok := f.labels[calls]
 	if ok {
 		return m, nil
 	}
 	m = firstFolded + trace.Method(len(f.labels))
-	f.labels[key] = m
-	return m, f.named(m, name+" calls of "+strconv.Itoa(methods)+" methods")
+	f.labels[calls] = m
+	return m, f.named(m, name+" calls of several methods")
 }
 
 // Thousands returns a number with commas between groups of three digits.
@@ -458,47 +447,13 @@ func Thousands(n uint64) string {
 	return text
 }
 
-// methodSet counts different methods.
-type methodSet struct {
-	n     int
-	last  trace.Method
-	round uint32
-	fast  bool     // takes more room
-	dense []uint32 // by ID: the round that had it last
-	other map[trace.Method]uint32
+// methods says whether calls are of several methods.
+type methods struct {
+	last         trace.Method
+	any, several bool
 }
 
-func newMethodSet(fast bool) methodSet {
-	return methodSet{round: 1, fast: fast, other: map[trace.Method]uint32{}}
-}
-
-func (s *methodSet) add(m trace.Method) {
-	if s.n > 0 && s.last == m {
-		return
-	}
-	if s.fast && m < trace.FirstNamed {
-		if int(m) >= len(s.dense) {
-			s.dense = append(s.dense, make([]uint32, int(m)+1-len(s.dense))...)
-		}
-		if s.dense[m] == s.round {
-			return
-		}
-		s.dense[m] = s.round
-	} else {
-		if s.other[m] == s.round {
-			return
-		}
-		s.other[m] = s.round
-	}
-	s.n++
-	s.last = m
-}
-
-func (s *methodSet) reset() {
-	s.n = 0
-	if s.round++; s.round == 0 {
-		s.round = 1
-		clear(s.dense)
-		clear(s.other)
-	}
+func (s *methods) add(m trace.Method) {
+	s.several = s.several || s.any && s.last != m
+	s.last, s.any = m, true
 }

@@ -221,7 +221,7 @@ func TestFoldNames(t *testing.T) {
 		"method 1 below -1: 0 to 1000, count 1",
 		"method 2 below 0: 0 to 160, count 20",
 		"method 3 below 1: 0 to 20, count 20",
-		"40 calls of 2 methods below 0: 160 to 180, count 40",
+		"40 calls of several methods below 0: 160 to 180, count 40",
 		"method 6 below 0: 300 to 305, count 1",
 		"method 7 below 0: 500 to 900, count 1",
 	}

@@ -80,7 +80,7 @@ func OpenMappings(path string, lines *mapping.Lines) (*Mappings, error) {
 
 // digestLine returns the digest that a mapping says it has; "" for other files.
 func digestLine(file string) (string, error) {
-	f, err := userfile.OpenInflated(file)
+	f, err := userfile.OpenText(file)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return "", err
 	}
@@ -94,7 +94,7 @@ func digestLine(file string) (string, error) {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = nil // a short file, or one that is cut off
 	}
-	if err != nil || !strings.HasPrefix(strings.TrimPrefix(string(head), "\ufeff"), "# tracegen-mapping ") {
+	if err != nil || !strings.HasPrefix(string(head), "# tracegen-mapping ") {
 		return "", err
 	}
 	for line := range strings.Lines(string(head)) {

@@ -85,6 +85,9 @@ func (n *Names) Name(m trace.Method) (trace.Name, bool) {
 	return name, ok
 }
 
+// Unknown returns how many IDs were asked for that have no name.
+func (n *Names) Unknown() int { return len(n.unknown) }
+
 func (n *Names) entry(e mapping.Entry) trace.Name {
 	name := trace.Name{Class: mapping.Text(e.Class), Method: mapping.Text(e.Name), Descriptor: e.Descriptor}
 	if n.lines != nil {

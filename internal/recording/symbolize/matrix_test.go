@@ -16,8 +16,7 @@ import (
 //
 // Invariant: Every ID that Matrix prints is recognised, and JSON stays valid JSON.
 func TestMatrix(t *testing.T) {
-	jdk, err := oracle.FindJDK(17)
-	oracle.Require(t, err)
+	jdk := oracle.NeedJDK(t, 17)
 	dir, err := oracle.CacheDir("maven")
 	oracle.Require(t, err)
 	a := oracle.Artifact{Group: "com.tencent.matrix", Name: "matrix-trace-canary", Version: "0.6.0", Type: "aar"}

@@ -477,7 +477,7 @@ func (p *place) twice(t *testing.T, between, script string, env ...string) {
 		if !strings.Contains(mapping, "# digest "+sampleDigest) {
 			t.Errorf("%s release: %s", release, mapping)
 		}
-		if got := strings.Contains(readFile(t, filepath.Join(p.dir, "tracegen/summary.md")), "Changes since base"); got !=
+		if got := strings.Contains(readFile(t, filepath.Join(p.dir, "tracegen/summary.md")), "since base"); got !=
 			(release == "second") {
 			t.Errorf("%s release: with a base: %v", release, got)
 		}

@@ -215,7 +215,7 @@ public final class BarrierProofs implements IncidentListener {
         RecorderOptions config = new RecorderOptions();
         Properties p = new Properties();
         p.setProperty("detectors", "sync-barrier, sync-barier");
-        p.setProperty("watchdog.foreground-only", "yes");
+        p.setProperty("idle-handlers", "yes");
         p.setProperty("sync-barrier.colour", "red");
         p.setProperty("sync-barrier.poll-millis", "0");
         p.setProperty("no-such.poll-millis", "5");
@@ -223,8 +223,7 @@ public final class BarrierProofs implements IncidentListener {
         Bench.equal(config.problems().size(), 5, "problems " + config.problems());
         String all = config.problems().toString();
         for (String part : new String[] {"there is no detector sync-barier", "want true or false",
-            "has no such setting; it has [poll-millis]", "1 to 86400000",
-            "there is no detector no-such"}) {
+            "sync-barrier.colour=red: unknown key", "1 to 86400000", "no-such.poll-millis=5: unknown key"}) {
             Bench.check(all.contains(part), "no " + part + " in " + all);
         }
     }

@@ -86,7 +86,7 @@ public final class CostProofs {
         try {
             double ours = bytes();
             Bench.check(AppMethodBeat.status() > 0, "the recorder has turned itself off");
-            Bench.check(!Recorder.current().thread(Looper.getMainLooper().getThread()).recent().isEmpty(),
+            Bench.check(!Recorder.current().thread(Looper.getMainLooper().getThread()).history().isEmpty(),
                     "the recorder got no message");
             Bench.measured("a message allocates " + none + " bytes, " + texts + " with a Printer that does nothing, "
                     + ours + " with our " + source);

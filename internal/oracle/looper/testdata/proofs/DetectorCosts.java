@@ -3,7 +3,6 @@ import android.os.Looper;
 import android.os.Message;
 import android.os.MessageQueue;
 import android.view.Choreographer;
-import android.view.Window;
 import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
@@ -15,12 +14,8 @@ import dev.tracegen.runtime.detector.Detectors;
 import java.io.File;
 import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
-import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,16 +33,12 @@ import java.util.concurrent.atomic.AtomicReference;
 public final class DetectorCosts {
     private static final int MESSAGES = 2000;
     private static final int CHAINS = 4;
-    private static final int EVENTS = 500;
     private static final int RUNS = 300;
 
     private static final int FRAMES = 20;
     private static final int IDLE_MILLIS = 300;
 
     private static final int OFF_MILLIS = 300;
-
-    /** Before Android 9, MotionEvent calls a method of System that only ART has. */
-    private static final boolean EVENTS_RUN = Bench.device.api >= 28;
 
     private static final com.sun.management.ThreadMXBean THREADS =
             (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -172,14 +163,12 @@ public final class DetectorCosts {
         all.append(all.length() == 0 ? "" : " ").append(value);
     }
 
-    private void start(boolean idleHandlers, boolean inputEvents) throws Exception {
+    private void start(boolean idleHandlers) throws Exception {
         Properties p = new Properties();
         p.setProperty("idle-handlers", String.valueOf(idleHandlers));
-        p.setProperty("input-events", String.valueOf(inputEvents));
         // A loaded machine must not make a detector report something while it is measured.
         p.setProperty("slow", "600000");
         p.setProperty("slow-idle", "600000");
-        p.setProperty("slow-input", "600000");
         p.setProperty("anr.lag-millis", "600000");
         // What is posted after the end must be seen soon.
         p.setProperty("sync-barrier.poll-millis", "50");
@@ -276,29 +265,6 @@ public final class DetectorCosts {
         Bench.await(runs.meter.done);
         add(state, "idle ns", (double) runs.meter.nanos / RUNS);
         add(state, "idle bytes", (double) runs.meter.bytes / RUNS);
-        if (EVENTS_RUN) {
-            Meter events = events();
-            add(state, "event ns", (double) events.nanos / EVENTS);
-            add(state, "event bytes", (double) events.bytes / EVENTS);
-        }
-    }
-
-    /** Passes events to the window's callback, outside of messages and of idle handlers that are watched. */
-    private Meter events() throws Exception {
-        final Meter meter = new Meter();
-        Bench.onMain(new Runnable() {
-            @Override
-            public void run() {
-                Window.Callback callback = activity.window.getCallback();
-                callback.dispatchTouchEvent(null);
-                meter.begin();
-                for (int k = 0; k < EVENTS; k++) {
-                    callback.dispatchTouchEvent(null);
-                }
-                meter.end();
-            }
-        });
-        return meter;
     }
 
     private void frames(String state) throws Exception {
@@ -374,36 +340,20 @@ public final class DetectorCosts {
         return Detectors.NAMES;
     }
 
-    private void setCallback() {
-        activity.window.setCallback((Window.Callback) Proxy.newProxyInstance(DetectorCosts.class.getClassLoader(),
-                new Class<?>[] {Window.Callback.class}, new InvocationHandler() {
-                    @Override
-                    public Object invoke(Object proxy, Method m, Object[] args) {
-                        return m.getReturnType() == boolean.class ? (Object) false : null;
-                    }
-                }));
-    }
-
     public void whatEachDetectorCosts() throws Exception {
         activity = Objects.activity();
-        if (EVENTS_RUN) {
-            setCallback();
-        }
         // Code that is compiled later would make the first states slow.
         for (int k = 0; k < 5; k++) {
             mainThread("warm");
         }
         mainThread("none");
-        start(false, false);
+        start(false);
         mainThread("messages");
         stop();
-        start(true, false);
+        start(true);
         mainThread("idle-handlers");
-        stop();
-        start(true, EVENTS_RUN);
-        mainThread("input-events");
-        frames("input-events");
-        idle("input-events", IDLE_MILLIS);
+        frames("idle-handlers");
+        idle("idle-handlers", IDLE_MILLIS);
         for (String name : names()) {
             detector(name);
         }
@@ -426,7 +376,7 @@ public final class DetectorCosts {
             return;
         }
         mainThread(name);
-        double without = last("input-events message bytes");
+        double without = last("idle-handlers message bytes");
         double with = last(name + " message bytes");
         // A byte is for what the JVM may do now and then. On a busy machine it does more in some runs.
         for (int k = 0; k < 20 && with - without >= 1; k++) {

@@ -4,7 +4,6 @@ import android.os.Bundle;
 import android.os.Looper;
 import android.os.MessageQueue;
 import android.view.Choreographer;
-import android.view.Window;
 import app.Shop;
 import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.CallTree;
@@ -20,9 +19,7 @@ import dev.tracegen.runtime.android.TracegenRuntime;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.FileReader;
-import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +30,7 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * An app that stalls in eight ways, each by a method of its own, and sends reports to a collector. The sessions share
+ * An app that stalls in seven ways, each by a method of its own, and sends reports to a collector. The sessions share
  * an outbox, as those of an installation do. A stall is repeated until it is reported with its method, so that a busy
  * machine makes no difference.
  */
@@ -80,8 +77,7 @@ public final class EndToEndProofs implements StallListener, IncidentListener {
 
     @Override
     public void stallEnded(Stall s) {
-        String kind = s.kind == MessageRecord.IDLE_HANDLER ? "idle-handler" : s.kind == MessageRecord.INPUT ? "input"
-                : "message";
+        String kind = s.kind == MessageRecord.IDLE_HANDLER ? "idle-handler" : "message";
         ended.add(kind + " " + method(s.tree, s.samples));
         REPORTS.add(recording + "-s" + s.number + "-" + s.threadIndex);
     }
@@ -135,7 +131,7 @@ public final class EndToEndProofs implements StallListener, IncidentListener {
     }
 
     /** Starts a session in which all detectors are on. */
-    private void start(boolean idleHandlers) throws Exception {
+    private void start() throws Exception {
         readNames();
         Properties p = settings();
         StringBuilder all = new StringBuilder();
@@ -143,8 +139,6 @@ public final class EndToEndProofs implements StallListener, IncidentListener {
             all.append(all.length() == 0 ? "" : ",").append(name);
         }
         p.setProperty("detectors", all.toString());
-        p.setProperty("idle-handlers", String.valueOf(idleHandlers));
-        p.setProperty("input-events", "true");
         RecorderOptions config = new RecorderOptions().set("output", "none").apply(p);
         Bench.equal(config.problems().size(), 0, "problems " + config.problems());
         Bench.check(TracegenRuntime.start(APP, config), "not recording");
@@ -200,7 +194,7 @@ public final class EndToEndProofs implements StallListener, IncidentListener {
     }
 
     public void aSessionStallsInSevenWays() throws Exception {
-        start(true);
+        start();
         // Before the others: a cold start goes back to the begin of the process.
         stall("startup", "createCart", new Way() {
             @Override
@@ -248,37 +242,6 @@ public final class EndToEndProofs implements StallListener, IncidentListener {
             @Override
             void make() throws Exception {
                 sync();
-            }
-        });
-        stop();
-    }
-
-    /** Here runs of IdleHandlers are not watched: in one of them an input event is dispatched outside of messages. */
-    public void bSessionStallsAtAnInputEvent() throws Exception {
-        start(false);
-        final Objects.WindowActivity activity = Objects.activity();
-        activity.window.setCallback((Window.Callback) Proxy.newProxyInstance(EndToEndProofs.class.getClassLoader(),
-                new Class<?>[] {Window.Callback.class}, new InvocationHandler() {
-                    @Override
-                    public Object invoke(Object proxy, Method m, Object[] args) throws Throwable {
-                        if (m.getName().equals("dispatchTouchEvent")) {
-                            shop.tapBuy();
-                        }
-                        return m.getReturnType() == boolean.class ? (Object) false : null;
-                    }
-                }));
-        Objects.lifecycle(APP, "Started", activity);
-        Objects.lifecycle(APP, "Resumed", activity);
-        Bench.drain();
-        stall("input", "tapBuy", new Way() {
-            @Override
-            void make() throws Exception {
-                idle(new Work() {
-                    @Override
-                    void work() {
-                        activity.window.getCallback().dispatchTouchEvent(null);
-                    }
-                });
             }
         });
         stop();

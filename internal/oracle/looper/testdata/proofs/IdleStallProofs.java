@@ -98,7 +98,7 @@ public final class IdleStallProofs implements StallListener {
             }
             Bench.drain();
             int kinds = 0;
-            for (MessageRecord m : Recorder.current().thread(Looper.getMainLooper().getThread()).recent()) {
+            for (MessageRecord m : Recorder.current().thread(Looper.getMainLooper().getThread()).history()) {
                 boolean mine = m.description.startsWith("IdleHandler " + IdleStallProofs.class.getName());
                 kinds += mine && m.kind == MessageRecord.IDLE_HANDLER ? 1 : 0;
             }

@@ -209,7 +209,7 @@ public final class MatrixProofs implements StallListener, IncidentListener {
 
     private SlowInput touched;
 
-    /** Dispatches an input event through the callback of a window that the runtime has wrapped, outside of messages. */
+    /** Dispatches an input event through the callback of a window, outside of messages. */
     private void input() throws Exception {
         if (touched == null) {
             touched = Objects.bare(SlowInput.class);
@@ -317,8 +317,7 @@ public final class MatrixProofs implements StallListener, IncidentListener {
     public void stallEnded(Stall s) {
         Kind kind = running;
         if (kind != null && kind.method != null && (s.description.contains(kind.method) || names(kind, s.samples))) {
-            saw(kind, s.kind == MessageRecord.IDLE_HANDLER ? "idle handlers"
-                    : s.kind == MessageRecord.INPUT ? "input events" : "messages");
+            saw(kind, s.kind == MessageRecord.IDLE_HANDLER ? "idle handlers" : "messages");
         }
     }
 

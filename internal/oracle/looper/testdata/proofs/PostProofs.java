@@ -3,6 +3,7 @@ import android.os.Handler;
 import android.os.Looper;
 import android.view.View;
 import app.Posts;
+import dev.tracegen.runtime.EachMessage;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.Stall;
@@ -82,7 +83,7 @@ public final class PostProofs implements StallListener {
             }
             in.close();
             Recorder.setStallListener(PostProofs.this);
-            Bench.check(TracegenRuntime.start(app, TracegenRuntime.options(app)), "not recording");
+            Bench.check(TracegenRuntime.start(app, EachMessage.in(TracegenRuntime.options(app))), "not recording");
             Bench.settle();
             try {
                 seen.clear();
@@ -101,7 +102,7 @@ public final class PostProofs implements StallListener {
     private List<String> posters() throws Exception {
         Bench.drain();
         List<String> all = new ArrayList<String>();
-        for (MessageRecord r : Recorder.current().thread(Looper.getMainLooper().getThread()).recent()) {
+        for (MessageRecord r : Recorder.current().thread(Looper.getMainLooper().getThread()).history()) {
             if (r.postedBy != 0 && seen.add(r.sequence)) {
                 Bench.check(r.postedNanos == 0 || r.postedNanos <= r.beginNanos, "posted after its begin");
                 all.add(names.get(r.postedBy));

@@ -3,24 +3,20 @@ import android.os.HandlerThread;
 import android.os.Looper;
 import android.os.Message;
 import android.os.MessageQueue;
-import android.view.Window;
 import app.Feed;
-import dev.tracegen.runtime.AppMethodBeat;
 import dev.tracegen.runtime.CallItem;
+import dev.tracegen.runtime.EachMessage;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.Stall;
 import dev.tracegen.runtime.StallListener;
-import dev.tracegen.runtime.ThreadTrace;
 import dev.tracegen.runtime.android.LooperMonitor;
 import dev.tracegen.runtime.android.TracegenRuntime;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.FileInputStream;
 import java.io.FileReader;
-import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -29,7 +25,6 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /** Records an instrumented app on the real main looper. */
@@ -174,14 +169,14 @@ public final class RecordingProofs implements StallListener {
     }
 
     public void theLongestOfManyMessagesIsDescribed() throws Exception {
-        start(TracegenRuntime.options(app));
+        start(EachMessage.in(TracegenRuntime.options(app)));
         try {
             for (int k = 0; k < 5; k++) {
                 Bench.main.sendEmptyMessage(60 + k);
             }
             Bench.drain();
             int seen = 0;
-            for (MessageRecord r : Recorder.current().thread(Looper.getMainLooper().getThread()).recent()) {
+            for (MessageRecord r : Recorder.current().thread(Looper.getMainLooper().getThread()).history()) {
                 for (int k = 0; k < 5; k++) {
                     seen += r.description.contains(Handler.class.getName())
                             && r.description.endsWith(": " + (60 + k)) ? 1 : 0;
@@ -228,83 +223,6 @@ public final class RecordingProofs implements StallListener {
             feed.open();
             return false;
         }
-    }
-
-    /** Records after each of two marks are as far apart as the marks are, which the clock alone does not show. */
-    public void inputOutsideOfMessagesIsMarked() throws Exception {
-        if (Bench.device.api < 28) {
-            Bench.measured("input events: not tried, MotionEvent of this version wants ART's own arraycopy");
-            return;
-        }
-        RecorderOptions config = TracegenRuntime.options(app);
-        config.set("idle-handlers", "false");
-        start(config);
-        try {
-            final ThreadTrace trace = Recorder.current().thread(Looper.getMainLooper().getThread());
-            final Window.Callback events = marked();
-            mark("mark", trace);
-            final CountDownLatch done = new CountDownLatch(1);
-            final long[] mark = new long[1];
-            Bench.onMain(new Runnable() {
-                @Override
-                public void run() {
-                    Looper.myQueue().addIdleHandler(new MessageQueue.IdleHandler() {
-                        @Override
-                        public boolean queueIdle() {
-                            mark[0] = trace.mark();
-                            for (int k = 0; k < 40; k++) {
-                                events.dispatchTouchEvent(null);
-                            }
-                            done.countDown();
-                            return false;
-                        }
-                    });
-                }
-            });
-            Bench.await(done);
-            mark("unmark", trace);
-            // Each event has the records of its begin and end, too.
-            int calls = 0;
-            long last = Long.MIN_VALUE;
-            for (long r : trace.copy(mark[0], mark[0] + 120).records) {
-                if ((r >>> 43 & 0xFFFFF) == 4) {
-                    long time = r & (1L << 43) - 1;
-                    Bench.check(calls++ == 0 || time - last >= 2000,
-                            "two events of 2 ms are " + (time - last) + " us apart");
-                    last = time;
-                }
-            }
-            Bench.equal(calls, 40, "calls within events");
-        } finally {
-            stop();
-        }
-    }
-
-    /** The callback of a window whose events take 2 ms, with the runtime's marks wrap it. */
-    private static Window.Callback marked() throws Exception {
-        Window.Callback slow = (Window.Callback) Proxy.newProxyInstance(RecordingProofs.class.getClassLoader(),
-                new Class<?>[] {Window.Callback.class}, new InvocationHandler() {
-                    @Override
-                    public Object invoke(Object proxy, java.lang.reflect.Method method, Object[] args) {
-                        AppMethodBeat.i(4);
-                        long end = System.nanoTime() + 2010000;
-                        while (System.nanoTime() < end) {
-                            Thread.yield();
-                        }
-                        return true;
-                    }
-                });
-        java.lang.reflect.Method wrap = Class.forName("dev.tracegen.runtime.android.InputEvents")
-                .getDeclaredMethod("wrap", Window.Callback.class, String.class);
-        wrap.setAccessible(true);
-        return (Window.Callback) wrap.invoke(null, slow, "slow");
-    }
-
-    private static void mark(String name, ThreadTrace trace) throws Exception {
-        java.lang.reflect.Method mark = Class.forName("dev.tracegen.runtime.android.InputEvents")
-                .getDeclaredMethod(name, ThreadTrace.class);
-        mark.setAccessible(true);
-        mark.invoke(null, trace);
     }
 
     public void aChosenHandlerThreadIsRecorded() throws Exception {

@@ -4,6 +4,7 @@ import android.os.Looper;
 import android.os.MessageQueue;
 import android.util.Printer;
 import android.view.Choreographer;
+import dev.tracegen.runtime.EachMessage;
 import dev.tracegen.runtime.MessageRecord;
 import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
@@ -24,7 +25,7 @@ public final class SeenProofs {
     }
 
     private static boolean inHistory(String text) {
-        for (MessageRecord r : Recorder.current().thread(Looper.getMainLooper().getThread()).recent()) {
+        for (MessageRecord r : Recorder.current().thread(Looper.getMainLooper().getThread()).history()) {
             if (r.description.contains(text)) {
                 return true;
             }
@@ -39,7 +40,7 @@ public final class SeenProofs {
     public void whatIsSeen() throws Exception {
         RecorderOptions config = new RecorderOptions().set("output", "none");
         config.set("check", "0");
-        Bench.check(TracegenRuntime.start(app, config), "not recording");
+        Bench.check(TracegenRuntime.start(app, EachMessage.in(config)), "not recording");
         Bench.settle();
         Bench.drain();
         Bench.drain();

@@ -270,8 +270,7 @@ public final class StartProofs {
                     @Override
                     public void run() {
                         Bench.check(fromFile ? TracegenRuntime.start(app)
-                                : TracegenRuntime.start(app,
-                                        new RecorderOptions().set("frames", "true").set("input-events", "true")),
+                                : TracegenRuntime.start(app, new RecorderOptions().set("frames", "true")),
                                 "not recording");
                     }
                 });

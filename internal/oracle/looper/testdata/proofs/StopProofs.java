@@ -1,13 +1,7 @@
 import android.os.Looper;
 import android.os.MessageQueue;
-import android.view.Window;
-import dev.tracegen.runtime.Recorder;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.TracegenRuntime;
-import java.lang.ref.WeakReference;
-import java.lang.reflect.InvocationHandler;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -148,71 +142,5 @@ public final class StopProofs {
                 }
             }, 0, 1);
         }
-    }
-
-    public void touchMarksEndWithTheRecorder() throws Exception {
-        final int[] calls = new int[1];
-        InvocationHandler counting = new InvocationHandler() {
-            @Override
-            public Object invoke(Object self, Method m, Object[] args) {
-                calls[0]++;
-                return m.getReturnType() == boolean.class ? (Object) true : null;
-            }
-        };
-        final Objects.WindowActivity activity = Objects.activity();
-        Window.Callback own;
-        try {
-            own = (Window.Callback) Proxy.newProxyInstance(StopProofs.class.getClassLoader(),
-                    new Class<?>[] {Window.Callback.class}, counting);
-        } catch (Throwable e) {
-            Bench.measured("touch marks: not tried, MotionEvent of this version wants ART's own arraycopy");
-            return;
-        }
-        activity.window.setCallback(own);
-        start(true);
-        final WeakReference<Recorder> first = new WeakReference<Recorder>(Recorder.current());
-        Objects.lifecycle(app, "Started", activity);
-        final Window.Callback wrapper = activity.window.getCallback();
-        Bench.check(wrapper != own, "the callback is not wrapped");
-        Bench.equal(marks(wrapper), 2, "marks of an event");
-        TracegenRuntime.stop();
-        Bench.settle();
-        Bench.equal(marks(wrapper), 0, "marks after the stop");
-        Bench.check(activity.window.getCallback() == own, "the wrapper stays in front");
-        start(true);
-        Objects.lifecycle(app, "Stopped", activity);
-        Objects.lifecycle(app, "Started", activity);
-        Bench.check(activity.window.getCallback() != own, "it is not wrapped again");
-        Bench.equal(marks(activity.window.getCallback()), 2, "marks of the next recorder");
-        Bench.equal(calls[0], 3, "events that reached the app");
-        Bench.check(Bench.collected(first), "the first recorder is still in memory");
-        TracegenRuntime.stop();
-        Bench.settle();
-    }
-
-    private void start(boolean inputEvents) throws Exception {
-        Bench.check(TracegenRuntime.start(app, new RecorderOptions().set("output", "none")
-                .set("input-events", String.valueOf(inputEvents))),
-                "not recording");
-        Bench.settle();
-    }
-
-    /** Returns how often an event updates the time of the main thread's records. */
-    private static int marks(final Window.Callback callback) throws Exception {
-        final int[] n = new int[1];
-        Bench.onMain(new Runnable() {
-            @Override
-            public void run() {
-                try {
-                    Class<?> type = Class.forName("dev.tracegen.runtime.android.InputEvents");
-                    Object marked = Bench.field(null, type, "marked");
-                    callback.dispatchTouchEvent(null);
-                    n[0] = marked == null ? 0 : 2;
-                } catch (Exception e) {
-                    throw new IllegalStateException(e);
-                }
-            }
-        });
-        return n[0];
     }
 }

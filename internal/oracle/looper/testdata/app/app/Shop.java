@@ -3,17 +3,13 @@ package app;
 import android.os.Handler;
 import java.util.concurrent.CountDownLatch;
 
-/** The methods of an app that stalls in eight ways, one for each. */
+/** The methods of an app that stalls in seven ways, one for each. */
 public final class Shop {
     public void showOffer() throws InterruptedException {
         Thread.sleep(900);
     }
 
     public void evictImages() throws InterruptedException {
-        Thread.sleep(900);
-    }
-
-    public void tapBuy() throws InterruptedException {
         Thread.sleep(900);
     }
 

@@ -93,7 +93,7 @@ public final class NativeProof {
         detectors.add(new NativeTouch(settings));
         Anr anr = Anr.create(settings, new AnrEvidence() {
             @Override
-            public State state() {
+            public String state() {
                 return null;
             }
         });

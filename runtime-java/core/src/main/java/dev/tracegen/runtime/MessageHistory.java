@@ -5,11 +5,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The messages that a thread has run, in two bounded lists: older ones merged, and the last ones one by one.
+ * The last messages that a thread has run, short ones merged.
  *
- * <p>An app runs very many messages, and almost none of them is slow. So the lists use their objects again, and make
- * no {@link MessageRecord} before they are read. A message allocates nothing once both lists
- * are full.
+ * <p>An app runs very many messages, and almost none of them is slow. So the list uses its objects again, and makes no
+ * {@link MessageRecord} before it is read. A message allocates nothing once the list is full.
  */
 final class MessageHistory {
     /** Short messages are merged up to this total time, in nanoseconds, so that a busy period is still split up. */
@@ -17,7 +16,6 @@ final class MessageHistory {
 
     private final long mergeNanos;
     private final Last merged;
-    private final Last recent;
     private long longestOfLast;
 
     /** The facts of a {@link MessageRecord}. Used again. */
@@ -76,7 +74,8 @@ final class MessageHistory {
 
         /** Returns {@link MessageRecord#SYSTEM} or {@link MessageRecord#NORMAL}, by the text. */
         int kindOfText() {
-            return kindOf(text);
+            return text != null && text.contains("android.app.ActivityThread$H") ? MessageRecord.SYSTEM
+                    : MessageRecord.NORMAL;
         }
 
         /** Returns a record of the present values. */
@@ -144,22 +143,13 @@ final class MessageHistory {
 
     MessageHistory(RecorderOptions options) {
         merged = new Last(options.history);
-        recent = new Last(options.dense);
         mergeNanos = options.mergeMillis * 1000000L;
-    }
-
-    /** Returns the kind of a message by its text, or by the class of its handler. */
-    static int kindOf(String text) {
-        return text != null && text.contains("android.app.ActivityThread$H") ? MessageRecord.SYSTEM
-                : MessageRecord.NORMAL;
     }
 
     /** Adds a message. The entry is copied. */
     synchronized void add(Entry m) {
-        recent.add().copy(m);
         Entry last = merged.last();
-        boolean mergeable = m.kind == MessageRecord.NORMAL || m.kind == MessageRecord.IDLE_HANDLER
-                || m.kind == MessageRecord.INPUT;
+        boolean mergeable = m.kind == MessageRecord.NORMAL || m.kind == MessageRecord.IDLE_HANDLER;
         boolean small = mergeable && m.wallNanos < mergeNanos;
         if (small && last != null && last.kind == MessageRecord.MERGED && last.wallNanos < MERGED_NANOS) {
             merge(last, m);
@@ -200,13 +190,9 @@ final class MessageHistory {
         return merged.records();
     }
 
-    synchronized List<MessageRecord> recent() {
-        return recent.records();
-    }
-
-    /** Returns the last message that began at a time; null if there is none, or if too many have run since. */
+    /** Returns the message that began at a time; null if there is none, it was short, or too many have run since. */
     synchronized MessageRecord at(long beginNanos) {
-        Entry e = recent.at(beginNanos);
-        return e == null ? null : e.record();
+        Entry e = merged.at(beginNanos);
+        return e == null || e.kind == MessageRecord.MERGED ? null : e.record();
     }
 }

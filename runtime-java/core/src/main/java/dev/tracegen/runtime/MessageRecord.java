@@ -20,9 +20,6 @@ public final class MessageRecord {
     /** A run of an IdleHandler. */
     public static final int IDLE_HANDLER = 5;
 
-    /** An input event that ran outside of a message. */
-    public static final int INPUT = 6;
-
     /** One of the constants above. */
     public final int kind;
 

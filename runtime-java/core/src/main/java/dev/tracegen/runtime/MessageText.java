@@ -8,13 +8,8 @@ package dev.tracegen.runtime;
 final class MessageText {
     private static final String BEGIN = ">>>>> Dispatching to ";
     private static final String HANDLER = "Handler (";
-    private static final String NO_HANDLER = "(no handler)";
     private static final String IDLE_HANDLER = "IdleHandler ";
-    private static final String INPUT = "Input dispatch";
     private static final String METHOD = "method ";
-
-    /** The last parts of the names that R8 makes are at most so long. */
-    private static final int SHORT = 3;
 
     /** Stands for a class that the text does not show for certain. */
     private static final String UNKNOWN = "?";
@@ -31,47 +26,28 @@ final class MessageText {
      * missing name is better than a wrong one.
      */
     static String classes(String text) {
-        boolean printed = text.startsWith(BEGIN);
-        String t = printed ? text.substring(BEGIN.length()) : text;
-        if (t.startsWith(METHOD) && isNumber(t.substring(METHOD.length()))
-                || t.startsWith(IDLE_HANDLER) && isClass(t.substring(IDLE_HANDLER.length())) || isInput(t)) {
-            return t;
+        if (text.startsWith(METHOD) && isNumber(text.substring(METHOD.length()))
+                || text.startsWith(IDLE_HANDLER) && isClass(text.substring(IDLE_HANDLER.length()))) {
+            return text;
         }
-        int colon = t.lastIndexOf(": ");
-        if (colon < 0 || !isNumber(t.substring(colon + 2))) {
+        int colon = text.lastIndexOf(": ");
+        if (!text.startsWith(BEGIN) || colon < BEGIN.length() || !isNumber(text.substring(colon + 2))) {
             return OTHER;
         }
-        String what = t.substring(colon);
-        t = t.substring(0, colon);
+        String what = text.substring(colon);
+        String t = text.substring(BEGIN.length(), colon);
         int end = t.indexOf(')') + 1;
         if (t.startsWith(HANDLER) && end > 0) {
             String handler = t.substring(HANDLER.length(), end - 1);
-            return HANDLER + (isClass(handler) ? handler : UNKNOWN) + ")" + callback(t.substring(end), false) + what;
-        }
-        if (t.startsWith(NO_HANDLER)) {
-            return NO_HANDLER + callback(t.substring(end), !printed) + what;
+            return HANDLER + (isClass(handler) ? handler : UNKNOWN) + ")" + callback(t.substring(end)) + what;
         }
         int blank = t.indexOf(' ');
         String handler = blank < 0 ? t : t.substring(0, blank);
-        String rest = blank < 0 ? "" : t.substring(blank);
-        if (!printed && isName(handler) && (rest.length() == 0 || isName(rest.substring(1)))) {
-            return handler + rest + what;
-        }
-        return HANDLER + classOf(handler) + ")" + callback(rest, false) + what;
+        return HANDLER + classOf(handler) + ")" + callback(blank < 0 ? "" : t.substring(blank)) + what;
     }
 
-    /** Reports whether a text is that of an input event: the name of a method and a class. */
-    private static boolean isInput(String text) {
-        int blank = text.startsWith(INPUT) ? text.indexOf(' ', INPUT.length()) : -1;
-        return blank > 0 && isClass(text.substring(INPUT.length(), blank)) && isClass(text.substring(blank + 1));
-    }
-
-    /**
-     * Returns the class of a callback with a blank before it, nothing for no text.
-     *
-     * @param isName whether the text is the name of the class, and not what the callback prints
-     */
-    private static String callback(String text, boolean isName) {
+    /** Returns the class of a callback with a blank before it, nothing for no text. */
+    private static String callback(String text) {
         String t = text.trim();
         if (t.startsWith("{") && hex(t, 1) < t.length() && t.charAt(hex(t, 1)) == '}') {
             t = t.substring(hex(t, 1) + 1).trim();
@@ -79,7 +55,7 @@ final class MessageText {
         if (t.length() == 0) {
             return "";
         }
-        return " " + (t.equals("null") || isName && isClass(t) ? t : classOf(t));
+        return " " + (t.equals("null") ? t : classOf(t));
     }
 
     /** Returns the class that printed a text: {@code NAME@HASH} as Object does, or what begins with a class's name. */
@@ -123,11 +99,6 @@ final class MessageText {
         }
         return text.length() > 0 && !Character.isDigit(text.charAt(0)) && text.charAt(0) != '.'
                 && !text.endsWith(".");
-    }
-
-    /** Reports whether a text is the name of a class, of one that R8 has renamed too. */
-    private static boolean isName(String text) {
-        return isClass(text) && (looksLikeClass(text) || text.length() - text.lastIndexOf('.') - 1 <= SHORT);
     }
 
     /** Reports whether a name is written as classes are: its last part begins with a capital letter, or it has a $. */

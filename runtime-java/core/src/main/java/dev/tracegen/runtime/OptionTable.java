@@ -1,7 +1,6 @@
 package dev.tracegen.runtime;
 
 import dev.tracegen.runtime.detector.Detectors;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -29,7 +28,6 @@ final class OptionTable {
         {"enabled", "true", FLAG, "ac"},
         {"slow", "700", "milliseconds 1..", "jac"},
         {"slow-idle", "2000", "milliseconds 1..", "ac"},
-        {"slow-input", "700", "milliseconds 1..", "ac"},
         {"tick", "ms", "ms|us", "ja"},
         {"threads", "main", "main|chosen|all|all,virtual", "ja"},
         {"memory", "", "bytes", "ja"},
@@ -39,7 +37,6 @@ final class OptionTable {
         {"every-record", "false", FLAG, "a"},
         {"message", "", "", "j"},
         {"gate", "auto", "auto|off", "ja"},
-        {"pressure", "windows", "windows|wait|lose", "ja"},
         {"command", "", "full", "j"},
         {"file-megabytes", "", "megabytes 1..1048576", "ja"},
         {"keep-files", "", "files 1..1048576", "ja"},
@@ -48,11 +45,9 @@ final class OptionTable {
         {"check", "60000", "milliseconds 0..", "a"},
         {"idle-handlers", "true", FLAG, "a"},
         {"frames", "false", FLAG, "a"},
-        {"input-events", "false", FLAG, "a"},
         {DETECTORS, "none", "", "a"},
         {"sync-barrier.poll-millis", "2000", MILLIS, "a"},
         {"watchdog.poll-millis", "5000", MILLIS, "a"},
-        {"watchdog.foreground-only", "false", FLAG, "a"},
         {"anr.lag-millis", "2000", MILLIS, "a"},
         {"native-touch.slow-millis", "5000", MILLIS, "a"},
         {"frames.dropped", "9", "dropped 1..100000", "a"},
@@ -72,7 +67,7 @@ final class OptionTable {
         {"outbox-days", "7", "days 1..365", "a"},
         {SAMPLING, "1", "fraction", "ac"},
         {"config-key", "", "", "a"},
-        {"build-id", "", "", "a"},
+        {"build-id", "", "", "ja"},
         // Of the settings of a collector themselves; reports apply them.
         {"package", "", "", ""}, {"serial", "", "", ""}, {"expires", "", "", ""}, {"methods-off", "", "", ""},
     };
@@ -115,7 +110,7 @@ final class OptionTable {
     static void check(String key, String value) {
         String[] row = row(key);
         if (row == null) {
-            throw new IllegalArgumentException(unknown(key));
+            throw new IllegalArgumentException("unknown key");
         }
         String valid = row[2];
         int range = valid.indexOf("..");
@@ -132,26 +127,13 @@ final class OptionTable {
         }
     }
 
-    private static String unknown(String key) {
-        int dot = key.indexOf('.');
-        if (dot < 0) {
-            return "unknown key";
-        }
-        String detector = key.substring(0, dot);
-        checkDetector(detector);
-        List<String> settings = new ArrayList<String>();
-        for (String[] row : ROWS) {
-            if (row[0].startsWith(detector + ".")) {
-                settings.add(row[0].substring(dot + 1));
+    /** Throws IllegalArgumentException if there is no detector of one of the names. The others are on all the same. */
+    static void checkDetectors(List<String> names) {
+        for (String name : names) {
+            if (!Detectors.NAMES.contains(name)) {
+                throw new IllegalArgumentException("there is no detector " + name + "; there are " + Detectors.NAMES
+                        + "; the others are on");
             }
-        }
-        return "the detector " + detector + " has no such setting; it has " + settings;
-    }
-
-    /** Throws IllegalArgumentException if there is no detector of that name. */
-    static void checkDetector(String name) {
-        if (!Detectors.NAMES.contains(name)) {
-            throw new IllegalArgumentException("there is no detector " + name + "; there are " + Detectors.NAMES);
         }
     }
 
@@ -216,9 +198,6 @@ final class OptionTable {
             case "slow-idle":
                 o.slowIdleMillis = Integer.parseInt(value);
                 break;
-            case "slow-input":
-                o.slowInputMillis = Integer.parseInt(value);
-                break;
             case "tick":
                 o.clockPeriodMillis(value.equals("ms") ? RecorderOptions.CLOCK_PERIOD_MILLIS : 0);
                 break;
@@ -238,9 +217,6 @@ final class OptionTable {
             case "gate":
                 o.gate = value.equals("auto");
                 break;
-            case "pressure":
-                o.pressure = Arrays.asList("lose", "windows", "wait").indexOf(value);
-                break;
             case "file-megabytes":
                 o.maxFileBytes = (long) Integer.parseInt(value) << 20;
                 break;
@@ -257,19 +233,5 @@ final class OptionTable {
                 return false;
         }
         return true;
-    }
-
-    /** Returns the detectors that exist, and adds a line about the first other one to the faults. */
-    static String knownDetectors(List<String> names, List<String> faults) {
-        StringBuilder known = new StringBuilder();
-        for (String name : names) {
-            try {
-                checkDetector(name);
-                known.append(known.length() == 0 ? "" : ",").append(name);
-            } catch (IllegalArgumentException e) {
-                faults.add(e.getMessage() + "; the others are on");
-            }
-        }
-        return known.toString();
     }
 }

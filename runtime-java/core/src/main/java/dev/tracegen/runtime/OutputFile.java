@@ -88,7 +88,7 @@ final class OutputFile {
         }
     };
 
-    private static final Comparator<File> OLDEST_TIME_FIRST = new Comparator<File>() {
+    static final Comparator<File> OLDEST_TIME_FIRST = new Comparator<File>() {
         @Override
         public int compare(File a, File b) {
             long x = a.lastModified();

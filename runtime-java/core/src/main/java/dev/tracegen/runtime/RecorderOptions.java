@@ -22,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  * Recording. (J) may also be a system property of a JVM.
  *   slow                 700         milliseconds; a message that lasts at least so long is a stall (J)
  *   slow-idle            2000        milliseconds, the same for IdleHandlers
- *   slow-input           700         milliseconds, the same for input events that run outside of messages
  *   tick                 ms          ms: the time of records is updated every 5 ms | us: the clock is read for every
  *                                    record, which is exact and costs about ten times as much (J)
  *   threads              main        main | chosen: and those given to Recorder.thread | all: but virtual threads |
@@ -30,19 +29,18 @@ import org.jspecify.annotations.Nullable;
  *   memory                           bytes, or a number with K or M, of at least 1M: what all rings and waiting
  *                                    records may take; a 16th of the maximal heap, 1M to 64M, on Android 16M (J)
  *   ring                             records that the ring of each thread may have, 1024 to 67108864; 1048576 for
- *                                    the main thread, 131072 for others. A full ring overwrites the oldest (J)
+ *                                    the main thread, 131072 for others. A full ring overwrites the oldest, or with
+ *                                    every-record leaves out calls that begin and end meanwhile (J)
  *   every-record         false       true | false: only the records of stalls. A JVM's properties set it
  *   gate                 auto        auto | off: with every-record, whether methods that are called most and take no
  *                                    time are switched off while too many records come (J)
- *   pressure             windows     with every-record, if records come faster than they are written (J):
- *                                    windows: calls that begin and end meanwhile are left out |
- *                                    wait: threads wait, for seconds at most | lose: the oldest are lost
  *   output                           the recording, see Recorder.output. On Android relative to the directory that no
  *                                    backup takes; tracegen/PROCESS.tgd if not set; none for none (J)
  *   file-megabytes       64          the size at which a file is closed and the next one begun; 8 on Android (J)
  *   keep-files           4           files that are kept; 100 on Android (J)
  *   keep-megabytes       0           their size in total, 0 for no limit; 32 on Android (J)
  *   keep-days            0           their age, 0 for no limit; 7 on Android (J)
+ *   build-id                         names the build where versions do not, in recordings and reports (J)
  *
  * System properties alone
  *   message                          IDs of methods whose calls are messages, with commas between; those of mapping
@@ -55,13 +53,12 @@ import org.jspecify.annotations.Nullable;
  *   check                60000       milliseconds between checks whether other code has replaced the printer
  *   idle-handlers        true        true | false: whether IdleHandlers are seen
  *   frames               false       true: writes each frame | false
- *   input-events         false       true: input events are messages; it wraps the callback of each window | false
  *   detectors            none        names with commas between, see docs/detectors.md
  *   NAME.key                         a setting of the detector NAME
  *
  * Reports, see docs/reporting.md. They need tracegen-runtime-report
  *   upload               none        the address of the collector
- *   upload-..., outbox-..., sampling..., config-key, build-id
+ *   upload-..., outbox-..., sampling..., config-key
  * </pre>
  */
 public final class RecorderOptions implements Cloneable {
@@ -73,15 +70,6 @@ public final class RecorderOptions implements Cloneable {
 
     /** {@code threads=all}. Each thread that enters an instrumented method gets its own ring. */
     public static final int THREADS_ALL = 2;
-
-    /** {@code pressure=lose}. The recording says how many records are lost. */
-    static final int PRESSURE_LOSE = 0;
-
-    /** {@code pressure=windows}. The recording says from when to when calls are missing, and all others are whole. */
-    static final int PRESSURE_WINDOWS = 1;
-
-    /** {@code pressure=wait}. If the recorder makes no progress for seconds, it is as windows. */
-    static final int PRESSURE_WAIT = 2;
 
     /** The unit of time if none is set, and the least one: 43 bits of it are 101 days. */
     static final long TICK_NANOS = 1000;
@@ -116,11 +104,9 @@ public final class RecorderOptions implements Cloneable {
     int earlyPeriodMillis;
     int slowMillis = 700;
     int slowIdleMillis = 2000;
-    int slowInputMillis = 700;
     boolean everyRecord;
 
     boolean gate = true;
-    int pressure = PRESSURE_WINDOWS;
 
     /** Null if no calls are messages. */
     CallMessages callMessages;
@@ -132,9 +118,8 @@ public final class RecorderOptions implements Cloneable {
     int keepDays = -1;
     TextRedactor redactor;
 
-    /** How many entries a thread's history has, and how many of the last messages it has one by one. */
+    /** How many entries a thread's history has. */
     int history = 200;
-    int dense = 5000;
 
     /** Messages shorter than this are merged in the history. */
     int mergeMillis = 16;
@@ -173,12 +158,8 @@ public final class RecorderOptions implements Cloneable {
         if (!OptionTable.setField(this, key, value)) {
             texts.put(key, value);
         }
-        List<String> faults = new ArrayList<String>();
         if (key.equals(OptionTable.DETECTORS)) {
-            texts.put(key, OptionTable.knownDetectors(names(key), faults));
-        }
-        if (!faults.isEmpty()) {
-            throw new IllegalArgumentException(faults.get(0));
+            OptionTable.checkDetectors(words(value));
         }
         return this;
     }
@@ -244,15 +225,22 @@ public final class RecorderOptions implements Cloneable {
         return Integer.parseInt(get(key));
     }
 
-    /** Returns an option as {@link #get} does that is names with commas between; empty for {@code none}. */
+    /** Returns the detectors that an option names, those that exist. */
     public List<String> names(String key) {
-        List<String> names = new ArrayList<String>();
-        for (String name : get(key).equals("none") ? new String[0] : get(key).split(",")) {
-            if (name.trim().length() > 0) {
-                names.add(name.trim());
+        List<String> names = words(get(key));
+        // No import: the no-op has this class and not that package.
+        names.retainAll(dev.tracegen.runtime.detector.Detectors.NAMES);
+        return names;
+    }
+
+    private static List<String> words(String value) {
+        List<String> words = new ArrayList<String>();
+        for (String word : value.equals("none") ? new String[0] : value.split(",")) {
+            if (word.trim().length() > 0) {
+                words.add(word.trim());
             }
         }
-        return names;
+        return words;
     }
 
     /** Returns the options that were set and whose keys begin alike, by the rest of their keys. */
@@ -348,13 +336,12 @@ public final class RecorderOptions implements Cloneable {
 
     /** Returns the threshold of a kind of {@link MessageRecord}, in nanoseconds. */
     long slowNanos(int kind) {
-        return 1000000L * (kind == MessageRecord.IDLE_HANDLER ? slowIdleMillis
-                : kind == MessageRecord.INPUT ? slowInputMillis : slowMillis);
+        return 1000000L * (kind == MessageRecord.IDLE_HANDLER ? slowIdleMillis : slowMillis);
     }
 
     /** Returns the least of the thresholds, in milliseconds. */
     int leastSlowMillis() {
-        return Math.min(slowMillis, Math.min(slowIdleMillis, slowInputMillis));
+        return Math.min(slowMillis, slowIdleMillis);
     }
 
     /** Sets {@code every-record}. */
@@ -386,10 +373,9 @@ public final class RecorderOptions implements Cloneable {
         return this;
     }
 
-    /** Sets how many entries and last messages a thread keeps, and which messages are merged. For tests. */
-    RecorderOptions history(int entries, int recent, int mergeBelowMillis) {
+    /** Sets how many entries a thread keeps, and which messages are merged. For tests. */
+    RecorderOptions history(int entries, int mergeBelowMillis) {
         history = entries;
-        dense = recent;
         mergeMillis = mergeBelowMillis;
         return this;
     }
@@ -401,5 +387,10 @@ public final class RecorderOptions implements Cloneable {
     public RecorderOptions meta(String key, String value) {
         meta.put(key, value);
         return this;
+    }
+
+    /** As {@link #meta}, unless there is a fact of this key, or the value is null. */
+    public RecorderOptions metaIfAbsent(String key, String value) {
+        return value == null || meta.containsKey(key) ? this : meta(key, value);
     }
 }

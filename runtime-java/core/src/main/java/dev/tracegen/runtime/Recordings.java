@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
@@ -26,14 +25,6 @@ import java.util.Map;
  * process may then take it for finished.
  */
 public final class Recordings {
-    private static final Comparator<File> OLDEST_FIRST = new Comparator<File>() {
-        @Override
-        public int compare(File a, File b) {
-            return a.lastModified() < b.lastModified() ? -1 : a.lastModified() > b.lastModified() ? 1
-                    : a.getName().compareTo(b.getName());
-        }
-    };
-
     private final File directory;
 
     private Recordings(File directory) {
@@ -66,10 +57,9 @@ public final class Recordings {
             }
         }
         try {
-            Collections.sort(all, OLDEST_FIRST);
+            Collections.sort(all, OutputFile.OLDEST_TIME_FIRST);
         } catch (IllegalArgumentException e) {
             // A file was written while its time was compared. The order is of no importance then.
-            return all;
         }
         return all;
     }

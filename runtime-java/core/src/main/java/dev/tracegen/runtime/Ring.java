@@ -3,7 +3,6 @@ package dev.tracegen.runtime;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * The last records of one thread. Only that thread writes them; any thread may copy them.
@@ -27,9 +26,9 @@ import java.util.concurrent.locks.LockSupport;
  * loads of a reader may move down past its last load of the sequence. They would not be faster either: a release
  * store is a plain {@code mov} on x86 and one {@code stlr} on 64-bit ARM.
  *
- * <p><b>Pressure.</b> The ring is divided into segments. Before the owner puts the first record of a segment, and
+ * <p><b>A full ring.</b> The ring is divided into segments. Before the owner puts the first record of a segment, and
  * only then, it checks that the segment is free. If it is not, the owner replaces the ring by a larger one. If that is
- * not possible, {@link RecorderOptions} says what happens: the records are overwritten, the owner waits, or a
+ * not possible, the oldest records are overwritten if only those of stalls are written; if all are, a
  * {@link Window} is opened. While a window is open the sequence does not move. It stays at the begin of a segment, so
  * each call of {@link #put} gets to the same check and is added to the window there. The sampler closes the
  * window when it has copied the ring: it puts the records of the window behind the last one.
@@ -85,7 +84,6 @@ final class Ring extends AtomicLongArray {
     /** The number of records between two checks whether the ring is full. The least ring has four times as many. */
     static final int SEGMENT = 64;
 
-    private static final long WAIT_STEP_NANOS = 200000L;
 
     private static final long[] NO_STATES = new long[0];
 
@@ -231,8 +229,8 @@ final class Ring extends AtomicLongArray {
             next.put(record);
             return false;
         }
-        int pressure = rings.pressure;
-        if (pressure == RecorderOptions.PRESSURE_LOSE) {
+        boolean overwrite = rings.overwrite;
+        if (overwrite) {
             if (sequence + SEGMENT - oldest <= length()) {
                 return true;
             }
@@ -244,13 +242,7 @@ final class Ring extends AtomicLongArray {
             next.put(record);
             return false;
         }
-        if (pressure == RecorderOptions.PRESSURE_LOSE) {
-            return true;
-        }
-        if (pressure == RecorderOptions.PRESSURE_WAIT) {
-            waitForSpace();
-        }
-        return mayWrite(record);
+        return overwrite || mayWrite(record);
     }
 
     private boolean mayWrite(long record) {
@@ -318,28 +310,6 @@ final class Ring extends AtomicLongArray {
             // No stack is left. The thread of the clock does the rest in its next period.
         }
         return next;
-    }
-
-    /** Waits until a segment is free, the recording has ended, or the sampler seems to be stuck. */
-    private void waitForSpace() {
-        long before = copied;
-        long since = 0;
-        while (sequence - copied + SEGMENT >= length()) {
-            if (!rings.recording()) {
-                return;
-            }
-            long nanos = System.nanoTime();
-            if (since == 0 || copied != before) {
-                since = nanos;
-                before = copied;
-            } else if (nanos - since > rings.waitNanos) {
-                return;
-            }
-            rings.wake();
-            // An interrupted thread does not park.
-            Thread.yield();
-            LockSupport.parkNanos(this, WAIT_STEP_NANOS);
-        }
     }
 
     private void lock() {

@@ -35,14 +35,11 @@ final class Rings {
     /** After so many new threads the sampler is woken: as many may have ended. */
     private static final int MANY_THREADS = 16;
 
-    /** What is done when a ring is full, one of {@link RecorderOptions}'s constants. */
-    volatile int pressure = RecorderOptions.PRESSURE_LOSE;
+    /** Whether a full ring overwrites its oldest records, because only those of stalls are written; else a window. */
+    volatile boolean overwrite = true;
 
     /** A call that takes so many ticks is kept in a window. */
     volatile long longTicks = Long.MAX_VALUE;
-
-    /** How long an owner waits for the sampler if that copies nothing. A waiting app must not hang. */
-    volatile long waitNanos = 2000000000L;
 
     final MemoryBudget memory;
 
@@ -76,7 +73,7 @@ final class Rings {
         most = o.threadRingRecords;
         memory.resize(MemoryBudget.bytes(o));
         longTicks = Math.max(1, Math.min(LONG_CALL_MILLIS, o.slowMillis / 4) * 1000000L / o.tickNanos);
-        pressure = o.everyRecord ? o.pressure : RecorderOptions.PRESSURE_LOSE;
+        overwrite = !o.everyRecord;
     }
 
     private static long bytes(int records) {
@@ -187,11 +184,6 @@ final class Rings {
                 recorder.fastPath.update();
             }
         }
-    }
-
-    /** Reports whether records are still copied by the sampler. */
-    boolean recording() {
-        return recorder != null && recorder.recording();
     }
 
     /** Wakes the sampler, because a ring is getting full. */

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Stall {
     /**
-     * What it was: {@link MessageRecord#NORMAL} for a message or an outermost call, {@link MessageRecord#IDLE_HANDLER},
-     * or {@link MessageRecord#INPUT}.
+     * What it was: {@link MessageRecord#NORMAL} for a message or an outermost call, or
+     * {@link MessageRecord#IDLE_HANDLER}.
      */
     public final int kind;
 
@@ -108,8 +108,7 @@ public final class Stall {
     /** Creates a stall with the texts as they are delivered; with the original ones if there is no object for that. */
     Stall(ThreadTrace trace, MessageRecord message, StallFacts facts, CallTree tree, List<MessageRecord> history,
             Texts texts) {
-        this.kind = message.kind == MessageRecord.IDLE_HANDLER || message.kind == MessageRecord.INPUT ? message.kind
-                : MessageRecord.NORMAL;
+        this.kind = message.kind == MessageRecord.IDLE_HANDLER ? message.kind : MessageRecord.NORMAL;
         this.thread = texts == null ? trace.name() : texts.thread(trace.name());
         this.description = texts == null ? message.description : texts.message(message.description);
         this.beginNanos = message.beginNanos;

@@ -104,37 +104,6 @@ public final class ThreadTrace {
         begin(MessageRecord.IDLE_HANDLER, text);
     }
 
-    /**
-     * Reports that an input event begins. Android passes most input events to an app outside of messages. An event that
-     * runs within a message, an IdleHandler or another event is a part of that: the time of the records is updated, and
-     * nothing else.
-     *
-     * @param text names the event, without data of the user
-     * @return for {@link #inputEnd}
-     */
-    public long inputBegin(String text) {
-        if (runningSince != 0 || AppMethodBeat.mode < 0) {
-            mark();
-            return -1;
-        }
-        begin(MessageRecord.INPUT, text);
-        return runningSince == 0 ? -1 : messages;
-    }
-
-    /**
-     * Reports that an input event has ended, also by a throw.
-     *
-     * @param number what {@link #inputBegin} returned for it
-     */
-    public void inputEnd(long number) {
-        // If a loop ran within the event, its first message has ended the event.
-        if (number >= 0 && number == messages && runningKind == MessageRecord.INPUT) {
-            messageEnd();
-        } else {
-            mark();
-        }
-    }
-
     private void begin(int kind, String text) {
         if (AppMethodBeat.mode < 0) {
             return;
@@ -249,8 +218,7 @@ public final class ThreadTrace {
     }
 
     /**
-     * Marks this moment: the queue is idle, or an input event begins or ends. Updates the time of the records to the
-     * exact one.
+     * Marks this moment: the queue is idle. Updates the time of the records to the exact one.
      *
      * @return the number that the thread's next record will have, for {@link #copy}
      */
@@ -306,21 +274,11 @@ public final class ThreadTrace {
     }
 
     /**
-     * Returns the last messages one by one. May be called on any thread.
-     *
-     * @return the oldest first
-     */
-    public List<MessageRecord> recent() {
-        MessageHistory h = history;
-        return h == null ? new ArrayList<MessageRecord>() : h.recent();
-    }
-
-    /**
      * Returns the message that began at a time. May be called on any thread.
      *
      * @param beginNanos the begin, as {@link dev.tracegen.runtime.detector.LoopAccess#runningSince} returns it
      * @return the message with its text as the Looper made it, of the kind {@link MessageRecord#RUNNING} if it has not
-     *     ended; null if there is none, or if too many have run since
+     *     ended; null if there is none, if it was short, or if too many have run since
      */
     public @Nullable MessageRecord messageAt(long beginNanos) {
         long number = messages;
@@ -420,7 +378,7 @@ public final class ThreadTrace {
     }
 
     /**
-     * Returns when the running message, IdleHandler or input event began. May be called on any thread.
+     * Returns when the running message or IdleHandler began. May be called on any thread.
      *
      * @return the time in {@link Platform#nanoTime()}; 0 if none runs
      */
@@ -429,8 +387,8 @@ public final class ThreadTrace {
     }
 
     /**
-     * Returns the kind of what runs, or of what ran last: {@link MessageRecord#NORMAL}, {@link
-     * MessageRecord#IDLE_HANDLER} or {@link MessageRecord#INPUT}.
+     * Returns the kind of what runs, or of what ran last: {@link MessageRecord#NORMAL} or
+     * {@link MessageRecord#IDLE_HANDLER}.
      */
     int runningKind() {
         return runningKind;

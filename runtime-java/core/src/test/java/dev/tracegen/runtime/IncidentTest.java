@@ -288,7 +288,7 @@ class IncidentTest {
 
     /** Returns the name of an incident of a message, as it is delivered and as it is written. */
     private String nameOfMessage(RecorderOptions options, boolean ended) throws Exception {
-        ThreadTrace main = start(options);
+        ThreadTrace main = start(options.history(200, 0));
         Recorder.setIncidentListener(delivered::add);
         main.messageBegin(">>>>> Dispatching to Handler (a.H) {1a2b} Mail{to=Bob}@3c: 7");
         long begin = main.runningSince();

@@ -1,13 +1,14 @@
 package dev.tracegen.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 
 import org.junit.jupiter.api.Test;
 
 class MessageHistoryTest {
     private static final long MS = 1000000;
 
-    private final MessageHistory history = new MessageHistory(new RecorderOptions().history(4, 3, 16));
+    private final MessageHistory history = new MessageHistory(new RecorderOptions().history(4, 16));
     private long at;
     private long sequence;
 
@@ -52,14 +53,21 @@ class MessageHistoryTest {
     }
 
     @Test
-    void bothListsAreBounded() {
+    void theListIsBounded() {
         for (int k = 0; k < 10; k++) {
             message(20 + k, "m");
         }
         history.idle(at * MS, (at + 500) * MS);
         assertEquals("0:1x27m 0:1x28m 0:1x29m 1:0x500", all());
-        assertEquals(3, history.recent().size());
-        assertEquals(9, history.recent().get(2).sequence);
+    }
+
+    @Test
+    void aMessageIsFoundByItsBegin() {
+        message(20, "long");
+        message(3, "short");
+        assertEquals("long", history.at(0).description);
+        assertNull(history.at(20 * MS), "that of merged messages");
+        assertNull(history.at(1));
     }
 
     /** The next message uses the entry again. What was added before keeps its text. */

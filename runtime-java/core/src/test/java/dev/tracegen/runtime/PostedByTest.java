@@ -47,7 +47,8 @@ class PostedByTest {
 
     @BeforeEach
     void start() {
-        recorder = Recorder.start(new RecorderOptions().platform(platform).ringRecords(1024));
+        recorder = Recorder.start(new RecorderOptions().platform(platform).ringRecords(1024)
+                .history(200, 0));
         main = recorder.threads.main();
         PostedBy.begin(new PostedBy.Targets() {
             @Override
@@ -94,7 +95,7 @@ class PostedByTest {
         main.messageBegin(text);
         PostedBy.began(main, text);
         main.messageEnd();
-        List<MessageRecord> all = main.recent();
+        List<MessageRecord> all = main.history();
         return all.get(all.size() - 1);
     }
 

@@ -174,7 +174,6 @@ class RecorderMemoryTest {
         assertEquals(Rings.FIRST_RECORDS, trace[0].existingRing().length());
         assertNull(trace[0].off);
         assertEquals(0, trace[0].sampled.leftOut.length);
-        assertEquals(0, trace[0].recent().size());
         assertEquals(0, trace[0].history().size());
         t.join();
     }

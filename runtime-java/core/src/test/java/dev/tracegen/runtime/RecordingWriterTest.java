@@ -27,6 +27,9 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code -Dtracegen.update=true} updates those in the repository.
  */
 class RecordingWriterTest {
+    /** How the texts of a Looper begin. */
+    private static final String PRINTED = ">>>>> Dispatching to ";
+
     private static final Path VECTORS = new File("../../trace/testdata/vectors").toPath();
 
     @TempDir
@@ -89,10 +92,10 @@ class RecordingWriterTest {
         w.calls.records(other, new RecordCopy(77, new long[] {Ring.ENTRY | Ring.TIME_MASK, 0, -1L}, 5));
         List<MessageRecord> history = new ArrayList<MessageRecord>();
         history.add(new MessageRecord(MessageRecord.MERGED, 0, 12, 1000000000L, 40000000L, 39000000L,
-                "Handler (a.B) {1f} null: 0", 0, 0));
+                PRINTED + "Handler (a.B) {1f} null: 0", 0, 0));
         history.add(new MessageRecord(MessageRecord.IDLE, 0, 0, 1040000000L, 500000000L, 0, "", 0, 0));
         history.add(new MessageRecord(MessageRecord.SYSTEM, 12, 1, 1540000000L, 20000000L, -1,
-                "Handler (android.app.ActivityThread$H) {2} null: 159", 0, 0));
+                PRINTED + "Handler (android.app.ActivityThread$H) {2} null: 159", 0, 0));
         w.messages.ran(main, history);
         w.messages.sample(new StackSample(main, 2000000000L, Thread.State.BLOCKED, new StackTraceElement[] {
             new StackTraceElement("a.B", "wait", "B.java", 7),
@@ -111,7 +114,7 @@ class RecordingWriterTest {
         facts.gcCount = 2;
         facts.gcMillis = 14;
         MessageRecord m = new MessageRecord(MessageRecord.NORMAL, 13, 1, 1300000000L, 900000000L, 4000000L,
-                "Handler (a.B) {1f} null: 1", 1048573, 1180000000L, 0, 6);
+                PRINTED + "Handler (a.B) {1f} null: 1", 1048573, 1180000000L, 0, 6);
         CallTree tree = new CallTree(CallTreeTest.records("+D@0 +1@5 +2@6 -1@20 -D@900"), 900);
         w.messages.stall(main, new Stall(main, m, facts, tree, history, null), m);
         w.found.frames(Arrays.asList(new FrameTiming(1, 2, 20000000, 1, 59.94f),
@@ -185,8 +188,8 @@ class RecordingWriterTest {
         ThreadTrace main = trace("main", 0);
         w.calls.records(main, new RecordCopy(0, CallTreeTest.records("+1@5 +2@5"), 0));
         w.messages.alive(2000000000L, 1795000005000L, Arrays.asList(
-                new OpenCall(main, 0, MessageRecord.NORMAL, "Handler (a.B) {1f} null: 1", 1005000000L,
-                        Thread.State.TIMED_WAITING, 3000000L),
+                new OpenCall(main, 0, MessageRecord.NORMAL, PRINTED + "Handler (a.B) {1f} null: 1",
+                        1005000000L, Thread.State.TIMED_WAITING, 3000000L),
                 new OpenCall(trace("other", 2), 7, MessageRecord.NORMAL, null, 900000000L, Thread.State.RUNNABLE, -1)));
         platform.pass(1000);
         w.messages.alive(3000000000L, 1795000006000L, new ArrayList<OpenCall>());
@@ -218,8 +221,8 @@ class RecordingWriterTest {
         assertTrue(w.times.late(new long[] {1000000000L, 1120000000L, 1130000000L, 1131000000L}));
         assertTrue(w.found.dropped(new long[] {0, 5, 0, 1L << 40, 0, 0, 0, 0}));
         w.messages.alive(62000000000L, 1795000066000L, Arrays.asList(
-                new OpenCall(main, 0, MessageRecord.NORMAL, "Handler (a.B) {1f} null: 1", 1000000000L,
-                        Thread.State.BLOCKED, 3000000L)));
+                new OpenCall(main, 0, MessageRecord.NORMAL, PRINTED + "Handler (a.B) {1f} null: 1",
+                        1000000000L, Thread.State.BLOCKED, 3000000L)));
         // This process keeps its claim to the file that it writes.
         Files.copy(dir.resolve("killed.tgd"), dir.resolve("survived.tgd"));
         UnfinishedRecording killed = UnfinishedRecording.open(dir.resolve("survived.tgd").toFile());

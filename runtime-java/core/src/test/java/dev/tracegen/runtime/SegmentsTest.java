@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Messages, runs of IdleHandlers and input events of one thread: which of them is what, and which is a stall. */
+/** Messages and runs of IdleHandlers of one thread: which of them is what, and which is a stall. */
 class SegmentsTest implements StallListener {
     private static final long MILLI = 1000000L;
 
@@ -24,7 +24,7 @@ class SegmentsTest implements StallListener {
     void begin() {
         Recorder.setStallListener(this);
         recorder = Recorder.start(new RecorderOptions().platform(platform).slowMillis(700).set("slow-idle", "2000")
-                .set("slow-input", "300").history(200, 200, 0));
+                .history(400, 0));
         trace = recorder.thread(Thread.currentThread());
     }
 
@@ -46,8 +46,10 @@ class SegmentsTest implements StallListener {
     /** Returns kind and duration of each segment, without pauses. */
     private List<String> segments() {
         List<String> all = new ArrayList<String>();
-        for (MessageRecord m : trace.recent()) {
-            all.add(m.kind + " " + m.description + " " + m.wallNanos / MILLI);
+        for (MessageRecord m : trace.history()) {
+            if (m.kind != MessageRecord.IDLE) {
+                all.add(m.kind + " " + m.description + " " + m.wallNanos / MILLI);
+            }
         }
         return all;
     }
@@ -79,80 +81,23 @@ class SegmentsTest implements StallListener {
         trace.messageEnd();
     }
 
-    private void input(String text, long millis) {
-        long n = trace.inputBegin(text);
-        pass(millis);
-        trace.inputEnd(n);
-    }
-
     @Test
     void eachKindHasItsOwnThreshold() throws Exception {
         message("m699", 699);
         message("m700", 700);
         idleHandler("h1999", 1999);
         idleHandler("h2000", 2000);
-        input("i299", 299);
-        input("i300", 300);
-        assertEquals(Arrays.asList("0 m699 699", "0 m700 700", "5 h1999 1999", "5 h2000 2000", "6 i299 299",
-                "6 i300 300"), segments());
-        assertEquals(Arrays.asList(700L, 2000L, 300L), stalls());
-    }
-
-    @Test
-    void anInputEventWithinAMessageIsAPartOfIt() throws Exception {
-        trace.messageBegin("frame");
-        input("within", 400);
-        pass(400);
-        trace.messageEnd();
-        assertEquals(Arrays.asList("0 frame 800"), segments());
-        assertEquals(Arrays.asList(800L), stalls());
+        assertEquals(Arrays.asList("0 m699 699", "0 m700 700", "5 h1999 1999", "5 h2000 2000"), segments());
+        assertEquals(Arrays.asList(700L, 2000L), stalls());
     }
 
     @Test
     void aStallHasItsKindAndTheNameOfItsCode() throws Exception {
         idleHandler("IdleHandler app.Idle", 2000);
-        input("Input dispatchTouchEvent app.Main$1", 400);
-        input("Input dispatchTouchEvent a user's text", 400);
+        idleHandler("IdleHandler a user's text", 2000);
         stalls();
         assertEquals("5 IdleHandler app.Idle", stalls.get(0).kind + " " + stalls.get(0).description);
-        assertEquals("6 Input dispatchTouchEvent app.Main$1", stalls.get(1).kind + " " + stalls.get(1).description);
-        assertTrue(!stalls.get(2).description.contains("user"), stalls.get(2).description);
-    }
-
-    @Test
-    void nestedInputEventsAreOne() throws Exception {
-        long outer = trace.inputBegin("outer");
-        pass(200);
-        input("inner", 200);
-        pass(100);
-        trace.inputEnd(outer);
-        assertEquals(Arrays.asList("6 outer 500"), segments());
-        assertEquals(Arrays.asList(500L), stalls());
-    }
-
-    @Test
-    void aLoopWithinAnInputEventEndsIt() throws Exception {
-        long outer = trace.inputBegin("outer");
-        pass(100);
-        message("m", 50);
-        trace.messageBegin("n");
-        pass(20);
-        // The event's end must not end the message of the inner loop.
-        trace.inputEnd(outer);
-        pass(30);
-        trace.messageEnd();
-        assertEquals(Arrays.asList("6 outer 100", "0 m 50", "0 n 50"), segments());
-    }
-
-    @Test
-    void anEndWithoutABeginEndsNothing() {
-        trace.inputEnd(-1);
-        input("i", 10);
-        long n = trace.inputBegin("j");
-        trace.inputEnd(n);
-        trace.inputEnd(n);
-        assertEquals(Arrays.asList("6 i 10", "6 j 0"), segments());
-        assertEquals(0, trace.runningSince());
+        assertTrue(!stalls.get(1).description.contains("user"), stalls.get(1).description);
     }
 
     @Test
@@ -172,6 +117,5 @@ class SegmentsTest implements StallListener {
     @Test
     void theRecordingHasTheThresholds() {
         assertEquals("2000", recorder.options().meta.get("slowIdleMillis"));
-        assertEquals("300", recorder.options().meta.get("slowInputMillis"));
     }
 }

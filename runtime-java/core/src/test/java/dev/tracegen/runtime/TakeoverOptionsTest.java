@@ -31,7 +31,7 @@ class TakeoverOptionsTest {
         Assumptions.assumeTrue(System.nanoTime() - begin < EarlyStart.EXPIRY_NANOS, "the machine stood still");
         assertSame(early, recorder);
         assertEquals(2 << 20, recorder.rings().memory.bytes());
-        assertEquals(20, recorder.threads.main().recent().size());
+        assertEquals(20, recorder.threads.main().messageNumber());
         long before = System.nanoTime();
         AppMethodBeat.o(1);
         long after = System.nanoTime();

@@ -60,7 +60,7 @@ class WindowTest {
     @Test
     void aFullRingOpensAWindowAndTheCopierClosesIt() {
         Ring ring = RingTest.fixed(Thread.currentThread(), 1024);
-        ring.rings.pressure = RecorderOptions.PRESSURE_WINDOWS;
+        ring.rings.overwrite = false;
         assertNull(ring.closeWindow());
         fill(ring, 1, 961);
         assertEquals(960, ring.sequence());
@@ -81,7 +81,7 @@ class WindowTest {
     @Test
     void aWindowThatIsGreaterThanTheRingIsClosedInParts() {
         Ring ring = RingTest.fixed(Thread.currentThread(), 1024);
-        ring.rings.pressure = RecorderOptions.PRESSURE_WINDOWS;
+        ring.rings.overwrite = false;
         fill(ring, 1, 3000);
         long[] all = new long[0];
         int parts = 0;
@@ -106,7 +106,7 @@ class WindowTest {
     @Test
     void withoutMemoryAWindowLosesItsRecordsAndCountsThem() {
         Rings rings = new Rings(null, new MemoryBudget(1000), 1024);
-        rings.pressure = RecorderOptions.PRESSURE_WINDOWS;
+        rings.overwrite = false;
         Ring ring = new Ring(rings, Thread.currentThread(), 1024);
         // Two short calls of the window are left out, and then entries come until there is no memory, and 5 more.
         fill(ring, 0, 960);
@@ -156,7 +156,7 @@ class WindowTest {
                     boolean taken = true;
                     memory.takeAlways(7 * part);
                     ThreadTrace trace = RingTest.growing(memory, 1024, grows ? 1 << 15 : 1024, 0);
-                    trace.existingRing().rings.pressure = RecorderOptions.PRESSURE_WINDOWS;
+                    trace.existingRing().rings.overwrite = false;
                     synchronized (made) {
                         made[0] = trace;
                     }

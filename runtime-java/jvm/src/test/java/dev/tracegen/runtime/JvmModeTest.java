@@ -13,7 +13,7 @@ class JvmModeTest {
     @Test
     void misspelledPropertiesAreNamed() {
         List<String> lines = JvmMode.misspelled(Arrays.asList("tracegen.sloww", "java.home", "tracegen.output",
-                "tracegen.gate", "tracegen.pressure", "tracegen.nonsense", "mytracegen.output"));
+                "tracegen.gate", "tracegen.ring", "tracegen.nonsense", "mytracegen.output"));
         assertEquals(2, lines.size());
         assertTrue(lines.get(0).startsWith("there is no property tracegen.nonsense, and it has no effect; there are ["),
                 lines.get(0));

@@ -29,7 +29,6 @@ final class ActivityEvents implements Application.ActivityLifecycleCallbacks, Fo
     private static final int MAX_WAITING = 4;
 
     private final Context context;
-    private final Foreground foreground;
     private final Starts starts = new Starts();
     private final long begunNanos;
 
@@ -44,10 +43,12 @@ final class ActivityEvents implements Application.ActivityLifecycleCallbacks, Fo
     private Startup startup;
     private boolean wanted = true;
     private final List<Start> waiting = new ArrayList<Start>();
+    private Recorder recorder;
+    private boolean foreground;
+    private boolean called;
 
-    ActivityEvents(Context context, Foreground foreground) {
+    ActivityEvents(Context context) {
         this.context = context;
-        this.foreground = foreground;
         this.begunNanos = System.nanoTime();
     }
 
@@ -110,8 +111,35 @@ final class ActivityEvents implements Application.ActivityLifecycleCallbacks, Fo
             ActivityManager.RunningAppProcessInfo info = new ActivityManager.RunningAppProcessInfo();
             ActivityManager.getMyMemoryState(info);
             starts.importance(info.importance);
+            guessForeground(info.importance == ActivityManager.RunningAppProcessInfo.IMPORTANCE_FOREGROUND
+                    || info.importance == ActivityManager.RunningAppProcessInfo.IMPORTANCE_VISIBLE);
         } catch (Throwable e) {
             // Not known.
+        }
+    }
+
+    /** Reports to a recorder from now on whether the app is in the foreground: whether any activity is started. */
+    synchronized void reportForeground(Recorder to) {
+        recorder = to;
+        to.foreground(foreground);
+    }
+
+    /** Counts until the first callback: activities that were started before are not known. */
+    private synchronized void guessForeground(boolean value) {
+        if (!called) {
+            foreground(value);
+        }
+    }
+
+    private synchronized void changed() {
+        called = true;
+        foreground(starts.isForeground());
+    }
+
+    private void foreground(boolean value) {
+        foreground = value;
+        if (recorder != null) {
+            recorder.foreground(value);
         }
     }
 
@@ -132,17 +160,7 @@ final class ActivityEvents implements Application.ActivityLifecycleCallbacks, Fo
     }
 
     @Override
-    public void start(Startup to) {
-        report(to);
-    }
-
-    @Override
-    public void stop() {
-        report((Startup) null);
-    }
-
-    /** Reports starts to a detector from now on, and those before that wait; to none if it is null. */
-    private synchronized void report(Startup to) {
+    public synchronized void report(Startup to) {
         startup = to;
         wanted = to != null;
         for (Start s : waiting) {
@@ -154,7 +172,7 @@ final class ActivityEvents implements Application.ActivityLifecycleCallbacks, Fo
     }
 
     /** Reports to the detector of frames from now on; to none if it is null. */
-    void report(Frames to) {
+    void reportFrames(Frames to) {
         frames = to;
     }
 
@@ -226,29 +244,28 @@ final class ActivityEvents implements Application.ActivityLifecycleCallbacks, Fo
 
     @Override
     public void onActivityStarted(Activity activity) {
-        foreground.started(activity);
         starts.started(number(activity), System.nanoTime(), messageNanos(), messageRecord());
+        changed();
     }
 
     @Override
     public void onActivityResumed(Activity activity) {
-        // It was started, perhaps before the callbacks were registered.
-        foreground.started(activity);
         starts.resumed(number(activity), System.nanoTime());
+        changed();
         resumed.put(activity, true);
     }
 
     @Override
     public void onActivityPaused(Activity activity) {
-        foreground.started(activity);
         starts.paused(number(activity), System.nanoTime());
+        changed();
         resumed.remove(activity);
     }
 
     @Override
     public void onActivityStopped(Activity activity) {
-        foreground.stopped(activity);
         starts.stopped(number(activity), activity.isChangingConfigurations());
+        changed();
         Frames f = frames;
         if (f != null && !starts.isAnyStarted()) {
             f.background();
@@ -257,8 +274,8 @@ final class ActivityEvents implements Application.ActivityLifecycleCallbacks, Fo
 
     @Override
     public void onActivityDestroyed(Activity activity) {
-        foreground.stopped(activity);
         starts.destroyed(number(activity));
+        changed();
         resumed.remove(activity);
     }
 

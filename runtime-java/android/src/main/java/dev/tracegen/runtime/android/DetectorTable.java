@@ -1,17 +1,17 @@
 package dev.tracegen.runtime.android;
 
 import android.content.Context;
+import android.util.Log;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.detector.Anr;
 import dev.tracegen.runtime.detector.Detector;
 import dev.tracegen.runtime.detector.Detectors;
+import dev.tracegen.runtime.detector.Frames;
 import dev.tracegen.runtime.detector.NativeQuit;
 import dev.tracegen.runtime.detector.NativeTouch;
 import dev.tracegen.runtime.detector.Startup;
 import dev.tracegen.runtime.detector.SyncBarrier;
 import dev.tracegen.runtime.detector.Watchdog;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * Creates the detectors by their names. To add a detector, add a case below, its name to {@link Detectors#NAMES}, and
@@ -37,7 +37,7 @@ final class DetectorTable {
             case "native-touch":
                 return new NativeTouch(options);
             case "frames":
-                return FrameSources.create(options, session.frameTimes(), session.activities());
+                return new Frames(session.frameTimes(), options.number("frames.dropped"));
             case "startup":
                 return new Startup(session.activities(), options.number("startup.slow-cold"),
                         options.number("startup.slow-warm"), options.number("startup.slow-hot"));
@@ -46,20 +46,15 @@ final class DetectorTable {
         }
     }
 
-    /**
-     * Adds all detectors. One that cannot be created is not added.
-     *
-     * @return one line for each that cannot be created
-     */
-    static List<String> addTo(Detectors detectors, Session session, Context context, RecorderOptions options) {
-        List<String> problems = new ArrayList<String>();
+    /** Adds all detectors. One that cannot be created is logged and not added. */
+    static void addTo(Detectors detectors, Session session, Context context, RecorderOptions options) {
         for (String name : Detectors.NAMES) {
             try {
                 detectors.add(create(name, session, context, options));
             } catch (Throwable failure) {
-                problems.add("there is no detector " + name + ", because it cannot be created: " + failure);
+                Log.w(TracegenRuntime.TAG, "there is no detector " + name + ", because it cannot be created: "
+                        + failure);
             }
         }
-        return problems;
     }
 }

@@ -7,7 +7,7 @@ import dev.tracegen.runtime.detector.AnrEvidence;
 import java.util.List;
 
 /** Asks Android whether this process does not respond. */
-final class ErrorState extends AnrEvidence {
+final class ErrorState implements AnrEvidence {
     private final ActivityManager manager;
 
     ErrorState(Context context) {
@@ -15,13 +15,13 @@ final class ErrorState extends AnrEvidence {
     }
 
     @Override
-    public State state() {
+    public String state() {
         List<ActivityManager.ProcessErrorStateInfo> all = manager == null ? null : manager.getProcessesInErrorState();
         if (all != null) {
             for (ActivityManager.ProcessErrorStateInfo info : all) {
                 if (info.pid == Process.myPid()
                         && info.condition == ActivityManager.ProcessErrorStateInfo.NOT_RESPONDING) {
-                    return new State(info.shortMsg, info.longMsg);
+                    return info.shortMsg + "\n" + info.longMsg;
                 }
             }
         }

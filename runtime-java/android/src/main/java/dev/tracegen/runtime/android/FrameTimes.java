@@ -1,5 +1,6 @@
 package dev.tracegen.runtime.android;
 
+import android.os.Handler;
 import android.os.Looper;
 import android.view.Choreographer;
 import dev.tracegen.runtime.FrameTiming;
@@ -18,7 +19,7 @@ import dev.tracegen.runtime.detector.Frames;
  * <p>A frame is dropped if the main thread was busy at its vsync. While the main thread waits, the app has requested
  * nothing, and no frame is dropped, whatever time passes until the next one.
  */
-final class FrameTimes extends DispatchListener implements Choreographer.FrameCallback {
+final class FrameTimes extends DispatchListener implements Choreographer.FrameCallback, Frames.Source {
     /**
      * The Choreographer of some version might call its callbacks without a frame that was requested. Then the callback
      * would request the next frame, and so on. Every so many frames none is posted, which ends that.
@@ -50,19 +51,35 @@ final class FrameTimes extends DispatchListener implements Choreographer.FrameCa
     private long lastVsyncNanos;
     private final BusyVsyncs busy = new BusyVsyncs();
 
-    FrameTimes(Recorder recorder, Refresh refresh, boolean record) {
+    private final ActivityEvents activities;
+    private final Handler main = new Handler(Looper.getMainLooper());
+
+    /** What the detector wants last: the main thread carries it out. */
+    private volatile Frames wanted;
+
+    FrameTimes(Recorder recorder, Refresh refresh, ActivityEvents activities, boolean record) {
         this.record = record;
+        this.activities = activities;
         this.trace = recorder.thread(Looper.getMainLooper().getThread());
         this.refresh = refresh;
     }
 
-    /** Reports whether frames are written into the recording. */
-    boolean records() {
-        return record;
+    @Override
+    public void report(final Frames frames) {
+        wanted = frames;
+        main.post(new Runnable() {
+            @Override
+            public void run() {
+                if (wanted == frames) {
+                    detector(frames);
+                    activities.reportFrames(frames);
+                }
+            }
+        });
     }
 
     /** Reports to a detector from the next message on; to none if it is null. On the main thread. */
-    void detector(Frames value) {
+    private void detector(Frames value) {
         LooperMonitor monitor = LooperMonitor.existing(Looper.getMainLooper());
         detector = value;
         if (monitor != null && value != null && !stopped) {
@@ -110,7 +127,7 @@ final class FrameTimes extends DispatchListener implements Choreographer.FrameCa
 
     @Override
     public void dispatchEnd(Dispatch dispatch) {
-        if (stopped) {
+        if (stopped || detector == null && !record) {
             return;
         }
         boolean frame = isFrame;
@@ -153,8 +170,10 @@ final class FrameTimes extends DispatchListener implements Choreographer.FrameCa
         int dropped = lastVsyncNanos == 0 ? 0 : busy.before(vsyncNanos);
         FrameTiming timing = new FrameTiming(vsyncNanos, startNanos, end, dropped, hz);
         Frames d = detector;
-        boolean taken = d != null && d.frame(timing, lastVsyncNanos == 0 ? 0 : busy.others(vsyncNanos));
-        if (record && !taken) {
+        if (d != null) {
+            d.frame(timing, lastVsyncNanos == 0 ? 0 : busy.others(vsyncNanos));
+        }
+        if (record) {
             trace.frame(timing);
         }
         lastVsyncNanos = hz > 0 ? vsyncNanos : 0;

@@ -6,6 +6,8 @@ import android.util.Log;
 import dev.tracegen.runtime.RecorderOptions;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
 
@@ -34,11 +36,14 @@ public final class LooperMonitor {
     private final long checkNanos;
     private final IdleCheck idleCheck = new IdleCheck();
     private final Dispatch dispatch = new Dispatch();
-    private volatile PrinterSource source;
+    private volatile LoopPrinter printer;
     private volatile IdleHandlers idleHandlers;
 
     /** Replaced as a whole, so that a loop over it sees the listeners that were there when it began. */
-    private volatile Slot[] slots = {};
+    private volatile DispatchListener[] listeners = {};
+
+    /** Those that were called for the start of the running dispatch. */
+    private volatile DispatchListener[] notified = {};
 
     private volatile int reinstalls;
     private volatile boolean released;
@@ -52,22 +57,12 @@ public final class LooperMonitor {
     private Object replacement;
     private long nextCheck;
 
-    /** A listener, and whether it was called for the start of the running dispatch. */
-    private static final class Slot {
-        final DispatchListener listener;
-        boolean started;
-
-        Slot(DispatchListener listener) {
-            this.listener = listener;
-        }
-    }
-
     private LooperMonitor(Looper looper, RecorderOptions options) {
         this.looper = new WeakReference<Looper>(looper);
         this.thread = looper.getThread();
         this.checkNanos = options.number("check") * 1000000L;
         this.nextCheck = System.nanoTime() + checkNanos;
-        this.source = PrinterSource.install(looper, this);
+        this.printer = LoopPrinter.install(looper, this);
         MessageQueue queue = LooperInternals.queue(looper);
         this.idleLock = queue == null ? null : LooperInternals.idleLock(looper, queue);
         if (queue != null) {
@@ -115,7 +110,7 @@ public final class LooperMonitor {
     /** Adds a listener, which is called from the next message on. Adding it twice has no effect. */
     public synchronized void add(DispatchListener listener) {
         remove(listener);
-        insert(listener, slots.length);
+        insert(listener, listeners.length);
     }
 
     /**
@@ -128,28 +123,20 @@ public final class LooperMonitor {
     }
 
     private void insert(DispatchListener listener, int at) {
-        Slot[] next = new Slot[slots.length + 1];
-        System.arraycopy(slots, 0, next, 0, at);
-        next[at] = new Slot(listener);
-        System.arraycopy(slots, at, next, at + 1, slots.length - at);
-        slots = next;
+        List<DispatchListener> next = new ArrayList<DispatchListener>(Arrays.asList(listeners));
+        next.add(at, listener);
+        listeners = next.toArray(new DispatchListener[0]);
     }
 
     /**
-     * Removes a listener. It is not called for the end of the running message.
+     * Removes a listener. It may still be called for the end of the running message.
      *
      * @param listener it need not have been added
      */
     public synchronized void remove(DispatchListener listener) {
-        Slot[] now = slots;
-        for (int k = 0; k < now.length; k++) {
-            if (now[k].listener == listener) {
-                Slot[] next = new Slot[now.length - 1];
-                System.arraycopy(now, 0, next, 0, k);
-                System.arraycopy(now, k + 1, next, k, next.length - k);
-                slots = next;
-                return;
-            }
+        List<DispatchListener> next = new ArrayList<DispatchListener>(Arrays.asList(listeners));
+        if (next.remove(listener)) {
+            listeners = next.toArray(new DispatchListener[0]);
         }
     }
 
@@ -160,7 +147,7 @@ public final class LooperMonitor {
      *     read, so that one of other code could be lost
      */
     public String source() {
-        return source.kind();
+        return LooperInternals.canReadPrinter() ? "printer" : "none";
     }
 
     /** Returns how often other code had replaced the monitor's printer and the monitor installed it again. */
@@ -198,8 +185,9 @@ public final class LooperMonitor {
         if (handlers != null) {
             handlers.release();
         }
-        source.release();
-        slots = new Slot[0];
+        printer.release(looper.get());
+        listeners = new DispatchListener[0];
+        notified = listeners;
     }
 
     /** Reports whether an IdleHandler is the monitor's own, for which listeners are not called. */
@@ -226,12 +214,11 @@ public final class LooperMonitor {
         }
         running = true;
         dispatch.begin(text, idleHandler, System.nanoTime());
-        Slot[] notified = slots;
+        notified = listeners;
         notifying = true;
-        for (int k = 0; k < notified.length; k++) {
+        for (DispatchListener listener : notified) {
             try {
-                notified[k].started = true;
-                notified[k].listener.dispatchStart(dispatch);
+                listener.dispatchStart(dispatch);
             } catch (Throwable e) {
                 failed(e);
             }
@@ -246,15 +233,10 @@ public final class LooperMonitor {
         }
         dispatch.end(System.nanoTime());
         running = false;
-        Slot[] notified = slots;
         notifying = true;
-        for (int k = 0; k < notified.length; k++) {
-            if (!notified[k].started) {
-                continue;
-            }
-            notified[k].started = false;
+        for (DispatchListener listener : notified) {
             try {
-                notified[k].listener.dispatchEnd(dispatch);
+                listener.dispatchEnd(dispatch);
             } catch (Throwable e) {
                 failed(e);
             }
@@ -289,11 +271,10 @@ public final class LooperMonitor {
     }
 
     private void notifyQueueIdle() {
-        Slot[] notified = slots;
         notifying = true;
-        for (int k = 0; k < notified.length; k++) {
+        for (DispatchListener listener : listeners) {
             try {
-                notified[k].listener.queueIdle();
+                listener.queueIdle();
             } catch (Throwable e) {
                 failed(e);
             }
@@ -314,14 +295,15 @@ public final class LooperMonitor {
      * not call the monitor.
      */
     private void check(boolean dispatchedSince, long now) {
-        Object current = source.canReadCurrent() ? source.current() : source.installed();
-        boolean inPlace = current == source.installed();
-        if (inPlace || dispatchedSince || source.isFromOtherCopy(current)) {
+        Looper l = looper.get();
+        Object current = l != null && LooperInternals.canReadPrinter() ? LooperInternals.printer(l) : printer;
+        if (current == printer || dispatchedSince || LoopPrinter.isFromOtherCopy(current)) {
             replacementSeen = false;
             replacement = null;
             nextCheck = now + checkNanos;
         } else if (replacementSeen && current == replacement) {
-            source = source.reinstall();
+            printer.release(null);
+            printer = LoopPrinter.install(l, this);
             reinstalls++;
             replacementSeen = false;
             replacement = null;

@@ -1,6 +1,7 @@
 package dev.tracegen.runtime.android;
 
 import android.content.Context;
+import android.content.pm.PackageInfo;
 import android.os.Build;
 import android.os.Handler;
 import android.os.Looper;
@@ -33,7 +34,6 @@ final class Session implements Runnable {
 
     private final Context context;
     private final RecorderOptions given;
-    private final Foreground foreground = new Foreground();
     private final ActivityEvents activities;
     private volatile boolean stopped;
     private volatile RecorderOptions config;
@@ -48,13 +48,11 @@ final class Session implements Runnable {
     /** Set and read while the detectors are created, on the thread of Background; null if it could not be created. */
     private Anr anr;
 
-    /** The other Loopers. Guarded by itself. It keeps no Looper alive. */
-    private final WeakHashMap<Looper, Watched> others = new WeakHashMap<Looper, Watched>();
-
-    /** Whether a Looper is watched yet, by the monitor that the Looper itself keeps. */
-    private static final class Watched {
-        boolean opened;
-    }
+    /**
+     * The other Loopers, and whether each is watched yet, by the monitor that the Looper itself keeps. Guarded by
+     * itself. It keeps no Looper alive.
+     */
+    private final WeakHashMap<Looper, Boolean> others = new WeakHashMap<Looper, Boolean>();
 
     /**
      * Creates a session that does nothing yet.
@@ -64,7 +62,7 @@ final class Session implements Runnable {
     Session(Context context, RecorderOptions config) {
         this.context = context;
         this.given = config;
-        this.activities = new ActivityEvents(context, foreground);
+        this.activities = new ActivityEvents(context);
     }
 
     /** Returns what reports frames. Only behind the start of the recorder. */
@@ -127,6 +125,7 @@ final class Session implements Runnable {
         c.output(output);
         c.meta("package", context.getPackageName()).meta("process", process);
         c.meta("sdk", Integer.toString(Build.VERSION.SDK_INT));
+        describeVersion(c);
         ExitInfo.describe(c);
         config = c;
         if (REPORTER_SET.getAndSet(false)) {
@@ -147,9 +146,9 @@ final class Session implements Runnable {
             }
         }
         ExitInfo.begin(context, output, process, c);
-        foreground.report(r);
+        activities.reportForeground(r);
         activities.first(r.firstNanos());
-        frames = new FrameTimes(r, Refresh.of(context), c.flag("frames"));
+        frames = new FrameTimes(r, Refresh.of(context), activities, c.flag("frames"));
         for (Looper looper : looperList()) {
             open(looper);
         }
@@ -166,7 +165,6 @@ final class Session implements Runnable {
         for (String name : names) {
             switchDetector(name, true);
         }
-        foreground.guess();
     }
 
     /**
@@ -199,9 +197,7 @@ final class Session implements Runnable {
             Looper main = Looper.getMainLooper();
             LooperAccess loop = new LooperAccess(main, r.thread(main.getThread()));
             d = new Detectors(r, loop, new ThreadSchedule(r.platform()));
-            for (String problem : DetectorTable.addTo(d, this, context, config)) {
-                Log.w(TracegenRuntime.TAG, problem);
-            }
+            DetectorTable.addTo(d, this, context, config);
             detectors = d;
             if (stopped) {
                 end(r, d);
@@ -226,14 +222,6 @@ final class Session implements Runnable {
             m.add(activities.focusSearch());
             if (config.flag("frames")) {
                 m.add(frames);
-            }
-            if (config.flag("input-events")) {
-                InputEvents.mark(trace);
-                foreground.watchInputEvents();
-            }
-            if (stopped) {
-                InputEvents.unmark(trace);
-                return;
             }
             Log.i(TracegenRuntime.TAG, "recording; source of messages: " + m.source() + ", idle handlers "
                     + (m.reportsIdleHandlers() ? "available" : "not available") + ", pending messages "
@@ -281,9 +269,6 @@ final class Session implements Runnable {
             if (frames != null) {
                 frames.stop();
             }
-            if (r != null) {
-                InputEvents.unmark(r.thread(Looper.getMainLooper().getThread()));
-            }
             if (monitor != null) {
                 monitor.release();
             }
@@ -294,6 +279,17 @@ final class Session implements Runnable {
             Log.w(TracegenRuntime.TAG, "cannot restore the Looper", e);
         } finally {
             end(r, detectors);
+        }
+    }
+
+    /** The version of the app tells its releases apart: two builds with the same methods have the same mapping. */
+    private void describeVersion(RecorderOptions c) {
+        try {
+            PackageInfo info = context.getPackageManager().getPackageInfo(context.getPackageName(), 0);
+            c.metaIfAbsent("versionName", info.versionName)
+                    .metaIfAbsent("versionCode", Integer.toString(info.versionCode));
+        } catch (Throwable e) {
+            // The recording does not name its version then.
         }
     }
 
@@ -319,7 +315,7 @@ final class Session implements Runnable {
         if (looper != Looper.getMainLooper()) {
             synchronized (others) {
                 if (!others.containsKey(looper)) {
-                    others.put(looper, new Watched());
+                    others.put(looper, false);
                 }
             }
             if (recorder != null) {
@@ -338,11 +334,10 @@ final class Session implements Runnable {
     /** Watches a Looper, if that was not done yet. The recorder has started. */
     private void open(Looper looper) {
         synchronized (others) {
-            Watched w = others.get(looper);
-            if (w == null || w.opened) {
+            if (!Boolean.FALSE.equals(others.get(looper))) {
                 return;
             }
-            w.opened = true;
+            others.put(looper, true);
         }
         RecorderOptions c = config;
         ThreadTrace trace = recorder.thread(looper.getThread());
@@ -356,8 +351,7 @@ final class Session implements Runnable {
     private void close(Looper looper) {
         LooperMonitor m = LooperMonitor.existing(looper);
         synchronized (others) {
-            Watched w = others.get(looper);
-            if (m == null || w == null || !w.opened) {
+            if (m == null || !Boolean.TRUE.equals(others.get(looper))) {
                 return;
             }
         }

@@ -3,7 +3,6 @@ package dev.tracegen.runtime.android;
 import android.content.Context;
 import android.os.Looper;
 import android.util.Log;
-import android.view.Window;
 import dev.tracegen.runtime.RecorderOptions;
 import java.io.IOException;
 import java.io.InputStream;
@@ -136,16 +135,6 @@ public final class TracegenRuntime {
     public static boolean watch(Looper looper) {
         Session session = CURRENT.get();
         return session != null && session.watch(looper);
-    }
-
-    /**
-     * Watches the input events of a window that is not that of an activity: of a dialog. To be called on the main
-     * thread, when the window has its callback; for a dialog in {@code onStart}. Watching it twice has no effect.
-     *
-     * @return false if input events are not recorded, or if the window has no callback
-     */
-    public static boolean watchWindow(Window window) {
-        return CURRENT.get() != null && InputEvents.watch(window, null);
     }
 
     /**

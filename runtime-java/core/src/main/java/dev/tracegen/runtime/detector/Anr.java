@@ -237,13 +237,13 @@ public final class Anr extends Watcher implements QuitListener {
         asker.run(new Runnable() {
             @Override
             public void run() {
-                AnrEvidence.State s = null;
+                String s = null;
                 try {
                     s = evidence.state();
                 } catch (Throwable failure) {
                     // Unknown.
                 }
-                final AnrEvidence.State state = s;
+                final String state = s;
                 e.at(e.nanoTime(), new Runnable() {
                     @Override
                     public void run() {
@@ -255,8 +255,8 @@ public final class Anr extends Watcher implements QuitListener {
         });
     }
 
-    private void answered(AnrEvidence.State state, long message) {
-        if (state == null || state.id.equals(used)) {
+    private void answered(String state, long message) {
+        if (state == null || state.equals(used)) {
             return;
         }
         boolean taken = false;
@@ -266,17 +266,17 @@ public final class Anr extends Watcher implements QuitListener {
             }
             if (anr != null) {
                 confirmed.add(STATED);
-                confirm(anr, confirmed, waits(environment().nanoTime())).fact("reason", state.reason).report();
+                confirm(anr, confirmed, waits(environment().nanoTime())).report();
                 taken = true;
             }
         }
         if (signal != null) {
             signalConfirmed.add(STATED);
-            confirm(signal, signalConfirmed, false).fact("reason", state.reason).report();
+            confirm(signal, signalConfirmed, false).report();
             signal = null;
             taken = true;
         }
-        used = taken ? state.id : used;
+        used = taken ? state : used;
     }
 
     private void signalCame(long nanos) {

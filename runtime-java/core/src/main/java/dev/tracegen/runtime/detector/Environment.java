@@ -22,7 +22,7 @@ public final class Environment {
     private volatile boolean ended;
 
     /** Work of the detector. It is cancelled when the detector is switched off, so that nothing of it stays. */
-    private final class Waiting extends Schedule.Task implements Runnable {
+    private final class Waiting implements Runnable {
         private final Runnable work;
         private Schedule.Task task;
 
@@ -37,15 +37,6 @@ public final class Environment {
             }
             if (!ended) {
                 detectors.guard(detector, work);
-            }
-        }
-
-        @Override
-        public void cancel() {
-            synchronized (waiting) {
-                if (waiting.remove(this)) {
-                    task.cancel();
-                }
             }
         }
     }
@@ -71,9 +62,8 @@ public final class Environment {
      * failure of the detector; the fifth one switches it off.
      *
      * @param nanos the time; at once if it is past
-     * @return to cancel it
      */
-    public Schedule.Task at(long nanos, Runnable work) {
+    public void at(long nanos, Runnable work) {
         Waiting w = new Waiting(work);
         // Within the lock, so that the work cannot run before its task is stored, and that end() sees it.
         synchronized (waiting) {
@@ -82,7 +72,6 @@ public final class Environment {
                 waiting.add(w);
             }
         }
-        return w;
     }
 
     /**

@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The detector {@code frames}: frames that were dropped, frames that took 300 ms and more, and figures about the frames
@@ -23,16 +24,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 public final class Frames extends Detector {
     /** What reports frames. */
-    public abstract static class Source {
-        /** Creates a source that reports nothing yet. */
-        protected Source() {
-        }
-
-        /** Begins to call {@link Frames#frame} for each frame. */
-        protected abstract void start(Frames frames);
-
-        /** Ends reporting. */
-        protected abstract void stop();
+    public interface Source {
+        /** Calls {@link Frames#frame} of a detector for each frame from now on; of none if it is null. */
+        void report(@Nullable Frames frames);
     }
 
     /** The main thread is late from here on: three frames at 60 Hz, as many more at other rates. */
@@ -54,7 +48,6 @@ public final class Frames extends Detector {
     private static final float UNKNOWN_RATE = 60;
 
     private final Source source;
-    private final boolean record;
     private final int least;
 
     // From the main thread to this one.
@@ -101,13 +94,11 @@ public final class Frames extends Detector {
     /**
      * Creates a detector that is off.
      *
-     * @param record whether the frames are to be written into the recording
      * @param dropped from how many frames at 60 Hz on dropped frames are an incident
      */
-    public Frames(Source source, boolean record, int dropped) {
+    public Frames(Source source, int dropped) {
         super("frames");
         this.source = source;
-        this.record = record;
         this.least = Math.max(1, dropped);
     }
 
@@ -130,21 +121,19 @@ public final class Frames extends Detector {
      *
      * @param timing its times and the number of frames that were dropped before it
      * @param others how many of these were dropped after the frame before it had ended
-     * @return false if the detector is off or has no room, so that the caller must write the frame itself
      */
-    public boolean frame(FrameTiming timing, int others) {
+    public void frame(FrameTiming timing, int others) {
         Environment e = environment;
         if (e == null || !e.recorder.foreground()) {
-            return false;
+            return;
         }
         if (queued.get() >= MAX_QUEUE) {
             lost.incrementAndGet();
-            return false;
+            return;
         }
         queued.incrementAndGet();
         drawn.add(new Drawn(timing, others, e.recorder.scene(), e.loop.trace().nextRecord()));
         busy();
-        return true;
     }
 
     /** Reports that the app went to the background, so that the figures are reported now. On any thread. */
@@ -171,13 +160,13 @@ public final class Frames extends Detector {
         armed.set(false);
         stoppedEnd = 0;
         environment = e;
-        source.start(this);
+        source.report(this);
     }
 
     @Override
     protected void stop() {
         try {
-            source.stop();
+            source.report(null);
         } finally {
             flush();
             environment = null;
@@ -313,9 +302,6 @@ public final class Frames extends Detector {
     private void count(Drawn d) {
         Environment e = environment;
         FrameTiming t = d.timing;
-        if (record) {
-            e.loop.trace().frame(t);
-        }
         if (!counts(d)) {
             statistics.addLost(1);
             return;

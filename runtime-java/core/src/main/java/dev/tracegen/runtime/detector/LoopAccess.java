@@ -27,7 +27,7 @@ public abstract class LoopAccess {
     public abstract void remove(Runnable work);
 
     /**
-     * Returns when the message, IdleHandler or input event that runs now began.
+     * Returns when the message or IdleHandler that runs now began.
      *
      * @return the time in {@link Schedule#nanoTime}; 0 if none runs, as far as can be seen
      */

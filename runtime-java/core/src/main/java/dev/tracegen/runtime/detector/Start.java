@@ -1,6 +1,9 @@
 package dev.tracegen.runtime.detector;
 
-/** One start of the app: what the user waited for until the first activity had the focus. Immutable. */
+/**
+ * One start of the app: what the user waited for until the first activity had the focus. Only {@link Starts} changes
+ * it, and nothing once it has ended.
+ */
 public final class Start {
     /** How much of an app was there when a start began. */
     public enum Type {
@@ -15,54 +18,52 @@ public final class Start {
     }
 
     /** What the type is. */
-    public final Type type;
+    Type type;
 
     /**
      * When it began, in {@link dev.tracegen.runtime.Platform#nanoTime}. For a cold start it is the time when the
      * process began if {@link #processKnown}, otherwise {@link #applicationNanos}; for others that of the message that
      * created or started the activity.
      */
-    public final long beginNanos;
+    long beginNanos;
 
     /** When the application began, of a cold start; otherwise {@link #beginNanos}. */
-    public final long applicationNanos;
+    long applicationNanos;
 
     /** When the message began that created or started the first activity. */
-    public final long launchNanos;
+    long launchNanos;
 
     /** When the activity had the focus. */
-    public final long focusNanos;
+    long focusNanos;
 
     /** How long something else was in front of the activity meanwhile, such as a dialog of the system. */
-    public final long awayNanos;
+    long awayNanos;
 
     /** The class of the activity that had the focus. */
-    public final String activity;
+    String activity;
 
     /** Whether the time when the process began is known. */
-    public final boolean processKnown;
+    boolean processKnown;
 
     /** Whether the process was new, but was created for something else than this start, a broadcast for instance. */
-    public final boolean processForOther;
+    boolean processForOther;
 
     /** The number of the main thread's first record of this start, and of the one behind the last. */
-    public final long firstRecord;
+    long firstRecord;
 
     /** The number of the main thread's record behind the last of this start. */
-    public final long endRecord;
+    long endRecord;
 
-    Start(Starts.Open o, String activity, long focusNanos, long endRecord) {
-        type = o.type;
-        beginNanos = o.beginNanos;
-        applicationNanos = o.applicationNanos;
-        launchNanos = o.launchNanos;
-        this.focusNanos = Math.max(focusNanos, o.launchNanos);
-        awayNanos = Math.min(o.awayNanos, this.focusNanos - o.launchNanos);
-        this.activity = activity;
-        processKnown = o.processKnown;
-        processForOther = o.processForOther;
-        firstRecord = o.firstRecord;
-        this.endRecord = Math.max(o.firstRecord, endRecord);
+    /** The activity that is paused, and since when; 0 if none is. */
+    int pausedActivity;
+    long pausedNanos;
+
+    /** Ends it. */
+    void end(String focused, long nanos, long record) {
+        activity = focused;
+        focusNanos = Math.max(nanos, launchNanos);
+        awayNanos = Math.min(awayNanos, focusNanos - launchNanos);
+        endRecord = Math.max(firstRecord, record);
     }
 
     /**

@@ -36,21 +36,8 @@ public final class Starts {
     private long applicationNanos;
     private long freeNanos;
     private volatile int importance;
-    private Open open;
-
-    /** A start that has not ended. */
-    static final class Open {
-        Start.Type type;
-        long beginNanos;
-        long applicationNanos;
-        long launchNanos;
-        boolean processKnown;
-        boolean processForOther;
-        long firstRecord;
-        long awayNanos;
-        int pausedActivity;
-        long pausedNanos;
-    }
+    /** The start that has not ended; null for none. */
+    private Start open;
 
     /** Creates an empty history. */
     public Starts() {
@@ -106,7 +93,7 @@ public final class Starts {
         if (!started.isEmpty() || relaunching > 0) {
             return;
         }
-        Open o = begin(nanos, messageNanos, record);
+        Start o = begin(nanos, messageNanos, record);
         o.type = Start.Type.WARM;
         boolean timely = first && applicationNanos != 0 && (freeNanos == 0 || o.launchNanos - freeNanos <= FRESH_NANOS);
         boolean seen = importance == 0 || importance <= VISIBLE;
@@ -122,8 +109,8 @@ public final class Starts {
         open = o;
     }
 
-    private Open begin(long nanos, long messageNanos, long record) {
-        Open o = new Open();
+    private Start begin(long nanos, long messageNanos, long record) {
+        Start o = new Start();
         // The message of the application itself is not the one that creates an activity.
         boolean known = messageNanos != 0 && messageNanos <= nanos && messageNanos > applicationNanos;
         o.launchNanos = known ? messageNanos : nanos;
@@ -197,6 +184,11 @@ public final class Starts {
         started.remove(activity);
     }
 
+    /** Returns whether any activity is started now. */
+    public boolean isForeground() {
+        return !started.isEmpty();
+    }
+
     /** Returns whether any activity is started, or about to be created anew. */
     public boolean isAnyStarted() {
         return !started.isEmpty() || relaunching > 0;
@@ -215,11 +207,12 @@ public final class Starts {
      * @return the start that has ended with this; null if there is none
      */
     public Start focus(String activity, long nanos, long record) {
-        Open o = open;
+        Start o = open;
         if (o == null) {
             return null;
         }
         open = null;
-        return new Start(o, activity, nanos, record);
+        o.end(activity, nanos, record);
+        return o;
     }
 }

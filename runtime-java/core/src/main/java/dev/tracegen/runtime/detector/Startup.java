@@ -2,6 +2,7 @@ package dev.tracegen.runtime.detector;
 
 import dev.tracegen.runtime.Incident;
 import java.util.Locale;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The detector {@code startup}: reports every start of the app with its steps, and the slow ones with the records of
@@ -10,11 +11,11 @@ import java.util.Locale;
 public final class Startup extends Detector {
     /** Where starts come from. */
     public interface Source {
-        /** Begins to call {@link Startup#ended}, also for starts that have ended before the recorder was started. */
-        void start(Startup startup);
-
-        /** Ends calling it. */
-        void stop();
+        /**
+         * Calls {@link Startup#ended} of a detector from now on, also for starts that ended before a detector was
+         * there; of none if it is null.
+         */
+        void report(@Nullable Startup startup);
     }
 
     private final Source source;
@@ -41,13 +42,13 @@ public final class Startup extends Detector {
     @Override
     protected void start(Environment e) {
         environment = e;
-        source.start(this);
+        source.report(this);
     }
 
     @Override
     protected void stop() {
         environment = null;
-        source.stop();
+        source.report(null);
     }
 
     /** Reports a start. On any thread. */

@@ -15,9 +15,6 @@ enum SystemLimit {
     /** {@code onStartJob} and {@code onStopJob}. */
     JOB("job", 8000, 0);
 
-    /** The reason of an ANR that no message shows: a service that did not call {@code startForeground} in time. */
-    static final String FOREGROUND_SERVICE = "foreground-service";
-
     private static final String APP = "android.app.ActivityThread$H";
     private static final String JOBS = "android.app.job.JobServiceEngine$JobHandler";
 
@@ -63,29 +60,5 @@ enum SystemLimit {
         boolean service = what.equals("114") || what.equals("115") || what.equals("116") || what.equals("121")
                 || what.equals("122");
         return service ? SERVICE : INPUT;
-    }
-
-    /** Returns the word for the reason that the system states; null for another one. */
-    static @Nullable String reason(@Nullable String text) {
-        if (text == null) {
-            return null;
-        }
-        if (text.contains("Input dispatching timed out") || text.contains("no focused window")) {
-            return INPUT.word;
-        }
-        if (text.contains("startForegroundService")) {
-            return FOREGROUND_SERVICE;
-        }
-        if (text.contains("Broadcast of ")) {
-            return BROADCAST.word;
-        }
-        if (text.contains("executing service ")) {
-            return SERVICE.word;
-        }
-        if (text.contains("ContentProvider") || text.contains("content provider")) {
-            return PROVIDER.word;
-        }
-        return text.contains("onStartJob") || text.contains("onStopJob") || text.contains("JobService") ? JOB.word
-                : null;
     }
 }

@@ -16,7 +16,6 @@ import dev.tracegen.runtime.ThreadStack;
  */
 public final class Watchdog extends Watcher {
     private final long pollNanos;
-    private final boolean foregroundOnly;
     private Tick tick;
     private Incident.Builder incident;
 
@@ -48,12 +47,11 @@ public final class Watchdog extends Watcher {
     /**
      * Creates a detector that is off.
      *
-     * @param o {@code watchdog.poll-millis}, {@code watchdog.foreground-only}
+     * @param o {@code watchdog.poll-millis}
      */
     public Watchdog(RecorderOptions o) {
         super("watchdog");
         pollNanos = o.number("watchdog.poll-millis") * MILLI;
-        foregroundOnly = o.flag("watchdog.foreground-only");
     }
 
     @Override
@@ -100,9 +98,6 @@ public final class Watchdog extends Watcher {
     private long waiting(Tick t, long now) {
         if (incident != null) {
             return now + BEAT_NANOS;
-        }
-        if (foregroundOnly && !environment().recorder.foreground()) {
-            restart(now);
         }
         long limit = Math.max(t.posted, steadySince()) + pollNanos;
         if (now < limit) {

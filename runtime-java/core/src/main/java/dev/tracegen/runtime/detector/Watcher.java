@@ -18,7 +18,6 @@ abstract class Watcher extends Detector {
     static final long MILLI = 1000000L;
 
     private Environment environment;
-    private Schedule.Task task;
     private long due;
     private long steadySince;
 
@@ -42,15 +41,11 @@ abstract class Watcher extends Detector {
         due = e.nanoTime();
         steadySince = due;
         begin();
-        task = e.at(due, look);
+        e.at(due, look);
     }
 
     @Override
     protected final void stop() {
-        if (task != null) {
-            task.cancel();
-        }
-        task = null;
         end();
         environment = null;
     }
@@ -66,7 +61,7 @@ abstract class Watcher extends Detector {
         } finally {
             // Also after a failure: Detectors decides when there were too many.
             due = Math.max(now, next);
-            task = environment.at(due, look);
+            environment.at(due, look);
         }
     }
 
@@ -77,11 +72,6 @@ abstract class Watcher extends Detector {
     /** Returns the moment from which on the detectors' thread was on time. Older measurements do not count. */
     final long steadySince() {
         return steadySince;
-    }
-
-    /** Makes all measurements begin at a moment, because what came before does not count. */
-    final void restart(long nanos) {
-        steadySince = nanos;
     }
 
     /** Counts an incident that was found. */

@@ -4,7 +4,6 @@ import static dev.tracegen.runtime.detector.World.MILLI;
 import static dev.tracegen.runtime.detector.World.SECOND;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.tracegen.runtime.Incident;
@@ -20,15 +19,12 @@ class AnrTest {
     private final World world = new World();
     private final VirtualSchedule schedule = world.schedule;
     private final VirtualLoop loop = world.loop;
-    private AnrEvidence.State state;
+    private String state;
     private int questions;
     private boolean silent;
-    private final AnrEvidence evidence = new AnrEvidence() {
-        @Override
-        public State state() {
-            questions++;
-            return state;
-        }
+    private final AnrEvidence evidence = () -> {
+        questions++;
+        return state;
     };
     private final Anr anr = new Anr(new RecorderOptions(), evidence, q -> {
         if (!silent) {
@@ -116,7 +112,7 @@ class AnrTest {
         message(15 * SECOND, "Handler (android.app.ActivityThread$H) {1a2b} null: 114");
         schedule.advance(5500 * MILLI);
         assertEquals(1, anr.found());
-        state = new AnrEvidence.State("ANR Input dispatching timed out (x)", "at 7");
+        state = "ANR Input dispatching timed out (x)\nat 7";
         schedule.advance(SECOND);
         assertEquals(2, anr.found());
         schedule.advance(60 * SECOND);
@@ -126,7 +122,7 @@ class AnrTest {
         List<Incident> all = world.stop();
         assertEquals(3, all.size());
         assertEquals("anr 15000 {limit-millis=20000, limit-of=service, background-limit-millis=200000,"
-                + " confirmed-by=process-error-state, reason=input}", facts(all.get(1)));
+                + " confirmed-by=process-error-state}", facts(all.get(1)));
         assertEquals("lag", all.get(2).kind);
     }
 
@@ -143,11 +139,11 @@ class AnrTest {
         schedule.advance(5500 * MILLI);
         assertEquals(2, anr.found());
         schedule.advance(SECOND);
-        state = new AnrEvidence.State("ANR Broadcast of Intent {}", "at 9");
+        state = "ANR Broadcast of Intent {}\nat 9";
         schedule.advance(60 * SECOND);
         List<Incident> all = world.stop();
         assertEquals("anr 9000 {limit-millis=5000, limit-of=input,"
-                + " confirmed-by=process-error-state,waiting-message, reason=broadcast}", facts(all.get(1)));
+                + " confirmed-by=process-error-state,waiting-message}", facts(all.get(1)));
     }
 
     @Test
@@ -176,7 +172,7 @@ class AnrTest {
     void aSignalIsReportedAtOnceAndConfirmedWithinTwentySeconds() throws Exception {
         assertTrue(anr.quitSignal(schedule.nanoTime()));
         schedule.advance(15 * SECOND);
-        state = new AnrEvidence.State("ANR executing service x/.Y", "at 1");
+        state = "ANR executing service x/.Y\nat 1";
         schedule.advance(60 * SECOND);
         anr.quitSignal(schedule.nanoTime());
         schedule.advance(21 * SECOND);
@@ -186,7 +182,7 @@ class AnrTest {
         List<Incident> all = world.stop();
         assertEquals(2, all.size());
         assertEquals("sigquit sigquit", all.get(0).detector + " " + all.get(0).kind);
-        assertEquals("{confirmed-by=process-error-state, reason=service}", all.get(0).facts.toString());
+        assertEquals("{confirmed-by=process-error-state}", all.get(0).facts.toString());
         assertEquals("{confirmed-by=none}", all.get(1).facts.toString());
         assertEquals(1, all.get(0).stacks.size());
     }
@@ -198,18 +194,5 @@ class AnrTest {
         assertFalse(anr.quitSignal(schedule.nanoTime()), "the caller reports the signal itself");
         schedule.advance(60 * SECOND);
         assertEquals(0, world.stop().size());
-    }
-
-    @Test
-    void theReasonsOfTheSystemAreNamed() {
-        assertEquals("input", SystemLimit.reason("ANR Input dispatching timed out (abc is not responding)"));
-        assertEquals("broadcast", SystemLimit.reason("ANR Broadcast of Intent { act=x flg=0x10 }"));
-        assertEquals("service", SystemLimit.reason("ANR executing service com.x/.S"));
-        assertEquals("provider", SystemLimit.reason("ANR ContentProvider not responding"));
-        assertEquals("job", SystemLimit.reason("ANR No response to onStartJob"));
-        assertEquals("foreground-service",
-                SystemLimit.reason("ANR Context.startForegroundService() did not then call Service.startForeground()"));
-        assertNull(SystemLimit.reason("ANR something new"));
-        assertNull(SystemLimit.reason(null));
     }
 }

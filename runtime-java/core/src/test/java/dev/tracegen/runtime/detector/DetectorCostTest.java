@@ -56,12 +56,7 @@ class DetectorCostTest {
     }
 
     private static Detector anr() {
-        return new Anr(new RecorderOptions(), new AnrEvidence() {
-            @Override
-            public State state() {
-                return null;
-            }
-        }, Runnable::run);
+        return new Anr(new RecorderOptions(), () -> null, Runnable::run);
     }
 
     @Test
@@ -96,11 +91,11 @@ class DetectorCostTest {
 
     @Test
     void framesIdle() {
-        costs(new Frames(display, false, 9), this::idle, 0, 0);
+        costs(new Frames(display, 9), this::idle, 0, 0);
     }
 
     @Test
     void framesDraws() {
-        costs(new Frames(display, false, 9), this::draws, 1200, 0);
+        costs(new Frames(display, 9), this::draws, 1200, 0);
     }
 }

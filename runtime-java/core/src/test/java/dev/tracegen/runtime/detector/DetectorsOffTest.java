@@ -35,16 +35,11 @@ class DetectorsOffTest {
 
     @BeforeEach
     void begin() {
-        AnrEvidence silent = new AnrEvidence() {
-            @Override
-            public State state() {
-                return null;
-            }
-        };
+        AnrEvidence silent = () -> null;
         all.add(new SyncBarrier(new RecorderOptions()));
         all.add(new Watchdog(new RecorderOptions()));
         all.add(new Anr(new RecorderOptions(), silent, Runnable::run));
-        all.add(new Frames(display, false, 9));
+        all.add(new Frames(display, 9));
         all.add(new Startup(launches, 10000, 4000, 1500));
         for (Detector d : all) {
             world.detectors.add(d);

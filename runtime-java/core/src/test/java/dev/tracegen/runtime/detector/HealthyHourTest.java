@@ -66,12 +66,7 @@ class HealthyHourTest {
     @Test
     void everyDetectorIsSilentOverHealthyHours() throws Exception {
         Watchdog dog = new Watchdog(new RecorderOptions());
-        Anr anr = new Anr(new RecorderOptions(), new AnrEvidence() {
-            @Override
-            public State state() {
-                return null;
-            }
-        }, Runnable::run);
+        Anr anr = new Anr(new RecorderOptions(), () -> null, Runnable::run);
         Watcher[] all = {dog, anr};
         world.on(all);
         for (int hour = 0; hour < 24; hour++) {
@@ -179,7 +174,7 @@ class HealthyHourTest {
     void framesInTimeAreNoTrouble() throws Exception {
         VirtualDisplay display = new VirtualDisplay(schedule, loop);
         world.recorder.foreground(true);
-        world.on(new Frames(display, false, 9));
+        world.on(new Frames(display, 9));
         float[] rates = {60, 90, 120};
         for (int hour = 0; hour < 6; hour++) {
             Random random = new Random(hour);

@@ -6,12 +6,7 @@ final class Launches implements Startup.Source {
     Startup startup;
 
     @Override
-    public void start(Startup to) {
+    public void report(Startup to) {
         startup = to;
-    }
-
-    @Override
-    public void stop() {
-        startup = null;
     }
 }

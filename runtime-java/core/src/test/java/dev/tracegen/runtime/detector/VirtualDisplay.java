@@ -6,7 +6,7 @@ import dev.tracegen.runtime.FrameTiming;
  * A display on the clock of a {@link VirtualSchedule}, and what reports its frames to a detector, as FrameTimes does on
  * Android: the rate is read at most once a second, and vsyncs before a change of the rate are not counted.
  */
-final class VirtualDisplay extends Frames.Source {
+final class VirtualDisplay implements Frames.Source {
     private static final long SECOND = 1000000000L;
 
     private final VirtualSchedule schedule;
@@ -30,14 +30,9 @@ final class VirtualDisplay extends Frames.Source {
     }
 
     @Override
-    protected void start(Frames to) {
+    public void report(Frames to) {
         frames = to;
         counted = 0;
-    }
-
-    @Override
-    protected void stop() {
-        frames = null;
     }
 
     /** Lets the main thread work, as one message. */

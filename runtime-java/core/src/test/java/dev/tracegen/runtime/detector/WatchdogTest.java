@@ -103,21 +103,6 @@ class WatchdogTest {
     }
 
     @Test
-    void inTheBackgroundNothingIsReportedIfSetSo() {
-        Watchdog dog = new Watchdog(World.properties("watchdog.foreground-only", "true"));
-        world.on(dog);
-        loop.busy(30 * SECOND);
-        schedule.advance(20 * SECOND);
-        assertEquals(0, dog.found());
-        // What is measured begins when the app comes to the foreground.
-        world.recorder.foreground(true);
-        schedule.advance(4 * SECOND);
-        assertEquals(0, dog.found());
-        schedule.advance(2 * SECOND);
-        assertEquals(1, dog.found());
-    }
-
-    @Test
     void aDebuggerAFrozenProcessAndALateScheduleAreNoStalls() {
         Watchdog dog = new Watchdog(new RecorderOptions());
         world.on(dog);
@@ -203,7 +188,5 @@ class WatchdogTest {
                     () -> new Watchdog(World.properties("watchdog.poll-millis", value)));
             assertTrue(e.getMessage().startsWith("want a whole number of milliseconds"), e.getMessage());
         }
-        assertThrows(IllegalArgumentException.class,
-                () -> new Watchdog(World.properties("watchdog.foreground-only", "maybe")));
     }
 }

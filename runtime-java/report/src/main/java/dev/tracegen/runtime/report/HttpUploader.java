@@ -11,7 +11,6 @@ import java.net.URL;
 import java.net.URLConnection;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
@@ -40,7 +39,7 @@ public class HttpUploader implements Uploader {
             Pattern.DOTALL);
     private static final Pattern REFUSED = Pattern.compile("[{]\\s*\"id\"\\s*:");
 
-    private final URL base;
+    final URL base;
     private final @Nullable String token;
     private final int connectMillis;
     private final int readMillis;
@@ -332,10 +331,5 @@ public class HttpUploader implements Uploader {
         };
         t.setDaemon(true);
         t.start();
-    }
-
-    @Override
-    public String toString() {
-        return String.format(Locale.ROOT, "%s://%s", base.getProtocol(), base.getAuthority());
     }
 }

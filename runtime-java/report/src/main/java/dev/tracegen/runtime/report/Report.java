@@ -43,7 +43,7 @@ public final class Report {
     /** The ID, which no other report has. The two reports of an incident that lasts have the same. */
     public final String id;
 
-    /** The kind, for sampling: of a stall {@code message}, {@code idle-handler}, {@code input}; or of the incident. */
+    /** The kind, for sampling: of a stall {@code message} or {@code idle-handler}; or of the incident. */
     public final String kind;
 
     /** Equal for reports of the same cause, 16 hexadecimal digits. */
@@ -129,8 +129,7 @@ public final class Report {
 
     /** Returns the kind of a stall. */
     static String kind(Stall stall) {
-        return stall.kind == MessageRecord.IDLE_HANDLER ? "idle-handler"
-                : stall.kind == MessageRecord.INPUT ? "input" : "message";
+        return stall.kind == MessageRecord.IDLE_HANDLER ? "idle-handler" : "message";
     }
 
     /**

@@ -67,9 +67,4 @@ public final class UploadResult {
     public static UploadResult tooLarge(String why) {
         return new UploadResult(Kind.TOO_LARGE, -1, 0, why);
     }
-
-    @Override
-    public String toString() {
-        return kind + ": " + why;
-    }
 }

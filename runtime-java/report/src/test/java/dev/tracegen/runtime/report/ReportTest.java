@@ -62,10 +62,10 @@ class ReportTest {
             r.platform.pass(2500);
             trace.messageEnd();
             check(r, "idle-handler");
-            long number = trace.inputBegin("Input dispatchTouchEvent app.Main");
+            trace.messageBegin(">>>>> Dispatching to Handler (app.Main) {1f} null: 7");
             r.platform.pass(800);
-            trace.inputEnd(number);
-            check(r, "input");
+            trace.messageEnd();
+            check(r, "message");
         }
     }
 

@@ -306,8 +306,8 @@ class SenderTest {
         for (String wrong : new String[] {"http://example.com", "ftp://example.com", "example.com", "https://", ""}) {
             assertThrows(IllegalArgumentException.class, () -> new HttpUploader(wrong, "t", false), wrong);
         }
-        assertEquals("https://example.com", new HttpUploader("https://example.com/x/", "t", false).toString());
-        assertEquals("http://example.com", new HttpUploader("http://example.com", "t", true).toString());
+        assertEquals("https://example.com/x", new HttpUploader("https://example.com/x/", "t", false).base.toString());
+        assertEquals("http://example.com", new HttpUploader("http://example.com", "t", true).base.toString());
         new HttpUploader("http://localhost:1/", "t", false);
         new HttpUploader("http://[::1]:1/", "t", false);
         assertThrows(IllegalArgumentException.class,

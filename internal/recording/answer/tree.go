@@ -1,0 +1,99 @@
+package answer
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// Least says which calls of a tree are not worth showing: those that took less than both.
+type Least struct {
+	// Share is of the whole, from 0 to 1.
+	Share float64
+	// Nanos is a time.
+	Nanos int64
+}
+
+// WriteTrees makes what is analyzed with these options write the tree of each recording, for people: calls below those
+// that call them, the longest first. What is left out is summed up where it would stand. What is held grows with the
+// number of different paths of one recording.
+func WriteTrees(o *analysis.Options, w io.Writer, least Least) {
+	var tree *treeOf
+	o.Also = func(*analysis.Recording) (trace.Handler, error) {
+		tree = new(treeOf)
+		return tree, nil
+	}
+	o.End = func(r *analysis.Recording) error { return tree.write(w, r, least) }
+}
+
+// treeOf merges the calls of one recording by path.
+type treeOf struct{ trace.Tree }
+
+// Chunk implements [trace.Handler].
+func (t *treeOf) Chunk(trace.Chunk) error { return nil }
+
+// Named implements [trace.Handler].
+func (t *treeOf) Named(trace.Method, string) error { return nil }
+
+// Segment implements [trace.Handler].
+func (t *treeOf) Segment(s *trace.Segment) error {
+	t.Add(s)
+	return nil
+}
+
+// below returns what a node calls, the longest first.
+func (t *treeOf) below(node int32, names *resolve.Names) (children []int32) {
+	for k := t.Nodes[node].Child; k != 0; k = t.Nodes[k].Sibling {
+		children = append(children, k)
+	}
+	slices.SortStableFunc(children, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(t.Nodes[b].Total, t.Nodes[a].Total),
+			resolve.CompareMethods(names.Method(t.Nodes[a].Method), names.Method(t.Nodes[b].Method)))
+	})
+	return children
+}
+
+func (t *treeOf) write(w io.Writer, r *analysis.Recording, least Least) error {
+	b := bufio.NewWriter(w)
+	writeCompleteness(b, []*analysis.Recording{r})
+	fmt.Fprintf(b, "%s:\n%12s %12s %7s %10s  %s\n", r.Name, "total", "self", "", "calls", "method")
+	if len(t.Nodes) == 0 {
+		return b.Flush()
+	}
+	whole := t.Nodes[0].Total
+	limit := max(least.Nanos, int64(least.Share*float64(whole)))
+	millis := func(nanos int64) string { return analysis.Millis(time.Duration(nanos)) }
+	for left := [][]int32{t.below(0, r.Names)}; len(left) > 0; {
+		depth := len(left) - 1
+		if len(left[depth]) == 0 {
+			left = left[:depth]
+			continue
+		}
+		n, indent := &t.Nodes[left[depth][0]], strings.Repeat("  ", depth)
+		if n.Total < limit {
+			sum := int64(0)
+			for _, k := range left[depth] {
+				sum += t.Nodes[k].Total
+			}
+			fmt.Fprintf(b, "%12s %12s %7s %10s  %s(%s of less than %s each)\n", millis(sum), "", "", "", indent,
+				analysis.Count(len(left[depth]), "call path"), millis(limit))
+			left[depth] = nil
+			continue
+		}
+		fmt.Fprintf(b, "%12s %12s %7s %10d  %s%s%s\n", millis(n.Total), millis(n.Self),
+			analysis.Percent(time.Duration(n.Total), time.Duration(whole)), n.Calls, indent, r.Names.Method(n.Method),
+			markedText(n.Marked))
+		below := t.below(left[depth][0], r.Names)
+		left[depth] = left[depth][1:]
+		left = append(left, below)
+	}
+	return b.Flush()
+}
