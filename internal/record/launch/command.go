@@ -68,8 +68,8 @@ func IsJava(command string) bool {
 }
 
 // Parse takes a command line apart: the java program and its arguments. It fails if the command is not java (the
-// error wraps [ErrNotJava]), if it would run no program, or if it would compile a source file. getenv returns a variable
-// of the environment, "" if it is not set.
+// error wraps [ErrNotJava]), if it would run no program, or if it would compile a source file. getenv returns a
+// variable of the environment, "" if it is not set.
 func Parse(args []string, getenv func(name string) string) (*Command, error) {
 	if len(args) == 0 {
 		return nil, errors.New("no command given")
