@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
@@ -257,9 +258,11 @@ func (d *Draft) callingModules() (modules []int) {
 }
 
 // ModuleWarnings returns a warning if there are modules that will not read the runtime's, when it is known which. On a
-// class path they need not, so several are one warning. A jar for Android that was merged of many is no module.
+// class path they need not, so several are one warning. Android has no modules: a jar for it that was merged of many is
+// none, and a program with a class that extends one of Android's has none.
 func (d *Draft) ModuleWarnings() (warnings []string) {
-	if d.options.AddRequires || d.options.Android && len(d.options.Merged) > 0 {
+	if d.options.AddRequires || d.options.Android && len(d.options.Merged) > 0 ||
+		slices.ContainsFunc(d.facts, func(c *Class) bool { return strings.HasPrefix(c.Ancestry.SuperName, "android/") }) {
 		return nil
 	}
 	modules := d.callingModules()
