@@ -93,3 +93,25 @@ func TestStrip(t *testing.T) {
 		t.Errorf("%d entries, want 3", len(got))
 	}
 }
+
+// TestNoModulesOnAndroid has libraries with module descriptors. The advice about a module path is for programs on a JVM:
+// one with a class that extends a class of Android gets none, also without --merge.
+func TestNoModulesOnAndroid(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "classes", "bin", "module", "module-info.class"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for super, wants := range map[string]bool{"android/app/Activity": false, "androids/Robot": true} {
+		dir := t.TempDir()
+		result := instrument(t, pipeline.Config{RuntimeExternal: true, Android: true, Filter: everything(),
+			Inputs: []pipeline.Input{
+				{Path: archive(t, filepath.Join(dir, "a.jar"), file{"module-info.class", data}, class("sample/A", "f")),
+					Output: filepath.Join(dir, "a.out.jar")},
+				{Path: archive(t, filepath.Join(dir, "app.jar"), classFile(assembly.Class{Name: "sample/B", Super: super})),
+					Output: filepath.Join(dir, "app.out.jar")},
+			}})
+		if got := warned(result, "module path"); got != wants {
+			t.Errorf("a program with a class that extends %s: warnings %q", super, result.Warnings)
+		}
+	}
+}

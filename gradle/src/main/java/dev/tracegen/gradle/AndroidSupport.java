@@ -346,7 +346,7 @@ final class AndroidSupport {
         return projects;
     }
 
-    /** Returns a directory that does not exist: what a variant gives that is not instrumented. */
+    /** Returns a directory that does not exist: what other modules get of a variant that is not instrumented. */
     private Provider<Directory> nothing(Variant variant) {
         return project.getLayout().getBuildDirectory().dir("intermediates/tracegen/" + variant.getName() + "/none");
     }

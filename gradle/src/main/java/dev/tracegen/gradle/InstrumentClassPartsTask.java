@@ -208,8 +208,8 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
         List<File> features = new ArrayList<>(getFeatureScans().getAsFileTree().getFiles());
         parts.addAll(features);
         if (features.size() < getFeatures().get().size()) {
-            getLogger().warn("tracegen: {} of the dynamic features {} are instrumented in this variant. Apply the plugin"
-                    + " dev.tracegen in all of them, and enable the variant there too: tracegen {"
+            getLogger().warn("tracegen: {} of the dynamic features {} are instrumented in this variant. Apply the"
+                    + " plugin dev.tracegen in all of them, and enable the variant there too: tracegen {"
                     + " variants { ... { enabled = true } } }.", features.size(), getFeatures().get());
         }
         assign(parts, slices);
@@ -288,7 +288,7 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
             if (input.isDirectory()) {
                 piece = new File(directories, String.valueOf(pieces.size()));
             } else {
-                String name = common + PartKey.hash(input) + PartKey.hash(slice);
+                String name = common + PartKey.ofAll(input) + PartKey.hash(slice);
                 piece = getParts().file(PartKey.hash(name.getBytes(StandardCharsets.UTF_8)) + ".jar").get()
                         .getAsFile();
             }
@@ -311,16 +311,16 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
     }
 
     /**
-     * Merges the instrumented inputs as {@code tracegen instrument --merge} does, and changes no class. Entries that are
-     * left out are in the report, and no warning: two classes of one name fail the Android Gradle plugin's own check,
-     * and it takes resources from elsewhere.
+     * Merges the instrumented inputs as {@code tracegen instrument --merge} does, and changes no class. Entries that
+     * are left out are in the report, and no warning: two classes of one name fail the Android Gradle plugin's own
+     * check, and it takes resources from elsewhere.
      */
     private void merge(Map<String, String> pieces) {
         ToolRunner runner = runner().quiet();
         File report = new File(getTemporaryDir(), "merge.json");
         List<String> arguments = new ArrayList<>();
-        Collections.addAll(arguments, "instrument", runner.argumentFile("pieces.txt", pieces.keySet()), "--disabled", "--merge",
-                "--output=" + getOutput().get(), "--mapping=" + new File(getTemporaryDir(), "none.txt"),
+        Collections.addAll(arguments, "instrument", runner.argumentFile("pieces.txt", pieces.keySet()), "--disabled",
+                "--merge", "--output=" + getOutput().get(), "--mapping=" + new File(getTemporaryDir(), "none.txt"),
                 "--report=" + report, "--quiet");
         Flags.add(arguments, "--compression", getCompression());
         runner.run("the instrumented classes", arguments);

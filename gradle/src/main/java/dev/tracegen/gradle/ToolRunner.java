@@ -68,7 +68,7 @@ final class ToolRunner {
             throw new GradleException("Cannot run " + executable + " (" + rootMessage(e) + "). It must be a tracegen"
                     + " binary for this machine (" + System.getProperty("os.name") + ", "
                     + System.getProperty("os.arch") + "). To use another one, set"
-                    + " tracegen { executable = file('...') }.", e);
+                    + " tracegen { executable = file(\"...\") }.", e);
         }
         out.end();
         err.end();

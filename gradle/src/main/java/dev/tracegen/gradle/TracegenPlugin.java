@@ -54,9 +54,9 @@ public class TracegenPlugin implements Plugin<Project> {
     private static void checkUse(Project project, TracegenExtension extension) {
         boolean android = Arrays.stream(ANDROID).anyMatch(project.getPluginManager()::hasPlugin);
         if (!android && !project.getPluginManager().hasPlugin("java")) {
-            project.getLogger().warn("tracegen: the plugin dev.tracegen does nothing in {}. Apply it where the program is"
-                    + " built, in the modules with the plugin {} or java: there it instruments the classes of all"
-                    + " modules and libraries.", project.getDisplayName(), String.join(", ", ANDROID));
+            project.getLogger().warn("tracegen: the plugin dev.tracegen does nothing in {}. Apply it in the modules"
+                    + " with the plugin {} or java, where the program is built: it instruments the classes of all"
+                    + " modules and libraries there.", project.getDisplayName(), String.join(", ", ANDROID));
         } else if (!android && !extension.getVariants().isEmpty()) {
             throw new GradleException("tracegen { variants { " + extension.getVariants().getNames().first() + " } }: "
                     + project.getDisplayName() + " is no Android app and has no variants.");

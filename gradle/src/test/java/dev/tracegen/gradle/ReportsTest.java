@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ReportsTest {
-    private static final String ENTRY = "  \"leftOut\": [\n    {\n      \"input\": \"%s\",\n      \"entry\": \"a[1]$\"\n"
-            + "    }\n  ],\n";
+    private static final String ENTRY = "  \"leftOut\": [\n    {\n      \"input\": \"%s\",\n"
+            + "      \"entry\": \"a[1]$\"\n    }\n  ],\n";
 
     @TempDir
     Path directory;
