@@ -393,6 +393,9 @@ func TestFailures(t *testing.T) {
 		{"a file that is no binary", func(p *project) {
 			p.add("app/build.gradle", "\ntracegen { executable = file('build.gradle') }\n")
 		}, []string{"It must be a tracegen binary for this machine"}},
+		{"variants of a program that has none", func(p *project) {
+			p.add("app/build.gradle", "\ntracegen { variants { release { } } }\n")
+		}, []string{"tracegen { variants { release } }", "project ':app' is no Android app"}},
 		{"a guard that scans do not have", func(p *project) {
 			p.add("app/build.gradle", "\ntracegen { incremental = true; maxGrowth = 50d }\n")
 		}, []string{"maxGrowth", "incremental"}},

@@ -73,8 +73,8 @@ public abstract class InstrumentFeatureTask extends TracegenTask {
         }
         File jar = inputs.get(0);
         if (getSlices().isEmpty()) {
-            throw new GradleException("The feature depends on no base module with the plugin dev.tracegen. Apply the"
-                    + " plugin to the base module too, and depend on it: implementation(project(\":app\")).");
+            throw new GradleException("No project that the feature depends on has the plugin dev.tracegen and a variant"
+                    + " of this name. Apply the plugin to the base module too.");
         }
         if (getSlices().getAsFileTree().isEmpty()) {
             getLogger().info("The base module does not instrument this variant, so the feature is not instrumented.");
