@@ -1,9 +1,10 @@
 package android_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -130,6 +131,8 @@ func (f flavors) offline() {
 	f.wantMethods("fullRelease", "dev.tracegen.example.model.Note twice")
 }
 
+var takenOver = regexp.MustCompile(`(?m)^(\d+) of (\d+) inputs were instrumented before`)
+
 // fresh takes the outputs from the build cache in another workspace, where then one class changes.
 func (f flavors) fresh(newProject func() flavors) {
 	f.t.Helper()
@@ -140,12 +143,12 @@ func (f flavors) fresh(newProject func() flavors) {
 	}
 	other.edit("model/src/main/java/dev/tracegen/example/model/Note.java", "found = 0", "found = 0 * 1")
 	r := gradle(f.t, f.gradle, other.dir, ":app:tracegenFullRelease", "--info")
-	var reused, all int
-	for line := range strings.Lines(r.Output) {
-		if n, _ := fmt.Sscanf(line, "%d of %d inputs were instrumented before", &reused, &all); n == 2 {
-			break
-		}
+	said := takenOver.FindStringSubmatch(r.Output)
+	if said == nil {
+		f.t.Fatalf("the build does not say how many inputs were taken over:\n%s", r.Output)
 	}
+	reused, _ := strconv.Atoi(said[1])
+	all, _ := strconv.Atoi(said[2])
 	// The changed module, and the runtime, which has the digest, unless it is the same.
 	if all < 8 || reused < all-3 {
 		f.t.Errorf("%d of %d inputs were taken over after the build cache had the outputs", reused, all)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -74,8 +75,18 @@ func (s Setup) Copy(from, to string) error {
 	if err != nil {
 		return err
 	}
+	catalog := filepath.Join(to, "gradle", "libs.versions.toml")
+	if data, err := os.ReadFile(catalog); err == nil {
+		text := agpVersion.ReplaceAllString(string(data), `agp = "`+s.Plugin.Version+`"`)
+		if err := os.WriteFile(catalog, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
 	return os.WriteFile(filepath.Join(to, "local.properties"), []byte("sdk.dir="+s.SDK+"\n"), 0o644)
 }
+
+// agpVersion is the line of a version catalog with the version of the Android Gradle plugin.
+var agpVersion = regexp.MustCompile(`(?m)^agp = ".*"$`)
 
 // Edit replaces the content of a file by what change returns. It fails if that is no change.
 func Edit(file string, change func(string) string) error {

@@ -36,7 +36,8 @@ func TestKotlinBlocks(t *testing.T) {
 		"kotlin-script-runtime:" + version, "kotlin-daemon-embeddable:" + version, "kotlin-reflect:1.6.10",
 		"org.jetbrains.intellij.deps:trove4j:1.0.20200330",
 		"org.jetbrains.kotlinx:kotlinx-coroutines-core-jvm:1.8.0", "org.jetbrains:annotations:13.0",
-		"dev.gradleplugins:gradle-api:8.8", "org.codehaus.groovy:groovy:3.0.21", kotlinPlugins[0].name + ":" + version, kotlinPlugins[1].name + ":" + version} {
+		"dev.gradleplugins:gradle-api:8.8", "org.codehaus.groovy:groovy:3.0.21",
+		kotlinPlugins[0].name + ":" + version, kotlinPlugins[1].name + ":" + version} {
 		parts := strings.Split(name, ":")
 		if len(parts) == 2 {
 			parts = append([]string{"org.jetbrains.kotlin"}, parts...)
