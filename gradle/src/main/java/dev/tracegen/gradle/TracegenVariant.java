@@ -5,7 +5,8 @@ import javax.inject.Inject;
 import org.gradle.api.Named;
 
 /**
- * Settings for one Android variant, or for all variants of one flavour or build type. What is not set is taken from the extension.
+ * Settings for one Android variant, or for all variants of one flavour or build type. What is not set is taken from the
+ * extension.
  */
 public abstract class TracegenVariant extends TracegenOptions implements Named {
     private final String name;
