@@ -33,9 +33,8 @@ var platforms = []platform{{29, "10", "5803371"}, {34, "14", "10818077"}}
 var buildTools = []string{"30.0.3", "33.0.1", "34.0.0", "35.0.0", "36.0.0"}
 
 // StandIn returns a directory that the Android Gradle plugin accepts as the Android SDK, for compileSdk 29 and 34. The
-// file
-// aapt2 in it is the aapt2 to name in android.aapt2FromMavenOverride. It makes the directory unless the cache has it.
-// The error wraps [oracle.ErrMissing] if an artifact or a tool is missing.
+// file aapt2 in it is the aapt2 to name in android.aapt2FromMavenOverride. It makes the directory unless the cache has
+// it. The error wraps [oracle.ErrMissing] if an artifact or a tool is missing.
 func StandIn(ctx context.Context) (string, error) {
 	cache, err := oracle.CacheDir("android")
 	if err != nil {
