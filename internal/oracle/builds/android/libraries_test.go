@@ -40,6 +40,8 @@ var libraries = []struct{ file, from, to string }{
     implementation 'androidx.activity:activity-compose:1.8.0'
     kotlinCompilerPluginClasspath 'org.jetbrains.compose.compiler:compiler:1.5.14'
 `},
+	// R8 would need more memory than Gradle has in the tests. TestMatrix and TestFlavors run it.
+	{"app/build.gradle", "minifyEnabled = true", "minifyEnabled = false"},
 	// Newer libraries demand it.
 	{"app/build.gradle", "compileSdk = 29", "compileSdk = 34"},
 	{"feed/build.gradle", "compileSdk = 29", "compileSdk = 34"},
@@ -47,7 +49,7 @@ var libraries = []struct{ file, from, to string }{
 		"@dagger.hilt.android.HiltAndroidApp\npublic class ExampleApp"},
 	{"app/src/main/AndroidManifest.xml", "    </application>",
 		"        <activity android:name=\".ScreenActivity\" android:exported=\"false\" />\n    </application>"},
-	{"gradle.properties", "org.gradle.jvmargs=-Xmx1g", "org.gradle.jvmargs=-Xmx2g\nandroid.useAndroidX=true\n" +
+	{"gradle.properties", "org.gradle.caching=true", "org.gradle.caching=true\nandroid.useAndroidX=true\n" +
 		"kotlin.compiler.execution.strategy=in-process"},
 }
 
