@@ -305,7 +305,8 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
             pieces.put(piece.getPath(), input.getName());
         }
         getWorkers().await();
-        getLogger().info("{} of {} inputs were instrumented before", reused, keys.size());
+        getLogger().info("{} of {} inputs were instrumented before here; results of other workspaces are in {}", reused,
+                keys.size(), getCache().get());
         deleteOthers(pieces.keySet());
         return pieces;
     }
