@@ -166,8 +166,8 @@ const keyFrames = 3
 func RowOfReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping) Row {
 	s := Row{
 		Recording: r.Recording, ReportID: r.ID, ReportKind: r.Kind, Detector: resolve.Printable(r.Detector),
-		App: r.Package, Version: resolve.Printable(r.VersionName), Code: resolve.Printable(r.VersionCode), BuildID: resolve.Printable(r.BuildID),
-		Device: resolve.Printable(r.Device), User: resolve.Printable(r.User),
+		App: r.Package, Version: resolve.Printable(r.VersionName), Code: resolve.Printable(r.VersionCode),
+		BuildID: resolve.Printable(r.BuildID), Device: resolve.Printable(r.Device), User: resolve.Printable(r.User),
 		Wall: r.Ran().Nanoseconds(), CPU: -1, Title: resolve.Printable(cmp.Or(r.What, r.Kind)),
 		Scene: resolve.Printable(r.Scene), Thread: r.Thread, NotCounted: occurrenceOf(r).NotCounted(),
 	}
