@@ -141,7 +141,7 @@ func (f flavors) fresh(newProject func() flavors) {
 		"FROM-CACHE" {
 		f.t.Errorf("in a fresh workspace the task was %s", got)
 	}
-	other.edit("model/src/main/java/dev/tracegen/example/model/Note.java", "found = 0", "found = 0 * 1")
+	other.edit("model/src/main/java/dev/tracegen/example/model/Note.java", "letter ? 1 : 0", "letter ? 2 : 0")
 	r := gradle(f.t, f.gradle, other.dir, ":app:tracegenFullRelease", "--info")
 	said := takenOver.FindStringSubmatch(r.Output)
 	if said == nil {

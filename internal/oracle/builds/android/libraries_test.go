@@ -84,7 +84,7 @@ func TestLibraries(t *testing.T) {
 			file := filepath.Join(dir, "app", "build", "outputs", "tracegen", "release", "methodMapping.txt")
 			text := string(readFile(t, file))
 			for _, method := range []string{"dev.tracegen.example.Clock day", "dev.tracegen.example.ScreenKt Screen",
-				"dev.tracegen.example.Hilt_ScreenActivity onCreate", "dagger.hilt.android.internal.",
+				"dev.tracegen.example.Hilt_ScreenActivity componentManager", "dagger.hilt.android.internal.",
 				"androidx.compose.runtime.ComposerImpl "} {
 				if !strings.Contains(text, method) {
 					t.Errorf("the mapping lacks %s", method)
