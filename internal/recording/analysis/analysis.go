@@ -132,6 +132,10 @@ func Analyze(name string, in Source, o Options) error {
 	a.joiner.Found = a.found
 	if s, ok := in.(*source.Source); ok {
 		a.recording.Parts, s.Messages = s.Parts(), a.messageMethods
+		s.Frames = func(frames []string) []string {
+			a.recording.by.Restored = true // what comes of them has original names
+			return resolve.Residual{By: a.recording.by.By}.Frames(frames)
+		}
 	}
 	if o.View != nil {
 		a.recording.view = o.View

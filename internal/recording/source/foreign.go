@@ -22,6 +22,7 @@ type reportReplay struct {
 	meta    map[string]string
 	threads map[string]uint32
 	methods map[string]trace.Method
+	restore func([]string) []string
 	at      int64
 	number  uint64
 }
@@ -30,9 +31,10 @@ func newReportReplay(h trace.Handler) *reportReplay {
 	return &reportReplay{h: h, threads: map[string]uint32{}, methods: map[string]trace.Method{}}
 }
 
-// replayReports hands all reports of a text to h.
-func replayReports(in *foreign.Reader, h trace.Handler) error {
+// replayReports hands all reports of a text to h. restore, if it is set, restores the names in their stacks.
+func replayReports(in *foreign.Reader, h trace.Handler, restore func([]string) []string) error {
 	t := newReportReplay(h)
+	t.restore = restore
 	for {
 		r, err := in.Next()
 		if err == io.EOF {
@@ -62,6 +64,11 @@ func (t *reportReplay) report(r *foreign.Report) error {
 		t.meta = meta
 		if err := t.h.Chunk(&trace.Meta{Values: meta}); err != nil {
 			return err
+		}
+	}
+	for i := range r.Stacks {
+		if t.restore != nil { // the meta data say by which mapping
+			r.Stacks[i].Frames = t.restore(r.Stacks[i].Frames)
 		}
 	}
 	if onlyStacks {
