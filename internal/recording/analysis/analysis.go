@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/resolve"
@@ -61,6 +62,7 @@ type Recording struct {
 
 	view       *View
 	by         resolve.Residual
+	restored   bool // a stack of a text had a name that R8 has changed
 	threads    map[uint32]*Thread
 	labels     map[string]bool // of threads
 	clock      *trace.Clock    // the first
@@ -132,10 +134,7 @@ func Analyze(name string, in Source, o Options) error {
 	a.joiner.Found = a.found
 	if s, ok := in.(*source.Source); ok {
 		a.recording.Parts, s.Messages = s.Parts(), a.messageMethods
-		s.Frames = func(frames []string) []string {
-			a.recording.by.Restored = true // what comes of them has original names
-			return resolve.Residual{By: a.recording.by.By}.Frames(frames)
-		}
+		s.Frames = a.recording.restore
 	}
 	if o.View != nil {
 		a.recording.view = o.View
@@ -157,6 +156,14 @@ func Analyze(name string, in Source, o Options) error {
 		return err
 	}
 	return a.finish()
+}
+
+// restore restores the names in a stack of a text: all that comes of it has original names.
+func (r *Recording) restore(frames []string) []string {
+	r.by.Restored = true
+	original := resolve.Residual{By: r.by.By}.Frames(frames)
+	r.restored = r.restored || !slices.Equal(original, frames)
+	return original
 }
 
 // analyzer is a recording that is being read. It is the trace.Handler.
