@@ -112,7 +112,7 @@ func (s *Stack) appendInline(dst []byte, line string, list []placed) []byte {
 	if !strings.Contains(rest, `"`) {
 		end = len(rest)
 	}
-	return append(append(dst, s.headed(rest[:end])...), rest[end:]...)
+	return append(dst, s.headed(rest[:end])+s.named(rest[end:])...)
 }
 
 // breaks end or begin the lines that one line has, as strings and pages write them.
@@ -120,9 +120,6 @@ var breaks = []string{`\n`, `\r`, `\t`, "<br>", "<br/>"}
 
 // headed returns text beside frames with the classes of exceptions restored, one in each of its lines.
 func (s *Stack) headed(text string) string {
-	if !strings.ContainsAny(text, ".:") {
-		return text
-	}
 	var b strings.Builder
 	for piece := range strings.SplitAfterSeq(text, `\n`) {
 		from, to := strings.LastIndexByte(piece, '"')+1, len(piece)
@@ -135,24 +132,21 @@ func (s *Stack) headed(text string) string {
 				from = to - len(strings.TrimPrefix(piece[from:to], mark))
 			}
 		}
-		b.WriteString(piece[:from] + s.withClass(piece[from:to]) + piece[to:])
+		b.WriteString(s.named(piece[:from]) + s.withClass(piece[from:to]) + s.named(piece[to:]))
 	}
 	return b.String()
 }
 
-// withClass returns text with the class of an exception restored, and notes that it was thrown.
+// withClass returns text without frames with the class of an exception restored, which was thrown, or other names.
 func (s *Stack) withClass(text string) string {
-	h, ok := s.header(text)
-	if !ok {
-		return text
+	if h, ok := s.header(text); ok {
+		s.ctx = context{thrown: text[h.from:h.to]}
+		if c := s.mapping.find(text[h.from:h.to]); c != nil {
+			s.Headers++
+			return text[:h.from] + c.original + text[h.to:]
+		}
 	}
-	s.ctx = context{thrown: text[h.from:h.to]}
-	c := s.mapping.find(text[h.from:h.to])
-	if c == nil {
-		return text
-	}
-	s.Headers++
-	return text[:h.from] + c.original + text[h.to:]
+	return s.named(text)
 }
 
 var (
@@ -240,44 +234,44 @@ func (s *Stack) Frame(text string) []string {
 }
 
 var (
-	// lockClass is a class of a lock: <0x1> (a a.b), (object 0x1, a a.b), Class<a.b>, Class for a.b), a.b@1f.
-	lockClass = glob.Regexp(`(?:[(,] ?a |\bClass<|\bClass for )([^\s()<>@,;"\\]+)[)>]|` +
-		`([\pL\pN_$]+(?:\.[\pL\pN_$-]+)+)@[0-9a-f]+\b`)
+	// className is a class of a lock: <0x1> (a a.b), (object 0x1, a a.b), Class<a.b>, Class for a.b), a.b@1f; or a string
+	// in JSON that is a class.
+	className = glob.Regexp(`(?:[(,] ?a |\bClass<|\bClass for )([^\s()<>@,;"\\]+)[)>]|` +
+		`([\pL\pN_$]+(?:\.[\pL\pN_$-]+)+)@[0-9a-f]+\b|"([\pL\pN_$]+(?:\.[\pL\pN_$-]+)+)\\*"`)
 	// nativeFrame is a method in a native stack: #00 pc 0001  base.odex (a.b.c+12).
 	nativeFrame = glob.Regexp(`\(([^\s()+]+)\.([^\s()+.]+)\+\d+\)`)
 )
 
-// appendNamed appends a line that has no frame as Java prints it, with the classes of locks and the methods of a native
-// stack restored.
-func (s *Stack) appendNamed(dst []byte, line string) []byte {
+// named returns text that has no frame as Java prints it, with the classes of locks and the methods of a native stack
+// restored.
+func (s *Stack) named(text string) string {
+	var b strings.Builder
 	at := 0
 	replace := func(from, to int, by string) {
-		dst = append(append(dst, line[at:from]...), by...)
+		b.WriteString(text[at:from] + by)
 		at = to
 	}
-	switch {
-	case strings.Contains(line, " pc "):
-		for _, m := range nativeFrame().FindAllStringSubmatchIndex(line, -1) {
-			f := frameText{text: line, classAt: span{m[2], m[3]}, methodAt: span{m[4], m[5]}}
+	if strings.Contains(text, " pc ") {
+		for _, m := range nativeFrame().FindAllStringSubmatchIndex(text, -1) {
+			f := frameText{text: text, classAt: span{m[2], m[3]}, methodAt: span{m[4], m[5]}}
 			if frames, known := s.certain(f); known && len(frames) == 1 {
 				replace(m[2], m[5], frames[0].class+"."+frames[0].method)
 				s.Frames++
 			}
 		}
-	case strings.Contains(line, "a ") || strings.Contains(line, "Class<") || strings.Contains(line, "@"):
-		for _, m := range lockClass().FindAllStringSubmatchIndex(line, -1) {
+	} else if strings.Contains(text, "a ") || strings.ContainsAny(text, `<@"`) {
+		for _, m := range className().FindAllStringSubmatchIndex(text, -1) {
 			k := 2
-			if m[k] < 0 {
-				k = 4
+			for m[k] < 0 {
+				k += 2
 			}
-			name := line[m[k]:m[k+1]]
-			if c := s.mapping.find(name); c != nil &&
-				(strings.Contains(name, ".") || strings.HasSuffix(strings.TrimSpace(line[:m[0]]), ">") ||
-					strings.Contains(line[:m[0]], "0x")) {
+			name, before := text[m[k]:m[k+1]], text[:m[0]]
+			if c := s.mapping.find(name); c != nil && (strings.Contains(name, ".") ||
+				strings.HasSuffix(strings.TrimSpace(before), ">") || strings.Contains(before, "0x")) {
 				replace(m[k], m[k+1], c.original)
 				s.Headers++
 			}
 		}
 	}
-	return append(dst, line[at:]...)
+	return b.String() + text[at:]
 }

@@ -28,7 +28,8 @@ import (
 //	"at a.b.c(X:1)\n\tat a.b.d(X:2)"  is between them: each becomes the frames that it stands
 //	[a.b.c(X:1), a.b.d(X:2)]          for, divided as they are
 //	#00 pc 0001 base.odex (a.b.c+12)  methods of a native stack
-//	- locked <0x1> (a a.b)            classes of locks, also as a.b@1f and Class<a.b>
+//	- locked <0x1> (a a.b)            classes of locks, also as a.b@1f and Class<a.b>, and
+//	"scene":"a.b"                     strings that are a class
 //
 // Such a frame stays as it is if it may be of several methods.
 //
@@ -64,11 +65,7 @@ func (s *Stack) AppendLine(dst, line []byte) []byte {
 	case len(list) > 0:
 		return append(s.appendInline(dst, text, list), end...)
 	}
-	headers := s.Headers
-	if text = s.withClass(text); s.Headers > headers {
-		return append(append(dst, text...), end...)
-	}
-	return append(s.appendNamed(dst, text), end...)
+	return append(append(dst, s.withClass(text)...), end...)
 }
 
 // appendFrame appends the result for a line with a frame.

@@ -134,7 +134,7 @@ func Analyze(name string, in Source, o Options) error {
 	a.joiner.Found = a.found
 	if s, ok := in.(*source.Source); ok {
 		a.recording.Parts, s.Messages = s.Parts(), a.messageMethods
-		s.Frames = a.recording.restore
+		s.Restorer = restorer{a}
 	}
 	if o.View != nil {
 		a.recording.view = o.View
@@ -158,11 +158,22 @@ func Analyze(name string, in Source, o Options) error {
 	return a.finish()
 }
 
-// restore restores the names in a stack of a text: all that comes of it has original names.
-func (r *Recording) restore(frames []string) []string {
-	r.by.Restored = true
-	original := resolve.Residual{By: r.by.By}.Frames(frames)
-	r.restored = r.restored || !slices.Equal(original, frames)
+// restorer restores the names in a text, so that all that comes of it has original names.
+type restorer struct{ *analyzer }
+
+// by returns what restores them.
+func (x restorer) by() resolve.Residual {
+	x.recording.by.Restored = true
+	return resolve.Residual{By: x.recording.by.By}
+}
+
+// Class implements source.Restorer.
+func (x restorer) Class(name string) string { return x.by().Class(name) }
+
+// Frames implements source.Restorer.
+func (x restorer) Frames(frames []string) []string {
+	original := x.by().Frames(frames)
+	x.recording.restored = x.recording.restored || !slices.Equal(original, frames)
 	return original
 }
 

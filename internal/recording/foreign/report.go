@@ -72,8 +72,8 @@ func (r *Report) Nanos(text string) (nanos int64, ok bool) {
 }
 
 // FrameMethod returns "class.method" of a frame as Java prints it: "app//a.b.C.m(C.java:1)", "java.base/a.B.m(Native
-// Method)".
+// Method)", or as Matrix writes it: "a.b.C:m(1)".
 func FrameMethod(frame string) string {
 	method, _, _ := strings.Cut(frame, "(")
-	return method[strings.LastIndexByte(method, '/')+1:]
+	return strings.Replace(method[strings.LastIndexByte(method, '/')+1:], ":", ".", 1)
 }

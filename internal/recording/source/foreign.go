@@ -18,23 +18,23 @@ const maxCost = 1 << 31
 
 // reportReplay is what a Handler has been given of a text so far, and where the next segment begins.
 type reportReplay struct {
-	h       trace.Handler
-	meta    map[string]string
-	threads map[string]uint32
-	methods map[string]trace.Method
-	restore func([]string) []string
-	at      int64
-	number  uint64
+	h        trace.Handler
+	meta     map[string]string
+	threads  map[string]uint32
+	methods  map[string]trace.Method
+	restorer Restorer
+	at       int64
+	number   uint64
 }
 
 func newReportReplay(h trace.Handler) *reportReplay {
 	return &reportReplay{h: h, threads: map[string]uint32{}, methods: map[string]trace.Method{}}
 }
 
-// replayReports hands all reports of a text to h. restore, if it is set, restores the names in their stacks.
-func replayReports(in *foreign.Reader, h trace.Handler, restore func([]string) []string) error {
+// replayReports hands all reports of a text to h. restorer may be nil.
+func replayReports(in *foreign.Reader, h trace.Handler, restorer Restorer) error {
 	t := newReportReplay(h)
-	t.restore = restore
+	t.restorer = restorer
 	for {
 		r, err := in.Next()
 		if err == io.EOF {
@@ -51,6 +51,7 @@ func replayReports(in *foreign.Reader, h trace.Handler, restore func([]string) [
 
 // report hands on one report.
 func (t *reportReplay) report(r *foreign.Report) error {
+	t.restore(r)
 	meta := maps.Clone(r.Facts)
 	meta["source"] = "matrix"
 	meta["tickNanos"] = "1000000"
@@ -66,15 +67,25 @@ func (t *reportReplay) report(r *foreign.Report) error {
 			return err
 		}
 	}
-	for i := range r.Stacks {
-		if t.restore != nil { // the meta data say by which mapping
-			r.Stacks[i].Frames = t.restore(r.Stacks[i].Frames)
-		}
-	}
 	if onlyStacks {
 		return t.stacks(r)
 	}
 	return t.tree(r)
+}
+
+// restore restores the names in a report.
+func (t *reportReplay) restore(r *foreign.Report) {
+	if t.restorer == nil {
+		return
+	}
+	for i := range r.Stacks {
+		r.Stacks[i].Frames = t.restorer.Frames(r.Stacks[i].Frames)
+	}
+	for _, key := range []string{"scene", "Scene"} {
+		if class, ok := r.Facts[key]; ok {
+			r.Facts[key] = t.restorer.Class(class)
+		}
+	}
 }
 
 // thread returns a thread's index; it is introduced when it is first asked for.

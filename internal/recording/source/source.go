@@ -36,8 +36,14 @@ type Source struct {
 
 	// Messages, if it is set, returns the methods whose calls are messages; by default [trace.Meta.MessageMethods].
 	Messages func(*trace.Meta) []trace.Method
-	// Frames, if it is set, restores the names in a stack of a text before anything is made of it.
-	Frames func([]string) []string
+	// Restorer, if it is set, restores the names in a text before anything is made of them.
+	Restorer Restorer
+}
+
+// Restorer restores names that R8 has changed: of classes, and in the frames of stacks.
+type Restorer interface {
+	Class(name string) string
+	Frames(frames []string) []string
 }
 
 // Open opens a file of any kind that is [Accepted]. The caller closes the source. The error wraps [trace.ErrFormat] if
@@ -122,7 +128,7 @@ func (s *Source) Replay(h trace.Handler) error {
 	case s.reader != nil:
 		return trace.ReplayMessages(s.reader, h, s.Messages)
 	}
-	return replayReports(s.text, h, s.Frames)
+	return replayReports(s.text, h, s.Restorer)
 }
 
 // Damage is [trace.Reader.Damage], of several parts the sum. In a text there is SkippedBytes, for records that were cut
