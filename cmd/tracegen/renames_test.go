@@ -100,7 +100,7 @@ func TestRenames(t *testing.T) {
 // notRead stands for the output of a command that found nothing in a text that it reads.
 const notRead = "not read"
 
-// restored says what became of the names in a text.
+// restored says whether the names in a text are restored.
 func restored(text string) string {
 	switch original, residual := originalName.MatchString(text), residualName.MatchString(text); {
 	case residual && original:

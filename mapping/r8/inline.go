@@ -57,13 +57,13 @@ func placedAt(text string, least, open int) (p placed, ok bool) {
 	for from > least && inlineNames[text[from-1]] {
 		from--
 	}
-	if from > least && text[from-1] == '\\' && from < end && strings.IndexByte("ntr", text[from]) >= 0 {
-		from++ // the end of a line in a string
+	if from < end && isEscape(text[least:from+1]) {
+		from++
 	}
 	p = placed{from: from, to: len(text)}
 	if before := strings.TrimRight(text[least:from], spaces); len(before) < from-least && strings.HasSuffix(before, "at") {
 		at := least + len(before) - len("at")
-		if at == least || !isWord(text[at-1]) || at > least+1 && text[at-2] == '\\' && strings.IndexByte("ntr", text[at-1]) >= 0 {
+		if at == least || !isWord(text[at-1]) || isEscape(text[least:at]) {
 			p.from, p.sure = at, true
 		}
 	}
@@ -73,6 +73,12 @@ func placedAt(text string, least, open int) (p placed, ok bool) {
 	}
 	p.sure = p.sure || p.compiledSource()
 	return p, ok && (p.sure || p.numbered)
+}
+
+// isEscape reports whether a text ends in the end of a line, or in a tab, of a string.
+func isEscape(text string) bool {
+	n := len(text)
+	return n > 1 && text[n-2] == '\\' && strings.IndexByte("ntr", text[n-1]) >= 0
 }
 
 // inlineNames are the bytes of the names of frames that stand in other text, with the modules before them and the colon

@@ -42,7 +42,9 @@ type Source struct {
 
 // Restorer restores names that R8 has changed: of classes, and in the frames of stacks.
 type Restorer interface {
+	// Class restores the name of a class.
 	Class(name string) string
+	// Frames restores a stack, the innermost frame first.
 	Frames(frames []string) []string
 }
 
