@@ -276,6 +276,8 @@ type StallChunk struct {
 	Begin int64
 	Wall  uint64
 	CPU   int64
+	// NoWall is set if Wall is not known: another tool's text does not say it. A recording always does.
+	NoWall bool
 	// FirstRecord and EndRecord are the numbers of its first record and of the one after its last.
 	FirstRecord, EndRecord uint64
 	// Description says what ran, Scene where the app was.

@@ -49,7 +49,7 @@ func TestAnalyzeSchema(t *testing.T) {
 	}
 }
 
-// TestTraceSchema checks the JSON of --anr-trace against the documented schema.
+// TestTraceSchema checks the JSON of the stacks of all threads against the documented schema.
 //
 // Invariant: The JSON that analyze writes follows its schema.
 func TestTraceSchema(t *testing.T) {
@@ -61,7 +61,7 @@ func TestTraceSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stdout, stderr bytes.Buffer
-	if code := runTool(context.Background(), []string{"analyze", "--anr-trace", file, "--format", "json"},
+	if code := runTool(context.Background(), []string{"analyze", file, "--format", "json"},
 		strings.NewReader(""), &stdout, &stderr); code != cli.ExitDone {
 		t.Fatalf("exit code %d, %s", code, &stderr)
 	}

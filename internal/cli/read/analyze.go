@@ -39,16 +39,8 @@ func NewAnalyze(con *console.Console) *cobra.Command {
   tracegen analyze recordings/ --mapping mappings/ --format table --sort stalls --top 20
   tracegen analyze app.tgd --format json | jq '.stalls[].verdict.text'
   tracegen analyze app.tgd --suggest-blocklist -o hot.yml`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if a.trace != "" {
-				return nil
-			}
-			return cli.AtLeastOne("recording")(cmd, args)
-		},
+		Args: cli.AtLeastOne("recording"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if a.trace != "" {
-				return a.runTrace(args)
-			}
 			a.named = cmd.Flags().Changed("mapping")
 			return a.run(cmd.Context(), args)
 		},
@@ -75,9 +67,6 @@ func (a *analyzing) options() cli.Options {
 			Help: "order of the methods in the formats table and json"},
 		cli.Option{Name: "top", Flag: cli.Number(&a.top, 0),
 			Help: "number of methods in the formats table and json; 0 is all"},
-		cli.Option{Name: "anr-trace", Flag: cli.Text(&a.trace, ""), File: cli.FileRead,
-			Help: "instead of recordings, read the stacks of all threads in this `FILE`, which Android wrote of an ANR or " +
-				"jstack wrote, and report deadlocks"},
 	), a.selection.options(), a.naming.Options(
 		cli.Option{Name: "lines", Flag: cli.Text(&a.naming.Lines, ""), File: cli.FileRead,
 			Help: "show where methods are, by the `FILE` lines.tsv that instrument --reports wrote"},
@@ -121,9 +110,13 @@ A RECORDING is a file, - for standard input, or a directory, whose recordings ar
 read. If the runtime has written a recording in several parts, analyze reads all parts
 that are in the directory of the FILE, and reports those that are missing. It reads all
 complete chunks of a damaged recording, and counts and shows damages and repairs. It also
-reads the reports of
-Matrix (JSON, log lines, or the lines of a stack), logs of BlockCanary, and stack traces.
-All files may be compressed (.gz).
+reads the reports of Matrix (JSON, log lines, or the lines of a stack), logs of
+BlockCanary, and stack traces. All files may be compressed (.gz).
+
+A file with the stacks of all threads is recognized too: what Android writes of an ANR, the
+Play console or Crashlytics shows, jstack, jcmd, ThreadInfo or an IDE writes, also quoted, in
+a log, or in JSON. analyze says who waits for whom, and whether there is a deadlock: yes, no,
+or that this text cannot show it, and why.
 
 The formats are
 
@@ -156,7 +149,6 @@ Calls that the runtime left out to keep up are counted; their time is in their c
 The incidents that detectors of the runtime have found follow the stalls, with what each
 detector did: one that was off or not available saw nothing. If the system has written the
 stacks of all threads when the process ended by an ANR, deadlocks among them are reported.
---anr-trace reads such stacks from a file.
 
 With --suggest-blocklist, analyze writes a tracegen.yml, or a file that can be included
 in one. It blocks methods with many records and little time, each by its full name, and
@@ -170,7 +162,6 @@ type analyzing struct {
 	con            *console.Console
 	rows           cli.Options
 	format, output string
-	trace          string // a file with the stacks of all threads
 	naming         cli.Naming
 	named, block   bool
 	sort           answer.Order
@@ -196,6 +187,12 @@ func (a *analyzing) run(ctx context.Context, args []string) error {
 	}
 	recordings, err := cli.FindRecordings(args)
 	if err != nil {
+		return err
+	}
+	if dumps, err := a.threadFiles(recordings); err != nil || len(dumps) > 0 {
+		if err == nil {
+			err = a.runThreads(dumps)
+		}
 		return err
 	}
 	if err := a.selection.check(recordings, a.format); err != nil {

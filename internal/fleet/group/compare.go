@@ -152,8 +152,8 @@ func (c *Comparison) Slower() []*Change {
 }
 
 func (s *Sample) side() Side {
-	return Side{Recordings: s.Recordings, Units: s.Units, First: s.versions.first.version,
-		Last: s.versions.last.version}
+	return Side{Recordings: s.Recordings, Units: s.Units, First: s.versions.first.String(),
+		Last: s.versions.last.String()}
 }
 
 // wasCalled maps what a method is called in the newer build to what it was in the older one, and back, where a compiler

@@ -202,7 +202,7 @@ func TestVersionsInOrder(t *testing.T) {
 			}
 		}
 	}
-	if compareBuilds(build{"9", "20"}, build{"1", "100"}) >= 0 {
+	if compareBuilds(build{"9", "20", ""}, build{"1", "100", ""}) >= 0 {
 		t.Error("a version code does not decide")
 	}
 }

@@ -46,9 +46,10 @@ type StallGroup struct {
 
 // Share is the stalls of a group in one version, or on one kind of device.
 type Share struct {
-	// Version and Code are the version's name and code, Device the name of the device.
+	// Version, Code and BuildID are the version's name and code, and the ID of the build, Device the name of the device.
 	Version string `json:"version,omitempty"`
 	Code    string `json:"code,omitempty"`
+	BuildID string `json:"buildId,omitempty"`
 	Device  string `json:"device,omitempty"`
 	// Stalls and Users are how many there are.
 	Stalls int `json:"stalls"`
@@ -165,7 +166,7 @@ func (g *grouping) add(d Digest, c *analysis.Row) {
 	if wall > g.Longest || g.Stalls == 1 || wall == g.Longest && g.before(d, c) {
 		g.Longest, g.Worst, g.worstOf = wall, *c, d
 	}
-	if b := (build{c.Version, c.Code}); b != (build{}) {
+	if b := (build{c.Version, c.Code, c.BuildID}); b != (build{}) {
 		countIn(g.versions, b, userOf(d, c.User))
 		g.span.add(b)
 	}
@@ -184,15 +185,17 @@ func (g *grouping) add(d Digest, c *analysis.Row) {
 
 func (g *grouping) end() *StallGroup {
 	g.Users, g.Recordings, g.Versions = len(g.users), len(g.recordings), len(g.versions)
-	g.First, g.Last = g.span.first.version, g.span.last.version
+	g.First, g.Last = g.span.first.String(), g.span.last.String()
 	g.Mean = g.Total / time.Duration(g.Stalls)
 	g.Median, g.P90 = g.quantile(0.5), g.quantile(0.9)
 	g.Score = float64(g.Users) * g.Mean.Seconds()
 	for b, c := range g.versions {
-		g.ByVersion = append(g.ByVersion, Share{Version: b.version, Code: b.code, Stalls: c.stalls, Users: len(c.users)})
+		g.ByVersion = append(g.ByVersion, Share{Version: b.version, Code: b.code, BuildID: b.id, Stalls: c.stalls,
+			Users: len(c.users)})
 	}
 	slices.SortFunc(g.ByVersion, func(a, b Share) int {
-		return cmp.Or(compareBuilds(build{a.Version, a.Code}, build{b.Version, b.Code}), cmp.Compare(a.Code, b.Code))
+		return cmp.Or(compareBuilds(build{a.Version, a.Code, a.BuildID}, build{b.Version, b.Code, b.BuildID}),
+			cmp.Compare(a.Code, b.Code))
 	})
 	for device, c := range g.devices {
 		g.ByDevice = append(g.ByDevice, Share{Device: device, Stalls: c.stalls, Users: len(c.users)})

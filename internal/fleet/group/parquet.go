@@ -21,6 +21,7 @@ type row struct {
 	App       *string  `parquet:"app,optional,dict"`
 	Version   *string  `parquet:"version_name,optional,dict"`
 	Code      *string  `parquet:"version_code,optional,dict"`
+	BuildID   *string  `parquet:"build_id,optional,dict"`
 	Device    *string  `parquet:"device,optional,dict"`
 	Time      *int64   `parquet:"began,optional,timestamp(millisecond)"`
 	Wall      int64    `parquet:"wall_ns"`
@@ -47,7 +48,7 @@ func NewTable(w io.Writer) *Table {
 func (t *Table) Add(d Digest, c *analysis.Row) error {
 	r := row{
 		Key: c.Key, User: known(c.User), Recording: c.Recording, Content: hex.EncodeToString(d[:]), Number: int32(c.Number),
-		App: known(c.App), Version: known(c.Version), Code: known(c.Code), Device: known(c.Device),
+		App: known(c.App), Version: known(c.Version), Code: known(c.Code), BuildID: known(c.BuildID), Device: known(c.Device),
 		Time: known(c.Time), Wall: c.Wall, Kind: string(c.Kind), Verdict: c.Verdict, Title: c.Title, Scene: known(c.Scene),
 		Method: known(c.Method), HotPath: c.HotPath,
 	}

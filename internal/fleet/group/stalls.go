@@ -21,8 +21,8 @@ type Entry struct {
 
 // Info says which build and user a recording is of.
 type Info struct {
-	// Version and Code are what the program says of its version, User is its user; empty if it has none.
-	Version, Code, User string
+	// Version, Code and BuildID are what the program says of its build, User is its user; empty if it has none.
+	Version, Code, BuildID, User string
 	// ID is the ID that all parts of the recording have; empty for one of an older runtime.
 	ID string
 }
@@ -30,7 +30,7 @@ type Info struct {
 // NewInfo makes it of a recording that has been read.
 func NewInfo(r *analysis.Recording) Info {
 	b := buildOf(r)
-	return Info{Version: b.version, Code: b.code, User: r.User(), ID: r.Meta["recordingId"]}
+	return Info{Version: b.version, Code: b.code, BuildID: b.id, User: r.User(), ID: r.Meta["recordingId"]}
 }
 
 // Stalls groups the stalls of many recordings and reports. The recordings are added before the reports, since a
@@ -97,7 +97,7 @@ func (s *Stalls) addRecording(d Digest, i Info) {
 		s.fleet.Nameless++
 	}
 	s.users[userOf(d, i.User)] = true
-	s.versions.add(build{i.Version, i.Code})
+	s.versions.add(build{i.Version, i.Code, i.BuildID})
 }
 
 // AddReport adds a stall that a device has reported, which must have a ReportID. A report that was added before is not
@@ -110,7 +110,8 @@ func (s *Stalls) AddReport(row *analysis.Row) error {
 	d, known := s.byID[row.Recording]
 	if !known {
 		d = sha256.Sum256([]byte("recording " + row.Recording))
-		s.addRecording(d, Info{Version: row.Version, Code: row.Code, User: row.User, ID: row.Recording})
+		s.addRecording(d, Info{Version: row.Version, Code: row.Code, BuildID: row.BuildID, User: row.User,
+			ID: row.Recording})
 	}
 	if mayBeCovered(row) {
 		s.incidents = append(s.incidents, incident{d, *row})
@@ -149,7 +150,7 @@ func (s *Stalls) Groups() (*Fleet, error) {
 	s.incidents = nil
 	f := &s.fleet
 	f.Recordings, f.Users = len(s.recordings), len(s.users)
-	f.First, f.Last = s.versions.first.version, s.versions.last.version
+	f.First, f.Last = s.versions.first.String(), s.versions.last.String()
 	f.Groups = rank(s.groups)
 	return f, nil
 }

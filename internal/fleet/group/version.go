@@ -8,22 +8,32 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
-// build is a version of an app as it names itself.
-type build struct{ version, code string }
+// build is a build of an app as it names itself. Two builds of one version, or with the same methods and so the same
+// mapping, have IDs that differ.
+type build struct{ version, code, id string }
+
+// String returns "1.2", "1.2 build 4f3a" or "build 4f3a".
+func (b build) String() string {
+	if b.id == "" {
+		return b.version
+	}
+	return strings.TrimSpace(b.version + " build " + b.id)
+}
 
 // buildOf returns what a recording says that it is of.
 func buildOf(r *analysis.Recording) build {
-	return build{cmp.Or(r.Meta["versionName"], r.Version()), r.Meta["versionCode"]}
+	return build{cmp.Or(r.Meta["versionName"], r.Version()), r.Meta["versionCode"], r.Meta["buildId"]}
 }
 
 // compareBuilds orders builds from old to new: by version code where both have a number, else by the version's name.
+// Builds of one version have the order of their IDs, as nothing says which is older.
 func compareBuilds(a, b build) int {
 	x, errX := strconv.ParseInt(a.code, 10, 64)
 	y, errY := strconv.ParseInt(b.code, 10, 64)
 	if errX == nil && errY == nil && x != y {
 		return cmp.Compare(x, y)
 	}
-	return compareVersions(a.version, b.version)
+	return cmp.Or(compareVersions(a.version, b.version), cmp.Compare(a.id, b.id))
 }
 
 // compareVersions orders names of versions as people do: numbers in them by their value, so that 1.9 comes before

@@ -63,6 +63,7 @@ type Recording struct {
 	view       *View
 	by         resolve.Residual
 	restored   bool // a stack of a text had a name that R8 has changed
+	unmeasured int  // stalls of which it is not known how long they took
 	threads    map[uint32]*Thread
 	labels     map[string]bool // of threads
 	clock      *trace.Clock    // the first
@@ -76,7 +77,8 @@ type Recording struct {
 // HasCalls reports whether calls were recorded, or may still be.
 func (r *Recording) HasCalls() bool { return r.Meta["tickNanos"] != "" || r.Records > 0 }
 
-// Empty reports whether it says nothing of what the program did: it has no call, message, incident, or end of a process.
+// Empty reports whether it says nothing of what the program did: it has no call, message, incident, or end of a
+// process.
 func (r *Recording) Empty() bool {
 	return r.Records == 0 && r.Stalls == 0 && r.kinds == [8]uint64{} && len(r.Incidents) == 0 && r.Exit == nil
 }

@@ -29,7 +29,32 @@ type TraceProcess struct {
 	Waits []TraceWait  `json:"mainWaits"`
 	// Deadlocks are the circles of threads that wait for each other. Each begins with its first thread in the text.
 	Deadlocks [][]TraceWait `json:"deadlocks"`
+	// Answer says whether there is a deadlock. Because says why that cannot be known from the text, in sentences.
+	Answer  DeadlockAnswer `json:"deadlock"`
+	Because []string       `json:"deadlockUnknown"`
+	// Note is what the text would not show in any case; empty if there is nothing.
+	Note string `json:"-"`
+
+	main string // the name of the main thread
 }
+
+// Cut says that the text was not read to its end.
+func (p *TraceProcess) Cut() {
+	p.Truncated = true
+	if p.Answer != DeadlockYes {
+		p.Answer, p.Because = DeadlockUnknown, append(p.Because, doubtText(nil, foreign.Doubt{}, resolve.Residual{}))
+	}
+}
+
+// DeadlockAnswer says whether there is a deadlock.
+type DeadlockAnswer string
+
+// The answers. No means that no thread of the text is in one: each runs, or waits for a thread that runs.
+const (
+	DeadlockYes     DeadlockAnswer = "yes"
+	DeadlockNo      DeadlockAnswer = "no"
+	DeadlockUnknown DeadlockAnswer = "unknown"
+)
 
 // TraceWait is a thread that waits for a lock, and the thread that holds it.
 type TraceWait struct {
@@ -39,6 +64,8 @@ type TraceWait struct {
 	// Class is the class of the lock, Lock its number in the text, which distinguishes locks of one class.
 	Class string `json:"class"`
 	Lock  string `json:"lock"`
+	// Init is set if the lock is the initialization of the class.
+	Init bool `json:"initialization,omitempty"`
 	// Holder is the thread that holds the lock; empty if that is not known. HolderState and HolderIn are its state and
 	// its innermost method that is not the platform's.
 	Holder      string `json:"holder,omitempty"`
@@ -60,22 +87,79 @@ func processesOf(text string, by resolve.Residual) []*TraceProcess {
 			Threads: len(p.Threads), Truncated: p.Truncated || d.Omitted && k == len(d.Processes)-1, Waits: []TraceWait{},
 			Deadlocks: [][]TraceWait{}}
 		if main := p.Main(); main != nil {
+			out.main = resolve.Printable(main.Name)
 			out.Main = &TraceThread{resolve.Printable(main.State), by.Frames(main.Frames)}
 			out.Waits = lockWaits(p.Chain(main), by)
 		}
 		for _, circle := range p.Deadlocks() {
 			out.Deadlocks = append(out.Deadlocks, lockWaits(circle, by))
 		}
+		out.answer(p, by)
 		all = append(all, out)
 	}
 	return all
+}
+
+// answer decides whether there is a deadlock.
+func (p *TraceProcess) answer(of *foreign.Process, by resolve.Residual) {
+	p.Answer, p.Because = DeadlockNo, []string{}
+	if of.HidesVirtual() {
+		p.Note = "such a text leaves out virtual threads that wait"
+	}
+	doubts := of.Doubts()
+	if p.Truncated && !of.Truncated {
+		doubts = slices.Insert(doubts, 0, foreign.Doubt{Kind: foreign.DoubtCut})
+	}
+	switch {
+	case len(p.Deadlocks) > 0:
+		p.Answer = DeadlockYes
+		return
+	case of.Stated:
+		p.Answer, p.Note = DeadlockYes, "it says so itself, and does not show the circle of locks"
+		return
+	}
+	for _, d := range doubts {
+		p.Answer = DeadlockUnknown
+		p.Because = append(p.Because, doubtText(of, d, by))
+	}
+}
+
+// doubtText says why it cannot be known whether there is a deadlock.
+func doubtText(p *foreign.Process, d foreign.Doubt, by resolve.Residual) string {
+	waits := []TraceWait{{}}
+	if len(d.Waits) > 0 {
+		waits = lockWaits(d.Waits[:1], by)
+	}
+	who, what := waits[0].place(), waits[0].lockText(waits)
+	if n := len(d.Waits) - 1; n > 0 {
+		who += fmt.Sprintf(" (and %s more)", Count(n, "thread"))
+	}
+	switch d.Kind {
+	case foreign.DoubtCut:
+		return "it is cut off"
+	case foreign.DoubtUnread:
+		return fmt.Sprintf("tracegen did not understand %s of it, such as “%s”", Count(p.Unread, "line"),
+			resolve.Printable(p.UnreadLine))
+	case foreign.DoubtStates:
+		return fmt.Sprintf("it does not say whether %s waits for a lock", who)
+	case foreign.DoubtLock:
+		return fmt.Sprintf("it does not name the lock that %s waits for", who)
+	case foreign.DoubtHolder:
+		return fmt.Sprintf("it does not show which thread holds %s, for which %s waits", what, who)
+	case foreign.DoubtInit:
+		return fmt.Sprintf("it does not say whether %s waits for the initialization of a class", who)
+	case foreign.DoubtWaiting:
+		return fmt.Sprintf("%s waits for %s held by %s, which waits for something other than a lock", who, what,
+			waits[0].Holder)
+	}
+	return "virtual threads that wait are not in it; jcmd's Thread.dump_to_file writes them"
 }
 
 func lockWaits(chain []foreign.Wait, by resolve.Residual) []TraceWait {
 	out := []TraceWait{}
 	for _, w := range chain {
 		t := TraceWait{Thread: resolve.Printable(w.Thread.Name), In: inApp(w.Thread, by), Class: lockClass(w.Lock.Class, by),
-			Lock: resolve.Printable(w.Lock.ID)}
+			Lock: resolve.Printable(w.Lock.ID), Init: w.Lock.Init}
 		if h := w.Holder; h != nil {
 			t.Holder = cmp.Or(resolve.Printable(h.Name), "a thread without a name")
 			t.HolderState, t.HolderIn = resolve.Printable(h.State), inApp(h, by)
@@ -105,10 +189,21 @@ func inApp(t *foreign.Thread, by resolve.Residual) string {
 // lockText names a lock of several.
 func (w *TraceWait) lockText(all []TraceWait) string {
 	name := cmp.Or(w.Class, "a lock")
+	if w.Init {
+		return "the initialization of " + w.Class
+	}
 	if slices.ContainsFunc(all, func(o TraceWait) bool { return o.Class == w.Class && o.Lock != w.Lock }) {
 		return name + "@" + w.Lock
 	}
 	return name
+}
+
+// place names a thread, and the method that it is in.
+func (w *TraceWait) place() string {
+	if w.In == "" {
+		return w.Thread
+	}
+	return w.Thread + " in " + w.In
 }
 
 // DeadlockText says in a line which threads wait for each other.
@@ -116,11 +211,7 @@ func DeadlockText(circle []TraceWait) string {
 	var parts []string
 	for k := range circle {
 		w := &circle[k]
-		text := w.Thread
-		if w.In != "" {
-			text += " in " + w.In
-		}
-		parts = append(parts, fmt.Sprintf("%s waits for %s held by %s", text, w.lockText(circle), w.Holder))
+		parts = append(parts, fmt.Sprintf("%s waits for %s held by %s", w.place(), w.lockText(circle), w.Holder))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -153,10 +244,10 @@ func waitsText(chain []TraceWait) string {
 	return b.String()
 }
 
-// Deadlock returns the circle of threads that a thread is in; nil if it is in none.
-func (p *TraceProcess) Deadlock(thread string) []TraceWait {
+// Deadlock returns the circle of threads that the main thread is in; nil if it is in none.
+func (p *TraceProcess) Deadlock() []TraceWait {
 	for _, c := range p.Deadlocks {
-		if slices.ContainsFunc(c, func(w TraceWait) bool { return w.Thread == thread }) {
+		if slices.ContainsFunc(c, func(w TraceWait) bool { return w.Thread == p.main }) {
 			return c
 		}
 	}
@@ -165,7 +256,7 @@ func (p *TraceProcess) Deadlock(thread string) []TraceWait {
 
 // LocksText says what the main thread waits for; empty if for no lock.
 func (p *TraceProcess) LocksText() string {
-	if circle := p.Deadlock("main"); circle != nil {
+	if circle := p.Deadlock(); circle != nil {
 		return "deadlock: " + DeadlockText(circle)
 	}
 	if len(p.Waits) > 0 {

@@ -17,6 +17,8 @@ const (
 	// NotCountedClock: only calls show how long it lasted, and the clock of records was so late that it may have
 	// lasted less than the threshold.
 	NotCountedClock NotCounted = "clock"
+	// NotCountedUnknown: how long it lasted is not known.
+	NotCountedUnknown NotCounted = "unknown"
 	// NotCountedCovered: a stall that counts covers the incident, see [Covers].
 	NotCountedCovered NotCounted = "covered"
 )
@@ -69,6 +71,9 @@ func Covers(stallBegin, stallEnd, begin, end int64) bool {
 // length of a stall that the device reported is exact, and replay ends calls at a gap, so that a stall that only calls
 // show is not too long.
 func (s *Stall) NotCounted() NotCounted {
+	if s.WallUnknown {
+		return NotCountedUnknown
+	}
 	o := occurrence{Lasted: s.Wall, Ran: s.Ran, Threshold: s.Threshold}
 	if !s.Reported && s.Ended && s.Precision > s.Recording.Precision {
 		o.Error = s.Precision

@@ -108,7 +108,7 @@ func (s *Stall) exitOf() *StallExit {
 	if s.Thread.Main && e.Main != nil {
 		out.Main = e.Main
 		if e.Locks != nil {
-			out.Locks, out.Deadlock = e.Locks.LocksText(), e.Locks.Deadlock("main") != nil
+			out.Locks, out.Deadlock = e.Locks.LocksText(), e.Locks.Deadlock() != nil
 		}
 		m := s.Verdict.Method
 		out.Same = m != nil && !m.Unresolved && m.In(e.Main.Frames)

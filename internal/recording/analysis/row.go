@@ -36,11 +36,12 @@ type Row struct {
 	// time in which the process did not run, in nanoseconds.
 	Thread string `json:"thread,omitempty"`
 	Lasted int64  `json:"lasted,omitempty"`
-	// App, Version, Code and Device are what the program said of itself: its package, versionName, versionCode and
-	// device; empty if it said nothing.
+	// App, Version, Code, BuildID and Device are what the program said of itself: its package, versionName,
+	// versionCode, build ID and device; empty if it said nothing.
 	App     string `json:"app,omitempty"`
 	Version string `json:"version,omitempty"`
 	Code    string `json:"code,omitempty"`
+	BuildID string `json:"buildId,omitempty"`
 	Device  string `json:"device,omitempty"`
 	// User is the user of the recording, empty if it has none.
 	User string `json:"user,omitempty"`
@@ -69,7 +70,7 @@ func RowOf(s *Stall) Row {
 	meta := s.Recording.Meta
 	c := Row{
 		Key: s.Key, Recording: s.Recording.Name, Number: s.Number,
-		App: meta["package"], Version: cmp.Or(meta["versionName"], s.Recording.Version()),
+		App: meta["package"], Version: cmp.Or(meta["versionName"], s.Recording.Version()), BuildID: meta["buildId"],
 		Code: meta["versionCode"], Device: meta["device"],
 		Wall: s.Ran.Nanoseconds(), CPU: s.CPU.Nanoseconds(),
 		Kind: s.Verdict.Kind, Verdict: s.Verdict.Text, Title: s.Title(), Scene: s.Scene,
@@ -130,7 +131,7 @@ func IncidentRows(r *Recording) []Row {
 	for _, i := range r.Incidents {
 		c := Row{
 			Recording: r.Name, Number: int(i.Number), Incident: i.Kind, ReportKind: i.Kind,
-			App: r.Meta["package"], Version: cmp.Or(r.Meta["versionName"], r.Version()),
+			App: r.Meta["package"], Version: cmp.Or(r.Meta["versionName"], r.Version()), BuildID: r.Meta["buildId"],
 			Code: r.Meta["versionCode"], Device: r.Meta["device"],
 			User: r.User(), Wall: i.Lasted().Nanoseconds(), CPU: -1,
 			Kind: KindUnknown, Verdict: i.Kind + ", " + i.Text, Title: i.Title(r), Scene: i.Scene,
@@ -167,7 +168,7 @@ func RowOfReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping
 	what := whatRan(r.What, names, by)
 	s := Row{
 		Recording: r.Recording, ReportID: r.ID, ReportKind: r.Kind, Detector: resolve.Printable(r.Detector),
-		App: r.Package, Version: resolve.Printable(r.VersionName), Code: resolve.Printable(r.VersionCode),
+		App: r.Package, Version: resolve.Printable(r.VersionName), Code: resolve.Printable(r.VersionCode), BuildID: resolve.Printable(r.BuildID),
 		Device: resolve.Printable(r.Device), User: resolve.Printable(r.User),
 		Wall: r.Ran().Nanoseconds(), CPU: -1, Title: cmp.Or(what, resolve.Printable(r.Kind)),
 		Scene: by.Class(r.Scene), Thread: r.Thread, NotCounted: occurrenceOf(r).NotCounted(),

@@ -29,12 +29,14 @@ type Stall struct {
 	// known.
 	Begin time.Duration `json:"beginNanos"`
 	Time  Moment        `json:"time,omitzero"`
-	// Wall is how long it took; CPU how long of that its thread was on a processor, and GC how long garbage was
-	// collected meanwhile, both -1 if not known. GCCount is how often, or -1.
-	Wall    time.Duration `json:"wallNanos"`
-	CPU     time.Duration `json:"cpuNanos"`
-	GC      time.Duration `json:"gcNanos"`
-	GCCount int64         `json:"gcCount"`
+	// Wall is how long it took; 0 if WallUnknown is set: another tool's text does not say it. CPU is how long of that its
+	// thread was on a processor, and GC how long garbage was collected meanwhile, both -1 if not known. GCCount is how
+	// often, or -1.
+	Wall        time.Duration `json:"wallNanos"`
+	WallUnknown bool          `json:"-"`
+	CPU         time.Duration `json:"cpuNanos"`
+	GC          time.Duration `json:"gcNanos"`
+	GCCount     int64         `json:"gcCount"`
 	// Suspended is how much of Wall the process did not run, Suspensions when that was. Ran is the rest of Wall:
 	// HotPath, MostSelf and Verdict are about that alone.
 	Suspended   time.Duration `json:"suspendedNanos"`
@@ -167,7 +169,7 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 	out := &Stall{
 		Recording: r, Thread: r.Thread(s.Thread.Index), Sequence: j.Message,
 		FirstRecord: j.FirstRecord, EndRecord: j.EndRecord,
-		Wall: time.Duration(j.Wall), CPU: time.Duration(max(j.CPU, -1)), GC: -1, GCCount: j.GCCount,
+		Wall: time.Duration(j.Wall), WallUnknown: j.NoWall, CPU: time.Duration(max(j.CPU, -1)), GC: -1, GCCount: j.GCCount,
 		Reported: s.Reported, Ended: s.Ended, Kind: stallKind(j.Kind), Threshold: r.thresholdOf(j.Kind),
 		Message: resolve.ParseMessage(j.Description, names, by),
 		Scene:   by.Class(j.Scene), Foreground: j.Foreground,
@@ -175,6 +177,9 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		Tree: &s.Tree, Names: names, Repairs: s.Repairs, Suspensions: []Suspension{}, Samples: []StackSample{},
 		Holder: []StackSample{},
 		begin:  j.Begin, first: j.FirstRecord, end: j.EndRecord,
+	}
+	if j.NoWall {
+		r.unmeasured++
 	}
 	if j.GCMillis >= 0 {
 		out.GC = time.Duration(j.GCMillis) * time.Millisecond

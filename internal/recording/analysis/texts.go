@@ -18,7 +18,15 @@ func (r *Recording) Banner() string {
 
 // Title says in a line which message it is.
 func (s *Stall) Title() string {
-	return fmt.Sprintf("%s #%d: %s on %s%s", s.Recording.Name, s.Number, Millis(s.Wall), s.threadName(), s.when())
+	return fmt.Sprintf("%s #%d: %s on %s%s", s.Recording.Name, s.Number, s.Duration("duration "), s.threadName(), s.when())
+}
+
+// Duration says how long it took. what stands before the word that this is not known.
+func (s *Stall) Duration(what string) string {
+	if s.WallUnknown {
+		return what + "not known"
+	}
+	return Millis(s.Wall)
 }
 
 func (s *Stall) threadName() string {
@@ -159,6 +167,10 @@ func (r *Recording) Warnings() []string {
 	}
 	for _, m := range r.Missing {
 		list = append(list, r.Name+": "+r.MissingText(m))
+	}
+	if r.unmeasured > 0 {
+		list = append(list, fmt.Sprintf("%s: it is not known how long %s took, which count in no group and no comparison",
+			r.Name, Count(r.unmeasured, "stall")))
 	}
 	if text := r.Damaged(); text != "" {
 		list = append(list, r.Name+": damaged: "+text)

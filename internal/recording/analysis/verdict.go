@@ -328,6 +328,14 @@ func inPlatform(frames []string) string {
 // where says where the time went.
 func (e *evidence) where() string {
 	switch {
+	case e.WallUnknown:
+		text := "it is not known how long it took"
+		if len(e.Samples) > 0 {
+			if frame := foreign.FirstOfApp(e.Samples[0].Frames); frame != "" {
+				text += ", the stack shows " + foreign.FrameMethod(frame)
+			}
+		}
+		return text
 	case e.method == nil && e.mostlyLost():
 		return e.lostText()
 	case e.method == nil:
@@ -378,6 +386,8 @@ func (e *evidence) stands(k VerdictKind) []string {
 		parts = append(parts, e.explains(k))
 	}
 	switch {
+	case e.CPU >= 0 && e.WallUnknown:
+		parts = append(parts, "CPU "+Millis(e.CPU))
 	case e.CPU >= 0:
 		text := fmt.Sprintf("CPU %s", Percent(e.CPU, e.Wall))
 		if e.cpuOf > 0 {

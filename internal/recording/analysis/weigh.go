@@ -24,7 +24,7 @@ type Cause struct {
 type weighed struct {
 	*StackSample
 	took  time.Duration // that time
-	kind  Kind          // what it is evidence for: a kind of waiting, own work for a thread that is ready to run, or unknown
+	kind  Kind          // what it is evidence for: a kind of waiting, own work of a thread that is ready to run, unknown
 	shows bool          // the method with the most own time is on the stack
 	// spent is the part of its time that is explained by it: of waiting the part off the processor; of a thread that is
 	// ready to run the part without a processor if CPU time is known, else all.

@@ -40,6 +40,11 @@ type missingJSON struct {
 
 // Stall writes a stall.
 func (j *JSON) Stall(s *analysis.Stall) error {
+	if s.WallUnknown {
+		unknown := *s
+		unknown.Wall = -1
+		s = &unknown
+	}
 	return j.item(&j.slow, struct {
 		Recording string `json:"recording"`
 		*analysis.Stall

@@ -124,11 +124,13 @@ func (t *Text) Stall(s *analysis.Stall) error {
 }
 
 func timesOf(s *analysis.Stall) string {
-	parts := []string{"wall " + analysis.Millis(s.Wall)}
+	parts := []string{"wall " + s.Duration("")}
 	if s.Suspended > 0 {
 		parts = append(parts, "not running "+analysis.Millis(s.Suspended))
 	}
-	if s.CPU >= 0 {
+	if s.CPU >= 0 && s.WallUnknown {
+		parts = append(parts, "CPU "+analysis.Millis(s.CPU))
+	} else if s.CPU >= 0 {
 		parts = append(parts, fmt.Sprintf("CPU %s (%s)", analysis.Millis(s.CPU), analysis.Percent(s.CPU, s.Ran)))
 	} else {
 		parts = append(parts, "CPU not recorded")

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ func title(p *analysis.TraceProcess) string {
 	}
 	text += ": " + analysis.Count(p.Threads, "thread")
 	if p.Truncated {
-		text += "; the trace is cut off, so that threads and deadlocks may be missing"
+		text += "; the text is cut off, so that threads and deadlocks may be missing"
 	}
 	return text
 }
@@ -36,22 +37,36 @@ func WriteTrace(w io.Writer, name string, processes []*analysis.TraceProcess) er
 			fmt.Fprintf(&b, "  %-9s%s\n", "deadlock", analysis.DeadlockText(c))
 		}
 		if len(p.Deadlocks) == 0 {
-			fmt.Fprintf(&b, "  %-9s%s\n", "deadlock", "none among these threads")
+			fmt.Fprintf(&b, "  %-9s%s\n", "deadlock", noCircle(p))
 		}
 		if p.Main == nil {
-			fmt.Fprintf(&b, "  %-9s%s\n\n", "main", "the trace has no main thread")
+			fmt.Fprintf(&b, "  %-9s%s\n\n", "main", "the text has no main thread")
 			continue
 		}
 		locks := p.LocksText()
-		if p.Deadlock("main") != nil {
+		if p.Deadlock() != nil {
 			locks = "in a deadlock"
 		}
-		fmt.Fprintf(&b, "  %-9s%s\n", "main", strings.Trim(p.Main.State+"; "+locks, "; "))
+		fmt.Fprintf(&b, "  %-9s%s\n", "main", strings.Trim(cmp.Or(p.Main.State, "state unknown")+"; "+locks, "; "))
 		writeFrames(&b, p.Main.Frames)
 		b.WriteByte('\n')
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// noCircle says whether there is a deadlock, of a process whose threads show none.
+func noCircle(p *analysis.TraceProcess) string {
+	switch p.Answer {
+	case analysis.DeadlockYes:
+		return p.Note
+	case analysis.DeadlockUnknown:
+		return "cannot be known from this text: " + strings.Join(p.Because, "; ")
+	}
+	if p.Note != "" {
+		return "none among these threads; " + p.Note
+	}
+	return "none among these threads"
 }
 
 func writeFrames(w io.Writer, frames []string) {

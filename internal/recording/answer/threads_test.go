@@ -37,8 +37,9 @@ func TestWriteTrace(t *testing.T) {
   main     Blocked; in a deadlock
              at x.Store.read(Store.java:12)
 
-f: process 8, then: 1 thread; the trace is cut off, so that threads and deadlocks may be missing
-  deadlock none among these threads
+f: process 8, then: 1 thread; the text is cut off, so that threads and deadlocks may be missing
+  deadlock cannot be known from this text: it is cut off; it does not show which thread holds x.Store, for which main in ` +
+		`x.Store.read waits
   main     Blocked; main waits for x.Store, the trace does not show its holder
              at x.Store.read(Store.java:12)
 

@@ -112,8 +112,13 @@ func (w *writer) stall(t *thread, s *analysis.Stall) error {
 // stallFacts is what an event of a stall says, in the words of package analysis.
 func stallFacts(s *analysis.Stall) []fact {
 	all := []fact{{"stall", int64(s.Number)}, {"verdict", clean(s.Verdict.Text)}, {"kind", string(s.Verdict.Kind)},
-		{"message", clean(s.Message.String())}, {"wall ms", millis(s.Wall.Nanoseconds())}}
+		{"message", clean(s.Message.String())}}
 	add := func(key string, value any) { all = append(all, fact{key, value}) }
+	if s.WallUnknown {
+		add("wall", s.Duration(""))
+	} else {
+		add("wall ms", millis(s.Wall.Nanoseconds()))
+	}
 	known := func(key string, n int64) {
 		if n >= 0 {
 			add(key, n)

@@ -17,6 +17,8 @@ type pageStall struct {
 	Verdict string `json:"verdict"`
 	Reason  string `json:"reason"` // the verdict's kind, for people
 	Ended   bool   `json:"ended"`
+	// Unknown is set if Wall is 0 because it is not known.
+	Unknown bool `json:"wallUnknown,omitempty"`
 
 	evidence *pageEvidence
 }
@@ -38,7 +40,7 @@ func newPageStall(e *event) *pageStall {
 	s := e.stall
 	return &pageStall{Number: s.Number, Thread: s.Thread.Index, Begin: e.begin, Wall: e.end - e.begin, Ended: s.Ended,
 		What: clean(s.Message.String()), Verdict: clean(s.Verdict.Text), Reason: reason(s.Verdict.Kind),
-		evidence: newPageEvidence(s)}
+		Unknown: s.WallUnknown, evidence: newPageEvidence(s)}
 }
 
 // reason is a verdict's name for people.

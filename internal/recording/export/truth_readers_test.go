@@ -1,6 +1,7 @@
 package export_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -15,7 +16,7 @@ import (
 const notes = `(  \[[^\]]* (repaired|left out)\])*$`
 
 var (
-	reportTitle = regexp.MustCompile(`^a\.tgd #(\d+): (\S+) ms on (.*?), ([\d.]+) s in`)
+	reportTitle = regexp.MustCompile(`^a\.tgd #(\d+): (?:(\S+) ms|duration not known) on (.*?), ([\d.]+) s in`)
 	tableRow    = regexp.MustCompile(`^[ ≥]*(\S+) ms[ ≥]+(\S+) ms +(\d+)[ ≥]+(\S+) ms +(\d+)  (.*?)` + notes)
 	treeRow     = regexp.MustCompile(`^[ ≥]*(\S+) ms[ ≥]+(\S+) ms +(\d+) % +(\d+)  ( *)(.*?)` + notes)
 	placeBehind = regexp.MustCompile(` \([^()]+\.java(:\d+)?\)$`)
@@ -42,8 +43,9 @@ func truthOfReport(t *testing.T, out []byte) *shownTruth {
 			if rest := strings.TrimPrefix(thread, "thread "); strings.Trim(rest, "0123456789") != "" {
 				thread = rest
 			}
+			wall := cmp.Or(m[2], "0") // not known
 			all.stalls = append(all.stalls, shownStall{n, thread, inNanos(float(t, m[4]), 1e9),
-				inNanos(float(t, m[2]), 1e6), ""})
+				inNanos(float(t, wall), 1e6), ""})
 		} else if why, ok := strings.CutPrefix(line, "  why      "); ok {
 			all.stalls[len(all.stalls)-1].Verdict = why
 		}
@@ -70,7 +72,8 @@ func truthOfJSON(t *testing.T, out []byte) *shownTruth {
 	}
 	all := newShown()
 	for _, s := range file.Stalls {
-		all.stalls = append(all.stalls, shownStall{s.Number, s.Thread.Label, s.BeginNanos, s.WallNanos, s.Verdict.Text})
+		all.stalls = append(all.stalls, shownStall{s.Number, s.Thread.Label, s.BeginNanos,
+			max(s.WallNanos, 0), s.Verdict.Text}) // -1 is not known
 	}
 	for _, m := range file.Methods {
 		name := m.Method.Label

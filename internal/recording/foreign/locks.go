@@ -1,6 +1,9 @@
 package foreign
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Wait is a thread that waits for a lock, and the thread that holds it.
 type Wait struct {
@@ -82,49 +85,64 @@ func (p *Process) Chain(t *Thread) []Wait {
 	return chain
 }
 
-// Main returns the main thread; nil if there is none.
-func (p *Process) Main() *Thread {
-	for _, t := range p.Threads {
-		if t.Name == "main" {
-			return t
-		}
-	}
-	return nil
+// holders has the thread that holds each lock, by the lock; nil if several seem to. It also has the threads by ID, the
+// first of several, by name, nil if several have it, and those that initialize a class.
+type holders struct {
+	byLock, byID, byName, byInit map[string]*Thread
 }
 
-// holders has the thread that holds each lock, by the lock's ID; nil if several seem to, and by the thread's ID.
-type holders struct {
-	byLock map[string]*Thread
-	byID   map[uint64]*Thread
+// key identifies a lock in a process: the numbers of some texts are hash codes, which locks of other classes may have.
+func (l *Lock) key() string {
+	if strings.HasPrefix(l.ID, "0x") {
+		return l.ID
+	}
+	return l.Class + "@" + l.ID
 }
 
 func (p *Process) holders() holders {
-	h := holders{map[string]*Thread{}, map[uint64]*Thread{}}
+	h := holders{map[string]*Thread{}, map[string]*Thread{}, map[string]*Thread{}, map[string]*Thread{}}
+	only := func(m map[string]*Thread, key string, t *Thread) {
+		if other, found := m[key]; found && other != t {
+			t = nil
+		}
+		m[key] = t
+	}
 	for _, t := range p.Threads {
-		if _, twice := h.byID[t.ID]; t.ID != 0 && !twice {
+		if h.byID[t.ID] == nil {
 			h.byID[t.ID] = t
 		}
+		only(h.byName, t.Name, t)
 		for _, l := range t.Locked {
-			if other, held := h.byLock[l.ID]; held && other != t {
-				h.byLock[l.ID] = nil
-			} else {
-				h.byLock[l.ID] = t
+			only(h.byLock, l.key(), t)
+		}
+		for _, f := range t.Frames {
+			if class, ok := strings.CutSuffix(FrameMethod(f), ".<clinit>"); ok {
+				only(h.byInit, class, t)
 			}
 		}
 	}
 	return h
 }
 
-// wait returns what a thread waits for. The holder that ART names counts before what the stacks show.
+// wait returns what a thread waits for. The holder that the text names counts before what the stacks show.
 func (p *Process) wait(t *Thread, h holders) (w Wait, waits bool) {
 	w = Wait{Thread: t}
 	if t.Waits == nil {
 		return w, false
 	}
 	w.Lock = *t.Waits
-	w.Holder = h.byLock[w.Lock.ID]
-	if holder := h.byID[w.Lock.Holder]; w.Lock.Holder != 0 {
-		w.Holder = holder
+	switch l := &w.Lock; {
+	case l.by != nil:
+		w.Holder = l.by
+	case l.Init:
+		w.Holder = h.byInit[l.Class]
+	case l.HolderID != "":
+		w.Holder = h.byID[l.HolderID]
+	default:
+		w.Holder = h.byLock[l.key()]
+		if w.Holder == nil && l.Holder != "" {
+			w.Holder = h.byName[l.Holder]
+		}
 	}
 	if w.Holder == t {
 		w.Holder = nil // a thread does not wait for itself: the text was taken while the lock changed its owner

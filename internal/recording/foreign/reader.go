@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tracegen/tracegen/internal/contract"
 	"github.com/tracegen/tracegen/internal/glob"
@@ -35,13 +36,16 @@ const (
 // maxReportLine is what a line has at most; what is behind is passed over.
 const maxReportLine = 16 << 20
 
+// logcatPrefix is what logcat and its viewers put before each line.
+const logcatPrefix = `^(?:\S{1,60} +){0,5}[VDIWEFA][ /][\w.$-]{1,60} *(?:\( *\d+\))?: ?`
+
 var (
-	// logPrefix is what logcat and its viewers put before each line.
-	logPrefix = glob.Regexp(`^(?:\S{1,60} +){0,5}[VDIWEFA][ /][\w.$-]{1,60} *(?:\( *\d+\))?: ?`)
+	logPrefix = glob.Regexp(logcatPrefix)
 	headline  = glob.Regexp(`maybe happens (?:Jankiness|ANR)\D{0,9}(\d{1,12}) ?ms`)
+	violation = glob.Regexp(`StrictMode policy violation; ~duration=(\d{1,12}) ms`)
 	waited    = glob.Regexp(`Application Not Responding for at least (\d{1,12}) ms`)
 	separator = glob.Regexp(`^\W*([*=-])(?:[*=-]){4,}\W*$`)
-	written   = glob.Regexp(`^(\d{4})-\d\d-\d\d [\d:]+\(write log time\)`)
+	written   = glob.Regexp(`^((\d{4})-\d\d-\d\d \d\d:\d\d:\d\d)\(write log time\)`)
 	logClock  = glob.Regexp(`^\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$`)
 	dumped    = glob.Regexp(`^([A-Za-z][\w-]*) ?[:=] ?(.*)$`)
 	stackLine = glob.Regexp(`^(?:at )?((?:[\w.$-]+/)?[\pL\pN_$]+(?:\.[\pL\pN_$<>-]+)+(?::[\pL\pN_$<>-]+)?\([^()]*\))$`)
@@ -59,17 +63,21 @@ var (
 // NewReader returns a reader of a text.
 func NewReader(in *bufio.Reader) *Reader { return &Reader{in: in, now: newReport()} }
 
-// Promising reports whether there seems to be a report in a text.
-func Promising(head string) bool {
+// Promising reports whether there seems to be a report in a text, and whether one is of a tool that measures how long
+// something takes.
+func Promising(head string) (found, measured bool) {
 	p := Reader{now: newReport()}
 	for line := range strings.Lines(head) {
 		p.line(strings.TrimRight(line, "\r\n"))
-		if p.now.hasStack || slices.ContainsFunc(p.done, func(r *Report) bool { return r.hasStack }) {
-			return true
+		for _, r := range append(p.done, p.now) {
+			found = found || r.hasStack
+			measured = measured || r.hasStack && r.measured()
 		}
-		p.done = p.done[:0]
+		if p.done = p.done[:0]; measured {
+			break
+		}
 	}
-	return false
+	return found, measured
 }
 
 // Next returns the next report that has records or stacks. The error is [io.EOF] behind the last one, or that of the
@@ -205,7 +213,7 @@ func (p *Reader) begins(text string) {
 
 // beginsStack takes the beginning of a stack trace, a headline, or else facts.
 func (p *Reader) beginsStack(text string) {
-	for _, pattern := range []*regexp.Regexp{headline(), waited()} {
+	for _, pattern := range []*regexp.Regexp{headline(), waited(), violation()} {
 		if m := pattern.FindStringSubmatch(text); m != nil {
 			p.fresh()
 			p.now.Wall, _ = strconv.ParseInt(m[1], 10, 64)
@@ -294,7 +302,8 @@ func (p *Reader) facts(text string) {
 		p.now.over = p.now.over || p.now.hasStack
 	}
 	if m := written().FindStringSubmatch(text); m != nil {
-		p.fact("year", m[1])
+		p.fact("year", m[2])
+		p.now.written, _ = time.Parse(time.DateTime, m[1])
 		return
 	}
 	at := jsonKey().FindStringSubmatchIndex(text)

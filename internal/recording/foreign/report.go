@@ -18,8 +18,9 @@ type Report struct {
 	// Wall is how many milliseconds a headline says that it took, -1 if none does.
 	Wall int64
 
-	hasStack bool // it says what was called, if only that nothing was
-	over     bool // nothing more belongs to it
+	written  time.Time // when the log was written; zero if it does not say so
+	hasStack bool      // it says what was called, if only that nothing was
+	over     bool      // nothing more belongs to it
 	skipped  uint64
 }
 
@@ -54,19 +55,62 @@ func (r *Report) forgetOwner() {
 	}
 }
 
-// year returns the year in which the log was written; its times have none.
-func (r *Report) year() int {
-	if n, err := strconv.Atoi(r.Facts["year"]); err == nil && n < 2100 {
-		return max(n, 1970)
+// Millis returns how many milliseconds the report says that it took; -1 if it does not say so.
+func (r *Report) Millis() int64 {
+	n := r.Wall
+	if stated, ok := millis(r.Facts["cost"]); ok {
+		n = stated
+	} else if stated, ok := millis(r.Facts["time"]); ok && n < 0 && len(r.Lines) == 0 {
+		n = stated // BlockCanary's; that of Matrix is when it was, which is longer than any stall
 	}
-	return 1970
+	if n < 0 {
+		from, dated := r.Nanos(r.Facts["time-start"], 0)
+		until, ended := r.Nanos(r.Facts["time-end"], from)
+		if dated && ended && until >= from {
+			n = (until - from) / 1e6
+		}
+	}
+	return min(n, MaxMillis)
 }
 
-// Nanos reads a time of the log such as "10-29 10:32:13.403", in nanoseconds since 1970. ok is false if text is none.
-func (r *Report) Nanos(text string) (nanos int64, ok bool) {
-	at, err := time.Parse("2006 01-02 15:04:05.000", strconv.Itoa(r.year())+" "+text)
+// measured reports whether the report is of a tool that measures time: a stack alone may also be of a thread dump, and
+// facts of the text around it.
+func (r *Report) measured() bool {
+	return len(r.Lines) > 0 || r.Wall >= 0 || r.Facts["time-start"] != "" || r.Facts["detail"] != ""
+}
+
+// MaxMillis is the longest duration that is believed, in milliseconds: 24 days.
+const MaxMillis = 1 << 31
+
+// millis reads a duration in milliseconds, with its unit or without.
+func millis(text string) (n int64, ok bool) {
+	text = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(text), "ms"))
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(f >= 0) || f > MaxMillis {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+// tooLate is how much later than the log was written nothing in it can be: its times have no zone.
+const tooLate = 36 * time.Hour
+
+// Nanos reads a time of the log such as "10-29 10:32:13.403", in nanoseconds since 1970. It has no year: it was before
+// the log was written, and not half a year before from, unless that is 0. ok is false if text is none.
+func (r *Report) Nanos(text string, from int64) (nanos int64, ok bool) {
+	year := 1970
+	if !r.written.IsZero() {
+		year = r.written.Year()
+	}
+	at, err := time.Parse("2006 01-02 15:04:05.000", strconv.Itoa(year)+" "+text)
 	if err != nil {
 		return 0, false
+	}
+	if !r.written.IsZero() && at.Sub(r.written) > tooLate {
+		at = at.AddDate(-1, 0, 0)
+	}
+	if half := 183 * 24 * time.Hour; from != 0 && from-at.UnixNano() > half.Nanoseconds() {
+		at = at.AddDate(1, 0, 0)
 	}
 	return at.UnixNano(), true
 }
@@ -75,5 +119,6 @@ func (r *Report) Nanos(text string) (nanos int64, ok bool) {
 // Method)", or as Matrix writes it: "a.b.C:m(1)".
 func FrameMethod(frame string) string {
 	method, _, _ := strings.Cut(frame, "(")
-	return strings.Replace(method[strings.LastIndexByte(method, '/')+1:], ":", ".", 1)
+	module, _, _ := strings.Cut(method, "$$Lambda") // behind which there may be a number: a.B$$Lambda/0x0a.run
+	return strings.Replace(method[strings.LastIndexByte(module, '/')+1:], ":", ".", 1)
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/trace"
@@ -13,8 +14,8 @@ import (
 // furthest is the greatest time, to either side of 0: differences of two must not overflow.
 const furthest = 1 << 61
 
-// maxCost is the greatest cost that is believed, in milliseconds: 24 days.
-const maxCost = 1 << 31
+// maxCost is the greatest cost that is believed, in milliseconds.
+const maxCost = foreign.MaxMillis
 
 // reportReplay is what a Handler has been given of a text so far, and where the next segment begins.
 type reportReplay struct {
@@ -204,12 +205,10 @@ func (t *reportReplay) stall(r *foreign.Report, thread uint32, begin, end int64)
 		GCCount: -1, GCMillis: -1,
 		Scene: firstOf(r.Facts, "scene", "Scene"), StackKey: r.Key}
 	t.number++
-	cost := r.Wall
-	if n, err := strconv.ParseInt(r.Facts["cost"], 10, 64); err == nil {
-		cost = n
-	}
-	if cost >= 0 {
-		j.Wall = uint64(min(cost, maxCost)) * 1e6
+	if n := r.Millis(); n >= 0 {
+		j.Wall = uint64(n) * 1e6
+	} else if len(r.Lines) == 0 {
+		j.Wall, j.NoWall = 0, true
 	}
 	if usage, found := strings.CutSuffix(r.Facts["usage"], "%"); found {
 		if part, err := strconv.ParseFloat(usage, 64); err == nil && part >= 0 && part <= 10_000 {
@@ -230,12 +229,10 @@ func firstOf(facts map[string]string, keys ...string) string {
 	return ""
 }
 
-// assumed is how long a stack stands for of which nothing says it.
-const assumed = 1_000_000
-
 // stacks hands on stacks that were taken, thread by thread.
 func (t *reportReplay) stacks(r *foreign.Report) error {
-	begin, end, dated := t.span(r)
+	begin, dated := t.begin(r)
+	end := begin + max(r.Millis(), 0)*1e6
 	if dated {
 		if err := t.h.Chunk(&trace.Clock{NanoTime: begin, WallMillis: begin / 1e6}); err != nil {
 			return err
@@ -258,7 +255,7 @@ func (t *reportReplay) stacks(r *foreign.Report) error {
 		if err != nil {
 			return err
 		}
-		if len(segment.Calls) > 0 {
+		if len(segment.Calls) > 0 && r.Millis() >= 0 { // otherwise nothing says how long they took
 			if err := t.h.Segment(segment); err != nil {
 				return err
 			}
@@ -267,7 +264,7 @@ func (t *reportReplay) stacks(r *foreign.Report) error {
 			continue // one thread has stalled, the others are beside it
 		}
 		j := t.stall(r, index, begin, end)
-		j.Wall, j.State = uint64(end-begin), stateOf(byThread[name][0].State)
+		j.State = stateOf(byThread[name][0].State)
 		if millis, err := strconv.ParseInt(r.Facts["thread-time"], 10, 64); err == nil && millis >= 0 {
 			j.CPU = min(millis, maxCost) * 1e6
 		}
@@ -279,25 +276,26 @@ func (t *reportReplay) stacks(r *foreign.Report) error {
 	return nil
 }
 
-// span returns the time of the first stack and of the end. dated is set if the log has times: they are nanoseconds
-// since 1970 by the device's clock then.
-func (t *reportReplay) span(r *foreign.Report) (begin, end int64, dated bool) {
-	begin, dated = r.Nanos(r.Facts["time-start"])
+// begin returns when the first stack was taken, or what it is of began. dated is set if the log has times: they are
+// nanoseconds since 1970 by the device's clock then.
+func (t *reportReplay) begin(r *foreign.Report) (begin int64, dated bool) {
+	begin, dated = r.Nanos(r.Facts["time-start"], 0)
 	if !dated {
-		begin, dated = r.Nanos(r.Stacks[0].At)
+		begin, dated = r.Nanos(r.Stacks[0].At, 0)
 	}
-	begin = max(begin, t.at)
-	length := int64(0)
-	if until, ok := r.Nanos(r.Facts["time-end"]); ok {
-		length = until - begin
-	} else if n, err := strconv.ParseInt(r.Facts["cost"], 10, 64); err == nil {
-		length = min(n, maxCost) * 1e6
-	} else if r.Wall >= 0 {
-		length = min(r.Wall, maxCost) * 1e6
-	} else if last, ok := r.Nanos(r.Stacks[len(r.Stacks)-1].At); ok {
-		length = last - begin
+	return max(begin, t.at), dated
+}
+
+// taken returns when a stack was taken, between begin and end. The log has the time of day by a clock that may have
+// been set meanwhile, for summer time for instance; ok is false if no such change explains the time.
+func taken(r *foreign.Report, stack foreign.Stack, begin, end int64) (at int64, ok bool) {
+	at, ok = r.Nanos(stack.At, begin)
+	for _, shift := range []time.Duration{0, time.Hour, -time.Hour, time.Hour / 2, -time.Hour / 2} {
+		if set := at + int64(shift); ok && set >= begin && set <= end {
+			return set, true
+		}
 	}
-	return begin, begin + min(max(length, assumed), maxCost*1e6), dated
+	return 0, false
 }
 
 // samples makes a segment of stacks: each stands for the time until the next, the first one also for that before it,
@@ -308,12 +306,11 @@ func (t *reportReplay) samples(r *foreign.Report, thread uint32, stacks []foreig
 	var open []int32
 	at := begin
 	for i, stack := range stacks {
-		if i > 0 {
-			when, ok := r.Nanos(stack.At)
-			if !ok {
-				// Without times they share what there is.
-				when = begin + (end-begin)/int64(len(stacks))*int64(i)
-			}
+		when, ok := taken(r, stack, begin, end)
+		if i > 0 && !ok {
+			// Without times they share what there is.
+			at = min(max(at, begin+(end-begin)/int64(len(stacks))*int64(i)), end)
+		} else if i > 0 {
 			at = min(max(at, when), end)
 		}
 		same := 0
@@ -338,11 +335,10 @@ func (t *reportReplay) samples(r *foreign.Report, thread uint32, stacks []foreig
 			s.Calls = append(s.Calls, trace.Call{Method: m, Parent: parent, Count: 1, Begin: at})
 		}
 		open = closeFrom(s, open, len(stack.Frames), at)
-		taken, ok := r.Nanos(stack.At)
-		if !ok || taken < begin || taken > end {
-			taken = at
+		if !ok {
+			when = at
 		}
-		sample := &trace.StackSample{Nanos: taken, Thread: thread, State: stateOf(stack.State),
+		sample := &trace.StackSample{Nanos: when, Thread: thread, State: stateOf(stack.State),
 			Frames: stack.Frames, CPU: -1}
 		if err := t.h.Chunk(sample); err != nil {
 			return nil, err

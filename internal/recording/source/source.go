@@ -19,13 +19,18 @@ import (
 
 // Accepted says what a [Source] can be made of.
 const Accepted = "a recording of tracegen's runtime; a report of Matrix, as JSON, logged, or the lines of its stack; " +
-	"a log of BlockCanary; stack traces; each plain or as .gz"
+	"a log of BlockCanary; stack traces; for analyze, the stacks of all threads; each plain or as .gz"
+
+// ErrThreads is wrapped by the error of a text that has the stacks of all threads at one moment, and nothing that took
+// time. It wraps [trace.ErrFormat].
+var ErrThreads = fmt.Errorf("%w: it has the stacks of all threads at one moment, which only analyze reads",
+	trace.ErrFormat)
 
 // readStep is how many bytes are asked for at once.
 const readStep = 64 << 10
 
-// sniffed is how many bytes of a text are searched for a report before it is refused.
-const sniffed = 1 << 20
+// Sniffed is how many bytes of a text are searched for a report before it is refused.
+const Sniffed = 1 << 20
 
 // Source is anything that can be replayed: a recording, the parts of one, or a text with reports of other tools in it.
 type Source struct {
@@ -96,15 +101,38 @@ func New(in io.Reader) (*Source, error) {
 	if b, err = userfile.Decode(b); err != nil {
 		return nil, err
 	}
-	b = bufio.NewReaderSize(b, sniffed)
-	head, err = b.Peek(sniffed)
-	if err != nil && err != io.EOF {
+	b = bufio.NewReaderSize(b, Sniffed)
+	if err := checkText(b); err != nil {
 		return nil, err
 	}
-	if bytes.IndexByte(head, 0) >= 0 || !foreign.Promising(string(head)) {
-		return nil, fmt.Errorf("%w: there is none in it of what is accepted: %s", trace.ErrFormat, Accepted)
-	}
 	return &Source{text: foreign.NewReader(b)}, nil
+}
+
+// checkText returns an error if a text has no report at its beginning.
+func checkText(b *bufio.Reader) error {
+	head, err := b.Peek(Sniffed)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	found, measured := foreign.Promising(string(head))
+	switch {
+	case !measured && foreign.HasDump(string(head)):
+		return ErrThreads
+	case !found || bytes.IndexByte(head, 0) >= 0:
+		return fmt.Errorf("%w: there is none in it of what is accepted: %s", trace.ErrFormat, Accepted)
+	}
+	return nil
+}
+
+// Check returns the error that [New] would return for a reader, of whose bytes it takes none. The reader must have room
+// for [Sniffed] bytes.
+func Check(b *bufio.Reader) error {
+	head, err := b.Peek(Sniffed)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	_, err = New(bytes.NewReader(head))
+	return err
 }
 
 // Reader returns the recording's reader, nil if the source is a text or has several parts. The source does not replay

@@ -578,7 +578,7 @@ class Page {
     }
     const more = this.more.stalls[k],
       stack = more.samples[0]?.frames || more.hotPath.map((p) => identity(p.method)).reverse();
-    this.select({ name: `${duration(s.wall)}: ${s.verdict}`, stack, method: -1 });
+    this.select({ name: `${lasted(s)}: ${s.verdict}`, stack, method: -1 });
     $("details").replaceChildren(...stallParts(s, more, thread ? thread.name : String(s.thread)));
     this.stall = k;
     this.hashSoon();

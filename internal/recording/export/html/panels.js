@@ -8,13 +8,18 @@ const stallOrders = {
   verdict: (a, b) => (a.reason < b.reason ? -1 : a.reason > b.reason ? 1 : 0) || b.wall - a.wall,
 };
 
+/** How long a stall took, as far as that is known. */
+function lasted(s) {
+  return s.wallUnknown ? "duration not known" : (s.ended ? "" : "at least ") + duration(s.wall);
+}
+
 /** Fills the list with the stalls of a recording, in an order; open(k) is called for the stall that is chosen. */
 function showStalls(list, recording, order, open) {
   const byThread = new Map(recording.threads.map((t) => [t.index, t.name]));
   const rows = recording.stalls.map((s, k) => [s, k]).sort(([a], [b]) => stallOrders[order](a, b));
   list.replaceChildren(
     ...rows.map(([s, k]) => {
-      const head = element("b", {}, (s.ended ? "" : "at least ") + duration(s.wall)),
+      const head = element("b", {}, lasted(s)),
         small = element(
           "small",
           {},
@@ -27,6 +32,11 @@ function showStalls(list, recording, order, open) {
     }),
   );
   if (!rows.length) list.append(element("li", { className: "none" }, "No stall was recorded."));
+}
+
+/** How long a stall took, as far as that is known. */
+function lasted(s) {
+  return s.wallUnknown ? "duration not known" : (s.ended ? "" : "at least ") + duration(s.wall);
 }
 
 /** Fills the list with what detectors found; open(incident) is called for the one that is chosen. */
@@ -131,10 +141,7 @@ function stallParts(s, more, thread) {
     ["where", more.where],
     ["posted by", more.postedBy],
     ["thread", thread],
-    [
-      "took",
-      (s.ended ? "" : "at least ") + duration(s.wall) + (s.ended ? "" : "; still open when the recording ended"),
-    ],
+    ["took", lasted(s) + (s.ended ? "" : "; still open when the recording ended")],
     ["did not run", stopped ? duration(stopped) : ""],
     ["times of methods", more.exactness],
     ["on a processor", share],

@@ -116,7 +116,7 @@ class Timeline {
     if (k < 0) return null;
     if (stall >= 0) {
       const s = this.recording.stalls[stall];
-      return [`stall of ${duration(s.wall)}`, s.verdict];
+      return [`stall, ${lasted(s)}`, s.verdict];
     }
     const half = this.end / this.canvas.clientWidth / 2,
       { longest, lost } = this.lanes[k].between(t - half, t + half);

@@ -67,7 +67,7 @@ final class OptionTable {
         {"outbox-days", "7", "days 1..365", "a"},
         {SAMPLING, "1", "fraction", "ac"},
         {"config-key", "", "", "a"},
-        {"build-id", "", "", "a"},
+        {"build-id", "", "", "ja"},
         // Of the settings of a collector themselves; reports apply them.
         {"package", "", "", ""}, {"serial", "", "", ""}, {"expires", "", "", ""}, {"methods-off", "", "", ""},
     };

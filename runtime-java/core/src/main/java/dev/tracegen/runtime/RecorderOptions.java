@@ -40,6 +40,7 @@ import org.jspecify.annotations.Nullable;
  *   keep-files           4           files that are kept; 100 on Android (J)
  *   keep-megabytes       0           their size in total, 0 for no limit; 32 on Android (J)
  *   keep-days            0           their age, 0 for no limit; 7 on Android (J)
+ *   build-id                         names the build where versions do not, in recordings and reports (J)
  *
  * System properties alone
  *   message                          IDs of methods whose calls are messages, with commas between; those of mapping
@@ -57,7 +58,7 @@ import org.jspecify.annotations.Nullable;
  *
  * Reports, see docs/reporting.md. They need tracegen-runtime-report
  *   upload               none        the address of the collector
- *   upload-..., outbox-..., sampling..., config-key, build-id
+ *   upload-..., outbox-..., sampling..., config-key
  * </pre>
  */
 public final class RecorderOptions implements Cloneable {
@@ -386,5 +387,10 @@ public final class RecorderOptions implements Cloneable {
     public RecorderOptions meta(String key, String value) {
         meta.put(key, value);
         return this;
+    }
+
+    /** As {@link #meta}, unless there is a fact of this key, or the value is null. */
+    public RecorderOptions metaIfAbsent(String key, String value) {
+        return value == null || meta.containsKey(key) ? this : meta(key, value);
     }
 }

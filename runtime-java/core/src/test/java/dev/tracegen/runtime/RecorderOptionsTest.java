@@ -75,7 +75,7 @@ class RecorderOptionsTest {
         int documented = 0;
         for (String key : keys) {
             boolean elsewhere = key.startsWith("upload-") || key.startsWith("outbox-") || key.equals("sampling")
-                    || key.equals("config-key") || key.equals("build-id");
+                    || key.equals("config-key");
             if (elsewhere || key.contains(".") && !key.equals("gate.file")) {
                 continue;
             }

@@ -207,7 +207,7 @@ class SignsOfLifeTest {
     @Test
     void aSignSaysWhatRuns() throws Exception {
         ThreadTrace main = start(new RecorderOptions());
-        main.messageBegin("Handler (a.B) {1f} null: 7");
+        main.messageBegin(">>>>> Dispatching to Handler (a.B) {1f} null: 7");
         platform.pass(700);
         alive(platform.nanoTime());
         String strings = new String(bytes(RecordingWriter.STRINGS), "UTF-8");

@@ -1,6 +1,7 @@
 package dev.tracegen.runtime.android;
 
 import android.content.Context;
+import android.content.pm.PackageInfo;
 import android.os.Build;
 import android.os.Handler;
 import android.os.Looper;
@@ -124,6 +125,7 @@ final class Session implements Runnable {
         c.output(output);
         c.meta("package", context.getPackageName()).meta("process", process);
         c.meta("sdk", Integer.toString(Build.VERSION.SDK_INT));
+        describeVersion(c);
         ExitInfo.describe(c);
         config = c;
         if (REPORTER_SET.getAndSet(false)) {
@@ -277,6 +279,17 @@ final class Session implements Runnable {
             Log.w(TracegenRuntime.TAG, "cannot restore the Looper", e);
         } finally {
             end(r, detectors);
+        }
+    }
+
+    /** The version of the app tells its releases apart: two builds with the same methods have the same mapping. */
+    private void describeVersion(RecorderOptions c) {
+        try {
+            PackageInfo info = context.getPackageManager().getPackageInfo(context.getPackageName(), 0);
+            c.metaIfAbsent("versionName", info.versionName)
+                    .metaIfAbsent("versionCode", Integer.toString(info.versionCode));
+        } catch (Throwable e) {
+            // The recording does not name its version then.
         }
     }
 

@@ -3,6 +3,8 @@ package foreign
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -79,6 +81,8 @@ Full thread dump OpenJDK 64-Bit Server VM (17.0.9+9 mixed mode):
 	- None
 
 "VM Thread" os_prio=0 cpu=1.26ms elapsed=2.10s tid=0x00007f5 nid=0x1c runnable
+
+JNI global refs: 7, weak refs: 0
 `
 
 // circles shows deadlocks.
@@ -106,10 +110,10 @@ func TestArt(t *testing.T) {
 	}
 	main := app.Main()
 	if diff := cmp.Diff([]string{"com.example.Store.read(Store.java:12)", "com.example.Main.click(Main.java:5)"},
-		main.Frames); diff != "" || main.State != "Blocked" || main.ID != 1 || main.Native {
+		main.Frames); diff != "" || main.State != "Blocked" || main.ID != "1" || main.Native {
 		t.Errorf("%s %+v", diff, main)
 	}
-	if other := app.Threads[2]; other.Name != `a "quoted" prio=1 tid=3 name` || other.ID != 12 {
+	if other := app.Threads[2]; other.Name != `a "quoted" prio=1 tid=3 name` || other.ID != "12" {
 		t.Errorf("%+v", other)
 	}
 	want := []string{`main<-com.example.Lock(a "quoted" prio=1 tid=3 name) a "quoted" prio=1 tid=3 name<-` +
@@ -216,7 +220,11 @@ func TestDeadlocks(t *testing.T) {
 
 // TestBounds: however long a text is, what is kept is bounded, and that is said.
 func TestBounds(t *testing.T) {
-	d := ParseDump(strings.Repeat("\"x\" prio=5 tid=1 Native\n", maxThreads+1))
+	var many strings.Builder
+	for k := range maxThreads + 1 {
+		fmt.Fprintf(&many, "\"x\" prio=5 tid=%d Native\n", k)
+	}
+	d := ParseDump(many.String())
 	if len(d.Processes[0].Threads) != maxThreads || !d.Omitted {
 		t.Errorf("%d threads, omitted %t", len(d.Processes[0].Threads), d.Omitted)
 	}
@@ -237,11 +245,29 @@ func TestBounds(t *testing.T) {
 func FuzzParseDump(f *testing.F) {
 	f.Add(art)
 	f.Add(hotspot)
+	texts, err := filepath.Glob("../answer/testdata/threads/*")
+	if err != nil || len(texts) == 0 {
+		f.Fatal(texts, err)
+	}
+	for _, file := range texts {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(data))
+	}
 	f.Add("\"a\" tid=1\n- waiting to lock <1> held by thread 2\n\n\"b\" tid=2\n- waiting to lock <2> held by tid=1")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, p := range ParseDump(text).Processes {
 			if len(p.Threads) == 0 {
 				t.Error("a process without threads")
+			}
+			for _, d := range p.Doubts() {
+				for _, w := range d.Waits {
+					if !slices.Contains(p.Threads, w.Thread) {
+						t.Errorf("a doubt about a thread of another process: %+v", w)
+					}
+				}
 			}
 			var in []*Thread
 			for _, c := range p.Deadlocks() {
