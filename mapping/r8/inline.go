@@ -155,6 +155,9 @@ func (s *Stack) withClass(text string) string {
 	return s.named(text)
 }
 
+// near is how many bytes before a name decide what it is.
+const near = 64
+
 var (
 	// divider is all that stands between two frames that have nothing else between them.
 	divider = glob.Regexp(`^(?:\\+[nrt]|<br */?>|[\s|,;<>"-])+$`)
@@ -176,7 +179,7 @@ func between(line string, list []placed, i int) string {
 			return before
 		}
 	}
-	if end := lineEnd().FindString(before[max(0, len(before)-64):]); end != "" {
+	if end := lineEnd().FindString(before[max(0, len(before)-near):]); end != "" {
 		return end
 	}
 	if quote := strings.LastIndexByte(before, '"'); quote >= 0 && strings.IndexByte(behind, '"') >= 0 {
@@ -271,7 +274,7 @@ func (s *Stack) named(text string) string {
 			for m[k] < 0 {
 				k += 2
 			}
-			name, before := text[m[k]:m[k+1]], text[:m[0]]
+			name, before := text[m[k]:m[k+1]], text[max(0, m[0]-near):m[0]]
 			if c := s.mapping.find(name); c != nil && (strings.Contains(name, ".") ||
 				strings.HasSuffix(strings.TrimSpace(before), ">") || strings.Contains(before, "0x")) {
 				replace(m[k], m[k+1], c.original)
