@@ -15,7 +15,7 @@ const (
 )
 
 // PreviewMinor is the minor version of class files that depend on preview features of their major version
-// (JVMS 4.1).
+// (JVMS 4.1). Their format is that of the version; a preview of another format is refused like any unknown one.
 const PreviewMinor = 0xFFFF
 
 // The access and property flags that this project uses (JVMS tables 4.1-B, 4.5-A and 4.6-A).
@@ -299,9 +299,6 @@ func (c *Class) Version() (minor, major uint16) { return c.minor, c.major }
 
 // IsFuture reports whether the class file is of a later version than those whose format is known.
 func (c *Class) IsFuture() bool { return c.major > MaxMajor }
-
-// IsPreview reports whether the class file depends on preview features of its Java release (JVMS 4.1).
-func (c *Class) IsPreview() bool { return c.minor == PreviewMinor && c.major >= 56 }
 
 // ConstantPool returns the constant pool.
 func (c *Class) ConstantPool() *ConstantPool { return &c.pool }

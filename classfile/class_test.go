@@ -22,8 +22,8 @@ func TestParse(t *testing.T) {
 	data := s.bytes()
 	c := parse(t, data)
 
-	if minor, major := c.Version(); minor != classfile.PreviewMinor || major != 70 || !c.IsPreview() {
-		t.Errorf("version %d.%d, preview %v", major, minor, c.IsPreview())
+	if minor, major := c.Version(); minor != classfile.PreviewMinor || major != 70 {
+		t.Errorf("version %d.%d", major, minor)
 	}
 	if c.AccessFlags() != classfile.AccPublic || c.Name() != "a/B" || c.SuperName() != "java/lang/Object" {
 		t.Errorf("header: %#x %q %q", c.AccessFlags(), c.Name(), c.SuperName())
@@ -243,21 +243,17 @@ func TestParseSentinels(t *testing.T) {
 	for _, test := range []struct {
 		major, minor uint16
 		supported    bool
-		preview      bool
 	}{
-		{0, 0, false, false}, {44, 65535, false, false}, {45, 0, true, false}, {45, 3, true, false},
-		{45, 65535, true, false},
-		{55, 65535, true, false}, {56, 65535, true, true}, {56, 0, true, false}, {70, 65535, true, true},
-		{70, 0, true, false},
-		{71, 0, true, false}, {72, 65535, true, true}, {73, 0, true, false}, {65535, 65535, true, true},
+		{0, 0, false}, {44, 65535, false}, {45, 0, true}, {45, 3, true},
+		{45, 65535, true},
+		{55, 65535, true}, {56, 65535, true}, {56, 0, true}, {70, 65535, true},
+		{70, 0, true},
+		{71, 0, true}, {72, 65535, true}, {73, 0, true}, {65535, 65535, true},
 	} {
 		s.major, s.minor = test.major, test.minor
-		c, err := classfile.Parse(s.bytes())
+		_, err := classfile.Parse(s.bytes())
 		if test.supported != (err == nil) || !test.supported && !errors.Is(err, classfile.ErrVersion) {
 			t.Errorf("%d.%d: %v", test.major, test.minor, err)
-		}
-		if err == nil && c.IsPreview() != test.preview {
-			t.Errorf("%d.%d: preview is %v", test.major, test.minor, c.IsPreview())
 		}
 	}
 	for _, data := range []string{"", "\xCA", "\xCA\xFE\xBA", "PK\x03\x04",

@@ -166,11 +166,6 @@ func (f *Filter) forName(c *classfile.Class, name string) ClassFilter {
 
 // wholeClass returns the reasons that hold for a whole class and that no rule can change.
 func (f *Filter) wholeClass(c *classfile.Class, name string) (Decision, bool) {
-	if c.IsPreview() {
-		_, major := c.Version()
-		detail := fmt.Sprintf("preview features of class file version %d", major)
-		return Decision{Reason: ReasonUnsupportedVersion, Detail: detail}, true
-	}
 	if c.IsFuture() {
 		minor, major := c.Version()
 		detail := fmt.Sprintf("class file version %d.%d is later than %d, the last that is known", major, minor,

@@ -151,9 +151,7 @@ func TestClasses(t *testing.T) {
 		detail       string
 	}{
 		{about: "plain", class: "a/B", methods: "run"},
-		{about: "preview", class: "a/B", minor: 0xFFFF, major: 61, methods: "run", want: ReasonUnsupportedVersion,
-			detail: "preview features of class file version 61"},
-		{about: "preview bits before previews", class: "a/B", minor: 0xFFFF, major: 52, methods: "run"},
+		{about: "preview", class: "a/B", minor: 0xFFFF, major: 61, methods: "run"},
 		{about: "module-info", class: "module-info", major: 53, flags: classfile.AccModule, methods: "run",
 			want: ReasonModuleInfo},
 		{about: "its name without the flag", class: "module-info", methods: "run", want: ReasonModuleInfo},

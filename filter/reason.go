@@ -38,8 +38,8 @@ const (
 	ReasonUnverifiable Reason = "unverifiable"
 	// ReasonMalformed: the class or its code cannot be decoded. Also found by injection.
 	ReasonMalformed Reason = "malformed"
-	// ReasonUnsupportedVersion: a class file with preview features, or of a version that is not supported yet. The
-	// latter cannot be parsed; package pipeline finds them.
+	// ReasonUnsupportedVersion: a class file of a version that is not supported yet. One that
+	// cannot be parsed is found by package pipeline.
 	ReasonUnsupportedVersion Reason = "unsupported-version"
 	// ReasonNoEntry: a constructor that never reaches super() or this(). Found by injection.
 	ReasonNoEntry Reason = "no-entry"

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -326,6 +327,67 @@ public class Main {
 	if _, err := os.Stat(b.path("m.tgd")); err != nil {
 		t.Error(err)
 	}
+
+	// The same module in an image that jlink made: its jar must be named.
+	b.tool("jlink", "-p", b.path("mods"), "--add-modules", "m,java.instrument", "--output", b.path("image"))
+	java := b.path("image/bin/java")
+	r = b.record(2, "--", java, "-m", "m/m.api.Main")
+	b.want(r.stderr, `no module path, so that the module of m/m\.api\.Main is in the image .*by --also$`)
+	r = b.record(0, "--also", "mods/m", "--format", "table", "--", java, "-m", "m/m.api.Main")
+	b.want(r.stdout, `m$`, ` m\.api\.Main\.spin$`)
+}
+
+const spinSource = `public class Spin {
+    public static void main(String[] a) { System.out.println(spin(10) + java.util.Arrays.toString(a)); }` + spin + `
+}`
+
+// TestRecordJVMOptions records with options of java that forbid, refuse or change what record does to the JVM: a
+// security manager, archives of loaded classes, and preview features. The program prints what it prints without record.
+func TestRecordJVMOptions(t *testing.T) {
+	nightly.Only(t, "commands")
+	b := newJavaBench(t)
+	jdks, err := oracle.FindJDKs()
+	oracle.Require(t, err)
+	for _, jdk := range jdks {
+		b.jdk = jdk
+		java, name := jdk.Tool("java"), fmt.Sprint("jdk", jdk.Feature)
+		b.compile(name, "", map[string]string{"Spin.java": spinSource})
+		b.archive(name+".jar", "Main-Class: Spin\r\n", name)
+		class := []byte(b.read(name + "/Spin.class"))
+		class[4], class[5] = 0xFF, 0xFF
+		b.write(name+"-preview/Spin.class", string(class))
+		rows := map[string][]string{}
+		if jdk.Feature < 24 {
+			rows["security manager"] = []string{"-Djava.security.manager"}
+		}
+		if jdk.Feature >= 13 {
+			b.run(nil, java, "-XX:ArchiveClassesAtExit="+name+".jsa", "-jar", name+".jar")
+			rows["class archive"] = []string{"-XX:SharedArchiveFile=" + name + ".jsa", "-Xshare:on"}
+		}
+		if jdk.Feature >= 25 {
+			b.run(nil, java, "-XX:AOTCacheOutput="+name+".aot", "-jar", name+".jar")
+			rows["AOT cache"] = []string{"-XX:AOTCache=" + name + ".aot", "-XX:AOTMode=on"}
+		}
+		if jdk.Feature >= 12 {
+			rows["preview"] = []string{"--enable-preview", "-cp", name + "-preview", "Spin", "x"}
+		}
+		for about, options := range rows {
+			args := append(options, "-jar", name+".jar", "x")
+			if about == "preview" {
+				args = options
+			}
+			plain := b.run(nil, java, args...)
+			if plain.code != 0 {
+				t.Errorf("JDK %d, %s: without record: %s", jdk.Feature, about, plain.stderr)
+			}
+			r := b.record(0, append([]string{"--format", "table", "--answer", "answer.txt", "--", java}, args...)...)
+			if r.stdout != plain.stdout {
+				t.Errorf("JDK %d, %s: the program prints\n%swithout tracegen\n%s%s", jdk.Feature, about, r.stdout,
+					plain.stdout, r.stderr)
+			}
+			b.want(b.read("answer.txt"), ` Spin\.main$`, ` Spin\.spin$`)
+		}
+	}
 }
 
 // TestRecordSpringBoot records an archive that holds others, with Spring Boot's own loader.
@@ -419,7 +481,10 @@ func TestRecordRefuses(t *testing.T) {
 		{[]string{"--slow", "5", "java", "-Dtracegen.slow=6", "-jar", "app.jar"},
 			`--slow and -Dtracegen\.slow=6 of the java command exclude each other`},
 		{[]string{"--also", "nowhere", "java", "-jar", "app.jar"}, `--also: nowhere does not exist`},
-		{[]string{"java", "-cp", "empty", "Empty"}, `nothing was recorded: the program has loaded no class that is traced`},
+		{[]string{"java", "-cp", "empty", "Empty"},
+			`nothing was recorded: none of the 2 methods in empty is traced \(2 trivial\).* ended with exit code 0$`},
+		{[]string{"--also", "app.jar", "java", "-cp", "empty", "Empty"},
+			`nothing was recorded: the program has loaded none of the \d classes that are traced, of empty, app\.jar, lib/util\.jar: `},
 		{[]string{"missing/java", "-jar", "app.jar"}, `cannot find the java program`},
 	} {
 		r := b.record(2, c.args...)
@@ -526,6 +591,25 @@ func TestRecordStartScript(t *testing.T) {
 	r := b.record(0, "--also", "app.jar", "--also", "lib/*", "--format", "table", "--", "./bin/start", "two words")
 	b.want(r.stdout, `^arguments \[two words\]`, ` app\.Main\.main$`, ` util\.Util\.answer$`)
 	b.want(r.stderr, `recorded: start\.tgd`)
+
+	// Scripts that want a version. A java that has a full path reports the variable.
+	for java, code := range map[string]int{"java": 0, `"$JAVA_HOME/bin/java"`: 0, "'" + b.jdk.Tool("java") + "'": 2} {
+		b.write("bin/start", "#!/bin/sh\nV=$("+java+` -version 2>&1 | head -1 | sed 's/.*version "\([0-9]*\).*/\1/')
+case $V in *[!0-9]*) echo "too old: $V"; exit 3 ;; esac
+exec `+java+" -jar app.jar \"$@\"\n")
+		r := b.recordWith([]string{"JAVA_HOME=" + b.jdk.Home}, code, "--also", "app.jar", "--format", "table", "--",
+			"./bin/start")
+		if code == 0 {
+			b.want(r.stdout, ` app\.Main\.main$`)
+		} else {
+			b.want(r.stdout, `^too old: Picked up JAVA_TOOL_OPTIONS`)
+			b.want(r.stderr, `nothing was recorded: java was started, and ran no main class\. .* finds the line "Picked up `+
+				`JAVA_TOOL_OPTIONS" if it names java by a full path: .*; the program ended with exit code 3$`)
+		}
+	}
+	if left, _ := filepath.Glob(b.path("tmp/tracegen-*")); len(left) > 0 {
+		t.Errorf("these stay: %q", left)
+	}
 }
 
 // TestRecordSeveralJVMs records a start script that starts two JVMs, one after the other, twice.

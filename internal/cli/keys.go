@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/tracegen/tracegen/internal/glob"
 )
 
 // keysAnnotation is the key of the annotation of a command that holds the help of its keys, see [Option.Key].
@@ -16,6 +18,9 @@ const keysAnnotation = "keys"
 func (t Options) keysOf(as CommandSet) Options {
 	return slices.DeleteFunc(slices.Clone(t), func(o Option) bool { return !o.Key || !o.TakenBy(as) })
 }
+
+// optionalValue matches how pflag writes a flag with a value that may be left out, and what stands for it then.
+var optionalValue = glob.Regexp(`^(\s+\S+) (\S+)\[="[^"]*"\]`)
 
 // usage returns the help of keys, in the form of the help of flags.
 func (t Options) usage() string {
@@ -27,6 +32,10 @@ func (t Options) usage() string {
 	const indent = "      "
 	for line := range strings.Lines(set.FlagUsagesWrapped(helpColumns + len(indent))) {
 		line = strings.Replace(line, indent+"--", indent+"  ", 1)
+		// The value of a key stands behind =, also one that may be left out.
+		if m := optionalValue().FindStringSubmatch(line); m != nil {
+			line = fmt.Sprintf("%-*s%s", len(m[0]), m[1]+"[="+m[2]+"]", line[len(m[0]):])
+		}
 		text.WriteString(strings.TrimPrefix(line, indent))
 	}
 	return text.String()

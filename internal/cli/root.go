@@ -56,7 +56,7 @@ Exit codes:
 	root.SetIn(con.In)
 	root.SetOut(con.Out)
 	root.SetErr(con.Err)
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(FlagError)
 	root.SetUsageFunc(printUsage)
 
 	NewOptions([]Option{
@@ -105,11 +105,18 @@ type usageError struct{ error }
 // Misuse returns an error in the command line. Run adds a reference to the help.
 func Misuse(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// flagError returns the error for a flag that could not be parsed. For an unknown flag it suggests a similar one.
-func flagError(cmd *cobra.Command, err error) error {
+// FlagError returns the error for a flag that could not be parsed. For an unknown flag it suggests a similar one, or
+// the key of that name.
+func FlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) || unknown.GetSpecifiedShortnames() != "" {
 		return Misuse("%w", err)
+	}
+	if set := cmd.Flags().Lookup("set"); set != nil {
+		setter, ok := set.Value.(*KeySetter)
+		if ok && setter.Table.keysOf(setter.As).Find(unknown.GetSpecifiedName()) != nil {
+			return Misuse("%w; it is a key of tracegen.yml: --set %s=VALUE", err, unknown.GetSpecifiedName())
+		}
 	}
 	const limit = 4 // words at this distance or more are not similar
 	nearest, distance := "", limit

@@ -64,6 +64,23 @@ func (p ProGuard) Rename(ctx context.Context, jar, out, mapping string, rules ..
 		"-dontshrink", "-dontoptimize", "-dontnote", "-dontwarn", "-ignorewarnings", "-keepattributes", "*"}, rules...)...)
 }
 
+// Shrink shrinks, optimizes and renames jars as a build does: with files of rules, and the classes of the JDK alone. It
+// fails where ProGuard does, also because of classes that are missing. It writes the jar out and the mapping.
+func (p ProGuard) Shrink(ctx context.Context, out, mapping string, rules []string, jars ...string) error {
+	args := []string{"-cp", p.path, "proguard.ProGuard"}
+	for _, module := range []string{"java.base", "java.instrument", "java.management"} {
+		args = append(args, "-libraryjars", "<java.home>/jmods/"+module+".jmod(!**.jar;!module-info.class)")
+	}
+	for _, jar := range jars {
+		args = append(args, "-injars", jar+"(!META-INF/MANIFEST.MF,!module-info.class)")
+	}
+	args = append(args, "-outjars", out, "-printmapping", mapping)
+	for _, file := range rules {
+		args = append(args, "-include", file)
+	}
+	return p.jdk.java(ctx, args...)
+}
+
 // Retrace returns a text after ProGuard's retrace.
 func (p ProGuard) Retrace(ctx context.Context, mapping, text string) (string, error) {
 	cmd := exec.CommandContext(ctx, p.jdk.Tool("java"), "-Dfile.encoding=UTF-8", "-cp", p.path,

@@ -49,7 +49,7 @@ func (r *Run) writeSummary(b *bufio.Writer, inputs, calls bool) {
 	if len(r.Inputs) > 1 {
 		fmt.Fprintf(b, "total of %d inputs: %s\n", len(r.Inputs), work(total))
 	}
-	if skipped := r.skippedByReason(); skipped != "" {
+	if skipped := ByReason(r.totalReasons()); skipped != "" {
 		fmt.Fprintf(b, "skipped: %s\n", skipped)
 	}
 	if total.ClassBytes > 0 && !r.Planned {
@@ -154,9 +154,8 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// skippedByReason returns the reasons with their numbers, the most frequent first.
-func (r *Run) skippedByReason() string {
-	total := r.totalReasons()
+// ByReason returns reasons with their numbers, the most frequent first.
+func ByReason(total map[filter.Reason]int) string {
 	reasons := slices.DeleteFunc(filter.Reasons(), func(reason filter.Reason) bool { return total[reason] == 0 })
 	slices.SortStableFunc(reasons, func(a, b filter.Reason) int { return cmp.Compare(total[b], total[a]) })
 	parts := make([]string, len(reasons))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/build/pipeline"
@@ -84,5 +85,49 @@ func TestStrip(t *testing.T) {
 	c.Inputs[0].Path = filepath.Join(dir, "none.jar")
 	if result, err := pipeline.Strip(t.Context(), c); err == nil || result != nil {
 		t.Error("an input that is not there can be stripped")
+	}
+}
+
+// TestNoModulesOnAndroid has libraries with module descriptors. The advice about a module path is for programs on a
+// JVM: one with a class that extends a class of Android gets none, also without --merge.
+func TestNoModulesOnAndroid(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join("..", "..", "..", "testdata", "classes", "bin", "module", "module-info.class"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for super, wants := range map[string]bool{"android/app/Activity": false, "androids/Robot": true} {
+		dir := t.TempDir()
+		result := instrument(t, pipeline.Config{RuntimeExternal: true, Android: true, Filter: everything(),
+			Inputs: []pipeline.Input{
+				{Path: archive(t, filepath.Join(dir, "a.jar"), file{"module-info.class", data},
+					class("sample/A", "f")), Output: filepath.Join(dir, "a.out.jar")},
+				{Path: archive(t, filepath.Join(dir, "app.jar"),
+					classFile(assembly.Class{Name: "sample/B", Super: super})),
+					Output: filepath.Join(dir, "app.out.jar")},
+			}})
+		if got := warned(result, "module path"); got != wants {
+			t.Errorf("a program with a class that extends %s: warnings %q", super, result.Warnings)
+		}
+	}
+}
+
+// TestMergedApp merges an app of libraries that have files of one name in META-INF. An app misses services alone.
+func TestMergedApp(t *testing.T) {
+	dir := t.TempDir()
+	rules, service := file{"META-INF/proguard/a.pro", []byte("-keep")}, file{"META-INF/services/x.Y", []byte("x.Z")}
+	for super, wants := range map[string]string{"android/app/Activity": "services/x.Y: left out, as |in all: 1",
+		"java/lang/Object": "proguard/a.pro: left out, as |in all: 2"} {
+		result := instrument(t, pipeline.Config{RuntimeExternal: true, Android: true, Filter: everything(),
+			Merge: filepath.Join(dir, "all.jar"), Inputs: []pipeline.Input{
+				{Path: archive(t, filepath.Join(dir, "a.jar"), rules, service)},
+				{Path: archive(t, filepath.Join(dir, "b.jar"), rules, service,
+					classFile(assembly.Class{Name: "sample/B", Super: super}))},
+			}})
+		if first, all, _ := strings.Cut(wants, "|"); !warned(result, first, all) {
+			t.Errorf("a program with a class that extends %s: warnings %q", super, result.Warnings)
+		}
+		if len(result.LeftOut) != 2 {
+			t.Errorf("the report has %v", result.LeftOut)
+		}
 	}
 }

@@ -232,8 +232,6 @@ func TestSkipped(t *testing.T) {
 			warning: "in.jar!x/E.class is left as it is: "},
 		{name: "major version 44", data: with(6, 0, 44), key: "x/E.class", reason: "unsupported-version",
 			warning: "in.jar!x/E.class is left as it is: "},
-		{name: "preview features", data: with(4, 0xff, 0xff, 0, 65), key: "T.f", reason: "unsupported-version",
-			warning: "preview features of class file version 65"},
 		{name: "no class", data: []byte("class T {}"), key: "x/E.class", reason: "malformed"},
 		{name: "nothing", key: "x/E.class", reason: "malformed"},
 		{name: "cut short", data: plain[:len(plain)-1], key: "x/E.class", reason: "malformed"},

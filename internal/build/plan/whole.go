@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/tracegen/tracegen/filter"
 	"github.com/tracegen/tracegen/inject"
@@ -46,15 +47,22 @@ func (d *Draft) dropDuplicates() {
 
 // warnLeftOut adds a warning if entries were left out that a program may miss. Nearly every jar has a manifest, and the
 // merged jar has that of the first, as those of other tools for merging do. A module descriptor has no effect on
-// Android.
+// Android, and in META-INF an app for it has no use for anything but services.
 func (d *Draft) warnLeftOut() {
+	isApp := d.isApp()
 	missed := slices.DeleteFunc(slices.Clone(d.LeftOut), func(e LeftOut) bool {
-		return zipfile.IsManifest(e.Entry) || d.options.Android && path.Base(e.Entry) == "module-info.class"
+		return zipfile.IsManifest(e.Entry) || d.options.Android && path.Base(e.Entry) == "module-info.class" ||
+			isApp && strings.HasPrefix(e.Entry, "META-INF/") && !strings.HasPrefix(e.Entry, "META-INF/services/")
 	})
 	if n := len(missed); n > 0 {
 		d.warn("%s!%s: left out, as %s has an entry of that name; left out in all: %d (--report lists them)",
 			missed[0].Input, missed[0].Entry, missed[0].First, n)
 	}
+}
+
+// isApp reports whether this is certainly a program for Android: a class extends one of Android's.
+func (d *Draft) isApp() bool {
+	return slices.ContainsFunc(d.facts, func(c *Class) bool { return strings.HasPrefix(c.Ancestry.SuperName, "android/") })
 }
 
 // drop leaves out an entry, and what is in it if it is an archive.
@@ -257,9 +265,10 @@ func (d *Draft) callingModules() (modules []int) {
 }
 
 // ModuleWarnings returns a warning if there are modules that will not read the runtime's, when it is known which. On a
-// class path they need not, so several are one warning. A jar for Android that was merged of many is no module.
+// class path they need not, so several are one warning. Android has no modules: a jar for it that was merged of many is
+// none, and an app has none.
 func (d *Draft) ModuleWarnings() (warnings []string) {
-	if d.options.AddRequires || d.options.Android && len(d.options.Merged) > 0 {
+	if d.options.AddRequires || d.options.Android && len(d.options.Merged) > 0 || d.isApp() {
 		return nil
 	}
 	modules := d.callingModules()

@@ -70,6 +70,8 @@ NAME.tgd and NAME-mapping.txt, with the name of the archive or of the main class
 
 A command that is not java, such as a start script, is run with JAVA_TOOL_OPTIONS,
 which every JVM reads. --also must name the archives then, as record cannot see them.
+PATH and variables such as JAVA_HOME lead to a java that hides this variable when it
+only prints its version.
 
 The exit code is 0 if the program was recorded and ended with 0, or because it was
 interrupted; it is 1 if the program failed, or if a check of analyze failed. It is 2
@@ -81,11 +83,24 @@ if nothing was recorded. The program's own exit code is printed.`,
 		Args: cli.AtLeastOne("command"),
 	}
 	cmd.Flags().SetInterspersed(false) // what follows the program belongs to it
+	cmd.SetFlagErrorFunc(optionOfJava)
 	r.rows = r.options()
 	r.rows.AddTo(cmd, 0)
 	build.AddOptions(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), args) }
 	return cmd
+}
+
+// optionOfJava returns the error for a flag that could not be parsed. If record has no such flag it may be one of java.
+func optionOfJava(cmd *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	jar := errors.As(err, &invalid) && invalid.GetValue() == "ar" // -j with the value ar
+	unknown := errors.As(err, new(*pflag.NotExistError))
+	err = cli.FlagError(cmd, err)
+	if jar || unknown && !strings.Contains(err.Error(), "did you mean") {
+		return cli.Misuse("%w; put -- before java, and its options behind it: tracegen record -- java -jar app.jar", err)
+	}
+	return err
 }
 
 // recorder holds the options of record, and what follows from them.
@@ -101,9 +116,10 @@ type recorder struct {
 	threads, tick          string
 	messages               []string
 
-	command   *launch.Command // nil if the command is not java
-	args      []string
-	recording string // the file
+	command    *launch.Command // nil if the command is not java
+	args       []string
+	containers []string // the archives and directories that are instrumented
+	recording  string   // the file
 	// recordings are the files of this run, one of each recording: a start script may start several JVMs.
 	recordings []string
 	mapping    string // likewise
@@ -183,7 +199,7 @@ func (r *recorder) checkProperties(given map[string]string) error {
 // run records the program and analyzes the recording.
 func (r *recorder) run(ctx context.Context, args []string) error {
 	r.args = args
-	containers, given, err := r.find(args)
+	given, err := r.find(args)
 	if err != nil {
 		return err
 	}
@@ -193,7 +209,7 @@ func (r *recorder) run(ctx context.Context, args []string) error {
 	if err := r.nameFiles(given); err != nil {
 		return err
 	}
-	if err := r.prepare(ctx, containers); err != nil {
+	if err := r.prepare(ctx, r.containers); err != nil {
 		return err
 	}
 	if err := r.keepMapping(); err != nil {
@@ -207,7 +223,7 @@ func (r *recorder) run(ctx context.Context, args []string) error {
 	r.reportEnd(end)
 	r.keepNew(before)
 	if len(r.recordings) == 0 {
-		return r.nothing(counts)
+		return r.nothing(counts, end)
 	}
 	if counts.Differing > 0 {
 		r.con.Warn("%d classes were changed before the JVM loaded them, and are not traced; the first is %s",
@@ -235,44 +251,74 @@ func (r *recorder) reportEnd(end launch.End) {
 	}
 }
 
-// find takes the command apart. It returns the archives and directories to instrument, and the system properties that
-// the command sets.
-func (r *recorder) find(args []string) (containers []string, given map[string]string, err error) {
+// find takes the command apart and finds the archives and directories to instrument. It returns the system properties
+// that the command sets.
+func (r *recorder) find(args []string) (given map[string]string, err error) {
 	r.command, err = launch.Parse(args, os.Getenv)
 	var missing []string
-	switch {
+	switch ext := strings.ToLower(filepath.Ext(args[0])); {
+	case errors.Is(err, launch.ErrNotJava) && len(r.also) == 0 && (ext == ".jar" || ext == ".war"):
+		return nil, cli.Misuse("%s is no program: put the java command behind --: tracegen record -- java -jar %s",
+			args[0], strings.Join(args, " "))
 	case errors.Is(err, launch.ErrNotJava) && len(r.also) == 0:
-		return nil, nil, cli.Misuse("%s is not the java program, and which archives it runs is not to be seen from here: "+
+		return nil, cli.Misuse("%s is not the java program, and which archives it runs is not to be seen from here: "+
 			"give the java command itself, or name them: tracegen record --also %s -- %s", args[0],
 			cmp.Or(suggestedLibraries(args[0]), "'lib/*'"), strings.Join(args, " "))
 	case errors.Is(err, launch.ErrNotJava):
 		r.command = nil
 	case err != nil:
-		return nil, nil, cli.Misuse("%w", err)
+		return nil, cli.Misuse("%w", err)
 	default:
 		given = r.command.Properties
-		containers, missing = r.command.Containers()
+		r.containers, missing = r.command.Containers()
 		for _, m := range missing {
 			r.con.Detail("not there, and left out as java does: %s", m)
+		}
+		if err := r.leaveOutArchives(); err != nil {
+			return nil, err
 		}
 	}
 	for _, list := range r.also {
 		for _, name := range filepath.SplitList(list) {
 			found, err := alsoNamed(name)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
-			containers = append(containers, found...)
+			r.containers = append(r.containers, found...)
 		}
 	}
-	if len(containers) == 0 && r.command == nil {
-		return nil, nil, fmt.Errorf("--also %s names no archive", strings.Join(r.also, " "))
+	if len(r.containers) == 0 && r.command == nil {
+		return nil, fmt.Errorf("--also %s names no archive", strings.Join(r.also, " "))
 	}
-	if len(containers) == 0 {
-		return nil, nil, fmt.Errorf("nothing of the class path exists: %s",
+	if len(r.containers) == 0 && len(r.command.ModulePath) == 0 && r.command.Kind == launch.Module {
+		return nil, fmt.Errorf("the java command has no module path, so that the module of %s is in the image that %s "+
+			"belongs to: name the module's jar by --also", r.command.Program, args[0])
+	}
+	if len(r.containers) == 0 {
+		return nil, fmt.Errorf("nothing of the class path exists: %s",
 			strings.Join(slices.Concat(r.command.ClassPath, r.command.ModulePath), string(filepath.ListSeparator)))
 	}
-	return containers, given, nil
+	return given, nil
+}
+
+// leaveOutArchives says which options of java are left out. It refuses a command with options that cannot be left out
+// and at which the JVM would end.
+func (r *recorder) leaveOutArchives() error {
+	_, left := r.command.With()
+	demanded := slices.ContainsFunc(left, func(o string) bool { return o == "-Xshare:on" || o == "-XX:AOTMode=on" })
+	named := slices.ContainsFunc(left, func(o string) bool {
+		return strings.HasPrefix(o, "-XX:SharedArchiveFile=") || strings.HasPrefix(o, "-XX:AOTCache=")
+	})
+	if demanded && named {
+		return fmt.Errorf("an argument file or JDK_JAVA_OPTIONS has %s: a JVM with the agent of record ends at them; take "+
+			"them out while you record", strings.Join(left, " "))
+	}
+	out := slices.DeleteFunc(slices.Clone(r.command.Archives), func(o string) bool { return slices.Contains(left, o) })
+	if len(out) > 0 && !r.con.Quiet {
+		r.con.Inform("java runs without %s: a JVM refuses an archive of loaded classes that was made without the agent "+
+			"of record", strings.Join(out, " "))
+	}
+	return nil
 }
 
 // alsoNamed returns the archives and directories that an element of --also stands for. DIR/* is the archives of a
@@ -315,9 +361,16 @@ func (r *recorder) start(given map[string]string) (launch.End, program.Counts, e
 	}
 	p := launch.Process{Args: r.args, In: r.con.In, Out: r.con.Out, Err: r.con.Err}
 	if r.command != nil {
-		p.Args = r.command.With(options...)
+		p.Args, _ = r.command.With(options...)
 	} else {
-		p.Env = launch.WithToolOptions(os.Environ(), options)
+		dir, err := os.MkdirTemp("", "tracegen-java-")
+		if err != nil {
+			return launch.End{}, program.Counts{}, err
+		}
+		defer os.RemoveAll(dir)
+		if p.Env, err = launch.Shims(dir, os.Environ(), options); err != nil {
+			r.con.Detail("java -version reports JAVA_TOOL_OPTIONS, as there is no shim for it: %v", err)
+		}
 	}
 	r.con.Detail("%s", strings.Join(p.Args, " "))
 	end, err := launch.Run(p)
@@ -343,8 +396,10 @@ func (r *recorder) jvmOptions(status string, given map[string]string) ([]string,
 			"directory by --cache", kept)
 	}
 	options := []string{
-		// The runtime must be there for the classes of all class loaders.
-		"-Xbootclasspath/a:" + filepath.Join(kept, runtimeName),
+		// The runtime must be there for the classes of all class loaders. The JVM takes the agent from there, too: a
+		// security manager would not let it read files otherwise.
+		"-Xbootclasspath/a:" + filepath.Join(kept, runtimeName) + string(filepath.ListSeparator) +
+			filepath.Join(kept, agentName),
 		"-javaagent:" + filepath.Join(kept, agentName) + "=" + status,
 	}
 	set := func(name, value string) {

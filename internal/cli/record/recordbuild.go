@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/internal/build/buildreport"
 	"github.com/tracegen/tracegen/internal/build/pipeline"
 	"github.com/tracegen/tracegen/internal/cache"
 	"github.com/tracegen/tracegen/internal/cli"
@@ -37,6 +39,7 @@ type programSummary struct {
 	Methods    int      `json:"methods"`
 	Traced     int      `json:"traced"`
 	Introduced int      `json:"introduced"`
+	Skipped    string   `json:"skipped"`  // the reasons why nothing is traced, if nothing is
 	Messages   []string `json:"messages"` // IDs of methods whose calls are messages
 	Warnings   []string `json:"warnings"`
 	Runtime    string   `json:"runtime"` // the archive that has a runtime class of its own, or ""
@@ -213,6 +216,15 @@ func (r *recorder) rewrite(ctx context.Context, dir, work, runtime string, gathe
 		s.Rewritten += in.Rewritten
 		s.Methods += in.Methods
 		s.Traced += in.Traced
+	}
+	if s.Traced == 0 {
+		reasons := map[filter.Reason]int{}
+		for m := range result.Skipped {
+			if m.Input != runtime {
+				reasons[m.Reason]++
+			}
+		}
+		s.Skipped = buildreport.ByReason(reasons)
 	}
 	for id := range slices.Values(result.Mapping.Messages()) {
 		s.Messages = append(s.Messages, strconv.FormatUint(uint64(id), 10))

@@ -159,21 +159,42 @@ func (r *recorder) keepNew(before map[string]foundRecording) {
 	}
 }
 
-// nothing returns the error for a program that was not recorded: it has no recording because no traced method was
-// called, or because the runtime or the agent could not work.
-func (r *recorder) nothing(counts program.Counts) error {
-	switch {
-	case counts.JVMs == 0:
-		return errors.New("nothing was recorded: no JVM has started, or it does not run Java agents; see what it printed")
-	case counts.Replaced == 0 && counts.Differing > 0:
-		return fmt.Errorf("nothing was recorded: the program changes its classes before the JVM loads them, %s first",
-			counts.First)
-	case counts.Replaced == 0:
-		return errors.New("nothing was recorded: the program has loaded no class that is traced; name by --also the " +
-			"archives that it finds by itself")
+// searched names the archives and directories that were instrumented.
+func (r *recorder) searched() string {
+	const most = 3
+	if more := len(r.containers) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(r.containers[:most], ", "), more)
 	}
-	return fmt.Errorf("nothing was recorded, although %d classes that were loaded are traced: none of their traced "+
-		"methods was called, or the runtime has printed why it could not record", counts.Replaced)
+	return strings.Join(r.containers, ", ")
+}
+
+// nothing returns the error for a program that was not recorded. It says the first thing that went wrong.
+func (r *recorder) nothing(counts program.Counts, end launch.End) error {
+	cause := ""
+	switch s := &r.summary; {
+	case counts.JVMs == 0 && r.command != nil:
+		cause = "the JVM ended before it ran the program, or it does not run Java agents; see what it printed"
+	case counts.JVMs == 0:
+		cause = "no JVM has read the options of record in JAVA_TOOL_OPTIONS. Either none was started in the foreground, or " +
+			"the variable was removed, or the JVM ended at them (-Xshare:on, an image of jlink without java.instrument); " +
+			"see what was printed, or give the java command itself"
+	case counts.Programs == 0:
+		cause = "java was started, and ran no main class. If a script reads what java -version prints, it finds the line " +
+			"\"Picked up JAVA_TOOL_OPTIONS\" if it names java by a full path: let it use JAVA_HOME or PATH, or give the " +
+			"java command itself"
+	case s.Traced == 0:
+		cause = fmt.Sprintf("none of the %d methods in %s is traced (%s): tracegen explain says why, and rules in "+
+			"tracegen.yml decide", s.Methods, r.searched(), s.Skipped)
+	case counts.Replaced == 0 && counts.Differing > 0:
+		cause = fmt.Sprintf("the program changes its classes before the JVM loads them, %s first", counts.First)
+	case counts.Replaced == 0:
+		cause = fmt.Sprintf("the program has loaded none of the %d classes that are traced, of %s: see what it printed; "+
+			"if it runs other archives, name them by --also", s.Rewritten, r.searched())
+	default:
+		cause = fmt.Sprintf("%d classes that were loaded are traced, but none of their traced methods was called, or the "+
+			"runtime has printed why it could not record", counts.Replaced)
+	}
+	return fmt.Errorf("nothing was recorded: %s; the program ended with exit code %d", cause, end.Code)
 }
 
 // recordingMagic is what a recording begins with (trace/FORMAT.md).

@@ -33,6 +33,9 @@ type Command struct {
 	ClassPath []string
 	// ModulePath are the elements of the module path and of the patches of modules.
 	ModulePath []string
+	// Archives are the options for archives of loaded classes (AppCDS, AOT cache). A JVM refuses an archive that was
+	// made without the agent, and one that it made with it would be of no use.
+	Archives []string
 	// Properties are the system properties that the command line sets, by name.
 	Properties map[string]string
 
@@ -46,7 +49,16 @@ var valued = []string{"-cp", "-classpath", "--class-path", "-p", "--module-path"
 
 // idle are options with which java prints something and runs no program.
 var idle = []string{"-version", "--version", "-fullversion", "--full-version", "-help", "--help", "-h", "-?", "-X",
-	"--help-extra", "-d", "--describe-module", "--list-modules", "--dry-run", "--validate-modules"}
+	"--help-extra", "-d", "--describe-module", "--list-modules", "--dry-run", "--validate-modules", "-Xshare:dump",
+	"-XX:AOTMode=create"}
+
+// archives are what options begin with that name an archive of loaded classes, or demand one.
+var archives = []string{"-Xshare:on", "-XX:SharedArchiveFile=", "-XX:ArchiveClassesAtExit=", "-XX:SharedClassListFile=",
+	"-XX:DumpLoadedClassList=", "-XX:+AutoCreateSharedArchive", "-XX:AOTCache", "-XX:AOTMode=", "-XX:AOTConfiguration="}
+
+func isArchive(option string) bool {
+	return slices.ContainsFunc(archives, func(a string) bool { return strings.HasPrefix(option, a) })
+}
 
 // IsJava reports whether a command is the java program, by its name.
 func IsJava(command string) bool {
@@ -56,8 +68,8 @@ func IsJava(command string) bool {
 }
 
 // Parse takes a command line apart: the java program and its arguments. It fails if the command is not java (the
-// error wraps [ErrNotJava]), if it would run no program, or if it would compile a source file. getenv returns a variable
-// of the environment, "" if it is not set.
+// error wraps [ErrNotJava]), if it would run no program, or if it would compile a source file. getenv returns a
+// variable of the environment, "" if it is not set.
 func Parse(args []string, getenv func(name string) string) (*Command, error) {
 	if len(args) == 0 {
 		return nil, errors.New("no command given")
@@ -200,6 +212,9 @@ func (p *parser) option(arg string) (err error) {
 	if slices.Contains(idle, name) {
 		return fmt.Errorf("java %s runs no program", name)
 	}
+	if isArchive(arg) {
+		p.Archives = append(p.Archives, arg)
+	}
 	if definition, ok := strings.CutPrefix(arg, "-D"); ok {
 		key, value, _ := strings.Cut(definition, "=")
 		p.Properties[key] = value
@@ -231,10 +246,22 @@ func (p *parser) option(arg string) (err error) {
 	return nil
 }
 
-// With returns the command line with JVM options in front of those that it has.
-func (c *Command) With(options ...string) []string {
-	return slices.Concat(c.args[:1], options, c.args[1:])
+// With returns the command line with JVM options in front of those that it has, and without its Archives. left are
+// those of them that stay, as they are in an argument file or in a variable.
+func (c *Command) With(options ...string) (args, left []string) {
+	args, left = slices.Concat(c.args[:1], options), slices.Clone(c.Archives)
+	for i, arg := range c.args[1:] {
+		at := slices.Index(left, arg)
+		if at < 0 || ends(slices.DeleteFunc(slices.Clone(c.args[1:1+i]), isArgfile)) {
+			args = append(args, arg)
+			continue
+		}
+		left = slices.Delete(left, at, at+1)
+	}
+	return args, left
 }
+
+func isArgfile(arg string) bool { return strings.HasPrefix(arg, "@") }
 
 // Name returns a name for files about the program: that of the jar without its extension, the last part of the main
 // class, or the module. It holds letters, digits, and the characters . _ - and is never empty.

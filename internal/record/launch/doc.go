@@ -6,5 +6,8 @@
 // wildcards, the Class-Path of manifests, and what is missing is left out. It does not change the command:
 // [Command.With] puts JVM options in front of those that are there.
 //
+// A start script is not taken apart. [Shims] passes the options to the JVMs that it starts, in JAVA_TOOL_OPTIONS: JDK 8
+// has no JDK_JAVA_OPTIONS, which is reported on standard error, too, and is not read by JVMs that java does not start.
+//
 // [Run] starts a program with the streams of this one, passes signals on, and waits until the program has ended.
 package launch

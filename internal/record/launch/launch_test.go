@@ -80,7 +80,7 @@ func TestParse(t *testing.T) {
 			!slices.Equal(got.ModulePath, c.modules) || got.Properties["x"] != c.property {
 			t.Errorf("%s: got %+v", c.command, got)
 		}
-		with := got.With("-Xnew")
+		with, _ := got.With("-Xnew")
 		if args := strings.Split(c.command, " "); !slices.Equal(with, slices.Concat(args[:1], []string{"-Xnew"}, args[1:])) {
 			t.Errorf("%s: with an option it is %q", c.command, with)
 		}
@@ -306,7 +306,7 @@ func FuzzParse(f *testing.F) {
 		if c.Kind == 0 || c.Program == "" && c.Kind == launch.Module || c.Name() == "" {
 			t.Errorf("%q: %+v", args, c)
 		}
-		if with := c.With("-x"); len(with) != len(args)+1 || with[1] != "-x" {
+		if with, _ := c.With("-x"); len(with) != len(args)+1 || with[1] != "-x" {
 			t.Errorf("%q: with an option it is %q", args, with)
 		}
 		c.Containers()

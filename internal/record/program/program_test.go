@@ -185,11 +185,12 @@ func TestStatus(t *testing.T) {
 	}
 	binary.BigEndian.PutUint32(data[8:], 1)
 	binary.BigEndian.PutUint32(data[12:], 20)
+	binary.BigEndian.PutUint32(data[1000:], 1)
 	binary.BigEndian.PutUint32(data[16:], 3)
 	binary.BigEndian.PutUint16(data[20:], 3)
 	copy(data[22:], "a/B")
 	write(t, file, string(data))
-	want := program.Counts{JVMs: 1, Replaced: 20, Differing: 3, First: "a.B"}
+	want := program.Counts{JVMs: 1, Programs: 1, Replaced: 20, Differing: 3, First: "a.B"}
 	if got, err := program.ReadStatus(file); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}

@@ -12,6 +12,7 @@ const (
 	statusMagic = "TGSTATE1"
 	statusSize  = 4096
 	statusName  = 20
+	statusMain  = 1000
 	statusPath  = 1024
 )
 
@@ -19,6 +20,8 @@ const (
 type Counts struct {
 	// JVMs is the number of JVMs that read the rewritten classes.
 	JVMs int
+	// Programs is the number of them that were started to run a program, not to print their version.
+	Programs int
 	// Replaced is the number of classes that were replaced when a JVM loaded them.
 	Replaced int
 	// Differing is the number of classes with the name of a rewritten class whose class file is not its original.
@@ -66,8 +69,8 @@ func ReadStatus(file string) (Counts, error) {
 		return Counts{}, fmt.Errorf("%s: not a status file of tracegen", file)
 	}
 	number := func(at int) int { return int(binary.BigEndian.Uint32(data[at:])) }
-	length := min(int(binary.BigEndian.Uint16(data[statusName:])), statusPath-statusName-2)
+	length := min(int(binary.BigEndian.Uint16(data[statusName:])), statusMain-statusName-2)
 	name := string(data[statusName+2 : statusName+2+length])
-	return Counts{JVMs: number(8), Replaced: number(12), Differing: number(16),
+	return Counts{JVMs: number(8), Programs: number(statusMain), Replaced: number(12), Differing: number(16),
 		First: strings.ReplaceAll(name, "/", ".")}, nil
 }

@@ -169,8 +169,7 @@ func RowOfReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping
 	s := Row{
 		Recording: r.Recording, ReportID: r.ID, ReportKind: r.Kind, Detector: resolve.Printable(r.Detector),
 		App: r.Package, Version: resolve.Printable(r.VersionName), Code: resolve.Printable(r.VersionCode),
-		BuildID: resolve.Printable(r.BuildID),
-		Device:  resolve.Printable(r.Device), User: resolve.Printable(r.User),
+		BuildID: resolve.Printable(r.BuildID), Device: resolve.Printable(r.Device), User: resolve.Printable(r.User),
 		Wall: r.Ran().Nanoseconds(), CPU: -1, Title: cmp.Or(what, resolve.Printable(r.Kind)),
 		Scene: by.Class(r.Scene), Thread: r.Thread, NotCounted: occurrenceOf(r).NotCounted(),
 	}

@@ -81,7 +81,7 @@ func (e *evidence) onProcessor() time.Duration {
 	return e.cpuSeen
 }
 
-// cut gives each sample the time that it stands for.
+// cut sets the time that each sample stands for.
 func (e *evidence) cut() {
 	before := time.Duration(0)
 	for i := range e.weighed {

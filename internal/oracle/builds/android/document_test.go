@@ -49,11 +49,12 @@ func block(t *testing.T, text string) string {
 	return ""
 }
 
-// TestDocument compares the blocks of the page with the sample. The blocks that are not in it, and the commands, are
-// those that TestMatrix runs.
+// TestDocument compares the blocks of the page with the samples. The blocks that are not in them, and the commands, are
+// those that TestMatrix and TestFlavors run.
 func TestDocument(t *testing.T) {
 	files := sampleFiles(t)
 	run := []string{"gradle :app:assembleRelease\n", "gradle :app:collectTracegenReleaseMapping\n",
+		"gradle :app:uploadTracegenReleaseMapping\n",
 		block(t, "incremental = true"), block(t, "base = file(")}
 	all := blocks(t, androidPage)
 	if len(all) < 6 {
@@ -66,11 +67,11 @@ next:
 				continue next
 			}
 		}
-		t.Errorf("examples/android-app does not have this block of %s:\n%s", androidPage, b)
+		t.Errorf("no sample has this block of %s:\n%s", androidPage, b)
 	}
 }
 
-// TestAppPage looks for each line of code of the page in the sample, and for each property in the runtime.
+// TestAppPage looks for each line of code of the page in the samples, and for each property in the runtime.
 func TestAppPage(t *testing.T) {
 	code := strings.Join(sampleFiles(t), "\n")
 	config := string(readFile(t,
@@ -84,12 +85,13 @@ func TestAppPage(t *testing.T) {
 				continue
 			}
 			lines++
-			if key, _, isProperty := strings.Cut(line, " = "); isProperty {
-				if !strings.Contains(config, "\n *   "+key+" ") {
-					t.Errorf("%s: RecorderOptions does not have the property %s", appPage, key)
-				}
-			} else if !strings.Contains(code, line) {
-				t.Errorf("%s: examples/android-app does not have the line %s", appPage, line)
+			if strings.Contains(code, line) {
+				continue
+			}
+			if key, _, isProperty := strings.Cut(line, " = "); !isProperty {
+				t.Errorf("%s: no sample has the line %s", appPage, line)
+			} else if !strings.Contains(config, "\n *   "+key+" ") {
+				t.Errorf("%s: RecorderOptions does not have the property %s", appPage, key)
 			}
 		}
 	}
@@ -98,17 +100,19 @@ func TestAppPage(t *testing.T) {
 	}
 }
 
-// sampleFiles returns the contents of the files of the sample.
+// sampleFiles returns the contents of the files of the samples.
 func sampleFiles(t *testing.T) (files []string) {
 	t.Helper()
-	err := filepath.WalkDir(sample("android-app"), func(path string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() {
-			files = append(files, string(readFile(t, path)))
+	for _, name := range []string{"android-app", "android-flavors"} {
+		err := filepath.WalkDir(sample(name), func(path string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				files = append(files, string(readFile(t, path)))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return files
 }

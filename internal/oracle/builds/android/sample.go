@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -15,16 +16,16 @@ type Plugin struct {
 // Versions are the plugins that the tests know, the oldest first.
 var Versions = []Plugin{{"7.4.2", "7.6.4"}, {"8.0.2", "8.8"}, {"8.13.2", "8.11.1"}, {"9.0.1", "8.11.1"}}
 
-// settingsOfTests replaces the start of the block of plugins in settings.gradle: plugins of Android are found without
-// their markers, which not every repository has.
-const settingsOfTests = `    resolutionStrategy {
+// settingsOfTests is added to the block about plugins in settings.gradle: plugins of Android are found without their
+// markers, which not every repository has.
+const settingsOfTests = `pluginManagement {
+    resolutionStrategy {
         eachPlugin {
             if (requested.id.id.startsWith('com.android.')) {
                 useModule('com.android.tools.build:gradle:' + providers.gradleProperty('agp').get())
             }
         }
     }
-    plugins {
 `
 
 // Setup is what a copy of a sample is built with.
@@ -45,14 +46,14 @@ func (s Setup) Copy(from, to string) error {
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		return err
 	}
-	for _, made := range []string{"build", ".gradle", "app/build", "feed/build"} {
+	for _, made := range []string{"build", ".gradle", "app/build", "feed/build", "model/build", "stars/build"} {
 		if err := os.RemoveAll(filepath.Join(to, made)); err != nil {
 			return err
 		}
 	}
 	err := Edit(filepath.Join(to, "settings.gradle"), func(text string) string {
 		text = strings.ReplaceAll(text, "        google()\n", "")
-		text = strings.Replace(text, "    plugins {\n", settingsOfTests, 1)
+		text = strings.Replace(text, "pluginManagement {\n", settingsOfTests, 1)
 		return text + fmt.Sprintf("\nbuildCache { local { directory = new File('%s') } }\n", s.BuildCache)
 	})
 	if err != nil {
@@ -60,13 +61,8 @@ func (s Setup) Copy(from, to string) error {
 	}
 	err = Edit(filepath.Join(to, "gradle.properties"), func(text string) string {
 		var b strings.Builder
-		for line := range strings.Lines(text) {
-			if strings.HasPrefix(line, "agp=") {
-				line = "agp=" + s.Plugin.Version + "\n"
-			}
-			b.WriteString(line)
-		}
-		fmt.Fprintf(&b, "tracegenRepository=%s\n", s.Repository)
+		// The last line of a name counts.
+		fmt.Fprintf(&b, "%sagp=%s\ntracegenRepository=%s\n", text, s.Plugin.Version, s.Repository)
 		fmt.Fprintf(&b, "android.aapt2FromMavenOverride=%s\n", filepath.Join(s.SDK, "aapt2"))
 		b.WriteString("android.builder.sdkDownload=false\nandroid.overrideVersionCheck=true\n" +
 			"android.suppressUnsupportedCompileSdk=29\n")
@@ -79,8 +75,18 @@ func (s Setup) Copy(from, to string) error {
 	if err != nil {
 		return err
 	}
+	catalog := filepath.Join(to, "gradle", "libs.versions.toml")
+	if data, err := os.ReadFile(catalog); err == nil {
+		text := agpVersion.ReplaceAllString(string(data), `agp = "`+s.Plugin.Version+`"`)
+		if err := os.WriteFile(catalog, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
 	return os.WriteFile(filepath.Join(to, "local.properties"), []byte("sdk.dir="+s.SDK+"\n"), 0o644)
 }
+
+// agpVersion is the line of a version catalog with the version of the Android Gradle plugin.
+var agpVersion = regexp.MustCompile(`(?m)^agp = ".*"$`)
 
 // Edit replaces the content of a file by what change returns. It fails if that is no change.
 func Edit(file string, change func(string) string) error {

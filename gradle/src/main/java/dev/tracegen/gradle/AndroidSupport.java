@@ -1,32 +1,35 @@
 package dev.tracegen.gradle;
 
+import static dev.tracegen.gradle.VariantNames.capitalized;
+
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 
 import com.android.build.api.artifact.ScopedArtifact;
 import com.android.build.api.artifact.SingleArtifact;
 import com.android.build.api.dsl.ApplicationBuildType;
-import com.android.build.api.dsl.ApplicationExtension;
-import com.android.build.api.dsl.DynamicFeatureExtension;
+import com.android.build.api.dsl.BuildType;
+import com.android.build.api.dsl.CommonExtension;
+import com.android.build.api.dsl.ProductFlavor;
 import com.android.build.api.variant.AndroidComponentsExtension;
 import com.android.build.api.variant.ApplicationAndroidComponentsExtension;
+import com.android.build.api.variant.ApplicationVariant;
 import com.android.build.api.variant.DynamicFeatureAndroidComponentsExtension;
 import com.android.build.api.variant.DynamicFeatureVariant;
 import com.android.build.api.variant.ScopedArtifacts;
 import com.android.build.api.variant.Variant;
 import org.gradle.api.Action;
-import org.gradle.api.GradleException;
 import org.gradle.api.Project;
 import org.gradle.api.artifacts.Configuration;
 import org.gradle.api.artifacts.Dependency;
 import org.gradle.api.artifacts.ProjectDependency;
 import org.gradle.api.attributes.Attribute;
 import org.gradle.api.artifacts.type.ArtifactTypeDefinition;
+import org.gradle.api.attributes.Category;
 import org.gradle.api.attributes.Usage;
 import org.gradle.api.file.Directory;
 import org.gradle.api.file.FileCollection;
@@ -75,7 +78,7 @@ final class AndroidSupport {
                 project.getExtensions().findByType(ApplicationAndroidComponentsExtension.class);
         if (app != null) {
             app.finalizeDsl(android -> {
-                support.readDebuggable(android);
+                support.read(android);
                 support.features.addAll(android.getDynamicFeatures());
                 support.register(app);
             });
@@ -84,23 +87,34 @@ final class AndroidSupport {
                 project.getExtensions().findByType(DynamicFeatureAndroidComponentsExtension.class);
         if (feature != null) {
             feature.finalizeDsl(android -> {
-                support.readDebuggable(android);
+                support.read(android);
                 support.register(feature);
             });
         }
     }
 
-    private void readDebuggable(ApplicationExtension android) {
-        for (ApplicationBuildType type : android.getBuildTypes()) {
-            if (type.isDebuggable()) {
+    /** Reads which build types are debuggable, and checks the names of variants. */
+    private void read(CommonExtension<?, ?, ?, ?> android) {
+        for (BuildType type : android.getBuildTypes()) {
+            // The interface of a feature's build types does not say it, but the Android Gradle plugin makes all build
+            // types by one class, and itself asks those of features in this way.
+            if (type instanceof ApplicationBuildType && ((ApplicationBuildType) type).isDebuggable()) {
                 debuggable.add(type.getName());
             }
         }
-    }
-
-    /** Takes the build type debug: until 9.x, the build types of features do not say whether they are debuggable. */
-    private void readDebuggable(DynamicFeatureExtension android) {
-        debuggable.add("debug");
+        List<List<String>> flavors = new ArrayList<>();
+        for (String dimension : android.getFlavorDimensions()) {
+            List<String> names = new ArrayList<>();
+            for (ProductFlavor flavor : android.getProductFlavors()) {
+                // If there is one dimension only, a flavour need not name it.
+                if (flavor.getDimension() == null || dimension.equals(flavor.getDimension())) {
+                    names.add(flavor.getName());
+                }
+            }
+            flavors.add(names);
+        }
+        VariantNames.check(extension.getVariants().getNames(),
+                VariantNames.of(android.getBuildTypes().getNames(), flavors), project.getDisplayName());
     }
 
     /**
@@ -117,8 +131,14 @@ final class AndroidSupport {
     private void configure(Variant variant, Provider<List<RegularFile>> bootClasspath) {
         TracegenOptions options = optionsOf(variant);
         if (!options.getEnabled().getOrElse(isEnabled(variant))) {
-            if (!(variant instanceof DynamicFeatureVariant)) {
+            // The modules of an app ask each other for files in the variants that they instrument.
+            if (variant instanceof DynamicFeatureVariant) {
+                give(variant, "Scans", SCANS, nothing(variant));
+            } else {
                 addRuntime(variant, options, false);
+                if (!features.isEmpty()) {
+                    give(variant, "Slices", SLICES, nothing(variant));
+                }
             }
             return;
         }
@@ -134,6 +154,7 @@ final class AndroidSupport {
                 : atOnce(variant, options, directory, bootClasspath);
         publish(variant, mapping);
         collect(variant, mapping, directory);
+        upload(variant, mapping);
     }
 
     /** Registers the task that instruments everything by one run, and returns the mapping that it writes. */
@@ -186,7 +207,10 @@ final class AndroidSupport {
                     t.getProjectDirectory().set(project.getRootDir());
                     t.getScanOptions().getClasspath().from(bootClasspath);
                     t.getScans().from(scans);
-                    t.getFeatureScans().from(featureScans);
+                    t.getFeatures().set(features);
+                    // The task warns of features that have no scan file.
+                    t.getFeatureScans().from(featureScans.getIncoming().artifactView(view -> view.setLenient(true))
+                            .getFiles());
                     t.getFeatureSlices().set(project.getLayout().getBuildDirectory()
                             .dir("intermediates/tracegen/" + variant.getName() + "/features"));
                     t.getParts().set(project.getLayout().getBuildDirectory()
@@ -267,8 +291,7 @@ final class AndroidSupport {
     }
 
     private Dependency dependency(String artifact) {
-        return project.getDependencies().create(
-                "dev.tracegen:" + artifact + ":" + extension.getToolVersion().get());
+        return project.getDependencies().create("dev.tracegen:" + artifact + ":" + TracegenPlugin.version());
     }
 
     /**
@@ -293,14 +316,17 @@ final class AndroidSupport {
         give(variant, "Scans", SCANS, scan.flatMap(ScanFeatureTask::getScans));
 
         Configuration slices = take(variant, "BaseSlices", SLICES);
-        slices.getDependencies().add(baseModule());
+        slices.getDependencies().addAllLater(project.getObjects().listProperty(Dependency.class)
+                .value(project.provider(() -> projects(variant))));
+        // The base module is the one that has slices.
+        FileCollection found = slices.getIncoming().artifactView(view -> view.setLenient(true)).getFiles();
         TaskProvider<InstrumentFeatureTask> task = project.getTasks().register(taskName(variant),
                 InstrumentFeatureTask.class, t -> {
                     t.setDescription(description(variant));
                     t.use(binary);
                     t.getScanOptions().from(options);
                     t.getScanOptions().getClasspath().from(bootClasspath);
-                    t.getSlices().from(slices);
+                    t.getSlices().from(found);
                 });
         variant.getArtifacts().forScope(ScopedArtifacts.Scope.ALL).use(task).toTransform(
                 ScopedArtifact.CLASSES.INSTANCE, InstrumentFeatureTask::getJars,
@@ -308,19 +334,21 @@ final class AndroidSupport {
         task.configure(t -> t.getOutput().set(classesJar(variant, "instrumented")));
     }
 
-    /** Returns the base module of a feature: the one that is set, or the only project that the feature depends on. */
-    private Dependency baseModule() {
-        if (extension.getBaseModule().isPresent()) {
-            return project.getDependencies().project(
-                    Collections.singletonMap("path", extension.getBaseModule().get()));
+    /** Returns the projects that a feature depends on; one of them is the base module. */
+    private static List<Dependency> projects(Variant variant) {
+        List<Dependency> projects = new ArrayList<>();
+        for (ProjectDependency dependency : variant.getCompileConfiguration().getAllDependencies()
+                .withType(ProjectDependency.class)) {
+            if (dependency.getTargetConfiguration() == null) {
+                projects.add(dependency.copy());
+            }
         }
-        List<Dependency> projects = new ArrayList<>(project.getConfigurations().getByName("implementation")
-                .getDependencies().withType(ProjectDependency.class));
-        if (projects.size() != 1) {
-            throw new GradleException("The feature " + project.getPath() + " depends on " + projects.size()
-                    + " projects. Say which of them is the base module: tracegen { baseModule = ':app' }.");
-        }
-        return projects.get(0).copy();
+        return projects;
+    }
+
+    /** Returns a directory that does not exist: what other modules get of a variant that is not instrumented. */
+    private Provider<Directory> nothing(Variant variant) {
+        return project.getLayout().getBuildDirectory().dir("intermediates/tracegen/" + variant.getName() + "/none");
     }
 
     /** Publishes the mapping, so that other projects and plugins can take it. */
@@ -354,6 +382,9 @@ final class AndroidSupport {
 
     private void attributes(Configuration c, Variant variant, String usage) {
         c.getAttributes().attribute(Usage.USAGE_ATTRIBUTE, project.getObjects().named(Usage.class, usage));
+        // Otherwise what a JVM library offers without a usage, the results of its tests, would fit.
+        c.getAttributes().attribute(Category.CATEGORY_ATTRIBUTE,
+                project.getObjects().named(Category.class, "tracegen"));
         c.getAttributes().attribute(VARIANT, variant.getName());
     }
 
@@ -371,7 +402,16 @@ final class AndroidSupport {
                 });
     }
 
-    static String capitalized(String name) {
-        return name.substring(0, 1).toUpperCase(Locale.ROOT) + name.substring(1);
+    /** Registers the task that puts the mapping and that of R8 into an archive. */
+    private void upload(Variant variant, Provider<RegularFile> mapping) {
+        project.getTasks().register("uploadTracegen" + capitalized(variant.getName()) + "Mapping",
+                UploadMappingTask.class, t -> {
+                    t.setDescription("Puts the mappings of the variant " + variant.getName() + " into the archive.");
+                    t.use(binary);
+                    t.from(extension, mapping);
+                    t.getVariant().set(variant.getName());
+                    t.getVersion().set(((ApplicationVariant) variant).getOutputs().get(0).getVersionName());
+                    t.getR8Mapping().set(variant.getArtifacts().get(SingleArtifact.OBFUSCATION_MAPPING_FILE.INSTANCE));
+                });
     }
 }

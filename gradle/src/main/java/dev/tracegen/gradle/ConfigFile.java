@@ -51,10 +51,10 @@ final class ConfigFile {
 
     private static String instead(String option) {
         switch (option) {
-            case "base": return "Set it in the build file: tracegen { base = file('...') }.";
-            case "prune": return "Set it in the build file: tracegen { prune.from('...') }.";
-            case "blocklist": return "Set it in the build file: tracegen { blocklist.from('...') }.";
-            case "classpath": return "Set it in the build file: tracegen { classpath.from('...') }.";
+            case "base": return "Set it in the build file: tracegen { base = file(\"...\") }.";
+            case "prune": return "Set it in the build file: tracegen { prune.from(\"...\") }.";
+            case "blocklist": return "Set it in the build file: tracegen { blocklist.from(\"...\") }.";
+            case "classpath": return "Set it in the build file: tracegen { classpath.from(\"...\") }.";
             default: return "Remove the line: the plugin sets this option.";
         }
     }

@@ -52,7 +52,7 @@ final class Flags {
         for (String flag : all) {
             if (!flag.startsWith("-")) {
                 throw new GradleException("tracegen { arguments } has `" + flag + "`, which is not an option. Write an"
-                        + " option and its value as one element: '--name=value'.");
+                        + " option and its value as one element: \"--name=value\".");
             }
             String[] parts = flag.split("=", 3);
             String name = parts[0].equals("--set") && parts.length > 1 ? parts[1] : parts[0];

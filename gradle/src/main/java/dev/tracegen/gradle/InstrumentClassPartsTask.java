@@ -1,12 +1,12 @@
 package dev.tracegen.gradle;
 
 import java.io.File;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -23,6 +23,7 @@ import org.gradle.api.file.RegularFileProperty;
 import org.gradle.api.provider.ListProperty;
 import org.gradle.api.provider.Property;
 import org.gradle.api.provider.Provider;
+import org.gradle.api.provider.SetProperty;
 import org.gradle.api.tasks.CacheableTask;
 import org.gradle.api.tasks.Classpath;
 import org.gradle.api.tasks.Input;
@@ -81,6 +82,14 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
     @InputFiles
     @PathSensitive(PathSensitivity.NONE)
     public abstract ConfigurableFileCollection getFeatureScans();
+
+    /**
+     * The paths of the dynamic features.
+     *
+     * @return the paths
+     */
+    @Input
+    public abstract SetProperty<String> getFeatures();
 
     /**
      * The directory of the slices of dynamic features.
@@ -148,12 +157,12 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
     public abstract RegularFileProperty getSkipped();
 
     /**
-     * The directory of instrumented parts. The name of each is the hash of all that it depends on, so the directory is
-     * no output, and may be deleted at any time.
+     * The directory of instrumented parts. The name of each has the hash of all that it depends on. It is an output, so
+     * that the parts are there when the build cache had the outputs.
      *
      * @return the directory
      */
-    @Internal
+    @OutputDirectory
     public abstract DirectoryProperty getParts();
 
     /** The directory to which file names in reports are relative. */
@@ -198,6 +207,11 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
         List<File> parts = new ArrayList<>(scans.values());
         List<File> features = new ArrayList<>(getFeatureScans().getAsFileTree().getFiles());
         parts.addAll(features);
+        if (features.size() < getFeatures().get().size()) {
+            getLogger().warn("tracegen: {} of the dynamic features {} are instrumented in this variant. Apply the"
+                    + " plugin dev.tracegen in all of them, and enable the variant there too: tracegen {"
+                    + " variants { ... { enabled = true } } }.", features.size(), getFeatures().get());
+        }
         assign(parts, slices);
         getFiles().sync(spec -> {
             spec.into(getFeatureSlices());
@@ -205,7 +219,7 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
                 spec.from(new File(slices, scan.getName().replaceFirst("\\.scan$", ".slice")));
             }
         });
-        List<String> pieces = instrument(keys, slices, new File(work, "directories"));
+        Map<String, String> pieces = instrument(keys, slices, new File(work, "directories"));
         merge(pieces);
     }
 
@@ -258,14 +272,14 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
         }
     }
 
-    /** Returns the instrumented inputs, in the order of the inputs. */
-    private List<String> instrument(Map<File, String> keys, File slices, File directories) {
+    /** Returns the instrumented inputs, in the order of the inputs, each with the name of its input. */
+    private Map<String, String> instrument(Map<File, String> keys, File slices, File directories) {
         Map<String, File> byKey = new HashMap<>();
         for (File slice : slices.listFiles()) {
             byKey.put(PartKey.ofName(slice), slice);
         }
         String common = PartKey.hash(getExecutable().getSingleFile()) + getCompression().getOrElse("");
-        Set<File> pieces = new LinkedHashSet<>();
+        Map<String, String> pieces = new LinkedHashMap<>();
         int reused = 0;
         for (Map.Entry<File, String> entry : keys.entrySet()) {
             File input = entry.getKey();
@@ -274,38 +288,44 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
             if (input.isDirectory()) {
                 piece = new File(directories, String.valueOf(pieces.size()));
             } else {
-                String name = common + PartKey.hash(input) + PartKey.hash(slice);
-                piece = getParts().file(PartKey.hash(name.getBytes(java.nio.charset.StandardCharsets.UTF_8)) + ".jar")
-                        .get().getAsFile();
+                String name = common + PartKey.ofAll(input) + PartKey.hash(slice);
+                piece = getParts().file(PartKey.hash(name.getBytes(StandardCharsets.UTF_8)) + ".jar").get()
+                        .getAsFile();
             }
-            if (piece.isFile() || pieces.contains(piece)) {
+            if (piece.isFile() || pieces.containsKey(piece.getPath())) {
                 reused++;
             } else {
                 List<String> arguments = new ArrayList<>();
                 Collections.addAll(arguments, "instrument", "--slice=" + slice, input.getPath(), "--output=" + piece,
-                        "--quiet");
+                        "--cache=" + getCache().get(), "--quiet");
                 Flags.add(arguments, "--compression", getCompression());
                 arguments.addAll(getScanOptions().classpath(true));
                 submit(input.getName(), arguments);
             }
-            pieces.add(piece);
+            pieces.put(piece.getPath(), input.getName());
         }
         getWorkers().await();
-        getLogger().info("{} of {} inputs were instrumented before", reused, keys.size());
-        deleteOthers(pieces);
-        List<String> paths = new ArrayList<>();
-        pieces.forEach(piece -> paths.add(piece.getPath()));
-        return paths;
+        getLogger().info("{} of {} inputs were instrumented before here; results of other workspaces are in {}", reused,
+                keys.size(), getCache().get());
+        deleteOthers(pieces.keySet());
+        return pieces;
     }
 
-    /** Merges the instrumented inputs as {@code tracegen instrument --merge} does, and changes no class. */
-    private void merge(List<String> pieces) {
-        ToolRunner runner = runner();
+    /**
+     * Merges the instrumented inputs as {@code tracegen instrument --merge} does, and changes no class. Entries that
+     * are left out are in the report, and no warning: two classes of one name fail the Android Gradle plugin's own
+     * check, and it takes resources from elsewhere.
+     */
+    private void merge(Map<String, String> pieces) {
+        ToolRunner runner = runner().quiet();
+        File report = new File(getTemporaryDir(), "merge.json");
         List<String> arguments = new ArrayList<>();
-        Collections.addAll(arguments, "instrument", runner.argumentFile("pieces.txt", pieces), "--disabled", "--merge",
-                "--output=" + getOutput().get(), "--mapping=" + new File(getTemporaryDir(), "none.txt"), "--quiet");
+        Collections.addAll(arguments, "instrument", runner.argumentFile("pieces.txt", pieces.keySet()), "--disabled",
+                "--merge", "--output=" + getOutput().get(), "--mapping=" + new File(getTemporaryDir(), "none.txt"),
+                "--report=" + report, "--quiet");
         Flags.add(arguments, "--compression", getCompression());
         runner.run("the instrumented classes", arguments);
+        Reports.takeLeftOut(report, pieces, getReport().get().getAsFile());
     }
 
     private void submit(String subject, List<String> arguments) {
@@ -318,13 +338,13 @@ public abstract class InstrumentClassPartsTask extends TracegenTask {
         });
     }
 
-    private void deleteOthers(Set<File> pieces) {
+    private void deleteOthers(Set<String> pieces) {
         File[] files = getParts().get().getAsFile().listFiles();
         if (files == null) {
             return;
         }
         for (File file : files) {
-            if (!pieces.contains(file)) {
+            if (!pieces.contains(file.getPath())) {
                 getFiles().delete(spec -> spec.delete(file));
             }
         }

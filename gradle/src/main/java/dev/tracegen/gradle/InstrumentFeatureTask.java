@@ -40,7 +40,7 @@ public abstract class InstrumentFeatureTask extends TracegenTask {
     public abstract ListProperty<Directory> getDirectories();
 
     /**
-     * The slices of all features.
+     * The directory of the slices of all features, which does not exist if the base module is not instrumented.
      *
      * @return the directory
      */
@@ -72,6 +72,15 @@ public abstract class InstrumentFeatureTask extends TracegenTask {
                     + " them: " + inputs + ". Apply the plugin dev.tracegen after it.");
         }
         File jar = inputs.get(0);
+        if (getSlices().isEmpty()) {
+            throw new GradleException("No project that the feature depends on has the plugin dev.tracegen and a variant"
+                    + " of this name. Apply the plugin to the base module too.");
+        }
+        if (getSlices().getAsFileTree().isEmpty()) {
+            getLogger().info("The base module does not instrument this variant, so the feature is not instrumented.");
+            Layout.copy(jar, getOutput().get().getAsFile());
+            return;
+        }
         String key = PartKey.of(jar);
         for (File slice : getSlices().getAsFileTree()) {
             if (PartKey.ofName(slice).equals(key)) {
@@ -83,7 +92,7 @@ public abstract class InstrumentFeatureTask extends TracegenTask {
                 return;
             }
         }
-        throw new GradleException("The base module has no slice for " + jar + ". Apply the plugin dev.tracegen to the"
-                + " base module too, and instrument the same variants there.");
+        throw new GradleException("The base module has no slice for " + jar + ": its dynamicFeatures must name this"
+                + " module.");
     }
 }

@@ -168,7 +168,7 @@ public abstract class InstrumentPartsTask extends TracegenTask {
     private List<String> arguments(File part, File slice, File output) {
         List<String> arguments = new ArrayList<>();
         Collections.addAll(arguments, "instrument", "--slice=" + slice, part.getPath(), "--output=" + output,
-                "--quiet");
+                "--cache=" + getCache().get(), "--quiet");
         Flags.add(arguments, "--compression", getCompression());
         arguments.addAll(getScanOptions().classpath(true));
         return arguments;

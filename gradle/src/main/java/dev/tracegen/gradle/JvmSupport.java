@@ -176,6 +176,12 @@ final class JvmSupport {
             artifact.setClassifier("tracegen-mapping");
             artifact.setType("txt");
         });
+        project.getTasks().register("uploadTracegenMapping", UploadMappingTask.class, task -> {
+            task.setDescription("Puts the mapping into the archive.");
+            task.use(binary);
+            task.from(extension, mapping);
+            task.getVersion().set(project.provider(() -> project.getVersion().toString()));
+        });
         // Publications are created by the build file, so they are all there when it has been read.
         project.getPluginManager().withPlugin("maven-publish", plugin -> project.afterEvaluate(p -> {
             if (extension.getPublishMapping().get()) {

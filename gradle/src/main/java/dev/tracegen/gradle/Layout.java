@@ -4,6 +4,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -81,7 +82,7 @@ final class Layout {
     static void copy(File from, File to) {
         try {
             Files.createDirectories(to.getParentFile().toPath());
-            Files.copy(from.toPath(), to.toPath());
+            Files.copy(from.toPath(), to.toPath(), StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
             throw new GradleException("Cannot copy " + from + " to " + to + ": " + e.getMessage(), e);
         }

@@ -7,6 +7,8 @@ import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import org.gradle.api.GradleException;
 import org.gradle.api.file.RegularFileProperty;
@@ -18,6 +20,9 @@ import org.gradle.api.file.RegularFileProperty;
 final class Reports {
     private static final String REPORT = "report.json";
     private static final String SKIPPED = "skipped.tsv";
+    /** The list of a report, as tracegen writes it. */
+    private static final Pattern LEFT_OUT =
+            Pattern.compile("^  \"leftOut\": (\\[\\]|\\[$.*?^  \\])", Pattern.MULTILINE | Pattern.DOTALL);
 
     private final File directory;
 
@@ -71,6 +76,30 @@ final class Reports {
             Files.write(output.get().getAsFile().toPath(), text.getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
             throw new GradleException("Cannot copy " + file + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Puts the list of entries that a merge has left out into the report of {@code assign}, which does not know them.
+     *
+     * @param merged the report of the merge
+     * @param names by the path of an input of the merge, the name to write
+     */
+    static void takeLeftOut(File merged, Map<String, String> names, File report) {
+        try {
+            Matcher list = LEFT_OUT.matcher(new String(Files.readAllBytes(merged.toPath()), StandardCharsets.UTF_8));
+            if (!list.find()) {
+                throw new GradleException(merged + " does not say which entries were left out.");
+            }
+            String text = list.group();
+            for (Map.Entry<String, String> name : names.entrySet()) {
+                text = replace(text, true, name.getKey(), name.getValue());
+            }
+            String all = new String(Files.readAllBytes(report.toPath()), StandardCharsets.UTF_8);
+            all = LEFT_OUT.matcher(all).replaceFirst(Matcher.quoteReplacement(text));
+            Files.write(report.toPath(), all.getBytes(StandardCharsets.UTF_8));
+        } catch (IOException e) {
+            throw new GradleException("Cannot write " + report + ": " + e.getMessage(), e);
         }
     }
 

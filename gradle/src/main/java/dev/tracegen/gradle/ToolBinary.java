@@ -82,7 +82,7 @@ final class ToolBinary {
                 + "tracegen:" + extension.getToolVersion().get() + ", classifier " + classifier() + ", extension exe,"
                 + " in the repositories of the project:" + text + "\nIf Gradle is offline, run it online once. If the"
                 + " repositories do not have this file, add one that has it, or name a binary: tracegen { executable ="
-                + " file('...') }.");
+                + " file(\"...\") }.");
     }
 
     /** Returns the binary: one file, and the tasks and transforms that make it. */
@@ -114,7 +114,7 @@ final class ToolBinary {
                 : arch.matches("aarch64|arm64") ? "aarch_64" : null;
         if (first == null || second == null) {
             throw new GradleException("There is no tracegen binary for " + osName + " on " + osArch
-                    + ". Build one with `go build ./cmd/tracegen`, and set tracegen { executable = file('...') }.");
+                    + ". Build one with `go build ./cmd/tracegen`, and set tracegen { executable = file(\"...\") }.");
         }
         return first + "-" + second;
     }

@@ -27,6 +27,7 @@ final class ToolRunner {
     private final File executable;
     private final File directory;
     private LogLevel level = LogLevel.INFO;
+    private LogLevel warnings = LogLevel.WARN;
 
     /**
      * Creates a runner.
@@ -51,7 +52,7 @@ final class ToolRunner {
         command.add(executable.getPath());
         command.addAll(arguments);
         command.add("--log-format=json");
-        Messages messages = new Messages(logger, level);
+        Messages messages = new Messages(logger, level, warnings);
         Lines out = new Lines(messages::summary);
         Lines err = new Lines(messages::message);
         ExecResult result;
@@ -67,7 +68,7 @@ final class ToolRunner {
             throw new GradleException("Cannot run " + executable + " (" + rootMessage(e) + "). It must be a tracegen"
                     + " binary for this machine (" + System.getProperty("os.name") + ", "
                     + System.getProperty("os.arch") + "). To use another one, set"
-                    + " tracegen { executable = file('...') }.", e);
+                    + " tracegen { executable = file(\"...\") }.", e);
         }
         out.end();
         err.end();
@@ -87,6 +88,12 @@ final class ToolRunner {
     /** Makes the runner show all of what the binary prints. */
     ToolRunner loud() {
         level = LogLevel.LIFECYCLE;
+        return this;
+    }
+
+    /** Makes warnings of the binary messages of the level info. */
+    ToolRunner quiet() {
+        warnings = LogLevel.INFO;
         return this;
     }
 
@@ -134,12 +141,14 @@ final class ToolRunner {
     private static final class Messages {
         private final Logger logger;
         private final LogLevel level;
+        private final LogLevel warnings;
         private final List<String> reasons = new ArrayList<>();
         private final List<String> details = new ArrayList<>();
 
-        Messages(Logger logger, LogLevel level) {
+        Messages(Logger logger, LogLevel level, LogLevel warnings) {
             this.logger = logger;
             this.level = level;
+            this.warnings = warnings;
         }
 
         /** Takes a line of the tool's standard output. */
@@ -158,7 +167,7 @@ final class ToolRunner {
             if ("error".equals(level)) {
                 reasons.add(text);
             } else if ("warning".equals(level)) {
-                logger.warn("tracegen: " + text);
+                logger.log(warnings, "tracegen: " + text);
             } else {
                 logger.info("tracegen: " + text);
                 details.add(text);

@@ -42,12 +42,12 @@ public abstract class TracegenExtension extends TracegenOptions {
     public abstract Property<Boolean> getPublishMapping();
 
     /**
-     * The path of the base module, for a dynamic feature: {@code ':app'}. It need not be set if the feature depends on
-     * one project only.
+     * The archive into which the tasks {@code uploadTracegen...Mapping} put mappings: a directory, relative to that of
+     * the project, or {@code s3://BUCKET/PREFIX}. The default is that in the variable {@code TRACEGEN_ARCHIVE}.
      *
      * @return the property
      */
-    public abstract Property<String> getBaseModule();
+    public abstract Property<String> getArchive();
 
     /**
      * Settings of single Android variants.

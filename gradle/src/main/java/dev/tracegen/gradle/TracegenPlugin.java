@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 import org.gradle.api.GradleException;
 import org.gradle.api.Plugin;
@@ -15,6 +16,8 @@ import org.gradle.util.GradleVersion;
 public class TracegenPlugin implements Plugin<Project> {
     /** The group of all tasks. */
     static final String GROUP = "tracegen";
+    /** The plugins of Android modules that are instrumented. */
+    private static final String[] ANDROID = {"com.android.application", "com.android.dynamic-feature"};
 
     @Override
     public void apply(Project project) {
@@ -41,10 +44,27 @@ public class TracegenPlugin implements Plugin<Project> {
 
         project.getPluginManager().withPlugin("java", p -> JvmSupport.apply(project, extension, binary));
         // A module has one of these plugins.
-        project.getPluginManager().withPlugin("com.android.application",
-                p -> AndroidSupport.apply(project, extension, binary));
-        project.getPluginManager().withPlugin("com.android.dynamic-feature",
-                p -> AndroidSupport.apply(project, extension, binary));
+        for (String android : ANDROID) {
+            project.getPluginManager().withPlugin(android, p -> AndroidSupport.apply(project, extension, binary));
+        }
+        project.afterEvaluate(p -> checkUse(p, extension));
+    }
+
+    /** Says which settings, or that all, have no effect in this project. */
+    private static void checkUse(Project project, TracegenExtension extension) {
+        boolean android = Arrays.stream(ANDROID).anyMatch(project.getPluginManager()::hasPlugin);
+        if (!android && !project.getPluginManager().hasPlugin("java")) {
+            project.getLogger().warn("tracegen: the plugin dev.tracegen does nothing in {}. Apply it in the modules"
+                    + " with the plugin {} or java, where the program is built: it instruments the classes of all"
+                    + " modules and libraries there.", project.getDisplayName(), String.join(", ", ANDROID));
+        } else if (!android && !extension.getVariants().isEmpty()) {
+            throw new GradleException("tracegen { variants { " + extension.getVariants().getNames().first() + " } }: "
+                    + project.getDisplayName() + " is no Android app and has no variants.");
+        } else if (android && extension.getPublishMapping().get()) {
+            project.getLogger().warn("tracegen: publishMapping has no effect in {}, which is an Android app. The tasks"
+                    + " uploadTracegen...Mapping put the mappings of its variants into an archive.",
+                    project.getDisplayName());
+        }
     }
 
     /** Returns the version of the plugin, which is that of the binary that it is made for. */

@@ -45,6 +45,10 @@ public abstract class TracegenTask extends DefaultTask {
     @Input
     public abstract Property<String> getToolKey();
 
+    /** The directory of {@code --cache}, below Gradle's user home: what is there after a clean checkout. */
+    @Internal
+    abstract Property<File> getCache();
+
     /**
      * Runs processes.
      *
@@ -60,6 +64,7 @@ public abstract class TracegenTask extends DefaultTask {
         // An internal property adds no dependency.
         dependsOn(binary.files());
         getToolKey().set(binary.key());
+        getCache().set(new File(getProject().getGradle().getGradleUserHomeDir(), "caches/tracegen"));
     }
 
     /** Returns a runner that works in the task's temporary directory. */

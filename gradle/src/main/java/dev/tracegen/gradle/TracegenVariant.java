@@ -5,7 +5,8 @@ import javax.inject.Inject;
 import org.gradle.api.Named;
 
 /**
- * Settings for one Android variant, or for all variants of one build type. What is not set is taken from the extension.
+ * Settings for one Android variant, or for all variants of one flavour or build type. What is not set is taken from the
+ * extension.
  */
 public abstract class TracegenVariant extends TracegenOptions implements Named {
     private final String name;
@@ -13,7 +14,8 @@ public abstract class TracegenVariant extends TracegenOptions implements Named {
     /**
      * Creates the settings.
      *
-     * @param name the name of a variant ({@code fullRelease}) or of a build type ({@code release})
+     * @param name the name of a variant ({@code fullRelease}), a flavour ({@code full}) or a build type
+     *     ({@code release})
      */
     @Inject
     public TracegenVariant(String name) {

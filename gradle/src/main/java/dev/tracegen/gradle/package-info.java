@@ -31,7 +31,8 @@
  * is and whichever way the jar came (as an artifact of a configuration, or from the Android Gradle plugin). If Gradle
  * takes a scan file from the build cache that was made of a jar with other times or another order of entries, the key
  * is still the same. A task that finds no scan file for a jar may scan it itself
- * ({@link dev.tracegen.gradle.ToolRunner#scan}).
+ * ({@link dev.tracegen.gradle.ToolRunner#scan}). A part that was instrumented before is an output of the task, so the
+ * build cache has it; in a workspace without outputs, the directory of {@code --cache} below Gradle's user home has it.
  *
  * <p>A scan file depends on more than its jar: on the options and rules that decide about classes one by one, on the
  * binary, and, in the type check, on the class path. {@link dev.tracegen.gradle.ScanOptions} holds all of these; it is

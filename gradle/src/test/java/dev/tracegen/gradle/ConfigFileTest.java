@@ -57,7 +57,7 @@ class ConfigFileTest {
         File file = write("t.yml", "exits: exact", "base: old.txt");
         String message = assertThrows(GradleException.class, () -> ConfigFile.check(file)).getMessage();
         assertTrue(message.contains("t.yml:2: `base` names a file"), message);
-        assertTrue(message.contains("tracegen { base = file('...') }"), message);
+        assertTrue(message.contains("tracegen { base = file(\"...\") }"), message);
         File other = write("u.yml", "cache : /tmp/x");
         assertTrue(assertThrows(GradleException.class, () -> ConfigFile.check(other)).getMessage()
                 .contains("Remove the line"));

@@ -12,6 +12,8 @@ import java.util.zip.CRC32;
  * <p>A class file is replaced if its name, its size and its CRC-32 are those of an original. So the program keeps its
  * jars, its class path and its class loaders, and a class that was found in a nested jar, or was unpacked from one, is
  * replaced like any other. A class file that differs from the original is left alone and counted.
+ *
+ * <p>The archive of the agent is on the boot class path, so that a security manager has no say about its files.
  */
 public final class Agent implements ClassFileTransformer {
     private final RewrittenClasses classes;

@@ -16,7 +16,8 @@ import java.nio.charset.StandardCharsets;
  *   8      number of JVMs that read the file of rewritten classes
  *   12     number of classes that were replaced
  *   16     number of classes that were not, because their class files differ from the originals of that name
- *   20     2 bytes: length of the name of the first of these, in UTF-8; the name follows, at most 1,000 bytes
+ *   20     2 bytes: length of the name of the first of these, in UTF-8; the name follows, at most 900 bytes
+ *   1000   number of JVMs that were started to run a program, not to print their version
  *   1024   2 bytes: length of the path of the file of rewritten classes, in UTF-8; the path follows
  * </pre>
  */
@@ -27,7 +28,8 @@ final class Status {
     private static final int REPLACED = 12;
     private static final int DIFFERENT = 16;
     private static final int NAME = 20;
-    private static final int LONGEST_NAME = 1000;
+    private static final int LONGEST_NAME = 900;
+    private static final int PROGRAMS = 1000;
     private static final int PATH = 1024;
 
     private final ByteBuffer file;
@@ -54,6 +56,10 @@ final class Status {
 
     synchronized void started() {
         add(STARTED);
+        // Not set by the launcher if there is no main class, nor by programs that start a JVM in their own process.
+        if (System.getProperty("sun.java.command") != null || System.getProperty("sun.java.launcher") == null) {
+            add(PROGRAMS);
+        }
     }
 
     synchronized void replaced() {

@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import java.security.AccessController;
+import java.security.PrivilegedAction;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -34,8 +36,21 @@ final class EarlyStart {
         STARTING.set(false);
     }
 
-    /** Creates the first recorder without waiting. Returns null if that is not possible now. */
+    /**
+     * Creates the first recorder without waiting. Returns null if that is not possible now. The classes of the program
+     * that call may be less than the recorder, where there is a security manager: neither this nor the threads that it
+     * starts have their limits.
+     */
     static Recorder begin() {
+        return AccessController.doPrivileged(new PrivilegedAction<Recorder>() {
+            @Override
+            public Recorder run() {
+                return create();
+            }
+        });
+    }
+
+    private static Recorder create() {
         if (!optionsRead && !readOptions() || !STARTING.compareAndSet(false, true)) {
             return null;
         }

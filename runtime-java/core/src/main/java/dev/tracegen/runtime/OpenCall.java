@@ -16,7 +16,7 @@ final class OpenCall {
     /** When it began, in {@link Platform#nanoTime()}. */
     final long beginNanos;
 
-    /** The state of its thread. */
+    /** The state of its thread; null if unknown. */
     final Thread.State state;
 
     /** The CPU time of its thread since the thread began, in nanoseconds; -1 if unknown. */

@@ -82,7 +82,7 @@ final class Ring extends AtomicLongArray {
     private static final AtomicLongFieldUpdater<Ring> NOW = AtomicLongFieldUpdater.newUpdater(Ring.class, "now");
 
     /** The number of records between two checks whether the ring is full. The least ring has four times as many. */
-    static final int SEGMENT = 256;
+    static final int SEGMENT = 64;
 
 
     private static final long[] NO_STATES = new long[0];

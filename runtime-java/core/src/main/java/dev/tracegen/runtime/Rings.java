@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * allocation.
  */
 final class Rings {
-    /** The records of a new ring. */
-    static final int FIRST_RECORDS = 1024;
+    /** The records of a new ring: 2 KiB, so that thousands of threads fit that make few records each. */
+    static final int FIRST_RECORDS = 256;
 
     /** How many times larger the next ring is. */
     private static final int GROWTH = 4;

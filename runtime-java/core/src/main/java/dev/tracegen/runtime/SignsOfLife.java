@@ -52,12 +52,12 @@ final class SignsOfLife {
             f.lastSign = checkNanos;
             f.signedRecord = next;
             writeOpenRecords(t, f, since);
-            add(t, f.number, since);
+            add(t, f.number, since, t.thread.getState());
         }
     }
 
-    private void add(ThreadTrace t, long number, long since) {
-        alive.add(new OpenCall(t, number, t.sampled.openKind(), t.sampled.openText(), since, t.thread.getState(),
+    private void add(ThreadTrace t, long number, long since, Thread.State state) {
+        alive.add(new OpenCall(t, number, t.sampled.openKind(), t.sampled.openText(), since, state,
                 options.platform.threadCpuNanos(t.thread)));
     }
 
@@ -96,7 +96,8 @@ final class SignsOfLife {
                 if (f != null && f.passed) {
                     writeOpenRecords(t, f, since);
                 }
-                add(t, t.sampled.openNumber(), since);
+                // Its state is unknown: it is one of after the end, where a thread that has called System.exit waits.
+                add(t, t.sampled.openNumber(), since, null);
             }
         }
         // Also without open calls: it says when recording ended.

@@ -135,7 +135,7 @@ final class StallWatch {
             t.sampled.setFacts(f);
         }
         long threshold = f.thresholdNanos;
-        long now = platform.nanoTime();
+        long now = recorder.lastNanos();
         long elapsed = now - since - suspensions.within(since, now);
         f.lateNanos = Math.max(f.lateNanos, lateNanos);
         Ring ring = t.existingRing();
@@ -163,6 +163,10 @@ final class StallWatch {
 
     private void sample(ThreadTrace t, StallFacts f, boolean passed) {
         StackSample sample = StackSample.of(t, recorder);
+        if (!recorder.recording()) {
+            // It was stopped before or meanwhile: the stack may show the recorder's own shutdown hook.
+            return;
+        }
         f.add(sample);
         List<ThreadTrace> sampled = new ArrayList<ThreadTrace>();
         sampled.add(t);

@@ -40,7 +40,7 @@ class GateModelTest {
     /**
      * Creates a program.
      *
-     * @param first the number of the first record: the ring grows when 256 divides the number, so at any place
+     * @param first the number of the first record: the ring grows when 64 divides the number, so at any place
      */
     private static GateModelTest program(long first) {
         GateModelTest t = new GateModelTest();

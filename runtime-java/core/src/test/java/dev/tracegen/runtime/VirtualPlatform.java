@@ -21,6 +21,9 @@ final class VirtualPlatform extends Platform {
     volatile Thread waitsForLock;
     volatile long millisPerWallClock;
 
+    /** How much time passes as soon as recording has been stopped. */
+    volatile long millisAtTheEnd;
+
     /** The CPU time of the process, -1 for unknown. */
     final AtomicLong processCpu = new AtomicLong(-1);
     volatile boolean debugger;
@@ -74,7 +77,7 @@ final class VirtualPlatform extends Platform {
             throw new IllegalStateException("no clock");
         }
         fail();
-        long now = nanos.get();
+        long now = nanos.get() + (Recorder.status == AppMethodBeat.STATUS_STOPPED ? millisAtTheEnd * 1000000L : 0);
         if (on("tracegen-clock")) {
             clockReads.incrementAndGet();
         }

@@ -62,20 +62,20 @@ class WindowTest {
         Ring ring = RingTest.fixed(Thread.currentThread(), 1024);
         ring.rings.overwrite = false;
         assertNull(ring.closeWindow());
-        fill(ring, 1, 769);
-        assertEquals(768, ring.sequence());
-        ring.put(768L << Ring.ID_SHIFT);
+        fill(ring, 1, 961);
+        assertEquals(960, ring.sequence());
+        ring.put(960L << Ring.ID_SHIFT);
         fill(ring, 1000, 1003);
         ring.put(1002L << Ring.ID_SHIFT);
-        assertEquals(768, ring.sequence(), "the sequence does not move in a window");
+        assertEquals(960, ring.sequence(), "the sequence does not move in a window");
         assertNull(ring.closeWindow(), "not everything is copied");
-        ring.copied(768);
+        ring.copied(960);
         Window.Closed w = ring.closeWindow();
-        assertEquals(768, w.firstRecord);
-        assertEquals(771, w.endRecord);
+        assertEquals(960, w.firstRecord);
+        assertEquals(963, w.endRecord);
         assertEquals(1, w.calls);
         fill(ring, 2000, 2001);
-        assertEquals("768!0: -768 +1000 +1001 +2000", numbers(ring.copy(768, Long.MAX_VALUE)));
+        assertEquals("960!0: -960 +1000 +1001 +2000", numbers(ring.copy(960, Long.MAX_VALUE)));
     }
 
     @Test
@@ -109,7 +109,7 @@ class WindowTest {
         rings.overwrite = false;
         Ring ring = new Ring(rings, Thread.currentThread(), 1024);
         // Two short calls of the window are left out, and then entries come until there is no memory, and 5 more.
-        fill(ring, 0, 768);
+        fill(ring, 0, 960);
         for (int k = 0; k < 2; k++) {
             ring.put(Ring.ENTRY | 7L << Ring.ID_SHIFT);
             ring.put(7L << Ring.ID_SHIFT);
@@ -119,17 +119,17 @@ class WindowTest {
             fill(ring, 1000, 1001);
             entries++;
         }
-        assertEquals(768, ring.sequence());
+        assertEquals(960, ring.sequence());
         assertNull(ring.closeWindow(), "not everything is copied");
-        ring.copied(768);
+        ring.copied(960);
         Window.Closed w = ring.closeWindow();
-        assertEquals(768 + 70, w.firstRecord);
-        assertEquals(768 + 70, w.endRecord);
+        assertEquals(960 + 70, w.firstRecord);
+        assertEquals(960 + 70, w.endRecord);
         assertEquals(2, w.calls);
         assertEquals(0, rings.memory.used());
         fill(ring, 2000, 2002);
-        assertEquals("838!70: +2000 +2001", numbers(ring.copy(768, Long.MAX_VALUE)));
-        assertEquals("838!838: +2000 +2001", numbers(ring.copy(0, Long.MAX_VALUE)));
+        assertEquals("1030!70: +2000 +2001", numbers(ring.copy(960, Long.MAX_VALUE)));
+        assertEquals("1030!1030: +2000 +2001", numbers(ring.copy(0, Long.MAX_VALUE)));
         assertNull(ring.closeWindow());
     }
 

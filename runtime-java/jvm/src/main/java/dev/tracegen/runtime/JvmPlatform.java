@@ -7,6 +7,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 import java.lang.management.ThreadMXBean;
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Map;
 
 /** The platform of any JVM. A JVM may have no {@code java.lang.management}; the facts from it are unknown then. */
@@ -120,22 +121,25 @@ final class JvmPlatform extends Host.EarlyPlatform {
 
     /** In a class of its own, which is linked only where java.lang.management exists. */
     private static final class Management {
+        // Finding them takes much longer than reading them, and each check of all threads reads them.
+        private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+        private static final List<GarbageCollectorMXBean> COLLECTORS = ManagementFactory.getGarbageCollectorMXBeans();
+
         static long threadCpuNanos(Thread thread) {
-            ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-            return thread == Thread.currentThread() ? threads.getCurrentThreadCpuTime()
-                    : threads.getThreadCpuTime(thread.getId());
+            return thread == Thread.currentThread() ? THREADS.getCurrentThreadCpuTime()
+                    : THREADS.getThreadCpuTime(thread.getId());
         }
 
         static long gc(boolean time) {
             long sum = 0;
-            for (GarbageCollectorMXBean bean : ManagementFactory.getGarbageCollectorMXBeans()) {
+            for (GarbageCollectorMXBean bean : COLLECTORS) {
                 sum += Math.max(0, time ? bean.getCollectionTime() : bean.getCollectionCount());
             }
             return sum;
         }
 
         static LockWait lockWait(Thread thread) {
-            ThreadInfo info = ManagementFactory.getThreadMXBean().getThreadInfo(thread.getId());
+            ThreadInfo info = THREADS.getThreadInfo(thread.getId());
             LockInfo lock = info == null ? null : info.getLockInfo();
             if (lock == null) {
                 return null;

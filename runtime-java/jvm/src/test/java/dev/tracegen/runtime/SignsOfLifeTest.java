@@ -204,6 +204,31 @@ class SignsOfLifeTest {
         assertTrue(sign <= platform.nanoTime() - 100000000L, sign + " at " + platform.nanoTime());
     }
 
+    /**
+     * A thread that has called System.exit waits until the recorder's own shutdown hook has ended. That time, the state
+     * and the stack of the thread belong to no call of the program.
+     */
+    @Test
+    void nothingBehindTheEndBelongsToAnOpenCall() throws Exception {
+        ThreadTrace main = start(new RecorderOptions().everyRecord(true));
+        main.messageBegin("m");
+        platform.pass(10);
+        long end = platform.nanoTime();
+        platform.millisAtTheEnd = 5000;
+        Await.stop(recorder);
+        assertEquals(0, WrittenChunks.of(file, RecordingWriter.SAMPLES).size(), "samples");
+        List<WrittenChunks.Chunk> all = WrittenChunks.of(file, RecordingWriter.ALIVE);
+        assertEquals(1, all.size());
+        WrittenChunks.Chunk c = all.get(0);
+        assertEquals(end, c.sv());
+        c.sv();
+        assertEquals(1, c.uv());
+        c.uv();
+        c.uv();
+        c.sv();
+        assertEquals(0, c.u8(), "the state");
+    }
+
     @Test
     void aSignSaysWhatRuns() throws Exception {
         ThreadTrace main = start(new RecorderOptions());

@@ -282,7 +282,7 @@ final class Session implements Runnable {
         }
     }
 
-    /** The version of the app tells its releases apart: two builds with the same methods have the same mapping. */
+    /** The version distinguishes releases: two builds with the same methods have the same mapping. */
     private void describeVersion(RecorderOptions c) {
         try {
             PackageInfo info = context.getPackageManager().getPackageInfo(context.getPackageName(), 0);

@@ -1,0 +1,8 @@
+package dev.tracegen.example.flavors;
+
+/** What is different in this flavour. */
+final class Tier {
+    static final Integer SIZE = 300;
+
+    private Tier() {}
+}
