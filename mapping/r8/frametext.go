@@ -155,9 +155,14 @@ func (f *frameText) parseSource(from int) bool {
 // likelySource reports whether the text between the parentheses can only be a source file. Other texts look like
 // a(b), too.
 func (f *frameText) likelySource() bool {
+	return f.numbered || f.compiledSource()
+}
+
+// compiledSource reports whether the source file is one that compilers and R8 write.
+func (f *frameText) compiledSource() bool {
 	source := f.text[f.source.from:f.source.to]
-	return f.numbered || source == "Native Method" || source == "Unknown Source" || source == "SourceFile" ||
-		strings.HasSuffix(source, ".java") || strings.HasSuffix(source, ".kt")
+	return source == "Native Method" || source == "Unknown Source" || source == "SourceFile" ||
+		strings.HasSuffix(source, ".java") || strings.HasSuffix(source, ".kt") || strings.HasPrefix(source, "r8-map-id-")
 }
 
 // closing returns the position of the parenthesis that ends a frame: the last one, after which there may be spaces

@@ -22,6 +22,17 @@ import (
 //	stack = a.b.c(SourceFile:12)
 //	at a.b:c(12)
 //
+// and, which those tools leave or take for other frames,
+//
+//	at a.b.c(X:1) at a.b.d(X:2)       several frames of a line, or one in other text, whatever
+//	"at a.b.c(X:1)\n\tat a.b.d(X:2)"  is between them: each becomes the frames that it stands
+//	[a.b.c(X:1), a.b.d(X:2)]          for, divided as they are
+//	#00 pc 0001 base.odex (a.b.c+12)  methods of a native stack
+//	- locked <0x1> (a a.b)            classes of locks, also as a.b@1f and Class<a.b>, and
+//	"scene":"a.b"                     strings that are a class
+//
+// Such a frame stays as it is if it may be of several methods.
+//
 // It does not change any other line, nor a line whose class is not in the mapping. R8 and ProGuard change two more
 // kinds of lines. A class without a package at the start of a line counts as a header here only if the original name
 // ends in Exception, Error or Throwable, because "a: " is more often a word than a class. And of several ": " in a
@@ -30,8 +41,7 @@ import (
 type Stack struct {
 	mapping *Mapping
 	ctx     context
-	// Frames is the number of lines that were changed because of a frame, and Headers the number of lines
-	// that were changed because of the class of an exception.
+	// Frames is the number of frames that were changed, Headers that of classes of exceptions and locks.
 	Frames, Headers int
 }
 
@@ -47,34 +57,22 @@ func (s *Stack) AppendLine(dst, line []byte) []byte {
 		return append(dst, line...)
 	}
 	text := string(body)
-	if f, ok := parseFrame(text); ok {
+	list := framesIn(text)
+	f, whole := parseFrame(text)
+	switch {
+	case whole && (len(list) == 0 || len(list) == 1 && list[0].to == f.sourceEnd+1):
 		return s.appendFrame(dst, f, line, string(end))
+	case len(list) > 0:
+		return append(s.appendInline(dst, text, list), end...)
 	}
-	if h, ok := s.header(text); ok {
-		s.ctx = context{thrown: text[h.from:h.to]}
-		if c := s.mapping.find(text[h.from:h.to]); c != nil {
-			s.Headers++
-			dst = append(append(dst, text[:h.from]...), c.original...)
-			return append(append(dst, text[h.to:]...), end...)
-		}
-	}
-	return append(dst, line...)
+	return append(append(dst, s.withClass(text)...), end...)
 }
 
 // appendFrame appends the result for a line with a frame.
 func (s *Stack) appendFrame(dst []byte, f frameText, line []byte, end string) []byte {
 	stacks, ambiguous := s.mapping.frames(f.class(), f.method(), f.line, s.ctx)
-	known := s.mapping.find(f.class()) != nil
-	next := stacks[len(stacks)-1].next
-	kept := distinct(stacks, f.line > 0)
-	s.ctx = context{}
-	switch {
-	case len(kept) == 0:
-		s.ctx = next
-	case len(kept) == 1:
-		s.ctx = kept[0].next
-	}
-	if !known {
+	kept := s.follow(stacks, f.line > 0)
+	if s.mapping.find(f.class()) == nil {
 		return append(dst, line...)
 	}
 	s.Frames++
@@ -82,6 +80,19 @@ func (s *Stack) appendFrame(dst []byte, f frameText, line []byte, end string) []
 		return bytes.TrimSuffix(s.appendStacks(dst, f, kept, ambiguous, "\n"), []byte("\n"))
 	}
 	return s.appendStacks(dst, f, kept, ambiguous, end)
+}
+
+// follow returns the alternatives that differ, and notes what they say of the next line.
+func (s *Stack) follow(stacks []stack, lines bool) []stack {
+	kept := distinct(stacks, lines)
+	s.ctx = context{}
+	switch len(kept) {
+	case 0:
+		s.ctx = stacks[len(stacks)-1].next
+	case 1:
+		s.ctx = kept[0].next
+	}
+	return kept
 }
 
 // appendStacks appends alternatives side by side: all their innermost frames, then all frames of their callers, and

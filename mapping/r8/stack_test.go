@@ -56,6 +56,29 @@ func TestStackForms(t *testing.T) {
 			"com.example.FailException: no\nCaused by: com.example.FailException\n" +
 				"\tSuppressed: com.example.FailException: x\n[CIRCULAR REFERENCE:com.example.FailException]\n" +
 				"Exception in thread \"main\" com.example.FailException: a.d: b\n"},
+		{"one line, blanks", "a.c at a.b.a(SourceFile:4) at a.b.a(SourceFile:2)\n", "com.example.FailException " +
+			"at com.example.Util.check(Util.java:31) at com.example.Foo.bar(Foo.kt:13) at com.example.Foo.bar(Foo.kt:11)\n"},
+		{"one line, <br>", "E<br>  at a.b.a(SourceFile:2)<br>  at a.b.a(SourceFile:4)<br>Caused by: a.c: x<br>",
+			"E<br>  at com.example.Foo.bar(Foo.kt:11)<br>  at com.example.Util.check(Util.java:31)<br>  at " +
+				"com.example.Foo.bar(Foo.kt:13)<br>Caused by: com.example.FailException: x<br>"},
+		{"one line, bars", "failed: a.c: q | at a.b.a(SourceFile:1) | at z.z.a(SourceFile:3)\r\n",
+			"failed: com.example.FailException: q | at com.example.Foo.bar(Foo.kt:10) | at z.z.a(SourceFile:3)\r\n"},
+		{"string", `{"s":"a.c: x\r\n\tat a.b.a(SourceFile:4)\r\n\tat a.b.a(SourceFile:1)\nCaused by: a.c","c":"a.c"}`,
+			`{"s":"com.example.FailException: x\r\n\tat com.example.Util.check(Util.java:31)\r\n\tat ` +
+				`com.example.Foo.bar(Foo.kt:13)\r\n\tat com.example.Foo.bar(Foo.kt:10)\n` +
+				`Caused by: com.example.FailException","c":"com.example.FailException"}`},
+		{"list", `["a.b.a(SourceFile:4)"] {"s":"b"}`,
+			`["com.example.Util.check(Util.java:31)", "com.example.Foo.bar(Foo.kt:13)"] {"s":"b"}`},
+		{"value", `{\"s\":\"at a.b.a(SourceFile:4)\"}`,
+			`{\"s\":\"at com.example.Util.check(Util.java:31)\\nat com.example.Foo.bar(Foo.kt:13)\"}`},
+		{"other text", "[a.b.a(SourceFile:4)] at a.b.a(SourceFile:2) again", "[com.example.Util.check(Util.java:31), " +
+			"com.example.Foo.bar(Foo.kt:13)] at com.example.Foo.bar(Foo.kt:11) again"},
+		{"native", "#00 pc 0001  /base.odex (a.b.a+12)\n  native: #01 pc 02 x.so (a.b.x(int)+1)\n",
+			"#00 pc 0001  /base.odex (com.example.Foo.bar+12)\n  native: #01 pc 02 x.so (a.b.x(int)+1)\n"},
+		{"locks", "  - locked <0x1> (a a.b)\n" +
+			" - waiting to lock <0x1> (a java.lang.Class<a.b>)\nBLOCKED on a.b@1f\nme@a.b (a b)\n",
+			"  - locked <0x1> (a com.example.Foo)\n - waiting to lock <0x1> (a java.lang.Class<com.example.Foo>)\n" +
+				"BLOCKED on com.example.Foo@1f\nme@a.b (a b)\n"},
 		{"no frames", "at a.b.a\nat a.b.a(\na.b.a(x)\nlat a.b.a(X:1)\n\t... 5 more\nat a.b(c)x\na.b\x00:\n\xff a.b.\n",
 			"at a.b.a\nat a.b.a(\na.b.a(x)\nlat a.b.a(X:1)\n\t... 5 more\nat a.b(c)x\na.b\x00:\n\xff a.b.\n"},
 	} {

@@ -48,8 +48,12 @@ there are.
 
 With --r8-mapping, symbolize also retraces the stack traces in the text, as R8's
 retrace does: "at a.b.c(SourceFile:12)", exceptions, and the frames that BlockCanary
-and Matrix write, also in JSON strings. It then needs no method mapping. Names from
-the method mapping are original names and are not retraced.`,
+and Matrix write, also several on a line, in lists, and in JSON strings, and native
+frames and the classes of locks. A frame on a line with others stays as it is if it
+may be of several methods. It then needs no method mapping. Names from the method
+mapping are original names and are not retraced.
+
+A warning says so if nothing was found; with --exit-code, the exit code is 1.`,
 		Example: `  tracegen symbolize report.json --mapping out/methodMapping.txt
   adb logcat | tracegen symbolize --mapping out/methodMapping.txt
   tracegen symbolize crash.txt --r8-mapping app/build/outputs/mapping/release/mapping.txt`,
@@ -69,6 +73,7 @@ the method mapping are original names and are not retraced.`,
 			Help: "method mapping `FILE`"},
 		{Name: "r8-mapping", Flag: cli.Text(&y.r8, ""), File: cli.FileRead, Extensions: []string{"txt"},
 			Help: "retrace stack traces by this mapping `FILE` of R8 or ProGuard"},
+		{Name: "exit-code", Flag: cli.Yes(&y.exitCode), Help: "exit with 1 if nothing was found to symbolize"},
 	}).AddTo(cmd, 0)
 	return cmd
 }
@@ -77,6 +82,7 @@ the method mapping are original names and are not retraced.`,
 type symbolizing struct {
 	mapping, r8 string
 	named       bool // --mapping was given
+	exitCode    bool
 }
 
 // run symbolizes one file; "-" is standard input.
@@ -107,8 +113,17 @@ func (y *symbolizing) run(con *console.Console, file string) error {
 		con.Warn("%d of %d IDs are not in %s; give the mapping of the build that wrote the report", counts.Unknown,
 			counts.IDs, y.mapping)
 	}
-	if counts.IDs == 0 && s.Mapping != nil && counts.Frames == 0 {
-		con.Warn("%s has no IDs in a form that symbolize recognizes; see tracegen symbolize --help", file)
+	if counts.IDs == 0 && counts.Frames == 0 {
+		sought := "no frame, exception, or lock that is in " + y.r8
+		if s.R8 == nil {
+			sought = "no IDs in a form that symbolize recognizes"
+		} else if s.Mapping != nil {
+			sought += ", and no IDs"
+		}
+		con.Warn("%s has %s; see tracegen symbolize --help", file, sought)
+	}
+	if y.exitCode && counts.IDs == counts.Unknown && counts.Frames == 0 {
+		return cli.CheckFailed{Err: fmt.Errorf("no name was put into %s", file)}
 	}
 	return nil
 }

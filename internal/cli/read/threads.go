@@ -9,6 +9,7 @@ import (
 	"github.com/tracegen/tracegen/internal/cli"
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/answer"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/internal/userfile"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -83,6 +84,9 @@ func (a *analyzing) writeThreads(w io.Writer, file string, by *r8.Mapping) error
 	processes := analysis.ReadTrace(text, by)
 	if len(processes) == 0 {
 		return fmt.Errorf("%s: it begins as a thread dump in JSON, and is no complete JSON", file)
+	}
+	if by != nil && (resolve.Residual{By: by}).Text(text) == text {
+		a.con.Warn("%s: no frame or lock is in the mapping of R8: give that of the build that wrote it", file)
 	}
 	if cut {
 		a.con.Warn("%s: only the first %d MiB were read", file, maxThreadsFile>>20)

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/resolve"
@@ -61,7 +62,8 @@ type Recording struct {
 
 	view       *View
 	by         resolve.Residual
-	unmeasured int // stalls of which it is not known how long they took
+	restored   bool // a stack of a text had a name that R8 has changed
+	unmeasured int  // stalls of which it is not known how long they took
 	threads    map[uint32]*Thread
 	labels     map[string]bool // of threads
 	clock      *trace.Clock    // the first
@@ -134,6 +136,7 @@ func Analyze(name string, in Source, o Options) error {
 	a.joiner.Found = a.found
 	if s, ok := in.(*source.Source); ok {
 		a.recording.Parts, s.Messages = s.Parts(), a.messageMethods
+		s.Restorer = restorer{a}
 	}
 	if o.View != nil {
 		a.recording.view = o.View
@@ -155,6 +158,25 @@ func Analyze(name string, in Source, o Options) error {
 		return err
 	}
 	return a.finish()
+}
+
+// restorer restores the names in a text, so that all that comes of it has original names.
+type restorer struct{ *analyzer }
+
+// by returns what restores them.
+func (x restorer) by() resolve.Residual {
+	x.recording.by.Restored = true
+	return resolve.Residual{By: x.recording.by.By}
+}
+
+// Class implements source.Restorer.
+func (x restorer) Class(name string) string { return x.by().Class(name) }
+
+// Frames implements source.Restorer.
+func (x restorer) Frames(frames []string) []string {
+	original := x.by().Frames(frames)
+	x.recording.restored = x.recording.restored || !slices.Equal(original, frames)
+	return original
 }
 
 // analyzer is a recording that is being read. It is the trace.Handler.

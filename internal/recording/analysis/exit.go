@@ -71,6 +71,7 @@ func (r *Recording) exited(c *trace.Exit) {
 		e.Main, e.Locks.Main = e.Locks.Main, nil
 		e.Locks.Truncated = e.Locks.Truncated || len(e.Trace) >= maxExitTrace-utf8.UTFMax
 	}
+	e.Trace = r.by.Text(e.Trace)
 	r.Exit = e
 }
 

@@ -318,7 +318,7 @@ func (x *incidents) finish(r *Recording, shown *viewer) error {
 func (x *incidents) newIncident(f *foundIncident, r *Recording) *Incident {
 	c := f.Incident
 	i := &Incident{chunk: c, Number: c.Number, Detector: resolve.Printable(c.Detector), Kind: resolve.Printable(c.Kind),
-		What: r.incidentWhat(c.What), Begin: time.Duration(r.At(c.Begin)), Ended: c.End != 0 && c.End >= c.Begin,
+		What: whatRan(c.What, r.Names, r.by), Begin: time.Duration(r.At(c.Begin)), Ended: c.End != 0 && c.End >= c.Begin,
 		Scene: r.by.Class(c.Scene), Foreground: c.Foreground, Facts: []IncidentFact{}, Stacks: []IncidentStack{},
 		Stalls: []int{}, HotPath: []Step{}, MostSelf: []Step{}}
 	if !c.WholeProcess {
@@ -348,12 +348,12 @@ func (x *incidents) newIncident(f *foundIncident, r *Recording) *Incident {
 	return i
 }
 
-// incidentWhat returns what was slow in the names of this build: a message, or the class of a scene.
-func (r *Recording) incidentWhat(what string) string {
-	if m := resolve.ParseMessage(what, r.Names, r.by); m.Kind != "other" && m.Kind != "unknown" {
+// whatRan returns what was slow in the names of its build: a message, or the class of a scene.
+func whatRan(what string, names *resolve.Names, by resolve.Residual) string {
+	if m := resolve.ParseMessage(what, names, by); m.Kind != "other" && m.Kind != "unknown" {
 		return m.String()
 	}
-	return r.by.Class(what)
+	return by.Class(what)
 }
 
 // overlaps finds the stalls of the incident's thread that it overlaps. If the incident has no end, it is only known

@@ -24,13 +24,13 @@ func namedPath(names *resolve.Names, ids []uint32) (path []resolve.Method, key s
 	return path, pathKey(steps)
 }
 
-// namedFrames restores the original names in a stack, the innermost frame first, by the mapping of R8 that the names
-// have, or else by the other one, which may be nil.
-func namedFrames(names *resolve.Names, other *r8.Mapping, frames []string) []string {
+// residualOf returns what restores names by the mapping of R8 that the names have, or else by the other one, which may
+// be nil.
+func residualOf(names *resolve.Names, other *r8.Mapping) resolve.Residual {
 	if names != nil && names.R8() != nil {
 		other = names.R8()
 	}
-	return resolve.Residual{By: other}.Frames(frames)
+	return resolve.Residual{By: other}
 }
 
 // appMethods returns "Class.method" of the innermost frames of a stack that are the app's, at most n, the innermost

@@ -164,12 +164,14 @@ const keyFrames = 3
 // incident have keys of their own kind. Without calls, the innermost frames of the app in the stack with the most
 // samples stand for the hot path; without a stack, what the report says has run.
 func RowOfReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping) Row {
+	by := residualOf(names, other)
+	what := whatRan(r.What, names, by)
 	s := Row{
 		Recording: r.Recording, ReportID: r.ID, ReportKind: r.Kind, Detector: resolve.Printable(r.Detector),
 		App: r.Package, Version: resolve.Printable(r.VersionName), Code: resolve.Printable(r.VersionCode),
 		BuildID: resolve.Printable(r.BuildID), Device: resolve.Printable(r.Device), User: resolve.Printable(r.User),
-		Wall: r.Ran().Nanoseconds(), CPU: -1, Title: resolve.Printable(cmp.Or(r.What, r.Kind)),
-		Scene: resolve.Printable(r.Scene), Thread: r.Thread, NotCounted: occurrenceOf(r).NotCounted(),
+		Wall: r.Ran().Nanoseconds(), CPU: -1, Title: cmp.Or(what, resolve.Printable(r.Kind)),
+		Scene: by.Class(r.Scene), Thread: r.Thread, NotCounted: occurrenceOf(r).NotCounted(),
 	}
 	if r.Duration != nil {
 		s.Lasted = r.Duration.Nanoseconds()
@@ -177,7 +179,7 @@ func RowOfReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping
 	if r.Began != nil {
 		s.Time = *r.Began
 	}
-	cause := reported{Ran: r.Ran(), CPU: -1, GC: -1, LockOwner: r.LockOwner}
+	cause := reported{Ran: r.Ran(), CPU: -1, GC: -1, LockOwner: by.Owner(r.LockOwner)}
 	if r.CPU != nil {
 		s.CPU, cause.CPU = r.CPU.Nanoseconds(), *r.CPU
 	}
@@ -196,7 +198,7 @@ func RowOfReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping
 		if thread = cmp.Or(thread, sample.Thread); sample.Thread != "" && sample.Thread != thread {
 			continue // of the thread that held the lock
 		}
-		frames := namedFrames(names, other, sample.Frames)
+		frames := by.Frames(sample.Frames)
 		for range min(sample.Count, 100) {
 			cause.Samples = append(cause.Samples, foreign.ActivityOf(sample.State, frames))
 		}
@@ -204,7 +206,7 @@ func RowOfReport(r *devicereport.Report, names *resolve.Names, other *r8.Mapping
 			longest, most = frames, sample.Count
 		}
 	}
-	s.setCause(causeOf(path, key, longest, r.What))
+	s.setCause(causeOf(path, key, longest, what))
 	cause.Method = s.Method
 	if s.Kind, s.Verdict = verdictOnReport(cause); r.Kind != devicereport.KindMessage {
 		s.Verdict = r.Kind + ", " + s.Verdict

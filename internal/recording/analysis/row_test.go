@@ -37,7 +37,7 @@ func TestRowOfReport(t *testing.T) {
 				Kind: KindLock, Verdict: "missed-poll, waiting for a lock: com.a.B.c, while worker\uFFFD holds a.B",
 				HotPath: []string{"com.a.B.e", "com.a.B.d", "com.a.B.c"}, Method: "com.a.B.c"}},
 		{devicereport.Report{Kind: "sync-barrier", What: "w\x1b"},
-			Row{Key: "sync-barrier:" + textKey("what", []string{"w\x1b"}), CPU: -1,
+			Row{Key: "sync-barrier:" + textKey("what", []string{"w\uFFFD"}), CPU: -1,
 				Kind: KindUnknown, Verdict: "sync-barrier, cause unknown", Title: "w\uFFFD"}},
 	} {
 		got := RowOfReport(&c.report, names, nil)

@@ -158,6 +158,9 @@ func (r *Recording) Warnings() []string {
 		list = append(list, r.Name+": the recording does not name its mapping, so the names may be wrong; "+
 			"add the runtime to the inputs of tracegen instrument, which writes the mapping's digest into it")
 	}
+	if r.by.By != nil && r.by.Restored && !r.restored {
+		list = append(list, r.Name+": no frame of its stacks is in the mapping of R8: give that of the build that wrote it")
+	}
 	if r.Unresolved > 0 && (r.Resolved || r.Forced) {
 		list = append(list, fmt.Sprintf("%s: %d of %s unresolved: the mapping does not have their IDs", r.Name,
 			r.Unresolved, Count(r.Methods, "method")))

@@ -4,8 +4,8 @@
 //
 // A [Reader] finds whole reports: those of Matrix as JSON, as logged, or the lines of a stack; logs of BlockCanary;
 // stack traces. The other functions recognise the parts of a text where it stands: [CutRecord] and [TableRow] one
-// record, [NextKey] a key that has records behind it, [Block] lines that nothing announces, [CutPiece] a line in
-// escaped text, [FrameMethod] a frame of a stack.
+// record, [NextKey] a key that has records behind it, [Block] lines that nothing announces, [FrameMethod] a
+// frame of a stack.
 //
 // # Records
 //

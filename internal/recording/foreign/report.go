@@ -116,9 +116,9 @@ func (r *Report) Nanos(text string, from int64) (nanos int64, ok bool) {
 }
 
 // FrameMethod returns "class.method" of a frame as Java prints it: "app//a.b.C.m(C.java:1)", "java.base/a.B.m(Native
-// Method)".
+// Method)", or as Matrix writes it: "a.b.C:m(1)".
 func FrameMethod(frame string) string {
 	method, _, _ := strings.Cut(frame, "(")
 	module, _, _ := strings.Cut(method, "$$Lambda") // behind which there may be a number: a.B$$Lambda/0x0a.run
-	return method[strings.LastIndexByte(module, '/')+1:]
+	return strings.Replace(method[strings.LastIndexByte(module, '/')+1:], ":", ".", 1)
 }

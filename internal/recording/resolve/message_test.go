@@ -36,7 +36,7 @@ func TestParseMessage(t *testing.T) {
 		"whatever\x1b[2J": "whatever\uFFFD[2J",
 		"":                "not recorded",
 	} {
-		if got := ParseMessage(text, NewNames(nil, nil), Residual{by}).String(); got != want {
+		if got := ParseMessage(text, NewNames(nil, nil), Residual{By: by}).String(); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
@@ -49,7 +49,7 @@ func TestResidual(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Residual{by}
+	r := Residual{By: by}
 	if got := r.Owner("main holds a.c"); got != "main holds com.example.Store" {
 		t.Errorf("owner %q", got)
 	}

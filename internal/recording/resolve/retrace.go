@@ -14,6 +14,8 @@ import (
 type Residual struct {
 	// By is the mapping of R8, nil for none.
 	By *r8.Mapping
+	// Restored is set if stacks and texts have original names already.
+	Restored bool
 }
 
 // Class translates a class with dots.
@@ -43,20 +45,29 @@ func (r Residual) Owner(text string) string {
 // Frames translates a stack, the innermost frame first. One frame may have stood for several.
 func (r Residual) Frames(frames []string) []string {
 	out := make([]string, 0, len(frames))
-	if r.By == nil {
-		for _, f := range frames {
-			out = append(out, Printable(f))
-		}
-		return out
+	var stack *r8.Stack
+	if r.By != nil && !r.Restored {
+		stack = r.By.Stack()
 	}
-	stack := r.By.Stack()
-	const at = "\tat "
-	var line []byte
 	for _, f := range frames {
-		line = stack.AppendLine(line[:0], []byte(at+Printable(f)+"\n"))
-		for l := range strings.Lines(string(line)) {
-			out = append(out, strings.TrimPrefix(strings.TrimRight(l, "\n"), at))
+		if f = Printable(f); stack == nil {
+			out = append(out, f)
+		} else {
+			out = append(out, stack.Frame(f)...)
 		}
 	}
 	return out
+}
+
+// Text translates a text with stacks and locks, line by line.
+func (r Residual) Text(text string) string {
+	if r.By == nil || r.Restored {
+		return text
+	}
+	stack := r.By.Stack()
+	var out []byte
+	for line := range strings.Lines(text) {
+		out = stack.AppendLine(out, []byte(line))
+	}
+	return string(out)
 }

@@ -19,21 +19,23 @@ const maxCost = foreign.MaxMillis
 
 // reportReplay is what a Handler has been given of a text so far, and where the next segment begins.
 type reportReplay struct {
-	h       trace.Handler
-	meta    map[string]string
-	threads map[string]uint32
-	methods map[string]trace.Method
-	at      int64
-	number  uint64
+	h        trace.Handler
+	meta     map[string]string
+	threads  map[string]uint32
+	methods  map[string]trace.Method
+	restorer Restorer
+	at       int64
+	number   uint64
 }
 
 func newReportReplay(h trace.Handler) *reportReplay {
 	return &reportReplay{h: h, threads: map[string]uint32{}, methods: map[string]trace.Method{}}
 }
 
-// replayReports hands all reports of a text to h.
-func replayReports(in *foreign.Reader, h trace.Handler) error {
+// replayReports hands all reports of a text to h. restorer may be nil.
+func replayReports(in *foreign.Reader, h trace.Handler, restorer Restorer) error {
 	t := newReportReplay(h)
+	t.restorer = restorer
 	for {
 		r, err := in.Next()
 		if err == io.EOF {
@@ -50,6 +52,7 @@ func replayReports(in *foreign.Reader, h trace.Handler) error {
 
 // report hands on one report.
 func (t *reportReplay) report(r *foreign.Report) error {
+	t.restore(r)
 	meta := maps.Clone(r.Facts)
 	meta["source"] = "matrix"
 	meta["tickNanos"] = "1000000"
@@ -69,6 +72,21 @@ func (t *reportReplay) report(r *foreign.Report) error {
 		return t.stacks(r)
 	}
 	return t.tree(r)
+}
+
+// restore restores the names in a report.
+func (t *reportReplay) restore(r *foreign.Report) {
+	if t.restorer == nil {
+		return
+	}
+	for i := range r.Stacks {
+		r.Stacks[i].Frames = t.restorer.Frames(r.Stacks[i].Frames)
+	}
+	for _, key := range []string{"scene", "Scene"} {
+		if class, ok := r.Facts[key]; ok {
+			r.Facts[key] = t.restorer.Class(class)
+		}
+	}
 }
 
 // thread returns a thread's index; it is introduced when it is first asked for.

@@ -41,6 +41,16 @@ type Source struct {
 
 	// Messages, if it is set, returns the methods whose calls are messages; by default [trace.Meta.MessageMethods].
 	Messages func(*trace.Meta) []trace.Method
+	// Restorer, if it is set, restores the names in a text before anything is made of them.
+	Restorer Restorer
+}
+
+// Restorer restores names that R8 has changed: of classes, and in the frames of stacks.
+type Restorer interface {
+	// Class restores the name of a class.
+	Class(name string) string
+	// Frames restores a stack, the innermost frame first.
+	Frames(frames []string) []string
 }
 
 // Open opens a file of any kind that is [Accepted]. The caller closes the source. The error wraps [trace.ErrFormat] if
@@ -148,7 +158,7 @@ func (s *Source) Replay(h trace.Handler) error {
 	case s.reader != nil:
 		return trace.ReplayMessages(s.reader, h, s.Messages)
 	}
-	return replayReports(s.text, h)
+	return replayReports(s.text, h, s.Restorer)
 }
 
 // Damage is [trace.Reader.Damage], of several parts the sum. In a text there is SkippedBytes, for records that were cut

@@ -27,7 +27,7 @@ type Symbolizer struct {
 type Counts struct {
 	IDs     int // different IDs
 	Unknown int // those of them that the mapping does not have
-	Frames  int // lines with a stack frame or an exception that were retraced
+	Frames  int // frames, exceptions and locks that were retraced
 }
 
 // Copy copies text from r to w, with names. It writes what r has at the moment before it waits for more, except for a
@@ -144,9 +144,6 @@ func (c *copier) retraced(text, end string) []byte {
 	c.buf = c.buf[:0]
 	if c.stack == nil {
 		return append(append(c.buf, text...), end...)
-	}
-	if strings.Contains(text, `\n`) {
-		text = c.escaped(text)
 	}
 	c.buf = c.stack.AppendLine(c.buf, []byte(text+end))
 	return c.buf
