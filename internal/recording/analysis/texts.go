@@ -169,8 +169,8 @@ func (r *Recording) Warnings() []string {
 		list = append(list, r.Name+": "+r.MissingText(m))
 	}
 	if r.unmeasured > 0 {
-		list = append(list, fmt.Sprintf("%s: it is not known how long %s took, which count in no group and no comparison",
-			r.Name, Count(r.unmeasured, "stall")))
+		list = append(list, fmt.Sprintf("%s: %s of unknown duration in no group and no comparison", r.Name,
+			Count(r.unmeasured, "stall")))
 	}
 	if text := r.Damaged(); text != "" {
 		list = append(list, r.Name+": damaged: "+text)
