@@ -66,6 +66,9 @@ var damaged = []struct {
 		want: "4 bytes of data where only 3 are left before the central directory"},
 	{name: "empty with bytes behind", c: container{tail: "x"},
 		want: "end record of an empty archive with 1 bytes behind it"},
+	{name: "directory of one byte", c: container{parts: []part{{name: "a"}}, tail: "x",
+		end: func(r []byte) { r[10], r[12] = 0, 1 }},
+		want: "central directory of 1 bytes is too short for an entry"},
 	{name: "two names for one entry", c: container{order: []int{0, 0}, parts: []part{{name: "a", data: "x"}}},
 		want: "test.jar!a: at 0x0: malformed zip: " +
 			"overlaps entry a, which lies at 0x0 to 0x26; refusing what may be a zip bomb"},

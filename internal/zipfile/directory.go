@@ -87,6 +87,9 @@ func (a *Archive) readEnd(pos int64) (directoryEnd, error) {
 		if len(end.tail) > 0 {
 			return end, a.errorf(pos, "end record of an empty archive with %d bytes behind it", len(end.tail))
 		}
+	case size < centralSize:
+		// It would be opened as an archive without entries, and a copy with bytes behind its end would be refused.
+		return end, a.errorf(pos, "central directory of %d bytes is too short for an entry", size)
 	case end.base >= 0 && a.isCentral(end.start):
 	case int64(offset)+int64(size) <= limit && a.isCentral(int64(offset)):
 		// There are bytes between the directory and the end record, as some writers understood 4.3.13.
