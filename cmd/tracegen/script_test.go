@@ -51,7 +51,7 @@ func TestMain(m *testing.M) {
 //	                            sends a request, with the file as its body, and prints the status and the answer
 //	notemp                      wants no temporary file to be left behind
 //
-// and in the environment SAMPLE, the repository's sample jar, and CLASSES, its directory of test classes.
+// the condition pty, whether there are pseudo terminals, and in the environment SAMPLE, the repository's sample jar, and CLASSES, its directory of test classes.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, scripts(t, "testdata/script", nil))
 }
@@ -86,6 +86,13 @@ func scripts(t *testing.T, dir string, more func(*testscript.Env)) testscript.Pa
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Condition: func(name string) (bool, error) {
+			if name != "pty" {
+				return false, fmt.Errorf("unknown condition %s", name)
+			}
+			_, err := os.Stat("/dev/ptmx") // a bare chroot has none
+			return err == nil, nil
+		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SAMPLE", filepath.Join(root, "testdata", "sample", "sample.jar"))
 			env.Setenv("CLASSES", filepath.Join(root, "testdata", "classes", "bin"))
