@@ -51,7 +51,8 @@ func TestMain(m *testing.M) {
 //	                            sends a request, with the file as its body, and prints the status and the answer
 //	notemp                      wants no temporary file to be left behind
 //
-// the condition pty, whether there are pseudo terminals, and in the environment SAMPLE, the repository's sample jar, and CLASSES, its directory of test classes.
+// the condition pty, whether there are pseudo terminals, and in the environment SAMPLE, the repository's sample jar,
+// and CLASSES, its directory of test classes.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, scripts(t, "testdata/script", nil))
 }
