@@ -78,6 +78,10 @@ func TestNamesAreAcceptedAsShown(t *testing.T) {
 			run(0, "explain", "chat", "--runtime-external", "--method", form)
 		}
 	}
+	many := append([]string{"lookup", "--mapping", "m.txt"}, strings.Fields(strings.Repeat("priced ", 12))...)
+	if n := strings.Count(run(1, many...), "did you mean"); n != 10 {
+		t.Errorf("%d of 12 patterns have suggestions, want those of the first 10", n)
+	}
 	if text := run(1, "lookup", "--mapping", "m.txt", "priced"); !strings.Contains(text, "did you mean") {
 		t.Error(text)
 	}

@@ -125,6 +125,10 @@ func (l *lookup) findLines() error {
 	}
 }
 
+// suggested is for how many patterns similar names are searched: it takes a look at every name, and a program may ask
+// for thousands.
+const suggested = 10
+
 // find prints the matches of one pattern.
 func (l *lookup) find(text string, pattern *mapping.Pattern) error {
 	l.parsed++
@@ -137,7 +141,11 @@ func (l *lookup) find(text string, pattern *mapping.Pattern) error {
 	}
 	if !found {
 		l.missing++
-		if near := cli.Near(text, l.identities()); len(near) > 0 {
+		var near []string
+		if l.missing <= suggested {
+			near = cli.Near(text, l.identities())
+		}
+		if len(near) > 0 {
 			text += "; did you mean " + strings.Join(near, " or ") + "?"
 		}
 		l.con.Inform("nothing matches %s", text)
