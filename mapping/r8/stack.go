@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/tracegen/tracegen/internal/frametext"
 )
 
 // Stack retraces one stack trace, line by line. The previous line influences the result of the next one, so that each
@@ -57,10 +59,10 @@ func (s *Stack) AppendLine(dst, line []byte) []byte {
 		return append(dst, line...)
 	}
 	text := string(body)
-	list := framesIn(text)
-	f, whole := parseFrame(text)
+	list := frametext.In(text)
+	f, whole := frametext.Whole(text)
 	switch {
-	case whole && (len(list) == 0 || len(list) == 1 && list[0].to == f.sourceEnd+1):
+	case whole && (len(list) == 0 || len(list) == 1 && list[0].To == f.End+1):
 		return s.appendFrame(dst, f, line, string(end))
 	case len(list) > 0:
 		return append(s.appendInline(dst, text, list), end...)
@@ -69,10 +71,10 @@ func (s *Stack) AppendLine(dst, line []byte) []byte {
 }
 
 // appendFrame appends the result for a line with a frame.
-func (s *Stack) appendFrame(dst []byte, f frameText, line []byte, end string) []byte {
-	stacks, ambiguous := s.mapping.frames(f.class(), f.method(), f.line, s.ctx)
-	kept := s.follow(stacks, f.line > 0)
-	if s.mapping.find(f.class()) == nil {
+func (s *Stack) appendFrame(dst []byte, f frametext.Frame, line []byte, end string) []byte {
+	stacks, ambiguous := s.mapping.frames(f.Class(), f.Method(), f.Line, s.ctx)
+	kept := s.follow(stacks, f.Line > 0)
+	if s.mapping.find(f.Class()) == nil {
 		return append(dst, line...)
 	}
 	s.Frames++
@@ -97,7 +99,7 @@ func (s *Stack) follow(stacks []stack, lines bool) []stack {
 
 // appendStacks appends alternatives side by side: all their innermost frames, then all frames of their callers, and
 // so on. Each but the first of a group gets "<OR> ".
-func (s *Stack) appendStacks(dst []byte, f frameText, stacks []stack, ambiguous bool, end string) []byte {
+func (s *Stack) appendStacks(dst []byte, f frametext.Frame, stacks []stack, ambiguous bool, end string) []byte {
 	for i, more := 0, true; more; i++ {
 		more = false
 		var seen []string
@@ -106,7 +108,7 @@ func (s *Stack) appendStacks(dst []byte, f frameText, stacks []stack, ambiguous 
 				continue
 			}
 			more = true
-			text := f.withFrame(alternative.frames[i], ambiguous, i+k == 0)
+			text := withFrame(&f, alternative.frames[i], ambiguous, i+k == 0)
 			if slices.Contains(seen, text) {
 				continue
 			}

@@ -57,8 +57,19 @@ var (
 		`StampedLock\.acquire(?:Read|Write))$`)
 	nativeLock  = glob.Regexp(`(?i)mutex\w*lock|mutex::\w*lock|rwlock_\w*lock`)
 	javaVersion = glob.Regexp(`\bjava\.base@(\d+)`)
+	nativeLine  = glob.Regexp(`^(?:native: |kernel: |#\d+ +pc ).*`)
 	javaSymbol  = glob.Regexp(`(?:\.(?:odex|oat|vdex|dex|jar|apk)|memfd:\S*|\[anon:dalvik\S*) \(([\w$]+(?:\.[\w$<>]+)+)(?: ?\+ ?\d+)?\)`)
 )
+
+// symbolOf returns the frame of Java that a line of a native stack has; empty if there is none.
+func symbolOf(line string) string {
+	if nativeLine().MatchString(line) {
+		if m := javaSymbol().FindStringSubmatch(line); m != nil {
+			return m[1] + "(Native Method)"
+		}
+	}
+	return ""
+}
 
 // head reads the first line of a thread.
 //
@@ -159,11 +170,11 @@ type detail struct {
 var details = []detail{
 	{glob.Regexp(`^at (.+)$`), func(_ *dumpParser, t *Thread, m []string) { t.frame(m[1]) }},
 	{glob.Regexp(`^java\.lang\.Thread\.State: (\w+)`), func(_ *dumpParser, t *Thread, m []string) { t.State = m[1] }},
-	{glob.Regexp(`^(?:native: |kernel: |#\d+ +pc ).*`), func(_ *dumpParser, t *Thread, m []string) {
+	{nativeLine, func(_ *dumpParser, t *Thread, m []string) {
 		t.Native = t.Native || len(t.Frames) == 0
 		t.mutex = t.mutex || nativeLock().MatchString(m[0])
-		if s := javaSymbol().FindStringSubmatch(m[0]); s != nil && len(t.symbols) < maxThreadFrames {
-			t.symbols = append(t.symbols, bounded(s[1]+"(Native Method)"))
+		if s := symbolOf(m[0]); s != "" && len(t.symbols) < maxThreadFrames {
+			t.symbols = append(t.symbols, bounded(s))
 		}
 	}},
 	{glob.Regexp(`^- (\S+\(.*\)) @bci=-?\d+(?:, line=(\d+))?`), func(_ *dumpParser, t *Thread, m []string) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/contract"
+	"github.com/tracegen/tracegen/internal/frametext"
 	"github.com/tracegen/tracegen/internal/glob"
 )
 
@@ -48,13 +49,14 @@ var (
 	written   = glob.Regexp(`^((\d{4})-\d\d-\d\d \d\d:\d\d:\d\d)\(write log time\)`)
 	logClock  = glob.Regexp(`^\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$`)
 	dumped    = glob.Regexp(`^([A-Za-z][\w-]*) ?[:=] ?(.*)$`)
-	stackLine = glob.Regexp(`^(?:at )?((?:[\w.$-]+/)?[\pL\pN_$]+(?:\.[\pL\pN_$<>-]+)+(?::[\pL\pN_$<>-]+)?\([^()]*\))$`)
 	threadOf  = glob.Regexp(`^(?:Caused by: )?[\w.$]*(?:_Thread|Thread): (.+) \(state = (\w+)\)$`)
 	threadRow = glob.Regexp(`^"([^"]+)".*\b(?:prio|tid)=`)
 	// between is what stands among the frames of a stack and is none.
-	between    = glob.Regexp(`^(?:- |\.\.\. \d+ |\| |native: |kernel: )`)
-	jsonKey    = glob.Regexp(`(\\*)"([A-Za-z_]\w{0,60})\\*"\s*:\s*`)
-	jsonBare   = glob.Regexp(`^[^\s,{}\[\]"\\]{1,60}`)
+	between  = glob.Regexp(`^(?:- |\.\.\. \d+ |\| |native: |kernel: |#\d+ +pc )`)
+	jsonKey  = glob.Regexp(`(\\*)"([A-Za-z_]\w{0,60})\\*"\s*:\s*`)
+	jsonBare = glob.Regexp(`^[^\s,{}\[\]"\\]{1,60}`)
+	// ownStack is in lines whose strings Matrix has written, which are read by their keys.
+	ownStack   = glob.Regexp(`\\*"(?:threadStack\\*"|stack\\*"\s*:\s*\\*"\d+,)`)
 	escapedEnd = glob.Regexp(`(?:\\+r)?\\+n`)
 	escapedTab = glob.Regexp(`^(?:\\+[tr])+`)
 	stateRow   = glob.Regexp(`^java\.lang\.Thread\.State: (\w+)`)
@@ -89,7 +91,7 @@ func (p *Reader) Next() (*Report, error) {
 			p.done = p.done[1:]
 			p.skipped += r.skipped
 			if r.hasStack { // other facts are of something else
-				r.forgetOwner()
+				r.finish()
 				return r, nil
 			}
 		}
@@ -133,11 +135,27 @@ func (p *Reader) line(line string) {
 	if text == "" {
 		return // stands between records, and between a time and its stack
 	}
+	p.text(text, true)
+}
+
+// text takes what a line says. divide is whether it may have several frames, or one among other text.
+func (p *Reader) text(text string, divide bool) {
 	if ok, rest := p.follows(text); ok {
 		if rest == "" {
 			return
 		}
 		text = rest
+	}
+	if divide && !ownStack().MatchString(text) {
+		if pieces := frametext.Pieces(text); len(pieces) > 0 {
+			for _, piece := range pieces {
+				if piece.Frame {
+					piece.Text = "at " + piece.Text
+				}
+				p.text(piece.Text, false)
+			}
+			return
+		}
 	}
 	p.follow = followNothing
 	p.begins(text)
@@ -173,13 +191,16 @@ func (p *Reader) follows(text string) (ok bool, rest string) {
 
 // frame adds a frame to the last stack.
 func (p *Reader) frame(text string) bool {
-	m := stackLine().FindStringSubmatch(text)
 	s := &p.now.Stacks[len(p.now.Stacks)-1]
-	if m == nil || len(s.Frames) == maxFrames {
-		return m != nil
+	to := &s.Frames
+	f, _, ok := frametext.Line(text)
+	if !ok {
+		to, f = &s.symbols, symbolOf(text)
 	}
-	s.Frames = append(s.Frames, m[1])
-	return true
+	if f != "" && len(*to) < maxFrames {
+		*to = append(*to, strings.Clone(f))
+	}
+	return f != ""
 }
 
 const (
@@ -225,7 +246,7 @@ func (p *Reader) beginsStack(text string) {
 		thread, state = m[1], m[2]
 	} else if m := threadRow().FindStringSubmatch(text); m != nil {
 		thread = m[1]
-	} else if !stackLine().MatchString(text) {
+	} else if _, sure, ok := frametext.Line(text); !(ok && sure) && symbolOf(text) == "" {
 		p.facts(text)
 		return
 	}
@@ -376,7 +397,9 @@ func (p *Reader) value(key, value string, closed bool) {
 	case "threadStack":
 		p.threadStack(value)
 	default:
-		if value != "" {
+		if strings.HasPrefix(value, "{") {
+			p.facts(value) // it is JSON in a string
+		} else if value != "" {
 			p.fact(key, value)
 		}
 	}

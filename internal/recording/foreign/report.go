@@ -41,6 +41,8 @@ type Stack struct {
 	State string
 	// Frames are as Java prints them, the innermost first.
 	Frames []string
+
+	symbols []string // frames of Java that stand among those of native code
 }
 
 func newReport() *Report { return &Report{Facts: map[string]string{}, Wall: -1} }
@@ -48,8 +50,13 @@ func newReport() *Report { return &Report{Facts: map[string]string{}, Wall: -1} 
 // owner is what a log says of the device's owner.
 var owner = []string{"imei", "uid"}
 
-// forgetOwner removes what goes no further than the log.
-func (r *Report) forgetOwner() {
+// finish removes what goes no further than the log, and decides what a stack is made of.
+func (r *Report) finish() {
+	for i := range r.Stacks {
+		if s := &r.Stacks[i]; len(s.Frames) == 0 {
+			s.Frames = s.symbols
+		}
+	}
 	for _, key := range owner {
 		delete(r.Facts, key)
 	}
