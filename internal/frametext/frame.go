@@ -8,7 +8,10 @@ import (
 )
 
 // Span is a range of bytes of a line of text.
-type Span struct{ From, To int }
+type Span struct {
+	// From and To are the first byte, and the one behind the last.
+	From, To int
+}
 
 // Frame is a line of text with a stack frame, and the positions of the parts of the frame.
 type Frame struct {
@@ -56,8 +59,8 @@ func Whole(text string) (Frame, bool) {
 	return f, ok && !f.Bare && f.End == len(strings.TrimRight(text, " \t"))-1 && f.likelySource()
 }
 
-// Line returns the frame that is all of a line, but for an "at" before it and the jar behind it, without either. sure is
-// set if such a line can hardly be anything else.
+// Line returns the frame that is all of a line, but for an "at" before it and the jar behind it, without either. sure
+// is set if such a line can hardly be anything else.
 func Line(text string) (frame string, sure, ok bool) {
 	from := SkipSpace(text, 0)
 	if strings.HasPrefix(text[from:], "at ") {
@@ -160,6 +163,7 @@ func closing(text string) int {
 // Placed is a frame in a line that has more text or frames, from its "at", if it has one, to its last parenthesis.
 type Placed struct {
 	Frame
+	// From and To are where it is in the line.
 	From, To int
 	sure     bool // nothing else looks so
 }

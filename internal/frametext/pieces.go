@@ -1,29 +1,35 @@
 package frametext
 
 import (
+	"regexp"
 	"strings"
-
-	"github.com/tracegen/tracegen/internal/glob"
+	"sync"
 )
 
 var (
 	// divider is all that stands between two frames that have nothing else between them.
-	divider = glob.Regexp(`^(?:\\+[nrt]|<br */?>|[\s|,;<>"-])+$`)
+	divider = pattern(`^(?:\\+[nrt]|<br */?>|[\s|,;<>"-])+$`)
 	// edge is what stands around frames and says nothing.
-	edge = glob.Regexp(`^(?:\\+[nrt]|<br */?>|[\s|,;<>"\\\[(-])*$`)
+	edge = pattern(`^(?:\\+[nrt]|<br */?>|[\s|,;<>"\\\[(-])*$`)
 	// lineEnds end the lines that one line has, as strings and pages write them.
-	lineEnds = glob.Regexp(`(?:\\+r)?(?:\\+n|<br */?>)(?:\\+t|\s)*`)
+	lineEnds = pattern(`(?:\\+r)?(?:\\+n|<br */?>)(?:\\+t|\s)*`)
 	// ends is how what is behind the last frame of a line begins.
-	ends = glob.Regexp(`^\s*(?:\\+[nr]|<br */?>|[|,;"\]]|$)`)
+	ends = pattern(`^\s*(?:\\+[nr]|<br */?>|[|,;"\]]|$)`)
 	// jar is what loggers write behind a frame.
-	jar = glob.Regexp(`^ ?~?\[[^\[\]]*\]`)
+	jar = pattern(`^ ?~?\[[^\[\]]*\]`)
 )
+
+// pattern is as glob.Regexp, whose package is beside this one.
+func pattern(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 // IsDivider reports whether a text is all that stands between two frames that follow each other.
 func IsDivider(text string) bool { return divider().MatchString(text) }
 
 // Piece is a frame of a line, without its "at", or what stands beside frames.
 type Piece struct {
+	// Text is the piece, Frame whether it is a frame.
 	Text  string
 	Frame bool
 }

@@ -29,6 +29,8 @@ import (
 //	at a.b.c(X:1) at a.b.d(X:2)       several frames of a line, or one in other text, whatever
 //	"at a.b.c(X:1)\n\tat a.b.d(X:2)"  is between them: each becomes the frames that it stands
 //	[a.b.c(X:1), a.b.d(X:2)]          for, divided as they are
+//	{"class":"a.b","method":"c",      frames as objects: with a class and a method (also
+//	 "file":"X","line":1}              className, module, function, ...), and a file or a line
 //	#00 pc 0001 base.odex (a.b.c+12)  methods of a native stack
 //	- locked <0x1> (a a.b)            classes of locks, also as a.b@1f and Class<a.b>, and
 //	"scene":"a.b"                     strings that are a class
@@ -51,7 +53,8 @@ type Stack struct {
 func (m *Mapping) Stack() *Stack { return &Stack{mapping: m} }
 
 // AppendLine appends the result of retracing a line of text: the line itself, one or several other lines, or nothing
-// if the line only had a frame of a compiler-made method. line includes its line ending, which may be missing.
+// if the line only had a frame of a compiler-made method. line includes its line ending, which may be missing. It may
+// also be the lines of one object in JSON.
 func (s *Stack) AppendLine(dst, line []byte) []byte {
 	body := bytes.TrimRight(line, "\r\n")
 	end := line[len(body):]
@@ -59,6 +62,9 @@ func (s *Stack) AppendLine(dst, line []byte) []byte {
 		return append(dst, line...)
 	}
 	text := string(body)
+	if objects := frametext.Objects(text); len(objects) > 0 {
+		return append(s.appendObjects(dst, text, objects), end...)
+	}
 	list := frametext.In(text)
 	f, whole := frametext.Whole(text)
 	switch {

@@ -30,6 +30,8 @@ var threadHeads = []threadHead{
 	{glob.Regexp(`^"(?P<name>.*)" - Thread t@(?P<id>\d+)$`), false},
 	// Thread.toString, before each of Thread.getAllStackTraces: Thread[#23,three,5,main]
 	{glob.Regexp(`^(?:Virtual)?Thread\[(?:#(?P<id>\d+),)?(?P<name>.*?)(?:,\d+,[^,\]]*)?\](?:/\w+.*)?:?$`), false},
+	// Spigot and Paper, with the state on the next line: Current Thread: Server thread
+	{glob.Regexp(`^Current Thread: (?P<name>\S.*)$`), false},
 	// YourKit: Thread-1 [BLOCKED] [DAEMON]
 	{glob.Regexp(`^(?P<name>\S.*?) \[(?P<state>RUNNABLE|BLOCKED|WAITING|TIMED_WAITING|SLEEPING)\](?: \[DAEMON\])?$`), false},
 	// jhsdb, of a thread without a name: Thread 4711: (state = BLOCKED)
@@ -58,7 +60,7 @@ var (
 	nativeLock  = glob.Regexp(`(?i)mutex\w*lock|mutex::\w*lock|rwlock_\w*lock`)
 	javaVersion = glob.Regexp(`\bjava\.base@(\d+)`)
 	nativeLine  = glob.Regexp(`^(?:native: |kernel: |#\d+ +pc ).*`)
-	javaSymbol  = glob.Regexp(`(?:\.(?:odex|oat|vdex|dex|jar|apk)|memfd:\S*|\[anon:dalvik\S*) \(([\w$]+(?:\.[\w$<>]+)+)(?: ?\+ ?\d+)?\)`)
+	javaSymbol  = glob.Regexp(`(?:\.(?:odex|oat|vdex|dex|jar|apk)|memfd:\S*|\[anon:dalvik[^\]]*\]) \(([\w$]+(?:\.[\w$<>]+)+)(?: ?\+ ?\d+)?\)`)
 )
 
 // symbolOf returns the frame of Java that a line of a native stack has; empty if there is none.
@@ -225,6 +227,9 @@ var details = []detail{
 			t.hold(l)
 		}
 	}},
+	{glob.Regexp(`^PID: \d+ \| Suspended: .*\| State: ([A-Z_]+)$`), func(_ *dumpParser, t *Thread, m []string) { t.State = m[1] }},
+	// Paper says where the monitors are held, and not which ones.
+	{glob.Regexp(`^(?:Thread is waiting on monitor\(s\):|Locked on:.*|Stack:)$`), func(*dumpParser, *Thread, []string) {}},
 	{glob.Regexp(`^(?:Carrying|Mounted) virtual thread #`),
 		func(p *dumpParser, t *Thread, _ []string) { p.process.virtual, t.State = true, "RUNNABLE" }},
 	{glob.Regexp(`^(?:- sleeping on |- eliminated |- None$|blocks |locked ownable)`),

@@ -87,7 +87,8 @@ func nextStart(text string, from int) int {
 		if text[i] != ':' && text[i] != '"' {
 			continue
 		}
-		if j := frametext.SkipSpace(text, i+1); j < len(text) && (j > i+1 || strings.HasSuffix(text[:i], "[CIRCULAR REFERENCE")) {
+		j := frametext.SkipSpace(text, i+1)
+		if j < len(text) && (j > i+1 || strings.HasSuffix(text[:i], "[CIRCULAR REFERENCE")) {
 			return j
 		}
 	}
