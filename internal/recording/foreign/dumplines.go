@@ -26,8 +26,12 @@ var threadHeads = []threadHead{
 	{glob.Regexp(`^(?P<name>\S.*?) \((?P<state>[\w ]+)\): ?tid=(?P<id>\d+) systid=(?P<system>\d+)`), false},
 	// debuggerd: pid: 1234, tid: 1250, name: RenderThread  >>> shop.demo.app <<<
 	{glob.Regexp(`^pid: (?P<process>\d+), tid: (?P<system>(?P<id>\d+)), name: (?P<name>.*?) +>>> `), false},
+	// VisualVM: "http-1" - Thread t@30
+	{glob.Regexp(`^"(?P<name>.*)" - Thread t@(?P<id>\d+)$`), false},
 	// Thread.toString, before each of Thread.getAllStackTraces: Thread[#23,three,5,main]
 	{glob.Regexp(`^(?:Virtual)?Thread\[(?:#(?P<id>\d+),)?(?P<name>.*?)(?:,\d+,[^,\]]*)?\](?:/\w+.*)?:?$`), false},
+	// YourKit: Thread-1 [BLOCKED] [DAEMON]
+	{glob.Regexp(`^(?P<name>\S.*?) \[(?P<state>RUNNABLE|BLOCKED|WAITING|TIMED_WAITING|SLEEPING)\](?: \[DAEMON\])?$`), false},
 	// jhsdb, of a thread without a name: Thread 4711: (state = BLOCKED)
 	{glob.Regexp(`^(?P<name>Thread (?P<id>\d+)): \(state = (?P<state>\w+)\)`), false},
 	// ANR-WatchDog: ...ANRError$$$_Thread: main (state = BLOCKED)
@@ -260,7 +264,7 @@ func (l *Lock) heldBy(rest string, heads ...*Lock) {
 }
 
 var (
-	heldBy   = glob.Regexp(`(?:held by (?:thread |threadid=|tid=)|owner #)(\d+)`)
+	heldBy   = glob.Regexp(`(?:held by (?:thread |threadid=|tid=)|owner #|owned by ".*" t@)(\d+)`)
 	hashLock = glob.Regexp(`^<?([\pL\pN_.$/\[;<>]+)@([0-9a-f]+)>?`)
 	noLock   = glob.Regexp(`^(?:<no object reference|<owner is scalar|an unknown object)`)
 	addressd = glob.Regexp(`^<(@addr=)?([^<>\s]{1,32})>(?: \((?:a )?([^)]*)\)?)?`)
