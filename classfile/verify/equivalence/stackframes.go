@@ -10,7 +10,6 @@ import (
 const (
 	sameLocals1     = 64 // to 127; below is same_frame
 	firstReserved   = 128
-	earlyLarval     = 246 // early_larval_frame (JEP 401), before a base frame
 	extendedLocals1 = 247 // same_locals_1_stack_item_frame_extended
 	firstChop       = 248
 	extendedSame    = 251 // same_frame_extended
@@ -28,7 +27,6 @@ type frame struct {
 	short  bool   // whether frame_type holds offset_delta
 	delta  int    // offset_delta
 	body   []byte // the bytes after offset_delta
-	larval []byte // of an early_larval_frame, what stands before its base frame
 	locals int    // how many bytes of body describe locals; in a full_frame, with their count
 }
 
@@ -36,14 +34,6 @@ type frame struct {
 func nextFrame(r *reader) (f frame) {
 	start := r.at
 	kind := r.u1()
-	if kind == earlyLarval {
-		r.skip(2 * r.u2())
-		if r.failed {
-			return f
-		}
-		f.larval = r.data[start:r.at]
-		kind = r.u1()
-	}
 	switch f.kind = byte(kind); {
 	case kind < sameLocals1:
 		f.kind, f.short, f.delta = 0, true, kind
@@ -150,7 +140,6 @@ func (b *body) restoreForm(f frame, delta, index, at int) frame {
 
 // appendFrame writes a frame of the original, which is at position at now.
 func (b *body) appendFrame(out []byte, f *frame, at int) []byte {
-	out = append(out, f.larval...)
 	if f.short {
 		out = append(out, f.kind+byte(f.delta))
 	} else {
