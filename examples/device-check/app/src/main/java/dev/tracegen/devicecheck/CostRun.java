@@ -2,7 +2,7 @@ package dev.tracegen.devicecheck;
 
 /**
  * The steps of a measurement with {@link PairCost}. Each takes some milliseconds: a caller on the main thread posts one
- * after the other, because the recording samples the stack in a message that takes long, and that would be measured too.
+ * after the other, because the recording samples the stack in a message that takes long, and would be measured too.
  */
 final class CostRun {
     private static final int FIRST = 10;

@@ -8,6 +8,7 @@ import android.os.Looper;
 import android.util.Log;
 import android.view.View;
 import android.view.ViewGroup;
+import android.view.WindowManager;
 import android.widget.BaseAdapter;
 import android.widget.ListView;
 import android.widget.TextView;
@@ -29,6 +30,7 @@ public class MainActivity extends Activity {
         ListView list = new ListView(this);
         list.setAdapter(new Rows(Notes.load(1500)));
         setContentView(list);
+        getWindow().addFlags(WindowManager.LayoutParams.FLAG_KEEP_SCREEN_ON);
         String what = getIntent().getStringExtra("do");
         if ("scroll".equals(what)) {
             handler.postDelayed(() -> scroll(list, System.nanoTime()), 1000);
