@@ -18,7 +18,7 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.util.List;
 
-/** A list of notes, which does what the extra {@code do} says: {@code scroll}, {@code stall} or {@code cost}. */
+/** A list of notes, which does what the extra {@code do} says, and then writes a file. */
 public class MainActivity extends Activity {
     private static final int SCROLL_MILLIS = 5000;
 
@@ -32,7 +32,9 @@ public class MainActivity extends Activity {
         setContentView(list);
         getWindow().addFlags(WindowManager.LayoutParams.FLAG_KEEP_SCREEN_ON);
         String what = getIntent().getStringExtra("do");
-        if ("scroll".equals(what)) {
+        if ("ready".equals(what)) {
+            handler.post(() -> write("ready.txt", ""));
+        } else if ("scroll".equals(what)) {
             handler.postDelayed(() -> scroll(list, System.nanoTime()), 1000);
         } else if ("stall".equals(what)) {
             handler.postDelayed(() -> Planted.stall(450), 1500);
