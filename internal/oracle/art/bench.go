@@ -103,7 +103,13 @@ type Result struct {
 // Command returns the command that runs a program, for a test that does more with it than [Bench.Run].
 func (b *Bench) Command(ctx context.Context, p Program) *exec.Cmd {
 	// A collection while classes are loaded can end in a failed check of this ART, so the heap is large from the start.
-	args := []string{"-Xbootclasspath:" + b.bootClassPath(), "-Xms700m", "-Xmx700m", "-Xuse-stderr-logger"}
+	heap, image := "700m", "/nonexistent/boot.art"
+	if p.Ahead {
+		// There is less room below the image.
+		heap, image = "600m", b.file("image", "boot.art")
+	}
+	args := []string{"-Xbootclasspath:" + b.bootClassPath(), "-Ximage:" + image, "-Xms" + heap, "-Xmx" + heap,
+		"-Xuse-stderr-logger"}
 	switch {
 	case p.JIT:
 		args = append(args, "-Xusejit:true")
@@ -111,11 +117,6 @@ func (b *Bench) Command(ctx context.Context, p Program) *exec.Cmd {
 		args = append(args, "-Xusejit:false")
 	default:
 		args = append(args, "-Xint")
-	}
-	if p.Ahead {
-		args = append(args, "-Ximage:"+b.file("image", "boot.art"))
-	} else {
-		args = append(args, "-Ximage:/nonexistent/boot.art")
 	}
 	args = append(append(args, p.Options...), "-cp", strings.Join(p.ClassPath, ":"), p.Main)
 	cmd := b.command(ctx, b.file("launcher", "launcher"), append(args, p.Args...)...)

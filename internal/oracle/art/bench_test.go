@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // compileJava compiles sources of testdata against the core library of the bench, and returns the class files.
@@ -54,6 +55,7 @@ func TestBench(t *testing.T) {
 // TestAhead runs a program from the boot image, with and without code of its own that was compiled ahead of time, and
 // one that begins without the image. The second jar has code too, though it is behind the first on the class path.
 func TestAhead(t *testing.T) {
+	nightly.Only(t, "android")
 	b := NeedAhead(t)
 	dir := t.TempDir()
 	first, second := filepath.Join(dir, "hello.jar"), filepath.Join(dir, "mapped.jar")

@@ -67,10 +67,12 @@ func TestDeviceCheckCosts(t *testing.T) {
 		args = append(args, filepath.Join(apps, "src", "main", "java", "dev", "tracegen", "devicecheck", class+".java"))
 	}
 	run(jdk.Tool("javac"), args...)
-	run(tracegen, "instrument", filepath.Join(dir, "classes"), core, "-o", filepath.Join(dir, "out")+"/",
+	jar := filepath.Join(dir, "cost.jar")
+	run(jdk.Tool("jar"), "--create", "--file", jar, "-C", filepath.Join(dir, "classes"), ".")
+	run(tracegen, "instrument", jar, core, "-o", filepath.Join(dir, "out")+"/",
 		"--config", filepath.Join(apps, "tracegen.yml"))
 	dex := filepath.Join(dir, "app.jar")
-	bench.D8(t, dex, filepath.Join(dir, "out", "classes"), filepath.Join(dir, "out", "tracegen-runtime-core.jar"))
+	bench.D8(t, dex, filepath.Join(dir, "out", "cost.jar"), filepath.Join(dir, "out", "tracegen-runtime-core.jar"))
 	bench.CompileAhead(t, dex)
 	for name, p := range map[string]art.Program{"interpreted": {}, "JIT": {JIT: true}, "compiled ahead": {Ahead: true}} {
 		p.ClassPath, p.Main = []string{dex}, "dev.tracegen.devicecheck.CostMain"
