@@ -20,8 +20,8 @@ const (
 // object is a JSON object. A value is of one of the types object, []any, string, json.Number, and bool, or nil.
 type object map[string]any
 
-// parser reads one JSON text. Package encoding/json accepts more than programs agree on: a name twice in one object, and
-// half of a surrogate pair, which is no character.
+// parser reads one JSON text. Package encoding/json accepts more than programs agree on: a name twice in one object,
+// and half of a surrogate pair, which is no character.
 type parser struct {
 	*json.Decoder
 	text  string
