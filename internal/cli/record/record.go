@@ -139,7 +139,6 @@ func (r *recorder) options() cli.Options {
 	r.slow = slowness(700 * time.Millisecond)
 	return cli.NewOptions(cli.Grouped("Recording",
 		cli.Option{Name: "output", Short: "o", Flag: cli.Text(&r.output, ""), File: cli.FileOutput,
-			Extensions: []string{"tgd"},
 			Help: "record into `FILE` (default NAME.tgd in the working directory); a recording that is there is " +
 				"renamed to FILE.1; the mapping is written beside it"},
 		cli.Option{Name: "slow", Flag: cli.Custom(&r.slow),
