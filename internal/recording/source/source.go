@@ -19,7 +19,8 @@ import (
 
 // Accepted says what a [Source] can be made of.
 const Accepted = "a recording of tracegen's runtime; a report of Matrix, as JSON, logged, or the lines of its stack; " +
-	"a log of BlockCanary; stack traces; for analyze, the stacks of all threads; each plain or as .gz"
+	"a log of BlockCanary; stack traces, also on one line and in JSON; for analyze, the stacks of all threads; each " +
+	"plain or as .gz"
 
 // ErrThreads is wrapped by the error of a text that has the stacks of all threads at one moment, and nothing that took
 // time. It wraps [trace.ErrFormat].
