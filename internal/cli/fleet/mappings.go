@@ -65,7 +65,7 @@ type archiving struct {
 // options returns the rows of the archive, and of the options that say which releases are meant.
 func (g *archiving) options(what string) []cli.Option {
 	return cli.Grouped("Release",
-		cli.Option{Name: "archive", Flag: cli.Text(&g.archive, ""), File: cli.FileRead, Extensions: cli.OnlyDirectories,
+		cli.Option{Name: "archive", Flag: cli.Text(&g.archive, ""), File: cli.FileRead,
 			Help: "the `LOCATION` of the archive: a directory, or s3://BUCKET/PREFIX (default: that in " +
 				mappingstore.Variable + ")"},
 		cli.Option{Name: "version", Flag: cli.Text(&g.version, ""), Help: what + " this `VERSION`"},
@@ -125,12 +125,11 @@ release; where the archive is asked for one, it returns the latest.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), args[0]) },
 	}
-	cmd.ValidArgsFunction = cli.CompleteFiles("txt")
 	cli.NewOptions(p.options("the release has"), cli.Grouped("Release",
 		cli.Option{Name: "time", Flag: cli.Text(&p.time, ""),
 			Help: "when the release was made, as `TIME` (2026-11-22T13:19:28Z); the latest release is the one with the " +
 				"latest time (default: now)"},
-		cli.Option{Name: "r8-mapping", Flag: cli.Text(&p.r8, ""), File: cli.FileRead, Extensions: []string{"txt"},
+		cli.Option{Name: "r8-mapping", Flag: cli.Text(&p.r8, ""), File: cli.FileRead,
 			Help: "also keep the mapping `FILE` of R8 or ProGuard of the same build"},
 		cli.Option{Name: "lines", Flag: cli.Text(&p.lines, ""), File: cli.FileRead,
 			Help: "also keep the `FILE` lines.tsv that instrument --reports has written"},

@@ -45,7 +45,6 @@ func NewAnalyze(con *console.Console) *cobra.Command {
 			return a.run(cmd.Context(), args)
 		},
 	}
-	cmd.ValidArgsFunction = cli.CompleteFiles("tgd", "json", "log", "txt")
 	a.rows = a.options()
 	a.rows.AddTo(cmd, 0)
 	return cmd

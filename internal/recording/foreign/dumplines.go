@@ -30,6 +30,8 @@ var threadHeads = []threadHead{
 	{glob.Regexp(`^"(?P<name>.*)" - Thread t@(?P<id>\d+)$`), false},
 	// Thread.toString, before each of Thread.getAllStackTraces: Thread[#23,three,5,main]
 	{glob.Regexp(`^(?:Virtual)?Thread\[(?:#(?P<id>\d+),)?(?P<name>.*?)(?:,\d+,[^,\]]*)?\](?:/\w+.*)?:?$`), false},
+	// Spigot and Paper, with the state on the next line: Current Thread: Server thread
+	{glob.Regexp(`^Current Thread: (?P<name>\S.*)$`), false},
 	// YourKit: Thread-1 [BLOCKED] [DAEMON]
 	{glob.Regexp(`^(?P<name>\S.*?) \[(?P<state>RUNNABLE|BLOCKED|WAITING|TIMED_WAITING|SLEEPING)\](?: \[DAEMON\])?$`), false},
 	// jhsdb, of a thread without a name: Thread 4711: (state = BLOCKED)
@@ -57,8 +59,19 @@ var (
 		`StampedLock\.acquire(?:Read|Write))$`)
 	nativeLock  = glob.Regexp(`(?i)mutex\w*lock|mutex::\w*lock|rwlock_\w*lock`)
 	javaVersion = glob.Regexp(`\bjava\.base@(\d+)`)
-	javaSymbol  = glob.Regexp(`(?:\.(?:odex|oat|vdex|dex|jar|apk)|memfd:\S*|\[anon:dalvik\S*) \(([\w$]+(?:\.[\w$<>]+)+)(?: ?\+ ?\d+)?\)`)
+	nativeLine  = glob.Regexp(`^(?:native: |kernel: |#\d+ +pc ).*`)
+	javaSymbol  = glob.Regexp(`(?:\.(?:odex|oat|vdex|dex|jar|apk)|memfd:\S*|\[anon:dalvik[^\]]*\]) \(([\w$]+(?:\.[\w$<>]+)+)(?: ?\+ ?\d+)?\)`)
 )
+
+// symbolOf returns the frame of Java that a line of a native stack has; empty if there is none.
+func symbolOf(line string) string {
+	if nativeLine().MatchString(line) {
+		if m := javaSymbol().FindStringSubmatch(line); m != nil {
+			return m[1] + "(Native Method)"
+		}
+	}
+	return ""
+}
 
 // head reads the first line of a thread.
 //
@@ -159,11 +172,11 @@ type detail struct {
 var details = []detail{
 	{glob.Regexp(`^at (.+)$`), func(_ *dumpParser, t *Thread, m []string) { t.frame(m[1]) }},
 	{glob.Regexp(`^java\.lang\.Thread\.State: (\w+)`), func(_ *dumpParser, t *Thread, m []string) { t.State = m[1] }},
-	{glob.Regexp(`^(?:native: |kernel: |#\d+ +pc ).*`), func(_ *dumpParser, t *Thread, m []string) {
+	{nativeLine, func(_ *dumpParser, t *Thread, m []string) {
 		t.Native = t.Native || len(t.Frames) == 0
 		t.mutex = t.mutex || nativeLock().MatchString(m[0])
-		if s := javaSymbol().FindStringSubmatch(m[0]); s != nil && len(t.symbols) < maxThreadFrames {
-			t.symbols = append(t.symbols, bounded(s[1]+"(Native Method)"))
+		if s := symbolOf(m[0]); s != "" && len(t.symbols) < maxThreadFrames {
+			t.symbols = append(t.symbols, bounded(s))
 		}
 	}},
 	{glob.Regexp(`^- (\S+\(.*\)) @bci=-?\d+(?:, line=(\d+))?`), func(_ *dumpParser, t *Thread, m []string) {
@@ -214,6 +227,9 @@ var details = []detail{
 			t.hold(l)
 		}
 	}},
+	{glob.Regexp(`^PID: \d+ \| Suspended: .*\| State: ([A-Z_]+)$`), func(_ *dumpParser, t *Thread, m []string) { t.State = m[1] }},
+	// Paper says where the monitors are held, and not which ones.
+	{glob.Regexp(`^(?:Thread is waiting on monitor\(s\):|Locked on:.*|Stack:)$`), func(*dumpParser, *Thread, []string) {}},
 	{glob.Regexp(`^(?:Carrying|Mounted) virtual thread #`),
 		func(p *dumpParser, t *Thread, _ []string) { p.process.virtual, t.State = true, "RUNNABLE" }},
 	{glob.Regexp(`^(?:- sleeping on |- eliminated |- None$|blocks |locked ownable)`),

@@ -118,6 +118,9 @@ func checkText(b *bufio.Reader) error {
 	switch {
 	case !measured && foreign.HasDump(string(head)):
 		return ErrThreads
+	case !found && foreign.NamesMethods(string(head)):
+		return fmt.Errorf("%w: it names methods in its lines, and has no stack, whose frames follow each other; "+
+			"tracegen symbolize restores names in any text", trace.ErrFormat)
 	case !found || bytes.IndexByte(head, 0) >= 0:
 		return fmt.Errorf("%w: there is none in it of what is accepted: %s", trace.ErrFormat, Accepted)
 	}
