@@ -27,8 +27,8 @@ type Framework struct {
 
 // frameworkPackages are the packages below android that a [Framework] has, and frameworkVersion is part of its name in
 // the cache. Count it up if the content changes.
-var frameworkPackages = strings.Fields("accessibilityservice accounts animation app content database graphics location " +
-	"media net opengl os preference provider text transition util view webkit widget window")
+var frameworkPackages = strings.Fields("accessibilityservice accounts animation app content database graphics " +
+	"location media net opengl os preference provider text transition util view webkit widget window")
 
 const frameworkVersion = "1"
 
@@ -43,9 +43,9 @@ func (b *Bench) NeedFramework(t testing.TB) Framework {
 	if exists(final) {
 		return f
 	}
-	unlock, err := lock(t.Context(), filepath.Join(cache, "lock"))
+	locked, err := lock(t.Context(), cache)
 	oracle.Require(t, err)
-	defer unlock()
+	defer locked.Close()
 	if !exists(final) {
 		oracle.Require(t, b.makeFramework(t.Context(), cache, final))
 	}
@@ -115,7 +115,8 @@ func writeStubs(from, to string) error {
 func (b *Bench) Library(t testing.TB, f Framework) string {
 	t.Helper()
 	jar := filepath.Join(t.TempDir(), "library.jar")
-	if err := toolchain.Merge(jar, b.file("core", "classes.jar"), b.file("framework", "classes.jar"), f.Classes); err != nil {
+	err := toolchain.Merge(jar, b.file("core", "classes.jar"), b.file("framework", "classes.jar"), f.Classes)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return jar

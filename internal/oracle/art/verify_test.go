@@ -23,6 +23,7 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 	"github.com/tracegen/tracegen/internal/oracle/toolchain"
 	"github.com/tracegen/tracegen/internal/runtimejars"
+	"github.com/tracegen/tracegen/mapping/r8"
 )
 
 // jars are rows of the corpus that Android apps have: the first few run in the share art, all in make corpus.
@@ -102,19 +103,24 @@ func (l *lab) d8(t *testing.T, output string, with []string, inputs ...string) {
 	}
 }
 
-// r8 makes DEX files as a release build does that optimizes. It removes and renames nothing, so that classes can be
-// compared by their names.
-func (l *lab) r8(t *testing.T, output string, with []string, input string) {
+// r8 makes DEX files as a release build does that optimizes, but it removes nothing. It returns the mapping of names.
+func (l *lab) r8(t *testing.T, output string, with []string, input string, rules ...string) *r8.Mapping {
 	t.Helper()
-	library := filepath.Join(t.TempDir(), "library.jar")
+	dir := t.TempDir()
+	library, mapping := filepath.Join(dir, "library.jar"), filepath.Join(dir, "mapping.txt")
 	if err := toolchain.Merge(library, slices.Concat([]string{l.library}, l.runtime, with)...); err != nil {
 		t.Fatal(err)
 	}
 	text, err := l.tools.R8(t.Context(), toolchain.Shrinking{Library: library, MinAPI: MinAPI, Output: output,
-		Rules: []string{filepath.Join("testdata", "keep.pro")}, Mapping: filepath.Join(t.TempDir(), "mapping.txt")}, input)
+		Rules: append(rules, filepath.Join("testdata", "keep.pro")), Mapping: mapping}, input)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
+	names, err := r8.Load(mapping)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
 }
 
 // dexOf returns the DEX files of a jar that others refer to.
@@ -169,12 +175,12 @@ func (j judged) newIn(original judged, whole bool) []verify.Finding {
 			want = "ok"
 		}
 		if v.Kind != want {
-			findings = append(findings, v.Finding(want))
+			findings = append(findings, v.Finding(want, nil))
 		}
 	}
 	for _, class := range slices.Sorted(maps.Keys(before)) {
 		if whole {
-			findings = append(findings, Verdict{Class: class, Kind: "no class"}.Finding(before[class]))
+			findings = append(findings, Verdict{Class: class, Kind: "no class"}.Finding(before[class], nil))
 		}
 	}
 	return findings
@@ -204,7 +210,8 @@ func (l *lab) check(t *testing.T, s subject, tool string, modes []mode) {
 		if tool == "D8" {
 			l.d8(t, dex, slices.Concat(l.runtime, s.with), jar)
 		} else {
-			l.r8(t, dex, s.with, jar)
+			// Classes are compared by their names.
+			l.r8(t, dex, s.with, jar, filepath.Join("testdata", "names.pro"))
 		}
 		return l.judge(t, dex, with)
 	}
@@ -256,18 +263,33 @@ func instrument(t *testing.T, m mode, in, out string, with []string) {
 	}
 }
 
-// control plants a fault in DEX files, which the verifier must find, and nothing else.
+// control plants a fault in DEX files of D8, and in those of R8 with new names. The verifier must find it, and nothing
+// else.
 func (l *lab) control(t *testing.T, s subject) {
 	t.Helper()
 	dir := t.TempDir()
-	dex, bad := filepath.Join(dir, "dex.jar"), filepath.Join(dir, "bad.jar")
+	dex := filepath.Join(dir, "dex.jar")
 	l.d8(t, dex, slices.Concat(l.runtime, s.with), s.jar)
+	l.plant(t, s, dex, nil)
+	renamed := filepath.Join(dir, "renamed.jar")
+	l.plant(t, s, renamed, l.r8(t, renamed, s.with, s.jar))
+}
+
+func (l *lab) plant(t *testing.T, s subject, dex string, names *r8.Mapping) {
+	t.Helper()
+	bad := filepath.Join(t.TempDir(), "bad.jar")
 	offset, err := PlantFault(dex, bad)
 	if err != nil {
 		t.Fatal(err)
 	}
 	with := []string{l.runtimeDex, l.framework.Dex}
-	findings := l.judge(t, bad, with).newIn(l.judge(t, dex, with), true)
+	before := l.Verdicts(t, dex, with...)
+	var findings []verify.Finding
+	for _, v := range l.Verify(t, bad, with...) {
+		if v.Kind != before[v.Class] {
+			findings = append(findings, v.Finding(before[v.Class], names))
+		}
+	}
 	if len(findings) != 1 || !strings.HasPrefix(findings[0].Got, "hard: ") || findings[0].Offset != offset {
 		t.Fatalf("a fault was planted at %d, the findings are %v", offset, findings)
 	}
@@ -300,7 +322,7 @@ func (l *lab) examples(t *testing.T) subject {
 		s.with = append(s.with, jar.Classes)
 	}
 	path := strings.Join(slices.Concat([]string{l.framework.Classes}, l.runtime, s.with), ":")
-	for _, name := range []string{"android-app", "android-feature", "bazel", "jvm-app", "maven-app", "shop", "testdata"} {
+	for _, name := range strings.Fields("android-app android-feature bazel jvm-app maven-app shop testdata") {
 		sources := filepath.Join(root, name)
 		if name == "testdata" {
 			sources = filepath.Join("testdata", "android")
@@ -349,14 +371,14 @@ func TestVerdicts(t *testing.T) {
 	l.compareTable(t, false)
 }
 
-// checkRuntime checks the verdicts of the runtime of an app, the reports among it. It is in no table, which would change
-// with each of its classes.
+// checkRuntime checks the verdicts of the runtime of an app, the reports among it. It is in no table, as that would
+// change with each of its classes.
 func (l *lab) checkRuntime(t *testing.T) {
 	t.Helper()
 	j := l.judge(t, l.runtimeDex, []string{l.framework.Dex})
 	for _, v := range j.verdicts {
 		if v.Kind != "ok" {
-			t.Errorf("the runtime: %v", v.Finding("ok"))
+			t.Errorf("the runtime: %v", v.Finding("ok", nil))
 		}
 	}
 	for _, line := range j.refused {
