@@ -141,8 +141,8 @@ type subject struct {
 	with      []string
 }
 
-// judged is what ART says of the DEX files of a jar.
-type judged struct {
+// outcome is what ART says of the DEX files of a jar.
+type outcome struct {
 	dex      string
 	verdicts []Verdict
 	// refused are the methods that the compiler did not compile, compiled is the number of the others.
@@ -150,9 +150,9 @@ type judged struct {
 	compiled int
 }
 
-func (l *lab) judge(t *testing.T, dex string, with []string) judged {
+func (l *lab) ask(t *testing.T, dex string, with []string) outcome {
 	t.Helper()
-	j := judged{dex: dex, verdicts: l.Verify(t, dex, with...)}
+	j := outcome{dex: dex, verdicts: l.Verify(t, dex, with...)}
 	if l.compiles {
 		j.refused, j.compiled = l.compile(t, dex, with)
 	}
@@ -161,7 +161,7 @@ func (l *lab) judge(t *testing.T, dex string, with []string) judged {
 
 // newIn returns the verdicts that differ from those of the original, as findings. A class that only j has must be ok,
 // and with whole every class of the original must be there.
-func (j judged) newIn(original judged, whole bool) []verify.Finding {
+func (j outcome) newIn(original outcome, whole bool) []verify.Finding {
 	var findings []verify.Finding
 	before := map[string]string{}
 	for _, v := range original.verdicts {
@@ -186,7 +186,7 @@ func (j judged) newIn(original judged, whole bool) []verify.Finding {
 }
 
 // newRefusals returns the methods that the compiler takes in the original only.
-func (j judged) newRefusals(original judged) []string {
+func (j outcome) newRefusals(original outcome) []string {
 	var added []string
 	for _, line := range j.refused {
 		if !slices.Contains(original.refused, line) {
@@ -204,7 +204,7 @@ func (l *lab) check(t *testing.T, s subject, tool string, modes []mode) {
 	for _, jar := range s.with {
 		with = append(with, l.dexOf(t, jar))
 	}
-	build := func(name, jar string) judged {
+	build := func(name, jar string) outcome {
 		dex := filepath.Join(dir, name+"-dex.jar")
 		if tool == "D8" {
 			l.d8(t, dex, slices.Concat(l.runtime, s.with), jar)
@@ -212,7 +212,7 @@ func (l *lab) check(t *testing.T, s subject, tool string, modes []mode) {
 			// Classes are compared by their names.
 			l.r8(t, dex, s.with, jar, filepath.Join("testdata", "names.pro"))
 		}
-		return l.judge(t, dex, with)
+		return l.ask(t, dex, with)
 	}
 	original := build("original", s.jar)
 	l.row(s, tool, "-", original, 0, 0)
@@ -235,7 +235,7 @@ func (l *lab) check(t *testing.T, s subject, tool string, modes []mode) {
 }
 
 // row adds a row to the table.
-func (l *lab) row(s subject, tool, mode string, j judged, findings, refusals int) {
+func (l *lab) row(s subject, tool, mode string, j outcome, findings, refusals int) {
 	count := map[string]int{}
 	for _, v := range j.verdicts {
 		count[v.Kind]++
@@ -379,7 +379,7 @@ func TestVerdicts(t *testing.T) {
 // change with each of its classes.
 func (l *lab) checkRuntime(t *testing.T) {
 	t.Helper()
-	j := l.judge(t, l.runtimeDex, []string{l.framework.Dex})
+	j := l.ask(t, l.runtimeDex, []string{l.framework.Dex})
 	for _, v := range j.verdicts {
 		if v.Kind != "ok" {
 			t.Errorf("the runtime: %v", v.Finding("ok", nil))
