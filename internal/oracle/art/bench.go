@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,7 +50,12 @@ func need(t testing.TB, needs []requirement, steps []step) *Bench {
 	oracle.Require(t, check(needs))
 	tools, err := toolchain.Versions[d8].Fetch(t.Context())
 	oracle.Require(t, err)
-	dirs, err := build(t.Context(), t.Logf, steps)
+	cache, err := oracle.CacheDir("art")
+	oracle.Require(t, err)
+	recipe, err := fs.Sub(embedded, "recipe")
+	oracle.Require(t, err)
+	b := builder{cache: cache, recipe: recipe, environment: environment, log: t.Logf}
+	dirs, err := b.build(t.Context(), steps)
 	oracle.Require(t, err)
 	return &Bench{dirs, tools}
 }
