@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,12 +35,12 @@ func needDevice(t *testing.T) device {
 	return d
 }
 
-// classFiles returns the paths of the class files below directories.
-func classFiles(t *testing.T, dirs ...string) (all []string) {
+// classFiles returns the paths of the class files below directories, and those of jars.
+func classFiles(t *testing.T, inputs ...string) (all []string) {
 	t.Helper()
-	for _, dir := range dirs {
-		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-			if filepath.Ext(path) == ".class" && e.Name() != "module-info.class" {
+	for _, in := range inputs {
+		err := filepath.WalkDir(in, func(path string, e fs.DirEntry, err error) error {
+			if ext := filepath.Ext(path); ext == ".class" && e.Name() != "module-info.class" || ext == ".jar" {
 				all = append(all, path)
 			}
 			return err
@@ -54,9 +55,11 @@ func classFiles(t *testing.T, dirs ...string) (all []string) {
 // A deviceProgram is a small program to run on ART.
 type deviceProgram struct {
 	name string
-	// classes is the directory of what is instrumented, with the directories of other classes.
+	// classes is the directory or jar of what is instrumented, with are directories of other classes.
 	classes string
 	with    []string
+	// files are copied from testdata/programs into the working directory.
+	files []string
 	// main is the main class with its arguments.
 	main []string
 	// want are the events that its sources list.
@@ -133,8 +136,15 @@ func (d device) run(t *testing.T, p deviceProgram, dex string, compiled bool, op
 		options = append(options, "-Xjitthreshold:0")
 	}
 	dir := t.TempDir()
-	cmd := d.Command(t.Context(), art.Program{ClassPath: []string{dex, d.jar}, Main: "Start", Args: p.main,
-		Options: options, JIT: compiled, Dir: dir})
+	for _, name := range p.files {
+		copyFile(t, filepath.Join("testdata", "programs", name), filepath.Join(dir, name))
+	}
+	classPath := []string{dex, d.jar}
+	if filepath.Ext(p.classes) == ".jar" {
+		classPath = append(classPath, p.classes) // for its resources, which D8 does not copy
+	}
+	cmd := d.Command(t.Context(), art.Program{ClassPath: classPath, Main: "Start", Args: p.main, Options: options,
+		JIT: compiled, Dir: dir})
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
 	if err := cmd.Run(); err != nil {
@@ -195,4 +205,15 @@ func TestStackOverflowOnART(t *testing.T) {
 	javac(t, jdk(t, 17), classes, "--release", "8", filepath.Join("testdata", "shapes", "Overflow.java"))
 	needDevice(t).check(t, deviceProgram{name: "five stack overflows", classes: classes, main: []string{"Overflow"},
 		check: checkOverflow})
+}
+
+// TestCorpusProgramOnART runs a real program on ART, which fits into one DEX file and needs only what Android has.
+//
+// Invariant: On ART, instrumented programs do what they did before, and their entries and exits balance.
+func TestCorpusProgramOnART(t *testing.T) {
+	nightly.Only(t, "art")
+	k := slices.IndexFunc(programs, func(p program) bool { return p.name == "Rhino runs a script" })
+	p := programs[k]
+	needDevice(t).check(t, deviceProgram{name: p.name, classes: corpus.Need(t, p.jars...)[0].Classes, files: p.files,
+		main: p.args, check: checkSummary, slow: true})
 }

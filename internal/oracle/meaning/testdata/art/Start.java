@@ -5,7 +5,7 @@ import java.util.Arrays;
 
 /**
  * Starts the program that is named. It first installs SHA-1, with which serialVersionUID is computed: a phone has it in
- * Conscrypt, which this ART lacks.
+ * Conscrypt, which this ART lacks. Rhino names its scripts by MD5, and gets the same.
  */
 public final class Start {
     private Start() {
@@ -22,6 +22,7 @@ public final class Start {
         public Digests() {
             super("Digests", 1, "SHA-1");
             put("MessageDigest.SHA", Sha.class.getName());
+            put("MessageDigest.MD5", Sha.class.getName());
         }
     }
 
