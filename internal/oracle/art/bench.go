@@ -38,6 +38,12 @@ func NeedCompiler(t testing.TB) *Bench {
 	return need(t, append(compilerNeeds, basicNeeds...), append(basic[:len(basic):len(basic)], compiling...))
 }
 
+// NeedApps is [Need] for a bench that also has Application, Activity, Context and what they load of Android 11.
+func NeedApps(t testing.TB) *Bench {
+	t.Helper()
+	return need(t, basicNeeds, append(basic[:len(basic):len(basic)], apps...))
+}
+
 func need(t testing.TB, needs []requirement, steps []step) *Bench {
 	t.Helper()
 	oracle.Require(t, check(needs))
@@ -53,8 +59,11 @@ func (b *Bench) file(step, name string) string { return filepath.Join(b.dirs[ste
 
 // Dexing returns what D8 needs to know to make a jar of DEX files for the bench.
 func (b *Bench) Dexing(output string) toolchain.Dexing {
-	return toolchain.Dexing{MinAPI: MinAPI, Library: b.file("core", "classes.jar"),
-		ClassPath: []string{b.file("framework", "classes.jar")}, Output: output}
+	path := []string{b.file("framework", "classes.jar")}
+	if b.dirs["app"] != "" {
+		path = append(path, b.file("app", "classes.jar"))
+	}
+	return toolchain.Dexing{MinAPI: MinAPI, Library: b.file("core", "classes.jar"), ClassPath: path, Output: output}
 }
 
 // D8 makes a jar of DEX files of jars and class files, as a release build does. It ignores warnings.
@@ -94,7 +103,11 @@ type Result struct {
 // Command returns the command that runs a program, for a test that does more with it than [Bench.Run].
 func (b *Bench) Command(ctx context.Context, p Program) *exec.Cmd {
 	// A collection while classes are loaded can end in a failed check of this ART, so the heap is large from the start.
-	args := []string{"-Xbootclasspath:" + b.file("core", "core.jar") + ":" + b.file("framework", "framework.jar"),
+	boot := []string{b.file("core", "core.jar"), b.file("framework", "framework.jar")}
+	if b.dirs["app"] != "" {
+		boot = append(boot, b.file("app", "app.jar"))
+	}
+	args := []string{"-Xbootclasspath:" + strings.Join(boot, ":"),
 		"-Ximage:/nonexistent/boot.art", "-Xms700m", "-Xmx700m", "-Xuse-stderr-logger"}
 	if p.JIT {
 		args = append(args, "-Xusejit:true")
