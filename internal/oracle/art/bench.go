@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,12 +45,23 @@ func NeedAhead(t testing.TB) *Bench {
 	return need(t, append(compilerNeeds, basicNeeds...), slices.Concat(basic, compiling, ahead))
 }
 
+// NeedApps is [Need] for a bench that also has Application, Activity, Context and what they load of Android 11.
+func NeedApps(t testing.TB) *Bench {
+	t.Helper()
+	return need(t, basicNeeds, append(basic[:len(basic):len(basic)], apps...))
+}
+
 func need(t testing.TB, needs []requirement, steps []step) *Bench {
 	t.Helper()
 	oracle.Require(t, check(needs))
 	tools, err := toolchain.Versions[d8].Fetch(t.Context())
 	oracle.Require(t, err)
-	dirs, err := build(t.Context(), t.Logf, steps)
+	cache, err := oracle.CacheDir("art")
+	oracle.Require(t, err)
+	recipe, err := fs.Sub(embedded, "recipe")
+	oracle.Require(t, err)
+	b := builder{cache: cache, recipe: recipe, environment: environment, log: t.Logf}
+	dirs, err := b.build(t.Context(), steps)
 	oracle.Require(t, err)
 	return &Bench{dirs, tools}
 }
@@ -59,8 +71,11 @@ func (b *Bench) file(step, name string) string { return filepath.Join(b.dirs[ste
 
 // Dexing returns what D8 needs to know to make a jar of DEX files for the bench.
 func (b *Bench) Dexing(output string) toolchain.Dexing {
-	return toolchain.Dexing{MinAPI: MinAPI, Library: b.file("core", "classes.jar"),
-		ClassPath: []string{b.file("framework", "classes.jar")}, Output: output}
+	path := []string{b.file("framework", "classes.jar")}
+	if b.dirs["app"] != "" {
+		path = append(path, b.file("app", "classes.jar"))
+	}
+	return toolchain.Dexing{MinAPI: MinAPI, Library: b.file("core", "classes.jar"), ClassPath: path, Output: output}
 }
 
 // D8 makes a jar of DEX files of jars and class files, as a release build does. It ignores warnings.
@@ -129,7 +144,11 @@ func (b *Bench) Command(ctx context.Context, p Program) *exec.Cmd {
 }
 
 func (b *Bench) bootClassPath() string {
-	return b.file("core", "core.jar") + ":" + b.file("framework", "framework.jar")
+	boot := b.file("core", "core.jar") + ":" + b.file("framework", "framework.jar")
+	if b.dirs["app"] != "" {
+		boot += ":" + b.file("app", "app.jar")
+	}
+	return boot
 }
 
 // command returns a command with the environment of ART.

@@ -29,7 +29,9 @@ func compileJava(t *testing.T, b *Bench, sources ...string) []string {
 	return classes
 }
 
+// TestBench runs a program, interpreted and compiled, and the tools of the bench.
 func TestBench(t *testing.T) {
+	nightly.Only(t, "art")
 	b := NeedCompiler(t)
 	dex := filepath.Join(t.TempDir(), "hello.jar")
 	b.D8(t, dex, compileJava(t, b, "Hello.java")...)

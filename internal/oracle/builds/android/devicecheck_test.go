@@ -41,6 +41,11 @@ func TestDeviceCheckApp(t *testing.T) {
 				if kind == "plain" {
 					continue
 				}
+				// The script passes it to analyze.
+				if r8 := string(readFile(t, filepath.Join(dir, "app", "build", "outputs", "mapping", kind+"Release",
+					"mapping.txt"))); !strings.Contains(r8, "dev.tracegen.devicecheck.Planted ->") {
+					t.Errorf("the app %s: R8's mapping lacks the planted stall", kind)
+				}
 				text := string(readFile(t, filepath.Join(dir, "app", "build", "outputs", "tracegen", kind+"Release",
 					"methodMapping.txt")))
 				for name, want := range map[string]bool{"TracedWork traced": true, "Planted stall": true,

@@ -193,6 +193,7 @@ func TestDeviceCheckSaysTheWayOut(t *testing.T) {
 			"another signature", "uninstall dev.tracegen.devicecheck.plain"},
 		{"FAKE_INSTALL=Failure [INSTALL_FAILED_USER_RESTRICTED: Install canceled by user]", nil,
 			"does not allow", "Install via USB"},
+		{"FAKE_LAUNCH=WARM", nil, "did not start cold", "keeps it running"},
 		{"FAKE_TIME=", nil, "no number for start", "screen"},
 		{"FAKE_FILE=cat: Permission denied", nil, "Permission denied", "The shell must be able to read"},
 		{"FAKE_PULL=adb: error: failed to stat remote object", nil, "failed to stat", "free storage"},
