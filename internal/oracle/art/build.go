@@ -60,7 +60,7 @@ var (
 			files: []string{"src/launcher.c", "src/framework.c", "src/verify.cc"}},
 	}
 	// apps has what an app loads, beside basic.
-	apps = []step{{name: "app", after: []string{"core", "framework"}, files: []string{"app.txt"}}}
+	apps      = []step{{name: "app", after: []string{"core", "framework"}, files: []string{"app.txt"}}}
 	compiling = []step{
 		{name: "artsource", after: []string{"packages"}},
 		{name: "compiler", after: []string{"packages", "artsource"}, files: []string{"src/xz.cc"}},
