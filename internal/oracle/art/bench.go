@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,6 +39,12 @@ func NeedCompiler(t testing.TB) *Bench {
 	return need(t, append(compilerNeeds, basicNeeds...), append(basic[:len(basic):len(basic)], compiling...))
 }
 
+// NeedAhead is [NeedCompiler] for a bench that has dex2oat, and a boot image with the code of the core library.
+func NeedAhead(t testing.TB) *Bench {
+	t.Helper()
+	return need(t, append(compilerNeeds, basicNeeds...), slices.Concat(basic, compiling, ahead))
+}
+
 // NeedApps is [Need] for a bench that also has Application, Activity, Context and what they load of Android 11.
 func NeedApps(t testing.TB) *Bench {
 	t.Helper()
@@ -49,7 +56,12 @@ func need(t testing.TB, needs []requirement, steps []step) *Bench {
 	oracle.Require(t, check(needs))
 	tools, err := toolchain.Versions[d8].Fetch(t.Context())
 	oracle.Require(t, err)
-	dirs, err := build(t.Context(), t.Logf, steps)
+	cache, err := oracle.CacheDir("art")
+	oracle.Require(t, err)
+	recipe, err := fs.Sub(embedded, "recipe")
+	oracle.Require(t, err)
+	b := builder{cache: cache, recipe: recipe, environment: environment, log: t.Logf}
+	dirs, err := b.build(t.Context(), steps)
 	oracle.Require(t, err)
 	return &Bench{dirs, tools}
 }
@@ -84,6 +96,9 @@ type Program struct {
 	Options []string
 	// JIT has hot methods compiled; otherwise the program is interpreted. It needs [NeedCompiler].
 	JIT bool
+	// Ahead starts from the boot image, as on a phone, and runs the code that [Bench.CompileAhead] has written. It needs
+	// [NeedAhead]. Without JIT, methods that have no such code are interpreted.
+	Ahead bool
 	// Log has ART print its own log to standard error.
 	Log bool
 	// Env are variables in addition to those of this process, in the form KEY=VALUE.
@@ -103,29 +118,69 @@ type Result struct {
 // Command returns the command that runs a program, for a test that does more with it than [Bench.Run].
 func (b *Bench) Command(ctx context.Context, p Program) *exec.Cmd {
 	// A collection while classes are loaded can end in a failed check of this ART, so the heap is large from the start.
-	boot := []string{b.file("core", "core.jar"), b.file("framework", "framework.jar")}
-	if b.dirs["app"] != "" {
-		boot = append(boot, b.file("app", "app.jar"))
+	heap, image := "700m", "/nonexistent/boot.art"
+	if p.Ahead {
+		// There is less room below the image.
+		heap, image = "600m", b.file("image", "boot.art")
 	}
-	args := []string{"-Xbootclasspath:" + strings.Join(boot, ":"),
-		"-Ximage:/nonexistent/boot.art", "-Xms700m", "-Xmx700m", "-Xuse-stderr-logger"}
-	if p.JIT {
+	args := []string{"-Xbootclasspath:" + b.bootClassPath(), "-Ximage:" + image, "-Xms" + heap, "-Xmx" + heap,
+		"-Xuse-stderr-logger"}
+	switch {
+	case p.JIT:
 		args = append(args, "-Xusejit:true")
-	} else {
+	case p.Ahead:
+		args = append(args, "-Xusejit:false")
+	default:
 		args = append(args, "-Xint")
 	}
 	args = append(append(args, p.Options...), "-cp", strings.Join(p.ClassPath, ":"), p.Main)
-	cmd := exec.CommandContext(ctx, b.file("launcher", "launcher"), append(args, p.Args...)...)
+	cmd := b.command(ctx, b.file("launcher", "launcher"), append(args, p.Args...)...)
 	cmd.Dir = p.Dir
-	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+b.dirs["natives"]+":"+b.dirs["compiler"],
-		"ANDROID_ROOT="+b.file("launcher", "root"), "ANDROID_DATA="+b.file("launcher", "data"),
-		"ANDROID_ART_ROOT="+b.file("launcher", "art-root"), "ANDROID_I18N_ROOT="+b.file("launcher", "i18n"),
-		"ANDROID_TZDATA_ROOT="+b.file("launcher", "tzdata"))
 	if !p.Log {
 		cmd.Env = append(cmd.Env, "ANDROID_LOG_TAGS=*:f")
 	}
 	cmd.Env = append(cmd.Env, p.Env...)
 	return cmd
+}
+
+func (b *Bench) bootClassPath() string {
+	boot := b.file("core", "core.jar") + ":" + b.file("framework", "framework.jar")
+	if b.dirs["app"] != "" {
+		boot += ":" + b.file("app", "app.jar")
+	}
+	return boot
+}
+
+// command returns a command with the environment of ART.
+func (b *Bench) command(ctx context.Context, program string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+b.dirs["natives"]+":"+b.dirs["compiler"],
+		"ANDROID_ROOT="+b.file("launcher", "root"), "ANDROID_DATA="+b.file("launcher", "data"),
+		"ANDROID_ART_ROOT="+b.file("launcher", "art-root"), "ANDROID_I18N_ROOT="+b.file("launcher", "i18n"),
+		"ANDROID_TZDATA_ROOT="+b.file("launcher", "tzdata"))
+	return cmd
+}
+
+// CompileAhead compiles all methods of the jars of a class path, as "cmd package compile -m speed" does on a phone. The
+// code goes beside each jar, where ART looks for it.
+func (b *Bench) CompileAhead(t testing.TB, classPath ...string) {
+	t.Helper()
+	for i, jar := range classPath {
+		dir := filepath.Join(filepath.Dir(jar), "oat", "x86_64")
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		code := filepath.Join(dir, strings.TrimSuffix(filepath.Base(jar), filepath.Ext(jar))+".odex")
+		cmd := b.command(t.Context(), b.file("dex2oat", "dex2oat"), "--dex-file="+jar, "--oat-file="+code,
+			"--boot-image="+b.file("image", "boot.art"), "--class-loader-context=PCL["+strings.Join(classPath[:i], ":")+"]",
+			"--compiler-filter=speed", "--instruction-set=x86_64", "--instruction-set-features=default",
+			"--no-watch-dog", "-j2", "--runtime-arg", "-Xms600m", "--runtime-arg", "-Xmx600m",
+			"--runtime-arg", "-Xbootclasspath:"+b.bootClassPath())
+		cmd.Env = append(cmd.Env, "ANDROID_LOG_TAGS=*:e")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("dex2oat of %s: %v\n%s", jar, err, out)
+		}
+	}
 }
 
 // runLimit ends programs that hang. It is far beyond what they need.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // compileJava compiles sources of testdata against the core library of the bench, and returns the class files.
@@ -28,7 +29,9 @@ func compileJava(t *testing.T, b *Bench, sources ...string) []string {
 	return classes
 }
 
+// TestBench runs a program, interpreted and compiled, and the tools of the bench.
 func TestBench(t *testing.T) {
+	nightly.Only(t, "art")
 	b := NeedCompiler(t)
 	dex := filepath.Join(t.TempDir(), "hello.jar")
 	b.D8(t, dex, compileJava(t, b, "Hello.java")...)
@@ -49,4 +52,29 @@ func TestBench(t *testing.T) {
 	if len(not) > 0 || compiled != 2 {
 		t.Errorf("%d methods compiled, not %q", compiled, not)
 	}
+}
+
+// TestAhead runs a program from the boot image, with and without code of its own that was compiled ahead of time, and
+// one that begins without the image. The second jar has code too, though it is behind the first on the class path.
+func TestAhead(t *testing.T) {
+	nightly.Only(t, "android")
+	b := NeedAhead(t)
+	dir := t.TempDir()
+	first, second := filepath.Join(dir, "hello.jar"), filepath.Join(dir, "mapped.jar")
+	b.D8(t, first, compileJava(t, b, "Hello.java")...)
+	b.D8(t, second, compileJava(t, b, "Mapped.java")...)
+	image := Program{ClassPath: []string{first, second}, Main: "Mapped", Ahead: true}
+	const boot = "boot-framework.oat, boot.oat"
+	check := func(p Program, want string) {
+		t.Helper()
+		if r := b.Run(t, p); r.Exit != 0 || r.Stdout != want {
+			t.Errorf("exit code %d, output %q, want %q\n%s", r.Exit, r.Stdout, want, r.Stderr)
+		}
+	}
+	check(Program{ClassPath: image.ClassPath, Main: "Mapped"}, "[]\n")
+	check(image, "["+boot+"]\n")
+	b.CompileAhead(t, first, second)
+	check(image, "["+boot+", hello.odex, mapped.odex]\n")
+	image.JIT = true
+	check(image, "["+boot+", hello.odex, mapped.odex]\n")
 }

@@ -10,9 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +24,7 @@ import (
 )
 
 //go:embed recipe
-var recipe embed.FS
+var embedded embed.FS
 
 // Android 11's own classes, which Debian's source package lacks.
 const (
@@ -47,7 +47,8 @@ type step struct {
 	files []string
 }
 
-// basic are the steps of the bench, apps that of an app, compiling those of its compiler, each after those that it needs.
+// basic are the steps of the bench, apps that of an app, compiling those of its compiler, ahead those of dex2oat, each
+// after those that it needs.
 var (
 	basic = []step{
 		{name: "packages", files: []string{"packages.sha256"}},
@@ -65,6 +66,10 @@ var (
 		{name: "artsource", after: []string{"packages"}},
 		{name: "compiler", after: []string{"packages", "artsource"}, files: []string{"src/xz.cc"}},
 		{name: "compileall", after: []string{"packages", "artsource"}, files: []string{"src/compileall.cc"}},
+	}
+	ahead = []step{
+		{name: "dex2oat", after: []string{"packages", "artsource", "compiler"}, files: []string{"lz4"}},
+		{name: "image", after: []string{"natives", "core", "framework", "launcher", "compiler", "dex2oat"}},
 	}
 )
 
@@ -106,40 +111,43 @@ func check(needs []requirement) error {
 
 // A builder runs the steps of the recipe.
 type builder struct {
-	cache string
+	// cache has the directories, recipe the scripts.
+	cache  string
+	recipe fs.FS
+	// environment returns variables for all steps. It is called when a step must run.
+	environment func(context.Context) ([]string, error)
 	// log reports a step that is done.
 	log func(format string, args ...any)
-	// recipe is a copy of the recipe.
-	recipe string
-	// env are the variables of all steps.
-	env []string
+
+	// copied is the directory with a copy of the recipe, env are the variables.
+	copied string
+	env    []string
+	// locked is the file with the lock.
+	locked *os.File
 	// dirs and sums are the directories of the steps, and the hashes in their names.
 	dirs, sums map[string]string
 }
 
 // build returns the directories of steps. It runs those that the cache lacks.
-func build(ctx context.Context, log func(string, ...any), steps []step) (map[string]string, error) {
-	cache, err := oracle.CacheDir("art")
-	if err != nil {
-		return nil, err
-	}
-	b := &builder{cache: cache, log: log, dirs: map[string]string{}, sums: map[string]string{}}
+func (b *builder) build(ctx context.Context, steps []step) (map[string]string, error) {
+	b.dirs, b.sums = map[string]string{}, map[string]string{}
 	complete := true
 	for _, s := range steps {
+		var err error
 		if b.sums[s.name], err = b.hash(s); err != nil {
 			return nil, err
 		}
-		b.dirs[s.name] = filepath.Join(cache, s.name+"-"+b.sums[s.name])
+		b.dirs[s.name] = filepath.Join(b.cache, s.name+"-"+b.sums[s.name])
 		complete = complete && exists(b.dirs[s.name])
 	}
 	if complete {
 		return b.dirs, nil
 	}
-	unlock, err := lock(ctx, filepath.Join(cache, "lock"))
-	if err != nil {
+	var err error
+	if b.locked, err = lock(ctx, b.cache); err != nil {
 		return nil, err
 	}
-	defer unlock()
+	defer b.locked.Close()
 	return b.dirs, b.run(ctx, steps)
 }
 
@@ -148,9 +156,9 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// lock waits until no other process has the lock in a file.
-func lock(ctx context.Context, file string) (unlock func(), err error) {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o644)
+// lock waits until no other process has the lock of the cache. Closing the file ends the lock.
+func lock(ctx context.Context, cache string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(cache, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
@@ -158,10 +166,10 @@ func lock(ctx context.Context, file string) (unlock func(), err error) {
 		got, supported := atomicfile.TryLock(f)
 		switch {
 		case got:
-			return func() { f.Close() }, nil
+			return f, nil
 		case !supported:
 			f.Close()
-			return nil, fmt.Errorf("%s: the file system has no locks", file)
+			return nil, fmt.Errorf("%s: the file system has no locks", f.Name())
 		}
 		select {
 		case <-ctx.Done():
@@ -180,12 +188,12 @@ func (b *builder) hash(s step) (string, error) {
 		fmt.Fprintln(h, name, b.sums[name])
 	}
 	for _, name := range append([]string{"prelude.sh", s.name + ".sh"}, s.files...) {
-		err := fs.WalkDir(recipe, path.Join("recipe", name), func(file string, e fs.DirEntry, err error) error {
+		err := fs.WalkDir(b.recipe, name, func(file string, e fs.DirEntry, err error) error {
 			if err != nil || e.IsDir() {
 				return err
 			}
-			data, err := recipe.ReadFile(file)
-			fmt.Fprintln(h, file, len(data))
+			data, err := fs.ReadFile(b.recipe, file)
+			fmt.Fprintln(h, "recipe/"+file, len(data))
 			h.Write(data)
 			return err
 		})
@@ -196,31 +204,35 @@ func (b *builder) hash(s step) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)[:6]), nil
 }
 
-// run runs the steps that are not done, two at a time, each when those before it are done.
-func (b *builder) run(ctx context.Context, steps []step) error {
+// environment returns the variables of the recipe: the JDK and what Maven has.
+func environment(ctx context.Context) ([]string, error) {
 	j, err := oracle.FindJDK(17)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	androidJar, err := oracle.FetchSum(ctx, android, androidSum)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	tools, err := toolchain.Versions[d8].Fetch(ctx)
+	return []string{"PATH=" + filepath.Join(j.Home, "bin") + ":" + os.Getenv("PATH"), "LC_ALL=C.UTF-8",
+		"android=" + androidJar, "r8=" + tools.Jar()}, err
+}
+
+// run runs the steps that are not done, two at a time, each when those before it are done.
+func (b *builder) run(ctx context.Context, steps []step) error {
+	variables, err := b.environment(ctx)
 	if err != nil {
 		return err
 	}
-	tmp, err := os.MkdirTemp(b.cache, "recipe-")
-	if err != nil {
+	if b.copied, err = os.MkdirTemp(b.cache, "recipe-"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp)
-	if err := os.CopyFS(tmp, recipe); err != nil {
+	defer os.RemoveAll(b.copied)
+	if err := os.CopyFS(b.copied, b.recipe); err != nil {
 		return err
 	}
-	b.recipe = filepath.Join(tmp, "recipe")
-	b.env = append(os.Environ(), "PATH="+filepath.Join(j.Home, "bin")+":"+os.Getenv("PATH"), "LC_ALL=C.UTF-8",
-		"recipe="+b.recipe, "android="+androidJar, "r8="+tools.Jar())
+	b.env = slices.Concat(os.Environ(), variables, []string{"recipe=" + b.copied})
 	done := map[string]chan struct{}{}
 	for _, s := range steps {
 		done[s.name] = make(chan struct{})
@@ -262,7 +274,9 @@ func (b *builder) script(ctx context.Context, s step) error {
 		return err
 	}
 	defer log.Close()
-	cmd := exec.CommandContext(ctx, "bash", filepath.Join(b.recipe, s.name+".sh"))
+	cmd := exec.CommandContext(ctx, "bash", filepath.Join(b.copied, s.name+".sh"))
+	// A compiler that outlives this process keeps the lock, so that no other process writes beside it.
+	cmd.ExtraFiles = []*os.File{b.locked}
 	cmd.Dir, cmd.Stdout, cmd.Stderr = part, log, log
 	cmd.Env = append(b.env[:len(b.env):len(b.env)], fmt.Sprint("jobs=", min(runtime.NumCPU(), 2)))
 	for _, name := range s.after {

@@ -10,11 +10,14 @@
 // real Looper, Handler and MessageQueue with what they need. Written anew in recipe/src are the program that starts
 // ART, the JVM_ functions that the core library calls, and the natives of android.os.
 //
+// [NeedAhead] adds dex2oat and a boot image, which phones start from: the core library and the framework compiled ahead
+// of time. [Bench.CompileAhead] compiles a program, as a phone does when it is idle. The image has the classes that ART
+// itself loads, and not those that Android preloads.
+//
 // # What is missing
 //
-// There is no boot image and no dex2oat, so no code that was compiled ahead of time. Missing are also Conscrypt,
-// OkHttp, the data of time zones and, as on a phone, java.awt and java.lang.management. java.lang.Runtime returns
-// constants as heap sizes. The processor is an x86-64.
+// Missing are Conscrypt, OkHttp, the data of time zones and, as on a phone, java.awt and java.lang.management.
+// java.lang.Runtime returns constants as heap sizes. The processor is an x86-64.
 //
 // # The recipe
 //

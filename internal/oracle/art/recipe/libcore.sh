@@ -9,6 +9,9 @@ change $java/text/DecimalFormat.java 's/DecimalFormat_ICU58_Android/DecimalForma
 change $java/lang/reflect/Field.java 's/dexFieldIndex/artFieldIndex/g'
 # Android 11 registers this native method.
 change $java/lang/Thread.java 's/^class Thread implements Runnable \{/& private static native int getNativeTid();/'
+# Where Android 11 has this method. Without it ART cannot initialize the class ahead of time.
+change libart/src/main/java/java/lang/Daemons.java \
+	's/VMRuntime\.getRuntime\(\)\.isDebuggerActive\(\)/dalvik.system.VMDebug.isDebuggerConnected()/'
 # Android 11 initializes the class before libjavacore is there.
 change $java/io/FileDescriptor.java 's/= dupFd\(([012])\);/= new FileDescriptor(\1);/'
 change ojluni/src/main/native/StrictMath.c 's#"../../external/fdlibm/fdlibm.h"#"strict_math.h"#'
