@@ -472,6 +472,7 @@ func (l *lab) dependencies(jar corpus.Jar) []string {
 const tableHead = "jar\ttool\texits\tclasses\tok\taccess-checks\tsoft\thard\tunlinked\tnew\tcompiled\trefused\tnew\n"
 
 // compareTable compares the rows with those of testdata/verdicts.tsv, which has the examples and the jars of the share.
+// The log has the rows of a run.
 func (l *lab) compareTable(t *testing.T) {
 	t.Helper()
 	slices.Sort(l.rows)
