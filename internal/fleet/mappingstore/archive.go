@@ -42,7 +42,8 @@ func (e *DamagedError) Unwrap() error { return e.Err }
 const Variable = "TRACEGEN_ARCHIVE"
 
 // Open opens an archive: in a directory, or in a bucket (s3://BUCKET[/PREFIX]). The archive need not exist. Open
-// accesses no network. warn is called with damage that did not prevent the work; it may be called by several goroutines.
+// accesses no network. warn is called with damage that did not prevent the work; it may be called by several
+// goroutines.
 func Open(location string, warn func(message string)) (*Archive, error) {
 	a := &Archive{location: location, warn: warn}
 	if !IsRemote(a.location) {

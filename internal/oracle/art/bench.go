@@ -45,6 +45,12 @@ func NeedAhead(t testing.TB) *Bench {
 	return need(t, append(compilerNeeds, basicNeeds...), slices.Concat(basic, compiling, ahead))
 }
 
+// NeedApps is [Need] for a bench that also has Application, Activity, Context and what they load of Android 11.
+func NeedApps(t testing.TB) *Bench {
+	t.Helper()
+	return need(t, basicNeeds, append(basic[:len(basic):len(basic)], apps...))
+}
+
 func need(t testing.TB, needs []requirement, steps []step) *Bench {
 	t.Helper()
 	oracle.Require(t, check(needs))
@@ -65,8 +71,11 @@ func (b *Bench) file(step, name string) string { return filepath.Join(b.dirs[ste
 
 // Dexing returns what D8 needs to know to make a jar of DEX files for the bench.
 func (b *Bench) Dexing(output string) toolchain.Dexing {
-	return toolchain.Dexing{MinAPI: MinAPI, Library: b.file("core", "classes.jar"),
-		ClassPath: []string{b.file("framework", "classes.jar")}, Output: output}
+	path := []string{b.file("framework", "classes.jar")}
+	if b.dirs["app"] != "" {
+		path = append(path, b.file("app", "classes.jar"))
+	}
+	return toolchain.Dexing{MinAPI: MinAPI, Library: b.file("core", "classes.jar"), ClassPath: path, Output: output}
 }
 
 // D8 makes a jar of DEX files of jars and class files, as a release build does. It ignores warnings.
@@ -135,7 +144,11 @@ func (b *Bench) Command(ctx context.Context, p Program) *exec.Cmd {
 }
 
 func (b *Bench) bootClassPath() string {
-	return b.file("core", "core.jar") + ":" + b.file("framework", "framework.jar")
+	boot := b.file("core", "core.jar") + ":" + b.file("framework", "framework.jar")
+	if b.dirs["app"] != "" {
+		boot += ":" + b.file("app", "app.jar")
+	}
+	return boot
 }
 
 // command returns a command with the environment of ART.

@@ -47,8 +47,8 @@ type step struct {
 	files []string
 }
 
-// basic are the steps of the bench, compiling those of its compiler, ahead those of dex2oat, each after those that it
-// needs.
+// basic are the steps of the bench, apps that of an app, compiling those of its compiler, ahead those of dex2oat, each
+// after those that it needs.
 var (
 	basic = []step{
 		{name: "packages", files: []string{"packages.sha256"}},
@@ -60,6 +60,8 @@ var (
 		{name: "launcher", after: []string{"packages"},
 			files: []string{"src/launcher.c", "src/framework.c", "src/verify.cc"}},
 	}
+	// apps has what an app loads, beside basic.
+	apps      = []step{{name: "app", after: []string{"core", "framework"}, files: []string{"app.txt"}}}
 	compiling = []step{
 		{name: "artsource", after: []string{"packages"}},
 		{name: "compiler", after: []string{"packages", "artsource"}, files: []string{"src/xz.cc"}},

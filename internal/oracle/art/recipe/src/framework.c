@@ -71,6 +71,9 @@ static jlong thread_ms(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID) / 100000
 static jlong thread_us(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1000; }
 static jlong wall_us(void) { return clock_ns(CLOCK_REALTIME) / 1000; }
 static jlong zero_long(void) { return 0; }
+// A Binder is made, and never called. Its registry frees what it holds.
+static jlong binder_holder(void) { return (jlong)malloc(1); }
+static jlong binder_free(void) { return (jlong)free; }
 static jint zero_int(void) { return 0; }
 static jint uid(void) { return getuid(); }
 static jint pid(void) { return getpid(); }
@@ -95,9 +98,28 @@ static jint log_println(JNIEnv* e, jclass c, jint buffer, jint level, jstring ta
   return n;
 }
 static jint log_max(JNIEnv* e, jclass c) { return 4068; }
-static jstring property(JNIEnv* e, jclass c, jstring key, jstring def) { return def; }
-static jint property_int(JNIEnv* e, jclass c, jstring key, jint def) { return def; }
-static jlong property_long(JNIEnv* e, jclass c, jstring key, jlong def) { return def; }
+// What Android 11 says of itself. Build is not initialized without it.
+static const char* const properties[][2] = {
+    {"ro.build.version.sdk", "30"}, {"ro.build.version.release", "11"}, {"ro.build.version.codename", "REL"},
+    {"ro.build.version.all_codenames", "REL"}, {"ro.product.cpu.abilist", "x86_64"},
+    {"ro.product.cpu.abilist32", ""}, {"ro.product.cpu.abilist64", "x86_64"}};
+static const char* property_value(JNIEnv* e, jstring key) {
+  const char* found = NULL;
+  const char* s = (*e)->GetStringUTFChars(e, key, NULL);
+  for (size_t i = 0; i < sizeof properties / sizeof *properties; i++)
+    if (strcmp(s, properties[i][0]) == 0) found = properties[i][1];
+  (*e)->ReleaseStringUTFChars(e, key, s);
+  return found;
+}
+static jstring property(JNIEnv* e, jclass c, jstring key, jstring def) {
+  const char* v = property_value(e, key);
+  return v ? (*e)->NewStringUTF(e, v) : def;
+}
+static jlong property_long(JNIEnv* e, jclass c, jstring key, jlong def) {
+  const char* v = property_value(e, key);
+  return v ? atoll(v) : def;
+}
+static jint property_int(JNIEnv* e, jclass c, jstring key, jint def) { return property_long(e, c, key, def); }
 static jboolean property_bool(JNIEnv* e, jclass c, jstring key, jboolean def) { return def; }
 
 #define N(name, sig, f) {name, sig, (void*)f}
@@ -127,9 +149,9 @@ static const JNINativeMethod binder_methods[] = {
     N("getCallingPid", "()I", pid),
     N("isHandlingTransaction", "()Z", zero_int),
     N("flushPendingCommands", "()V", nothing),
-    N("getNativeBBinderHolder", "()J", zero_long),
+    N("getNativeBBinderHolder", "()J", binder_holder),
     N("getFinalizer", "()J", zero_long),
-    N("getNativeFinalizer", "()J", zero_long)};
+    N("getNativeFinalizer", "()J", binder_free)};
 static const JNINativeMethod trace_methods[] = {
     N("nativeGetEnabledTags", "()J", zero_long),
     N("nativeSetAppTracingAllowed", "(Z)V", nothing),
