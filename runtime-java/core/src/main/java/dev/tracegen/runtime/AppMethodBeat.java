@@ -84,31 +84,33 @@ public final class AppMethodBeat {
      * @param id the method's ID in the mapping; IDs outside of 1 to 0xFFFFE are ignored
      */
     public static void i(int id) {
-        int m = mode;
-        if (m < 0) {
+        Ring ring = fast;
+        if (ring == null && mode < 0) {
             return;
         }
+        Thread thread;
         try {
-            Thread thread = Thread.currentThread();
-            if (mainThread != thread) {
-                if (m == MAIN_ONLY) {
-                    return;
-                }
-            } else {
-                Ring ring = fast;
-                if (ring != null && ring.owner == thread) {
-                    char[] gate = ring.gate;
-                    if (gate != null && id > 0 && id < gate.length && gate[id] != 0 && ring.dropsEntry(gate[id])) {
-                        return;
-                    }
-                    long now = ring.now();
-                    if (now >= 0 && id > 0 && id < METHOD_ID_DISPATCH) {
-                        ring.put(Ring.ENTRY | (long) id << Ring.ID_SHIFT | now);
-                        return;
-                    }
-                }
+            thread = Thread.currentThread();
+        } catch (Throwable e) {
+            return;
+        }
+        if (ring != null && ring.owner == thread) {
+            int n = ring.next;
+            if (n != ring.stop && id < METHOD_ID_DISPATCH
+                    && (id >= ring.gateEnd || id > 0 && ring.gate[id] == 0)) {
+                // As Ring.put does it.
+                long[] slots = ring.slots;
+                slots[n & slots.length - 1] = (Ring.ENTRY + Ring.FULL) + ((long) id << Ring.ID_SHIFT) + ring.now;
+                ring.next = n + 1;
+                return;
             }
-            FastPath.record(id, Ring.ENTRY);
+        } else if (mode == MAIN_ONLY && mainThread != thread) {
+            return;
+        } else {
+            ring = null;
+        }
+        try {
+            FastPath.entry(ring, id);
         } catch (Throwable e) {
             // Most likely a stack overflow. The record is lost, and the app goes on.
         }
@@ -116,31 +118,33 @@ public final class AppMethodBeat {
 
     /** Records that a method is about to exit. */
     public static void o(int id) {
-        int m = mode;
-        if (m < 0) {
+        Ring ring = fast;
+        if (ring == null && mode < 0) {
             return;
         }
+        Thread thread;
         try {
-            Thread thread = Thread.currentThread();
-            if (mainThread != thread) {
-                if (m == MAIN_ONLY) {
-                    return;
-                }
-            } else {
-                Ring ring = fast;
-                if (ring != null && ring.owner == thread) {
-                    char[] gate = ring.gate;
-                    if (gate != null && id > 0 && id < gate.length && gate[id] != 0 && ring.dropsExit(gate[id])) {
-                        return;
-                    }
-                    long now = ring.now();
-                    if (now >= 0 && id > 0 && id < METHOD_ID_DISPATCH) {
-                        ring.put((long) id << Ring.ID_SHIFT | now);
-                        return;
-                    }
-                }
+            thread = Thread.currentThread();
+        } catch (Throwable e) {
+            return;
+        }
+        if (ring != null && ring.owner == thread) {
+            int n = ring.next;
+            if (n != ring.stop && id < METHOD_ID_DISPATCH
+                    && (id >= ring.gateEnd || id > 0 && ring.gate[id] == 0)) {
+                // As Ring.put does it.
+                long[] slots = ring.slots;
+                slots[n & slots.length - 1] = Ring.FULL + ((long) id << Ring.ID_SHIFT) + ring.now;
+                ring.next = n + 1;
+                return;
             }
-            FastPath.record(id, 0);
+        } else if (mode == MAIN_ONLY && mainThread != thread) {
+            return;
+        } else {
+            ring = null;
+        }
+        try {
+            FastPath.exit(ring, id);
         } catch (Throwable e) {
             // As in i.
         }

@@ -26,6 +26,42 @@ final class FastPath {
     }
 
     /**
+     * Records a call of i that {@link AppMethodBeat} did not handle.
+     *
+     * @param ring {@link AppMethodBeat#fast}, null if this thread is not its owner
+     */
+    static void entry(Ring ring, int id) {
+        if (ring != null && id > 0 && id < AppMethodBeat.METHOD_ID_DISPATCH) {
+            char[] gate = ring.gate;
+            if (gate != null && id < gate.length && gate[id] != 0 && Gate.dropsEntry(ring, gate[id])) {
+                return;
+            }
+            long now = ring.now;
+            if (now >= 0) {
+                ring.put(Ring.ENTRY | (long) id << Ring.ID_SHIFT | now);
+                return;
+            }
+        }
+        record(id, Ring.ENTRY);
+    }
+
+    /** As {@link #entry}, for o. */
+    static void exit(Ring ring, int id) {
+        if (ring != null && id > 0 && id < AppMethodBeat.METHOD_ID_DISPATCH) {
+            char[] gate = ring.gate;
+            if (gate != null && id < gate.length && gate[id] != 0 && Gate.dropsExit(ring, gate[id])) {
+                return;
+            }
+            long now = ring.now;
+            if (now >= 0) {
+                ring.put((long) id << Ring.ID_SHIFT | now);
+                return;
+            }
+        }
+        record(id, 0);
+    }
+
+    /**
      * Records a call of i or o that {@link AppMethodBeat} did not handle.
      *
      * @param bit {@link Ring#ENTRY} or 0
@@ -68,11 +104,11 @@ final class FastPath {
             }
             char[] gate = ring.gate;
             int slot = gate != null && id < gate.length ? gate[id] : 0;
-            if (slot == 0 || !(bit != 0 ? ring.dropsEntry(slot) : ring.dropsExit(slot))) {
+            if (slot == 0 || !(bit != 0 ? Gate.dropsEntry(ring, slot) : Gate.dropsExit(ring, slot))) {
                 if (ticker.exact() || id == AppMethodBeat.METHOD_ID_DISPATCH) {
                     ticker.updateTime(ring);
                 }
-                ring.put(bit | (long) id << Ring.ID_SHIFT | ring.now());
+                ring.put(bit | (long) id << Ring.ID_SHIFT | ring.now);
             }
         } else if (trace.recorded() && recorder.recording()) {
             // Not because recording has been stopped meanwhile: then there is no ring either.
