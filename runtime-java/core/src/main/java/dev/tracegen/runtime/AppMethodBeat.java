@@ -41,39 +41,31 @@ public final class AppMethodBeat {
     static final int OFF = -1;
 
     /**
-     * {@link #mode}: calls of all threads but {@link #mainThread} go to {@link Recorder}. This is the mode before the
-     * first call.
+     * {@link #mode}: calls of all threads but the owner of {@link #fast} go to {@link Recorder}. This is the mode
+     * before the first call.
      */
     static final int CALL_RECORDER = 0;
 
-    /** {@link #mode}: only {@link #mainThread} is recorded; calls of other threads return at once. */
+    /** {@link #mode}: only the main thread is recorded; calls of other threads return at once. */
     static final int MAIN_ONLY = 1;
 
-    /**
-     * One of the constants above. It is not volatile, and neither is {@link #mainThread}, to make the calls that are
-     * not recorded as cheap as possible: the compiler may read the fields once for several calls that it has inlined.
-     *
-     * <p>Recording stops at once all the same. A call that is recorded, or that goes to {@link Recorder}, reads
-     * {@link #fast} or a volatile field of {@link Recorder}, so the compiler must read the two fields again for the
-     * next call. A thread that is not recorded sees that it is to be recorded as soon as it calls something that is
-     * not inlined. Until then its calls are missing, as if recording had begun later.
-     */
+    /** One of the constants above. */
     static int mode;
 
     /**
-     * The main thread of the recorder while it records. It only says which calls may return without a look at
-     * {@link #fast}, so an old value does no harm: a main thread that reads one is recorded from its next calls on,
-     * and another thread does not get past the check of {@link Ring#owner}, or goes to {@link Recorder}, which looks
-     * for itself.
-     */
-    static Thread mainThread;
-
-    /**
      * The main thread's ring while recording is the only work to do; {@link Ring#placeholder} while the clock is
-     * paused or the thread must switch methods on or off; else null. This field alone decides which thread may put
-     * records into the ring, whatever values of {@link #mode} and {@link #mainThread} were read.
+     * paused or the thread must switch methods on or off; else null. A thread puts records only into a ring that it
+     * owns, whatever values of this and of {@link #mode} it has read.
+     *
+     * <p>Neither is volatile, to make the calls that are not recorded as cheap as possible: the compiler may read them
+     * once for several calls that it has inlined. Recording stops at once all the same. A call that is recorded reads
+     * {@link Ring#now}, one that is left out {@link Ring#states}, and one that goes to {@link Recorder} a volatile
+     * field there, so the compiler must read the two again for the next call. A thread that is not recorded sees that
+     * it is to be recorded as soon as it calls something that is not inlined. Until then its calls are missing, as if
+     * recording had begun later. An old value of a ring's fields does no harm: the owner has made its ring itself, and
+     * of a placeholder only final fields and what the owner writes are used.
      */
-    static volatile Ring fast;
+    static Ring fast;
 
     private AppMethodBeat() {
     }
@@ -84,8 +76,8 @@ public final class AppMethodBeat {
      * @param id the method's ID in the mapping; IDs outside of 1 to 0xFFFFE are ignored
      */
     public static void i(int id) {
-        Ring ring = fast;
-        if (ring == null && mode < 0) {
+        int m = mode;
+        if (m < 0) {
             return;
         }
         Thread thread;
@@ -94,6 +86,7 @@ public final class AppMethodBeat {
         } catch (Throwable e) {
             return;
         }
+        Ring ring = fast;
         if (ring != null && ring.owner == thread) {
             int n = ring.next;
             if (n != ring.stop && id < METHOD_ID_DISPATCH
@@ -104,7 +97,7 @@ public final class AppMethodBeat {
                 ring.next = n + 1;
                 return;
             }
-        } else if (mode == MAIN_ONLY && mainThread != thread) {
+        } else if (m == MAIN_ONLY && ring != null) {
             return;
         } else {
             ring = null;
@@ -118,8 +111,8 @@ public final class AppMethodBeat {
 
     /** Records that a method is about to exit. */
     public static void o(int id) {
-        Ring ring = fast;
-        if (ring == null && mode < 0) {
+        int m = mode;
+        if (m < 0) {
             return;
         }
         Thread thread;
@@ -128,6 +121,7 @@ public final class AppMethodBeat {
         } catch (Throwable e) {
             return;
         }
+        Ring ring = fast;
         if (ring != null && ring.owner == thread) {
             int n = ring.next;
             if (n != ring.stop && id < METHOD_ID_DISPATCH
@@ -138,7 +132,7 @@ public final class AppMethodBeat {
                 ring.next = n + 1;
                 return;
             }
-        } else if (mode == MAIN_ONLY && mainThread != thread) {
+        } else if (m == MAIN_ONLY && ring != null) {
             return;
         } else {
             ring = null;

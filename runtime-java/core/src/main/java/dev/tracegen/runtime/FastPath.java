@@ -36,9 +36,8 @@ final class FastPath {
             if (gate != null && id < gate.length && gate[id] != 0 && Gate.dropsEntry(ring, gate[id])) {
                 return;
             }
-            long now = ring.now;
-            if (now >= 0) {
-                ring.put(Ring.ENTRY | (long) id << Ring.ID_SHIFT | now);
+            if (ring.rings != null) {
+                ring.put(Ring.ENTRY | (long) id << Ring.ID_SHIFT | ring.now);
                 return;
             }
         }
@@ -52,9 +51,8 @@ final class FastPath {
             if (gate != null && id < gate.length && gate[id] != 0 && Gate.dropsExit(ring, gate[id])) {
                 return;
             }
-            long now = ring.now;
-            if (now >= 0) {
-                ring.put((long) id << Ring.ID_SHIFT | now);
+            if (ring.rings != null) {
+                ring.put((long) id << Ring.ID_SHIFT | ring.now);
                 return;
             }
         }
@@ -128,21 +126,15 @@ final class FastPath {
     }
 
     /**
-     * Sets {@link AppMethodBeat#mode}, {@link AppMethodBeat#mainThread} and {@link AppMethodBeat#fast} by the current
-     * state: they decide which calls are recorded and which way they take.
+     * Sets {@link AppMethodBeat#mode} and {@link AppMethodBeat#fast} by the current state: they decide which calls are
+     * recorded and which way they take.
      */
     synchronized void update() {
         if (Recorder.current != recorder) {
             return;
         }
-        AppMethodBeat.mainThread = wantedMainThread();
         AppMethodBeat.mode = wantedMode();
-        // After the other two: a thread that reads this value must also read those.
         AppMethodBeat.fast = wantedFast();
-    }
-
-    private Thread wantedMainThread() {
-        return Recorder.status > 0 ? mainThread : null;
     }
 
     private int wantedMode() {
@@ -164,8 +156,8 @@ final class FastPath {
      * nothing to do.
      */
     void repair() {
-        if (Recorder.current == recorder && (AppMethodBeat.mode != wantedMode() || AppMethodBeat.fast != wantedFast()
-                || AppMethodBeat.mainThread != wantedMainThread())) {
+        if (Recorder.current == recorder
+                && (AppMethodBeat.mode != wantedMode() || AppMethodBeat.fast != wantedFast())) {
             update();
         }
     }

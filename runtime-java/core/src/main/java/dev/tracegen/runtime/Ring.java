@@ -98,6 +98,9 @@ final class Ring {
     /** A larger ring does not stay in the caches of a processor, so many slots at once would be slow to set to 0. */
     private static final int CACHED = 1 << 15;
 
+    /** How many slots of such a ring are set to 0 at once. */
+    private static final int STEP = 128;
+
     private static final long[] NO_STATES = new long[0];
 
     /** Added to a record in its slot. */
@@ -163,7 +166,7 @@ final class Ring {
     /** No slot was changed for a record with this number or a greater one. */
     private volatile long claimed;
 
-    /** The time that a record gets now, in ticks; below 0 for a placeholder. */
+    /** The time that a record gets now, in ticks. */
     volatile long now;
 
     /** The number of the next record that the sampler will copy. Written by that thread. */
@@ -197,7 +200,7 @@ final class Ring {
     private Ring(Rings rings, ThreadTrace trace, Thread owner, int capacity) {
         this.slots = new long[capacity];
         this.segmentMask = Math.max(SEGMENT, Math.min(MOST_SEGMENT, capacity / 16)) - 1;
-        this.stepMask = capacity > CACHED ? SEGMENT - 1 : segmentMask;
+        this.stepMask = capacity > CACHED ? STEP - 1 : segmentMask;
         this.rings = rings;
         this.trace = trace;
         this.owner = owner;
@@ -250,13 +253,11 @@ final class Ring {
     }
 
     /**
-     * Returns a ring without a valid time. It stands for the real ring while the fast path is off; nothing is put
-     * into it.
+     * Returns a ring for which {@link #rings} is null. It stands for the real ring while the fast path is off; nothing
+     * is put into it.
      */
     static Ring placeholder(Thread owner) {
-        Ring ring = new Ring(null, owner, 1);
-        ring.now = -1;
-        return ring;
+        return new Ring(null, owner, 1);
     }
 
     /** Moves the time forward. Any thread may call it; the time never goes back. */
