@@ -4,12 +4,13 @@ SHELL := /bin/bash
 GO ?= go
 TRACEGEN_FUZZTIME ?= 60s
 
-.PHONY: help build deps deps-nightly test nightly bare builds race fuzz corpus mutants golden bench check sample runtime screenshots release release-check clean
+.PHONY: help art build deps deps-nightly test nightly bare builds race fuzz corpus mutants golden bench check sample runtime screenshots release release-check clean
 
 help:
 	@echo "build    ./tracegen"
 	@echo "test     what each push runs                             (six minutes)"
-	@echo "nightly  the long tests, in eleven shares; SHARES=... names some of them (an hour)"
+	@echo "nightly  the long tests, in twelve shares; SHARES=... names some of them (an hour)"
+	@echo "art      ART of Android 11 from Debian's packages, and the tests on it (four minutes; 350 MB)"
 	@echo "bare     the README's two commands on a fresh Debian that has nothing installed (root, on Debian; an hour)"
 	@echo "builds   real builds with Gradle, Android plugins, Maven and Bazel, every version (an hour; downloads 2 GB)"
 	@echo "race     the packages that start goroutines, under the race detector"
@@ -39,6 +40,10 @@ test: deps
 
 nightly: deps-nightly
 	.ci/nightly $(SHARES)
+
+art:
+	@.ci/deps art
+	.ci/nightly art-push
 
 bare:
 	TRACEGEN_BARE=new .ci/bare

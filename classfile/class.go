@@ -33,7 +33,6 @@ const (
 	AccAbstract     = 0x0400
 	AccStrict       = 0x0800
 	AccSynthetic    = 0x1000
-	AccStrictInit   = 0x0800 // of a field: set before the constructor of the superclass is called (JEP 401)
 	AccEnum         = 0x4000
 	AccModule       = 0x8000
 )

@@ -106,7 +106,7 @@ func TestAssembledMethods(t *testing.T) {
 		{"known attribute of another place", method{code: append(index(code.Invokestatic, call), ret),
 			attribute: "Signature"},
 			all(ReasonUnknownAttribute)},
-		{"known attribute", method{code: append(index(code.Invokestatic, call), ret), attribute: "StackMap"}, traced},
+		{"known attribute", method{code: append(index(code.Invokestatic, call), ret), attribute: "StackMapTable"}, traced},
 		{"unknown attribute of a trivial method", method{code: []byte{ret}, attribute: "com.example.Offsets"},
 			[3]Reason{ReasonTrivial, ReasonTrivial, ReasonUnknownAttribute}},
 	}

@@ -16,11 +16,10 @@ const (
 )
 
 // smallestExtended is the smallest size in bytes of a frame that can need a note: one that has a two-byte
-// offset_delta (JVMS 4.7.4). Frames with shorter forms never need one while no branch is widened.
+// offset_delta (JVMS 4.7.4).
 const smallestExtended = 3
 
-// fixedConstants is more than the number of constants that the block has besides the Integers of IDs, if no branch
-// is widened.
+// fixedConstants is more than the number of constants that the block has besides the Integers of IDs.
 const fixedConstants = 32
 
 // FitsWithoutTrial reports whether [Injector.Try] need not be called for the class, since [Injector.Rewrite]

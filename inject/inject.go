@@ -21,15 +21,13 @@
 // The constants that are added form one block at the end of the pool. It starts with the name and the Class of the
 // runtime class; these two, the Methodrefs, and the Integers of IDs are added even if the pool has equal ones. By
 // this block, strip finds and undoes every change. A few facts about the old class do not show in the new one:
-// whether max_stack was greater than needed, and whether a frame or branch had a longer form than necessary. Strip
+// whether max_stack was greater than needed, and whether a frame had a longer form than necessary. Strip
 // assumes a default for them. Where the default would be wrong, the last constant of the block has a note: it is a
 // Utf8 of "tracegen:" and the notes joined by ";", each of which is a method's number, a letter and numbers:
 //
 //	3s7     method 3 had a max_stack of 7
 //	3f2=247 frame 2 of method 3 had the frame_type 247
-//	3w95    the branch at 95 of method 3 was wide; 3n95 that it was short
 //	3t      method 3 had a StackMapTable without frames
-//	3k2     frame 2 of method 3, behind a branch that was widened, was there before
 //	3h      the last handler of method 3 is its own, although it looks like the handler of exact exits
 package inject
 
@@ -303,8 +301,8 @@ func (w *writer) write(request Request) (classfile.Edit, error) {
 	return w.edit, w.block.Err()
 }
 
-// methodOrTrial adds the edit of one method. In a trial, it tries a method that is long enough to need wide
-// branches with every length of the instruction that pushes the ID. The longest one is not always the worst case:
+// methodOrTrial adds the edit of one method. In a trial, it tries a method that is so long that branches may not reach
+// their targets with every length of the instruction that pushes the ID. The longest one is not always the worst case:
 // behind a shorter one the padding of a switch may be longer, and put a branch out of reach.
 func (w *writer) methodOrTrial(index int, m *classfile.Member, id uint32, focus bool) error {
 	if a, ok := classfile.FindAttribute(m.Attributes, "Code"); w.block.trial && id != 0 && ok &&
@@ -353,8 +351,6 @@ func (w *writer) noteAll(method int, notes []code.Note) {
 			w.note(method, n.Kind, n.Index, n.Value)
 		case code.NoteEmptyFrames:
 			w.note(method, n.Kind)
-		default:
-			w.note(method, n.Kind, n.Index)
 		}
 	}
 }

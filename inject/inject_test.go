@@ -420,11 +420,6 @@ func TestNotes(t *testing.T) {
 			Code: "from: nop | return | to: athrow"}, inject.ExitsThrows, "tracegen:0h"},
 		{"the same, without an exit there", assembly.Method{Stack: 1, Handlers: []string{"from to to any"},
 			Code: "from: nop | return | to: athrow"}, inject.ExitsNormal, ""},
-		{"a conditional branch that is widened: a frame that was behind it", assembly.Method{Stack: 1,
-			Code: "iconst_0 | ifeq far | next: iconst_0 | ifeq next | return | nops 32757 | " +
-				"far: return", Attributes: []assembly.Attribute{
-				{Name: "StackMapTable", Info: []byte{0, 3, 4, 4, 251, 0x7f, 0xf4}}}}, inject.ExitsThrows,
-			"tracegen:0k0"},
 	} {
 		row.method.Access, row.method.Name, row.method.Descriptor = static, "f", "()V"
 		c := assembly.Class{Name: "T", Methods: []assembly.Method{row.method}}.Parse()

@@ -8,10 +8,9 @@
 // initialised.
 //
 // [Relocator] inserts code. It writes the Code attribute anew and moves everything in it that holds a code offset:
-// branches (widened where they must be), switches and their padding, the exception table, StackMapTable, line and
-// variable tables, type annotations. Frames are moved, but never computed by merging types, for which one would have to
-// know the class hierarchy. The only new frames are the frame of an appended handler and frames behind widened
-// conditional branches, whose types follow from the frame before them.
+// branches, switches and their padding, the exception table, StackMapTable, line and variable tables, type annotations.
+// Frames are moved, but never computed by merging types, for which one would have to know the class hierarchy. The only
+// new frame is that of an appended handler. Code in which a branch would not reach its target any more is refused.
 //
 // [Fingerprinter] computes a number by which a method body is recognised in another build.
 //

@@ -9,8 +9,7 @@ import (
 const (
 	sameFrame            = 0   // to 63: the delta itself
 	sameLocals1          = 64  // to 127: 64 + delta, one stack item
-	firstReserved        = 128 // to 245
-	earlyLarval          = 246
+	firstReserved        = 128 // to 246
 	sameLocals1Extended  = 247
 	chopFirst            = 248 // to 250: 251 minus the number of locals dropped
 	sameFrameExtended    = 251
@@ -39,9 +38,6 @@ type frame struct {
 	// moves is set if the body may have Uninitialized items, which hold positions.
 	moves bool
 	body  []byte // what follows frame_type and offset_delta
-	// larval is what stands before the base frame of an early_larval_frame (JEP 401, JVMS 4.7.4 of its draft): the
-	// frame_type and the fields that are not set. It has no offset, and is kept as it is; nil for all other frames.
-	larval []byte
 }
 
 // parseFrames decodes the info of a StackMapTable attribute (JVMS 4.7.4) and appends its frames to frames.
@@ -55,13 +51,7 @@ func parseFrames(info []byte, frames []frame) ([]frame, error) {
 		if at >= len(info) {
 			return nil, fmt.Errorf("StackMapTable ends in frame %d of %d", i, n)
 		}
-		f := frame{}
-		if f.larval = larvalPrefix(info[at:]); len(f.larval) > 0 {
-			if at += len(f.larval); at >= len(info) {
-				return nil, fmt.Errorf("StackMapTable ends in frame %d of %d", i, n)
-			}
-		}
-		f.kind = info[at]
+		f := frame{kind: info[at]}
 		header, delta := 3, 0
 		switch {
 		case f.kind < sameLocals1:
@@ -89,18 +79,6 @@ func parseFrames(info []byte, frames []frame) ([]frame, error) {
 		return nil, fmt.Errorf("%d bytes follow the last frame of StackMapTable", len(info)-at)
 	}
 	return frames, nil
-}
-
-// larvalPrefix returns the bytes of an early_larval_frame before its base frame, nil if b begins with another frame.
-// The result has all of b if that ends too early.
-func larvalPrefix(b []byte) []byte {
-	if b[0] != earlyLarval {
-		return nil
-	}
-	if len(b) < 3 {
-		return b
-	}
-	return b[:min(len(b), 3+2*int(binary.BigEndian.Uint16(b[1:])))]
 }
 
 // frameBodySize returns the length of the body of a frame of that kind at the start of b, and whether it has
@@ -169,7 +147,6 @@ func (f frame) stackWords() int {
 // appendFrame appends the encoding of f, whose pc is a position in the new code. previous is the new position of
 // the frame before it, -1 if there is none. The offsets of Uninitialized items are moved.
 func (r *Relocator) appendFrame(out []byte, f frame, previous int) []byte {
-	out = append(out, f.larval...)
 	out = appendFrameHeader(out, f.kind, f.pc-previous-1)
 	start := len(out)
 	out = append(out, f.body...)

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/tracegen/tracegen/classfile"
 	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/internal/oracle"
@@ -32,18 +30,7 @@ func TestNotes(t *testing.T) {
 		want       string
 	}{
 		{"nothing moves far", assembly{bytecode: jump, attributes: frames(1, byte(5))}, 4, 3, "[]"},
-		{"a wide goto that need not be", assembly{bytecode: asm(code.GotoW, far(6), code.Nop, code.Return)}, 5, 10,
-			"[]"},
-		{"a wide goto that need not have been", assembly{bytecode: asm(code.GotoW, far(6), code.Nop, code.Return)}, 5,
-			33000, "[w 0 0]"},
-		{"a conditional over goto_w, of the compiler",
-			assembly{bytecode: asm(code.Iconst0, code.Ifeq, 8, code.GotoW, far(6), code.Nop,
-				code.Return), attributes: frames(1, byte(9))}, 9, 33000, "[w 1 0] [w 4 0]"},
-		{"a frame behind", assembly{bytecode: asm(code.Iconst0, code.Ifeq, 4, code.Nop, code.Return),
-			attributes: frames(2, byte(4), byte(0))}, 4, 33000, "[k 0 0]"},
-		{"a delta form that becomes full", assembly{bytecode: jump, attributes: frames(1, byte(5))}, 4, 33000,
-			"[f 0 0]"},
-		{"a full form that stays", assembly{bytecode: jump, attributes: frames(1, byte(255), 5, 0, 0)}, 4, 33000, "[]"},
+		{"a full form that stays", assembly{bytecode: jump, attributes: frames(1, byte(255), 5, 0, 0)}, 4, 32000, "[]"},
 		{"an extended form that is none too many", assembly{bytecode: jump, attributes: frames(1, byte(251), 5)}, 4,
 			100, "[f 0 251]"},
 		{"an extended form that stays needless", assembly{bytecode: jump, attributes: frames(1, byte(251), 5)}, 4, 5,
@@ -71,82 +58,43 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestShortBranchNote has a goto whose target one nop puts out of reach, so that it is widened. The branch in front
-// of it is widened too. Both together move the switch behind them so that it loses its padding, and the target is
-// within reach again. The goto stays wide, and a note must say that it was short.
-func TestShortBranchNote(t *testing.T) {
-	bytecode := asm(
-		code.Iconst0, code.Ifeq, 32767, // 0, 1: to 32768
-		code.Goto, 32767, // 4: to 32771
-		code.Iconst0, code.Lookupswitch, nops(3), far(12), far(0), // 7, 8
-	)
-	bytecode = asm(bytecode, nops(32771-len(bytecode)), code.Return)
-	r, err := moved(t, assembly{maxStack: 1, maxLocals: 1, bytecode: bytecode}, 20, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.check()
-	want := []code.Note{{Kind: code.NoteShortBranch, Index: 4}}
-	if diff := cmp.Diff(want, r.notes); diff != "" {
-		t.Errorf("notes (-want +got):\n%s", diff)
-	}
-}
-
-// TestTrailingTops checks that a frame that becomes a full_frame keeps the tops at the end of its locals, since the
-// frame after it may drop them by their number.
-func TestTrailingTops(t *testing.T) {
-	frames := asm(3, byte(253), 5, byte(1), byte(0), // append int, top at 5
-		byte(250), 0, // chop one at 6
-		byte(0)) // same at 7
-	bytecode := asm(code.Iconst0, code.Ifeq, 4, code.Nop, code.Nop, code.Nop, code.Return)
-	a := assembly{access: classfile.AccStatic, maxStack: 1, maxLocals: 2, bytecode: bytecode,
-		attributes: map[string][]byte{"StackMapTable": frames}}
-	r, err := moved(t, a, 4, 33000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.check()
-}
-
-// TestStackMap moves a StackMap of CLDC, which is a simple table of positions, locals and stack items.
-func TestStackMap(t *testing.T) {
-	bytecode := asm(code.New, classT, code.Iconst0, code.Ifeq, 5, code.Nop, code.Nop, code.Pop, code.Return)
-	frame := func(pc, new int) []byte { return asm(pc, 1, byte(1), 1, byte(8), new) }
-	table := asm(1, frame(8, 0))
-	a := assembly{major: 48, maxStack: 2, maxLocals: 1, bytecode: bytecode,
-		attributes: map[string][]byte{"StackMap": table}}
-	m := a.sample(t)
-	pool := classfile.NewPoolBuilder(m.class.ConstantPool())
-	throwable := pool.Class("java/lang/Throwable")
-	patch := code.Patch{MaxStack: 2, Insertions: []code.Insertion{{PC: 0, Bytecode: nops(4), Entry: true},
-		{PC: 0, Bytecode: nops(1)}, {PC: 8, Bytecode: nops(2)}},
-		Handler: &code.Handler{Bytecode: []byte{0xBF}, Throwable: throwable}}
-	info, _, err := relocated(m, patch, pool)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := asm(2, frame(13, 5), 5+len(bytecode)+2, 0, 1, byte(7), int(throwable))
-	if !bytes.Contains(info, asm([]byte{0, 0}, len(want), want)) {
-		t.Errorf("got % x\nwant % x within", info[len(info)-len(want)-10:], want)
-	}
-
+// TestReach has branches of two bytes just within their reach and just past it, forwards and backwards. Wide ones go
+// anywhere.
+//
+// Invariant: The injector refuses a method or class just past each limit, and accepts it just before.
+func TestReach(t *testing.T) {
+	forward := asm(code.Iconst0, code.Ifeq, 4, code.Nop, code.Return) // 1 to 5
+	backward := asm(code.Nop, code.Goto, 0xFFFF)                      // 1 to 0
 	for _, test := range []struct {
-		name   string
-		table  []byte
-		length int
-		want   string
+		name     string
+		bytecode []byte
+		frames   []byte
+		at       int
+		length   int
+		want     string
 	}{
-		{"too few", asm(2, frame(8, 0)), 1, "StackMap: ends in an entry"},
-		{"too many", asm(1, frame(8, 0), frame(9, 0)), 1, "StackMap: 10 bytes follow the last frame"},
-		{"no count", []byte{0}, 1, "StackMap: ends in an entry"},
-		{"half a frame", asm(1, 8, 1, byte(1), 1, byte(8)), 1, "StackMap: ends in an entry"},
-		{"outside", asm(1, frame(99, 0)), 1, "StackMap: holds the position 99, outside of the 11 bytes of code"},
-		{"too far", table, 33000, "StackMap: method would be too large: the branch at 4 would need a frame"},
+		{"forwards", forward, asm(1, byte(5)), 4, 32767 - 4, ""},
+		{"too far forwards", forward, asm(1, byte(5)), 4, 32768 - 4,
+			"method would be too large: the branch at 1 would lead over 32768 bytes, and two bytes hold at most 32767"},
+		{"backwards", backward, asm(1, byte(0)), 1, 32768 - 1, ""},
+		{"too far backwards", backward, asm(1, byte(0)), 1, 32769 - 1,
+			"method would be too large: the branch at 1 would lead over 32769 bytes, and two bytes hold at most 32767"},
+		{"wide", asm(code.GotoW, far(6), code.Nop, code.Return), asm(1, byte(6)), 5, 40000, ""},
 	} {
-		a.attributes = map[string][]byte{"StackMap": test.table}
-		if _, err := moved(t, a, 7, test.length); err == nil || err.Error() != test.want {
-			t.Errorf("%s: %v, want %s", test.name, err, test.want)
+		a := assembly{access: classfile.AccStatic, maxStack: 1, bytecode: test.bytecode,
+			attributes: map[string][]byte{"StackMapTable": test.frames}}
+		r, err := moved(t, a, test.at, test.length)
+		if test.want != "" {
+			if err == nil || err.Error() != test.want || !errors.Is(err, code.ErrTooLarge) {
+				t.Errorf("%s: %v, want %s", test.name, err, test.want)
+			}
+			continue
 		}
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		r.check()
 	}
 }
 
@@ -219,7 +167,7 @@ func TestRelocateErrors(t *testing.T) {
 			t.Errorf("code is inserted at %d of 4 bytes", at)
 		}
 	}
-	for _, name := range []string{"StackMap", "StackMapTable", "CharacterRangeTable", "LineNumberTable"} {
+	for _, name := range []string{"StackMapTable", "CharacterRangeTable", "LineNumberTable"} {
 		a := assembly{bytecode: asm(code.Return), attributes: map[string][]byte{name: nil}}
 		if _, err := moved(t, a, 0, 1); err == nil || errors.Is(err, code.ErrUnknownAttribute) {
 			t.Errorf("%s without its table: %v, want an error about the table", name, err)
@@ -231,8 +179,8 @@ func TestRelocateErrors(t *testing.T) {
 	}
 }
 
-// TestSubroutines runs a method with jsr and ret on a JVM, with its jumps within reach and out of reach. The method
-// is a loop that calls a subroutine and adds up numbers.
+// TestSubroutines runs a method with jsr and ret on a JVM. The method is a loop that calls a subroutine and adds up
+// numbers.
 func TestSubroutines(t *testing.T) {
 	jdk := oracle.NeedJDK(t, 11)
 	bytecode := asm(
@@ -246,7 +194,7 @@ func TestSubroutines(t *testing.T) {
 	)
 	a := assembly{major: 49, access: classfile.AccPublic | classfile.AccStatic, descriptor: "(I)I", maxStack: 2,
 		maxLocals: 3, bytecode: bytecode}
-	for _, at := range [][2]int{{11, 1}, {5, 33000}, {11, 33000}, {21, 32758}} {
+	for _, at := range [][2]int{{11, 1}, {5, 32000}, {11, 32000}, {21, 32000}} {
 		r, err := moved(t, a, at[0], at[1])
 		if err != nil {
 			t.Fatal(err)

@@ -47,13 +47,12 @@ type Patch struct {
 }
 
 // Note is a fact about the old code that is needed to undo a patch and that the new code does not show. Undoing
-// assumes a default for each branch that is wide now, for each frame that has a long form now, and for each frame
-// behind a widened branch. There is a note for each of them where the old code differed from this default. The
-// package comment of inject shows how notes are stored.
+// assumes a default for each frame that has a long form now. There is a note for each of them where the old code
+// differed from this default. The package comment of inject shows how notes are stored.
 type Note struct {
 	Kind  NoteKind // the kind of the fact
-	Index int      // the number of a frame, or the old position of a branch
-	Value int      // of NoteFrameForm: the frame_type; for the two short forms, the first value of their range
+	Index int      // the number of a frame
+	Value int      // of NoteFrameForm: the frame_type
 }
 
 // NoteKind is the kind of a [Note]; its value is the letter that stands for it in the class file.
@@ -62,9 +61,6 @@ type NoteKind byte
 // The kinds of notes that relocation makes.
 const (
 	NoteFrameForm   NoteKind = 'f' // the frame Index had the form Value
-	NoteKeptFrame   NoteKind = 'k' // the frame Index, behind a branch that was widened, was there before
-	NoteShortBranch NoteKind = 'n' // the branch at Index was short
-	NoteWideBranch  NoteKind = 'w' // the branch at Index was wide
 	NoteEmptyFrames NoteKind = 't' // there was a StackMapTable without frames
 )
 
@@ -72,9 +68,9 @@ const (
 // Relocator is ready for use, by one goroutine at a time.
 //
 // Inserting moves everything behind it, and the code is full of references to positions. Relocate works in two
-// steps. First it lays out the new code: it collects the branches and finds out which of them must be widened,
-// until it has the list of all shifts, "from position at on, everything moves by size bytes". Then it copies the
-// old attribute piece by piece, and replaces each reference p by one of two functions of p:
+// steps. First it lays out the new code: it has the list of all shifts then, "from position at on, everything moves by
+// size bytes". Then it copies the old attribute piece by piece, and replaces each reference p by one of two functions
+// of p:
 //
 //   - insts.to(p) is the new position of the instruction that was at p, or of the byte there if none starts at p. It
 //     is for references that mean the instruction itself: Uninitialized types in frames, and type annotations.
@@ -83,8 +79,7 @@ const (
 //     inserted code, unless this is an Entry.
 //
 // Each function takes a binary search in its moves, but mostly only a comparison with the last result, since
-// tables are sorted. So time is nearly linear in the size of the attribute, plus the number of branches and
-// insertions for each round of the layout.
+// tables are sorted. So time is nearly linear in the size of the attribute.
 type Relocator struct {
 	class  *classfile.Class
 	method *classfile.Member
@@ -163,48 +158,10 @@ func attributesSize(code *classfile.Code) (size int) {
 	return size
 }
 
-// layOut computes the shifts. A branch whose target is now more than 32,767 bytes away has to be widened: a goto or
-// jsr to its wide form, a conditional branch to its negation over a goto_w. That moves the code behind it, which
-// can put other branches out of reach, and it changes the padding of switches. So layOut widens in rounds, until a
-// round finds nothing to widen. Every round but the last widens at least one branch, and none is ever narrowed
-// again, so the number of rounds is at most the number of branches and one more. The last round has checked every
-// branch, so the result is correct; it is not always the shortest possible one, since a change of padding may bring
-// a branch back within reach.
-//
-// Compiled code takes two or three rounds, each of which is linear in the number of branches and insertions. Code
-// that takes more than maxRounds rounds is refused, to bound the time.
+// layOut computes the shifts. It fails if a branch with a two-byte offset does not reach its target any more. Its wide
+// form would need a frame with types, which no compiler writes, for methods that hardly occur: javac makes all
+// branches of a method wide if one must be.
 func (r *Relocator) layOut() error {
-	for range maxRounds {
-		r.layOutOnce()
-		if r.newLength <= math.MaxInt16 || !r.widen() {
-			return nil
-		}
-	}
-	return fmt.Errorf("%w: widening its branches puts others out of reach more than %d times", ErrTooLarge, maxRounds)
-}
-
-// widen makes room for a four-byte offset in the branches that need it. It reports whether there were any.
-func (r *Relocator) widen() (widened bool) {
-	for i := range r.branches {
-		b := &r.branches[i]
-		if b.isSwitch() || b.width > 3 {
-			continue
-		}
-		if offset := r.targets.to(b.target) - r.insts.to(b.pc); !fitsShort(offset) {
-			b.width, widened = 5, true
-			if b.op.IsConditional() {
-				b.width = 8
-			}
-		}
-	}
-	return widened
-}
-
-// maxRounds is the greatest number of rounds of [Relocator.layOut].
-const maxRounds = 100
-
-// layOutOnce computes the moves for the present widths of branches, and the widths of switches.
-func (r *Relocator) layOutOnce() {
 	r.insts.reset()
 	r.targets.reset()
 	total := 0
@@ -218,14 +175,11 @@ func (r *Relocator) layOutOnce() {
 	}
 	for i := range r.branches {
 		b := &r.branches[i]
-		if b.width == b.size && !b.isSwitch() {
+		if !b.isSwitch() {
 			continue
 		}
 		insertUpTo(b.pc)
-		if b.isSwitch() {
-			b.width = b.size - padding(b.pc) + padding(b.pc+total)
-		}
-		if b.width != b.size {
+		if b.width = b.size - padding(b.pc) + padding(b.pc+total); b.width != b.size {
 			total += b.width - b.size
 			r.insts.add(b.pc+1, total)
 			r.targets.add(b.pc+1, total)
@@ -233,6 +187,20 @@ func (r *Relocator) layOutOnce() {
 	}
 	insertUpTo(len(r.code.Bytecode))
 	r.newLength = len(r.code.Bytecode) + total
+	if r.newLength <= math.MaxInt16 {
+		return nil
+	}
+	for i := range r.branches {
+		b := &r.branches[i]
+		if b.isSwitch() || b.isWide() {
+			continue
+		}
+		if offset := r.targets.to(b.target) - r.insts.to(b.pc); offset != int(int16(offset)) {
+			return fmt.Errorf("%w: the branch at %d would lead over %d bytes, and two bytes hold at most 32767",
+				ErrTooLarge, b.pc, max(offset, -offset))
+		}
+	}
+	return nil
 }
 
 // insert adds an insertion to the moves, after which all insertions up to it have total bytes.
@@ -257,8 +225,8 @@ func (r *Relocator) start(p int) int {
 	return r.targets.to(p)
 }
 
-// appendBytecode copies the instructions, with the insertions between them and room for the branches that are longer
-// now. Then it writes the offsets of all branches and switches.
+// appendBytecode copies the instructions, with the insertions between them and the switches with their new padding.
+// Then it writes the offsets of all branches and switches.
 func (r *Relocator) appendBytecode(out []byte) []byte {
 	old, copied := r.code.Bytecode, 0
 	base := len(out)
@@ -279,7 +247,10 @@ func (r *Relocator) appendBytecode(out []byte) []byte {
 		insertUpTo(b.pc)
 		out = append(out, old[copied:b.pc]...)
 		copied = b.pc + b.size
-		out = r.appendResized(out, b, len(out)-base)
+		pc := len(out) - base
+		out = append(out, byte(b.op))
+		out = append(out, 0, 0, 0)[:len(out)+padding(pc)]
+		out = append(out, old[b.pc+1+padding(b.pc):copied]...)
 	}
 	insertUpTo(len(old))
 	out = append(out, old[copied:]...)
@@ -287,19 +258,6 @@ func (r *Relocator) appendBytecode(out []byte) []byte {
 		r.aim(out[base:], &r.branches[i])
 	}
 	return out
-}
-
-// appendResized appends the branch or switch b, whose length changes and whose new position is pc, without offsets.
-func (r *Relocator) appendResized(out []byte, b *branch, pc int) []byte {
-	switch {
-	case b.isSwitch():
-		out = append(out, byte(b.op))
-		out = append(out, 0, 0, 0)[:len(out)+padding(pc)]
-		return append(out, r.code.Bytecode[b.pc+1+padding(b.pc):b.pc+b.size]...)
-	case b.width == 5: // jsr_w is as far behind goto_w as jsr is behind goto
-		return append(out, byte(b.op+(GotoW-Goto)), 0, 0, 0, 0)
-	}
-	return append(out, byte(b.op.negated()), 0, 8, byte(GotoW), 0, 0, 0, 0)
 }
 
 // aim writes the offsets of the branch or switch b into the new code.
@@ -315,51 +273,11 @@ func (r *Relocator) aim(moved []byte, b *branch) {
 		return
 	}
 	offset := r.targets.to(b.target) - pc
-	r.noteBranch(b, offset)
-	switch b.width {
-	case 3:
-		binary.BigEndian.PutUint16(moved[pc+1:], uint16(offset))
-	case 5:
+	if b.isWide() {
 		binary.BigEndian.PutUint32(moved[pc+1:], uint32(offset))
-	default: // the goto_w behind a conditional branch
-		binary.BigEndian.PutUint32(moved[pc+4:], uint32(offset-3))
+	} else {
+		binary.BigEndian.PutUint16(moved[pc+1:], uint16(offset))
 	}
-}
-
-// noteBranch adds a note if undoing the patch would get the old form of b wrong. Undoing assumes that a wide branch
-// was widened if its offset does not fit two bytes now and did fit at its old place. The note is needed if such a
-// branch was wide already, and if a branch was widened although its offset fits two bytes in the final layout,
-// which later rounds have changed.
-func (r *Relocator) noteBranch(b *branch, offset int) {
-	if b.width == 3 && !b.op.IsConditional() {
-		return
-	}
-	old, wide := b.target-b.pc, b.isWide()
-	if b.op.IsConditional() && b.width == 3 && old == 8 {
-		// A conditional branch over a goto_w that a compiler wrote looks like one that was widened.
-		if next, err := At(r.code.Bytecode, b.pc+3); err == nil && next.Op == GotoW {
-			target, _ := next.Branch()
-			old, wide = target-b.pc, true
-			offset = r.targets.to(target) - r.insts.to(b.pc)
-		}
-	}
-	switch {
-	case wide && fitsShort(old) && !fitsShort(offset):
-		r.notes = append(r.notes, Note{Kind: NoteWideBranch, Index: b.pc})
-	case !wide && b.width != 3 && fitsShort(offset):
-		r.notes = append(r.notes, Note{Kind: NoteShortBranch, Index: b.pc})
-	}
-}
-
-func fitsShort(offset int) bool { return offset == int(int16(offset)) }
-
-// negated returns the conditional branch that is taken if o is not. The opcodes of a pair follow each other (JVMS
-// 6.5): the first one is even for ifnull and ifnonnull, and odd for all others.
-func (o Op) negated() Op {
-	if o == Ifnull || o == Ifnonnull {
-		return o ^ 1
-	}
-	return (o - 1 ^ 1) + 1
 }
 
 // appendExceptionTable appends the exception table with its positions moved, then the entries of the appended handler.

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/tracegen/tracegen/classfile"
 )
@@ -23,8 +22,6 @@ func mover(name string) func(r *Relocator, out, info []byte) ([]byte, error) {
 		return (*Relocator).moveVariables
 	case "RuntimeInvisibleTypeAnnotations", "RuntimeVisibleTypeAnnotations":
 		return (*Relocator).moveTypeAnnotations
-	case "StackMap":
-		return (*Relocator).moveStackMap
 	case "StackMapTable":
 		return (*Relocator).moveStackMapTable
 	}
@@ -185,64 +182,12 @@ func (r *Relocator) moveCharacterRanges(out, info []byte) ([]byte, error) {
 	return out, nil
 }
 
-// moveStackMap moves CLDC's StackMap (CLDC 1.1, appendix 1), whose frames are absolute positions and bodies like
-// full_frame's. It fails if a conditional branch was widened, which needs a new frame: methods of that size
-// with a StackMap are too rare to implement that.
-func (r *Relocator) moveStackMap(out, info []byte) ([]byte, error) {
-	if len(info) < 2 {
-		return nil, errTruncated
-	}
-	for i := range r.branches {
-		if r.branches[i].width == 8 {
-			return nil, fmt.Errorf("%w: the branch at %d would need a frame", ErrTooLarge, r.branches[i].pc)
-		}
-	}
-	n := int(binary.BigEndian.Uint16(info))
-	added := 0
-	if r.patch.Handler != nil {
-		added = 1
-	}
-	if n+added > MaxLength {
-		return nil, fmt.Errorf("%w: %d frames", ErrTooLarge, n+added)
-	}
-	out = binary.BigEndian.AppendUint16(out, uint16(n+added))
-	info = info[2:]
-	for range n {
-		size, ok := 0, false
-		if len(info) > 2 {
-			size, _, ok = frameBodySize(fullFrame, info[2:])
-		}
-		if !ok {
-			return nil, errTruncated
-		}
-		p := int(binary.BigEndian.Uint16(info))
-		if err := r.checkPosition(p); err != nil {
-			return nil, err
-		}
-		out = binary.BigEndian.AppendUint16(out, uint16(r.targets.to(p)))
-		start := len(out)
-		out = append(out, info[2:2+size]...)
-		r.moveUninitialized(fullFrame, out[start:])
-		info = info[2+size:]
-	}
-	if len(info) > 0 {
-		return nil, fmt.Errorf("%d bytes follow the last frame", len(info))
-	}
-	if h := r.patch.Handler; h != nil {
-		out = binary.BigEndian.AppendUint16(out, uint16(r.newLength))
-		out = append(out, throwableOnly(h)...)
-	}
-	return out, nil
-}
-
 // throwableOnly returns the body of a full_frame without locals and with h.Throwable on the stack.
 func throwableOnly(h *Handler) []byte {
 	return []byte{0, 0, 0, 1, itemObject, byte(h.Throwable >> 8), byte(h.Throwable)}
 }
 
-// moveStackMapTable moves the frames (JVMS 4.7.4), and adds one behind each conditional branch that was widened and
-// one for the handler. See addedFrames for the types in them. A frame that follows an added one is written as a
-// full_frame, since its short form describes a difference to the frame before it.
+// moveStackMapTable moves the frames (JVMS 4.7.4), and adds one for the handler.
 func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
 	var err error
 	if r.frames, err = parseFrames(info, r.frames[:0]); err != nil {
@@ -252,13 +197,6 @@ func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
 	if err := r.checkFramePositions(); err != nil {
 		return nil, err
 	}
-	added, err := r.addedFrames()
-	if err != nil {
-		return nil, err
-	}
-	if isLarval := func(f frame) bool { return f.larval != nil }; len(added) > 0 && slices.ContainsFunc(frames, isLarval) {
-		return nil, fmt.Errorf("%w: a widened branch would need an early_larval_frame", ErrTooLarge)
-	}
 	at := len(out)
 	out = append(out, 0, 0)
 	n, previous := 0, -1
@@ -267,38 +205,16 @@ func (r *Relocator) moveStackMapTable(out, info []byte) ([]byte, error) {
 		previous = f.pc
 		n++
 	}
-	pushAdded := func(before int) (pushed bool) {
-		for ; len(added) > 0 && added[0].pc < before; added = added[1:] {
-			added[0].pc = r.targets.to(added[0].pc)
-			push(added[0])
-			pushed = true
-		}
-		return pushed
-	}
-	flow := typeFlow{r: r}
 	for i, f := range frames {
 		if f.pc >= len(r.code.Bytecode) {
 			return nil, fmt.Errorf("frame %d is at %d, outside of the %d bytes of code", i, f.pc, len(r.code.Bytecode))
 		}
-		form := f.kind
-		if pushAdded(f.pc) && f.kind != fullFrame {
-			// All forms but full_frame build on the locals of the frame before, which is now the added one.
-			if err := flow.applyFrames(i + 1); err != nil {
-				return nil, err
-			}
-			f.kind, f.moves, f.body = fullFrame, true, r.fullFrameBody(&flow.now)
-			if len(out)-at > len(info)+2*maxAddedFrames {
-				return nil, fmt.Errorf("%w: its frames would take more than %d bytes", ErrTooLarge, len(out)-at)
-			}
-		}
 		f.pc = r.targets.to(f.pc)
-		longer := oldDelta(frames, i) < shortestDeltaTooLong && f.pc-previous-1 >= shortestDeltaTooLong
-		if f.kind != form || longer && isExtended(form) {
-			r.notes = append(r.notes, Note{Kind: NoteFrameForm, Index: i, Value: int(form)})
+		if isExtended(f.kind) && oldDelta(frames, i) < shortestDeltaTooLong && f.pc-previous-1 >= shortestDeltaTooLong {
+			r.notes = append(r.notes, Note{Kind: NoteFrameForm, Index: i, Value: int(f.kind)})
 		}
 		push(f)
 	}
-	pushAdded(len(r.code.Bytecode))
 	if h := r.patch.Handler; h != nil {
 		if _, ok := classfile.FindAttribute(r.code.Attributes, "StackMapTable"); ok && len(frames) == 0 {
 			r.notes = append(r.notes, Note{Kind: NoteEmptyFrames})

@@ -5,10 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 
-	"github.com/tracegen/tracegen/internal/cache"
 	"github.com/tracegen/tracegen/internal/console"
 	"github.com/tracegen/tracegen/internal/fleet/mappingstore"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
@@ -16,23 +13,9 @@ import (
 	"github.com/tracegen/tracegen/mapping/r8"
 )
 
-// archiveCacheSize limits the cache of what was fetched from buckets.
-const archiveCacheSize = 1 << 30
-
-// OpenArchive opens an archive. What is fetched from a bucket is kept below the user's cache directory.
+// OpenArchive opens an archive.
 func OpenArchive(con *console.Console, location string) (*mappingstore.Archive, error) {
-	o := mappingstore.Options{Warn: func(message string) { con.Warn("%s", message) }}
-	if mappingstore.IsRemote(location) {
-		if dir, err := os.UserCacheDir(); err == nil {
-			kept, err := cache.Open(filepath.Join(dir, "tracegen", "archive"), archiveCacheSize)
-			if err == nil {
-				o.Cache = kept
-			} else {
-				con.Detail("%v; continuing without a cache", err)
-			}
-		}
-	}
-	return mappingstore.Open(location, o)
+	return mappingstore.Open(location, func(message string) { con.Warn("%s", message) })
 }
 
 // isArchive reports whether the value of an option names an archive.
@@ -107,7 +90,6 @@ func archivedMappings(ctx context.Context, con *console.Console, location string
 		if err != nil || r == nil {
 			return nil, err
 		}
-		defer a.Trim()
 		con.Detail("mapping %s from %s: %s", digest, a.Location(), ReleaseText(r))
 		b, err := fetchBuild(ctx, a, r)
 		if err == nil && lines != nil && lines.Digest() == digest {

@@ -29,10 +29,10 @@ type Naming struct {
 func (n *Naming) Options(more ...Option) []Option {
 	n.Flag = Text(&n.Mapping, DefaultMapping)
 	return Grouped("Names", append([]Option{
-		{Name: "mapping", Flag: n.Flag, File: FileRead, Extensions: []string{"txt"},
+		{Name: "mapping", Flag: n.Flag, File: FileRead,
 			Help: "method mapping `FILE`, a directory with the mappings of many builds, or an archive, see tracegen help " +
 				"mappings; without this option, the archive in " + mappingstore.Variable + " if the default does not exist"},
-		{Name: "r8-mapping", Flag: Text(&n.R8, ""), File: FileRead, Extensions: []string{"txt"},
+		{Name: "r8-mapping", Flag: Text(&n.R8, ""), File: FileRead,
 			Help: "restore names that were renamed, by this mapping `FILE` of R8 or ProGuard"},
 		{Name: "force", Flag: Yes(&n.Force),
 			Help: "use the mapping even if it is of another build; the output says so"},

@@ -48,8 +48,6 @@ type Option struct {
 	List   bool    // the value is a list of paths, separated as the system does it
 	Stdout bool    // "-" stands for standard output
 	Word   string  // a value that stands for itself and names no file; "" for none
-	// Extensions are those of the files that shells complete; nil stands for any file.
-	Extensions []string
 }
 
 // CommandSet is a set of the commands that share a table of options.
@@ -97,9 +95,6 @@ const (
 	FileOutput                  // the output, or the directory of the outputs
 	FileCache                   // the directory of the cache
 )
-
-// OnlyDirectories is the value of option.extensions for an option that names a directory.
-var OnlyDirectories = []string{"/"}
 
 // TakenBy reports whether the command accepts the option on its command line.
 func (o *Option) TakenBy(as CommandSet) bool { return o.Commands == 0 || o.Commands&as != 0 }
@@ -190,9 +185,9 @@ func (t Options) add(cmd *cobra.Command, flags *pflag.FlagSet, as CommandSet) {
 			o.Flag.Usage = help
 		}
 		flags.AddFlag(o.Flag)
-		if complete := o.completion(); complete != nil {
+		if words, isChoice := o.Flag.Value.(interface{ Names() []string }); isChoice {
 			// The error would be about a flag that was not added.
-			_ = cmd.RegisterFlagCompletionFunc(o.Name, complete)
+			_ = cmd.RegisterFlagCompletionFunc(o.Name, cobra.FixedCompletions(words.Names(), cobra.ShellCompDirectiveNoFileComp))
 		}
 	}
 }

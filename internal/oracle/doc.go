@@ -19,6 +19,7 @@
 //   - HotSpot 17, and 25 where installed: every class links (docs/verification.md), real programs behave as before.
 //   - ASM 9, javap, the JDK's class file API, jvm.go: structure, instructions, calls, and IDs of outputs.
 //   - Go's archive/zip, unzip, the JDK's zip code, jar and javac: archives (docs/archives.md).
+//   - ART of Android 11, its verifier, interpreter and compiler: package art.
 //   - Matrix's Gradle plugin 2.0.8, MethodItem, TraceDataUtils: the mapping, read and written; its reports.
 //   - ProGuard 7 and its retrace, R8's retrace 9.0.32 (built once by hand): renamed classes, retraced stack traces.
 //   - Android's Looper, MessageQueue, Choreographer of API 23, 28, 34, and 37: the runtime's Android part.

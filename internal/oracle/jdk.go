@@ -70,7 +70,7 @@ func FindJDK(atLeast int) (JDK, error) {
 	}
 	missing := ErrMissing
 	if atLeast > requiredJDK {
-		missing = errOptional
+		missing = ErrOptional
 	}
 	return JDK{}, fmt.Errorf("no JDK %d or newer is installed, the newest is %d: %w",
 		atLeast, jdks[len(jdks)-1].Feature, missing)

@@ -13,8 +13,8 @@ import (
 // JDK, Maven, a package, the network.
 var ErrMissing = errors.New("not available here")
 
-// errOptional is wrapped by errors about what CI need not have either.
-var errOptional = fmt.Errorf("optional, and %w", ErrMissing)
+// ErrOptional is wrapped by errors about what CI need not have either.
+var ErrOptional = fmt.Errorf("optional, and %w", ErrMissing)
 
 // Require ends the test if err is not nil. If a tool or corpus is missing the test is skipped, so that the tests run on
 // a bare machine, but it fails if CI is set, so that nothing is left out there but what needs a newer JDK than 17.
@@ -22,7 +22,7 @@ func Require(t testing.TB, err error) {
 	t.Helper()
 	switch {
 	case err == nil:
-	case errors.Is(err, errOptional), errors.Is(err, ErrMissing) && os.Getenv("CI") == "":
+	case errors.Is(err, ErrOptional), errors.Is(err, ErrMissing) && os.Getenv("CI") == "":
 		t.Skipf("skipped: %v", err)
 	default:
 		t.Fatal(err)

@@ -3,112 +3,29 @@ package r8
 import (
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/frametext"
 	"github.com/tracegen/tracegen/internal/glob"
 )
-
-// placed is a frame in a line that has more text or frames, from its "at", if it has one, to its last parenthesis.
-// sure is set if nothing else looks so.
-type placed struct {
-	frameText
-	from, to int
-	sure     bool
-}
-
-// framesIn returns the frames of a line, wherever they stand and whatever is between them. If none of them is sure
-// there is none.
-func framesIn(line string) []placed {
-	var all []placed
-	sure := false
-	for end := 0; ; {
-		i := strings.IndexByte(line[end:], '(')
-		if i < 0 {
-			break
-		}
-		open := end + i
-		n := strings.IndexAny(line[open+1:], "()")
-		if n < 0 {
-			break
-		}
-		if line[open+1+n] == '(' {
-			end = open + 1
-			continue
-		}
-		to := open + n + 2
-		if p, ok := placedAt(line[:to], end, open); ok {
-			all, sure = append(all, p), sure || p.sure
-		}
-		end = to
-	}
-	if !sure {
-		return nil
-	}
-	return all
-}
-
-// placedAt parses the frame that ends with text and has its parenthesis at open. It begins at least at least.
-func placedAt(text string, least, open int) (p placed, ok bool) {
-	end := least + len(strings.TrimRight(text[least:open], spaces))
-	from := end
-	for _, special := range []string{"<init>", "<clinit>"} {
-		if strings.HasSuffix(text[least:end], special) {
-			from -= len(special)
-		}
-	}
-	for from > least && inlineNames[text[from-1]] {
-		from--
-	}
-	if from < end && isEscape(text[least:from+1]) {
-		from++
-	}
-	p = placed{from: from, to: len(text)}
-	if before := strings.TrimRight(text[least:from], spaces); len(before) < from-least && strings.HasSuffix(before, "at") {
-		at := least + len(before) - len("at")
-		if at == least || !isWord(text[at-1]) || isEscape(text[least:at]) {
-			p.from, p.sure = at, true
-		}
-	}
-	p.frameText, ok = frameAt(text[p.from:], from-p.from)
-	if !p.sure && p.bare {
-		return p, false // it is what Matrix writes behind "at" only
-	}
-	p.sure = p.sure || p.compiledSource()
-	return p, ok && (p.sure || p.numbered)
-}
-
-// isEscape reports whether a text ends in the end of a line, or in a tab, of a string.
-func isEscape(text string) bool {
-	n := len(text)
-	return n > 1 && text[n-2] == '\\' && strings.IndexByte("ntr", text[n-1]) >= 0
-}
-
-// inlineNames are the bytes of the names of frames that stand in other text, with the modules before them and the colon
-// of Matrix.
-var inlineNames = func() (set [256]bool) {
-	for b := range set {
-		set[b] = isWord(byte(b)) || strings.IndexByte("$-./@:", byte(b)) >= 0
-	}
-	return set
-}()
 
 // appendInline appends a line whose frames have other text around them, or each other. Frames that were inlined into
 // one of them are put beside it. A frame that may be of several methods stays as it is, and one that a compiler made
 // too: a line that has lost one of its frames is not the line that was written.
-func (s *Stack) appendInline(dst []byte, line string, list []placed) []byte {
+func (s *Stack) appendInline(dst []byte, line string, list []frametext.Placed) []byte {
 	at := 0
 	for i := range list {
 		p := &list[i]
-		dst = append(dst, s.headed(line[at:p.from])...)
-		at = p.to
-		frames, known := s.certain(p.frameText)
+		dst = append(dst, s.headed(line[at:p.From])...)
+		at = p.To
+		frames, known := s.certain(p.Frame)
 		if !known || len(frames) == 0 {
-			dst = append(dst, p.text...)
+			dst = append(dst, p.Text...)
 			continue
 		}
 		for k, f := range frames {
 			if k > 0 {
 				dst = append(dst, between(line, list, i)...)
 			}
-			dst = append(dst, p.withFrame(f, false, true)...)
+			dst = append(dst, withFrame(&p.Frame, f, false, true)...)
 		}
 		s.Frames++
 	}
@@ -131,8 +48,8 @@ func (s *Stack) headed(text string) string {
 		from, to := strings.LastIndexByte(piece, '"')+1, len(piece)
 		for was := -1; was != to-from; {
 			was = to - from
-			to = from + len(strings.TrimRight(piece[from:to], spaces+`|,\`))
-			from = to - len(strings.TrimLeft(piece[from:to], spaces+`|,`))
+			to = from + len(strings.TrimRight(piece[from:to], frametext.Spaces+`|,\`))
+			from = to - len(strings.TrimLeft(piece[from:to], frametext.Spaces+`|,`))
 			for _, mark := range breaks {
 				to = from + len(strings.TrimSuffix(piece[from:to], mark))
 				from = to - len(strings.TrimPrefix(piece[from:to], mark))
@@ -146,10 +63,10 @@ func (s *Stack) headed(text string) string {
 // withClass returns text without frames with the class of an exception restored, which was thrown, or other names.
 func (s *Stack) withClass(text string) string {
 	if h, ok := s.header(text); ok {
-		s.ctx = context{thrown: text[h.from:h.to]}
-		if c := s.mapping.find(text[h.from:h.to]); c != nil {
+		s.ctx = context{thrown: text[h.From:h.To]}
+		if c := s.mapping.find(text[h.From:h.To]); c != nil {
 			s.Headers++
-			return text[:h.from] + c.original + text[h.to:]
+			return text[:h.From] + c.original + text[h.To:]
 		}
 	}
 	return s.named(text)
@@ -159,23 +76,21 @@ func (s *Stack) withClass(text string) string {
 const near = 64
 
 var (
-	// divider is all that stands between two frames that have nothing else between them.
-	divider = glob.Regexp(`^(?:\\+[nrt]|<br */?>|[\s|,;<>"-])+$`)
 	// lineEnd is what ends a line in a string or a page, with what begins the next.
 	lineEnd = glob.Regexp(`(?:\\+r)?(?:\\+n|<br */?>)(?:\\+t|\s)*$`)
 )
 
 // between returns what divides the frames of a line around the one at i. Of a frame alone it is what its list, if it is
 // in one, or its string has between lines.
-func between(line string, list []placed, i int) string {
-	p, before, behind := &list[i], line[:list[i].from], line[list[i].to:]
+func between(line string, list []frametext.Placed, i int) string {
+	p, before, behind := &list[i], line[:list[i].From], line[list[i].To:]
 	if i+1 < len(list) {
-		if behind = line[p.to:list[i+1].from]; divider().MatchString(behind) {
+		if behind = line[p.To:list[i+1].From]; frametext.IsDivider(behind) {
 			return behind
 		}
 	}
 	if i > 0 {
-		if before = line[list[i-1].to:p.from]; divider().MatchString(before) {
+		if before = line[list[i-1].To:p.From]; frametext.IsDivider(before) {
 			return before
 		}
 	}
@@ -184,13 +99,13 @@ func between(line string, list []placed, i int) string {
 	}
 	if quote := strings.LastIndexByte(before, '"'); quote >= 0 && strings.IndexByte(behind, '"') >= 0 {
 		from := len(strings.TrimRight(before[:quote], `\`))
-		escapes, list := before[from:quote], strings.TrimRight(before[:from], spaces)
+		escapes, list := before[from:quote], strings.TrimRight(before[:from], frametext.Spaces)
 		if list == "" || strings.HasSuffix(list, "[") || strings.HasSuffix(list, ",") {
 			return escapes + `", ` + before[from:]
 		}
 		return `\` + escapes + "n" + before[quote+1:]
 	}
-	if strings.HasPrefix(p.text, "at") {
+	if strings.HasPrefix(p.Text, "at") {
 		return " "
 	}
 	return ", "
@@ -198,10 +113,10 @@ func between(line string, list []placed, i int) string {
 
 // certain returns the original frames of one, the innermost first: none if a compiler made it. known is not set if its
 // class is not in the mapping or if it may be of several methods. Its line is 0 if it may be one of several.
-func (s *Stack) certain(f frameText) (frames []frame, known bool) {
-	stacks, _ := s.mapping.frames(f.class(), f.method(), f.line, s.ctx)
-	kept := s.follow(stacks, f.line > 0)
-	if s.mapping.find(f.class()) == nil {
+func (s *Stack) certain(f frametext.Frame) (frames []frame, known bool) {
+	stacks, _ := s.mapping.frames(f.Class(), f.Method(), f.Line, s.ctx)
+	kept := s.follow(stacks, f.Line > 0)
+	if s.mapping.find(f.Class()) == nil {
 		return nil, false
 	}
 	if len(kept) == 0 {
@@ -227,7 +142,7 @@ func (s *Stack) certain(f frameText) (frames []frame, known bool) {
 // Frame returns the original frames of one as Java prints it, without "at", the innermost first: none if a compiler
 // made it, the frame itself if its class is not in the mapping or if it may be of several methods.
 func (s *Stack) Frame(text string) []string {
-	f, ok := frameAt(text, 0)
+	f, ok := frametext.At(text, 0)
 	if !ok {
 		return []string{text}
 	}
@@ -237,7 +152,7 @@ func (s *Stack) Frame(text string) []string {
 	}
 	var all []string
 	for _, as := range frames {
-		all = append(all, f.withFrame(as, false, true))
+		all = append(all, withFrame(&f, as, false, true))
 	}
 	return all
 }
@@ -262,7 +177,8 @@ func (s *Stack) named(text string) string {
 	}
 	if strings.Contains(text, " pc ") {
 		for _, m := range nativeFrame().FindAllStringSubmatchIndex(text, -1) {
-			f := frameText{text: text, classAt: span{m[2], m[3]}, methodAt: span{m[4], m[5]}}
+			f := frametext.Frame{Text: text, ClassAt: frametext.Span{From: m[2], To: m[3]},
+				MethodAt: frametext.Span{From: m[4], To: m[5]}}
 			if frames, known := s.certain(f); known && len(frames) == 1 {
 				replace(m[2], m[5], frames[0].class+"."+frames[0].method)
 				s.Frames++

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+
+	"github.com/tracegen/tracegen/internal/frametext"
 )
 
 // Stack retraces one stack trace, line by line. The previous line influences the result of the next one, so that each
@@ -27,6 +29,8 @@ import (
 //	at a.b.c(X:1) at a.b.d(X:2)       several frames of a line, or one in other text, whatever
 //	"at a.b.c(X:1)\n\tat a.b.d(X:2)"  is between them: each becomes the frames that it stands
 //	[a.b.c(X:1), a.b.d(X:2)]          for, divided as they are
+//	{"class":"a.b","method":"c",      frames as objects: with a class and a method (also
+//	 "file":"X","line":1}              className, module, function, ...), and a file or a line
 //	#00 pc 0001 base.odex (a.b.c+12)  methods of a native stack
 //	- locked <0x1> (a a.b)            classes of locks, also as a.b@1f and Class<a.b>, and
 //	"scene":"a.b"                     strings that are a class
@@ -49,7 +53,8 @@ type Stack struct {
 func (m *Mapping) Stack() *Stack { return &Stack{mapping: m} }
 
 // AppendLine appends the result of retracing a line of text: the line itself, one or several other lines, or nothing
-// if the line only had a frame of a compiler-made method. line includes its line ending, which may be missing.
+// if the line only had a frame of a compiler-made method. line includes its line ending, which may be missing. It may
+// also be the lines of one object in JSON.
 func (s *Stack) AppendLine(dst, line []byte) []byte {
 	body := bytes.TrimRight(line, "\r\n")
 	end := line[len(body):]
@@ -57,10 +62,13 @@ func (s *Stack) AppendLine(dst, line []byte) []byte {
 		return append(dst, line...)
 	}
 	text := string(body)
-	list := framesIn(text)
-	f, whole := parseFrame(text)
+	if objects := frametext.Objects(text); len(objects) > 0 {
+		return append(s.appendObjects(dst, text, objects), end...)
+	}
+	list := frametext.In(text)
+	f, whole := frametext.Whole(text)
 	switch {
-	case whole && (len(list) == 0 || len(list) == 1 && list[0].to == f.sourceEnd+1):
+	case whole && (len(list) == 0 || len(list) == 1 && list[0].To == f.End+1):
 		return s.appendFrame(dst, f, line, string(end))
 	case len(list) > 0:
 		return append(s.appendInline(dst, text, list), end...)
@@ -69,10 +77,10 @@ func (s *Stack) AppendLine(dst, line []byte) []byte {
 }
 
 // appendFrame appends the result for a line with a frame.
-func (s *Stack) appendFrame(dst []byte, f frameText, line []byte, end string) []byte {
-	stacks, ambiguous := s.mapping.frames(f.class(), f.method(), f.line, s.ctx)
-	kept := s.follow(stacks, f.line > 0)
-	if s.mapping.find(f.class()) == nil {
+func (s *Stack) appendFrame(dst []byte, f frametext.Frame, line []byte, end string) []byte {
+	stacks, ambiguous := s.mapping.frames(f.Class(), f.Method(), f.Line, s.ctx)
+	kept := s.follow(stacks, f.Line > 0)
+	if s.mapping.find(f.Class()) == nil {
 		return append(dst, line...)
 	}
 	s.Frames++
@@ -97,7 +105,7 @@ func (s *Stack) follow(stacks []stack, lines bool) []stack {
 
 // appendStacks appends alternatives side by side: all their innermost frames, then all frames of their callers, and
 // so on. Each but the first of a group gets "<OR> ".
-func (s *Stack) appendStacks(dst []byte, f frameText, stacks []stack, ambiguous bool, end string) []byte {
+func (s *Stack) appendStacks(dst []byte, f frametext.Frame, stacks []stack, ambiguous bool, end string) []byte {
 	for i, more := 0, true; more; i++ {
 		more = false
 		var seen []string
@@ -106,7 +114,7 @@ func (s *Stack) appendStacks(dst []byte, f frameText, stacks []stack, ambiguous 
 				continue
 			}
 			more = true
-			text := f.withFrame(alternative.frames[i], ambiguous, i+k == 0)
+			text := withFrame(&f, alternative.frames[i], ambiguous, i+k == 0)
 			if slices.Contains(seen, text) {
 				continue
 			}

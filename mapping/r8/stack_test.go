@@ -79,6 +79,17 @@ func TestStackForms(t *testing.T) {
 			" - waiting to lock <0x1> (a java.lang.Class<a.b>)\nBLOCKED on a.b@1f\nme@a.b (a b)\n",
 			"  - locked <0x1> (a com.example.Foo)\n - waiting to lock <0x1> (a java.lang.Class<com.example.Foo>)\n" +
 				"BLOCKED on com.example.Foo@1f\nme@a.b (a b)\n"},
+		{"objects", `[{"method":"a","class":"a.b","file":"SourceFile","line":4},{"className":"z.z","methodName":"a","lineNumber":1}]`,
+			`[{"method":"check","class":"com.example.Util","file":"Util.java","line":31},` +
+				`{"method":"bar","class":"com.example.Foo","file":"Foo.kt","line":13},` +
+				`{"className":"z.z","methodName":"a","lineNumber":1}]`},
+		{"objects, the outer frame first", `{"frames":[{"function":"a","module":"a.b","lineno":4,"in_app":true}]}`,
+			`{"frames":[{"function":"bar","module":"com.example.Foo","lineno":13,"in_app":true},` +
+				`{"function":"check","module":"com.example.Util","lineno":31,"in_app":true}]}`},
+		{"class and method in one", `{"symbol":"a.b.a","file":null,"line":2}`,
+			`{"symbol":"com.example.Foo.bar","file":null,"line":11}`},
+		{"other objects", `{"class":"a.b","method":"a"} {"class":"a c","method":"a","line":1}`,
+			`{"class":"com.example.Foo","method":"a"} {"class":"a c","method":"a","line":1}`},
 		{"no frames", "at a.b.a\nat a.b.a(\na.b.a(x)\nlat a.b.a(X:1)\n\t... 5 more\nat a.b(c)x\na.b\x00:\n\xff a.b.\n",
 			"at a.b.a\nat a.b.a(\na.b.a(x)\nlat a.b.a(X:1)\n\t... 5 more\nat a.b(c)x\na.b\x00:\n\xff a.b.\n"},
 	} {

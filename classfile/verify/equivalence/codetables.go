@@ -18,8 +18,6 @@ func restorer(name string) func(b *body, out, info []byte) ([]byte, bool) {
 		return (*body).restoreVariables
 	case "RuntimeInvisibleTypeAnnotations", "RuntimeVisibleTypeAnnotations":
 		return (*body).restoreTypeAnnotations
-	case "StackMap":
-		return (*body).restoreStackMap
 	case "StackMapTable":
 		return (*body).restoreStackMapTable
 	}

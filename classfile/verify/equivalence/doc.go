@@ -40,16 +40,16 @@
 //
 // # Facts that inserting code loses
 //
-// A rewritten class does not show what max_stack was, whether a branch was widened, and which form a frame had. Strip
-// guesses these facts by fixed rules. If the guess would be wrong, the injector appends a note: the last constant of
+// A rewritten class does not show what max_stack was, and which form a frame had. Strip guesses these facts by fixed
+// rules. If the guess would be wrong, the injector appends a note: the last constant of
 // the block is then a Utf8 "tracegen:...", which says what the fact was. Check does not trust notes: with a wrong one,
 // the stripped code differs from the original.
 //
 // # How code is taken out
 //
 //   - insertedcode.go finds the inserted calls of a method and maps every position back to the original.
-//   - rebuildcode.go writes the Code attribute of the original; codetables.go, stackframes.go and frametypes.go restore
-//     the attributes inside of it; typestate.go computes the types that an added frame must have.
+//   - rebuildcode.go writes the Code attribute of the original; codetables.go and stackframes.go restore the attributes
+//     inside of it.
 //   - expectedcalls.go and exits.go compare the calls with what was asked for.
 //   - constantblock.go and stripnotes.go read the block of new constants and its notes.
 package equivalence

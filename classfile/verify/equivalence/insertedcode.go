@@ -39,12 +39,9 @@ type body struct {
 	seekPosts  bool // whether scan fills posts
 	posts      []postPoint
 	edits      []edit
-	joins      []int // positions after the goto_w of a conditional branch that was widened
-	wide       []int // positions of wide branches that were wide in the original
 
-	handlers      int // the number of exception table entries that the exact handler has
-	handlerFrames int // the number of frames that it has
-	types         frameTypes
+	handlers      int                    // the number of exception table entries that the exact handler has
+	handlerFrames int                    // the number of frames that it has
 	framesOnly    [1]classfile.Attribute // the StackMapTable of the original, the only attribute that depths needs
 	depths        code.Depths            // the stack depths of the original's code
 	need          int                    // the max_stack that the calls need
@@ -88,12 +85,10 @@ type edit struct {
 type editKind uint8
 
 const (
-	editCut         editKind = iota // inserted code
-	editCutPost                     // a probe
-	editBranch                      // a branch whose offset changed
-	editSwitch                      // a switch whose offsets and padding changed
-	editNarrow                      // a goto_w or jsr_w that was goto or jsr
-	editNarrowTwice                 // a negated conditional branch over a goto_w that was one conditional branch
+	editCut     editKind = iota // inserted code
+	editCutPost                 // a probe
+	editBranch                  // a branch whose offset changed
+	editSwitch                  // a switch whose offsets and padding changed
 )
 
 // The sides of a position (see the package comment), named by what may stand there.
@@ -129,36 +124,17 @@ func resize[T any](s []T, n int) []T {
 func (b *body) setMethod(number int) {
 	b.number, b.member = number, &b.class.Methods()[number]
 	b.handlers, b.handlerFrames, b.need, b.subroutines = 0, 0, 0, false
-	b.wide = b.wide[:0]
 }
 
 // recognise finds the inserted code of the current method and maps every position back to the original. It reports
 // whether the code could be decoded.
-//
-// Whether a wide branch was short in the original depends on how far it went there, and that depends on how many
-// branches in between were short. recognise starts with the assumption that each wide branch was short, maps all
-// positions, adds the branches that would not have reached their targets to wide, and repeats this with them until none
-// is added. As wide only grows, this ends.
 func (b *body) recognise() bool {
 	if len(b.code.Bytecode) == 0 || len(b.code.Bytecode) > code.MaxLength {
 		b.report(-1, ruleCode, "code_length from 1 to 65535", fmt.Sprint(len(b.code.Bytecode)))
 		return false
 	}
 	b.findHandler()
-	const maxRounds = 100
-	for range maxRounds {
-		kept := len(b.wide)
-		if !b.scan() {
-			return false
-		}
-		b.keepTooLong()
-		if len(b.wide) == kept {
-			return true
-		}
-		slices.Sort(b.wide)
-	}
-	b.report(-1, ruleCode, "branches that are wide only where they must be", "no consistent way to restore them")
-	return false
+	return b.scan()
 }
 
 // findHandler looks for the exact handler: an exit call and an athrow at the very end of the code, where the last entry
@@ -348,8 +324,7 @@ var scanned = func() (rows [256]byte) {
 func (b *body) scan() bool {
 	bytecode := b.code.Bytecode
 	b.places = resize(b.places, len(bytecode)+1)
-	b.calls, b.exits, b.edits, b.joins = b.calls[:0], b.exits[:0], b.edits[:0], b.joins[:0]
-	b.posts = b.posts[:0]
+	b.calls, b.exits, b.edits, b.posts = b.calls[:0], b.exits[:0], b.edits[:0], b.posts[:0]
 	pending := insertion{start: -1}
 	previous, orig, pc := code.Nop, 0, 0
 	special := leavesMethod | isEdited
@@ -382,7 +357,7 @@ func (b *body) scan() bool {
 		if pending.start < 0 && properties&special == 0 {
 			places[pc] = int32(orig)<<sideBits | sideAll
 		} else {
-			size, width = b.scanSpecial(&pending, op, pc, orig, size)
+			width = b.scanSpecial(&pending, op, pc, orig, size)
 		}
 		previous, pc, orig = op, pc+size, orig+width
 	}
@@ -404,8 +379,8 @@ func (b *body) scan() bool {
 }
 
 // scanSpecial maps an instruction of the original that leaves the method, that must have a probe, that is edited, or
-// that stands behind inserted code. It returns its size now and in the original.
-func (b *body) scanSpecial(pending *insertion, op code.Op, pc, orig, size int) (now, width int) {
+// that stands behind inserted code. It returns its size in the original.
+func (b *body) scanSpecial(pending *insertion, op code.Op, pc, orig, size int) (width int) {
 	before, probe, properties := pc, pending.post, scanned[op]
 	if pending.start < 0 {
 		b.places[pc] = int32(orig)<<sideBits | sideAll
@@ -423,7 +398,7 @@ func (b *body) scanSpecial(pending *insertion, op code.Op, pc, orig, size int) (
 	if properties&isEdited != 0 {
 		return b.addEdit(op, pc, orig, size)
 	}
-	return size, size
+	return size
 }
 
 // addCall adds an inserted call to pending and checks that it may stand where it does.
@@ -505,80 +480,19 @@ func (b *body) reportConstant(op code.Op, pc int, i uint16) {
 		fmt.Sprintf("%v of constant %d", op, i))
 }
 
-// addEdit adds the edit that restores a branch or switch of the original. It returns the size that the instruction has
-// now and the size that it had at position orig of the original.
-func (b *body) addEdit(op code.Op, pc, orig, size int) (now, width int) {
-	kind, now, width := editBranch, size, size
-	switch op.Operand() {
-	case code.OperandTableSwitch, code.OperandLookupSwitch:
+// addEdit adds the edit that restores a branch or switch of the original. It returns the size that the instruction had
+// at position orig of the original.
+func (b *body) addEdit(op code.Op, pc, orig, size int) (width int) {
+	kind, width := editBranch, size
+	if o := op.Operand(); o == code.OperandTableSwitch || o == code.OperandLookupSwitch {
 		kind, width = editSwitch, size-padding(pc)+padding(orig)
-	case code.OperandBranchW:
-		if b.wasShort(pc, orig, b.farOffset(pc)) {
-			kind, width = editNarrow, 3
-		}
-	case code.OperandBranch:
-		const both = 8 // the size of a conditional branch and the goto_w over which it leads
-		bytecode, next := b.code.Bytecode, pc+size
-		if op.IsConditional() && pc+both <= b.end && binary.BigEndian.Uint16(bytecode[pc+1:]) == both &&
-			code.Op(bytecode[next]) == code.GotoW && b.wasShort(pc, orig, size+b.farOffset(next)) {
-			b.joins = append(b.joins, pc+both)
-			kind, now, width = editNarrowTwice, both, size
-		}
 	}
-	b.edits = append(b.edits, edit{kind, pc, pc + now})
-	return now, width
-}
-
-// farOffset returns the offset of the goto_w or jsr_w at position at.
-func (b *body) farOffset(at int) int {
-	return int(int32(binary.BigEndian.Uint32(b.code.Bytecode[at+1:])))
+	b.edits = append(b.edits, edit{kind, pc, pc + size})
+	return width
 }
 
 // padding counts the bytes between the opcode of a switch at pc and its operands (JVMS 6.5).
 func padding(pc int) int { return 3 - pc&3 }
-
-func isShort(offset int) bool { return offset == int(int16(offset)) }
-
-// wasShort reports whether the wide branch at pc, whose offset is given, counts as one that was short in the original:
-//
-//   - If the offset fits a short branch, the injector had no reason to widen it. It counts as wide unless a note says
-//     otherwise.
-//   - If not, the injector widened it. It counts as short unless a note or an earlier round of recognise says
-//     otherwise.
-func (b *body) wasShort(pc, orig, offset int) bool {
-	if isShort(offset) {
-		return b.block.notes.has(b.number, noteShortBranch, orig)
-	}
-	if _, kept := slices.BinarySearch(b.wide, pc); kept {
-		return false
-	}
-	return !b.block.notes.has(b.number, noteWideBranch, orig)
-}
-
-// keepTooLong adds to wide the branches that were assumed to have been short but would not have reached their targets.
-func (b *body) keepTooLong() {
-	known := len(b.wide)
-	for _, e := range b.edits {
-		if e.kind != editNarrow && e.kind != editNarrowTwice {
-			continue
-		}
-		target := b.farTarget(e)
-		if target < 0 || target >= len(b.places) {
-			continue // reported when the branch is rebuilt
-		}
-		if !isShort(int(b.places[target]>>sideBits) - int(b.places[e.pc]>>sideBits)) {
-			if _, kept := slices.BinarySearch(b.wide[:known], e.pc); !kept {
-				b.wide = append(b.wide, e.pc)
-			}
-		}
-	}
-}
-
-// farTarget returns the position to which the goto_w or jsr_w of a narrowed branch leads.
-func (b *body) farTarget(e edit) int {
-	at := e.end - 5
-	return at + b.farOffset(at)
-}
 
 // mapBack returns the position in the original of position q, which must stand on one of the given sides. what names,
 // for a finding, what holds the position.
@@ -621,19 +535,13 @@ func (b *body) inside(pc, q int) (orig int, ok bool) {
 	size, grown := 0, 0
 	if found && b.edits[at].kind > editCutPost {
 		e := b.edits[at]
-		size = e.end - e.pc
-		switch orig := int(b.places[pc] >> sideBits); e.kind {
-		case editSwitch:
-			grown = padding(pc) - padding(orig)
-		case editNarrow:
-			grown = 2
-		case editNarrowTwice:
-			grown = 5
+		if size = e.end - e.pc; e.kind == editSwitch {
+			grown = padding(pc) - padding(int(b.places[pc]>>sideBits))
 		}
 	} else if in, err := code.At(b.code.Bytecode, pc); err == nil {
 		size = in.Size
 	}
-	// An instruction that grew did so directly after its opcode.
+	// A switch grew directly after its opcode.
 	if into := q - pc - grown; q-pc < size && into > 0 {
 		return int(b.places[pc]>>sideBits) + into, true
 	}

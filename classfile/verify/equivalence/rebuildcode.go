@@ -35,23 +35,9 @@ func (b *body) appendBytecode(out []byte) []byte {
 			out = b.appendBranch(out, e)
 		case editSwitch:
 			out = b.appendSwitch(out, e)
-		case editNarrow:
-			op := code.Op(bytecode[e.pc]) - (code.GotoW - code.Goto)
-			out = b.appendShort(out, op, e.pc, b.farTarget(e))
-		case editNarrowTwice:
-			out = b.appendShort(out, negated(code.Op(bytecode[e.pc])), e.pc, b.farTarget(e))
 		}
 	}
 	return append(out, bytecode[copied:b.end]...)
-}
-
-// negated returns the conditional branch that is taken when op is not: they stand in the opcode table in
-// pairs, from ifeq on and from ifnull on.
-func negated(op code.Op) code.Op {
-	if op == code.Ifnull || op == code.Ifnonnull {
-		return op ^ 1
-	}
-	return (op - code.Ifeq) ^ 1 + code.Ifeq
 }
 
 // offset returns the branch offset in the original from the instruction at pc to target.
@@ -59,21 +45,17 @@ func (b *body) offset(pc, target int) int {
 	return b.mapBack(target, sideTarget, "a branch target") - int(b.places[pc]>>sideBits)
 }
 
-func (b *body) appendShort(out []byte, op code.Op, pc, target int) []byte {
-	offset := b.offset(pc, target)
-	if !isShort(offset) {
-		b.report(pc, ruleCode, "a branch that reaches its target", fmt.Sprintf("the offset %d in two bytes", offset))
-	}
-	return binary.BigEndian.AppendUint16(append(out, byte(op)), uint16(offset))
-}
-
 func (b *body) appendBranch(out []byte, e edit) []byte {
-	bytecode := b.code.Bytecode
-	op := code.Op(bytecode[e.pc])
-	if e.end-e.pc == 3 {
-		return b.appendShort(out, op, e.pc, e.pc+int(int16(binary.BigEndian.Uint16(bytecode[e.pc+1:]))))
+	operand := b.code.Bytecode[e.pc+1 : e.end]
+	out = append(out, b.code.Bytecode[e.pc])
+	if len(operand) == 4 {
+		return binary.BigEndian.AppendUint32(out, uint32(b.offset(e.pc, e.pc+int(int32(binary.BigEndian.Uint32(operand))))))
 	}
-	return binary.BigEndian.AppendUint32(append(out, byte(op)), uint32(b.offset(e.pc, b.farTarget(e))))
+	offset := b.offset(e.pc, e.pc+int(int16(binary.BigEndian.Uint16(operand))))
+	if offset != int(int16(offset)) {
+		b.report(e.pc, ruleCode, "a branch that reaches its target", fmt.Sprintf("the offset %d in two bytes", offset))
+	}
+	return binary.BigEndian.AppendUint16(out, uint16(offset))
 }
 
 // appendSwitch writes a tableswitch or lookupswitch (JVMS 6.5). If the amount of padding changes, the padding must be

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/crafted"
@@ -79,36 +78,6 @@ func TestRoundTripCrafted(t *testing.T) {
 					t.Error(err)
 				}
 			})
-		}
-	}
-}
-
-// TestCraftedIsWidened: the crafted classes would prove nothing if their branches still reached their targets.
-func TestCraftedIsWidened(t *testing.T) {
-	all := crafted.Classes(t)
-	for name, want := range map[string]int{"far branches": 3, "far branches, wide": 3, "far types": 5,
-		"far stack": 1, "subroutines": 2} {
-		for _, m := range crafted.Modes {
-			data, _, _ := m.Instrument(t, all[name])
-			c, err := classfile.Parse(data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			wide := 0
-			for i := range c.Methods() {
-				body, _, err := c.Code(&c.Methods()[i])
-				if err != nil {
-					t.Fatal(err)
-				}
-				for in := range code.Instructions(body.Bytecode) {
-					if in.Op == code.GotoW || in.Op == code.JsrW {
-						wide++
-					}
-				}
-			}
-			if wide < want {
-				t.Errorf("%s, %s: %d wide branches, want %d", name, m.Name, wide, want)
-			}
 		}
 	}
 }

@@ -18,11 +18,8 @@ type note struct {
 const (
 	noteMaxStack    = 's' // max_stack was index
 	noteFrameForm   = 'f' // frame number index had the form value
-	noteShortBranch = 'n' // the branch at index was short
-	noteWideBranch  = 'w' // the branch at index was wide
 	noteEmptyFrames = 't' // there was a StackMapTable with no frames
 	noteOwnHandler  = 'h' // what looks like the exact handler is an athrow of the original with an exit call before it
-	noteOwnFrame    = 'k' // frame number index, after a widened branch, is the original's
 )
 
 // notes are a class's notes, ascending by method, kind and index.
@@ -73,7 +70,7 @@ func parseNote(item string) (n note, ok bool) {
 			return note{}, false
 		}
 		rest = index
-	case noteMaxStack, noteShortBranch, noteWideBranch, noteOwnFrame:
+	case noteMaxStack:
 	default:
 		return note{}, false
 	}

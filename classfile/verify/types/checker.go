@@ -53,16 +53,16 @@ func Check(c *classfile.Class, h Hierarchy) []verify.Finding {
 
 // The major class file versions at which rules change.
 const (
-	majorFrames     = 50 // StackMapTable; inference if the frames are wrong
-	majorNoFailover = 51 // no inference any more
-	majorIndy       = 51
-	majorJava8      = 52
-	majorModules    = 53
-	majorCondy      = 55
-	majorJava5      = 49
-	majorRecords    = 60
-	majorValues     = 71 // strict fields and early_larval_frame (JEP 401); flagThisUninit for the stack, too
-	majorSealed     = 61 // sealed classes, no strictfp; the last version that HotSpot 17 reads
+	majorFrames      = 50 // StackMapTable; inference if the frames are wrong
+	majorNoFailover  = 51 // no inference any more
+	majorIndy        = 51
+	majorJava8       = 52
+	majorModules     = 53
+	majorCondy       = 55
+	majorJava5       = 49
+	majorRecords     = 60
+	majorThisOnStack = 71 // flagThisUninit for the stack, too
+	majorSealed      = 61 // sealed classes, no strictfp; the last version that HotSpot 17 reads
 )
 
 func majorOf(c *classfile.Class) int {
@@ -88,11 +88,10 @@ type checker struct {
 	pool  *classfile.ConstantPool
 	major int
 
-	self         ClassInfo // the checked class
-	hasFinal     bool      // whether a method is final
-	thisType     vtype
-	supersKnown  bool     // whether all superclasses of self are known
-	strictFields []uint16 // indices of instance fields with ACC_STRICT_INIT
+	self        ClassInfo // the checked class
+	hasFinal    bool      // whether a method is final
+	thisType    vtype
+	supersKnown bool // whether all superclasses of self are known
 
 	findings   []verify.Finding
 	poolFaults []poolFault // see fault

@@ -43,10 +43,6 @@ func (k *checker) checkClass() {
 	fields := k.class.Fields()
 	for i := range fields {
 		k.checkField(&fields[i])
-		flags := fields[i].AccessFlags & (classfile.AccStrictInit | classfile.AccStatic)
-		if k.major >= majorValues && flags == classfile.AccStrictInit {
-			k.strictFields = append(k.strictFields, uint16(i))
-		}
 	}
 	k.checkDuplicates(fields, ruleFieldInfo, "one field of a name and descriptor")
 	methods := k.class.Methods()

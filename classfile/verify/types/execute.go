@@ -337,7 +337,6 @@ func (m *method) stepFieldObject(op code.Op, c *constant) {
 	}
 	if op == code.Putfield && object == tUninitializedThis && m.isOwnField(c) {
 		object = m.thisType
-		m.setField(c)
 	}
 	if !m.fits(object, c.class) {
 		m.wrongOnStack(m.describe(c.class), object)
@@ -345,18 +344,6 @@ func (m *method) stepFieldObject(op code.Op, c *constant) {
 	}
 	if object != m.thisType && m.isProtected(c) && !m.assignableToThis(object) {
 		m.fail(ruleProtected, m.class.Name()+" or a subclass, as the field is protected", m.describe(object))
-	}
-}
-
-// setField notes that a field of this is set.
-func (m *method) setField(c *constant) {
-	name, descriptor := m.nameAndType(c)
-	set := func(n uint16) bool {
-		f := &m.class.Fields()[n]
-		return f.Name == name && f.Descriptor == descriptor
-	}
-	if slices.ContainsFunc(m.unset, set) {
-		m.unset = slices.DeleteFunc(slices.Clone(m.unset), set)
 	}
 }
 

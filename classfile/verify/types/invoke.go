@@ -77,11 +77,6 @@ func (m *method) initialiseThis(c *constant) {
 		m.fail(ruleTypes, "a constructor of the class or its superclass", "one of "+owner)
 		return
 	}
-	if len(m.unset) > 0 && c.class != m.thisType {
-		m.fail(ruleTypes, "all fields with ACC_STRICT_INIT to be set before the call of a constructor of the superclass",
-			quoted(m.class.Fields()[m.unset[0]].Name)+" not set")
-		return
-	}
 	if !m.inferring {
 		m.checkInitHandlers()
 		m.matchHandlers(true)
@@ -90,7 +85,7 @@ func (m *method) initialiseThis(c *constant) {
 		return
 	}
 	m.replace(tUninitializedThis, m.thisType)
-	m.thisUninitialized, m.unset = false, nil
+	m.thisUninitialized = false
 	m.initialised = true
 	m.changes++
 }

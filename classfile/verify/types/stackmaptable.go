@@ -13,7 +13,6 @@ type stackFrame struct {
 	pc                int
 	locals, stack     []vtype // locals may share memory with those of the frame before
 	thisUninitialized bool
-	unset             []uint16 // see typeState
 
 	checked  bool // a state was compared with it
 	unusable bool // the first of these had a stack of another depth
@@ -24,7 +23,6 @@ type stackFrame struct {
 const (
 	typeSameEnd        = 64
 	typeSameLocals1End = 128
-	typeEarlyLarval    = 246 // JEP 401
 	typeSameLocals1Ext = 247
 	typeChopFirst      = 248
 	typeSameExtended   = 251
@@ -57,7 +55,7 @@ func (m *method) readFrames() {
 	}
 	r := frameReader{method: m, b: m.stackMap, localsEnd: -1}
 	n := r.u2()
-	f := stackFrame{pc: -1, locals: m.initial, thisUninitialized: m.thisUninitialized, unset: m.unset}
+	f := stackFrame{pc: -1, locals: m.initial, thisUninitialized: m.thisUninitialized}
 	for i := 0; i < n && !m.failed(); i++ {
 		end := f.pc + 1
 		r.next(&f)
@@ -119,11 +117,6 @@ func (r *frameReader) u2() int {
 // next decodes one frame. f is the one before.
 func (r *frameReader) next(f *stackFrame) {
 	kind := r.u1()
-	isLarval := kind == typeEarlyLarval && r.major >= majorValues
-	if isLarval {
-		f.unset = r.unsetFields()
-		kind = r.u1()
-	}
 	f.stack = nil
 	switch {
 	case kind < typeSameEnd:
@@ -140,40 +133,11 @@ func (r *frameReader) next(f *stackFrame) {
 	if kind >= typeSameEnd {
 		r.body(kind, f)
 	}
-	if !f.thisUninitialized {
-		if f.unset = nil; isLarval {
-			r.malformed("an uninitialised this in an early_larval_frame", "none")
-		}
-	}
 	if r.badOffset != "" && !r.failed() {
 		r.fail(ruleStackMap, "a new instruction at the offset of an uninitialized type", r.badOffset)
 		r.report()
 	}
 	r.badOffset = ""
-}
-
-// unsetFields decodes the fields of an early_larval_frame: NameAndType constants of fields with ACC_STRICT_INIT.
-func (r *frameReader) unsetFields() (unset []uint16) {
-	for range r.u2() {
-		i := uint16(r.u2())
-		if r.failed() {
-			return nil
-		}
-		name, descriptor, err := r.pool.NameAndType(i)
-		field := slices.IndexFunc(r.strictFields, func(n uint16) bool {
-			f := &r.class.Fields()[n]
-			return err == nil && f.Name == name && f.Descriptor == descriptor
-		})
-		if field < 0 {
-			r.malformed(fmt.Sprintf("the NameAndType of a field with ACC_STRICT_INIT at index %d", i),
-				kindAt(r.pool, i))
-			return nil
-		}
-		if n := r.strictFields[field]; !slices.Contains(unset, n) {
-			unset = append(unset, n)
-		}
-	}
-	return unset
 }
 
 // body decodes what follows frame_type and offset_delta.
@@ -198,7 +162,7 @@ func (r *frameReader) body(kind int, f *stackFrame) {
 	r.atMost(r.code.MaxLocals, f.locals)
 	r.atMost(r.code.MaxStack, f.stack)
 	// Before version 71, an uninitialised this that is only on the stack does not set the flag.
-	if r.major >= majorValues && slices.Contains(f.stack, tUninitializedThis) {
+	if r.major >= majorThisOnStack && slices.Contains(f.stack, tUninitializedThis) {
 		f.thisUninitialized = true
 	}
 	if r.words > maxFrameWords {

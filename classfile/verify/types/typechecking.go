@@ -76,9 +76,6 @@ func (h *handler) disable() { h.start, h.end = 0, 0 }
 func (m *method) checkTypes() {
 	m.stateUnknown = false
 	m.thisUninitialized = len(m.initial) > 0 && m.initial[0] == tUninitializedThis
-	if m.thisUninitialized {
-		m.unset = m.strictFields
-	}
 	m.checkVariables()
 	m.readFrames()
 	m.forgetCaught()
@@ -146,7 +143,7 @@ func (m *method) enterFrame(f *stackFrame, flows bool) {
 	m.used = n
 	m.changes++
 	m.stack = append(m.stack[:0], f.stack...)
-	m.thisUninitialized, m.unset = f.thisUninitialized, f.unset
+	m.thisUninitialized = f.thisUninitialized
 	m.stateUnknown = f.unusable
 }
 
@@ -232,23 +229,8 @@ func (m *method) matchFrame(f *stackFrame, stack []vtype, thisUninitialized bool
 			"an uninitialised one")
 		m.report()
 	}
-	if thisUninitialized {
-		m.matchUnset(f)
-	}
 	f.checked = true
 	return true
-}
-
-// matchUnset checks that the fields that are not set are among those that a frame says are not.
-func (m *method) matchUnset(f *stackFrame) {
-	for _, n := range m.unset {
-		if !slices.Contains(f.unset, n) {
-			m.failOnce(f.pc, ruleFrameMatch, fmt.Sprintf("the field %s to be set, as in the frame at %d",
-				quoted(m.class.Fields()[n].Name), f.pc), "not set")
-			m.report()
-			return
-		}
-	}
 }
 
 // reportMismatch reports the first of the words, locals and then the stack, in which the type state differs from a

@@ -8,9 +8,6 @@ type typeState struct {
 	locals            []vtype
 	stack             []vtype
 	thisUninitialized bool
-	// unset are the fields with ACC_STRICT_INIT that a constructor has not set yet, by their indices in the class. They
-	// must be set before it calls a constructor of the superclass (JEP 401). The slice is never changed.
-	unset []uint16
 
 	used        int  // all locals from this index on are top
 	changes     int  // how often the state has changed, but for the stack

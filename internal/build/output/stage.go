@@ -63,59 +63,17 @@ func (o *Stage) Discard(name string) {
 	})
 }
 
-// Content returns what is staged for an output of that name, to be read: of a directory, the contents of all files one
-// behind the other. It is nil if nothing is staged, or if it was written to a device.
-func (o *Stage) Content(name string) io.ReadCloser {
+// Content opens what is staged for a file of that name. It is nil if nothing is staged, or if it was written to a
+// device.
+func (o *Stage) Content(name string) *os.File {
 	for _, f := range o.files {
 		if temp, _ := f.Paths(); f.Name() == name && temp != "" {
-			return &fileReader{paths: []string{temp}}
-		}
-	}
-	for _, d := range o.directories {
-		if d.Target == filepath.Clean(name) && d.temp != "" {
-			return &fileReader{paths: d.paths()}
+			if content, err := os.Open(temp); err == nil {
+				return content
+			}
 		}
 	}
 	return nil
-}
-
-// fileReader reads files one behind the other.
-type fileReader struct {
-	paths []string
-	file  *os.File // nil between files
-}
-
-// Read implements io.Reader.
-func (r *fileReader) Read(p []byte) (int, error) {
-	for {
-		if r.file == nil {
-			if len(r.paths) == 0 {
-				return 0, io.EOF
-			}
-			var err error
-			if r.file, err = os.Open(r.paths[0]); err != nil {
-				return 0, err
-			}
-			r.paths = r.paths[1:]
-		}
-		n, err := r.file.Read(p)
-		if err != io.EOF {
-			return n, err
-		}
-		if err := r.Close(); err != nil {
-			return n, err
-		}
-	}
-}
-
-// Close implements io.Closer.
-func (r *fileReader) Close() error {
-	if r.file == nil {
-		return nil
-	}
-	f := r.file
-	r.file = nil
-	return f.Close()
 }
 
 // Directories returns the directories that are staged.
@@ -216,17 +174,6 @@ func (d *Directory) Write(name string, mode fs.FileMode, data []byte) error {
 		return err
 	}
 	return os.Chmod(file, mode.Perm())
-}
-
-// paths returns where the contents of all files are staged.
-func (d *Directory) paths() []string {
-	var paths []string
-	for _, f := range d.files {
-		if !strings.HasSuffix(f.Name, "/") {
-			paths = append(paths, filepath.Join(d.stage, filepath.FromSlash(f.Name)))
-		}
-	}
-	return paths
 }
 
 // Check finds what would keep Commit from putting the files into the target that is there, and counts the files

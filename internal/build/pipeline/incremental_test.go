@@ -161,7 +161,7 @@ func TestIncremental(t *testing.T) {
 	if err := os.RemoveAll(k.path("out")); err != nil {
 		t.Fatal(err)
 	}
-	says(t, "outputs gone", k.same(t, "outputs gone", c, "r"), all(n, 0, n, 0))
+	says(t, "outputs gone", k.same(t, "outputs gone", c, "r"), all(n, 0, n-1, 1))
 
 	// A method more: IDs are given anew, and it depends on the hash who moves.
 	name := filepath.Join(dir, "base.jar")
@@ -222,7 +222,7 @@ func TestIncremental(t *testing.T) {
 		if err := os.RemoveAll(k.path("out")); err != nil {
 			t.Fatal(err)
 		}
-		says(t, what, k.same(t, what+", copied", other, "r"), fmt.Sprintf(`0 outputs left alone, %d copied, 0 written`, n))
+		says(t, what, k.same(t, what+", copied", other, "r"), fmt.Sprintf(`0 outputs left alone, %d copied, 1 written`, n-1))
 		says(t, what, k.same(t, what+", left", other, "r"), fmt.Sprintf(`%d outputs left alone, 0 copied, 0 written`, n))
 	}
 	k.tool = "two"
@@ -337,12 +337,12 @@ func TestTamperedOutput(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		says(t, what, k.same(t, what, c, "r"), fmt.Sprintf(`%d outputs left alone, 2 copied, 0 written`, len(inputs)-2))
+		says(t, what, k.same(t, what, c, "r"), fmt.Sprintf(`%d outputs left alone, 1 copied, 1 written`, len(inputs)-2))
 	}
 	if err := os.Chmod(classFile, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	says(t, "permissions", k.same(t, "permissions", c, "r"), `1 copied, 0 written`)
+	says(t, "permissions", k.same(t, "permissions", c, "r"), `0 copied, 1 written`)
 	// Written anew with what it held, it is as it should be.
 	data := readFile(t, jarFile)
 	if err := errors.Join(os.Remove(jarFile), os.WriteFile(jarFile, []byte(data), 0o666)); err != nil {

@@ -65,7 +65,7 @@ func (r *results) outputKey(job *outputJob, set *input.Set, by plan.Decisions) c
 	return cache.KeyOf(append(parts, string(k.Bytes()))...)
 }
 
-// bytesKey is the key of the bytes of an output: of a directory, the contents of its files one behind the other.
+// bytesKey is the key of the bytes of an output that is a file.
 func bytesKey(output cache.Key) cache.Key { return cache.KeyOf("bytes", output.String()) }
 
 // sumKey is the key of the sum of the contents of files that are in the state that they are in now: size, times, and

@@ -28,7 +28,8 @@ type Restoration struct {
 	Called   int // classes of the output that had calls
 	Earlier  int // classes of the original that had calls of an earlier run
 	Unsigned int // signature files, and manifests with their digests, that the output does not have
-	// Differences says what else of the output without its calls is not as in the original, entry by entry.
+	// Differences says what else of the output without its calls is not as in the original, up to the first entry that
+	// the other does not have.
 	Differences []string
 }
 
@@ -62,11 +63,7 @@ func Restore(ctx context.Context, c RestoreConfig) (*Restoration, error) {
 		inputs = append(inputs, in)
 	}
 	r.set = input.NewSet(inputs)
-	expected, got := list(inputs[0].Containers[0]), list(inputs[1].Containers[0])
-	if inputs[0].Containers[0].Kind == input.ClassFile && inputs[1].Containers[0].Kind == input.ClassFile {
-		got[0].name, got[0].key = expected[0].name, expected[0].key // a lone class file may have any name
-	}
-	return r.result, r.compare(ctx, expected, got, c.Original, c.Output)
+	return r.result, r.compare(ctx, inputs[0].Containers[0], inputs[1].Containers[0], c.Original, c.Output)
 }
 
 // restoring is one call of Restore.
@@ -95,29 +92,6 @@ func (r *restoring) strip(ctx context.Context, path, dir string) (string, int, e
 	return to, result.Inputs[0].Rewritten, nil
 }
 
-// part is an entry to compare. Its key distinguishes entries of one name.
-type part struct {
-	*input.Entry
-	name string
-	key  string
-}
-
-// list returns the entries of a container.
-func list(c *input.Container) []part {
-	parts := make([]part, len(c.Entries))
-	count := make(map[string]int, len(c.Entries))
-	for i := range c.Entries {
-		e := &c.Entries[i]
-		parts[i] = part{e, e.Name, key(e.Name, count)}
-	}
-	return parts
-}
-
-func key(name string, count map[string]int) string {
-	count[name]++
-	return fmt.Sprintf("%s\x00%d", name, count[name])
-}
-
 // maxDifferences is the number of differences that are named; a wrong file has thousands.
 const maxDifferences = 20
 
@@ -131,68 +105,64 @@ func (r *restoring) differs(format string, args ...any) {
 	}
 }
 
-// compare compares entries that are expected with those of the output without calls.
-func (r *restoring) compare(ctx context.Context, expected, got []part, original, output string) error {
-	known := make(map[string]part, len(expected))
-	for _, e := range expected {
-		known[e.key] = e
-	}
-	there := make(map[string]bool, len(got))
-	var order []string
-	for _, g := range got {
-		if _, ok := known[g.key]; !ok {
-			r.differs("%s!%s: the entry was added; %s does not have it", output, g.name, original)
-			continue
-		}
-		there[g.key] = true
-		order = append(order, g.key)
-	}
-	next, moved := 0, false
-	for _, e := range expected {
-		if !there[e.key] {
-			if zipfile.IsSignature(e.name) && e.Zip != nil {
-				r.result.Unsigned++
-			} else {
-				r.differs("%s!%s: the entry is missing; %s has it", output, e.name, original)
-			}
-			continue
-		}
-		if order[next] != e.key && !moved {
-			moved = true
-			r.differs("%s!%s: the entry is not in the place that %s has it in", output, e.name, original)
-		}
-		next++
-	}
-	for _, g := range got {
+// compare compares the entries of the output without calls with those that are expected, up to the first that is
+// another one. A lone class file may have any name.
+func (r *restoring) compare(ctx context.Context, expected, got *input.Container, original, output string) error {
+	left := expected.Entries
+	for i := range got.Entries {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if e, ok := known[g.key]; ok {
-			if err := r.entry(ctx, e, g, original, output+"!"+g.name); err != nil {
-				return err
-			}
+		g := &got.Entries[i]
+		named := func(e *input.Entry) bool {
+			return e.Name == g.Name || expected.Kind == input.ClassFile && got.Kind == input.ClassFile
 		}
+		left = r.withoutSignatures(left, named)
+		if len(left) == 0 {
+			r.differs("%s!%s: the entry was added; %s does not have it", output, g.Name, original)
+			return nil
+		}
+		if !named(&left[0]) {
+			r.differs("%s!%s: the entry is where %s has %s", output, g.Name, original, left[0].Name)
+			return nil
+		}
+		if err := r.entry(ctx, &left[0], g, original, output+"!"+g.Name); err != nil {
+			return err
+		}
+		left = left[1:]
+	}
+	if left = r.withoutSignatures(left, func(*input.Entry) bool { return false }); len(left) > 0 {
+		r.differs("%s!%s: the entry is missing; %s has it", output, left[0].Name, original)
 	}
 	return nil
 }
 
+// withoutSignatures returns the entries from the first on that is no signature, or that ends says is the one.
+func (r *restoring) withoutSignatures(list []input.Entry, ends func(*input.Entry) bool) []input.Entry {
+	for len(list) > 0 && !ends(&list[0]) && zipfile.IsSignature(list[0].Name) && list[0].Zip != nil {
+		r.result.Unsigned++
+		list = list[1:]
+	}
+	return list
+}
+
 // entry compares two entries of one name. original is what the expected one is in, and where names the other.
-func (r *restoring) entry(ctx context.Context, e, g part, original, where string) error {
+func (r *restoring) entry(ctx context.Context, e, g *input.Entry, original, where string) error {
 	r.result.Entries++
 	if e.Nested != nil && g.Nested != nil {
-		return r.compare(ctx, list(e.Nested), list(g.Nested), original+"!"+e.name, where)
+		return r.compare(ctx, e.Nested, g.Nested, original+"!"+e.Name, where)
 	}
 	if g.Class >= 0 {
 		r.result.Classes++
 	}
-	if e.IsDirectory() || g.IsDirectory() || sameBytes(e.Entry, g.Entry) {
+	if e.IsDirectory() || g.IsDirectory() || sameBytes(e, g) {
 		return nil // the names are equal
 	}
-	want, err := r.set.ReadEntry(e.Entry, r.buffers[0])
+	want, err := r.set.ReadEntry(e, r.buffers[0])
 	if err != nil {
 		return err
 	}
-	is, err := r.set.ReadEntry(g.Entry, r.buffers[1])
+	is, err := r.set.ReadEntry(g, r.buffers[1])
 	if err != nil {
 		return err
 	}
@@ -200,7 +170,7 @@ func (r *restoring) entry(ctx context.Context, e, g part, original, where string
 	if bytes.Equal(want, is) {
 		return nil
 	}
-	if zipfile.IsManifest(e.name) && e.Zip != nil {
+	if zipfile.IsManifest(e.Name) && e.Zip != nil {
 		if stripped, digests := zipfile.StripDigests(want); digests > 0 && bytes.Equal(stripped, is) {
 			r.result.Unsigned++
 			return nil

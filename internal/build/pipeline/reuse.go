@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -79,11 +78,10 @@ func (r *results) place(o *writtenOutput, known *outputRecord, stage *output.Sta
 		o.way = leftAlone
 		return true
 	}
-	put := r.putFile
 	if o.Kind == input.Directory {
-		put = r.putDirectory
+		return false // the cache does not have its files
 	}
-	if err := put(o, known, stage); err != nil {
+	if err := r.putFile(o, stage); err != nil {
 		r.note(err)
 		stage.Discard(o.Path)
 		return false
@@ -92,35 +90,12 @@ func (r *results) place(o *writtenOutput, known *outputRecord, stage *output.Sta
 	return true
 }
 
-func (r *results) putFile(o *writtenOutput, _ *outputRecord, stage *output.Stage) error {
+func (r *results) putFile(o *writtenOutput, stage *output.Stage) error {
 	f, err := stage.Create(o.Path)
 	if err != nil {
 		return err
 	}
 	return r.Cache.LookupTo(f, bytesKey(o.key))
-}
-
-var errOtherFiles = errors.New("cache: an entry does not have the files of a directory")
-
-func (r *results) putDirectory(o *writtenOutput, known *outputRecord, stage *output.Stage) error {
-	data, err := r.Cache.Lookup(bytesKey(o.key))
-	if err != nil {
-		return err
-	}
-	dir, err := stage.Directory(o.Path)
-	if err != nil {
-		return err
-	}
-	for _, f := range known.Files {
-		if f.Size > int64(len(data)) || cache.ChecksumOf(data[:f.Size]) != f.Sum {
-			return errOtherFiles
-		}
-		if err := dir.Write(f.Name, f.Mode, data[:f.Size]); err != nil {
-			return err
-		}
-		data = data[f.Size:]
-	}
-	return nil
 }
 
 // holds reports whether an output is there with these files: their contents, and of those in a directory also the
@@ -163,14 +138,15 @@ func (r *results) keep(ctx context.Context, set *input.Set, outputs []*writtenOu
 	}
 	r.storeFacts(set)
 	for _, o := range outputs {
-		if r.reusable(o) && !o.record.Refused() && (o.record.Failed() || r.storeBytes(o, stage)) {
+		if r.reusable(o) && !o.record.Refused() &&
+			(o.record.Failed() || o.Kind == input.Directory || r.storeBytes(o, stage)) {
 			r.store(o.key, packRecord(o.record))
 		}
 	}
 	return nil
 }
 
-// storeBytes stores the bytes of an output, and reports whether it has.
+// storeBytes stores the bytes of an output that is a file, and reports whether it has.
 func (r *results) storeBytes(o *writtenOutput, stage *output.Stage) bool {
 	content := stage.Content(o.Path)
 	if content == nil || !r.tryStoring() {
@@ -179,8 +155,6 @@ func (r *results) storeBytes(o *writtenOutput, stage *output.Stage) bool {
 	defer content.Close()
 	size, sum, err := r.Cache.StoreFrom(bytesKey(o.key), content)
 	r.stored(err)
-	if o.Kind != input.Directory {
-		o.record.Files = []output.File{{Size: size, Sum: sum}}
-	}
+	o.record.Files = []output.File{{Size: size, Sum: sum}}
 	return err == nil
 }

@@ -40,10 +40,9 @@ assign needs the rules. @FILE stands for the scan files that FILE lists.`,
   tracegen assign feed.scan=feed.slice app.scan=app.slice -o methodMapping.txt`,
 		Args: cli.AtLeastOne("scan file"),
 	}
-	cmd.ValidArgsFunction = cli.CompleteFiles("scan")
 	a.addOptions(cmd, byAssign,
 		cli.Option{Name: "slices", Flag: cli.Text(&a.sliceDirectory, ""), Config: cli.OffLimits, Omit: cli.InNoRecord,
-			File: cli.FileOutput, Extensions: cli.OnlyDirectories,
+			File: cli.FileOutput,
 			Help: "write the slice of each part into `DIR`"})
 	cmd.RunE = a.run
 	return cmd

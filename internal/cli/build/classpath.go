@@ -34,7 +34,7 @@ func (c *classPath) options(keys bool) []cli.Option {
 			}},
 		{Name: "jdk", Flag: cli.Text(&c.jdk, ""), Commands: classWork | byVerify, Omit: cli.InNoRecord,
 			WithSlice: cli.SliceAllows,
-			File:      cli.FileSearched, Word: noJDK, Extensions: cli.OnlyDirectories,
+			File:      cli.FileSearched, Word: noJDK,
 			Help: "home `DIR` of the JDK in which classes are looked up, or its file lib/modules, or none for no " +
 				"JDK (default that of JAVA_HOME, or of java on PATH)"},
 		{Name: "strict-classpath", Key: keys, Flag: cli.Yes(&c.strict), Commands: classWork | byVerify, Omit: cli.InScanKey,

@@ -63,7 +63,6 @@ The files may be compressed (.gz), and one of them may be - for standard input.`
 			return nil
 		},
 	}
-	cmd.ValidArgsFunction = cli.CompleteFiles("txt")
 	cli.NewOptions([]cli.Option{
 		{Name: "exit-code", Flag: cli.Yes(&exitCode), Help: "exit with 1 if the files differ in more than comments"},
 	}).AddTo(cmd, 0)

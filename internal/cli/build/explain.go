@@ -41,7 +41,6 @@ The exit code is 1 if a pattern matches no method; similar names are suggested.`
   tracegen explain app.jar --method 'com.example.**#get*'`,
 		Args: cli.AtLeastOne("input"),
 	}
-	cmd.ValidArgsFunction = cli.CompleteFiles(cli.ClassFiles...)
 	e.addOptions(cmd, byExplain,
 		cli.Option{Name: "method", Flag: cli.Texts(&e.methods), Config: cli.OffLimits, Omit: cli.InNoRecord,
 			Help: "explain the methods that match this `PATTERN`, as above; repeatable"})

@@ -77,7 +77,6 @@ names are relative to tracegen.yml.
   tracegen instrument @inputs.txt --merge -o all.jar --report report.json`,
 		Args: cli.AtLeastOne("input"),
 	}
-	cmd.ValidArgsFunction = cli.CompleteFiles(cli.ClassFiles...)
 	i.addOptions(cmd, byInstrument)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if i.sliceFile != "" {

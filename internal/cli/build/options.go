@@ -41,8 +41,8 @@ func (i *outputs) options() []cli.Option {
 				byExplain: "explain a run with --merge",
 			}},
 		cli.Option{Name: "mapping", Flag: cli.Text(&i.mapping, ""), Commands: byInstrument | byExplain, Config: byInstrument,
-			Omit: cli.InNoRecord,
-			File: cli.FileBeside, Extensions: []string{"txt"},
+			Omit:   cli.InNoRecord,
+			File:   cli.FileBeside,
 			Help:   "write the method mapping to `FILE` (default " + cli.DefaultMapping + " beside OUT)",
 			HelpIn: map[cli.CommandSet]string{byExplain: "show the IDs in this mapping `FILE`"}},
 	)
@@ -57,12 +57,12 @@ type reports struct {
 func (r *reports) options() []cli.Option {
 	return cli.Grouped("Output",
 		cli.Option{Name: "reports", Flag: cli.Text(&r.directory, ""), Commands: byInstrument | byAssign,
-			Omit: cli.InNoRecord, File: cli.FileOutput, Extensions: cli.OnlyDirectories,
+			Omit: cli.InNoRecord, File: cli.FileOutput,
 			Help: "write into `DIR`, also if a guard fails: report.json (all results), summary.md (for a page about " +
 				"the build), skipped.tsv (skipped methods and reasons), lines.tsv (IDs, source files and first " +
 				"lines), and digest.txt (of the mapping)"},
 		cli.Option{Name: "report", Flag: cli.Text(&r.report, ""), Commands: byInstrument | byAssign, Omit: cli.InNoRecord,
-			File: cli.FileBeside, Stdout: true, Extensions: []string{"json"},
+			File: cli.FileBeside, Stdout: true,
 			Help: "write the report to `FILE` (JSON); - writes it to standard output in place of the summary, even in a " +
 				"dry run"},
 	)
@@ -81,16 +81,16 @@ func (i *ids) options() []cli.Option {
 		cli.Option{Name: "slice", Flag: cli.Text(&i.sliceFile, ""), Commands: byInstrument, Config: cli.OffLimits,
 			Omit:      cli.InNoRecord,
 			WithSlice: cli.SliceAllows,
-			File:      cli.FileRead, Extensions: []string{"slice"},
-			Help: "take all decisions from the slice `FILE` that assign has written for the inputs"},
+			File:      cli.FileRead,
+			Help:      "take all decisions from the slice `FILE` that assign has written for the inputs"},
 		cli.Option{Name: "base", Flag: cli.Text(&i.base, ""), Commands: byInstrument | byAssign | byExplain | byRecord,
 			Config: byInstrument | byAssign | byExplain, Omit: cli.InNoRecord,
-			File: cli.FileReplaced, Extensions: []string{"txt"},
+			File: cli.FileReplaced,
 			Help: "mapping `FILE` of an earlier build; its methods " +
 				"keep their IDs"},
 		cli.Option{Name: "prune", Flag: cli.Texts(&i.prune), Commands: byInstrument | byAssign | byExplain,
 			Omit: cli.InNoRecord,
-			File: cli.FileRead, Extensions: []string{"txt"},
+			File: cli.FileRead,
 			Help: "free retired IDs that are in use in none of the mappings `FILE` given with this option; give " +
 				"those of all releases in use; needs --base; repeatable"},
 		cli.Option{Name: "id-order", Key: true, Commands: byInstrument | byAssign | byExplain, Omit: cli.InKeys,
@@ -114,10 +114,10 @@ func (i *scope) options() []cli.Option {
 	return cli.Grouped("Which methods",
 		cli.Option{Name: "config", Flag: cli.Text(&i.config, ""), Commands: everyBuild | byRecord, Config: cli.OffLimits,
 			Omit: cli.InNoRecord, WithSlice: cli.SliceAllows,
-			File: cli.FileRead, Extensions: []string{"yml", "yaml"},
+			File: cli.FileRead,
 			Help: "read options and rules from `FILE` (default " + cli.DefaultConfig + " if it exists)"},
 		cli.Option{Name: "r8-mapping", Flag: cli.Text(&i.r8File, ""), Commands: everyBuild | byRecord, Omit: cli.InNoRecord,
-			File: cli.FileRead, Extensions: []string{"txt"},
+			File: cli.FileRead,
 			Help: "mapping `FILE` that R8 or ProGuard wrote when it renamed the inputs; rules, lists and the method " +
 				"mapping use the original names"},
 		cli.Option{Name: "blocklist", Flag: cli.Texts(&i.blocklists), Commands: everyBuild | byRecord, Omit: cli.InNoRecord,
@@ -218,7 +218,7 @@ func (i *running) options(con *console.Console) []cli.Option {
 		compressionOption(&i.level),
 		cli.Option{Name: "cache", Flag: cli.Text(&i.caching.directory, ""), Commands: byInstrument | byRecord,
 			Config: byInstrument, Omit: cli.InNoRecord, WithSlice: cli.SliceAllows,
-			File: cli.FileCache, Extensions: cli.OnlyDirectories,
+			File: cli.FileCache,
 			Help: "keep results in `DIR`, and reuse them in later runs: outputs that would be the same are left " +
 				"alone or copied; the directory may be deleted at any time",
 			HelpIn: map[cli.CommandSet]string{byRecord: "keep instrumented programs in `DIR`, and reuse them in later runs " +

@@ -40,9 +40,6 @@ func TestOptionTables(t *testing.T) {
 	for table, rows := range allTables() {
 		for k := range rows {
 			o := &rows[k]
-			if o.Extensions != nil && o.File == cli.NoFile {
-				t.Errorf("%s: --%s has extensions but names no file", table, o.Name)
-			}
 			if o.List && o.File == cli.NoFile {
 				t.Errorf("%s: --%s is a list of paths but names no file", table, o.Name)
 			}

@@ -84,7 +84,7 @@ type runtimeWriter struct {
 
 func (r *runtimeWriter) options() cli.Options {
 	return cli.NewOptions([]cli.Option{
-		{Name: "output", Short: "o", Flag: cli.Text(&r.directory, ""), File: cli.FileOutput, Extensions: cli.OnlyDirectories,
+		{Name: "output", Short: "o", Flag: cli.Text(&r.directory, ""), File: cli.FileOutput,
 			Help: "write the files into `DIR`, which is made if it does not exist"},
 		{Name: "quiet", Short: "q", Flag: cli.Yes(&r.con.Quiet), Help: "print warnings and errors only"},
 	})

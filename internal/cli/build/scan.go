@@ -32,7 +32,6 @@ commands are ignored.`,
   tracegen scan @inputs.txt -o app.scan --exits exact`,
 		Args: cli.AtLeastOne("input"),
 	}
-	cmd.ValidArgsFunction = cli.CompleteFiles(cli.ClassFiles...)
 	i.addOptions(cmd, byScan)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if i.output == "" {

@@ -45,7 +45,6 @@ difference on standard error, and 2 if one of them cannot be read.`,
 			return nil
 		},
 	}
-	cmd.ValidArgsFunction = cli.CompleteFiles(cli.ClassFiles...)
 	table := s.options()
 	table.AddTo(cmd, byStrip)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

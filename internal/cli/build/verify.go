@@ -37,7 +37,6 @@ has too are pre-existing, and only the others, introduced ones, make the exit co
   tracegen verify app.jar --format sarif > findings.sarif`,
 		Args: cli.AtLeastOne("file or directory"),
 	}
-	cmd.ValidArgsFunction = cli.CompleteFiles(cli.ClassFiles...)
 	v.options().AddTo(cmd, byVerify)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return v.run(cmd, args) }
 	return cmd

@@ -87,7 +87,7 @@ func (c *collecting) options() cli.Options {
 			Help: "the certificate's key in `FILE`, PEM"},
 		cli.Option{Name: "package", Flag: cli.Texts(&c.packages), Help: "take what is of this `PACKAGE` only; repeatable"},
 	), cli.Grouped("Store",
-		cli.Option{Name: "store", Flag: cli.Text(&c.store, ""), File: cli.FileCache, Extensions: cli.OnlyDirectories,
+		cli.Option{Name: "store", Flag: cli.Text(&c.store, ""), File: cli.FileCache,
 			Help: "store in the directory `DIR`"},
 		cli.Option{Name: "keep-days", Flag: cli.Number(&c.keepDays, 90),
 			Help: "remove what is older than `N` days; 0 keeps all"},
@@ -99,7 +99,7 @@ func (c *collecting) options() cli.Options {
 		cli.Option{Name: "mapping", Flag: c.naming.Flag, File: cli.FileRead,
 			Help: "method mapping `FILE`, a directory with the mappings of many builds, or an archive, see tracegen help " +
 				"mappings"},
-		cli.Option{Name: "r8-mapping", Flag: cli.Text(&c.naming.R8, ""), File: cli.FileRead, Extensions: []string{"txt"},
+		cli.Option{Name: "r8-mapping", Flag: cli.Text(&c.naming.R8, ""), File: cli.FileRead,
 			Help: "restore names in stacks by this mapping `FILE` of R8 or ProGuard"},
 	), cli.Grouped("Configuration of apps",
 		cli.Option{Name: "config", Flag: cli.Text(&c.config, ""), File: cli.FileRead,

@@ -43,15 +43,15 @@ mapping that it names, and that of R8. For other commands, pull writes the mappi
 release to a file. docs/mappings.md describes the format of an archive.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return cli.Misuse("unknown command %q; the commands are push, pull, list and remove", args[0])
+				return cli.Misuse("unknown command %q; the commands are push, pull and list", args[0])
 			}
 			return nil
 		},
 		RunE: func(*cobra.Command, []string) error {
-			return cli.Misuse("no command given; the commands are push, pull, list and remove")
+			return cli.Misuse("no command given; the commands are push, pull and list")
 		},
 	}
-	cmd.AddCommand(newPushCmd(con), newPullCmd(con), newListCmd(con), newRemoveCmd(con))
+	cmd.AddCommand(newPushCmd(con), newPullCmd(con), newListCmd(con))
 	return cmd
 }
 
@@ -65,7 +65,7 @@ type archiving struct {
 // options returns the rows of the archive, and of the options that say which releases are meant.
 func (g *archiving) options(what string) []cli.Option {
 	return cli.Grouped("Release",
-		cli.Option{Name: "archive", Flag: cli.Text(&g.archive, ""), File: cli.FileRead, Extensions: cli.OnlyDirectories,
+		cli.Option{Name: "archive", Flag: cli.Text(&g.archive, ""), File: cli.FileRead,
 			Help: "the `LOCATION` of the archive: a directory, or s3://BUCKET/PREFIX (default: that in " +
 				mappingstore.Variable + ")"},
 		cli.Option{Name: "version", Flag: cli.Text(&g.version, ""), Help: what + " this `VERSION`"},
@@ -125,12 +125,11 @@ release; where the archive is asked for one, it returns the latest.`,
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return p.run(cmd.Context(), args[0]) },
 	}
-	cmd.ValidArgsFunction = cli.CompleteFiles("txt")
 	cli.NewOptions(p.options("the release has"), cli.Grouped("Release",
 		cli.Option{Name: "time", Flag: cli.Text(&p.time, ""),
 			Help: "when the release was made, as `TIME` (2026-11-22T13:19:28Z); the latest release is the one with the " +
 				"latest time (default: now)"},
-		cli.Option{Name: "r8-mapping", Flag: cli.Text(&p.r8, ""), File: cli.FileRead, Extensions: []string{"txt"},
+		cli.Option{Name: "r8-mapping", Flag: cli.Text(&p.r8, ""), File: cli.FileRead,
 			Help: "also keep the mapping `FILE` of R8 or ProGuard of the same build"},
 		cli.Option{Name: "lines", Flag: cli.Text(&p.lines, ""), File: cli.FileRead,
 			Help: "also keep the `FILE` lines.tsv that instrument --reports has written"},
@@ -273,7 +272,6 @@ func (p *pulling) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer a.Trim()
 	files, err := p.fetch(ctx, a, r)
 	if err != nil {
 		return err
@@ -414,7 +412,6 @@ func (l *listing) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer a.Trim()
 	rows := make([]listedRelease, len(list))
 	for i, r := range list {
 		rows[i] = listedRelease{Digest: r.Digest, Version: r.Version, Variant: r.Variant, Pushed: r.Pushed, ID: r.ID}
@@ -450,71 +447,4 @@ func printReleases(w io.Writer, rows []listedRelease) error {
 // cell returns a text for a cell of a table: without what would break the line.
 func cell(text string) string {
 	return cmp.Or(console.Printable(text), "-")
-}
-
-// removing holds the options of remove.
-type removing struct {
-	archiving
-	keep   int
-	dryRun bool
-}
-
-func newRemoveCmd(con *console.Console) *cobra.Command {
-	r := removing{archiving: archiving{con: con}}
-	cmd := &cobra.Command{
-		Use:   "remove [DIGEST]",
-		Short: "Remove releases from an archive",
-		Long: `remove removes the releases with the digest, or those that --version and --variant
-select, and their files. With --keep N, it keeps the latest N of these for each variant.
-Recordings of a release that is removed can no longer be read with names, so that --keep
-must be more than the number of releases in use.`,
-		Example: `  tracegen mappings remove 81caf54fe1699ddc --archive mappings/
-  tracegen mappings remove --variant debug --keep 20`,
-		Args: atMostOne("digest"),
-		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd.Context(), args) },
-	}
-	cmd.ValidArgsFunction = cobra.NoFileCompletions
-	cli.NewOptions(r.options("the releases that have"), cli.Grouped("Release",
-		cli.Option{Name: "keep", Flag: cli.Number(&r.keep, 0), Help: "keep the latest `N` of each variant"},
-		cli.Option{Name: "dry-run", Flag: cli.Yes(&r.dryRun), Help: "only print which releases would be removed"},
-	)).AddTo(cmd, 0)
-	return cmd
-}
-
-func (r *removing) run(ctx context.Context, args []string) error {
-	s := r.selector(args)
-	switch {
-	case r.keep < 0:
-		return cli.Misuse("--keep %d: must not be negative", r.keep)
-	case s.String() == "" && r.keep == 0:
-		return cli.Misuse("no release given: name it by its digest, by --version or --variant, or give --keep")
-	}
-	ctx, stop := cli.Interruptible(ctx)
-	defer stop()
-	a, err := r.open()
-	if err != nil {
-		return err
-	}
-	list, err := a.List(ctx, s)
-	if err != nil {
-		return err
-	}
-	seen := map[string]int{}
-	list = slices.DeleteFunc(list, func(e mappingstore.Release) bool {
-		seen[e.Variant]++
-		return seen[e.Variant] <= r.keep
-	})
-	what := "removed"
-	if r.dryRun {
-		what = "would be removed"
-	} else if err := a.Remove(ctx, list); err != nil {
-		return err
-	}
-	for i := range list {
-		fmt.Fprintf(r.con.Out, "%s: mapping %s, %s\n", what, list[i].Digest, cli.ReleaseText(&list[i]))
-	}
-	if len(list) == 0 {
-		return cli.CheckFailed{Err: errors.New("no release matches; nothing was removed")}
-	}
-	return nil
 }

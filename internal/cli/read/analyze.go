@@ -45,7 +45,6 @@ func NewAnalyze(con *console.Console) *cobra.Command {
 			return a.run(cmd.Context(), args)
 		},
 	}
-	cmd.ValidArgsFunction = cli.CompleteFiles("tgd", "json", "log", "txt")
 	a.rows = a.options()
 	a.rows.AddTo(cmd, 0)
 	return cmd
@@ -111,7 +110,8 @@ read. If the runtime has written a recording in several parts, analyze reads all
 that are in the directory of the FILE, and reports those that are missing. It reads all
 complete chunks of a damaged recording, and counts and shows damages and repairs. It also
 reads the reports of Matrix (JSON, log lines, or the lines of a stack), logs of
-BlockCanary, and stack traces. All files may be compressed (.gz).
+BlockCanary, and stack traces: on lines, on one line, as strings, lists or objects in
+JSON, with what is said there of the duration. All files may be compressed (.gz).
 
 A file with the stacks of all threads is recognized too: what Android writes of an ANR, the
 Play console or Crashlytics shows, jstack, jcmd, ThreadInfo or an IDE writes, also quoted, in

@@ -51,7 +51,7 @@ The exit code is 1 if a pattern matches nothing; standard error names the patter
 	}
 	cmd.ValidArgsFunction = cobra.NoFileCompletions
 	cli.NewOptions([]cli.Option{
-		{Name: "mapping", Flag: cli.Text(&file, cli.DefaultMapping), File: cli.FileRead, Extensions: []string{"txt"},
+		{Name: "mapping", Flag: cli.Text(&file, cli.DefaultMapping), File: cli.FileRead,
 			Help: "method mapping `FILE`"},
 	}).AddTo(cmd, 0)
 	return cmd

@@ -69,9 +69,9 @@ A warning says so if nothing was found; with --exit-code, the exit code is 1.`,
 		},
 	}
 	cli.NewOptions([]cli.Option{
-		{Name: "mapping", Flag: cli.Text(&y.mapping, cli.DefaultMapping), File: cli.FileRead, Extensions: []string{"txt"},
+		{Name: "mapping", Flag: cli.Text(&y.mapping, cli.DefaultMapping), File: cli.FileRead,
 			Help: "method mapping `FILE`"},
-		{Name: "r8-mapping", Flag: cli.Text(&y.r8, ""), File: cli.FileRead, Extensions: []string{"txt"},
+		{Name: "r8-mapping", Flag: cli.Text(&y.r8, ""), File: cli.FileRead,
 			Help: "retrace stack traces by this mapping `FILE` of R8 or ProGuard"},
 		{Name: "exit-code", Flag: cli.Yes(&y.exitCode), Help: "exit with 1 if nothing was found to symbolize"},
 	}).AddTo(cmd, 0)

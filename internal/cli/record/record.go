@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -138,7 +139,6 @@ func (r *recorder) options() cli.Options {
 	r.slow = slowness(700 * time.Millisecond)
 	return cli.NewOptions(cli.Grouped("Recording",
 		cli.Option{Name: "output", Short: "o", Flag: cli.Text(&r.output, ""), File: cli.FileOutput,
-			Extensions: []string{"tgd"},
 			Help: "record into `FILE` (default NAME.tgd in the working directory); a recording that is there is " +
 				"renamed to FILE.1; the mapping is written beside it"},
 		cli.Option{Name: "slow", Flag: cli.Custom(&r.slow),
@@ -368,6 +368,14 @@ func (r *recorder) start(given map[string]string) (launch.End, program.Counts, e
 			return launch.End{}, program.Counts{}, err
 		}
 		defer os.RemoveAll(dir)
+		if java, reads := launch.ReadsVersion(p.Args[0]); reads {
+			advice := "give the java command itself"
+			if runtime.GOOS != "windows" {
+				advice = "let it find java by JAVA_HOME or PATH, or " + advice
+			}
+			r.con.Warn("%s asks %s for its version, and gets the line \"Picked up JAVA_TOOL_OPTIONS\" first: if it takes that "+
+				"for the version, %s", p.Args[0], java, advice)
+		}
 		if p.Env, err = launch.Shims(dir, os.Environ(), options); err != nil {
 			r.con.Detail("java -version reports JAVA_TOOL_OPTIONS, as there is no shim for it: %v", err)
 		}

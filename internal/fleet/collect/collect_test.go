@@ -172,7 +172,7 @@ func TestHostileBodies(t *testing.T) {
 		{"no JSON", packed(line("aa-s1-0", "com.a", "ab") + "\nhello\n"), 400, "line 2"},
 		{"no UTF-8", packed(line("aa-s1-0", "com.a", "ab") + "\n\xff\n"), 400, "not UTF-8"},
 		{"not a report", packed(`{"a":1}`), 400, "not a report"},
-		{"deep", packed(strings.Repeat("[", 1<<20)), 400, "nested deeper"},
+		{"deep", packed(strings.Repeat("[", 1<<20)), 400, "exceeded max depth"},
 		{"bomb", packed(strings.Repeat(" ", 12<<20)), 413, "times its size"},
 		{"large inflated", packed(strings.Repeat(string(random[:16<<10]), 1030)), 413, "when it is inflated"},
 		{"large", packed(string(random) + string(random)), 413, "at most 1048576"},

@@ -1,6 +1,7 @@
 package devicereport
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -133,18 +134,24 @@ func IsDigest(text string) bool { return digestText().MatchString(text) }
 var ErrNotReport = errors.New("not a report")
 
 // Parse reads a report. The error is an [*InvalidError] if the text is JSON and has the ID of a report, but breaks the
-// schema. The strings of the result share memory with text.
+// schema.
 func Parse(text string) (*Report, error) {
-	v, large, err := parseJSON(text, nil)
+	value, large, err := parseJSON(text)
 	if err != nil {
 		return nil, err
 	}
+	v, ok := value.(object)
+	if !ok {
+		return nil, fmt.Errorf("%s where an object is expected: %w", kindOf(value), ErrNotReport)
+	}
 	r := &Report{}
-	if r.ID, r.Recording, err = identify(&v); err != nil {
+	format, _ := v["format"].(string)
+	id, _ := v["id"].(string)
+	if r.ID, r.Recording, err = identify(format, id); err != nil {
 		return nil, err
 	}
 	d := decoder{}
-	d.report(&v, r)
+	d.report(v, r)
 	if large != "" {
 		d.fault("the number %s is larger than a 64-bit floating point number can be", large)
 	}
@@ -157,33 +164,56 @@ func Parse(text string) (*Report, error) {
 // ID returns the ID of a report that is too long to be parsed. It does not keep the rest of the text, and does not
 // check it by the schema.
 func ID(text string) (string, error) {
-	v, _, err := parseJSON(text, []string{"format", "id"})
-	if err != nil {
+	var head map[string]shortText
+	if err := json.Unmarshal([]byte(text), &head); err != nil {
 		return "", err
 	}
-	id, _, err := identify(&v)
+	id, _, err := identify(string(head["format"]), string(head["id"]))
 	return id, err
 }
 
-// identify returns the IDs of a report and of its recording.
-func identify(v *value) (id, recording string, err error) {
-	if v.kind != kindObject {
-		return "", "", fmt.Errorf("%s where an object is expected: %w", kindNames[v.kind], ErrNotReport)
+// shortText is a string of JSON, empty for a long one and for any other value.
+type shortText string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *shortText) UnmarshalJSON(b []byte) error {
+	if len(b) > maxName || b[0] != '"' {
+		return nil
 	}
-	f := v.find("format")
-	if f == nil || f.kind != kindText || f.text != Format {
+	return json.Unmarshal(b, (*string)(t))
+}
+
+// identify returns the IDs of a report and of its recording.
+func identify(format, text string) (id, recording string, err error) {
+	if format != Format {
 		return "", "", fmt.Errorf("no field \"format\" with the value %q: %w", Format, ErrNotReport)
 	}
-	field := v.find("id")
-	if field == nil || field.kind != kindText {
+	if text == "" {
 		return "", "", fmt.Errorf("no field \"id\": %w", ErrNotReport)
 	}
-	match := reportID().FindStringSubmatch(field.text)
+	match := reportID().FindStringSubmatch(text)
 	if match == nil {
-		return "", "", fmt.Errorf("the id %q is not of the form RECORDING-s1 or RECORDING-i1: %w", short(field.text),
+		return "", "", fmt.Errorf("the id %q is not of the form RECORDING-s1 or RECORDING-i1: %w", short(text),
 			ErrNotReport)
 	}
-	return field.text, match[1], nil
+	return text, match[1], nil
+}
+
+// kindOf names the type of a JSON value.
+func kindOf(v any) string {
+	switch v.(type) {
+	case bool:
+		return "a boolean"
+	case json.Number:
+		return "a number"
+	case string:
+		return "a string"
+	case []any:
+		return "an array"
+	case object:
+		return "an object"
+	}
+	return "null"
 }
 
 // decoder takes over fields. why is the first fault.
@@ -195,37 +225,30 @@ func (d *decoder) fault(format string, args ...any) {
 	}
 }
 
-// field returns the member with that name, nil if it is absent or has another type, which is a fault.
-func (d *decoder) field(of *value, path, name string, want kind) *value {
-	if of == nil {
-		return nil
+// field returns the member with that name; ok is false if it is absent or null, or has another type, which is a fault.
+func field[T any](d *decoder, of object, path, name string) (v T, ok bool) {
+	value := of[name]
+	if v, ok = value.(T); !ok && value != nil {
+		d.fault("%s%s is %s, not %s", path, name, kindOf(value), kindOf(v))
 	}
-	v := of.find(name)
-	if v != nil && v.kind != want {
-		d.fault("%s%s is %s, not %s", path, name, kindNames[v.kind], kindNames[want])
-		return nil
-	}
-	return v
+	return v, ok
 }
 
-func (d *decoder) text(of *value, path, name string) string {
-	v := d.field(of, path, name, kindText)
-	if v == nil {
+func (d *decoder) text(of object, path, name string) string {
+	text, _ := field[string](d, of, path, name)
+	if len(text) > maxText {
+		d.fault("%s%s has %d bytes; at most %d are taken", path, name, len(text), maxText)
 		return ""
 	}
-	if len(v.text) > maxText {
-		d.fault("%s%s has %d bytes; at most %d are taken", path, name, len(v.text), maxText)
-		return ""
-	}
-	if strings.IndexByte(v.text, 0) >= 0 {
+	if strings.IndexByte(text, 0) >= 0 {
 		d.fault("%s%s has a character of code 0", path, name)
 		return ""
 	}
-	return v.text
+	return text
 }
 
 // matching is a text that must satisfy a condition.
-func (d *decoder) matching(of *value, path, name string, is func(string) bool) string {
+func (d *decoder) matching(of object, path, name string, is func(string) bool) string {
 	text := d.text(of, path, name)
 	if text != "" && !is(text) {
 		d.fault("%s%s is %q, which is not allowed there", path, name, short(text))
@@ -233,30 +256,30 @@ func (d *decoder) matching(of *value, path, name string, is func(string) bool) s
 	return text
 }
 
-func (d *decoder) boolean(of *value, path, name string) *bool {
-	if v := d.field(of, path, name, kindBool); v != nil {
-		return &v.truth
+func (d *decoder) boolean(of object, path, name string) *bool {
+	if v, ok := field[bool](d, of, path, name); ok {
+		return &v
 	}
 	return nil
 }
 
 // integer is a whole number from low to high.
-func (d *decoder) integer(of *value, path, name string, low, high int64) *int64 {
-	v := d.field(of, path, name, kindNumber)
-	if v == nil {
+func (d *decoder) integer(of object, path, name string, low, high int64) *int64 {
+	v, ok := field[json.Number](d, of, path, name)
+	if !ok {
 		return nil
 	}
-	n, err := strconv.ParseInt(v.text, 10, 64)
+	n, err := v.Int64()
 	if err != nil {
-		f, err := strconv.ParseFloat(v.text, 64)
+		f, err := v.Float64()
 		if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
-			d.fault("%s%s is %s, which is no whole number", path, name, v.text)
+			d.fault("%s%s is %s, which is no whole number", path, name, v)
 			return nil
 		}
 		n = int64(f)
 	}
 	if n < low || n > high {
-		d.fault("%s%s is %s, which is not between %d and %d", path, name, v.text, low, high)
+		d.fault("%s%s is %s, which is not between %d and %d", path, name, v, low, high)
 		return nil
 	}
 	return &n
@@ -265,14 +288,14 @@ func (d *decoder) integer(of *value, path, name string, low, high int64) *int64 
 // maxMillis is the longest duration that is taken: ten years.
 const maxMillis = 10 * 366 * 24 * 3600 * 1000
 
-func (d *decoder) millis(of *value, path, name string) *time.Duration {
-	v := d.field(of, path, name, kindNumber)
-	if v == nil {
+func (d *decoder) millis(of object, path, name string) *time.Duration {
+	v, ok := field[json.Number](d, of, path, name)
+	if !ok {
 		return nil
 	}
-	f, err := strconv.ParseFloat(v.text, 64)
+	f, err := v.Float64()
 	if err != nil || f < 0 || f > maxMillis {
-		d.fault("%s%s is %s, which is not between 0 and %d", path, name, v.text, int64(maxMillis))
+		d.fault("%s%s is %s, which is not between 0 and %d", path, name, v, int64(maxMillis))
 		return nil
 	}
 	of64 := time.Duration(math.Round(f * 1e6))
@@ -280,16 +303,17 @@ func (d *decoder) millis(of *value, path, name string) *time.Duration {
 }
 
 // method is the ID of a method.
-func (d *decoder) method(v *value, path string) uint32 {
-	n, err := strconv.ParseUint(v.text, 10, 32)
-	if v.kind != kindNumber || err != nil || n >= 1<<20 {
+func (d *decoder) method(v any, path string) uint32 {
+	number, _ := v.(json.Number)
+	n, err := strconv.ParseUint(string(number), 10, 32)
+	if err != nil || n >= 1<<20 {
 		d.fault("%s is no ID of a method, a number below %d", path, 1<<20)
 		return 0
 	}
 	return uint32(n)
 }
 
-func (d *decoder) report(v *value, r *Report) {
+func (d *decoder) report(v object, r *Report) {
 	version := d.integer(v, "", "version", 0, math.MaxInt64)
 	if version == nil || *version != Version {
 		d.fault("the version of the format is not %d; update tracegen", Version)
@@ -302,15 +326,18 @@ func (d *decoder) report(v *value, r *Report) {
 	if recording := d.text(v, "", "recording"); recording != "" && recording != r.Recording {
 		d.fault("recording is %q, and the id is of recording %s", short(recording), r.Recording)
 	}
-	d.basic(d.field(v, "", "basic", kindObject), r)
-	d.timing(d.field(v, "", "timing", kindObject), r)
-	d.stack(d.field(v, "", "stack", kindObject), r)
-	d.field(v, "", "cpu", kindObject)
-	d.field(v, "", "detectors", kindObject)
-	if facts := d.field(v, "", "facts", kindObject); facts != nil {
-		r.Facts = make(map[string]string, len(facts.members))
-		for i := range facts.members {
-			name := facts.members[i].name
+	group := func(name string) object {
+		of, _ := field[object](d, v, "", name)
+		return of
+	}
+	d.basic(group("basic"), r)
+	d.timing(group("timing"), r)
+	d.stack(group("stack"), r)
+	group("cpu")
+	group("detectors")
+	if facts := group("facts"); facts != nil {
+		r.Facts = make(map[string]string, len(facts))
+		for name := range facts {
 			if len(name) > maxName {
 				d.fault("facts has a name of %d bytes; at most %d are taken", len(name), maxName)
 			}
@@ -319,7 +346,7 @@ func (d *decoder) report(v *value, r *Report) {
 	}
 }
 
-func (d *decoder) basic(of *value, r *Report) {
+func (d *decoder) basic(of object, r *Report) {
 	const path = "basic."
 	r.Package = d.matching(of, path, "package", IsPackage)
 	r.Mapping = d.matching(of, path, "mapping", IsDigest)
@@ -336,7 +363,7 @@ func (d *decoder) basic(of *value, r *Report) {
 	r.Foreground = d.boolean(of, path, "foreground")
 }
 
-func (d *decoder) timing(of *value, r *Report) {
+func (d *decoder) timing(of object, r *Report) {
 	const path = "timing."
 	r.Began = d.integer(of, path, "wallMillis", 0, 253_402_300_799_999) // until the year 9999
 	r.Duration = d.millis(of, path, "durationMillis")
@@ -354,41 +381,34 @@ const (
 	maxFrames  = 2000
 )
 
-func (d *decoder) stack(of *value, r *Report) {
+func (d *decoder) stack(of object, r *Report) {
 	const path = "stack."
 	r.Key = d.text(of, path, "key")
 	r.LockOwner = d.text(of, path, "lockOwner")
-	if v := d.field(of, path, "postedBy", kindNumber); v != nil {
+	if v, ok := field[json.Number](d, of, path, "postedBy"); ok {
 		id := d.method(v, path+"postedBy")
 		r.PostedBy = &id
 	}
-	d.field(of, path, "calls", kindArray)
-	if v := d.array(of, path, "hotPath", maxHotPath); v != nil {
-		for i := range v.items {
-			r.HotPath = append(r.HotPath, d.method(&v.items[i], fmt.Sprintf("%shotPath[%d]", path, i)))
-		}
+	field[[]any](d, of, path, "calls")
+	for i, v := range d.array(of, path, "hotPath", maxHotPath) {
+		r.HotPath = append(r.HotPath, d.method(v, fmt.Sprintf("%shotPath[%d]", path, i)))
 	}
-	v := d.array(of, path, "samples", maxSamples)
-	if v == nil {
-		return
-	}
-	for i := range v.items {
+	for i, v := range d.array(of, path, "samples", maxSamples) {
 		at := fmt.Sprintf("%ssamples[%d].", path, i)
-		if v.items[i].kind != kindObject {
+		sample, ok := v.(object)
+		if !ok {
 			d.fault("%s is no object", strings.TrimSuffix(at, "."))
 			return
 		}
-		s := Sample{Thread: d.text(&v.items[i], at, "thread"), State: d.text(&v.items[i], at, "state"), Count: 1}
-		if n := d.integer(&v.items[i], at, "count", 1, math.MaxInt32); n != nil {
+		s := Sample{Thread: d.text(sample, at, "thread"), State: d.text(sample, at, "state"), Count: 1}
+		if n := d.integer(sample, at, "count", 1, math.MaxInt32); n != nil {
 			s.Count = *n
 		}
-		if frames := d.array(&v.items[i], at, "frames", maxFrames); frames != nil {
-			for k := range frames.items {
-				if f := &frames.items[k]; f.kind != kindText || len(f.text) > maxText || strings.IndexByte(f.text, 0) >= 0 {
-					d.fault("%sframes[%d] is no text of at most %d bytes", at, k, maxText)
-				} else {
-					s.Frames = append(s.Frames, f.text)
-				}
+		for k, f := range d.array(sample, at, "frames", maxFrames) {
+			if f, ok := f.(string); !ok || len(f) > maxText || strings.IndexByte(f, 0) >= 0 {
+				d.fault("%sframes[%d] is no text of at most %d bytes", at, k, maxText)
+			} else {
+				s.Frames = append(s.Frames, f)
 			}
 		}
 		r.Samples = append(r.Samples, s)
@@ -396,10 +416,10 @@ func (d *decoder) stack(of *value, r *Report) {
 }
 
 // array is a field with at most that many items.
-func (d *decoder) array(of *value, path, name string, most int) *value {
-	v := d.field(of, path, name, kindArray)
-	if v != nil && len(v.items) > most {
-		d.fault("%s%s has %d items; at most %d are taken", path, name, len(v.items), most)
+func (d *decoder) array(of object, path, name string, most int) []any {
+	v, _ := field[[]any](d, of, path, name)
+	if len(v) > most {
+		d.fault("%s%s has %d items; at most %d are taken", path, name, len(v), most)
 		return nil
 	}
 	return v

@@ -74,16 +74,16 @@ func TestRefusals(t *testing.T) {
 		{"more", whole + "}", "more text behind"},
 		{"not UTF-8", with("ann", "a\xffn"), "not UTF-8"},
 		{"surrogate", with("ann", `\ud800`), "surrogate pair"},
-		{"control", with("ann", "a\x01n"), "control character"},
-		{"escape", with("ann", `\x41`), "escape character"},
+		{"control", with("ann", "a\x01n"), "invalid character"},
+		{"escape", with("ann", `\x41`), "invalid character"},
 		{"twice", with(`"kind":"message"`, `"kind":"message","kind":"input"`), "there twice"},
 		{"twice, escaped", with(`"kind":"message"`, `"kind":"message","k\u0069nd":"input"`), "there twice"},
 		{"twice of many", with(`"later"`, strings.Join(numbered(40), ",")+`,"x3":1,"later"`), "there twice"},
 		{"deep", with(`"later":[`, `"later":[`+strings.Repeat("[", 40)), "nested deeper"},
 		{"long number", with("1000.5", strings.Repeat("9", 41)), "a number of 41 characters"},
-		{"bad number", with("1000.5", "01"), "no JSON number"},
-		{"bad number", with("1000.5", "1."), "no JSON number"},
-		{"NaN", with("1000.5", "NaN"), "no JSON value"},
+		{"bad number", with("1000.5", "01"), "invalid character"},
+		{"bad number", with("1000.5", "1."), "invalid character"},
+		{"NaN", with("1000.5", "NaN"), "invalid character"},
 		{"array", "[]", "not a report"},
 		{"another format", with("tracegen-report", "tracegen"), "not a report"},
 		{"no id", with(`"id":"0123456789abcdef-s5-1",`, ""), "not a report"},
@@ -132,7 +132,7 @@ func numbered(n int) (members []string) {
 	return members
 }
 
-// FuzzParse compares the parser with package encoding/json, which accepts more, and reads what was accepted again.
+// FuzzParse reads what was accepted again.
 func FuzzParse(f *testing.F) {
 	f.Add(whole)
 	f.Add(`{"a":[1,-2.5e+7,"\u00e9\ud83d\ude00\\"],"b":{"c":null,"d":true}}`)
@@ -140,14 +140,13 @@ func FuzzParse(f *testing.F) {
 	f.Add("4e1000")
 	f.Add("[1e-1000,4e308]")
 	f.Fuzz(func(t *testing.T, text string) {
-		v, large, err := parseJSON(text, nil)
-		if err == nil && large == "" {
-			var other any
-			if err := json.Unmarshal([]byte(text), &other); err != nil {
-				t.Fatalf("accepted, and encoding/json says %v", err)
+		if v, _, err := parseJSON(text); err == nil {
+			again, err := json.Marshal(v)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if mine := plain(&v); !reflect.DeepEqual(mine, other) {
-				t.Fatalf("%#v, encoding/json reads %#v", mine, other)
+			if other, _, err := parseJSON(string(again)); err != nil || !reflect.DeepEqual(v, other) {
+				t.Fatalf("%#v, read again %#v, %v", v, other, err)
 			}
 		}
 		if r, err := Parse(text); err == nil {
@@ -159,31 +158,4 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
-}
-
-// plain returns a value as encoding/json has it.
-func plain(v *value) any {
-	switch v.kind {
-	case kindBool:
-		return v.truth
-	case kindNumber:
-		var n float64
-		_ = json.Unmarshal([]byte(v.text), &n)
-		return n
-	case kindText:
-		return v.text
-	case kindArray:
-		items := []any{}
-		for i := range v.items {
-			items = append(items, plain(&v.items[i]))
-		}
-		return items
-	case kindObject:
-		members := map[string]any{}
-		for i := range v.members {
-			members[v.members[i].name] = plain(&v.members[i].value)
-		}
-		return members
-	}
-	return nil
 }

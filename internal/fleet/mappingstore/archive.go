@@ -5,28 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
-
-	"github.com/tracegen/tracegen/internal/cache"
 )
 
 // Archive is an archive of mappings. It is safe for several goroutines.
 type Archive struct {
 	store    store
 	location string
-	options  Options
-}
-
-// Options say how an archive is used. The zero value uses no cache and drops warnings.
-type Options struct {
-	// Cache keeps what was fetched from a bucket; nil for none.
-	Cache *cache.Cache
-	// Warn gets warnings: of damage that did not prevent the work, and of a cache that cannot be written. It may be
-	// called by several goroutines.
-	Warn func(message string)
+	warn     func(message string)
 }
 
 var (
@@ -56,12 +42,10 @@ func (e *DamagedError) Unwrap() error { return e.Err }
 const Variable = "TRACEGEN_ARCHIVE"
 
 // Open opens an archive: in a directory, or in a bucket (s3://BUCKET[/PREFIX]). The archive need not exist. Open
-// accesses no network.
-func Open(location string, o Options) (*Archive, error) {
-	if o.Warn == nil {
-		o.Warn = func(string) {}
-	}
-	a := &Archive{location: location, options: o}
+// accesses no network. warn is called with damage that did not prevent the work; it may be called by several
+// goroutines.
+func Open(location string, warn func(message string)) (*Archive, error) {
+	a := &Archive{location: location, warn: warn}
 	if !IsRemote(a.location) {
 		if a.location == "" {
 			return nil, errors.New("the location of the archive is empty")
@@ -87,9 +71,6 @@ func (a *Archive) failed(err error) error {
 	}
 	return fmt.Errorf("archive %s: %w", a.location, err)
 }
-
-// parallel is the number of requests at a time.
-const parallel = 16
 
 // exists returns an error unless the location has an archive.
 func (a *Archive) exists(ctx context.Context) error {
@@ -127,16 +108,6 @@ func (a *Archive) list(ctx context.Context, s Selector) ([]Release, error) {
 	return list, nil
 }
 
-// each calls f for the numbers from 0 to n-1, several at a time.
-func each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(parallel)
-	for i := range n {
-		g.Go(func() error { return f(ctx, i) })
-	}
-	return g.Wait()
-}
-
 // Find returns the latest release that the selector selects. The error wraps ErrNone if there is none. If a short
 // digest selects releases with several digests, Find fails.
 func (a *Archive) Find(ctx context.Context, s Selector) (Release, error) {
@@ -164,7 +135,7 @@ func (a *Archive) Find(ctx context.Context, s Selector) (Release, error) {
 // Read returns the content of a file of a release. The error is a [*DamagedError] if it has another size or SHA-256
 // than the release says.
 func (a *Archive) Read(ctx context.Context, f *File) (content []byte, err error) {
-	_, err = a.get(ctx, f.object, f.SHA256.String(), func(data []byte) (err error) {
+	_, err = a.get(ctx, f.object, func(data []byte) (err error) {
 		content, err = f.inflate(data)
 		return err
 	})
@@ -173,7 +144,7 @@ func (a *Archive) Read(ctx context.Context, f *File) (content []byte, err error)
 
 // Details reads what the release consists of.
 func (a *Archive) Details(ctx context.Context, r Release) (*Details, error) {
-	data, err := a.get(ctx, r.path(), r.sum, func(data []byte) error {
+	data, err := a.get(ctx, r.path(), func(data []byte) error {
 		if sumOf(data).String()[:idLength] != r.sum {
 			return errors.New("its content does not have the SHA-256 that its name says")
 		}
@@ -195,19 +166,8 @@ func (a *Archive) Details(ctx context.Context, r Release) (*Details, error) {
 	return m, nil
 }
 
-// get returns what is stored under a name, from the cache or the store. sum is a hash of it or of its content, by which
-// the cache finds it; check returns an error if the content is wrong.
-func (a *Archive) get(ctx context.Context, name, sum string, check func([]byte) error) ([]byte, error) {
-	kept := a.options.Cache
-	if a.store.local() {
-		kept = nil
-	}
-	key := cache.KeyOf("archive", name, sum)
-	if kept != nil {
-		if data, err := kept.Lookup(key); err == nil && check(data) == nil {
-			return data, ctx.Err()
-		}
-	}
+// get returns what is stored under a name. check returns an error if the content is wrong.
+func (a *Archive) get(ctx context.Context, name string, check func([]byte) error) ([]byte, error) {
 	data, err := a.store.get(ctx, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &DamagedError{a.location, name, errors.New("it is missing")}
@@ -218,19 +178,5 @@ func (a *Archive) get(ctx context.Context, name, sum string, check func([]byte) 
 	if err := check(data); err != nil {
 		return nil, &DamagedError{a.location, name, err}
 	}
-	if kept != nil {
-		if err := kept.Store(key, data); err != nil {
-			a.options.Warn(err.Error() + "; continuing without the cache")
-		}
-	}
 	return data, nil
-}
-
-// Trim limits the size of the cache.
-func (a *Archive) Trim() {
-	if c := a.options.Cache; c != nil && !a.store.local() {
-		if err := c.Trim(); err != nil && !errors.Is(err, os.ErrPermission) {
-			a.options.Warn(err.Error())
-		}
-	}
 }

@@ -76,7 +76,7 @@ func (a *Archive) Push(ctx context.Context, b Build) (*Pushed, error) {
 		if !errors.As(err, new(*DamagedError)) {
 			return nil, err
 		}
-		a.options.Warn(err.Error() + "; writing it again")
+		a.warn(err.Error() + "; writing it again")
 		damaged = append(damaged, r)
 	}
 	p.Added, p.Repaired = true, len(damaged) > 0
@@ -159,16 +159,14 @@ func (b *Build) check(kind Kind, content []byte, m *Details) error {
 	return nil
 }
 
-// verify reads all files of a release from the store: the cache may have what the store has lost.
+// verify reads all files of a release.
 func (a *Archive) verify(ctx context.Context, r *Release) error {
-	stored := *a
-	stored.options.Cache = nil
-	d, err := stored.Details(ctx, *r)
+	d, err := a.Details(ctx, *r)
 	if err != nil {
 		return err
 	}
 	for i := range d.Files {
-		if _, err := stored.Read(ctx, &d.Files[i]); err != nil {
+		if _, err := a.Read(ctx, &d.Files[i]); err != nil {
 			return err
 		}
 	}
@@ -189,36 +187,6 @@ func (a *Archive) writeRelease(ctx context.Context, r *Release, m *Details) erro
 	}
 	r.sum = sumOf(data).String()[:idLength]
 	return a.write(ctx, r.path(), data)
-}
-
-// Remove removes releases and their files. A release is removed before its files, so that a reader finds none whose
-// files are missing.
-func (a *Archive) Remove(ctx context.Context, list []Release) error {
-	if err := each(ctx, len(list), func(ctx context.Context, i int) error {
-		return a.failed(a.store.remove(ctx, list[i].path()))
-	}); err != nil {
-		return err
-	}
-	// Two processes may have pushed the same release at the same time.
-	left, err := a.List(ctx, Selector{})
-	if err != nil {
-		return err
-	}
-	needed := map[string]bool{}
-	for _, r := range left {
-		needed[r.ID] = true
-	}
-	return each(ctx, len(list), func(ctx context.Context, i int) error {
-		if needed[list[i].ID] {
-			return nil
-		}
-		for _, kind := range Kinds() {
-			if err := a.store.remove(ctx, list[i].object(kind)); err != nil {
-				return a.failed(err)
-			}
-		}
-		return nil
-	})
 }
 
 // maxWindow is how far back the compression looks. More needs more memory and saves little.

@@ -48,13 +48,13 @@ func FuzzParseManifest(f *testing.F) {
 
 func TestLocations(t *testing.T) {
 	for _, location := range []string{"", "s3://", "s3:///x", "s3://key:secret@b/x", "s3://b?endpoint=http://h"} {
-		if _, err := Open(location, Options{}); err == nil || strings.Contains(err.Error(), "secret@b: ") {
+		if _, err := Open(location, nil); err == nil || strings.Contains(err.Error(), "secret@b: ") {
 			t.Errorf("%s: %v", location, err)
 		}
 	}
 	for _, endpoint := range []string{"ftp://h", "http://u:p@h"} {
 		t.Setenv("AWS_ENDPOINT_URL", endpoint)
-		if _, err := Open("s3://b", Options{}); err == nil || strings.Contains(err.Error(), "u:p") {
+		if _, err := Open("s3://b", nil); err == nil || strings.Contains(err.Error(), "u:p") {
 			t.Errorf("%s: %v", endpoint, err)
 		}
 	}

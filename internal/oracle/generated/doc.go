@@ -9,4 +9,8 @@
 // Runner is a Java program in testdata that runs many programs in one JVM, the original and its outputs of each exit
 // mode, and compares values, exceptions, and stack traces with their line numbers. Its AppMethodBeat compares each exit
 // with a shadow stack.
+//
+// The same Runner runs them on ART, interpreted and compiled. Convert, a Java program in testdata, has D8 make the DEX
+// files of all programs in one JVM. A Loader, of which there is one for each virtual machine, makes a class loader for
+// each variant of a program, so that programs cannot touch each other although one process runs them.
 package generated

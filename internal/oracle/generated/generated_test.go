@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -146,19 +147,29 @@ func encode(all []program) []byte {
 	return b.Bytes()
 }
 
-// compileRunner returns the directory with the runner's classes.
-func compileRunner(t *testing.T) string {
+// runnerSources are the sources of the runner in testdata, without the Loader: each virtual machine has its own.
+var runnerSources = []string{"runner/host/Host.java", "runner/host/Runner.java",
+	"runner/dev/tracegen/runtime/AppMethodBeat.java"}
+
+// compileJava compiles sources of testdata and returns the directory with the classes.
+func compileJava(t *testing.T, options []string, sources ...string) string {
 	t.Helper()
-	j := oracle.NeedJDK(t, 17)
 	out := t.TempDir()
-	args := []string{"--release", "8", "-Xlint:-options", "-d", out}
-	for _, f := range []string{"host/Host.java", "host/Runner.java", "dev/tracegen/runtime/AppMethodBeat.java"} {
-		args = append(args, filepath.Join("testdata", "runner", f))
+	args := append(slices.Clone(options), "-d", out)
+	for _, f := range sources {
+		args = append(args, filepath.Join("testdata", f))
 	}
-	if text, err := exec.CommandContext(t.Context(), j.Tool("javac"), args...).CombinedOutput(); err != nil {
+	cmd := exec.CommandContext(t.Context(), oracle.NeedJDK(t, 17).Tool("javac"), args...)
+	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("javac: %v\n%s", err, text)
 	}
 	return out
+}
+
+// compileRunner returns the directory with the runner's classes.
+func compileRunner(t *testing.T) string {
+	t.Helper()
+	return compileJava(t, []string{"--release", "8", "-Xlint:-options"}, append(runnerSources, "jvm/host/Loader.java")...)
 }
 
 // runTimeout is far more than any run takes. A program that does not end is a fault of the generator.
@@ -181,12 +192,20 @@ func run(ctx context.Context, j oracle.JDK, runner string, all []program) (failu
 	if err != nil {
 		return nil, "", fmt.Errorf("JDK %d: %w\n%s%s", j.Feature, err, out, stderr.String())
 	}
-	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	summary, lines = lines[len(lines)-1], lines[:len(lines)-1]
-	if !strings.HasPrefix(summary, fmt.Sprintf("done\t%d\t", len(all))) {
-		return nil, "", fmt.Errorf("JDK %d did not run all programs: %s", j.Feature, summary)
+	if failures, summary, err = parse(string(out), len(all)); err != nil {
+		return nil, "", fmt.Errorf("JDK %d: %w", j.Feature, err)
 	}
-	return lines, summary, nil
+	return failures, summary, nil
+}
+
+// parse splits what the runner printed about a number of programs. The summary is the last line.
+func parse(out string, programs int) (lines []string, summary string, err error) {
+	lines = strings.Split(strings.TrimSpace(out), "\n")
+	summary, lines = lines[len(lines)-1], lines[:len(lines)-1]
+	if !strings.HasPrefix(summary, fmt.Sprintf("done\t%d\t", programs)) {
+		return nil, "", fmt.Errorf("the runner did not run all programs: %s", summary)
+	}
+	return lines, strings.TrimPrefix(summary, "done\t"), nil
 }
 
 // compare runs programs on the JDKs from 17 on, and reports each that fails with the way to run it again.

@@ -34,6 +34,10 @@ type bench struct {
 	process string
 	// options are further options of java.
 	options []string
+	// lib, app, device and proofs are the directories of classes on the path.
+	lib, app, device, proofs string
+	// art is set if everything runs on ART.
+	art *onART
 }
 
 // built is the bench that all tests of this package use, below TestMain's directory.
@@ -113,6 +117,7 @@ func compile(t *testing.T, dir string, instrument func(t *testing.T, file string
 	b.digest = b.methods.Digest()
 	// After the instrumentation, which must not see these calls.
 	interceptLookups(t, lib)
+	b.lib, b.app, b.device, b.proofs = lib, app, device, proofs
 	b.path = strings.Join([]string{proofs, app, device, lib, filepath.Join("testdata", "resources")},
 		string(os.PathListSeparator))
 	return b

@@ -2,7 +2,6 @@ package looper
 
 import (
 	"os"
-	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,42 +26,46 @@ func TestHangOnLooper(t *testing.T) {
 	for _, p := range platforms {
 		t.Run(p.name, func(t *testing.T) {
 			t.Parallel()
-			dir, life := b.hang(t, p)
-			paths := recordingPaths(t, dir)
-			if len(paths) != 1 {
-				t.Fatalf("the recordings are %q, want one", paths)
-			}
-			stalls := b.stallsOf(t, paths[0])
-			if len(stalls) != 1 || stalls[0].Hang == nil {
-				t.Fatalf("the stalls are %+v, want one that hangs", stalls)
-			}
-			s := stalls[0]
-			h, m := s.Hang, s.Message
-			if h.Method.Identity() != "app.Freeze.stuck" || s.Verdict.Kind != analysis.KindSleep || h.Calling ||
-				h.Samples*2 <= h.Of || h.Of == 0 || !strings.HasPrefix(s.Verdict.Text, "stuck for at least ") ||
-				!strings.Contains(s.Verdict.Text, " in app.Freeze.stuck (") {
-				t.Errorf("%s; %+v", s.Verdict.Text, h)
-			}
-			// On some platforms a message is known only when it has ended.
-			if m.Kind != "unknown" && m.Handler != "HangProofs$FreezeHandler" {
-				t.Errorf("the message is %s", m)
-			}
-			if h.AtLeast > life || h.AtLeast < 700*time.Millisecond {
-				t.Errorf("at least %v is reported, the process hung for %v at most", h.AtLeast, life)
-			}
-			t.Logf("measured: %s: %s, killed after %v: %s", p.name, m, life, s.Verdict.Text)
+			b.proveHang(t, p)
 		})
 	}
+}
+
+// proveHang kills a process that hangs, and checks what its recording says.
+func (b bench) proveHang(t *testing.T, p platform) {
+	t.Helper()
+	dir, life := b.hang(t, p)
+	paths := recordingPaths(t, dir)
+	if len(paths) != 1 {
+		t.Fatalf("the recordings are %q, want one", paths)
+	}
+	stalls := b.stallsOf(t, paths[0])
+	if len(stalls) != 1 || stalls[0].Hang == nil {
+		t.Fatalf("the stalls are %+v, want one that hangs", stalls)
+	}
+	s := stalls[0]
+	h, m := s.Hang, s.Message
+	if h.Method.Identity() != "app.Freeze.stuck" || s.Verdict.Kind != analysis.KindSleep || h.Calling ||
+		h.Samples*2 <= h.Of || h.Of == 0 || !strings.HasPrefix(s.Verdict.Text, "stuck for at least ") ||
+		!strings.Contains(s.Verdict.Text, " in app.Freeze.stuck (") {
+		t.Errorf("%s; %+v", s.Verdict.Text, h)
+	}
+	// On some platforms a message is known only when it has ended.
+	if m.Kind != "unknown" && m.Handler != "HangProofs$FreezeHandler" {
+		t.Errorf("the message is %s", m)
+	}
+	if h.AtLeast > life || h.AtLeast < 700*time.Millisecond {
+		t.Errorf("at least %v is reported, the process hung for %v at most", h.AtLeast, life)
+	}
+	t.Logf("measured: %s: %s, killed after %v: %s", p.name, m, life, s.Verdict.Text)
 }
 
 // hang runs HangProofs on a platform and kills it when the recording shows that the message hangs. It returns the
 // directory with the recording and how long the message hung at most.
 func (b bench) hang(t *testing.T, p platform) (dir string, life time.Duration) {
 	t.Helper()
-	j := p.findJDK(t)
 	dir = t.TempDir()
-	cmd := exec.CommandContext(t.Context(), j.Tool("java"), b.arguments(t, j, p, stock, dir, "HangProofs")...)
-	cmd.Args[0] = appPackage
+	cmd := b.command(t.Context(), t, p, stock, dir, "HangProofs")
 	k, err := oracle.Victim{Command: cmd, Ready: hangs, Moment: func(<-chan struct{}) { b.waitUntilHung(t, dir) }}.Kill()
 	if err != nil {
 		t.Fatal(err)

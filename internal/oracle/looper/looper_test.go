@@ -87,10 +87,7 @@ func TestProofs(t *testing.T) {
 			for _, w := range p.worlds() {
 				t.Run(p.name+" "+string(w), func(t *testing.T) {
 					t.Parallel()
-					dir := b.prove(t, p, w, "MonitorProofs", "TheftProofs", "IdleProofs", "PendingProofs",
-						"RecordingProofs", "StartProofs", "StopProofs", "ListenerProofs").recordings
-					stalls := checkFeeds(t, readRecordings(t, dir), b, p, w)
-					checkAnswers(t, dir, b, p, w, stalls)
+					b.proveLooper(t, p, w)
 				})
 			}
 		}
@@ -106,6 +103,15 @@ func TestProofs(t *testing.T) {
 			})
 		}
 	})
+}
+
+// proveLooper runs the proofs about the looper, and checks the recordings that they left.
+func (b bench) proveLooper(t *testing.T, p platform, w world) {
+	t.Helper()
+	dir := b.prove(t, p, w, "MonitorProofs", "TheftProofs", "IdleProofs", "PendingProofs", "RecordingProofs",
+		"StartProofs", "StopProofs", "ListenerProofs").recordings
+	stalls := checkFeeds(t, readRecordings(t, dir), b, p, w)
+	checkAnswers(t, dir, b, p, w, stalls)
 }
 
 // appPackage is the app's package and the name of its main process. As on a device, it is the first string of the
@@ -126,12 +132,10 @@ type run struct {
 // prove runs the proofs of some classes of testdata/proofs in one JVM and makes a subtest of each.
 func (b bench) prove(t *testing.T, p platform, w world, classes ...string) run {
 	t.Helper()
-	j := p.findJDK(t)
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
 	recordings := t.TempDir()
-	cmd := exec.CommandContext(ctx, j.Tool("java"), b.arguments(t, j, p, w, recordings, classes...)...)
-	cmd.Args[0] = cmp.Or(b.process, appPackage)
+	cmd := b.command(ctx, t, p, w, recordings, classes...)
 	out, err := cmd.CombinedOutput()
 	text := string(out)
 	if got := report(t, p, text); got != len(classes) || (err != nil) != t.Failed() {
@@ -143,21 +147,44 @@ func (b bench) prove(t *testing.T, p platform, w world, classes ...string) run {
 	return run{recordings: recordings, seen: seenFacts(text)}
 }
 
+// command returns the command that runs the proofs of some classes; recordings is a directory. As on a device, the
+// first word of the process's command line is its name.
+func (b bench) command(ctx context.Context, t *testing.T, p platform, w world, recordings string,
+	classes ...string,
+) *exec.Cmd {
+	t.Helper()
+	var cmd *exec.Cmd
+	if b.art != nil {
+		cmd = b.onART(ctx, t, p, w, recordings, classes...)
+	} else {
+		j := p.findJDK(t)
+		cmd = exec.CommandContext(ctx, j.Tool("java"), b.arguments(t, j, p, w, recordings, classes...)...)
+	}
+	cmd.Args[0] = cmp.Or(b.process, appPackage)
+	return cmd
+}
+
+// properties returns the system properties that the proofs read.
+func (b bench) properties(t *testing.T, p platform, w world, recordings string) []string {
+	t.Helper()
+	members := filepath.Join(recordings, "members.txt")
+	p.writeMembers(t, members)
+	return []string{"-Djava.io.tmpdir=" + recordings, "-Dproofs.mapping=" + b.mapping, "-Ddevice.members=" + members,
+		"-Ddevice.denies=" + strconv.FormatBool(w == stock && p.api >= enforced)}
+}
+
 // arguments returns the arguments of java that run the proofs of some classes; recordings is a directory.
 func (b bench) arguments(t *testing.T, j oracle.JDK, p platform, w world, recordings string,
 	classes ...string,
 ) []string {
 	t.Helper()
-	members := filepath.Join(recordings, "members.txt")
-	p.writeMembers(t, members)
 	queue := "list"
 	if p.lockFree {
 		queue = "lock-free"
 	}
-	args := append(slices.Clone(b.options), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m",
-		"-Djava.io.tmpdir="+recordings, "-Dproofs.mapping="+b.mapping, "-Ddevice.members="+members,
-		"-Ddevice.denies="+strconv.FormatBool(w == stock && p.api >= enforced), "-cp",
-		b.path+string(os.PathListSeparator)+p.fetch(t))
+	args := append(slices.Clone(b.options), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx512m")
+	args = append(args, b.properties(t, p, w, recordings)...)
+	args = append(args, "-cp", b.path+string(os.PathListSeparator)+p.fetch(t))
 	if j.Feature < 24 {
 		// One proof observes which files the main thread touches. Newer JDKs have nothing for that.
 		args = append(args, "-Djava.security.manager=allow")

@@ -25,21 +25,27 @@ func TestWatchProofs(t *testing.T) {
 		for _, w := range p.worlds() {
 			t.Run(p.name+" "+string(w), func(t *testing.T) {
 				t.Parallel()
-				dir := b.prove(t, p, w, "WatchProofs").recordings
-				var files []string
-				err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-					if err == nil && filepath.Base(path) == "watch.tgd" {
-						files = append(files, path)
-					}
-					return err
-				})
-				if err != nil || len(files) != 1 {
-					t.Fatalf("recordings %q, %v", files, err)
-				}
-				checkWatched(t, files[0])
+				b.proveWatch(t, p, w)
 			})
 		}
 	}
+}
+
+// proveWatch runs the proofs about the watchdog and the timer, and checks the recording.
+func (b bench) proveWatch(t *testing.T, p platform, w world) {
+	t.Helper()
+	dir := b.prove(t, p, w, "WatchProofs").recordings
+	var files []string
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && filepath.Base(path) == "watch.tgd" {
+			files = append(files, path)
+		}
+		return err
+	})
+	if err != nil || len(files) != 1 {
+		t.Fatalf("recordings %q, %v", files, err)
+	}
+	checkWatched(t, files[0])
 }
 
 // checkWatched compares the incidents of a recording with those that each detector must find.

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tracegen/tracegen/classfile"
-	"github.com/tracegen/tracegen/classfile/code"
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
@@ -24,10 +22,6 @@ func TestAssembled(t *testing.T) {
 	recorder := oracle.NeedRecorder(t)
 	classes := assemble(t)
 	want := expectations(t, []string{filepath.Join("testdata", "assembled", "Assemble.java")})
-	t.Run("widened", func(t *testing.T) {
-		outputs, _ := instrument(t, filepath.Join(t.TempDir(), "out"), throwsSmart, []string{classes})
-		checkWidened(t, classes, outputs[classes])
-	})
 	for _, feature := range []int{17, 25} {
 		t.Run(fmt.Sprintf("on %d", feature), func(t *testing.T) {
 			j := jdk(t, feature)
@@ -80,49 +74,6 @@ func checkTraced(t *testing.T, ids *mapping.Mapping) {
 	if !slices.Equal(names, want) {
 		t.Errorf("traced %v, want %v", names, want)
 	}
-}
-
-// checkWidened checks that the far branches are short in the original and wide in the output.
-func checkWidened(t *testing.T, before, after string) {
-	t.Helper()
-	for _, name := range []string{"Far48", "Far52"} {
-		// Only the method wide has wide branches to begin with.
-		for _, c := range []struct {
-			dir             string
-			atLeast, atMost int
-		}{{before, 1, 1}, {after, 4, 100}} {
-			if n := wideBranches(t, filepath.Join(c.dir, name+".class")); n < c.atLeast || n > c.atMost {
-				t.Errorf("%s: %d wide branches, want %d to %d", name, n, c.atLeast, c.atMost)
-			}
-		}
-	}
-}
-
-func wideBranches(t *testing.T, file string) int {
-	t.Helper()
-	c, err := classfile.Parse([]byte(text(t, file)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for k := range c.Methods() {
-		body, ok, err := c.Code(&c.Methods()[k])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !ok {
-			continue
-		}
-		for in, err := range code.Instructions(body.Bytecode) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if in.Op == code.GotoW || in.Op == code.JsrW {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 // assemble returns the classes, of three kinds: written by ASM, compiled from generated source, and those that call

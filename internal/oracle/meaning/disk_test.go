@@ -65,7 +65,7 @@ func readDiskFile(t *testing.T, file string) diskFile {
 		case *trace.Messages:
 			known(c.Thread)
 			for _, m := range c.List {
-				if !strings.HasPrefix(m.Description, "com.example.Handler") && !strings.HasPrefix(m.Description, "method ") {
+				if !strings.HasPrefix(m.Description, "Handler (com.example.") && !strings.HasPrefix(m.Description, "method ") {
 					t.Errorf("%s: a message has the text %q", file, m.Description)
 				}
 			}

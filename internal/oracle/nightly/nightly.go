@@ -14,11 +14,15 @@ import (
 
 // Shares are the names of all shares. The two of fuzz targets have no tests: .ci/fuzz divides the targets.
 var Shares = []string{"fuzz-1", "fuzz-2", "mutants", "corpora", "classes", "gradle", "android", "tools", "looper",
-	"programs", "commands"}
+	"programs", "commands", "art"}
 
-// Runs reports whether the tests of a share run: TRACEGEN_SHARE names it, or is all.
+// Stages are names of tests that each CI run has in a stage of its own, beside its share, because they need more than
+// `make test` should: those of art-push build ART, and are what `make art` runs.
+var Stages = []string{"art-push"}
+
+// Runs reports whether the tests of a share or stage run: TRACEGEN_SHARE names it, or is all.
 func Runs(share string) bool {
-	if !slices.Contains(Shares, share) {
+	if !slices.Contains(Shares, share) && !slices.Contains(Stages, share) {
 		panic("no share of make nightly is called " + share)
 	}
 	run := os.Getenv("TRACEGEN_SHARE")

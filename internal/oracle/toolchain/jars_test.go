@@ -2,7 +2,6 @@ package toolchain
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,7 +54,9 @@ func TestCorpusD8Jars(t *testing.T) {
 		t.Run(jar.Name, func(t *testing.T) {
 			dir := t.TempDir()
 			in := filepath.Join(dir, "in.jar")
-			copyFirstRelease(t, jar.Classes, in)
+			if err := FirstRelease(in, jar.Classes); err != nil {
+				t.Fatal(err)
+			}
 			for _, api := range apis {
 				before := compile(t, tools, Dexing{MinAPI: api, Library: library, ClassPath: jar.DepPaths}, in)
 				rows += fmt.Sprintf("%s\t%d\t-\t%d\t0\t%d\t%d\n", jar.Name, api, len(before.messages), before.bytes,
@@ -80,21 +81,6 @@ func TestCorpusD8Jars(t *testing.T) {
 		})
 	}
 	t.Logf("measured: D8 %s:\n%s", tools.Version, rows)
-}
-
-// copyFirstRelease copies a jar without the classes for later releases of Java, which D8 refuses or ignores.
-func copyFirstRelease(t *testing.T, from, to string) {
-	t.Helper()
-	w, err := newJar(to)
-	if err == nil {
-		err = errors.Join(w.add(from, func(entry string) (string, bool) {
-			return entry, !strings.HasPrefix(entry, "META-INF/versions/") && entry != "module-info.class" &&
-				!strings.HasSuffix(entry, "/")
-		}), w.close())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // compiled is what D8 made of a jar, and said.

@@ -109,6 +109,19 @@ func Merge(out string, jars ...string) error {
 	return w.close()
 }
 
+// FirstRelease copies a jar without the classes for later releases of Java, which D8 refuses or ignores.
+func FirstRelease(to, from string) error {
+	w, err := newJar(to)
+	if err != nil {
+		return err
+	}
+	keep := func(entry string) (string, bool) {
+		return entry, !strings.HasPrefix(entry, "META-INF/versions/") && entry != "module-info.class" &&
+			!strings.HasSuffix(entry, "/")
+	}
+	return errors.Join(w.add(from, keep), w.close())
+}
+
 // A jarWriter writes a jar of other jars' entries.
 type jarWriter struct {
 	file *os.File

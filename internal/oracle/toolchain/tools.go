@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,9 @@ func (t Tools) Fetch(ctx context.Context) (Tools, error) {
 	return t, err
 }
 
+// Jar returns the path of the jar that [Tools.Fetch] fetched.
+func (t Tools) Jar() string { return t.jar }
+
 // Dexing is a run of D8.
 type Dexing struct {
 	// MinAPI is the oldest version of Android of the dex files.
@@ -46,13 +50,13 @@ type Dexing struct {
 	// Library has the classes of Android, ClassPath those that are not packaged in this run.
 	Library   string
 	ClassPath []string
-	// Output is the directory of the dex files.
+	// Output is the directory of the dex files, or a jar of them.
 	Output string
 }
 
 // D8 converts jars to the dex files of a release build. It returns what D8 printed.
 func (t Tools) D8(ctx context.Context, d Dexing, jars ...string) (string, error) {
-	if err := os.MkdirAll(d.Output, 0o755); err != nil {
+	if err := makeOutput(d.Output); err != nil {
 		return "", err
 	}
 	args := []string{"--release", "--min-api", strconv.Itoa(d.MinAPI), "--lib", d.Library, "--output", d.Output}
@@ -70,7 +74,7 @@ type Shrinking struct {
 	Rules   []string
 	// MinAPI is the oldest version of Android of the dex files; 0 writes class files.
 	MinAPI int
-	// Output is a jar of class files or a directory for dex files, Mapping the file of the new names.
+	// Output is a jar, or a directory for dex files, Mapping the file of the new names.
 	Output, Mapping string
 }
 
@@ -81,7 +85,7 @@ func (t Tools) R8(ctx context.Context, s Shrinking, jars ...string) (string, err
 		args = append(args, "--classfile")
 	} else {
 		args = append(args, "--min-api", strconv.Itoa(s.MinAPI))
-		if err := os.MkdirAll(s.Output, 0o755); err != nil {
+		if err := makeOutput(s.Output); err != nil {
 			return "", err
 		}
 	}
@@ -89,6 +93,14 @@ func (t Tools) R8(ctx context.Context, s Shrinking, jars ...string) (string, err
 		args = append(args, "--pg-conf", file)
 	}
 	return t.run(ctx, "com.android.tools.r8.R8", append(args, jars...)...)
+}
+
+// makeOutput makes the directory of an output, unless the output is a jar.
+func makeOutput(output string) error {
+	if filepath.Ext(output) == ".jar" {
+		return nil
+	}
+	return os.MkdirAll(output, 0o755)
 }
 
 // failedLines is how many lines of a failed run are in its error: the first ones name the classes.

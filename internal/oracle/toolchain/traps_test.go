@@ -283,7 +283,9 @@ func TestCorpusR8Libraries(t *testing.T) {
 	var libraries []string
 	for _, jar := range jars {
 		first := filepath.Join(t.TempDir(), filepath.Base(jar.Classes))
-		copyFirstRelease(t, jar.Classes, first)
+		if err := FirstRelease(first, jar.Classes); err != nil {
+			t.Fatal(err)
+		}
 		libraries = append(libraries, first)
 	}
 	dir := filepath.Join("testdata", "libraries")

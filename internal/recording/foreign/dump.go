@@ -183,9 +183,13 @@ func (t *Thread) frame(text string) {
 		return
 	}
 	// The Play console prints "a.B.c (B.java:1)", old versions of ART "java.lang.Object.wait!(Native method)".
+	// OpenJ9 "java/lang/Thread.run(Thread.java:1(Compiled Code))".
 	method, place, found := strings.Cut(text, "(")
 	if found {
-		place = place[:strings.LastIndexByte(place, ')')+1]
+		place = strings.Replace(place[:strings.LastIndexByte(place, ')')+1], "(Compiled Code)", "", 1)
+		if slashes().MatchString(method) {
+			method = strings.ReplaceAll(method, "/", ".")
+		}
 		text = strings.TrimRight(method, " !") + "(" + place
 	}
 	t.Frames = append(t.Frames, bounded(text))

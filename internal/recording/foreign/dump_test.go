@@ -287,3 +287,20 @@ func FuzzParseDump(f *testing.F) {
 		}
 	})
 }
+
+// TestFrames: a frame is as Java prints it, whatever notation it had.
+func TestFrames(t *testing.T) {
+	for line, want := range map[string]string{
+		"at a.B.c (B.java:1)":                                     "a.B.c(B.java:1)",
+		"at java.lang.Object.wait!(Native method)":                "java.lang.Object.wait(Native method)",
+		"at java/lang/Thread.run(Thread.java:857(Compiled Code))": "java.lang.Thread.run(Thread.java:857)",
+		"at java.base@17/java.lang.Thread.run(Thread.java:857)":   "java.base@17/java.lang.Thread.run(Thread.java:857)",
+		"at app//Main.main(Main.java:1)":                          "app//Main.main(Main.java:1)",
+		"at a.B$$Lambda/0x0a.run(Unknown Source)":                 "a.B$$Lambda/0x0a.run(Unknown Source)",
+	} {
+		d := ParseDump("\"main\" prio=5 tid=1 Native\n  " + line + "\n")
+		if len(d.Processes) != 1 || strings.Join(d.Processes[0].Threads[0].Frames, " ") != want {
+			t.Errorf("%s: %+v, want %s", line, d.Processes, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
@@ -26,10 +27,14 @@ var threadHeads = []threadHead{
 	{glob.Regexp(`^(?P<name>\S.*?) \((?P<state>[\w ]+)\): ?tid=(?P<id>\d+) systid=(?P<system>\d+)`), false},
 	// debuggerd: pid: 1234, tid: 1250, name: RenderThread  >>> shop.demo.app <<<
 	{glob.Regexp(`^pid: (?P<process>\d+), tid: (?P<system>(?P<id>\d+)), name: (?P<name>.*?) +>>> `), false},
+	// OpenJ9's javacore, without the tag of the line: "main" J9VMThread:0x01, ..., java/lang/Thread:0x02, state:B, prio=5
+	{glob.Regexp(`^"(?P<name>.*)" J9VMThread:0x\w+,.* java/lang/Thread:(?P<id>0x\w+), state:(?P<state>[A-Z]+)`), false},
 	// VisualVM: "http-1" - Thread t@30
 	{glob.Regexp(`^"(?P<name>.*)" - Thread t@(?P<id>\d+)$`), false},
 	// Thread.toString, before each of Thread.getAllStackTraces: Thread[#23,three,5,main]
 	{glob.Regexp(`^(?:Virtual)?Thread\[(?:#(?P<id>\d+),)?(?P<name>.*?)(?:,\d+,[^,\]]*)?\](?:/\w+.*)?:?$`), false},
+	// Spigot and Paper, with the state on the next line: Current Thread: Server thread
+	{glob.Regexp(`^Current Thread: (?P<name>\S.*)$`), false},
 	// YourKit: Thread-1 [BLOCKED] [DAEMON]
 	{glob.Regexp(`^(?P<name>\S.*?) \[(?P<state>RUNNABLE|BLOCKED|WAITING|TIMED_WAITING|SLEEPING)\](?: \[DAEMON\])?$`), false},
 	// jhsdb, of a thread without a name: Thread 4711: (state = BLOCKED)
@@ -57,8 +62,24 @@ var (
 		`StampedLock\.acquire(?:Read|Write))$`)
 	nativeLock  = glob.Regexp(`(?i)mutex\w*lock|mutex::\w*lock|rwlock_\w*lock`)
 	javaVersion = glob.Regexp(`\bjava\.base@(\d+)`)
-	javaSymbol  = glob.Regexp(`(?:\.(?:odex|oat|vdex|dex|jar|apk)|memfd:\S*|\[anon:dalvik\S*) \(([\w$]+(?:\.[\w$<>]+)+)(?: ?\+ ?\d+)?\)`)
+	// slashes is the method of a frame of OpenJ9: a module before a class has dots behind its slash.
+	slashes    = glob.Regexp(`^(?:[\pL\pN_$-]+/)+[\pL\pN_$]+\.[^./]+$`)
+	nativeLine = glob.Regexp(`^(?:native: |kernel: |#\d+ +pc ).*`)
+	javaSymbol = glob.Regexp(`(?:\.(?:odex|oat|vdex|dex|jar|apk)|memfd:\S*|\[anon:dalvik[^\]]*\]) \(([\w$]+(?:\.[\w$<>]+)+)(?: ?\+ ?\d+)?\)`)
 )
+
+// letters are the states that OpenJ9 has letters for.
+var letters = map[string]string{"B": "BLOCKED", "CW": "WAITING", "P": "WAITING", "R": "RUNNABLE", "S": "SUSPENDED"}
+
+// symbolOf returns the frame of Java that a line of a native stack has; empty if there is none.
+func symbolOf(line string) string {
+	if nativeLine().MatchString(line) {
+		if m := javaSymbol().FindStringSubmatch(line); m != nil {
+			return m[1] + "(Native Method)"
+		}
+	}
+	return ""
+}
 
 // head reads the first line of a thread.
 //
@@ -78,7 +99,8 @@ func (p *dumpParser) head(line string) bool {
 			}
 			return ""
 		}
-		p.add(&Thread{Name: group("name"), ID: group("id"), State: group("state"), system: group("system")})
+		state := group("state")
+		p.add(&Thread{Name: group("name"), ID: group("id"), State: cmp.Or(letters[state], state), system: group("system")})
 		p.process.allShown = p.process.allShown || h.virtual
 		if pid, err := strconv.Atoi(group("process")); err == nil {
 			p.process.PID = pid
@@ -159,11 +181,11 @@ type detail struct {
 var details = []detail{
 	{glob.Regexp(`^at (.+)$`), func(_ *dumpParser, t *Thread, m []string) { t.frame(m[1]) }},
 	{glob.Regexp(`^java\.lang\.Thread\.State: (\w+)`), func(_ *dumpParser, t *Thread, m []string) { t.State = m[1] }},
-	{glob.Regexp(`^(?:native: |kernel: |#\d+ +pc ).*`), func(_ *dumpParser, t *Thread, m []string) {
+	{nativeLine, func(_ *dumpParser, t *Thread, m []string) {
 		t.Native = t.Native || len(t.Frames) == 0
 		t.mutex = t.mutex || nativeLock().MatchString(m[0])
-		if s := javaSymbol().FindStringSubmatch(m[0]); s != nil && len(t.symbols) < maxThreadFrames {
-			t.symbols = append(t.symbols, bounded(s[1]+"(Native Method)"))
+		if s := symbolOf(m[0]); s != "" && len(t.symbols) < maxThreadFrames {
+			t.symbols = append(t.symbols, bounded(s))
 		}
 	}},
 	{glob.Regexp(`^- (\S+\(.*\)) @bci=-?\d+(?:, line=(\d+))?`), func(_ *dumpParser, t *Thread, m []string) {
@@ -207,6 +229,19 @@ var details = []detail{
 			}
 		}
 	}},
+	// OpenJ9: Blocked on: a/Lock@0x01 Owned by: "t2" (J9VMThread:0x02, java/lang/Thread:0x03)
+	{glob.Regexp(`^(?:Blocked|Waiting|Parked) on: (\S+) Owned by: (?:"(.*)" \(J9VMThread:.*java/lang/Thread:(0x\w+)\)|<\w+>)`),
+		func(p *dumpParser, t *Thread, m []string) {
+			if l, _, ok := p.lock(strings.ReplaceAll(m[1], "/", ".")); ok {
+				l.Holder, l.HolderID = bounded(m[2]), bounded(m[3])
+				t.on = &l
+			}
+		}},
+	{glob.Regexp(`^\(entered lock: ([^,\s]+), entry count: \d+\)$`), func(p *dumpParser, t *Thread, m []string) {
+		if l, _, ok := p.lock(strings.ReplaceAll(m[1], "/", ".")); ok {
+			t.hold(l)
+		}
+	}},
 	{glob.Regexp(`^(?:Locked ownable synchronizers:|Number of locked synchronizers)`),
 		func(p *dumpParser, _ *Thread, _ []string) { p.owned = true }},
 	{glob.Regexp(`^- (?:<.+|[\w.$]+@[0-9a-f]+)`), func(p *dumpParser, t *Thread, m []string) {
@@ -214,6 +249,9 @@ var details = []detail{
 			t.hold(l)
 		}
 	}},
+	{glob.Regexp(`^PID: \d+ \| Suspended: .*\| State: ([A-Z_]+)$`), func(_ *dumpParser, t *Thread, m []string) { t.State = m[1] }},
+	// Paper says where the monitors are held, and not which ones.
+	{glob.Regexp(`^(?:Thread is waiting on monitor\(s\):|Locked on:.*|Stack:)$`), func(*dumpParser, *Thread, []string) {}},
 	{glob.Regexp(`^(?:Carrying|Mounted) virtual thread #`),
 		func(p *dumpParser, t *Thread, _ []string) { p.process.virtual, t.State = true, "RUNNABLE" }},
 	{glob.Regexp(`^(?:- sleeping on |- eliminated |- None$|blocks |locked ownable)`),
@@ -265,7 +303,7 @@ func (l *Lock) heldBy(rest string, heads ...*Lock) {
 
 var (
 	heldBy   = glob.Regexp(`(?:held by (?:thread |threadid=|tid=)|owner #|owned by ".*" t@)(\d+)`)
-	hashLock = glob.Regexp(`^<?([\pL\pN_.$/\[;<>]+)@([0-9a-f]+)>?`)
+	hashLock = glob.Regexp(`^<?([\pL\pN_.$/\[;<>]+)@((?:0x)?[0-9a-fA-F]+)>?`)
 	noLock   = glob.Regexp(`^(?:<no object reference|<owner is scalar|an unknown object)`)
 	addressd = glob.Regexp(`^<(@addr=)?([^<>\s]{1,32})>(?: \((?:a )?([^)]*)\)?)?`)
 )

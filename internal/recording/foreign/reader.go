@@ -2,6 +2,10 @@ package foreign
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -9,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/contract"
+	"github.com/tracegen/tracegen/internal/frametext"
 	"github.com/tracegen/tracegen/internal/glob"
 )
 
@@ -42,33 +47,71 @@ const logcatPrefix = `^(?:\S{1,60} +){0,5}[VDIWEFA][ /][\w.$-]{1,60} *(?:\( *\d+
 var (
 	logPrefix = glob.Regexp(logcatPrefix)
 	headline  = glob.Regexp(`maybe happens (?:Jankiness|ANR)\D{0,9}(\d{1,12}) ?ms`)
+	// lasted is in what other watchdogs and the system say of a thread, before its stack: those of Android ("Waited 5001ms
+	// for MotionEvent"), Vert.x, Tomcat ("has been active for [61,234] milliseconds"), WebLogic, WebSphere and Eclipse.
+	lasted = glob.Regexp(`(?i)\b(?:waited|(?:blocked|active|busy|running|stuck|frozen|hung|unresponsive|not respond\w*)\b` +
+		`[^"\[]{0,60}? for(?: at least| more than)?|(?:freeze|delay) of|wait queue head age:) ["\[(]?(\d[\d,]{0,14}(?:\.\d{1,9})?)["\])]? ?` +
+		`(ms|milliseconds?|s|sec|seconds?)\b`)
+	// durationKey are the keys that have a duration and say in which unit.
+	durationKey  = glob.Regexp(`(?i)^(?:duration|elapsed|blocked|stall|hang|anr|freeze|took|wall)_?(?:time|duration)?_?(?:ms|millis)$`)
+	lastedThread = glob.Regexp(`(?i)\b(?:thread (?:"([^"]{1,200})"|(?:Thread)?\[(?:#\d+,)?([^,\]]{1,200}))|` +
+		`on thread (\w{1,200})\b|(ExecuteThread: '\d+'))`)
 	violation = glob.Regexp(`StrictMode policy violation; ~duration=(\d{1,12}) ms`)
 	waited    = glob.Regexp(`Application Not Responding for at least (\d{1,12}) ms`)
 	separator = glob.Regexp(`^\W*([*=-])(?:[*=-]){4,}\W*$`)
 	written   = glob.Regexp(`^((\d{4})-\d\d-\d\d \d\d:\d\d:\d\d)\(write log time\)`)
 	logClock  = glob.Regexp(`^\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$`)
 	dumped    = glob.Regexp(`^([A-Za-z][\w-]*) ?[:=] ?(.*)$`)
-	stackLine = glob.Regexp(`^(?:at )?((?:[\w.$-]+/)?[\pL\pN_$]+(?:\.[\pL\pN_$<>-]+)+(?::[\pL\pN_$<>-]+)?\([^()]*\))$`)
 	threadOf  = glob.Regexp(`^(?:Caused by: )?[\w.$]*(?:_Thread|Thread): (.+) \(state = (\w+)\)$`)
 	threadRow = glob.Regexp(`^"([^"]+)".*\b(?:prio|tid)=`)
 	// between is what stands among the frames of a stack and is none.
-	between    = glob.Regexp(`^(?:- |\.\.\. \d+ |\| |native: |kernel: )`)
-	jsonKey    = glob.Regexp(`(\\*)"([A-Za-z_]\w{0,60})\\*"\s*:\s*`)
-	jsonBare   = glob.Regexp(`^[^\s,{}\[\]"\\]{1,60}`)
+	between  = glob.Regexp(`^(?:- |\.\.\. \d+ |\| |native: |kernel: |#\d+ +pc )`)
+	jsonKey  = glob.Regexp(`(\\*)"([A-Za-z_]\w{0,60})\\*"\s*:\s*`)
+	jsonBare = glob.Regexp(`^[^\s,{}\[\]"\\]{1,60}`)
+	// ownStack is in lines whose strings Matrix has written, which are read by their keys.
+	ownStack   = glob.Regexp(`\\*"(?:threadStack\\*"|stack\\*"\s*:\s*\\*"\d+,)`)
 	escapedEnd = glob.Regexp(`(?:\\+r)?\\+n`)
 	escapedTab = glob.Regexp(`^(?:\\+[tr])+`)
 	stateRow   = glob.Regexp(`^java\.lang\.Thread\.State: (\w+)`)
 )
 
 // NewReader returns a reader of a text.
-func NewReader(in *bufio.Reader) *Reader { return &Reader{in: in, now: newReport()} }
+func NewReader(in *bufio.Reader) *Reader {
+	p := &Reader{in: in, now: newReport()}
+	if head, _ := in.Peek(minDocument); startsDocument(head) && mayHaveStacks(string(head)) {
+		p.takeDocument()
+	}
+	return p
+}
+
+// minDocument is where the first frame of a document with frames is expected.
+const minDocument = 1 << 20
+
+// startsDocument reports whether a text may begin with JSON.
+func startsDocument(head []byte) bool {
+	head = bytes.TrimLeft(head, " \t\r\n")
+	return len(head) > 0 && (head[0] == '{' || head[0] == '[')
+}
+
+// takeDocument takes the document that a text begins with, which may have many lines. What is none is read by lines.
+func (p *Reader) takeDocument() {
+	var read bytes.Buffer
+	var document json.RawMessage
+	err := json.NewDecoder(io.TeeReader(io.LimitReader(p.in, maxReportLine), &read)).Decode(&document)
+	if err == nil && p.document(string(document)) {
+		read.Next(bytes.Index(read.Bytes(), document) + len(document))
+	}
+	p.in = bufio.NewReader(io.MultiReader(&read, p.in))
+}
 
 // Promising reports whether there seems to be a report in a text, and whether one is of a tool that measures how long
 // something takes.
 func Promising(head string) (found, measured bool) {
-	p := Reader{now: newReport()}
-	for line := range strings.Lines(head) {
-		p.line(strings.TrimRight(line, "\r\n"))
+	p := NewReader(bufio.NewReaderSize(strings.NewReader(head), minDocument))
+	for err := error(nil); err == nil; {
+		var line string
+		line, err = p.readLine()
+		p.line(line)
 		for _, r := range append(p.done, p.now) {
 			found = found || r.hasStack
 			measured = measured || r.hasStack && r.measured()
@@ -80,6 +123,16 @@ func Promising(head string) (found, measured bool) {
 	return found, measured
 }
 
+// NamesMethods reports whether a text has a frame, if only in a sentence or where a log says who has written a line.
+func NamesMethods(text string) bool {
+	for line := range strings.Lines(text) {
+		if len(frametext.In(strings.TrimRight(line, "\r\n"))) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Next returns the next report that has records or stacks. The error is [io.EOF] behind the last one, or that of the
 // source.
 func (p *Reader) Next() (*Report, error) {
@@ -89,7 +142,7 @@ func (p *Reader) Next() (*Report, error) {
 			p.done = p.done[1:]
 			p.skipped += r.skipped
 			if r.hasStack { // other facts are of something else
-				r.forgetOwner()
+				r.finish()
 				return r, nil
 			}
 		}
@@ -133,11 +186,41 @@ func (p *Reader) line(line string) {
 	if text == "" {
 		return // stands between records, and between a time and its stack
 	}
+	if (text[0] == '{' || text[0] == '[') && p.document(text) {
+		return
+	}
+	if p.follow == followFrames || strings.Contains(text, "(") && !hasFrames(text) {
+		if plain := bare(line); p.follow == followFrames || hasFrames(plain) {
+			text = plain
+		}
+	}
+	p.text(text, true)
+}
+
+// hasFrames reports whether a line is a frame or has a stack.
+func hasFrames(text string) bool {
+	_, _, ok := frametext.Line(text)
+	return ok || len(frametext.Pieces(text)) > 0
+}
+
+// text takes what a line says. divide is whether it may have several frames, or one among other text.
+func (p *Reader) text(text string, divide bool) {
 	if ok, rest := p.follows(text); ok {
 		if rest == "" {
 			return
 		}
 		text = rest
+	}
+	if divide && !ownStack().MatchString(text) {
+		if pieces := frametext.Pieces(text); len(pieces) > 0 {
+			for _, piece := range pieces {
+				if piece.Frame {
+					piece.Text = "at " + piece.Text
+				}
+				p.text(piece.Text, false)
+			}
+			return
+		}
 	}
 	p.follow = followNothing
 	p.begins(text)
@@ -173,13 +256,16 @@ func (p *Reader) follows(text string) (ok bool, rest string) {
 
 // frame adds a frame to the last stack.
 func (p *Reader) frame(text string) bool {
-	m := stackLine().FindStringSubmatch(text)
 	s := &p.now.Stacks[len(p.now.Stacks)-1]
-	if m == nil || len(s.Frames) == maxFrames {
-		return m != nil
+	to := &s.Frames
+	f, _, ok := frametext.Line(text)
+	if !ok {
+		to, f = &s.symbols, symbolOf(text)
 	}
-	s.Frames = append(s.Frames, m[1])
-	return true
+	if f != "" && len(*to) < maxFrames {
+		*to = append(*to, strings.Clone(f))
+	}
+	return f != ""
 }
 
 const (
@@ -220,16 +306,25 @@ func (p *Reader) beginsStack(text string) {
 			return
 		}
 	}
+	if m := lasted().FindStringSubmatch(text); m != nil {
+		p.fresh()
+		p.now.Wall, p.now.mentioned = lastedMillis(m), true
+		if m := lastedThread().FindStringSubmatch(text); m != nil {
+			p.now.thread = cmp.Or(m[1:]...)
+		}
+		p.facts(text)
+		return
+	}
 	thread, state := "", ""
 	if m := threadOf().FindStringSubmatch(text); m != nil {
 		thread, state = m[1], m[2]
 	} else if m := threadRow().FindStringSubmatch(text); m != nil {
 		thread = m[1]
-	} else if !stackLine().MatchString(text) {
+	} else if _, sure, ok := frametext.Line(text); !(ok && sure) && symbolOf(text) == "" {
 		p.facts(text)
 		return
 	}
-	if thread == "main" {
+	if thread = cmp.Or(thread, p.now.thread); thread == "main" {
 		thread = ""
 	}
 	again := slices.ContainsFunc(p.now.Stacks, func(s Stack) bool { return s.Thread == thread })
@@ -239,6 +334,18 @@ func (p *Reader) beginsStack(text string) {
 	p.now.Stacks = append(p.now.Stacks, Stack{Thread: thread, State: state})
 	p.frame(text)
 	p.now.hasStack, p.follow = true, followFrames
+}
+
+// lastedMillis returns the milliseconds of a match of lasted; -1 if they are too many.
+func lastedMillis(m []string) int64 {
+	n, err := strconv.ParseFloat(strings.ReplaceAll(m[1], ",", ""), 64)
+	if strings.HasPrefix(strings.ToLower(m[2]), "s") {
+		n *= 1000
+	}
+	if err != nil || n > MaxMillis {
+		return -1
+	}
+	return int64(n)
 }
 
 // fresh begins another report.
@@ -376,7 +483,9 @@ func (p *Reader) value(key, value string, closed bool) {
 	case "threadStack":
 		p.threadStack(value)
 	default:
-		if value != "" {
+		if strings.HasPrefix(value, "{") {
+			p.facts(value) // it is JSON in a string
+		} else if value != "" {
 			p.fact(key, value)
 		}
 	}
@@ -397,6 +506,9 @@ func (p *Reader) threadStack(value string) {
 func (p *Reader) fact(key, value string) {
 	if _, again := p.now.Facts[key]; again || p.now.over {
 		p.fresh()
+	}
+	if n, ok := millis(value); ok && durationKey().MatchString(key) {
+		p.now.Wall, p.now.mentioned = n, true
 	}
 	if len(p.now.Facts) < maxFacts && len(value) < maxFact {
 		if text, err := strconv.Unquote(`"` + value + `"`); err == nil {

@@ -18,10 +18,12 @@ type Report struct {
 	// Wall is how many milliseconds a headline says that it took, -1 if none does.
 	Wall int64
 
-	written  time.Time // when the log was written; zero if it does not say so
-	hasStack bool      // it says what was called, if only that nothing was
-	over     bool      // nothing more belongs to it
-	skipped  uint64
+	written   time.Time // when the log was written; zero if it does not say so
+	hasStack  bool      // it says what was called, if only that nothing was
+	over      bool      // nothing more belongs to it
+	mentioned bool      // Wall is of a sentence that may also be in a text with the stacks of all threads
+	thread    string    // that of the sentence; empty if it names none
+	skipped   uint64
 }
 
 // Line is a call of a tree.
@@ -41,6 +43,8 @@ type Stack struct {
 	State string
 	// Frames are as Java prints them, the innermost first.
 	Frames []string
+
+	symbols []string // frames of Java that stand among those of native code
 }
 
 func newReport() *Report { return &Report{Facts: map[string]string{}, Wall: -1} }
@@ -48,8 +52,13 @@ func newReport() *Report { return &Report{Facts: map[string]string{}, Wall: -1} 
 // owner is what a log says of the device's owner.
 var owner = []string{"imei", "uid"}
 
-// forgetOwner removes what goes no further than the log.
-func (r *Report) forgetOwner() {
+// finish removes what goes no further than the log, and decides what a stack is made of.
+func (r *Report) finish() {
+	for i := range r.Stacks {
+		if s := &r.Stacks[i]; len(s.Frames) == 0 {
+			s.Frames = s.symbols
+		}
+	}
 	for _, key := range owner {
 		delete(r.Facts, key)
 	}
@@ -76,7 +85,7 @@ func (r *Report) Millis() int64 {
 // measured reports whether the report is of a tool that measures time: a stack alone may also be of a thread dump, and
 // facts of the text around it.
 func (r *Report) measured() bool {
-	return len(r.Lines) > 0 || r.Wall >= 0 || r.Facts["time-start"] != "" || r.Facts["detail"] != ""
+	return len(r.Lines) > 0 || r.Wall >= 0 && !r.mentioned || r.Facts["time-start"] != "" || r.Facts["detail"] != ""
 }
 
 // MaxMillis is the longest duration that is believed, in milliseconds: 24 days.

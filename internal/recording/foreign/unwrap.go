@@ -121,8 +121,9 @@ var (
 		// A time, and what a logger writes behind it.
 		glob.Regexp(`^(\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?:\s+|: |$))`),
 		glob.Regexp(`^((?:\[?(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\]?|std(?:out|err)|[FP])(?:\s+|: |$))`),
+		glob.Regexp(`^(\d(?:XM|XE|LK)[A-Z0-9]{3,20}\s+)`),                  // tags of OpenJ9
 		glob.Regexp(`^([A-Z][a-z]{2} +\d+ \d\d:\d\d:\d\d \S+ [^\s:]+: ?)`), // syslog, journalctl
-		glob.Regexp(`^(\[[\w#./ :-]+\](?:\s+|$))`),
+		glob.Regexp(`^(\[[\w#./ :-]+\]:?(?:\s+|$))`),
 		glob.Regexp(`^([\w.$]+ +(?:-{1,3}|:)(?:\s|$))`),
 		glob.Regexp(`^(\d{1,6}(?:[:|)]|\t) *)`), // an editor's numbers
 	}

@@ -255,7 +255,8 @@ func (t *reportReplay) stacks(r *foreign.Report) error {
 		if err != nil {
 			return err
 		}
-		if len(segment.Calls) > 0 && r.Millis() >= 0 { // otherwise nothing says how long they took
+		// Otherwise nothing says how long they took: the duration is that of the first thread.
+		if len(segment.Calls) > 0 && r.Millis() >= 0 && i == 0 {
 			if err := t.h.Segment(segment); err != nil {
 				return err
 			}

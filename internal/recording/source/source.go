@@ -19,7 +19,8 @@ import (
 
 // Accepted says what a [Source] can be made of.
 const Accepted = "a recording of tracegen's runtime; a report of Matrix, as JSON, logged, or the lines of its stack; " +
-	"a log of BlockCanary; stack traces; for analyze, the stacks of all threads; each plain or as .gz"
+	"a log of BlockCanary; stack traces, also on one line and in JSON; for analyze, the stacks of all threads; each " +
+	"plain or as .gz"
 
 // ErrThreads is wrapped by the error of a text that has the stacks of all threads at one moment, and nothing that took
 // time. It wraps [trace.ErrFormat].
@@ -118,6 +119,9 @@ func checkText(b *bufio.Reader) error {
 	switch {
 	case !measured && foreign.HasDump(string(head)):
 		return ErrThreads
+	case !found && foreign.NamesMethods(string(head)):
+		return fmt.Errorf("%w: it names methods in its lines, and has no stack, whose frames follow each other; "+
+			"tracegen symbolize restores names in any text", trace.ErrFormat)
 	case !found || bytes.IndexByte(head, 0) >= 0:
 		return fmt.Errorf("%w: there is none in it of what is accepted: %s", trace.ErrFormat, Accepted)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/tracegen/tracegen/internal/frametext"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/mapping"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -49,6 +50,8 @@ type copier struct {
 	stack *r8.Stack
 	buf   []byte
 
+	object []string // lines of JSON since an opening brace, until it is known whether they are a frame
+
 	announced bool   // records may follow, as the line before says
 	table     bool   // so do lines of the table
 	block     *block // lines of records, nil outside of one
@@ -71,6 +74,7 @@ func (c *copier) copy(in *bufio.Reader) error {
 	for long := false; ; {
 		line, err := readLine(in)
 		if long || len(line) > maxLine {
+			c.endObject()
 			c.endBlock()
 			c.out.Write(line)
 		} else if len(line) > 0 {
@@ -83,11 +87,13 @@ func (c *copier) copy(in *bufio.Reader) error {
 				return err
 			}
 		}
-		if err == io.EOF {
+		if err != nil {
+			c.endObject()
 			c.endBlock()
+		}
+		if err == io.EOF {
 			return nil
 		} else if err != nil {
-			c.endBlock()
 			return err
 		}
 	}
@@ -110,8 +116,42 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	return whole, err
 }
 
-// line copies one line.
+// maxObject is how many lines an object in JSON has that may be a frame.
+const maxObject = 64
+
+// line copies one line, unless it is held back: an object of several lines may be a frame.
 func (c *copier) line(line []byte) {
+	text := strings.TrimSpace(string(line))
+	opens, closes := strings.HasSuffix(text, "{"), strings.Contains(text, "}")
+	if c.stack == nil || len(c.object) == 0 && !opens {
+		c.oneLine(line)
+		return
+	}
+	if opens || len(c.object) == maxObject {
+		c.endObject()
+	}
+	if c.object = append(c.object, string(line)); closes {
+		c.endObject()
+	}
+}
+
+// endObject writes the lines that were held back.
+func (c *copier) endObject() {
+	whole := strings.Join(c.object, "")
+	if len(frametext.Objects(whole)) > 0 {
+		c.endBlock()
+		c.announced = false
+		c.out.Write(c.stack.AppendLine(c.buf[:0], []byte(whole)))
+	} else {
+		for _, line := range c.object {
+			c.oneLine([]byte(line))
+		}
+	}
+	c.object = c.object[:0]
+}
+
+// oneLine copies a line that is no part of an object.
+func (c *copier) oneLine(line []byte) {
 	text := string(bytes.TrimRight(line, "\r\n"))
 	end := string(line[len(text):])
 	if c.Mapping != nil && c.inBlock(text, end) {

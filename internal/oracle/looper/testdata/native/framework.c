@@ -262,9 +262,19 @@ OTHER(void, libcore_util_NativeAllocationRegistry_applyFreeFunction)(JNIEnv *env
 OTHER(jlong, dev_tracegen_device_Device_vsyncsRequested)(JNIEnv *env, jclass c) { return vsyncs_requested; }
 OTHER(void, dev_tracegen_device_Device_setInterval)(JNIEnv *env, jclass c, jlong nanos) { interval = nanos; }
 
+OTHER(void, dev_tracegen_device_Device_setDevice)(JNIEnv *env, jclass c) { device_class = (*env)->NewGlobalRef(env, c); }
+OTHER(void, dev_tracegen_device_Device_bindAssets)(JNIEnv *env, jclass c, jclass manager) {
+	JNINativeMethod methods[] = {
+		{"nativeOpenAsset", "(JLjava/lang/String;I)J", Java_android_content_res_AssetManager_nativeOpenAsset},
+		{"nativeAssetRead", "(J[BII)I", Java_android_content_res_AssetManager_nativeAssetRead},
+		{"nativeAssetGetLength", "(J)J", Java_android_content_res_AssetManager_nativeAssetGetLength},
+		{"nativeAssetDestroy", "(J)V", Java_android_content_res_AssetManager_nativeAssetDestroy},
+	};
+	(*env)->RegisterNatives(env, manager, methods, sizeof methods / sizeof *methods);
+}
+
 /* A class that ART's boot class path has and the JDK's has not. */
 OTHER(jclass, dev_tracegen_device_Device_defineBootClass)(JNIEnv *env, jclass c, jstring name, jbyteArray bytes) {
-	device_class = (*env)->NewGlobalRef(env, c);
 	const char *s = (*env)->GetStringUTFChars(env, name, 0);
 	jbyte *b = (*env)->GetByteArrayElements(env, bytes, 0);
 	jclass defined = (*env)->DefineClass(env, s, 0, b, (*env)->GetArrayLength(env, bytes));

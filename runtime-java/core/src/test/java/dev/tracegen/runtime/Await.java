@@ -29,6 +29,11 @@ public final class Await {
         }
     }
 
+    /** Collects garbage. Android's {@code System.gc} does not, unless finalizers are run, too. */
+    public static void collect() {
+        Runtime.getRuntime().gc();
+    }
+
     /** Stops a recorder and returns when its file is complete. */
     public static void stop(Recorder recorder) throws Exception {
         recorder.stop();

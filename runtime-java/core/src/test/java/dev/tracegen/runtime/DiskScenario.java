@@ -116,16 +116,21 @@ final class DiskScenario {
             w.calls.records(trace, new RecordCopy(next[t], records, 0));
             next[t] += records.length;
             MessageRecord m = new MessageRecord(MessageRecord.NORMAL, step, 1, clock.nanos, 1000, -1,
-                    "com.example.Handler" + step % 9 + ": " + step / 2, next[t] - 5, next[t]);
+                    text("Handler" + step % 9, step / 2), next[t] - 5, next[t]);
             w.messages.ran(trace, Collections.singletonList(m));
             StackTraceElement[] stack = new Throwable().getStackTrace();
             w.messages.sample(new StackSample(trace, clock.nanos, Thread.State.RUNNABLE, stack, -1, null, threads[0]));
-            OpenCall open = new OpenCall(trace, step, MessageRecord.NORMAL, "com.example.Open" + step + ": 1",
+            OpenCall open = new OpenCall(trace, step, MessageRecord.NORMAL, text("Open" + step, 1),
                     clock.nanos - 1000000000L, Thread.State.BLOCKED, -1);
             w.messages.alive(clock.nanos, 0, Collections.singletonList(open));
         }
         clock.nanos += 61000000000L;
         w.close();
+    }
+
+    /** Returns what a Looper prints when it dispatches a message to a handler. Other texts are not recorded. */
+    private static String text(String handler, int what) {
+        return ">>>>> Dispatching to Handler (com.example." + handler + ") {1} null: " + what;
     }
 
     /** Writes the recordings of all faults and k below a directory: {@code FAULT-K/r.tgd} and its parts. */

@@ -4,15 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
-import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Which thread's calls take which way, and what that allocates. */
 class FastPathTest {
-    private static final com.sun.management.ThreadMXBean THREADS =
-            (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
-
     private final VirtualPlatform platform = new VirtualPlatform();
     private Recorder recorder;
 
@@ -84,14 +80,13 @@ class FastPathTest {
      * sites and let rings grow, and the JVM may compile something at any time, but not each time.
      */
     static long allocated(Runnable work) {
-        long id = Thread.currentThread().getId();
         long least = Long.MAX_VALUE;
         for (int k = 0; k < 10 && least > 0; k++) {
-            long empty = THREADS.getThreadAllocatedBytes(id);
-            empty = THREADS.getThreadAllocatedBytes(id) - empty;
-            long before = THREADS.getThreadAllocatedBytes(id);
+            long empty = AllocatedBytes.ofThisThread();
+            empty = AllocatedBytes.ofThisThread() - empty;
+            long before = AllocatedBytes.ofThisThread();
             work.run();
-            least = Math.min(least, THREADS.getThreadAllocatedBytes(id) - before - empty);
+            least = Math.min(least, AllocatedBytes.ofThisThread() - before - empty);
         }
         return least;
     }

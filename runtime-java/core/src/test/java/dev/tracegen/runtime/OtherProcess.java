@@ -7,6 +7,9 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 
 /** Another process that writes a recording until it is closed. */
 final class OtherProcess implements Closeable {
@@ -17,14 +20,24 @@ final class OtherProcess implements Closeable {
 
     /** Starts a process that records into a file, and returns when the file is open. */
     OtherProcess(File output) throws IOException {
-        String java = new File(System.getProperty("java.home"), "bin/java").getPath();
-        String path = location(OtherProcess.class) + File.pathSeparator + location(Recorder.class);
-        process = new ProcessBuilder(java, "-Xmx64m", "-cp", path, OtherProcess.class.getName(), output.getPath())
-                .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+        List<String> command = new ArrayList<String>(java());
+        command.add(OtherProcess.class.getName());
+        command.add(output.getPath());
+        process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         said = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)).readLine();
         if (said == null) {
             throw new IOException("the other process has said nothing");
         }
+    }
+
+    /** Returns the command before the main class. A test on ART sets it, because ART has no executable of its own. */
+    private static List<String> java() {
+        String command = System.getProperty("tracegen.java");
+        if (command != null) {
+            return Arrays.asList(command.split("\n"));
+        }
+        return Arrays.asList(new File(System.getProperty("java.home"), "bin/java").getPath(), "-Xmx64m", "-cp",
+                location(OtherProcess.class) + File.pathSeparator + location(Recorder.class));
     }
 
     /** Returns the directory or archive that has a class. */

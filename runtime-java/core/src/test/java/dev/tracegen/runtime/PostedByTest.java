@@ -238,7 +238,7 @@ class PostedByTest {
         Handler h = new Handler();
         WeakReference<Object> gone = postAndForget(h);
         Await.until("the task is collected", () -> {
-            System.gc();
+            Await.collect();
             return gone.get() == null;
         });
     }

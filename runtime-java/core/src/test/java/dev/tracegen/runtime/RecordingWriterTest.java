@@ -329,6 +329,7 @@ class RecordingWriterTest {
                 Inflater inflater = new Inflater(true);
                 inflater.setInput(file, at + 24, size - 4);
                 assertEquals(all.length, inflater.inflate(all));
+                inflater.end();
                 out.write(all, 0, all.length);
             } else {
                 out.write(file, at + 20, size);

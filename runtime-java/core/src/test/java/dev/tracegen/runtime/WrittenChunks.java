@@ -71,6 +71,7 @@ final class WrittenChunks {
                 Inflater inflater = new Inflater(true);
                 inflater.setInput(bytes, at + 24, size - 4);
                 inflater.inflate(payload);
+                inflater.end();
             } else {
                 payload = java.util.Arrays.copyOfRange(bytes, at + 20, at + 20 + size);
             }

@@ -116,7 +116,7 @@ class DetectorsOffTest {
             assertEquals(runs, schedule.runs(), d.name() + ": wake-ups");
             assertEquals(found, world.delivered(d.name()).size(), d.name() + ": incidents");
             Await.until(d.name() + ": its environment is collected", () -> {
-                System.gc();
+                Await.collect();
                 return environment.get() == null;
             });
         }

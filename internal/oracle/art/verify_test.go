@@ -1,0 +1,479 @@
+package art
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tracegen/tracegen/classfile"
+	"github.com/tracegen/tracegen/classfile/verify"
+	"github.com/tracegen/tracegen/filter"
+	"github.com/tracegen/tracegen/inject"
+	"github.com/tracegen/tracegen/internal/build/pipeline"
+	"github.com/tracegen/tracegen/internal/oracle"
+	"github.com/tracegen/tracegen/internal/oracle/corpus"
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
+	"github.com/tracegen/tracegen/internal/oracle/toolchain"
+	"github.com/tracegen/tracegen/internal/runtimejars"
+	"github.com/tracegen/tracegen/mapping/r8"
+)
+
+// jars are rows of the corpus that Android apps have: the first few run in the share art, all in make corpus.
+var jars = []string{"timber-5.0.1", "okhttp-4.12.0", "kotlinx-coroutines-core-jvm-1.10.2", "lottie-6.6.6",
+	"guava-33.4.8-jre", "kotlin-stdlib-2.2.20", "rxjava-3.1.10", "glide-4.16.0", "coil-base-2.7.0",
+	"imagepipeline-3.6.0", "leakcanary-android-core-2.14", "shark-2.14", "gson-2.11.0", "okio-jvm-3.9.0",
+	"jackson-core-2.19.0", "kotlin-stdlib-1.0.7", "guava-18.0", "commons-lang3-3.17.0"}
+
+const fewJars = 2
+
+// common are rows that most of the jars refer to.
+var common = []string{"kotlin-stdlib-2.2.20", "okio-jvm-3.9.0"}
+
+// A mode is a way to instrument: one of the exit modes, or the last of them with probes before calls that post.
+type mode struct {
+	name    string
+	options inject.Options
+}
+
+func modes() []mode {
+	var all []mode
+	for _, exits := range inject.ExitModes() {
+		all = append(all, mode{exits.String(), inject.Options{Exits: exits}})
+	}
+	return append(all, mode{"exact, posts", inject.Options{Exits: inject.ExitsExact, Posts: true}})
+}
+
+// A lab is the bench, with what apps are compiled against.
+type lab struct {
+	*Bench
+	framework Framework
+	library   string
+	// runtime are the class files of the runtime of an app, runtimeDex is their DEX file.
+	runtime    []string
+	runtimeDex string
+	// compiles says that it has the optimizing compiler.
+	compiles bool
+
+	mu   sync.Mutex
+	dexs map[string]string // by the path of the class files
+	rows []string          // of the table
+}
+
+func newLab(t *testing.T, b *Bench, compiles bool) *lab {
+	t.Helper()
+	l := &lab{Bench: b, framework: b.NeedFramework(t), compiles: compiles, dexs: map[string]string{}}
+	l.library = b.Library(t, l.framework)
+	dir := t.TempDir()
+	for _, f := range runtimejars.All() {
+		file := filepath.Join(dir, f.Name)
+		if err := os.WriteFile(file, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		switch f.Name {
+		case runtimejars.AndroidName:
+			classes, err := corpus.ClassesOfAAR(file, filepath.Join(dir, "android-classes.jar"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.runtime = append(l.runtime, classes)
+		case runtimejars.CoreName, runtimejars.ReportName:
+			l.runtime = append(l.runtime, file)
+		}
+	}
+	l.runtimeDex = filepath.Join(dir, "runtime-dex.jar")
+	l.d8(t, l.runtimeDex, nil, l.runtime...)
+	return l
+}
+
+// d8 makes DEX files of jars that refer to the framework and to other jars.
+func (l *lab) d8(t *testing.T, output string, with []string, inputs ...string) {
+	t.Helper()
+	d := l.Dexing(output)
+	d.ClassPath = slices.Concat(d.ClassPath, []string{l.framework.Classes}, with)
+	if text, err := l.tools.D8(t.Context(), d, inputs...); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+}
+
+// r8 makes DEX files as a release build does that optimizes, but it removes nothing. It returns the mapping of names.
+func (l *lab) r8(t *testing.T, output string, with []string, input string, rules ...string) *r8.Mapping {
+	t.Helper()
+	dir := t.TempDir()
+	library, mapping := filepath.Join(dir, "library.jar"), filepath.Join(dir, "mapping.txt")
+	if err := toolchain.Merge(library, slices.Concat([]string{l.library}, l.runtime, with)...); err != nil {
+		t.Fatal(err)
+	}
+	text, err := l.tools.R8(t.Context(), toolchain.Shrinking{Library: library, MinAPI: MinAPI, Output: output,
+		Rules: append(rules, filepath.Join("testdata", "keep.pro")), Mapping: mapping}, input)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	names, err := r8.Load(mapping)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// dexOf returns the DEX files of a jar that others refer to.
+func (l *lab) dexOf(t *testing.T, jar string) string {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dexs[jar] == "" {
+		dex := filepath.Join(filepath.Dir(l.runtimeDex), fmt.Sprintf("with-%d.jar", len(l.dexs)))
+		l.d8(t, dex, nil, jar)
+		l.dexs[jar] = dex
+	}
+	return l.dexs[jar]
+}
+
+// A subject is a jar of class files, and the jars that it refers to.
+type subject struct {
+	name, jar string
+	with      []string
+}
+
+// outcome is what ART says of the DEX files of a jar.
+type outcome struct {
+	dex      string
+	verdicts []Verdict
+	// refused are the methods that the compiler did not compile, compiled is the number of the others.
+	refused  []string
+	compiled int
+}
+
+func (l *lab) ask(t *testing.T, dex string, with []string) outcome {
+	t.Helper()
+	j := outcome{dex: dex, verdicts: l.Verify(t, dex, with...)}
+	if l.compiles {
+		j.refused, j.compiled = l.compile(t, dex, with)
+	}
+	return j
+}
+
+// newIn returns the verdicts that differ from those of the original, as findings. A class that only j has must be ok,
+// and with whole every class of the original must be there.
+func (j outcome) newIn(original outcome, whole bool) []verify.Finding {
+	var findings []verify.Finding
+	before := map[string]string{}
+	for _, v := range original.verdicts {
+		before[v.Class] = v.Kind
+	}
+	for _, v := range j.verdicts {
+		want := before[v.Class]
+		delete(before, v.Class)
+		if want == "" {
+			want = "ok"
+		}
+		if v.Kind != want {
+			findings = append(findings, v.Finding(want, nil))
+		}
+	}
+	for _, class := range slices.Sorted(maps.Keys(before)) {
+		if whole {
+			findings = append(findings, Verdict{Class: class, Kind: "no class"}.Finding(before[class], nil))
+		}
+	}
+	return findings
+}
+
+// newRefusals returns the methods that the compiler takes in the original only.
+func (j outcome) newRefusals(original outcome) []string {
+	var added []string
+	for _, line := range j.refused {
+		if !slices.Contains(original.refused, line) {
+			added = append(added, line)
+		}
+	}
+	return added
+}
+
+// check compiles a jar, as it is and instrumented, for Android, and compares what ART says of them.
+func (l *lab) check(t *testing.T, s subject, tool string, modes []mode) {
+	t.Helper()
+	dir := t.TempDir()
+	with := []string{l.runtimeDex, l.framework.Dex}
+	for _, jar := range s.with {
+		with = append(with, l.dexOf(t, jar))
+	}
+	build := func(name, jar string) outcome {
+		dex := filepath.Join(dir, name+"-dex.jar")
+		if tool == "D8" {
+			l.d8(t, dex, slices.Concat(l.runtime, s.with), jar)
+		} else {
+			// Classes are compared by their names.
+			l.r8(t, dex, s.with, jar, filepath.Join("testdata", "names.pro"))
+		}
+		return l.ask(t, dex, with)
+	}
+	original := build("original", s.jar)
+	l.row(s, tool, "-", original, 0, 0)
+	for _, m := range modes {
+		jar := filepath.Join(dir, m.name+".jar")
+		instrument(t, m, s.jar, jar, s.with)
+		j := build(m.name, jar)
+		findings, refusals := j.newIn(original, tool == "D8"), j.newRefusals(original)
+		for _, f := range findings {
+			t.Errorf("%s, %s, %s: %v", s.name, tool, m.name, f)
+		}
+		for _, line := range refusals {
+			t.Errorf("%s, %s, %s: not compiled any more: %s", s.name, tool, m.name, line)
+		}
+		if j.compiled < original.compiled && tool == "D8" {
+			t.Errorf("%s, %s: %d methods were compiled, %d of the original", s.name, m.name, j.compiled, original.compiled)
+		}
+		l.row(s, tool, m.name, j, len(findings), len(refusals))
+	}
+}
+
+// row adds a row to the table.
+func (l *lab) row(s subject, tool, mode string, j outcome, findings, refusals int) {
+	count := map[string]int{}
+	for _, v := range j.verdicts {
+		count[v.Kind]++
+	}
+	row := fmt.Sprintf("%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", s.name, tool, mode, len(j.verdicts),
+		count["ok"], count["access-checks"], count["soft"], count["hard"], count["unlinked"], findings, j.compiled,
+		len(j.refused), refusals)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rows = append(l.rows, row)
+}
+
+// instrument instruments every method of a jar.
+func instrument(t *testing.T, m mode, in, out string, with []string) {
+	t.Helper()
+	r, err := pipeline.Run(t.Context(), pipeline.Config{Filter: filter.New(filter.Options{Trivial: filter.None}),
+		Inject: m.options, FocusHooks: true, Android: true, RuntimeExternal: true,
+		Inputs: []pipeline.Input{{Path: in, Output: out}}, ClassPath: pipeline.ClassPath{Paths: with}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Introduced > 0 || r.Mapping.Len() == 0 {
+		t.Errorf("%s: %d methods are traced, %d classes are rejected", m.name, r.Mapping.Len(), r.Introduced)
+	}
+}
+
+// control plants a fault in DEX files of D8, and in those of R8 with new names. The verifier must find it, and nothing
+// else.
+func (l *lab) control(t *testing.T, s subject) {
+	t.Helper()
+	dir := t.TempDir()
+	dex := filepath.Join(dir, "dex.jar")
+	l.d8(t, dex, slices.Concat(l.runtime, s.with), s.jar)
+	l.plant(t, s, dex, nil)
+	renamed := filepath.Join(dir, "renamed.jar")
+	l.plant(t, s, renamed, l.r8(t, renamed, s.with, s.jar))
+}
+
+func (l *lab) plant(t *testing.T, s subject, dex string, names *r8.Mapping) {
+	t.Helper()
+	bad := filepath.Join(t.TempDir(), "bad.jar")
+	offset, err := PlantFault(dex, bad)
+	if err != nil {
+		t.Fatal(err)
+	}
+	with := []string{l.runtimeDex, l.framework.Dex}
+	before := l.Verdicts(t, dex, with...)
+	var findings []verify.Finding
+	var class string
+	for _, v := range l.Verify(t, bad, with...) {
+		if v.Kind != before[v.Class] {
+			findings = append(findings, v.Finding(before[v.Class], names))
+			class = strings.ReplaceAll(v.Class, ".", "/")
+		}
+	}
+	if len(findings) != 1 || !strings.HasPrefix(findings[0].Got, "hard: ") || findings[0].Offset != offset {
+		t.Fatalf("a fault was planted at %d, the findings are %v", offset, findings)
+	}
+	f := findings[0]
+	found := false
+	oracle.EachClass(t, s.jar, func(name string, data []byte) {
+		c, err := classfile.Parse(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = found || c.Name() == f.Class && slices.ContainsFunc(c.Methods(), func(m classfile.Member) bool {
+			return m.Name == f.Method && m.Descriptor == f.Descriptor
+		})
+	})
+	if !found {
+		t.Errorf("no class file has the method of the finding %v", f)
+	}
+	if (class == f.Class) != (names == nil) {
+		t.Errorf("the class is %s in the DEX file, and %s in the class file", class, f.Class)
+	}
+	t.Logf("the planted fault in %s: %v", class, f)
+}
+
+// examples returns a jar of the classes of the examples, and of testdata/android. It has none of android-flavors, which
+// needs code that Dagger's processor makes.
+func (l *lab) examples(t *testing.T) subject {
+	t.Helper()
+	dir := t.TempDir()
+	root := filepath.Join("..", "..", "..", "examples")
+	var all []string
+	s := subject{name: "examples", jar: filepath.Join(dir, "examples.jar")}
+	for _, jar := range corpus.Need(t, "gson-2.11.0", "okio-jvm-3.9.0") {
+		s.with = append(s.with, jar.Classes)
+	}
+	path := strings.Join(slices.Concat([]string{l.framework.Classes}, l.runtime, s.with), ":")
+	for _, name := range strings.Fields("android-app android-feature bazel jvm-app maven-app shop testdata") {
+		sources := filepath.Join(root, name)
+		if name == "testdata" {
+			sources = filepath.Join("testdata", "android")
+		}
+		out := filepath.Join(dir, name)
+		javac(t, out, path, sources)
+		all = append(all, oracle.JarOf(t, out, out+".jar"))
+	}
+	if err := toolchain.Merge(s.jar, all...); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// javac compiles the sources below a directory.
+func javac(t *testing.T, out, path, dir string) {
+	t.Helper()
+	args := []string{"--release", "8", "-g", "-Xlint:-options", "-nowarn", "-encoding", "UTF-8", "-proc:none", "-d", out,
+		"-cp", path}
+	err := filepath.WalkDir(dir, func(file string, e os.DirEntry, err error) error {
+		if err == nil && filepath.Ext(file) == ".java" {
+			args = append(args, file)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := exec.Command(oracle.NeedJDK(t, 17).Tool("javac"), args...).CombinedOutput(); err != nil {
+		t.Fatalf("javac: %v\n%s", err, text)
+	}
+}
+
+// TestVerdicts asks ART's verifier about the examples and the runtime.
+//
+// Invariant: ART's verifier decides about an instrumented class as about the original, in any exit mode, after D8 and
+// R8. It has nothing against the runtime.
+func TestVerdicts(t *testing.T) {
+	nightly.Only(t, "art-push")
+	l := newLab(t, Need(t), false)
+	s := l.examples(t)
+	l.control(t, s)
+	l.check(t, s, "D8", modes())
+	l.check(t, s, "R8", modes()[2:])
+	l.checkRuntime(t)
+	l.compareTable(t)
+}
+
+// checkRuntime checks the verdicts of the runtime of an app, the reports among it. It is in no table, as that would
+// change with each of its classes.
+func (l *lab) checkRuntime(t *testing.T) {
+	t.Helper()
+	j := l.ask(t, l.runtimeDex, []string{l.framework.Dex})
+	for _, v := range j.verdicts {
+		if v.Kind != "ok" {
+			t.Errorf("the runtime: %v", v.Finding("ok", nil))
+		}
+	}
+	for _, line := range j.refused {
+		t.Errorf("the runtime: not compiled: %s", line)
+	}
+	t.Logf("measured: ART has nothing against the %d classes of the runtime", len(j.verdicts))
+}
+
+// TestCorpusVerdicts asks ART's verifier about released jars and the runtime, and has the optimizing compiler compile
+// each method.
+//
+// Invariant: ART's verifier decides about an instrumented class as about the original, in any exit mode, after D8 and
+// R8, and ART's optimizing compiler takes every method that it took.
+func TestCorpusVerdicts(t *testing.T) {
+	nightly.Only(t, "art")
+	l := newLab(t, NeedCompiler(t), true)
+	names := jars[:fewJars]
+	if corpus.IsFull() {
+		names = jars
+	}
+	s := l.examples(t)
+	l.control(t, s)
+	l.checkRuntime(t)
+	subjects := []subject{s}
+	for _, jar := range corpus.Need(t, slices.Concat(names, common)...)[:len(names)] {
+		subjects = append(subjects, l.released(t, jar))
+	}
+	t.Run("jars", func(t *testing.T) {
+		for _, s := range subjects {
+			t.Run(s.name, func(t *testing.T) {
+				t.Parallel()
+				l.check(t, s, "D8", modes())
+				shrunk := modes()[2:]
+				if corpus.IsFull() {
+					shrunk = modes()
+				}
+				l.check(t, s, "R8", shrunk)
+			})
+		}
+	})
+	l.compareTable(t)
+}
+
+// released returns a jar of the corpus, without classes for later releases of Java.
+func (l *lab) released(t *testing.T, jar corpus.Jar) subject {
+	t.Helper()
+	s := subject{name: jar.Name, jar: filepath.Join(t.TempDir(), "in.jar")}
+	if err := toolchain.FirstRelease(s.jar, jar.Classes); err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range corpus.Need(t, slices.Concat(common, l.dependencies(jar))...) {
+		if other.Name != jar.Name {
+			s.with = append(s.with, other.Classes)
+		}
+	}
+	return s
+}
+
+// dependencies returns the rows that a jar refers to and that are not in common. The framework stands for the classes
+// of Android.
+func (l *lab) dependencies(jar corpus.Jar) []string {
+	return slices.DeleteFunc(slices.Clone(jar.Deps), func(name string) bool {
+		return strings.HasPrefix(name, "android-") || strings.HasPrefix(name, "kotlin-stdlib") ||
+			strings.HasPrefix(name, "okio-")
+	})
+}
+
+// tableHead names the columns: classes by their verdict, those that differ from the original's, methods that the
+// compiler took and refused, and those that it refuses since they are instrumented.
+const tableHead = "jar\ttool\texits\tclasses\tok\taccess-checks\tsoft\thard\tunlinked\tnew\tcompiled\trefused\tnew\n"
+
+// compareTable compares the rows with those of testdata/verdicts.tsv, which has the examples and the jars of the share.
+func (l *lab) compareTable(t *testing.T) {
+	t.Helper()
+	slices.Sort(l.rows)
+	t.Logf("measured: verdicts of ART:\n%s", tableHead+strings.Join(l.rows, ""))
+	file := filepath.Join("testdata", "verdicts.tsv")
+	table, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range l.rows {
+		if !l.compiles {
+			row = strings.TrimSuffix(row, "0\t0\t0\n")
+		}
+		name, _, _ := strings.Cut(row, "\t")
+		if name != "examples" && !slices.Contains(jars[:fewJars], name) {
+			continue
+		}
+		if !bytes.Contains(table, []byte("\n"+row)) {
+			t.Errorf("%s has no row %q", file, row)
+		}
+	}
+}
