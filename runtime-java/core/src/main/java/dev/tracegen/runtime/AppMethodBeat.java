@@ -41,39 +41,31 @@ public final class AppMethodBeat {
     static final int OFF = -1;
 
     /**
-     * {@link #mode}: calls of all threads but {@link #mainThread} go to {@link Recorder}. This is the mode before the
-     * first call.
+     * {@link #mode}: calls of all threads but the owner of {@link #fast} go to {@link Recorder}. This is the mode
+     * before the first call.
      */
     static final int CALL_RECORDER = 0;
 
-    /** {@link #mode}: only {@link #mainThread} is recorded; calls of other threads return at once. */
+    /** {@link #mode}: only the main thread is recorded; calls of other threads return at once. */
     static final int MAIN_ONLY = 1;
 
-    /**
-     * One of the constants above. It is not volatile, and neither is {@link #mainThread}, to make the calls that are
-     * not recorded as cheap as possible: the compiler may read the fields once for several calls that it has inlined.
-     *
-     * <p>Recording stops at once all the same. A call that is recorded, or that goes to {@link Recorder}, reads
-     * {@link #fast} or a volatile field of {@link Recorder}, so the compiler must read the two fields again for the
-     * next call. A thread that is not recorded sees that it is to be recorded as soon as it calls something that is
-     * not inlined. Until then its calls are missing, as if recording had begun later.
-     */
+    /** One of the constants above. */
     static int mode;
 
     /**
-     * The main thread of the recorder while it records. It only says which calls may return without a look at
-     * {@link #fast}, so an old value does no harm: a main thread that reads one is recorded from its next calls on,
-     * and another thread does not get past the check of {@link Ring#owner}, or goes to {@link Recorder}, which looks
-     * for itself.
-     */
-    static Thread mainThread;
-
-    /**
      * The main thread's ring while recording is the only work to do; {@link Ring#placeholder} while the clock is
-     * paused or the thread must switch methods on or off; else null. This field alone decides which thread may put
-     * records into the ring, whatever values of {@link #mode} and {@link #mainThread} were read.
+     * paused or the thread must switch methods on or off; else null. A thread puts records only into a ring that it
+     * owns, whatever values of this and of {@link #mode} it has read.
+     *
+     * <p>Neither is volatile, to make the calls that are not recorded as cheap as possible: the compiler may read them
+     * once for several calls that it has inlined. Recording stops at once all the same. A call that is recorded reads
+     * {@link Ring#now}, one that is left out {@link Ring#states}, and one that goes to {@link Recorder} a volatile
+     * field there, so the compiler must read the two again for the next call. A thread that is not recorded sees that
+     * it is to be recorded as soon as it calls something that is not inlined. Until then its calls are missing, as if
+     * recording had begun later. An old value of a ring's fields does no harm: the owner has made its ring itself, and
+     * of a placeholder only final fields and what the owner writes are used.
      */
-    static volatile Ring fast;
+    static Ring fast;
 
     private AppMethodBeat() {
     }
@@ -88,27 +80,30 @@ public final class AppMethodBeat {
         if (m < 0) {
             return;
         }
+        Thread thread;
         try {
-            Thread thread = Thread.currentThread();
-            if (mainThread != thread) {
-                if (m == MAIN_ONLY) {
-                    return;
-                }
-            } else {
-                Ring ring = fast;
-                if (ring != null && ring.owner == thread) {
-                    char[] gate = ring.gate;
-                    if (gate != null && id > 0 && id < gate.length && gate[id] != 0 && ring.dropsEntry(gate[id])) {
-                        return;
-                    }
-                    long now = ring.now();
-                    if (now >= 0 && id > 0 && id < METHOD_ID_DISPATCH) {
-                        ring.put(Ring.ENTRY | (long) id << Ring.ID_SHIFT | now);
-                        return;
-                    }
-                }
+            thread = Thread.currentThread();
+        } catch (Throwable e) {
+            return;
+        }
+        Ring ring = fast;
+        if (ring != null && ring.owner == thread) {
+            int n = ring.next;
+            if (n != ring.stop && id < METHOD_ID_DISPATCH
+                    && (id >= ring.gateEnd || id > 0 && ring.gate[id] == 0)) {
+                // As Ring.put does it.
+                long[] slots = ring.slots;
+                slots[n & slots.length - 1] = (Ring.ENTRY + Ring.FULL) + ((long) id << Ring.ID_SHIFT) + ring.now;
+                ring.next = n + 1;
+                return;
             }
-            FastPath.record(id, Ring.ENTRY);
+        } else if (m == MAIN_ONLY && ring != null) {
+            return;
+        } else {
+            ring = null;
+        }
+        try {
+            FastPath.entry(ring, id);
         } catch (Throwable e) {
             // Most likely a stack overflow. The record is lost, and the app goes on.
         }
@@ -120,27 +115,30 @@ public final class AppMethodBeat {
         if (m < 0) {
             return;
         }
+        Thread thread;
         try {
-            Thread thread = Thread.currentThread();
-            if (mainThread != thread) {
-                if (m == MAIN_ONLY) {
-                    return;
-                }
-            } else {
-                Ring ring = fast;
-                if (ring != null && ring.owner == thread) {
-                    char[] gate = ring.gate;
-                    if (gate != null && id > 0 && id < gate.length && gate[id] != 0 && ring.dropsExit(gate[id])) {
-                        return;
-                    }
-                    long now = ring.now();
-                    if (now >= 0 && id > 0 && id < METHOD_ID_DISPATCH) {
-                        ring.put((long) id << Ring.ID_SHIFT | now);
-                        return;
-                    }
-                }
+            thread = Thread.currentThread();
+        } catch (Throwable e) {
+            return;
+        }
+        Ring ring = fast;
+        if (ring != null && ring.owner == thread) {
+            int n = ring.next;
+            if (n != ring.stop && id < METHOD_ID_DISPATCH
+                    && (id >= ring.gateEnd || id > 0 && ring.gate[id] == 0)) {
+                // As Ring.put does it.
+                long[] slots = ring.slots;
+                slots[n & slots.length - 1] = Ring.FULL + ((long) id << Ring.ID_SHIFT) + ring.now;
+                ring.next = n + 1;
+                return;
             }
-            FastPath.record(id, 0);
+        } else if (m == MAIN_ONLY && ring != null) {
+            return;
+        } else {
+            ring = null;
+        }
+        try {
+            FastPath.exit(ring, id);
         } catch (Throwable e) {
             // As in i.
         }

@@ -116,7 +116,8 @@ final class Drain {
         // The ring may have replaced the one that was copied before.
         ring.copied(s.nextToDrain);
         long end = ring.sequence();
-        // Behind the line above: every change before a record that is copied now is seen.
+        ring.order();
+        // Behind the two lines above: every change before a record that is copied now is seen.
         if (!writeGate(t, ring.lastChange)) {
             return 0;
         }
@@ -127,7 +128,10 @@ final class Drain {
             }
             s.outermost.sampleCpu(options.platform.nanoTime(), options.platform.threadCpuNanos(t.thread));
         }
-        while (s.nextToDrain < end && hasRoom(t)) {
+        long before = -1;
+        // Not again and again for a record whose store is not seen yet.
+        while (s.nextToDrain < end && s.nextToDrain != before && hasRoom(t)) {
+            before = s.nextToDrain;
             long first = Math.max(s.nextToDrain, ring.oldest());
             RecordCopy copy = ring.copy(s.nextToDrain, Math.min(end, first + chunkRecords()));
             out.records(t, copy);

@@ -26,6 +26,40 @@ final class FastPath {
     }
 
     /**
+     * Records a call of i that {@link AppMethodBeat} did not handle.
+     *
+     * @param ring {@link AppMethodBeat#fast}, null if this thread is not its owner
+     */
+    static void entry(Ring ring, int id) {
+        if (ring != null && id > 0 && id < AppMethodBeat.METHOD_ID_DISPATCH) {
+            char[] gate = ring.gate;
+            if (gate != null && id < gate.length && gate[id] != 0 && Gate.dropsEntry(ring, gate[id])) {
+                return;
+            }
+            if (ring.rings != null) {
+                ring.put(Ring.ENTRY | (long) id << Ring.ID_SHIFT | ring.now);
+                return;
+            }
+        }
+        record(id, Ring.ENTRY);
+    }
+
+    /** As {@link #entry}, for o. */
+    static void exit(Ring ring, int id) {
+        if (ring != null && id > 0 && id < AppMethodBeat.METHOD_ID_DISPATCH) {
+            char[] gate = ring.gate;
+            if (gate != null && id < gate.length && gate[id] != 0 && Gate.dropsExit(ring, gate[id])) {
+                return;
+            }
+            if (ring.rings != null) {
+                ring.put((long) id << Ring.ID_SHIFT | ring.now);
+                return;
+            }
+        }
+        record(id, 0);
+    }
+
+    /**
      * Records a call of i or o that {@link AppMethodBeat} did not handle.
      *
      * @param bit {@link Ring#ENTRY} or 0
@@ -68,11 +102,11 @@ final class FastPath {
             }
             char[] gate = ring.gate;
             int slot = gate != null && id < gate.length ? gate[id] : 0;
-            if (slot == 0 || !(bit != 0 ? ring.dropsEntry(slot) : ring.dropsExit(slot))) {
+            if (slot == 0 || !(bit != 0 ? Gate.dropsEntry(ring, slot) : Gate.dropsExit(ring, slot))) {
                 if (ticker.exact() || id == AppMethodBeat.METHOD_ID_DISPATCH) {
                     ticker.updateTime(ring);
                 }
-                ring.put(bit | (long) id << Ring.ID_SHIFT | ring.now());
+                ring.put(bit | (long) id << Ring.ID_SHIFT | ring.now);
             }
         } else if (trace.recorded() && recorder.recording()) {
             // Not because recording has been stopped meanwhile: then there is no ring either.
@@ -92,21 +126,15 @@ final class FastPath {
     }
 
     /**
-     * Sets {@link AppMethodBeat#mode}, {@link AppMethodBeat#mainThread} and {@link AppMethodBeat#fast} by the current
-     * state: they decide which calls are recorded and which way they take.
+     * Sets {@link AppMethodBeat#mode} and {@link AppMethodBeat#fast} by the current state: they decide which calls are
+     * recorded and which way they take.
      */
     synchronized void update() {
         if (Recorder.current != recorder) {
             return;
         }
-        AppMethodBeat.mainThread = wantedMainThread();
         AppMethodBeat.mode = wantedMode();
-        // After the other two: a thread that reads this value must also read those.
         AppMethodBeat.fast = wantedFast();
-    }
-
-    private Thread wantedMainThread() {
-        return Recorder.status > 0 ? mainThread : null;
     }
 
     private int wantedMode() {
@@ -128,8 +156,8 @@ final class FastPath {
      * nothing to do.
      */
     void repair() {
-        if (Recorder.current == recorder && (AppMethodBeat.mode != wantedMode() || AppMethodBeat.fast != wantedFast()
-                || AppMethodBeat.mainThread != wantedMainThread())) {
+        if (Recorder.current == recorder
+                && (AppMethodBeat.mode != wantedMode() || AppMethodBeat.fast != wantedFast())) {
             update();
         }
     }

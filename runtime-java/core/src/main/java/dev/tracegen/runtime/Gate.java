@@ -153,7 +153,7 @@ final class Gate {
      * whose entry was left out. On the thread that owns the ring only.
      *
      * <p>All that can fail, because no stack or memory is left, comes first. Then nothing is changed, and the next
-     * call tries again.
+     * call tries again. What can fail behind that may be repeated.
      */
     static void apply(Request request, Ring ring, Ring placeholder, long nanos) {
         int n = request.off.length;
@@ -182,11 +182,50 @@ final class Gate {
         }
         ring.states = states;
         ring.gate = request.slots;
+        ring.gateEnd = Math.max(1, request.slots.length);
         if (placeholder != null) {
             placeholder.states = states;
             placeholder.gate = request.slots;
+            placeholder.gateEnd = ring.gateEnd;
         }
+        // Before the thread's next record, which a reader must not see without the change.
+        ring.order();
         ring.applied = request;
+    }
+
+    /**
+     * Reports whether the call of a method is left out because its method is switched off, and counts it. The owner of
+     * the ring calls it for each entry, and {@link #dropsExit} for each exit, of a method that has a slot.
+     */
+    static boolean dropsEntry(Ring ring, int slot) {
+        long[] all = ring.states;
+        if (slot >= all.length) {
+            return false;
+        }
+        long state = all[slot];
+        int open = (int) state;
+        if (open == 0) {
+            return false;
+        }
+        all[slot] = state + (open > 0 ? CALL + 1 : CALL);
+        return true;
+    }
+
+    /** Reports whether the exit of a method belongs to an entry that was left out. */
+    static boolean dropsExit(Ring ring, int slot) {
+        long[] all = ring.states;
+        if (slot >= all.length) {
+            return false;
+        }
+        long state = all[slot];
+        int open = (int) state;
+        if (open == 0 || open == OFF) {
+            return false;
+        }
+        if (open > 0) {
+            all[slot] = state - 1;
+        }
+        return true;
     }
 
     /** Counts the calls in records that were copied from a thread's ring. */

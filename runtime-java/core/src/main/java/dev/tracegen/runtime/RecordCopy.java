@@ -1,5 +1,7 @@
 package dev.tracegen.runtime;
 
+import java.util.Arrays;
+
 /**
  * Records of one thread, copied from its ring, the oldest first. Immutable except for the content of the array.
  *
@@ -22,11 +24,35 @@ public final class RecordCopy {
         this.overwritten = overwritten;
     }
 
+    /** Copies the records of a ring, as {@link Ring#copy} does. {@link Ring} explains why that is correct. */
+    static RecordCopy of(Ring ring, long from, long to) {
+        long[] slots = ring.slots;
+        long begun = ring.sequence;
+        long start = Math.max(0, from);
+        long end = Math.max(start, Math.min(to, ring.end(begun)));
+        long first = Math.min(end, Math.max(start, ring.oldest()));
+        long[] records = new long[(int) (end - first)];
+        int n = 0;
+        for (; n < records.length; n++) {
+            long slot = slots[(int) (first + n) & slots.length - 1];
+            if (first + n >= begun && ((int) slot == 0 || slot >>> 32 == 0)) {
+                // It is not complete: the store to Ring.next was seen before it.
+                break;
+            }
+            records[n] = slot - Ring.FULL;
+        }
+        long valid = Math.min(first + n, Math.max(first, ring.order() - slots.length));
+        if (valid > first || n < records.length) {
+            records = Arrays.copyOfRange(records, (int) (valid - first), n);
+        }
+        return new RecordCopy(valid, records, valid - start);
+    }
+
     /** Returns the part from a record on. It is empty if all records come before that one. */
     RecordCopy from(long number) {
         long lost = Math.max(0, Math.min(overwritten, firstSequence - number));
         int skipped = (int) Math.max(0, Math.min(records.length, number - firstSequence));
         return new RecordCopy(firstSequence + skipped,
-                java.util.Arrays.copyOfRange(records, skipped, records.length), lost);
+                Arrays.copyOfRange(records, skipped, records.length), lost);
     }
 }

@@ -191,7 +191,7 @@ public final class ThreadTrace {
     /** Puts the record of a message's begin or end. */
     private void put(Ring r, long bit) {
         if (r != null) {
-            r.put(bit | (long) AppMethodBeat.METHOD_ID_DISPATCH << Ring.ID_SHIFT | r.now());
+            r.put(bit | (long) AppMethodBeat.METHOD_ID_DISPATCH << Ring.ID_SHIFT | r.now);
         } else if (recorded) {
             dropRecord();
         }

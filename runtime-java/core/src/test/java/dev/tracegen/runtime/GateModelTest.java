@@ -53,7 +53,7 @@ class GateModelTest {
         Ring ring = trace.existingRing();
         char[] gate = ring.gate;
         boolean dropped = gate != null && gate[id] != 0
-                && (entry ? ring.dropsEntry(gate[id]) : ring.dropsExit(gate[id]));
+                && (entry ? Gate.dropsEntry(ring, gate[id]) : Gate.dropsExit(ring, gate[id]));
         if (!dropped) {
             ring.put((entry ? Ring.ENTRY : 0) | (long) id << Ring.ID_SHIFT);
         }

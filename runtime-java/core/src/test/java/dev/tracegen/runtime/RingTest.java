@@ -51,35 +51,58 @@ class RingTest {
 
     @Test
     void aCopyHasTheRecordsThatWerePut() {
-        check(ring(8, 0).copy(0, Long.MAX_VALUE), 0, 0);
-        check(ring(8, 3).copy(0, Long.MAX_VALUE), 0, 0, 100, 101, 102);
-        check(ring(8, 3).copy(1, 2), 1, 0, 101);
-        check(ring(8, 3).copy(2, 2), 2, 0);
-        check(ring(8, 3).copy(3, 9), 3, 0);
-        check(ring(8, 8).copy(-5, 3), 0, 0, 100, 101, 102);
+        check(ring(256, 0).copy(0, Long.MAX_VALUE), 0, 0);
+        check(ring(256, 3).copy(0, Long.MAX_VALUE), 0, 0, 100, 101, 102);
+        check(ring(256, 3).copy(1, 2), 1, 0, 101);
+        check(ring(256, 3).copy(2, 2), 2, 0);
+        check(ring(256, 3).copy(3, 9), 3, 0);
+        check(ring(256, 256).copy(-5, 3), 0, 0, 100, 101, 102);
     }
 
+    /** A segment is cleared before its first record is put. */
     @Test
     void overwrittenRecordsAreCounted() {
-        check(ring(8, 11).copy(0, Long.MAX_VALUE), 3, 3, 103, 104, 105, 106, 107, 108, 109, 110);
-        check(ring(8, 11).copy(0, 4), 3, 3, 103);
-        check(ring(8, 11).copy(0, 2), 2, 2);
-        check(ring(8, 11).copy(2, 3), 3, 1);
+        RecordCopy all = ring(256, 259).copy(0, Long.MAX_VALUE);
+        assertEquals(64, all.firstSequence);
+        assertEquals(64, all.overwritten);
+        assertEquals(195, all.records.length);
+        assertEquals(358, all.records[194]);
+        check(ring(256, 259).copy(0, 65), 64, 64, 164);
+        check(ring(256, 259).copy(0, 2), 2, 2);
+        check(ring(256, 259).copy(63, 65), 64, 1, 164);
     }
 
-    @Test
-    void aCopyOnAnotherThreadOmitsHalfOverwrittenRecords() throws Exception {
-        final Ring ring = ring(8, 11);
+    private static RecordCopy onAnotherThread(final Ring ring, final long from) throws Exception {
         final AtomicReference<RecordCopy> copy = new AtomicReference<RecordCopy>();
         Thread other = new Thread(new Runnable() {
             @Override
             public void run() {
-                copy.set(ring.copy(0, Long.MAX_VALUE));
+                copy.set(ring.copy(from, Long.MAX_VALUE));
             }
         });
         other.start();
         other.join();
-        check(copy.get(), 4, 4, 104, 105, 106, 107, 108, 109, 110);
+        return copy.get();
+    }
+
+    @Test
+    void aCopyOnAnotherThreadHasTheLastRecords() throws Exception {
+        RecordCopy copy = onAnotherThread(ring(256, 259), 0);
+        assertEquals(64, copy.firstSequence);
+        assertEquals(64, copy.overwritten);
+        assertEquals(195, copy.records.length);
+        check(onAnotherThread(ring(256, 3), 1), 1, 0, 101, 102);
+        check(onAnotherThread(ring(256, 3), 7), 7, 0);
+    }
+
+    /** As if the stores of the last records were seen by halves, or in another order than that of the owner. */
+    @Test
+    void aCopyOnAnotherThreadEndsAtARecordThatIsNotComplete() throws Exception {
+        for (long half : new long[] {0, 105, 1L << 40}) {
+            Ring ring = ring(256, 6);
+            ring.slots[4] = half;
+            check(onAnotherThread(ring, 2), 2, 0, 102, 103);
+        }
     }
 
     @Test
@@ -105,8 +128,9 @@ class RingTest {
         Ring last = trace.existingRing();
         assertEquals(8192, last.length());
         RecordCopy c = last.copy(0, Long.MAX_VALUE);
-        assertEquals(20000 - 8192, c.firstSequence);
-        assertEquals(20000 - 8192, c.overwritten);
+        // The last segment was claimed up to its end.
+        assertEquals(20480 - 8192, c.firstSequence);
+        assertEquals(20480 - 8192, c.overwritten);
         for (int k = 0; k < c.records.length; k++) {
             assertEquals(c.firstSequence + k, c.records[k]);
         }
