@@ -314,7 +314,8 @@ public final class HardshipProofs implements StallListener {
         if (!Device.ART) {
             return;
         }
-        start(new RecorderOptions().set("slow", "100").set("output", "recordings/missed.tgd").set("detectors", "sync-barrier, watchdog, anr, startup")
+        start(new RecorderOptions().set("slow", "100").set("output", "recordings/missed.tgd")
+                .set("detectors", "sync-barrier, watchdog, anr, startup")
                 .threads(RecorderOptions.THREADS_ALL));
         try {
             finds("a stall", 12, 13);
