@@ -90,10 +90,10 @@ func TestProofsOnART(t *testing.T) {
 			t.Run("looper", func(t *testing.T) { b.proveLooper(t, android11, w) })
 			t.Run("posts", func(t *testing.T) { b.provePosts(t, android11, w) })
 			t.Run("watch", func(t *testing.T) { b.proveWatch(t, android11, w) })
-			t.Run("hardships", func(t *testing.T) { b.prove(t, android11, w, "HardshipProofs") })
 			t.Run("detectors", func(t *testing.T) { b.prove(t, android11, w, "IdleStallProofs", "BarrierProofs") })
 		})
 	}
+	t.Run("hardships", func(t *testing.T) { b.prove(t, android11, stock, "HardshipProofs") })
 }
 
 // TestHangOnART kills a process of ART in which a message never ends: see TestHangOnLooper.
