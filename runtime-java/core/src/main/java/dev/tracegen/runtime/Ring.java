@@ -11,7 +11,8 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
  *
  * <p><b>How a record is put.</b> By two plain stores, of its slot and of {@link #next}. {@link AppMethodBeat} has them
  * in its own code: a call costs an interpreter as much as ten instructions, a release store by way of an updater as
- * much as a hundred. What other threads need is done by {@link #prepare}, before the record whose number is {@link #stop}. It
+ * much as a hundred. What other threads need is done by {@link #prepare}, before the record whose number is
+ * {@link #stop}. It
  * <ol>
  * <li>claims slots, once a segment: it raises {@link #claimed} by an atomic read-modify-write. Those of the first lap
  * are claimed from the begin;
