@@ -140,10 +140,8 @@ public final class Pairs {
             return 1;
         }
         RecorderOptions options = new RecorderOptions();
-        if (!state.equals("memory")) {
-            options.set("output", new File(folder, "pairs.tgd").getPath());
-        }
-        options.set("gate", "off"); if (state.equals("memory")) options.ringRecords(32768);
+        options.set("output", new File(folder, "pairs.tgd").getPath());
+        options.set("gate", "off");
         if (state.equals("gated") || state.equals("let-go")) {
             int[] ids = new int[1024];
             for (int k = 0; k < ids.length; k++) {
@@ -175,6 +173,10 @@ public final class Pairs {
             int first = random.nextInt(rows.length);
             for (int k = 0; k < rows.length; k++) {
                 int row = (first + k) % rows.length;
+                if (!state.equals("start")) {
+                    // Time to write: a ring that is full is another state.
+                    Thread.sleep(20);
+                }
                 // A new time of the plain ring, as its clock would set it.
                 Plain.now++;
                 long begin = SystemClock.currentThreadTimeMicro();

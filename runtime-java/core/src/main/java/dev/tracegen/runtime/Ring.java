@@ -9,9 +9,10 @@ import java.util.concurrent.atomic.AtomicLongFieldUpdater;
  * <p>Records are numbered from 0 by a 64-bit sequence. Record n is in slot n modulo capacity. A slot holds the record
  * plus {@link #FULL}, so that neither half of it is 0: an ID is not 0, and {@link #advance} leaves a time out.
  *
- * <p><b>How a record is put.</b> By two plain stores, of its slot and of {@link #next}. {@link AppMethodBeat} has them in
- * its own code: a call costs an interpreter as much as ten instructions, a release store by way of an updater as much as
- * a hundred. What other threads need is done by {@link #prepare}, before the record whose number is {@link #stop}. It
+ * <p><b>How a record is put.</b> By two plain stores, of its slot and of {@link #next}. {@link AppMethodBeat} has them
+ * in its own code: a call costs an interpreter as much as ten instructions, a release store by way of an updater as
+ * much as a hundred. What other threads need is done by {@link #prepare}, before the record whose number is
+ * {@link #stop}. It
  * <ol>
  * <li>claims slots, once a segment: it raises {@link #claimed} by an atomic read-modify-write. Those of the first lap
  * are claimed from the begin;
@@ -477,7 +478,7 @@ final class Ring {
         }
     }
 
-    /** Returns how many records were put in total, which is the number of the next one. Others may be late to see it. */
+    /** Returns how many records were put in total: the number of the next one. Others may be late to see it. */
     long sequence() {
         return end(sequence);
     }
