@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"os"
-	"runtime"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -19,10 +18,8 @@ import (
 )
 
 func main() {
-	ballast := cli.SetUpCollector()
 	ctx, stoppedBy := cli.NoteSignal(context.Background())
 	code := cli.Run(ctx, newRootCmd, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
-	runtime.KeepAlive(ballast)
 	if s := stoppedBy.Load(); s != 0 && code == cli.ExitFailed {
 		endBy(syscall.Signal(s))
 	}

@@ -34,26 +34,6 @@ func (k *checker) referenceAssignable(from, to vtype, protected bool) bool {
 // classAssignable is assignable for a class or interface to that is not Object. Every object is assignable to an
 // interface; whether it implements the interface is checked when a method is called.
 func (k *checker) classAssignable(from, to vtype, protected bool) bool {
-	slot := &k.memo[(from*31+to)%memoSize]
-	if slot.from != from || slot.to != to || slot.round != k.round || slot.protected != protected {
-		*slot = memoSlot{round: k.round, from: from, to: to, protected: protected,
-			assignable: k.decideClassAssignable(from, to, protected)}
-	}
-	return slot.assignable
-}
-
-// memoSlot keeps one answer of classAssignable. It holds for the class of that round (see names).
-type memoSlot struct {
-	round      uint32
-	from, to   vtype
-	protected  bool
-	assignable bool
-}
-
-const memoSize = 256
-
-// decideClassAssignable is classAssignable without the kept answers.
-func (k *checker) decideClassAssignable(from, to vtype, protected bool) bool {
 	target := k.lookup(to)
 	fromArray := k.isArray(from)
 	switch {

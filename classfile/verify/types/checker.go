@@ -83,7 +83,7 @@ func u2(b []byte) uint16 { return binary.BigEndian.Uint16(b) }
 // checker checks one class.
 type checker struct {
 	scratch
-	owner *Checker // whose settings hold, and whose hierarchy has given the answers in recent
+	owner *Checker // whose settings hold
 	class *classfile.Class
 	pool  *classfile.ConstantPool
 	major int
@@ -106,14 +106,12 @@ type checker struct {
 // scratch is memory that one class after the other uses.
 type scratch struct {
 	names
-	recent         *[recentClasses]recentClass // answers of the hierarchy, by a number made of the name
-	memo           *[memoSize]memoSlot         // answers about assignability
-	unknown        map[string]bool             // the classes that the hierarchy does not have
-	finals         []*ClassInfo                // the superclasses that have final methods
-	arena          []vtype                     // the types in method descriptors
-	constants      []constant                  // by pool index
-	classes, pairs []uint16                    // the pool entries that are a Class, and a NameAndType
-	members        []uint16                    // the others that lead to names
+	unknown        map[string]bool // the classes that the hierarchy does not have
+	finals         []*ClassInfo    // the superclasses that have final methods
+	arena          []vtype         // the types in method descriptors
+	constants      []constant      // by pool index
+	classes, pairs []uint16        // the pool entries that are a Class, and a NameAndType
+	members        []uint16        // the others that lead to names
 	bodies         []methodCode
 	body           method // the current method
 
@@ -131,23 +129,17 @@ func (c *Checker) Check(class *classfile.Class) Result {
 		k.forget()
 		memory.idle.Put(k)
 	}()
-	if k.owner != c {
-		clear(k.recent[:]) // another Checker may have another hierarchy
-		k.owner = c
-	}
+	k.owner = c
 	return c.check(k, class)
 }
 
 func newChecker() *checker {
-	return &checker{scratch: scratch{unknown: map[string]bool{}, recent: new([recentClasses]recentClass),
-		memo: new([memoSize]memoSlot)}}
+	return &checker{scratch: scratch{unknown: map[string]bool{}}}
 }
 
 // check is Check in the memory of k.
 func (c *Checker) check(k *checker, class *classfile.Class) (result Result) {
-	if k.names.reset(); k.round == 1 {
-		clear(k.memo[:]) // it may have answers of a round of that number
-	}
+	k.names.reset()
 	k.class, k.pool, k.major = class, class.ConstantPool(), majorOf(class)
 	k.mostWork = baseWork + workPerByte*int64(len(class.Bytes()))
 	k.constants = slices.Grow(k.constants, k.pool.Len())[:k.pool.Len()] // all zero: see forget

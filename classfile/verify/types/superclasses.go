@@ -34,35 +34,15 @@ func (k *checker) find(name string) *ClassInfo {
 	if name == k.class.Name() {
 		return &k.self
 	}
-	slot := &k.recent[k.hash(name)%recentClasses]
-	if slot.name == name {
-		if slot.info == nil {
-			k.unknown[name] = true
-		}
-		return slot.info
-	}
 	var info *ClassInfo
 	if k.owner.Hierarchy != nil {
 		info = k.owner.Hierarchy.Lookup(name)
 	}
-	switch {
-	case info == nil:
+	if info == nil {
 		k.unknown[name] = true
-		*slot = recentClass{name: strings.Clone(name)} // the name may be part of a class file in memory
-	case info.Name == name:
-		*slot = recentClass{info.Name, info}
 	}
 	return info
 }
-
-// recentClass is an answer of the hierarchy that is kept from one checked class to the next.
-type recentClass struct {
-	name string
-	info *ClassInfo // nil if the hierarchy does not have the class
-}
-
-// recentClasses is the number of answers that are kept.
-const recentClasses = 1 << 11
 
 // walkSupers calls visit for the superclasses of a class, nearest first, until visit returns true. known is false if a
 // superclass is not known, or if there are more than maxSuperclasses.

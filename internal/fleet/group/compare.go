@@ -189,8 +189,7 @@ func (c *Comparison) change(key, was string, a, b *methodSample) *Change {
 	m.NewSelf, varianceNew = b.self.over(newUnits)
 	m.OldTotal, _ = a.total.over(units)
 	m.NewTotal, _ = b.total.over(newUnits)
-	m.OldCall, _ = a.call.over(a.call.n)
-	m.NewCall, _ = b.call.over(b.call.n)
+	m.OldCall, m.NewCall = a.self.sum/max(float64(a.calls), 1), b.self.sum/max(float64(b.calls), 1)
 	m.OldCalls, m.NewCalls = float64(a.calls)/max(units, 1), float64(b.calls)/max(newUnits, 1)
 	switch {
 	case units >= LeastUnits && newUnits >= LeastUnits:

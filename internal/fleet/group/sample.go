@@ -44,7 +44,6 @@ func (m *moments) over(n float64) (mean, variance float64) {
 type methodSample struct {
 	self, total moments // by unit
 	calls       uint64
-	call        moments // own time, by call
 }
 
 // groupSample is what is known of a group of stalls in a sample.
@@ -135,7 +134,6 @@ type sampler struct {
 	names   *resolve.Names
 	methods map[trace.Method]*inUnit
 	used    []*inUnit // those of methods that ran in this unit
-	self    []int64   // by call of the segment
 	path    []int32   // calls of the segment that enclose the one that is looked at
 	tree    trace.Tree
 	between bool // the last segment was no message, and none has come since
@@ -157,18 +155,14 @@ func (p *sampler) Named(trace.Method, string) error { return nil }
 
 // Segment adds the calls of a segment to those of the unit.
 func (p *sampler) Segment(s *trace.Segment) error {
-	p.self = p.self[:0]
-	for i := range s.Calls {
-		c := &s.Calls[i]
-		p.self = append(p.self, c.End-c.Begin)
-		if c.Parent >= 0 {
-			p.self[c.Parent] -= c.End - c.Begin
-		}
-	}
 	p.path = p.path[:0]
 	for i := range s.Calls {
-		p.leave(s, s.Calls[i].Parent)
-		p.add(&s.Calls[i], max(0, p.self[i]))
+		c := &s.Calls[i]
+		p.leave(s, c.Parent)
+		p.enter(c)
+		if c.Parent >= 0 {
+			p.method(s.Calls[c.Parent].Method).selfNanos -= c.End - c.Begin
+		}
 		p.path = append(p.path, int32(i))
 	}
 	p.leave(s, -1)
@@ -191,8 +185,8 @@ func (p *sampler) leave(s *trace.Segment, parent int32) {
 	}
 }
 
-// add adds a call; what is recursive counts once in totals.
-func (p *sampler) add(c *trace.Call, self int64) {
+// enter adds a call; what is recursive counts once in totals.
+func (p *sampler) enter(c *trace.Call) {
 	m := p.method(c.Method)
 	if !m.used {
 		m.used = true
@@ -202,12 +196,9 @@ func (p *sampler) add(c *trace.Call, self int64) {
 		m.totalNanos += c.End - c.Begin
 	}
 	m.depth++
-	m.selfNanos += self
+	m.selfNanos += c.End - c.Begin
 	if c.Marks&trace.MarkResumed == 0 {
 		m.calls += uint64(c.Count)
-	}
-	if c.Marks&(trace.MarkResumed|trace.MarkSuspended) == 0 && c.Count == 1 {
-		m.call.add(float64(self))
 	}
 }
 

@@ -15,15 +15,23 @@ import (
 
 // junit are the artifacts that run the tests of runtime-java/core, in the versions of its Maven build, with their
 // SHA-256.
-var junit = map[string]string{
-	"org.junit.jupiter:junit-jupiter-api:5.11.4":        "ab83ef9e51ac4597d59d26b4b58812129550e2f579a404c8af7d09f5ce5b4293",
-	"org.junit.jupiter:junit-jupiter-engine:5.11.4":     "cdf8ac59f3fad774ca738ad03890950eeb91833ef0e8908753177edd26f1581c",
-	"org.junit.platform:junit-platform-commons:1.11.4":  "9edd969b0d0670c54105bc91ae79bd1c6f503e12115faba82073b84c86bbc334",
-	"org.junit.platform:junit-platform-engine:1.11.4":   "b1dd998f64f9acadc15966d9cd3d08074662677b3e390f0a38fcbf0bb4c72330",
-	"org.junit.platform:junit-platform-launcher:1.11.4": "d7430bd029e7fcced53ee445e4d2d1a8a1e043ea4c4df43b6335a857f79761ae",
-	"org.opentest4j:opentest4j:1.3.0":                   "48e2df636cab6563ced64dcdff8abb2355627cb236ef0bf37598682ddf742f1b",
-	"org.apiguardian:apiguardian-api:1.1.2":             "b509448ac506d607319f182537f0b35d71007582ec741832a1f111e5b5b70b38",
-	"org.jspecify:jspecify:1.0.0":                       "1fad6e6be7557781e4d33729d49ae1cdc8fdda6fe477bb0cc68ce351eafdfbab",
+var junit = [][2]string{
+	{"org.junit.jupiter:junit-jupiter-api:5.11.4",
+		"ab83ef9e51ac4597d59d26b4b58812129550e2f579a404c8af7d09f5ce5b4293"},
+	{"org.junit.jupiter:junit-jupiter-engine:5.11.4",
+		"cdf8ac59f3fad774ca738ad03890950eeb91833ef0e8908753177edd26f1581c"},
+	{"org.junit.platform:junit-platform-commons:1.11.4",
+		"9edd969b0d0670c54105bc91ae79bd1c6f503e12115faba82073b84c86bbc334"},
+	{"org.junit.platform:junit-platform-engine:1.11.4",
+		"b1dd998f64f9acadc15966d9cd3d08074662677b3e390f0a38fcbf0bb4c72330"},
+	{"org.junit.platform:junit-platform-launcher:1.11.4",
+		"d7430bd029e7fcced53ee445e4d2d1a8a1e043ea4c4df43b6335a857f79761ae"},
+	{"org.opentest4j:opentest4j:1.3.0",
+		"48e2df636cab6563ced64dcdff8abb2355627cb236ef0bf37598682ddf742f1b"},
+	{"org.apiguardian:apiguardian-api:1.1.2",
+		"b509448ac506d607319f182537f0b35d71007582ec741832a1f111e5b5b70b38"},
+	{"org.jspecify:jspecify:1.0.0",
+		"1fad6e6be7557781e4d33729d49ae1cdc8fdda6fe477bb0cc68ce351eafdfbab"},
 }
 
 // coreTests are the JUnit tests of runtime-java/core, as DEX files.
@@ -39,8 +47,8 @@ type coreTests struct {
 func buildCoreTests(t *testing.T, b *Bench) coreTests {
 	t.Helper()
 	var libraries []string
-	for artifact, sum := range junit {
-		jar, err := oracle.FetchSum(t.Context(), artifact, sum)
+	for _, a := range junit {
+		jar, err := oracle.FetchSum(t.Context(), a[0], a[1])
 		oracle.Require(t, err)
 		libraries = append(libraries, jar)
 	}

@@ -218,7 +218,10 @@ func (l *lab) check(t *testing.T, s subject, tool string, modes []mode) {
 	l.row(s, tool, "-", original, 0, 0)
 	for _, m := range modes {
 		jar := filepath.Join(dir, m.name+".jar")
-		instrument(t, m, s.jar, jar, s.with)
+		focus := instrument(t, m, s.jar, jar, s.with)
+		if probes := countProbed(t, jar); s.name == exampleName && (focus == 0 || (probes > 0) != m.options.Posts) {
+			t.Errorf("%s: %d focus hooks, %d classes with probes", m.name, focus, probes)
+		}
 		j := build(m.name, jar)
 		findings, refusals := j.newIn(original, tool == "D8"), j.newRefusals(original)
 		for _, f := range findings {
@@ -248,8 +251,19 @@ func (l *lab) row(s subject, tool, mode string, j outcome, findings, refusals in
 	l.rows = append(l.rows, row)
 }
 
-// instrument instruments every method of a jar.
-func instrument(t *testing.T, m mode, in, out string, with []string) {
+// countProbed returns the number of classes that call the method for probes.
+func countProbed(t *testing.T, jar string) (probed int) {
+	t.Helper()
+	oracle.EachClass(t, jar, func(_ string, data []byte) {
+		if bytes.Contains(data, []byte("\x06posted")) {
+			probed++
+		}
+	})
+	return probed
+}
+
+// instrument instruments every method of a jar, and returns the number of focus hooks.
+func instrument(t *testing.T, m mode, in, out string, with []string) (focus int) {
 	t.Helper()
 	r, err := pipeline.Run(t.Context(), pipeline.Config{Filter: filter.New(filter.Options{Trivial: filter.None}),
 		Inject: m.options, FocusHooks: true, Android: true, RuntimeExternal: true,
@@ -260,6 +274,7 @@ func instrument(t *testing.T, m mode, in, out string, with []string) {
 	if r.Introduced > 0 || r.Mapping.Len() == 0 {
 		t.Errorf("%s: %d methods are traced, %d classes are rejected", m.name, r.Mapping.Len(), r.Introduced)
 	}
+	return len(r.Mapping.Focus())
 }
 
 // control plants a fault in DEX files of D8, and in those of R8 with new names. The verifier must find it, and nothing
@@ -314,6 +329,8 @@ func (l *lab) plant(t *testing.T, s subject, dex string, names *r8.Mapping) {
 	t.Logf("the planted fault in %s: %v", class, f)
 }
 
+const exampleName = "examples"
+
 // examples returns a jar of the classes of the examples, and of testdata/android. It has none of android-flavors, which
 // needs code that Dagger's processor makes.
 func (l *lab) examples(t *testing.T) subject {
@@ -321,7 +338,7 @@ func (l *lab) examples(t *testing.T) subject {
 	dir := t.TempDir()
 	root := filepath.Join("..", "..", "..", "examples")
 	var all []string
-	s := subject{name: "examples", jar: filepath.Join(dir, "examples.jar")}
+	s := subject{name: exampleName, jar: filepath.Join(dir, "examples.jar")}
 	for _, jar := range corpus.Need(t, "gson-2.11.0", "okio-jvm-3.9.0") {
 		s.with = append(s.with, jar.Classes)
 	}
@@ -455,6 +472,7 @@ func (l *lab) dependencies(jar corpus.Jar) []string {
 const tableHead = "jar\ttool\texits\tclasses\tok\taccess-checks\tsoft\thard\tunlinked\tnew\tcompiled\trefused\tnew\n"
 
 // compareTable compares the rows with those of testdata/verdicts.tsv, which has the examples and the jars of the share.
+// The log has the rows of a run.
 func (l *lab) compareTable(t *testing.T) {
 	t.Helper()
 	slices.Sort(l.rows)
@@ -469,7 +487,7 @@ func (l *lab) compareTable(t *testing.T) {
 			row = strings.TrimSuffix(row, "0\t0\t0\n")
 		}
 		name, _, _ := strings.Cut(row, "\t")
-		if name != "examples" && !slices.Contains(jars[:fewJars], name) {
+		if name != exampleName && !slices.Contains(jars[:fewJars], name) {
 			continue
 		}
 		if !bytes.Contains(table, []byte("\n"+row)) {

@@ -93,6 +93,7 @@ func TestProofsOnART(t *testing.T) {
 			t.Run("detectors", func(t *testing.T) { b.prove(t, android11, w, "IdleStallProofs", "BarrierProofs") })
 		})
 	}
+	t.Run("hardships", func(t *testing.T) { b.prove(t, android11, stock, "HardshipProofs") })
 }
 
 // TestHangOnART kills a process of ART in which a message never ends: see TestHangOnLooper.

@@ -28,7 +28,7 @@ func needDevice(t *testing.T) device {
 	recorder := oracle.NeedRecorder(t)
 	tools, err := toolchain.Versions[1].Fetch(t.Context())
 	oracle.Require(t, err)
-	d := device{art.NeedCompiler(t), tools, filepath.Join(t.TempDir(), "device.jar")}
+	d := device{art.NeedAhead(t), tools, filepath.Join(t.TempDir(), "device.jar")}
 	start := t.TempDir()
 	javac(t, oracle.NeedJDK(t, 17), start, "--release", "8", filepath.Join("testdata", "art", "Start.java"))
 	d.D8(t, d.jar, classFiles(t, recorder, start)...)
@@ -72,14 +72,24 @@ type deviceProgram struct {
 	check func(t *testing.T, m mode, s oracle.Summary)
 }
 
-// check runs the original and the outputs of all modes, interpreted and compiled, and compares what they do and the
-// events of the outputs with those that the sources list.
+// A way is a way in which ART runs a program.
+type way string
+
+const (
+	interpreted way = "interpreted"
+	jit         way = "JIT"   // compiled when first called
+	ahead       way = "ahead" // compiled before the start, from the boot image, as on a phone
+)
+
+// check runs the original and the outputs of all modes in all ways, and compares what they do and the events of the
+// outputs with those that the sources list.
 func (d device) check(t *testing.T, p deviceProgram) {
 	t.Helper()
 	original := d.dex(t, p, p.classes)
-	want := map[bool]outcome{}
-	for _, compiled := range []bool{false, true} {
-		want[compiled] = d.run(t, p, original, compiled)
+	ways := []way{interpreted, jit, ahead}
+	want := map[way]outcome{}
+	for _, w := range ways {
+		want[w] = d.run(t, p, original, w)
 	}
 	for _, shape := range shapeModes {
 		m := shape.mode
@@ -89,11 +99,11 @@ func (d device) check(t *testing.T, p deviceProgram) {
 		m.focus = p.focus
 		outputs, ids := instrument(t, filepath.Join(t.TempDir(), "out"), m, []string{p.classes})
 		dex := d.dex(t, p, outputs[p.classes])
-		for _, compiled := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, compiled %v", shape.word, compiled), func(t *testing.T) {
+		for _, w := range ways {
+			t.Run(fmt.Sprintf("%s, %s", shape.word, w), func(t *testing.T) {
 				summary, events := filepath.Join(t.TempDir(), "summary"), filepath.Join(t.TempDir(), "events")
-				got := d.run(t, p, dex, compiled, oracle.RecorderFlag(summary), oracle.RecorderEventsFlag(events))
-				compare(t, got, want[compiled])
+				got := d.run(t, p, dex, w, oracle.RecorderFlag(summary), oracle.RecorderEventsFlag(events))
+				compare(t, got, want[w])
 				s, err := oracle.ReadSummary(summary)
 				if err != nil {
 					t.Fatal(err)
@@ -103,8 +113,8 @@ func (d device) check(t *testing.T, p deviceProgram) {
 				if p.want != nil {
 					checked = p.want.compareScenarios(t, shape.word, scenarios(t, got.text, events, ids))
 				}
-				t.Logf("measured: %s on ART, %s, compiled %v: %d lines as the original's, %d scenarios as their sources say, "+
-					"%d events, %d exits too many, %d closed late", p.name, shape.word, compiled, strings.Count(got.text, "\n"),
+				t.Logf("measured: %s on ART, %s, %s: %d lines as the original's, %d scenarios as their sources say, "+
+					"%d events, %d exits too many, %d closed late", p.name, shape.word, w, strings.Count(got.text, "\n"),
 					checked, s.Entries+s.Exits, s.ExitsTooMany, s.ClosedLate)
 			})
 		}
@@ -130,21 +140,30 @@ func (d device) dex(t *testing.T, p deviceProgram, classes string) string {
 const lostLine = "\tat Constructors$Broken.touch:166\n"
 
 // run runs a program, which must end with 0.
-func (d device) run(t *testing.T, p deviceProgram, dex string, compiled bool, options ...string) outcome {
+func (d device) run(t *testing.T, p deviceProgram, dex string, w way, options ...string) outcome {
 	t.Helper()
-	if compiled {
+	classPath := []string{dex, d.jar}
+	switch w {
+	case jit:
 		options = append(options, "-Xjitthreshold:0")
+	case ahead:
+		// Copies, as ART finds the code beside the jars, also when it shall not.
+		dir := t.TempDir()
+		for k, from := range classPath {
+			classPath[k] = filepath.Join(dir, filepath.Base(from))
+			copyFile(t, from, classPath[k])
+		}
+		d.CompileAhead(t, classPath...)
 	}
 	dir := t.TempDir()
 	for _, name := range p.files {
 		copyFile(t, filepath.Join("testdata", "programs", name), filepath.Join(dir, name))
 	}
-	classPath := []string{dex, d.jar}
 	if filepath.Ext(p.classes) == ".jar" {
 		classPath = append(classPath, p.classes) // for its resources, which D8 does not copy
 	}
 	cmd := d.Command(t.Context(), art.Program{ClassPath: classPath, Main: "Start", Args: p.main, Options: options,
-		JIT: compiled, Dir: dir})
+		JIT: w == jit, Ahead: w == ahead, Dir: dir})
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
 	if err := cmd.Run(); err != nil {
@@ -165,7 +184,7 @@ func TestShapesOnART(t *testing.T) {
 	nightly.Only(t, "art")
 	d := needDevice(t)
 	for _, b := range builds {
-		if b.full && !corpus.IsFull() || b.release > 17 {
+		if b.full && !corpus.IsFull() {
 			continue
 		}
 		t.Run(b.String(), func(t *testing.T) {

@@ -10,8 +10,8 @@
 //     in no mode may there be an exit without its entry. See programs_test.go.
 //   - Small programs, below testdata/shapes, assembled, coroutines and focus: every way into and out
 //     of a method. Comments in them list the sequence of events that they must report, mode by mode; see
-//     shapes_test.go for the notation. HotSpot verifies all their classes. They run on ART as well, interpreted and
-//     compiled, with the same recorder: see art_test.go.
+//     shapes_test.go for the notation. HotSpot verifies all their classes. They run on ART as well, interpreted,
+//     compiled by its JIT and compiled ahead, with the same recorder: see art_test.go.
 //
 // The package consists of tests alone, and imports both the pipeline and the oracles, which no other package does.
 package meaning

@@ -175,18 +175,27 @@ func stackOf(list []json.RawMessage) []string {
 	return frames
 }
 
-// withoutInner returns an object without the objects and lists that it has.
+// withoutInner returns an object without the objects and lists that it has, and without the escapes of letters that
+// Gson writes: \u003cinit\u003e.
 func withoutInner(raw json.RawMessage) string {
-	var object map[string]json.RawMessage
+	var object map[string]any
 	if json.Unmarshal(raw, &object) != nil {
 		return ""
 	}
-	maps.DeleteFunc(object, func(_ string, v json.RawMessage) bool { return v[0] == '{' || v[0] == '[' })
-	text, err := json.Marshal(object)
-	if err != nil {
+	maps.DeleteFunc(object, func(_ string, v any) bool {
+		switch v.(type) {
+		case map[string]any, []any:
+			return true
+		}
+		return false
+	})
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(object) != nil {
 		return ""
 	}
-	return string(text)
+	return b.String()
 }
 
 // firstOf returns the value of the first key that there is.

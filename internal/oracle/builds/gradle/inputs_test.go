@@ -1,10 +1,10 @@
 package gradle_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -173,7 +173,7 @@ func testCancel(t *testing.T, g builds.Gradle, repo string) {
 	dir := t.TempDir()
 	p := newProject(t, g, repo, filepath.Join(dir, "one"), filepath.Join(dir, "cache"))
 	script, pidFile := filepath.Join(dir, "tracegen"), filepath.Join(dir, "pid")
-	text := "#!/bin/sh\necho $$ > " + pidFile + ".tmp\nmv " + pidFile + ".tmp " + pidFile + "\nexec sleep 600\n"
+	text := "#!/bin/sh\necho $$ $PPID > " + pidFile + ".tmp\nmv " + pidFile + ".tmp " + pidFile + "\nexec sleep 600\n"
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -185,25 +185,34 @@ func testCancel(t *testing.T, g builds.Gradle, repo string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var process *os.Process
+	var binary, daemon *os.Process
 	wait(t, "the binary to be started", func() bool {
 		data, err := os.ReadFile(pidFile)
 		if err != nil {
 			return false
 		}
-		pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
-		if err != nil {
-			return false
+		var pid, parent int
+		if _, err := fmt.Sscan(string(data), &pid, &parent); err != nil {
+			t.Fatalf("the binary has written %q: %v", data, err)
 		}
-		process, err = os.FindProcess(pid)
-		return err == nil
+		binary, _ = os.FindProcess(pid)
+		daemon, _ = os.FindProcess(parent)
+		return true
 	})
-	t.Cleanup(func() { _ = process.Kill() })
+	ended := func(p *os.Process) func() bool {
+		return func() bool { return p.Signal(syscall.Signal(0)) != nil }
+	}
+	t.Cleanup(func() {
+		_ = binary.Kill()
+		// Gradle's client ends before the daemon, which still writes below the directory that is then removed.
+		_ = daemon.Signal(syscall.SIGTERM)
+		wait(t, "the daemon to end", ended(daemon))
+	})
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	wait(t, "the binary to be ended", func() bool { return process.Signal(syscall.Signal(0)) != nil })
+	wait(t, "the binary to be ended", ended(binary))
 }
 
 // wait waits until a condition is true, for some minutes at most.

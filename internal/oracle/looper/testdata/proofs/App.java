@@ -25,6 +25,9 @@ public final class App extends android.app.Application {
     /** The last state of the battery; null if there is none. */
     volatile Intent battery;
 
+    /** Where the app cannot make its directory on the external storage, and Android can. Null if it can. */
+    volatile File reserved;
+
     /** The permissions that the app has, separated by blanks. */
     volatile String permissions = "";
 
@@ -95,7 +98,12 @@ public final class App extends android.app.Application {
 
     @Override
     public File getExternalFilesDir(String type) {
-        return new File(files, "external");
+        File dir = new File(files, "external");
+        if (reserved != null) {
+            Bench.check(reserved.delete() && dir.mkdirs(), "no directory");
+            reserved = null;
+        }
+        return dir;
     }
 
     /** As DisplayManager, which needs the resources of a device. The Display is Android's. */

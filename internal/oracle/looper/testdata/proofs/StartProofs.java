@@ -218,6 +218,20 @@ public final class StartProofs {
         Bench.check(!TracegenRuntime.watch(Looper.getMainLooper()), "a looper is watched");
     }
 
+    public void aDirectoryThatOnlyAndroidCanMakeIsMade() throws Exception {
+        App app = new App(directory());
+        File external = new File(app.getFilesDir(), "external");
+        Bench.check(external.createNewFile(), "no file");
+        app.reserved = external;
+        File recording = new File(external, "app.tgd");
+        Bench.check(TracegenRuntime.start(app, new RecorderOptions().set("output", recording.getPath())),
+                "not recording");
+        Bench.settle();
+        TracegenRuntime.stop();
+        Bench.ended();
+        Bench.check(recording.exists(), "no recording");
+    }
+
     /** Finds the first access to a file or to the network on a thread. Loading a class is none: Android maps them. */
     static final class Strict extends SecurityManager {
         private final Thread thread;

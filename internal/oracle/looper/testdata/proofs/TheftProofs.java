@@ -232,12 +232,12 @@ public final class TheftProofs {
     private static Object copy() throws Exception {
         String name = LooperMonitor.class.getName();
         RecorderOptions o = MonitorProofs.options();
-        return loader(name.substring(0, name.lastIndexOf('.'))).loadClass(name)
+        return loader(name.substring(0, name.lastIndexOf('.')), LooperMonitor.class).loadClass(name)
                 .getMethod("of", Looper.class, RecorderOptions.class).invoke(null, Looper.getMainLooper(), o);
     }
 
-    /** A loader that has the classes of a package for itself. */
-    private static ClassLoader loader(final String own) throws Exception {
+    /** A loader that has the classes whose names begin so for itself; one of them says where they are. */
+    static ClassLoader loader(final String own, Class<?> one) throws Exception {
         ClassLoader others = new ClassLoader(null) {
             @Override
             protected Class<?> findClass(String n) throws ClassNotFoundException {
@@ -252,7 +252,7 @@ public final class TheftProofs {
                     .getConstructor(String.class, ClassLoader.class)
                     .newInstance(System.getProperty("java.class.path"), others);
         }
-        URL library = LooperMonitor.class.getProtectionDomain().getCodeSource().getLocation();
+        URL library = one.getProtectionDomain().getCodeSource().getLocation();
         return new URLClassLoader(new URL[] {library}, others);
     }
 

@@ -28,11 +28,16 @@ final class OutputPath {
             file = new File(directory(context), file.getPath());
         }
         File dir = file.getParentFile();
-        if (!dir.isDirectory() && !dir.mkdirs() && !dir.isDirectory()) {
+        // Of the external storage Android may have to make the app's directory, which the app itself cannot.
+        if (!isMade(dir) && (context.getExternalFilesDir(null) == null || !isMade(dir))) {
             Log.w(TracegenRuntime.TAG, "cannot create the directory " + dir + "; no recording is written");
             return null;
         }
         return file;
+    }
+
+    private static boolean isMade(File dir) {
+        return dir.isDirectory() || dir.mkdirs() || dir.isDirectory();
     }
 
     /** Inserts the name of a process that is not the main one before the extension: {@code app-push.tgd}. */
