@@ -28,7 +28,7 @@ public final class Pairs {
 
     /**
      * The least that a tracer does, in the way of Matrix: a ring of longs that one thread writes, and a clock that
-     * another thread moves. Nobody can read it while it is written.
+     * another thread moves. No other thread can read it while it is written.
      */
     static final class Plain {
         private static final long[] RING = new long[1000000];
