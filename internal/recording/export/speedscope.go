@@ -10,9 +10,10 @@ import (
 func speedscopeFormat() Format {
 	return Format{
 		Name:    "speedscope",
-		Summary: "calls in the order of time for speedscope, a profile of each thread",
+		Summary: "calls in the order of time for speedscope, profiles of each thread, its messages, its stalls",
 		start: func(w *bufio.Writer, o Options) exporter {
-			return &speedscope{w: w, program: o.Program, methods: newMethods(), of: map[*thread]*timeline{}}
+			return &speedscope{w: w, program: o.Program, methods: newMethods(), texts: map[string]uint64{},
+				of: map[*thread]*timelines{}}
 		},
 	}
 }
@@ -22,12 +23,18 @@ type speedscope struct {
 	w        *bufio.Writer
 	program  string
 	methods  *methods
-	of       map[*thread]*timeline
+	texts    map[string]uint64 // what messages are called
+	ordered  []string          // the same in the order of their numbers
+	of       map[*thread]*timelines
 	profiles []*timeline
 	facts    []string // an object for each recording
 }
 
-// timeline is a thread's calls. A step is twice the number of a frame, and one more for an exit.
+// timelines are those of one thread.
+type timelines struct{ calls, messages, stalls *timeline }
+
+// timeline is a thread's calls, messages or stalls. A step is four times the number of a frame: bit 0 is set for an
+// exit, bit 1 for a message's or a stall's.
 type timeline struct {
 	name string
 	main bool
@@ -38,20 +45,22 @@ func (s *speedscope) begin(*recording) error { return nil }
 
 func (s *speedscope) thread(t *thread) error {
 	name := clean(t.Label) + " of " + clean(t.of.process())
-	s.of[t] = &timeline{name: name, main: t.Main}
-	s.profiles = append(s.profiles, s.of[t])
+	of := &timelines{&timeline{name: name, main: t.Main}, &timeline{name: name + ": messages"},
+		&timeline{name: name + ": stalls"}}
+	s.of[t] = of
+	s.profiles = append(s.profiles, of.calls, of.messages, of.stalls)
 	return nil
 }
 
 func (s *speedscope) segment(t *thread, st *trace.Segment) error {
-	s.of[t].calls(t, st, func(i int, left bool) uint64 {
+	s.of[t].calls.calls(t, st, func(i int, left bool) uint64 {
 		c := &st.Calls[i]
 		marks := c.Marks
 		if marks&(trace.MarkSuspended|trace.MarkResumed) != 0 {
 			// A call in parts must have one name, and its last part's marks are not known when it begins.
 			marks = 0
 		}
-		step := uint64(s.methods.of(t.of, c.Method, marks)) << 1
+		step := uint64(s.methods.of(t.of, c.Method, marks)) << 2
 		if left {
 			step |= 1
 		}
@@ -60,7 +69,26 @@ func (s *speedscope) segment(t *thread, st *trace.Segment) error {
 	return nil
 }
 
-func (s *speedscope) event(*event) error { return nil }
+func (s *speedscope) event(e *event) error {
+	var p *timeline
+	switch {
+	case e.kind == eventMessage:
+		p = s.of[e.thread].messages
+	case e.stall != nil:
+		p = s.of[e.thread].stalls
+	default:
+		return nil
+	}
+	k, ok := s.texts[e.name]
+	if !ok {
+		k = uint64(len(s.ordered))
+		s.texts[e.name] = k
+		s.ordered = append(s.ordered, e.name)
+	}
+	p.add(k<<2|2, e.begin)
+	p.add(k<<2|3, e.end)
+	return nil
+}
 
 func (s *speedscope) end(r *recording) error {
 	s.facts = append(s.facts, object(r.facts()))
@@ -102,6 +130,10 @@ func (s *speedscope) close() error {
 		}
 		s.w.WriteString("}")
 	}
+	for _, text := range s.ordered {
+		frames.element()
+		s.w.WriteString(`{"name":` + quoted(text) + "}")
+	}
 	_, err := s.w.WriteString("]}}\n")
 	return err
 }
@@ -115,14 +147,17 @@ func (s *speedscope) profile(p *timeline) {
 	events := list{w: s.w}
 	for step, at := range p.all() {
 		events.element()
-		kind := "O"
+		frame, kind := int64(step>>2), "O"
 		if step&1 != 0 {
 			kind = "C"
+		}
+		if step&2 != 0 {
+			frame += int64(len(s.methods.list))
 		}
 		b = append(append(append(b[:0], `{"type":"`...), kind...), `","at":`...)
 		b = strconv.AppendInt(b, at, 10)
 		b = append(b, `,"frame":`...)
-		b = strconv.AppendUint(b, step>>1, 10)
+		b = strconv.AppendInt(b, frame, 10)
 		s.w.Write(append(b, '}'))
 	}
 	s.w.WriteString("]}")
