@@ -26,7 +26,7 @@ func TestART(t *testing.T) {
 // Invariant: On ART, a generated program returns, prints and throws the same with and without calls of the runtime, in
 // each exit mode, with the same lines in stack traces; in the mode exact each entry has its exit.
 func TestCorpusART(t *testing.T) {
-	nightly.Only(t, "art")
+	nightly.Only(t, "art-programs")
 	d := newDevice(t)
 	for from := uint64(1001); from <= 1801; from += 200 {
 		t.Run(fmt.Sprintf("from %d", from), func(t *testing.T) { d.runSeeds(t, from, 200, 100) })

@@ -181,7 +181,7 @@ func (d device) run(t *testing.T, p deviceProgram, dex string, w way, options ..
 //
 // Invariant: On ART, instrumented programs do what they did before, and their entries and exits balance.
 func TestShapesOnART(t *testing.T) {
-	nightly.Only(t, "art")
+	nightly.Only(t, "art-programs")
 	d := needDevice(t)
 	for _, b := range builds {
 		if b.full && !corpus.IsFull() {
@@ -199,7 +199,7 @@ func TestShapesOnART(t *testing.T) {
 //
 // Invariant: On ART, instrumented programs do what they did before, and their entries and exits balance.
 func TestAssembledOnART(t *testing.T) {
-	nightly.Only(t, "art")
+	nightly.Only(t, "art-programs")
 	needDevice(t).check(t, deviceProgram{name: "assembled classes", classes: assemble(t), main: []string{"Assembled"},
 		want:  expectations(t, []string{filepath.Join("testdata", "assembled", "Assemble.java")}),
 		check: checkSummary, slow: true})
@@ -209,7 +209,7 @@ func TestAssembledOnART(t *testing.T) {
 //
 // Invariant: On ART, each change of the focus of an Activity is reported as in TestFocus.
 func TestFocusOnART(t *testing.T) {
-	nightly.Only(t, "art")
+	nightly.Only(t, "art-programs")
 	framework, app := compileFocus(t)
 	needDevice(t).check(t, deviceProgram{name: "focus hook", classes: app, with: []string{framework},
 		main: []string{"Focus"}, focus: true, check: checkFocus})
@@ -219,7 +219,7 @@ func TestFocusOnART(t *testing.T) {
 //
 // Invariant: On ART, instrumented programs do what they did before, and their entries and exits balance.
 func TestStackOverflowOnART(t *testing.T) {
-	nightly.Only(t, "art")
+	nightly.Only(t, "art-programs")
 	classes := filepath.Join(t.TempDir(), "classes")
 	javac(t, jdk(t, 17), classes, "--release", "8", filepath.Join("testdata", "shapes", "Overflow.java"))
 	needDevice(t).check(t, deviceProgram{name: "five stack overflows", classes: classes, main: []string{"Overflow"},
@@ -230,7 +230,7 @@ func TestStackOverflowOnART(t *testing.T) {
 //
 // Invariant: On ART, instrumented programs do what they did before, and their entries and exits balance.
 func TestCorpusProgramOnART(t *testing.T) {
-	nightly.Only(t, "art")
+	nightly.Only(t, "art-programs")
 	k := slices.IndexFunc(programs, func(p program) bool { return p.name == "Rhino runs a script" })
 	p := programs[k]
 	needDevice(t).check(t, deviceProgram{name: p.name, classes: corpus.Need(t, p.jars...)[0].Classes, files: p.files,
