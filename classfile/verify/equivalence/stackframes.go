@@ -32,7 +32,6 @@ type frame struct {
 
 // nextFrame reads one frame. If it cannot, r has failed.
 func nextFrame(r *reader) (f frame) {
-	start := r.at
 	kind := r.u1()
 	switch f.kind = byte(kind); {
 	case kind < sameLocals1:
@@ -46,7 +45,7 @@ func nextFrame(r *reader) (f frame) {
 	default:
 		f.delta = r.u2()
 	}
-	start = r.at
+	start := r.at
 	switch {
 	case f.kind == sameLocals1 || f.kind == extendedLocals1:
 		r.items(1)

@@ -10,5 +10,6 @@
 // on a device, by the list of compatibility changes that are disabled for the app.
 //
 // Three things are not Android's here: ART, the display (a timer of 60 Hz), and the policy that keeps apps from hidden
-// members. Here that policy permits everything, unlike on a device.
+// members. Here that policy permits everything, unlike on a device. The proofs that need no view system also run on the
+// ART of Android 11, of package art.
 package looper

@@ -31,6 +31,12 @@ func TestHangOnLooper(t *testing.T) {
 	}
 }
 
+// TestHangOnART kills a process of ART in which a message never ends: see TestHangOnLooper.
+func TestHangOnART(t *testing.T) {
+	nightly.Only(t, "art-push")
+	buildOnART(t).proveHang(t, android11)
+}
+
 // proveHang kills a process that hangs, and checks what its recording says.
 func (b bench) proveHang(t *testing.T, p platform) {
 	t.Helper()

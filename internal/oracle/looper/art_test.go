@@ -95,9 +95,3 @@ func TestProofsOnART(t *testing.T) {
 	}
 	t.Run("hardships", func(t *testing.T) { b.prove(t, android11, stock, "HardshipProofs") })
 }
-
-// TestHangOnART kills a process of ART in which a message never ends: see TestHangOnLooper.
-func TestHangOnART(t *testing.T) {
-	nightly.Only(t, "art-push")
-	buildOnART(t).proveHang(t, android11)
-}
