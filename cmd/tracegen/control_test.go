@@ -154,7 +154,6 @@ func TestNoControlCharacterIsPrinted(t *testing.T) {
 		{0, []string{"mappings", "list", "--archive", "arch" + evil}},
 		{0, []string{"mappings", "pull", "--latest", "--archive", "arch" + evil, "-o", "pulled" + evil + "/"}},
 		{1, []string{"mappings", "pull", "--version", "2" + evil, "--archive", "arch" + evil, "-o", "pulled.txt"}},
-		{0, []string{"mappings", "remove", "--version", "1" + evil, "--archive", "arch" + evil}},
 		{0, []string{"runtime", "-o", "runtime" + evil + "/"}},
 		{2, []string{"no" + evil}},
 		{2, []string{"record", "--", "no" + evil}},
