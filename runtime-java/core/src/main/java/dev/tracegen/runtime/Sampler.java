@@ -293,7 +293,10 @@ final class Sampler implements Runnable {
     /** Hands over what is left. No thread records any more, so from here on this thread may wait for room. */
     private void finish() {
         // Twice, because the first check may find new stalls. Again as long as there was no room for all records.
-        for (int k = 0; k < 2 || (drain.isBehind() || !writer.opened()) && awaitRoom(); k++) {
+        boolean opened = false;
+        for (int k = 0; k < 2 || (drain.isBehind() || !opened) && awaitRoom(); k++) {
+            // Before the check, which copies nothing until the writer has opened: it may open behind the check.
+            opened = writer.opened();
             try {
                 checkAll();
             } catch (Throwable e) {
