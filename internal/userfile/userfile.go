@@ -47,7 +47,7 @@ func Open(path string) (*os.File, error) {
 const patience = 20 * time.Second
 
 // openPipe opens a named pipe, for which the system waits until a program opens it for writing. It fails if that takes
-// longer than limit.
+// longer than limit, and leaves no reader behind, which would take from the next one what a late writer writes.
 func openPipe(path string, limit time.Duration) (*os.File, error) {
 	type opened struct {
 		file *os.File
@@ -62,6 +62,12 @@ func openPipe(path string, limit time.Duration) (*os.File, error) {
 	case o := <-done:
 		return o.file, o.err
 	case <-time.After(limit):
+		if w, err := os.OpenFile(path, os.O_RDWR, 0); err == nil { // does not wait, and is a writer for the open above
+			if o := <-done; o.err == nil {
+				o.file.Close()
+			}
+			w.Close()
+		}
 		return nil, fmt.Errorf("%s is a pipe that no program writes to; start the writer, then read it", path)
 	}
 }
