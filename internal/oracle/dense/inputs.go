@@ -79,7 +79,7 @@ func listXML() string {
 
 // kotlinFiles are sources with data classes, sealed ones and lambdas.
 func kotlinFiles() map[string]func() string {
-	const files, parts = 10, 8
+	const files, parts = 5, 6
 	all := map[string]func() string{}
 	for n := range files {
 		all[fmt.Sprintf("src/F%d.kt", n)] = func() string {
@@ -113,12 +113,12 @@ fun groupNAME(list: List<ItemNAME>): Map<String, Int> =
         .groupBy({ it.first }, { it.second }).mapValues { (_, v) -> v.sumOf { it * BY } }
 `
 
-// asciidoc is a document of 120 sections with text, lists, tables and code.
+// asciidoc is a document of 60 sections with text, lists, tables and code.
 func asciidoc() string {
 	words := strings.Fields("one two seven eleven green blue and or house tree")
 	var b strings.Builder
 	b.WriteString("= Title\n:toc:\n\n")
-	for n := range 120 {
+	for n := range 60 {
 		fmt.Fprintf(&b, "== Section %d\n\nA paragraph with *bold %d*, _slanted_ and `code` of https://example.com/%d[a link].",
 			n, n, n)
 		for k := range 60 {

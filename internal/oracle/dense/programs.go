@@ -101,12 +101,12 @@ func Programs() []Program {
 		{
 			// The rules of Google are warnings. Those of Sun are errors, and their number would be the exit code.
 			Name: "checkstyle", Jars: []string{"checkstyle-10.26.1"}, Unpack: lang,
-			Args: []string{"com.puppycrawl.tools.checkstyle.Main", "-c", "/google_checks.xml", "-o", "out.txt", "src"},
+			Args: []string{"com.puppycrawl.tools.checkstyle.Main", "-c", "/google_checks.xml", "-o", "out.txt", text, time},
 		},
 		{
 			Name: "google-java-format", Jars: []string{"google-java-format-all-deps-1.28.0"}, Unpack: lang,
 			Source: "Format.java", Flags: exports("api", "code", "file", "main", "parser", "tree", "util"),
-			Args: []string{"Format", "src"},
+			Args: []string{"Format", text, time},
 		},
 		{
 			Name: "kotlinc", Jars: []string{"kotlin-compiler-embeddable-2.2.20"}, files: kotlinFiles(),
@@ -115,7 +115,7 @@ func Programs() []Program {
 		},
 		{
 			Name: "pmd", Jars: []string{"pmd-java-7.16.0"}, Unpack: lang, Source: "Check.java",
-			Args: []string{"Check", "src"},
+			Args: []string{"Check", text, time},
 		},
 		{
 			Name: "asciidoctorj", Jars: []string{"asciidoctorj-3.0.0"}, Source: "Convert.java",
@@ -125,15 +125,19 @@ func Programs() []Program {
 		{
 			Name: "spotbugs", Jars: []string{"spotbugs-4.9.6"},
 			Args: []string{"edu.umd.cs.findbugs.FindBugs2", "-effort:default", "-low", "-output", "out.txt",
-				"{commons-lang3-3.17.0}"},
+				"{commons-collections-2.1}"},
 		},
 		{Name: "loop", Source: "Loop.java", Small: true, Args: []string{"Loop"}},
 		{Name: "threads", Source: "Threads.java", Small: true, Threads: true, Args: []string{"Threads"}},
 	}
 }
 
-// lang is sources that some programs read.
-const lang = "commons-lang3-sources-3.17.0"
+// lang is sources that some programs read, text and time are two of its packages.
+const (
+	lang = "commons-lang3-sources-3.17.0"
+	text = "src/org/apache/commons/lang3/text"
+	time = "src/org/apache/commons/lang3/time"
+)
 
 // exports are the options that open packages of javac to a program that calls it.
 func exports(packages ...string) (flags []string) {

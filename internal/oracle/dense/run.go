@@ -208,7 +208,7 @@ func (r *Prepared) Run(ctx context.Context, way Way) (Run, error) {
 			flags = append(flags, "-Dtracegen.gate=off")
 		}
 		if way == Unsampled {
-			flags = append(flags, "-Dtracegen.samples=off")
+			flags = append(flags, "-Dtracegen.stacks=off")
 		}
 	}
 	if way == WithJFR || way == Both {

@@ -8,7 +8,9 @@ public final class Check {
         PMDConfiguration config = new PMDConfiguration();
         config.setThreads(0);
         config.setIgnoreIncrementalAnalysis(true);
-        config.addInputPath(Paths.get(args[0]));
+        for (String dir : args) {
+            config.addInputPath(Paths.get(dir));
+        }
         for (String rules : new String[] {"bestpractices", "design", "errorprone"}) {
             config.addRuleSet("category/java/" + rules + ".xml");
         }

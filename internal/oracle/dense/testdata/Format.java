@@ -12,14 +12,16 @@ import java.util.stream.Stream;
 /** Formats sources, on the main thread. */
 public final class Format {
     public static void main(String[] args) throws IOException, FormatterException {
-        List<Path> files;
-        try (Stream<Path> all = Files.walk(Paths.get(args[0]))) {
-            files = all.filter(f -> f.toString().endsWith(".java")).sorted().collect(Collectors.toList());
-        }
         long size = 0;
-        for (Path file : files) {
-            String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
-            size += new Formatter().formatSource(text).length();
+        for (String dir : args) {
+            List<Path> files;
+            try (Stream<Path> all = Files.walk(Paths.get(dir))) {
+                files = all.filter(f -> f.toString().endsWith(".java")).sorted().collect(Collectors.toList());
+            }
+            for (Path file : files) {
+                String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+                size += new Formatter().formatSource(text).length();
+            }
         }
         System.out.println(size);
     }
