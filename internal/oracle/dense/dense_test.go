@@ -163,6 +163,7 @@ func TestProfileOfCalls(t *testing.T) {
 		{Method: id(1), Parent: -1, Next: 4, Begin: 60, End: 90},
 	}})
 	f.profile()
+	f.Profile.bounds = nil
 	want := &Profile{Total: 70, Inclusive: map[Method]float64{"p.A.a": 40, "p.A.b": 50},
 		Self: map[Method]float64{"p.A.a": 20, "p.A.b": 50}, Own: map[Method]float64{"p.A.a": 20, "p.A.b": 50}, traced: r.traced}
 	if d := cmp.Diff(want, f.Profile, cmp.AllowUnexported(Profile{})); d != "" || err != nil {
@@ -214,7 +215,8 @@ func TestBounds(t *testing.T) {
 		q.add([]Method{"b"}, 30_000)
 		q.add([]Method{"c"}, 20_000)
 	}
-	ours.bounds = map[Kind]map[Method][2]float64{Own: {"a": {45_000, 55_000}, "b": {33_000, 39_000}}}
+	ours.bound(Own, "a", -5_000, 5_000)
+	ours.bound(Own, "b", 3_000, 9_000)
 	if checked, held := Bounds(Own, ours, [2]*Profile{p, p}); checked != 2 || held != 1 {
 		t.Errorf("%d checked, %d held", checked, held)
 	}

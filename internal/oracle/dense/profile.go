@@ -37,7 +37,7 @@ type Profile struct {
 	Broken float64
 
 	traced map[Method]bool
-	bounds map[Kind]map[Method][2]float64 // of times that are estimates
+	bounds map[Kind]map[Method][2]float64 // by how much the time of an estimate may be less and more
 }
 
 func newProfile(traced map[Method]bool) *Profile {
@@ -147,13 +147,19 @@ var Kinds = []Kind{Inclusive, Self, Own}
 // Share returns the share of a method in percent.
 func (p *Profile) Share(k Kind, m Method) float64 { return 100 * p.times(k)[m] / max(p.Total, 1) }
 
+// bound notes by how much the time of a method may be less and more.
+func (p *Profile) bound(k Kind, m Method, less, more int64) {
+	if p.bounds == nil {
+		p.bounds = map[Kind]map[Method][2]float64{Inclusive: {}, Own: {}}
+	}
+	b := p.bounds[k][m]
+	p.bounds[k][m] = [2]float64{b[0] + float64(less), b[1] + float64(more)}
+}
+
 // Bounds returns the bounds of the share of a method, which are equal if it is no estimate.
 func (p *Profile) Bounds(k Kind, m Method) (low, high float64) {
-	b, ok := p.bounds[k][m]
-	if !ok {
-		return p.Share(k, m), p.Share(k, m)
-	}
-	return 100 * b[0] / max(p.Total, 1), 100 * b[1] / max(p.Total, 1)
+	b, share := p.bounds[k][m], p.Share(k, m)
+	return share + 100*b[0]/max(p.Total, 1), share + 100*b[1]/max(p.Total, 1)
 }
 
 func (p *Profile) times(k Kind) map[Method]float64 {

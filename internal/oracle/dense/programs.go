@@ -101,12 +101,12 @@ func Programs() []Program {
 		{
 			// The rules of Google are warnings. Those of Sun are errors, and their number would be the exit code.
 			Name: "checkstyle", Jars: []string{"checkstyle-10.26.1"}, Unpack: lang,
-			Args: []string{"com.puppycrawl.tools.checkstyle.Main", "-c", "/google_checks.xml", "-o", "out.txt", text, time},
+			Args: []string{"com.puppycrawl.tools.checkstyle.Main", "-c", "/google_checks.xml", "-o", "out.txt", langText, langTime},
 		},
 		{
 			Name: "google-java-format", Jars: []string{"google-java-format-all-deps-1.28.0"}, Unpack: lang,
 			Source: "Format.java", Flags: exports("api", "code", "file", "main", "parser", "tree", "util"),
-			Args: []string{"Format", text, time},
+			Args: []string{"Format", langText, langTime},
 		},
 		{
 			Name: "kotlinc", Jars: []string{"kotlin-compiler-embeddable-2.2.20"}, files: kotlinFiles(),
@@ -115,7 +115,7 @@ func Programs() []Program {
 		},
 		{
 			Name: "pmd", Jars: []string{"pmd-java-7.16.0"}, Unpack: lang, Source: "Check.java",
-			Args: []string{"Check", text, time},
+			Args: []string{"Check", langText, langTime},
 		},
 		{
 			Name: "asciidoctorj", Jars: []string{"asciidoctorj-3.0.0"}, Source: "Convert.java",
@@ -132,11 +132,11 @@ func Programs() []Program {
 	}
 }
 
-// lang is sources that some programs read, text and time are two of its packages.
+// lang is sources that some programs read, langText and langTime two of its packages.
 const (
-	lang = "commons-lang3-sources-3.17.0"
-	text = "src/org/apache/commons/lang3/text"
-	time = "src/org/apache/commons/lang3/time"
+	lang     = "commons-lang3-sources-3.17.0"
+	langText = "src/org/apache/commons/lang3/text"
+	langTime = "src/org/apache/commons/lang3/time"
 )
 
 // exports are the options that open packages of javac to a program that calls it.

@@ -1,6 +1,10 @@
 package dense
 
-import "github.com/tracegen/tracegen/trace"
+import (
+	"github.com/tracegen/tracegen/internal/recording/graft"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/trace"
+)
 
 // Figures is what a recording says about itself.
 type Figures struct {
@@ -30,7 +34,8 @@ func (r *Prepared) ReadRecording(file string) (*Figures, error) {
 	}
 	defer in.Close()
 	f := r.reader()
-	if err := trace.Replay(in, f); err != nil {
+	names := resolve.FrameNames{Names: f.names}
+	if err := trace.ReplayWith(in, f, trace.ReplayOptions{Frames: func() trace.FrameNames { return names }}); err != nil {
 		return nil, err
 	}
 	f.Damage = in.Damage()
@@ -42,14 +47,14 @@ func (r *Prepared) ReadRecording(file string) (*Figures, error) {
 type recordingReader struct {
 	*Figures
 	program *Prepared
-	named   map[trace.Method]Method // methods that the mapping lacks
-	main    uint32                  // the thread
+	names   *resolve.Names
+	main    uint32 // the thread
 	tree    trace.Tree
 }
 
 func (r *Prepared) reader() *recordingReader {
 	return &recordingReader{Figures: &Figures{Off: map[Method]bool{}, Profile: newProfile(r.traced)}, program: r,
-		named: map[trace.Method]Method{}}
+		names: resolve.NewNames(r.Mapping, nil)}
 }
 
 func (f *recordingReader) Chunk(c trace.Chunk) error {
@@ -71,6 +76,8 @@ func (f *recordingReader) Chunk(c trace.Chunk) error {
 	case *trace.Window:
 		f.Windows++
 		f.Windowed += c.Calls
+	case *trace.Stacks:
+		f.Samples += len(c.Samples)
 	case *trace.End:
 		f.Records, f.Lost, f.Closed = c.Records, c.Overwritten, true
 	}
@@ -78,7 +85,7 @@ func (f *recordingReader) Chunk(c trace.Chunk) error {
 }
 
 func (f *recordingReader) Named(m trace.Method, name string) error {
-	f.named[m] = Method(name)
+	f.names.Named(m, name)
 	return nil
 }
 
@@ -91,22 +98,25 @@ func (f *recordingReader) Segment(s *trace.Segment) error {
 }
 
 func (f *recordingReader) method(m trace.Method) Method {
-	if e, ok := f.program.Mapping.ByID(uint32(m)); ok {
-		return methodOf(e.Identity)
-	}
-	return f.named[m]
+	name, _ := f.names.Name(m)
+	return Method(name.String())
 }
 
-// profile adds the time of the tree.
+// profile adds the time of the tree in which the thread did not wait.
 func (f *recordingReader) profile() {
+	tree := graft.Of(&f.tree)
 	var stack []Method
-	for k := 1; k < len(f.tree.Nodes); k++ {
+	for k := 1; k < len(tree.Nodes); k++ {
 		stack = stack[:0]
-		for n := int32(k); n != 0; n = f.tree.Nodes[n].Parent {
-			if m := f.method(f.tree.Nodes[n].Method); m != "" {
-				stack = append(stack, m)
-			}
+		for n := int32(k); n != 0; n = tree.Nodes[n].Parent {
+			stack = append(stack, f.method(tree.Nodes[n].Method))
 		}
-		f.Profile.add(stack, float64(f.tree.Nodes[k].Self))
+		n := &tree.Nodes[k]
+		f.Profile.add(stack, float64(n.Self-n.Grafted.Waiting-n.Grafted.Blocked))
+	}
+	for _, s := range graft.Sums(tree) {
+		m := f.method(s.Method)
+		f.Profile.bound(Inclusive, m, s.TotalLow-s.Total, s.TotalHigh-s.Total)
+		f.Profile.bound(Own, m, s.SelfLow-s.Self, s.SelfHigh-s.Self)
 	}
 }
