@@ -132,7 +132,7 @@ func (t *truth) columns(name string) []string {
 		return strings.Fields("program jdk kind method ours low high jfr1 jfr2 ours_same_run jfr_same_run")
 	}
 	list := strings.Fields("program jdk date rounds plain_s unsampled recorded records let_go methods_off lost samples " +
-		"lines jfr_samples broken bounds held held_same_run")
+		"lines jfr_samples broken bounds held bounds_same_run held_same_run")
 	for _, k := range dense.Kinds {
 		for _, c := range strings.Fields("mean noise same_run right first share in_jfr jfr_first jfr_share doubt") {
 			list = append(list, string(k)+"_"+c)
@@ -324,7 +324,7 @@ func (t *truth) result(apart, together *sides) *truthResult {
 		}
 	}
 	both := [2]*dense.Profile{together.jfr[0], together.jfr[0]}
-	var bounds, held, heldSame int
+	var bounds, held, boundsSame, heldSame int
 	var kinds []string
 	for _, k := range dense.Kinds {
 		var mean, same float64
@@ -340,8 +340,8 @@ func (t *truth) result(apart, together *sides) *truthResult {
 			same += dense.Compare(k, together.recorded[n].Profile, [2]*dense.Profile{of, of}).Rest / float64(len(together.jfr))
 			checked, inside := dense.Bounds(k, f.Profile, jfr)
 			bounds, held = bounds+checked, held+inside
-			_, inside = dense.Bounds(k, together.recorded[n].Profile, [2]*dense.Profile{of, of})
-			heldSame += inside
+			checked, inside = dense.Bounds(k, together.recorded[n].Profile, [2]*dense.Profile{of, of})
+			boundsSame, heldSame = boundsSame+checked, heldSame+inside
 		}
 		kinds = append(kinds, number(mean), number(last.Noise), number(same), fmt.Sprintf("%d/%d", right,
 			len(apart.recorded)), string(last.First), number(last.FirstShare), number(last.FirstInJFR),
@@ -364,7 +364,7 @@ func (t *truth) result(apart, together *sides) *truthResult {
 		}
 	}
 	r.cells = append([]string{fmt.Sprint(jfr[0].Total + jfr[1].Total), fmt.Sprint(jfr[0].Broken + jfr[1].Broken),
-		strconv.Itoa(bounds), strconv.Itoa(held), strconv.Itoa(heldSame)}, kinds...)
+		strconv.Itoa(bounds), strconv.Itoa(held), strconv.Itoa(boundsSame), strconv.Itoa(heldSame)}, kinds...)
 	return r
 }
 
@@ -376,7 +376,7 @@ Mean absolute difference from JFR of the %d biggest methods, in points of percen
 both sides. *noise* is that of two runs of JFR, *same run* that from JFR in the process that was recorded: what is left
 of the difference if recording changes nothing. *inclusive* and *self* are of traced methods, *own* also of libraries and
 the JDK. *first* is in how many recordings our first method is JFR's, as far as JFR knows. *bounds* is how many of the
-shares that are estimates have JFR's inside their bounds, and how many in the same run. CPU time of the recorded program, without and with
+shares that are estimates have JFR's inside their bounds, and the same in the same run. CPU time of the recorded program, without and with
 steady samples, is a multiple of the plain one's.
 
 | program | JDK | inclusive | noise | same run | self | noise | same run | own | noise | same run | first: inclusive, self, own | `+
@@ -402,8 +402,8 @@ func (t *truth) row(cells []string) string {
 	}
 	short := func(column string) string { return "`" + dense.Method(of[column]).Short() + "`" }
 	list = append(list, strings.Join(right, ", "), fmt.Sprintf("%s %s, %s %s", short("own_first"), of["own_share"],
-		short("own_jfr_first"), of["own_jfr_share"]), fmt.Sprintf("%s and %s of %s", of["held"], of["held_same_run"],
-		of["bounds"]), of["unsampled"], of["recorded"], of["lines"], of["let_go"], of["methods_off"], of["samples"],
+		short("own_jfr_first"), of["own_jfr_share"]), fmt.Sprintf("%s/%s, %s/%s", of["held"], of["bounds"],
+		of["held_same_run"], of["bounds_same_run"]), of["unsampled"], of["recorded"], of["lines"], of["let_go"], of["methods_off"], of["samples"],
 		of["jfr_samples"], of["broken"])
 	return "| " + strings.Join(list, " | ") + " |"
 }
