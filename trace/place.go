@@ -480,7 +480,7 @@ func (r *repairer) split(p *placement, lo int, at []int, frames []int32) {
 	case last >= 0:
 		p.below = frames[last+1:]
 	case p.call >= lo:
-		p.below = r.table.inside(nil, frames)
+		p.below = r.table.mayBeRecorded(frames)
 	}
 }
 

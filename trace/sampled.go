@@ -28,6 +28,7 @@ type builtSample struct {
 	// if it lies in the gap.
 	pending, inGap bool
 	outside        []int32
+	exits          int // how many calls that were entered in the gap had ended
 }
 
 // rootEnd is the number of the record behind a call that no other encloses: it ended before the call at index began.
@@ -115,7 +116,8 @@ func (b *builder) put(p *placement, index int32) {
 		return
 	}
 	out := builtSample{Sample: Sample{Call: -1, State: p.State, Nanos: p.Nanos, CPU: -1, Below: s.table.estimated(p.below)},
-		index: index, cpu: p.CPU, outside: p.outside, inGap: p.gap, pending: b.scope.on && (p.call < 0 || p.outside != nil)}
+		index: index, cpu: p.CPU, outside: p.outside, inGap: p.gap, pending: b.scope.on && (p.call < 0 || p.outside != nil),
+		exits: len(b.scope.entered)}
 	if p.call >= 0 {
 		out.Call = s.chain[p.call]
 	}
@@ -142,29 +144,40 @@ func (b *builder) decideSamples(outer, n int32, unknown, complete bool) {
 			if unknown && (p.inGap || !complete) {
 				p.Call = start
 			}
-			for k, lost := range b.scope.entered {
-				if !p.inGap && lost.end+n >= p.index {
-					p.Call = start + n - 1 - int32(k)
-					break
-				}
+			if !p.inGap && p.exits < len(b.scope.entered) {
+				p.Call = start + n - 1 - int32(p.exits)
 			}
 			around = p.Call
 		} else if len(p.Between) > 0 {
 			around = b.segment.Calls[p.Between[0].Call].Parent
 		}
-		var calls []Method
-		for ; around >= 0; around = b.segment.Calls[around].Parent {
-			calls = append(calls, b.segment.Calls[around].Method)
-		}
-		slices.Reverse(calls)
-		frames := b.sampled.table.estimated(b.sampled.table.inside(calls, p.outside))
-		if len(p.Between) > 0 {
-			p.Between[0].Frames = frames
-		} else {
-			p.Below = frames
-		}
-		p.outside = nil
+		b.compare(p, around)
 	}
+}
+
+// compare compares the frames outside of a sample's calls with a call and those around it.
+func (b *builder) compare(p *builtSample, around int32) {
+	var calls []Method
+	var at []int32
+	for k := around; k >= 0; k = b.segment.Calls[k].Parent {
+		calls, at = append(calls, b.segment.Calls[k].Method), append(at, k)
+	}
+	slices.Reverse(calls)
+	slices.Reverse(at)
+	outside, inside := b.sampled.table.split(calls, p.outside)
+	p.outside = nil
+	if len(p.Between) > 0 {
+		p.Between[0].Frames = b.sampled.table.estimated(inside)
+	} else {
+		p.Below = b.sampled.table.estimated(inside)
+	}
+	var between []Between
+	for i, frames := range outside {
+		if len(frames) > 0 {
+			between = append(between, Between{at[i], b.sampled.table.estimated(frames)})
+		}
+	}
+	p.Between = append(between, p.Between...)
 }
 
 // endEarly ends an open call whose exit is missing at the last moment at which it is known to have run. The calls that

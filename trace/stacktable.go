@@ -150,18 +150,27 @@ func (t *stackTable) estimated(frames []int32) []Method {
 	return list
 }
 
-// inside returns the frames inside of those of calls, the outermost call first. If no call has a frame, they begin with the
-// first one of a method that may be recorded.
-func (t *stackTable) inside(calls []Method, frames []int32) []int32 {
+// split compares frames with calls, the outermost call first. outside has the frames between each call and the one before
+// it, inside those inside of the last one. If no call has a frame, inside begins with the first frame of a method that may
+// be recorded.
+func (t *stackTable) split(calls []Method, frames []int32) (outside [][]int32, inside []int32) {
+	outside = make([][]int32, len(calls))
 	next := 0
-	for _, m := range calls {
-		if k := slices.Index(frames[next:], t.nameOf(m)); k >= 0 {
-			next += k + 1
+	for i, m := range calls {
+		k := slices.Index(frames[next:], t.nameOf(m))
+		if k >= 0 && next > 0 {
+			outside[i] = frames[next : next+k]
 		}
+		next += k + 1
 	}
 	if next > 0 {
-		return frames[next:]
+		return outside, frames[next:]
 	}
+	return outside, t.mayBeRecorded(frames)
+}
+
+// mayBeRecorded returns the frames from the first one on that is of a method with an ID.
+func (t *stackTable) mayBeRecorded(frames []int32) []int32 {
 	from := slices.IndexFunc(frames, func(f int32) bool {
 		_, ok := t.names.Find(t.texts[f])
 		return ok
