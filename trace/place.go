@@ -251,7 +251,7 @@ func (r *repairer) firstOpen() int {
 // exempt reports whether a call may be open although a stack does not show it.
 func (r *repairer) exempt(m Method) bool {
 	name := r.table.nameOf(m)
-	return name == noName || m == MethodDispatch || r.table.hidden[name]
+	return name == noName || m == MethodDispatch || r.table.hidden[name] && !r.table.seen[name]
 }
 
 // align returns for the open calls from lo up to hi which frame is theirs, -1 for none. The frames are in the order of

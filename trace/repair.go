@@ -382,8 +382,8 @@ func (r *repairer) repairExit(m Method, marks Marks) {
 	case r.scope.on && len(r.open) == r.scope.depth:
 		r.exitOfLost(m, marks)
 	default:
-		if r.ended[m] && !r.table.seen[r.table.nameOf(m)] {
-			r.table.hidden[r.table.nameOf(m)] = true // no sample shows calls of this method
+		if r.ended[m] {
+			r.table.hidden[r.table.nameOf(m)] = true // perhaps no sample shows calls of this method
 		}
 		r.repaired(repairStray, 1)
 	}
