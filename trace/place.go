@@ -161,14 +161,15 @@ func (r *repairer) choose(s *waitingSample, records []Record) {
 	}
 	depth, inner := len(r.open), []Method(nil)
 	leave := func(m Method) {
-		if n := len(inner); n > 0 {
-			if k := lastOf(inner, m); k >= 0 {
-				inner = inner[:k]
-			}
+		if k := lastOf(inner, m); k >= 0 {
+			inner = inner[:k]
 			return
 		}
-		if depth > 0 && r.open[depth-1].method == m {
-			depth--
+		for k := depth - 1; k >= 0; k-- {
+			if r.open[k].method == m {
+				depth, inner = k, nil
+				return
+			}
 		}
 	}
 	for _, record := range records {

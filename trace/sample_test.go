@@ -145,7 +145,7 @@ func (g model) run(r *rand.Rand, n int) *modelRun {
 func pathOf(s *Segment, p *Sample, names map[Method]string) (path []string, doubt []bool) {
 	for k := p.Call; k >= 0; k = s.Calls[k].Parent {
 		path = append(path, fmt.Sprint("p.C.m", s.Calls[k].Method))
-		doubt = append(doubt, s.Calls[k].Marks&(MarkUnwound|MarkOpen) != 0 || s.Calls[k].Method == MethodNotRecorded ||
+		doubt = append(doubt, s.Calls[k].Marks&(MarkUnwound|MarkOpen|MarkCut) != 0 || s.Calls[k].Method == MethodNotRecorded ||
 			s.recursive(int(k)))
 		for i := len(p.Between) - 1; i >= 0; i-- {
 			if b := p.Between[i]; b.Call == k {
@@ -168,7 +168,7 @@ func pathOf(s *Segment, p *Sample, names map[Method]string) (path []string, doub
 func (s *Segment) recursive(call int) bool {
 	around := func(i int, m Method) bool {
 		for k := s.Calls[i].Parent; k >= 0; k = s.Calls[k].Parent {
-			if s.Calls[k].Method == m && s.Calls[k].Marks&(MarkUnwound|MarkOpen) != 0 {
+			if s.Calls[k].Method == m && s.Calls[k].Marks&(MarkUnwound|MarkOpen|MarkCut) != 0 {
 				return true
 			}
 		}
