@@ -134,7 +134,7 @@ func (t *truth) columns(name string) []string {
 	list := strings.Fields("program jdk date rounds plain_s unsampled recorded records let_go methods_off lost samples " +
 		"lines jfr_samples broken bounds held bounds_same_run held_same_run")
 	for _, k := range dense.Kinds {
-		for _, c := range strings.Fields("mean noise same_run right first share in_jfr jfr_first jfr_share doubt") {
+		for _, c := range strings.Fields("mean noise chance same_run right first share in_jfr jfr_first jfr_share doubt") {
 			list = append(list, string(k)+"_"+c)
 		}
 	}
@@ -331,19 +331,20 @@ func (t *truth) result(apart, together *sides) *truthResult {
 		right := 0
 		var last *dense.Comparison
 		for n, f := range apart.recorded {
-			last = dense.Compare(k, f.Profile, jfr)
+			last = dense.Compare(k, f.Profile, f.Samples, jfr)
 			mean += last.Rest / float64(len(apart.recorded))
 			if last.Right() {
 				right++
 			}
 			of := together.jfr[n]
-			same += dense.Compare(k, together.recorded[n].Profile, [2]*dense.Profile{of, of}).Rest / float64(len(together.jfr))
+			in := together.recorded[n]
+			same += dense.Compare(k, in.Profile, in.Samples, [2]*dense.Profile{of, of}).Rest / float64(len(together.jfr))
 			checked, inside := dense.Bounds(k, f.Profile, jfr)
 			bounds, held = bounds+checked, held+inside
-			checked, inside = dense.Bounds(k, together.recorded[n].Profile, [2]*dense.Profile{of, of})
+			checked, inside = dense.Bounds(k, in.Profile, [2]*dense.Profile{of, of})
 			boundsSame, heldSame = boundsSame+checked, heldSame+inside
 		}
-		kinds = append(kinds, number(mean), number(last.Noise), number(same), fmt.Sprintf("%d/%d", right,
+		kinds = append(kinds, number(mean), number(last.Noise), number(last.Chance), number(same), fmt.Sprintf("%d/%d", right,
 			len(apart.recorded)), string(last.First), number(last.FirstShare), number(last.FirstInJFR),
 			string(last.FirstOfJFR), number(last.BestInJFR), number(last.Doubt))
 		ours, inRun := apart.recorded[0].Profile, together.recorded[0].Profile
@@ -373,8 +374,8 @@ func (t *truth) print(w io.Writer) {
 	fmt.Fprintf(w, `# What recordings say about programs, beside JFR
 
 Mean absolute difference from JFR of the %d biggest methods, in points of percent, without methods of more than %d %% on
-both sides. *noise* is that of two runs of JFR, *same run* that from JFR in the process that was recorded: what is left
-of the difference if recording changes nothing. *inclusive* and *self* are of traced methods, *own* also of libraries and
+both sides. *noise* is that of two runs of JFR, and what the numbers of samples explain. *same run* is the difference from JFR in the
+process that was recorded: what is left if recording changes nothing. *inclusive* and *self* are of traced methods, *own* also of libraries and
 the JDK. *first* is in how many recordings our first method is JFR's, as far as JFR knows. *bounds* is how many of the
 shares that are estimates have JFR's inside their bounds, and the same in the same run. CPU time of the recorded program, without and with
 steady samples, is a multiple of the plain one's.
@@ -397,7 +398,8 @@ func (t *truth) row(cells []string) string {
 	list := []string{of["program"], of["jdk"]}
 	var right []string
 	for _, k := range dense.Kinds {
-		list = append(list, of[string(k)+"_mean"], of[string(k)+"_noise"], of[string(k)+"_same_run"])
+		list = append(list, of[string(k)+"_mean"], fmt.Sprintf("%s, %s", of[string(k)+"_noise"], of[string(k)+"_chance"]),
+			of[string(k)+"_same_run"])
 		right = append(right, of[string(k)+"_right"])
 	}
 	short := func(column string) string { return "`" + dense.Method(of[column]).Short() + "`" }

@@ -26,6 +26,9 @@ type Comparison struct {
 	// Doubt is by how much JFR's two shares may differ for JFR itself: three standard errors of its samples, and what
 	// its runs differ in these two methods.
 	Doubt float64
+	// Chance is the mean difference of Biggest that the numbers of samples explain, ours and JFR's. ChanceOfFirst is three
+	// standard errors of the difference of First and FirstOfJFR, for ours.
+	Chance, ChanceOfFirst float64
 }
 
 // Behind returns by how much the recording's biggest method is smaller than the biggest one, both as JFR has them.
@@ -34,8 +37,8 @@ func (c *Comparison) Behind() float64 { return c.BestInJFR - c.FirstInJFR }
 // Right reports whether the first place is right, as far as JFR knows it.
 func (c *Comparison) Right() bool { return c.First != "" && c.Behind() <= c.Doubt }
 
-// Compare compares a recording with two runs of JFR.
-func Compare(k Kind, ours *Profile, jfr [2]*Profile) *Comparison {
+// Compare compares a recording with so many steady samples with two runs of JFR.
+func Compare(k Kind, ours *Profile, samples int, jfr [2]*Profile) *Comparison {
 	both := newProfile(ours.traced)
 	both.Add(jfr[0])
 	both.Add(jfr[1])
@@ -45,6 +48,12 @@ func Compare(k Kind, ours *Profile, jfr [2]*Profile) *Comparison {
 	c.All = difference(k, ours, both, both.Biggest(k, Top, all))
 	c.Rest = difference(k, ours, both, c.Biggest)
 	c.Noise = difference(k, jfr[0], jfr[1], c.Biggest)
+	for _, m := range c.Biggest {
+		const meanOfNormal = 0.798 // the mean of absolute values, in standard deviations
+		p := both.Share(k, m) / 100
+		c.Chance += meanOfNormal * 100 * math.Sqrt(p*(1-p)*(1/max(both.Total, 1)+1/float64(max(samples, 1)))) /
+			float64(len(c.Biggest))
+	}
 	if own := ours.Biggest(k, 1, rest); len(own) > 0 && len(c.Biggest) > 0 {
 		c.First, c.FirstOfJFR = own[0], c.Biggest[0]
 		c.FirstShare = ours.Share(k, c.First)
@@ -52,7 +61,9 @@ func Compare(k Kind, ours *Profile, jfr [2]*Profile) *Comparison {
 		c.Doubt = max(math.Abs(jfr[0].Share(k, c.First)-jfr[1].Share(k, c.First)),
 			math.Abs(jfr[0].Share(k, c.FirstOfJFR)-jfr[1].Share(k, c.FirstOfJFR)))
 		p, q := c.FirstInJFR/100, c.BestInJFR/100
-		c.Doubt += 3 * 100 * math.Sqrt((p+q-(p-q)*(p-q))/max(both.Total, 1))
+		error := 3 * 100 * math.Sqrt(p+q-(p-q)*(p-q))
+		c.Doubt += error / math.Sqrt(max(both.Total, 1))
+		c.ChanceOfFirst = error / math.Sqrt(float64(max(samples, 1)))
 	}
 	return c
 }

@@ -92,18 +92,18 @@ func checkProgram(t *testing.T, p Program, jdk oracle.JDK, c *corpus.Corpus) {
 		return
 	}
 	for _, k := range Kinds {
-		c := Compare(k, f.Profile, jfr)
+		c := Compare(k, f.Profile, f.Samples, jfr)
 		t.Logf("measured: %s: our first is %s with %.1f %% (JFR %.1f %%), JFR's %s with %.1f %%; mean difference of the "+
-			"biggest %.1f points, of JFR from itself %.1f; %d methods off; %d steady samples, %.0f of JFR", k, c.First,
-			c.FirstShare, c.FirstInJFR, c.FirstOfJFR, c.BestInJFR, c.Rest, c.Noise, len(f.Off), f.Samples,
+			"biggest %.1f points, by chance %.1f, of JFR from itself %.1f; %d methods off; %d steady samples, %.0f of JFR", k, c.First,
+			c.FirstShare, c.FirstInJFR, c.FirstOfJFR, c.BestInJFR, c.Rest, c.Chance, c.Noise, len(f.Off), f.Samples,
 			jfr[0].Total+jfr[1].Total)
-		if c.Behind() > c.Doubt+farBehind {
+		if c.Behind() > c.Doubt+c.ChanceOfFirst+farBehind {
 			t.Errorf("%s is our first by %s time with %.1f %%, and has %.1f %% in JFR, whose first has %.1f %%", c.First,
 				k, c.FirstShare, c.FirstInJFR, c.BestInJFR)
 		}
-		if c.Rest > 2*c.Noise+farOff {
-			t.Errorf("the biggest methods differ from JFR by %.1f points of %s time on average, and JFR from itself by %.1f",
-				c.Rest, k, c.Noise)
+		if c.Rest > 2*(c.Noise+c.Chance)+farOff {
+			t.Errorf("the biggest methods differ from JFR by %.1f points of %s time on average, by chance %.1f, and JFR from "+
+				"itself by %.1f", c.Rest, k, c.Chance, c.Noise)
 		}
 	}
 }
@@ -181,12 +181,12 @@ func TestCompareFindsWrongFirst(t *testing.T) {
 	}
 	jfr := [2]*Profile{profile(700, 300), profile(720, 280)}
 	for _, k := range []Kind{Inclusive, Self, Own} {
-		wrong := Compare(k, profile(20, 80), jfr)
+		wrong := Compare(k, profile(20, 80), 100, jfr)
 		if wrong.First != "b" || wrong.FirstOfJFR != "a" || math.Abs(wrong.Behind()-42) > 0.01 ||
 			math.Abs(wrong.Rest-51) > 0.01 || math.Abs(wrong.Noise-2) > 0.01 || wrong.Right() {
 			t.Errorf("%+v, behind %v", wrong, wrong.Behind())
 		}
-		right := Compare(k, profile(140, 58), jfr)
+		right := Compare(k, profile(140, 58), 198, jfr)
 		if right.First != "a" || right.Behind() != 0 || right.Rest > 0.5 || !right.Right() {
 			t.Errorf("%+v", right)
 		}
@@ -201,7 +201,7 @@ func TestCompareNearTie(t *testing.T) {
 		p.add([]Method{"b"}, ofB)
 		return p
 	}
-	if c := Compare(Own, profile(48, 52), [2]*Profile{profile(502, 498), profile(505, 495)}); c.First != "b" || !c.Right() {
+	if c := Compare(Own, profile(48, 52), 100, [2]*Profile{profile(502, 498), profile(505, 495)}); c.First != "b" || !c.Right() {
 		t.Errorf("%+v", c)
 	}
 }
