@@ -214,15 +214,16 @@ func (r *repairer) choose(s *waitingSample, records []Record) {
 	}
 	best := fits[len(fits)-1]
 	for k, record := range records {
-		if m := Method(record.ID()); record.Entry() {
+		m := Method(record.ID())
+		if record.Entry() {
 			enter(m)
-		} else {
-			for n := len(fits) - 1; n > 0; n-- {
-				if fits[n].method == m {
-					fits = fits[:n]
-					break
-				}
+		} else if n := slices.IndexFunc(fits[1:], func(f fit) bool { return f.method == m }); n >= 0 {
+			for n = len(fits) - 1; fits[n].method != m; n-- {
 			}
+			fits = fits[:n]
+		} else if r.scope.on && !slices.Contains(frames, r.table.nameOf(m)) {
+			// The call was entered in the gap, and is not on the stack: it was taken behind its exit.
+			best, s.at = fits[len(fits)-1], r.number+uint64(k)+1
 		}
 		if f := fits[len(fits)-1]; f.missing < best.missing || f.missing == best.missing && f.matching > best.matching {
 			best, s.at = f, r.number+uint64(k)+1
