@@ -53,11 +53,13 @@ type modelRun struct {
 	chunk   *Stacks
 	stacks  [][]modelCall // by nanosecond: the calls that are open, the outermost first
 	moments []int64       // of the samples
+	// unrecorded are methods of which calls are not recorded
+	unrecorded map[Method]bool
 }
 
 // run makes a run with about n records. One nanosecond passes with each step.
 func (g model) run(r *rand.Rand, n int) *modelRun {
-	out := &modelRun{chunk: &Stacks{Anew: true}}
+	out := &modelRun{chunk: &Stacks{Anew: true}, unrecorded: map[Method]bool{}}
 	nodes := map[string]uint64{}
 	node := func(stack []modelCall) uint64 {
 		at, path := uint64(0), "p.C.main"
@@ -112,6 +114,7 @@ func (g model) run(r *rand.Rand, n int) *modelRun {
 				out.records = append(out.records, entry(m, now()))
 			} else {
 				unused[m]++
+				out.unrecorded[m] = true
 			}
 			open = append(open, c)
 		}
