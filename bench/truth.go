@@ -254,7 +254,8 @@ func (t *truth) measure(ctx context.Context, p dense.Program, jdk oracle.JDK, c 
 		recorded = cpu[dense.Recording].median(cpuSeconds) / plain
 	}
 	line := []string{p.Name, strconv.Itoa(jdk.Feature), time.Now().UTC().Format("2006-01-02 15:04"),
-		strconv.Itoa(t.rounds), number(plain), number(unsampled), number(recorded), fmt.Sprint(f.Records), fmt.Sprint(f.Gated + f.Windowed),
+		strconv.Itoa(t.rounds), number(plain), number(unsampled), number(recorded), fmt.Sprint(f.Records),
+		fmt.Sprint(f.Gated + f.Windowed),
 		strconv.Itoa(len(f.Off)), fmt.Sprint(f.Lost), fmt.Sprint(f.Samples), strconv.Itoa(lines)}
 	var methods [][]string
 	for _, m := range result.methods {
@@ -374,14 +375,15 @@ func (t *truth) print(w io.Writer) {
 	fmt.Fprintf(w, `# What recordings say about programs, beside JFR
 
 Mean absolute difference from JFR of the %d biggest methods, in points of percent, without methods of more than %d %% on
-both sides. *noise* is that of two runs of JFR, and what the numbers of samples explain. *same run* is the difference from JFR in the
-process that was recorded: what is left if recording changes nothing. *inclusive* and *self* are of traced methods, *own* also of libraries and
-the JDK. *first* is in how many recordings our first method is JFR's, as far as JFR knows. *bounds* is how many of the
-shares that are estimates have JFR's inside their bounds, and the same in the same run. CPU time of the recorded program, without and with
-steady samples, is a multiple of the plain one's.
+both sides. *noise* is that of two runs of JFR, and what the numbers of samples explain. *same run* is the difference
+from JFR in the process that was recorded: what is left if recording changes nothing. *inclusive* and *self* are of
+traced methods, *own* also of libraries and the JDK. *first* is in how many recordings our first method is JFR's, as far
+as JFR knows. *bounds* is how many of the shares that are estimates have JFR's inside their bounds, and the same in the
+same run. CPU time of the recorded program, without and with steady samples, is a multiple of the plain one's.
 
-| program | JDK | inclusive | noise | same run | self | noise | same run | own | noise | same run | first: inclusive, self, own | `+
-		`our first own, JFR's | bounds | CPU unsampled | CPU | lines | let go | methods off | samples | JFR's | broken |
+| program | JDK | inclusive | noise | same run | self | noise | same run | own | noise | same run | `+
+		`first: inclusive, self, own | our first own, JFR's | bounds | CPU unsampled | CPU | lines | let go | `+
+		`methods off | samples | JFR's | broken |
 |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 `, dense.Top, dense.Nearly)
 	for _, cells := range t.lines[truthFile] {
@@ -405,7 +407,7 @@ func (t *truth) row(cells []string) string {
 	short := func(column string) string { return "`" + dense.Method(of[column]).Short() + "`" }
 	list = append(list, strings.Join(right, ", "), fmt.Sprintf("%s %s, %s %s", short("own_first"), of["own_share"],
 		short("own_jfr_first"), of["own_jfr_share"]), fmt.Sprintf("%s/%s, %s/%s", of["held"], of["bounds"],
-		of["held_same_run"], of["bounds_same_run"]), of["unsampled"], of["recorded"], of["lines"], of["let_go"], of["methods_off"], of["samples"],
-		of["jfr_samples"], of["broken"])
+		of["held_same_run"], of["bounds_same_run"]), of["unsampled"], of["recorded"], of["lines"], of["let_go"],
+		of["methods_off"], of["samples"], of["jfr_samples"], of["broken"])
 	return "| " + strings.Join(list, " | ") + " |"
 }

@@ -39,8 +39,8 @@ func TestCorpusDense(t *testing.T) {
 	}
 }
 
-// Tolerances of shares, in points of percent, beyond what two runs of JFR differ. The machine may be busy, which changes
-// what a program does in which time.
+// Tolerances of shares, in points of percent, beyond what two runs of JFR differ and the number of samples explains.
+// The machine may be busy, which changes what a program does in which time.
 const (
 	// farBehind is by how much our biggest method may be smaller in JFR than JFR's biggest one.
 	farBehind = 15
@@ -94,8 +94,8 @@ func checkProgram(t *testing.T, p Program, jdk oracle.JDK, c *corpus.Corpus) {
 	for _, k := range Kinds {
 		c := Compare(k, f.Profile, f.Samples, jfr)
 		t.Logf("measured: %s: our first is %s with %.1f %% (JFR %.1f %%), JFR's %s with %.1f %%; mean difference of the "+
-			"biggest %.1f points, by chance %.1f, of JFR from itself %.1f; %d methods off; %d steady samples, %.0f of JFR", k, c.First,
-			c.FirstShare, c.FirstInJFR, c.FirstOfJFR, c.BestInJFR, c.Rest, c.Chance, c.Noise, len(f.Off), f.Samples,
+			"biggest %.1f points, by chance %.1f, of JFR from itself %.1f; %d methods off; %d steady samples, %.0f of JFR",
+			k, c.First, c.FirstShare, c.FirstInJFR, c.FirstOfJFR, c.BestInJFR, c.Rest, c.Chance, c.Noise, len(f.Off), f.Samples,
 			jfr[0].Total+jfr[1].Total)
 		if c.Behind() > c.Doubt+c.ChanceOfFirst+farBehind {
 			t.Errorf("%s is our first by %s time with %.1f %%, and has %.1f %% in JFR, whose first has %.1f %%", c.First,
@@ -134,7 +134,8 @@ func TestProfileOfStacks(t *testing.T) {
 // TestFramesOfJFR leaves out frames that a stack of Java does not show, and those of the runtime.
 func TestFramesOfJFR(t *testing.T) {
 	got := frames(oracle.JFRStack{Methods: []string{"dev/tracegen/runtime/Gate dropsEntry (I)Z",
-		"dev/tracegen/runtime/AppMethodBeat i (I)V", "p/A$B run ()V", "p/A$$Lambda.0x123 run ()V", "p/A main ([Ljava/lang/String;)V"}})
+		"dev/tracegen/runtime/AppMethodBeat i (I)V", "p/A$B run ()V", "p/A$$Lambda.0x123 run ()V",
+		"p/A main ([Ljava/lang/String;)V"}})
 	if d := cmp.Diff([]Method{"p.A$B.run", "p.A.main"}, got); d != "" {
 		t.Error(d)
 	}
@@ -165,7 +166,8 @@ func TestProfileOfCalls(t *testing.T) {
 	f.profile()
 	f.Profile.bounds = nil
 	want := &Profile{Total: 70, Inclusive: map[Method]float64{"p.A.a": 40, "p.A.b": 50},
-		Self: map[Method]float64{"p.A.a": 20, "p.A.b": 50}, Own: map[Method]float64{"p.A.a": 20, "p.A.b": 50}, traced: r.traced}
+		Self: map[Method]float64{"p.A.a": 20, "p.A.b": 50}, Own: map[Method]float64{"p.A.a": 20, "p.A.b": 50},
+		traced: r.traced}
 	if d := cmp.Diff(want, f.Profile, cmp.AllowUnexported(Profile{})); d != "" || err != nil {
 		t.Error(d, err)
 	}
@@ -201,7 +203,8 @@ func TestCompareNearTie(t *testing.T) {
 		p.add([]Method{"b"}, ofB)
 		return p
 	}
-	if c := Compare(Own, profile(48, 52), 100, [2]*Profile{profile(502, 498), profile(505, 495)}); c.First != "b" || !c.Right() {
+	c := Compare(Own, profile(48, 52), 100, [2]*Profile{profile(502, 498), profile(505, 495)})
+	if c.First != "b" || !c.Right() {
 		t.Errorf("%+v", c)
 	}
 }

@@ -1,10 +1,10 @@
 // Package dense runs programs that make very many calls, and compares what a recording says about them with what JFR,
 // the profiler of the JDK, says about the same program without any change.
 //
-// A [Program] is prepared once: [Prepare] instruments its jars and the runtime. It is then run in several ways ([Way]),
-// and the CPU time of each run is what the system reports. [Prepared.ReadRecording] reads a recording,
-// [Prepared.ReadJFR] the samples of JFR. Both return a [Profile] of the main thread, or of all: the share of each method
-// in the time, with the methods that it calls and without them ([Kind]).
+// A [Program] is prepared once: [Prepare] instruments its jars and the runtime. It is then run in several ways
+// ([Way]), and the CPU time of each run is what the system reports. [Prepared.ReadRecording] reads a recording,
+// [Prepared.ReadJFR] the samples of JFR. Both return a [Profile] of the main thread, or of all: the share of each
+// method in the time, with the methods that it calls and without them ([Kind]).
 //
 // What is compared, and what cannot be:
 //
@@ -18,6 +18,6 @@
 //   - JFR differs from itself. It runs twice, and the difference of the two runs is reported beside ours.
 //   - Recording changes the program: methods that are called often become slower until they are switched off. In one
 //     way JFR runs in the recorded process, and sees the same program.
-//   - JFR of releases before 25 loses the outer frames of many stacks, and does not mark them as cut off: in bsh 1.3.0 on
-//     release 17, main was missing in two of three. These stacks are left out, and counted.
+//   - JFR of releases before 25 loses the outer frames of many stacks, and does not mark them as cut off: in bsh 1.3.0
+//     on release 17, main was missing in two of three. These stacks are left out, and counted.
 package dense

@@ -119,8 +119,8 @@ func asciidoc() string {
 	var b strings.Builder
 	b.WriteString("= Title\n:toc:\n\n")
 	for n := range 60 {
-		fmt.Fprintf(&b, "== Section %d\n\nA paragraph with *bold %d*, _slanted_ and `code` of https://example.com/%d[a link].",
-			n, n, n)
+		fmt.Fprintf(&b, "== Section %d\n\nA paragraph with *bold %d*, _slanted_ and `code` of "+
+			"https://example.com/%d[a link].", n, n, n)
 		for k := range 60 {
 			b.WriteString(" " + words[(n*k+k*k)%len(words)])
 		}

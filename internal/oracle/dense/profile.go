@@ -82,8 +82,8 @@ func (p *Profile) add(stack []Method, time float64) {
 var hidden = []string{"$$Lambda", "java.lang.invoke.LambdaForm$", "java.lang.invoke.DirectMethodHandle$Holder",
 	"java.lang.invoke.DelegatingMethodHandle$Holder", "java.lang.invoke.Invokers$Holder"}
 
-// frames returns the methods of a stack of JFR, innermost first, without those that Java does not show, and without those
-// of the runtime that the innermost method of the program has called.
+// frames returns the methods of a stack of JFR, innermost first, without those that Java does not show, and without
+// those of the runtime that the innermost method of the program has called.
 func frames(s oracle.JFRStack) (stack []Method) {
 	for _, text := range s.Methods {
 		words := strings.SplitN(text, " ", 3)

@@ -101,7 +101,8 @@ func Programs() []Program {
 		{
 			// The rules of Google are warnings. Those of Sun are errors, and their number would be the exit code.
 			Name: "checkstyle", Jars: []string{"checkstyle-10.26.1"}, Unpack: lang,
-			Args: []string{"com.puppycrawl.tools.checkstyle.Main", "-c", "/google_checks.xml", "-o", "out.txt", langText, langTime},
+			Args: []string{"com.puppycrawl.tools.checkstyle.Main", "-c", "/google_checks.xml", "-o", "out.txt", langText,
+				langTime},
 		},
 		{
 			Name: "google-java-format", Jars: []string{"google-java-format-all-deps-1.28.0"}, Unpack: lang,
