@@ -160,7 +160,7 @@ func TestProfileOfCalls(t *testing.T) {
 	err = f.Segment(&trace.Segment{Calls: []trace.Call{
 		{Method: id(0), Parent: -1, Next: 3, Begin: 10, End: 50},
 		{Method: id(1), Parent: 0, Next: 2, Begin: 20, End: 40},
-		{Method: id(0), Parent: 0, Next: 3, Begin: 46, End: 48},
+		{Method: id(0), Parent: 0, Next: 3, Begin: 46, End: 48}, // a recursive call
 		{Method: id(1), Parent: -1, Next: 4, Begin: 60, End: 90},
 	}})
 	f.profile()
