@@ -454,17 +454,7 @@ func Sums(t *trace.Tree) []Sum {
 	for _, m := range slices.Sorted(maps.Keys(sums)) {
 		s := sums[m]
 		s.EstimatedTotal = s.Total - s.recorded
-		n := float64(t.Nodes[0].Grafted.Samples)
-		low, high := Bounds(s.EstimatedTotal, t.Nodes[0].Total, n)
-		if s.EstimatedTotal == 0 {
-			low, high = 0, 0
-		}
-		s.TotalLow, s.TotalHigh = s.recorded+low, s.recorded+high
-		low, high = Bounds(s.sampled, t.Nodes[0].Total, n)
-		if s.Samples == 0 {
-			low, high = s.sampled, s.sampled
-		}
-		s.SelfLow, s.SelfHigh = s.Self-s.sampled+low, s.Self-s.sampled+high
+		s.bound(&t.Nodes[0])
 		all = append(all, s.Sum)
 	}
 	return all
@@ -473,10 +463,25 @@ func Sums(t *trace.Tree) []Sum {
 // sum is a [Sum] that is being made.
 type sum struct {
 	Sum
-	recorded int64 // of Total what recorded calls took
-	sampled  int64 // of Self what samples have divided
+	recorded                               int64 // of Total what recorded calls took
+	sampled                                int64 // of Self what samples have divided
+	totalLow, totalHigh, selfLow, selfHigh int64 // the sums of the bounds of the nodes
 	// open is how many nodes of the method are around the next one, openRecorded how many of these are recorded.
 	open, openRecorded int
+}
+
+// bound sets the bounds: those that all samples of the tree say, or the sums of the bounds of nodes where these are nearer.
+func (s *sum) bound(root *trace.Node) {
+	s.TotalLow, s.TotalHigh, s.SelfLow, s.SelfHigh = s.Total, s.Total, s.Self, s.Self
+	n := float64(root.Grafted.Samples)
+	if s.EstimatedTotal > 0 {
+		low, high := Bounds(s.EstimatedTotal, root.Total, n)
+		s.TotalLow, s.TotalHigh = max(s.recorded+low, s.totalLow), min(s.recorded+high, s.totalHigh)
+	}
+	if s.Samples > 0 {
+		low, high := Bounds(s.sampled, root.Total, n)
+		s.SelfLow, s.SelfHigh = max(s.Self-s.sampled+low, s.selfLow), min(s.Self-s.sampled+high, s.selfHigh)
+	}
 }
 
 // leave leaves a node.
@@ -489,8 +494,13 @@ func (s *sum) leave(n *trace.Node) {
 
 // enter adds a node; the nodes below it come next.
 func (s *sum) enter(n *trace.Node) {
+	w := &n.Grafted
 	if s.open == 0 {
 		s.Total += n.Total
+		s.totalLow, s.totalHigh = s.totalLow+w.TotalLow, s.totalHigh+w.TotalHigh
+	}
+	if s.open == 0 || !w.Estimated {
+		s.Samples += w.Samples // those of an estimated call are also of the estimated calls around it
 	}
 	s.open++
 	if !n.Grafted.Estimated {
@@ -501,7 +511,7 @@ func (s *sum) enter(n *trace.Node) {
 	}
 	s.Calls += n.Calls
 	s.Self += n.Self
-	w := &n.Grafted
+	s.selfLow, s.selfHigh = s.selfLow+w.SelfLow, s.selfHigh+w.SelfHigh
 	if w.Estimated {
 		s.EstimatedSelf += n.Self
 	} else {
@@ -509,7 +519,6 @@ func (s *sum) enter(n *trace.Node) {
 	}
 	if w.Samples > 0 {
 		s.sampled += n.Self
-		s.Samples += w.Samples
 	}
 	s.Waiting += w.Waiting
 	s.Blocked += w.Blocked

@@ -26,20 +26,36 @@ final class StackChunks {
     private static final class Node {
         final int before;
         final StackTraceElement frame;
+        final int line;
 
-        Node(int before, StackTraceElement frame) {
+        Node(int before, StackTraceElement frame, int line) {
             this.before = before;
             this.frame = frame;
+            this.line = line;
         }
 
         @Override
         public boolean equals(Object o) {
-            return o instanceof Node && before == ((Node) o).before && frame.equals(((Node) o).frame);
+            return o instanceof Node && ((Node) o).isOf(before, line, frame);
+        }
+
+        /** The file follows from the class. */
+        private boolean isOf(int otherBefore, int otherLine, StackTraceElement other) {
+            return before == otherBefore && line == otherLine && frame.getMethodName().equals(other.getMethodName())
+                    && frame.getClassName().equals(other.getClassName());
         }
 
         @Override
         public int hashCode() {
-            return before * 31 + frame.hashCode();
+            return ((before * 31 + line) * 31 + frame.getMethodName().hashCode()) * 31
+                    + frame.getClassName().hashCode();
+        }
+
+        @Override
+        public String toString() {
+            return line == frame.getLineNumber() ? frame.toString()
+                    : new StackTraceElement(frame.getClassName(), frame.getMethodName(), frame.getFileName(), line)
+                            .toString();
         }
     }
 
@@ -57,12 +73,6 @@ final class StackChunks {
     /** Forgets what is in the file, because the next one refers to nothing in it. */
     void beginFile() {
         numbers.clear();
-    }
-
-    /** Returns a frame as it is written: without its line, unless lines are needed. */
-    private StackTraceElement written(StackTraceElement frame) {
-        return lines || frame.getLineNumber() < 0 ? frame : new StackTraceElement(frame.getClassName(),
-                frame.getMethodName(), frame.getFileName(), -1);
     }
 
     /**
@@ -90,7 +100,7 @@ final class StackChunks {
         }
         chunk.u8(anew ? 1 : 0).uv(fresh.size());
         for (Node n : fresh) {
-            chunk.uv(n.before).uv(out.string(n.frame.toString()));
+            chunk.uv(n.before).uv(out.string(n.toString()));
         }
         samplesTo(chunk, samples, nodes);
         if (!out.end(RecordingWriter.STACKS, 0)) {
@@ -105,7 +115,8 @@ final class StackChunks {
     private int node(StackTraceElement[] stack) {
         int number = 0;
         for (int k = Math.min(MAX_FRAMES, stack.length) - 1; k >= 0; k--) {
-            Node n = new Node(number, written(stack[k]));
+            int line = stack[k].getLineNumber();
+            Node n = new Node(number, stack[k], lines ? line : Math.min(line, -1));
             Integer known = numbers.get(n);
             if (known == null) {
                 fresh.add(n);

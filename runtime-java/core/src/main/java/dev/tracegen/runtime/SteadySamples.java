@@ -1,22 +1,21 @@
 package dev.tracegen.runtime;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 
 /**
- * Takes steady samples: stacks of threads on which a message or outermost call runs, whatever they do. They tell what
+ * Takes steady samples: stacks of threads on which a message or outermost call runs, whatever they do. They show what
  * no record does: methods that are off or not traced, libraries, and native code. Used by the sampler's thread only,
  * but for {@link #wrote}: so the samples are handed over before it copies records that were put behind them.
  *
  * <p><b>When.</b> At random moments, so that they are in step with no program. One stack is taken at a time, of the
  * thread that has waited longest for its turn.
  *
- * <p><b>What it costs.</b> A stack stops its thread, and on some JVMs all of them, at most for as long as this class
- * waits for it. After each one nothing is taken for so long that this is at most 0.5 % of the time, and all that
- * steady samples need at most 1 % of a core. A thread that has not run since its last sample is not stopped: its stack
- * is the same.
+ * <p><b>What it costs.</b> After each stack nothing is taken for so long that all work for it is at most 1 % of the
+ * time. The thread, and on Java 17 all threads, are stopped for less than half of the time that a stack takes, so at
+ * most 0.5 % of the time: the rest is spent before and behind that, to make objects of the frames. A thread that has
+ * not run since its last sample is not stopped: its stack is the same.
  *
  * <p><b>What is kept.</b> If every record is written, all samples are. If only records of stalls are, those of a
  * message wait in its {@link StallFacts} until it is a stall, and none is taken of short messages.
@@ -30,15 +29,17 @@ final class SteadySamples {
     private static final int STILL_SHARE = 16;
     private static final long STILL_NANOS = 1000000000L;
 
-    /** The time in which a thread is stopped, and all work, are at most one part in so many. */
-    static final int STOPPED_SHARE = 200;
-    private static final int WORK_SHARE = 100;
+    /** All work is at most one part in so many of the time. */
+    static final int WORK_SHARE = 100;
 
     /** About what it costs that this thread wakes up, which it cannot measure. */
     private static final long WAKE_NANOS = 15000;
 
+    /** More is not the work of one sample. */
+    private static final long MOST_WORK_NANOS = 200000;
+
     /** A stack costs as much as each of its frames and so many more. */
-    private static final int OTHER_FRAMES = 16;
+    private static final int OTHER_FRAMES = 100;
 
     /** How many samples may wait until they are handed over, and for how long. */
     private static final int MAX_WAITING = 256;
@@ -57,6 +58,9 @@ final class SteadySamples {
 
     /** When the next stack may be taken. */
     private long next;
+
+    /** How long the stack took that was taken now. */
+    private long taking;
 
     /** What the last stacks cost, in nanoseconds a frame, and how many there were. */
     private final long[] frameNanos = new long[16];
@@ -104,12 +108,16 @@ final class SteadySamples {
                 next = now;
                 return Long.MAX_VALUE;
             }
-            long work = WAKE_NANOS + platform.nanoTime() - now;
-            long stopped = due == null || due.sampled.nextStack > now ? 0 : sample(due, now);
+            taking = 0;
+            boolean taken = due != null && due.sampled.nextStack <= now;
+            long stack = taken ? sample(due, now) : 0;
             long after = platform.nanoTime();
+            // This thread may have waited for a processor meanwhile.
+            long rest = Math.min(MOST_WORK_NANOS, after - now - taking) + WAKE_NANOS + (taken ? writeNanos : 0);
             others = due == null ? others : Math.min(others, due.sampled.nextStack);
-            work = Math.min(USUAL_NANOS / WORK_SHARE, work) + (stopped == 0 ? 0 : stopped + writeNanos);
-            next = Math.max(others, after + Math.max(STOPPED_SHARE * stopped, WORK_SHARE * work));
+            long pause = WORK_SHARE * (stack + rest);
+            // The first ones may have waited for a processor, all of them.
+            next = Math.max(others, after + (measured < frameNanos.length ? Math.min(5 * USUAL_NANOS, pause) : pause));
         }
         return Math.max(1, next - now);
     }
@@ -131,7 +139,7 @@ final class SteadySamples {
                         && t.sampled.factsOf(t.sampled.openNumber()) != null);
     }
 
-    /** Takes the stack of a thread. Returns about for how many nanoseconds that has stopped it. */
+    /** Takes the stack of a thread. Returns about how many nanoseconds that has cost, 0 if the thread has not run. */
     private long sample(ThreadTrace t, long now) {
         SamplerState s = t.sampled;
         StallFacts facts = s.factsOf(s.openNumber());
@@ -147,7 +155,7 @@ final class SteadySamples {
         boolean still = last != null && state == last.state && state != Thread.State.RUNNABLE
                 && record == last.record + last.records;
         StackTraceElement[] stack = null;
-        long stopped = 0;
+        long cost = 0;
         if (still && cpu >= 0 && cpu == last.cpuNanos) {
             stack = last.stack;
         } else {
@@ -159,7 +167,8 @@ final class SteadySamples {
                 platform.log("no steady samples are taken: " + e);
                 return 0;
             }
-            stopped = cost(platform.nanoTime() - begin, stack.length);
+            taking = platform.nanoTime() - begin;
+            cost = cost(taking, stack.length);
         }
         s.stillSince = still ? s.stillSince : now;
         if (still) {
@@ -172,18 +181,20 @@ final class SteadySamples {
         }
         s.lastStack = new SteadySample(t, now, state, stack, record, t.nextRecord() - record, cpu);
         add(options.everyRecord ? waiting : facts.steady, s.lastStack);
-        return stopped;
+        return cost;
     }
 
     /**
-     * Notes what a stack has taken, and returns about what it has cost. On a busy machine it often takes much longer,
-     * because the thread must get a processor to stop: so the lower quarter of the last ones counts.
+     * Notes what a stack has taken, and returns about what it has cost: a quarter more than by the cheapest of the last
+     * ones. On a busy machine others take many times as long, because a thread must get a processor to stop.
      */
     private long cost(long nanos, int frames) {
         frameNanos[measured++ % frameNanos.length] = nanos / (frames + OTHER_FRAMES);
-        long[] sorted = Arrays.copyOf(frameNanos, Math.min(measured, frameNanos.length));
-        Arrays.sort(sorted);
-        return Math.max(1, sorted[sorted.length / 4] * (frames + OTHER_FRAMES));
+        long least = Long.MAX_VALUE;
+        for (int k = Math.min(measured, frameNanos.length) - 1; k >= 0; k--) {
+            least = Math.min(least, frameNanos[k]);
+        }
+        return Math.max(1, least * (frames + OTHER_FRAMES) * 5 / 4);
     }
 
     private void add(List<SteadySample> to, SteadySample sample) {
