@@ -12,9 +12,8 @@ import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * Prints the samples that JFR took of one thread, or of all, while they ran Java code or a
- * native method. A line for each stack: how many samples have
- * it, whether JFR cut it off, and its methods, the innermost first.
+ * Prints the samples that JFR took of one thread, or of all, while they ran Java code or a native method. A line for
+ * each stack: how many samples have it, whether JFR cut it off, and its methods, the innermost first.
  */
 public final class Samples {
     private Samples() {
