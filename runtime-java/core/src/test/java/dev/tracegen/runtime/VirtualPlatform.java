@@ -10,6 +10,9 @@ final class VirtualPlatform extends Platform {
     final AtomicLong nanos = new AtomicLong(5000000000L);
     final AtomicLong cpu = new AtomicLong();
     final AtomicLong cpuReads = new AtomicLong();
+
+    /** The CPU time of each thread for others, -1 for unknown. */
+    volatile long cpuOfOthers = -1;
     final Thread main;
     volatile long gcCount = 3;
     volatile boolean broken;
@@ -132,6 +135,11 @@ final class VirtualPlatform extends Platform {
     public long threadCpuNanos() {
         cpuReads.incrementAndGet();
         return cpu.get();
+    }
+
+    @Override
+    public long threadCpuNanos(Thread thread) {
+        return cpuOfOthers;
     }
 
     @Override
