@@ -42,8 +42,10 @@ func (m *moments) over(n float64) (mean, variance float64) {
 
 // methodSample is what is known of a method in a sample. Times are in nanoseconds.
 type methodSample struct {
-	self, total moments // by unit
-	calls       uint64
+	self, total, cpu moments // by unit
+	calls            uint64
+	// samples is how many stacks show it as the innermost method, estimated what of its own time only they show.
+	samples, estimated float64
 }
 
 // groupSample is what is known of a group of stalls in a sample.
@@ -63,6 +65,7 @@ type Sample struct {
 	// Units and Recordings are how many there were.
 	Units, Recordings int
 
+	measured int // units whose methods have CPU times
 	versions span
 	methods  map[string]*methodSample // by methodKey
 	stalls   map[string]*groupSample
