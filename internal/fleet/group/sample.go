@@ -111,21 +111,23 @@ func (s *Sample) methodSample(key string) *methodSample {
 func (s *Sample) Add(r *analysis.Recording) (trace.Handler, error) {
 	s.Recordings++
 	s.versions.add(buildOf(r))
-	s.now = &sampler{sample: s, names: r.Names, methods: map[trace.Method]*methodSample{}}
+	s.now = &sampler{sample: s, Calls: analysis.NewCalls(), names: r.Names, methods: map[trace.Method]*methodSample{}}
 	return s.now, nil
 }
 
 // End ends the recording that was added last.
 func (s *Sample) End(*analysis.Recording) error {
 	if s.now != nil && (s.Unit == UnitRecording || s.now.any) {
+		if s.Unit == UnitRecording {
+			s.now.Graft()
+		}
 		s.now.endUnit()
 		if s.Unit == UnitMessage && s.now.between && s.Units > 1 {
 			s.Units-- // what came behind the last message is no unit
 		}
 	}
-	if s.now != nil && len(s.now.tree.Nodes) > 0 {
-		s.now.tree.Trim(maxPaths)
-		s.paths.add(&s.now.tree, s.now.names)
+	if s.now != nil && s.Paths {
+		s.now.endPaths()
 	}
 	s.now = nil
 	return nil
@@ -133,7 +135,7 @@ func (s *Sample) End(*analysis.Recording) error {
 
 // sampler adds one recording to a sample.
 type sampler struct {
-	analysis.Totals // of the unit that is being read
+	*analysis.Calls // of the unit that is being read
 	sample          *Sample
 	names           *resolve.Names
 	methods         map[trace.Method]*methodSample
@@ -144,7 +146,12 @@ type sampler struct {
 
 // Segment adds the calls of a segment to those of the unit.
 func (p *sampler) Segment(s *trace.Segment) error {
-	if err := p.Totals.Segment(s); err != nil {
+	// A message has too few samples to divide its own times among them.
+	add := p.Sums.Segment
+	if p.sample.Unit == UnitRecording {
+		add = p.Calls.Segment
+	}
+	if err := add(s); err != nil {
 		return err
 	}
 	p.any = p.any || len(s.Calls) > 0
@@ -186,10 +193,21 @@ func splitKey(key string) (class, method, descriptor string) {
 func (p *sampler) endUnit() {
 	p.sample.Units++
 	p.any = false
-	p.Take(func(t *analysis.Total) {
+	measured := false
+	p.Take(func(t *analysis.Sum) {
 		m := p.method(t.Method)
 		m.self.add(float64(t.Self))
 		m.total.add(float64(t.Total))
 		m.calls += t.Calls
+		e := &t.Estimate
+		m.samples += float64(e.Samples)
+		m.estimated += float64(e.Self)
+		if e.Known > 0 && e.CPU >= 0 {
+			measured = true
+			m.cpu.add(float64(e.CPU) * float64(t.Self) / float64(e.Known))
+		}
 	})
+	if measured {
+		p.sample.measured++
+	}
 }

@@ -76,10 +76,10 @@ func mostSelf(t *trace.Tree, names *resolve.Names, n int) []Step {
 	if len(t.Nodes) == 0 {
 		return nil
 	}
-	var totals Totals
+	var totals Sums
 	totals.Tree(t)
 	var all []Step
-	totals.Take(func(s *Total) {
+	totals.Take(func(s *Sum) {
 		if s.Method != trace.MethodDispatch && s.Method != trace.MethodNotRecorded && s.Self > 0 {
 			all = append(all, Step{names.Method(s.Method), s.Total, s.Self, s.Calls, s.Marked})
 		}

@@ -9,19 +9,11 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// MethodTotal sums up all calls of a method.
+// MethodTotal sums up all calls of a method over all recordings.
 type MethodTotal struct {
 	// Method is what was called. Its ID is that of the recording that had it first.
 	Method resolve.Method `json:"method"`
-	// Calls is how many there were, Marked how many of them were repaired, Records how many records they made.
-	Calls   uint64 `json:"calls"`
-	Marked  uint64 `json:"marked"`
-	Records uint64 `json:"records"`
-	// Total is their time in nanoseconds, that of calls within calls of the same method counted once; Self what of it
-	// was spent in no traced method below; Longest the longest call's.
-	Total   int64 `json:"totalNanos"`
-	Self    int64 `json:"selfNanos"`
-	Longest int64 `json:"longestNanos"`
+	analysis.Sum
 	// Stalls is of how many stalls the method is on the hot path.
 	Stalls int `json:"stalls"`
 	// LeftOut is how many more calls there were that the runtime left out, because the method was off.
@@ -77,9 +69,9 @@ func (m *Methods) of(method resolve.Method, digest string) *MethodTotal {
 // Connect makes the methods sum up what is analyzed with these options. What they have for Stall and End is called
 // after that.
 func (m *Methods) Connect(o *analysis.Options) {
-	var calls *analysis.Totals
+	var calls *analysis.Calls
 	o.Also = func(*analysis.Recording) (trace.Handler, error) {
-		calls = new(analysis.Totals)
+		calls = analysis.NewCalls()
 		return calls, nil
 	}
 	stall, end := o.Stall, o.End
@@ -100,10 +92,11 @@ func (m *Methods) Connect(o *analysis.Options) {
 }
 
 // add takes over what was summed up of one recording.
-func (m *Methods) add(t *analysis.Totals, r *analysis.Recording) {
+func (m *Methods) add(t *analysis.Calls, r *analysis.Recording) {
 	lossy := t.Has(trace.MethodNotRecorded)
 	scale := m.recording(r)
-	t.Take(func(from *analysis.Total) { m.total(from, r, scale, lossy && from.Method != trace.MethodNotRecorded) })
+	t.Graft()
+	t.Take(func(from *analysis.Sum) { m.total(from, r, scale, lossy && from.Method != trace.MethodNotRecorded) })
 }
 
 // recording takes over what a recording says of itself, and returns its scale.
@@ -115,16 +108,11 @@ func (m *Methods) recording(r *analysis.Recording) float64 {
 }
 
 // total takes over the sum of a method of a recording.
-func (m *Methods) total(from *analysis.Total, r *analysis.Recording, scale float64, lossy bool) {
+func (m *Methods) total(from *analysis.Sum, r *analysis.Recording, scale float64, lossy bool) {
 	to := m.of(r.Names.Method(from.Method), r.Digest)
 	to.made += float64(from.Records) * scale
 	to.lossy = to.lossy || lossy
-	to.Calls += from.Calls
-	to.Marked += from.Marked
-	to.Records += from.Records
-	to.Total += from.Total
-	to.Self += from.Self
-	to.Longest = max(to.Longest, from.Longest)
+	to.Add(from)
 }
 
 // scale takes over how complete a recording is. It returns by how much the number of its records must be multiplied

@@ -11,16 +11,16 @@ import (
 )
 
 // sumsOf returns what was summed up.
-func sumsOf(t *Totals) []Total {
-	var list []Total
-	t.Take(func(total *Total) { list = append(list, *total) })
+func sumsOf(t *Sums) []Sum {
+	var list []Sum
+	t.Take(func(total *Sum) { list = append(list, *total) })
 	return list
 }
 
 // TestRecursion: calls within calls of the same method count once in the total, as does a call that is handed on in
 // parts.
 func TestRecursion(t *testing.T) {
-	var totals Totals
+	var totals Sums
 	add := func(s *trace.Segment) {
 		if err := totals.Segment(s); err != nil {
 			t.Fatal(err)
@@ -38,12 +38,12 @@ func TestRecursion(t *testing.T) {
 		End: 350, Marks: trace.MarkSuspended | trace.MarkResumed}}})
 	add(&trace.Segment{Begin: 350, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 350,
 		End: 360, Marks: trace.MarkResumed}}})
-	want := []Total{
+	want := []Sum{
 		{Method: 1, Calls: 3, Marked: 1, Records: 5, Total: 100, Self: 60, Longest: 100},
 		{Method: 2, Calls: 1, Records: 2, Total: 80, Self: 40, Longest: 80},
 		{Method: 3, Calls: 1, Records: 2, Total: 260, Self: 260, Longest: 260},
 	}
-	ignored := cmpopts.IgnoreUnexported(Total{})
+	ignored := cmpopts.IgnoreUnexported(Sum{})
 	if diff := cmp.Diff(want, sumsOf(&totals), ignored); diff != "" {
 		t.Error(diff)
 	}
@@ -79,7 +79,7 @@ func madeSegment(rnd *rand.Rand) *trace.Segment {
 func TestTotalsOfTreesAreThoseOfCalls(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(33, 3))
 	for range 200 {
-		var calls, paths Totals
+		var calls, paths Sums
 		var tree trace.Tree
 		for range 1 + rnd.IntN(5) {
 			s := madeSegment(rnd)
@@ -89,8 +89,8 @@ func TestTotalsOfTreesAreThoseOfCalls(t *testing.T) {
 			}
 		}
 		paths.Tree(&tree)
-		byMethod := cmpopts.SortSlices(func(a, b Total) bool { return a.Method < b.Method })
-		ignored := cmpopts.IgnoreFields(Total{}, "Records", "active", "used")
+		byMethod := cmpopts.SortSlices(func(a, b Sum) bool { return a.Method < b.Method })
+		ignored := cmpopts.IgnoreFields(Sum{}, "Records", "active", "used")
 		if diff := cmp.Diff(sumsOf(&calls), sumsOf(&paths), byMethod, ignored); diff != "" {
 			t.Fatal(diff)
 		}
