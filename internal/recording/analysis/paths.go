@@ -26,10 +26,8 @@ type Paths struct {
 type ThreadPaths struct {
 	// Thread is its index.
 	Thread uint32
-	// Tree has the calls, divided among what samples show.
-	Tree *trace.Tree
-
-	recorded *trace.Tree
+	// Recorded has the calls as they were recorded, Tree has them divided among what samples show.
+	Recorded, Tree *trace.Tree
 }
 
 // Sampled reports whether the recording has samples.
@@ -59,13 +57,13 @@ func (p *Paths) Segment(s *trace.Segment) error {
 		if p.threads == nil {
 			p.threads = map[uint32]*ThreadPaths{}
 		}
-		t = &ThreadPaths{Thread: s.Thread, recorded: new(trace.Tree)}
+		t = &ThreadPaths{Thread: s.Thread, Recorded: new(trace.Tree)}
 		p.threads[s.Thread] = t
 		p.ordered = append(p.ordered, t)
 	}
-	t.recorded.Add(s)
-	if p.Limit > 0 && len(t.recorded.Nodes) > 4*p.Limit {
-		t.recorded.Trim(p.Limit)
+	t.Recorded.Add(s)
+	if p.Limit > 0 && len(t.Recorded.Nodes) > 4*p.Limit {
+		t.Recorded.Trim(p.Limit)
 	}
 	return nil
 }
@@ -77,7 +75,7 @@ func (p *Paths) Grafted() []*ThreadPaths {
 	}
 	for _, t := range p.ordered {
 		if t.Tree == nil {
-			t.Tree = graft.Of(t.recorded)
+			t.Tree = graft.Of(t.Recorded)
 		}
 	}
 	return p.ordered

@@ -74,7 +74,7 @@ func (t *Sum) added(o *Sum) Estimate {
 		TotalHigh: total + error(a.TotalHigh-t.Total, b.TotalHigh-o.Total),
 		SelfLow:   self - error(t.Self-a.SelfLow, o.Self-b.SelfLow),
 		SelfHigh:  self + error(a.SelfHigh-t.Self, b.SelfHigh-o.Self),
-		Known: a.Known + b.Known, Running: a.Running + b.Running, Waiting: a.Waiting + b.Waiting,
+		Known:     a.Known + b.Known, Running: a.Running + b.Running, Waiting: a.Waiting + b.Waiting,
 		Blocked: a.Blocked + b.Blocked, CPU: a.CPU + b.CPU,
 	}
 	if a.CPU < 0 || b.CPU < 0 {
@@ -269,7 +269,7 @@ func (s *Calls) Graft() {
 	}
 	var recorded, grafted Sums
 	for _, t := range list {
-		recorded.Tree(t.recorded)
+		recorded.Tree(t.Recorded)
 		grafted.Tree(t.Tree)
 	}
 	recorded.Take(func(t *Sum) {

@@ -31,6 +31,7 @@ type Folder struct {
 	named func(trace.Method, string) error
 
 	calls   []trace.Call // of the segment that is made
+	moved   []int32      // per call of the segment that is shortened: where it is in calls, -1 if it is not
 	open    []openKept
 	run     run           // of the innermost open call
 	repairs trace.Repairs // of segments that were left out
@@ -119,7 +120,32 @@ func (f *Folder) Segment(s *trace.Segment) error {
 	}
 	out := *s
 	out.Begin, out.End, out.Calls = max(s.Begin, f.From), min(s.End, f.To), f.calls
+	out.Samples = nil
+	if resolution == 0 {
+		out.Samples = f.samples(s.Samples)
+	}
 	return f.handOn(&out)
+}
+
+// samples returns those of a segment that fall in the range. A folded call stands for several: nothing is known of what
+// it would call.
+func (f *Folder) samples(all []trace.Sample) []trace.Sample {
+	var in []trace.Sample
+	for _, s := range all {
+		if s.Nanos < f.From || s.Nanos >= f.To || f.moved[s.Call] < 0 {
+			continue
+		}
+		s.Call = f.moved[s.Call]
+		between := s.Between
+		s.Between = nil
+		for _, b := range between {
+			if b.Call = f.moved[b.Call]; b.Call >= 0 {
+				s.Between = append(s.Between, b)
+			}
+		}
+		in = append(in, s)
+	}
+	return in
 }
 
 // handOn hands on a segment, with the repairs of those that were left out before it.
@@ -133,6 +159,10 @@ func (f *Folder) handOn(s *trace.Segment) error {
 func (f *Folder) shorten(calls []trace.Call, resolution int64) error {
 	f.open = f.open[:0]
 	f.run.reset()
+	f.moved = slices.Grow(f.moved[:0], len(calls))[:len(calls)]
+	for i := range f.moved {
+		f.moved[i] = -1
+	}
 	parent := func() int32 {
 		if n := len(f.open); n > 0 {
 			return f.open[n-1].at
@@ -172,6 +202,7 @@ func (f *Folder) shorten(calls []trace.Call, resolution int64) error {
 				return err
 			}
 			c.Parent = parent()
+			f.moved[i] = int32(len(f.calls))
 			f.open = append(f.open, openKept{c.Next, int32(len(f.calls))})
 			f.calls = append(f.calls, c)
 			i++
@@ -197,7 +228,7 @@ func (f *Folder) wait(s *trace.Segment) error {
 	}
 	if w.calls == 0 {
 		w.segment = *s
-		w.segment.Calls, w.segment.Repairs, w.segment.Gaps = nil, trace.Repairs{}, nil
+		w.segment.Calls, w.segment.Repairs, w.segment.Gaps, w.segment.Samples = nil, trace.Repairs{}, nil, nil
 	}
 	f.add(&w.run, s.Calls, 0)
 	w.segment.EndRecord, w.segment.Gaps = s.EndRecord, append(w.segment.Gaps, s.Gaps...)
