@@ -31,7 +31,7 @@ type Folder struct {
 	named func(trace.Method, string) error
 
 	calls   []trace.Call // of the segment that is made
-	moved   []int32      // per call of the segment that is shortened: where it is in calls, -1 if it is not
+	moved   []int32      // for each call of the segment its index in calls, -1 if it is left out or folded
 	open    []openKept
 	run     run           // of the innermost open call
 	repairs trace.Repairs // of segments that were left out
@@ -120,32 +120,18 @@ func (f *Folder) Segment(s *trace.Segment) error {
 	}
 	out := *s
 	out.Begin, out.End, out.Calls = max(s.Begin, f.From), min(s.End, f.To), f.calls
-	out.Samples = nil
-	if resolution == 0 {
-		out.Samples = f.samples(s.Samples)
-	}
+	out.Samples = f.samples(s.Samples)
 	return f.handOn(&out)
 }
 
-// samples returns those of a segment that fall in the range. A folded call stands for several: nothing is known of what
-// it would call.
-func (f *Folder) samples(all []trace.Sample) []trace.Sample {
-	var in []trace.Sample
+// samples returns the samples of the calls that are neither left out nor folded.
+func (f *Folder) samples(all []trace.Sample) (list []trace.Sample) {
 	for _, s := range all {
-		if s.Nanos < f.From || s.Nanos >= f.To || f.moved[s.Call] < 0 {
-			continue
+		if s = s.Moved(func(call int32) int32 { return f.moved[call] }); s.Call >= 0 && f.From <= s.Nanos && s.Nanos < f.To {
+			list = append(list, s)
 		}
-		s.Call = f.moved[s.Call]
-		between := s.Between
-		s.Between = nil
-		for _, b := range between {
-			if b.Call = f.moved[b.Call]; b.Call >= 0 {
-				s.Between = append(s.Between, b)
-			}
-		}
-		in = append(in, s)
 	}
-	return in
+	return list
 }
 
 // handOn hands on a segment, with the repairs of those that were left out before it.
@@ -158,11 +144,11 @@ func (f *Folder) handOn(s *trace.Segment) error {
 // shorten appends what is left of the calls.
 func (f *Folder) shorten(calls []trace.Call, resolution int64) error {
 	f.open = f.open[:0]
-	f.run.reset()
-	f.moved = slices.Grow(f.moved[:0], len(calls))[:len(calls)]
-	for i := range f.moved {
-		f.moved[i] = -1
+	f.moved = f.moved[:0]
+	for range calls {
+		f.moved = append(f.moved, -1)
 	}
+	f.run.reset()
 	parent := func() int32 {
 		if n := len(f.open); n > 0 {
 			return f.open[n-1].at
@@ -203,7 +189,7 @@ func (f *Folder) shorten(calls []trace.Call, resolution int64) error {
 			}
 			c.Parent = parent()
 			f.moved[i] = int32(len(f.calls))
-			f.open = append(f.open, openKept{c.Next, int32(len(f.calls))})
+			f.open = append(f.open, openKept{c.Next, f.moved[i]})
 			f.calls = append(f.calls, c)
 			i++
 		}

@@ -263,12 +263,6 @@ func TestRange(t *testing.T) {
 		if inRange != 0 {
 			t.Errorf("seed %d: %d samples are missing", seed, inRange)
 		}
-		folded := foldAll(t, func(f *Folder) { f.Resolution = 1000 }, segments)
-		for _, s := range folded.segments {
-			if len(s.Samples) > 0 {
-				t.Errorf("seed %d: a segment with folded calls has samples", seed)
-			}
-		}
 		list := func(segments []*trace.Segment, keep func(c trace.Call) (trace.Call, bool)) []string {
 			var all []string
 			for _, s := range segments {
