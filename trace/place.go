@@ -201,6 +201,9 @@ func (r *repairer) choose(s *waitingSample, records []Record) {
 		s.constant = min(s.constant, depth)
 	}
 	lo := r.firstOpen()
+	if s.Record < r.number {
+		s.constant = lo // it may be of a moment before, so it contradicts nothing
+	}
 	frames := r.table.stack(s.stack).frames
 	next := 0
 	for _, f := range r.align(lo, s.constant, frames) {
