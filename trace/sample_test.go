@@ -53,11 +53,13 @@ type modelRun struct {
 	chunk   *Stacks
 	stacks  [][]modelCall // by nanosecond: the calls that are open, the outermost first
 	moments []int64       // of the samples
+	// unrecorded are methods of which calls are not recorded
+	unrecorded map[Method]bool
 }
 
 // run makes a run with about n records. One nanosecond passes with each step.
 func (g model) run(r *rand.Rand, n int) *modelRun {
-	out := &modelRun{chunk: &Stacks{Anew: true}}
+	out := &modelRun{chunk: &Stacks{Anew: true}, unrecorded: map[Method]bool{}}
 	nodes := map[string]uint64{}
 	node := func(stack []modelCall) uint64 {
 		at, path := uint64(0), "p.C.main"
@@ -112,6 +114,7 @@ func (g model) run(r *rand.Rand, n int) *modelRun {
 				out.records = append(out.records, entry(m, now()))
 			} else {
 				unused[m]++
+				out.unrecorded[m] = true
 			}
 			open = append(open, c)
 		}
@@ -145,7 +148,8 @@ func (g model) run(r *rand.Rand, n int) *modelRun {
 func pathOf(s *Segment, p *Sample, names map[Method]string) (path []string, doubt []bool) {
 	for k := p.Call; k >= 0; k = s.Calls[k].Parent {
 		path = append(path, fmt.Sprint("p.C.m", s.Calls[k].Method))
-		doubt = append(doubt, s.Calls[k].Marks&(MarkUnwound|MarkOpen) != 0)
+		doubt = append(doubt, s.Calls[k].Marks&(MarkUnwound|MarkOpen|MarkCut) != 0 || s.Calls[k].Method == MethodNotRecorded ||
+			s.recursive(int(k)))
 		for i := len(p.Between) - 1; i >= 0; i-- {
 			if b := p.Between[i]; b.Call == k {
 				for _, m := range slices.Backward(b.Frames) {
@@ -160,6 +164,28 @@ func pathOf(s *Segment, p *Sample, names map[Method]string) (path []string, doub
 		path, doubt = append(path, names[m]), append(doubt, false)
 	}
 	return path, doubt
+}
+
+// recursive reports whether it is not known which call an exit ended: of the call, of one of its method around it that has
+// none, or if the call has none, of one inside of it that has the method of another one around it.
+func (s *Segment) recursive(call int) bool {
+	around := func(i int, m Method) bool {
+		for k := s.Calls[i].Parent; k >= 0; k = s.Calls[k].Parent {
+			if s.Calls[k].Method == m && s.Calls[k].Marks&(MarkUnwound|MarkOpen|MarkCut) != 0 {
+				return true
+			}
+		}
+		return false
+	}
+	if around(call, s.Calls[call].Method) {
+		return true
+	}
+	for i := call + 1; i < int(s.Calls[call].Next) && s.Calls[call].Marks&MarkContradicted != 0; i++ {
+		if around(i, s.Calls[i].Method) {
+			return true
+		}
+	}
+	return false
 }
 
 // endsWith reports whether a stack ends with a path from which doubtful calls may be missing.
