@@ -112,7 +112,7 @@ func TestCompareByCPU(t *testing.T) {
 				t.Fatal(err)
 			}
 			if want := name + "\n"; !strings.Contains(text.String(), want) || !strings.Contains(text.String(), "CPU time ") {
-				t.Errorf("the text does not tell of CPU time:\n%s", text.String())
+				t.Errorf("the text does not show CPU time:\n%s", text.String())
 			}
 		}
 		// One in twenty of what is sure may be wrong; more than 5 of 20 pairs with something wrong come by chance once in

@@ -63,7 +63,8 @@ func madeSegment(rnd *rand.Rand) *trace.Segment {
 		for range 1 + rnd.IntN(3) {
 			now += rnd.Int64N(10)
 			k := int32(len(s.Calls))
-			s.Calls = append(s.Calls, trace.Call{Method: trace.Method(1 + rnd.IntN(4)), Parent: parent, Count: 1, Begin: now})
+			s.Calls = append(s.Calls, trace.Call{Method: trace.Method(1 + rnd.IntN(4)), Parent: parent, Count: 1,
+				Begin: now})
 			if depth > 0 && rnd.IntN(3) > 0 {
 				below(k, depth-1)
 			}

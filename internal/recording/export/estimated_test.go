@@ -142,7 +142,7 @@ type estimatedReading struct {
 	// name is what an estimated call is called.
 	name func(string) string
 	read func(testing.TB, string) map[method]measure
-	// threads is false if the program does not tell threads apart.
+	// threads is false if the program does not distinguish threads.
 	threads bool
 	exact   int64
 }
@@ -224,7 +224,7 @@ func readPerfettoMerged(t testing.TB, file string) map[method]measure {
 }
 
 // TestEstimatedTotalsAgree reads exports of a recording with samples with programs that are not ours. Each shows, for
-// each method and thread, the times of the grafted tree, and tells estimated calls apart.
+// each method and thread, the times of the grafted tree, and distinguishes estimated calls.
 //
 // Invariant: Other programs read in an export of a recording with samples the times of the grafted tree.
 func TestEstimatedTotalsAgree(t *testing.T) {
@@ -246,7 +246,7 @@ func TestEstimatedTotalsAgree(t *testing.T) {
 	}
 }
 
-// TestEstimatedIsMarked: go tool pprof and the Firefox Profiler tell estimated time apart by a label and a category.
+// TestEstimatedIsMarked: go tool pprof and the Firefox Profiler distinguish estimated time by a label and a category.
 func TestEstimatedIsMarked(t *testing.T) {
 	source, segments := sampledContent(1)
 	estimated := int64(0)
