@@ -22,9 +22,10 @@ type placement struct {
 	// dead has the indices of the open calls that have ended before, the innermost first. The other indices here are
 	// those of the calls without these.
 	dead []int32
-	// call is the index of the innermost call that the sample belongs to. shown is how many calls, from the outermost one
-	// on, were surely open.
-	call, shown int
+	// call is the index of the innermost call that the sample belongs to. missing has those of calls around it that are not
+	// on the stack, and may have ended.
+	call    int
+	missing []int32
 	// between has the frames right outside of open calls, below the frames below the innermost one.
 	between []framesOutside
 	below   []int32
@@ -180,9 +181,8 @@ func (r *repairer) choose(s *waitingSample, records []Record) {
 		}
 		s.constant = min(s.constant, depth)
 	}
-	lo := r.firstOpen()
-	if s.Record < r.number {
-		s.constant = lo // it may be of a moment before, so it contradicts nothing
+	if s.constant = max(s.constant, r.firstOpen()); s.Record < r.number {
+		s.constant = r.firstOpen() // it may be of a moment before, so it contradicts nothing
 	}
 	frames := r.table.stack(s.stack).frames
 	next := 0
@@ -214,15 +214,16 @@ func (r *repairer) choose(s *waitingSample, records []Record) {
 	}
 	best := fits[len(fits)-1]
 	for k, record := range records {
-		if m := Method(record.ID()); record.Entry() {
+		m := Method(record.ID())
+		if record.Entry() {
 			enter(m)
-		} else {
-			for n := len(fits) - 1; n > 0; n-- {
-				if fits[n].method == m {
-					fits = fits[:n]
-					break
-				}
+		} else if n := slices.IndexFunc(fits[1:], func(f fit) bool { return f.method == m }); n >= 0 {
+			for n = len(fits) - 1; fits[n].method != m; n-- {
 			}
+			fits = fits[:n]
+		} else if r.scope.on && !slices.Contains(frames, r.table.nameOf(m)) {
+			// The call was entered in the gap, and is not on the stack: it was taken behind its exit.
+			best, s.at = fits[len(fits)-1], r.number+uint64(k)+1
 		}
 		if f := fits[len(fits)-1]; f.missing < best.missing || f.missing == best.missing && f.matching > best.matching {
 			best, s.at = f, r.number+uint64(k)+1
@@ -469,17 +470,14 @@ func (r *repairer) put(s *waitingSample) {
 // split divides the frames among the open calls from lo on. at has the frames of all open calls.
 func (r *repairer) split(p *placement, lo int, at []int, frames []int32) {
 	last := -1 // the last frame of a call
-	p.call, p.shown = lo-1, lo
+	p.call = lo - 1
 	for k := lo; k < len(at); k++ {
 		o, f := &r.open[k], at[k]
 		if f < 0 && !r.exempt(o.method) {
+			p.missing = append(p.missing, int32(k))
 			continue
 		}
-		p.call = k
-		if p.shown == k {
-			o.shown = true
-			p.shown++
-		}
+		p.call, o.shown = k, true
 		if f < 0 {
 			continue
 		}
@@ -502,15 +500,16 @@ func (r *repairer) split(p *placement, lo int, at []int, frames []int32) {
 
 // contradicted returns the indices of the open calls that have ended, as their frames are missing: at has the frames of
 // the calls. Only calls from lo up to constant are meant, which were open all the time in which the stack was taken.
-// A call that encloses one that was shown before, and that has not ended, has not ended either.
+// A call that was shown together with one inside of it that has not ended has not ended either.
 func (r *repairer) contradicted(lo, constant int, at []int, matching bool) (dead []int32) {
+	around := false // a call inside has been shown, and has not ended
 	for k := len(r.open) - 1; k >= lo && k > r.message; k-- {
 		o := &r.open[k]
-		switch {
-		case at[k] < 0 && k < constant && !r.exempt(o.method) && (matching || r.table.seen[r.table.nameOf(o.method)]):
+		if at[k] < 0 && k < constant && !r.exempt(o.method) && (matching || r.table.seen[r.table.nameOf(o.method)]) &&
+			!(around && o.shown) {
 			dead = append(dead, int32(k))
-		case o.shown:
-			return dead
+		} else {
+			around = around || o.shown
 		}
 	}
 	return dead

@@ -37,10 +37,11 @@ type rootEnd struct {
 	end   uint64
 }
 
-// shownCalls says that a sample has shown the open calls with an index of at least from and below upTo, when index calls
-// had begun.
+// shownCalls says that a sample has shown the open calls with an index of at least from and below upTo but for missing
+// ones, when index calls had begun.
 type shownCalls struct {
 	from, upTo, index int32
+	missing           []int32
 	at                int64
 }
 
@@ -98,14 +99,18 @@ func (b *builder) sample(number int) {
 	}
 	index := int32(len(b.segment.Calls))
 	upTo := index
-	if p.shown < len(s.chain) {
-		upTo = s.chain[p.shown]
+	if p.call+1 < len(s.chain) {
+		upTo = s.chain[p.call+1]
+	}
+	var missing []int32
+	for _, k := range p.missing {
+		missing = append(missing, s.chain[k])
 	}
 	from := int32(0)
 	if b.scope.on {
 		from = b.scope.start
 	}
-	s.shown = append(s.shown, shownCalls{from, upTo, index, b.now})
+	s.shown = append(s.shown, shownCalls{from, upTo, index, missing, b.now})
 	b.put(p, index)
 }
 
@@ -186,7 +191,7 @@ func (b *builder) endEarly(k int32) {
 	c := &b.segment.Calls[k]
 	next, end := k+1, c.Begin
 	for _, shown := range slices.Backward(b.sampled.shown) {
-		if shown.from <= k && k < shown.upTo {
+		if shown.from <= k && k < shown.upTo && !slices.Contains(shown.missing, k) {
 			if shown.index > k {
 				next, end = shown.index, shown.at
 			}
@@ -242,6 +247,11 @@ func (s *sampledCalls) shift(start, n int32, number uint64) {
 		}
 		if s.shown[i].index > start {
 			s.shown[i].index += n
+		}
+		for k := range s.shown[i].missing {
+			if s.shown[i].missing[k] >= start {
+				s.shown[i].missing[k] += n
+			}
 		}
 	}
 	for len(s.numbers) < int(start) {
