@@ -140,7 +140,7 @@ func Analyze(name string, in Source, o Options) error {
 	}
 	if o.View != nil {
 		a.recording.view = o.View
-		a.viewer = newViewer(o.View, a.recording, a.show)
+		a.viewer = newViewer(o.View, a.recording, a.show, a.showWhole)
 	}
 	if err := in.Replay(a); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -364,18 +364,33 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 			r.Calls += uint64(s.Calls[i].Count)
 		}
 	}
-	show := a.show
-	if a.viewer != nil {
-		show = a.viewer.segment
-	}
 	shown := a.stopped.Show(s)
-	if err := show(shown); err != nil {
+	if err := a.view(shown); err != nil {
 		return err
 	}
 	if err := a.incidents.segment(shown, r); err != nil {
 		return err
 	}
 	return a.joiner.Segment(s)
+}
+
+// view takes the calls of which the view is shown.
+func (a *analyzer) view(s *trace.Segment) error {
+	if a.viewer != nil {
+		return a.viewer.segment(s)
+	}
+	if err := a.showWhole(s); err != nil {
+		return err
+	}
+	return a.show(s)
+}
+
+// showWhole takes the calls that are shown, before short ones are folded.
+func (a *analyzer) showWhole(s *trace.Segment) error {
+	if w, ok := a.also.(Whole); ok {
+		return w.Whole(s)
+	}
+	return nil
 }
 
 // show takes the calls that are shown.
