@@ -140,12 +140,12 @@ func Analyze(name string, in Source, o Options) error {
 		Names: names, by: resolve.Residual{By: o.R8}, met: map[trace.Method]bool{}, Parts: 1}}
 	a.joiner.Found = a.found
 	if s, ok := in.(*source.Source); ok {
-		a.recording.Parts, s.Messages = s.Parts(), a.messageMethods
+		a.recording.Parts, s.Messages, s.Frames = s.Parts(), a.messageMethods, a.frameNames
 		s.Restorer = restorer{a}
 	}
 	if o.View != nil {
 		a.recording.view = o.View
-		a.viewer = newViewer(o.View, a.recording, a.show)
+		a.viewer = newViewer(o.View, a.recording, a.show, a.showWhole)
 	}
 	if err := in.Replay(a); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -163,6 +163,11 @@ func Analyze(name string, in Source, o Options) error {
 		return err
 	}
 	return a.finish()
+}
+
+// frameNames returns what compares frames of steady samples with calls.
+func (a *analyzer) frameNames() trace.FrameNames {
+	return resolve.FrameNames{Names: a.recording.Names, Residual: a.recording.by}
 }
 
 // restorer restores the names in a text, so that all that comes of it has original names.
@@ -369,18 +374,33 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 			r.Calls += uint64(s.Calls[i].Count)
 		}
 	}
-	show := a.show
-	if a.viewer != nil {
-		show = a.viewer.segment
-	}
 	shown := a.stopped.Show(s)
-	if err := show(shown); err != nil {
+	if err := a.view(shown); err != nil {
 		return err
 	}
 	if err := a.incidents.segment(shown, r); err != nil {
 		return err
 	}
 	return a.joiner.Segment(s)
+}
+
+// view takes the calls of which the view is shown.
+func (a *analyzer) view(s *trace.Segment) error {
+	if a.viewer != nil {
+		return a.viewer.segment(s)
+	}
+	if err := a.showWhole(s); err != nil {
+		return err
+	}
+	return a.show(s)
+}
+
+// showWhole takes the calls that are shown, before short ones are folded.
+func (a *analyzer) showWhole(s *trace.Segment) error {
+	if w, ok := a.also.(Whole); ok {
+		return w.Whole(s)
+	}
+	return nil
 }
 
 // show takes the calls that are shown.

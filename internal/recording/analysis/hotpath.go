@@ -76,27 +76,14 @@ func mostSelf(t *trace.Tree, names *resolve.Names, n int) []Step {
 	if len(t.Nodes) == 0 {
 		return nil
 	}
-	byMethod := map[trace.Method]*Step{}
-	open := map[trace.Method]int{}
-	walkTree(t, func(node *trace.Node) {
-		s := byMethod[node.Method]
-		if s == nil {
-			s = &Step{Method: names.Method(node.Method)}
-			byMethod[node.Method] = s
+	var totals Sums
+	totals.Tree(t)
+	var all []Step
+	totals.Take(func(s *Sum) {
+		if s.Method != trace.MethodDispatch && s.Method != trace.MethodNotRecorded && s.Self > 0 {
+			all = append(all, Step{names.Method(s.Method), s.Total, s.Self, s.Calls, s.Marked})
 		}
-		if open[node.Method]++; open[node.Method] == 1 {
-			s.Total += node.Total
-		}
-		s.Self += node.Self
-		s.Calls += node.Calls
-		s.Marked += node.Marked
-	}, func(node *trace.Node) { open[node.Method]-- })
-	all := make([]Step, 0, len(byMethod))
-	for m, s := range byMethod {
-		if m != trace.MethodDispatch && m != trace.MethodNotRecorded && s.Self > 0 {
-			all = append(all, *s)
-		}
-	}
+	})
 	slices.SortFunc(all, func(a, b Step) int {
 		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), resolve.CompareMethods(a.Method, b.Method))
 	})

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -65,4 +66,19 @@ func Commas(digits string) string {
 		whole += "." + fraction
 	}
 	return sign + whole
+}
+
+// PlusMinus returns a time in nanoseconds and how far it may be off, with the digits that this leaves: "1.9 ± 0.2 s".
+func PlusMinus(nanos, low, high int64) string {
+	off := max(nanos-low, high-nanos)
+	if off <= 0 {
+		return Millis(time.Duration(nanos))
+	}
+	unit, name := 1e6, "ms"
+	if max(nanos, off) >= 1e9 {
+		unit, name = 1e9, "s"
+	}
+	decimals := max(0, min(3, int(math.Ceil(-math.Log10(float64(off)/unit)))))
+	number := func(n int64) string { return strconv.FormatFloat(float64(n)/unit, 'f', decimals, 64) }
+	return number(nanos) + " ± " + number(off) + " " + name
 }
