@@ -36,8 +36,9 @@ type Screen struct {
 	idle       cause // what is not shown
 }
 
-// seenTime is how much own time a method had in stalls of which stacks were taken, and how much of that it waited.
-type seenTime struct{ of, waited time.Duration }
+// seenTime is how much own time a method had in stalls of which stacks were taken, how much of that it waited, and how
+// much for work.
+type seenTime struct{ of, waited, idle time.Duration }
 
 // cause is all stalls with one key and one role.
 type cause struct {
@@ -73,18 +74,12 @@ func (s *Screen) Connect(o *analysis.Options) {
 
 // stall counts a stall with those of its cause.
 func (s *Screen) stall(x *analysis.Stall) {
-	if len(x.Samples) > 0 {
-		for i, waited := range x.Waited() {
-			key := methodKey{Method: x.MostSelf[i].Method.Key()}
-			seen := s.seen[key]
-			s.seen[key] = seenTime{seen.of + time.Duration(x.MostSelf[i].Self), seen.waited + waited}
-		}
-	}
-	s.machine.add(x)
 	row, role := analysis.RowOf(x), x.Role
 	if role == analysis.RoleIdle && s.Idle {
 		role = analysis.RoleStall
 	}
+	s.machine.add(x)
+	s.look(x, role == analysis.RoleIdle)
 	c := &s.idle
 	if role != analysis.RoleIdle {
 		key := string(role) + row.Key
@@ -104,6 +99,23 @@ func (s *Screen) stall(x *analysis.Stall) {
 		if step.Method.ID != trace.MethodDispatch && !step.Method.Pseudo() {
 			c.path = append(c.path, foreign.WithoutPackage(step.Method.Identity()))
 		}
+	}
+}
+
+// look notes how much of the own time of methods in a stall was waiting, and whether that is for work.
+func (s *Screen) look(x *analysis.Stall, idle bool) {
+	if len(x.Samples) == 0 {
+		return
+	}
+	for i, waited := range x.Waited() {
+		key := methodKey{Method: x.MostSelf[i].Method.Key()}
+		seen := s.seen[key]
+		seen.of += time.Duration(x.MostSelf[i].Self)
+		seen.waited += waited
+		if idle {
+			seen.idle += waited
+		}
+		s.seen[key] = seen
 	}
 }
 

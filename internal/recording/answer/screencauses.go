@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/internal/recording/fold"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 )
 
@@ -188,60 +187,6 @@ func pathText(path []string, width int) string {
 	text := strings.Join(path, " > ")
 	for k := 2; len([]rune(text)) > width && k < len(path); k++ {
 		text = path[0] + " > … > " + strings.Join(path[k:], " > ")
-	}
-	return text
-}
-
-// ranking returns the methods with the most time of their own, those that ran and those that waited apart, in at most
-// so many lines.
-func (s *Screen) ranking(room int) []string {
-	type ranked struct {
-		*MethodTotal
-		ran, waited int64
-	}
-	var all []ranked
-	for _, m := range s.methods.Sorted(OrderSelf) {
-		if m.NotRecorded() {
-			continue
-		}
-		waited := int64(0)
-		if seen := s.seen[methodKey{Method: m.Method.Key()}]; seen.of > 0 {
-			waited = int64(float64(m.Self) * min(1, float64(seen.waited)/float64(seen.of)))
-		}
-		all = append(all, ranked{m, m.Self - waited, waited})
-	}
-	table := func(title string, took func(ranked) int64, most int) []string {
-		list, sum := slices.Clone(all), int64(0)
-		for _, m := range all {
-			sum += took(m)
-		}
-		list = slices.DeleteFunc(list, func(m ranked) bool { return took(m)*1000 < sum || took(m) == 0 })
-		slices.SortStableFunc(list, func(a, b ranked) int { return cmp.Compare(took(b), took(a)) })
-		if len(list) == 0 {
-			return nil
-		}
-		lines := []string{fmt.Sprintf("%12s %6s %12s %12s  %s", "own time", "share", "total", "calls", title)}
-		for _, m := range list[:min(most, len(list))] {
-			lines = append(lines, fmt.Sprintf("%12s %6s %12s %12s  %s%s", m.short(took(m)),
-				analysis.Percent(time.Duration(took(m)), time.Duration(sum)), m.short(m.Total),
-				fold.Thousands(m.Calls), m.Method, leftOutText(m.LeftOut)))
-		}
-		return lines
-	}
-	room -= 3 // the title of each table, and a blank line
-	waited := table("methods that waited", func(m ranked) int64 { return m.waited }, min(shownRanked/2, room/3))
-	ran := table("methods that ran", func(m ranked) int64 { return m.ran }, min(shownRanked, room-max(0, len(waited)-1)))
-	if len(ran)+len(waited) == 0 {
-		return nil
-	}
-	return append(append([]string{""}, ran...), waited...)
-}
-
-// short returns a time of a method with the digits that matter, and with ≥ before it if it may be greater in truth.
-func (t *MethodTotal) short(nanos int64) string {
-	text := analysis.Short(time.Duration(nanos))
-	if t.lossy {
-		return "≥ " + text
 	}
 	return text
 }
