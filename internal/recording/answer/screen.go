@@ -7,6 +7,8 @@ import (
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/internal/recording/graft"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -104,18 +106,29 @@ func (s *Screen) stall(x *analysis.Stall) {
 
 // look notes how much of the own time of methods in a stall was waiting, and whether that is for work.
 func (s *Screen) look(x *analysis.Stall, idle bool) {
-	if len(x.Samples) == 0 {
-		return
-	}
-	for i, waited := range x.Waited() {
-		key := methodKey{Method: x.MostSelf[i].Method.Key()}
+	add := func(m resolve.Method, of, waited time.Duration) {
+		key := methodKey{Method: m.Key()}
 		seen := s.seen[key]
-		seen.of += time.Duration(x.MostSelf[i].Self)
-		seen.waited += waited
+		seen.of, seen.waited = seen.of+of, seen.waited+waited
 		if idle {
 			seen.idle += waited
 		}
 		s.seen[key] = seen
+	}
+	if grafted := graft.Of(x.Tree); grafted != x.Tree {
+		var sums analysis.Sums
+		sums.Tree(grafted)
+		sums.Take(func(sum *analysis.Sum) {
+			m := x.Names.Method(sum.Method)
+			share, _ := waitedShare(m, &sum.Estimate)
+			add(m, time.Duration(sum.Self), time.Duration(float64(sum.Self)*share))
+		})
+		return
+	}
+	if len(x.Samples) > 0 {
+		for i, waited := range x.Waited() {
+			add(x.MostSelf[i].Method, time.Duration(x.MostSelf[i].Self), waited)
+		}
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/fold"
+	"github.com/tracegen/tracegen/internal/recording/foreign"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
 )
 
 // ranked is a method with its own time, apart by what its threads did. Both are estimated by samples: those that were
@@ -28,13 +30,12 @@ func (s *Screen) ranking(room int) []string {
 		if m.NotRecorded() {
 			continue
 		}
-		share, seen := 0.0, s.seen[methodKey{Method: m.Method.Key()}]
-		if e := &m.Estimate; e.Known > 0 {
-			share = float64(e.Waiting+e.Blocked) / float64(e.Known)
-		} else if seen.of > 0 {
-			share = float64(seen.waited) / float64(seen.of)
+		seen := s.seen[methodKey{Method: m.Method.Key()}]
+		share, known := waitedShare(m.Method, &m.Estimate)
+		if !known && seen.of > 0 {
+			share = min(1, float64(seen.waited)/float64(seen.of))
 		}
-		waited := int64(math.Round(float64(m.Self) * min(1, share)))
+		waited := int64(math.Round(float64(m.Self) * share))
 		all = append(all, ranked{m, m.Self - waited, max(0, waited-seen.idle.Nanoseconds())})
 	}
 	room -= 3 // the title of each table, and a blank line
@@ -45,6 +46,20 @@ func (s *Screen) ranking(room int) []string {
 		return nil
 	}
 	return slices.Concat([]string{""}, ran, waited)
+}
+
+// waitedShare returns which share of a method's own time was waiting, as samples that were taken all the time show it;
+// known is false if none was. In a system call the JVM does not know that a thread waits.
+func waitedShare(m resolve.Method, e *analysis.Estimate) (share float64, known bool) {
+	switch a := foreign.ActivityOf("RUNNABLE", []string{m.Identity()}); {
+	case e.Known <= 0:
+		return 0, false
+	case a != foreign.ActivityRunning && e.CPU >= 0:
+		return max(0, 1-float64(e.CPU)/float64(e.Known)), true
+	case a != foreign.ActivityRunning:
+		return 1, true
+	}
+	return float64(e.Waiting+e.Blocked) / float64(e.Known), true
 }
 
 // table returns the lines about the methods with the most of a kind of time, without those with a thousandth of it.
