@@ -71,6 +71,7 @@ type pageName struct {
 // pageRecording is what the head has of a recording.
 type pageRecording struct {
 	Name      string        `json:"name"`
+	Title     string        `json:"title"` // program, version and date
 	Timed     bool          `json:"timed"` // what came first is known
 	End       int64         `json:"end"`
 	Threshold int64         `json:"threshold"`
@@ -92,6 +93,7 @@ type pageRecording struct {
 // pageMore is what there is of a recording beside its head and its calls.
 type pageMore struct {
 	Messages [][]pageMessage `json:"messages"` // by thread
+	States   [][]pageState   `json:"states"`   // by thread, in the order of time
 	Windows  [][][2]int64    `json:"windows"`  // by thread: when short calls were left out
 	Frames   []pageFrame     `json:"frames"`
 	Stalls   []*pageEvidence `json:"stalls"` // in the order of the head's
@@ -112,6 +114,7 @@ type pageThread struct {
 	depth    int
 	begin    int64 // of the outermost call
 	messages []pageMessage
+	states   []pageState
 	windows  [][2]int64
 }
 
@@ -121,6 +124,7 @@ type pageMessage struct {
 	End   int64  `json:"end"`
 	Name  string `json:"name"`
 	Kind  string `json:"kind"`
+	CPU   int64  `json:"cpu"` // -1 if not known
 }
 
 // pageFrame is a frame that was drawn.
@@ -140,7 +144,7 @@ func (p *page) begin(r *recording) error {
 		Name: cmp.Or(r.Name, r.process()), Timed: true, Clock: r.Uncertainty(), Threshold: threshold.Nanoseconds(),
 		Off: max(tick, r.About().ClockPeriod()).Nanoseconds(), More: fmt.Sprintf("more-%d", len(p.Recordings)+1),
 		Threads: []*pageThread{}, Stalls: []*pageStall{}, threads: map[*thread]*pageThread{},
-		more: pageMore{Messages: [][]pageMessage{}, Windows: [][][2]int64{}, Frames: []pageFrame{},
+		more: pageMore{Messages: [][]pageMessage{}, States: [][]pageState{}, Windows: [][][2]int64{}, Frames: []pageFrame{},
 			Stalls: []*pageEvidence{}, Off: [][2]uint64{}},
 	}
 	p.Recordings = append(p.Recordings, p.now)
@@ -151,7 +155,8 @@ func (p *page) begin(r *recording) error {
 }
 
 func (p *page) thread(t *thread) error {
-	pt := &pageThread{Index: t.Index, Name: t.Label, Main: t.Main, messages: []pageMessage{}, windows: [][2]int64{}}
+	pt := &pageThread{Index: t.Index, Name: t.Label, Main: t.Main, messages: []pageMessage{},
+		states: []pageState{}, windows: [][2]int64{}}
 	pt.Events = fmt.Sprintf("events-%d-%d", len(p.Recordings), len(p.now.Threads))
 	p.now.threads[t] = pt
 	p.now.Threads = append(p.now.Threads, pt)
@@ -217,14 +222,18 @@ func (p *page) event(e *event) error {
 		}
 		r.more.Frames = append(r.more.Frames, f)
 	case e.kind == eventMessage:
-		m := pageMessage{Begin: e.begin, End: e.end, Name: e.name}
-		if e.message != nil && int(e.message.Kind) < len(messageKinds) {
-			m.Kind = messageKinds[e.message.Kind]
+		m := pageMessage{Begin: e.begin, End: e.end, Name: e.name, CPU: -1}
+		if e.message != nil {
+			m.CPU = max(m.CPU, e.message.CPU)
+			if int(e.message.Kind) < len(messageKinds) {
+				m.Kind = messageKinds[e.message.Kind]
+			}
 		}
 		pt := r.threads[e.thread]
 		pt.messages = append(pt.messages, m)
 	case e.stall != nil:
 		r.Stalls = append(r.Stalls, newPageStall(e))
+		r.threads[e.thread].stalled(e)
 	}
 	return nil
 }
@@ -235,6 +244,8 @@ func (p *page) end(of *recording) error {
 	for _, t := range r.Threads {
 		r.more.Messages = append(r.more.Messages, t.messages)
 		r.more.Windows = append(r.more.Windows, t.windows)
+		slices.SortStableFunc(t.states, func(a, b pageState) int { return cmp.Compare(a.Begin, b.Begin) })
+		r.more.States = append(r.more.States, t.states)
 	}
 	if c := of.Completeness; c != nil {
 		for _, o := range c.Off {
@@ -244,7 +255,7 @@ func (p *page) end(of *recording) error {
 	for _, f := range of.facts() {
 		r.more.Facts = append(r.more.Facts, [2]string{f.key, f.text()})
 	}
-	r.About = about(of)
+	r.Title, r.About = title(of), about(of)
 	r.Incidents, r.Detectors = pageIncidents(of.Recording), of.DetectorsText()
 	for _, i := range r.Incidents {
 		r.End = max(r.End, i.End)
@@ -256,6 +267,19 @@ func (p *page) end(of *recording) error {
 	}
 	r.threads = nil
 	return nil
+}
+
+// title returns program, version and date of a recording, or its name if it has none of them.
+func title(of *recording) string {
+	program := of.Process()
+	if command := strings.Fields(of.Meta["sun.java.command"]); program == of.Name && len(command) > 0 {
+		program = command[0][strings.LastIndexByte(command[0], '/')+1:]
+	}
+	text := strings.TrimSuffix(clean(program)+" "+of.Version(), " ")
+	if millis, ok := of.WallMillis(); ok && millis > 0 {
+		text += time.UnixMilli(millis).UTC().Format(", 2006-01-02")
+	}
+	return text
 }
 
 // about returns what the foot of the page says of a recording.
@@ -298,7 +322,7 @@ func (p *page) close() error {
 	text := map[string]string{"head": string(head), "data": data.String(),
 		"title": html.EscapeString(cmp.Or(p.opts.Program, "tracegen"))}
 	if len(p.Recordings) > 0 {
-		text["title"] = html.EscapeString(p.Recordings[0].Name)
+		text["title"] = html.EscapeString(p.Recordings[0].Title)
 	}
 	for _, name := range []string{"style.css", "format.js", "model.js", "chart.js", "timeline.js", "panels.js",
 		"page.js"} {

@@ -237,9 +237,9 @@ func TestPageState(t *testing.T) {
 func TestPageLinkPasted(t *testing.T) {
 	got := visit{steps: []step{value(`void shown.writeHash()`),
 		value(`void (location.hash = "#view=methods&search=decode", shown.writeHash())`), painted,
-		value(`shown.view + " " + $("search").value`), value(`void shown.setView("graph")`), painted,
+		value(`shown.view + " " + $("search").value`), value(`void shown.setView("topdown")`), painted,
 		value(`(shown.writeHash(), location.hash)`)}}.open(t, demoPage(t))
-	if diff := gocmp.Diff([]any{"methods decode", "#view=graph&search=decode"}, got); diff != "" {
+	if diff := gocmp.Diff([]any{"methods decode", "#view=topdown&search=decode"}, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -473,7 +473,7 @@ func TestPagePictures(t *testing.T) {
 			files = append(files, filepath.Join(dir, "page-"+name+"-"+c.name+".png"))
 			return step{"picture": files[len(files)-1]}
 		}
-		for k, view := range []string{"threads", "chart", "graph", "icicle", "sandwich", "methods"} {
+		for k, view := range []string{"threads", "chart", "topdown", "bottomup", "sandwich", "methods"} {
 			c.steps = append(c.steps, press(fmt.Sprint(k+1)), painted, picture(view))
 		}
 		c.steps = append(c.steps, press("2"), press("n"), painted, picture("stall"), press("0"),

@@ -25,6 +25,9 @@ class Calls {
     this.marks = new Uint8Array(count);
     this.calls = new Int32Array(count); // how many it stands for
     this.inner = new Float64Array(count); // nanoseconds in calls directly below
+    this.by = []; // of merged calls: for how long in each of STATES
+    this.node = []; // of merged calls: the node of the tree
+    this.states = null; // of calls in time: the States of their thread
     this.rows = []; // by depth: the indices of its calls, which never overlap
   }
 
@@ -34,6 +37,12 @@ class Calls {
 
   self(i) {
     return Math.max(0, this.took(i) - this.inner[i]);
+  }
+
+  /** What the thread did in most of a call. */
+  state(i) {
+    if (this.states) return this.states.of(this.begin[i], this.end[i]);
+    return this.by[i] ? mostly(this.by[i], this.took(i)) : "unknown";
   }
 
   /** The time of all outermost calls. */
@@ -79,6 +88,58 @@ class Calls {
     for (; i >= 0; i = this.parent[i]) path.push(i);
     return path;
   }
+}
+
+const STATES = ["running", "waiting", "blocked"];
+
+/** What a thread did at which times, as far as that is known: of {begin, end, state} in the order of time. */
+class States {
+  constructor(list) {
+    this.ends = list.map((s) => s.end);
+    this.begins = list.map((s) => s.begin);
+    this.kinds = list.map((s) => STATES.indexOf(s.state));
+    const sum = [0, 0, 0];
+    this.before = list.map((s, k) => {
+      const before = [...sum];
+      if (this.kinds[k] >= 0) sum[this.kinds[k]] += s.end - s.begin;
+      return before;
+    });
+    this.all = sum;
+  }
+
+  /** By state: for how long until t. */
+  until(t) {
+    let low = 0,
+      high = this.ends.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.ends[middle] > t) high = middle;
+      else low = middle + 1;
+    }
+    if (low === this.ends.length) return this.all;
+    if (t <= this.begins[low] || this.kinds[low] < 0) return this.before[low];
+    const sum = [...this.before[low]];
+    sum[this.kinds[low]] += t - this.begins[low];
+    return sum;
+  }
+
+  /** By state: for how long between two times. */
+  between(from, to) {
+    const begin = this.until(from);
+    return this.until(to).map((n, k) => n - begin[k]);
+  }
+
+  /** The state in most of the time between two times. */
+  of(from, to) {
+    return this.ends.length ? mostly(this.between(from, to), to - from) : "unknown";
+  }
+}
+
+/** The state with the most time; "unknown" if even more time has none. */
+function mostly(by, whole) {
+  let most = 0;
+  for (let k = 1; k < by.length; k++) if (by[k] > by[most]) most = k;
+  return by[most] > 0 && by[most] >= whole - by[0] - by[1] - by[2] - whole * 1e-9 ? STATES[most] : "unknown";
 }
 
 /** Lets the browser paint and answer when it has waited for 12 ms. */
@@ -236,6 +297,7 @@ class Tree {
     this.total = [0];
     this.self = [0];
     this.calls = [0];
+    this.by = []; // by node: for how long in each of STATES, as far as that is known
     this.children = [[]];
     this.index = new Map();
     this.recent = [0]; // by node: the child that was asked for last
@@ -265,9 +327,10 @@ class Tree {
     return (this.recent[above] = k);
   }
 
-  /** Adds a call that lasted so long below node above. */
-  add(above, method, nanos, calls) {
+  /** Adds a call that lasted so long below node above; by is for how long in each state. */
+  add(above, method, nanos, calls, by) {
     const k = this.child(above, method);
+    if (by) this.by[k] = this.by[k] ? this.by[k].map((n, state) => n + by[state]) : by;
     this.total[k] += nanos;
     this.self[k] += nanos;
     this.calls[k] += calls;
@@ -275,26 +338,43 @@ class Tree {
     if (above === 0) this.total[0] += nanos;
     return k;
   }
+
+  /** By state: the own time of a node, undefined if it is not known. */
+  own(k) {
+    return this.by[k]?.map((n, state) =>
+      this.children[k].reduce((rest, child) => rest - (this.by[child]?.[state] || 0), n),
+    );
+  }
 }
 
 /**
  * Merges the calls of some threads between two times by the path that leads to them. Returns null when alive returns
- * false: the result is not wanted any more. same has, by method, the one that it is merged as.
+ * false: the result is not wanted any more. same has, by method, the one that it is merged as. With root, the index of
+ * a call, only that and what is below it.
  */
-async function mergeCalls(threads, from, to, alive = () => true, same = null) {
+async function mergeCalls(threads, from, to, alive = () => true, same = null, root = -1) {
   const tree = new Tree(),
     slices = new Slices();
   for (const calls of threads) {
     const path = [],
-      open = []; // by depth: the call that is open there, and its node
+      open = [], // by depth: the call that is open there, and its node
+      top = root < 0 ? 0 : calls.depth[root];
     const add = (i) => {
-      const depth = calls.depth[i],
+      const depth = calls.depth[i] - top,
         begin = Math.max(from, calls.begin[i]),
         end = Math.min(to, calls.end[i]);
+      if (depth < 0 || (depth === 0 && root >= 0 && i !== root)) return;
       if (depth && open[depth - 1] !== calls.parent[i]) return; // its caller ended right where the range begins
       open[depth] = i;
-      const method = same ? same[calls.method[i]] : calls.method[i];
-      path[depth] = tree.add(depth ? path[depth - 1] : 0, method, Math.max(0, end - begin), calls.calls[i]);
+      const method = same ? same[calls.method[i]] : calls.method[i],
+        took = Math.max(0, end - begin);
+      path[depth] = tree.add(
+        depth ? path[depth - 1] : 0,
+        method,
+        took,
+        calls.calls[i],
+        calls.states && took ? calls.states.between(begin, end) : null,
+      );
     };
     for (let depth = 0, i; (i = calls.at(from, depth)) >= 0 && calls.begin[i] < from; depth++) add(i);
     for (let i = calls.since(from); i < calls.length && calls.begin[i] <= to; i++) {
@@ -362,7 +442,8 @@ async function callersTree(tree, nodes, weight, least, alive) {
     for (let j = 0; j < nodes.length; j++) {
       const n = up ? tree.parent[nodes[j]] : nodes[j];
       if (n <= 0) continue;
-      const k = out.add(at, tree.method[n], weight(origins[j]), tree.calls[origins[j]]);
+      const [nanos, by] = weight(origins[j]),
+        k = out.add(at, tree.method[n], nanos, tree.calls[origins[j]], by);
       let group = groups.get(k);
       if (!group) groups.set(k, (group = { at: k, nodes: [], origins: [], up: true }));
       group.nodes.push(n);
@@ -385,12 +466,12 @@ async function callersTree(tree, nodes, weight, least, alive) {
 function invert(tree, alive = () => true) {
   const nodes = [];
   for (let k = 1; k < tree.length; k++) if (tree.self[k] > 0) nodes.push(k);
-  return callersTree(tree, nodes, (k) => tree.self[k], tree.total[0] / 20000, alive);
+  return callersTree(tree, nodes, (k) => [tree.self[k], tree.own(k)], tree.total[0] / 20000, alive);
 }
 
 /** The callers of the nodes of one method, each with the time that the method took when it was called so. */
 function callersOf(tree, times, alive = () => true) {
-  return callersTree(tree, times.outer, (k) => tree.total[k], times.total / 20000, alive);
+  return callersTree(tree, times.outer, (k) => [tree.total[k], tree.by[k]], times.total / 20000, alive);
 }
 
 /** What a method called: the nodes below its own, merged. */
@@ -400,7 +481,7 @@ async function calleesOf(tree, times, alive = () => true) {
   const waiting = times.outer.map((k) => [k, 0]);
   for (let n = 0; waiting.length; n++) {
     const [k, above] = waiting.pop(),
-      at = out.add(above, tree.method[k], tree.total[k], tree.calls[k]);
+      at = out.add(above, tree.method[k], tree.total[k], tree.calls[k], tree.by[k]);
     for (const child of tree.children[k]) waiting.push([child, at]);
     if (n % 4096 === 0 && slices.due()) {
       await slices.rest();
@@ -452,6 +533,8 @@ function layOut(tree) {
       calls.depth[i] = above ? calls.depth[place[above]] + 1 : 0;
       calls.calls[i] = tree.calls[k];
       calls.inner[i] = tree.total[k] - tree.self[k];
+      calls.by[i] = tree.by[k];
+      calls.node[i] = k;
       (calls.rows[calls.depth[i]] ||= []).push(i);
     }
     const children = tree.children[k].sort((a, b) => tree.total[b] - tree.total[a] || tree.method[a] - tree.method[b]);

@@ -2,15 +2,15 @@
 
 const page = JSON.parse($("head").textContent);
 
-const views = ["threads", "chart", "graph", "icicle", "sandwich", "methods"];
+const views = ["threads", "chart", "topdown", "bottomup", "sandwich", "methods"];
 
-/** A package's methods share a colour; the hue is a hash of its name, so that it is the same on every page. */
+/** A package's methods share a shade, which is a hash of its name, so that it is the same on every page. */
 function labelOf(n) {
-  if (n.lost || n.unknown || n.folded || n.stopped) return { text: n.label, hue: -1, lost: n.lost };
-  const pack = n.class ? n.class.replace(/\.[^.]*$/, "") : n.label;
+  const pack = n.class ? n.class.replace(/\.[^.]*$/, "") : "";
   let hash = 2166136261; // FNV-1a
   for (let i = 0; i < pack.length; i++) hash = Math.imul(hash ^ pack.charCodeAt(i), 16777619);
-  return { text: n.label, hue: ((hash ^ (hash >>> 15)) >>> 0) % 360 };
+  const shade = ((hash ^ (hash >>> 15)) >>> 0) % 5;
+  return { text: n.label, cls: n.class, ...partsOf(n.label, n.class), shade, lost: n.lost };
 }
 
 /** Waits until what is there has been painted; not for long, because a page in the background is not painted. */
@@ -25,7 +25,7 @@ function shellPainted() {
 class Page {
   constructor() {
     this.labels = [];
-    const names = (m) => this.labels[m] || { text: "(outermost)", hue: -1 };
+    const names = (m) => this.labels[m] || { text: "(outermost)", shade: 0 };
     this.names = names;
     this.timeline = new Timeline($("timeline"));
     this.charts = {
@@ -43,6 +43,7 @@ class Page {
     this.method = -1; // of the sandwich
     this.stall = -1;
     this.refreshSoon = later(120, () => this.refresh());
+    this.belowSoon = later(30, () => this.showBelow());
     this.hashSoon = later(150, () => this.writeHash());
     this.listen();
     this.controls();
@@ -100,7 +101,8 @@ class Page {
 
   notices() {
     const all = [page.banner, ...page.notices].filter(Boolean);
-    $("banner").textContent = all.join("\n");
+    $("banner").firstElementChild.textContent = all.length > 1 ? `${all[0]} (and ${all.length - 1} more)` : all[0];
+    $("banner").lastElementChild.textContent = all.join("\n");
     $("banner").hidden = !all.length;
     $("banner").className = page.banner ? "" : "notice";
   }
@@ -128,9 +130,11 @@ class Page {
     this.wanted = state;
     this.source = k;
     $("source").value = k;
+    $("title").textContent = document.title = r.title;
     this.calls = r.threads.map(() => null); // by thread: its calls once they are complete
     this.messages = r.threads.map(() => []);
     this.more = null;
+    this.states = [];
     this.tree = null;
     const options = r.threads.map((t, i) => new Option(`${t.name} (${plural(t.calls, "call")})`, i));
     if (r.threads.length > 1) options.push(new Option("all threads", -1));
@@ -168,7 +172,7 @@ class Page {
   foldNames() {
     this.same = this.named.map((n, m) => (n.folded ? this.named.length : m));
     if (this.named.some((n) => n.folded))
-      this.labels.push({ text: "(folded: short calls of several methods)", hue: -1 });
+      this.labels.push({ text: "(folded: short calls of several methods)", shade: 0 });
   }
 
   /** Decodes what is shown, and then what is known of stalls and messages. */
@@ -180,7 +184,12 @@ class Page {
     const more = (this.more = await inflateJSON(this.recording.more));
     if (!alive()) return;
     this.messages = more.messages;
+    this.states = more.states.map((list) => new States(list));
+    this.calls.forEach((calls, k) => calls && (calls.states = this.states[k]));
+    this.timeline.states = this.states;
     this.timeline.frames = more.frames;
+    this.drawAll();
+    if (this.below()) this.refreshSoon();
     $("facts").lastElementChild.replaceChildren(definitions(more.facts.map(([key, text]) => [factName(key), text])));
     this.timeline.draw();
     this.applySelection(this.wanted); // a link may have been pasted meanwhile
@@ -206,6 +215,7 @@ class Page {
       if (alive() && this.view === "chart" && this.scope === k) this.showChart(part);
     });
     if (!alive()) return;
+    calls.states = this.states[k] || null;
     this.calls[k] = calls;
     this.tree = null;
     if (this.scope === k) this.refresh();
@@ -229,7 +239,7 @@ class Page {
     const { threads, end, timed } = this.recording;
     const named = threads.findIndex((t) => String(t.index) === state.thread);
     this.scope = state.thread === "all" ? -1 : named >= 0 ? named : this.defaultScope();
-    this.view = views.includes(state.view) ? state.view : timed ? "chart" : "graph";
+    this.view = views.includes(state.view) ? state.view : timed ? "chart" : "topdown";
     const from = +state.from,
       to = +state.to;
     this.range = to > from ? [Math.max(0, from), Math.min(end, to)] : [0, end];
@@ -278,8 +288,8 @@ class Page {
     const panes = {
       threads: "threads-pane",
       chart: "canvas-pane",
-      graph: "canvas-pane",
-      icicle: "canvas-pane",
+      topdown: "canvas-pane",
+      bottomup: "canvas-pane",
       sandwich: "sandwich-pane",
       methods: "methods-pane",
     };
@@ -309,7 +319,8 @@ class Page {
     this.timeline.draw();
     this.spanText();
     this.hashSoon();
-    if ((this.view !== "chart" && this.view !== "threads") || $("search").value) this.refreshSoon();
+    const timed = this.view === "threads" || (this.view === "chart" && !this.below());
+    if (!timed || $("search").value) this.refreshSoon();
   }
 
   /** Makes the view anew of recording, threads and range. What is made for the one before is given up. */
@@ -326,7 +337,7 @@ class Page {
 
   /** Whether something is being computed, or will be soon. */
   busy() {
-    return this.working > 0 || this.refreshSoon.waiting || this.hashSoon.waiting;
+    return this.working > 0 || this.refreshSoon.waiting || this.belowSoon.waiting || this.hashSoon.waiting;
   }
 
   async makeView(alive) {
@@ -335,14 +346,16 @@ class Page {
     this.spanText();
     if (this.view === "chart") this.showChart(this.calls[this.scope]);
     if (this.view === "threads") this.showThreads();
-    if ((this.view === "chart" && !$("search").value) || (this.view === "threads" && !$("search").value)) return;
+    if (!$("search").value && (this.view === "threads" || (this.view === "chart" && !this.below()))) return;
     if (!this.scoped().length) this.showNothing();
     const tree = await this.treeOf(alive);
     if (!tree) return;
     this.foundText(tree);
-    if (this.view === "graph") this.showMerged(tree, tree);
-    if (this.view === "icicle") this.showMerged(await invert(tree, alive), tree);
-    if (this.view === "methods") this.showTable($("methods"), tree, ["self", "total", "calls", "name"]);
+    if (this.view === "chart") this.belowSoon();
+    if (this.view === "topdown") this.showMerged(tree, tree);
+    if (this.view === "bottomup") this.showMerged(await invert(tree, alive), tree);
+    if (this.view === "topdown" || this.view === "bottomup") this.belowSoon();
+    if (this.view === "methods") this.showTable($("methods"), tree, this.keys());
     if (this.view === "sandwich") await this.showSandwich(tree, alive);
   }
 
@@ -370,9 +383,48 @@ class Page {
     chart.gaps = this.more?.windows[this.scope] || [];
     chart.show(calls || new Calls(0), 0, this.recording.end);
     chart.view(...range);
+    this.fitChart();
     if (!same) return;
     chart.selected = selected;
     chart.top = top;
+  }
+
+  /** Makes a chart that is short as tall as it is, and puts the table of methods in the room below it. */
+  fitChart() {
+    const tall = this.charts.chart.tall() + 8,
+      room = $("canvas-pane").clientHeight;
+    $("below").hidden = tall > room * 0.6;
+    $("chart-box").style.flex = $("below").hidden ? "" : `0 0 ${tall}px`;
+  }
+
+  /** Whether the methods of what is selected, or of what is shown, are below the chart. */
+  below() {
+    return !$("below").hidden;
+  }
+
+  /** The methods of the call that is selected on a short chart, or of all that is shown. */
+  async showBelow() {
+    const token = (this.belowOf = {}),
+      alive = () => token === this.belowOf;
+    if (!this.below() || !this.tree) return;
+    const { chart } = this.charts,
+      { calls, selected: i } = chart,
+      one = i >= 0 && this.view !== "bottomup";
+    let tree = this.tree;
+    if (one && this.view === "chart")
+      tree = await mergeCalls([calls], calls.begin[i], calls.end[i], alive, this.same, i);
+    else if (one) tree = await calleesOf(tree, { outer: [calls.node[i]] }, alive);
+    if (!tree || !alive()) return;
+    $("below-methods").caption.replaceChildren(
+      one ? `Methods in ${this.names(calls.method[i]).text}, ${duration(tree.total[0])}` : "Methods of what is shown",
+    );
+    tree.lost = this.tree.lost;
+    this.showTable($("below-methods"), tree, this.keys());
+  }
+
+  /** The columns of a table of methods. */
+  keys() {
+    return ["self", "total", "calls", "name"];
   }
 
   showThreads() {
@@ -380,18 +432,19 @@ class Page {
       thread,
       calls: this.calls[k],
       messages: this.messages[k] || [],
+      states: this.states[k] || new States([]),
       stalls: this.recording.stalls.filter((s) => s.thread === thread.index),
     }));
     const range = this.range,
       { top } = this.threads;
-    this.threads.show(all, this.recording.end, this.recording.threshold);
+    this.threads.show(all, this.recording.end);
     this.threads.view(...range);
     this.threads.scroll(top || 0);
   }
 
   /** While the calls are not there. */
   showNothing() {
-    if (this.view === "graph" || this.view === "icicle") this.charts.chart.show(new Calls(0), 0, 1);
+    if (this.view === "topdown" || this.view === "bottomup") this.charts.chart.show(new Calls(0), 0, 1);
   }
 
   showMerged(tree, whole) {
@@ -400,6 +453,7 @@ class Page {
     chart.gaps = [];
     chart.shares = { shown: whole.total[0], all: whole.all };
     chart.show(layOut(tree), 0, Math.max(1, tree.total[0]));
+    this.fitChart();
   }
 
   showTable(table, tree, keys) {
@@ -609,6 +663,7 @@ class Page {
   }
 
   details(chart, i) {
+    if (chart === this.charts.chart && this.below()) this.belowSoon();
     if (i < 0) return;
     const { calls } = chart,
       m = calls.method[i],
@@ -618,10 +673,10 @@ class Page {
       ? Math.min(calls.end[i], this.range[1]) - Math.max(calls.begin[i], this.range[0])
       : calls.took(i);
     const path = calls.path(i),
-      inverted = this.view === "icicle" || chart === this.charts.callers,
+      inverted = this.view === "bottomup" || chart === this.charts.callers,
       root = path[path.length - 1];
     const rows = [
-      ["method", label.text],
+      ["method", this.nameOf(m)],
       ["took", duration(calls.took(i))],
     ];
     if (inverted && i !== root)
@@ -662,6 +717,11 @@ class Page {
     );
   }
 
+  nameOf(m) {
+    const { text, cls } = this.names(m);
+    return named(text, cls);
+  }
+
   sourceRows(m) {
     const n = this.named?.[m];
     return n
@@ -678,7 +738,7 @@ class Page {
       "div",
       { className: "path" },
       ...path.map((p) =>
-        element("button", { onclick: () => chart.select(p) }, named(this.names(chart.calls.method[p]).text)),
+        element("button", { onclick: () => chart.select(p) }, this.nameOf(chart.calls.method[p])),
       ),
     );
   }

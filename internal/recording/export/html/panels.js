@@ -13,30 +13,59 @@ function lasted(s) {
   return s.wallUnknown ? "duration not known" : (s.ended ? "" : "at least ") + duration(s.wall);
 }
 
-/** Fills the list with the stalls of a recording, in an order; open(k) is called for the stall that is chosen. */
-function showStalls(list, recording, order, open) {
-  const byThread = new Map(recording.threads.map((t) => [t.index, t.name]));
-  const rows = recording.stalls.map((s, k) => [s, k]).sort(([a], [b]) => stallOrders[order](a, b));
-  list.replaceChildren(
-    ...rows.map(([s, k]) => {
-      const head = element("b", {}, lasted(s)),
-        small = element(
-          "small",
-          {},
-          `${byThread.get(s.thread) || "thread " + s.thread}, at ${duration(s.begin)} · `,
-          named(s.what),
-        );
-      const button = element("button", { onclick: () => open(k) }, head, " " + s.verdict, small);
-      button.dataset.stall = k;
-      return element("li", {}, button);
-    }),
-  );
-  if (!rows.length) list.append(element("li", { className: "none" }, "No stall was recorded."));
+/** Stalls of one cause, in an order: a list of lists of positions, the first of each first. */
+function causes(stalls, order) {
+  const groups = new Map();
+  const rows = stalls.map((s, k) => k).sort((a, b) => stallOrders[order](stalls[a], stalls[b]));
+  for (const k of rows) {
+    const group = groups.get(stalls[k].cause);
+    if (group) group.push(k);
+    else groups.set(stalls[k].cause, [k]);
+  }
+  return [...groups.values()];
 }
 
-/** How long a stall took, as far as that is known. */
-function lasted(s) {
-  return s.wallUnknown ? "duration not known" : (s.ended ? "" : "at least ") + duration(s.wall);
+/**
+ * Fills the list with the stalls of a recording, in an order: those of one cause are one entry, and those behind the
+ * first are shown when it is chosen. open(k) is called for the stall that is chosen.
+ */
+function showStalls(list, recording, order, open) {
+  const byThread = new Map(recording.threads.map((t) => [t.index, t.name]));
+  const place = (s) => `${byThread.get(s.thread) || "thread " + s.thread}, at ${duration(s.begin)}`;
+  const button = (k, ...children) => {
+    const b = element("button", { onclick: () => open(k), title: recording.stalls[k].verdict }, ...children);
+    b.dataset.stall = k;
+    return b;
+  };
+  list.replaceChildren(
+    ...causes(recording.stalls, order).map((group) => {
+      const first = recording.stalls[group[0]],
+        sum = group.reduce((sum, k) => sum + recording.stalls[k].wall, 0),
+        many = group.length > 1 ? ` ×${group.length.toLocaleString("en")}, ${duration(sum)} in all` : "";
+      const head = button(
+        group[0],
+        element("span", {}, element("b", {}, lasted(first)), many + ": " + first.reason),
+        named(first.method || first.what, first.class),
+        element("small", {}, place(first)),
+      );
+      const item = element("li", {}, head);
+      if (many) {
+        item.group = group;
+        item.fill = () =>
+          element(
+            "ol",
+            {},
+            ...group.slice(1).map((k) => {
+              const s = recording.stalls[k];
+              return element("li", {}, button(k, element("span", {}, element("b", {}, lasted(s)), ` ${place(s)}`)));
+            }),
+          );
+        head.setAttribute("aria-expanded", false);
+      }
+      return item;
+    }),
+  );
+  if (!recording.stalls.length) list.append(element("li", { className: "none" }, "No stall was recorded."));
 }
 
 /** Fills the list with what detectors found; open(incident) is called for the one that is chosen. */
@@ -44,15 +73,21 @@ function showIncidents(list, recording, open) {
   list.replaceChildren(
     ...(recording.incidents || []).map((i) => {
       const where = [i.thread, `at ${duration(i.begin)}`, ...i.stalls.map((n) => `stall #${n}`)].filter(Boolean);
-      const head = element("b", {}, i.ended ? (i.end > i.begin ? duration(i.end - i.begin) : "") : "no end"),
+      const took = element("b", {}, i.ended ? (i.end > i.begin ? duration(i.end - i.begin) : "") : "no end"),
+        head = element("span", { title: i.text }, took, ` ${i.name}: ${i.text}`),
         small = element("small", {}, `${where.join(", ")}${i.what ? " · " + i.what : ""}`);
-      return element("li", {}, element("button", { onclick: () => open(i) }, head, ` ${i.name}: ${i.text}`, small));
+      return element("li", {}, element("button", { onclick: () => open(i) }, head, small));
     }),
   );
 }
 
-/** Marks stall k as the one that is shown. */
+/** Marks stall k as the one that is shown, and unfolds its group. */
 function markStall(list, k) {
+  for (const item of list.children) {
+    if (!item.group?.includes(k) || item.children.length > 1) continue;
+    item.append(item.fill());
+    item.firstElementChild.setAttribute("aria-expanded", true);
+  }
   for (const button of list.querySelectorAll("button")) {
     const current = +button.dataset.stall === k;
     button.setAttribute("aria-current", current);
@@ -111,7 +146,7 @@ function stepParts(title, steps, nested) {
       "tr",
       {},
       ...[duration(s.totalNanos), duration(s.selfNanos), s.calls.toLocaleString("en")].map((t) => element("td", {}, t)),
-      element("td", { style: nested ? `padding-left: ${Math.min(depth, 12) * 6 + 4}px` : "" }, named(identity(s.method))),
+      element("td", { style: nested ? `padding-left: ${Math.min(depth, 12) * 6 + 4}px` : "" }, named(identity(s.method), s.method.class)),
     ),
   );
   const head = element("tr", {}, ...["total", "self", "calls", "method"].map((t) => element("th", {}, t)));
@@ -173,6 +208,7 @@ function stallParts(s, more, thread) {
 const columns = {
   self: { title: "Self", bounded: true, text: (r) => duration(r.self), share: (r, all) => percent(r.self, all) },
   total: { title: "Total", bounded: true, text: (r) => duration(r.total), share: (r, all) => percent(r.total, all) },
+  cpu: { title: "CPU", bounded: true, text: (r) => duration(r.cpu) },
   calls: { title: "Calls", text: (r) => r.calls.toLocaleString("en") },
   name: { title: "Method" },
 };
@@ -217,10 +253,10 @@ function showMethods(table, rows, { keys, names, sort, whole, bounded, selected,
 
 function methodRow(r, keys, names, whole, bounded, selected, onpick) {
   const tr = element("tr", { tabIndex: 0 }),
-    { text, lost } = names(r.method);
+    { text, lost, cls } = names(r.method);
   for (const key of keys) {
     if (key === "name") {
-      tr.append(element("td", { className: lost ? "lost" : "" }, named(text)));
+      tr.append(element("td", { className: lost ? "lost" : "" }, named(text, cls)));
       continue;
     }
     tr.append(element("td", {}, (bounded && columns[key].bounded && !lost ? "≥ " : "") + columns[key].text(r)));
