@@ -10,7 +10,7 @@ import (
 
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
 // [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending], [*Gate], [*Alive], [*Window],
-// [*LeftOut], [*Suspended], [*Late], [*Exit], [*Dropped], [*Incident], [*Detectors], [*Machine], [*End],
+// [*LeftOut], [*Suspended], [*Late], [*Exit], [*Dropped], [*Incident], [*Detectors], [*Machine], [*Stacks], [*End],
 // [*MissingParts] of several files and, of a replay alone, [*Completeness].
 type Chunk interface{ chunk() }
 

@@ -40,7 +40,7 @@ const (
 // it end there. Chunks have checksums, so a record is there as its thread made it, or it is missing.
 //
 // The time is proportional to the number of records, the memory to the depth of calls and to a fixed number of calls.
-func Replay(r *Reader, h Handler) error { return ReplayMessages(r, h, nil) }
+func Replay(r *Reader, h Handler) error { return ReplayWith(r, h, ReplayOptions{}) }
 
 // Chunks is what chunks are read from: a [Reader], or several of them as if they were one.
 type Chunks interface {
@@ -48,11 +48,19 @@ type Chunks interface {
 	Next() (Chunk, error)
 }
 
-// ReplayMessages is [Replay]. messages, if it is not nil, returns the methods whose calls are messages; by default
-// [Meta.MessageMethods].
-func ReplayMessages(r Chunks, h Handler, messages func(*Meta) []Method) error {
+// ReplayOptions are what a replay is told by its caller.
+type ReplayOptions struct {
+	// Messages returns the methods whose calls are messages; nil for [Meta.MessageMethods].
+	Messages func(*Meta) []Method
+	// Frames returns what compares frames of steady samples with calls; nil if the samples have no place in segments. It
+	// is called behind the [Handler.Chunk] of the first [*Stacks].
+	Frames func() FrameNames
+}
+
+// ReplayWith is [Replay] with options.
+func ReplayWith(r Chunks, h Handler, o ReplayOptions) error {
 	p := newReplay(h)
-	p.messages = messages
+	p.messages, p.frames = o.Messages, o.Frames
 	for {
 		c, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -73,6 +81,7 @@ type replay struct {
 	h        Handler
 	limits   limits
 	messages func(*Meta) []Method
+	frames   func() FrameNames
 	slowOnly bool // records are those of stalls: what lies between was not written
 	threads  map[uint32]*thread
 	loops    map[Method]bool  // outermost methods that have enclosed calls of methods whose calls are messages

@@ -19,6 +19,25 @@ type Node struct {
 	Total, Self, Longest int64
 	// Marked is how many of the calls have any mark but [MarkResumed] and [MarkSuspended].
 	Marked uint64
+
+	// Grafted is what samples say of it; the zero value in a tree of recorded calls alone.
+	Grafted Grafted
+}
+
+// Grafted is what samples say of a node of a tree that joins recorded calls with samples: package graft makes it.
+type Grafted struct {
+	// Estimated is set if its path is known from samples alone: its times are estimated, and its Calls are 0.
+	Estimated bool
+	// Samples is how many samples its times rest on: Total of an estimated node, Self of a recorded one. If it is 0, Self
+	// may contain the time of calls that were not recorded.
+	Samples int
+	// TotalLow to TotalHigh and SelfLow to SelfHigh are what Total and Self are with a probability of 95 %; they are equal
+	// to these if they are exact.
+	TotalLow, TotalHigh, SelfLow, SelfHigh int64
+	// Waiting and Blocked are the parts of Self in which the thread waited, and in which it waited for a lock. CPU is how
+	// long the thread was on a processor meanwhile, -1 if that is not known. The rest of Self is running, if there are
+	// Samples; otherwise nothing is known.
+	Waiting, Blocked, CPU int64
 }
 
 // Tree merges calls by the path that leads to them. Its zero value is empty. What it holds grows with the
