@@ -49,6 +49,7 @@ type page struct {
 	methods *methods
 	folded  map[int32]bool // numbers of methods that stand for several
 	now     *pageRecording
+	numbers []int64 // of the calls of the segment that is written, among those of its thread
 
 	Recordings []*pageRecording `json:"recordings"`
 	Banner     string           `json:"banner"`
@@ -87,13 +88,16 @@ type pageRecording struct {
 	Detectors string         `json:"detectors,omitempty"`
 
 	more    pageMore
+	stacks  pageStacks
 	threads map[*thread]*pageThread
 }
 
 // pageMore is what there is of a recording beside its head and its calls.
 type pageMore struct {
 	Messages [][]pageMessage `json:"messages"` // by thread
-	States   [][]pageState   `json:"states"`   // by thread, in the order of time
+	States   []stateTimes    `json:"states"`   // by thread
+	Samples  [][]pageSample  `json:"samples"`  // by thread, in the order of time
+	Stacks   [][2]int32      `json:"stacks"`   // see pageStacks
 	Windows  [][][2]int64    `json:"windows"`  // by thread: when short calls were left out
 	Frames   []pageFrame     `json:"frames"`
 	Stalls   []*pageEvidence `json:"stalls"` // in the order of the head's
@@ -114,8 +118,12 @@ type pageThread struct {
 	depth    int
 	begin    int64 // of the outermost call
 	messages []pageMessage
-	states   []pageState
 	windows  [][2]int64
+	samples  []pageSample
+	sampled  stateTimes // as samples say
+	stalls   stateTimes // as the stacks and verdicts of stalls say
+	// suspended are the numbers of the calls that go on in the next segment, the outermost first.
+	suspended []int64
 }
 
 // pageMessage is what a thread did, as its history says.
@@ -144,7 +152,8 @@ func (p *page) begin(r *recording) error {
 		Name: cmp.Or(r.Name, r.process()), Timed: true, Clock: r.Uncertainty(), Threshold: threshold.Nanoseconds(),
 		Off: max(tick, r.About().ClockPeriod()).Nanoseconds(), More: fmt.Sprintf("more-%d", len(p.Recordings)+1),
 		Threads: []*pageThread{}, Stalls: []*pageStall{}, threads: map[*thread]*pageThread{},
-		more: pageMore{Messages: [][]pageMessage{}, States: [][]pageState{}, Windows: [][][2]int64{}, Frames: []pageFrame{},
+		more: pageMore{Messages: [][]pageMessage{}, States: []stateTimes{}, Samples: [][]pageSample{},
+			Stacks: [][2]int32{}, Windows: [][][2]int64{}, Frames: []pageFrame{},
 			Stalls: []*pageEvidence{}, Off: [][2]uint64{}},
 	}
 	p.Recordings = append(p.Recordings, p.now)
@@ -156,7 +165,7 @@ func (p *page) begin(r *recording) error {
 
 func (p *page) thread(t *thread) error {
 	pt := &pageThread{Index: t.Index, Name: t.Label, Main: t.Main, messages: []pageMessage{},
-		states: []pageState{}, windows: [][2]int64{}}
+		windows: [][2]int64{}, samples: []pageSample{}, stalls: stateTimes{}}
 	pt.Events = fmt.Sprintf("events-%d-%d", len(p.Recordings), len(p.now.Threads))
 	p.now.threads[t] = pt
 	p.now.Threads = append(p.now.Threads, pt)
@@ -167,8 +176,12 @@ func (p *page) segment(t *thread, s *trace.Segment) error {
 	r, pt := p.now, p.now.threads[t]
 	r.Timed = r.Timed && s.Kind != trace.SegmentReport
 	r.End = max(r.End, t.at(s.End))
+	p.numbers = append(p.numbers[:0], make([]int64, len(s.Calls))...)
+	numbers := p.numbers
+	pt.resume(s, numbers)
 	s.Walk(func(i int) {
 		c := &s.Calls[i]
+		numbers[i] = int64(pt.Calls)
 		pt.Calls++
 		method := p.methods.of(t.of, c.Method, 0)
 		if fold.Folded(c.Method) {
@@ -179,6 +192,8 @@ func (p *page) segment(t *thread, s *trace.Segment) error {
 		c := &s.Calls[i]
 		pt.leave(t.at(c.End), c.Marks&shown)
 	})
+	p.sample(t, pt, s, numbers)
+	pt.suspend(s, numbers)
 	for _, g := range s.Gaps {
 		begin, end := t.at(g.Begin), t.at(g.End)
 		switch {
@@ -192,6 +207,27 @@ func (p *page) segment(t *thread, s *trace.Segment) error {
 		}
 	}
 	return pt.events.err
+}
+
+// resume gives the calls that a segment goes on with their numbers.
+func (pt *pageThread) resume(s *trace.Segment, numbers []int64) {
+	resumed := 0
+	for i := range s.Calls {
+		if s.Calls[i].Marks&trace.MarkResumed != 0 && resumed < len(pt.suspended) {
+			numbers[i] = pt.suspended[resumed]
+			resumed++
+		}
+	}
+}
+
+// suspend keeps the numbers of the calls that the next segment goes on with.
+func (pt *pageThread) suspend(s *trace.Segment, numbers []int64) {
+	pt.suspended = pt.suspended[:0]
+	for i := range s.Calls {
+		if s.Calls[i].Marks&trace.MarkSuspended != 0 {
+			pt.suspended = append(pt.suspended, numbers[i])
+		}
+	}
 }
 
 func (pt *pageThread) enter(at int64, method int32, count uint32) {
@@ -244,9 +280,14 @@ func (p *page) end(of *recording) error {
 	for _, t := range r.Threads {
 		r.more.Messages = append(r.more.Messages, t.messages)
 		r.more.Windows = append(r.more.Windows, t.windows)
-		slices.SortStableFunc(t.states, func(a, b pageState) int { return cmp.Compare(a.Begin, b.Begin) })
-		r.more.States = append(r.more.States, t.states)
+		states := t.sampled
+		if len(states) == 0 {
+			states = t.stalls
+			slices.SortStableFunc(states, func(a, b pageState) int { return cmp.Compare(a.Begin, b.Begin) })
+		}
+		r.more.States, r.more.Samples = append(r.more.States, states), append(r.more.Samples, t.samples)
 	}
+	r.more.Stacks = append(r.more.Stacks, r.stacks.list...)
 	if c := of.Completeness; c != nil {
 		for _, o := range c.Off {
 			r.more.Off = append(r.more.Off, [2]uint64{uint64(p.methods.of(of, trace.Method(o.Method.ID), 0)), o.Calls})
@@ -324,7 +365,7 @@ func (p *page) close() error {
 	if len(p.Recordings) > 0 {
 		text["title"] = html.EscapeString(p.Recordings[0].Title)
 	}
-	for _, name := range []string{"style.css", "format.js", "model.js", "chart.js", "timeline.js", "panels.js",
+	for _, name := range []string{"style.css", "format.js", "model.js", "graft.js", "chart.js", "timeline.js", "panels.js",
 		"page.js"} {
 		b, err := fs.ReadFile(pageFiles, "html/"+name)
 		if err != nil {

@@ -22,7 +22,7 @@ type pageStall struct {
 	Cause  string `json:"cause"`
 	Method string `json:"method,omitempty"`
 	Class  string `json:"class,omitempty"`
-	Ended   bool   `json:"ended"`
+	Ended  bool   `json:"ended"`
 	// Unknown is set if Wall is 0 because it is not known.
 	Unknown bool `json:"wallUnknown,omitempty"`
 
@@ -72,7 +72,7 @@ func (pt *pageThread) stalled(e *event) {
 	s := e.stall
 	if len(s.Samples) == 0 {
 		if state := stateOfVerdict(s.Verdict.Kind); state != "" {
-			pt.states = append(pt.states, pageState{e.begin, e.end, state})
+			pt.stalls.add(e.begin, e.end, state)
 		}
 		return
 	}
@@ -82,10 +82,8 @@ func (pt *pageThread) stalled(e *event) {
 		if k+1 < len(s.Samples) {
 			end = min(end, e.begin+(sample.After+s.Samples[k+1].After).Nanoseconds()/2)
 		}
-		if begin < end {
-			pt.states = append(pt.states, pageState{begin, end, stateOfActivity(sample.Activity)})
-			begin = end
-		}
+		pt.stalls.add(begin, end, stateOfActivity(sample.Activity))
+		begin = max(begin, end)
 	}
 }
 

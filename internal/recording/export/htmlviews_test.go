@@ -143,15 +143,15 @@ func TestPageNumbers(t *testing.T) {
 	add(value(`$("search").getAttribute("aria-invalid")`))
 	got := visit{steps: steps}.open(t, small(t))
 	want := []any{
-		"20.0 ms | 33.3 % | 40.0 ms | 66.7 % | 1 | a.A.one\n19.0 ms | 31.7 % | 24.0 ms | 40.0 % | 3 | a.B.two\n" +
-			"16.0 ms | 26.7 % | 20.0 ms | 33.3 % | 1 | a.D.four\n5.00 ms | 8.3 % | 5.00 ms | 8.3 % | 1 | a.C.three",
+		"20.0 ms | 33.3 % | 40.0 ms | 66.7 % | 1 | one A · a\n19.0 ms | 31.7 % | 24.0 ms | 40.0 % | 3 | two B · a\n" +
+			"16.0 ms | 26.7 % | 20.0 ms | 33.3 % | 1 | four D · a\n5.00 ms | 8.3 % | 5.00 ms | 8.3 % | 1 | three C · a",
 		"a.B.two total 24.0 ms, self 19.0 ms, 3 calls: 40.0 % of the 60.0 ms shown, 40.0 % of all 60.0 ms",
-		"20.0 ms | 83.3 % | 2 | a.A.one\n4.00 ms | 16.7 % | 1 | a.D.four",
-		"5.00 ms | 20.8 % | 1 | a.C.three",
+		"20.0 ms | 83.3 % | 2 | one A · a\n4.00 ms | 16.7 % | 1 | four D · a",
+		"5.00 ms | 20.8 % | 1 | three C · a",
 		"25.0 % of the 40.0 ms shown, 12.5 % of all 80.0 ms",
 		"40.0 ms of 80.0 ms shown · from 0 to 40.0 ms",
-		"20.0 ms | 50.0 % | 40.0 ms | 100 % | 1 | a.A.one\n15.0 ms | 37.5 % | 20.0 ms | 50.0 % | 2 | a.B.two\n" +
-			"5.00 ms | 12.5 % | 5.00 ms | 12.5 % | 1 | a.C.three",
+		"20.0 ms | 50.0 % | 40.0 ms | 100 % | 1 | one A · a\n15.0 ms | 37.5 % | 20.0 ms | 50.0 % | 2 | two B · a\n" +
+			"5.00 ms | 12.5 % | 5.00 ms | 12.5 % | 1 | three C · a",
 		"1 method, 1 call, 12.5 % of the 40.0 ms in calls shown",
 		"1 method, 2 calls, 50.0 % of the 40.0 ms in calls shown",
 		"/[/i: Unterminated character class",
@@ -187,7 +187,7 @@ func TestPageFolded(t *testing.T) {
 		value(`shown.names(shown.method).text`), press("6"), painted, tableText("methods")}}.open(t, file)
 	const folded = "(folded: short calls of several methods)"
 	want := []any{"12 calls of several methods,10.0 ms", true, folded,
-		"25.0 ms | 62.5 % | 40.0 ms | 100 % | 1 | a.A.one\n15.0 ms | 37.5 % | 15.0 ms | 37.5 % | 17 | " + folded}
+		"25.0 ms | 62.5 % | 40.0 ms | 100 % | 1 | one A · a\n15.0 ms | 37.5 % | 15.0 ms | 37.5 % | 17 | " + folded}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -339,7 +339,7 @@ func TestPageKeys(t *testing.T) {
 			return shown.charts.chart.selected; }).join()`),
 	}
 	got := visit{steps: steps}.open(t, small(t))
-	want := []any{"12000000,68000000", "0,80000000", "23200000,79200000", "12000000,68000000", "0,80000000", "a.B.two",
+	want := []any{"12000000,68000000", "0,80000000", "23200000,79200000", "12000000,68000000", "0,80000000", "two B · a",
 		"a.B.two", "19699999,30300001", "a.B.two\na.A.one", true, "sandwich a.B.two", true, false, "search", "tab-sandwich",
 		"0,1,1,2,0"}
 	if diff := gocmp.Diff(want, got); diff != "" {

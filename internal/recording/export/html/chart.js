@@ -423,7 +423,7 @@ class Chart extends Pane {
       const left = Math.max(x, 0) + 4,
         room = Math.min(x + wide, this.width) - left - 3,
         pale = (this.matches && !this.matches[m]) || name.lost;
-      write(context, name, left, y + ROW / 2, room, pale ? colors.faint : colors.text, pale ? colors.faint : colors.text + "b0");
+      write(context, this.calls.estimated(i) ? { ...name, method: "≈ " + name.method } : name, left, y + ROW / 2, room, pale ? colors.faint : colors.text, pale ? colors.faint : colors.text + "b0");
     }
     if (i === this.selected || i === this.hovered) {
       context.strokeStyle = i === this.selected ? colors.accent : colors.text;
@@ -437,6 +437,6 @@ class Chart extends Pane {
       { shade, lost } = this.names(m);
     if (lost) return thin ? colors.lost : colors.panel;
     if (this.matches && !this.matches[m]) return colors.line;
-    return colors.call(this.calls.state(i), shade);
+    return colors.call(this.calls.state(i), shade, this.calls.estimated(i));
   }
 }

@@ -26,7 +26,11 @@ class Calls {
     this.calls = new Int32Array(count); // how many it stands for
     this.inner = new Float64Array(count); // nanoseconds in calls directly below
     this.by = []; // of merged calls: for how long in each of STATES
-    this.node = []; // of merged calls: the node of the tree
+    this.est = []; // of merged calls: what of total and own time rests on samples
+    this.estSelf = [];
+    this.samples = null; // of the thread; see SAMPLE. Where calls are woven with them: how many each of these rests on
+    this.tree = null; // of merged calls: the tree, and of each the node
+    this.node = [];
     this.states = null; // of calls in time: the States of their thread
     this.rows = []; // by depth: the indices of its calls, which never overlap
   }
@@ -37,6 +41,11 @@ class Calls {
 
   self(i) {
     return Math.max(0, this.took(i) - this.inner[i]);
+  }
+
+  /** Whether samples alone show a call, or most of its time. */
+  estimated(i) {
+    return this.origin ? this.samples[i] > 0 : this.est[i]?.time * 2 > this.took(i);
   }
 
   /** What the thread did in most of a call. */
@@ -297,7 +306,10 @@ class Tree {
     this.total = [0];
     this.self = [0];
     this.calls = [0];
-    this.by = []; // by node: for how long in each of STATES, as far as that is known
+    this.by = []; // by node: for how long in each of STATES and on a processor, as far as that is known
+    this.estimated = [false]; // whether samples alone show the path
+    this.estTotal = []; // by node: what of its total and of its own time rests on samples; see sumOf
+    this.estSelf = [];
     this.children = [[]];
     this.index = new Map();
     this.recent = [0]; // by node: the child that was asked for last
@@ -308,10 +320,10 @@ class Tree {
   }
 
   /** The child of a node for a method, which is added if there is none. */
-  child(above, method) {
+  child(above, method, estimated = false) {
     let k = this.recent[above];
-    if (k && this.method[k] === method) return k;
-    const key = above * 2097152 + method;
+    if (k && this.method[k] === method && this.estimated[k] === estimated) return k;
+    const key = above * 4194304 + method * 2 + estimated;
     k = this.index.get(key);
     if (k === undefined) {
       this.index.set(key, (k = this.length));
@@ -322,15 +334,22 @@ class Tree {
       this.calls.push(0);
       this.children.push([]);
       this.recent.push(0);
+      this.estimated.push(estimated);
       this.children[above].push(k);
     }
     return (this.recent[above] = k);
   }
 
-  /** Adds a call that lasted so long below node above; by is for how long in each state. */
-  add(above, method, nanos, calls, by) {
-    const k = this.child(above, method);
+  /** Adds to the times of a node by state. */
+  spend(k, by) {
     if (by) this.by[k] = this.by[k] ? this.by[k].map((n, state) => n + by[state]) : by;
+  }
+
+  /** Adds a call that lasted so long below node above; by is for how long in each state, est what rests on samples. */
+  add(above, method, nanos, calls, by, est) {
+    const k = this.child(above, method);
+    this.spend(k, by);
+    if (est) this.estTotal[k] = sumOf(this.estTotal[k], est);
     this.total[k] += nanos;
     this.self[k] += nanos;
     this.calls[k] += calls;
@@ -358,6 +377,7 @@ async function mergeCalls(threads, from, to, alive = () => true, same = null, ro
   for (const calls of threads) {
     const path = [],
       open = [], // by depth: the call that is open there, and its node
+      nodeOf = calls.samples?.length ? new Int32Array(calls.length).fill(-1) : null,
       top = root < 0 ? 0 : calls.depth[root];
     const add = (i) => {
       const depth = calls.depth[i] - top,
@@ -368,13 +388,9 @@ async function mergeCalls(threads, from, to, alive = () => true, same = null, ro
       open[depth] = i;
       const method = same ? same[calls.method[i]] : calls.method[i],
         took = Math.max(0, end - begin);
-      path[depth] = tree.add(
-        depth ? path[depth - 1] : 0,
-        method,
-        took,
-        calls.calls[i],
-        calls.states && took ? calls.states.between(begin, end) : null,
-      );
+      const by = !nodeOf && calls.states && took ? calls.states.between(begin, end) : null;
+      path[depth] = tree.add(depth ? path[depth - 1] : 0, method, took, calls.calls[i], by);
+      if (nodeOf) nodeOf[i] = path[depth];
     };
     for (let depth = 0, i; (i = calls.at(from, depth)) >= 0 && calls.begin[i] < from; depth++) add(i);
     for (let i = calls.since(from); i < calls.length && calls.begin[i] <= to; i++) {
@@ -385,7 +401,9 @@ async function mergeCalls(threads, from, to, alive = () => true, same = null, ro
         if (!alive()) return null;
       }
     }
+    if (nodeOf) noteSamples(tree, calls, nodeOf, from, to);
   }
+  graft(tree, same);
   return tree;
 }
 
@@ -407,16 +425,19 @@ function methodTimes(tree, keep) {
     const m = tree.method[k],
       outer = inside.get(m) || 0;
     let t = times.get(m);
-    if (!t)
-      times.set(
-        m,
-        (t = keep
-          ? { method: m, calls: 0, self: 0, total: 0, outer: [], nodes: [] }
-          : { method: m, calls: 0, self: 0, total: 0 }),
-      );
+    if (!t) {
+      t = { method: m, calls: 0, self: 0, total: 0, cpu: 0 };
+      if (keep) Object.assign(t, { outer: [], nodes: [] });
+      times.set(m, t);
+    }
     t.calls += tree.calls[k];
     t.self += tree.self[k];
-    if (!outer) t.total += tree.total[k];
+    t.cpu += tree.own(k)?.[3] || 0;
+    t.estSelf = sumOf(t.estSelf, tree.estSelf[k]);
+    if (!outer) {
+      t.total += tree.total[k];
+      t.estTotal = sumOf(t.estTotal, tree.estTotal[k]);
+    }
     if (keep) {
       t.nodes.push(k);
       if (!outer) t.outer.push(k);
@@ -442,8 +463,8 @@ async function callersTree(tree, nodes, weight, least, alive) {
     for (let j = 0; j < nodes.length; j++) {
       const n = up ? tree.parent[nodes[j]] : nodes[j];
       if (n <= 0) continue;
-      const [nanos, by] = weight(origins[j]),
-        k = out.add(at, tree.method[n], nanos, tree.calls[origins[j]], by);
+      const [nanos, by, est] = weight(origins[j]),
+        k = out.add(at, tree.method[n], nanos, tree.calls[origins[j]], by, est);
       let group = groups.get(k);
       if (!group) groups.set(k, (group = { at: k, nodes: [], origins: [], up: true }));
       group.nodes.push(n);
@@ -466,12 +487,12 @@ async function callersTree(tree, nodes, weight, least, alive) {
 function invert(tree, alive = () => true) {
   const nodes = [];
   for (let k = 1; k < tree.length; k++) if (tree.self[k] > 0) nodes.push(k);
-  return callersTree(tree, nodes, (k) => [tree.self[k], tree.own(k)], tree.total[0] / 20000, alive);
+  return callersTree(tree, nodes, (k) => [tree.self[k], tree.own(k), tree.estSelf[k]], tree.total[0] / 20000, alive);
 }
 
 /** The callers of the nodes of one method, each with the time that the method took when it was called so. */
 function callersOf(tree, times, alive = () => true) {
-  return callersTree(tree, times.outer, (k) => [tree.total[k], tree.by[k]], times.total / 20000, alive);
+  return callersTree(tree, times.outer, (k) => [tree.total[k], tree.by[k], tree.estTotal[k]], times.total / 20000, alive);
 }
 
 /** What a method called: the nodes below its own, merged. */
@@ -481,7 +502,8 @@ async function calleesOf(tree, times, alive = () => true) {
   const waiting = times.outer.map((k) => [k, 0]);
   for (let n = 0; waiting.length; n++) {
     const [k, above] = waiting.pop(),
-      at = out.add(above, tree.method[k], tree.total[k], tree.calls[k], tree.by[k]);
+      at = out.add(above, tree.method[k], tree.total[k], tree.calls[k], tree.by[k], tree.estTotal[k]);
+    out.estSelf[at] = sumOf(out.estSelf[at], tree.estSelf[k]);
     for (const child of tree.children[k]) waiting.push([child, at]);
     if (n % 4096 === 0 && slices.due()) {
       await slices.rest();
@@ -517,7 +539,7 @@ function neighbours(tree, times, callers) {
 
 /** The nodes of a tree as calls with places, callers first; of siblings the longest is at the left. */
 function layOut(tree) {
-  const calls = new Calls(tree.length - 1),
+  const calls = Object.assign(new Calls(tree.length - 1), { tree: tree.wall || tree }),
     place = new Int32Array(tree.length),
     begin = new Float64Array(tree.length);
   const waiting = [0];
@@ -534,6 +556,8 @@ function layOut(tree) {
       calls.calls[i] = tree.calls[k];
       calls.inner[i] = tree.total[k] - tree.self[k];
       calls.by[i] = tree.by[k];
+      calls.est[i] = tree.estTotal[k];
+      calls.estSelf[i] = tree.estSelf[k];
       calls.node[i] = k;
       (calls.rows[calls.depth[i]] ||= []).push(i);
     }

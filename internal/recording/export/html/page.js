@@ -35,6 +35,7 @@ class Page {
     };
     this.threads = new Threads($("threads"), names);
     this.view = "chart";
+    this.time = "wall"; // or "cpu"
     this.scope = 0; // the position of the thread, -1 for all
     this.sort = { column: "self", down: true };
     this.jobs = 0; // of refresh, so far
@@ -87,6 +88,8 @@ class Page {
       $("tab-" + this.view).focus();
     };
     $("stall-order").onchange = () => this.stallList();
+    $("time-wall").onclick = () => this.setTime("wall");
+    $("time-cpu").onclick = () => this.setTime("cpu");
     $("theme").onclick = () => this.setTheme(colors.dark ? "light" : "dark", true);
     $("help").onclick = () => this.help();
     $("link").onclick = () => this.copyLink();
@@ -185,11 +188,12 @@ class Page {
     if (!alive()) return;
     this.messages = more.messages;
     this.states = more.states.map((list) => new States(list));
-    this.calls.forEach((calls, k) => calls && (calls.states = this.states[k]));
+    this.calls.forEach((calls) => calls && this.attach(calls));
     this.timeline.states = this.states;
     this.timeline.frames = more.frames;
-    this.drawAll();
-    if (this.below()) this.refreshSoon();
+    this.tree = null;
+    await this.refresh();
+    if (!alive()) return;
     $("facts").lastElementChild.replaceChildren(definitions(more.facts.map(([key, text]) => [factName(key), text])));
     this.timeline.draw();
     this.applySelection(this.wanted); // a link may have been pasted meanwhile
@@ -215,11 +219,25 @@ class Page {
       if (alive() && this.view === "chart" && this.scope === k) this.showChart(part);
     });
     if (!alive()) return;
-    calls.states = this.states[k] || null;
+    calls.thread = k;
     this.calls[k] = calls;
+    if (this.more) this.attach(calls);
     this.tree = null;
     if (this.scope === k) this.refresh();
     else if (this.view === "threads") this.showThreads();
+  }
+
+  /** Gives the calls of a thread what samples show of them. */
+  attach(calls) {
+    calls.states = this.states[calls.thread];
+    calls.samples = this.more.samples[calls.thread];
+    calls.stacks = this.more.stacks;
+    if (calls.samples.length) calls.woven = weave(calls);
+  }
+
+  /** Whether there are steady samples, so that it is known how long threads ran. */
+  sampled() {
+    return this.more?.samples.some((list) => list.length > 0) || false;
   }
 
   /** The calls of the chosen threads that are decoded. */
@@ -246,7 +264,9 @@ class Page {
     if (state.search !== undefined) $("search").value = state.search;
     if (state.stalls in stallOrders) $("stall-order").value = state.stalls;
     if (state.sort) this.sort = { column: state.sort.replace(/^-/, ""), down: state.sort.startsWith("-") };
-    if (!(this.sort.column in columns)) this.sort = { column: "self", down: true };
+    this.time = state.time === "cpu" ? "cpu" : "wall";
+    for (const t of ["wall", "cpu"]) $("time-" + t).setAttribute("aria-pressed", t === this.time);
+    if (!(this.sort.column in columns)) this.sort = { column: this.time === "cpu" ? "cpu" : "self", down: true };
     if (state.theme === "dark" || state.theme === "light") this.setTheme(state.theme, true);
     $("thread").value = this.scope;
     this.stall = -1;
@@ -257,10 +277,9 @@ class Page {
     if (state.method) this.method = this.labels.findIndex((l) => l.text === state.method);
     if (state.method && this.view === "sandwich") this.refresh();
     const k = this.recording.stalls.findIndex((s) => String(s.number) === state.stall);
-    const calls = this.calls[this.scope],
-      i = +state.call;
+    const i = +state.call;
     if (k >= 0) this.showStall(k);
-    else if (state.call && calls && i < calls.length && this.view === "chart") this.charts.chart.select(i);
+    else if (state.call && i < this.charts.chart.calls.length && this.view === "chart") this.charts.chart.select(i);
   }
 
   setScope(k) {
@@ -352,11 +371,12 @@ class Page {
     if (!tree) return;
     this.foundText(tree);
     if (this.view === "chart") this.belowSoon();
-    if (this.view === "topdown") this.showMerged(tree, tree);
-    if (this.view === "bottomup") this.showMerged(await invert(tree, alive), tree);
+    const shown = this.shownTree();
+    if (this.view === "topdown") this.showMerged(shown, shown);
+    if (this.view === "bottomup") this.showMerged(await invert(shown, alive), shown);
     if (this.view === "topdown" || this.view === "bottomup") this.belowSoon();
     if (this.view === "methods") this.showTable($("methods"), tree, this.keys());
-    if (this.view === "sandwich") await this.showSandwich(tree, alive);
+    if (this.view === "sandwich") await this.showSandwich(shown, alive);
   }
 
   /** The merged calls of the chosen threads in the range; null if the view has changed meanwhile. */
@@ -373,9 +393,29 @@ class Page {
     return (this.tree = tree);
   }
 
+  /** The merged calls with the time that is shown: all of it, or that in which threads ran. */
+  shownTree() {
+    if (this.time !== "cpu" || !this.tree) return this.tree;
+    if (!this.tree.cpu) {
+      this.tree.cpu = cpuTree(this.tree);
+      const ran = (samples) => samples.reduce((sum, s) => sum + cpuOf(s), 0);
+      this.tree.cpu.all = this.scoped().reduce((sum, c) => sum + ran(c.samples), 0);
+    }
+    return this.tree.cpu;
+  }
+
+  setTime(time) {
+    this.time = time;
+    for (const t of ["wall", "cpu"]) $("time-" + t).setAttribute("aria-pressed", t === time);
+    const of = { self: "cpu", cpu: "self" };
+    if (this.sort.column === of[time === "cpu" ? "cpu" : "self"]) this.sort.column = of[this.sort.column];
+    this.refresh();
+  }
+
   // The views.
 
   showChart(calls) {
+    calls = calls?.woven || calls;
     const { chart } = this.charts,
       range = this.range,
       same = calls === chart.calls,
@@ -411,9 +451,11 @@ class Page {
       { calls, selected: i } = chart,
       one = i >= 0 && this.view !== "bottomup";
     let tree = this.tree;
-    if (one && this.view === "chart")
-      tree = await mergeCalls([calls], calls.begin[i], calls.end[i], alive, this.same, i);
-    else if (one) tree = await calleesOf(tree, { outer: [calls.node[i]] }, alive);
+    if (one && this.view === "chart") {
+      const of = this.calls[this.scope];
+      tree = await mergeCalls([of], calls.begin[i], calls.end[i], alive, this.same, calls.origin ? calls.origin[i] : i);
+    }
+    else if (one && calls.tree) tree = await calleesOf(calls.tree, { outer: [calls.node[i]] }, alive);
     if (!tree || !alive()) return;
     $("below-methods").caption.replaceChildren(
       one ? `Methods in ${this.names(calls.method[i]).text}, ${duration(tree.total[0])}` : "Methods of what is shown",
@@ -424,7 +466,7 @@ class Page {
 
   /** The columns of a table of methods. */
   keys() {
-    return ["self", "total", "calls", "name"];
+    return this.sampled() ? ["self", "cpu", "total", "calls", "name"] : ["self", "total", "calls", "name"];
   }
 
   showThreads() {
@@ -448,7 +490,7 @@ class Page {
   }
 
   showMerged(tree, whole) {
-    if (!tree || this.tree !== whole) return;
+    if (!tree || this.shownTree() !== whole) return;
     const { chart } = this.charts;
     chart.gaps = [];
     chart.shares = { shown: whole.total[0], all: whole.all };
@@ -463,7 +505,7 @@ class Page {
       keys,
       names: this.names,
       sort: this.sort,
-      whole: tree.total[0],
+      whole: { total: tree.total[0], self: tree.total[0], cpu: tree.children[0].reduce((sum, k) => sum + (tree.by[k]?.[3] || 0), 0) },
       bounded: tree.lost > 0,
       selected: this.method,
       onpick: (m) => this.toSandwich(m),
@@ -479,7 +521,7 @@ class Page {
     if (!times.has(this.method))
       this.method =
         [...times.values()].reduce((best, t) => (best && best.self >= t.self ? best : t), null)?.method ?? -1;
-    this.showTable($("sandwich-methods"), tree, ["self", "total", "name"]);
+    this.showTable($("sandwich-methods"), this.tree, this.time === "cpu" ? ["cpu", "total", "name"] : ["self", "total", "name"]);
     const t = times.get(this.method),
       bound = tree.lost > 0 ? "≥ " : "";
     if (!t) return;
@@ -496,7 +538,7 @@ class Page {
         keys: ["total", "calls", "name"],
         names: this.names,
         sort: { column: "total", down: true },
-        whole: t.total,
+        whole: t,
         bounded: tree.lost > 0,
         onpick: (m) => this.toSandwich(m),
       });
@@ -523,7 +565,7 @@ class Page {
       parts.push(`${duration(to - from)} of ${duration(end)} shown`, `from ${duration(from)} to ${duration(to)}`);
     if (this.view !== "chart" && this.view !== "threads" && this.tree)
       parts.push(
-        `${duration(this.tree.total[0])} in calls of ` +
+        `${duration(this.shownTree().total[0])} ${this.time === "cpu" ? "CPU " : ""}in calls of ` +
           (this.scope < 0 ? "all threads" : this.recording.threads[this.scope].name),
       );
     if (this.view !== "chart" && this.view !== "threads" && this.tree?.lost)
@@ -531,6 +573,7 @@ class Page {
     if (!this.scoped().length && this.recording.threads.length) parts.push("calls are being read");
     else if (this.working) parts.push("calls are being merged");
     $("span").textContent = parts.join(" · ");
+    $("time").hidden = !this.sampled();
   }
 
   // Search.
@@ -683,6 +726,7 @@ class Page {
       rows[1] = ["in it", `${duration(calls.took(i))} of ${this.names(calls.method[root]).text}`];
     rows.push(["share", this.sharesOf(chart, Math.max(0, clipped))]);
     if (!inverted) rows.push(["own time", duration(calls.self(i))]);
+    rows.push(["estimated", this.estimateOf(calls, i)]);
     if (path.length > 1)
       rows.push([
         "in its root",
@@ -690,8 +734,8 @@ class Page {
       ]);
     if (timed && this.recording.timed) rows.push(["began", "at " + duration(calls.begin[i])]);
     const count = calls.calls[i].toLocaleString("en");
-    if (!timed) rows.push(["calls", count]);
-    else if (calls.calls[i] !== 1) rows.push(["calls", `${count}, shown as one: their times are added up`]);
+    if (!timed) rows.push(["calls", calls.calls[i] ? count : "not recorded"]);
+    else if (calls.calls[i] > 1) rows.push(["calls", `${count}, shown as one: their times are added up`]);
     if (timed && calls.parent[i] < 0) rows.push(["message", this.message(calls.begin[i], calls.end[i])]);
     for (const [bit, text] of MARKS) if (calls.marks[i] & bit) rows.push(["repaired", text]);
     rows.push(["times", this.recording.clock], ...this.sourceRows(m));
@@ -782,11 +826,17 @@ class Page {
   // Tooltips.
 
   callTip(calls, i) {
-    return [
-      this.names(calls.method[i]).text,
-      `${duration(calls.took(i))}; own time ${duration(calls.self(i))}` +
-        (calls.calls[i] > 1 ? `; ${plural(calls.calls[i], "call")}` : ""),
-    ];
+    const parts = [`${duration(calls.took(i))}; own time ${duration(calls.self(i))}`, this.estimateOf(calls, i)];
+    if (calls.calls[i] > 1) parts.splice(1, 0, plural(calls.calls[i], "call"));
+    return [this.names(calls.method[i]).text, parts.filter(Boolean).join("; ")];
+  }
+
+  /** What of a call rests on samples, in words; empty if nothing does. */
+  estimateOf(calls, i) {
+    if (calls.origin) return calls.samples[i] ? `est. from ${plural(calls.samples[i], "sample")}` : "";
+    const total = estimateText(calls.took(i), calls.est[i]),
+      self = estimateText(calls.self(i), calls.estSelf[i]);
+    return total || (self && "own time " + self);
   }
 
   threadTip({ row, i }) {
@@ -860,6 +910,7 @@ class Page {
     if (this.range[0] > 0 || this.range[1] < r.end) [state.from, state.to] = this.range.map(Math.round);
     if ($("search").value) state.search = $("search").value;
     if ($("stall-order").value !== "duration") state.stalls = $("stall-order").value;
+    if (this.time === "cpu") state.time = "cpu";
     if (column !== "self" || !down) state.sort = (down ? "-" : "") + column;
     if (this.stall >= 0) state.stall = r.stalls[this.stall].number;
     else if (this.view === "chart" && this.charts.chart.selected >= 0) state.call = this.charts.chart.selected;
@@ -924,6 +975,7 @@ class Page {
       Home: () => this.whole(pane),
       n: () => this.stepStall(1),
       p: () => this.stepStall(-1),
+      t: () => this.sampled() && this.setTime(this.time === "cpu" ? "wall" : "cpu"),
       x: () => this.toSandwich(),
       l: () => this.copyLink(),
       c: () => (event.shiftKey ? this.copyStack() : this.copyName()),

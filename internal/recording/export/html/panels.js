@@ -205,18 +205,27 @@ function stallParts(s, more, thread) {
   ];
 }
 
+/** A time of a table: one that rests on samples in part says so, and between what it is. */
+const timeColumn = (title, key, est) => ({
+  title,
+  bounded: true,
+  text: (r) => (r[est]?.time > 0 ? "≈ " : "") + duration(r[key]),
+  hint: (r) => estimateText(r[key], r[est]),
+  share: (r, whole) => percent(r[key], whole[key] ?? whole.total),
+});
+
 const columns = {
-  self: { title: "Self", bounded: true, text: (r) => duration(r.self), share: (r, all) => percent(r.self, all) },
-  total: { title: "Total", bounded: true, text: (r) => duration(r.total), share: (r, all) => percent(r.total, all) },
-  cpu: { title: "CPU", bounded: true, text: (r) => duration(r.cpu) },
-  calls: { title: "Calls", text: (r) => r.calls.toLocaleString("en") },
+  self: timeColumn("Self", "self", "estSelf"),
+  cpu: timeColumn("CPU", "cpu"),
+  total: timeColumn("Total", "total", "estTotal"),
+  calls: { title: "Calls", text: (r) => (r.calls || !r.estTotal ? r.calls.toLocaleString("en") : "est.") },
   name: { title: "Method" },
 };
 
 const maxRows = 1000;
 
 /**
- * Shows rows of {method, ...} in a table. sort is {column, down}; whole is what shares are of; times are lower bounds
+ * Shows rows of {method, ...} in a table. sort is {column, down}; whole has what shares are of, {total, cpu}; times are lower bounds
  * if bounded is set; onsort and onpick are called with a column and with a method.
  */
 function showMethods(table, rows, { keys, names, sort, whole, bounded, selected, onsort, onpick }) {
@@ -259,7 +268,7 @@ function methodRow(r, keys, names, whole, bounded, selected, onpick) {
       tr.append(element("td", { className: lost ? "lost" : "" }, named(text, cls)));
       continue;
     }
-    tr.append(element("td", {}, (bounded && columns[key].bounded && !lost ? "≥ " : "") + columns[key].text(r)));
+    tr.append(element("td", { title: columns[key].hint?.(r) || "" }, (bounded && columns[key].bounded && !lost ? "≥ " : "") + columns[key].text(r)));
     if (columns[key].share) tr.append(element("td", { className: "share" }, columns[key].share(r, whole)));
   }
   tr.setAttribute("aria-selected", r.method === selected);
