@@ -88,6 +88,9 @@ type replay struct {
 	alive    map[uint32]int64 // by thread: the time of its last sign of life
 	events   *[batch]event    // room for those that are handed on at once
 	sum      completeness
+	stacks   *stackTable                // of steady samples; nil as long as there are none
+	samples  map[uint32][]waitingSample // of threads without records
+	stopped  Suspensions
 }
 
 type thread struct {
@@ -110,7 +113,7 @@ func (l *limits) latest() int64 { return (2*furthest - max(l.base, 0)) / l.tick 
 func newReplay(h Handler) *replay {
 	return &replay{h: h, limits: limits{tick: 1_000_000, calls: maxCalls}, threads: map[uint32]*thread{},
 		loops: map[Method]bool{}, alive: map[uint32]int64{}, events: new([batch]event),
-		sum: completeness{gated: map[Method]*GatedCalls{}}}
+		samples: map[uint32][]waitingSample{}, sum: completeness{gated: map[Method]*GatedCalls{}}}
 }
 
 func (p *replay) chunk(c Chunk) error {
@@ -141,14 +144,58 @@ func (p *replay) chunk(c Chunk) error {
 			}
 		}
 	case *Window:
-		b := &p.thread(c.Thread, c.FirstRecord).builder
+		t := p.thread(c.Thread, c.FirstRecord)
+		t.repairer.windows = append(t.repairer.windows, windowRecords{c.FirstRecord, c.EndRecord, c.End})
+		b := &t.builder
 		b.windows = append(b.windows, Gap{Kind: GapWindow, Begin: c.Begin, End: max(c.Begin, c.End), Calls: c.Calls})
 	case *StallChunk:
 		if err := p.endOf(c); err != nil {
 			return err
 		}
+	case *Suspended:
+		p.stopped.Add(c)
+	case *Stacks:
+		if err := p.h.Chunk(c); err != nil {
+			return err
+		}
+		p.steady(c)
+		return nil
 	}
 	return p.h.Chunk(c)
+}
+
+// steady takes steady samples. They wait for the records around them.
+func (p *replay) steady(c *Stacks) {
+	if p.frames == nil {
+		return
+	}
+	if p.stacks == nil {
+		p.stacks = newStackTable(&p.sum.all.Samples)
+		p.stacks.names = p.frames()
+		for _, t := range p.threads {
+			p.sample(t)
+		}
+	}
+	p.stacks.take(c)
+	for _, s := range c.Samples {
+		stack, ok := p.stacks.node(s.Node)
+		if !ok || c.Lost {
+			p.stacks.counts.Unusable++
+			continue
+		}
+		w := waitingSample{SteadySample: s, stack: stack}
+		if t := p.threads[s.Thread]; t != nil {
+			t.repairer.samples = append(t.repairer.samples, w)
+		} else {
+			p.samples[s.Thread] = append(p.samples[s.Thread], w)
+		}
+	}
+}
+
+// sample connects a thread with the samples.
+func (p *replay) sample(t *thread) {
+	t.repairer.table = p.stacks
+	t.builder.sampled = sampledCalls{table: p.stacks, placed: &t.repairer.placed, stopped: &p.stopped, cpu: -1}
 }
 
 // signOfLife notes that a thread was seen at a time. A call that has no exit had not ended by then, so its time is at
@@ -217,6 +264,11 @@ func (p *replay) thread(index uint32, first uint64) *thread {
 		t.repairer.sink = func(events []event) error { return t.builder.build(events, p.h) }
 		p.threads[index] = t
 		p.sum.all.Runs++
+		if p.stacks != nil {
+			p.sample(t)
+			t.repairer.samples = p.samples[index]
+			delete(p.samples, index)
+		}
 	}
 	return t
 }

@@ -27,6 +27,29 @@ type Between struct {
 	Frames []Method
 }
 
+// samplesWithin returns the samples in the calls from one index up to another, as those of a segment of these calls.
+func samplesWithin(samples []Sample, from, to int32) (list []Sample) {
+	for _, s := range samples {
+		if from <= s.Call && s.Call < to {
+			list = append(list, s.Moved(func(call int32) int32 { return call - from }))
+		}
+	}
+	return list
+}
+
+// Moved returns the sample with other indices of its calls, which are negative where a call is left out.
+func (s Sample) Moved(to func(call int32) int32) Sample {
+	s.Call = to(s.Call)
+	between := s.Between
+	s.Between = nil
+	for _, b := range between {
+		if k := to(b.Call); k >= 0 {
+			s.Between = append(s.Between, Between{k, b.Frames})
+		}
+	}
+	return s
+}
+
 // FrameNames compares frames of stacks with recorded calls, by the names of the source.
 type FrameNames interface {
 	Names

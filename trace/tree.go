@@ -46,13 +46,15 @@ type Tree struct {
 	// Nodes has the root first, which stands for no method; its Total is the Total of all outermost calls. A node comes
 	// behind its parent.
 	Nodes []Node
+	// Samples are what samples show of the calls.
+	Samples TreeSamples
 
 	last []int32          // per node: its last child, 0 for none
 	path map[uint64]int32 // nodes by parent and method, see [pathTo]; nil if it has to be made
 	at   []int32          // per call of the segment that is added: its node
 }
 
-// Add adds the calls of a segment.
+// Add adds the calls of a segment, and its samples.
 func (t *Tree) Add(s *Segment) {
 	if len(t.Nodes) == 0 {
 		t.Nodes, t.last = append(t.Nodes, Node{}), append(t.last, 0)
@@ -88,6 +90,7 @@ func (t *Tree) Add(s *Segment) {
 			t.Nodes[parent].Self -= d
 		}
 	}
+	t.addSamples(s)
 }
 
 // pathTo returns what identifies the node of a method below parent.
@@ -161,6 +164,13 @@ func (t *Tree) keep(old []Node, stays []bool) {
 			t.link(n)
 		}
 	}
+	t.Samples = t.Samples.moved(func(k int32) (int32, bool, bool) {
+		left := false
+		for ; k > 0 && !stays[k]; k = old[k].Parent {
+			left = true
+		}
+		return moved[k], left, k == 0
+	})
 }
 
 // Sub returns the calls of a node and all below it, as a tree of their own.
@@ -182,5 +192,6 @@ func (t *Tree) Sub(node int32) Tree {
 		}
 		sub.link(n)
 	}
+	sub.Samples = t.Samples.moved(func(k int32) (int32, bool, bool) { return moved[k], false, moved[k] == 0 })
 	return sub
 }

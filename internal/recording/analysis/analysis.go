@@ -135,7 +135,7 @@ func Analyze(name string, in Source, o Options) error {
 		Names: names, by: resolve.Residual{By: o.R8}, met: map[trace.Method]bool{}, Parts: 1}}
 	a.joiner.Found = a.found
 	if s, ok := in.(*source.Source); ok {
-		a.recording.Parts, s.Messages = s.Parts(), a.messageMethods
+		a.recording.Parts, s.Messages, s.Frames = s.Parts(), a.messageMethods, a.frameNames
 		s.Restorer = restorer{a}
 	}
 	if o.View != nil {
@@ -158,6 +158,11 @@ func Analyze(name string, in Source, o Options) error {
 		return err
 	}
 	return a.finish()
+}
+
+// frameNames returns what compares frames of steady samples with calls.
+func (a *analyzer) frameNames() trace.FrameNames {
+	return resolve.FrameNames{Names: a.recording.Names, Residual: a.recording.by}
 }
 
 // restorer restores the names in a text, so that all that comes of it has original names.
