@@ -207,8 +207,14 @@ func describeMethod(m Method) string { return callPrefix + strconv.Itoa(int(m)) 
 // Thread.State.
 type ThreadState uint8
 
-// stateTerminated is the state of a thread that has ended.
-const stateTerminated ThreadState = 6
+// The states of a thread that does not run.
+const (
+	ThreadBlocked      ThreadState = 3 // it waits for a lock
+	ThreadWaiting      ThreadState = 4
+	ThreadTimedWaiting ThreadState = 5
+
+	stateTerminated ThreadState = 6 // it has ended
+)
 
 // String returns Java's name of the state.
 func (s ThreadState) String() string {
