@@ -2,6 +2,7 @@ package export_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
@@ -115,6 +116,18 @@ func (n smallNames) Name(m trace.Method) (trace.Name, bool) {
 		return trace.ParseName(name), true
 	}
 	return trace.NoNames{}.Name(m)
+}
+
+// unmarshal hands on the elements of a list.
+func unmarshal[T any](t testing.TB, text string, each func(T)) {
+	t.Helper()
+	var all []T
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range all {
+		each(one)
+	}
 }
 
 // tableText is the rows of a table as text.

@@ -48,7 +48,7 @@ const colors = {
 
   /** The fill of a call: its state, in a shade of its package; lighter if it is estimated. */
   call(state, shade, light = false) {
-    return this.mix(this[state], this.ground, shade * 0.1 + (light ? 0.3 : 0));
+    return this.mix(this[state], this.ground, shade * 0.08 + (light ? 0.45 : 0));
   },
 };
 

@@ -14,48 +14,28 @@ function stackMethods(stacks, k) {
   return methods.reverse();
 }
 
-/** Between what a part of a time lies with a probability of 95 % that n samples of the whole time show: Wilson. */
-function bounds(part, whole, n) {
-  if (!(whole > 0) || !(n > 0)) return [0, Math.max(0, whole)];
-  const z = 1.959964,
-    p = Math.min(1, Math.max(0, part / whole)),
-    middle = p + (z * z) / (2 * n),
-    off = z * Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n)),
-    scale = whole / (1 + (z * z) / n);
-  return [Math.max(0, (middle - off) * scale), Math.min(whole, (middle + off) * scale)];
-}
-
-/** What the samples of one node show: paths with their weights, and how much the samples say. */
-class Shown {
+/** How much samples say: how many there are, their weight, and the squares of the weights. */
+class Weight {
   constructor() {
-    this.paths = new Map(); // by stack and what is between: {stack, between, weight, by, count}
-    this.weight = 0;
-    this.squares = 0;
-    this.count = 0;
+    this.count = this.weight = this.squares = 0;
+    this.list = [];
   }
 
-  add(stack, between, weight, by, count) {
-    const key = [stack, ...between].join(),
-      path = this.paths.get(key);
-    this.weight += weight;
-    this.squares += (weight * weight) / count;
-    this.count += count;
-    if (!path) {
-      this.paths.set(key, { stack, between, weight, by: [...by], count });
-      return;
-    }
-    path.weight += weight;
-    path.count += count;
-    by.forEach((n, k) => (path.by[k] += n));
+  add(o) {
+    this.count += o.count;
+    this.weight += o.weight;
+    this.squares += o.squares;
   }
 
-  addAll(other) {
-    for (const p of other.paths.values()) if (!p.between.length) this.add(p.stack, [], p.weight, p.by, p.count);
+  /** Adds samples that are to be found again. */
+  take(o) {
+    this.add(o);
+    this.list.push(o);
   }
 
   /** The number of equally long samples that say as much. */
   get effective() {
-    return this.weight ** 2 / this.squares;
+    return this.squares > 0 ? this.weight ** 2 / this.squares : 0;
   }
 }
 
@@ -67,124 +47,249 @@ function cpuOf(s) {
 
 /** Notes the samples of a thread between two times; nodeOf has the node of each of its calls, -1 for none. */
 function noteSamples(tree, calls, nodeOf, from, to) {
+  tree.samples ||= { below: new Map(), between: new Map(), stacks: calls.stacks };
+  const merge = (map, key, node, stack, state, s) => {
+    const count = s[SAMPLE.count],
+      weight = Math.max(1, s[SAMPLE.weight]);
+    let m = map.get(key);
+    if (!m) map.set(key, (m = Object.assign(new Weight(), { node, stack, state, cpu: 0 })));
+    m.add({ count, weight, squares: weight ** 2 / count });
+    m.cpu += cpuOf(s);
+  };
   for (const s of calls.samples) {
-    const at = s[SAMPLE.nanos],
-      node = nodeOf[s[SAMPLE.call]],
-      weight = s[SAMPLE.weight];
-    if (at < from || at > to || !(node > 0) || !(weight > 0)) continue;
-    const by = [0, 0, 0, cpuOf(s)];
-    if (s[SAMPLE.state] < 3) by[s[SAMPLE.state]] = weight;
-    tree.shown ||= new Map();
-    tree.stacks = calls.stacks;
-    let shown = tree.shown.get(node);
-    if (!shown) tree.shown.set(node, (shown = new Shown()));
-    shown.add(s[SAMPLE.stack], s.slice(SAMPLE.between), weight, by, s[SAMPLE.count]);
+    const node = nodeOf[s[SAMPLE.call]],
+      stack = s[SAMPLE.stack],
+      state = s[SAMPLE.state];
+    if (s[SAMPLE.nanos] < from || s[SAMPLE.nanos] > to || !(node > 0)) continue;
+    merge(tree.samples.below, [node, stack, state].join(), node, stack, state, s);
+    for (let j = SAMPLE.between; j < s.length; j += 2) {
+      let at = node;
+      for (let up = s[j]; up > 0 && at > 0; up--) at = tree.parent[at];
+      if (at > 0 && s[j + 1]) merge(tree.samples.between, [at, s[j + 1]].join(), at, s[j + 1], 0, s);
+    }
   }
 }
 
-/** Divides the own time of the nodes of a tree among what samples show; same is as in mergeCalls. */
+/** Joins a tree of recorded calls with samples; same is as in mergeCalls. Without samples it is the tree itself. */
 function graft(tree, same) {
-  if (!tree.shown) return;
-  const pools = new Map(),
-    methods = stackMethodsOf(tree.stacks, same),
-    recorded = tree.length;
-  for (const [k, shown] of tree.shown) {
-    let pool = pools.get(tree.method[k]);
-    if (!pool) pools.set(tree.method[k], (pool = new Shown()));
-    pool.addAll(shown);
-  }
-  for (let k = 1; k < recorded; k++) {
-    const shown = tree.shown.get(k) || pools.get(tree.method[k]);
-    if (shown?.weight > 0 && tree.self[k] > 0) divide(tree, k, shown, methods);
-  }
+  if (!tree.samples?.below.size) return tree;
+  return new Grafter(tree, same).graft();
 }
 
-function stackMethodsOf(stacks, same) {
-  const known = new Map();
-  return (stack) => {
-    let list = known.get(stack);
-    if (!list) known.set(stack, (list = stackMethods(stacks, stack).map((m) => (same ? same[m] : m))));
-    return list;
-  };
-}
+const maxPlaces = 4, // in how many places a recorded node is at most
+  parts = 1 << 16; // into how many parts the time of the whole tree is divided at most, beside one for each node
 
-/** Divides the own time of node k. */
-function divide(tree, k, shown, methods) {
-  const own = tree.self[k],
-    totals = new Map(), // by estimated node: its time and samples
-    selves = new Map();
-  const note = (map, node, time, count) => {
-    const of = map.get(node) || { time: 0, count: 0 };
-    map.set(node, { time: of.time + time, count: of.count + count });
-  };
-  for (const path of shown.paths.values()) {
-    const share = (own * path.weight) / shown.weight,
-      by = path.by.map((n) => (own * n) / shown.weight);
-    let at = k,
-      rest = [];
-    if (path.between.length) [at, rest] = aside(tree, k, path.between, methods, share);
-    for (const method of [...rest, ...methods(path.stack)]) {
-      at = tree.child(at, method, true);
-      tree.total[at] += share;
-      note(totals, at, share, path.count);
+class Grafter {
+  constructor(tree, same) {
+    const all = () => Array.from({ length: tree.length }, () => new Weight());
+    this.tree = tree;
+    this.own = all(); // by node: the samples that fell in it
+    this.under = all(); // by node: those in it and below
+    this.outside = all(); // by node: those that show something between it and its caller
+    this.pool = new Map(); // by method: the samples that fell in its calls
+    this.edges = new Map(); // by caller and method: as outside
+    this.places = [[{ at: 0, share: 1 }]]; // by node
+    this.out = new Tree();
+    this.out.total[0] = tree.total[0];
+    this.out.recorded = { tree, under: this.under, own: this.own, pool: this.pool, from: [0], self: [] };
+    this.least = Math.max(1, tree.total[0] / parts);
+    const known = new Map();
+    this.methods = (stack) => {
+      let list = known.get(stack);
+      if (!list)
+        known.set(stack, (list = stackMethods(tree.samples.stacks, stack).map((m) => (same ? same[m] : m))));
+      return list;
+    };
+    this.collect();
+  }
+
+  collect() {
+    const { tree, own, under, outside, pool, edges } = this;
+    const of = (map, key) => map.get(key) || map.set(key, new Weight()).get(key);
+    for (const b of tree.samples.below.values()) {
+      under[b.node].add(b);
+      own[b.node].take(b);
+      of(pool, tree.method[b.node]).take(b);
     }
-    tree.self[k] -= share;
-    tree.self[at] += share;
-    note(selves, at, share, path.count);
-    for (let up = at; up > 0; up = tree.parent[up]) tree.spend(up, by);
-  }
-  if (tree.self[k] < 1e-6) tree.self[k] = 0;
-  for (const [map, list] of [
-    [totals, tree.estTotal],
-    [selves, tree.estSelf],
-  ])
-    for (const [node, { time, count }] of map) {
-      const [low, high] = bounds(time, own, shown.effective);
-      list[node] = sumOf(list[node], {
-        time: tree.estimated[node] ? time : 0,
-        count,
-        low: (time - low) ** 2,
-        high: (high - time) ** 2,
-      });
+    for (let k = tree.length - 1; k > 0; k--) under[tree.parent[k]].add(under[k]);
+    for (const b of tree.samples.between.values()) {
+      outside[b.node].list.push(b);
+      of(edges, this.ends(b.node)).list.push(b);
     }
-}
-
-/**
- * Where a path leaves the recorded calls because others lie between them: the node that it leaves, and the methods from
- * there to that of node k. Its time is taken off the nodes that it passes by.
- */
-function aside(tree, k, between, methods, share) {
-  const chain = [k],
-    path = [];
-  let highest = 0;
-  for (let j = 0; j < between.length; j += 2) highest = Math.max(highest, between[j]);
-  while (chain.length <= highest && tree.parent[chain.at(-1)] > 0) chain.push(tree.parent[chain.at(-1)]);
-  for (let up = chain.length - 1; up >= 0; up--) {
-    for (let j = 0; j < between.length; j += 2) if (between[j] === up) path.push(...methods(between[j + 1]));
-    path.push(tree.method[chain[up]]);
-    tree.total[chain[up]] -= share;
+    for (let k = 1; k < tree.length; k++) {
+      outside[k].add(under[k]);
+      edges.get(this.ends(k))?.add(under[k]);
+    }
   }
-  return [tree.parent[chain.at(-1)], path];
+
+  ends(k) {
+    return `${this.tree.method[this.tree.parent[k]]},${this.tree.method[k]}`;
+  }
+
+  graft() {
+    const { out, tree } = this;
+    for (let k = 1; k < tree.length; k++) {
+      this.place(k);
+      this.divide(k);
+    }
+    out.effective = Math.floor(this.under[0].effective);
+    const stays = [true];
+    for (let k = out.length - 1; k > 0; k--) {
+      const above = out.parent[k],
+        estimated = out.estimated[k];
+      stays[k] ||= out.calls[k] > 0 || out.self[k] !== 0 || (out.count[k] || 0) > 0;
+      stays[above] ||= stays[k];
+      out.total[k] += out.self[k];
+      if (above > 0) out.total[above] += out.total[k];
+      if (above > 0) out.spend(above, out.by[k]);
+      if (estimated) {
+        out.count[above] = (out.count[above] || 0) + (out.count[k] || 0);
+        out.pooled[above] = Math.max(out.pooled[above] || 0, out.pooled[k] || 0);
+      }
+      const count = out.count[k] || 0,
+        pooled = out.pooled[k] || 0;
+      if (estimated) out.estTotal[k] = { time: out.total[k], count, pooled };
+      const self = { time: estimated ? out.self[k] : 0, sampled: count || pooled ? out.self[k] : 0 };
+      out.estSelf[k] = { ...self, count, pooled };
+    }
+    out.children = out.children.map((list) => list.filter((k) => stays[k]));
+    return out;
+  }
+
+  /** The node below another one in the result, where k is the recorded node around it. */
+  below(above, method, estimated, k) {
+    const at = this.out.child(above, method, estimated);
+    this.out.recorded.from[at] ??= k;
+    return at;
+  }
+
+  graftPath(at, stack, k) {
+    for (const method of this.methods(stack)) at = this.below(at, method, true, k);
+    return at;
+  }
+
+  /** Puts node k below each place of its caller, directly or with what samples show between the two. */
+  place(k) {
+    const { tree, out } = this,
+      shares = new Map();
+    let of = this.outside[k];
+    if (!of.weight) of = this.edges.get(this.ends(k)) || new Weight();
+    for (const p of this.places[tree.parent[k]]) {
+      let direct = p.share;
+      const put = (stack, share) => {
+        const at = this.below(this.graftPath(p.at, stack, k), tree.method[k], false, k);
+        shares.set(at, (shares.get(at) || 0) + share);
+      };
+      for (const b of of.list) {
+        const share = (p.share * b.weight) / of.weight;
+        direct -= share;
+        put(b.stack, share);
+      }
+      if (direct > 1e-9 || !of.list.length) put(0, Math.max(0, direct));
+    }
+    const order = [...shares].map(([at, share]) => ({ at, share })).sort((a, b) => b.share - a.share),
+      places = (this.places[k] = order.slice(0, maxPlaces));
+    for (const p of order.slice(maxPlaces)) places[0].share += p.share;
+    out.calls[places[0].at] += tree.calls[k];
+  }
+
+  /** Divides the own time of node k. */
+  divide(k) {
+    const { tree, out } = this,
+      pool = this.pool.get(tree.method[k]),
+      pooled = this.own[k].weight === 0 && pool,
+      shown = pooled || this.own[k];
+    for (const { at, share } of this.places[k]) {
+      const self = tree.self[k] * share;
+      (out.recorded.self[at] ||= new Weight()).add(shown);
+      if (!shown.weight) out.self[at] += self;
+      else if (pooled && tree.self[k] / this.least < shown.list.length) this.spread(at, k, self, shown);
+      else for (const b of shown.list) this.give(at, k, (self * b.weight) / shown.weight, b, pooled);
+    }
+  }
+
+  /** Divides a time that is too short for all samples of its method: among some of them, other ones each time. */
+  spread(at, k, self, shown) {
+    const n = Math.max(1, Math.floor(this.tree.self[k] / this.least));
+    shown.next ||= 0;
+    for (let part = 0, i = 0, sum = shown.list[0].weight; part < n; part++) {
+      const point = ((part + shown.next) / n) * shown.weight;
+      while (sum < point && i < shown.list.length - 1) sum += shown.list[++i].weight;
+      this.give(at, k, self / n, shown.list[i], true);
+    }
+    shown.next = (shown.next + 0.6180339887498949) % 1;
+  }
+
+  give(at, k, part, b, pooled) {
+    const { out } = this,
+      to = this.graftPath(at, b.stack, k),
+      by = [0, 0, 0, part * Math.min(1, b.cpu / b.weight)];
+    if (b.state < 3) by[b.state] = part;
+    out.self[to] += part;
+    out.spend(to, by);
+    if (pooled) out.pooled[to] = Math.max(out.pooled[to] || 0, b.count);
+    else out.count[to] = (out.count[to] || 0) + b.count;
+  }
 }
 
-/** What rests on samples in two times together: how much it is, on how many samples, and the squares of its bounds. */
+/** Between what a part of a time lies with a probability of 95 % that n samples of the whole time show: Wilson. */
+function bounds(part, whole, n) {
+  if (!(whole > 0)) return [part, part];
+  if (!(n >= 1)) return [0, whole];
+  const z = 1.959964,
+    p = Math.min(1, part / whole),
+    middle = p + (z * z) / (2 * n),
+    off = z * Math.sqrt((p * (1 - p)) / n + (z * z) / (4 * n * n)),
+    scale = whole / (1 + (z * z) / n);
+  return [Math.min(part, Math.max(0, (middle - off) * scale)), Math.max(part, Math.min(whole, (middle + off) * scale))];
+}
+
+/** Between what the total and the own time of a node of a tree are that graft has made. */
+function nodeBounds(tree, k) {
+  const { recorded } = tree,
+    from = recorded.from[k],
+    under = recorded.under[from],
+    total = recorded.tree.total[from];
+  if (!tree.estimated[k]) {
+    const differs = Math.abs(tree.total[k] - total) > 1;
+    return {
+      total: differs ? bounds(tree.total[k], total, under.effective) : null,
+      self: tree.estSelf[k]?.sampled > 0 ? bounds(tree.self[k], recorded.tree.self[from], recorded.self[k].effective) : null,
+    };
+  }
+  let n = under.effective;
+  if (!recorded.own[from].weight) n = Math.max(n, recorded.pool.get(recorded.tree.method[from])?.effective || 0);
+  return { total: bounds(tree.total[k], total, n), self: bounds(tree.self[k], total, n) };
+}
+
+/** Between what a sum of times is of which a part rests on samples. */
+function sumBounds(sum, part, tree) {
+  const [low, high] = bounds(part, tree.total[0], tree.effective || 0);
+  return [sum - part + low, sum - part + high];
+}
+
+/** What rests on samples in two times together: samples of other calls of the method count once. */
 function sumOf(a, b) {
   if (!a || !b) return a || b;
-  return { time: a.time + b.time, count: a.count + b.count, low: a.low + b.low, high: a.high + b.high };
+  return {
+    time: a.time + b.time,
+    count: a.count + b.count,
+    pooled: Math.max(a.pooled, b.pooled),
+    sampled: (a.sampled || 0) + (b.sampled || 0),
+  };
 }
 
-/** "est. 1.9 s (1.7 to 2.1 s), 212 samples"; empty for a time that rests on no samples. */
-function estimateText(nanos, est) {
-  if (!est || !(est.time > 0 || est.low + est.high > 1)) return "";
-  const low = Math.max(0, nanos - Math.sqrt(est.low)),
-    high = nanos + Math.sqrt(est.high);
-  return `est. ${duration(nanos)} (${duration(low)} to ${duration(high)}), ${plural(est.count, "sample")}`;
+/** "est. 1.94 s (1.70 to 2.18 s), 212 samples" */
+function estimateText(nanos, range, { count, pooled }) {
+  const within = range ? ` (${duration(range[0])} to ${duration(range[1])})` : "",
+    rests = count ? plural(count, "sample") : plural(pooled, "sample") + " of other calls of it";
+  return `est. ${duration(nanos)}${within}, ${rests}`;
 }
 
 /** The tree with the time in which threads ran, in place of all time. */
 function cpuTree(tree) {
   const cpu = Object.assign(new Tree(), tree, { wall: tree });
-  const part = (est, now, was) => est && { ...est, time: was > 0 ? (est.time * now) / was : 0, low: 0, high: 0 };
+  const part = (est, now, was) => est && { ...est, time: was > 0 ? (est.time * now) / was : 0 };
   cpu.total = tree.total.map((_, k) => (k ? tree.by[k]?.[3] || 0 : 0));
   cpu.self = tree.self.map((_, k) => Math.max(0, tree.own(k)?.[3] || 0));
   cpu.total[0] = tree.children[0].reduce((sum, k) => sum + cpu.total[k], 0);
@@ -196,7 +301,9 @@ function cpuTree(tree) {
 /** Calls with those that samples show below the innermost recorded call at their moments woven in. */
 function weave(calls) {
   const found = [],
-    methodsOf = stackMethodsOf(calls.stacks, null);
+    known = new Map();
+  const methodsOf = (stack) =>
+    known.get(stack) || known.set(stack, stackMethods(calls.stacks, stack)).get(stack);
   for (const s of calls.samples) {
     const i = s[SAMPLE.call],
       at = s[SAMPLE.nanos],

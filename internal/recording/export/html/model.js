@@ -26,8 +26,7 @@ class Calls {
     this.calls = new Int32Array(count); // how many it stands for
     this.inner = new Float64Array(count); // nanoseconds in calls directly below
     this.by = []; // of merged calls: for how long in each of STATES
-    this.est = []; // of merged calls: what of total and own time rests on samples
-    this.estSelf = [];
+    this.est = []; // of merged calls: what of their time only samples show
     this.samples = null; // of the thread; see SAMPLE. Where calls are woven with them: how many each of these rests on
     this.tree = null; // of merged calls: the tree, and of each the node
     this.node = [];
@@ -308,8 +307,10 @@ class Tree {
     this.calls = [0];
     this.by = []; // by node: for how long in each of STATES and on a processor, as far as that is known
     this.estimated = [false]; // whether samples alone show the path
-    this.estTotal = []; // by node: what of its total and of its own time rests on samples; see sumOf
-    this.estSelf = [];
+    this.estTotal = []; // by node: {time, count}, what of its total and of its own time only samples show
+    this.estSelf = []; // and {sampled}, what of its own time samples have divided
+    this.count = []; // by node: on how many samples its division rests; pooled: on how many of others of its method
+    this.pooled = [];
     this.children = [[]];
     this.index = new Map();
     this.recent = [0]; // by node: the child that was asked for last
@@ -346,8 +347,8 @@ class Tree {
   }
 
   /** Adds a call that lasted so long below node above; by is for how long in each state, est what rests on samples. */
-  add(above, method, nanos, calls, by, est) {
-    const k = this.child(above, method);
+  add(above, method, nanos, calls, by, est, estimated) {
+    const k = this.child(above, method, estimated);
     this.spend(k, by);
     if (est) this.estTotal[k] = sumOf(this.estTotal[k], est);
     this.total[k] += nanos;
@@ -403,13 +404,13 @@ async function mergeCalls(threads, from, to, alive = () => true, same = null, ro
     }
     if (nodeOf) noteSamples(tree, calls, nodeOf, from, to);
   }
-  graft(tree, same);
-  return tree;
+  return graft(tree, same);
 }
 
 /**
- * Per method of a tree: {method, calls, self, total}. Recursion counts once in total. If keep is set, the nodes too:
- * outer has those that no node of the same method encloses.
+ * Per method of a tree: {method, calls, self, total, cpu}, where cpu is of self, and recorded is what of total is not
+ * estimated. Recursion counts once. If keep is set, the nodes too: outer has those that no node of the same method
+ * encloses.
  */
 function methodTimes(tree, keep) {
   const times = new Map(),
@@ -420,13 +421,15 @@ function methodTimes(tree, keep) {
     if (k < 0) {
       // all below node -k have been visited
       inside.set(tree.method[-k], inside.get(tree.method[-k]) - 1);
+      if (!tree.estimated[-k]) times.get(tree.method[-k]).around--;
       continue;
     }
     const m = tree.method[k],
-      outer = inside.get(m) || 0;
+      outer = inside.get(m) || 0,
+      { estimated } = tree;
     let t = times.get(m);
     if (!t) {
-      t = { method: m, calls: 0, self: 0, total: 0, cpu: 0 };
+      t = { method: m, calls: 0, self: 0, total: 0, cpu: 0, recorded: 0, around: 0 };
       if (keep) Object.assign(t, { outer: [], nodes: [] });
       times.set(m, t);
     }
@@ -434,10 +437,8 @@ function methodTimes(tree, keep) {
     t.self += tree.self[k];
     t.cpu += tree.own(k)?.[3] || 0;
     t.estSelf = sumOf(t.estSelf, tree.estSelf[k]);
-    if (!outer) {
-      t.total += tree.total[k];
-      t.estTotal = sumOf(t.estTotal, tree.estTotal[k]);
-    }
+    if (!outer) t.total += tree.total[k];
+    if (!estimated[k] && !t.around++) t.recorded += tree.total[k];
     if (keep) {
       t.nodes.push(k);
       if (!outer) t.outer.push(k);
@@ -480,7 +481,12 @@ async function callersTree(tree, nodes, weight, least, alive) {
       if (!alive()) return null;
     }
   }
-  return out;
+  return sampledAs(out, tree);
+}
+
+/** A tree that was made of a part of another one, with as much of its samples. */
+function sampledAs(part, tree) {
+  return Object.assign(part, { effective: ((tree.effective || 0) * part.total[0]) / tree.total[0] });
 }
 
 /** The flame graph inverted: below each method its callers, and every node has own time of the method at its root. */
@@ -502,7 +508,7 @@ async function calleesOf(tree, times, alive = () => true) {
   const waiting = times.outer.map((k) => [k, 0]);
   for (let n = 0; waiting.length; n++) {
     const [k, above] = waiting.pop(),
-      at = out.add(above, tree.method[k], tree.total[k], tree.calls[k], tree.by[k], tree.estTotal[k]);
+      at = out.add(above, tree.method[k], tree.total[k], tree.calls[k], tree.by[k], tree.estTotal[k], tree.estimated[k]);
     out.estSelf[at] = sumOf(out.estSelf[at], tree.estSelf[k]);
     for (const child of tree.children[k]) waiting.push([child, at]);
     if (n % 4096 === 0 && slices.due()) {
@@ -510,7 +516,7 @@ async function calleesOf(tree, times, alive = () => true) {
       if (!alive()) return null;
     }
   }
-  return out;
+  return sampledAs(out, tree);
 }
 
 /**
@@ -557,7 +563,6 @@ function layOut(tree) {
       calls.inner[i] = tree.total[k] - tree.self[k];
       calls.by[i] = tree.by[k];
       calls.est[i] = tree.estTotal[k];
-      calls.estSelf[i] = tree.estSelf[k];
       calls.node[i] = k;
       (calls.rows[calls.depth[i]] ||= []).push(i);
     }

@@ -505,7 +505,12 @@ class Page {
       keys,
       names: this.names,
       sort: this.sort,
-      whole: { total: tree.total[0], self: tree.total[0], cpu: tree.children[0].reduce((sum, k) => sum + (tree.by[k]?.[3] || 0), 0) },
+      whole: {
+        total: tree.total[0],
+        self: tree.total[0],
+        cpu: tree.children[0].reduce((sum, k) => sum + (tree.by[k]?.[3] || 0), 0),
+        tree,
+      },
       bounded: tree.lost > 0,
       selected: this.method,
       onpick: (m) => this.toSandwich(m),
@@ -527,7 +532,8 @@ class Page {
     if (!t) return;
     $("sandwich-head").replaceChildren(
       element("b", {}, this.names(t.method).text),
-      ` total ${bound}${duration(t.total)}, self ${bound}${duration(t.self)}, ${plural(t.calls, "call")}: ` +
+      ` total ${bound}${duration(t.total)}, self ${bound}${duration(t.self)}, ` +
+        `${t.calls ? plural(t.calls, "call") : "no recorded call"}: ` +
         shares(t.total, tree.total[0], tree.all),
     );
     for (const [id, callers] of [
@@ -834,9 +840,17 @@ class Page {
   /** What of a call rests on samples, in words; empty if nothing does. */
   estimateOf(calls, i) {
     if (calls.origin) return calls.samples[i] ? `est. from ${plural(calls.samples[i], "sample")}` : "";
-    const total = estimateText(calls.took(i), calls.est[i]),
-      self = estimateText(calls.self(i), calls.estSelf[i]);
-    return total || (self && "own time " + self);
+    const { tree } = calls,
+      k = calls.node[i];
+    if (!tree?.effective) return "";
+    const est = tree.estTotal[k];
+    if (!tree.recorded || this.time === "cpu")
+      return est?.time > 0
+        ? estimateText(calls.took(i), this.time === "cpu" ? null : sumBounds(calls.took(i), est.time, tree), est)
+        : "";
+    const { total, self } = nodeBounds(tree, k);
+    if (total) return estimateText(calls.took(i), total, tree.estSelf[k]);
+    return self && tree.self[k] ? "own time " + estimateText(tree.self[k], self, tree.estSelf[k]) : "";
   }
 
   threadTip({ row, i }) {

@@ -205,27 +205,37 @@ function stallParts(s, more, thread) {
   ];
 }
 
-/** A time of a table: one that rests on samples in part says so, and between what it is. */
-const timeColumn = (title, key, est) => ({
+/** A time of a table; part is what of it only samples show, hint says between what it is. */
+const timeColumn = (title, key, part, hint) => ({
   title,
   bounded: true,
-  text: (r) => (r[est]?.time > 0 ? "≈ " : "") + duration(r[key]),
-  hint: (r) => estimateText(r[key], r[est]),
+  text: (r) => (part(r) > 0 ? "≈ " : "") + duration(r[key]),
+  hint,
   share: (r, whole) => percent(r[key], whole[key] ?? whole.total),
 });
 
+const estimatedTotal = (r) => (r.estSelf ? Math.max(0, r.total - r.recorded) : 0);
+
 const columns = {
-  self: timeColumn("Self", "self", "estSelf"),
-  cpu: timeColumn("CPU", "cpu"),
-  total: timeColumn("Total", "total", "estTotal"),
-  calls: { title: "Calls", text: (r) => (r.calls || !r.estTotal ? r.calls.toLocaleString("en") : "est.") },
+  self: timeColumn(
+    "Self",
+    "self",
+    (r) => r.estSelf?.time,
+    (r, tree) => r.estSelf?.sampled > 0 && estimateText(r.self, sumBounds(r.self, r.estSelf.sampled, tree), r.estSelf),
+  ),
+  cpu: timeColumn("CPU", "cpu", (r) => r.estSelf?.time),
+  total: timeColumn("Total", "total", estimatedTotal, (r, tree) => {
+    const part = estimatedTotal(r);
+    return part > 0 && estimateText(r.total, sumBounds(r.total, part, tree), r.estSelf);
+  }),
+  calls: { title: "Calls", text: (r) => (r.calls ? r.calls.toLocaleString("en") : "est.") },
   name: { title: "Method" },
 };
 
 const maxRows = 1000;
 
 /**
- * Shows rows of {method, ...} in a table. sort is {column, down}; whole has what shares are of, {total, cpu}; times are lower bounds
+ * Shows rows of {method, ...} in a table. sort is {column, down}; whole has what shares are of, {total, cpu, tree}; times are lower bounds
  * if bounded is set; onsort and onpick are called with a column and with a method.
  */
 function showMethods(table, rows, { keys, names, sort, whole, bounded, selected, onsort, onpick }) {
@@ -268,7 +278,7 @@ function methodRow(r, keys, names, whole, bounded, selected, onpick) {
       tr.append(element("td", { className: lost ? "lost" : "" }, named(text, cls)));
       continue;
     }
-    tr.append(element("td", { title: columns[key].hint?.(r) || "" }, (bounded && columns[key].bounded && !lost ? "≥ " : "") + columns[key].text(r)));
+    tr.append(element("td", { title: columns[key].hint?.(r, whole.tree) || "" }, (bounded && columns[key].bounded && !lost ? "≥ " : "") + columns[key].text(r)));
     if (columns[key].share) tr.append(element("td", { className: "share" }, columns[key].share(r, whole)));
   }
   tr.setAttribute("aria-selected", r.method === selected);

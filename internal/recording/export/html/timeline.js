@@ -152,7 +152,7 @@ class Timeline {
       for (let k = Math.max(0, first - 1); k < last; k++) this.paintLane(context, width, this.recording.threads[k], k);
       this.paintRuler(context, width);
       this.paintFrames(context);
-      this.paintSeen(context, height);
+      this.paintSeen(context, width, height);
     });
   }
 
@@ -219,11 +219,13 @@ class Timeline {
         context.fillRect(f.begin * this.scale, RULER + 2, Math.max(1.5, (f.end - f.begin) * this.scale), 4);
   }
 
-  paintSeen(context, height) {
+  /** Dims what the views do not show. */
+  paintSeen(context, width, height) {
     const x = this.seen[0] * this.scale,
       wide = Math.max(2, (this.seen[1] - this.seen[0]) * this.scale);
-    context.fillStyle = colors.accent + "22";
-    context.fillRect(x, 0, wide, height);
+    context.fillStyle = colors.ground + "a0";
+    context.fillRect(0, 0, x, height);
+    context.fillRect(x + wide, 0, width, height);
     context.strokeStyle = colors.accent;
     context.lineWidth = 1;
     context.strokeRect(x + 0.5, 0.5, Math.max(1, wide - 1), height - 1);
