@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"slices"
 
+	"github.com/tracegen/tracegen/internal/recording/graft"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -76,36 +77,14 @@ func mostSelf(t *trace.Tree, names *resolve.Names, n int) []Step {
 	if len(t.Nodes) == 0 {
 		return nil
 	}
-	var totals Sums
-	totals.Tree(t)
 	var all []Step
-	totals.Take(func(s *Sum) {
+	for _, s := range graft.Sums(t) {
 		if s.Method != trace.MethodDispatch && s.Method != trace.MethodNotRecorded && s.Self > 0 {
 			all = append(all, Step{names.Method(s.Method), s.Total, s.Self, s.Calls, s.Marked})
 		}
-	})
+	}
 	slices.SortFunc(all, func(a, b Step) int {
 		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), resolve.CompareMethods(a.Method, b.Method))
 	})
 	return all[:min(n, len(all))]
-}
-
-// walkTree visits all nodes but the root, callers before what they call.
-func walkTree(t *trace.Tree, enter, leave func(*trace.Node)) {
-	at := t.Nodes[0].Child
-	for at != 0 {
-		enter(&t.Nodes[at])
-		if child := t.Nodes[at].Child; child != 0 {
-			at = child
-			continue
-		}
-		for at != 0 && t.Nodes[at].Sibling == 0 {
-			leave(&t.Nodes[at])
-			at = t.Nodes[at].Parent
-		}
-		if at != 0 {
-			leave(&t.Nodes[at])
-			at = t.Nodes[at].Sibling
-		}
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/graft"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -128,8 +129,7 @@ func (t *Sum) bounded() Estimate {
 	return Estimate{TotalLow: t.Total, TotalHigh: t.Total, SelfLow: t.Self, SelfHigh: t.Self}
 }
 
-// Sums sums up calls by method: those of segments as they are read, or those of a tree. Its zero value is empty. What
-// it holds grows with the number of methods. It is not safe for several goroutines.
+// Sums sums up calls by method, as they are read. Its zero value is empty. What it holds grows with the number of methods. It is not safe for several goroutines.
 type Sums struct {
 	list      []Sum
 	index     map[trace.Method]int32
@@ -240,20 +240,14 @@ func (t *Sum) count(c *trace.Call, kind trace.SegmentKind) {
 	}
 }
 
-// Tree adds the calls of a tree, which may be grafted.
-func (t *Sums) Tree(tree *trace.Tree) {
-	if len(tree.Nodes) == 0 {
-		return
+// estimateOf returns what samples say of a method.
+func estimateOf(m *graft.Sum) Estimate {
+	if m.Samples == 0 {
+		return Estimate{}
 	}
-	walkTree(tree, func(n *trace.Node) {
-		total := &t.list[t.of(n.Method)]
-		add := SumOf(n)
-		if total.active > 0 {
-			add.Total, add.Estimate.Total, add.Estimate.TotalLow, add.Estimate.TotalHigh = 0, 0, 0, 0
-		}
-		total.active++
-		total.Add(&add)
-	}, func(n *trace.Node) { t.list[t.index[n.Method]].active-- })
+	return Estimate{Samples: m.Samples, Total: m.EstimatedTotal, Self: m.EstimatedSelf, TotalLow: m.TotalLow,
+		TotalHigh: m.TotalHigh, SelfLow: m.SelfLow, SelfHigh: m.SelfHigh, Running: m.Sampled - m.Waiting - m.Blocked,
+		Waiting: m.Waiting, Blocked: m.Blocked, Known: m.Sampled, CPU: m.CPU}
 }
 
 // SumOf returns the sum of the calls of a node, which may be of a grafted tree.
@@ -314,17 +308,15 @@ func (s *Calls) Graft() {
 	if list == nil {
 		return
 	}
-	var recorded, grafted Sums
 	for _, t := range list {
-		recorded.Tree(t.Recorded)
-		grafted.Tree(t.Tree)
+		for _, m := range graft.Sums(t.Recorded) {
+			sum := &s.list[s.of(m.Method)]
+			sum.Total, sum.Self = sum.Total-m.Total, sum.Self-m.Self
+		}
 	}
-	recorded.Take(func(t *Sum) {
-		total := &s.list[s.of(t.Method)]
-		total.Total, total.Self = total.Total-t.Total, total.Self-t.Self
-	})
-	grafted.Take(func(t *Sum) {
-		t.Calls, t.Marked, t.Longest = 0, 0, 0
-		s.list[s.of(t.Method)].Add(t)
-	})
+	for _, t := range list {
+		for _, m := range graft.Sums(t.Tree) {
+			s.list[s.of(m.Method)].Add(&Sum{Total: m.Total, Self: m.Self, Estimate: estimateOf(&m)})
+		}
+	}
 }
