@@ -110,12 +110,12 @@ func rows(changes []*Change, top int) []pageChange {
 // Those whose change may be chance are counted, and left out unless all is set.
 func (c *Comparison) sides(all bool) (slower, faster []*Change, noise int) {
 	for _, m := range c.Changes {
-		switch {
-		case m.Certainty == Noise && !all:
+		switch delta, certainty := m.surest(); {
+		case certainty == Noise && !all:
 			noise++
-		case m.Delta() > 0:
+		case delta > 0:
 			slower = append(slower, m)
-		case m.Delta() < 0:
+		case delta < 0:
 			faster = append(faster, m)
 		}
 	}

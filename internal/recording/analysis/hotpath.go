@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"slices"
 
+	"github.com/tracegen/tracegen/internal/recording/graft"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -76,49 +77,14 @@ func mostSelf(t *trace.Tree, names *resolve.Names, n int) []Step {
 	if len(t.Nodes) == 0 {
 		return nil
 	}
-	byMethod := map[trace.Method]*Step{}
-	open := map[trace.Method]int{}
-	walkTree(t, func(node *trace.Node) {
-		s := byMethod[node.Method]
-		if s == nil {
-			s = &Step{Method: names.Method(node.Method)}
-			byMethod[node.Method] = s
-		}
-		if open[node.Method]++; open[node.Method] == 1 {
-			s.Total += node.Total
-		}
-		s.Self += node.Self
-		s.Calls += node.Calls
-		s.Marked += node.Marked
-	}, func(node *trace.Node) { open[node.Method]-- })
-	all := make([]Step, 0, len(byMethod))
-	for m, s := range byMethod {
-		if m != trace.MethodDispatch && m != trace.MethodNotRecorded && s.Self > 0 {
-			all = append(all, *s)
+	var all []Step
+	for _, s := range graft.Sums(t) {
+		if s.Method != trace.MethodDispatch && s.Method != trace.MethodNotRecorded && s.Self > 0 {
+			all = append(all, Step{names.Method(s.Method), s.Total, s.Self, s.Calls, s.Marked})
 		}
 	}
 	slices.SortFunc(all, func(a, b Step) int {
 		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), resolve.CompareMethods(a.Method, b.Method))
 	})
 	return all[:min(n, len(all))]
-}
-
-// walkTree visits all nodes but the root, callers before what they call.
-func walkTree(t *trace.Tree, enter, leave func(*trace.Node)) {
-	at := t.Nodes[0].Child
-	for at != 0 {
-		enter(&t.Nodes[at])
-		if child := t.Nodes[at].Child; child != 0 {
-			at = child
-			continue
-		}
-		for at != 0 && t.Nodes[at].Sibling == 0 {
-			leave(&t.Nodes[at])
-			at = t.Nodes[at].Parent
-		}
-		if at != 0 {
-			leave(&t.Nodes[at])
-			at = t.Nodes[at].Sibling
-		}
-	}
 }

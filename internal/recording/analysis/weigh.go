@@ -243,6 +243,19 @@ func (e *evidence) innermost(frames []string) int {
 	return -1
 }
 
+// Waited returns how long each method of MostSelf waited while it was the innermost traced method, as stack samples
+// show it.
+func (s *Stall) Waited() []time.Duration {
+	e := evidenceOf(s.running())
+	waited := make([]time.Duration, len(s.MostSelf))
+	for _, w := range e.weighed {
+		if i := e.innermost(w.Frames); i >= 0 && w.kind != KindOwnWork && w.kind != KindUnknown {
+			waited[i] = min(waited[i]+w.spent, time.Duration(s.MostSelf[i].Self))
+		}
+	}
+	return waited
+}
+
 // samplesOf returns the stall's samples. A state alone, as older runtimes and cut recordings have it, is a sample
 // without a stack.
 func samplesOf(s *Stall) []StackSample {

@@ -20,6 +20,7 @@ type recording struct {
 	main    bool  // one of the threads that the exporter has is the main thread
 
 	moved uint64 // segments that were put behind the one before
+	paths analysis.Paths
 }
 
 // process is what to call the recording among others.

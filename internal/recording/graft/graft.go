@@ -414,12 +414,14 @@ func Bounds(part, whole int64, n float64) (low, high int64) {
 type Sum struct {
 	// Method is the method.
 	Method trace.Method
-	// Calls is how many recorded calls there were.
-	Calls uint64
+	// Calls is how many recorded calls there were, Marked how many of them were repaired.
+	Calls, Marked uint64
 	// Total is the time of all its calls in nanoseconds, recorded and estimated ones, that of calls within calls of the
 	// same method counted once; Self is what of it was spent in no call below. EstimatedTotal and EstimatedSelf are the
 	// parts of both that only samples show.
 	Total, EstimatedTotal, Self, EstimatedSelf int64
+	// Sampled is how much of Self samples say something of.
+	Sampled int64
 	// Grafted has the bounds of Total and Self, and Self by state. Estimated is set if there are no recorded calls.
 	trace.Grafted
 }
@@ -460,11 +462,11 @@ func Sums(t *trace.Tree) []Sum {
 			low, high = 0, 0
 		}
 		s.TotalLow, s.TotalHigh = s.recorded+low, s.recorded+high
-		low, high = Bounds(s.sampled, t.Nodes[0].Total, n)
+		low, high = Bounds(s.Sampled, t.Nodes[0].Total, n)
 		if s.Samples == 0 {
-			low, high = s.sampled, s.sampled
+			low, high = s.Sampled, s.Sampled
 		}
-		s.SelfLow, s.SelfHigh = s.Self-s.sampled+low, s.Self-s.sampled+high
+		s.SelfLow, s.SelfHigh = s.Self-s.Sampled+low, s.Self-s.Sampled+high
 		all = append(all, s.Sum)
 	}
 	return all
@@ -474,7 +476,6 @@ func Sums(t *trace.Tree) []Sum {
 type sum struct {
 	Sum
 	recorded int64 // of Total what recorded calls took
-	sampled  int64 // of Self what samples have divided
 	// open is how many nodes of the method are around the next one, openRecorded how many of these are recorded.
 	open, openRecorded int
 }
@@ -500,6 +501,7 @@ func (s *sum) enter(n *trace.Node) {
 		s.openRecorded++
 	}
 	s.Calls += n.Calls
+	s.Marked += n.Marked
 	s.Self += n.Self
 	w := &n.Grafted
 	if w.Estimated {
@@ -508,7 +510,7 @@ func (s *sum) enter(n *trace.Node) {
 		s.Estimated = false
 	}
 	if w.Samples > 0 {
-		s.sampled += n.Self
+		s.Sampled += n.Self
 		s.Samples += w.Samples
 	}
 	s.Waiting += w.Waiting
