@@ -116,13 +116,11 @@ func (s *Screen) look(x *analysis.Stall, idle bool) {
 		s.seen[key] = seen
 	}
 	if grafted := graft.Of(x.Tree); grafted != x.Tree {
-		var sums analysis.Sums
-		sums.Tree(grafted)
-		sums.Take(func(sum *analysis.Sum) {
+		for _, sum := range graft.Sums(grafted) {
 			m := x.Names.Method(sum.Method)
-			share, _ := waitedShare(m, &sum.Estimate)
+			share, _ := waitedShare(m, sum.Sampled, sum.Waiting+sum.Blocked, sum.CPU)
 			add(m, time.Duration(sum.Self), time.Duration(float64(sum.Self)*share))
-		})
+		}
 		return
 	}
 	if len(x.Samples) > 0 {

@@ -31,7 +31,7 @@ func (s *Screen) ranking(room int) []string {
 			continue
 		}
 		seen := s.seen[methodKey{Method: m.Method.Key()}]
-		share, known := waitedShare(m.Method, &m.Estimate)
+		share, known := waitedShare(m.Method, m.Estimate.Known, m.Estimate.Waiting+m.Estimate.Blocked, m.Estimate.CPU)
 		if !known && seen.of > 0 {
 			share = min(1, float64(seen.waited)/float64(seen.of))
 		}
@@ -48,18 +48,20 @@ func (s *Screen) ranking(room int) []string {
 	return slices.Concat([]string{""}, ran, waited)
 }
 
-// waitedShare returns which share of a method's own time was waiting, as samples that were taken all the time show it;
-// known is false if none was. In a system call the JVM does not know that a thread waits.
-func waitedShare(m resolve.Method, e *analysis.Estimate) (share float64, known bool) {
-	switch a := foreign.ActivityOf("RUNNABLE", []string{m.Identity()}); {
-	case e.Known <= 0:
+// waitedShare returns which share of a method's own time was waiting, by what samples say of a part of it that is known:
+// how much of it the thread waited, and was on a processor, -1 if that is not known. In a system call the JVM does not
+// know that a thread waits.
+func waitedShare(m resolve.Method, part, waited, cpu int64) (share float64, known bool) {
+	system := foreign.ActivityOf("RUNNABLE", []string{m.Identity()}) != foreign.ActivityRunning
+	switch {
+	case part <= 0:
 		return 0, false
-	case a != foreign.ActivityRunning && e.CPU >= 0:
-		return max(0, 1-float64(e.CPU)/float64(e.Known)), true
-	case a != foreign.ActivityRunning:
+	case system && cpu >= 0:
+		return max(0, 1-float64(cpu)/float64(part)), true
+	case system:
 		return 1, true
 	}
-	return float64(e.Waiting+e.Blocked) / float64(e.Known), true
+	return float64(waited) / float64(part), true
 }
 
 // table returns the lines about the methods with the most of a kind of time, without those with a thousandth of it.
