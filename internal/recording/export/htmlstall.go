@@ -23,6 +23,8 @@ type pageStall struct {
 	Method string `json:"method,omitempty"`
 	Class  string `json:"class,omitempty"`
 	Ended  bool   `json:"ended"`
+	// Role is "stall", "run" or "idle"; see [analysis.Role].
+	Role analysis.Role `json:"role"`
 	// Unknown is set if Wall is 0 because it is not known.
 	Unknown bool `json:"wallUnknown,omitempty"`
 
@@ -46,7 +48,7 @@ func newPageStall(e *event) *pageStall {
 	s := e.stall
 	p := &pageStall{Number: s.Number, Thread: s.Thread.Index, Begin: e.begin, Wall: e.end - e.begin, Ended: s.Ended,
 		What: clean(s.Message.String()), Verdict: clean(s.Verdict.Text), Reason: reason(s.Verdict.Kind),
-		Unknown: s.WallUnknown, evidence: newPageEvidence(s)}
+		Role: s.Role, Unknown: s.WallUnknown, evidence: newPageEvidence(s)}
 	row := analysis.RowOf(s)
 	p.Cause = row.Key + " " + p.Reason
 	if len(row.HotPath) == 0 {

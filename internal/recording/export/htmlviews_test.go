@@ -17,6 +17,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/export"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -67,8 +68,20 @@ func (v visit) open(t testing.TB, file string) []any {
 // demoPage writes a page of the demo, and returns its file.
 func demoPage(t testing.TB) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "feed.html")
-	data := exportOf(t, "html", func(v export.Writer) error { return feedSource(v, demoNames{}, "feed.tgd", new(demo)) })
+	return pageOf(t, new(demo), "feed")
+}
+
+// pageOf writes a page of a recording with the names of the demo, and returns its file.
+func pageOf(t testing.TB, of analysis.Source, name string) string {
+	t.Helper()
+	return pageWith(t, demoNames{}, name, of)
+}
+
+// pageWith writes a page of a recording, and returns its file.
+func pageWith(t testing.TB, names trace.Names, name string, of analysis.Source) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name+".html")
+	data := exportOf(t, "html", func(v export.Writer) error { return feedSource(v, names, name+".tgd", of) })
 	if err := os.WriteFile(file, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -403,15 +416,16 @@ func TestPageOfTouch(t *testing.T) {
 		{"pinch": [][][]int{{{200, 400}}, {{100, 400}}}}, value(span),
 		value(`void shown.choose(0, shown.recording.end)`), painted, {"tap": onPhone(4.8e9)}, painted,
 		value(`$("details").querySelector("dd").textContent`), value(`$("tip").hidden`),
-		value(`shorten("com.example.util.concurrent.WorkerPool$Worker.run", 14, (t) => t.length)`),
-		value(`shorten("com.example.util.concurrent.WorkerPool.takeTask(int)", 20, (t) => t.length)`),
-		value(`shorten("com.example.util.concurrent.WorkerPool.takeTask", 7, (t) => t.length)`),
-		value(`shorten("com.example.util.concurrent.WorkerPool.takeTask", 3, (t) => t.length)`),
-		press("6"), painted, value(`getComputedStyle($("methods").querySelector(".name")).direction`),
+		value(`[30, 20, 8, 5, 2].map((room) => {
+			const drawn = [], context = {measureText: (t) => ({width: t.length * 8}), fillText: (t) => drawn.push(t)};
+			write(context, partsOf("com.example.util.WorkerPool.takeTask(int)", "com.example.util.WorkerPool"), 0, 0, room * 8);
+			return drawn.filter(Boolean).join(" ");
+		}).join("|")`),
+		press("6"), painted, value(`getComputedStyle($("methods").querySelector(".name")).textOverflow`),
 		value(`document.documentElement.scrollWidth <= innerWidth`),
 	}}.open(t, demoPage(t))
-	want := []any{true, "4000000000,8000000000", "5025641026,9025641026", "android.os.Handler.dispatchMessage", true,
-		"run", "takeTask(int)", "…keTask", "", "rtl", true}
+	want := []any{true, "4000000000,8000000000", "5025641026,9025641026", "dispatchMessage Handler · android.os", true,
+		"takeTask(int) WorkerPool · co…|takeTask(int) Worke…|takeTas…|take…|", "ellipsis", true}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -472,6 +486,8 @@ func TestPagePictures(t *testing.T) {
 		dir = t.TempDir()
 	}
 	file := demoPage(t)
+	others := map[string]string{"batch": pageOf(t, &batch{pool: 6}, "indexer"),
+		"many": pageOf(t, &batch{pool: 200}, "indexer")}
 	for _, c := range []struct {
 		name string
 		visit
@@ -493,6 +509,10 @@ func TestPagePictures(t *testing.T) {
 			value(`$("search").value = "decoder|cache", shown.search()`), painted, picture("search"), press("?"), painted,
 			picture("help"))
 		c.open(t, file)
+		for name, file := range others {
+			c.steps = []step{press("2"), painted, picture(name), press("1"), painted, picture(name + "-threads")}
+			c.open(t, file)
+		}
 		for _, f := range files {
 			drawn, colours := pictureOf(t, f)
 			if colours < 12 {

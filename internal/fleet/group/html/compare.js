@@ -175,7 +175,8 @@ function select(i) {
     element("dd", text(from), list);
     element("dd", text(to), list);
   }
-  element("div", `total ${change(data.oldTotal[i], data.newTotal[i])}, own time ${change(data.oldSelf[i], data.newSelf[i])}`, details);
+  element("div", `total ${change(data.oldTotal[i], data.newTotal[i])}`, details);
+  element("div", `own time ${change(data.oldSelf[i], data.newSelf[i])}`, details);
   if (certainty(i)) element("div", certainty(i), details);
   element("small", `for each ${data.unit}`, details);
 }

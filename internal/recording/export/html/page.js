@@ -475,7 +475,7 @@ class Page {
       calls: this.calls[k],
       messages: this.messages[k] || [],
       states: this.states[k] || new States([]),
-      stalls: this.recording.stalls.filter((s) => s.thread === thread.index),
+      stalls: this.recording.stalls.filter((s) => s.thread === thread.index && s.role === "stall"),
     }));
     const range = this.range,
       { top } = this.threads;
@@ -627,9 +627,8 @@ class Page {
 
   stallList() {
     showStalls($("stalls"), this.recording, $("stall-order").value, (k) => this.openStall(k));
-    $("stall-count").textContent = this.recording.stalls.length
-      ? `(${this.recording.stalls.length.toLocaleString("en")})`
-      : "";
+    const stalls = this.recording.stalls.filter((s) => s.role === "stall").length;
+    $("stall-count").textContent = stalls ? `(${stalls.toLocaleString("en")})` : "";
     markStall($("stalls"), this.stall);
     this.incidentList();
     this.hashSoon();
@@ -688,7 +687,9 @@ class Page {
   }
 
   stepStall(step) {
-    const order = [...$("stalls").querySelectorAll("button")].map((b) => +b.dataset.stall);
+    const order = [...$("stalls").querySelectorAll("button")]
+      .filter((b) => !b.closest("details:not([open])"))
+      .map((b) => +b.dataset.stall);
     if (!order.length) return;
     const at = order.indexOf(this.stall);
     this.openStall(order[(at < 0 ? (step > 0 ? 0 : order.length - 1) : at + step + order.length) % order.length]);

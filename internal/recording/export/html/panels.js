@@ -18,54 +18,62 @@ function causes(stalls, order) {
   const groups = new Map();
   const rows = stalls.map((s, k) => k).sort((a, b) => stallOrders[order](stalls[a], stalls[b]));
   for (const k of rows) {
-    const group = groups.get(stalls[k].cause);
+    const key = stalls[k].role + stalls[k].cause,
+      group = groups.get(key);
     if (group) group.push(k);
-    else groups.set(stalls[k].cause, [k]);
+    else groups.set(key, [k]);
   }
   return [...groups.values()];
 }
 
 /**
  * Fills the list with the stalls of a recording, in an order: those of one cause are one entry, and those behind the
- * first are shown when it is chosen. open(k) is called for the stall that is chosen.
+ * first are shown when it is chosen. Behind them, folded, is what lasted as long and is no stall: runs of the program,
+ * and waiting for work. open(k) is called for the one that is chosen.
  */
 function showStalls(list, recording, order, open) {
-  const byThread = new Map(recording.threads.map((t) => [t.index, t.name]));
+  const { stalls } = recording,
+    byThread = new Map(recording.threads.map((t) => [t.index, t.name]));
   const place = (s) => `${byThread.get(s.thread) || "thread " + s.thread}, at ${duration(s.begin)}`;
   const button = (k, ...children) => {
-    const b = element("button", { onclick: () => open(k), title: recording.stalls[k].verdict }, ...children);
+    const b = element("button", { onclick: () => open(k), title: stalls[k].verdict }, ...children);
     b.dataset.stall = k;
     return b;
   };
-  list.replaceChildren(
-    ...causes(recording.stalls, order).map((group) => {
-      const first = recording.stalls[group[0]],
-        sum = group.reduce((sum, k) => sum + recording.stalls[k].wall, 0),
-        many = group.length > 1 ? ` ×${group.length.toLocaleString("en")}, ${duration(sum)} in all` : "";
-      const head = button(
-        group[0],
-        element("span", {}, element("b", {}, lasted(first)), many + ": " + first.reason),
-        named(first.method || first.what, first.class),
-        element("small", {}, place(first)),
-      );
-      const item = element("li", {}, head);
-      if (many) {
-        item.group = group;
-        item.fill = () =>
-          element(
-            "ol",
-            {},
-            ...group.slice(1).map((k) => {
-              const s = recording.stalls[k];
-              return element("li", {}, button(k, element("span", {}, element("b", {}, lasted(s)), ` ${place(s)}`)));
-            }),
-          );
-        head.setAttribute("aria-expanded", false);
-      }
-      return item;
-    }),
+  const entry = (group) => {
+    const first = stalls[group[0]],
+      sum = group.reduce((sum, k) => sum + stalls[k].wall, 0),
+      many = group.length > 1 ? ` ×${group.length.toLocaleString("en")}, ${duration(sum)} in all` : "";
+    const head = button(
+      group[0],
+      element("span", {}, element("b", {}, lasted(first)), many + ": " + first.reason),
+      named(first.method || first.what, first.class),
+      element("small", {}, place(first)),
+    );
+    const item = element("li", { className: first.role }, head);
+    if (!many) return item;
+    const row = (k) =>
+      element("li", {}, button(k, element("span", {}, element("b", {}, lasted(stalls[k])), ` ${place(stalls[k])}`)));
+    item.group = group;
+    item.unfold = () => {
+      item.append(element("ol", {}, ...group.slice(1).map(row)));
+      head.setAttribute("aria-expanded", true);
+    };
+    head.setAttribute("aria-expanded", false);
+    return item;
+  };
+  const groups = causes(stalls, order),
+    slow = groups.filter(([k]) => stalls[k].role === "stall"),
+    other = groups.filter(([k]) => stalls[k].role !== "stall");
+  list.replaceChildren(...slow.map(entry));
+  if (!slow.length) list.append(element("li", { className: "none" }, "No stall was recorded."));
+  if (!other.length) return;
+  const count = (role) => stalls.filter((s) => s.role === role).length,
+    parts = [count("run") && plural(count("run"), "run"), count("idle") && plural(count("idle"), "wait") + " for work"];
+  const summary = element("summary", {}, "No stalls: " + parts.filter(Boolean).join(", "));
+  list.append(
+    element("li", {}, element("details", { open: !slow.length }, summary, element("ul", {}, ...other.map(entry)))),
   );
-  if (!recording.stalls.length) list.append(element("li", { className: "none" }, "No stall was recorded."));
 }
 
 /** Fills the list with what detectors found; open(incident) is called for the one that is chosen. */
@@ -83,15 +91,15 @@ function showIncidents(list, recording, open) {
 
 /** Marks stall k as the one that is shown, and unfolds its group. */
 function markStall(list, k) {
-  for (const item of list.children) {
-    if (!item.group?.includes(k) || item.children.length > 1) continue;
-    item.append(item.fill());
-    item.firstElementChild.setAttribute("aria-expanded", true);
-  }
+  for (const item of list.querySelectorAll("li"))
+    if (item.group?.includes(k) && item.children.length === 1) item.unfold();
   for (const button of list.querySelectorAll("button")) {
     const current = +button.dataset.stall === k;
     button.setAttribute("aria-current", current);
-    if (current) button.scrollIntoView({ block: "nearest" });
+    if (!current) continue;
+    const folded = button.closest("details");
+    if (folded) folded.open = true;
+    button.scrollIntoView({ block: "nearest" });
   }
 }
 
@@ -249,7 +257,7 @@ function showMethods(table, rows, { keys, names, sort, whole, bounded, selected,
       arrow = sorted ? (sort.down ? " ▾" : " ▴") : "";
     const th = element(
       "th",
-      { scope: "col" },
+      { scope: "col", className: key },
       onsort ? element("button", { onclick: () => onsort(key) }, columns[key].title + arrow) : columns[key].title,
     );
     if (sorted) th.setAttribute("aria-sort", sort.down ? "descending" : "ascending");
@@ -278,7 +286,7 @@ function methodRow(r, keys, names, whole, bounded, selected, onpick) {
       tr.append(element("td", { className: lost ? "lost" : "" }, named(text, cls)));
       continue;
     }
-    tr.append(element("td", { title: columns[key].hint?.(r, whole.tree) || "" }, (bounded && columns[key].bounded && !lost ? "≥ " : "") + columns[key].text(r)));
+    tr.append(element("td", { className: key, title: columns[key].hint?.(r, whole.tree) || "" }, (bounded && columns[key].bounded && !lost ? "≥ " : "") + columns[key].text(r)));
     if (columns[key].share) tr.append(element("td", { className: "share" }, columns[key].share(r, whole)));
   }
   tr.setAttribute("aria-selected", r.method === selected);

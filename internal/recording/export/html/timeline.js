@@ -107,7 +107,7 @@ class Timeline {
       t = this.time(event);
     return thread
       ? this.recording.stalls.findIndex(
-          (s) => s.thread === thread.index && s.begin - near <= t && t <= s.begin + s.wall + near,
+          (s) => s.thread === thread.index && s.role === "stall" && s.begin - near <= t && t <= s.begin + s.wall + near,
         )
       : -1;
   }
@@ -127,7 +127,7 @@ class Timeline {
     if (k < 0) return null;
     if (stall >= 0) {
       const s = this.recording.stalls[stall];
-      return [`stall, ${lasted(s)}`, s.verdict];
+      return [`${s.role === "idle" ? "wait for work" : s.role}, ${lasted(s)}`, s.verdict];
     }
     const half = this.end / this.canvas.clientWidth / 2,
       { longest, lost } = this.lanes[k].between(t - half, t + half);
@@ -193,7 +193,7 @@ class Timeline {
     }
     context.fillStyle = colors.bad;
     for (const s of this.recording.stalls) {
-      if (s.thread === thread.index)
+      if (s.thread === thread.index && s.role === "stall")
         context.fillRect(s.begin * this.scale, top + 1, Math.max(3, s.wall * this.scale), tall);
     }
     context.fillStyle = colors.ground + "cc";
