@@ -99,9 +99,12 @@ func analyzeHelp() string {
 	}
 	return `analyze reads recordings of tracegen's runtime and reports their stalls: messages of a
 looper that took longer than the slow threshold, and on threads without a looper, as on a
-plain JVM, outermost calls of traced methods that did. For each stall, it shows the
-message, the wall time and CPU time, the hot path, the messages before the stall and
-those that waited, and a verdict on the cause:
+plain JVM, outermost calls of traced methods that did. The report has at most 60 lines:
+the stalls, those with one hot path as one entry, the runs of main and of threads, and
+the methods with the most own time. Waits for work are left out unless --idle is given.
+With -v, or for the stall of --stall, the report shows the message, wall time and CPU
+time, the hot path, stack samples, the messages before the stall and those that waited.
+Each stall has a verdict on the cause:
 
 ` + verdicts.String() + `
 The verdict names the evidence that the recording lacks. "not available" means that the
@@ -122,7 +125,7 @@ or that this text cannot show it, and why.
 
 The formats are
 
-  report      the stalls, for people (the default)
+  report      what matters most, for people (the default); -v adds each stall
   tree        the call tree of each recording
   table       the methods of all recordings: self time, total time, calls, the longest
               call, and the number of stalls with the method on the hot path

@@ -39,7 +39,8 @@ func (g *StallGroup) writeText(b *strings.Builder, rank int) {
 		fmt.Fprintf(b, "   %s%s\n", strings.Repeat("  ", depth), method)
 	}
 	fmt.Fprintf(b, "   %s in %s; median %s, nine of ten below %s, longest %s: %s\n", count(g.Stalls, "stall"),
-		count(g.Recordings, "recording"), analysis.Short(g.Median), analysis.Short(g.P90), analysis.Short(g.Longest), sourceOf(&g.Worst))
+		count(g.Recordings, "recording"), analysis.Short(g.Median), analysis.Short(g.P90), analysis.Short(g.Longest),
+		sourceOf(&g.Worst))
 	if len(g.ByDevice) > 0 {
 		fmt.Fprintf(b, "   on %s\n", devicesText(g.ByDevice))
 	}

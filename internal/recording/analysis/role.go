@@ -25,6 +25,9 @@ const (
 // roleOf returns what a stall is.
 func (s *Stall) roleOf(from *trace.Stall) Role {
 	m := s.Message.Method
+	if from.Kind == trace.SegmentOutermost && len(s.HotPath) > 0 {
+		m = &s.HotPath[0].Method // the device may not have reported it
+	}
 	if m == nil || from.Kind == trace.SegmentRequest {
 		return RoleStall
 	}

@@ -42,8 +42,8 @@ func Short(d time.Duration) string {
 		least, unit float64
 		form, name  string
 	}{
-		{9.995e9, 1e9, "%.1f", " s"}, {999.5e6, 1e9, "%.2f", " s"}, {9.995e6, 1e6, "%.0f", " ms"}, {100e3, 1e6, "%.2f", " ms"},
-		{1e3, 1e3, "%.1f", " µs"},
+		{9.995e9, 1e9, "%.1f", " s"}, {999.5e6, 1e9, "%.2f", " s"}, {9.995e6, 1e6, "%.0f", " ms"},
+		{100e3, 1e6, "%.2f", " ms"}, {1e3, 1e3, "%.1f", " µs"},
 	} {
 		if n >= u.least {
 			return Commas(fmt.Sprintf(u.form, float64(d)/u.unit)) + u.name

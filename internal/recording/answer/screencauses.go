@@ -66,7 +66,7 @@ func (s *Screen) found() []string {
 	for _, r := range s.recordings {
 		watched = cmp.Or(watched, r.DetectorsText())
 		n += len(r.Incidents) + r.OmittedIncidents
-		for _, row := range analysis.IncidentRows(r) {
+		for i, row := range analysis.IncidentRows(r) {
 			if row.NotCounted != "" {
 				continue
 			}
@@ -75,7 +75,9 @@ func (s *Screen) found() []string {
 				c = &cause{}
 				byKey[row.Key], all = c, append(all, c)
 			}
-			c.add(row)
+			if c.add(row) {
+				c.what = r.Incidents[i].What
+			}
 		}
 	}
 	switch {

@@ -22,23 +22,45 @@ func (s *Screen) head() []string {
 		lines = append(lines, field("machine", text))
 	}
 	for _, r := range s.recordings {
-		if r.Exit != nil {
-			lines = append(lines, field("ended", r.Exit.String()))
-			if r.Exit.Locks != nil && len(r.Exit.Locks.Deadlocks) > 0 {
-				lines = append(lines, field("deadlock", analysis.DeadlockText(r.Exit.Locks.Deadlocks[0])))
-			}
+		if r.Exit == nil {
+			continue
+		}
+		if text := field("ended", r.Exit.String()); !slices.Contains(lines, text) {
+			lines = append(lines, text)
+		}
+		if r.Exit.Locks != nil && len(r.Exit.Locks.Deadlocks) > 0 {
+			lines = append(lines, field("deadlock", analysis.DeadlockText(r.Exit.Locks.Deadlocks[0])))
 		}
 	}
-	for _, r := range s.recordings {
-		for _, text := range r.OtherWarnings() {
-			if len(s.recordings) == 1 {
-				text = strings.TrimPrefix(text, r.Name+": ")
-			}
-			lines = append(lines, wrapped("!!! "+text)...)
-		}
-	}
+	lines = append(lines, s.warnings()...)
 	if n := len(lines) - shownHead + 1; n > 1 {
 		lines = append(lines[:shownHead-1], fmt.Sprintf("... %d more lines: -v shows all", n))
+	}
+	return lines
+}
+
+// warnings returns each warning once, with the recordings that it is about if there are several.
+func (s *Screen) warnings() []string {
+	about := map[string][]string{}
+	var texts, lines []string
+	for _, r := range s.recordings {
+		for _, text := range r.OtherWarnings() {
+			text = strings.TrimPrefix(text, r.Name+": ")
+			if about[text] == nil {
+				texts = append(texts, text)
+			}
+			about[text] = append(about[text], r.Name)
+		}
+	}
+	for _, text := range texts {
+		names := about[text][0]
+		if more := len(about[text]) - 1; more > 0 {
+			names = fmt.Sprintf("%s and %d more", names, more)
+		}
+		if len(s.recordings) > 1 {
+			text = names + ": " + text
+		}
+		lines = append(lines, wrapped("!!! "+text)...)
 	}
 	return lines
 }
@@ -172,8 +194,8 @@ func (m *machineFacts) String() string {
 		}
 	}
 	add(m.processors, "%s", analysis.Count(int(m.processors), "processor"))
-	add(int64(m.pressureSeen), "which some task waited for in up to %d %% of the time", m.pressure)
-	add(m.heapMax, "Java heap up to %s of %s", kib(m.heap), kib(m.heapMax))
+	add(int64(m.pressureSeen), "waited for in up to %d %% of the time", m.pressure)
+	add(m.heapMax, "Java heap %s of %s", kib(m.heap), kib(m.heapMax))
 	add(m.memory, "%s of %s memory free", kib(m.free), kib(m.memory))
 	add(m.low, "memory was low")
 	if len(parts) == 0 {

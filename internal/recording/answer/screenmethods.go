@@ -48,9 +48,9 @@ func (s *Screen) ranking(room int) []string {
 	return slices.Concat([]string{""}, ran, waited)
 }
 
-// waitedShare returns which share of a method's own time was waiting, by what samples say of a part of it that is known:
-// how much of it the thread waited, and was on a processor, -1 if that is not known. In a system call the JVM does not
-// know that a thread waits.
+// waitedShare returns which share of a method's own time was waiting, if samples say it of a part: how much of it the
+// thread waited, and was on a processor, -1 if that is not known. In a system call the JVM does not know that a thread
+// waits.
 func waitedShare(m resolve.Method, part, waited, cpu int64) (share float64, known bool) {
 	system := foreign.ActivityOf("RUNNABLE", []string{m.Identity()}) != foreign.ActivityRunning
 	switch {
@@ -64,13 +64,13 @@ func waitedShare(m resolve.Method, part, waited, cpu int64) (share float64, know
 	return float64(waited) / float64(part), true
 }
 
-// table returns the lines about the methods with the most of a kind of time, without those with a thousandth of it.
+// table returns the lines about the methods with the most of a kind of time, half a percent of it or more.
 func (s *Screen) table(title string, all []ranked, took func(ranked) int64, most int) []string {
 	sum := int64(0)
 	for _, m := range all {
 		sum += took(m)
 	}
-	list := slices.DeleteFunc(slices.Clone(all), func(m ranked) bool { return took(m)*1000 < sum || took(m) == 0 })
+	list := slices.DeleteFunc(slices.Clone(all), func(m ranked) bool { return took(m)*200 < sum || took(m) == 0 })
 	slices.SortStableFunc(list, func(a, b ranked) int { return cmp.Compare(took(b), took(a)) })
 	if len(list) == 0 {
 		return nil

@@ -148,8 +148,8 @@ func activityOfMethod(method string) Activity {
 // OfPlatform reports whether a method is the JDK's or Android's own.
 func OfPlatform(method string) bool { return beginsWith(method, platformPrefixes) }
 
-var platformPrefixes = []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "androidx.sqlite.", "dalvik.",
-	"libcore.", "com.android.", "org.conscrypt.", "org.sqlite.", "io.requery."}
+var platformPrefixes = []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "androidx.sqlite.",
+	"dalvik.", "libcore.", "com.android.", "org.conscrypt.", "org.sqlite.", "io.requery."}
 
 // OfTool reports whether a method is that of a runtime, tracegen's or Matrix's.
 func OfTool(method string) bool {

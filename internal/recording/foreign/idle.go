@@ -16,7 +16,7 @@ var idleMethods = []string{
 	"android.os.MessageQueue.nativePollOnce", "android.os.MessageQueue.next",
 }
 
-// poolMethods run a task of a pool: what is called below them is work that somebody has handed in.
+// poolMethods run a task of a pool: what is called below them is work that a caller has handed in.
 var poolMethods = []string{
 	"java.util.concurrent.ThreadPoolExecutor.runWorker", "java.util.concurrent.FutureTask.run",
 	"java.util.concurrent.ForkJoinTask.doExec", "java.util.concurrent.ThreadPerTaskExecutor",
@@ -30,7 +30,7 @@ var startMethods = []string{
 }
 
 // IdleWait returns the method in which a thread with this stack waits for work; empty if it does not. Taking from a
-// queue is waiting for work, but a task of a pool that ends may also wait for an answer: forever is whether it does not.
+// queue is waiting for work, but a task of a pool may wait for an answer, unless it lasts about forever.
 func IdleWait(frames []string, forever bool) string {
 	for _, f := range frames {
 		method := FrameMethod(f)
