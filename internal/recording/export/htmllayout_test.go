@@ -3,7 +3,6 @@ package export_test
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
@@ -93,8 +92,9 @@ func TestPageCauses(t *testing.T) {
 			s := trace.Segment{Thread: thread, Kind: kind, Begin: begin * 1e6, End: (begin + took) * 1e6, FirstRecord: record,
 				EndRecord: record + 4, Calls: []trace.Call{{Method: outer, Parent: -1, Next: 2, Count: 1, Begin: begin * 1e6,
 					End: (begin + took) * 1e6}, {Method: inner, Next: 2, Count: 1, Begin: begin * 1e6, End: (begin + took) * 1e6}}}
+			err = errors.Join(err, h.Segment(&s), h.Chunk(&trace.StallChunk{Thread: thread, Begin: s.Begin, CPU: -1, GCMillis: -1,
+				Wall: uint64(took * 1e6), FirstRecord: record, EndRecord: record + 4, Description: fmt.Sprint("method ", outer)}))
 			record += 4
-			err = errors.Join(err, h.Segment(&s))
 		}
 		add(1, trace.SegmentOutermost, 4, 1, 0, 9000)
 		for k, took := range []int64{800, 900, 850, 1200} {
@@ -102,24 +102,24 @@ func TestPageCauses(t *testing.T) {
 		}
 		return err
 	})
-	list := value(`[...$("stalls").querySelectorAll("button")].filter((b) => b.getClientRects().length).map((b) =>
+	list := value(`[...$("stalls").querySelectorAll("button")].filter((b) => b.checkVisibility()).map((b) =>
 		[...b.children].map((e) => e.textContent).join(" / ")).join("\n")`)
 	file := pageWith(t, names, "causes", source)
-	got := visit{steps: []step{value(`$("stall-count").textContent`), list, press("n"), press("n"), list,
-		value(`$("stalls").querySelector("[aria-expanded]").getAttribute("aria-expanded")`),
-		value(`$("stalls").querySelector("summary")?.textContent`),
+	got := visit{steps: []step{value(`$("stall-count").textContent`), list,
+		value(`$("slow").getBoundingClientRect().height > innerHeight / 2`), press("n"), press("n"), painted, list,
+		value(`$("stalls").querySelector("[aria-expanded]").getAttribute("aria-expanded")`), press("n"), painted,
+		value(`shown.recording.stalls[shown.stall].wall / 1e6`),
 		value(`shown.recording.stalls.map((s) => s.role).join()`),
-		value(`void $("stalls").querySelector("summary")?.click()`), list,
-		value(`["run", "stall"].map((role) => getComputedStyle($("stalls").querySelector("." + role + " button") || $("stalls"))
-			.borderLeftColor).join(" ")`),
-		value(`$("slow").getBoundingClientRect().height > 300`),
+		value(`void $("stalls").querySelector("summary").click()`), list,
+		value(`["run", "stall"].map((role) =>
+			getComputedStyle($("stalls").querySelector("." + role + " button")).borderLeftColor).join(" ")`),
+		press("1"), painted, value(`shown.threads.threads.map((t) => t.stalls.length).join()`),
 	}}.open(t, file)
-	for k, v := range got {
-		if text, ok := v.(string); ok {
-			got[k] = strings.ReplaceAll(text, "\u00a0", " ")
-		}
-	}
-	want := []any{"(4)", ""}
+	const first = "1.20 s: cause unknown / three C · a / main, at 6.00 s\n" +
+		"900 ms ×3, 2.55 s in all: cause unknown / two B · a / main, at 2.00 s"
+	const unfolded = first + "\n850 ms main, at 4.00 s\n800 ms main, at 0"
+	want := []any{"(4)", first, true, unfolded, "true", 850.0, "run,stall,stall,stall,stall",
+		unfolded + "\n9.00 s: cause unknown / one A · a / boss, at 0", "rgb(213, 216, 222) rgb(198, 40, 40)", "0,4"}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
