@@ -51,6 +51,9 @@ final class Sampler implements Runnable {
     private volatile boolean stopped;
     private long busyUntil;
 
+    /** How many records the last check has copied. */
+    private long copied;
+
     /** How long this thread wanted to pause before the current check. */
     private long pauseNanos;
 
@@ -171,7 +174,7 @@ final class Sampler implements Runnable {
             busyUntil = now + IDLE_NANOS;
         }
         if (now < busyUntil || options.everyRecord) {
-            pauseNanos = pollNanos(options, work);
+            pauseNanos = pollNanos(options, copied);
             pauseBegin = now;
             LockSupport.parkNanos(this, pauseNanos);
             return;
@@ -189,10 +192,10 @@ final class Sampler implements Runnable {
         suspensions.mark(woken == 0 ? platform.nanoTime() : woken, woken == 0 ? platform.processCpuNanos() : wokenCpu);
     }
 
-    /** Returns how long the thread pauses between two checks if the last one found so much work. */
-    static long pollNanos(RecorderOptions options, long work) {
+    /** Returns how long the thread pauses between two checks if the last one has copied so many records. */
+    static long pollNanos(RecorderOptions options, long copied) {
         if (options.everyRecord) {
-            return work > 1000 ? 1000000L : 20000000L;
+            return copied > 1000 ? 1000000L : 20000000L;
         }
         return Math.max(10, Math.min(100, options.leastSlowMillis() / 8)) * 1000000L;
     }
@@ -217,7 +220,8 @@ final class Sampler implements Runnable {
             // Before the records are copied: behind its last record a thread puts none.
             t.sampled.ended = t.thread.getState() == Thread.State.TERMINATED && !t.main;
         }
-        work += drain.all(stopped);
+        copied = drain.all(stopped);
+        work += copied;
         for (ThreadTrace t : recorder.threads.all()) {
             work += stalls.watch(t, lateNanos);
             // Not before it is known that all was handed over.

@@ -16,6 +16,12 @@ final class StallWatch {
     /** How many waiting messages of a stall are written. */
     private static final int MAX_PENDING = 200;
 
+    /** Samples take at most one part in so many of this thread's time, but for the main thread's. */
+    private static final int SAMPLING_SHARE = 10;
+
+    /** No sample makes others wait for longer. */
+    private static final long MOST_WAIT_NANOS = 100000000L;
+
     /** How many threads are sampled of which each holds the lock that the one before waits for. */
     private static final int MAX_OWNERS = 8;
 
@@ -30,6 +36,9 @@ final class StallWatch {
     private final ArrayBlockingQueue<EndedStall> ended = new ArrayBlockingQueue<EndedStall>(MAX_STALLS);
     private volatile long gcCount;
     private volatile long gcMillis;
+
+    /** Until when no further sample is taken: very many threads may wait at once. */
+    private long nextSampleNanos;
 
     StallWatch(Recorder recorder, Ticker ticker, WriterQueue out, Delivery delivery, Suspensions suspensions,
             SignsOfLife signs) {
@@ -147,7 +156,7 @@ final class StallWatch {
             f.nextQuietSample = threshold;
         }
         long quiet = now - f.quietSince - suspensions.within(f.quietSince, now);
-        if (elapsed >= f.nextSample || quiet >= f.nextQuietSample) {
+        if ((elapsed >= f.nextSample || quiet >= f.nextQuietSample) && (t.main || now >= nextSampleNanos)) {
             if (elapsed >= f.nextSample) {
                 f.nextSample = elapsed < threshold ? Math.min(threshold, elapsed + threshold / 4)
                         : elapsed + elapsed / 4;
@@ -155,7 +164,10 @@ final class StallWatch {
             if (quiet >= f.nextQuietSample) {
                 f.nextQuietSample = quiet + quiet / 4;
             }
+            long begin = platform.nanoTime();
             sample(t, f, elapsed >= threshold);
+            long end = platform.nanoTime();
+            nextSampleNanos = end + Math.min(MOST_WAIT_NANOS, (end - begin) * (SAMPLING_SHARE - 1));
         }
         signs.of(t, f, since, quiet >= threshold ? quiet : elapsed, next, calls);
         return 1;
