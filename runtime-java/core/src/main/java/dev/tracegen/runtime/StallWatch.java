@@ -16,11 +16,11 @@ final class StallWatch {
     /** How many waiting messages of a stall are written. */
     private static final int MAX_PENDING = 200;
 
-    /** Samples take at most one part in so many of this thread's time, but for the main thread's. */
-    private static final int SAMPLING_SHARE = 10;
+    /** Samples take at most one part in so many of a processor's time, but for the main thread's. */
+    private static final int SAMPLING_SHARE = 5;
 
-    /** No sample makes others wait for longer. */
-    private static final long MOST_WAIT_NANOS = 100000000L;
+    /** How much of the time that is to come they may take at once. */
+    private static final long AHEAD_NANOS = 250000000L;
 
     /** How many threads are sampled of which each holds the lock that the one before waits for. */
     private static final int MAX_OWNERS = 8;
@@ -37,8 +37,8 @@ final class StallWatch {
     private volatile long gcCount;
     private volatile long gcMillis;
 
-    /** Until when no further sample is taken: very many threads may wait at once. */
-    private long nextSampleNanos;
+    /** Up to when the samples' share of the time is used: very many threads may wait at once. */
+    private long usedUntil;
 
     StallWatch(Recorder recorder, Ticker ticker, WriterQueue out, Delivery delivery, Suspensions suspensions,
             SignsOfLife signs) {
@@ -156,7 +156,7 @@ final class StallWatch {
             f.nextQuietSample = threshold;
         }
         long quiet = now - f.quietSince - suspensions.within(f.quietSince, now);
-        if ((elapsed >= f.nextSample || quiet >= f.nextQuietSample) && (t.main || now >= nextSampleNanos)) {
+        if ((elapsed >= f.nextSample || quiet >= f.nextQuietSample) && (t.main || usedUntil - now <= AHEAD_NANOS)) {
             if (elapsed >= f.nextSample) {
                 f.nextSample = elapsed < threshold ? Math.min(threshold, elapsed + threshold / 4)
                         : elapsed + elapsed / 4;
@@ -164,10 +164,10 @@ final class StallWatch {
             if (quiet >= f.nextQuietSample) {
                 f.nextQuietSample = quiet + quiet / 4;
             }
-            long begin = platform.nanoTime();
+            long begin = platform.threadCpuNanos();
             sample(t, f, elapsed >= threshold);
-            long end = platform.nanoTime();
-            nextSampleNanos = end + Math.min(MOST_WAIT_NANOS, (end - begin) * (SAMPLING_SHARE - 1));
+            long used = platform.threadCpuNanos() - begin;
+            usedUntil = Math.max(usedUntil, now) + Math.min(AHEAD_NANOS, used * SAMPLING_SHARE);
         }
         signs.of(t, f, since, quiet >= threshold ? quiet : elapsed, next, calls);
         return 1;

@@ -27,22 +27,22 @@ class StackSampleTest {
         Await.stop(recorder);
     }
 
-    /** Very many threads may wait at once. All of them together are sampled in a tenth of the sampler's time. */
+    /** Very many threads may wait at once. All of them together are sampled in a fifth of a processor's time. */
     @Test
     void samplesOfManyStallsAreBounded() throws Exception {
         VirtualPlatform platform = new VirtualPlatform();
         Recorder recorder = Recorder.start(new RecorderOptions().platform(platform).ringRecords(1024).slowMillis(100)
                 .threads(RecorderOptions.THREADS_ALL));
         AtomicInteger taken = new AtomicInteger();
-        CountDownLatch begun = new CountDownLatch(20);
+        CountDownLatch begun = new CountDownLatch(40);
         CountDownLatch end = new CountDownLatch(1);
-        Thread[] waiting = new Thread[20];
+        Thread[] waiting = new Thread[40];
         for (int k = 0; k < waiting.length; k++) {
             waiting[k] = new Thread("waiting " + k) {
                 @Override
                 public StackTraceElement[] getStackTrace() {
                     taken.incrementAndGet();
-                    platform.pass(2);
+                    platform.cpu.addAndGet(2000000);
                     return super.getStackTrace();
                 }
 
@@ -58,14 +58,14 @@ class StackSampleTest {
         begun.await();
         platform.pass(60);
         platform.awaitCheck();
-        assertEquals(1, taken.get(), "in no time");
-        // It took 2 ms, so the next one is taken 18 ms later.
-        platform.pass(17);
+        // Each takes 2 ms, which is the share of 10 ms.
+        assertEquals(26, taken.get(), "ahead of a share of 250 ms");
+        platform.pass(9);
         platform.awaitCheck();
-        assertEquals(1, taken.get(), "17 ms later");
+        assertEquals(26, taken.get(), "9 ms later");
         platform.pass(1);
         platform.awaitCheck();
-        assertEquals(2, taken.get(), "18 ms later");
+        assertEquals(27, taken.get(), "10 ms later");
         // The main thread's samples do not wait.
         recorder.thread(Thread.currentThread()).messageBegin("main");
         platform.pass(1000);
