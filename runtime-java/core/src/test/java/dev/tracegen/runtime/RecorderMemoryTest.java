@@ -64,6 +64,17 @@ class RecorderMemoryTest {
         return sum;
     }
 
+    /** Each virtual thread that is not recorded is counted once, by its ID. */
+    @Test
+    void threadsThatAreNotRecordedAreCountedOnce() throws Exception {
+        recorder = Recorder.start(new RecorderOptions().platform(platform));
+        for (long id : new long[] {40, 41, 40, 104, (1L << 40) + 7, 41}) {
+            recorder.threads.countNotRecorded(id);
+        }
+        assertNull(recorder.dropped().text());
+        assertEquals(4, recorder.dropped().take()[Dropped.VIRTUAL_THREADS]);
+    }
+
     @Test
     void theMemoryOfThreadsThatHaveEndedIsUsedAgain() throws Exception {
         Path file = dir.resolve("threads.tgd");
