@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -335,46 +334,27 @@ const exampleName = "examples"
 // needs code that Dagger's processor makes.
 func (l *lab) examples(t *testing.T) subject {
 	t.Helper()
-	dir := t.TempDir()
+	dir, j := t.TempDir(), oracle.NeedJDK(t, 17)
 	root := filepath.Join("..", "..", "..", "examples")
 	var all []string
 	s := subject{name: exampleName, jar: filepath.Join(dir, "examples.jar")}
 	for _, jar := range corpus.Need(t, "gson-2.11.0", "okio-jvm-3.9.0") {
 		s.with = append(s.with, jar.Classes)
 	}
-	path := strings.Join(slices.Concat([]string{l.framework.Classes}, l.runtime, s.with), ":")
+	path := slices.Concat([]string{l.framework.Classes}, l.runtime, s.with)
 	for _, name := range strings.Fields("android-app android-feature bazel jvm-app maven-app shop testdata") {
 		sources := filepath.Join(root, name)
 		if name == "testdata" {
 			sources = filepath.Join("testdata", "android")
 		}
 		out := filepath.Join(dir, name)
-		javac(t, out, path, sources)
+		oracle.Javac(t, j, out, path, []string{"--release", "8", "-g"}, sources)
 		all = append(all, oracle.JarOf(t, out, out+".jar"))
 	}
 	if err := toolchain.Merge(s.jar, all...); err != nil {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// javac compiles the sources below a directory.
-func javac(t *testing.T, out, path, dir string) {
-	t.Helper()
-	args := []string{"--release", "8", "-g", "-Xlint:-options", "-nowarn", "-encoding", "UTF-8", "-proc:none", "-d", out,
-		"-cp", path}
-	err := filepath.WalkDir(dir, func(file string, e os.DirEntry, err error) error {
-		if err == nil && filepath.Ext(file) == ".java" {
-			args = append(args, file)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text, err := exec.Command(oracle.NeedJDK(t, 17).Tool("javac"), args...).CombinedOutput(); err != nil {
-		t.Fatalf("javac: %v\n%s", err, text)
-	}
 }
 
 // TestVerdicts asks ART's verifier about the examples and the runtime.
