@@ -115,7 +115,7 @@ func (s *Stall) Idle() (idle time.Duration, what string) {
 	e.cut()
 	took := map[string]time.Duration{}
 	for _, w := range e.weighed {
-		if f := foreign.Idle(w.Frames); f != "" {
+		if f := foreign.Idle(w.Frames, false); f != "" {
 			idle += w.took
 			if took[f] += w.took; what == "" || took[f] > took[what] {
 				what = f

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -76,7 +77,9 @@ func ActivityOf(state string, frames []string) Activity {
 }
 
 // OfPlatform reports whether a method is the JDK's or Android's own.
-func OfPlatform(method string) bool { return beginsWith(method, platformPrefixes) }
+func OfPlatform(method string) bool {
+	return slices.ContainsFunc(platformPrefixes, func(prefix string) bool { return strings.HasPrefix(method, prefix) })
+}
 
 var platformPrefixes = []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "androidx.sqlite.",
 	"dalvik.", "libcore.", "com.android.", "org.conscrypt.", "org.sqlite.", "io.requery."}
