@@ -445,7 +445,11 @@ func (r *repairer) put(s *waitingSample) {
 	}
 	p := placement{SteadySample: s.SteadySample}
 	if len(frames) > 0 {
-		p.dead = r.contradicted(lo, constant, at, matching)
+		from := lo
+		for stack.cut && from < len(at) && at[from] < 0 {
+			from++ // calls outside of the first one that is shown may be in the frames that are missing
+		}
+		p.dead = r.contradicted(from, constant, at, matching)
 	}
 	at = r.end(p.dead, at)
 	if len(r.open) == lo {

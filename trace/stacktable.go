@@ -34,6 +34,8 @@ type stackNode struct {
 type stack struct {
 	frames []int32
 	own    bool
+	// cut is set if the outermost frames are missing.
+	cut bool
 }
 
 const (
@@ -91,7 +93,7 @@ func (t *stackTable) stack(n *stackNode) *stack {
 		texts = append(texts, at.frame)
 	}
 	methods, own := t.names.Frames(texts)
-	s := &stack{frames: make([]int32, len(methods)), own: own}
+	s := &stack{frames: make([]int32, len(methods)), own: own, cut: n != nil && n.depth == maxFrames}
 	for i, m := range methods {
 		s.frames[len(methods)-1-i] = t.number(m)
 	}
