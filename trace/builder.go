@@ -115,9 +115,7 @@ func (b *builder) build(events []event, h Handler) error {
 				return err
 			}
 		case eventSample:
-			if err := b.sample(e.number, h); err != nil {
-				return err
-			}
+			b.sample(int(e.number))
 		case eventRepair:
 			b.segment.Repairs.count(e.repair, e.number)
 			if e.repair == repairLost {
@@ -231,8 +229,8 @@ func (b *builder) decide(known int, complete bool) {
 		b.message += n
 	}
 	b.segment.Calls = calls
-	b.sampled.shift(start, n)
-	b.sampled.decided(s.entered, outer, start, n, unknown, complete)
+	b.sampled.shift(start, n, s.number)
+	b.decideSamples(outer, n, unknown, complete)
 	if outer < 0 {
 		b.addRoots(unknown, complete, enclosed)
 	}
@@ -259,6 +257,7 @@ func (b *builder) cut(known int) int32 {
 	}
 	if k < 0 && s.outer >= 0 {
 		b.roots[len(b.roots)-1].end = s.loss.number
+		b.sampled.rootEnds = append(b.sampled.rootEnds, rootEnd{s.start, s.loss.number})
 	}
 	return k
 }
@@ -275,7 +274,7 @@ func (b *builder) addRoots(unknown, complete bool, enclosed int) {
 	if len(s.entered) > 0 {
 		b.roots = append(b.roots, rootNumber{first: s.number})
 	}
-	for _, number := range s.tops[enclosed:] {
+	for _, number := range s.tops[min(enclosed, len(s.tops)):] {
 		b.roots = append(b.roots, rootNumber{first: number})
 	}
 }

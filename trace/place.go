@@ -22,14 +22,17 @@ type placement struct {
 	// dead has the indices of the open calls that have ended before, the innermost first. The other indices here are
 	// those of the calls without these.
 	dead []int32
-	// call is the index of the innermost call that the sample belongs to. shown is how many calls, from the outermost one
-	// on, were surely open.
-	call, shown int
+	// call is the index of the innermost call that the sample belongs to. missing has those of calls around it that are not
+	// on the stack, and may have ended.
+	call    int
+	missing []int32
 	// between has the frames right outside of open calls, below the frames below the innermost one.
 	between []framesOutside
 	below   []int32
-	// gap is set if it was taken where records are missing.
-	gap bool
+	// gap is set if it was taken where records are missing. outside has the frames outside of the first call behind a gap,
+	// of calls that are not known yet; in the gap all frames.
+	gap     bool
+	outside []int32
 }
 
 // framesOutside are frames between an open call and the next outer one, the outermost first.
@@ -84,6 +87,13 @@ func (r *repairer) place(i int) bool {
 	return true
 }
 
+// isIn notes the records of a window.
+func (r *repairer) isIn(w windowRecords) {
+	if r.windows = append(r.windows, w); len(r.windows) > maxSpans {
+		r.windows = append(r.windows[:0], r.windows[maxSpans/2:]...)
+	}
+}
+
 // widen has the range of a sample contain the records of the window that it was taken in.
 func (r *repairer) widen(s *waitingSample) {
 	for len(r.windows) > 0 && r.windows[0].end < s.Record {
@@ -121,47 +131,17 @@ func (r *repairer) placeBefore(i int) {
 	}
 }
 
-// keepInGap takes the samples that were taken before the record behind a gap.
-func (r *repairer) keepInGap() {
+// putInGap hands on the samples that were taken before the record behind a gap.
+func (r *repairer) putInGap() {
 	for len(r.samples) > 0 && r.samples[0].Record < r.number {
+		s := &r.samples[0]
 		if r.scope.on && r.scope.begin != math.MinInt64 {
-			r.scope.samples = append(r.scope.samples, r.samples[0])
+			r.hand(placement{SteadySample: s.SteadySample, call: -1, gap: true, outside: r.table.stack(s.stack).frames})
 		} else {
 			r.table.counts.Idle++
 		}
 		r.samples = r.samples[1:]
 	}
-}
-
-// putGap hands on the samples that were taken in the gap, when it is known which calls that were open before it were
-// open all the time: the first known ones.
-func (r *repairer) putGap(known int) {
-	for _, s := range r.scope.samples {
-		stack := r.table.stack(s.stack)
-		p := placement{SteadySample: s.SteadySample, call: known - 1, shown: known, gap: true}
-		at := r.align(0, known, stack.frames)
-		from := -1
-		for _, f := range at {
-			from = max(from, f)
-		}
-		p.below = r.below(stack.frames, from)
-		r.hand(p)
-	}
-}
-
-// below returns the frames behind the one at from. If none is a frame of an open call, they begin with the first one of a
-// method that may be recorded.
-func (r *repairer) below(frames []int32, from int) []int32 {
-	if from < 0 {
-		from = slices.IndexFunc(frames, func(f int32) bool {
-			_, ok := r.table.names.Find(r.table.texts[f])
-			return ok
-		}) - 1
-		if from < -1 {
-			return nil
-		}
-	}
-	return frames[from+1:]
 }
 
 // hand hands on a sample in its place.
@@ -182,14 +162,15 @@ func (r *repairer) choose(s *waitingSample, records []Record) {
 	}
 	depth, inner := len(r.open), []Method(nil)
 	leave := func(m Method) {
-		if n := len(inner); n > 0 {
-			if k := lastOf(inner, m); k >= 0 {
-				inner = inner[:k]
-			}
+		if k := lastOf(inner, m); k >= 0 {
+			inner = inner[:k]
 			return
 		}
-		if depth > 0 && r.open[depth-1].method == m {
-			depth--
+		for k := depth - 1; k >= 0; k-- {
+			if r.open[k].method == m {
+				depth, inner = k, nil
+				return
+			}
 		}
 	}
 	for _, record := range records {
@@ -200,10 +181,12 @@ func (r *repairer) choose(s *waitingSample, records []Record) {
 		}
 		s.constant = min(s.constant, depth)
 	}
-	lo := r.firstOpen()
+	if s.constant = max(s.constant, r.firstOpen()); s.Record < r.number {
+		s.constant = r.firstOpen() // it may be of a moment before, so it contradicts nothing
+	}
 	frames := r.table.stack(s.stack).frames
 	next := 0
-	for _, f := range r.align(lo, s.constant, frames) {
+	for _, f := range r.align(s.constant, frames) {
 		next = max(next, f+1)
 	}
 	// fits has the calls that are open at a place and not all the time.
@@ -231,15 +214,16 @@ func (r *repairer) choose(s *waitingSample, records []Record) {
 	}
 	best := fits[len(fits)-1]
 	for k, record := range records {
-		if m := Method(record.ID()); record.Entry() {
+		m := Method(record.ID())
+		if record.Entry() {
 			enter(m)
-		} else {
-			for n := len(fits) - 1; n > 0; n-- {
-				if fits[n].method == m {
-					fits = fits[:n]
-					break
-				}
+		} else if n := slices.IndexFunc(fits[1:], func(f fit) bool { return f.method == m }); n >= 0 {
+			for n = len(fits) - 1; fits[n].method != m; n-- {
 			}
+			fits = fits[:n]
+		} else if r.scope.on && !slices.Contains(frames, r.table.nameOf(m)) {
+			// The call was entered in the gap, and is not on the stack: it was taken behind its exit.
+			best, s.at = fits[len(fits)-1], r.number+uint64(k)+1
 		}
 		if f := fits[len(fits)-1]; f.missing < best.missing || f.missing == best.missing && f.matching > best.matching {
 			best, s.at = f, r.number+uint64(k)+1
@@ -269,81 +253,154 @@ func (r *repairer) firstOpen() int {
 // exempt reports whether a call may be open although a stack does not show it.
 func (r *repairer) exempt(m Method) bool {
 	name := r.table.nameOf(m)
-	return name == noName || m == MethodDispatch || r.table.hidden[name]
+	return name == noName || m == MethodDispatch || r.table.hidden[name] && !r.table.seen[name]
 }
 
-// align returns for the open calls from lo up to hi which frame is theirs, -1 for none. The frames are in the order of
-// the calls. If not all calls have a frame, it finds the most that can have one, of several choices the innermost.
-func (r *repairer) align(lo, hi int, frames []int32) []int {
-	hi = max(lo, hi)
-	at := make([]int, hi-lo)
-	if r.assign(lo, frames, at, nil) {
+// align returns for the first n open calls which frame is theirs, -1 for none. The frames are in the order of
+// the calls. If not all calls have a frame, it finds the most that can have one, of several choices the innermost. Calls
+// that samples have shown were called by one another: of them the inner ones have ended first.
+func (r *repairer) align(n int, frames []int32) []int {
+	at := make([]int, n)
+	if r.assign(frames, at, nil) {
 		return at
 	}
-	var calls []int // those that may have a frame
+	lo := min(r.firstOpen(), n)
 	in := map[int32]bool{}
 	for _, f := range frames {
 		in[f] = true
 	}
-	for k := range at {
-		if in[r.table.nameOf(r.open[lo+k].method)] {
-			calls = append(calls, k)
+	var others []int // calls that no sample has shown, and that may have a frame
+	for k := lo; k < n; k++ {
+		if o := &r.open[k]; !o.shown && in[r.table.nameOf(o.method)] {
+			others = append(others, k)
 		}
 	}
-	name := func(k int) int32 { return r.table.nameOf(r.open[lo+calls[k]].method) }
+	names := make([]int32, len(others))
+	for i, k := range others {
+		names[i] = r.table.nameOf(r.open[k].method)
+	}
 	alive := make([]bool, len(at))
-	n, m := len(calls), len(frames)
-	if n*m > maxAligned {
-		for j := m - 1; n > 0 && j >= 0; {
-			k := n - 1
-			if i := lastIndex(frames[:j+1], name(k)); i >= 0 {
-				alive[calls[k]], j = true, i-1
-			}
-			n--
+	// The most calls have a frame if the first shown ones have theirs, and the others are behind them. If it may be a call
+	// that was shown or a later one of the same method, it is the later one: the other one is not known to have run since.
+	best, from, shown := -1, 0, 0
+	lengths := commonLengths(names, frames)
+	next, matching := 0, 0
+	for k := lo; ; k++ {
+		if matching+lengths[next] > best {
+			best, from, shown = matching+lengths[next], next, k
 		}
-	} else {
-		// The longest common subsequence.
-		most := make([]int32, (n+1)*(m+1))
-		for i := 1; i <= n; i++ {
-			for j := 1; j <= m; j++ {
-				if name(i-1) == frames[j-1] {
-					most[i*(m+1)+j] = most[(i-1)*(m+1)+j-1] + 1
-				} else {
-					most[i*(m+1)+j] = max(most[(i-1)*(m+1)+j], most[i*(m+1)+j-1])
-				}
-			}
+		for k < len(at) && !(r.open[k].shown && !r.exempt(r.open[k].method)) {
+			k++
 		}
-		for i, j := n, m; i > 0 && j > 0; {
-			switch here := most[i*(m+1)+j]; {
-			case most[i*(m+1)+j-1] == here:
-				j--
-			case name(i-1) == frames[j-1]:
-				alive[calls[i-1]] = true
-				i, j = i-1, j-1
-			default:
-				i--
-			}
+		if k == len(at) {
+			break
 		}
+		i := slices.Index(frames[next:], r.table.nameOf(r.open[k].method))
+		if i < 0 {
+			break
+		}
+		next += i + 1
+		matching++
 	}
-	r.assign(lo, frames, at, alive)
+	for k := lo; k < shown; k++ {
+		alive[k] = r.open[k].shown
+	}
+	for _, i := range common(names, frames[from:]) {
+		alive[others[i]] = true
+	}
+	r.assign(frames, at, alive)
 	return at
 }
 
-// assign sets the frame of each call that is alive, nil for all, to the first one behind that of the calls around it. It
-// returns whether all calls have a frame that must.
-func (r *repairer) assign(lo int, frames []int32, at []int, alive []bool) (all bool) {
-	next := 0
-	all = true
-	for k := range at {
-		at[k] = -1
-		if m := r.open[lo+k].method; alive == nil || alive[k] {
-			if i := slices.Index(frames[next:], r.table.nameOf(m)); i >= 0 {
-				at[k] = next + i
-				next += i + 1
+// commonLengths returns for each j how long the longest common subsequence of names and frames[j:] is. If there are too
+// many, it is that which common returns.
+func commonLengths(names, frames []int32) []int {
+	lengths := make([]int, len(frames)+1)
+	if len(names)*len(frames) > maxAligned {
+		for j := range frames {
+			lengths[j] = len(common(names, frames[j:]))
+		}
+		return lengths
+	}
+	// Row by row: with the names from i on.
+	before := make([]int, len(frames)+1)
+	for i := len(names) - 1; i >= 0; i-- {
+		before, lengths = lengths, before
+		lengths[len(frames)] = 0
+		for j := len(frames) - 1; j >= 0; j-- {
+			if names[i] == frames[j] {
+				lengths[j] = before[j+1] + 1
 			} else {
-				all = all && r.exempt(m)
+				lengths[j] = max(before[j], lengths[j+1])
 			}
 		}
+	}
+	return lengths
+}
+
+// common returns the indices of names in their longest common subsequence with frames, the last names of several. If there
+// are too many, it returns those that have a frame if each takes the last one that it can.
+func common(names, frames []int32) (in []int) {
+	n, m := len(names), len(frames)
+	if n*m > maxAligned {
+		for ; n > 0 && m > 0; n-- {
+			if k := lastIndex(frames[:m], names[n-1]); k >= 0 {
+				in, m = append(in, n-1), k
+			}
+		}
+		return in
+	}
+	most := make([]int32, (n+1)*(m+1))
+	for i := 1; i <= n; i++ {
+		for j := 1; j <= m; j++ {
+			if names[i-1] == frames[j-1] {
+				most[i*(m+1)+j] = most[(i-1)*(m+1)+j-1] + 1
+			} else {
+				most[i*(m+1)+j] = max(most[(i-1)*(m+1)+j], most[i*(m+1)+j-1])
+			}
+		}
+	}
+	for i, j := n, m; i > 0 && j > 0; {
+		switch here := most[i*(m+1)+j]; {
+		case most[i*(m+1)+j-1] == here:
+			j--
+		case names[i-1] == frames[j-1]:
+			in = append(in, i-1)
+			i, j = i-1, j-1
+		default:
+			i--
+		}
+	}
+	return in
+}
+
+// assign sets the frame of each call that is alive, nil for all, to the first one behind that of the calls around it. It
+// returns whether all calls have a frame that must. Behind a gap it takes the last frame before that of the calls inside:
+// the first frames are of calls that are not known.
+func (r *repairer) assign(frames []int32, at []int, alive []bool) (all bool) {
+	lo := min(r.firstOpen(), len(at))
+	all = true
+	from, to := 0, len(frames)
+	for i := range at {
+		k := i
+		if r.scope.on {
+			k = len(at) - 1 - i
+		}
+		at[k] = -1
+		if k < lo || alive != nil && !alive[k] {
+			continue
+		}
+		m := r.open[k].method
+		if r.scope.on {
+			at[k] = lastIndex(frames[:to], r.table.nameOf(m))
+			if at[k] >= 0 {
+				to = at[k]
+			}
+		} else if i := slices.Index(frames[from:], r.table.nameOf(m)); i >= 0 {
+			at[k] = from + i
+			from += i + 1
+		}
+		all = all && (at[k] >= 0 || r.exempt(m))
 	}
 	return all
 }
@@ -370,7 +427,10 @@ func (r *repairer) put(s *waitingSample) {
 	}
 	lo := r.firstOpen()
 	constant := min(max(s.constant, lo), len(r.open))
-	at := r.align(lo, constant, frames)
+	if whole := make([]int, len(r.open)); r.scope.on && r.assign(frames, whole, nil) {
+		constant = len(whole)
+	}
+	at := r.align(constant, frames)
 	next, matching := 0, false
 	for _, f := range at {
 		next, matching = max(next, f+1), matching || f >= 0
@@ -387,14 +447,14 @@ func (r *repairer) put(s *waitingSample) {
 	if len(frames) > 0 {
 		p.dead = r.contradicted(lo, constant, at, matching)
 	}
-	at = r.end(p.dead, lo, at)
+	at = r.end(p.dead, at)
 	if len(r.open) == lo {
-		p.call = lo - 1
-		if lo == 0 {
+		p.call, p.outside = -1, frames
+		if !r.scope.on {
 			r.table.counts.Idle++
 		}
 		r.hand(p)
-		if lo == 0 && !r.scope.on {
+		if !r.scope.on {
 			r.done(r.number)
 		}
 		return
@@ -407,54 +467,57 @@ func (r *repairer) put(s *waitingSample) {
 	r.hand(p)
 }
 
-// split divides the frames among the open calls from lo on, of which at has the frames.
+// split divides the frames among the open calls from lo on. at has the frames of all open calls.
 func (r *repairer) split(p *placement, lo int, at []int, frames []int32) {
 	last := -1 // the last frame of a call
-	p.call, p.shown = lo-1, lo
-	for k, f := range at {
-		o := &r.open[lo+k]
+	p.call = lo - 1
+	for k := lo; k < len(at); k++ {
+		o, f := &r.open[k], at[k]
 		if f < 0 && !r.exempt(o.method) {
+			p.missing = append(p.missing, int32(k))
 			continue
 		}
-		p.call = lo + k
+		p.call, o.shown = k, true
 		if f < 0 {
 			continue
 		}
 		if last >= 0 && f > last+1 {
-			p.between = append(p.between, framesOutside{lo + k, frames[last+1 : f]})
+			p.between = append(p.between, framesOutside{k, frames[last+1 : f]})
+		} else if last < 0 && r.scope.on {
+			p.outside = frames[:f]
+			p.between = append(p.between, framesOutside{call: k})
 		}
 		last = f
 		r.table.seen[r.table.nameOf(o.method)] = true
-		if p.shown == lo+k {
-			o.shown = true
-			p.shown++
-		}
 	}
-	if p.call >= lo {
-		p.below = r.below(frames, last)
+	switch {
+	case last >= 0:
+		p.below = frames[last+1:]
+	case p.call >= lo:
+		p.below = r.table.mayBeRecorded(frames)
 	}
 }
 
 // contradicted returns the indices of the open calls that have ended, as their frames are missing: at has the frames of
-// the calls from lo on. Only calls up to constant are meant, which were open all the time in which the stack was taken.
-// A call that encloses one that was shown before, and is shown again, cannot have ended.
+// the calls. Only calls from lo up to constant are meant, which were open all the time in which the stack was taken.
+// A call that was shown together with one inside of it that has not ended has not ended either.
 func (r *repairer) contradicted(lo, constant int, at []int, matching bool) (dead []int32) {
+	around := false // a call inside has been shown, and has not ended
 	for k := len(r.open) - 1; k >= lo && k > r.message; k-- {
 		o := &r.open[k]
-		if at[k-lo] >= 0 {
-			if o.shown {
-				break
-			}
-		} else if k < constant && !r.exempt(o.method) && (matching || r.table.seen[r.table.nameOf(o.method)]) {
+		if at[k] < 0 && k < constant && !r.exempt(o.method) && (matching || r.table.seen[r.table.nameOf(o.method)]) &&
+			!(around && o.shown) {
 			dead = append(dead, int32(k))
+		} else {
+			around = around || o.shown
 		}
 	}
 	return dead
 }
 
-// end takes open calls off that have ended without an exit, the innermost first in dead. at has the frames of the calls
-// from lo on; it returns those of the calls that are left.
-func (r *repairer) end(dead []int32, lo int, at []int) []int {
+// end takes open calls off that have ended without an exit, the innermost first in dead. at has the frames of the calls; it
+// returns those of the calls that are left.
+func (r *repairer) end(dead []int32, at []int) []int {
 	if len(dead) == 0 {
 		return at
 	}
@@ -462,7 +525,7 @@ func (r *repairer) end(dead []int32, lo int, at []int) []int {
 		r.ended = map[Method]bool{}
 	}
 	first := int(dead[len(dead)-1])
-	open, left := r.open[:first], at[:first-lo]
+	open, left := r.open[:first], at[:first]
 	for k, d := first, len(dead)-1; k < len(r.open); k++ {
 		if d >= 0 && int(dead[d]) == k {
 			m := r.open[k].method
@@ -470,7 +533,7 @@ func (r *repairer) end(dead []int32, lo int, at []int) []int {
 			d--
 			continue
 		}
-		open, left = append(open, r.open[k]), append(left, at[k-lo])
+		open, left = append(open, r.open[k]), append(left, at[k])
 	}
 	r.open, r.where = open, nil
 	return left

@@ -206,14 +206,14 @@ func (r *repairer) gap() {
 		r.repaired(repairLost, g.lost)
 	}
 	if g.lost == 0 && g.apart {
-		r.keepInGap()
+		r.putInGap()
 		return
 	}
 	if r.scope.on && r.scope.end == math.MaxInt64 {
 		// No record came since the last gap: it is the same one.
 		r.scope.first, r.scope.number = r.number, r.number
 		r.emit(eventGap, 0, 0, r.number)
-		r.keepInGap()
+		r.putInGap()
 		return
 	}
 	r.decide(false)
@@ -228,7 +228,7 @@ func (r *repairer) gap() {
 		r.emit(eventLoss, 0, 0, before)
 	}
 	r.emit(eventGap, 0, 0, r.number)
-	r.keepInGap()
+	r.putInGap()
 }
 
 // cut ends what has not ended, as the records end here.
@@ -383,7 +383,7 @@ func (r *repairer) repairExit(m Method, marks Marks) {
 		r.exitOfLost(m, marks)
 	default:
 		if r.ended[m] {
-			r.table.hidden[r.table.nameOf(m)] = true // no sample shows calls of this method
+			r.table.hidden[r.table.nameOf(m)] = true // perhaps no sample shows calls of this method
 		}
 		r.repaired(repairStray, 1)
 	}

@@ -145,7 +145,7 @@ func (p *replay) chunk(c Chunk) error {
 		}
 	case *Window:
 		t := p.thread(c.Thread, c.FirstRecord)
-		t.repairer.windows = append(t.repairer.windows, windowRecords{c.FirstRecord, c.EndRecord, c.End})
+		t.repairer.isIn(windowRecords{c.FirstRecord, c.EndRecord, c.End})
 		b := &t.builder
 		b.windows = append(b.windows, Gap{Kind: GapWindow, Begin: c.Begin, End: max(c.Begin, c.End), Calls: c.Calls})
 	case *StallChunk:
@@ -170,8 +170,7 @@ func (p *replay) steady(c *Stacks) {
 		return
 	}
 	if p.stacks == nil {
-		p.stacks = newStackTable(&p.sum.all.Samples)
-		p.stacks.names = p.frames()
+		p.stacks = newStackTable(p.frames(), p.h, &p.sum.all.Samples)
 		for _, t := range p.threads {
 			p.sample(t)
 		}
@@ -196,6 +195,7 @@ func (p *replay) steady(c *Stacks) {
 func (p *replay) sample(t *thread) {
 	t.repairer.table = p.stacks
 	t.builder.sampled = sampledCalls{table: p.stacks, placed: &t.repairer.placed, stopped: &p.stopped, cpu: -1}
+	t.builder.numberRoots()
 }
 
 // signOfLife notes that a thread was seen at a time. A call that has no exit had not ended by then, so its time is at
@@ -235,6 +235,9 @@ func (p *replay) pass(t *thread, repair func()) error {
 	r.events = p.events
 	repair()
 	r.flush()
+	if r.err == nil && p.stacks != nil {
+		r.err = p.stacks.err
+	}
 	return r.err
 }
 

@@ -9,26 +9,40 @@ type sampledCalls struct {
 	stopped *Suspensions
 	samples []builtSample
 	shown   []shownCalls
-	numbers []uint64 // of the first records of the calls; may be shorter than these or longer
-	ended   bool     // calls have ended before their exit was missing
-	busy    int64    // how long the segments were that are handed on
-	last    int64    // the same at the sample before
-	cpu     int64    // of the sample before, -1 if that is not known
-	chain   []int32  // the indices of the open calls, the outermost first
+	numbers []uint64 // of the first records of the calls, 0 if they are not known
+	// rootEnds are those of calls that a gap has ended.
+	rootEnds []rootEnd
+	ended    bool    // calls have ended before their exit was missing
+	busy     int64   // how long the segments were that are handed on
+	last     int64   // the same at the sample before
+	cpu      int64   // of the sample before, -1 if that is not known
+	chain    []int32 // the indices of the open calls, the outermost first
 }
 
 // builtSample is a sample of the segment that is made.
 type builtSample struct {
 	Sample
-	index   int32 // how many calls had begun
-	cpu     int64 // of the thread by then, -1 if it is not known
-	pending bool  // it lies behind a gap, in a call that is not known yet
+	index int32 // how many calls had begun
+	cpu   int64 // of the thread by then, -1 if it is not known
+	// pending is set if it lies in a gap or behind it, and outside are frames of calls that are not known yet. inGap is set
+	// if it lies in the gap.
+	pending, inGap bool
+	outside        []int32
+	exits          int // how many calls that were entered in the gap had ended
 }
 
-// shownCalls says that a sample has shown the open calls with an index below upTo, when so many calls had begun.
+// rootEnd is the number of the record behind a call that no other encloses: it ended before the call at index began.
+type rootEnd struct {
+	index int32
+	end   uint64
+}
+
+// shownCalls says that a sample has shown the open calls with an index of at least from and below upTo but for missing
+// ones, when index calls had begun.
 type shownCalls struct {
-	upTo, index int32
-	at          int64
+	from, upTo, index int32
+	missing           []int32
+	at                int64
 }
 
 // entered notes the number of the record of a call's entry.
@@ -42,13 +56,24 @@ func (s *sampledCalls) entered(call int32, number uint64) {
 	s.numbers[call] = number
 }
 
-// reset forgets the calls that are handed on.
-func (s *sampledCalls) reset() {
-	s.samples, s.shown, s.numbers, s.ended = s.samples[:0], s.shown[:0], s.numbers[:0], false
+// numberRoots notes the numbers of the calls that no other encloses, as samples come when there are calls.
+func (b *builder) numberRoots() {
+	k := 0
+	for i := range b.segment.Calls {
+		if b.segment.Calls[i].Parent < 0 && k < len(b.roots) {
+			b.sampled.entered(int32(i), b.roots[k].first)
+			k++
+		}
+	}
 }
 
-// sample puts a sample in its place.
-func (b *builder) sample(number uint64, h Handler) error {
+// reset forgets the calls that are handed on.
+func (s *sampledCalls) reset() {
+	s.samples, s.shown, s.numbers, s.rootEnds, s.ended = s.samples[:0], s.shown[:0], s.numbers[:0], s.rootEnds[:0], false
+}
+
+// sample puts a sample in its place, and ends the calls that it contradicts.
+func (b *builder) sample(number int) {
 	p, s := &(*b.sampled.placed)[number], &b.sampled
 	s.chain = s.chain[:0]
 	for k := b.top; k >= 0; k = b.segment.Calls[k].Parent {
@@ -74,40 +99,90 @@ func (b *builder) sample(number uint64, h Handler) error {
 	}
 	index := int32(len(b.segment.Calls))
 	upTo := index
-	if p.shown < len(s.chain) {
-		upTo = s.chain[p.shown]
+	if p.call+1 < len(s.chain) {
+		upTo = s.chain[p.call+1]
 	}
-	s.shown = append(s.shown, shownCalls{upTo, index, b.now})
-	return b.put(p, index, h)
+	var missing []int32
+	for _, k := range p.missing {
+		missing = append(missing, s.chain[k])
+	}
+	from := int32(0)
+	if b.scope.on {
+		from = b.scope.start
+	}
+	s.shown = append(s.shown, shownCalls{from, upTo, index, missing, b.now})
+	b.put(p, index)
 }
 
-// put appends a sample to those of the segment.
-func (b *builder) put(p *placement, index int32, h Handler) error {
+// put appends a sample to those of the segment. It was taken when so many calls had begun.
+func (b *builder) put(p *placement, index int32) {
 	s := &b.sampled
 	if p.call < 0 && !b.scope.on {
-		return nil
+		return
 	}
-	out := builtSample{Sample: Sample{Call: -1, State: p.State, Nanos: p.Nanos, CPU: -1}, index: index, cpu: p.CPU}
+	out := builtSample{Sample: Sample{Call: -1, State: p.State, Nanos: p.Nanos, CPU: -1, Below: s.table.estimated(p.below)},
+		index: index, cpu: p.CPU, outside: p.outside, inGap: p.gap, pending: b.scope.on && (p.call < 0 || p.outside != nil),
+		exits: len(b.scope.entered)}
 	if p.call >= 0 {
 		out.Call = s.chain[p.call]
 	}
-	out.pending = b.scope.on && (p.gap || out.Call < b.scope.start)
-	var err error
-	if out.Below, err = s.table.estimated(p.below, h); err != nil {
-		return err
-	}
 	for _, f := range p.between {
-		frames, err := s.table.estimated(f.frames, h)
-		if err != nil {
-			return err
-		}
-		out.Between = append(out.Between, Between{s.chain[f.call], frames})
-	}
-	if p.gap {
-		out.index = b.scope.start
+		out.Between = append(out.Between, Between{s.chain[f.call], s.table.estimated(f.frames)})
 	}
 	s.samples = append(s.samples, out)
-	return nil
+}
+
+// decideSamples puts the samples of the scope in their calls, when n calls were inserted at its start: the first stands
+// for the gap if unknown is set, the others were entered in the gap, the outermost first. The calls around the scope are
+// known now, so the frames outside of its calls can be compared with them.
+func (b *builder) decideSamples(outer, n int32, unknown, complete bool) {
+	start := b.scope.start
+	for i := range b.sampled.samples {
+		p := &b.sampled.samples[i]
+		if !p.pending {
+			continue
+		}
+		p.pending = false
+		around := p.Call // the innermost call around the frames that are compared
+		if p.Call < 0 {
+			p.Call = outer
+			if unknown && (p.inGap || !complete) {
+				p.Call = start
+			}
+			if !p.inGap && p.exits < len(b.scope.entered) {
+				p.Call = start + n - 1 - int32(p.exits)
+			}
+			around = p.Call
+		} else if len(p.Between) > 0 {
+			around = b.segment.Calls[p.Between[0].Call].Parent
+		}
+		b.compare(p, around)
+	}
+}
+
+// compare compares the frames outside of a sample's calls with a call and those around it.
+func (b *builder) compare(p *builtSample, around int32) {
+	var calls []Method
+	var at []int32
+	for k := around; k >= 0; k = b.segment.Calls[k].Parent {
+		calls, at = append(calls, b.segment.Calls[k].Method), append(at, k)
+	}
+	slices.Reverse(calls)
+	slices.Reverse(at)
+	outside, inside := b.sampled.table.split(calls, p.outside)
+	p.outside = nil
+	if len(p.Between) > 0 {
+		p.Between[0].Frames = b.sampled.table.estimated(inside)
+	} else {
+		p.Below = b.sampled.table.estimated(inside)
+	}
+	var between []Between
+	for i, frames := range outside {
+		if len(frames) > 0 {
+			between = append(between, Between{at[i], b.sampled.table.estimated(frames)})
+		}
+	}
+	p.Between = append(between, p.Between...)
 }
 
 // endEarly ends an open call whose exit is missing at the last moment at which it is known to have run. The calls that
@@ -116,7 +191,7 @@ func (b *builder) endEarly(k int32) {
 	c := &b.segment.Calls[k]
 	next, end := k+1, c.Begin
 	for _, shown := range slices.Backward(b.sampled.shown) {
-		if shown.upTo > k {
+		if shown.from <= k && k < shown.upTo && !slices.Contains(shown.missing, k) {
 			if shown.index > k {
 				next, end = shown.index, shown.at
 			}
@@ -133,6 +208,10 @@ func (b *builder) endEarly(k int32) {
 			next, end = int32(len(b.segment.Calls)), b.now
 			break
 		}
+		if inner.Marks&(MarkUnwound|MarkContradicted) == MarkUnwound {
+			b.endEarly(i) // the same exception has left it, or an earlier one
+			b.segment.Repairs.Contradicted++
+		}
 		next, end = max(next, inner.Next), max(end, inner.End)
 	}
 	c.Next, c.End = next, end
@@ -140,8 +219,8 @@ func (b *builder) endEarly(k int32) {
 	b.sampled.ended = true
 }
 
-// shift makes room for n calls at start.
-func (s *sampledCalls) shift(start, n int32) {
+// shift makes room for n calls at start, whose first record has a number.
+func (s *sampledCalls) shift(start, n int32, number uint64) {
 	if s.table == nil || n == 0 {
 		return
 	}
@@ -150,7 +229,7 @@ func (s *sampledCalls) shift(start, n int32) {
 		if p.Call >= start {
 			p.Call += n
 		}
-		if p.index > start || p.index == start && !p.pending {
+		if p.index > start || p.index == start && p.pending && !p.inGap {
 			p.index += n
 		}
 		for k := range p.Between {
@@ -160,36 +239,28 @@ func (s *sampledCalls) shift(start, n int32) {
 		}
 	}
 	for i := range s.shown {
+		if s.shown[i].from >= start && s.shown[i].from > 0 {
+			s.shown[i].from += n
+		}
 		if s.shown[i].upTo > start {
 			s.shown[i].upTo += n
 		}
 		if s.shown[i].index > start {
 			s.shown[i].index += n
 		}
-	}
-	if int(start) < len(s.numbers) {
-		s.numbers = slices.Insert(s.numbers, int(start), make([]uint64, n)...)
-	}
-}
-
-// decided puts the samples of a scope in their calls: n calls were inserted at start, of which the first stands for the
-// gap if unknown is set, and the others were entered in the gap, the outermost first.
-func (s *sampledCalls) decided(entered []lostCall, outer, start, n int32, unknown, complete bool) {
-	for i := range s.samples {
-		p := &s.samples[i]
-		if !p.pending {
-			continue
-		}
-		p.pending = false
-		p.Call = outer
-		if unknown && (p.index <= start || !complete) {
-			p.Call = start
-		}
-		for k, lost := range entered {
-			if p.index > start && lost.end+n >= p.index {
-				p.Call = start + n - 1 - int32(k)
-				break
+		for k := range s.shown[i].missing {
+			if s.shown[i].missing[k] >= start {
+				s.shown[i].missing[k] += n
 			}
+		}
+	}
+	for len(s.numbers) < int(start) {
+		s.numbers = append(s.numbers, 0)
+	}
+	s.numbers = slices.Insert(s.numbers, int(start), slices.Repeat([]uint64{number}, int(n))...)
+	for i := range s.rootEnds {
+		if s.rootEnds[i].index > start {
+			s.rootEnds[i].index += n
 		}
 	}
 }
@@ -201,36 +272,41 @@ func (b *builder) renest() {
 	}
 	calls := b.segment.Calls
 	var open []int32
-	var roots []rootNumber
-	old := b.roots
+	b.roots = b.roots[:0]
 	for i := range calls {
 		for len(open) > 0 && calls[open[len(open)-1]].Next <= int32(i) {
 			open = open[:len(open)-1]
 		}
-		c := &calls[i]
-		root := c.Parent < 0
-		if c.Parent = -1; len(open) > 0 {
-			c.Parent = open[len(open)-1]
-		}
-		switch {
-		case root && len(old) > 0:
-			roots, old = append(roots, old[0]), old[1:]
-		case c.Parent < 0:
-			first := roots[len(roots)-1].first
-			if i < len(b.sampled.numbers) {
-				first = max(first, b.sampled.numbers[i])
-			}
-			roots = append(roots, rootNumber{first: first})
+		if calls[i].Parent = -1; len(open) > 0 {
+			calls[i].Parent = open[len(open)-1]
+		} else {
+			b.addRoot(int32(i))
 		}
 		open = append(open, int32(i))
 	}
-	b.roots = roots
 	for i := range b.sampled.samples {
 		p := &b.sampled.samples[i]
-		for p.Call >= 0 && calls[p.Call].Next <= p.index && calls[p.Call].Marks&MarkContradicted != 0 {
+		for p.Call >= 0 && calls[p.Call].Next < p.index && calls[p.Call].Marks&MarkContradicted != 0 {
 			p.Call = calls[p.Call].Parent
 		}
 	}
+}
+
+// addRoot notes a call that no other encloses.
+func (b *builder) addRoot(at int32) {
+	root := rootNumber{}
+	if int(at) < len(b.sampled.numbers) {
+		root.first = b.sampled.numbers[at]
+	}
+	if n := len(b.roots); n > 0 {
+		root.first = max(root.first, b.roots[n-1].first)
+	}
+	for _, e := range b.sampled.rootEnds {
+		if at < e.index && e.index <= b.segment.Calls[at].Next {
+			root.end = e.end
+		}
+	}
+	b.roots = append(b.roots, root)
 }
 
 // samplesOf returns the samples of a segment that has the calls from one index up to another. A sample stands for the

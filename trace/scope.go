@@ -11,14 +11,13 @@ import "math"
 // calls that were open before the gap end there, and the exits behind it are of calls that were entered in it.
 type repairScope struct {
 	on         bool
-	depth      int             // how many calls were open before
-	before     uint64          // the number of the first record that is missing
-	first      uint64          // the number of the first record behind the gap
-	number     uint64          // of the first record behind the last exit that has no entry, or behind the gap
-	begin, end int64           // the times of the gap: math.MinInt64 and math.MaxInt64 until they are known
-	dispatch   bool            // the last call that was entered in the gap is a dispatch
-	outermost  bool            // it is one of the method that was the outermost one before the gap
-	samples    []waitingSample // those that were taken in the gap
+	depth      int    // how many calls were open before
+	before     uint64 // the number of the first record that is missing
+	first      uint64 // the number of the first record behind the gap
+	number     uint64 // of the first record behind the last exit that has no entry, or behind the gap
+	begin, end int64  // the times of the gap: math.MinInt64 and math.MaxInt64 until they are known
+	dispatch   bool   // the last call that was entered in the gap is a dispatch
+	outermost  bool   // it is one of the method that was the outermost one before the gap
 }
 
 // span is what another chunk says of a message or an outermost call: when it began, and until when it was open at
@@ -156,7 +155,6 @@ func (r *repairer) decide(complete bool) {
 }
 
 func (r *repairer) decideWith(known int, complete bool) {
-	r.putGap(known)
 	inner := r.open[r.scope.depth:]
 	if complete {
 		r.emit(eventRejoined, 0, 0, uint64(known))

@@ -1,5 +1,7 @@
 package trace
 
+import "slices"
+
 // stackTable has the stacks of steady samples, and the names of their frames and of recorded calls: equal names have
 // one number.
 type stackTable struct {
@@ -16,6 +18,8 @@ type stackTable struct {
 	stacks   map[*stackNode]*stack
 	kept     int // how many frames stacks has
 	counts   *SampleCounts
+	handler  Handler // gets the names of methods without an ID
+	err      error   // its first error
 }
 
 // stackNode is a node of the table. It outlives the table, as samples refer to it that wait for their records.
@@ -41,8 +45,8 @@ const (
 	noName = -1
 )
 
-func newStackTable(counts *SampleCounts) *stackTable {
-	return &stackTable{nodes: []*stackNode{nil}, numbers: map[string]int32{}, named: FirstNamed,
+func newStackTable(names FrameNames, h Handler, counts *SampleCounts) *stackTable {
+	return &stackTable{names: names, handler: h, nodes: []*stackNode{nil}, numbers: map[string]int32{}, named: FirstNamed,
 		ofMethod: map[Method]int32{MethodNotRecorded: noName, MethodDispatch: noName}, seen: map[int32]bool{},
 		hidden: map[int32]bool{}, throwing: map[Method]bool{}, stacks: map[*stackNode]*stack{}, counts: counts}
 }
@@ -124,9 +128,9 @@ func (t *stackTable) nameOf(m Method) int32 {
 }
 
 // estimated returns the methods of frames, and introduces those that have no ID.
-func (t *stackTable) estimated(frames []int32, h Handler) ([]Method, error) {
+func (t *stackTable) estimated(frames []int32) []Method {
 	if len(frames) == 0 {
-		return nil, nil
+		return nil
 	}
 	list := make([]Method, len(frames))
 	for i, f := range frames {
@@ -135,13 +139,44 @@ func (t *stackTable) estimated(frames []int32, h Handler) ([]Method, error) {
 			if !ok {
 				m = t.named
 				t.named++
-				if err := h.Named(m, t.texts[f]); err != nil {
-					return nil, err
+				if err := t.handler.Named(m, t.texts[f]); t.err == nil {
+					t.err = err
 				}
 			}
 			t.methods[f] = m
 		}
 		list[i] = t.methods[f]
 	}
-	return list, nil
+	return list
+}
+
+// split compares frames with calls, the outermost call first. outside has the frames between each call and the one before
+// it, inside those inside of the last one. If no call has a frame, inside begins with the first frame of a method that may
+// be recorded.
+func (t *stackTable) split(calls []Method, frames []int32) (outside [][]int32, inside []int32) {
+	outside = make([][]int32, len(calls))
+	next := 0
+	for i, m := range calls {
+		k := slices.Index(frames[next:], t.nameOf(m))
+		if k >= 0 && next > 0 {
+			outside[i] = frames[next : next+k]
+		}
+		next += k + 1
+	}
+	if next > 0 {
+		return outside, frames[next:]
+	}
+	return outside, t.mayBeRecorded(frames)
+}
+
+// mayBeRecorded returns the frames from the first one on that is of a method with an ID.
+func (t *stackTable) mayBeRecorded(frames []int32) []int32 {
+	from := slices.IndexFunc(frames, func(f int32) bool {
+		_, ok := t.names.Find(t.texts[f])
+		return ok
+	})
+	if from < 0 {
+		return nil
+	}
+	return frames[from:]
 }
