@@ -152,17 +152,22 @@ var platformPrefixes = []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "
 	"dalvik.", "libcore.", "com.android.", "org.conscrypt.", "org.sqlite.", "io.requery."}
 
 // OfTool reports whether a method is that of a runtime, tracegen's or Matrix's.
-func OfTool(method string) bool {
-	return strings.HasPrefix(method, "dev.tracegen.runtime.") || strings.HasPrefix(method, "com.tencent.matrix.trace.")
-}
+func OfTool(method string) bool { return beginsWith(method, toolPrefixes) }
 
-// WithoutTool returns a stack without the innermost frames, if they are those of a runtime: the thread was about to
-// report the begin or the end of the call below.
+var toolPrefixes = []string{"dev.tracegen.runtime.", "dev.tracegen.agent.", "com.tencent.matrix.trace."}
+
+// WithoutTool returns a stack without the innermost frames, if they are those of a runtime and of what it has called: the
+// thread was reporting the begin or the end of the call below.
 func WithoutTool(frames []string) []string {
-	for len(frames) > 0 && OfTool(FrameMethod(frames[0])) {
-		frames = frames[1:]
+	inner := 0
+	for i, f := range frames {
+		if method := FrameMethod(f); OfTool(method) {
+			inner = i + 1
+		} else if !OfPlatform(method) {
+			break
+		}
 	}
-	return frames
+	return frames[inner:]
 }
 
 // OfApp reports whether a method is neither the platform's nor that of a runtime.
