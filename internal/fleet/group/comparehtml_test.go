@@ -186,8 +186,8 @@ func TestComparePage(t *testing.T) {
 	}
 }
 
-// TestComparePageCertainty: a change that may be chance is hatched, is in a list of its own, and is called so; one that is
-// significant has its full colour.
+// TestComparePageCertainty: a change that may be chance is hatched, is in a list of its own, and is called so; one that
+// is significant has its full colour.
 func TestComparePageCertainty(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: starts Chromium")

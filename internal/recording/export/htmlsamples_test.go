@@ -116,7 +116,7 @@ func sampled(t testing.TB) string {
 	return file
 }
 
-// TestPageEstimates: estimated calls are told apart in all views, with their number of samples and bounds; sums stay;
+// TestPageEstimates: estimated calls are marked in all views, with their number of samples and bounds; sums stay;
 // the switch shows the time in which the thread ran; the flame chart has what was seen at its time.
 func TestPageEstimates(t *testing.T) {
 	const tips = `(() => { const c = shown.charts.chart, all = [];

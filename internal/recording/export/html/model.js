@@ -361,9 +361,10 @@ class Tree {
 
   /** By state: the own time of a node, undefined if it is not known. */
   own(k) {
-    return this.by[k]?.map((n, state) =>
-      this.children[k].reduce((rest, child) => rest - (this.by[child]?.[state] || 0), n),
-    );
+    return this.by[k]?.map((n, state) => {
+      const own = this.children[k].reduce((rest, child) => rest - (this.by[child]?.[state] || 0), n);
+      return own < 1 ? 0 : own; // less than a nanosecond is what rounding leaves
+    });
   }
 }
 
