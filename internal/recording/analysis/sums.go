@@ -129,7 +129,8 @@ func (t *Sum) bounded() Estimate {
 	return Estimate{TotalLow: t.Total, TotalHigh: t.Total, SelfLow: t.Self, SelfHigh: t.Self}
 }
 
-// Sums sums up calls by method, as they are read. Its zero value is empty. What it holds grows with the number of methods. It is not safe for several goroutines.
+// Sums sums up calls by method, as they are read. Its zero value is empty. What it holds grows with the number of
+// methods. It is not safe for several goroutines.
 type Sums struct {
 	list      []Sum
 	index     map[trace.Method]int32

@@ -51,8 +51,11 @@ func (s *Screen) stallTitle(list []*cause) string {
 	for _, c := range list {
 		n += c.count
 	}
+	if n == 0 && of == "" {
+		return "No stall"
+	}
 	if n == 0 {
-		return "No stall" + of + "."
+		return "No stall" + of + ": the setting slow lowers this"
 	}
 	return fmt.Sprintf("%s%s, of %s; the longest first:", analysis.Count(n, "stall"), of,
 		analysis.Count(len(list), "cause"))

@@ -184,6 +184,10 @@ func (t *Text) steps(name string, steps []analysis.Step, s *analysis.Stall, nest
 		if step.Marked > 0 {
 			marked = fmt.Sprintf("  [%d repaired]", step.Marked)
 		}
+		if step.Estimated > 0 {
+			marked += fmt.Sprintf("  [estimated %s, %s]", analysis.Millis(time.Duration(step.Estimated)),
+				analysis.Several(uint64(step.Samples), "sample", "s"))
+		}
 		fmt.Fprintf(t.w, "  %-9s%12s %12s %8d  %s%s%s\n", "", analysis.Millis(time.Duration(step.Total)),
 			analysis.Millis(time.Duration(step.Self)),
 			step.Calls, strings.Repeat(" ", indent), step.Method, marked)

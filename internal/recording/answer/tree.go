@@ -92,12 +92,6 @@ func (t *treeOf) below(node int32, names *resolve.Names) (children []int32) {
 	return children
 }
 
-// restsOf says what the times of a node rest on, if it is not records alone.
-func restsOf(n *trace.Node) string {
-	s := analysis.SumOf(n)
-	return restsText(&s)
-}
-
 func (t *treeOf) write(w io.Writer, r *analysis.Recording, least Least) error {
 	b := bufio.NewWriter(w)
 	t.graft()
@@ -126,9 +120,10 @@ func (t *treeOf) write(w io.Writer, r *analysis.Recording, least Least) error {
 			left[depth] = nil
 			continue
 		}
-		fmt.Fprintf(b, "%12s %12s %7s %10d  %s%s%s\n", millis(n.Total), millis(n.Self),
-			analysis.Percent(time.Duration(n.Total), time.Duration(whole)), n.Calls, indent, r.Names.Method(n.Method),
-			markedText(n.Marked)+restsOf(n))
+		sum := analysis.SumOf(n)
+		fmt.Fprintf(b, "%12s %12s %7s %10s  %s%s%s%s\n", millis(n.Total), millis(n.Self),
+			analysis.Percent(time.Duration(n.Total), time.Duration(whole)), callsText(&sum), indent,
+			r.Names.Method(n.Method), markedText(n.Marked), restsText(&sum))
 		below := t.below(left[depth][0], r.Names)
 		left[depth] = left[depth][1:]
 		left = append(left, below)
