@@ -232,12 +232,12 @@ const columns = {
     "Self",
     "self",
     (r) => r.estSelf?.time,
-    (r, tree) => r.estSelf?.sampled > 0 && estimateText(r.self, sumBounds(r.self, r.estSelf.sampled, tree), r.estSelf),
+    (r, tree) => r.estSelf?.sampled > 0 && estimateText(r.self, methodBounds(tree, "self", r, r.estSelf.sampled), r.estSelf),
   ),
   cpu: timeColumn("CPU", "cpu", (r) => r.estSelf?.time),
   total: timeColumn("Total", "total", estimatedTotal, (r, tree) => {
     const part = estimatedTotal(r);
-    return part > 0 && estimateText(r.total, sumBounds(r.total, part, tree), r.estSelf);
+    return part > 0 && estimateText(r.total, methodBounds(tree, "total", r, part), r.estSelf);
   }),
   calls: { title: "Calls", text: (r) => (r.calls ? r.calls.toLocaleString("en") : "est.") },
   name: { title: "Method" },
