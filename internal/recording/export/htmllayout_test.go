@@ -14,7 +14,7 @@ import (
 const crowded = `(() => {
   const bad = [], seen = (e) => e.getClientRects().length > 0, name = (e) => e.id || e.className || e.parentElement.id + " " + e.tagName;
   if (document.documentElement.scrollWidth > innerWidth) bad.push("the page is wider than the window");
-  const lines = ["header > *", ".tabs button", "#banner summary", "#range > *", ".bar > *", "#stalls button > *", "#facts > summary",
+  const lines = ["header > *", ".tabs button", "#banner summary", "#range > *", ".bar > *", "#stalls button > *", "#facts > summary", "#sandwich-head > *",
     ".methods th", ".methods td", "footer > *"];
   for (const e of document.querySelectorAll(lines.join())) {
     if (!seen(e)) continue;
