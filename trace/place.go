@@ -22,10 +22,10 @@ type placement struct {
 	// dead has the indices of the open calls that have ended before, the innermost first. The other indices here are
 	// those of the calls without these.
 	dead []int32
-	// call is the index of the innermost call that the sample belongs to. missing has those of calls around it that are not
-	// on the stack, and may have ended.
-	call    int
-	missing []int32
+	// call is the index of the innermost call that the sample belongs to. found has the calls around it that are on the
+	// stack, with itself, missing those that are not and may have ended.
+	call           int
+	found, missing []int32
 	// between has the frames right outside of open calls, below the frames below the innermost one.
 	between []framesOutside
 	below   []int32
@@ -427,9 +427,6 @@ func (r *repairer) put(s *waitingSample) {
 	}
 	lo := r.firstOpen()
 	constant := min(max(s.constant, lo), len(r.open))
-	if whole := make([]int, len(r.open)); r.scope.on && r.assign(frames, whole, nil) {
-		constant = len(whole)
-	}
 	at := r.align(constant, frames)
 	next, matching := 0, false
 	for _, f := range at {
@@ -437,6 +434,9 @@ func (r *repairer) put(s *waitingSample) {
 	}
 	for _, o := range r.open[constant:] {
 		f := slices.Index(frames[next:], r.table.nameOf(o.method))
+		if r.scope.on {
+			f = -1 // the frame may be of a call around the scope; which call this is depends on the moment
+		}
 		if f >= 0 {
 			f += next
 			next, matching = f+1, true
@@ -463,11 +463,14 @@ func (r *repairer) put(s *waitingSample) {
 		}
 		return
 	}
-	if !matching && len(p.dead) == 0 && len(frames) > 0 && !r.exempt(r.open[len(r.open)-1].method) {
+	if !matching && len(p.dead) == 0 && len(frames) > 0 && !r.scope.on && !r.exempt(r.open[len(r.open)-1].method) {
 		r.table.counts.Unfit++
 		return
 	}
 	r.split(&p, lo, at, frames)
+	if p.call < lo {
+		p.call, p.outside = -1, frames
+	}
 	r.hand(p)
 }
 
@@ -485,6 +488,7 @@ func (r *repairer) split(p *placement, lo int, at []int, frames []int32) {
 		if f < 0 {
 			continue
 		}
+		p.found = append(p.found, int32(k))
 		if last >= 0 && f > last+1 {
 			p.between = append(p.between, framesOutside{k, frames[last+1 : f]})
 		} else if last < 0 && r.scope.on {

@@ -274,6 +274,16 @@ func TestSamplesAreExact(t *testing.T) {
 	}
 }
 
+// repeats reports whether a method is twice on a stack.
+func repeats(stack []string) bool {
+	for i, m := range stack {
+		if slices.Contains(stack[:i], m) {
+			return true
+		}
+	}
+	return false
+}
+
 // checkSamples holds samples to the truth.
 func checkSamples(t *testing.T, seed uint64, g model, run *modelRun, c *namedCollect) (placed int) {
 	t.Helper()
@@ -286,8 +296,8 @@ func checkSamples(t *testing.T, seed uint64, g model, run *modelRun, c *namedCol
 			for _, open := range run.stacks[p.Nanos] {
 				stack = append(stack, fmt.Sprint("p.C.m", open.method))
 			}
-			if s.Calls[p.Call].Method == MethodNotRecorded {
-				continue
+			if s.Calls[0].Method == MethodNotRecorded && repeats(stack) {
+				continue // behind a gap it is not known which of two calls of a method a record is of
 			}
 			path, doubt := pathOf(s, p, c.names)
 			if len(stack) == 0 || !endsWith(stack, path, doubt) {

@@ -23,9 +23,6 @@ func TestSamplesNeverLie(t *testing.T) {
 		{traced: 500, all: 600, depth: 20, interval: 10, throws: 5, gate: 10},
 	} {
 		for _, longest := range []int{0, 3, 30} {
-			if longest > 0 && g.blur > 0 {
-				continue
-			}
 			t.Run(fmt.Sprintf("%+v/%d", g, longest), func(t *testing.T) {
 				contradicted, placed := uint64(0), 0
 				for seed := range uint64(200) {
