@@ -434,12 +434,13 @@ func (r *repairer) put(s *waitingSample) {
 	}
 	for _, o := range r.open[constant:] {
 		f := slices.Index(frames[next:], r.table.nameOf(o.method))
+		matching = matching || f >= 0
 		if r.scope.on {
 			f = -1 // the frame may be of a call around the scope; which call this is depends on the moment
 		}
 		if f >= 0 {
 			f += next
-			next, matching = f+1, true
+			next = f + 1
 		}
 		at = append(at, f)
 	}
