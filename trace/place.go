@@ -48,7 +48,7 @@ type windowRecords struct {
 }
 
 // maxAligned is how many pairs of calls and frames are compared at most to find out which calls have ended.
-const maxAligned = 1 << 20
+const maxAligned = 1 << 16
 
 // place hands on the samples whose place is before held[i]. It returns false if it depends on records that have not come
 // yet.
@@ -313,12 +313,17 @@ func (r *repairer) align(n int, frames []int32) []int {
 }
 
 // commonLengths returns for each j how long the longest common subsequence of names and frames[j:] is. If there are too
-// many, it is that which common returns.
+// many, it is that of [lastFrames].
 func commonLengths(names, frames []int32) []int {
 	lengths := make([]int, len(frames)+1)
 	if len(names)*len(frames) > maxAligned {
-		for j := range frames {
-			lengths[j] = len(common(names, frames[j:]))
+		for _, j := range lastFrames(names, frames) {
+			if j >= 0 {
+				lengths[j]++
+			}
+		}
+		for j := len(frames) - 1; j >= 0; j-- {
+			lengths[j] += lengths[j+1]
 		}
 		return lengths
 	}
@@ -338,14 +343,32 @@ func commonLengths(names, frames []int32) []int {
 	return lengths
 }
 
+// lastFrames returns the frame of each name if each takes the last one that it can, from the last name on; -1 for none.
+func lastFrames(names, frames []int32) []int {
+	first := map[int32]int{}
+	for j, f := range slices.Backward(frames) {
+		first[f] = j
+	}
+	at := make([]int, len(names))
+	to := len(frames)
+	for i, name := range slices.Backward(names) {
+		at[i] = -1
+		if j, ok := first[name]; ok && j < to {
+			to = lastIndex(frames[:to], name)
+			at[i] = to
+		}
+	}
+	return at
+}
+
 // common returns the indices of names in their longest common subsequence with frames, the last names of several. If there
-// are too many, it returns those that have a frame if each takes the last one that it can.
+// are too many, it returns those that have a frame by [lastFrames].
 func common(names, frames []int32) (in []int) {
 	n, m := len(names), len(frames)
 	if n*m > maxAligned {
-		for ; n > 0 && m > 0; n-- {
-			if k := lastIndex(frames[:m], names[n-1]); k >= 0 {
-				in, m = append(in, n-1), k
+		for i, j := range lastFrames(names, frames) {
+			if j >= 0 {
+				in = append(in, i)
 			}
 		}
 		return in
