@@ -171,6 +171,23 @@ func (t *stackTable) split(calls []Method, frames []int32) (outside [][]int32, i
 	return outside, t.mayBeRecorded(frames)
 }
 
+// shows reports whether frames have all calls that have a name, in their order.
+func (t *stackTable) shows(calls []Method, frames []int32) bool {
+	next := 0
+	for _, m := range calls {
+		name := t.nameOf(m)
+		if name == noName || m == MethodDispatch {
+			continue
+		}
+		k := slices.Index(frames[next:], name)
+		if k < 0 {
+			return false
+		}
+		next += k + 1
+	}
+	return true
+}
+
 // mayBeRecorded returns the frames from the first one on that is of a method with an ID.
 func (t *stackTable) mayBeRecorded(frames []int32) []int32 {
 	from := slices.IndexFunc(frames, func(f int32) bool {
