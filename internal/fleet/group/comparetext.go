@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
 // WriteJSON writes the comparison for programs, at most top methods, 0 for all. Keys are added, never renamed or
@@ -177,7 +179,7 @@ func (s *StallChange) certainty() string {
 	return string(s.Certainty)
 }
 
-func nanos(n float64) string { return short(time.Duration(math.Round(n))) }
+func nanos(n float64) string { return analysis.Short(time.Duration(math.Round(n))) }
 
 func signed(n float64) string {
 	if n >= 0 {

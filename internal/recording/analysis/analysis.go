@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -45,6 +46,10 @@ type Recording struct {
 	// Parts is how many parts of the recording were read, Missing says which others are missing.
 	Parts   int                  `json:"parts"`
 	Missing []trace.MissingParts `json:"-"`
+	// Samples is how many stacks were taken in stalls, ToolSamples how many of them show a thread in the runtime: from
+	// them, the frames of the runtime are taken out.
+	Samples     uint64 `json:"samples"`
+	ToolSamples uint64 `json:"toolSamples"`
 	// Exit is how the process ended, if the recording was not closed and a later process found that out; otherwise it
 	// is nil.
 	Exit *Exit `json:"exit,omitempty"`
@@ -284,6 +289,11 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		r.Overwritten = c.Overwritten
 	case *trace.MissingParts:
 		r.Missing = append(r.Missing, *c)
+	case *trace.StackSample:
+		r.Samples++
+		if len(foreign.WithoutTool(c.Frames)) < len(c.Frames) {
+			r.ToolSamples++
+		}
 	case *trace.Suspended:
 		a.stopped.Add(c)
 	case *trace.Exit:
