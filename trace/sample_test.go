@@ -34,7 +34,6 @@ func (n modelNames) Find(name string) (m Method, ok bool) {
 type modelCall struct {
 	method   Method
 	recorded bool
-	thrown   bool // it ends by an exception: its exit is missing
 }
 
 // model is what a program does: methods above traced are not traced, others may be switched off.

@@ -414,12 +414,14 @@ func Bounds(part, whole int64, n float64) (low, high int64) {
 type Sum struct {
 	// Method is the method.
 	Method trace.Method
-	// Calls is how many recorded calls there were.
-	Calls uint64
+	// Calls is how many recorded calls there were, Marked how many of them were repaired.
+	Calls, Marked uint64
 	// Total is the time of all its calls in nanoseconds, recorded and estimated ones, that of calls within calls of the
 	// same method counted once; Self is what of it was spent in no call below. EstimatedTotal and EstimatedSelf are the
 	// parts of both that only samples show.
 	Total, EstimatedTotal, Self, EstimatedSelf int64
+	// Sampled is how much of Self samples say something of.
+	Sampled int64
 	// Grafted has the bounds of Total and Self, and Self by state. Estimated is set if there are no recorded calls.
 	trace.Grafted
 }
@@ -464,7 +466,6 @@ func Sums(t *trace.Tree) []Sum {
 type sum struct {
 	Sum
 	recorded                               int64 // of Total what recorded calls took
-	sampled                                int64 // of Self what samples have divided
 	totalLow, totalHigh, selfLow, selfHigh int64 // the sums of the bounds of the nodes
 	// open is how many nodes of the method are around the next one, openRecorded how many of these are recorded.
 	open, openRecorded int
@@ -479,8 +480,8 @@ func (s *sum) bound(root *trace.Node) {
 		s.TotalLow, s.TotalHigh = max(s.recorded+low, s.totalLow), min(s.recorded+high, s.totalHigh)
 	}
 	if s.Samples > 0 {
-		low, high := Bounds(s.sampled, root.Total, n)
-		s.SelfLow, s.SelfHigh = max(s.Self-s.sampled+low, s.selfLow), min(s.Self-s.sampled+high, s.selfHigh)
+		low, high := Bounds(s.Sampled, root.Total, n)
+		s.SelfLow, s.SelfHigh = max(s.Self-s.Sampled+low, s.selfLow), min(s.Self-s.Sampled+high, s.selfHigh)
 	}
 }
 
@@ -510,6 +511,7 @@ func (s *sum) enter(n *trace.Node) {
 		s.openRecorded++
 	}
 	s.Calls += n.Calls
+	s.Marked += n.Marked
 	s.Self += n.Self
 	s.selfLow, s.selfHigh = s.selfLow+w.SelfLow, s.selfHigh+w.SelfHigh
 	if w.Estimated {
@@ -518,7 +520,7 @@ func (s *sum) enter(n *trace.Node) {
 		s.Estimated = false
 	}
 	if w.Samples > 0 {
-		s.sampled += n.Self
+		s.Sampled += n.Self
 	}
 	s.Waiting += w.Waiting
 	s.Blocked += w.Blocked
