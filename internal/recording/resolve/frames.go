@@ -16,7 +16,7 @@ type FrameNames struct {
 }
 
 // ownClasses are what the names of the recorder's own classes begin with.
-var ownClasses = []string{"dev.tracegen.runtime.", "dev.tracegen.agent.", "com.tencent.matrix.trace.core.AppMethodBeat."}
+var ownClasses = []string{"dev.tracegen.runtime.", "dev.tracegen.agent.", "com.tencent.matrix.trace."}
 
 // Frames implements [trace.FrameNames].
 func (n FrameNames) Frames(frames []string) (methods []string, own bool) {
