@@ -123,8 +123,8 @@ func (b *builder) put(p *placement, index int32) {
 		return
 	}
 	out := builtSample{Sample: Sample{Call: -1, State: p.State, Nanos: p.Nanos, CPU: -1,
-		Below: s.table.estimated(p.below)}, index: index, cpu: p.CPU, outside: p.outside, inGap: p.gap, pending: b.scope.on && (p.call < 0 || p.outside != nil),
-		exits: len(b.scope.entered)}
+		Below: s.table.estimated(p.below)}, index: index, cpu: p.CPU, outside: p.outside, inGap: p.gap,
+		pending: b.scope.on && (p.call < 0 || p.outside != nil), exits: len(b.scope.entered)}
 	if p.call >= 0 {
 		out.Call = s.chain[p.call]
 	}

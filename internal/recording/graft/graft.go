@@ -282,8 +282,8 @@ func (g *grafter) among(at, k int32, self int64, s *shown, pooled bool) {
 	}
 }
 
-// spread gives time to some of the paths that samples show, each part the same: the more often a path is shown, the
-// more nodes give it something.
+// spread divides time among some of the paths that samples show, each part the same: the more often a path is shown, the
+// more nodes have a part for it.
 func (g *grafter) spread(at, k int32, self int64, s *shown, step float64) {
 	n := int64(math.Round(1 / step))
 	sum, i := s.list[0].Weight, 0
@@ -299,7 +299,7 @@ func (g *grafter) spread(at, k int32, self int64, s *shown, step float64) {
 	_, s.next = math.Modf(s.next + golden)
 }
 
-// give gives time to the calls that samples show below a node.
+// give adds time to the calls that samples show below a node.
 func (g *grafter) give(at, k int32, part int64, b *trace.SamplesBelow, pooled bool) {
 	to := &g.out[g.graft(at, b.Path, k)]
 	to.Self += part
