@@ -15,33 +15,13 @@ type FrameNames struct {
 	Residual Residual
 }
 
-// ownClasses are what the names of the recorder's own classes begin with.
-var ownClasses = []string{"dev.tracegen.runtime.", "dev.tracegen.agent.", "com.tencent.matrix.trace."}
-
 // Frames implements [trace.FrameNames].
 func (n FrameNames) Frames(frames []string) (methods []string, own bool) {
-	inner := 0 // how many frames the recorder has at the inner end, with what it called
-	for i, f := range frames {
-		method := foreign.FrameMethod(f)
-		if isOwn(method) {
-			inner = i + 1
-		} else if !foreign.OfPlatform(method) {
-			break
-		}
-	}
-	for _, f := range n.Residual.Frames(frames[inner:]) {
+	program := foreign.WithoutTool(frames)
+	for _, f := range n.Residual.Frames(program) {
 		methods = append(methods, foreign.FrameMethod(withoutNumbers(f)))
 	}
-	return methods, inner > 0
-}
-
-func isOwn(method string) bool {
-	for _, prefix := range ownClasses {
-		if strings.HasPrefix(method, prefix) {
-			return true
-		}
-	}
-	return false
+	return methods, len(program) < len(frames)
 }
 
 // withoutNumbers leaves out the numbers in the name of a hidden class and of a lambda, which differ from run to run:
