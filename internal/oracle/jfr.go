@@ -10,12 +10,13 @@ import (
 	"strings"
 )
 
-// JFRFlags are the JVM options that record samples of running Java code into file, with JFR of the JDK: at the shortest
-// period, with whole stacks, and at any instruction instead of safepoints alone.
+// JFRFlags are the JVM options that record samples of running Java code and of native methods into file, with JFR of the
+// JDK: at the shortest period, with whole stacks, and at any instruction instead of safepoints alone.
 func JFRFlags(file string) []string {
 	return []string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints",
 		"-XX:FlightRecorderOptions=stackdepth=2048", "-Xlog:jfr*=error",
-		"-XX:StartFlightRecording=filename=" + file + ",jdk.ExecutionSample#period=1 ms"}
+		"-XX:StartFlightRecording=filename=" + file + ",jdk.ExecutionSample#period=1 ms," +
+			"jdk.NativeMethodSample#enabled=true,jdk.NativeMethodSample#period=1 ms"}
 }
 
 // JFRStack is a stack that JFR sampled.
@@ -26,7 +27,8 @@ type JFRStack struct {
 	Methods []string
 }
 
-// JFRStacks returns the stacks in a file of JFR of the threads with a name. It fails if JFR cut a stack off.
+// JFRStacks returns the stacks in a file of JFR of the threads with a name, or of all if that is empty. It fails if JFR
+// cut a stack off.
 func JFRStacks(ctx context.Context, j JDK, file, thread string) ([]JFRStack, error) {
 	classes, err := tool{name: "jfr", release: 17}.build(ctx, j)
 	if err != nil {

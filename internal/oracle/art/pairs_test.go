@@ -3,7 +3,6 @@ package art
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -73,7 +72,7 @@ func TestPairs(t *testing.T) {
 // buildPairs returns a jar of DEX files with the program that measures, the recorder, and Matrix's published class.
 func buildPairs(t *testing.T, b *Bench) string {
 	t.Helper()
-	dir, classes := t.TempDir(), t.TempDir()
+	dir := t.TempDir()
 	jars := make([]string, 0, 3)
 	for _, f := range runtimejars.All() {
 		if f.Name == runtimejars.CoreName {
@@ -92,18 +91,19 @@ func buildPairs(t *testing.T, b *Bench) string {
 		oracle.Require(t, err)
 		jars = append(jars, jar)
 	}
+	return b.dexOf(t, "pairs.jar", "Pairs.java", jars...)
+}
+
+// dexOf returns a jar of DEX files of that name, with a program of runtime-java/bench/src/art and the jars that it uses.
+func (b *Bench) dexOf(t *testing.T, name, source string, jars ...string) string {
+	t.Helper()
+	dir, classes := t.TempDir(), t.TempDir()
 	root, err := oracle.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := append([]string{b.file("framework", "classes.jar")}, jars...)
-	javac := exec.CommandContext(t.Context(), oracle.NeedJDK(t, 17).Tool("javac"), "-source", "8", "-target", "8",
-		"-nowarn", "-bootclasspath", b.file("core", "classes.jar"), "-cp", strings.Join(path, ":"), "-d", classes,
-		filepath.Join(root, "runtime-java/bench/src/art/Pairs.java"))
-	if text, err := javac.CombinedOutput(); err != nil {
-		t.Fatalf("javac: %v\n%s", err, text)
-	}
-	dex := filepath.Join(dir, "pairs.jar")
-	b.D8(t, dex, append(classFiles(t, classes), jars...)...)
+	b.javac(t, classes, jars, filepath.Join(root, "runtime-java/bench/src/art", source))
+	dex := filepath.Join(dir, name)
+	b.D8(t, dex, append(oracle.ClassFiles(t, classes), jars...)...)
 	return dex
 }

@@ -39,7 +39,8 @@ type Hang struct {
 	Locks    []LockWait `json:"locks"`
 	Deadlock bool       `json:"deadlock"`
 
-	state string
+	likely      bool   // the locks are seen by what threads do not do
+	state, idle string // idle is what its thread waited for with nothing to do, see [foreign.Idle]
 }
 
 // LockWait is a lock, the thread that waits for it, and the thread that holds it.
@@ -104,7 +105,10 @@ func (s *Stall) hangOf(from *trace.Stall, by resolve.Residual) *Hang {
 		h.AtLeast = h.Open
 	}
 	h.decide(samples, s.State)
-	if h.Activity == foreign.ActivityLock {
+	switch {
+	case h.Activity == foreign.ActivityLock && s.init != nil:
+		h.Locks, h.Deadlock, h.likely = s.init.locks(s.Thread.Label), s.init.circle, true
+	case h.Activity == foreign.ActivityLock:
 		h.findLocks(from, samples, raw, s.Recording)
 	}
 	return h
@@ -156,7 +160,7 @@ func (h *Hang) decide(samples []*StackSample, state string) {
 	var cpu, of time.Duration
 	for i, sample := range samples {
 		if n := counts[sample.Activity] + 1; n >= h.Samples {
-			h.Activity, h.Samples, h.state = sample.Activity, n, sample.State
+			h.Activity, h.Samples, h.state, h.idle = sample.Activity, n, sample.State, foreign.Idle(sample.Frames, false)
 		}
 		counts[sample.Activity]++
 		if i > 0 && samples[i-1].cpu >= 0 && sample.cpu >= samples[i-1].cpu {
@@ -257,7 +261,7 @@ func (r *Recording) lockChain(from *trace.Stall, waiting *trace.StackSample) (ch
 
 // verdict returns the verdict on the stall; causes are what all of the stall's time was spent on.
 func (h *Hang) verdict(causes []Cause) Verdict {
-	return Verdict{Kind: h.kind(), Likely: !h.Shown || h.Of == 0, Method: &h.Method, Activity: h.Activity, In: h.In,
+	return Verdict{Kind: h.kind(), Likely: !h.Shown || h.Of == 0 || h.likely, Method: &h.Method, Activity: h.Activity, In: h.In,
 		Causes: causes, Text: h.sentence()}
 }
 
@@ -273,9 +277,11 @@ func (h *Hang) kind() Kind {
 		return KindSleep
 	case a == foreign.ActivityWait:
 		return KindWait
-	case a == foreign.ActivityRunning && h.CPU >= 0 && h.CPU < 0.5:
+	case a == foreign.ActivityGC:
+		return KindGC
+	case a.Runs() && h.CPU >= 0 && h.CPU < 0.5:
 		return KindStarved
-	case a == foreign.ActivityRunning:
+	case a.Runs():
 		return KindOwnWork
 	}
 	return KindUnknown
@@ -305,6 +311,8 @@ func (h *Hang) doing() string {
 	switch a := h.Activity; {
 	case len(h.Locks) > 0:
 		return h.locksText()
+	case h.idle != "":
+		return "idle, waiting for " + h.idle + " in " + h.In
 	case a == foreign.ActivityRunning && h.CPU >= 0:
 		return fmt.Sprintf("running, CPU %.0f %%", 100*h.CPU)
 	case a == foreign.ActivityUnknown:

@@ -52,9 +52,9 @@ type Stall struct {
 	// Kind is what it is; Threshold how long a stall of that kind lasts at least, 0 if the recording does not say.
 	Kind      StallKind     `json:"kind"`
 	Threshold time.Duration `json:"thresholdNanos,omitempty"`
-	// Role is what it is in the program. IdleIn is the method in which its thread waited for work, empty if it did not.
-	Role   Role   `json:"role"`
-	IdleIn string `json:"idleIn,omitempty"`
+	// Role is what it is in the program. Awaited is the work that its thread waited for, empty if it did not.
+	Role    Role   `json:"role"`
+	Awaited string `json:"awaited,omitempty"`
 	// Message says what ran.
 	Message resolve.Message `json:"message"`
 	// Scene is where the app was, empty if that is not known; Foreground whether it was seen.
@@ -101,6 +101,7 @@ type Stall struct {
 	// CallersUnknown is set if records before it are lost, so that it may be a part of a longer call.
 	CallersUnknown bool `json:"callersUnknown,omitempty"`
 
+	init       *initWait // nil if it did not wait for a class
 	stopped    []trace.Suspension
 	begin      int64  // in nanoseconds of [trace.Clock.NanoTime]
 	first, end uint64 // its records; equal if there are none
@@ -209,6 +210,9 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		if out.LockOwner == "" {
 			out.LockOwner = r.Thread(h.Thread.Index).Label + resolve.Holds + "it"
 		}
+	}
+	if out.init = out.waitForClass(s, by); out.init != nil && out.LockOwner == "" {
+		out.LockOwner = out.init.owner()
 	}
 	out.setMachine(s)
 	out.setBefore(s, by)

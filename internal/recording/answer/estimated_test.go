@@ -49,8 +49,8 @@ func (sampled) Replay(h trace.Handler) error {
 	return err
 }
 
-// TestEstimated: the table and the tree say what of the times only samples show, how sure it is, and what the thread did.
-// A method that only samples show has no number of calls.
+// TestEstimated: the table and the tree say what of the times only samples show, how sure it is, and what the thread
+// did. A method that only samples show has no number of calls.
 func TestEstimated(t *testing.T) {
 	names := numbers{}
 	methods := new(Methods)

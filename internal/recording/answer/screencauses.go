@@ -27,8 +27,8 @@ func (s *Screen) entries() []string {
 		lines = append(lines, s.list("Runs: main, and what threads were started for; the longest first:", runs, room)...)
 	}
 	if s.idle.count > 0 {
-		lines = append(lines, "", fmt.Sprintf("Left out: %s for work, the longest %s in %s (%s); --idle shows them",
-			analysis.Count(s.idle.count, "wait"), analysis.Short(s.idle.longest), foreign.WithoutPackage(s.idle.in),
+		lines = append(lines, "", fmt.Sprintf("Left out: %s for work, the longest %s for %s (%s); --idle shows them",
+			analysis.Count(s.idle.count, "wait"), analysis.Short(s.idle.longest), s.idle.awaited,
 			s.longest(&s.idle)))
 	}
 	return lines
@@ -174,11 +174,12 @@ func (s *Screen) why(c *cause) string {
 	return strings.ReplaceAll(c.worst.Verdict, c.worst.Method, foreign.WithoutPackage(c.worst.Method))
 }
 
-// whole returns of the parts of a text, which semicolons separate, those that have room; the first in any case.
+// whole returns of the parts of a text, which semicolons separate, those that have room. A part is cut if most of the
+// room would stay empty without it.
 func whole(text string, width int) string {
 	for len([]rune(text)) > width {
 		i := strings.LastIndex(text, "; ")
-		if i < 0 {
+		if i < width*2/3 {
 			return cut(text, width)
 		}
 		text = text[:i]

@@ -77,9 +77,9 @@ func (s *Screen) table(title string, all []ranked, took func(ranked) int64, most
 	}
 	lines := []string{fmt.Sprintf("%15s %6s %12s %12s %8s  %s", "own time", "share", "total", "calls", "samples", title)}
 	for _, m := range list[:min(most, len(list))] {
-		lines = append(lines, fmt.Sprintf("%15s %6s %12s %12s %8s  %s%s", m.ownTime(took(m)),
+		lines = append(lines, fmt.Sprintf("%15s %6s %12s %12s %8s  %s", m.ownTime(took(m)),
 			analysis.Percent(time.Duration(took(m)), time.Duration(sum)), m.short(m.Total),
-			unlessZero(m.Calls), unlessZero(uint64(m.Estimate.Samples)), m.name(), leftOutText(m.LeftOut)))
+			unlessZero(m.Calls), unlessZero(uint64(m.Estimate.Samples)), m.name()))
 	}
 	return lines
 }
@@ -108,14 +108,14 @@ func (m ranked) marked(text string) string {
 	return text
 }
 
-// name is the name of a method, without the packages of its parameters if it is long.
+// name is the name of a method, without its package if there is no room for it, and how many of its calls were left out.
 func (m ranked) name() string {
-	name := m.Method.String()
 	const width = 58
-	if at := strings.LastIndexByte(m.Method.Class, '.'); len(name) > width && at > 0 {
-		return "…" + name[at:]
+	name, more := m.Method.String(), leftOutText(m.LeftOut)
+	if at := strings.LastIndexByte(m.Method.Class, '.'); len(name+more) > width && at > 0 {
+		name = "…" + name[at:]
 	}
-	return name
+	return name + more
 }
 
 // unlessZero returns a number, and nothing for 0.
