@@ -317,6 +317,7 @@ func openBehindGap(s *Segment) *Segment {
 		for k := range open.Calls {
 			open.Calls[k].Parent, open.Calls[k].Next = max(-1, open.Calls[k].Parent-i), open.Calls[k].Next-i
 		}
+		open.Samples = samplesWithin(s.Samples, i, s.Calls[i].Next)
 		return &open
 	}
 	return nil
@@ -577,7 +578,7 @@ func (t *threadEvidence) describe(s *openStall) {
 // follow notes which calls of a segment are open at its end, and the time of its last record. A call that a segment
 // before has suspended began there.
 func (k *openStall) follow(s *Segment) {
-	open := k.Open
+	open := k.Open // those that are resumed
 	k.Open, k.LastRecord = nil, s.Begin
 	for i := range s.Calls {
 		c := &s.Calls[i]
@@ -585,13 +586,13 @@ func (k *openStall) follow(s *Segment) {
 			continue
 		}
 		k.LastRecord = max(k.LastRecord, c.Begin)
+		begin := c.Begin
+		if c.Marks&MarkResumed != 0 && len(open) > 0 {
+			begin, open = open[0].Begin, open[1:]
+		}
 		if c.Marks&(MarkOpen|MarkSuspended) == 0 {
 			k.LastRecord = max(k.LastRecord, c.End)
 			continue
-		}
-		begin := c.Begin
-		if n := len(k.Open); c.Marks&MarkResumed != 0 && n < len(open) {
-			begin = open[n].Begin
 		}
 		k.Open = append(k.Open, OpenAtEnd{c.Method, begin})
 	}

@@ -200,6 +200,29 @@ func (c *Completeness) Lines() []string {
 	return lines
 }
 
+// Line says in a line how much is missing. Lines has the details.
+func (c *Completeness) Line() string {
+	text := "no record lost"
+	switch {
+	case c.Lossy():
+		text = fmt.Sprintf("%s of the calls, %s lost: times are lower bounds", sharePercent(1-c.LostShare),
+			Several(c.Lost, "record", "s"))
+	case c.Lost > 0:
+		text = Several(c.Lost, "record", "s") + " lost"
+	}
+	if n := c.LeftOut + c.WindowCalls; n > 0 {
+		text += "; " + Several(n, "call", "s") + " left out"
+		if c.MethodsOff > 0 {
+			text += " (" + Count(c.MethodsOff, "method") + " off)"
+		}
+		text += ": their time is in their callers"
+	}
+	if c.Late > 0 {
+		text += "; clock late by up to " + Millis(c.LateMost)
+	}
+	return text
+}
+
 // sharePercent returns a share from 0 to 1 in percent, with a decimal if it is near 0 or 1.
 func sharePercent(share float64) string {
 	if share >= 0.99 || share < 0.01 {

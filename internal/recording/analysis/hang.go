@@ -160,7 +160,7 @@ func (h *Hang) decide(samples []*StackSample, state string) {
 	var cpu, of time.Duration
 	for i, sample := range samples {
 		if n := counts[sample.Activity] + 1; n >= h.Samples {
-			h.Activity, h.Samples, h.state, h.idle = sample.Activity, n, sample.State, foreign.Idle(sample.Frames)
+			h.Activity, h.Samples, h.state, h.idle = sample.Activity, n, sample.State, foreign.Idle(sample.Frames, false)
 		}
 		counts[sample.Activity]++
 		if i > 0 && samples[i-1].cpu >= 0 && sample.cpu >= samples[i-1].cpu {

@@ -109,7 +109,7 @@ var (
 		shown:  func(_ *evidence, a foreign.Activity) bool { return a.IsIO() },
 		likely: waiting,
 		sentence: func(e *evidence) string {
-			if idle := foreign.Idle(e.frames); idle != "" {
+			if idle := foreign.Idle(e.frames, false); idle != "" {
 				return "idle, waiting for " + idle + ": " + e.where() + e.inPlatform()
 			}
 			return fmt.Sprintf("I/O (%s): %s%s", e.activity, e.where(), e.inPlatform())
@@ -127,7 +127,7 @@ var (
 		likely: waiting,
 		sentence: func(e *evidence) string {
 			what := "waiting for another thread: "
-			if idle := foreign.Idle(e.frames); idle != "" {
+			if idle := foreign.Idle(e.frames, false); idle != "" {
 				what = "idle, waiting for " + idle + ": "
 			} else if len(e.frames) == 0 {
 				what = "waiting, for what is not known: " // a state alone: Java's is the same of a thread that sleeps

@@ -115,7 +115,7 @@ func (s *Stall) Idle() (idle time.Duration, what string) {
 	e.cut()
 	took := map[string]time.Duration{}
 	for _, w := range e.weighed {
-		if f := foreign.Idle(w.Frames); f != "" {
+		if f := foreign.Idle(w.Frames, false); f != "" {
 			idle += w.took
 			if took[f] += w.took; what == "" || took[f] > took[what] {
 				what = f
@@ -262,6 +262,19 @@ func (e *evidence) innermost(frames []string) int {
 		}
 	}
 	return -1
+}
+
+// Waited returns how long each method of MostSelf waited while it was the innermost traced method, as stack samples
+// show it.
+func (s *Stall) Waited() []time.Duration {
+	e := evidenceOf(s.running())
+	waited := make([]time.Duration, len(s.MostSelf))
+	for _, w := range e.weighed {
+		if i := e.innermost(w.Frames); i >= 0 && w.kind != KindOwnWork && w.kind != KindUnknown {
+			waited[i] = min(waited[i]+w.spent, time.Duration(s.MostSelf[i].Self))
+		}
+	}
+	return waited
 }
 
 // samplesOf returns the stall's samples. A state alone, as older runtimes and cut recordings have it, is a sample

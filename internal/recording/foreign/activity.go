@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -77,21 +78,28 @@ func ActivityOf(state string, frames []string) Activity {
 
 // OfPlatform reports whether a method is the JDK's or Android's own.
 func OfPlatform(method string) bool {
-	for _, prefix := range []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "androidx.sqlite.",
-		"dalvik.", "libcore.",
-		"com.android.", "org.conscrypt.", "org.sqlite.", "io.requery."} {
-		if strings.HasPrefix(method, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(platformPrefixes, func(prefix string) bool { return strings.HasPrefix(method, prefix) })
 }
 
-// OfApp reports whether a method is neither the platform's nor that of a runtime, tracegen's or Matrix's.
-func OfApp(method string) bool {
-	return !OfPlatform(method) && !strings.HasPrefix(method, "dev.tracegen.runtime.") &&
-		!strings.HasPrefix(method, "com.tencent.matrix.trace.")
+var platformPrefixes = []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "androidx.sqlite.",
+	"dalvik.", "libcore.", "com.android.", "org.conscrypt.", "org.sqlite.", "io.requery."}
+
+// OfTool reports whether a method is that of a runtime, tracegen's or Matrix's.
+func OfTool(method string) bool {
+	return strings.HasPrefix(method, "dev.tracegen.runtime.") || strings.HasPrefix(method, "com.tencent.matrix.trace.")
 }
+
+// WithoutTool returns a stack without the innermost frames, if they are those of a runtime: the thread was about to
+// report the begin or the end of the call below.
+func WithoutTool(frames []string) []string {
+	for len(frames) > 0 && OfTool(FrameMethod(frames[0])) {
+		frames = frames[1:]
+	}
+	return frames
+}
+
+// OfApp reports whether a method is neither the platform's nor that of a runtime.
+func OfApp(method string) bool { return !OfPlatform(method) && !OfTool(method) }
 
 // FirstOfApp returns the innermost frame that is not the platform's; empty if there is none.
 func FirstOfApp(frames []string) string {
@@ -115,11 +123,11 @@ func (a Activity) Text(in string) string {
 	if a == ActivityRunning || in == "" {
 		return activityTexts[a]
 	}
-	return activityTexts[a] + " in " + withoutPackage(in)
+	return activityTexts[a] + " in " + WithoutPackage(in)
 }
 
-// withoutPackage returns "Thread.sleep" for "java.lang.Thread.sleep".
-func withoutPackage(method string) string {
+// WithoutPackage returns "Thread.sleep" for "java.lang.Thread.sleep".
+func WithoutPackage(method string) string {
 	parts := strings.Split(method, ".")
 	return strings.Join(parts[max(0, len(parts)-2):], ".")
 }

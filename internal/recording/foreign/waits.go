@@ -1,6 +1,9 @@
 package foreign
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // wait is a row of the table of frames: methods in which a thread waits, those whose "Class.method" begins with prefix.
 type wait struct {
@@ -194,8 +197,9 @@ func waitOf(method string) *wait {
 
 // Idle returns what a thread with such a stack waits for while it has nothing to do: a server for a connection, an
 // event loop for an event, a worker of a pool for a task, a thread whose run takes from a queue for the next element.
-// It is empty for any other thread: another one may wait for what it does.
-func Idle(frames []string) string {
+// It is empty for any other thread: another one may wait for what it does. A method that takes from a queue may have been
+// called for its result, unless forever is set, because it lasts about as long as the program.
+func Idle(frames []string, forever bool) string {
 	own, taken := false, false // a frame so far is not the platform's; the platform's take from a queue
 	for i, f := range frames {
 		method := FrameMethod(f)
@@ -206,7 +210,7 @@ func Idle(frames []string) string {
 		switch {
 		case OfPlatform(method):
 			taken = taken || takesFromQueue(method)
-		case !own && taken && rootOfThread(frames[i:]):
+		case !own && taken && (forever || rootOfThread(frames[i:])):
 			return "the next element of its queue"
 		default:
 			own = true
@@ -250,4 +254,17 @@ func rootOfThread(frames []string) bool {
 func cutName(method string) (class, name string) {
 	k := max(0, strings.LastIndexByte(method, '.'))
 	return method[:k], strings.TrimPrefix(method[k:], ".")
+}
+
+// startMethods are between the begin of a thread and what it was started for.
+var startMethods = []string{
+	"java.lang.Thread.run", "java.lang.VirtualThread", "java.lang.ThreadBuilders", "jdk.internal.vm.",
+	"java.lang.reflect.Method.invoke", "jdk.internal.reflect.", "sun.reflect.", "java.lang.invoke.",
+	"kotlin.concurrent.ThreadsKt",
+}
+
+// StartsThread reports whether a method is only there to begin what a thread was started for.
+func StartsThread(method string) bool {
+	return strings.Contains(method, "$$Lambda") ||
+		slices.ContainsFunc(startMethods, func(prefix string) bool { return strings.HasPrefix(method, prefix) })
 }

@@ -62,7 +62,7 @@ func TestIdle(t *testing.T) {
 		{"sleep", "java.lang.Thread.sleep app.Main.main", ""},
 		{"nothing", "", ""},
 	} {
-		if got := Idle(strings.Fields(c.frames)); got != c.want {
+		if got := Idle(strings.Fields(c.frames), false); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

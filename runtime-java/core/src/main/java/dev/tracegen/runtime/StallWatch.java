@@ -33,6 +33,7 @@ final class StallWatch {
     private final Delivery delivery;
     private final Suspensions suspensions;
     private final SignsOfLife signs;
+    private final SteadySamples steady;
     private final ArrayBlockingQueue<EndedStall> ended = new ArrayBlockingQueue<EndedStall>(MAX_STALLS);
     private volatile long gcCount;
     private volatile long gcMillis;
@@ -41,7 +42,7 @@ final class StallWatch {
     private long usedUntil;
 
     StallWatch(Recorder recorder, Ticker ticker, WriterQueue out, Delivery delivery, Suspensions suspensions,
-            SignsOfLife signs) {
+            SignsOfLife signs, SteadySamples steady) {
         this.recorder = recorder;
         this.ticker = ticker;
         this.options = recorder.options();
@@ -50,6 +51,7 @@ final class StallWatch {
         this.delivery = delivery;
         this.suspensions = suspensions;
         this.signs = signs;
+        this.steady = steady;
     }
 
     /** Queues a stall that has ended, or counts it as dropped. On any thread. */
@@ -107,6 +109,7 @@ final class StallWatch {
             out.machine(s.trace, facts.number, platform.nanoTime(), end);
         }
         if (out.writes() || delivery.wanted()) {
+            steady.handOver(facts.steady);
             s.complete(facts, ticker);
             out.stall(s);
             delivery.stall(s);
@@ -168,6 +171,9 @@ final class StallWatch {
             sample(t, f, elapsed >= threshold);
             long used = platform.threadCpuNanos() - begin;
             usedUntil = Math.max(usedUntil, now) + Math.min(AHEAD_NANOS, used * SAMPLING_SHARE);
+        }
+        if (f.passed) {
+            steady.handOver(f.steady);
         }
         signs.of(t, f, since, quiet >= threshold ? quiet : elapsed, next, calls);
         return 1;
