@@ -22,10 +22,10 @@ type placement struct {
 	// dead has the indices of the open calls that have ended before, the innermost first. The other indices here are
 	// those of the calls without these.
 	dead []int32
-	// call is the index of the innermost call that the sample belongs to. missing has those of calls around it that are not
-	// on the stack, and may have ended.
-	call    int
-	missing []int32
+	// call is the index of the innermost call that the sample belongs to. found has the calls around it that are on the
+	// stack, with itself, missing those that are not and may have ended.
+	call           int
+	found, missing []int32
 	// between has the frames right outside of open calls, below the frames below the innermost one.
 	between []framesOutside
 	below   []int32
@@ -48,10 +48,10 @@ type windowRecords struct {
 }
 
 // maxAligned is how many pairs of calls and frames are compared at most to find out which calls have ended.
-const maxAligned = 1 << 20
+const maxAligned = 1 << 16
 
-// place hands on the samples whose place is before held[i]. It returns false if it depends on records that have not come
-// yet.
+// place hands on the samples whose place is before held[i]. It returns false if it depends on records that have not
+// come yet.
 func (r *repairer) place(i int) bool {
 	for len(r.samples) > 0 {
 		s := &r.samples[0]
@@ -153,8 +153,8 @@ func (r *repairer) hand(p placement) {
 	r.emit(eventSample, 0, 0, uint64(len(r.placed)-1))
 }
 
-// choose decides before which of some records a sample was taken: where the calls that are open are on the stack, and of
-// several such places where most are.
+// choose decides before which of some records a sample was taken: where the calls that are open are on the stack, and
+// of several such places where most are.
 func (r *repairer) choose(s *waitingSample, records []Record) {
 	s.chosen, s.at, s.constant = true, r.number, len(r.open)
 	if len(records) == 0 {
@@ -257,8 +257,8 @@ func (r *repairer) exempt(m Method) bool {
 }
 
 // align returns for the first n open calls which frame is theirs, -1 for none. The frames are in the order of
-// the calls. If not all calls have a frame, it finds the most that can have one, of several choices the innermost. Calls
-// that samples have shown were called by one another: of them the inner ones have ended first.
+// the calls. If not all calls have a frame, it finds the most that can have one, of several choices the innermost.
+// Calls that samples have shown were called by one another: of them the inner ones have ended first.
 func (r *repairer) align(n int, frames []int32) []int {
 	at := make([]int, n)
 	if r.assign(frames, at, nil) {
@@ -313,12 +313,17 @@ func (r *repairer) align(n int, frames []int32) []int {
 }
 
 // commonLengths returns for each j how long the longest common subsequence of names and frames[j:] is. If there are too
-// many, it is that which common returns.
+// many, it is that of [lastFrames].
 func commonLengths(names, frames []int32) []int {
 	lengths := make([]int, len(frames)+1)
 	if len(names)*len(frames) > maxAligned {
-		for j := range frames {
-			lengths[j] = len(common(names, frames[j:]))
+		for _, j := range lastFrames(names, frames) {
+			if j >= 0 {
+				lengths[j]++
+			}
+		}
+		for j := len(frames) - 1; j >= 0; j-- {
+			lengths[j] += lengths[j+1]
 		}
 		return lengths
 	}
@@ -338,14 +343,32 @@ func commonLengths(names, frames []int32) []int {
 	return lengths
 }
 
-// common returns the indices of names in their longest common subsequence with frames, the last names of several. If there
-// are too many, it returns those that have a frame if each takes the last one that it can.
+// lastFrames returns the frame of each name if each takes the last one that it can, from the last name on; -1 for none.
+func lastFrames(names, frames []int32) []int {
+	first := map[int32]int{}
+	for j, f := range slices.Backward(frames) {
+		first[f] = j
+	}
+	at := make([]int, len(names))
+	to := len(frames)
+	for i, name := range slices.Backward(names) {
+		at[i] = -1
+		if j, ok := first[name]; ok && j < to {
+			to = lastIndex(frames[:to], name)
+			at[i] = to
+		}
+	}
+	return at
+}
+
+// common returns the indices of names in their longest common subsequence with frames, the last names of several. If
+// there are too many, it returns those that have a frame by [lastFrames].
 func common(names, frames []int32) (in []int) {
 	n, m := len(names), len(frames)
 	if n*m > maxAligned {
-		for ; n > 0 && m > 0; n-- {
-			if k := lastIndex(frames[:m], names[n-1]); k >= 0 {
-				in, m = append(in, n-1), k
+		for i, j := range lastFrames(names, frames) {
+			if j >= 0 {
+				in = append(in, i)
 			}
 		}
 		return in
@@ -374,9 +397,9 @@ func common(names, frames []int32) (in []int) {
 	return in
 }
 
-// assign sets the frame of each call that is alive, nil for all, to the first one behind that of the calls around it. It
-// returns whether all calls have a frame that must. Behind a gap it takes the last frame before that of the calls inside:
-// the first frames are of calls that are not known.
+// assign sets the frame of each call that is alive, nil for all, to the first one behind that of the calls around it.
+// It returns whether all calls have a frame that must. Behind a gap it takes the last frame before that of the calls
+// inside: the first frames are of calls that are not known.
 func (r *repairer) assign(frames []int32, at []int, alive []bool) (all bool) {
 	lo := min(r.firstOpen(), len(at))
 	all = true
@@ -427,9 +450,6 @@ func (r *repairer) put(s *waitingSample) {
 	}
 	lo := r.firstOpen()
 	constant := min(max(s.constant, lo), len(r.open))
-	if whole := make([]int, len(r.open)); r.scope.on && r.assign(frames, whole, nil) {
-		constant = len(whole)
-	}
 	at := r.align(constant, frames)
 	next, matching := 0, false
 	for _, f := range at {
@@ -437,9 +457,13 @@ func (r *repairer) put(s *waitingSample) {
 	}
 	for _, o := range r.open[constant:] {
 		f := slices.Index(frames[next:], r.table.nameOf(o.method))
+		matching = matching || f >= 0
+		if r.scope.on {
+			f = -1 // the frame may be of a call around the scope; which call this is depends on the moment
+		}
 		if f >= 0 {
 			f += next
-			next, matching = f+1, true
+			next = f + 1
 		}
 		at = append(at, f)
 	}
@@ -463,11 +487,14 @@ func (r *repairer) put(s *waitingSample) {
 		}
 		return
 	}
-	if !matching && len(p.dead) == 0 && len(frames) > 0 && !r.exempt(r.open[len(r.open)-1].method) {
+	if !matching && len(p.dead) == 0 && len(frames) > 0 && !r.scope.on && !r.exempt(r.open[len(r.open)-1].method) {
 		r.table.counts.Unfit++
 		return
 	}
 	r.split(&p, lo, at, frames)
+	if p.call < lo {
+		p.call, p.outside = -1, frames
+	}
 	r.hand(p)
 }
 
@@ -485,6 +512,7 @@ func (r *repairer) split(p *placement, lo int, at []int, frames []int32) {
 		if f < 0 {
 			continue
 		}
+		p.found = append(p.found, int32(k))
 		if last >= 0 && f > last+1 {
 			p.between = append(p.between, framesOutside{k, frames[last+1 : f]})
 		} else if last < 0 && r.scope.on {
@@ -519,8 +547,8 @@ func (r *repairer) contradicted(lo, constant int, at []int, matching bool) (dead
 	return dead
 }
 
-// end takes open calls off that have ended without an exit, the innermost first in dead. at has the frames of the calls; it
-// returns those of the calls that are left.
+// end takes open calls off that have ended without an exit, the innermost first in dead. at has the frames of the
+// calls; it returns those of the calls that are left.
 func (r *repairer) end(dead []int32, at []int) []int {
 	if len(dead) == 0 {
 		return at

@@ -152,9 +152,9 @@ func (t *stackTable) estimated(frames []int32) []Method {
 	return list
 }
 
-// split compares frames with calls, the outermost call first. outside has the frames between each call and the one before
-// it, inside those inside of the last one. If no call has a frame, inside begins with the first frame of a method that may
-// be recorded.
+// split compares frames with calls, the outermost call first. outside has the frames between each call and the one
+// before it, inside those inside of the last one. If no call has a frame, inside begins with the first frame of a
+// method that may be recorded.
 func (t *stackTable) split(calls []Method, frames []int32) (outside [][]int32, inside []int32) {
 	outside = make([][]int32, len(calls))
 	next := 0
@@ -169,6 +169,23 @@ func (t *stackTable) split(calls []Method, frames []int32) (outside [][]int32, i
 		return outside, frames[next:]
 	}
 	return outside, t.mayBeRecorded(frames)
+}
+
+// shows reports whether frames have all calls that have a name, in their order.
+func (t *stackTable) shows(calls []Method, frames []int32) bool {
+	next := 0
+	for _, m := range calls {
+		name := t.nameOf(m)
+		if name == noName || m == MethodDispatch {
+			continue
+		}
+		k := slices.Index(frames[next:], name)
+		if k < 0 {
+			return false
+		}
+		next += k + 1
+	}
+	return true
 }
 
 // mayBeRecorded returns the frames from the first one on that is of a method with an ID.
