@@ -80,6 +80,9 @@ func checkProgram(t *testing.T, p Program, jdk oracle.JDK, c *corpus.Corpus) {
 	if !p.Threads && f.Records+f.Gated+f.Windowed < 1_000_000 {
 		t.Errorf("%d records, %d and %d calls left out: these are few", f.Records, f.Gated, f.Windowed)
 	}
+	if f.Samples == 0 {
+		t.Error("there are no steady samples")
+	}
 	var jfr [2]*Profile
 	for k, run := range []Run{first, second} {
 		if jfr[k], err = r.ReadJFR(t.Context(), run.JFR); err != nil {
