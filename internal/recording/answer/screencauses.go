@@ -166,12 +166,13 @@ func (s *Screen) longest(c *cause) string {
 	return name
 }
 
-// why is the verdict on the longest stall of a cause, with the method's name without its package.
+// why is the verdict on the longest stall of a cause in few words: the method has no package.
 func (s *Screen) why(c *cause) string {
+	text := strings.Replace(c.worst.Verdict, "time is spread over many methods, the largest part in ", "most in ", 1)
 	if c.worst.Method == "" {
-		return c.worst.Verdict
+		return text
 	}
-	return strings.ReplaceAll(c.worst.Verdict, c.worst.Method, foreign.WithoutPackage(c.worst.Method))
+	return strings.ReplaceAll(text, c.worst.Method, foreign.WithoutPackage(c.worst.Method))
 }
 
 // whole returns of the parts of a text, which semicolons separate, those that have room. A part is cut if most of the

@@ -113,7 +113,7 @@ func (m ranked) name() string {
 	const width = 58
 	name, more := m.Method.String(), leftOutText(m.LeftOut)
 	if at := strings.LastIndexByte(m.Method.Class, '.'); len(name+more) > width && at > 0 {
-		name = "…" + name[at:]
+		name = name[at+1:]
 	}
 	return name + more
 }
