@@ -498,6 +498,7 @@ const (
 	DroppedChunks   DroppedKind = 7 // chunks that could not be written to the disk
 
 	DroppedIncidents DroppedKind = 8 // incidents
+	DroppedVirtual   DroppedKind = 9 // virtual threads that made calls, by choice
 )
 
 // Incident is a detector's finding that is no stall, such as a sync barrier that was not removed.

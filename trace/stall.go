@@ -384,7 +384,7 @@ func (j *Joiner) attach(t *threadEvidence, s *Stall) {
 			before := j.samples[i-1]
 			own := before.Thread == s.Report.Thread
 			further := len(s.Holders) > 0 && s.Holders[len(s.Holders)-1].Holder == before
-			if (own || further) && before.Lock.mayBeOf(sample.Thread) {
+			if (own || further) && before.Lock.isOf(sample.Thread) {
 				s.Holders = append(s.Holders, HolderSample{before, sample, j.thread(sample.Thread).thread})
 			}
 		}
@@ -402,8 +402,8 @@ func (j *Joiner) attach(t *threadEvidence, s *Stall) {
 	}
 }
 
-// mayBeOf reports whether a thread holds the lock, or whether it is not known which one does.
-func (l *LockWait) mayBeOf(thread uint32) bool { return l.Class == "" || l.Owned && l.Owner == thread }
+// isOf reports whether a thread holds the lock.
+func (l *LockWait) isOf(thread uint32) bool { return l.Owned && l.Owner == thread }
 
 // give hands on the stalls that are complete, in order. A stall whose report or calls do not come waits until too
 // many stalls wait.

@@ -3,7 +3,6 @@ package art
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -96,14 +95,8 @@ func buildPairs(t *testing.T, b *Bench) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := append([]string{b.file("framework", "classes.jar")}, jars...)
-	javac := exec.CommandContext(t.Context(), oracle.NeedJDK(t, 17).Tool("javac"), "-source", "8", "-target", "8",
-		"-nowarn", "-bootclasspath", b.file("core", "classes.jar"), "-cp", strings.Join(path, ":"), "-d", classes,
-		filepath.Join(root, "runtime-java/bench/src/art/Pairs.java"))
-	if text, err := javac.CombinedOutput(); err != nil {
-		t.Fatalf("javac: %v\n%s", err, text)
-	}
+	b.javac(t, classes, jars, filepath.Join(root, "runtime-java/bench/src/art/Pairs.java"))
 	dex := filepath.Join(dir, "pairs.jar")
-	b.D8(t, dex, append(classFiles(t, classes), jars...)...)
+	b.D8(t, dex, append(oracle.ClassFiles(t, classes), jars...)...)
 	return dex
 }

@@ -44,8 +44,8 @@ func (s *Stall) roleOf(from *trace.Stall) Role {
 	return RoleStall
 }
 
-// idle returns for how long its thread waited for work, by the time that stack samples stand for, and sets in which
-// method it did so last.
+// idle returns for how long its thread waited for work, by the time that stack samples stand for, and sets what for
+// at last.
 func (s *Stall) idle() time.Duration {
 	e := evidence{Stall: s.running()}
 	for i := range e.Samples {
@@ -55,9 +55,9 @@ func (s *Stall) idle() time.Duration {
 	forever := !s.Ended || 2*s.Wall >= time.Duration(s.Recording.end-s.Recording.begin)
 	idle := time.Duration(0)
 	for _, w := range e.weighed {
-		if in := foreign.IdleWait(w.Frames, forever); in != "" {
+		if work := foreign.Idle(w.Frames, forever); work != "" {
 			idle += w.took
-			s.IdleIn = in
+			s.Awaited = work
 		}
 	}
 	return idle

@@ -25,7 +25,7 @@ func TestRoles(t *testing.T) {
 	for _, c := range []struct {
 		name, method, stack string
 		want                Role
-		idleIn              string
+		awaited             string
 	}{
 		{"main", "main", "java.lang.Object.wait(Native)" + main, RoleRun, ""},
 		{"main of a launcher", "main", main + " java.lang.reflect.Method.invoke(M.java) x.L.main(L.java:1)", RoleRun, ""},
@@ -38,25 +38,25 @@ func TestRoles(t *testing.T) {
 		{"a task of a pool", "work", work + pool, RoleStall, ""},
 		{"a task of a pool that waits for an answer", "work", queue + work + pool, RoleStall, ""},
 		{"accept", "work", "sun.nio.ch.Net.accept(Native) java.net.ServerSocket.implAccept(S.java:1)" + work + start,
-			RoleIdle, "java.net.ServerSocket.implAccept"},
+			RoleIdle, "a connection"},
 		{"select", "work", "sun.nio.ch.EPoll.wait(Native) sun.nio.ch.SelectorImpl.select(S.java:1)" + loop,
-			RoleIdle, "sun.nio.ch.EPoll.wait"},
+			RoleIdle, "an event of its event loop"},
 		{"a library's epoll", "work", "io.netty.channel.epoll.Native.epollWait(Native)" + loop,
-			RoleIdle, "io.netty.channel.epoll.Native.epollWait"},
-		{"take", "work", queue + loop, RoleIdle, "java.util.concurrent.LinkedBlockingQueue.take"},
+			RoleIdle, "an event of its event loop"},
+		{"take", "work", queue + loop, RoleIdle, "the next element of its queue"},
 		{"a pool's own wait", "work", park + " java.util.concurrent.ThreadPoolExecutor.getTask(T.java:1)" + loop,
-			RoleIdle, "java.util.concurrent.ThreadPoolExecutor.getTask"},
+			RoleIdle, "the next task of its pool"},
 		{"references", "work", "java.lang.Object.wait(Native) java.lang.ref.ReferenceQueue.remove(R.java:1)" + loop,
-			RoleIdle, "java.lang.ref.ReferenceQueue.remove"},
+			RoleIdle, "the next reference to clean up"},
 		{"Android's looper", "work", "android.os.MessageQueue.nativePollOnce(Native) android.os.Looper.loop(L.java:1)" + loop,
-			RoleIdle, "android.os.MessageQueue.nativePollOnce"},
+			RoleIdle, "the next message of its looper"},
 		{"a sleep is no wait for work", "work", "java.lang.Thread.sleep(Native)" + loop, RoleStall, ""},
 		{"a call out of a queue's method", "work", work + " " + queue + " x.Y.z(Y.java:1)", RoleStall, ""},
 		{"no stack", "work", "", RoleStall, ""},
 		{"no stack, of run", "run", "", RoleRun, ""},
 	} {
-		if s := stallWith(t, c.method, "", c.stack); s.Role != c.want || s.IdleIn != c.idleIn {
-			t.Errorf("%s: %s in %q, want %s in %q", c.name, s.Role, s.IdleIn, c.want, c.idleIn)
+		if s := stallWith(t, c.method, "", c.stack); s.Role != c.want || s.Awaited != c.awaited {
+			t.Errorf("%s: %s for %q, want %s for %q", c.name, s.Role, s.Awaited, c.want, c.awaited)
 		}
 	}
 	const accept = "java.net.ServerSocket.accept(S.java:1) a.B.work(B.java:1) x.Loop.run(L.java:1)"

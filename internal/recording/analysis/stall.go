@@ -52,9 +52,9 @@ type Stall struct {
 	// Kind is what it is; Threshold how long a stall of that kind lasts at least, 0 if the recording does not say.
 	Kind      StallKind     `json:"kind"`
 	Threshold time.Duration `json:"thresholdNanos,omitempty"`
-	// Role is what it is in the program. IdleIn is the method in which its thread waited for work, empty if it did not.
-	Role   Role   `json:"role"`
-	IdleIn string `json:"idleIn,omitempty"`
+	// Role is what it is in the program. Awaited is the work that its thread waited for, empty if it did not.
+	Role    Role   `json:"role"`
+	Awaited string `json:"awaited,omitempty"`
 	// Message says what ran.
 	Message resolve.Message `json:"message"`
 	// Scene is where the app was, empty if that is not known; Foreground whether it was seen.

@@ -50,7 +50,7 @@ type cause struct {
 	worst          analysis.Row
 	what           string   // ran in the worst, unless that is a call
 	path           []string // of the worst, the outermost method first
-	in             string   // where it idled
+	awaited        string   // the work that it waited for
 }
 
 // Connect makes the screen take what is analyzed with these options.
@@ -93,7 +93,7 @@ func (s *Screen) stall(x *analysis.Stall) {
 	if !c.add(row) {
 		return
 	}
-	c.in, c.path, c.what = x.IdleIn, nil, ""
+	c.awaited, c.path, c.what = x.Awaited, nil, ""
 	if x.Message.Kind != "call" && x.Message.Kind != "unknown" {
 		c.what = x.Message.String()
 	}

@@ -27,8 +27,8 @@ func (s *Screen) entries() []string {
 		lines = append(lines, s.list("Runs: main, and what threads were started for; the longest first:", runs, room)...)
 	}
 	if s.idle.count > 0 {
-		lines = append(lines, "", fmt.Sprintf("Left out: %s for work, the longest %s in %s (%s); --idle shows them",
-			analysis.Count(s.idle.count, "wait"), analysis.Short(s.idle.longest), foreign.WithoutPackage(s.idle.in),
+		lines = append(lines, "", fmt.Sprintf("Left out: %s for work, the longest %s for %s (%s); --idle shows them",
+			analysis.Count(s.idle.count, "wait"), analysis.Short(s.idle.longest), s.idle.awaited,
 			s.longest(&s.idle)))
 	}
 	return lines

@@ -15,6 +15,7 @@ final class Drain {
     private final WriterQueue out;
     private final Gate gate;
     private final StallWatch stalls;
+    private final SteadySamples steady;
 
     /** The thread whose records found no room at the last check, null if there was room for all. */
     private ThreadTrace next;
@@ -22,7 +23,8 @@ final class Drain {
     /** Whether there was no room for something of the thread whose records are handed over. */
     private boolean refused;
 
-    Drain(Recorder recorder, Ticker ticker, Writer writer, Gate gate, StallWatch stalls) {
+    Drain(Recorder recorder, Ticker ticker, Writer writer, Gate gate, StallWatch stalls,
+            SteadySamples steady) {
         this.recorder = recorder;
         this.ticker = ticker;
         this.options = recorder.options();
@@ -30,6 +32,7 @@ final class Drain {
         this.out = writer.queue;
         this.gate = gate;
         this.stalls = stalls;
+        this.steady = steady;
     }
 
     /** Reports whether there was no room for all at the last check. */
@@ -132,8 +135,11 @@ final class Drain {
         // Not again and again for a record whose store is not seen yet.
         while (s.nextToDrain < end && s.nextToDrain != before && hasRoom(t)) {
             before = s.nextToDrain;
+            // Also here, because a thread that puts records fast is copied from all the time.
+            steady.take();
             long first = Math.max(s.nextToDrain, ring.oldest());
             RecordCopy copy = ring.copy(s.nextToDrain, Math.min(end, first + chunkRecords()));
+            steady.handOver();
             out.records(t, copy);
             // Behind the line above, which fails if there is no memory: then the same records are copied again.
             s.nextToDrain = copy.firstSequence + copy.records.length;

@@ -37,6 +37,7 @@ final class OptionTable {
         {"every-record", "false", FLAG, "a"},
         {"message", "", "", "j"},
         {"gate", "auto", "auto|off", "ja"},
+        {"stacks", "", "off|main|all", "ja"},
         {"command", "", "full", "j"},
         {"file-megabytes", "", "megabytes 1..1048576", "ja"},
         {"keep-files", "", "files 1..1048576", "ja"},
@@ -216,6 +217,9 @@ final class OptionTable {
                 break;
             case "gate":
                 o.gate = value.equals("auto");
+                break;
+            case "stacks":
+                o.steady = Arrays.asList("off", "main", "all").indexOf(value);
                 break;
             case "file-megabytes":
                 o.maxFileBytes = (long) Integer.parseInt(value) << 20;

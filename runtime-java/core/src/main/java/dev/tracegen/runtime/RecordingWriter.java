@@ -38,8 +38,9 @@ final class RecordingWriter implements Closeable {
     static final int INCIDENT = 20;
     static final int DETECTORS = 21;
     static final int MACHINE = 22;
+    static final int STACKS = 23;
 
-    private static final int MINOR = 4;
+    private static final int MINOR = 5;
 
     /** The greatest number of strings in a file. A file with more is closed whatever its size. */
     private static final int MAX_STRINGS = 1 << 16;
@@ -56,6 +57,7 @@ final class RecordingWriter implements Closeable {
     final MessageChunks messages;
     final TimeChunks times;
     final IncidentChunks found;
+    final StackChunks stacks;
 
     private final Output output;
     private final Outage outage;
@@ -106,6 +108,7 @@ final class RecordingWriter implements Closeable {
         this.messages = new MessageChunks(this);
         this.times = new TimeChunks(this);
         this.found = new IncidentChunks(this);
+        this.stacks = new StackChunks(this);
         this.recordingId = fileId;
         this.fileId = fileId;
         try {
@@ -163,6 +166,7 @@ final class RecordingWriter implements Closeable {
         strings.clear();
         calls.beginFile();
         found.beginFile();
+        stacks.beginFile();
         chunks = 0;
     }
 

@@ -21,6 +21,9 @@ final class Sampler implements Runnable {
     private static final long IDLE_NANOS = 1000000000L;
     private static final long FAILURE_NANOS = 100000000L;
 
+    /** The least part of a pause between two checks. */
+    private static final long LEAST_PAUSE_NANOS = 500000L;
+
     /** How long the end of a recording waits for a disk that does not answer, and how often it looks. */
     private static final long PATIENCE_NANOS = 20000000000L;
     private static final long ROOM_NANOS = 1000000L;
@@ -38,6 +41,7 @@ final class Sampler implements Runnable {
     private final WriterQueue out;
     private final Delivery delivery;
     private final SignsOfLife signs;
+    private final SteadySamples steady;
     private final StallWatch stalls;
     private final Drain drain;
 
@@ -49,7 +53,13 @@ final class Sampler implements Runnable {
     private volatile long wokenNanos;
     private volatile long wokenCpu;
     private volatile boolean stopped;
+
+    /** Whether the pause between two checks is to end now. */
+    private volatile boolean woken;
     private long busyUntil;
+
+    /** How many records the last check has copied. */
+    private long copied;
 
     /** How long this thread wanted to pause before the current check. */
     private long pauseNanos;
@@ -70,8 +80,9 @@ final class Sampler implements Runnable {
         this.suspensions = new Suspensions(platform);
         this.gate = new Gate(recorder, options);
         this.signs = new SignsOfLife(options, out);
-        this.stalls = new StallWatch(recorder, ticker, out, delivery, suspensions, signs);
-        this.drain = new Drain(recorder, ticker, writer, gate, stalls);
+        this.steady = new SteadySamples(recorder, out);
+        this.stalls = new StallWatch(recorder, ticker, out, delivery, suspensions, signs, steady);
+        this.drain = new Drain(recorder, ticker, writer, gate, stalls, steady);
     }
 
     void start() {
@@ -81,7 +92,7 @@ final class Sampler implements Runnable {
     /** Ends the thread when it has handed over all that was recorded so far. Returns at once. */
     void stop() {
         stopped = true;
-        LockSupport.unpark(thread);
+        unpark();
     }
 
     /** Waits until the thread has ended, or for so long. */
@@ -91,6 +102,7 @@ final class Sampler implements Runnable {
 
     /** Wakes the thread from a pause between two checks. */
     void unpark() {
+        woken = true;
         LockSupport.unpark(thread);
     }
 
@@ -110,7 +122,7 @@ final class Sampler implements Runnable {
             wokenNanos = platform.nanoTime();
             asleep = false;
         }
-        LockSupport.unpark(thread);
+        unpark();
     }
 
     void stallEnded(ThreadTrace trace, MessageRecord message, List<MessageRecord> before) {
@@ -165,15 +177,17 @@ final class Sampler implements Runnable {
         pauseBegin = 0;
         suspensions.afterPause(pauseNanos);
         pauseNanos = 0;
+        // Before the check: what comes behind it is checked at once.
+        woken = false;
         long work = checkAll();
         long now = platform.nanoTime();
         if (work > 0) {
             busyUntil = now + IDLE_NANOS;
         }
         if (now < busyUntil || options.everyRecord) {
-            pauseNanos = pollNanos(options, work);
+            pauseNanos = pollNanos(options, copied);
             pauseBegin = now;
-            LockSupport.parkNanos(this, pauseNanos);
+            pause();
             return;
         }
         wokenNanos = 0;
@@ -184,15 +198,25 @@ final class Sampler implements Runnable {
             LockSupport.park(this);
         }
         asleep = false;
+        steady.woke();
         // Nothing ran during the sleep, so whether the process was stopped meanwhile makes no difference.
         long woken = wokenNanos;
         suspensions.mark(woken == 0 ? platform.nanoTime() : woken, woken == 0 ? platform.processCpuNanos() : wokenCpu);
     }
 
-    /** Returns how long the thread pauses between two checks if the last one found so much work. */
-    static long pollNanos(RecorderOptions options, long work) {
+    /** Pauses between two checks, and takes steady samples meanwhile. */
+    private void pause() {
+        for (long rest = pauseNanos; rest > 0 && !woken;) {
+            long part = Math.min(rest, Math.max(LEAST_PAUSE_NANOS, steady.take()));
+            LockSupport.parkNanos(this, part);
+            rest -= part;
+        }
+    }
+
+    /** Returns how long the thread pauses between two checks if the last one has copied so many records. */
+    static long pollNanos(RecorderOptions options, long copied) {
         if (options.everyRecord) {
-            return work > 1000 ? 1000000L : 20000000L;
+            return copied > 1000 ? 1000000L : 20000000L;
         }
         return Math.max(10, Math.min(100, options.leastSlowMillis() / 8)) * 1000000L;
     }
@@ -217,7 +241,9 @@ final class Sampler implements Runnable {
             // Before the records are copied: behind its last record a thread puts none.
             t.sampled.ended = t.thread.getState() == Thread.State.TERMINATED && !t.main;
         }
-        work += drain.all(stopped);
+        copied = drain.all(stopped);
+        work += copied;
+        steady.handOverOld();
         for (ThreadTrace t : recorder.threads.all()) {
             work += stalls.watch(t, lateNanos);
             // Not before it is known that all was handed over.
@@ -266,6 +292,9 @@ final class Sampler implements Runnable {
             return;
         }
         stalls.reportAll();
+        if (t.sampled.facts != null) {
+            steady.handOver(t.sampled.facts.steady);
+        }
         long first = i.firstRecord;
         if (t.runningSince() != 0 && t.firstRecord() < i.endRecord) {
             first = Math.min(first, t.firstRecord());
@@ -312,6 +341,7 @@ final class Sampler implements Runnable {
         if (!awaitRoom()) {
             return;
         }
+        steady.handOver();
         writeLeftOut();
         signs.last(recorder.threads.all());
         for (ThreadTrace t : recorder.threads.all()) {

@@ -18,6 +18,11 @@ final class SamplerState {
     /** Null while the thread's outermost calls are of no interest. */
     CallMessages.OfThread outermost;
 
+    // The last steady sample, when the next one is due, and since when the thread has not run.
+    SteadySample lastStack;
+    long nextStack;
+    long stillSince;
+
     // The state of the thread's gate: its open calls, the calls that were left out by slot, and the last change that
     // was handed over.
     CallCounts.Open openCalls;

@@ -48,6 +48,9 @@ final class StallFacts {
     /** Stack samples that are not written yet. They are written when the message has become a stall. */
     final List<StackSample> samples = new ArrayList<StackSample>();
 
+    /** Steady samples that are not written yet, if only records of stalls are. */
+    final List<SteadySample> steady = new ArrayList<SteadySample>();
+
     /** Stack samples for the {@link Stall}: the first ones. They are kept when they are written. */
     final List<ThreadStack> taken = new ArrayList<ThreadStack>();
 

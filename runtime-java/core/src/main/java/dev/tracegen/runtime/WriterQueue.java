@@ -27,6 +27,9 @@ final class WriterQueue {
     /** About how many bytes a frame of a stack or a text needs. */
     private static final long TEXT_BYTES = 100;
 
+    /** About how many bytes a frame needs whose texts the JVM has anyway. */
+    private static final long FRAME_BYTES = 40;
+
     private final Recorder recorder;
     private final RecorderOptions options;
     private final MemoryBudget memory;
@@ -169,6 +172,22 @@ final class WriterQueue {
                 out.messages.sample(sample);
             }
         }, TEXT_BYTES * sample.stack.length, Dropped.SAMPLES, 1);
+    }
+
+    /** Hands over steady samples, before the records behind them. */
+    void stacks(final List<SteadySample> samples, final SteadySamples from) {
+        long frames = 0;
+        for (SteadySample s : samples) {
+            frames += 1 + s.stack.length;
+        }
+        offer(new Job() {
+            @Override
+            void write(RecordingWriter out) {
+                long before = options.platform.threadCpuNanos();
+                out.stacks.write(samples);
+                from.wrote(samples.size(), options.platform.threadCpuNanos() - before);
+            }
+        }, FRAME_BYTES * frames, Dropped.SAMPLES, samples.size());
     }
 
     void pending(final ThreadTrace trace, final long message, final List<PendingMessage> pending) {

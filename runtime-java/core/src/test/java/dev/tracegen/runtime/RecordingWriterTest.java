@@ -197,6 +197,48 @@ class RecordingWriterTest {
         w.close();
     }
 
+    private static SteadySample steady(ThreadTrace t, long nanos, Thread.State state, long record, long records,
+            long cpu, String... outermostFirst) {
+        StackTraceElement[] stack = new StackTraceElement[outermostFirst.length];
+        for (int k = 0; k < stack.length; k++) {
+            String[] f = outermostFirst[k].split(" ");
+            stack[stack.length - 1 - k] = new StackTraceElement(f[0], f[1], f[2].equals("-") ? null : f[2],
+                    Integer.parseInt(f[3]));
+        }
+        return new SteadySample(t, nanos, state, stack, record, records, cpu);
+    }
+
+    /** Steady samples of two threads; the table of stacks begins anew; one with lines, as on Android. */
+    @Test
+    void steadySamples() throws Exception {
+        RecordingWriter w = writer(options("stacks.tgd"), 9);
+        ThreadTrace main = trace("main", 0);
+        ThreadTrace other = trace("other", 3);
+        String run = "a.B run B.java 7";
+        String load = "a.B load B.java 12";
+        assertTrue(w.stacks.write(Arrays.asList(
+                steady(main, 1005000000L, Thread.State.RUNNABLE, 1, 0, 3000000L, run, load),
+                steady(other, 1006000000L, Thread.State.BLOCKED, 77, 0, -1, "a.C run - -2"),
+                steady(main, 1025000000L, Thread.State.WAITING, 2, 1, 4000000L, run, load,
+                        "java.lang.Object wait Object.java -2"),
+                steady(main, 1024000000L, Thread.State.TIMED_WAITING, 2, 0, -1, run, "a.B load B.java 99"),
+                steady(main, 1046000000L, null, 2, 0, 4000000L))));
+        w.calls.records(main, new RecordCopy(0, CallTreeTest.records("+D@0 +1@5 +2@20 -2@30"), 0));
+        assertTrue(w.stacks.write(Arrays.asList(
+                steady(other, 1050000000L, Thread.State.TERMINATED, 90, 1L << 40, 7),
+                steady(other, 1051000000L, Thread.State.NEW, 80, 2, 7, "a.C run - -2", load))));
+        w.calls.records(other, new RecordCopy(77, CallTreeTest.records("+3@40 -3@50"), 0));
+        // As if the table were full.
+        w.stacks.beginFile();
+        w.stacks.lines = true;
+        assertTrue(w.stacks.write(Arrays.asList(
+                steady(main, 1060000000L, Thread.State.RUNNABLE, 4, 3, 5000000L, run, load),
+                steady(main, 1061000000L, Thread.State.RUNNABLE, 4, 3, 5000000L, run, "a.B load B.java 99"))));
+        w.calls.records(main, new RecordCopy(4, CallTreeTest.records("-1@60 -D@70"), 0));
+        compare("stacks.tgd");
+        w.close();
+    }
+
     @Test
     void callsThatAreLeftOut() throws Exception {
         RecordingWriter w = writer(options("gate.tgd"), 5);

@@ -10,6 +10,9 @@ final class VirtualPlatform extends Platform {
     final AtomicLong nanos = new AtomicLong(5000000000L);
     final AtomicLong cpu = new AtomicLong();
     final AtomicLong cpuReads = new AtomicLong();
+
+    /** The CPU time of each thread for others, -1 for unknown. */
+    volatile long cpuOfOthers = -1;
     final Thread main;
     volatile long gcCount = 3;
     volatile boolean broken;
@@ -39,6 +42,9 @@ final class VirtualPlatform extends Platform {
     /** If it is not null, the writer fails there. */
     volatile RuntimeException writerFailure;
     volatile String logged = "";
+
+    /** If it is not null, the sampler runs it at the end of each check, and once before the first. */
+    volatile Runnable checked;
 
     // How often the recorder's threads have called this platform.
     private final AtomicLong checks = new AtomicLong();
@@ -135,6 +141,11 @@ final class VirtualPlatform extends Platform {
     }
 
     @Override
+    public long threadCpuNanos(Thread thread) {
+        return cpuOfOthers;
+    }
+
+    @Override
     public Map<String, String> machineFacts(Thread thread) {
         Map<String, String> all = new LinkedHashMap<String, String>();
         if (machine) {
@@ -155,6 +166,10 @@ final class VirtualPlatform extends Platform {
     public long gcMillis() {
         if (on("tracegen-sampler")) {
             checks.incrementAndGet();
+            Runnable work = checked;
+            if (work != null) {
+                work.run();
+            }
         }
         return gcCount * 7;
     }

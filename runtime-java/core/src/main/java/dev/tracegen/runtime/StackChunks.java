@@ -1,0 +1,149 @@
+package dev.tracegen.runtime;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** Writes the chunks of steady samples, STACKS. What samples have in common is written once: see {@link Node}. */
+final class StackChunks {
+    /** The table of stacks begins anew when it has so many nodes, to bound its memory. */
+    private static final int MAX_NODES = 1 << 14;
+
+    /** Of a deeper stack the innermost frames are written. */
+    private static final int MAX_FRAMES = 4096;
+
+    private final RecordingWriter out;
+    private final ChunkBytes chunk;
+
+    /** The nodes that are in the file, and those of the chunk that is being made, with their numbers. */
+    private final Map<Node, Integer> numbers = new HashMap<Node, Integer>();
+    private final List<Node> fresh = new ArrayList<Node>();
+
+    /** A stack: that of the node before it and one more frame, the inner one. */
+    private static final class Node {
+        final int before;
+        final StackTraceElement frame;
+        final int line;
+
+        Node(int before, StackTraceElement frame, int line) {
+            this.before = before;
+            this.frame = frame;
+            this.line = line;
+        }
+
+        @Override
+        public boolean equals(Object o) {
+            return o instanceof Node && ((Node) o).isOf(before, line, frame);
+        }
+
+        /** The file follows from the class. */
+        private boolean isOf(int otherBefore, int otherLine, StackTraceElement other) {
+            return before == otherBefore && line == otherLine && frame.getMethodName().equals(other.getMethodName())
+                    && frame.getClassName().equals(other.getClassName());
+        }
+
+        @Override
+        public int hashCode() {
+            return ((before * 31 + line) * 31 + frame.getMethodName().hashCode()) * 31
+                    + frame.getClassName().hashCode();
+        }
+
+        @Override
+        public String toString() {
+            return line == frame.getLineNumber() ? frame.toString()
+                    : new StackTraceElement(frame.getClassName(), frame.getMethodName(), frame.getFileName(), line)
+                            .toString();
+        }
+    }
+
+    StackChunks(RecordingWriter out) {
+        this.out = out;
+        this.chunk = out.chunk;
+    }
+
+    /**
+     * Whether frames have their lines. On Android these are needed to undo what R8 did. Elsewhere they would multiply
+     * the nodes.
+     */
+    boolean lines = Host.isAndroid();
+
+    /** Forgets what is in the file, because the next one refers to nothing in it. */
+    void beginFile() {
+        numbers.clear();
+    }
+
+    /**
+     * Writes samples, the oldest first. To be called before the records of their threads behind
+     * {@link SteadySample#record}.
+     *
+     * @return false if they could not be written
+     */
+    boolean write(List<SteadySample> samples) {
+        Set<ThreadTrace> about = new LinkedHashSet<ThreadTrace>();
+        for (SteadySample s : samples) {
+            about.add(s.trace);
+        }
+        if (!out.begin(about.toArray(new ThreadTrace[0]))) {
+            return false;
+        }
+        if (numbers.size() >= MAX_NODES) {
+            numbers.clear();
+        }
+        boolean anew = numbers.isEmpty();
+        int[] nodes = new int[samples.size()];
+        fresh.clear();
+        for (int k = 0; k < nodes.length; k++) {
+            nodes[k] = node(samples.get(k).stack);
+        }
+        chunk.u8(anew ? 1 : 0).uv(fresh.size());
+        for (Node n : fresh) {
+            chunk.uv(n.before).uv(out.string(n.toString()));
+        }
+        samplesTo(chunk, samples, nodes);
+        if (!out.end(RecordingWriter.STACKS, 0)) {
+            // The file does not have the new nodes.
+            numbers.clear();
+            return false;
+        }
+        return true;
+    }
+
+    /** Returns the number of a stack's node. */
+    private int node(StackTraceElement[] stack) {
+        int number = 0;
+        for (int k = Math.min(MAX_FRAMES, stack.length) - 1; k >= 0; k--) {
+            int line = stack[k].getLineNumber();
+            Node n = new Node(number, stack[k], lines ? line : Math.min(line, -1));
+            Integer known = numbers.get(n);
+            if (known == null) {
+                fresh.add(n);
+                known = numbers.size() + 1;
+                numbers.put(n, known);
+            }
+            number = known;
+        }
+        return number;
+    }
+
+    private static void samplesTo(ChunkBytes to, List<SteadySample> samples, int[] nodes) {
+        Map<ThreadTrace, long[]> before = new HashMap<ThreadTrace, long[]>();
+        long nanos = 0;
+        to.uv(samples.size());
+        for (int k = 0; k < nodes.length; k++) {
+            SteadySample s = samples.get(k);
+            long[] last = before.get(s.trace);
+            if (last == null) {
+                last = new long[2];
+                before.put(s.trace, last);
+            }
+            to.uv(s.trace.index).sv(s.nanos - nanos).u8(RecordingWriter.code(s.state)).uv(nodes[k])
+                    .sv(s.record - last[0]).uv(s.records).sv(s.cpuNanos < 0 ? -1 : s.cpuNanos - last[1]);
+            nanos = s.nanos;
+            last[0] = s.record;
+            last[1] = s.cpuNanos < 0 ? last[1] : s.cpuNanos;
+        }
+    }
+}
