@@ -148,7 +148,7 @@ func (s *Screen) lines(c *cause) []string {
 	if len(c.path) > 0 {
 		where += ": " + pathText(c.path, screenWidth-indent-len([]rune(where))-2)
 	}
-	return []string{begin + whole(s.why(c), screenWidth-indent), strings.Repeat(" ", indent) + where}
+	return []string{begin + fitting(s.why(c), screenWidth-indent), strings.Repeat(" ", indent) + where}
 }
 
 // longest names the longest stall of a cause and its thread.
@@ -175,17 +175,24 @@ func (s *Screen) why(c *cause) string {
 	return strings.ReplaceAll(text, c.worst.Method, foreign.WithoutPackage(c.worst.Method))
 }
 
-// whole returns of the parts of a text, which semicolons separate, those that have room. A part is cut if most of the
-// room would stay empty without it.
+// whole returns of the parts of a text, which semicolons separate, those that have room; the first in any case.
 func whole(text string, width int) string {
 	for len([]rune(text)) > width {
 		i := strings.LastIndex(text, "; ")
-		if i < width*2/3 {
+		if i < 0 {
 			return cut(text, width)
 		}
 		text = text[:i]
 	}
 	return text
+}
+
+// fitting is whole, but cuts a part without which a third of the room would stay empty.
+func fitting(text string, width int) string {
+	if parts := whole(text, width); len([]rune(parts))*3 > width*2 {
+		return parts
+	}
+	return cut(text, width)
 }
 
 // pathText names the methods of a path, the outermost first, and leaves out those in the middle for which there is no
