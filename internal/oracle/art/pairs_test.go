@@ -72,7 +72,7 @@ func TestPairs(t *testing.T) {
 // buildPairs returns a jar of DEX files with the program that measures, the recorder, and Matrix's published class.
 func buildPairs(t *testing.T, b *Bench) string {
 	t.Helper()
-	dir, classes := t.TempDir(), t.TempDir()
+	dir := t.TempDir()
 	jars := make([]string, 0, 3)
 	for _, f := range runtimejars.All() {
 		if f.Name == runtimejars.CoreName {
@@ -91,12 +91,19 @@ func buildPairs(t *testing.T, b *Bench) string {
 		oracle.Require(t, err)
 		jars = append(jars, jar)
 	}
+	return b.dexOf(t, "pairs.jar", "Pairs.java", jars...)
+}
+
+// dexOf returns a jar of DEX files of that name, with a program of runtime-java/bench/src/art and the jars that it uses.
+func (b *Bench) dexOf(t *testing.T, name, source string, jars ...string) string {
+	t.Helper()
+	dir, classes := t.TempDir(), t.TempDir()
 	root, err := oracle.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.javac(t, classes, jars, filepath.Join(root, "runtime-java/bench/src/art/Pairs.java"))
-	dex := filepath.Join(dir, "pairs.jar")
+	b.javac(t, classes, jars, filepath.Join(root, "runtime-java/bench/src/art", source))
+	dex := filepath.Join(dir, name)
 	b.D8(t, dex, append(oracle.ClassFiles(t, classes), jars...)...)
 	return dex
 }

@@ -25,8 +25,9 @@ func (m *Methods) WriteTable(w io.Writer, by Order, top int) error {
 		if t.Calls == 0 && t.Estimate.Samples > 0 {
 			longest = "-"
 		}
-		fmt.Fprintf(b, "%12s %12s %10s %12s %6d  %s%s%s%s\n", t.atLeast(t.Self), t.atLeast(t.Total), callsText(&t.Sum),
-			longest, t.Stalls, t.Method, markedText(t.Marked), leftOutText(t.LeftOut), restsText(&t.Sum))
+		fmt.Fprintf(b, "%12s %12s %10s %12s %6d  %s%s%s%s\n", t.atLeast(t.Self),
+			t.atLeast(t.Total), callsText(&t.Sum), longest, t.Stalls, t.Method, markedText(t.Marked),
+			leftOutText(t.LeftOut), restsText(&t.Sum))
 	}
 	return b.Flush()
 }

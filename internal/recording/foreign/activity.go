@@ -77,9 +77,7 @@ func ActivityOf(state string, frames []string) Activity {
 }
 
 // OfPlatform reports whether a method is the JDK's or Android's own.
-func OfPlatform(method string) bool {
-	return slices.ContainsFunc(platformPrefixes, func(prefix string) bool { return strings.HasPrefix(method, prefix) })
-}
+func OfPlatform(method string) bool { return beginsWith(method, platformPrefixes) }
 
 var platformPrefixes = []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "androidx.sqlite.",
 	"dalvik.", "libcore.", "com.android.", "org.conscrypt.", "org.sqlite.", "io.requery."}
@@ -103,6 +101,10 @@ func WithoutTool(frames []string) []string {
 		}
 	}
 	return frames[inner:]
+}
+
+func beginsWith(method string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(method, prefix) })
 }
 
 // OfApp reports whether a method is neither the platform's nor that of a runtime.

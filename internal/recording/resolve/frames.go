@@ -19,19 +19,30 @@ type FrameNames struct {
 func (n FrameNames) Frames(frames []string) (methods []string, own bool) {
 	program := foreign.WithoutTool(frames)
 	for _, f := range n.Residual.Frames(program) {
-		methods = append(methods, withoutNumbers(foreign.FrameMethod(f)))
+		methods = append(methods, foreign.FrameMethod(withoutNumbers(f)))
 	}
 	return methods, len(program) < len(frames)
 }
 
-// withoutNumbers leaves out the numbers of a class of a lambda, which differ from run to run.
-func withoutNumbers(method string) string {
-	const lambda = "$$Lambda"
-	class, rest, ok := strings.Cut(method, lambda)
-	if !ok {
-		return method
+// withoutNumbers leaves out the numbers in the name of a hidden class and of a lambda, which differ from run to run:
+// a.B$$Lambda$14/0x00007f0f1c006000.run.
+func withoutNumbers(frame string) string {
+	method, source, _ := strings.Cut(frame, "(")
+	dot := strings.LastIndexByte(method, '.')
+	if dot < 0 {
+		return frame
 	}
-	return class + lambda + rest[max(0, strings.LastIndexByte(rest, '.')):]
+	class, hidden := method[:dot], false
+	if i := strings.LastIndexByte(class, '/'); i >= 0 && strings.Trim(class[i+1:], "0123456789abcdefx") == "" {
+		class, hidden = class[:i], true
+	}
+	if i := strings.LastIndex(class, "$$Lambda$"); i >= 0 {
+		class, hidden = class[:i+len("$$Lambda")], true
+	}
+	if !hidden {
+		return frame
+	}
+	return class + method[dot:] + "(" + source
 }
 
 // Find implements [trace.FrameNames].

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Takes steady samples: stacks of threads on which a message or outermost call runs, whatever they do. They tell what
+ * Takes steady samples: stacks of threads on which a message or outermost call runs, whatever they do. They show what
  * no record does: methods that are off or not traced, libraries, and native code. Used by the sampler's thread only,
  * but for {@link #wrote}: so the samples are handed over before it copies records that were put behind them.
  *

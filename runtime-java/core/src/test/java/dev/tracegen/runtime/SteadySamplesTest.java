@@ -248,7 +248,7 @@ class SteadySamplesTest {
         assertTrue(recorder.recording());
     }
 
-    /** If only records of stalls are written, a short message costs nothing, and one that may become a stall is kept. */
+    /** If only records of stalls are written, a short message costs nothing. */
     @Test
     void aMessageThatMayBecomeAStallIsSampledFromAnEighthOfTheThresholdOn() {
         start(new RecorderOptions());
