@@ -17,8 +17,8 @@ package trace
 //     end.
 //   - The entry of a message's dispatch comes only while no call is open. Behind a gap an eventDone comes before it.
 type event struct {
+	marks  Marks // of the call that is entered or ends here
 	kind   eventKind
-	marks  Marks      // of the call that is entered or ends here
 	repair repairKind // of an eventRepair
 	method Method     // of an eventEntry and an eventLostEntry
 	at     int64      // nanoseconds of [Clock.NanoTime]

@@ -75,7 +75,7 @@ type Completeness struct {
 	SuspendedNanos int64
 	// OnlyStalls is set if only records of stalls were written: the records between them are not missing.
 	OnlyStalls bool
-	// Samples says what became of steady samples.
+	// Samples counts the steady samples.
 	Samples SampleCounts
 }
 

@@ -50,8 +50,8 @@ type windowRecords struct {
 // maxAligned is how many pairs of calls and frames are compared at most to find out which calls have ended.
 const maxAligned = 1 << 16
 
-// place hands on the samples whose place is before held[i]. It returns false if it depends on records that have not come
-// yet.
+// place hands on the samples whose place is before held[i]. It returns false if it depends on records that have not
+// come yet.
 func (r *repairer) place(i int) bool {
 	for len(r.samples) > 0 {
 		s := &r.samples[0]
@@ -153,8 +153,8 @@ func (r *repairer) hand(p placement) {
 	r.emit(eventSample, 0, 0, uint64(len(r.placed)-1))
 }
 
-// choose decides before which of some records a sample was taken: where the calls that are open are on the stack, and of
-// several such places where most are.
+// choose decides before which of some records a sample was taken: where the calls that are open are on the stack, and
+// of several such places where most are.
 func (r *repairer) choose(s *waitingSample, records []Record) {
 	s.chosen, s.at, s.constant = true, r.number, len(r.open)
 	if len(records) == 0 {
@@ -257,8 +257,8 @@ func (r *repairer) exempt(m Method) bool {
 }
 
 // align returns for the first n open calls which frame is theirs, -1 for none. The frames are in the order of
-// the calls. If not all calls have a frame, it finds the most that can have one, of several choices the innermost. Calls
-// that samples have shown were called by one another: of them the inner ones have ended first.
+// the calls. If not all calls have a frame, it finds the most that can have one, of several choices the innermost.
+// Calls that samples have shown were called by one another: of them the inner ones have ended first.
 func (r *repairer) align(n int, frames []int32) []int {
 	at := make([]int, n)
 	if r.assign(frames, at, nil) {
@@ -361,8 +361,8 @@ func lastFrames(names, frames []int32) []int {
 	return at
 }
 
-// common returns the indices of names in their longest common subsequence with frames, the last names of several. If there
-// are too many, it returns those that have a frame by [lastFrames].
+// common returns the indices of names in their longest common subsequence with frames, the last names of several. If
+// there are too many, it returns those that have a frame by [lastFrames].
 func common(names, frames []int32) (in []int) {
 	n, m := len(names), len(frames)
 	if n*m > maxAligned {
@@ -397,9 +397,9 @@ func common(names, frames []int32) (in []int) {
 	return in
 }
 
-// assign sets the frame of each call that is alive, nil for all, to the first one behind that of the calls around it. It
-// returns whether all calls have a frame that must. Behind a gap it takes the last frame before that of the calls inside:
-// the first frames are of calls that are not known.
+// assign sets the frame of each call that is alive, nil for all, to the first one behind that of the calls around it.
+// It returns whether all calls have a frame that must. Behind a gap it takes the last frame before that of the calls
+// inside: the first frames are of calls that are not known.
 func (r *repairer) assign(frames []int32, at []int, alive []bool) (all bool) {
 	lo := min(r.firstOpen(), len(at))
 	all = true
@@ -547,8 +547,8 @@ func (r *repairer) contradicted(lo, constant int, at []int, matching bool) (dead
 	return dead
 }
 
-// end takes open calls off that have ended without an exit, the innermost first in dead. at has the frames of the calls; it
-// returns those of the calls that are left.
+// end takes open calls off that have ended without an exit, the innermost first in dead. at has the frames of the
+// calls; it returns those of the calls that are left.
 func (r *repairer) end(dead []int32, at []int) []int {
 	if len(dead) == 0 {
 		return at

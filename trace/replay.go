@@ -48,7 +48,7 @@ type Chunks interface {
 	Next() (Chunk, error)
 }
 
-// ReplayOptions are what a replay is told by its caller.
+// ReplayOptions say how a recording is replayed.
 type ReplayOptions struct {
 	// Messages returns the methods whose calls are messages; nil for [Meta.MessageMethods].
 	Messages func(*Meta) []Method

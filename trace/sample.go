@@ -60,7 +60,7 @@ type FrameNames interface {
 	Find(name string) (m Method, ok bool)
 }
 
-// SampleCounts says what became of steady samples.
+// SampleCounts counts steady samples.
 type SampleCounts struct {
 	// Placed is how many are in segments; InGaps how many of these lie where records are missing.
 	Placed, InGaps uint64

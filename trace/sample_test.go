@@ -34,7 +34,6 @@ func (n modelNames) Find(name string) (m Method, ok bool) {
 type modelCall struct {
 	method   Method
 	recorded bool
-	thrown   bool // it ends by an exception: its exit is missing
 }
 
 // model is what a program does: methods above traced are not traced, others may be switched off.
@@ -143,13 +142,13 @@ func (g model) run(r *rand.Rand, n int) *modelRun {
 	return out
 }
 
-// names returns the methods of a segment's call and of the estimated calls that a sample shows, the outermost first. The
-// calls whose exits are missing are in doubt: they are left out if the stack does not have them.
+// names returns the methods of a segment's call and of the estimated calls that a sample shows, the outermost first.
+// The calls whose exits are missing are in doubt: they are left out if the stack does not have them.
 func pathOf(s *Segment, p *Sample, names map[Method]string) (path []string, doubt []bool) {
 	for k := p.Call; k >= 0; k = s.Calls[k].Parent {
 		path = append(path, fmt.Sprint("p.C.m", s.Calls[k].Method))
-		doubt = append(doubt, s.Calls[k].Marks&(MarkUnwound|MarkOpen|MarkCut) != 0 || s.Calls[k].Method == MethodNotRecorded ||
-			s.recursive(int(k)))
+		doubt = append(doubt, s.Calls[k].Marks&(MarkUnwound|MarkOpen|MarkCut) != 0 ||
+			s.Calls[k].Method == MethodNotRecorded || s.recursive(int(k)))
 		for i := len(p.Between) - 1; i >= 0; i-- {
 			if b := p.Between[i]; b.Call == k {
 				for _, m := range slices.Backward(b.Frames) {
@@ -166,8 +165,8 @@ func pathOf(s *Segment, p *Sample, names map[Method]string) (path []string, doub
 	return path, doubt
 }
 
-// recursive reports whether it is not known which call an exit ended: of the call, of one of its method around it that has
-// none, or if the call has none, of one inside of it that has the method of another one around it.
+// recursive reports whether it is not known which call an exit ended: of the call, of one of its method around it that
+// has none, or if the call has none, of one inside of it that has the method of another one around it.
 func (s *Segment) recursive(call int) bool {
 	around := func(i int, m Method) bool {
 		for k := s.Calls[i].Parent; k >= 0; k = s.Calls[k].Parent {

@@ -24,8 +24,8 @@ type builtSample struct {
 	Sample
 	index int32 // how many calls had begun
 	cpu   int64 // of the thread by then, -1 if it is not known
-	// pending is set if it lies in a gap or behind it, and outside are frames of calls that are not known yet. inGap is set
-	// if it lies in the gap.
+	// pending is set if it lies in a gap or behind it, and outside are frames of calls that are not known yet. inGap is
+	// set if it lies in the gap.
 	pending, inGap bool
 	outside        []int32
 	exits          int // how many calls that were entered in the gap had ended
@@ -122,9 +122,9 @@ func (b *builder) put(p *placement, index int32) {
 	if p.call < 0 && !b.scope.on {
 		return
 	}
-	out := builtSample{Sample: Sample{Call: -1, State: p.State, Nanos: p.Nanos, CPU: -1, Below: s.table.estimated(p.below)},
-		index: index, cpu: p.CPU, outside: p.outside, inGap: p.gap, pending: b.scope.on && (p.call < 0 || p.outside != nil),
-		exits: len(b.scope.entered)}
+	out := builtSample{Sample: Sample{Call: -1, State: p.State, Nanos: p.Nanos, CPU: -1,
+		Below: s.table.estimated(p.below)}, index: index, cpu: p.CPU, outside: p.outside, inGap: p.gap,
+		pending: b.scope.on && (p.call < 0 || p.outside != nil), exits: len(b.scope.entered)}
 	if p.call >= 0 {
 		out.Call = s.chain[p.call]
 	}
@@ -138,8 +138,8 @@ func (b *builder) put(p *placement, index int32) {
 }
 
 // decideSamples puts the samples of the scope in their calls, when n calls were inserted at its start: the first stands
-// for the gap if unknown is set, the others were entered in the gap, the outermost first. The calls around the scope are
-// known now, so the frames outside of its calls can be compared with them.
+// for the gap if unknown is set, the others were entered in the gap, the outermost first. The calls around the scope
+// are known now, so the frames outside of its calls can be compared with them.
 func (b *builder) decideSamples(outer, n int32, unknown, complete bool) {
 	start := b.scope.start
 	for i := range b.sampled.samples {
@@ -329,8 +329,8 @@ func (b *builder) renest() {
 	}
 }
 
-// restore makes estimated calls of the calls that a sample's stack shows, and that are not around it any more: it is not
-// known until when they ran.
+// restore makes estimated calls of the calls that a sample's stack shows, and that are not around it any more: it is
+// not known until when they ran.
 func (b *builder) restore(p *builtSample) {
 	var around []int32
 	for k := p.Call; k >= 0; k = b.segment.Calls[k].Parent {

@@ -9,14 +9,14 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
-// TestSamplesNeverLie loses runs of records of runs with exceptions that leave calls without exits, with methods that are
-// switched off, and with samples. At each moment what was replayed must be what was true, but that it may say that
+// TestSamplesNeverLie loses runs of records of runs with exceptions that leave calls without exits, with methods that
+// are switched off, and with samples. At each moment what was replayed must be what was true, but that it may say that
 // something is not recorded, and that a call whose exit is missing may seem to last longer where no sample contradicts
 // it. A call that samples have contradicted has not lasted longer than it did.
 //
-// Invariant: Whatever records are lost and whatever exits exceptions skip, at each moment the calls that replay shows as
-// open were open in this order, but for those with MarkUnwound or MarkOpen alone; and the stack that a sample shows is the
-// one of its moment.
+// Invariant: Whatever records are lost and whatever exits exceptions skip, at each moment the calls that replay shows
+// as open were open in this order, but for those with MarkUnwound or MarkOpen alone; and the stack that a sample shows
+// is the one of its moment.
 //
 // The 2,400 runs are in the share programs of make nightly; otherwise it makes a tenth of them.
 func TestSamplesNeverLie(t *testing.T) {
@@ -69,7 +69,8 @@ func (run *modelRun) check(t *testing.T, seed uint64, g model, c *namedCollect, 
 		s := &c.segments[k]
 		for i, call := range s.Calls {
 			// A call that was not recorded may have followed one of the same method.
-			doubt := call.Marks&MarkContradicted != 0 && run.unrecorded[call.Method] || call.Method == MethodNotRecorded || s.recursive(i) ||
+			doubt := call.Marks&MarkContradicted != 0 && run.unrecorded[call.Method] ||
+				call.Method == MethodNotRecorded || s.recursive(i) ||
 				call.Marks&(MarkUnwound|MarkOpen|MarkCut) != 0 && call.Marks&MarkContradicted == 0
 			end := call.End
 			if call.Marks&MarkContradicted != 0 {

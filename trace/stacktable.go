@@ -152,9 +152,9 @@ func (t *stackTable) estimated(frames []int32) []Method {
 	return list
 }
 
-// split compares frames with calls, the outermost call first. outside has the frames between each call and the one before
-// it, inside those inside of the last one. If no call has a frame, inside begins with the first frame of a method that may
-// be recorded.
+// split compares frames with calls, the outermost call first. outside has the frames between each call and the one
+// before it, inside those inside of the last one. If no call has a frame, inside begins with the first frame of a
+// method that may be recorded.
 func (t *stackTable) split(calls []Method, frames []int32) (outside [][]int32, inside []int32) {
 	outside = make([][]int32, len(calls))
 	next := 0

@@ -39,7 +39,7 @@ type Stall struct {
 	// waited for a lock, these are of the thread that held it.
 	Holders []HolderSample
 	// Initializing are stacks of other threads that were taken while it ran and that initialize a class, each with the
-	// thread's own sample that is the nearest in time: it may wait until the class is ready, which a JVM does not tell.
+	// thread's own sample that is the nearest in time: it may wait until the class is ready, which a JVM does not report.
 	Initializing []HolderSample
 	// Pending has the messages that waited behind it; nil if the queue was not recorded.
 	Pending *Pending

@@ -32,16 +32,16 @@ type SampleKey struct {
 	State ThreadState
 }
 
-// PathUnknown is the path of samples in calls that are left out of the tree, and of which there is no room for more. They
-// say nothing of the own time of their node, but that they are in it or below it.
+// PathUnknown is the path of samples in calls that are left out of the tree, and of which there is no room for more.
+// They say nothing of the own time of their node, but that they are in it or below it.
 const PathUnknown = -1
 
 // SamplesBelow are samples with the same key.
 type SamplesBelow struct {
 	SampleKey
 	SampleWeight
-	// CPU is how long the thread was on a processor since the sample before each, as far as that is known. CPUWeight is the
-	// weight of the samples of which it is known.
+	// CPU is how long the thread was on a processor since the sample before each, as far as that is known. CPUWeight is
+	// the weight of the samples of which it is known.
 	CPU       int64
 	CPUWeight float64
 }
@@ -168,8 +168,8 @@ func (s *TreeSamples) addBetween(b SamplesBetween) {
 	s.Between[k].SampleWeight.Add(b.SampleWeight)
 }
 
-// moved returns the samples of a tree that is made of the nodes of this one. to returns the new index of a node; left is set
-// if it is left out and the index that of the nearest outer node, none if there is no such node either.
+// moved returns the samples of a tree that is made of the nodes of this one. to returns the new index of a node; left
+// is set if it is left out and the index that of the nearest outer node, none if there is no such node either.
 func (s *TreeSamples) moved(to func(node int32) (index int32, left, none bool)) TreeSamples {
 	out := TreeSamples{Frames: s.Frames}
 	for _, b := range s.Below {

@@ -121,7 +121,7 @@ func (c *Completeness) drop(d trace.DroppedCount, r *Recording) {
 	c.Dropped = append(c.Dropped, out)
 }
 
-// mostVirtual is how many virtual threads that were not recorded the runtime tells apart.
+// mostVirtual is how many virtual threads that were not recorded the runtime distinguishes.
 const mostVirtual = 1 << 20
 
 // droppedTexts list what the recorder did not write, by kind, and the virtual threads that it did not record by choice;

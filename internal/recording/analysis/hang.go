@@ -261,8 +261,8 @@ func (r *Recording) lockChain(from *trace.Stall, waiting *trace.StackSample) (ch
 
 // verdict returns the verdict on the stall; causes are what all of the stall's time was spent on.
 func (h *Hang) verdict(causes []Cause) Verdict {
-	return Verdict{Kind: h.kind(), Likely: !h.Shown || h.Of == 0 || h.likely, Method: &h.Method, Activity: h.Activity, In: h.In,
-		Causes: causes, Text: h.sentence()}
+	return Verdict{Kind: h.kind(), Likely: !h.Shown || h.Of == 0 || h.likely, Method: &h.Method, Activity: h.Activity,
+		In: h.In, Causes: causes, Text: h.sentence()}
 }
 
 func (h *Hang) kind() Kind {

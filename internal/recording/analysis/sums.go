@@ -105,13 +105,13 @@ func (t *Sum) added(o *Sum) Estimate {
 		return Estimate{}
 	}
 	total, self := t.Total+o.Total, t.Self+o.Self
-	error := func(a, b int64) int64 { return int64(math.Round(math.Hypot(float64(a), float64(b)))) }
+	root := func(a, b int64) int64 { return int64(math.Round(math.Hypot(float64(a), float64(b)))) }
 	sum := Estimate{
 		Samples: a.Samples + b.Samples, Total: a.Total + b.Total, Self: a.Self + b.Self,
-		TotalLow:  total - error(t.Total-a.TotalLow, o.Total-b.TotalLow),
-		TotalHigh: total + error(a.TotalHigh-t.Total, b.TotalHigh-o.Total),
-		SelfLow:   self - error(t.Self-a.SelfLow, o.Self-b.SelfLow),
-		SelfHigh:  self + error(a.SelfHigh-t.Self, b.SelfHigh-o.Self),
+		TotalLow:  total - root(t.Total-a.TotalLow, o.Total-b.TotalLow),
+		TotalHigh: total + root(a.TotalHigh-t.Total, b.TotalHigh-o.Total),
+		SelfLow:   self - root(t.Self-a.SelfLow, o.Self-b.SelfLow),
+		SelfHigh:  self + root(a.SelfHigh-t.Self, b.SelfHigh-o.Self),
 		Known:     a.Known + b.Known, Running: a.Running + b.Running, Waiting: a.Waiting + b.Waiting,
 		Blocked: a.Blocked + b.Blocked, CPU: a.CPU + b.CPU,
 	}

@@ -52,6 +52,7 @@ type pageData struct {
 			Off      [][2]uint64
 			Frames   []struct{}
 			Facts    [][2]string
+			Samples  [][][]int64
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package export
 
 import (
+	"math/rand/v2"
+
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -63,8 +65,9 @@ func stateOfSample(s trace.ThreadState) int64 {
 	return 3
 }
 
-// maxPageSamples is how many samples of a thread a page has. Of more, every second one is left out, and the one before
-// it stands for its time.
+// maxPageSamples is how many samples of a thread a page has. Of more, one of each two is left out, and the other one
+// stands for the time of both. Which one it is, is drawn by their weights, so that no path has more time than before
+// but by chance.
 const maxPageSamples = 1 << 16
 
 // sample adds the samples of a segment. numbers has the number of each of its calls on the thread.
@@ -107,10 +110,15 @@ func (pt *pageThread) addSample(s pageSample) {
 	if pt.samples = append(pt.samples, s); len(pt.samples) < maxPageSamples {
 		return
 	}
+	drawn := rand.New(rand.NewPCG(uint64(pt.Index), uint64(pt.Calls))) // the same for the same recording
 	half := pt.samples[:0]
 	for k := 0; k+1 < len(pt.samples); k += 2 {
-		pt.samples[k].join(pt.samples[k+1], 0)
-		half = append(half, pt.samples[k])
+		stays, goes := pt.samples[k], pt.samples[k+1]
+		if both := stays[sampleWeight] + goes[sampleWeight]; drawn.Int64N(max(1, both)) < goes[sampleWeight] {
+			stays, goes = goes, stays
+		}
+		stays.join(goes, 0)
+		half = append(half, stays)
 	}
 	pt.samples = half
 }

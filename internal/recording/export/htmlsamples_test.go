@@ -157,3 +157,34 @@ func TestPageEstimates(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestPageSamplesBound: of many samples of a thread a page has a bounded number, which stand for all of the time.
+func TestPageSamplesBound(t *testing.T) {
+	const n = 200_000
+	s := trace.Segment{Kind: trace.SegmentOutermost, End: n * 1e6, Calls: []trace.Call{{Method: 7, Parent: -1, Next: 1,
+		Count: 1, End: n * 1e6}}}
+	for k := range int64(n) {
+		one := trace.Sample{Nanos: k * 1e6, Weight: 1e6, CPU: 5e5, State: 2}
+		if k%3 == 0 {
+			one.Below = []trace.Method{8}
+		}
+		s.Samples = append(s.Samples, one)
+	}
+	data, _ := readPage(t, exportOf(t, "html", func(v export.Writer) error {
+		return feedSource(v, naming{}, "many.tgd", content(func(h trace.Handler) error { return h.Segment(&s) }))
+	}))
+	samples := data.Recordings[0].more.Samples[0]
+	var weight, cpu, below int64
+	for _, one := range samples {
+		weight, cpu = weight+one[2], cpu+one[3]
+		if one[6] > 0 {
+			below += one[2]
+		}
+	}
+	if len(samples) > 1<<16 || len(samples) < 1<<14 || weight != n*1e6 || cpu != n*5e5 {
+		t.Errorf("%d samples of %d ms with %d ms CPU", len(samples), weight/1e6, cpu/1e6)
+	}
+	if share := float64(below) / float64(weight); share < 0.3 || share > 0.37 {
+		t.Errorf("%.3f of the time is in the method below, want a third", share)
+	}
+}

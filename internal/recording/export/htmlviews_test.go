@@ -241,6 +241,7 @@ func TestPageState(t *testing.T) {
 			value(`$("theme").click()`)}},
 		{"methods", []step{value(`void shown.setScope(-1)`), press("6"), painted,
 			value(`$("methods").tHead.querySelectorAll("button")[2].click()`), painted}},
+		{"cpu", []step{press("3"), painted, press("t"), painted}},
 		{"threads", []step{press("1"), value(`void shown.choose(1e9, 2e9)`), painted}},
 	} {
 		got := visit{steps: append(c.steps, link...)}.open(t, file)

@@ -13,12 +13,12 @@ import (
 )
 
 // Of returns the tree with what its samples show: a tree of its own in which a node with [trace.Grafted.Estimated] is a
-// call that only samples show. A node may have a recorded and an estimated child of the same method. It returns t itself
-// if that has no samples.
+// call that only samples show. A node may have a recorded and an estimated child of the same method. It returns t
+// itself if that has no samples.
 //
 // The own time of a node is divided among the paths that the samples show that fell in it, by their weights. A node
-// without samples is divided as all nodes of its method together. A recorded call that samples show in estimated calls is
-// in these with the same share of its time as of its samples.
+// without samples is divided as all nodes of its method together. A recorded call that samples show in estimated calls
+// is in these with the same share of its time as of its samples.
 func Of(t *trace.Tree) *trace.Tree {
 	if len(t.Samples.Below) == 0 || len(t.Nodes) < 2 {
 		return t
@@ -282,8 +282,8 @@ func (g *grafter) among(at, k int32, self int64, s *shown, pooled bool) {
 	}
 }
 
-// spread gives time to some of the paths that samples show, each part the same: the more often a path is shown, the more
-// nodes give it something.
+// spread divides time among some of the paths that samples show, each part the same: the more often a path is shown, the
+// more nodes have a part for it.
 func (g *grafter) spread(at, k int32, self int64, s *shown, step float64) {
 	n := int64(math.Round(1 / step))
 	sum, i := s.list[0].Weight, 0
@@ -299,7 +299,7 @@ func (g *grafter) spread(at, k int32, self int64, s *shown, step float64) {
 	_, s.next = math.Modf(s.next + golden)
 }
 
-// give gives time to the calls that samples show below a node.
+// give adds time to the calls that samples show below a node.
 func (g *grafter) give(at, k int32, part int64, b *trace.SamplesBelow, pooled bool) {
 	to := &g.out[g.graft(at, b.Path, k)]
 	to.Self += part
@@ -471,7 +471,8 @@ type sum struct {
 	open, openRecorded int
 }
 
-// bound sets the bounds: those that all samples of the tree say, or the sums of the bounds of nodes where these are nearer.
+// bound sets the bounds: those that all samples of the tree say, or the sums of the bounds of nodes where these are
+// nearer.
 func (s *sum) bound(root *trace.Node) {
 	s.TotalLow, s.TotalHigh, s.SelfLow, s.SelfHigh = s.Total, s.Total, s.Self, s.Self
 	n := float64(root.Grafted.Samples)

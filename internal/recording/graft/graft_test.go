@@ -82,8 +82,8 @@ func (r *run) total(path []trace.Method) (sum int64) {
 
 // TestGraft makes runs whose truth is known.
 //
-// Invariant: The grafted tree has the time of the recorded one, and the bounds of an estimated time contain the true one
-// in 95 % of all cases.
+// Invariant: The grafted tree has the time of the recorded one, and the bounds of an estimated time contain the true
+// one in 95 % of all cases.
 func TestGraft(t *testing.T) {
 	held, all := 0, 0
 	for seed := range uint64(100) {

@@ -438,7 +438,9 @@ function methodTimes(tree, keep) {
     t.calls += tree.calls[k];
     t.self += tree.self[k];
     t.cpu += tree.own(k)?.[3] || 0;
-    t.estSelf = sumOf(t.estSelf, tree.estSelf[k]);
+    // The samples of an estimated call are also of the estimated calls around it.
+    const est = tree.estSelf[k];
+    t.estSelf = sumOf(t.estSelf, outer && estimated[k] && est ? { ...est, count: 0 } : est);
     if (!outer) t.total += tree.total[k];
     if (!estimated[k] && !t.around++) t.recorded += tree.total[k];
     if (keep) {

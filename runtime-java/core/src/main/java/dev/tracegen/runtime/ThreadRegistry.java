@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
 
 /** The threads of a recorder. A thread is added when it is first seen, and removed when it has ended. */
 final class ThreadRegistry {
-    /** So many virtual threads that are not recorded are told apart, by the last bits of their IDs. */
+    /** So many virtual threads that are not recorded are distinguished, by the last bits of their IDs. */
     private static final int MOST_NOT_RECORDED = 1 << 20;
 
     private final Recorder recorder;
