@@ -108,7 +108,8 @@ func (m ranked) marked(text string) string {
 	return text
 }
 
-// name is the name of a method, without its package if there is no room for it, and how many of its calls were left out.
+// name is the name of a method, without its package if there is no room for that, and how many of its calls were left
+// out.
 func (m ranked) name() string {
 	const width = 58
 	name, more := m.Method.String(), leftOutText(m.LeftOut)
