@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// JFRFlags are the JVM options that record samples of running Java code and of native methods into file, with JFR of the
-// JDK: at the shortest period, with whole stacks, and at any instruction instead of safepoints alone.
+// JFRFlags are the JVM options that record samples of running Java code and of native methods into file, with JFR of
+// the JDK: at the shortest period, with whole stacks, and at any instruction instead of safepoints alone.
 func JFRFlags(file string) []string {
 	return []string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints",
 		"-XX:FlightRecorderOptions=stackdepth=2048", "-Xlog:jfr*=error",
