@@ -87,8 +87,8 @@ func OfTool(method string) bool { return beginsWith(method, toolPrefixes) }
 
 var toolPrefixes = []string{"dev.tracegen.runtime.", "dev.tracegen.agent.", "com.tencent.matrix.trace."}
 
-// WithoutTool returns a stack without the innermost frames, if they are those of a runtime and of what it has called: the
-// thread was reporting the begin or the end of the call below.
+// WithoutTool returns a stack without the innermost frames, if they are those of a runtime and of what it has called:
+// the thread was reporting the begin or the end of the call below.
 func WithoutTool(frames []string) []string {
 	inner := 0
 	for i, f := range frames {
