@@ -13,26 +13,20 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/corpus"
 	"github.com/tracegen/tracegen/internal/oracle/dense"
-	"github.com/tracegen/tracegen/mapping"
 )
 
-// denseCommand measures what recording costs in programs that make very many calls, and how the shares of their methods
-// differ from those of JFR.
+// denseCommand measures what recording costs in programs that make very many calls.
 const denseCommand = "dense"
 
 // denseResult is the result of one program.
 type denseResult struct {
-	name     string
-	runs     map[dense.Way][]dense.Run
-	figures  map[dense.Way][]*dense.Figures
-	off      map[mapping.Identity]bool
-	ours     *dense.Profile
-	jfr      [2]*dense.Profile
-	compared []*dense.Comparison
-	release  int // of the JDK
-	failed   error
+	name    string
+	runs    map[dense.Way][]dense.Run
+	figures map[dense.Way][]*dense.Figures
+	failed  error
 }
 
 // denseMain runs the programs of package dense:
@@ -55,15 +49,19 @@ func denseMain(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	jdks, err := dense.JDKs()
+	if err != nil {
+		return err
+	}
+	jdk := jdks[len(jdks)-1]
 	watch := startWatch()
 	var results []*denseResult
 	for _, p := range dense.Programs() {
 		if !pattern.MatchString(p.Name) {
 			continue
 		}
-		r := &denseResult{name: p.Name, runs: map[dense.Way][]dense.Run{}, figures: map[dense.Way][]*dense.Figures{},
-			off: map[mapping.Identity]bool{}}
-		r.failed = r.measure(ctx, p, corpora, *scratch, *rounds)
+		r := &denseResult{name: p.Name, runs: map[dense.Way][]dense.Run{}, figures: map[dense.Way][]*dense.Figures{}}
+		r.failed = r.measure(ctx, p, corpora, jdk, *scratch, *rounds)
 		if ctx.Err() != nil {
 			break
 		}
@@ -71,7 +69,7 @@ func denseMain(ctx context.Context, args []string) error {
 			notMeasured(p.Name, r.failed)
 		}
 		// Each program takes minutes, so that what is measured is written at once.
-		said := slices.Concat(conditions(), watch.conditions(), []string{fmt.Sprintf("programs: on JDK %d", r.release)})
+		said := slices.Concat(conditions(), watch.conditions(), []string{fmt.Sprintf("programs: on JDK %d", jdk.Feature)})
 		if err := writeDense(*out, said, results); err != nil {
 			return err
 		}
@@ -83,36 +81,24 @@ func denseMain(ctx context.Context, args []string) error {
 }
 
 // denseWays are the ways of a round.
-var denseWays = []dense.Way{dense.Plain, dense.NoOp, dense.Idle, dense.Recording, dense.GateOff, dense.WithJFR}
-
-// roundsOf returns the number of rounds of a way, of so many.
-func roundsOf(way dense.Way, all int) int {
-	switch way {
-	case dense.GateOff:
-		return 1
-	case dense.WithJFR:
-		return 2
-	}
-	return all
-}
+var denseWays = []dense.Way{dense.Plain, dense.NoOp, dense.Idle, dense.Recording, dense.GateOff}
 
 // measure runs a program in rounds, so that a noisy minute of the machine affects all ways.
-func (r *denseResult) measure(ctx context.Context, p dense.Program, c *corpus.Corpus, scratch string,
+func (r *denseResult) measure(ctx context.Context, p dense.Program, c *corpus.Corpus, jdk oracle.JDK, scratch string,
 	rounds int) error {
 	dir, err := os.MkdirTemp(scratch, "tracegen-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	program, err := dense.Prepare(ctx, p, c, dir)
+	program, err := dense.Prepare(ctx, p, c, jdk, dir)
 	if err != nil {
 		return err
 	}
-	r.release = program.Release()
-	for n := range max(rounds, roundsOf(dense.WithJFR, rounds)) {
+	for n := range rounds {
 		for _, way := range denseWays {
-			if n >= roundsOf(way, rounds) {
-				continue
+			if n > 0 && way == dense.GateOff {
+				continue // one round of it shows what the gate is for
 			}
 			run, err := program.Run(ctx, way)
 			if err != nil {
@@ -125,7 +111,7 @@ func (r *denseResult) measure(ctx context.Context, p dense.Program, c *corpus.Co
 			}
 		}
 	}
-	return r.compare(ctx, program)
+	return nil
 }
 
 // add keeps a run, and reads its recording.
@@ -137,37 +123,6 @@ func (r *denseResult) add(program *dense.Prepared, way dense.Way, run dense.Run)
 	f, err := program.ReadRecording(run.File)
 	r.figures[way] = append(r.figures[way], f)
 	return err
-}
-
-// compare compares all recordings together with two runs of JFR.
-func (r *denseResult) compare(ctx context.Context, program *dense.Prepared) error {
-	for _, f := range r.figures[dense.Recording] {
-		for m := range f.Off {
-			r.off[m] = true
-		}
-	}
-	for _, run := range r.runs[dense.Recording] {
-		p, err := program.ReadCalls(run.File, r.off)
-		if err != nil {
-			return err
-		}
-		if r.ours == nil {
-			r.ours = p
-		} else {
-			r.ours.Add(p)
-		}
-	}
-	for n, run := range r.runs[dense.WithJFR] {
-		p, err := program.ReadJFR(ctx, run.File, r.off)
-		if err != nil {
-			return err
-		}
-		r.jfr[n] = p
-	}
-	for _, k := range []dense.Kind{dense.Inclusive, dense.Self} {
-		r.compared = append(r.compared, dense.Compare(k, r.ours, r.jfr))
-	}
-	return nil
 }
 
 // cpu returns the median CPU time of a way, in seconds; 0 if there is no run.
@@ -227,24 +182,6 @@ func printDense(w io.Writer, said []string, results []*denseResult) {
 			r.sum(dense.Recording, func(f *dense.Figures) uint64 { return f.Windowed })/n,
 			r.sum(dense.GateOff, func(f *dense.Figures) uint64 { return f.Lost }))
 	}
-	fmt.Fprintf(w, "\nMean absolute difference from JFR in points of percent, of JFR's ten biggest methods that are "+
-		"traced and were never off. *all* has also the methods with more than %d %% on both sides. *noise* is the "+
-		"difference of two runs of JFR. *behind* is by how many points our first method is smaller in JFR than JFR's "+
-		"first one. *broken* is the number of samples whose outer frames JFR has lost; they are left out.\n\n"+
-		"| program | time | all | without those of nearly all | noise | our first | behind | "+
-		"methods off | samples | broken |\n|---|---|---|---|---|---|---|---|---|---|\n", dense.Nearly)
-	for _, r := range results {
-		for _, c := range r.compared {
-			fmt.Fprintf(w, "| %s | %s | %.1f | %.1f | %.1f | `%s` %.1f %% | %.1f | %d | %.0f | %.0f |\n",
-				r.name, c.Kind, c.All, c.Rest, c.Noise, shortMethod(c.First), c.FirstShare, c.Behind(), len(r.off),
-				r.jfr[0].Total+r.jfr[1].Total, r.jfr[0].Broken+r.jfr[1].Broken)
-		}
-	}
-}
-
-// shortMethod returns a method without its package and descriptor.
-func shortMethod(m mapping.Identity) string {
-	return m.Class[strings.LastIndexByte(m.Class, '/')+1:] + "." + m.Name
 }
 
 func printDenseRuns(w io.Writer, said []string, results []*denseResult) {

@@ -6,7 +6,8 @@
 //	go run ./bench stored:kotlin-compiler-1.3.31    a copy of that jar whose entries are stored
 //	go run ./bench show bench/runs/DATE README.md    page and README's table of a run, once more
 //	go run ./bench warm                        builds with --cache after small changes
-//	go run ./bench dense                       what recording costs in programs of very many calls, and JFR beside it
+//	go run ./bench dense                       what recording costs in programs of very many calls
+//	go run ./bench truth                       what recordings say about these programs, and JFR beside it
 //
 // Inputs and peers are rows of bench/corpora.tsv and are fetched by Maven; "corpus" is all released jars of it in one
 // run. An input behind "stored:" is the copy of these jars in which no entry is deflated: Android's Gradle plugin
@@ -26,7 +27,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"regexp"
@@ -72,6 +72,8 @@ func dispatch(ctx context.Context, args []string) error {
 			return warmMain(ctx, rest)
 		case denseCommand:
 			return denseMain(ctx, rest)
+		case truthCommand:
+			return truthMain(ctx, rest)
 		case changesCommand:
 			return changesMain(rest)
 		case legibleCommand:
@@ -137,11 +139,11 @@ type lineup struct {
 func chooseContestants(ctx context.Context, corpora *corpus.Corpus, dir, tool string,
 	pattern *regexp.Regexp) (lineup, error) {
 	if tool == "" {
-		tool = filepath.Join(dir, "tracegen")
-		if out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", tool,
-			"./cmd/tracegen").CombinedOutput(); err != nil {
-			return lineup{}, fmt.Errorf("go build: %w\n%s", err, out)
+		built, err := buildTool(ctx, dir)
+		if err != nil {
+			return lineup{}, err
 		}
+		tool = built
 	}
 	all, err := contestants(tool, findPeers(ctx, corpora, filepath.Join(dir, "drivers")))
 	if err != nil {

@@ -22,6 +22,7 @@ type builder struct {
 	gaps    []Gap // those whose segments are not handed on yet
 	windows []Gap // likewise
 	sum     *Completeness
+	sampled sampledCalls // nothing as long as there are no samples
 }
 
 // rootNumber has the number of the first record of a call that no other encloses, and of the record behind its last;
@@ -69,6 +70,9 @@ func (b *builder) build(events []event, h Handler) error {
 		case eventEntry:
 			b.enter(e.method, e.marks, e.number)
 		case eventExit:
+			if e.marks&MarkContradicted != 0 {
+				b.endEarly(b.top)
+			}
 			b.exit(e.marks)
 			if e.marks != 0 {
 				b.segment.Repairs.countMarks(e.marks)
@@ -110,6 +114,8 @@ func (b *builder) build(events []event, h Handler) error {
 			if err := b.endMessage(e.number, h); err != nil {
 				return err
 			}
+		case eventSample:
+			b.sample(int(e.number))
 		case eventRepair:
 			b.segment.Repairs.count(e.repair, e.number)
 			if e.repair == repairLost {
@@ -141,13 +147,16 @@ func (b *builder) enter(m Method, marks Marks, number uint64) {
 	parent := b.top
 	b.top = int32(len(s.Calls))
 	s.Calls = append(s.Calls, Call{Method: m, Parent: parent, Count: 1, Begin: b.now, Marks: marks})
+	b.sampled.entered(b.top, number)
 }
 
 // exit ends the innermost call.
 func (b *builder) exit(marks Marks) {
 	c := &b.segment.Calls[b.top]
-	c.End, c.Next = b.now, int32(len(b.segment.Calls))
 	c.Marks |= marks
+	if c.Marks&MarkContradicted == 0 {
+		c.End, c.Next = b.now, int32(len(b.segment.Calls))
+	}
 	b.top = c.Parent
 }
 
@@ -220,6 +229,8 @@ func (b *builder) decide(known int, complete bool) {
 		b.message += n
 	}
 	b.segment.Calls = calls
+	b.sampled.shift(start, n, s.number)
+	b.decideSamples(outer, n, unknown, complete)
 	if outer < 0 {
 		b.addRoots(unknown, complete, enclosed)
 	}
@@ -246,6 +257,7 @@ func (b *builder) cut(known int) int32 {
 	}
 	if k < 0 && s.outer >= 0 {
 		b.roots[len(b.roots)-1].end = s.loss.number
+		b.sampled.rootEnds = append(b.sampled.rootEnds, rootEnd{s.start, s.loss.number})
 	}
 	return k
 }
@@ -262,7 +274,7 @@ func (b *builder) addRoots(unknown, complete bool, enclosed int) {
 	if len(s.entered) > 0 {
 		b.roots = append(b.roots, rootNumber{first: s.number})
 	}
-	for _, number := range s.tops[enclosed:] {
+	for _, number := range s.tops[min(enclosed, len(s.tops)):] {
 		b.roots = append(b.roots, rootNumber{first: number})
 	}
 }
@@ -270,6 +282,7 @@ func (b *builder) addRoots(unknown, complete bool, enclosed int) {
 // done hands on the segments that are over: each call that no other encloses is one. The records up to end are
 // theirs.
 func (b *builder) done(end uint64, h Handler) error {
+	b.renest()
 	calls, repairs := b.segment.Calls, b.segment.Repairs
 	for from, k := int32(0), 0; int(from) < len(calls); k++ {
 		to := calls[from].Next
@@ -289,6 +302,7 @@ func (b *builder) done(end uint64, h Handler) error {
 			s.EndRecord = b.roots[k+1].first
 		}
 		s.Gaps = b.gapsOf(&s)
+		s.Samples = b.samplesOf(&s, from, to)
 		for i := range s.Calls {
 			if from > 0 {
 				s.Calls[i].Next -= from
@@ -304,6 +318,7 @@ func (b *builder) done(end uint64, h Handler) error {
 		b.segment.Repairs = Repairs{}
 	}
 	b.segment.Calls, b.roots, b.gaps = calls[:0], b.roots[:0], nil
+	b.sampled.reset()
 	return nil
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Chunk is a part of a recording: one of the pointer types [*Meta], [*Clock], [*Threads], [*Records],
 // [*Messages], [*StackSample], [*Frames], [*StallChunk], [*Pending], [*Gate], [*Alive], [*Window],
-// [*LeftOut], [*Suspended], [*Late], [*Exit], [*Dropped], [*Incident], [*Detectors], [*Machine], [*End],
+// [*LeftOut], [*Suspended], [*Late], [*Exit], [*Dropped], [*Incident], [*Detectors], [*Machine], [*Stacks], [*End],
 // [*MissingParts] of several files and, of a replay alone, [*Completeness].
 type Chunk interface{ chunk() }
 
@@ -207,8 +207,14 @@ func describeMethod(m Method) string { return callPrefix + strconv.Itoa(int(m)) 
 // Thread.State.
 type ThreadState uint8
 
-// stateTerminated is the state of a thread that has ended.
-const stateTerminated ThreadState = 6
+// The states of a thread that does not run.
+const (
+	ThreadBlocked      ThreadState = 3 // it waits for a lock
+	ThreadWaiting      ThreadState = 4
+	ThreadTimedWaiting ThreadState = 5
+
+	stateTerminated ThreadState = 6 // it has ended
+)
 
 // String returns Java's name of the state.
 func (s ThreadState) String() string {
@@ -492,6 +498,7 @@ const (
 	DroppedChunks   DroppedKind = 7 // chunks that could not be written to the disk
 
 	DroppedIncidents DroppedKind = 8 // incidents
+	DroppedVirtual   DroppedKind = 9 // virtual threads that made calls, by choice
 )
 
 // Incident is a detector's finding that is no stall, such as a sync barrier that was not removed.

@@ -32,6 +32,7 @@ const (
 	typeIncident  = 20
 	typeDetectors = 21
 	typeMachine   = 22
+	typeStacks    = 23
 )
 
 var errShort = errors.New("it ends too early")
@@ -177,6 +178,7 @@ var decoders = map[uint16]func(*payload) Chunk{
 			return IncidentFact{p.name(), p.str()}
 		})}
 	},
+	typeStacks: func(p *payload) Chunk { return decodeStacks(p) },
 	typeEnd: func(p *payload) Chunk {
 		e := &End{Chunks: p.uv(), Records: p.uv(), Overwritten: p.uv()}
 		e.More = len(p.rest) > 0 && p.u8()&1 != 0

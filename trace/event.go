@@ -58,6 +58,8 @@ const (
 	// eventMessageEnd says that the message has ended with the exit before it. If calls are open, they are suspended as
 	// by an eventPause. number is the number of the first record behind it.
 	eventMessageEnd
+	// eventSample is a steady sample that was taken here. number is its index in [repairer.placed].
+	eventSample
 	// eventRepair says that number records were repaired in the way repair, beside the repairs that marks of calls count.
 	eventRepair
 )
@@ -91,6 +93,9 @@ func (r *Repairs) countMarks(marks Marks) {
 	switch {
 	case marks&MarkUnwound != 0:
 		r.Unwound++
+		if marks&MarkContradicted != 0 {
+			r.Contradicted++
+		}
 	case marks&MarkOpen != 0:
 		r.Open++
 	case marks&MarkCut != 0:

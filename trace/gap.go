@@ -75,6 +75,8 @@ type Completeness struct {
 	SuspendedNanos int64
 	// OnlyStalls is set if only records of stalls were written: the records between them are not missing.
 	OnlyStalls bool
+	// Samples says what became of steady samples.
+	Samples SampleCounts
 }
 
 // GatedCalls is a method that was switched off while a program ran. Its time is its callers' own while it was off.

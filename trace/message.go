@@ -51,5 +51,6 @@ func (s *Segment) Body() Segment {
 		c.Next -= from
 		c.Parent = max(-1, c.Parent-from)
 	}
+	body.Samples = samplesWithin(s.Samples, from, s.Calls[from].Next)
 	return body
 }

@@ -70,6 +70,10 @@ type Reader struct {
 	wasted uint64 // bytes of what looked like a chunk and was none
 	next   uint64 // the number that the next chunk should have
 	names  stringTable
+	// stacks is set while it is known what the table of stacks has; wrongBefore is how many chunks were lost or malformed
+	// when the table began.
+	stacks      bool
+	wrongBefore uint64
 }
 
 // Open opens a recording. The caller closes the reader.
@@ -166,8 +170,11 @@ func (r *Reader) decode(kind, flags uint16, body []byte) Chunk {
 		r.damage.Malformed++
 		return nil
 	}
-	if _, end := c.(*End); end {
+	switch c := c.(type) {
+	case *End:
 		r.damage.Closed = true
+	case *Stacks:
+		r.follows(c)
 	}
 	return c
 }

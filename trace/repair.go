@@ -32,6 +32,12 @@ type repairer struct {
 
 	message int // the index in open of the message that is open, -1 if none is
 
+	table   *stackTable     // of the stacks of samples; nil as long as there are none
+	samples []waitingSample // those whose records have not come yet
+	windows []windowRecords
+	placed  []placement     // of the events that were made and not handed on yet
+	ended   map[Method]bool // methods of calls that samples have contradicted
+
 	where map[Method]int32 // the index in open of each method's innermost call; nil if open must be searched
 }
 
@@ -40,6 +46,8 @@ type openMethod struct {
 	method Method
 	// the index of the next call of the method further out, -1 if there is none; valid if [repairer.where] is set
 	before int32
+	// shown is set if a sample has shown it
+	shown bool
 }
 
 // gap is a place where records are missing, or where a thread's records begin.
@@ -82,7 +90,11 @@ func (r *repairer) repair(keep int) {
 	i := 0
 	for n := len(r.held) - keep; i < n; i++ {
 		for len(r.gaps) > 0 && r.gaps[0].at == i {
+			r.placeBefore(i)
 			r.gap()
+		}
+		if len(r.samples) > 0 && !r.place(i) {
+			break
 		}
 		record := r.held[i]
 		ticks := record.Ticks()
@@ -154,7 +166,7 @@ func (r *repairer) flush() {
 	if r.err == nil {
 		r.err = r.sink(r.events[:r.made])
 	}
-	r.made = 0
+	r.made, r.placed = 0, r.placed[:0]
 }
 
 // repaired says that n records were repaired.
@@ -169,8 +181,10 @@ func (r *repairer) finish(alive int64) {
 	r.patient = false
 	r.repair(0)
 	for len(r.gaps) > 0 {
+		r.placeBefore(len(r.held))
 		r.gap()
 	}
+	r.placeRest()
 	r.decideAtEnd()
 	if len(r.open) > 0 {
 		r.now = max(r.now, alive)
@@ -192,12 +206,14 @@ func (r *repairer) gap() {
 		r.repaired(repairLost, g.lost)
 	}
 	if g.lost == 0 && g.apart {
+		r.putInGap()
 		return
 	}
 	if r.scope.on && r.scope.end == math.MaxInt64 {
 		// No record came since the last gap: it is the same one.
 		r.scope.first, r.scope.number = r.number, r.number
 		r.emit(eventGap, 0, 0, r.number)
+		r.putInGap()
 		return
 	}
 	r.decide(false)
@@ -212,6 +228,7 @@ func (r *repairer) gap() {
 		r.emit(eventLoss, 0, 0, before)
 	}
 	r.emit(eventGap, 0, 0, r.number)
+	r.putInGap()
 }
 
 // cut ends what has not ended, as the records end here.
@@ -271,6 +288,8 @@ func (r *repairer) exit(marks Marks) {
 	o := r.open[k]
 	if o.method == MethodNotRecorded {
 		marks &^= MarkUnwound
+	} else if marks&MarkUnwound != 0 && r.table != nil && r.ended != nil && r.table.throwing[o.method] {
+		marks |= MarkContradicted // as samples have said of other calls of the method
 	}
 	r.open = r.open[:k]
 	if r.where != nil {
@@ -363,6 +382,9 @@ func (r *repairer) repairExit(m Method, marks Marks) {
 	case r.scope.on && len(r.open) == r.scope.depth:
 		r.exitOfLost(m, marks)
 	default:
+		if r.ended[m] {
+			r.table.hidden[r.table.nameOf(m)] = true // perhaps no sample shows calls of this method
+		}
 		r.repaired(repairStray, 1)
 	}
 }

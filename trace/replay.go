@@ -40,7 +40,7 @@ const (
 // it end there. Chunks have checksums, so a record is there as its thread made it, or it is missing.
 //
 // The time is proportional to the number of records, the memory to the depth of calls and to a fixed number of calls.
-func Replay(r *Reader, h Handler) error { return ReplayMessages(r, h, nil) }
+func Replay(r *Reader, h Handler) error { return ReplayWith(r, h, ReplayOptions{}) }
 
 // Chunks is what chunks are read from: a [Reader], or several of them as if they were one.
 type Chunks interface {
@@ -48,11 +48,19 @@ type Chunks interface {
 	Next() (Chunk, error)
 }
 
-// ReplayMessages is [Replay]. messages, if it is not nil, returns the methods whose calls are messages; by default
-// [Meta.MessageMethods].
-func ReplayMessages(r Chunks, h Handler, messages func(*Meta) []Method) error {
+// ReplayOptions are what a replay is told by its caller.
+type ReplayOptions struct {
+	// Messages returns the methods whose calls are messages; nil for [Meta.MessageMethods].
+	Messages func(*Meta) []Method
+	// Frames returns what compares frames of steady samples with calls; nil if the samples have no place in segments. It
+	// is called behind the [Handler.Chunk] of the first [*Stacks].
+	Frames func() FrameNames
+}
+
+// ReplayWith is [Replay] with options.
+func ReplayWith(r Chunks, h Handler, o ReplayOptions) error {
 	p := newReplay(h)
-	p.messages = messages
+	p.messages, p.frames = o.Messages, o.Frames
 	for {
 		c, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -73,12 +81,16 @@ type replay struct {
 	h        Handler
 	limits   limits
 	messages func(*Meta) []Method
+	frames   func() FrameNames
 	slowOnly bool // records are those of stalls: what lies between was not written
 	threads  map[uint32]*thread
 	loops    map[Method]bool  // outermost methods that have enclosed calls of methods whose calls are messages
 	alive    map[uint32]int64 // by thread: the time of its last sign of life
 	events   *[batch]event    // room for those that are handed on at once
 	sum      completeness
+	stacks   *stackTable                // of steady samples; nil as long as there are none
+	samples  map[uint32][]waitingSample // of threads without records
+	stopped  Suspensions
 }
 
 type thread struct {
@@ -101,7 +113,7 @@ func (l *limits) latest() int64 { return (2*furthest - max(l.base, 0)) / l.tick 
 func newReplay(h Handler) *replay {
 	return &replay{h: h, limits: limits{tick: 1_000_000, calls: maxCalls}, threads: map[uint32]*thread{},
 		loops: map[Method]bool{}, alive: map[uint32]int64{}, events: new([batch]event),
-		sum: completeness{gated: map[Method]*GatedCalls{}}}
+		samples: map[uint32][]waitingSample{}, sum: completeness{gated: map[Method]*GatedCalls{}}}
 }
 
 func (p *replay) chunk(c Chunk) error {
@@ -132,14 +144,58 @@ func (p *replay) chunk(c Chunk) error {
 			}
 		}
 	case *Window:
-		b := &p.thread(c.Thread, c.FirstRecord).builder
+		t := p.thread(c.Thread, c.FirstRecord)
+		t.repairer.isIn(windowRecords{c.FirstRecord, c.EndRecord, c.End})
+		b := &t.builder
 		b.windows = append(b.windows, Gap{Kind: GapWindow, Begin: c.Begin, End: max(c.Begin, c.End), Calls: c.Calls})
 	case *StallChunk:
 		if err := p.endOf(c); err != nil {
 			return err
 		}
+	case *Suspended:
+		p.stopped.Add(c)
+	case *Stacks:
+		if err := p.h.Chunk(c); err != nil {
+			return err
+		}
+		p.steady(c)
+		return nil
 	}
 	return p.h.Chunk(c)
+}
+
+// steady takes steady samples. They wait for the records around them.
+func (p *replay) steady(c *Stacks) {
+	if p.frames == nil {
+		return
+	}
+	if p.stacks == nil {
+		p.stacks = newStackTable(p.frames(), p.h, &p.sum.all.Samples)
+		for _, t := range p.threads {
+			p.sample(t)
+		}
+	}
+	p.stacks.take(c)
+	for _, s := range c.Samples {
+		stack, ok := p.stacks.node(s.Node)
+		if !ok || c.Lost {
+			p.stacks.counts.Unusable++
+			continue
+		}
+		w := waitingSample{SteadySample: s, stack: stack}
+		if t := p.threads[s.Thread]; t != nil {
+			t.repairer.samples = append(t.repairer.samples, w)
+		} else {
+			p.samples[s.Thread] = append(p.samples[s.Thread], w)
+		}
+	}
+}
+
+// sample connects a thread with the samples.
+func (p *replay) sample(t *thread) {
+	t.repairer.table = p.stacks
+	t.builder.sampled = sampledCalls{table: p.stacks, placed: &t.repairer.placed, stopped: &p.stopped, cpu: -1}
+	t.builder.numberRoots()
 }
 
 // signOfLife notes that a thread was seen at a time. A call that has no exit had not ended by then, so its time is at
@@ -179,6 +235,9 @@ func (p *replay) pass(t *thread, repair func()) error {
 	r.events = p.events
 	repair()
 	r.flush()
+	if r.err == nil && p.stacks != nil {
+		r.err = p.stacks.err
+	}
 	return r.err
 }
 
@@ -208,6 +267,11 @@ func (p *replay) thread(index uint32, first uint64) *thread {
 		t.repairer.sink = func(events []event) error { return t.builder.build(events, p.h) }
 		p.threads[index] = t
 		p.sum.all.Runs++
+		if p.stacks != nil {
+			p.sample(t)
+			t.repairer.samples = p.samples[index]
+			delete(p.samples, index)
+		}
 	}
 	return t
 }

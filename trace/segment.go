@@ -8,7 +8,7 @@ type Method uint32
 const FirstNamed Method = 1 << 20
 
 // Marks say what replay had to assume about a call. A call without any was recorded as it is.
-type Marks uint8
+type Marks uint16
 
 // The marks of a call.
 const (
@@ -32,6 +32,9 @@ const (
 	// MarkCut is a call that was open when a gap began, and is not known to be open behind it. Its End is the time of
 	// the last record before the gap: it lasted at least until then.
 	MarkCut
+	// MarkContradicted is a call whose exit is missing, and that a steady sample did not show any more: an exception had
+	// left it. Its End is the last moment at which it is known to have run, so that later calls are its caller's.
+	MarkContradicted
 )
 
 // Call is one call of a method, or in a report several that were merged.
@@ -96,6 +99,8 @@ type Segment struct {
 	Repairs Repairs
 	// Gaps are the times within it in which calls are missing, in the order of their begins.
 	Gaps []Gap
+	// Samples are the steady samples that were taken in it, the first one first.
+	Samples []Sample
 }
 
 // Walk calls enter and leave for each call of the segment, in the order of time, an inner call left before an
@@ -138,6 +143,8 @@ type Repairs struct {
 	// depth that skips some.
 	Overfull uint64 `json:"overfull"`
 	Jumps    uint64 `json:"jumps"`
+	// Contradicted is how many calls without an exit ended before it showed, as steady samples say.
+	Contradicted uint64 `json:"contradicted,omitempty"`
 }
 
 // Add adds the counts of o.
@@ -152,6 +159,7 @@ func (r *Repairs) Add(o Repairs) {
 	r.Lost += o.Lost
 	r.Overfull += o.Overfull
 	r.Jumps += o.Jumps
+	r.Contradicted += o.Contradicted
 }
 
 // Records is how many records the call has in its segment; 0 if it stands for a gap or for a time in which the process
@@ -164,7 +172,7 @@ func (c *Call) Records() uint64 {
 	if m&(MarkTruncated|MarkResumed) != 0 {
 		n--
 	}
-	if m&(MarkOpen|MarkUnwound|MarkSuspended|MarkCut) != 0 {
+	if m&(MarkOpen|MarkUnwound|MarkSuspended|MarkCut|MarkContradicted) != 0 {
 		n--
 	}
 	return n

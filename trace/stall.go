@@ -309,6 +309,7 @@ func openBehindGap(s *Segment) *Segment {
 		for k := range open.Calls {
 			open.Calls[k].Parent, open.Calls[k].Next = max(-1, open.Calls[k].Parent-i), open.Calls[k].Next-i
 		}
+		open.Samples = samplesWithin(s.Samples, i, s.Calls[i].Next)
 		return &open
 	}
 	return nil
@@ -383,7 +384,7 @@ func (j *Joiner) attach(t *threadEvidence, s *Stall) {
 			before := j.samples[i-1]
 			own := before.Thread == s.Report.Thread
 			further := len(s.Holders) > 0 && s.Holders[len(s.Holders)-1].Holder == before
-			if (own || further) && before.Lock.mayBeOf(sample.Thread) {
+			if (own || further) && before.Lock.isOf(sample.Thread) {
 				s.Holders = append(s.Holders, HolderSample{before, sample, j.thread(sample.Thread).thread})
 			}
 		}
@@ -401,8 +402,8 @@ func (j *Joiner) attach(t *threadEvidence, s *Stall) {
 	}
 }
 
-// mayBeOf reports whether a thread holds the lock, or whether it is not known which one does.
-func (l *LockWait) mayBeOf(thread uint32) bool { return l.Class == "" || l.Owned && l.Owner == thread }
+// isOf reports whether a thread holds the lock.
+func (l *LockWait) isOf(thread uint32) bool { return l.Owned && l.Owner == thread }
 
 // give hands on the stalls that are complete, in order. A stall whose report or calls do not come waits until too
 // many stalls wait.
@@ -548,7 +549,7 @@ func (t *threadEvidence) describe(s *openStall) {
 // follow notes which calls of a segment are open at its end, and the time of its last record. A call that a segment
 // before has suspended began there.
 func (k *openStall) follow(s *Segment) {
-	open := k.Open
+	open := k.Open // those that are resumed
 	k.Open, k.LastRecord = nil, s.Begin
 	for i := range s.Calls {
 		c := &s.Calls[i]
@@ -556,13 +557,13 @@ func (k *openStall) follow(s *Segment) {
 			continue
 		}
 		k.LastRecord = max(k.LastRecord, c.Begin)
+		begin := c.Begin
+		if c.Marks&MarkResumed != 0 && len(open) > 0 {
+			begin, open = open[0].Begin, open[1:]
+		}
 		if c.Marks&(MarkOpen|MarkSuspended) == 0 {
 			k.LastRecord = max(k.LastRecord, c.End)
 			continue
-		}
-		begin := c.Begin
-		if n := len(k.Open); c.Marks&MarkResumed != 0 && n < len(open) {
-			begin = open[n].Begin
 		}
 		k.Open = append(k.Open, OpenAtEnd{c.Method, begin})
 	}

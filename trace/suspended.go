@@ -76,6 +76,7 @@ func (s *Suspensions) Show(from *Segment) *Segment {
 	}
 	out := *from
 	out.Calls = make([]Call, 0, len(from.Calls)+len(stopped))
+	moved := make([]int32, len(from.Calls))
 	type openCall struct {
 		from, to int32 // its index in from and in out
 		shown    int64 // until when all times in it are there
@@ -117,11 +118,16 @@ func (s *Suspensions) Show(from *Segment) *Segment {
 		if i == from.Message {
 			out.Message = len(out.Calls)
 		}
-		open = append(open, openCall{int32(i), int32(len(out.Calls)), c.Begin})
+		moved[i] = int32(len(out.Calls))
+		open = append(open, openCall{int32(i), moved[i], c.Begin})
 		out.Calls = append(out.Calls, c)
 	}
 	for len(open) > 0 {
 		leave()
+	}
+	out.Samples = make([]Sample, len(from.Samples))
+	for i := range from.Samples {
+		out.Samples[i] = from.Samples[i].Moved(func(call int32) int32 { return moved[call] })
 	}
 	return &out
 }

@@ -19,6 +19,25 @@ type Node struct {
 	Total, Self, Longest int64
 	// Marked is how many of the calls have any mark but [MarkResumed] and [MarkSuspended].
 	Marked uint64
+
+	// Grafted is what samples say of it; the zero value in a tree of recorded calls alone.
+	Grafted Grafted
+}
+
+// Grafted is what samples say of a node of a tree that joins recorded calls with samples: package graft makes it.
+type Grafted struct {
+	// Estimated is set if its path is known from samples alone: its times are estimated, and its Calls are 0.
+	Estimated bool
+	// Samples is how many samples its times rest on: Total of an estimated node, Self of a recorded one. If it is 0, Self
+	// may contain the time of calls that were not recorded.
+	Samples int
+	// TotalLow to TotalHigh and SelfLow to SelfHigh are what Total and Self are with a probability of 95 %; they are equal
+	// to these if they are exact.
+	TotalLow, TotalHigh, SelfLow, SelfHigh int64
+	// Waiting and Blocked are the parts of Self in which the thread waited, and in which it waited for a lock. CPU is how
+	// long the thread was on a processor meanwhile, -1 if that is not known. The rest of Self is running, if there are
+	// Samples; otherwise nothing is known.
+	Waiting, Blocked, CPU int64
 }
 
 // Tree merges calls by the path that leads to them. Its zero value is empty. What it holds grows with the
@@ -27,13 +46,15 @@ type Tree struct {
 	// Nodes has the root first, which stands for no method; its Total is the Total of all outermost calls. A node comes
 	// behind its parent.
 	Nodes []Node
+	// Samples are what samples show of the calls.
+	Samples TreeSamples
 
 	last []int32          // per node: its last child, 0 for none
 	path map[uint64]int32 // nodes by parent and method, see [pathTo]; nil if it has to be made
 	at   []int32          // per call of the segment that is added: its node
 }
 
-// Add adds the calls of a segment.
+// Add adds the calls of a segment, and its samples.
 func (t *Tree) Add(s *Segment) {
 	if len(t.Nodes) == 0 {
 		t.Nodes, t.last = append(t.Nodes, Node{}), append(t.last, 0)
@@ -69,6 +90,7 @@ func (t *Tree) Add(s *Segment) {
 			t.Nodes[parent].Self -= d
 		}
 	}
+	t.addSamples(s)
 }
 
 // pathTo returns what identifies the node of a method below parent.
@@ -142,6 +164,13 @@ func (t *Tree) keep(old []Node, stays []bool) {
 			t.link(n)
 		}
 	}
+	t.Samples = t.Samples.moved(func(k int32) (int32, bool, bool) {
+		left := false
+		for ; k > 0 && !stays[k]; k = old[k].Parent {
+			left = true
+		}
+		return moved[k], left, k == 0
+	})
 }
 
 // Sub returns the calls of a node and all below it, as a tree of their own.
@@ -163,5 +192,6 @@ func (t *Tree) Sub(node int32) Tree {
 		}
 		sub.link(n)
 	}
+	sub.Samples = t.Samples.moved(func(k int32) (int32, bool, bool) { return moved[k], false, moved[k] == 0 })
 	return sub
 }

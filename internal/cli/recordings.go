@@ -195,6 +195,4 @@ type Answer struct {
 	Recordings     []string // files
 	Mapping        string   // its file
 	Format, Output string
-	// Top is how many methods the format table shows, those with the most time; 0 is all.
-	Top int
 }

@@ -26,7 +26,8 @@ type JFRStack struct {
 	Methods []string
 }
 
-// JFRStacks returns the stacks in a file of JFR of the threads with a name. It fails if JFR cut a stack off.
+// JFRStacks returns the stacks in a file of JFR of the threads with a name, or of all if that is empty. It fails if JFR
+// cut a stack off.
 func JFRStacks(ctx context.Context, j JDK, file, thread string) ([]JFRStack, error) {
 	classes, err := tool{name: "jfr", release: 17}.build(ctx, j)
 	if err != nil {

@@ -73,11 +73,16 @@ func TestReadmeShowsWhatHappens(t *testing.T) {
 		fstest.MapFS{filepath.Base(sampleJar): {Data: sample}}); err != nil {
 		t.Fatal(err)
 	}
+	const shop = "examples/shop/recordings"
+	if err := os.CopyFS(filepath.Join(dir, shop), os.DirFS(shop)); err != nil {
+		t.Fatal(err)
+	}
 	shown := ""
 	for _, c := range []struct{ text, program string }{
 		{"go run ./cmd/tracegen instrument testdata/sample/sample.jar -o out/", tool},
 		{"java -jar out/sample.jar", java},
 		{"go run ./cmd/tracegen lookup 'sample.Calculator#*' --mapping out/methodMapping.txt", tool},
+		{"go run ./cmd/tracegen analyze " + shop + "/1.0/user1.tgd --mapping " + shop + "/methodMapping.txt", tool},
 	} {
 		args := strings.Fields(strings.NewReplacer("go run ./cmd/tracegen", "tracegen", "'", "").Replace(c.text))[1:]
 		command := exec.Command(c.program, args...)
@@ -88,7 +93,7 @@ func TestReadmeShowsWhatHappens(t *testing.T) {
 		}
 		shown += "    $ " + c.text + "\n"
 		for line := range strings.Lines(string(said)) {
-			shown += "    " + line
+			shown += strings.TrimRight("    "+line, " \n") + "\n"
 		}
 	}
 	readme, err := os.ReadFile("README.md")

@@ -35,7 +35,9 @@ NEW may be - for standard input.
 
 compare compares the self time of a method per unit of work. The unit is a recording if
 each side has at least five, or else a message; on threads without a looper, it is an
-outermost call. A change is
+outermost call. If the unit is a recording, and all have stack samples, it also compares
+the CPU time of each method: a busy machine changes wall time more than CPU time. Self time
+then includes estimated calls, which only samples show; their part is named. A change is
 
   sure     it is significant after correction for the number of methods: of thousands,
            some differ by chance (Welch's test, correction by Benjamini and Hochberg at
@@ -54,7 +56,7 @@ A recording whose mapping is not given is skipped with a warning, and the exit c
 Each change has an interval that contains the true change with 95 % confidence. Messages
 of one recording depend on each other: the certainty is overstated when they are the units.
 
-With --exit-code, the exit code is 1 if a method is surely slower.`,
+With --exit-code, the exit code is 1 if a method is surely slower, or takes more CPU time.`,
 		Example: `  tracegen compare baseline/ candidate/ --mapping mappings/
   tracegen compare old.tgd new.tgd --mapping mappings/ --exit-code
   tracegen compare baseline/ candidate/ --mapping mappings/ --format html -o diff.html`,

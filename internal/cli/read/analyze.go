@@ -66,6 +66,8 @@ func (a *analyzing) options() cli.Options {
 			Help: "order of the methods in the formats table and json"},
 		cli.Option{Name: "top", Flag: cli.Number(&a.top, 0),
 			Help: "number of methods in the formats table and json; 0 is all"},
+		cli.Option{Name: "verbose", Short: "v", Flag: cli.Yes(&a.con.Verbose),
+			Help: "show each stall in the format report, with its stacks and what ran before"},
 	), a.selection.options(), a.naming.Options(
 		cli.Option{Name: "lines", Flag: cli.Text(&a.naming.Lines, ""), File: cli.FileRead,
 			Help: "show where methods are, by the `FILE` lines.tsv that instrument --reports wrote"},
@@ -97,9 +99,12 @@ func analyzeHelp() string {
 	}
 	return `analyze reads recordings of tracegen's runtime and reports their stalls: messages of a
 looper that took longer than the slow threshold, and on threads without a looper, as on a
-plain JVM, outermost calls of traced methods that did. For each stall, it shows the
-message, the wall time and CPU time, the hot path, the messages before the stall and
-those that waited, and a verdict on the cause:
+plain JVM, outermost calls of traced methods that did. The report has at most 60 lines:
+the stalls, those with one hot path as one entry, the runs of main and of threads, and
+the methods with the most own time. Waits for work are left out unless --idle is given.
+With -v, or for the stall of --stall, the report shows the message, wall time and CPU
+time, the hot path, stack samples, the messages before the stall and those that waited.
+Each stall has a verdict on the cause:
 
 ` + verdicts.String() + `
 The verdict names the evidence that the recording lacks. "not available" means that the
@@ -120,7 +125,7 @@ or that this text cannot show it, and why.
 
 The formats are
 
-  report      the stalls, for people (the default)
+  report      what matters most, for people (the default); -v adds each stall
   tree        the call tree of each recording
   table       the methods of all recordings: self time, total time, calls, the longest
               call, and the number of stalls with the method on the hot path
@@ -171,7 +176,6 @@ type analyzing struct {
 	names   []*resolve.Names // of the recordings, if there is none
 	lost    []error          // recordings that lack more than largeLoss
 	skipped int              // recordings of other builds
-	stalls  int              // that the format report showed
 }
 
 // run reads the recordings that args name and writes the output.
@@ -240,17 +244,13 @@ func Formats() []string {
 	return a.options().Find("format").Flag.Value.(interface{ Names() []string }).Names()
 }
 
-// RunAnswer writes an answer to record. It returns the number of stalls that the format report showed.
-func RunAnswer(ctx context.Context, con *console.Console, wanted cli.Answer) (stalls int, err error) {
+// RunAnswer writes an answer to record.
+func RunAnswer(ctx context.Context, con *console.Console, wanted cli.Answer) error {
 	a := &analyzing{con: con}
 	a.rows = a.options()
 	a.format, a.output, a.named = wanted.Format, wanted.Output, true
 	a.naming.Mapping = wanted.Mapping
-	if wanted.Top > 0 {
-		a.sort, a.top = answer.OrderTotal, wanted.Top
-	}
-	err = a.run(ctx, wanted.Recordings)
-	return a.stalls, err
+	return a.run(ctx, wanted.Recordings)
 }
 
 // openNames opens the mappings. Without --mapping, the default file may be missing.
@@ -348,10 +348,7 @@ func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*resolve
 			return methods.Suggest(m.Loaded()).WriteConfig(w)
 		}, nil
 	case p.format == cli.FormatReport:
-		text := answer.NewText(w)
-		o.Begin, o.End = text.Begin, text.End
-		o.Stall = func(s *analysis.Stall) error { p.stalls++; return text.Stall(s) }
-		return none, nil
+		return p.report(o, w), nil
 	case p.format == cli.FormatTable:
 		methods := new(answer.Methods)
 		methods.Connect(o)
@@ -372,6 +369,20 @@ func (p *passes) prepare(o *analysis.Options, w io.Writer) (finish func(*resolve
 	return p.export(o, w)
 }
 
+// report does so for the format report: one stall in full, or what matters most, with -v behind all that is known.
+func (p *passes) report(o *analysis.Options, w io.Writer) (finish func(*resolve.Mappings) error) {
+	if p.only != nil || p.con.Verbose {
+		text := answer.NewText(w)
+		o.Begin, o.End, o.Stall = text.Begin, text.End, text.Stall
+	}
+	if p.only != nil {
+		return func(*resolve.Mappings) error { return nil }
+	}
+	screen := answer.Screen{Idle: p.idle, Details: p.con.Verbose}
+	screen.Connect(o)
+	return func(*resolve.Mappings) error { return screen.Close(w) }
+}
+
 // export does so for a format of package export.
 func (p *passes) export(o *analysis.Options, w io.Writer) (finish func(*resolve.Mappings) error, err error) {
 	v, err := export.New(p.format, w, export.Options{Program: "tracegen " + cli.Version()})
@@ -385,15 +396,18 @@ func (p *passes) export(o *analysis.Options, w io.Writer) (finish func(*resolve.
 // largeLoss is the share of lost records from which on the exit code is 1. Less hardly moves a sum of many calls.
 const largeLoss = 0.05
 
-// warnAtEnd adds to o that the warnings of each recording are printed: some formats cannot hold them.
+// warnAtEnd adds to o that the warnings of each recording are printed, unless the screen has them: some formats cannot
+// hold them.
 func (a *analyzing) warnAtEnd(o *analysis.Options) {
 	end := o.End
 	o.End = func(r *analysis.Recording) error {
 		if a.unnamed {
 			a.names = append(a.names, r.Names)
 		}
-		for _, text := range r.Warnings() {
-			a.con.Warn("%s", text)
+		if a.block || a.format != cli.FormatReport || a.con.Verbose || a.stall > 0 {
+			for _, text := range r.Warnings() {
+				a.con.Warn("%s", text)
+			}
 		}
 		// A blocklist goes by counts, and is how to lose less.
 		if r.Empty() {

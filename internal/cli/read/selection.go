@@ -8,6 +8,7 @@ type selection struct {
 	least   least
 	stall   int
 	all     bool
+	idle    bool
 	maxSize cli.ByteSize
 }
 
@@ -19,6 +20,8 @@ func (s *selection) options() []cli.Option {
 	return cli.Grouped("Selection",
 		cli.Option{Name: "stall", Flag: cli.Number(&s.stall, 0),
 			Help: "show only the stall with this `NUMBER` of the report"},
+		cli.Option{Name: "idle", Flag: cli.Yes(&s.idle),
+			Help: "show waits for work as stalls too: accept, select, take from a queue"},
 		cli.Option{Name: "min", Flag: cli.Custom(&s.least),
 			Help: "omit call paths of the format tree that took less than a `TIME` (5ms) or a share of all (1%)"},
 		cli.Option{Name: "all", Flag: cli.Yes(&s.all), Help: "write each call, also those that are too short for a viewer"},

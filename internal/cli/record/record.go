@@ -43,8 +43,8 @@ type Build interface {
 type Analysis struct {
 	// Formats are the values of --format.
 	Formats []string
-	// Run writes an answer. It returns the number of stalls that the format report shows.
-	Run func(ctx context.Context, con *console.Console, answer cli.Answer) (stalls int, err error)
+	// Run writes an answer.
+	Run func(ctx context.Context, con *console.Console, answer cli.Answer) error
 }
 
 // NewCommand returns the command record.

@@ -15,6 +15,10 @@ import (
 // LeastUnits is how many units each side must have for a mean to say something of the next unit.
 const LeastUnits = 5
 
+// leastSamples is how many stack samples a unit must have of a method on average for its CPU time to be compared: a few
+// samples come and go by chance, and each method that is tested makes it harder for the others to be sure.
+const leastSamples = 3
+
 // Side is one of two samples that are compared.
 type Side struct {
 	// Recordings and Units are how many there were, First and Last the versions that they are of.
@@ -62,6 +66,24 @@ type Change struct {
 	P float64 `json:"p"`
 	// Certainty says it in a word.
 	Certainty Certainty `json:"certainty"`
+	// OldEstimated and NewEstimated are how much of OldSelf and NewSelf samples show, and no record.
+	OldEstimated float64 `json:"oldEstimatedNanos,omitempty"`
+	NewEstimated float64 `json:"newEstimatedNanos,omitempty"`
+	// CPU is how its CPU time has changed; nil if a recording does not have it.
+	CPU *CPUChange `json:"cpu,omitempty"`
+}
+
+// CPUChange is how the CPU time of a method's own differs between two samples, in nanoseconds for each unit. A machine
+// that is busy with other things takes wall time from a program, and hardly CPU time.
+type CPUChange struct {
+	// Old and New are the CPU time on average.
+	Old float64 `json:"oldNanos"`
+	New float64 `json:"newNanos"`
+	// Low, High, P and Certainty are as in [Change].
+	Low       float64   `json:"lowNanos"`
+	High      float64   `json:"highNanos"`
+	P         float64   `json:"p"`
+	Certainty Certainty `json:"certainty"`
 }
 
 // unchanged reports whether the method's own time is the same in both samples, and it is called as often.
@@ -69,6 +91,15 @@ func (c *Change) unchanged() bool { return c.OldSelf == c.NewSelf && c.OldCalls 
 
 // Delta is the change of the method's own time, in nanoseconds for each unit.
 func (c *Change) Delta() float64 { return c.NewSelf - c.OldSelf }
+
+// surest returns the change that is more certain: that of own time, or that of CPU time.
+func (c *Change) surest() (delta float64, certainty Certainty) {
+	if c.CPU != nil && (c.CPU.Certainty == Sure && c.Certainty != Sure ||
+		c.CPU.Certainty == Likely && c.Certainty == Noise) {
+		return c.CPU.New - c.CPU.Old, c.CPU.Certainty
+	}
+	return c.Delta(), c.Certainty
+}
 
 // StallChange is how often a group of stalls came, in two samples.
 type StallChange struct {
@@ -96,8 +127,8 @@ type Comparison struct {
 	Unit Unit `json:"unit"`
 	Old  Side `json:"old"`
 	New  Side `json:"new"`
-	// Changes has all methods that have changed, those whose own time grew the most first. Unchanged is how many others
-	// there are.
+	// Changes has all methods that have changed, those whose own time, or CPU time if that is surer, grew the most first.
+	// Unchanged is how many others there are.
 	Changes   []*Change `json:"changes"`
 	Unchanged int       `json:"unchanged"`
 	// Stalls has all groups of stalls that have changed, those whose time grew the most first. UnchangedStalls is how
@@ -106,12 +137,15 @@ type Comparison struct {
 	UnchangedStalls int            `json:"unchangedStalls"`
 	// Frames has the calls of both samples by path, nil without [Sample.Paths].
 	Frames *Frames `json:"-"`
+
+	cpu bool // each recording has the CPU time of its methods
 }
 
 // Compare returns how two samples differ. renumbered, which may be nil, is how the builds' mappings differ: methods
 // that a compiler has renumbered are matched by it. Both samples have the same unit.
 func Compare(old, new *Sample, renumbered *mapping.Comparison) *Comparison {
-	c := &Comparison{Unit: old.Unit, Old: old.side(), New: new.side(), Changes: []*Change{}, Stalls: []*StallChange{}}
+	c := &Comparison{Unit: old.Unit, Old: old.side(), New: new.side(), Changes: []*Change{}, Stalls: []*StallChange{},
+		cpu: old.measured == old.Units && new.measured == new.Units}
 	was, is := wasCalled(renumbered)
 	matched := map[string]bool{}
 	for key, m := range new.methods {
@@ -127,12 +161,21 @@ func Compare(old, new *Sample, renumbered *mapping.Comparison) *Comparison {
 			c.Changes = append(c.Changes, c.change(key, "", m, nil))
 		}
 	}
-	correct(c.Changes, func(m *Change) (float64, *Certainty) { return m.P, &m.Certainty })
+	var tests []tested
+	for _, m := range c.Changes {
+		tests = append(tests, tested{m.P, &m.Certainty})
+		if m.CPU != nil {
+			tests = append(tests, tested{m.CPU.P, &m.CPU.Certainty})
+		}
+	}
+	correct(tests)
 	all := len(c.Changes)
 	c.Changes = slices.DeleteFunc(c.Changes, (*Change).unchanged)
 	c.Unchanged = all - len(c.Changes)
 	slices.SortFunc(c.Changes, func(a, b *Change) int {
-		return cmp.Or(cmp.Compare(b.Delta(), a.Delta()), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Method, b.Method),
+		deltaA, _ := a.surest()
+		deltaB, _ := b.surest()
+		return cmp.Or(cmp.Compare(deltaB, deltaA), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Method, b.Method),
 			cmp.Compare(a.Descriptor, b.Descriptor), cmp.Compare(a.Was, b.Was))
 	})
 	c.compareStalls(old, new)
@@ -140,11 +183,11 @@ func Compare(old, new *Sample, renumbered *mapping.Comparison) *Comparison {
 	return c
 }
 
-// Slower returns the methods that surely take longer.
+// Slower returns the methods that surely take longer, or more CPU time.
 func (c *Comparison) Slower() []*Change {
 	var all []*Change
 	for _, m := range c.Changes {
-		if m.Certainty == Sure && m.Delta() > 0 {
+		if delta, certainty := m.surest(); certainty == Sure && delta > 0 {
 			all = append(all, m)
 		}
 	}
@@ -191,14 +234,29 @@ func (c *Comparison) change(key, was string, a, b *methodSample) *Change {
 	m.NewTotal, _ = b.total.over(newUnits)
 	m.OldCall, m.NewCall = a.self.sum/max(float64(a.calls), 1), b.self.sum/max(float64(b.calls), 1)
 	m.OldCalls, m.NewCalls = float64(a.calls)/max(units, 1), float64(b.calls)/max(newUnits, 1)
+	m.OldEstimated, m.NewEstimated = a.estimated/max(units, 1), b.estimated/max(newUnits, 1)
+	enough := units >= LeastUnits && newUnits >= LeastUnits
+	if c.cpu && enough && a.samples+b.samples >= leastSamples*(units+newUnits) {
+		m.CPU = cpuChange(a, b, units, newUnits)
+	}
 	switch {
-	case units >= LeastUnits && newUnits >= LeastUnits:
+	case enough:
 		m.Low, m.High, m.P = welch(m.Delta(), varianceOld/units, varianceNew/newUnits, units, newUnits)
 		m.Certainty = Noise
 	case onOneSide:
 		m.Certainty = OneSide
 	}
 	return m
+}
+
+// cpuChange compares the CPU time of a method's own.
+func cpuChange(a, b *methodSample, units, newUnits float64) *CPUChange {
+	c := &CPUChange{Certainty: Noise}
+	var old, new float64
+	c.Old, old = a.cpu.over(units)
+	c.New, new = b.cpu.over(newUnits)
+	c.Low, c.High, c.P = welch(c.New-c.Old, old/units, new/newUnits, units, newUnits)
+	return c
 }
 
 // welch returns the interval that has the difference of two means with 95 % confidence, and how likely one as great is
@@ -230,24 +288,28 @@ func rates(old, new, n, m int) float64 {
 	return min(p, 1)
 }
 
+// tested is a change that may be noise: how likely it is by chance, and the word for it.
+type tested struct {
+	p         float64
+	certainty *Certainty
+}
+
 // correct says how sure each change is that may be noise, by the procedure of Benjamini and Hochberg (1995) at 5 %.
-func correct[T any](changes []T, of func(T) (p float64, certainty *Certainty)) {
-	tested := slices.DeleteFunc(slices.Clone(changes), func(c T) bool { _, word := of(c); return *word != Noise })
-	p := func(c T) float64 { p, _ := of(c); return p }
-	slices.SortFunc(tested, func(a, b T) int { return cmp.Compare(p(a), p(b)) })
+func correct(changes []tested) {
+	changes = slices.DeleteFunc(changes, func(c tested) bool { return *c.certainty != Noise })
+	slices.SortFunc(changes, func(a, b tested) int { return cmp.Compare(a.p, b.p) })
 	sure := 0
-	for i, c := range tested {
-		if p(c) <= 0.05*float64(i+1)/float64(len(tested)) {
+	for i, c := range changes {
+		if c.p <= 0.05*float64(i+1)/float64(len(changes)) {
 			sure = i + 1
 		}
 	}
-	for i, c := range tested {
-		_, word := of(c)
+	for i, c := range changes {
 		switch {
 		case i < sure:
-			*word = Sure
-		case p(c) <= 0.05:
-			*word = Likely
+			*c.certainty = Sure
+		case c.p <= 0.05:
+			*c.certainty = Likely
 		}
 	}
 }
@@ -285,7 +347,11 @@ func (c *Comparison) compareStalls(old, new *Sample) {
 		}
 		c.Stalls = append(c.Stalls, s)
 	}
-	correct(c.Stalls, func(s *StallChange) (float64, *Certainty) { return s.P, &s.Certainty })
+	var tests []tested
+	for _, s := range c.Stalls {
+		tests = append(tests, tested{s.P, &s.Certainty})
+	}
+	correct(tests)
 	grown := func(s *StallChange) float64 { return s.NewRate*s.NewMean - s.OldRate*s.OldMean }
 	slices.SortFunc(c.Stalls, func(a, b *StallChange) int {
 		return cmp.Or(cmp.Compare(grown(b), grown(a)), cmp.Compare(a.Key, b.Key))

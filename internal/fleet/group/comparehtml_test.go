@@ -19,6 +19,12 @@ import (
 // pathSample is a sample of units in each of which a method calls others, for so many nanoseconds, one after the other.
 func pathSample(t *testing.T, units int, calls map[string]int64, order ...string) *Sample {
 	t.Helper()
+	return variedSample(t, units, func(_ int, name string) int64 { return calls[name] }, order...)
+}
+
+// variedSample is a sample of units in each of which a method calls others, for as long as took says.
+func variedSample(t *testing.T, units int, took func(unit int, name string) int64, order ...string) *Sample {
+	t.Helper()
 	s := &Sample{Unit: UnitMessage, Paths: true}
 	names := resolve.NewNames(nil, nil)
 	h, err := s.Add(&analysis.Recording{Name: "made", Names: names})
@@ -28,14 +34,14 @@ func pathSample(t *testing.T, units int, calls map[string]int64, order ...string
 	for k, name := range append([]string{"a.Main.run"}, order...) {
 		names.Named(trace.FirstNamed+trace.Method(k), name)
 	}
-	for range units {
+	for unit := range units {
 		seg := &trace.Segment{Kind: trace.SegmentOutermost}
 		seg.Calls = append(seg.Calls, trace.Call{Method: trace.FirstNamed, Parent: -1, Count: 1})
 		now := int64(0)
 		for k, name := range order {
 			seg.Calls = append(seg.Calls, trace.Call{Method: trace.FirstNamed + trace.Method(k+1), Count: 1, Begin: now,
-				End: now + calls[name], Next: int32(k + 2)})
-			now += calls[name]
+				End: now + took(unit, name), Next: int32(k + 2)})
+			now += took(unit, name)
 		}
 		now += 1e6
 		seg.End, seg.Calls[0].End, seg.Calls[0].Next = now, now, int32(len(seg.Calls))
@@ -163,18 +169,73 @@ func TestComparePage(t *testing.T) {
 				"a.Main.gone": 100, "a.Main.same": 300}, got.Value.Old); d != "" {
 				t.Error(d)
 			}
-			hues := map[string]string{"a.Main.slow": "hsl(6 ", "a.Main.fast": "hsl(212 ", "a.Main.same": "hsl(40 "}
+			// Too few units: all that has changed is pale.
+			hues := map[string]string{"a.Main.slow": "hsl(6 20%", "a.Main.fast": "hsl(212 20%", "a.Main.same": "hsl(40 "}
 			for name, hue := range hues {
 				if !strings.HasPrefix(got.Value.Colours[name], hue) {
 					t.Errorf("%s has the colour %s", name, got.Value.Colours[name])
 				}
 			}
 			if v := got.Value; !strings.Contains(v.Details, "2 ms5 ms") || !strings.Contains(v.Details, "+3 ms (+150 %)") ||
+				!strings.Contains(v.Details, "too few to say whether it is significant") ||
 				v.Found != "1 method, own time 2 ms to 5 ms" || v.Zoomed != "a.Main.slow" ||
-				!strings.HasPrefix(v.Slower, "+3.00 ms a.Main.slow") {
+				!strings.HasPrefix(v.Slower, "+3.00 ms slow Main · a") {
 				t.Errorf("%+v", v)
 			}
 		})
+	}
+}
+
+// TestComparePageCertainty: a change that may be chance is hatched, is in a list of its own, and is called so; one that is
+// significant has its full colour.
+func TestComparePageCertainty(t *testing.T) {
+	if testing.Short() {
+		t.Skip("skipped: starts Chromium")
+	}
+	readers, err := oracle.FindReaders(t.Context())
+	oracle.Require(t, err)
+	t.Cleanup(func() { readers.Close() })
+	took := func(slow int64) func(int, string) int64 {
+		return func(unit int, name string) int64 {
+			if name == "a.Main.slow" {
+				return slow + int64(unit%3)*1e4
+			}
+			return 4e6 + int64((unit*7+int(slow/1e6))%5)*1e6
+		}
+	}
+	order := []string{"a.Main.slow", "a.Main.shaky"}
+	c := Compare(variedSample(t, 12, took(2e6), order...), variedSample(t, 14, took(3e6), order...), nil)
+	file := filepath.Join(t.TempDir(), "diff.html")
+	var b bytes.Buffer
+	if err := c.WriteHTML(&b, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Value            []string
+		Errors, Requests []string
+	}
+	err = readers.Ask("page", file, map[string]any{"wait": "document.documentElement.dataset.ready", "value": `(() => {
+		const at = (method) => shown.boxes.find((b) => name(b.i) === "a.Main." + method).i;
+		return [...["slow", "shaky"].map((m) => changed(at(m)) + (colour(at(m)).startsWith("hsl(6 6") ? " red " : " pale ") + certainty(at(m))),
+			$("slower").textContent, $("noise-part").firstElementChild.textContent, $("noise").children[0].title,
+			String($("banner").hidden)];
+	})()`}, &got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Errors) > 0 {
+		t.Errorf("errors %s", got.Errors)
+	}
+	if len(got.Value) == 6 {
+		got.Value[2], _, _ = strings.Cut(got.Value[2], "2.")
+	}
+	want := []string{"surely red ", "perhaps pale not significant: it may be chance",
+		"+1.00 ms slow Main · a", "Not significant: 1 method", "a.Main.shaky", "true"}
+	if d := cmp.Diff(want, got.Value); d != "" {
+		t.Error(d)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
 // WriteJSON writes the comparison for programs, at most top methods, 0 for all. Keys are added, never renamed or
@@ -22,7 +24,9 @@ func (c *Comparison) WriteJSON(w io.Writer, top int) error {
 func biggest(changes []*Change, n int) []*Change {
 	low, high := 0, len(changes)
 	for kept := 0; kept < n; kept++ {
-		if math.Abs(changes[low].Delta()) >= math.Abs(changes[high-1].Delta()) {
+		first, _ := changes[low].surest()
+		last, _ := changes[high-1].surest()
+		if math.Abs(first) >= math.Abs(last) {
 			low++
 		} else {
 			high--
@@ -73,11 +77,18 @@ func writeChanges(b *strings.Builder, title string, unit Unit, changes []*Change
 			fmt.Fprintf(b, "  %s more; --top shows them\n", count(len(changes)-top, "method"))
 			break
 		}
-		fmt.Fprintf(b, "  %-9s %s\n", signed(m.Delta()), m.Name())
-		fmt.Fprintf(b, "            %s to %s%s, %s\n", nanos(m.OldSelf), nanos(m.NewSelf),
-			percent(m.OldSelf, m.NewSelf), m.certainty())
-		fmt.Fprintf(b, "            calls %s to %s, own time of a call %s to %s\n", number(m.OldCalls),
-			number(m.NewCalls), nanos(m.OldCall), nanos(m.NewCall))
+		delta, _ := m.surest()
+		fmt.Fprintf(b, "  %-9s %s\n", signed(delta), m.Name())
+		fmt.Fprintf(b, "            %s to %s%s%s, %s\n", nanos(m.OldSelf), nanos(m.NewSelf),
+			percent(m.OldSelf, m.NewSelf), m.estimated(), m.certainty())
+		if c := m.CPU; c != nil {
+			fmt.Fprintf(b, "            CPU time %s to %s%s, %s\n", nanos(c.Old), nanos(c.New), percent(c.Old, c.New),
+				interval(c.Certainty, c.Low, c.High))
+		}
+		if m.OldCalls > 0 || m.NewCalls > 0 {
+			fmt.Fprintf(b, "            calls %s to %s, own time of a call %s to %s\n", number(m.OldCalls),
+				number(m.NewCalls), nanos(m.OldCall), nanos(m.NewCall))
+		}
 		if m.Was != "" {
 			fmt.Fprintf(b, "            was %s, by its code\n", m.Was)
 		}
@@ -88,12 +99,20 @@ func writeChanges(b *strings.Builder, title string, unit Unit, changes []*Change
 func (c *Change) Name() string {
 	name := strings.TrimPrefix(c.Class+"."+c.Method, ".")
 	switch {
-	case c.OldCalls == 0:
+	case c.OldCalls == 0 && c.OldEstimated == 0:
 		return name + ", new"
-	case c.NewCalls == 0:
+	case c.NewCalls == 0 && c.NewEstimated == 0:
 		return name + ", gone"
 	}
 	return name
+}
+
+// estimated says how much of the method's own time is known by samples alone.
+func (c *Change) estimated() string {
+	if c.OldEstimated == 0 && c.NewEstimated == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", of it estimated %s to %s", nanos(c.OldEstimated), nanos(c.NewEstimated))
 }
 
 func (c *Change) certainty() string {
@@ -103,7 +122,11 @@ func (c *Change) certainty() string {
 	case OneSide:
 		return "called on one side only, too few to rule out chance"
 	}
-	return fmt.Sprintf("%s: %s to %s with 95 %% confidence", c.Certainty, signed(c.Low), signed(c.High))
+	return interval(c.Certainty, c.Low, c.High)
+}
+
+func interval(c Certainty, low, high float64) string {
+	return fmt.Sprintf("%s: %s to %s with 95 %% confidence", c, signed(low), signed(high))
 }
 
 func (c *Comparison) writeStalls(b *strings.Builder, top int) {
@@ -156,7 +179,7 @@ func (s *StallChange) certainty() string {
 	return string(s.Certainty)
 }
 
-func nanos(n float64) string { return short(time.Duration(math.Round(n))) }
+func nanos(n float64) string { return analysis.Short(time.Duration(math.Round(n))) }
 
 func signed(n float64) string {
 	if n >= 0 {

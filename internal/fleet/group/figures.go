@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
+
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
 
 // count says how many, "1 user" or "2,000 users".
@@ -12,31 +13,15 @@ func count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}
-	return thousands(strconv.Itoa(n)) + " " + what + "s"
+	return analysis.Commas(strconv.Itoa(n)) + " " + what + "s"
 }
 
 // number returns a number with the digits that matter: 0.25, 7.5, 1,234,567.
 func number(n float64) string {
 	if n == math.Trunc(n) || math.Abs(n) >= 100 {
-		return thousands(strconv.FormatFloat(n, 'f', 0, 64))
+		return analysis.Commas(strconv.FormatFloat(n, 'f', 0, 64))
 	}
 	return strconv.FormatFloat(n, 'g', 2, 64)
-}
-
-// thousands puts commas into the whole part of a decimal number.
-func thousands(digits string) string {
-	sign := ""
-	if rest, negative := strings.CutPrefix(digits, "-"); negative {
-		sign, digits = "-", rest
-	}
-	whole, fraction, found := strings.Cut(digits, ".")
-	for k := len(whole) - 3; k > 0; k -= 3 {
-		whole = whole[:k] + "," + whole[k:]
-	}
-	if found {
-		whole += "." + fraction
-	}
-	return sign + whole
 }
 
 // percent returns by how much a number has changed, in parentheses; "" if the old one is 0.

@@ -102,6 +102,21 @@ func (p *sampler) addPaths(s *trace.Segment) {
 	}
 }
 
+// endPaths takes over the calls of a recording.
+func (p *sampler) endPaths() {
+	grafted := p.Grafted()
+	if len(grafted) == 0 || p.sample.Unit == UnitMessage {
+		if len(p.tree.Nodes) > 0 {
+			p.tree.Trim(maxPaths)
+			p.sample.paths.add(&p.tree, p.names)
+		}
+		return
+	}
+	for _, t := range grafted {
+		p.sample.paths.add(t.Tree, p.names)
+	}
+}
+
 // compareFrames merges the paths of two samples; nil if they have none. is maps what a method was called in the older
 // build to what it is called now, where a compiler counts.
 func compareFrames(old, new *Sample, is map[string]string) *Frames {

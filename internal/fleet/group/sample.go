@@ -42,8 +42,10 @@ func (m *moments) over(n float64) (mean, variance float64) {
 
 // methodSample is what is known of a method in a sample. Times are in nanoseconds.
 type methodSample struct {
-	self, total moments // by unit
-	calls       uint64
+	self, total, cpu moments // by unit
+	calls            uint64
+	// samples is how many stacks show it as the innermost method, estimated what of its own time only they show.
+	samples, estimated float64
 }
 
 // groupSample is what is known of a group of stalls in a sample.
@@ -63,6 +65,7 @@ type Sample struct {
 	// Units and Recordings are how many there were.
 	Units, Recordings int
 
+	measured int // units whose methods have CPU times
 	versions span
 	methods  map[string]*methodSample // by methodKey
 	stalls   map[string]*groupSample
@@ -108,21 +111,23 @@ func (s *Sample) methodSample(key string) *methodSample {
 func (s *Sample) Add(r *analysis.Recording) (trace.Handler, error) {
 	s.Recordings++
 	s.versions.add(buildOf(r))
-	s.now = &sampler{sample: s, names: r.Names, methods: map[trace.Method]*inUnit{}}
+	s.now = &sampler{sample: s, Calls: analysis.NewCalls(), names: r.Names, methods: map[trace.Method]*methodSample{}}
 	return s.now, nil
 }
 
 // End ends the recording that was added last.
 func (s *Sample) End(*analysis.Recording) error {
-	if s.now != nil && (s.Unit == UnitRecording || len(s.now.used) > 0) {
+	if s.now != nil && (s.Unit == UnitRecording || s.now.any) {
+		if s.Unit == UnitRecording {
+			s.now.Graft()
+		}
 		s.now.endUnit()
 		if s.Unit == UnitMessage && s.now.between && s.Units > 1 {
 			s.Units-- // what came behind the last message is no unit
 		}
 	}
-	if s.now != nil && len(s.now.tree.Nodes) > 0 {
-		s.now.tree.Trim(maxPaths)
-		s.paths.add(&s.now.tree, s.now.names)
+	if s.now != nil && s.Paths {
+		s.now.endPaths()
 	}
 	s.now = nil
 	return nil
@@ -130,42 +135,26 @@ func (s *Sample) End(*analysis.Recording) error {
 
 // sampler adds one recording to a sample.
 type sampler struct {
-	sample  *Sample
-	names   *resolve.Names
-	methods map[trace.Method]*inUnit
-	used    []*inUnit // those of methods that ran in this unit
-	path    []int32   // calls of the segment that enclose the one that is looked at
-	tree    trace.Tree
-	between bool // the last segment was no message, and none has come since
+	*analysis.Calls // of the unit that is being read
+	sample          *Sample
+	names           *resolve.Names
+	methods         map[trace.Method]*methodSample
+	tree            trace.Tree
+	any             bool // a call has come since the last unit
+	between         bool // the last segment was no message, and none has come since
 }
-
-// inUnit is a method's times in the unit that is being read.
-type inUnit struct {
-	*methodSample
-	selfNanos, totalNanos int64
-	used                  bool
-	depth                 int // how many of its calls enclose the one that is looked at
-}
-
-// Chunk takes nothing: calls are all that counts.
-func (p *sampler) Chunk(trace.Chunk) error { return nil }
-
-// Named takes nothing: the names have it.
-func (p *sampler) Named(trace.Method, string) error { return nil }
 
 // Segment adds the calls of a segment to those of the unit.
 func (p *sampler) Segment(s *trace.Segment) error {
-	p.path = p.path[:0]
-	for i := range s.Calls {
-		c := &s.Calls[i]
-		p.leave(s, c.Parent)
-		p.enter(c)
-		if c.Parent >= 0 {
-			p.method(s.Calls[c.Parent].Method).selfNanos -= c.End - c.Begin
-		}
-		p.path = append(p.path, int32(i))
+	// A message has too few samples to divide its own times among them.
+	add := p.Sums.Segment
+	if p.sample.Unit == UnitRecording {
+		add = p.Calls.Segment
 	}
-	p.leave(s, -1)
+	if err := add(s); err != nil {
+		return err
+	}
+	p.any = p.any || len(s.Calls) > 0
 	if p.sample.Paths {
 		p.addPaths(s)
 	}
@@ -177,39 +166,13 @@ func (p *sampler) Segment(s *trace.Segment) error {
 	return nil
 }
 
-// leave leaves the calls that do not enclose what parent encloses.
-func (p *sampler) leave(s *trace.Segment, parent int32) {
-	for n := len(p.path); n > 0 && p.path[n-1] != parent; n-- {
-		p.method(s.Calls[p.path[n-1]].Method).depth--
-		p.path = p.path[:n-1]
-	}
-}
-
-// enter adds a call; what is recursive counts once in totals.
-func (p *sampler) enter(c *trace.Call) {
-	m := p.method(c.Method)
-	if !m.used {
-		m.used = true
-		p.used = append(p.used, m)
-	}
-	if m.depth == 0 {
-		m.totalNanos += c.End - c.Begin
-	}
-	m.depth++
-	m.selfNanos += c.End - c.Begin
-	if c.Marks&trace.MarkResumed == 0 {
-		m.calls += uint64(c.Count)
-	}
-}
-
 // method finds a method's numbers, by its name as all builds have it.
-func (p *sampler) method(id trace.Method) *inUnit {
+func (p *sampler) method(id trace.Method) *methodSample {
 	if m := p.methods[id]; m != nil {
 		return m
 	}
 	name, _ := p.names.Name(id)
-	key := methodKey(name.Class, name.Method, name.Descriptor)
-	m := &inUnit{methodSample: p.sample.methodSample(key)}
+	m := p.sample.methodSample(methodKey(name.Class, name.Method, name.Descriptor))
 	p.methods[id] = m
 	return m
 }
@@ -229,10 +192,22 @@ func splitKey(key string) (class, method, descriptor string) {
 // endUnit ends a unit of work.
 func (p *sampler) endUnit() {
 	p.sample.Units++
-	for _, m := range p.used {
-		m.self.add(float64(m.selfNanos))
-		m.total.add(float64(m.totalNanos))
-		m.selfNanos, m.totalNanos, m.used = 0, 0, false
+	p.any = false
+	measured := false
+	p.Take(func(t *analysis.Sum) {
+		m := p.method(t.Method)
+		m.self.add(float64(t.Self))
+		m.total.add(float64(t.Total))
+		m.calls += t.Calls
+		e := &t.Estimate
+		m.samples += float64(e.Samples)
+		m.estimated += float64(e.Self)
+		if e.Known > 0 && e.CPU >= 0 {
+			measured = true
+			m.cpu.add(float64(e.CPU) * float64(t.Self) / float64(e.Known))
+		}
+	})
+	if measured {
+		p.sample.measured++
 	}
-	p.used = p.used[:0]
 }

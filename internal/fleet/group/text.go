@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 )
@@ -32,15 +31,16 @@ func (f *Fleet) WriteText(w io.Writer, top int) error {
 }
 
 func (g *StallGroup) writeText(b *strings.Builder, rank int) {
-	fmt.Fprintf(b, "\n%d. %s × %s on average = %s s%s\n", rank, count(g.Users, "user"), short(g.Mean),
-		thousands(fmt.Sprintf("%.1f", g.Score)),
+	fmt.Fprintf(b, "\n%d. %s × %s on average = %s s%s\n", rank, count(g.Users, "user"), analysis.Short(g.Mean),
+		analysis.Commas(fmt.Sprintf("%.1f", g.Score)),
 		between(", ", g.First, g.Last))
 	fmt.Fprintf(b, "   %s\n", g.Worst.Verdict)
 	for depth, method := range g.Worst.HotPath {
 		fmt.Fprintf(b, "   %s%s\n", strings.Repeat("  ", depth), method)
 	}
 	fmt.Fprintf(b, "   %s in %s; median %s, nine of ten below %s, longest %s: %s\n", count(g.Stalls, "stall"),
-		count(g.Recordings, "recording"), short(g.Median), short(g.P90), short(g.Longest), sourceOf(&g.Worst))
+		count(g.Recordings, "recording"), analysis.Short(g.Median), analysis.Short(g.P90), analysis.Short(g.Longest),
+		sourceOf(&g.Worst))
 	if len(g.ByDevice) > 0 {
 		fmt.Fprintf(b, "   on %s\n", devicesText(g.ByDevice))
 	}
@@ -95,23 +95,6 @@ func between(before, first, last string) string {
 		return before + "version " + first
 	}
 	return before + "versions " + first + " to " + last
-}
-
-// short is a duration with the digits that matter.
-func short(d time.Duration) string {
-	n := float64(d.Abs())
-	for _, u := range []struct {
-		least, unit float64
-		form, name  string
-	}{
-		{10e9, 1e9, "%.1f", " s"}, {1e9, 1e9, "%.2f", " s"}, {10e6, 1e6, "%.0f", " ms"}, {100e3, 1e6, "%.2f", " ms"},
-		{1e3, 1e3, "%.1f", " µs"},
-	} {
-		if n >= u.least {
-			return thousands(fmt.Sprintf(u.form, float64(d)/u.unit)) + u.name
-		}
-	}
-	return fmt.Sprintf("%d ns", d.Nanoseconds())
 }
 
 // placeOf says which stall or incident of which recording it is.

@@ -1,7 +1,6 @@
 package art
 
 import (
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,23 +9,20 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
-// compileJava compiles sources of testdata against the core library of the bench, and returns the class files.
-func compileJava(t *testing.T, b *Bench, sources ...string) []string {
+// compileJava compiles a source of testdata against the core library of the bench, and returns the class files.
+func compileJava(t *testing.T, b *Bench, source string) []string {
 	t.Helper()
 	dir := t.TempDir()
-	args := []string{"-source", "8", "-target", "8", "-nowarn", "-bootclasspath",
-		b.file("core", "classes.jar") + ":" + b.file("framework", "classes.jar"), "-d", dir}
-	for _, name := range sources {
-		args = append(args, filepath.Join("testdata", name))
-	}
-	if out, err := exec.Command(oracle.NeedJDK(t, 17).Tool("javac"), args...).CombinedOutput(); err != nil {
-		t.Fatalf("javac: %v\n%s", err, out)
-	}
-	classes, err := filepath.Glob(filepath.Join(dir, "*.class"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return classes
+	b.javac(t, dir, nil, filepath.Join("testdata", source))
+	return oracle.ClassFiles(t, dir)
+}
+
+// javac compiles sources against the core library and the framework of the bench.
+func (b *Bench) javac(t *testing.T, out string, path []string, sources ...string) {
+	t.Helper()
+	boot := b.file("core", "classes.jar") + ":" + b.file("framework", "classes.jar")
+	oracle.Javac(t, oracle.NeedJDK(t, 17), out, path, []string{"-source", "8", "-target", "8", "-bootclasspath", boot},
+		sources...)
 }
 
 // TestBench runs a program, interpreted and compiled, and the tools of the bench.

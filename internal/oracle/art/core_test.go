@@ -1,9 +1,6 @@
 package art
 
 import (
-	"io/fs"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,7 +61,7 @@ func buildCoreTests(t *testing.T, b *Bench) coreTests {
 	c.compile(t, core, libraries, "core/src/main/java", "android-stub/src/main/java")
 	c.compile(t, tests, append([]string{core}, libraries...), "core/src/test/java")
 	c.compile(t, tests, libraries, "../internal/oracle/art/testdata/RunTests.java")
-	for _, file := range classFiles(t, tests) {
+	for _, file := range oracle.ClassFiles(t, tests) {
 		if name, ok := strings.CutSuffix(file, "Test.class"); ok {
 			name, err = filepath.Rel(tests, name+"Test")
 			if err != nil {
@@ -74,7 +71,7 @@ func buildCoreTests(t *testing.T, b *Bench) coreTests {
 		}
 	}
 	jar := filepath.Join(dir, "tests.jar")
-	b.D8(t, jar, slices.Concat(classFiles(t, core), classFiles(t, tests), libraries)...)
+	b.D8(t, jar, slices.Concat(oracle.ClassFiles(t, core), oracle.ClassFiles(t, tests), libraries)...)
 	c.jars = []string{jar}
 	return c
 }
@@ -82,37 +79,11 @@ func buildCoreTests(t *testing.T, b *Bench) coreTests {
 // compile compiles sources, which are files or directories below runtime-java, for Java 8, the runtime's release.
 func (c coreTests) compile(t *testing.T, out string, path []string, sources ...string) {
 	t.Helper()
-	args := []string{"--release", "8", "-Xlint:-options", "-nowarn", "-encoding", "UTF-8", "-proc:none", "-d", out,
-		"-cp", strings.Join(path, string(os.PathListSeparator))}
+	below := make([]string, 0, len(sources))
 	for _, source := range sources {
-		err := filepath.WalkDir(filepath.Join(c.sources, source), func(path string, _ fs.DirEntry, err error) error {
-			if filepath.Ext(path) == ".java" && filepath.Base(path) != "module-info.java" {
-				args = append(args, path)
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		below = append(below, filepath.Join(c.sources, source))
 	}
-	javac := exec.CommandContext(t.Context(), oracle.NeedJDK(t, 17).Tool("javac"), args...)
-	if text, err := javac.CombinedOutput(); err != nil {
-		t.Fatalf("javac: %v\n%s", err, text)
-	}
-}
-
-func classFiles(t *testing.T, dir string) (files []string) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if filepath.Ext(path) == ".class" {
-			files = append(files, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
+	oracle.Javac(t, oracle.NeedJDK(t, 17), out, path, nil, below...)
 }
 
 // run runs the tests of a class in a process of its own, and makes a subtest of each.

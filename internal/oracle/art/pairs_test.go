@@ -3,7 +3,6 @@ package art
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -103,14 +102,8 @@ func (b *Bench) dexOf(t *testing.T, name, source string, jars ...string) string 
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := append([]string{b.file("framework", "classes.jar")}, jars...)
-	javac := exec.CommandContext(t.Context(), oracle.NeedJDK(t, 17).Tool("javac"), "-source", "8", "-target", "8",
-		"-nowarn", "-bootclasspath", b.file("core", "classes.jar"), "-cp", strings.Join(path, ":"), "-d", classes,
-		filepath.Join(root, "runtime-java/bench/src/art", source))
-	if text, err := javac.CombinedOutput(); err != nil {
-		t.Fatalf("javac: %v\n%s", err, text)
-	}
+	b.javac(t, classes, jars, filepath.Join(root, "runtime-java/bench/src/art", source))
 	dex := filepath.Join(dir, name)
-	b.D8(t, dex, append(classFiles(t, classes), jars...)...)
+	b.D8(t, dex, append(oracle.ClassFiles(t, classes), jars...)...)
 	return dex
 }

@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -16,27 +17,40 @@ import (
 // TestCorpusDense records programs that make very many calls, with default options.
 //
 // Invariant: In recordings of real programs of very many calls no record is lost, none has to be repaired, and the
-// biggest methods are those of JFR.
+// methods that have the most time are those of JFR, with and without the methods that they call, also when they were
+// switched off.
 func TestCorpusDense(t *testing.T) {
 	nightly.Only(t, "mutants")
 	c, err := corpus.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
+	jdks, err := JDKs()
+	oracle.Require(t, err)
+	if !corpus.IsFull() {
+		jdks = jdks[len(jdks)-1:]
+	}
 	for _, p := range Programs() {
-		if p.Small || corpus.IsFull() {
-			t.Run(p.Name, func(t *testing.T) { checkProgram(t, p, c) })
+		for _, jdk := range jdks {
+			if p.Small || corpus.IsFull() {
+				t.Run(fmt.Sprint(p.Name, "-", jdk.Feature), func(t *testing.T) { checkProgram(t, p, jdk, c) })
+			}
 		}
 	}
 }
 
-// farBehind is by how many points our biggest method may be smaller in JFR than JFR's biggest one, beyond what two runs
-// of JFR differ. The machine may be busy, which changes what a program does in which time.
-const farBehind = 15
+// Tolerances of shares, in points of percent, beyond what two runs of JFR differ and the number of samples explains.
+// The machine may be busy, which changes what a program does in which time.
+const (
+	// farBehind is by how much our biggest method may be smaller in JFR than JFR's biggest one.
+	farBehind = 15
+	// farOff is the mean difference of the biggest methods.
+	farOff = 6
+)
 
-func checkProgram(t *testing.T, p Program, c *corpus.Corpus) {
+func checkProgram(t *testing.T, p Program, jdk oracle.JDK, c *corpus.Corpus) {
 	t.Helper()
-	r, err := Prepare(t.Context(), p, c, t.TempDir())
+	r, err := Prepare(t.Context(), p, c, jdk, t.TempDir())
 	oracle.Require(t, err)
 	run := func(way Way) Run {
 		run, err := r.Run(t.Context(), way)
@@ -63,99 +77,150 @@ func checkProgram(t *testing.T, p Program, c *corpus.Corpus) {
 	if f.Repairs != (trace.Repairs{}) {
 		t.Errorf("repairs were needed: %+v", f.Repairs)
 	}
-	if f.Records+f.Gated+f.Windowed < 1_000_000 {
+	if !p.Threads && f.Records+f.Gated+f.Windowed < 1_000_000 {
 		t.Errorf("%d records, %d and %d calls left out: these are few", f.Records, f.Gated, f.Windowed)
-	}
-	ours, err := r.ReadCalls(recorded.File, f.Off)
-	if err != nil {
-		t.Fatal(err)
 	}
 	var jfr [2]*Profile
 	for k, run := range []Run{first, second} {
-		if jfr[k], err = r.ReadJFR(t.Context(), run.File, f.Off); err != nil {
+		if jfr[k], err = r.ReadJFR(t.Context(), run.JFR); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, k := range []Kind{Inclusive, Self} {
-		c := Compare(k, ours, jfr)
-		t.Logf("measured: %s: our first is %s.%s with %.1f %% (JFR %.1f %%), JFR's %s.%s with %.1f %%; mean difference of "+
-			"ten %.1f points, of JFR from itself %.1f; %d methods off; %.0f samples of %.0f broken", k, c.First.Class,
-			c.First.Name, c.FirstShare, c.FirstInJFR, c.FirstOfJFR.Class, c.FirstOfJFR.Name, c.BestInJFR, c.Rest, c.Noise,
-			len(f.Off), jfr[0].Broken+jfr[1].Broken, jfr[0].Total+jfr[1].Total)
-		// If JFR has lost the outer frames of many stacks, it does not have the truth.
-		whole := jfr[0].Broken+jfr[1].Broken < (jfr[0].Total+jfr[1].Total)/20
-		if k == Inclusive && whole && c.Behind() > farBehind+c.Noise {
-			t.Errorf("%s is our first with %.1f %%, and has %.1f %% in JFR, whose first has %.1f %%", c.First.Name,
-				c.FirstShare, c.FirstInJFR, c.BestInJFR)
+	// If JFR has lost the outer frames of many stacks, it does not have the truth.
+	if broken := jfr[0].Broken + jfr[1].Broken; broken > (jfr[0].Total+jfr[1].Total)/20 {
+		t.Logf("measured: %.0f samples of JFR are broken, %.0f are not", broken, jfr[0].Total+jfr[1].Total)
+		return
+	}
+	for _, k := range Kinds {
+		c := Compare(k, f.Profile, f.Samples, jfr)
+		t.Logf("measured: %s: our first is %s with %.1f %% (JFR %.1f %%), JFR's %s with %.1f %%; mean difference of the "+
+			"biggest %.1f points, by chance %.1f, of JFR from itself %.1f; %d methods off; %d steady samples, %.0f of JFR",
+			k, c.First, c.FirstShare, c.FirstInJFR, c.FirstOfJFR, c.BestInJFR, c.Rest, c.Chance, c.Noise, len(f.Off), f.Samples,
+			jfr[0].Total+jfr[1].Total)
+		if c.Behind() > c.Doubt+c.ChanceOfFirst+farBehind {
+			t.Errorf("%s is our first by %s time with %.1f %%, and has %.1f %% in JFR, whose first has %.1f %%", c.First,
+				k, c.FirstShare, c.FirstInJFR, c.BestInJFR)
+		}
+		if c.Rest > 2*(c.Noise+c.Chance)+farOff {
+			t.Errorf("the biggest methods differ from JFR by %.1f points of %s time on average, by chance %.1f, and JFR from "+
+				"itself by %.1f", c.Rest, k, c.Chance, c.Noise)
 		}
 	}
 }
 
-func methodNamed(name string) mapping.Identity {
-	return mapping.Identity{Class: "A", Name: name, Descriptor: "()V"}
+// methods returns methods that are traced, by one letter each.
+func methods(names ...Method) map[Method]bool {
+	traced := map[Method]bool{}
+	for _, m := range names {
+		traced[m] = true
+	}
+	return traced
 }
 
-// TestProfileOfStacks adds stacks with recursion.
+// TestProfileOfStacks adds stacks with recursion, and with a method that is not traced.
 func TestProfileOfStacks(t *testing.T) {
-	p := newProfile()
-	a, b := methodNamed("a"), methodNamed("b")
-	p.add([]mapping.Identity{b, a, b, a}, 3)
-	p.add([]mapping.Identity{a}, 1)
+	p := newProfile(methods("a", "b"))
+	p.add([]Method{"b", "a", "b", "a"}, 3)
+	p.add([]Method{"lib", "a", "main"}, 1)
+	p.add([]Method{"lib"}, 5)
 	p.add(nil, 5)
-	want := &Profile{Total: 4, Inclusive: map[mapping.Identity]float64{a: 4, b: 3}, Self: map[mapping.Identity]float64{
-		a: 1, b: 3}}
-	if d := cmp.Diff(want, p); d != "" {
+	want := &Profile{Total: 4, Inclusive: map[Method]float64{"a": 4, "b": 3}, Self: map[Method]float64{"a": 1, "b": 3},
+		Own: map[Method]float64{"lib": 1, "b": 3}, traced: p.traced}
+	if d := cmp.Diff(want, p, cmp.AllowUnexported(Profile{})); d != "" {
 		t.Error(d)
 	}
 }
 
-// TestProfileOfCalls adds the same calls as a segment, with a method between them that is left out.
+// TestFramesOfJFR leaves out frames that a stack of Java does not show, and those of the runtime.
+func TestFramesOfJFR(t *testing.T) {
+	got := frames(oracle.JFRStack{Methods: []string{"dev/tracegen/runtime/Gate dropsEntry (I)Z",
+		"dev/tracegen/runtime/AppMethodBeat i (I)V", "p/A$B run ()V", "p/A$$Lambda.0x123 run ()V",
+		"p/A main ([Ljava/lang/String;)V"}})
+	if d := cmp.Diff([]Method{"p.A$B.run", "p.A.main"}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestProfileOfCalls makes a profile of calls.
 func TestProfileOfCalls(t *testing.T) {
 	var list []mapping.Method
-	for _, name := range []string{"a", "b", "off"} {
-		list = append(list, mapping.Method{Identity: methodNamed(name)})
+	for _, name := range []string{"a", "b"} {
+		list = append(list, mapping.Method{Identity: mapping.Identity{Class: "p/A", Name: name, Descriptor: "()V"}})
 	}
 	m, err := mapping.Assign(list, mapping.Options{Order: mapping.OrderCompact})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b, off := methodNamed("a"), methodNamed("b"), methodNamed("off")
-	id := func(of mapping.Identity) trace.Method {
-		n, _ := m.ByMethod(of)
+	id := func(k int) trace.Method {
+		n, _ := m.ByMethod(list[k].Identity)
 		return trace.Method(n)
 	}
-	p := &profileReader{Profile: newProfile(), mapping: m, off: map[mapping.Identity]bool{off: true}}
-	err = p.Segment(&trace.Segment{Calls: []trace.Call{
-		{Method: id(off), Parent: -1, Next: 6, Begin: 0, End: 100},
-		{Method: id(a), Parent: 0, Next: 5, Begin: 10, End: 50},
-		{Method: id(off), Parent: 1, Next: 4, Begin: 15, End: 45},
-		{Method: id(b), Parent: 2, Next: 4, Begin: 20, End: 40},
-		{Method: id(a), Parent: 1, Next: 5, Begin: 46, End: 48},
-		{Method: id(b), Parent: 0, Next: 6, Begin: 60, End: 90},
+	r := &Prepared{Mapping: m, traced: methods("p.A.a", "p.A.b")}
+	f := r.reader()
+	err = f.Segment(&trace.Segment{Calls: []trace.Call{
+		{Method: id(0), Parent: -1, Next: 3, Begin: 10, End: 50},
+		{Method: id(1), Parent: 0, Next: 2, Begin: 20, End: 40},
+		{Method: id(0), Parent: 0, Next: 3, Begin: 46, End: 48},
+		{Method: id(1), Parent: -1, Next: 4, Begin: 60, End: 90},
 	}})
-	want := &Profile{Total: 70, Inclusive: map[mapping.Identity]float64{a: 40, b: 50},
-		Self: map[mapping.Identity]float64{a: 20, b: 50}}
-	if d := cmp.Diff(want, p.Profile); d != "" || err != nil {
+	f.profile()
+	f.Profile.bounds = nil
+	want := &Profile{Total: 70, Inclusive: map[Method]float64{"p.A.a": 40, "p.A.b": 50},
+		Self: map[Method]float64{"p.A.a": 20, "p.A.b": 50}, Own: map[Method]float64{"p.A.a": 20, "p.A.b": 50},
+		traced: r.traced}
+	if d := cmp.Diff(want, f.Profile, cmp.AllowUnexported(Profile{})); d != "" || err != nil {
 		t.Error(d, err)
 	}
 }
 
 // TestCompareFindsWrongFirst compares a profile whose biggest method JFR does not see, and one that agrees.
 func TestCompareFindsWrongFirst(t *testing.T) {
-	a, b, all := methodNamed("a"), methodNamed("b"), methodNamed("main")
 	profile := func(ofA, ofB float64) *Profile {
-		p := newProfile()
-		p.add([]mapping.Identity{a, all}, ofA)
-		p.add([]mapping.Identity{b, all}, ofB)
+		p := newProfile(methods("a", "b", "main"))
+		p.add([]Method{"a", "main"}, ofA)
+		p.add([]Method{"b", "main"}, ofB)
 		return p
 	}
-	jfr := [2]*Profile{profile(70, 30), profile(72, 28)}
-	wrong := Compare(Inclusive, profile(20, 80), jfr)
-	if wrong.First != b || wrong.FirstOfJFR != a || math.Abs(wrong.Behind()-42) > 0.01 || math.Abs(wrong.Rest-51) > 0.01 ||
-		math.Abs(wrong.All-34) > 0.01 || math.Abs(wrong.Noise-2) > 0.01 {
-		t.Errorf("%+v, behind %v", wrong, wrong.Behind())
+	jfr := [2]*Profile{profile(700, 300), profile(720, 280)}
+	for _, k := range []Kind{Inclusive, Self, Own} {
+		wrong := Compare(k, profile(20, 80), 100, jfr)
+		if wrong.First != "b" || wrong.FirstOfJFR != "a" || math.Abs(wrong.Behind()-42) > 0.01 ||
+			math.Abs(wrong.Rest-51) > 0.01 || math.Abs(wrong.Noise-2) > 0.01 || wrong.Right() {
+			t.Errorf("%+v, behind %v", wrong, wrong.Behind())
+		}
+		right := Compare(k, profile(140, 58), 198, jfr)
+		if right.First != "a" || right.Behind() != 0 || right.Rest > 0.5 || !right.Right() {
+			t.Errorf("%+v", right)
+		}
 	}
-	if right := Compare(Inclusive, profile(140, 58), jfr); right.First != a || right.Behind() != 0 || right.Rest > 0.5 {
-		t.Errorf("%+v", right)
+}
+
+// TestCompareNearTie takes either of two methods for the first, between which two runs of JFR do not decide.
+func TestCompareNearTie(t *testing.T) {
+	profile := func(ofA, ofB float64) *Profile {
+		p := newProfile(methods("a", "b"))
+		p.add([]Method{"a"}, ofA)
+		p.add([]Method{"b"}, ofB)
+		return p
+	}
+	c := Compare(Own, profile(48, 52), 100, [2]*Profile{profile(502, 498), profile(505, 495)})
+	if c.First != "b" || !c.Right() {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestBounds has one estimate whose bounds hold, one whose bounds do not, and a time that is none.
+func TestBounds(t *testing.T) {
+	p := newProfile(methods("a", "b", "c"))
+	ours := newProfile(p.traced)
+	for _, q := range []*Profile{p, ours} {
+		q.add([]Method{"a"}, 50_000)
+		q.add([]Method{"b"}, 30_000)
+		q.add([]Method{"c"}, 20_000)
+	}
+	ours.bound(Own, "a", -5_000, 5_000)
+	ours.bound(Own, "b", 3_000, 9_000)
+	if checked, held := Bounds(Own, ours, [2]*Profile{p, p}); checked != 2 || held != 1 {
+		t.Errorf("%d checked, %d held", checked, held)
 	}
 }

@@ -4,76 +4,125 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/mapping"
-	"github.com/tracegen/tracegen/trace"
 )
 
-// Profile is where the time of the main thread went. Time is in nanoseconds, or in samples.
-type Profile struct {
-	// Total is the time in any method of the profile.
-	Total float64
-	// Inclusive is by method the time in it and what it calls, that of recursive calls once. Self is the time in it
-	// and no other method of the profile.
-	Inclusive, Self map[mapping.Identity]float64
-	// Broken is the time of stacks that do not begin with a main method, and are not part of the profile.
-	Broken float64
+// Method is the name of a method as reports write it: the class, a dot, the name. Methods of a class that have the
+// same name are one, because a frame of a stack has no descriptor.
+type Method string
+
+func methodOf(m mapping.Identity) Method {
+	return Method(strings.ReplaceAll(m.Class, "/", ".") + "." + m.Name)
 }
 
-func newProfile() *Profile {
-	return &Profile{Inclusive: map[mapping.Identity]float64{}, Self: map[mapping.Identity]float64{}}
+// Short returns the method without its package.
+func (m Method) Short() string {
+	words := strings.Split(string(m), ".")
+	return strings.Join(words[max(0, len(words)-2):], ".")
+}
+
+// Profile is where the time of the program's threads went. Time is in nanoseconds, or in samples.
+type Profile struct {
+	// Total is the time in any traced method.
+	Total float64
+	// Inclusive is by traced method the time in it and what it calls, that of recursive calls once. Self is the time
+	// in it and no other traced method. Own is by any method the time in it and no other one at all.
+	Inclusive, Self, Own map[Method]float64
+	// Broken is the time of stacks that do not begin with a main method or a thread's run, and are not part of the
+	// profile.
+	Broken float64
+
+	traced map[Method]bool
+	bounds map[Kind]map[Method][2]float64 // by how much the time of an estimate may be less and more
+}
+
+func newProfile(traced map[Method]bool) *Profile {
+	return &Profile{Inclusive: map[Method]float64{}, Self: map[Method]float64{}, Own: map[Method]float64{},
+		traced: traced}
 }
 
 // Add adds the time of another profile.
 func (p *Profile) Add(q *Profile) {
 	p.Total += q.Total
 	p.Broken += q.Broken
-	for m, t := range q.Inclusive {
-		p.Inclusive[m] += t
-	}
-	for m, t := range q.Self {
-		p.Self[m] += t
+	for _, k := range Kinds {
+		to := p.times(k)
+		for m, t := range q.times(k) {
+			to[m] += t
+		}
 	}
 }
 
-// add adds the time of a stack, whose innermost method comes first.
-func (p *Profile) add(stack []mapping.Identity, time float64) {
-	if len(stack) == 0 {
-		return
-	}
-	p.Total += time
-	p.Self[stack[0]] += time
-	for k, m := range stack {
-		if !slices.Contains(stack[:k], m) {
+// add adds the time of a stack, whose innermost method comes first. It leaves out stacks without a traced method.
+func (p *Profile) add(stack []Method, time float64) {
+	seen := map[Method]bool{}
+	for _, m := range stack {
+		if !p.traced[m] {
+			continue
+		}
+		if len(seen) == 0 {
+			p.Self[m] += time
+		}
+		if !seen[m] {
+			seen[m] = true
 			p.Inclusive[m] += time
 		}
 	}
+	if len(seen) > 0 {
+		p.Total += time
+		p.Own[stack[0]] += time
+	}
 }
 
-// ReadJFR makes a profile of the samples in a file of JFR. Methods that are not traced, and those of off, are left out,
-// so that their time is that of the methods that called them. Stacks whose outer frames are missing are counted only.
-func (r *Prepared) ReadJFR(ctx context.Context, file string, off map[mapping.Identity]bool) (*Profile, error) {
-	stacks, err := oracle.JFRStacks(ctx, r.jdk, file, "main")
+// hidden are parts of names of classes whose frames a stack of Java does not show, but one of JFR does.
+var hidden = []string{"$$Lambda", "java.lang.invoke.LambdaForm$", "java.lang.invoke.DirectMethodHandle$Holder",
+	"java.lang.invoke.DelegatingMethodHandle$Holder", "java.lang.invoke.Invokers$Holder"}
+
+// frames returns the methods of a stack of JFR, innermost first, without those that Java does not show, and without
+// those of the runtime that the innermost method of the program has called.
+func frames(s oracle.JFRStack) (stack []Method) {
+	for _, text := range s.Methods {
+		words := strings.SplitN(text, " ", 3)
+		class := strings.ReplaceAll(words[0], "/", ".")
+		if !slices.ContainsFunc(hidden, func(h string) bool { return strings.Contains(class, h) }) {
+			stack = append(stack, Method(class+"."+words[1]))
+		}
+	}
+	for k, m := range stack {
+		if strings.HasPrefix(string(m), "dev.tracegen.runtime.AppMethodBeat.") {
+			return stack[k+1:]
+		}
+	}
+	return stack
+}
+
+// whole reports whether the outermost frame of a stack is the one that a thread begins with.
+func whole(s oracle.JFRStack) bool {
+	outer := s.Methods[len(s.Methods)-1]
+	return strings.HasSuffix(outer, " main ([Ljava/lang/String;)V") || strings.HasPrefix(outer, "java/lang/Thread ")
+}
+
+// ReadJFR makes a profile of the samples in a file of JFR. Stacks whose outer frames are missing are counted only.
+func (r *Prepared) ReadJFR(ctx context.Context, file string) (*Profile, error) {
+	thread := "main"
+	if r.Threads {
+		thread = ""
+	}
+	stacks, err := oracle.JFRStacks(ctx, r.jdk, file, thread)
 	if err != nil {
 		return nil, err
 	}
-	p := newProfile()
+	p := newProfile(r.traced)
 	for _, s := range stacks {
-		var stack []mapping.Identity
-		for _, text := range s.Methods {
-			words := strings.SplitN(text, " ", 3)
-			m := mapping.Identity{Class: words[0], Name: words[1], Descriptor: words[2]}
-			if _, traced := r.Mapping.ByMethod(m); traced && !off[m] {
-				stack = append(stack, m)
+		stack := frames(s)
+		if !whole(s) {
+			if slices.ContainsFunc(stack, func(m Method) bool { return p.traced[m] }) {
+				p.Broken += float64(s.Samples)
 			}
-		}
-		outer := strings.SplitN(s.Methods[len(s.Methods)-1], " ", 3)
-		if len(stack) > 0 && (outer[1] != "main" || outer[2] != "([Ljava/lang/String;)V") {
-			p.Broken += float64(s.Samples)
 			continue
 		}
 		p.add(stack, float64(s.Samples))
@@ -81,235 +130,54 @@ func (r *Prepared) ReadJFR(ctx context.Context, file string, off map[mapping.Ide
 	return p, nil
 }
 
-// Figures is what a recording says about itself.
-type Figures struct {
-	// Records is how many it has, Lost how many were overwritten. Closed is whether it has an end.
-	Records, Lost uint64
-	Closed        bool
-	// Gated and Windowed is how many calls the gate and windows have left out, Windows how many there were.
-	Gated, Windowed uint64
-	Windows         int
-	// Off has the methods that were switched off for some time.
-	Off map[mapping.Identity]bool
-	// Repairs and Damage are those that were needed to read it.
-	Repairs trace.Repairs
-	Damage  trace.Damage
-}
-
-// ReadRecording returns what a recording says about itself.
-func (r *Prepared) ReadRecording(file string) (*Figures, error) {
-	f := &Figures{Off: map[mapping.Identity]bool{}}
-	damage, err := read(file, &figuresReader{f, r.Mapping})
-	f.Damage = damage
-	return f, err
-}
-
-// ReadCalls makes a profile of the calls in a recording. Calls of methods of off are left out, so that their time is
-// that of the methods that called them.
-func (r *Prepared) ReadCalls(file string, off map[mapping.Identity]bool) (*Profile, error) {
-	p := &profileReader{Profile: newProfile(), mapping: r.Mapping, off: off}
-	_, err := read(file, p)
-	return p.Profile, err
-}
-
-func read(file string, h trace.Handler) (damage trace.Damage, err error) {
-	in, err := trace.Open(file)
-	if err != nil {
-		return damage, err
-	}
-	defer in.Close()
-	err = trace.Replay(in, h)
-	return in.Damage(), err
-}
-
-// figuresReader is a trace.Handler.
-type figuresReader struct {
-	*Figures
-	mapping *mapping.Mapping
-}
-
-func (f *figuresReader) Chunk(c trace.Chunk) error {
-	switch c := c.(type) {
-	case *trace.Gate:
-		for _, m := range c.Methods {
-			if e, ok := f.mapping.ByID(uint32(m.Method)); ok {
-				f.Off[e.Identity] = true
-			}
-		}
-	case *trace.LeftOut:
-		for _, m := range c.Methods {
-			f.Gated += m.Calls
-		}
-	case *trace.Window:
-		f.Windows++
-		f.Windowed += c.Calls
-	case *trace.End:
-		f.Records, f.Lost, f.Closed = c.Records, c.Overwritten, true
-	}
-	return nil
-}
-
-func (f *figuresReader) Named(trace.Method, string) error { return nil }
-
-func (f *figuresReader) Segment(s *trace.Segment) error {
-	f.Repairs.Add(s.Repairs)
-	return nil
-}
-
-// profileReader is a trace.Handler.
-type profileReader struct {
-	*Profile
-	mapping *mapping.Mapping
-	off     map[mapping.Identity]bool
-	names   map[trace.Method]mapping.Identity
-	thread  uint32 // the main one
-}
-
-func (p *profileReader) Chunk(c trace.Chunk) error {
-	if c, ok := c.(*trace.Threads); ok {
-		for _, t := range c.List {
-			if t.Main {
-				p.thread = t.Index
-			}
-		}
-	}
-	return nil
-}
-
-func (p *profileReader) Named(trace.Method, string) error { return nil }
-
-func (p *profileReader) Segment(s *trace.Segment) error {
-	if s.Thread != p.thread {
-		return nil
-	}
-	// shown is for each call the innermost call that is part of the profile: itself, or one that it is in; -1 for none.
-	shown := make([]int32, len(s.Calls))
-	open := map[mapping.Identity]int{}
-	var ends []int32 // of open calls that are part of the profile, with their methods
-	var methods []mapping.Identity
-	for i := range s.Calls {
-		c := &s.Calls[i]
-		for n := len(ends); n > 0 && ends[n-1] <= int32(i); n-- {
-			open[methods[n-1]]--
-			ends, methods = ends[:n-1], methods[:n-1]
-		}
-		above := int32(-1)
-		if c.Parent >= 0 {
-			above = shown[c.Parent]
-		}
-		shown[i] = above
-		m, known := p.identity(c.Method)
-		if !known || p.off[m] {
-			continue
-		}
-		shown[i] = int32(i)
-		time := float64(c.End - c.Begin)
-		p.Self[m] += time
-		if above < 0 {
-			p.Total += time
-		} else if outer, ok := p.identity(s.Calls[above].Method); ok {
-			p.Self[outer] -= time
-		}
-		if open[m] == 0 {
-			p.Inclusive[m] += time
-		}
-		open[m]++
-		ends, methods = append(ends, c.Next), append(methods, m)
-	}
-	return nil
-}
-
-func (p *profileReader) identity(m trace.Method) (mapping.Identity, bool) {
-	id, ok := p.names[m]
-	if !ok {
-		if p.names == nil {
-			p.names = map[trace.Method]mapping.Identity{}
-		}
-		if e, found := p.mapping.ByID(uint32(m)); found {
-			id = e.Identity
-		}
-		p.names[m] = id
-	}
-	return id, id.Name != ""
-}
-
-// Kind is one of two times of a method.
+// Kind is one of the times of a method.
 type Kind string
 
-// The times: with the methods that it calls, and without.
+// The times: that of traced methods with what they call, that without other traced methods, and that without any
+// other method, also of methods that are not traced: of libraries, of the JDK, native ones.
 const (
 	Inclusive Kind = "inclusive"
 	Self      Kind = "self"
+	Own       Kind = "own"
 )
 
+// Kinds are all kinds of time.
+var Kinds = []Kind{Inclusive, Self, Own}
+
 // Share returns the share of a method in percent.
-func (p *Profile) Share(k Kind, m mapping.Identity) float64 {
-	return 100 * p.times(k)[m] / max(p.Total, 1)
+func (p *Profile) Share(k Kind, m Method) float64 { return 100 * p.times(k)[m] / max(p.Total, 1) }
+
+// bound notes by how much the time of a method may be less and more.
+func (p *Profile) bound(k Kind, m Method, less, more int64) {
+	if p.bounds == nil {
+		p.bounds = map[Kind]map[Method][2]float64{Inclusive: {}, Own: {}}
+	}
+	b := p.bounds[k][m]
+	p.bounds[k][m] = [2]float64{b[0] + float64(less), b[1] + float64(more)}
 }
 
-func (p *Profile) times(k Kind) map[mapping.Identity]float64 {
-	if k == Self {
+// Bounds returns the bounds of the share of a method, which are equal if it is no estimate.
+func (p *Profile) Bounds(k Kind, m Method) (low, high float64) {
+	b, share := p.bounds[k][m], p.Share(k, m)
+	return share + 100*b[0]/max(p.Total, 1), share + 100*b[1]/max(p.Total, 1)
+}
+
+func (p *Profile) times(k Kind) map[Method]float64 {
+	switch k {
+	case Self:
 		return p.Self
+	case Own:
+		return p.Own
 	}
 	return p.Inclusive
 }
 
 // Biggest returns the n methods with the greatest shares for which keep returns true, the greatest first.
-func (p *Profile) Biggest(k Kind, n int, keep func(mapping.Identity) bool) []mapping.Identity {
+func (p *Profile) Biggest(k Kind, n int, keep func(Method) bool) []Method {
 	times := p.times(k)
-	list := slices.DeleteFunc(slices.Collect(maps.Keys(times)), func(m mapping.Identity) bool { return !keep(m) })
-	slices.SortFunc(list, func(a, b mapping.Identity) int {
-		return cmp.Or(cmp.Compare(times[b], times[a]), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Name, b.Name),
-			cmp.Compare(a.Descriptor, b.Descriptor))
+	list := slices.DeleteFunc(slices.Collect(maps.Keys(times)), func(m Method) bool { return !keep(m) })
+	slices.SortFunc(list, func(a, b Method) int {
+		return cmp.Or(cmp.Compare(times[b], times[a]), cmp.Compare(a, b))
 	})
 	return list[:min(n, len(list))]
-}
-
-// Nearly is the share above which a method says nothing about where the time went, in percent.
-const Nearly = 98
-
-// Comparison is how a recording differs from JFR, in one kind of time. All shares are in percent, and all differences
-// in points of percent.
-type Comparison struct {
-	// Kind is the kind of time.
-	Kind Kind
-	// Biggest has the ten biggest methods of JFR, without those that have nearly all the time on both sides.
-	Biggest []mapping.Identity
-	// All is the mean absolute difference of the ten biggest methods, Rest that of Biggest.
-	All, Rest float64
-	// Noise is the same as Rest for two runs of JFR.
-	Noise float64
-	// First is the recording's biggest method without those of nearly all, FirstOfJFR that of JFR.
-	First, FirstOfJFR mapping.Identity
-	// FirstShare is the recording's share of First, FirstInJFR JFR's share of First, BestInJFR that of FirstOfJFR.
-	FirstShare, FirstInJFR, BestInJFR float64
-}
-
-// Behind returns by how much the recording's biggest method is smaller than the biggest one, both as JFR has them.
-func (c *Comparison) Behind() float64 { return c.BestInJFR - c.FirstInJFR }
-
-// Compare compares a recording with two runs of JFR.
-func Compare(k Kind, ours *Profile, jfr [2]*Profile) *Comparison {
-	both := newProfile()
-	both.Add(jfr[0])
-	both.Add(jfr[1])
-	all := func(mapping.Identity) bool { return true }
-	rest := func(m mapping.Identity) bool { return both.Share(k, m) < Nearly || ours.Share(k, m) < Nearly }
-	mean := func(p, q *Profile, list []mapping.Identity) float64 {
-		sum := 0.0
-		for _, m := range list {
-			sum += math.Abs(p.Share(k, m) - q.Share(k, m))
-		}
-		return sum / float64(max(1, len(list)))
-	}
-	c := &Comparison{Kind: k, Biggest: both.Biggest(k, 10, rest)}
-	c.All = mean(ours, both, both.Biggest(k, 10, all))
-	c.Rest = mean(ours, both, c.Biggest)
-	c.Noise = mean(jfr[0], jfr[1], c.Biggest)
-	if own := ours.Biggest(k, 1, rest); len(own) > 0 && len(c.Biggest) > 0 {
-		c.First, c.FirstOfJFR = own[0], c.Biggest[0]
-		c.FirstShare = ours.Share(k, c.First)
-		c.FirstInJFR, c.BestInJFR = both.Share(k, c.First), both.Share(k, c.FirstOfJFR)
-	}
-	return c
 }

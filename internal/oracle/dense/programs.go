@@ -1,19 +1,19 @@
 package dense
 
-import (
-	"embed"
-	"fmt"
-	"strings"
-)
+import "embed"
 
-// A Program is a real one that makes very many calls, on its main thread, and prints the same in every run.
+// A Program is one that makes very many calls, and prints the same in every run: a real one, or one of ours.
 type Program struct {
 	// Name is unique.
 	Name string
 	// Jars are rows of bench/corpora.tsv, which are instrumented with all their dependencies.
 	Jars []string
+	// Source is the class of testdata that is compiled against the jars and instrumented too, or empty.
+	Source string
 	// Flags are options of the JVM, Args the main class and its arguments. {NAME} stands for the jar of a row.
 	Flags, Args []string
+	// Threads programs work on all their threads, others on the main one.
+	Threads bool
 	// Unpack is a row whose sources are extracted into the directory src, or empty.
 	Unpack string
 	// Small programs take a few seconds only and run in every test run.
@@ -57,7 +57,7 @@ func Programs() []Program {
 			Args:  []string{"org.apache.derby.tools.ij", "script.sql"},
 		},
 		{
-			Name: "ecj", Jars: []string{"ecj-3.40.0"}, Unpack: "commons-lang3-sources-3.17.0",
+			Name: "ecj", Jars: []string{"ecj-3.40.0"}, Unpack: lang,
 			Flags: []string{"-Djdt.compiler.useSingleThread=true"},
 			Args: []string{"org.eclipse.jdt.internal.compiler.batch.Main", "-17", "-nowarn", "-proc:none", "-d", "none",
 				"src"},
@@ -98,76 +98,52 @@ func Programs() []Program {
 			Args: []string{"proguard.ProGuard", "-include", "proguard.pro", "-injars", "{guava-18.0}", "-injars",
 				"{clojure-1.12.0}", "-outjars", "out.jar"},
 		},
+		{
+			// The rules of Google are warnings. Those of Sun are errors, and their number would be the exit code.
+			Name: "checkstyle", Jars: []string{"checkstyle-10.26.1"}, Unpack: lang,
+			Args: []string{"com.puppycrawl.tools.checkstyle.Main", "-c", "/google_checks.xml", "-o", "out.txt", langText,
+				langTime},
+		},
+		{
+			Name: "google-java-format", Jars: []string{"google-java-format-all-deps-1.28.0"}, Unpack: lang,
+			Source: "Format.java", Flags: exports("api", "code", "file", "main", "parser", "tree", "util"),
+			Args: []string{"Format", langText, langTime},
+		},
+		{
+			Name: "kotlinc", Jars: []string{"kotlin-compiler-embeddable-2.2.20"}, files: kotlinFiles(),
+			Args: []string{"org.jetbrains.kotlin.cli.jvm.K2JVMCompiler", "-no-stdlib", "-no-reflect", "-nowarn", "-cp",
+				"{kotlin-stdlib-2.2.20}", "-d", "out", "src"},
+		},
+		{
+			Name: "pmd", Jars: []string{"pmd-java-7.16.0"}, Unpack: lang, Source: "Check.java",
+			Args: []string{"Check", langText, langTime},
+		},
+		{
+			Name: "asciidoctorj", Jars: []string{"asciidoctorj-3.0.0"}, Source: "Convert.java",
+			files: with(map[string]func() string{}, "work.adoc", asciidoc),
+			Args:  []string{"Convert", "work.adoc"},
+		},
+		{
+			Name: "spotbugs", Jars: []string{"spotbugs-4.9.6"},
+			Args: []string{"edu.umd.cs.findbugs.FindBugs2", "-effort:default", "-low", "-output", "out.txt",
+				"{commons-collections-2.1}"},
+		},
+		{Name: "loop", Source: "Loop.java", Small: true, Args: []string{"Loop"}},
+		{Name: "threads", Source: "Threads.java", Small: true, Threads: true, Args: []string{"Threads"}},
 	}
 }
 
-// insert returns a statement that inserts row n.
-func insert(n int) string {
-	return fmt.Sprintf("INSERT INTO item VALUES(%d, 'name %d of %d', %d, %d.%02d);\n", n, n*7919%100003, n%97, n*31%500,
-		n%1000, n%100)
-}
+// lang is sources that some programs read, langText and langTime two of its packages.
+const (
+	lang     = "commons-lang3-sources-3.17.0"
+	langText = "src/org/apache/commons/lang3/text"
+	langTime = "src/org/apache/commons/lang3/time"
+)
 
-// work is the statements behind the inserted rows; keep is how many rows a group must have.
-func work(substring, like string, keep int) string {
-	return strings.Join([]string{
-		"CREATE INDEX item_grp ON item(grp);",
-		fmt.Sprintf("SELECT grp, COUNT(*), SUM(price), MAX(name) FROM item GROUP BY grp HAVING COUNT(*) > %d "+
-			"ORDER BY 1 FETCH FIRST 20 ROWS ONLY;", keep),
-		"SELECT COUNT(*), SUM(a.price + b.price) FROM item a JOIN item b ON b.id = a.id WHERE a.grp < 250;",
-		"SELECT COUNT(*) FROM item WHERE name LIKE '" + like + "';",
-		"SELECT COUNT(DISTINCT " + substring + "(name, 6, 3)), MIN(UPPER(name)) FROM item WHERE price BETWEEN 100 AND 700;",
-		"UPDATE item SET price = price * 1.1, name = name || '!' WHERE grp BETWEEN 100 AND 300;",
-		"DELETE FROM item WHERE MOD(id, 3) = 0;",
-		"SELECT COUNT(*), SUM(price) FROM item;\n",
-	}, "\n")
-}
-
-const createTable = "CREATE TABLE item(id INT PRIMARY KEY, name VARCHAR(60), grp INT, price DOUBLE);\n"
-
-// h2Script inserts 200,000 rows, and indexes, groups, joins, searches, updates and deletes them.
-func h2Script() string {
-	var b strings.Builder
-	b.WriteString(createTable)
-	for n := range 200_000 {
-		b.WriteString(insert(n))
+// exports are the options that open packages of javac to a program that calls it.
+func exports(packages ...string) (flags []string) {
+	for _, p := range packages {
+		flags = append(flags, "--add-exports=jdk.compiler/com.sun.tools.javac."+p+"=ALL-UNNAMED")
 	}
-	b.WriteString(work("SUBSTRING", "%99 of 1%", 3))
-	return b.String()
-}
-
-// derbyScript does the same with 16,000 rows. Derby compiles each statement to a class, so most rows are inserted by a
-// few statements.
-func derbyScript() string {
-	const single, rows = 2000, 16_000
-	var b strings.Builder
-	b.WriteString("connect 'jdbc:derby:memory:dense;create=true';\nautocommit off;\n" + createTable)
-	for n := range single {
-		b.WriteString(insert(n))
-	}
-	for n := single; n < rows; n *= 2 {
-		fmt.Fprintf(&b, "INSERT INTO item SELECT id + %d, name, MOD(grp * 7 + id, 500), price + 1 FROM item;\n", n)
-	}
-	b.WriteString(work("SUBSTR", "%9 of 1%", 10) + "commit;\n")
-	return b.String()
-}
-
-// listXML is a document of 6,000 items.
-func listXML() string {
-	words := strings.Fields("one two seven eleven green blue and or house tree")
-	var b strings.Builder
-	b.WriteString("<?xml version=\"1.0\"?>\n<list>\n")
-	for n := range 6000 {
-		fmt.Fprintf(&b, "<item id=\"%d\" group=\"%d\"><name>item %d</name><price>%d.%02d</price><description>", n, n*31%60,
-			n*7919%10007, n%1000, n%100)
-		for k := range 5 + n%8 {
-			b.WriteString(" " + words[(n*(k+3)+k*k)%len(words)])
-		}
-		b.WriteString(" </description>")
-		for k := range n % 5 {
-			fmt.Fprintf(&b, "<tag>t%d</tag>", (n+k)%3)
-		}
-		b.WriteString("</item>\n")
-	}
-	b.WriteString("</list>\n")
-	return b.String()
+	return flags
 }

@@ -3,7 +3,6 @@ package dense
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,13 +25,16 @@ type Way string
 
 // The ways: the program without any change, the same with JFR, and the instrumented program, with the runtime that does
 // nothing, with one that gets no output and so fills a ring for the first 10 s, with one that records with default
-// options, and with one that records without a gate.
+// options, with one that does so without steady samples, with one that does so while JFR runs too, and with one that
+// records without a gate.
 const (
 	Plain     Way = "plain"
 	WithJFR   Way = "jfr"
 	NoOp      Way = "no-op"
 	Idle      Way = "idle"
 	Recording Way = "recording"
+	Unsampled Way = "recording without steady samples"
+	Both      Way = "recording and jfr"
 	GateOff   Way = "gate off"
 )
 
@@ -42,6 +44,7 @@ type Prepared struct {
 	// Mapping has the traced methods.
 	Mapping *mapping.Mapping
 
+	traced              map[Method]bool
 	jdk                 oracle.JDK
 	dir                 string
 	plain, instrumented []string // class path
@@ -60,34 +63,39 @@ type Run struct {
 	CPU, Wall time.Duration
 	// Text is what the program printed.
 	Text string
-	// File is the recording or the file of JFR, if there is one.
-	File string
+	// File is the recording, and JFR the file of JFR, if there is one.
+	File, JFR string
 }
-
-// wholeStacks is the release whose JFR walks stacks at safepoints. That of earlier ones loses the outer frames of many
-// stacks, and does not mark them as cut off: in bsh 1.3.0 on release 17, main was missing in two of three.
-const wholeStacks = 25
 
 // commonFlags make runs comparable. The serial collector has no threads of its own, which would compete with the
 // program and take CPU time that differs from run to run.
 var commonFlags = []string{"-Xmx1g", "-Xss8m", "-XX:+UseSerialGC", "-Duser.timezone=UTC", "-Duser.language=en",
 	"-Duser.country=US", "-Dfile.encoding=UTF-8", "-Djava.awt.headless=true"}
 
-// Prepare fetches a program's jars, and instruments them and the runtime with default options. Its files are below dir.
-// The program runs on JDK 25 or newer if there is one, else on 17 or newer.
-func Prepare(ctx context.Context, p Program, c *corpus.Corpus, dir string) (*Prepared, error) {
-	jdk, err := oracle.FindJDK(wholeStacks)
-	if errors.Is(err, oracle.ErrMissing) {
-		jdk, err = oracle.FindJDK(17)
-	}
+// JDKs returns the JDKs that programs run on: the oldest from 17 on, and the newest, which may be the same.
+func JDKs() ([]oracle.JDK, error) {
+	first, err := oracle.FindJDK(17)
 	if err != nil {
 		return nil, err
 	}
+	all, err := oracle.FindJDKs()
+	if err != nil {
+		return nil, err
+	}
+	if newest := all[len(all)-1]; newest.Feature > first.Feature {
+		return []oracle.JDK{first, newest}, nil
+	}
+	return []oracle.JDK{first}, nil
+}
+
+// Prepare fetches a program's jars, and instruments them and the runtime with default options. The program runs on the
+// JDK. Its files are below dir.
+func Prepare(ctx context.Context, p Program, c *corpus.Corpus, jdk oracle.JDK, dir string) (*Prepared, error) {
 	runtime, err := oracle.BuildRuntime(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r := &Prepared{Program: p, jdk: jdk, dir: dir, noOp: runtime.NoOp}
+	r := &Prepared{Program: p, jdk: jdk, dir: dir, noOp: runtime.NoOp, traced: map[Method]bool{}}
 	jars, err := c.Fetch(ctx, p.Jars...)
 	if err != nil {
 		return nil, err
@@ -99,16 +107,11 @@ func Prepare(ctx context.Context, p Program, c *corpus.Corpus, dir string) (*Pre
 			}
 		}
 	}
-	for _, arg := range p.Args {
-		if row, ok := strings.CutPrefix(arg, "{"); ok {
-			if arg, err = fetchOne(ctx, c, strings.TrimSuffix(row, "}")); err != nil {
-				return nil, err
-			}
-		}
-		r.args = append(r.args, arg)
+	if err := r.fetch(ctx, c); err != nil {
+		return nil, err
 	}
-	if p.Unpack != "" {
-		if r.source, err = fetchOne(ctx, c, p.Unpack); err != nil {
+	if p.Source != "" {
+		if err := r.compile(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -127,7 +130,45 @@ func Prepare(ctx context.Context, p Program, c *corpus.Corpus, dir string) (*Pre
 		return nil, fmt.Errorf("%s: %w", p.Name, err)
 	}
 	r.Mapping = result.Mapping
+	for m := range r.Mapping.All() {
+		r.traced[methodOf(m.Identity)] = true
+	}
 	return r, nil
+}
+
+// fetch fetches what the arguments stand for, and the sources that the program reads.
+func (r *Prepared) fetch(ctx context.Context, c *corpus.Corpus) (err error) {
+	for _, arg := range r.Args {
+		if row, ok := strings.CutPrefix(arg, "{"); ok {
+			if arg, err = fetchOne(ctx, c, strings.TrimSuffix(row, "}")); err != nil {
+				return err
+			}
+		}
+		r.args = append(r.args, arg)
+	}
+	if r.Unpack != "" {
+		r.source, err = fetchOne(ctx, c, r.Unpack)
+	}
+	return err
+}
+
+// compile adds the class of testdata.
+func (r *Prepared) compile(ctx context.Context) error {
+	data, err := testdata.ReadFile("testdata/" + r.Source)
+	if err != nil {
+		return err
+	}
+	source, out := filepath.Join(r.dir, r.Source), filepath.Join(r.dir, "classes")
+	if err := os.WriteFile(source, data, 0o644); err != nil {
+		return err
+	}
+	text, err := exec.CommandContext(ctx, r.jdk.Tool("javac"), "-nowarn", "-proc:none", "-cp",
+		strings.Join(r.plain, string(os.PathListSeparator)), "-d", out, source).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w\n%s", r.Source, err, text)
+	}
+	r.plain = append(r.plain, out)
+	return nil
 }
 
 func fetchOne(ctx context.Context, c *corpus.Corpus, row string) (string, error) {
@@ -156,14 +197,23 @@ func (r *Prepared) Run(ctx context.Context, way Way) (Run, error) {
 	case NoOp:
 		path = append(slices.Clone(path[:len(path)-1]), r.noOp)
 	case WithJFR:
-		path, run.File = r.plain, dir+".jfr"
-		flags = append(flags, oracle.JFRFlags(run.File)...)
-	case Recording, GateOff:
+		path = r.plain
+	case Recording, Unsampled, Both, GateOff:
 		run.File = dir + ".tgd"
 		flags = append(flags, "-Dtracegen.output="+run.File)
+		if r.Threads {
+			flags = append(flags, "-Dtracegen.threads=all")
+		}
 		if way == GateOff {
 			flags = append(flags, "-Dtracegen.gate=off")
 		}
+		if way == Unsampled {
+			flags = append(flags, "-Dtracegen.stacks=off")
+		}
+	}
+	if way == WithJFR || way == Both {
+		run.JFR = dir + ".jfr"
+		flags = append(flags, oracle.JFRFlags(run.JFR)...)
 	}
 	cmd := exec.CommandContext(ctx, r.jdk.Tool("java"), slices.Concat(flags, r.Flags, []string{"-cp",
 		strings.Join(path, string(os.PathListSeparator))}, r.args)...)
@@ -187,6 +237,9 @@ func (r *Prepared) writeFiles(dir string) error {
 		return err
 	}
 	for name, content := range r.files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
+			return err
+		}
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content()), 0o644); err != nil {
 			return err
 		}

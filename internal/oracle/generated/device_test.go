@@ -3,7 +3,6 @@ package generated
 import (
 	"bytes"
 	"context"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -33,29 +32,14 @@ func newDevice(t *testing.T) device {
 	tools, err := toolchain.Versions[1].Fetch(t.Context())
 	oracle.Require(t, err)
 	library := b.Dexing("").Library
-	runner := compileJava(t, []string{"-source", "8", "-target", "8", "-nowarn", "-Xlint:-options",
-		"-bootclasspath", library}, append(runnerSources, "art/host/Loader.java")...)
-	converter := compileJava(t, []string{"-cp", tools.Jar()}, "art/Convert.java")
+	runner := compileJava(t, nil, []string{"-source", "8", "-target", "8", "-bootclasspath", library},
+		append(runnerSources, "art/host/Loader.java")...)
+	converter := compileJava(t, []string{tools.Jar()}, []string{"--release", "17"}, "art/Convert.java")
 	d := device{Bench: b, runner: filepath.Join(t.TempDir(), "runner.jar")}
-	b.D8(t, d.runner, classFiles(t, runner)...)
+	b.D8(t, d.runner, oracle.ClassFiles(t, runner)...)
 	d.convert = []string{j.Tool("java"), "-Xmx1g", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
 		"-cp", tools.Jar() + ":" + converter, "Convert", library, runner}
 	return d
-}
-
-// classFiles returns the paths of the class files below a directory.
-func classFiles(t *testing.T, dir string) (all []string) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		if filepath.Ext(path) == ".class" {
-			all = append(all, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
 }
 
 // toDEX writes programs with DEX files as the runner reads them, and returns how many D8 takes. It fails if D8 takes an

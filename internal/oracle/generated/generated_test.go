@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -152,24 +151,21 @@ var runnerSources = []string{"runner/host/Host.java", "runner/host/Runner.java",
 	"runner/dev/tracegen/runtime/AppMethodBeat.java"}
 
 // compileJava compiles sources of testdata and returns the directory with the classes.
-func compileJava(t *testing.T, options []string, sources ...string) string {
+func compileJava(t *testing.T, path, options []string, sources ...string) string {
 	t.Helper()
 	out := t.TempDir()
-	args := append(slices.Clone(options), "-d", out)
-	for _, f := range sources {
-		args = append(args, filepath.Join("testdata", f))
+	files := make([]string, 0, len(sources))
+	for _, name := range sources {
+		files = append(files, filepath.Join("testdata", name))
 	}
-	cmd := exec.CommandContext(t.Context(), oracle.NeedJDK(t, 17).Tool("javac"), args...)
-	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("javac: %v\n%s", err, text)
-	}
+	oracle.Javac(t, oracle.NeedJDK(t, 17), out, path, options, files...)
 	return out
 }
 
 // compileRunner returns the directory with the runner's classes.
 func compileRunner(t *testing.T) string {
 	t.Helper()
-	return compileJava(t, []string{"--release", "8", "-Xlint:-options"}, append(runnerSources, "jvm/host/Loader.java")...)
+	return compileJava(t, nil, nil, append(runnerSources, "jvm/host/Loader.java")...)
 }
 
 // runTimeout is far more than any run takes. A program that does not end is a fault of the generator.

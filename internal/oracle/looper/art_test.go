@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/tracegen/tracegen/internal/oracle"
 	"github.com/tracegen/tracegen/internal/oracle/art"
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
@@ -31,16 +32,8 @@ func buildOnART(t *testing.T) bench {
 	b := build(t)
 	dir := t.TempDir()
 	for _, classes := range []string{b.lib, b.app, b.device, b.proofs} {
-		var files []string
-		for _, pattern := range []string{"*.class", "*/*.class", "*/*/*.class", "*/*/*/*.class", "*/*/*/*/*.class"} {
-			found, err := filepath.Glob(filepath.Join(classes, pattern))
-			if err != nil {
-				t.Fatal(err)
-			}
-			files = append(files, found...)
-		}
 		jar := filepath.Join(dir, filepath.Base(classes)+".jar")
-		on.bench.D8(t, jar, files...)
+		on.bench.D8(t, jar, oracle.ClassFiles(t, classes)...)
 		on.jars = append(on.jars, jar)
 	}
 	resources := filepath.Join(dir, "resources.jar")

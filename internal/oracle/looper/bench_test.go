@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"log"
 	"os"
 	"os/exec"
@@ -107,11 +106,11 @@ func compile(t *testing.T, dir string, instrument func(t *testing.T, file string
 	lib, app, device, proofs := filepath.Join(dir, "lib"), filepath.Join(dir, "app"), filepath.Join(dir, "device"),
 		filepath.Join(dir, "proofs")
 	source := filepath.Join("..", "..", "..", "runtime-java")
-	javac(t, j, lib, []string{stubs, nullness}, filepath.Join(source, "core", "src", "main", "java"),
+	oracle.Javac(t, j, lib, []string{stubs, nullness}, nil, filepath.Join(source, "core", "src", "main", "java"),
 		filepath.Join(source, "android", "src", "main", "java"), filepath.Join(source, "report", "src", "main", "java"))
-	javac(t, j, app, []string{framework}, filepath.Join("testdata", "app"))
-	javac(t, j, device, []string{framework}, filepath.Join("testdata", "device"))
-	javac(t, j, proofs, []string{lib, app, device, framework}, filepath.Join("testdata", "proofs"))
+	oracle.Javac(t, j, app, []string{framework}, nil, filepath.Join("testdata", "app"))
+	oracle.Javac(t, j, device, []string{framework}, nil, filepath.Join("testdata", "device"))
+	oracle.Javac(t, j, proofs, []string{lib, app, device, framework}, nil, filepath.Join("testdata", "proofs"))
 	b.mapping = filepath.Join(dir, "methodMapping.txt")
 	b.methods = instrument(t, b.mapping, &app, &lib)
 	b.digest = b.methods.Digest()
@@ -158,25 +157,6 @@ func compileNatives(t *testing.T, j oracle.JDK, out string) {
 	}
 	command(t, gcc, "-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-I"+include, "-I"+filepath.Join(include, "linux"),
 		"-o", out, filepath.Join("testdata", "native", "framework.c"))
-}
-
-// javac compiles all sources below some directories for Java 8, the release of the runtime.
-func javac(t *testing.T, j oracle.JDK, out string, path []string, dirs ...string) {
-	t.Helper()
-	args := []string{"--release", "8", "-Xlint:-options", "-nowarn", "-encoding", "UTF-8", "-proc:none", "-d", out,
-		"-cp", strings.Join(path, string(os.PathListSeparator))}
-	for _, dir := range dirs {
-		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-			if err == nil && filepath.Ext(path) == ".java" && filepath.Base(path) != "module-info.java" {
-				args = append(args, path)
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	command(t, j.Tool("javac"), args...)
 }
 
 func command(t *testing.T, name string, args ...string) {

@@ -38,7 +38,7 @@ func TestSample(t *testing.T) {
 		t.Run(row.class, func(t *testing.T) {
 			classes := filepath.Join(dir, row.class)
 			path := append([]string{proofs, device, p.fetch(t)}, row.runtime...)
-			javac(t, j, classes, path, filepath.Join("testdata", "sample"))
+			oracle.Javac(t, j, classes, path, nil, filepath.Join("testdata", "sample"))
 			compiled[k] = readClasses(t, classes)
 			rule, err := filter.ParseRule(false, "Bench", filter.Position{})
 			if err != nil {

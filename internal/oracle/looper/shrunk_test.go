@@ -31,7 +31,7 @@ func TestShrunkSample(t *testing.T) {
 	proofs, device := rest[0], rest[2]
 	classes := filepath.Join(dir, "classes")
 	runtime := append(jars.App(), jars.Matrix)
-	javac(t, j, classes, append([]string{proofs, device, platforms[0].fetch(t)}, runtime...),
+	oracle.Javac(t, j, classes, append([]string{proofs, device, platforms[0].fetch(t)}, runtime...), nil,
 		filepath.Join("testdata", "sample"))
 	app := filepath.Join(dir, "app.jar")
 	command(t, j.Tool("jar"), "cf", app, "-C", classes, "sample")

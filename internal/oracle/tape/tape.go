@@ -10,7 +10,8 @@
 //	thread index= name= main=1
 //	records thread= first= lost= list="+1@0 +2@5 -2@10 -1@20"    +ID or -ID, @ and the tick
 //	message thread= kind= sequence= count= begin= wall= cpu= what=
-//	sample time= thread= state=BLOCKED stack="a.B.c(B.java:7) a.B.run(B.java:1)"
+//	sample time= thread= state=BLOCKED stack="a.B.c(B.java:7) a.B.run(B.java:1)" cpu= lock=CLASS owner=
+//	                                       without an owner: it is not known
 //	pending thread= message= available=1
 //	waits due= what= target= callback= arg1= flags=
 //	stall kind= thread= sequence= begin= wall= cpu= first= end= what= scene= foreground=1 gcCount= gc= state= owner= key=
@@ -195,6 +196,14 @@ func (w *writer) chunk(lines []line) (err error) {
 		p.sv(l.nanos("time", 0)).uv(l.uint("thread")).u8(state(l.fields["state"])).uv(uint64(len(stack)))
 		for _, f := range stack {
 			p.name(f)
+		}
+		if lock := l.fields["lock"]; lock != "" || l.fields["cpu"] != "" {
+			p.sv(l.nanos("cpu", -1))
+			if lock != "" {
+				p.name(lock)
+				p.bytes = binary.LittleEndian.AppendUint32(p.bytes, 0)
+				p.uv(uint64(l.number("owner", -1) + 1))
+			}
 		}
 	case "pending":
 		kind = pending

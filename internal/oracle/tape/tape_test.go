@@ -22,6 +22,7 @@ records thread=3 first=7 lost=2 list="+1@0 -1@5"
 message thread=3 kind=4 sequence=1 count=2 begin=0.5 wall=1 what="a B"
 message thread=3 begin=2 cpu=1
 sample time=3 thread=3 state=BLOCKED stack="a.B.c(B.java:7) a.B.d(B.java:8)"
+sample time=4 thread=3 state=BLOCKED stack="a.B.c(B.java:7)" cpu=1 lock=a.L owner=3
 pending thread=3 message=4 available=1
 waits due=4 what=-1 target=a.B flags=2
 stall thread=3 sequence=4 begin=1 wall=900 first=7 end=9 what="a B" state=WAITING owner="x holds y" gc=5
@@ -66,6 +67,8 @@ end`)
 			{Count: 1, Begin: 2e6, CPU: 1e6},
 		}},
 		&trace.StackSample{Nanos: 3e6, Thread: 3, State: 3, CPU: -1, Frames: []string{"a.B.c(B.java:7)", "a.B.d(B.java:8)"}},
+		&trace.StackSample{Nanos: 4e6, Thread: 3, State: 3, Frames: []string{"a.B.c(B.java:7)"}, CPU: 1e6,
+			Lock: trace.LockWait{Class: "a.L", Owned: true, Owner: 3}},
 		&trace.Pending{Thread: 3, Message: 4, Available: true, List: []trace.PendingMessage{{When: 4e6, What: -1,
 			Target: "a.B", Barrier: true}}},
 		&trace.StallChunk{Thread: 3, Message: 4, Begin: 1e6, Wall: 900e6, CPU: -1, FirstRecord: 7, EndRecord: 9,
@@ -85,7 +88,7 @@ end`)
 			Facts:  []trace.IncidentFact{{Key: "limit-millis", Value: "2000"}, {Key: "limit-of", Value: "lag"}},
 			Stacks: []trace.ThreadStack{{Thread: "main", Nanos: 15e5, State: 3, Frames: []string{"a.B.c(B.java:7)"}}}},
 		&trace.Incident{Number: 3, WholeProcess: true, Facts: []trace.IncidentFact{}, Stacks: []trace.ThreadStack{}},
-		&trace.End{Chunks: 22, Records: 2},
+		&trace.End{Chunks: 24, Records: 2},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -47,7 +47,7 @@ func TestCorpusAPI21(t *testing.T) {
 	t.Logf("measured: %d classes of the runtime against the API of Android 5.0", classes)
 
 	newer := filepath.Join(dir, "newer")
-	javac(t, j, newer, nil, filepath.Join("testdata", "newer"))
+	oracle.Javac(t, j, newer, nil, withNames, filepath.Join("testdata", "newer"))
 	jar := filepath.Join(dir, "newer.jar")
 	command(t, j.Tool("jar"), "cf", jar, "-C", newer, ".")
 	uses, _ = checker.check(t, "none", jar)
@@ -85,7 +85,7 @@ func newAPIChecker(t *testing.T, j oracle.JDK, out string) apiChecker {
 	var err error
 	c.signatures, err = oracle.FetchSum(t.Context(), signatures, signaturesSum)
 	oracle.Require(t, err)
-	javac(t, j, out, path[1:], filepath.Join("testdata", "api"))
+	oracle.Javac(t, j, out, path[1:], withNames, filepath.Join("testdata", "api"))
 	c.path = strings.Join(path, string(os.PathListSeparator))
 	return c
 }

@@ -23,7 +23,7 @@ func TestCorpusShrunkJVM(t *testing.T) {
 	j := oracle.NeedJDK(t, 17)
 	tool, dir := oracle.BuildTool(t), t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
-	javac(t, j, file("classes"), nil, filepath.Join("testdata", "shop"))
+	oracle.Javac(t, j, file("classes"), nil, withNames, filepath.Join("testdata", "shop"))
 	command(t, tool, "instrument", "-q", file("classes"), "-o", file("app.jar"), "--mapping", file("methods.txt"),
 		"--set", "trivial=none", "--target", "jvm")
 	runtime, rules := file("tracegen-runtime.jar"), []string{filepath.Join("testdata", "shop.pro")}

@@ -77,7 +77,7 @@ func newBackTranslator(t *testing.T, s sample) backTranslator {
 	asm, err := oracle.FetchSum(t.Context(), snifferASM, snifferASMSum)
 	oracle.Require(t, err)
 	classes := filepath.Join(t.TempDir(), "frames")
-	javac(t, b.jdk, classes, []string{asm}, filepath.Join("testdata", "frames"))
+	oracle.Javac(t, b.jdk, classes, []string{asm}, withNames, filepath.Join("testdata", "frames"))
 	b.path = classes + string(os.PathListSeparator) + asm
 	return b
 }

@@ -2,11 +2,8 @@ package toolchain
 
 import (
 	"bytes"
-	"io/fs"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/tracegen/tracegen/filter"
@@ -60,7 +57,7 @@ func build(t *testing.T) sample {
 		plain: filepath.Join(dir, "plain.jar"), mapping: filepath.Join(dir, "methodMapping.txt"),
 		rules: filepath.Join("testdata", "app.pro")}
 	classes := filepath.Join(dir, "classes")
-	javac(t, j, classes, append([]string{library}, s.runtime...), filepath.Join("testdata", "sample"))
+	oracle.Javac(t, j, classes, append([]string{library}, s.runtime...), withNames, filepath.Join("testdata", "sample"))
 	command(t, j.Tool("jar"), "cf", s.plain, "-C", classes, ".")
 	merged := filepath.Join(dir, "merged.jar")
 	if err := Merge(merged, append([]string{s.plain}, s.runtime...)...); err != nil {
@@ -80,22 +77,8 @@ func build(t *testing.T) sample {
 	return s
 }
 
-// javac compiles all sources below a directory for Java 8, with the lines and names that R8 may keep.
-func javac(t *testing.T, j oracle.JDK, out string, path []string, dir string) {
-	t.Helper()
-	args := []string{"--release", "8", "-g", "-Xlint:-options", "-nowarn", "-encoding", "UTF-8", "-proc:none", "-d", out,
-		"-cp", strings.Join(path, string(os.PathListSeparator))}
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err == nil && filepath.Ext(path) == ".java" {
-			args = append(args, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	command(t, j.Tool("javac"), args...)
-}
+// withNames are options of javac for Java 8, with the lines and names that R8 may keep.
+var withNames = []string{"--release", "8", "-g"}
 
 // command runs a program and returns its standard output: tracegen warns on standard error of a recording of a busy
 // machine.

@@ -48,7 +48,7 @@ func newApp(t *testing.T, rules string, libraries []string, sources ...string) a
 		t.Fatal(err)
 	}
 	for _, source := range sources {
-		javac(t, j, classes, append([]string{library, classes}, libraries...), source)
+		oracle.Javac(t, j, classes, append([]string{library, classes}, libraries...), withNames, source)
 	}
 	command(t, j.Tool("jar"), "--create", "--no-manifest", "--file", own, "-C", classes, ".")
 	a.output = a.run(t, a.jars)
@@ -373,7 +373,7 @@ func TestCorpusMethodLimit(t *testing.T) {
 	dir := t.TempDir()
 	a := app{jdk: j, tool: oracle.BuildTool(t), library: library}
 	classes, own := filepath.Join(dir, "classes"), filepath.Join(dir, "own.jar")
-	javac(t, j, classes, []string{library}, generateMethods(t, dexMethods))
+	oracle.Javac(t, j, classes, []string{library}, withNames, generateMethods(t, dexMethods))
 	command(t, j.Tool("jar"), "--create", "--no-manifest", "--file", own, "-C", classes, ".")
 	for _, mode := range exitModes {
 		jars, _ := a.instrument(t, []string{own}, "--exits", mode)

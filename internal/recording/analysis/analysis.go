@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/internal/recording/source"
 	"github.com/tracegen/tracegen/mapping/r8"
@@ -45,6 +46,10 @@ type Recording struct {
 	// Parts is how many parts of the recording were read, Missing says which others are missing.
 	Parts   int                  `json:"parts"`
 	Missing []trace.MissingParts `json:"-"`
+	// Samples is how many stacks were taken in stalls, ToolSamples how many of them show a thread in the runtime: from
+	// them, the frames of the runtime are taken out.
+	Samples     uint64 `json:"samples"`
+	ToolSamples uint64 `json:"toolSamples"`
 	// Exit is how the process ended, if the recording was not closed and a later process found that out; otherwise it
 	// is nil.
 	Exit *Exit `json:"exit,omitempty"`
@@ -135,12 +140,12 @@ func Analyze(name string, in Source, o Options) error {
 		Names: names, by: resolve.Residual{By: o.R8}, met: map[trace.Method]bool{}, Parts: 1}}
 	a.joiner.Found = a.found
 	if s, ok := in.(*source.Source); ok {
-		a.recording.Parts, s.Messages = s.Parts(), a.messageMethods
+		a.recording.Parts, s.Messages, s.Frames = s.Parts(), a.messageMethods, a.frameNames
 		s.Restorer = restorer{a}
 	}
 	if o.View != nil {
 		a.recording.view = o.View
-		a.viewer = newViewer(o.View, a.recording, a.show)
+		a.viewer = newViewer(o.View, a.recording, a.show, a.showWhole)
 	}
 	if err := in.Replay(a); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -158,6 +163,11 @@ func Analyze(name string, in Source, o Options) error {
 		return err
 	}
 	return a.finish()
+}
+
+// frameNames returns what compares frames of steady samples with calls.
+func (a *analyzer) frameNames() trace.FrameNames {
+	return resolve.FrameNames{Names: a.recording.Names, Residual: a.recording.by}
 }
 
 // restorer restores the names in a text, so that all that comes of it has original names.
@@ -279,6 +289,11 @@ func (a *analyzer) Chunk(c trace.Chunk) error {
 		r.Overwritten = c.Overwritten
 	case *trace.MissingParts:
 		r.Missing = append(r.Missing, *c)
+	case *trace.StackSample:
+		r.Samples++
+		if len(foreign.WithoutTool(c.Frames)) < len(c.Frames) {
+			r.ToolSamples++
+		}
 	case *trace.Suspended:
 		a.stopped.Add(c)
 	case *trace.Exit:
@@ -359,18 +374,33 @@ func (a *analyzer) Segment(s *trace.Segment) error {
 			r.Calls += uint64(s.Calls[i].Count)
 		}
 	}
-	show := a.show
-	if a.viewer != nil {
-		show = a.viewer.segment
-	}
 	shown := a.stopped.Show(s)
-	if err := show(shown); err != nil {
+	if err := a.view(shown); err != nil {
 		return err
 	}
 	if err := a.incidents.segment(shown, r); err != nil {
 		return err
 	}
 	return a.joiner.Segment(s)
+}
+
+// view takes the calls of which the view is shown.
+func (a *analyzer) view(s *trace.Segment) error {
+	if a.viewer != nil {
+		return a.viewer.segment(s)
+	}
+	if err := a.showWhole(s); err != nil {
+		return err
+	}
+	return a.show(s)
+}
+
+// showWhole takes the calls that are shown, before short ones are folded.
+func (a *analyzer) showWhole(s *trace.Segment) error {
+	if w, ok := a.also.(Whole); ok {
+		return w.Whole(s)
+	}
+	return nil
 }
 
 // show takes the calls that are shown.

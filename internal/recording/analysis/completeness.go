@@ -60,8 +60,8 @@ type OffMethod struct {
 
 // DroppedCount is how often something was not written.
 type DroppedCount struct {
-	// Kind is "records", "stack-samples", "stalls", "frames", "listener-calls", "signs-of-life", "chunks", "incidents", or
-	// "kind-N" for one that this program does not know.
+	// Kind is "records", "stack-samples", "stalls", "frames", "listener-calls", "signs-of-life", "chunks", "incidents",
+	// "virtual-threads", which are not recorded by choice, or "kind-N" for one that this program does not know.
 	Kind string `json:"kind"`
 	// Thread is the label of the thread that it is about; empty if it is about all threads together.
 	Thread string `json:"thread,omitempty"`
@@ -82,6 +82,7 @@ var droppedKinds = map[trace.DroppedKind]struct{ name, one, several string }{
 	trace.DroppedChunks:   {"chunks", "chunk of the file", "chunks of the file"},
 
 	trace.DroppedIncidents: {"incidents", "incident", "incidents"},
+	trace.DroppedVirtual:   {"virtual-threads", "virtual thread", "virtual threads"},
 }
 
 // smallLoss is the share of lost records up to which times are not called lower bounds.
@@ -120,8 +121,12 @@ func (c *Completeness) drop(d trace.DroppedCount, r *Recording) {
 	c.Dropped = append(c.Dropped, out)
 }
 
-// droppedText lists what the recorder did not write, by kind; it is empty if there is nothing.
-func (c *Completeness) droppedText() string {
+// mostVirtual is how many virtual threads that were not recorded the runtime tells apart.
+const mostVirtual = 1 << 20
+
+// droppedTexts list what the recorder did not write, by kind, and the virtual threads that it did not record by choice;
+// both are empty if there is nothing.
+func (c *Completeness) droppedTexts() (text, virtual string) {
 	var parts []string
 	for i := 0; i < len(c.Dropped); {
 		first, n := &c.Dropped[i], uint64(0)
@@ -132,9 +137,16 @@ func (c *Completeness) droppedText() string {
 		if n == 1 {
 			what = droppedKinds[first.kind].one
 		}
+		if first.kind == trace.DroppedVirtual {
+			virtual = were(n, "virtual thread", "s") + " not recorded"
+			if n >= mostVirtual {
+				virtual = "at least " + virtual
+			}
+			continue
+		}
 		parts = append(parts, fold.Thousands(n)+" "+cmp.Or(what, "of "+first.Kind))
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, ", "), virtual
 }
 
 // Lossy reports whether more than a small share of the records is missing, so that times are lower bounds.
@@ -173,14 +185,42 @@ func (c *Completeness) Lines() []string {
 			"time is in their callers", were(c.WindowCalls, "short call", "s"), Several(c.Windows, "window", "s"),
 			Millis(c.WindowTime)))
 	}
-	if text := c.droppedText(); text != "" {
-		lines = append(lines, "the recorder did not write "+text+", because it lacked memory, time, or space on the disk")
+	dropped, virtual := c.droppedTexts()
+	if dropped != "" {
+		lines = append(lines, "the recorder did not write "+dropped+
+			", because it lacked memory, time, or space on the disk")
+	}
+	if virtual != "" {
+		lines = append(lines, virtual+"; with --threads all,virtual they are")
 	}
 	if c.Late > 0 {
 		lines = append(lines, fmt.Sprintf("the clock of records was late %s, %s in all, by %s at most: times of methods "+
 			"there may be off by as much", Several(c.Late, "time", "s"), Millis(c.LateTime), Millis(c.LateMost)))
 	}
 	return lines
+}
+
+// Line says in a line how much is missing. Lines has the details.
+func (c *Completeness) Line() string {
+	text := "no record lost"
+	switch {
+	case c.Lossy():
+		text = fmt.Sprintf("%s of the calls, %s lost: times are lower bounds", sharePercent(1-c.LostShare),
+			Several(c.Lost, "record", "s"))
+	case c.Lost > 0:
+		text = Several(c.Lost, "record", "s") + " lost"
+	}
+	if n := c.LeftOut + c.WindowCalls; n > 0 {
+		text += "; " + Several(n, "call", "s") + " left out"
+		if c.MethodsOff > 0 {
+			text += " (" + Count(c.MethodsOff, "method") + " off)"
+		}
+		text += ": their time is in their callers"
+	}
+	if c.Late > 0 {
+		text += "; clock late by up to " + Millis(c.LateMost)
+	}
+	return text
 }
 
 // sharePercent returns a share from 0 to 1 in percent, with a decimal if it is near 0 or 1.

@@ -228,6 +228,7 @@ func repairCounts(r trace.Repairs) []counted {
 		{"lost", "records lost in gaps", r.Lost},
 		{"overfull", "calls shorter than the calls in them", r.Overfull},
 		{"jumps", "jumps in depth", r.Jumps},
+		{"contradicted", "calls that samples show to have ended before", r.Contradicted},
 	}
 }
 

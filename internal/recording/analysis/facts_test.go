@@ -17,20 +17,22 @@ meta slowMillis=700 records=all
 clock now=0
 THREADS
 records thread=1 first=0 list="+1@0 -1@1000"
-sample time=500 thread=1 state=BLOCKED stack="a.B.m(B.java:1)"
-SAMPLE
+sample time=500 thread=1 state=BLOCKED stack="a.B.m(B.java:1)"LOCK
 stall thread=1 sequence=0 begin=0 wall=1000 cpu=10 first=0 end=2 what="method 1" state=BLOCKED owner="w holds a.L"
 end`
 	const one, two, three = "thread index=1 name=w\n", "thread index=2 name=w\n", "thread index=3 name=w\n"
 	const holder = `sample time=500 thread=3 state=RUNNABLE stack="a.C.n(C.java:1)"`
 	for _, c := range []struct{ name, threads, sample, want string }{
-		{"a sample of the holder", one + two + three, holder, "w #3 holds a.L"},
+		{"a sample of the holder", one + two + three, " lock=a.L owner=3\n" + holder, "w #3 holds a.L"},
+		{"the next sample is of any thread", one + two + three, "\n" + holder, "w (one of 2 threads of this name) holds a.L"},
+		{"the next sample is of another thread than the holder", one + two + three, " lock=a.L owner=2\n" + holder,
+			"w #2 holds a.L"},
 		{"one other thread", one + two, "", "w #2 holds a.L"},
 		{"several other threads", one + two + three, "", "w (one of 2 threads of this name) holds a.L"},
 		{"the recording does not have the holder", one, "", "w (another thread of this name) holds a.L"},
 		{"another name", "thread index=1 name=v\n", "", "w holds a.L"},
 	} {
-		text := strings.ReplaceAll(strings.ReplaceAll(waits, "THREADS\n", c.threads), "SAMPLE\n", c.sample+"\n")
+		text := strings.ReplaceAll(strings.ReplaceAll(waits, "THREADS\n", c.threads), "LOCK\n", c.sample+"\n")
 		var got *Stall
 		if err := analyze(t, "r", text, Options{Stall: func(s *Stall) error { got = s; return nil }}); err != nil {
 			t.Fatal(err)

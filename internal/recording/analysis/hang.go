@@ -39,7 +39,7 @@ type Hang struct {
 	Locks    []LockWait `json:"locks"`
 	Deadlock bool       `json:"deadlock"`
 
-	state string
+	state, idle string // idle is what its thread waited for with nothing to do, see [foreign.Idle]
 }
 
 // LockWait is a lock, the thread that waits for it, and the thread that holds it.
@@ -156,7 +156,7 @@ func (h *Hang) decide(samples []*StackSample, state string) {
 	var cpu, of time.Duration
 	for i, sample := range samples {
 		if n := counts[sample.Activity] + 1; n >= h.Samples {
-			h.Activity, h.Samples, h.state = sample.Activity, n, sample.State
+			h.Activity, h.Samples, h.state, h.idle = sample.Activity, n, sample.State, foreign.Idle(sample.Frames, false)
 		}
 		counts[sample.Activity]++
 		if i > 0 && samples[i-1].cpu >= 0 && sample.cpu >= samples[i-1].cpu {
@@ -273,9 +273,11 @@ func (h *Hang) kind() Kind {
 		return KindSleep
 	case a == foreign.ActivityWait:
 		return KindWait
-	case a == foreign.ActivityRunning && h.CPU >= 0 && h.CPU < 0.5:
+	case a == foreign.ActivityGC:
+		return KindGC
+	case a.Runs() && h.CPU >= 0 && h.CPU < 0.5:
 		return KindStarved
-	case a == foreign.ActivityRunning:
+	case a.Runs():
 		return KindOwnWork
 	}
 	return KindUnknown
@@ -305,6 +307,8 @@ func (h *Hang) doing() string {
 	switch a := h.Activity; {
 	case len(h.Locks) > 0:
 		return h.locksText()
+	case h.idle != "":
+		return "idle, waiting for " + h.idle + " in " + h.In
 	case a == foreign.ActivityRunning && h.CPU >= 0:
 		return fmt.Sprintf("running, CPU %.0f %%", 100*h.CPU)
 	case a == foreign.ActivityUnknown:

@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"slices"
 
+	"github.com/tracegen/tracegen/internal/recording/graft"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -20,6 +21,9 @@ type Step struct {
 	// Calls is how many there were, Marked how many of them were repaired.
 	Calls  uint64 `json:"calls"`
 	Marked uint64 `json:"marked,omitempty"`
+	// Estimated is how much of Self only samples show, as the method was switched off; Samples is how many.
+	Estimated int64 `json:"estimatedNanos,omitempty"`
+	Samples   int   `json:"samples,omitempty"`
 }
 
 // The hot path leads from the outermost call to the longest one within it, and on, while that is three tenths of
@@ -40,7 +44,8 @@ func hotPath(t *trace.Tree, names *resolve.Names) []Step {
 		if n.Total*hotWhole < t.Nodes[0].Total*hotShare {
 			break
 		}
-		path = append(path, Step{names.Method(n.Method), n.Total, n.Self, n.Calls, n.Marked})
+		path = append(path, Step{Method: names.Method(n.Method), Total: n.Total, Self: n.Self, Calls: n.Calls,
+			Marked: n.Marked})
 	}
 	return path
 }
@@ -70,55 +75,40 @@ func pathKey(path []Step) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
+// programs returns the tree with the calls of the program's methods that only samples show: of methods that were
+// switched off. The time of calls of other methods, as those of libraries, is their caller's: it is to blame for them.
+func programs(t *trace.Tree) *trace.Tree {
+	grafted := graft.Of(t)
+	if grafted == t {
+		return t
+	}
+	for k := len(grafted.Nodes) - 1; k > 0; k-- {
+		if n := &grafted.Nodes[k]; n.Grafted.Estimated && n.Method >= trace.FirstNamed {
+			grafted.Nodes[n.Parent].Self += n.Self
+			n.Self = 0
+		}
+	}
+	return grafted
+}
+
 // mostSelf returns the methods with the most time of their own in a message, wherever they were called, the first
 // first, at most n. Calls and Total are summed up too; a Total counts a method's calls within itself once.
 func mostSelf(t *trace.Tree, names *resolve.Names, n int) []Step {
 	if len(t.Nodes) == 0 {
 		return nil
 	}
-	byMethod := map[trace.Method]*Step{}
-	open := map[trace.Method]int{}
-	walkTree(t, func(node *trace.Node) {
-		s := byMethod[node.Method]
-		if s == nil {
-			s = &Step{Method: names.Method(node.Method)}
-			byMethod[node.Method] = s
-		}
-		if open[node.Method]++; open[node.Method] == 1 {
-			s.Total += node.Total
-		}
-		s.Self += node.Self
-		s.Calls += node.Calls
-		s.Marked += node.Marked
-	}, func(node *trace.Node) { open[node.Method]-- })
-	all := make([]Step, 0, len(byMethod))
-	for m, s := range byMethod {
-		if m != trace.MethodDispatch && m != trace.MethodNotRecorded && s.Self > 0 {
-			all = append(all, *s)
+	var all []Step
+	for _, s := range graft.Sums(programs(t)) {
+		if s.Method != trace.MethodDispatch && s.Method != trace.MethodNotRecorded && s.Self > 0 {
+			step := Step{Method: names.Method(s.Method), Total: s.Total, Self: s.Self, Calls: s.Calls, Marked: s.Marked}
+			if step.Estimated = s.EstimatedSelf; step.Estimated > 0 {
+				step.Samples = s.Samples
+			}
+			all = append(all, step)
 		}
 	}
 	slices.SortFunc(all, func(a, b Step) int {
 		return cmp.Or(cmp.Compare(b.Self, a.Self), cmp.Compare(b.Total, a.Total), resolve.CompareMethods(a.Method, b.Method))
 	})
 	return all[:min(n, len(all))]
-}
-
-// walkTree visits all nodes but the root, callers before what they call.
-func walkTree(t *trace.Tree, enter, leave func(*trace.Node)) {
-	at := t.Nodes[0].Child
-	for at != 0 {
-		enter(&t.Nodes[at])
-		if child := t.Nodes[at].Child; child != 0 {
-			at = child
-			continue
-		}
-		for at != 0 && t.Nodes[at].Sibling == 0 {
-			leave(&t.Nodes[at])
-			at = t.Nodes[at].Parent
-		}
-		if at != 0 {
-			leave(&t.Nodes[at])
-			at = t.Nodes[at].Sibling
-		}
-	}
 }

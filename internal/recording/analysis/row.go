@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tracegen/tracegen/internal/fleet/devicereport"
@@ -16,7 +17,8 @@ import (
 // Row is a stall or an incident with names in place of IDs, so that it means the same in any build. It is made of a
 // recording or of what a device has reported, and both make the same one.
 type Row struct {
-	// Key is equal for stalls with one hot path; see [Stall.Key].
+	// Key is equal for stalls with one cause: one hot path, see [Stall.Key], or without calls one stack or one text of
+	// what ran.
 	Key string `json:"key"`
 	// Recording is what the recording was opened as, and Number counts its stalls from 1. Of a report, Recording is the
 	// recording's ID, and Number is 0.
@@ -77,6 +79,12 @@ func RowOf(s *Stall) Row {
 		User: s.Recording.User(), ReportKind: string(s.Kind),
 		NotCounted: s.NotCounted(), Thread: s.Thread.Name, Lasted: s.Wall.Nanoseconds(),
 	}
+	for _, step := range s.HotPath {
+		c.HotPath = append(c.HotPath, step.Method.Identity())
+	}
+	if s.Key == pathKey(nil) { // no traced method took long enough to be on a path
+		c.HotPath, c.Key = causeOf(nil, "", mostTaken(s.Samples), s.Message.String())
+	}
 	c.setKind(s)
 	if !s.Time.IsZero() {
 		c.Time = s.Time.UnixMilli()
@@ -84,13 +92,23 @@ func RowOf(s *Stall) Row {
 	if id := meta["recordingId"]; id != "" && s.Reported {
 		c.ReportID = stallID(id, s.Sequence, s.Thread.Index)
 	}
-	for _, step := range s.HotPath {
-		c.HotPath = append(c.HotPath, step.Method.Identity())
-	}
 	if m := s.Verdict.Method; m != nil {
 		c.Method = m.Identity()
 	}
 	return c
+}
+
+// mostTaken returns the stack of most samples, of equals the first; nil if there are none.
+func mostTaken(samples []StackSample) []string {
+	counts := map[string]int{}
+	var most []string
+	for _, s := range samples {
+		key := strings.Join(s.Frames, "\n")
+		if counts[key]++; counts[key] > counts[strings.Join(most, "\n")] {
+			most = s.Frames
+		}
+	}
+	return most
 }
 
 // stallID returns the ID of the report of a stall: of its recording, its number on its thread, and its thread.

@@ -52,6 +52,9 @@ type Stall struct {
 	// Kind is what it is; Threshold how long a stall of that kind lasts at least, 0 if the recording does not say.
 	Kind      StallKind     `json:"kind"`
 	Threshold time.Duration `json:"thresholdNanos,omitempty"`
+	// Role is what it is in the program. Awaited is the work that its thread waited for, empty if it did not.
+	Role    Role   `json:"role"`
+	Awaited string `json:"awaited,omitempty"`
 	// Message says what ran.
 	Message resolve.Message `json:"message"`
 	// Scene is where the app was, empty if that is not known; Foreground whether it was seen.
@@ -215,6 +218,7 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 			out.LockOwner = locks[0].Holder + resolve.Holds + cmp.Or(locks[0].Class, "it")
 		}
 	}
+	out.Role = out.roleOf(s)
 	// A program that ended while a thread made calls did not hang there: System.exit ends the thread that calls it.
 	if out.Verdict = verdictOn(out); out.Hang != nil && !(out.Hang.Calling && r.Damage.Closed) {
 		out.Verdict = out.Hang.verdict(out.Verdict.Causes)
@@ -285,7 +289,7 @@ func notRecorded(s *trace.Stall) time.Duration {
 }
 
 func newStackSample(s *trace.StackSample, begin int64, by resolve.Residual) StackSample {
-	frames := by.Frames(s.Frames)
+	frames := foreign.WithoutTool(by.Frames(s.Frames))
 	state := s.State.String()
 	return StackSample{After: time.Duration(s.Nanos - begin), State: state, Activity: foreign.ActivityOf(state, frames),
 		Frames: frames, cpu: time.Duration(s.CPU)}

@@ -152,6 +152,12 @@ func (r *Recording) Warnings() []string {
 	for _, line := range r.Completeness.Lines() {
 		list = append(list, r.Name+": "+line)
 	}
+	return append(list, r.OtherWarnings()...)
+}
+
+// OtherWarnings returns the warnings that are not about its completeness.
+func (r *Recording) OtherWarnings() []string {
+	var list []string
 	if banner := r.Banner(); banner != "" {
 		list = append(list, banner)
 	} else if r.HasIDs() && !resolve.Stamped(r.Digest) {

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -32,4 +33,52 @@ func Millis(d time.Duration) string {
 		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
 	}
 	return text + " ms"
+}
+
+// Short returns a duration with the digits that matter.
+func Short(d time.Duration) string {
+	n := float64(d.Abs())
+	for _, u := range []struct {
+		least, unit float64
+		form, name  string
+	}{
+		{9.995e9, 1e9, "%.1f", " s"}, {999.5e6, 1e9, "%.2f", " s"}, {9.995e6, 1e6, "%.0f", " ms"},
+		{100e3, 1e6, "%.2f", " ms"}, {1e3, 1e3, "%.1f", " µs"},
+	} {
+		if n >= u.least {
+			return Commas(fmt.Sprintf(u.form, float64(d)/u.unit)) + u.name
+		}
+	}
+	return fmt.Sprintf("%d ns", d.Nanoseconds())
+}
+
+// Commas puts commas into the whole part of a decimal number.
+func Commas(digits string) string {
+	sign := ""
+	if rest, negative := strings.CutPrefix(digits, "-"); negative {
+		sign, digits = "-", rest
+	}
+	whole, fraction, found := strings.Cut(digits, ".")
+	for k := len(whole) - 3; k > 0; k -= 3 {
+		whole = whole[:k] + "," + whole[k:]
+	}
+	if found {
+		whole += "." + fraction
+	}
+	return sign + whole
+}
+
+// PlusMinus returns a time in nanoseconds and how far it may be off, with the digits that this leaves: "1.9 ± 0.2 s".
+func PlusMinus(nanos, low, high int64) string {
+	off := max(nanos-low, high-nanos)
+	if off <= 0 {
+		return Millis(time.Duration(nanos))
+	}
+	unit, name := 1e6, "ms"
+	if max(nanos, off) >= 1e9 {
+		unit, name = 1e9, "s"
+	}
+	decimals := max(0, min(3, int(math.Ceil(-math.Log10(float64(off)/unit)))))
+	number := func(n int64) string { return strconv.FormatFloat(float64(n)/unit, 'f', decimals, 64) }
+	return number(nanos) + " ± " + number(off) + " " + name
 }

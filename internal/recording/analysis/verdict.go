@@ -37,7 +37,7 @@ type Verdict struct {
 	// Method is where the time went: the method with the most time of its own; nil if no traced method took any.
 	Method *resolve.Method `json:"method,omitempty"`
 	// Activity is what the thread was doing there in most of the time that the stack samples stand for, and In the
-	// platform's method that it was in; empty if no stack was taken.
+	// platform's method that the program had called; empty if no stack was taken.
 	Activity foreign.Activity `json:"activity,omitempty"`
 	In       string           `json:"in,omitempty"`
 	// Causes are what the stall's time was spent on, as far as that is known, the greatest first. Their sum may be less
@@ -84,7 +84,7 @@ func causes() []VerdictKind {
 var (
 	verdictOwnWork = VerdictKind{Kind: KindOwnWork, Name: "own work",
 		Help:     "it was on a processor; names the method with the most own time",
-		shown:    func(_ *evidence, a foreign.Activity) bool { return a == foreign.ActivityRunning },
+		shown:    func(_ *evidence, a foreign.Activity) bool { return a.Runs() },
 		likely:   func(e *evidence) bool { return !e.cpuKnown() },
 		sentence: func(e *evidence) string { return "own work: " + e.where() },
 		spread:   true, cpu: true,
@@ -109,6 +109,9 @@ var (
 		shown:  func(_ *evidence, a foreign.Activity) bool { return a.IsIO() },
 		likely: waiting,
 		sentence: func(e *evidence) string {
+			if idle := foreign.Idle(e.frames, false); idle != "" {
+				return "idle, waiting for " + idle + ": " + e.where() + e.inPlatform()
+			}
 			return fmt.Sprintf("I/O (%s): %s%s", e.activity, e.where(), e.inPlatform())
 		},
 		cpu: true, stack: true, counted: true,
@@ -120,17 +123,29 @@ var (
 		cpu:      true, stack: true, counted: true,
 	}
 	verdictWait = VerdictKind{Kind: KindWait, Name: "waiting", Help: "it waited until another thread notified it",
-		shown:    func(e *evidence, a foreign.Activity) bool { return a == foreign.ActivityWait && e.LockOwner == "" },
-		likely:   waiting,
-		sentence: func(e *evidence) string { return "waiting for another thread: " + e.where() + e.inPlatform() },
-		cpu:      true, stack: true, counted: true,
+		shown:  func(e *evidence, a foreign.Activity) bool { return a == foreign.ActivityWait && e.LockOwner == "" },
+		likely: waiting,
+		sentence: func(e *evidence) string {
+			what := "waiting for another thread: "
+			if idle := foreign.Idle(e.frames, false); idle != "" {
+				what = "idle, waiting for " + idle + ": "
+			} else if len(e.frames) == 0 {
+				what = "waiting, for what is not known: " // a state alone: Java's is the same of a thread that sleeps
+			}
+			return what + e.where() + e.inPlatform()
+		},
+		cpu: true, stack: true, counted: true,
 	}
 	verdictStarved = VerdictKind{Kind: KindStarved, Name: "starved", Help: "it was ready to run and got no processor",
 		sentence: func(e *evidence) string { return "starved: ready to run, without a processor; " + e.where() },
 		spread:   true, cpu: true, stack: true, counted: true,
 	}
 	verdictGC = VerdictKind{Kind: KindGC, Name: "garbage collection", Help: "collections took half of the time or more",
+		shown: func(_ *evidence, a foreign.Activity) bool { return a == foreign.ActivityGC },
 		sentence: func(e *evidence) string {
+			if spent := e.share(KindGC).Nanos; e.GC < spent {
+				return fmt.Sprintf("garbage collection: waited %s for it%s; %s", Millis(spent), e.inPlatform(), e.where())
+			}
 			return fmt.Sprintf("garbage collection: %s in %d collections; the rest: %s", Millis(e.GC), e.GCCount,
 				e.where())
 		},
@@ -245,7 +260,7 @@ func (e *evidence) verdict(k VerdictKind) Verdict {
 	e.blame(k.Kind)
 	e.see(k)
 	v := Verdict{Kind: k.Kind, Likely: k.likely != nil && k.likely(e) || e.lost() && k.Kind != KindUnknown,
-		Activity: e.activity, In: inPlatform(e.frames),
+		Activity: e.activity, In: calledPlatform(e.frames),
 		Causes: list(e.causes), Text: strings.Join(append([]string{k.sentence(e)}, e.stands(k)...), "; ")}
 	if e.step != nil {
 		v.Method = &e.step.Method
@@ -317,14 +332,6 @@ func (s *Stall) cpuIn(m *resolve.Method) (cpu, of time.Duration) {
 	return min(cpu, of), of
 }
 
-// inPlatform returns the innermost frame's method if it is the platform's.
-func inPlatform(frames []string) string {
-	if len(frames) == 0 || !foreign.OfPlatform(foreign.FrameMethod(frames[0])) {
-		return ""
-	}
-	return foreign.FrameMethod(frames[0])
-}
-
 // where says where the time went.
 func (e *evidence) where() string {
 	switch {
@@ -351,9 +358,9 @@ func (e *evidence) where() string {
 	return fmt.Sprintf("%s%s (own time %s)", spread, e.step.Method, Millis(self))
 }
 
-// inPlatform says which method of the platform the thread was in.
+// inPlatform says which method of the platform the program had called.
 func (e *evidence) inPlatform() string {
-	if in := inPlatform(e.frames); in != "" {
+	if in := calledPlatform(e.frames); in != "" {
 		return " in " + in
 	}
 	return ""

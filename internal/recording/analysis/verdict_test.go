@@ -126,6 +126,22 @@ func TestVerdictOn(t *testing.T) {
 		"android.os.BinderProxy.transact(Binder.java:1)", "a.B.m(B.java:1)")
 	running := sample(700*ms, -1, "RUNNABLE", "a.B.m(B.java:1)")
 	elsewhere := sample(700*ms, -1, "BLOCKED", "a.C.n(C.java:1)")
+	worker := sample(700*ms, -1, "WAITING", "jdk.internal.misc.Unsafe.park(Native Method)",
+		"java.util.concurrent.ThreadPoolExecutor.getTask(T.java:1)", "a.B.m(B.java:1)")
+	accepting := sample(700*ms, -1, "RUNNABLE", "sun.nio.ch.Net.accept(Native Method)",
+		"java.net.ServerSocket.accept(S.java:1)", "a.B.m(B.java:1)")
+	virtual := sample(700*ms, -1, "TIMED_WAITING", "jdk.internal.misc.Unsafe.park(Native Method)",
+		"java.lang.VirtualThread.parkOnCarrierThread(V.java:1)", "java.lang.VirtualThread.sleepNanos(V.java:1)",
+		"java.lang.Thread.sleepNanos(T.java:1)", "java.lang.Thread.sleep(T.java:1)", "a.B.m(B.java:1)")
+	direct := sample(700*ms, -1, "TIMED_WAITING", "java.lang.Thread.sleep(Native Method)",
+		"java.nio.Bits.reserveMemory(B.java:1)", "java.nio.ByteBuffer.allocateDirect(B.java:1)", "a.B.m(B.java:1)")
+	load := []string{"jdk.internal.loader.URLClassPath.getResource(U.java:1)", "java.lang.ClassLoader.loadClass(C.java:1)",
+		"a.B.m(B.java:1)"}
+	loading := sample(700*ms, -1, "RUNNABLE", append([]string{"java.util.zip.Inflater.inflate(I.java:1)"}, load...)...)
+	loadingSlowly := sample(700*ms, -1, "RUNNABLE",
+		append([]string{"java.io.RandomAccessFile.readBytes(Native Method)"}, load...)...)
+	stateAlone := slowIn(900*ms, 10*ms, 0)
+	stateAlone.State = "TIMED_WAITING"
 	for _, c := range []struct {
 		name   string
 		s      *Stall
@@ -147,7 +163,18 @@ func TestVerdictOn(t *testing.T) {
 		{"waiting, and an owner is known", slowIn(900*ms, 10*ms, 0, future), "w holds it", KindLock, false,
 			"while w holds it"},
 		{"future", slowIn(900*ms, 10*ms, 0, future), "", KindWait, false,
-			"waiting for another thread: a.B.m (own time 900 ms) in jdk.internal.misc.Unsafe.park"},
+			"waiting for another thread: a.B.m (own time 900 ms) in java.util.concurrent.FutureTask.get"},
+		{"worker of a pool", slowIn(900*ms, 10*ms, 0, worker), "", KindWait, false,
+			"idle, waiting for the next task of its pool: a.B.m"},
+		{"server", slowIn(900*ms, 10*ms, 0, accepting), "", KindIO, false, "idle, waiting for a connection: a.B.m"},
+		{"state alone", stateAlone, "", KindWait, true, "waiting, for what is not known: a.B.m"},
+		{"sleep of a virtual thread", slowIn(900*ms, 10*ms, 0, virtual), "", KindSleep, false, "in java.lang.Thread.sleep"},
+		{"direct memory", slowIn(900*ms, 10*ms, 0, direct), "", KindGC, false,
+			"garbage collection: waited 900 ms for it in java.nio.ByteBuffer.allocateDirect; a.B.m (own time 900 ms)"},
+		{"loading classes", slowIn(900*ms, 950*ms, 0, loading), "", KindOwnWork, false,
+			"the stack samples show class-loading"},
+		{"loading classes from a slow disk", slowIn(900*ms, 10*ms, 0, loadingSlowly), "", KindIO, false,
+			"I/O (file): a.B.m (own time 900 ms) in java.lang.ClassLoader.loadClass"},
 		{"sleep", slowIn(900*ms, 10*ms, 0, sleeping), "", KindSleep, false,
 			"sleep: a.B.m (own time 900 ms) in java.lang.Thread.sleep"},
 		{"file", slowIn(900*ms, 100*ms, 0, reading), "", KindIO, false, "I/O (file): a.B.m"},
@@ -171,7 +198,7 @@ func TestVerdictOn(t *testing.T) {
 			"", KindOwnWork, false, "own work: not in a.B.m, which has the most own time (600 ms); CPU 52 %, in this " +
 				"method 3 %; sleep 48 %"},
 		{"most samples", slowIn(900*ms, -1, 0, at(100*ms, sleeping), at(500*ms, reading), at(900*ms, reading)), "",
-			KindIO, true, "I/O (file): a.B.m (own time 900 ms) in java.io.FileInputStream.readBytes; 2 of 3 samples, " +
+			KindIO, true, "I/O (file): a.B.m (own time 900 ms) in java.io.FileInputStream.read; 2 of 3 samples, " +
 				"about 0.6 of 1.0 s; CPU time was not recorded; sleep 27 %"},
 	} {
 		c.s.LockOwner = c.owner
@@ -207,6 +234,20 @@ func TestVerdictOnUnresolvedMethod(t *testing.T) {
 	s.MostSelf[0].Method = resolve.Method{Name: "#17", ID: 17, Unresolved: true}
 	if v := verdictOn(s); v.Kind != KindSleep || !v.Likely {
 		t.Errorf("%s, likely %t: %s", v.Kind, v.Likely, v.Text)
+	}
+}
+
+// TestIdle: the time in which a thread had nothing to do is that of its samples that show it.
+func TestIdle(t *testing.T) {
+	taking := []string{"jdk.internal.misc.Unsafe.park(Native Method)",
+		"java.util.concurrent.ThreadPoolExecutor.getTask(T.java:1)"}
+	s := slowIn(1000*ms, 10*ms, 0, sample(100*ms, -1, "WAITING", taking...), sample(500*ms, -1, "WAITING", taking...),
+		sample(900*ms, -1, "RUNNABLE", "a.B.m(B.java:1)"))
+	if idle, what := s.Idle(); idle != 700*ms || what != "the next task of its pool" {
+		t.Errorf("idle for %v, waiting for %q; want 700 ms", idle, what)
+	}
+	if idle, what := slowIn(1000*ms, 10*ms, 0).Idle(); idle != 0 || what != "" {
+		t.Errorf("without samples idle for %v, waiting for %q", idle, what)
 	}
 }
 

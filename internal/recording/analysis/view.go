@@ -49,19 +49,27 @@ func (r *Recording) viewFacts() []Fact {
 	return all
 }
 
+// Whole is implemented by handlers of [Options.Also] that also get the calls of the view before short ones are folded.
+type Whole interface {
+	// Whole gets a segment, before Segment gets what is left of it.
+	Whole(*trace.Segment) error
+}
+
 // viewer is the view of the recording that is being read. It hands on what is in the view.
 type viewer struct {
 	*View
 	recording *Recording
 	folder    *fold.Folder
+	whole     *fold.Folder // folds nothing
 }
 
-func newViewer(v *View, r *Recording, emit func(*trace.Segment) error) *viewer {
+// newViewer returns a viewer that hands on segments to emit, and to whole as they are before calls are folded.
+func newViewer(v *View, r *Recording, emit, whole func(*trace.Segment) error) *viewer {
 	named := func(m trace.Method, name string) error {
 		r.Names.Named(m, name)
 		return nil
 	}
-	out := &viewer{View: v, recording: r, folder: fold.New(emit, named)}
+	out := &viewer{View: v, recording: r, folder: fold.New(emit, named), whole: fold.New(whole, named)}
 	if s := v.Only; s != nil {
 		// Records have a coarser clock than messages. What the neighbours did is left out by its records.
 		off := int64(0)
@@ -70,6 +78,7 @@ func newViewer(v *View, r *Recording, emit func(*trace.Segment) error) *viewer {
 		}
 		out.folder.From = s.begin - off
 		out.folder.To = s.begin + s.Wall.Nanoseconds() + off + 1
+		out.whole.From, out.whole.To = out.folder.From, out.folder.To
 	}
 	return out
 }
@@ -95,6 +104,9 @@ func (v *viewer) segment(s *trace.Segment) error {
 	if only := v.Only; only != nil && only.end > only.first && s.EndRecord > s.FirstRecord &&
 		(s.FirstRecord >= only.end || s.EndRecord <= only.first) {
 		return nil
+	}
+	if err := v.whole.Segment(s); err != nil {
+		return err
 	}
 	if v.Fold {
 		begin := max(v.folder.From, v.recording.origin)

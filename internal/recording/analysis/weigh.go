@@ -69,7 +69,7 @@ func (e *evidence) weigh() {
 	for _, kind := range []Kind{KindLock, KindIO, KindSleep, KindWait} {
 		add(kind, spent[kind])
 	}
-	add(KindGC, e.GC)
+	add(KindGC, max(e.GC, spent[KindGC])) // a thread that waits for a collection is stopped by it, too
 	slices.SortStableFunc(e.causes, func(a, b Cause) int { return cmp.Compare(b.Nanos, a.Nanos) })
 }
 
@@ -102,6 +102,27 @@ func (e *evidence) cut() {
 	if n := len(e.weighed); n > 0 {
 		e.weighed[n-1].took += e.Wall - before
 	}
+}
+
+// Idle returns how much of the stall its thread had nothing to do, as far as its samples show that, and what it waited
+// for in most of that time: a server for a connection, a worker of a pool for a task, see [foreign.Idle]. It is 0 if no
+// sample was taken.
+func (s *Stall) Idle() (idle time.Duration, what string) {
+	e := &evidence{Stall: s.running()}
+	for i := range e.Samples {
+		e.weighed = append(e.weighed, weighed{StackSample: &e.Samples[i]})
+	}
+	e.cut()
+	took := map[string]time.Duration{}
+	for _, w := range e.weighed {
+		if f := foreign.Idle(w.Frames, false); f != "" {
+			idle += w.took
+			if took[f] += w.took; what == "" || took[f] > took[what] {
+				what = f
+			}
+		}
+	}
+	return idle, what
 }
 
 // spend distributes the time that the thread spent off the processor among the samples.
@@ -241,6 +262,19 @@ func (e *evidence) innermost(frames []string) int {
 		}
 	}
 	return -1
+}
+
+// Waited returns how long each method of MostSelf waited while it was the innermost traced method, as stack samples
+// show it.
+func (s *Stall) Waited() []time.Duration {
+	e := evidenceOf(s.running())
+	waited := make([]time.Duration, len(s.MostSelf))
+	for _, w := range e.weighed {
+		if i := e.innermost(w.Frames); i >= 0 && w.kind != KindOwnWork && w.kind != KindUnknown {
+			waited[i] = min(waited[i]+w.spent, time.Duration(s.MostSelf[i].Self))
+		}
+	}
+	return waited
 }
 
 // samplesOf returns the stall's samples. A state alone, as older runtimes and cut recordings have it, is a sample

@@ -9,19 +9,11 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// MethodTotal sums up all calls of a method.
+// MethodTotal sums up all calls of a method over all recordings.
 type MethodTotal struct {
 	// Method is what was called. Its ID is that of the recording that had it first.
 	Method resolve.Method `json:"method"`
-	// Calls is how many there were, Marked how many of them were repaired, Records how many records they made.
-	Calls   uint64 `json:"calls"`
-	Marked  uint64 `json:"marked"`
-	Records uint64 `json:"records"`
-	// Total is their time in nanoseconds, that of calls within calls of the same method counted once; Self what of it
-	// was spent in no traced method below; Longest the longest call's.
-	Total   int64 `json:"totalNanos"`
-	Self    int64 `json:"selfNanos"`
-	Longest int64 `json:"longestNanos"`
+	analysis.Sum
 	// Stalls is of how many stalls the method is on the hot path.
 	Stalls int `json:"stalls"`
 	// LeftOut is how many more calls there were that the runtime left out, because the method was off.
@@ -77,10 +69,10 @@ func (m *Methods) of(method resolve.Method, digest string) *MethodTotal {
 // Connect makes the methods sum up what is analyzed with these options. What they have for Stall and End is called
 // after that.
 func (m *Methods) Connect(o *analysis.Options) {
-	var totals *threadTotals
+	var calls *analysis.Calls
 	o.Also = func(*analysis.Recording) (trace.Handler, error) {
-		totals = newThreadTotals()
-		return totals, nil
+		calls = analysis.NewCalls()
+		return calls, nil
 	}
 	stall, end := o.Stall, o.End
 	o.Stall = func(s *analysis.Stall) error {
@@ -91,7 +83,7 @@ func (m *Methods) Connect(o *analysis.Options) {
 		return stall(s)
 	}
 	o.End = func(r *analysis.Recording) error {
-		m.add(totals, r)
+		m.add(calls, r)
 		if end == nil {
 			return nil
 		}
@@ -100,24 +92,27 @@ func (m *Methods) Connect(o *analysis.Options) {
 }
 
 // add takes over what was summed up of one recording.
-func (m *Methods) add(t *threadTotals, r *analysis.Recording) {
+func (m *Methods) add(t *analysis.Calls, r *analysis.Recording) {
+	lossy := t.Has(trace.MethodNotRecorded)
+	scale := m.recording(r)
+	t.Graft()
+	t.Take(func(from *analysis.Sum) { m.total(from, r, scale, lossy && from.Method != trace.MethodNotRecorded) })
+}
+
+// recording takes over what a recording says of itself, and returns its scale.
+func (m *Methods) recording(r *analysis.Recording) float64 {
 	m.Records += r.Records
 	m.Nanos += r.Span.Nanoseconds()
 	m.recordings = append(m.recordings, r)
-	scale := m.scale(r)
-	_, lossy := t.index[trace.MethodNotRecorded]
-	for i := range t.totals {
-		from := &t.totals[i]
-		to := m.of(r.Names.Method(from.method), r.Digest)
-		to.made += float64(from.Records) * scale
-		to.lossy = to.lossy || lossy && from.method != trace.MethodNotRecorded
-		to.Calls += from.Calls
-		to.Marked += from.Marked
-		to.Records += from.Records
-		to.Total += from.Total
-		to.Self += from.Self
-		to.Longest = max(to.Longest, from.Longest)
-	}
+	return m.scale(r)
+}
+
+// total takes over the sum of a method of a recording.
+func (m *Methods) total(from *analysis.Sum, r *analysis.Recording, scale float64, lossy bool) {
+	to := m.of(r.Names.Method(from.Method), r.Digest)
+	to.made += float64(from.Records) * scale
+	to.lossy = to.lossy || lossy
+	to.Add(from)
 }
 
 // scale takes over how complete a recording is. It returns by how much the number of its records must be multiplied
@@ -193,99 +188,4 @@ func compareBy(by Order, a, b *MethodTotal) int {
 		return cmp.Compare(a.Stalls, b.Stalls)
 	}
 	return cmp.Compare(a.Self, b.Self)
-}
-
-// threadTotals sums up one recording's calls by ID.
-type threadTotals struct {
-	totals    []idTotal
-	index     map[trace.Method]int32
-	suspended map[uint32][]int64 // per thread: when the calls began that go on in its next segment
-	open      []openCall
-}
-
-type idTotal struct {
-	MethodTotal
-	method trace.Method
-	active int // calls that are open
-}
-
-type openCall struct {
-	next  int32
-	total int32 // index of totals
-}
-
-func newThreadTotals() *threadTotals {
-	return &threadTotals{index: map[trace.Method]int32{}, suspended: map[uint32][]int64{}}
-}
-
-func (t *threadTotals) of(m trace.Method) int32 {
-	k, ok := t.index[m]
-	if !ok {
-		k = int32(len(t.totals))
-		t.index[m] = k
-		t.totals = append(t.totals, idTotal{method: m})
-	}
-	return k
-}
-
-// Chunk implements [trace.Handler].
-func (t *threadTotals) Chunk(trace.Chunk) error { return nil }
-
-// Named implements [trace.Handler].
-func (t *threadTotals) Named(trace.Method, string) error { return nil }
-
-// Segment sums up a segment.
-func (t *threadTotals) Segment(s *trace.Segment) error {
-	began := t.suspended[s.Thread]
-	var suspended []int64
-	for i := range s.Calls {
-		c := &s.Calls[i]
-		t.close(int32(i))
-		k := t.of(c.Method)
-		total := &t.totals[k]
-		nanos := c.End - c.Begin
-		whole := nanos
-		if c.Marks&trace.MarkResumed != 0 && i < len(began) {
-			whole = c.End - began[i]
-		}
-		if c.Marks&trace.MarkSuspended != 0 {
-			suspended = append(suspended, c.End-whole)
-		}
-		if total.active == 0 {
-			total.Total += nanos
-		}
-		total.active++
-		total.Self += nanos
-		total.Longest = max(total.Longest, whole)
-		if n := len(t.open); n > 0 {
-			t.totals[t.open[n-1].total].Self -= nanos
-		}
-		t.count(total, c, s.Kind)
-		t.open = append(t.open, openCall{next: c.Next, total: k})
-	}
-	t.close(int32(len(s.Calls)))
-	if suspended != nil || began != nil {
-		t.suspended[s.Thread] = suspended
-	}
-	return nil
-}
-
-// close takes the calls off that are over before the call at.
-func (t *threadTotals) close(at int32) {
-	for n := len(t.open); n > 0 && t.open[n-1].next <= at; n-- {
-		t.totals[t.open[n-1].total].active--
-		t.open = t.open[:n-1]
-	}
-}
-
-func (t *threadTotals) count(total *idTotal, c *trace.Call, kind trace.SegmentKind) {
-	if c.Marks&trace.MarkResumed == 0 {
-		total.Calls += uint64(c.Count)
-	}
-	if c.Marks&^(trace.MarkResumed|trace.MarkSuspended) != 0 {
-		total.Marked++
-	}
-	if kind != trace.SegmentReport && kind != trace.SegmentSamples {
-		total.Records += c.Records()
-	}
 }

@@ -130,39 +130,6 @@ end`
 	}
 }
 
-// TestRecursion: calls within calls of the same method count once in the total, as does a call that is handed on in
-// parts.
-func TestRecursion(t *testing.T) {
-	totals := newThreadTotals()
-	add := func(s *trace.Segment) {
-		if err := totals.Segment(s); err != nil {
-			t.Fatal(err)
-		}
-	}
-	add(&trace.Segment{Calls: []trace.Call{
-		{Method: 1, Parent: -1, Next: 4, Count: 1, End: 100},
-		{Method: 2, Parent: 0, Next: 4, Count: 1, Begin: 10, End: 90},
-		{Method: 1, Parent: 1, Next: 3, Count: 1, Begin: 20, End: 50},
-		{Method: 1, Parent: 1, Next: 4, Count: 1, Begin: 50, End: 60, Marks: trace.MarkUnwound},
-	}})
-	add(&trace.Segment{Begin: 100, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 100,
-		End: 200, Marks: trace.MarkSuspended}}})
-	add(&trace.Segment{Begin: 200, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 200,
-		End: 350, Marks: trace.MarkSuspended | trace.MarkResumed}}})
-	add(&trace.Segment{Begin: 350, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 350,
-		End: 360, Marks: trace.MarkResumed}}})
-	want := []MethodTotal{
-		{Calls: 3, Marked: 1, Records: 5, Total: 100, Self: 60, Longest: 100},
-		{Calls: 1, Records: 2, Total: 80, Self: 40, Longest: 80},
-		{Calls: 1, Records: 2, Total: 260, Self: 260, Longest: 260},
-	}
-	for k, w := range want {
-		if got := totals.totals[k].MethodTotal; got != w {
-			t.Errorf("method %d: %+v, want %+v", k+1, got, w)
-		}
-	}
-}
-
 // TestSuggest has a getter that is called a million times, as users.md's row 21 asks: the rule for it is a rule, and
 // takes nothing else away.
 func TestSuggest(t *testing.T) {
@@ -170,20 +137,19 @@ func TestSuggest(t *testing.T) {
 		"a/Feed load ()V", "a/Odd*Name get ()I"
 	m := build(t, t.TempDir(), mapping.OrderHash, get, nestedGet, slowGet, hot, odd)
 	methods := new(Methods)
-	totals := newThreadTotals()
 	names := resolve.NewNames(m, nil)
+	recording := &analysis.Recording{Records: 5_040_000, Span: 10 * time.Second, Names: names}
+	scale := methods.recording(recording)
 	call := func(method string, calls uint64, mean, longest time.Duration) {
-		totals.totals = append(totals.totals, idTotal{method: trace.Method(id(t, m, method)), MethodTotal: MethodTotal{
-			Calls: calls, Records: 2 * calls, Total: int64(calls) * mean.Nanoseconds(),
-			Self: int64(calls) * mean.Nanoseconds(), Longest: longest.Nanoseconds()}})
+		methods.total(&analysis.Sum{Method: trace.Method(id(t, m, method)), Calls: calls, Records: 2 * calls,
+			Total: int64(calls) * mean.Nanoseconds(), Self: int64(calls) * mean.Nanoseconds(),
+			Longest: longest.Nanoseconds()}, recording, scale, false)
 	}
 	call(get, 1_000_000, time.Microsecond, 5*ms)
 	call(nestedGet, 20_000, 10*time.Microsecond, 40*ms)
 	call(slowGet, 900_000, time.Millisecond, 10*ms)
 	call(hot, 300_000, time.Microsecond, 2*ms)
 	call(odd, 300_000, time.Microsecond, 2*ms)
-	recording := &analysis.Recording{Records: 5_040_000, Span: 10 * time.Second, Names: names}
-	methods.add(totals, recording)
 	methods.hot(&analysis.Stall{Recording: recording,
 		HotPath: []analysis.Step{{Method: names.Method(trace.Method(id(t, m, hot)))}}})
 	b := methods.Suggest([]*mapping.Mapping{m})

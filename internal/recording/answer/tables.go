@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
@@ -20,8 +21,13 @@ func (m *Methods) WriteTable(w io.Writer, by Order, top int) error {
 			fmt.Fprintf(b, "... %s more\n", analysis.Count(len(list)-i, "method"))
 			break
 		}
-		fmt.Fprintf(b, "%12s %12s %10d %12s %6d  %s%s%s\n", t.atLeast(t.Self), t.atLeast(t.Total), t.Calls,
-			t.atLeast(t.Longest), t.Stalls, t.Method, markedText(t.Marked), leftOutText(t.LeftOut))
+		longest := t.atLeast(analysis.Millis, t.Longest)
+		if t.Calls == 0 && t.Estimate.Samples > 0 {
+			longest = "-"
+		}
+		fmt.Fprintf(b, "%12s %12s %10s %12s %6d  %s%s%s%s\n", t.atLeast(analysis.Millis, t.Self),
+			t.atLeast(analysis.Millis, t.Total), callsText(&t.Sum), longest, t.Stalls, t.Method, markedText(t.Marked),
+			leftOutText(t.LeftOut), restsText(&t.Sum))
 	}
 	return b.Flush()
 }
@@ -35,9 +41,9 @@ func writeCompleteness(w io.Writer, list []*analysis.Recording) {
 	}
 }
 
-// atLeast returns a time of a method, with ≥ before it if it may be greater in truth.
-func (t *MethodTotal) atLeast(nanos int64) string {
-	text := analysis.Millis(time.Duration(nanos))
+// atLeast returns the text of a time of a method, with ≥ before it if it may be greater in truth.
+func (t *MethodTotal) atLeast(say func(time.Duration) string, nanos int64) string {
+	text := say(time.Duration(nanos))
 	if t.lossy {
 		return "≥ " + text
 	}
@@ -56,4 +62,20 @@ func markedText(n uint64) string {
 		return ""
 	}
 	return fmt.Sprintf("  [%d repaired]", n)
+}
+
+// callsText returns how many calls there were; "-" if only samples show them.
+func callsText(t *analysis.Sum) string {
+	if t.Calls == 0 && t.Estimate.Samples > 0 {
+		return "-"
+	}
+	return strconv.FormatUint(t.Calls, 10)
+}
+
+// restsText says what the times of a method rest on, if it is not records alone.
+func restsText(t *analysis.Sum) string {
+	if text := t.Rests(); text != "" {
+		return "  [" + text + "]"
+	}
+	return ""
 }

@@ -45,7 +45,7 @@ func (t *Text) Begin(r *analysis.Recording) error {
 	if banner := r.Banner(); banner != "" {
 		fmt.Fprintf(t.w, "!!! %s\n", banner)
 	}
-	fmt.Fprintf(t.w, "%s:%s\n", r.Name, program(r))
+	fmt.Fprintf(t.w, "%s: %s\n", r.Name, strings.Join(slices.Concat(whose(r), howExact(r)), ", "))
 	if shown := r.Shown(); shown != "" {
 		fmt.Fprintf(t.w, "shown: %s\n", shown)
 	}
@@ -61,8 +61,8 @@ func (t *Text) flush() error {
 	return err
 }
 
-// program says whose recording it is.
-func program(r *analysis.Recording) string {
+// whose says whose recording it is.
+func whose(r *analysis.Recording) []string {
 	var parts []string
 	for _, key := range []string{"package", "process", "sun.java.command"} {
 		if v := r.Meta[key]; v != "" && (key != "process" || v != r.Meta["package"]) {
@@ -71,6 +71,15 @@ func program(r *analysis.Recording) string {
 	}
 	if v := r.Version(); v != "" {
 		parts = append(parts, "version "+v)
+	}
+	return parts
+}
+
+// howExact says how exact the times of a recording are, and where its names come from.
+func howExact(r *analysis.Recording) []string {
+	var parts []string
+	if r.HasCalls() {
+		parts = append(parts, "times of methods ± "+analysis.Millis(r.Precision))
 	}
 	switch {
 	case r.Resolved:
@@ -81,13 +90,10 @@ func program(r *analysis.Recording) string {
 	default:
 		parts = append(parts, "mapping "+r.Digest+" (not given)")
 	}
-	if r.HasCalls() {
-		parts = append(parts, "times of methods ± "+analysis.Millis(r.Precision))
-	}
 	if r.Parts > 1 {
 		parts = append(parts, analysis.Count(r.Parts, "part"))
 	}
-	return " " + strings.Join(parts, ", ")
+	return parts
 }
 
 // Stall writes a stall.
@@ -177,6 +183,10 @@ func (t *Text) steps(name string, steps []analysis.Step, s *analysis.Stall, nest
 		marked := ""
 		if step.Marked > 0 {
 			marked = fmt.Sprintf("  [%d repaired]", step.Marked)
+		}
+		if step.Estimated > 0 {
+			marked += fmt.Sprintf("  [estimated %s, %s]", analysis.Millis(time.Duration(step.Estimated)),
+				analysis.Several(uint64(step.Samples), "sample", "s"))
 		}
 		fmt.Fprintf(t.w, "  %-9s%12s %12s %8d  %s%s%s\n", "", analysis.Millis(time.Duration(step.Total)),
 			analysis.Millis(time.Duration(step.Self)),

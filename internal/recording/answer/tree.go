@@ -34,19 +34,50 @@ func WriteTrees(o *analysis.Options, w io.Writer, least Least) {
 	o.End = func(r *analysis.Recording) error { return tree.write(w, r, least) }
 }
 
-// treeOf merges the calls of one recording by path.
-type treeOf struct{ trace.Tree }
-
-// Chunk implements [trace.Handler].
-func (t *treeOf) Chunk(trace.Chunk) error { return nil }
-
-// Named implements [trace.Handler].
-func (t *treeOf) Named(trace.Method, string) error { return nil }
+// treeOf merges the calls of one recording by path, with what its samples show.
+type treeOf struct {
+	trace.Tree
+	analysis.Paths
+}
 
 // Segment implements [trace.Handler].
 func (t *treeOf) Segment(s *trace.Segment) error {
 	t.Add(s)
-	return nil
+	return t.Paths.Segment(s)
+}
+
+// graft puts the grafted calls of all threads into one tree, if there are samples.
+func (t *treeOf) graft() {
+	list := t.Grafted()
+	if list == nil {
+		return
+	}
+	type key struct {
+		parent    int32
+		method    trace.Method
+		estimated bool
+	}
+	t.Tree = trace.Tree{Nodes: []trace.Node{{}}}
+	index := map[key]int32{}
+	for _, of := range list {
+		at := make([]int32, len(of.Tree.Nodes))
+		for i := range of.Tree.Nodes {
+			n := &of.Tree.Nodes[i]
+			if i > 0 {
+				where := key{at[n.Parent], n.Method, n.Grafted.Estimated}
+				k, known := index[where]
+				if !known {
+					k = int32(len(t.Nodes))
+					index[where] = k
+					t.Nodes = append(t.Nodes, trace.Node{Method: n.Method, Parent: where.parent,
+						Sibling: t.Nodes[where.parent].Child})
+					t.Nodes[where.parent].Child = k
+				}
+				at[i] = k
+			}
+			analysis.AddTo(&t.Nodes[at[i]], n)
+		}
+	}
 }
 
 // below returns what a node calls, the longest first.
@@ -63,6 +94,7 @@ func (t *treeOf) below(node int32, names *resolve.Names) (children []int32) {
 
 func (t *treeOf) write(w io.Writer, r *analysis.Recording, least Least) error {
 	b := bufio.NewWriter(w)
+	t.graft()
 	writeCompleteness(b, []*analysis.Recording{r})
 	fmt.Fprintf(b, "%s:\n%12s %12s %7s %10s  %s\n", r.Name, "total", "self", "", "calls", "method")
 	if len(t.Nodes) == 0 {
@@ -88,9 +120,10 @@ func (t *treeOf) write(w io.Writer, r *analysis.Recording, least Least) error {
 			left[depth] = nil
 			continue
 		}
-		fmt.Fprintf(b, "%12s %12s %7s %10d  %s%s%s\n", millis(n.Total), millis(n.Self),
-			analysis.Percent(time.Duration(n.Total), time.Duration(whole)), n.Calls, indent, r.Names.Method(n.Method),
-			markedText(n.Marked))
+		sum := analysis.SumOf(n)
+		fmt.Fprintf(b, "%12s %12s %7s %10s  %s%s%s%s\n", millis(n.Total), millis(n.Self),
+			analysis.Percent(time.Duration(n.Total), time.Duration(whole)), callsText(&sum), indent,
+			r.Names.Method(n.Method), markedText(n.Marked), restsText(&sum))
 		below := t.below(left[depth][0], r.Names)
 		left[depth] = left[depth][1:]
 		left = append(left, below)

@@ -36,6 +36,7 @@ type firefox struct {
 	noThread   *foxThread // of the recording: has what belongs to no thread
 	schemas    [4]schema  // by kind of event
 	repaired   []string   // subcategories
+	estimated  bool       // a thread has estimated calls
 	recordings []string
 	start      int64 // milliseconds since 1970
 	tick       int64 // nanoseconds
@@ -77,6 +78,7 @@ const (
 	foxMethod
 	foxRepaired
 	foxEvent
+	foxEstimated
 )
 
 func newFoxThread(r *recording, name string, tid int64, main bool) *foxThread {
@@ -161,7 +163,25 @@ func (s *schema) note(facts []fact) {
 	}
 }
 
+// grafted makes a thread of the merged calls of another, with those that only samples show.
+func (f *firefox) grafted(r *recording, g *grafted) {
+	to := newFoxThread(r, g.thread.Label+mergedName, r.nextTID(), false)
+	f.threads, f.estimated = append(f.threads, to), true
+	open := []int32{-1}
+	g.layOut(func(n *trace.Node, at int64) {
+		k := to.paths.below(open[len(open)-1], f.methods.node(r, n))
+		open = append(open, k)
+		to.add(uint64(k+1)<<1|1, at)
+	}, func(_ *trace.Node, at int64) {
+		open = open[:len(open)-1]
+		to.add(uint64(open[len(open)-1]+1)<<1, at)
+	})
+}
+
 func (f *firefox) end(r *recording) error {
+	for _, g := range r.grafted() {
+		f.grafted(r, &g)
+	}
 	var entries []string
 	for _, fact := range r.facts() {
 		entries = append(entries, `{"label":`+quoted(fact.key)+`,"format":"string","value":`+quoted(fact.text())+"}")
@@ -191,6 +211,10 @@ func (f *firefox) writeMeta() {
 	for _, m := range f.repaired {
 		repaired = append(repaired, quoted(m))
 	}
+	estimated := ""
+	if f.estimated {
+		estimated = `,{"name":"Estimated","color":"lightblue","subcategories":["Other"]}`
+	}
 	f.w.WriteString(`"meta":{"interval":` + string(interval) + `,"startTime":` +
 		strconv.FormatInt(max(0, f.start), 10) +
 		`,"processType":0,"product":` + quoted(f.program) + `,"importedFrom":` + quoted(f.program) +
@@ -198,7 +222,7 @@ func (f *firefox) writeMeta() {
 		`,"categories":[{"name":"Other","color":"grey","subcategories":["Other"]},` +
 		`{"name":"Method","color":"blue","subcategories":["Other"]},` +
 		`{"name":"Repaired","color":"red","subcategories":[` + strings.Join(repaired, ",") + `]},` +
-		`{"name":"Event","color":"yellow","subcategories":["Other"]}]` +
+		`{"name":"Event","color":"yellow","subcategories":["Other"]}` + estimated + `]` +
 		`,"extra":[` + strings.Join(f.recordings, ",\n") + `],"markerSchema":[`)
 	l := list{w: f.w}
 	for kind := range f.schemas {
@@ -378,6 +402,9 @@ func (f *firefox) writeTables(t *foxThread) {
 		return append(b, "null"...)
 	})
 	category := func(k int32) (int64, int64) {
+		if f.methods.list[k].estimated {
+			return foxEstimated, 0
+		}
 		m := marksText(f.methods.list[k].marks)
 		if m == "" {
 			return foxMethod, 0

@@ -49,6 +49,7 @@ type page struct {
 	methods *methods
 	folded  map[int32]bool // numbers of methods that stand for several
 	now     *pageRecording
+	numbers []int64 // of the calls of the segment that is written, among those of its thread
 
 	Recordings []*pageRecording `json:"recordings"`
 	Banner     string           `json:"banner"`
@@ -71,6 +72,7 @@ type pageName struct {
 // pageRecording is what the head has of a recording.
 type pageRecording struct {
 	Name      string        `json:"name"`
+	Title     string        `json:"title"` // program, version and date
 	Timed     bool          `json:"timed"` // what came first is known
 	End       int64         `json:"end"`
 	Threshold int64         `json:"threshold"`
@@ -86,12 +88,16 @@ type pageRecording struct {
 	Detectors string         `json:"detectors,omitempty"`
 
 	more    pageMore
+	stacks  pageStacks
 	threads map[*thread]*pageThread
 }
 
 // pageMore is what there is of a recording beside its head and its calls.
 type pageMore struct {
 	Messages [][]pageMessage `json:"messages"` // by thread
+	States   []stateTimes    `json:"states"`   // by thread
+	Samples  [][]pageSample  `json:"samples"`  // by thread, in the order of time
+	Stacks   [][2]int32      `json:"stacks"`   // see pageStacks
 	Windows  [][][2]int64    `json:"windows"`  // by thread: when short calls were left out
 	Frames   []pageFrame     `json:"frames"`
 	Stalls   []*pageEvidence `json:"stalls"` // in the order of the head's
@@ -113,6 +119,11 @@ type pageThread struct {
 	begin    int64 // of the outermost call
 	messages []pageMessage
 	windows  [][2]int64
+	samples  []pageSample
+	sampled  stateTimes // as samples say
+	stalls   stateTimes // as the stacks and verdicts of stalls say
+	// suspended are the numbers of the calls that go on in the next segment, the outermost first.
+	suspended []int64
 }
 
 // pageMessage is what a thread did, as its history says.
@@ -121,6 +132,7 @@ type pageMessage struct {
 	End   int64  `json:"end"`
 	Name  string `json:"name"`
 	Kind  string `json:"kind"`
+	CPU   int64  `json:"cpu"` // -1 if not known
 }
 
 // pageFrame is a frame that was drawn.
@@ -140,7 +152,8 @@ func (p *page) begin(r *recording) error {
 		Name: cmp.Or(r.Name, r.process()), Timed: true, Clock: r.Uncertainty(), Threshold: threshold.Nanoseconds(),
 		Off: max(tick, r.About().ClockPeriod()).Nanoseconds(), More: fmt.Sprintf("more-%d", len(p.Recordings)+1),
 		Threads: []*pageThread{}, Stalls: []*pageStall{}, threads: map[*thread]*pageThread{},
-		more: pageMore{Messages: [][]pageMessage{}, Windows: [][][2]int64{}, Frames: []pageFrame{},
+		more: pageMore{Messages: [][]pageMessage{}, States: []stateTimes{}, Samples: [][]pageSample{},
+			Stacks: [][2]int32{}, Windows: [][][2]int64{}, Frames: []pageFrame{},
 			Stalls: []*pageEvidence{}, Off: [][2]uint64{}},
 	}
 	p.Recordings = append(p.Recordings, p.now)
@@ -151,7 +164,8 @@ func (p *page) begin(r *recording) error {
 }
 
 func (p *page) thread(t *thread) error {
-	pt := &pageThread{Index: t.Index, Name: t.Label, Main: t.Main, messages: []pageMessage{}, windows: [][2]int64{}}
+	pt := &pageThread{Index: t.Index, Name: t.Label, Main: t.Main, messages: []pageMessage{},
+		windows: [][2]int64{}, samples: []pageSample{}, stalls: stateTimes{}}
 	pt.Events = fmt.Sprintf("events-%d-%d", len(p.Recordings), len(p.now.Threads))
 	p.now.threads[t] = pt
 	p.now.Threads = append(p.now.Threads, pt)
@@ -162,8 +176,12 @@ func (p *page) segment(t *thread, s *trace.Segment) error {
 	r, pt := p.now, p.now.threads[t]
 	r.Timed = r.Timed && s.Kind != trace.SegmentReport
 	r.End = max(r.End, t.at(s.End))
+	p.numbers = append(p.numbers[:0], make([]int64, len(s.Calls))...)
+	numbers := p.numbers
+	pt.resume(s, numbers)
 	s.Walk(func(i int) {
 		c := &s.Calls[i]
+		numbers[i] = int64(pt.Calls)
 		pt.Calls++
 		method := p.methods.of(t.of, c.Method, 0)
 		if fold.Folded(c.Method) {
@@ -174,6 +192,8 @@ func (p *page) segment(t *thread, s *trace.Segment) error {
 		c := &s.Calls[i]
 		pt.leave(t.at(c.End), c.Marks&shown)
 	})
+	p.sample(t, pt, s, numbers)
+	pt.suspend(s, numbers)
 	for _, g := range s.Gaps {
 		begin, end := t.at(g.Begin), t.at(g.End)
 		switch {
@@ -187,6 +207,27 @@ func (p *page) segment(t *thread, s *trace.Segment) error {
 		}
 	}
 	return pt.events.err
+}
+
+// resume gives the calls that a segment goes on with their numbers.
+func (pt *pageThread) resume(s *trace.Segment, numbers []int64) {
+	resumed := 0
+	for i := range s.Calls {
+		if s.Calls[i].Marks&trace.MarkResumed != 0 && resumed < len(pt.suspended) {
+			numbers[i] = pt.suspended[resumed]
+			resumed++
+		}
+	}
+}
+
+// suspend keeps the numbers of the calls that the next segment goes on with.
+func (pt *pageThread) suspend(s *trace.Segment, numbers []int64) {
+	pt.suspended = pt.suspended[:0]
+	for i := range s.Calls {
+		if s.Calls[i].Marks&trace.MarkSuspended != 0 {
+			pt.suspended = append(pt.suspended, numbers[i])
+		}
+	}
 }
 
 func (pt *pageThread) enter(at int64, method int32, count uint32) {
@@ -217,14 +258,18 @@ func (p *page) event(e *event) error {
 		}
 		r.more.Frames = append(r.more.Frames, f)
 	case e.kind == eventMessage:
-		m := pageMessage{Begin: e.begin, End: e.end, Name: e.name}
-		if e.message != nil && int(e.message.Kind) < len(messageKinds) {
-			m.Kind = messageKinds[e.message.Kind]
+		m := pageMessage{Begin: e.begin, End: e.end, Name: e.name, CPU: -1}
+		if e.message != nil {
+			m.CPU = max(m.CPU, e.message.CPU)
+			if int(e.message.Kind) < len(messageKinds) {
+				m.Kind = messageKinds[e.message.Kind]
+			}
 		}
 		pt := r.threads[e.thread]
 		pt.messages = append(pt.messages, m)
 	case e.stall != nil:
 		r.Stalls = append(r.Stalls, newPageStall(e))
+		r.threads[e.thread].stalled(e)
 	}
 	return nil
 }
@@ -235,7 +280,14 @@ func (p *page) end(of *recording) error {
 	for _, t := range r.Threads {
 		r.more.Messages = append(r.more.Messages, t.messages)
 		r.more.Windows = append(r.more.Windows, t.windows)
+		states := t.sampled
+		if len(states) == 0 {
+			states = t.stalls
+			slices.SortStableFunc(states, func(a, b pageState) int { return cmp.Compare(a.Begin, b.Begin) })
+		}
+		r.more.States, r.more.Samples = append(r.more.States, states), append(r.more.Samples, t.samples)
 	}
+	r.more.Stacks = append(r.more.Stacks, r.stacks.list...)
 	if c := of.Completeness; c != nil {
 		for _, o := range c.Off {
 			r.more.Off = append(r.more.Off, [2]uint64{uint64(p.methods.of(of, trace.Method(o.Method.ID), 0)), o.Calls})
@@ -244,7 +296,7 @@ func (p *page) end(of *recording) error {
 	for _, f := range of.facts() {
 		r.more.Facts = append(r.more.Facts, [2]string{f.key, f.text()})
 	}
-	r.About = about(of)
+	r.Title, r.About = title(of), about(of)
 	r.Incidents, r.Detectors = pageIncidents(of.Recording), of.DetectorsText()
 	for _, i := range r.Incidents {
 		r.End = max(r.End, i.End)
@@ -256,6 +308,19 @@ func (p *page) end(of *recording) error {
 	}
 	r.threads = nil
 	return nil
+}
+
+// title returns program, version and date of a recording, or its name if it has none of them.
+func title(of *recording) string {
+	program := of.Process()
+	if command := strings.Fields(of.Meta["sun.java.command"]); program == of.Name && len(command) > 0 {
+		program = command[0][strings.LastIndexByte(command[0], '/')+1:]
+	}
+	text := strings.TrimSuffix(clean(program)+" "+of.Version(), " ")
+	if millis, ok := of.WallMillis(); ok && millis > 0 {
+		text += time.UnixMilli(millis).UTC().Format(", 2006-01-02")
+	}
+	return text
 }
 
 // about returns what the foot of the page says of a recording.
@@ -298,9 +363,9 @@ func (p *page) close() error {
 	text := map[string]string{"head": string(head), "data": data.String(),
 		"title": html.EscapeString(cmp.Or(p.opts.Program, "tracegen"))}
 	if len(p.Recordings) > 0 {
-		text["title"] = html.EscapeString(p.Recordings[0].Name)
+		text["title"] = html.EscapeString(p.Recordings[0].Title)
 	}
-	for _, name := range []string{"style.css", "format.js", "model.js", "chart.js", "timeline.js", "panels.js",
+	for _, name := range []string{"style.css", "format.js", "model.js", "graft.js", "chart.js", "timeline.js", "panels.js",
 		"page.js"} {
 		b, err := fs.ReadFile(pageFiles, "html/"+name)
 		if err != nil {

@@ -52,13 +52,13 @@ const pageCalls = `(async () => {
       }
       const tree = await mergeCalls([calls], 0, Infinity), times = [...methodTimes(tree).values()];
       const methods = times.map((m) => [shown.names(m.method).text, m.calls, m.self, m.total]);
-      const graph = layOut(tree), icicle = layOut(await invert(tree));
+      const graph = layOut(tree), bottomup = layOut(await invert(tree));
       const own = new Map(times.map((m) => [m.method, [m.self, m.self]]));
       for (let i = 0; i < graph.length; i++) own.get(graph.method[i])[0] -= graph.self(i);
-      for (const i of icicle.rows[0] || []) own.get(icicle.method[i])[1] -= icicle.took(i);
+      for (const i of bottomup.rows[0] || []) own.get(bottomup.method[i])[1] -= bottomup.took(i);
       for (const [m, left] of own) {
         if (left.every((nanos) => Math.abs(nanos) < 1e-3)) continue;
-        throw new Error("flame graph and icicle have another own time of " + shown.names(m).text + ": " + left);
+        throw new Error("Top-down and Bottom-up have another own time of " + shown.names(m).text + ": " + left);
       }
       threads.push({name: thread.name, all, methods});
     }
@@ -189,7 +189,7 @@ func TestHTMLOfAMillionRecords(t *testing.T) {
   const {shell, ready, complete} = document.documentElement.dataset;
   const painted = performance.getEntriesByName("first-contentful-paint")[0]?.startTime;
   return {shell, ready, complete, painted: String(Math.round(painted)), calls: shown.calls[0].length,
-    stalls: $("stalls").children.length, drawn, view, details, found: $("found").textContent, zoomed, rows};
+    stalls: [...$("stalls").children].reduce((n, li) => n + (li.group?.length || 1), 0), drawn, view, details, found: $("found").textContent, zoomed, rows};
 })()`, "", &got)
 	t.Logf("%d calls in %.1f MB: painted after %s ms, head after %s ms, calls after %s ms, all after %s ms", m.calls,
 		float64(b.Len())/1e6, got.Painted, got.Shell, got.Ready, got.Complete)
@@ -199,7 +199,7 @@ func TestHTMLOfAMillionRecords(t *testing.T) {
 	if got.Drawn < 10 {
 		t.Errorf("the flame chart has %d colours", got.Drawn)
 	}
-	if got.View != "graph" || got.Rows < 20 || !strings.Contains(got.Details, "message of a.B, what 1") ||
+	if got.View != "topdown" || got.Rows < 20 || !strings.Contains(got.Details, "message of a.B, what 1") ||
 		got.Zoomed[1]-got.Zoomed[0] > 10e9 {
 		t.Errorf("keys: %+v", got)
 	}

@@ -2,6 +2,7 @@ package export_test
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 
@@ -12,6 +13,7 @@ import (
 // pool with one name, frames, four stalls of different reasons, a hang, a gap, windows without short calls.
 type demo struct {
 	rnd     *rand.Rand
+	chance  *rand.Rand // of samples
 	records uint64
 }
 
@@ -46,7 +48,7 @@ func demoAt(ms int64) int64 { return demoBase + ms*1e6 }
 
 // Replay hands the recording to h.
 func (d *demo) Replay(h trace.Handler) error {
-	d.rnd = rand.New(rand.NewPCG(3, 4))
+	d.rnd, d.chance = rand.New(rand.NewPCG(3, 4)), rand.New(rand.NewPCG(5, 6))
 	d.records = 0
 	threads := []trace.Thread{{Index: 0, ID: 2, Name: "main", Main: true}, {Index: 1, ID: 41, Name: "worker"},
 		{Index: 2, ID: 42, Name: "worker"}, {Index: 3, ID: 43, Name: "image-decoder"}}
@@ -54,6 +56,7 @@ func (d *demo) Replay(h trace.Handler) error {
 		h.Chunk(&trace.Meta{Values: map[string]string{"package": "com.example.feed", "versionName": "4.2.0",
 			"device": "Pixel 8", "tickNanos": "1000000", "clockPeriodMillis": "5", "slowMillis": "700"}}),
 		h.Chunk(&trace.Clock{NanoTime: demoAt(1000), BaseNanos: demoBase, WallMillis: 1_795_000_000_000}),
+		h.Named(demoSort, "java.util.TimSort.sort"), h.Named(demoRead, "java.io.FileInputStream.readBytes"),
 		h.Chunk(&trace.Threads{List: threads}), d.main(h))
 	for k := range threads[1:] {
 		err = errors.Join(err, d.worker(h, uint32(k+1)))
@@ -71,6 +74,35 @@ func (d *demo) Replay(h trace.Handler) error {
 		Gated: []trace.GatedCalls{{Method: 19, LeftOut: 6000}}}))
 }
 
+// sample adds steady samples to a segment, one each 20 ms, in the state given: below Ranker.score they show a library and
+// Ranker.compare, which was switched off, and below some others a library alone.
+func (d *demo) sample(s *trace.Segment, state trace.ThreadState) {
+	const every = 20e6
+	for at := s.Begin + d.chance.Int64N(every); at < s.End; at += every {
+		one := trace.Sample{Call: -1, Nanos: at, Weight: min(every, s.End-s.Begin), State: state, CPU: -1}
+		for i := range s.Calls {
+			if s.Calls[i].Begin <= at && at < s.Calls[i].End {
+				one.Call = int32(i)
+			}
+		}
+		switch {
+		case one.Call < 0:
+			continue
+		case s.Calls[one.Call].Method == 18:
+			one.Below = []trace.Method{demoSort, 19}[:1+d.chance.IntN(2)]
+		case s.Calls[one.Call].Method%3 == 0:
+			one.Below = []trace.Method{demoRead}
+		}
+		s.Samples = append(s.Samples, one)
+	}
+}
+
+// demoSort and demoRead are methods of libraries, which samples show.
+const (
+	demoSort = trace.FirstNamed + iota
+	demoRead
+)
+
 // Damage implements analysis.Source.
 func (*demo) Damage() trace.Damage { return trace.Damage{Closed: true} }
 
@@ -82,6 +114,8 @@ type demoStall struct {
 	frames    []string
 	owner     string
 }
+
+var demoStates = map[string]trace.ThreadState{"RUNNABLE": 2, "BLOCKED": 3, "WAITING": 4, "TIMED_WAITING": 5}
 
 var demoStalls = map[int]demoStall{
 	20: {900, 60, 11, "TIMED_WAITING", []string{"java.lang.Object.wait(Native Method)",
@@ -115,6 +149,11 @@ func (d *demo) main(h trace.Handler) error {
 			})
 		})
 		s.End = end
+		state := trace.ThreadState(2)
+		if isSlow {
+			state = demoStates[slow.state]
+		}
+		d.sample(&s, state)
 		d.records += uint64(2 * len(s.Calls))
 		s.EndRecord = d.records
 		if now < demoAt(5500) && end > demoAt(5000) {
@@ -139,10 +178,9 @@ func (d *demo) main(h trace.Handler) error {
 // stall hands on what the device wrote of a slow message: history, stacks, queue, report.
 func (d *demo) stall(h trace.Handler, s *trace.Segment, k int, slow demoStall, what string,
 	past []trace.Message) error {
-	states := map[string]trace.ThreadState{"RUNNABLE": 2, "BLOCKED": 3, "WAITING": 4, "TIMED_WAITING": 5}
 	err := h.Chunk(&trace.Messages{Thread: 0, List: past})
 	for at := int64(700); at < slow.wall; at += 50 {
-		err = errors.Join(err, h.Chunk(&trace.StackSample{Nanos: s.Begin + at*1e6, State: states[slow.state], CPU: -1,
+		err = errors.Join(err, h.Chunk(&trace.StackSample{Nanos: s.Begin + at*1e6, State: demoStates[slow.state], CPU: -1,
 			Frames: append(slow.frames, "com.example.feed.MainActivity.onResume(MainActivity.java:61)",
 				"android.os.Handler.dispatchMessage(Handler.java:106)", "android.os.Looper.loop(Looper.java:223)")}))
 	}
@@ -150,7 +188,7 @@ func (d *demo) stall(h trace.Handler, s *trace.Segment, k int, slow demoStall, w
 		List: []trace.PendingMessage{{When: s.Begin + 300e6, What: 4, Target: "com.example.feed.MainActivity$Refresh"}}}),
 		h.Chunk(&trace.StallChunk{Message: uint64(k), Begin: s.Begin, Wall: uint64(slow.wall * 1e6), CPU: slow.cpu * 1e6,
 			FirstRecord: s.FirstRecord, EndRecord: s.EndRecord, Description: what, Scene: "com.example.feed.MainActivity",
-			Foreground: true, GCCount: 2, GCMillis: 14, State: states[slow.state], LockOwner: slow.owner, StackKey: "abc"}))
+			Foreground: true, GCCount: 2, GCMillis: 14, State: demoStates[slow.state], LockOwner: slow.owner, StackKey: "abc"}))
 }
 
 // worker is a thread of a pool: one outermost call after the other. Records of the second are missing for a while, and
@@ -176,6 +214,7 @@ func (d *demo) worker(h trace.Handler, thread uint32) error {
 		if end == demoAt(12000) {
 			s.Calls[0].Marks = trace.MarkOpen
 		}
+		d.sample(&s, []trace.ThreadState{2, 2, 4, 3}[d.chance.IntN(4)])
 		d.records += uint64(2 * len(s.Calls))
 		s.EndRecord = d.records
 		err = errors.Join(err, h.Segment(&s))
@@ -208,3 +247,52 @@ func (d *demo) fill(s *trace.Segment, parent int32, begin, end int64, depth int)
 		begin = until + d.rnd.Int64N(2e6)
 	}
 }
+
+// batch is a recording of a program that runs once, for twenty seconds, with threads of a pool. Samples show libraries in
+// its main thread; the other threads have none.
+type batch struct {
+	demo
+	pool int
+}
+
+// Replay hands the recording to h.
+func (b *batch) Replay(h trace.Handler) error {
+	b.rnd, b.chance = rand.New(rand.NewPCG(7, 8)), rand.New(rand.NewPCG(9, 10))
+	threads := []trace.Thread{{Name: "main"}}
+	for k := range b.pool {
+		threads = append(threads, trace.Thread{Index: uint32(k + 1), ID: int64(k + 30),
+			Name: fmt.Sprintf("ForkJoinPool-1-worker-%d", k+1)})
+	}
+	err := errors.Join(h.Chunk(&trace.Meta{Values: map[string]string{"sun.java.command": "org.example.Indexer",
+		"versionName": "1.9", "tickNanos": "1000000", "clockPeriodMillis": "1", "slowMillis": "700"}}),
+		h.Chunk(&trace.Clock{NanoTime: demoBase, BaseNanos: demoBase, WallMillis: 1_795_000_000_000}),
+		h.Named(demoSort, "java.util.TimSort.sort"), h.Named(demoRead, "java.io.FileInputStream.readBytes"),
+		h.Named(demoMain, "org.example.Indexer.main"), h.Chunk(&trace.Threads{List: threads}))
+	s := trace.Segment{Kind: trace.SegmentOutermost, Begin: demoAt(0), End: demoAt(20000)}
+	b.call(&s, -1, demoMain, s.Begin, s.End, func(k int32) {
+		for at := int64(100); at < 19000; {
+			end := at + 300 + b.rnd.Int64N(2500)
+			b.call(&s, k, trace.Method(2+b.rnd.IntN(17)), demoAt(at), demoAt(end), func(k int32) {
+				b.fill(&s, k, demoAt(at), demoAt(end-200), 5)
+			})
+			at = end + b.rnd.Int64N(300)
+		}
+	})
+	s.EndRecord = uint64(2 * len(s.Calls))
+	b.sample(&s, 2)
+	err = errors.Join(err, h.Segment(&s))
+	for k := range threads[1:] {
+		for at := 200 + b.rnd.Int64N(2000); at < 19000; {
+			end := at + 20 + b.rnd.Int64N(400)
+			s := trace.Segment{Thread: uint32(k + 1), Kind: trace.SegmentOutermost, Begin: demoAt(at), End: demoAt(end)}
+			b.call(&s, -1, 16, s.Begin, s.End, func(k int32) { b.fill(&s, k, s.Begin, s.End, 8) })
+			s.EndRecord = uint64(2 * len(s.Calls))
+			err = errors.Join(err, h.Segment(&s))
+			at = end + b.rnd.Int64N(4000)
+		}
+	}
+	return err
+}
+
+// demoMain is the method that a batch runs.
+const demoMain = demoRead + 1

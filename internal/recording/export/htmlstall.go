@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/foreign"
 )
 
 // pageStall is a stall as the list of a page shows it.
@@ -16,7 +17,14 @@ type pageStall struct {
 	What    string `json:"what"`
 	Verdict string `json:"verdict"`
 	Reason  string `json:"reason"` // the verdict's kind, for people
-	Ended   bool   `json:"ended"`
+	// Cause is equal for stalls that are one in the list. Method is what is to blame, Class its class; both are empty if
+	// that is not known.
+	Cause  string `json:"cause"`
+	Method string `json:"method,omitempty"`
+	Class  string `json:"class,omitempty"`
+	Ended  bool   `json:"ended"`
+	// Role is "stall", "run" or "idle"; see [analysis.Role].
+	Role analysis.Role `json:"role"`
 	// Unknown is set if Wall is 0 because it is not known.
 	Unknown bool `json:"wallUnknown,omitempty"`
 
@@ -38,9 +46,71 @@ type pageEvidence struct {
 
 func newPageStall(e *event) *pageStall {
 	s := e.stall
-	return &pageStall{Number: s.Number, Thread: s.Thread.Index, Begin: e.begin, Wall: e.end - e.begin, Ended: s.Ended,
+	p := &pageStall{Number: s.Number, Thread: s.Thread.Index, Begin: e.begin, Wall: e.end - e.begin, Ended: s.Ended,
 		What: clean(s.Message.String()), Verdict: clean(s.Verdict.Text), Reason: reason(s.Verdict.Kind),
-		Unknown: s.WallUnknown, evidence: newPageEvidence(s)}
+		Role: s.Role, Unknown: s.WallUnknown, evidence: newPageEvidence(s)}
+	row := analysis.RowOf(s)
+	p.Cause = row.Key + " " + p.Reason
+	if len(row.HotPath) == 0 {
+		p.Cause += " " + p.What // without calls all have one key
+	}
+	if m := s.Verdict.Method; m != nil {
+		p.Method, p.Class = clean(m.Identity()), clean(m.Class)
+	}
+	return p
+}
+
+// pageState is what a thread did in a time, as a stack that was taken then shows, or the verdict of a stall: it ran, it
+// waited, or a lock blocked it.
+type pageState struct {
+	Begin int64  `json:"begin"`
+	End   int64  `json:"end"`
+	State string `json:"state"`
+}
+
+// stalled notes the states of the thread in a stall: a stack stands for the time up to the middle between it and the
+// next, the first and the last also for what is before and behind. Without stacks, the verdict says it if it can.
+func (pt *pageThread) stalled(e *event) {
+	s := e.stall
+	if len(s.Samples) == 0 {
+		if state := stateOfVerdict(s.Verdict.Kind); state != "" {
+			pt.stalls.add(e.begin, e.end, state)
+		}
+		return
+	}
+	begin := e.begin
+	for k, sample := range s.Samples {
+		end := e.end
+		if k+1 < len(s.Samples) {
+			end = min(end, e.begin+(sample.After+s.Samples[k+1].After).Nanoseconds()/2)
+		}
+		pt.stalls.add(begin, end, stateOfActivity(sample.Activity))
+		begin = max(begin, end)
+	}
+}
+
+func stateOfActivity(a foreign.Activity) string {
+	switch a {
+	case foreign.ActivityRunning:
+		return "running"
+	case foreign.ActivityLock:
+		return "blocked"
+	case foreign.ActivityUnknown:
+		return ""
+	}
+	return "waiting"
+}
+
+func stateOfVerdict(k analysis.Kind) string {
+	switch k {
+	case analysis.KindOwnWork, analysis.KindGC:
+		return "running"
+	case analysis.KindLock, analysis.KindDeadlock:
+		return "blocked"
+	case analysis.KindIO, analysis.KindSleep, analysis.KindWait, analysis.KindStarved:
+		return "waiting"
+	}
+	return ""
 }
 
 // reason is a verdict's name for people.

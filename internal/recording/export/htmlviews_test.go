@@ -2,6 +2,7 @@ package export_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
@@ -16,6 +17,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
+	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/export"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -66,8 +68,20 @@ func (v visit) open(t testing.TB, file string) []any {
 // demoPage writes a page of the demo, and returns its file.
 func demoPage(t testing.TB) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "feed.html")
-	data := exportOf(t, "html", func(v export.Writer) error { return feedSource(v, demoNames{}, "feed.tgd", new(demo)) })
+	return pageOf(t, new(demo), "feed")
+}
+
+// pageOf writes a page of a recording with the names of the demo, and returns its file.
+func pageOf(t testing.TB, of analysis.Source, name string) string {
+	t.Helper()
+	return pageWith(t, demoNames{}, name, of)
+}
+
+// pageWith writes a page of a recording, and returns its file.
+func pageWith(t testing.TB, names trace.Names, name string, of analysis.Source) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), name+".html")
+	data := exportOf(t, "html", func(v export.Writer) error { return feedSource(v, names, name+".tgd", of) })
 	if err := os.WriteFile(file, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -117,6 +131,18 @@ func (n smallNames) Name(m trace.Method) (trace.Name, bool) {
 	return trace.NoNames{}.Name(m)
 }
 
+// unmarshal hands on the elements of a list.
+func unmarshal[T any](t testing.TB, text string, each func(T)) {
+	t.Helper()
+	var all []T
+	if err := json.Unmarshal([]byte(text), &all); err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range all {
+		each(one)
+	}
+}
+
 // tableText is the rows of a table as text.
 func tableText(id string) step {
 	return value(fmt.Sprintf(`[...$(%q).tBodies[0].rows].map((r) => [...r.cells].map((c) => c.textContent).join(" | "))
@@ -143,15 +169,15 @@ func TestPageNumbers(t *testing.T) {
 	add(value(`$("search").getAttribute("aria-invalid")`))
 	got := visit{steps: steps}.open(t, small(t))
 	want := []any{
-		"20.0 ms | 33.3 % | 40.0 ms | 66.7 % | 1 | a.A.one\n19.0 ms | 31.7 % | 24.0 ms | 40.0 % | 3 | a.B.two\n" +
-			"16.0 ms | 26.7 % | 20.0 ms | 33.3 % | 1 | a.D.four\n5.00 ms | 8.3 % | 5.00 ms | 8.3 % | 1 | a.C.three",
+		"20.0 ms | 33.3 % | 40.0 ms | 66.7 % | 1 | one A · a\n19.0 ms | 31.7 % | 24.0 ms | 40.0 % | 3 | two B · a\n" +
+			"16.0 ms | 26.7 % | 20.0 ms | 33.3 % | 1 | four D · a\n5.00 ms | 8.3 % | 5.00 ms | 8.3 % | 1 | three C · a",
 		"a.B.two total 24.0 ms, self 19.0 ms, 3 calls: 40.0 % of the 60.0 ms shown, 40.0 % of all 60.0 ms",
-		"20.0 ms | 83.3 % | 2 | a.A.one\n4.00 ms | 16.7 % | 1 | a.D.four",
-		"5.00 ms | 20.8 % | 1 | a.C.three",
+		"20.0 ms | 83.3 % | 2 | one A · a\n4.00 ms | 16.7 % | 1 | four D · a",
+		"5.00 ms | 20.8 % | 1 | three C · a",
 		"25.0 % of the 40.0 ms shown, 12.5 % of all 80.0 ms",
 		"40.0 ms of 80.0 ms shown · from 0 to 40.0 ms",
-		"20.0 ms | 50.0 % | 40.0 ms | 100 % | 1 | a.A.one\n15.0 ms | 37.5 % | 20.0 ms | 50.0 % | 2 | a.B.two\n" +
-			"5.00 ms | 12.5 % | 5.00 ms | 12.5 % | 1 | a.C.three",
+		"20.0 ms | 50.0 % | 40.0 ms | 100 % | 1 | one A · a\n15.0 ms | 37.5 % | 20.0 ms | 50.0 % | 2 | two B · a\n" +
+			"5.00 ms | 12.5 % | 5.00 ms | 12.5 % | 1 | three C · a",
 		"1 method, 1 call, 12.5 % of the 40.0 ms in calls shown",
 		"1 method, 2 calls, 50.0 % of the 40.0 ms in calls shown",
 		"/[/i: Unterminated character class",
@@ -187,7 +213,7 @@ func TestPageFolded(t *testing.T) {
 		value(`shown.names(shown.method).text`), press("6"), painted, tableText("methods")}}.open(t, file)
 	const folded = "(folded: short calls of several methods)"
 	want := []any{"12 calls of several methods,10.0 ms", true, folded,
-		"25.0 ms | 62.5 % | 40.0 ms | 100 % | 1 | a.A.one\n15.0 ms | 37.5 % | 15.0 ms | 37.5 % | 17 | " + folded}
+		"25.0 ms | 62.5 % | 40.0 ms | 100 % | 1 | one A · a\n15.0 ms | 37.5 % | 15.0 ms | 37.5 % | 17 | " + folded}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -237,9 +263,9 @@ func TestPageState(t *testing.T) {
 func TestPageLinkPasted(t *testing.T) {
 	got := visit{steps: []step{value(`void shown.writeHash()`),
 		value(`void (location.hash = "#view=methods&search=decode", shown.writeHash())`), painted,
-		value(`shown.view + " " + $("search").value`), value(`void shown.setView("graph")`), painted,
+		value(`shown.view + " " + $("search").value`), value(`void shown.setView("topdown")`), painted,
 		value(`(shown.writeHash(), location.hash)`)}}.open(t, demoPage(t))
-	if diff := gocmp.Diff([]any{"methods decode", "#view=graph&search=decode"}, got); diff != "" {
+	if diff := gocmp.Diff([]any{"methods decode", "#view=topdown&search=decode"}, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -339,7 +365,7 @@ func TestPageKeys(t *testing.T) {
 			return shown.charts.chart.selected; }).join()`),
 	}
 	got := visit{steps: steps}.open(t, small(t))
-	want := []any{"12000000,68000000", "0,80000000", "23200000,79200000", "12000000,68000000", "0,80000000", "a.B.two",
+	want := []any{"12000000,68000000", "0,80000000", "23200000,79200000", "12000000,68000000", "0,80000000", "two B · a",
 		"a.B.two", "19699999,30300001", "a.B.two\na.A.one", true, "sandwich a.B.two", true, false, "search", "tab-sandwich",
 		"0,1,1,2,0"}
 	if diff := gocmp.Diff(want, got); diff != "" {
@@ -390,15 +416,16 @@ func TestPageOfTouch(t *testing.T) {
 		{"pinch": [][][]int{{{200, 400}}, {{100, 400}}}}, value(span),
 		value(`void shown.choose(0, shown.recording.end)`), painted, {"tap": onPhone(4.8e9)}, painted,
 		value(`$("details").querySelector("dd").textContent`), value(`$("tip").hidden`),
-		value(`shorten("com.example.util.concurrent.WorkerPool$Worker.run", 14, (t) => t.length)`),
-		value(`shorten("com.example.util.concurrent.WorkerPool.takeTask(int)", 20, (t) => t.length)`),
-		value(`shorten("com.example.util.concurrent.WorkerPool.takeTask", 7, (t) => t.length)`),
-		value(`shorten("com.example.util.concurrent.WorkerPool.takeTask", 3, (t) => t.length)`),
-		press("6"), painted, value(`getComputedStyle($("methods").querySelector(".name")).direction`),
+		value(`[30, 20, 8, 5, 2].map((room) => {
+			const drawn = [], context = {measureText: (t) => ({width: t.length * 8}), fillText: (t) => drawn.push(t)};
+			write(context, partsOf("com.example.util.WorkerPool.takeTask(int)", "com.example.util.WorkerPool"), 0, 0, room * 8);
+			return drawn.filter(Boolean).join(" ");
+		}).join("|")`),
+		press("6"), painted, value(`getComputedStyle($("methods").querySelector(".name")).textOverflow`),
 		value(`document.documentElement.scrollWidth <= innerWidth`),
 	}}.open(t, demoPage(t))
-	want := []any{true, "4000000000,8000000000", "5025641026,9025641026", "android.os.Handler.dispatchMessage", true,
-		"run", "takeTask(int)", "…keTask", "", "rtl", true}
+	want := []any{true, "4000000000,8000000000", "5025641026,9025641026", "dispatchMessage Handler · android.os", true,
+		"takeTask(int) WorkerPool · co…|takeTask(int) Worke…|takeTas…|take…|", "ellipsis", true}
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -459,6 +486,8 @@ func TestPagePictures(t *testing.T) {
 		dir = t.TempDir()
 	}
 	file := demoPage(t)
+	others := map[string]string{"batch": pageOf(t, &batch{pool: 6}, "indexer"),
+		"many": pageOf(t, &batch{pool: 200}, "indexer")}
 	for _, c := range []struct {
 		name string
 		visit
@@ -473,13 +502,17 @@ func TestPagePictures(t *testing.T) {
 			files = append(files, filepath.Join(dir, "page-"+name+"-"+c.name+".png"))
 			return step{"picture": files[len(files)-1]}
 		}
-		for k, view := range []string{"threads", "chart", "graph", "icicle", "sandwich", "methods"} {
+		for k, view := range []string{"threads", "chart", "topdown", "bottomup", "sandwich", "methods"} {
 			c.steps = append(c.steps, press(fmt.Sprint(k+1)), painted, picture(view))
 		}
 		c.steps = append(c.steps, press("2"), press("n"), painted, picture("stall"), press("0"),
 			value(`$("search").value = "decoder|cache", shown.search()`), painted, picture("search"), press("?"), painted,
 			picture("help"))
 		c.open(t, file)
+		for name, file := range others {
+			c.steps = []step{press("2"), painted, picture(name), press("1"), painted, picture(name + "-threads")}
+			c.open(t, file)
+		}
 		for _, f := range files {
 			drawn, colours := pictureOf(t, f)
 			if colours < 12 {

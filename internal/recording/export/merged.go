@@ -33,7 +33,94 @@ func newMerged() merged {
 
 func (m *merged) begin(*recording) error { return nil }
 func (m *merged) event(*event) error     { return nil }
-func (m *merged) end(*recording) error   { return nil }
+
+// end moves the own time of paths to those that samples show instead.
+func (m *merged) end(r *recording) error {
+	for _, g := range r.grafted() {
+		m.graft(r, &g)
+	}
+	return nil
+}
+
+// graft does so for a thread. A recorded path may be there several times, with different marks: time is taken off the
+// first of them that has some.
+func (m *merged) graft(r *recording, g *grafted) {
+	root := m.roots[clean(g.thread.Label)]
+	recorded := m.pathsOf(r, root, g.Recorded)
+	nodes := g.Tree.Nodes
+	from := make([]int32, len(nodes))     // the node of the recorded calls on the path of a node
+	below := make([]bool, len(nodes))     // there are estimated calls on the path
+	frames := make([][]int32, len(nodes)) // what follows the part of the path that has recorded calls alone
+	base := make([]int32, len(nodes))     // that part's node
+	for k := 1; k < len(nodes); k++ {
+		n := &nodes[k]
+		from[k], base[k], below[k] = from[n.Parent], base[n.Parent], below[n.Parent] || n.Grafted.Estimated
+		if !n.Grafted.Estimated {
+			from[k] = childOf(g.Recorded, from[k], n.Method)
+		}
+		if !below[k] {
+			base[k] = from[k]
+			continue
+		}
+		frames[k] = append(slices.Clip(frames[n.Parent]), m.methods.node(r, n))
+		left := n.Self
+		for _, p := range recorded[from[k]] {
+			take := min(left, m.sums[p].nanos)
+			if take <= 0 {
+				continue
+			}
+			to := p
+			if base[k] != from[k] {
+				to = recorded[base[k]][0]
+			}
+			for _, f := range frames[k] {
+				to = m.below(to, f)
+			}
+			m.sums[p].nanos -= take
+			m.sums[to].nanos = sum(m.sums[to].nanos, take)
+			left -= take
+		}
+	}
+}
+
+// childOf returns the node of a method below another node.
+func childOf(t *trace.Tree, node int32, method trace.Method) int32 {
+	k := t.Nodes[node].Child
+	for k != 0 && t.Nodes[k].Method != method {
+		k = t.Nodes[k].Sibling
+	}
+	return k
+}
+
+// pathsOf returns the paths of each node of a tree: those that differ in marks are several.
+func (m *merged) pathsOf(r *recording, root int32, t *trace.Tree) [][]int32 {
+	type child struct {
+		node  int32
+		label string
+	}
+	children := map[child]int32{}
+	for k := 1; k < len(t.Nodes); k++ {
+		n := &t.Nodes[k]
+		children[child{n.Parent, m.methods.list[m.methods.of(r, n.Method, 0)].label}] = int32(k)
+	}
+	all := make([][]int32, len(t.Nodes))
+	node := make([]int32, len(m.paths.list)) // per path, -1 for none
+	for k, p := range m.paths.list {
+		node[k] = -1
+		switch {
+		case int32(k) == root:
+			node[k] = 0
+		case p.parent >= 0 && node[p.parent] >= 0 && !m.methods.list[p.frame].estimated:
+			if of, ok := children[child{node[p.parent], m.methods.list[p.frame].label}]; ok {
+				node[k] = of
+			}
+		}
+		if node[k] >= 0 {
+			all[node[k]] = append(all[node[k]], int32(k))
+		}
+	}
+	return all
+}
 
 // thread makes the thread's name a frame of its own.
 func (m *merged) thread(t *thread) error {
@@ -149,7 +236,7 @@ func (p *pprof) end(r *recording) error {
 		lines = append(lines, f.key+": "+f.text())
 	}
 	p.comments = append(p.comments, strings.Join(lines, "\n"))
-	return nil
+	return p.merged.end(r)
 }
 
 func (p *pprof) close() error {
@@ -182,6 +269,9 @@ func (p *pprof) close() error {
 		s := &profile.Sample{Value: []int64{p.sums[k].nanos, p.sums[k].calls}, Label: map[string][]string{}}
 		if marks := marksText(p.methods.list[path.frame].marks); marks != "" {
 			s.Label["marks"] = []string{marks}
+		}
+		if p.methods.list[path.frame].estimated {
+			s.Label["time"] = []string{"estimated"}
 		}
 		for ; path.parent >= 0; path = p.paths.list[path.parent] {
 			s.Location = append(s.Location, all.Location[path.frame])

@@ -8,22 +8,28 @@ import (
 	"github.com/tracegen/tracegen/trace"
 )
 
-// methodKey is a method of one recording, with marks if the format shows marks as a part of the name.
+// methodKey is a method of one recording, with what is shown as a part of its name: marks in some formats, and whether
+// only samples show its calls.
 type methodKey struct {
-	method trace.Method
-	marks  trace.Marks
+	method    trace.Method
+	marks     trace.Marks
+	estimated bool
 }
 
 // method is a method of the whole export.
 type method struct {
 	trace.Name
 	// label is what it is shown as, and different for each method.
-	label string
-	marks trace.Marks
+	label     string
+	marks     trace.Marks
+	estimated bool
 }
 
 // text is the label with the marks behind it.
 func (f *method) text() string {
+	if f.estimated {
+		return f.label + " [estimated]"
+	}
 	if m := marksText(f.marks); m != "" {
 		return f.label + " [" + m + "]"
 	}
@@ -41,6 +47,7 @@ type methods struct {
 type identity struct {
 	class, method, descriptor string
 	marks                     trace.Marks
+	estimated                 bool
 }
 
 func newMethods() *methods {
@@ -49,17 +56,25 @@ func newMethods() *methods {
 
 // of returns the number of a method of a recording. Marks that are not shown are left out.
 func (f *methods) of(r *recording, m trace.Method, marks trace.Marks) int32 {
-	key := methodKey{m, marks & shown}
+	return f.find(r, methodKey{m, marks & shown, false})
+}
+
+// node returns the number of the method of a node of a grafted tree.
+func (f *methods) node(r *recording, n *trace.Node) int32 {
+	return f.find(r, methodKey{n.Method, 0, n.Grafted.Estimated})
+}
+
+func (f *methods) find(r *recording, key methodKey) int32 {
 	if k, ok := r.methods[key]; ok {
 		return k
 	}
-	name, _ := r.Names.Name(m)
-	id := identity{name.Class, name.Method, name.Descriptor, key.marks}
+	name, _ := r.Names.Name(key.method)
+	id := identity{name.Class, name.Method, name.Descriptor, key.marks, key.estimated}
 	k, ok := f.index[id]
 	if !ok {
 		k = int32(len(f.list))
 		f.index[id] = k
-		f.list = append(f.list, method{name, f.label(name, r.Names.Label(m)), key.marks})
+		f.list = append(f.list, method{name, f.label(name, r.Names.Label(key.method)), key.marks, key.estimated})
 	}
 	r.methods[key] = k
 	return k

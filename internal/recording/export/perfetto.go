@@ -93,8 +93,11 @@ const (
 	categoryFrame
 	categoryStall
 	categoryRecording
+	categoryMerged
+	categoryEstimated
 )
 
+// The last two are written where they are used.
 var categories = []string{"method", "message", "frame", "stall", "recording"}
 
 // perfetto is a Perfetto trace of one sequence of packets. Methods' names and places are interned: each is written
@@ -109,6 +112,8 @@ type perfetto struct {
 	lanes    []uint64
 	threads  map[*thread]*tracks
 	started  bool
+	// mergedKnown is set if the categories of merged calls have been written.
+	mergedKnown bool
 
 	packet, body, inner, deep []byte
 }
@@ -319,8 +324,42 @@ func (p *perfetto) slice(e *event, track, category uint64) error {
 	return p.emit(e.end, nil)
 }
 
+// grafted writes the merged calls of a thread, with those that only samples show, on a track of their own.
+func (p *perfetto) grafted(r *recording, g *grafted) {
+	track := p.child(p.threads[g.thread].calls, "with estimated calls, merged")
+	g.layOut(func(n *trace.Node, at int64) {
+		k := p.methods.node(r, n)
+		category := uint64(categoryMerged)
+		if n.Grafted.Estimated {
+			category = categoryEstimated
+		}
+		p.trackEvent(sliceBegin, track)
+		p.inner = number(number(p.inner, eventNameIID, uint64(k)+1), eventCategory, category)
+		p.annotate(nodeFacts(n))
+		p.emit(at, append(p.mergedCategories(), p.intern()...))
+	}, func(_ *trace.Node, at int64) {
+		p.trackEvent(sliceEnd, track)
+		p.emit(at, nil)
+	})
+}
+
+// mergedCategories returns the names of the categories of merged calls, once.
+func (p *perfetto) mergedCategories() (b []byte) {
+	if p.mergedKnown {
+		return nil
+	}
+	p.mergedKnown = true
+	for k, name := range []string{"merged", "estimated"} {
+		b = message(b, internedCategories, text(number(nil, internedIID, uint64(categoryMerged+k)), internedText, name))
+	}
+	return b
+}
+
 // end writes the recording's facts, as an instant at its begin.
 func (p *perfetto) end(r *recording) error {
+	for _, g := range r.grafted() {
+		p.grafted(r, &g)
+	}
 	p.head(instant, p.child(p.process, "recording"), &event{name: "recording"}, categoryRecording)
 	p.annotate(append([]fact{{"program", p.program}}, r.facts()...))
 	return p.emit(0, nil)

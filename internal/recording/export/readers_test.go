@@ -115,6 +115,9 @@ var marksBehind = regexp.MustCompile(` \[[a-z, ]+\]$`)
 
 // withoutMarks takes away the marks in brackets that stand behind a name.
 func withoutMarks(name string) string {
+	if strings.HasSuffix(name, " [estimated]") {
+		return name
+	}
 	return marksBehind.ReplaceAllString(name, "")
 }
 
@@ -183,6 +186,11 @@ func readFirefox(t testing.TB, file string) (map[method]measure, []plainCall) {
 
 // readSpeedscope is what speedscope's table of methods shows, which has two decimals.
 func readSpeedscope(t testing.TB, file string) (map[method]measure, []plainCall) {
+	return readSpeedscopeProfiles(t, file, false)
+}
+
+// readSpeedscopeProfiles reads the profiles with merged calls, or those in the order of time.
+func readSpeedscopeProfiles(t testing.TB, file string, merged bool) (map[method]measure, []plainCall) {
 	var got struct {
 		Profiles []struct {
 			Name string
@@ -197,7 +205,8 @@ func readSpeedscope(t testing.TB, file string) (map[method]measure, []plainCall)
 	all := map[method]measure{}
 	for _, p := range got.Profiles {
 		thread, _, _ := strings.Cut(p.Name, " of ")
-		if strings.HasSuffix(p.Name, ": messages") || strings.HasSuffix(p.Name, ": stalls") {
+		if strings.HasSuffix(p.Name, ": messages") || strings.HasSuffix(p.Name, ": stalls") ||
+			strings.HasSuffix(p.Name, mergedThread) != merged {
 			continue
 		}
 		for _, row := range p.Rows {

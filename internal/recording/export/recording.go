@@ -20,6 +20,7 @@ type recording struct {
 	main    bool  // one of the threads that the exporter has is the main thread
 
 	moved uint64 // segments that were put behind the one before
+	paths analysis.Paths
 }
 
 // process is what to call the recording among others.
@@ -102,7 +103,7 @@ func (r *recording) facts() []fact {
 // marksText names marks, but for those that only say that a call is in parts; it is empty if there are none.
 func marksText(m trace.Marks) string {
 	var all []string
-	for k, name := range [...]string{"open", "unwound", "truncated", "retimed", "overfull", 7: "cut"} {
+	for k, name := range [...]string{"open", "unwound", "truncated", "retimed", "overfull", 7: "cut", 8: "contradicted"} {
 		if name != "" && m&(1<<k) != 0 {
 			all = append(all, name)
 		}
@@ -112,7 +113,7 @@ func marksText(m trace.Marks) string {
 
 // shown is the marks that are to be shown.
 const shown = trace.MarkOpen | trace.MarkUnwound | trace.MarkTruncated | trace.MarkRetimed |
-	trace.MarkOverfull | trace.MarkCut
+	trace.MarkOverfull | trace.MarkCut | trace.MarkContradicted
 
 // callFacts is what is to be said of a call beside its name and times.
 func callFacts(c *trace.Call) []fact {

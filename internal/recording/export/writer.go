@@ -24,9 +24,16 @@ func (w *writer) Recording(r *analysis.Recording) error {
 	}
 	w.number++
 	w.now = &recording{Recording: r, number: w.number, threads: map[uint32]*thread{}, methods: map[methodKey]int32{}}
+	w.now.paths.Limit = maxPaths
 	w.begun, w.lanes = false, nil
 	return nil
 }
+
+// maxPaths is how many paths of a thread are kept to be divided among what samples show.
+const maxPaths = 1 << 18
+
+// Whole adds a segment to the calls by path.
+func (w *writer) Whole(s *trace.Segment) error { return w.now.paths.Segment(s) }
 
 // begin begins the recording in the exporter, once: when its origin is known, or at its end.
 func (w *writer) begin() (*recording, error) {
@@ -101,6 +108,9 @@ func (w *writer) thread(index uint32) (*thread, error) {
 
 // Chunk makes events of what has times.
 func (w *writer) Chunk(c trace.Chunk) error {
+	if err := w.now.paths.Chunk(c); err != nil {
+		return err
+	}
 	switch c := c.(type) {
 	case *trace.Messages:
 		t, err := w.thread(c.Thread)

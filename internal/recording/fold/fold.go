@@ -31,6 +31,7 @@ type Folder struct {
 	named func(trace.Method, string) error
 
 	calls   []trace.Call // of the segment that is made
+	moved   []int32      // for each call of the segment its index in calls, -1 if it is left out or folded
 	open    []openKept
 	run     run           // of the innermost open call
 	repairs trace.Repairs // of segments that were left out
@@ -119,7 +120,18 @@ func (f *Folder) Segment(s *trace.Segment) error {
 	}
 	out := *s
 	out.Begin, out.End, out.Calls = max(s.Begin, f.From), min(s.End, f.To), f.calls
+	out.Samples = f.samples(s.Samples)
 	return f.handOn(&out)
+}
+
+// samples returns the samples of the calls that are neither left out nor folded.
+func (f *Folder) samples(all []trace.Sample) (list []trace.Sample) {
+	for _, s := range all {
+		if s = s.Moved(func(call int32) int32 { return f.moved[call] }); s.Call >= 0 && f.From <= s.Nanos && s.Nanos < f.To {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 // handOn hands on a segment, with the repairs of those that were left out before it.
@@ -132,6 +144,10 @@ func (f *Folder) handOn(s *trace.Segment) error {
 // shorten appends what is left of the calls.
 func (f *Folder) shorten(calls []trace.Call, resolution int64) error {
 	f.open = f.open[:0]
+	f.moved = f.moved[:0]
+	for range calls {
+		f.moved = append(f.moved, -1)
+	}
 	f.run.reset()
 	parent := func() int32 {
 		if n := len(f.open); n > 0 {
@@ -172,7 +188,8 @@ func (f *Folder) shorten(calls []trace.Call, resolution int64) error {
 				return err
 			}
 			c.Parent = parent()
-			f.open = append(f.open, openKept{c.Next, int32(len(f.calls))})
+			f.moved[i] = int32(len(f.calls))
+			f.open = append(f.open, openKept{c.Next, f.moved[i]})
 			f.calls = append(f.calls, c)
 			i++
 		}
@@ -197,7 +214,7 @@ func (f *Folder) wait(s *trace.Segment) error {
 	}
 	if w.calls == 0 {
 		w.segment = *s
-		w.segment.Calls, w.segment.Repairs, w.segment.Gaps = nil, trace.Repairs{}, nil
+		w.segment.Calls, w.segment.Repairs, w.segment.Gaps, w.segment.Samples = nil, trace.Repairs{}, nil, nil
 	}
 	f.add(&w.run, s.Calls, 0)
 	w.segment.EndRecord, w.segment.Gaps = s.EndRecord, append(w.segment.Gaps, s.Gaps...)

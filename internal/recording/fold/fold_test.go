@@ -237,8 +237,32 @@ func TestRange(t *testing.T) {
 		segments := randomSegments(rnd)
 		from := int64(1000 + rnd.IntN(800))
 		to := from + 1 + int64(rnd.IntN(800))
+		inRange := 0
+		for _, s := range segments {
+			for i, c := range s.Calls {
+				// What lies in no call stays out, at the begin and at the end of the range.
+				if at := (c.Begin + c.End) / 2; at > c.Begin && at < c.End {
+					s.Samples = append(s.Samples, trace.Sample{Call: int32(i), Nanos: at, Below: []trace.Method{c.Method}})
+					if at >= from && at < to {
+						inRange++
+					}
+				}
+			}
+		}
 		out := foldAll(t, func(f *Folder) { f.From, f.To = from, to }, segments)
 		checkNesting(t, out.segments)
+		for _, s := range out.segments {
+			for _, sample := range s.Samples {
+				c := s.Calls[sample.Call]
+				if c.Method != sample.Below[0] || sample.Nanos < c.Begin || sample.Nanos > c.End {
+					t.Errorf("seed %d: a sample of method %d at %d is in %+v", seed, sample.Below[0], sample.Nanos, c)
+				}
+				inRange--
+			}
+		}
+		if inRange != 0 {
+			t.Errorf("seed %d: %d samples are missing", seed, inRange)
+		}
 		list := func(segments []*trace.Segment, keep func(c trace.Call) (trace.Call, bool)) []string {
 			var all []string
 			for _, s := range segments {

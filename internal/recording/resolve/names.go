@@ -24,6 +24,7 @@ type Names struct {
 	unknown map[trace.Method]bool
 	// suffixes are those that were asked for, overloads what decides them; nil until then.
 	suffixes  map[trace.Method]string
+	byName    map[uint64]trace.Method // see [FrameNames.Find]; nil until it is needed
 	overloads overloads
 }
 

@@ -42,6 +42,8 @@ type Source struct {
 
 	// Messages, if it is set, returns the methods whose calls are messages; by default [trace.Meta.MessageMethods].
 	Messages func(*trace.Meta) []trace.Method
+	// Frames, if it is set, returns what compares frames of steady samples with calls: see [trace.ReplayOptions].
+	Frames func() trace.FrameNames
 	// Restorer, if it is set, restores the names in a text before anything is made of them.
 	Restorer Restorer
 }
@@ -158,9 +160,9 @@ func (s *Source) Parts() int {
 func (s *Source) Replay(h trace.Handler) error {
 	switch {
 	case s.parts != nil:
-		return trace.ReplayMessages(s.parts, h, s.Messages)
+		return trace.ReplayWith(s.parts, h, trace.ReplayOptions{Messages: s.Messages, Frames: s.Frames})
 	case s.reader != nil:
-		return trace.ReplayMessages(s.reader, h, s.Messages)
+		return trace.ReplayWith(s.reader, h, trace.ReplayOptions{Messages: s.Messages, Frames: s.Frames})
 	}
 	return replayReports(s.text, h, s.Restorer)
 }

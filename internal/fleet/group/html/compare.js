@@ -26,15 +26,34 @@ function time(n) {
 const count = (n) => n.toLocaleString("en", { maximumFractionDigits: n < 100 ? 2 : 0 });
 const change = (from, to) => (to >= from ? "+" : "−") + time(Math.abs(to - from)) + (from > 0 ? ` (${to >= from ? "+" : "−"}${(100 * Math.abs(to - from) / from).toLocaleString("en", { maximumFractionDigits: 1 })} %)` : "");
 
-// colour is red for calls that take longer now, and blue for those that took longer before.
+// Of the change of a frame, what significant changes of own time in it and below it make up. A caller comes before what it calls.
+const significant = new Float64Array(frames);
+for (let i = frames - 1; i >= 0; i--) {
+  if (data.sure[data.label[i]]) significant[i] += data.newSelf[i] - data.oldSelf[i];
+  if (i > 0) significant[data.parent[i]] += significant[i];
+}
+
+// changed says whether a frame's time has changed by what can be seen, and whether most of that is significant.
+function changed(i) {
+  const whole = Math.max(data.oldTotal[i], data.newTotal[i]), by = data.newTotal[i] - data.oldTotal[i];
+  if (whole === 0 || Math.abs(by) / whole < 0.01) return "same";
+  return Math.abs(significant[i]) * 2 >= Math.abs(by) && significant[i] * by > 0 ? "surely" : "perhaps";
+}
+
+// colour is red for calls that take longer now, and blue for those that took longer before. What is not significant is pale.
 function colour(i) {
-  const from = data.oldTotal[i], to = data.newTotal[i], whole = Math.max(from, to);
-  if (whole === 0) return "hsl(40 12% 75%)";
-  const part = (to - from) / whole;
+  const how = changed(i);
+  if (how === "same") return "hsl(40 12% 75%)";
+  const part = (data.newTotal[i] - data.oldTotal[i]) / Math.max(data.oldTotal[i], data.newTotal[i]);
   // Twice or half the time has the full colour.
-  const strength = Math.min(1, Math.abs(part) * 2);
-  if (strength < 0.02) return "hsl(40 12% 75%)";
+  const strength = how === "surely" ? Math.min(1, Math.abs(part) * 2) : 0;
   return part > 0 ? `hsl(6 ${20 + 65 * strength}% ${78 - 18 * strength}%)` : `hsl(212 ${20 + 60 * strength}% ${78 - 18 * strength}%)`;
+}
+
+// certainty says it of a frame, in words.
+function certainty(i) {
+  if (changed(i) !== "perhaps") return "";
+  return data.few ? "too few to say whether it is significant" : "not significant: it may be chance";
 }
 
 // layout places the calls below the chosen one, the longest first, and leaves out what is narrower than half a pixel.
@@ -73,6 +92,7 @@ function draw() {
     g.globalAlpha = faint ? 0.25 : 1;
     g.fillStyle = colour(i);
     g.fillRect(x, y, Math.max(0.5, w - 0.5), ROW - 1);
+    if (changed(i) === "perhaps") hatch(g, x, y, w, style.getPropertyValue("--faint"));
     g.globalAlpha = 1;
     if (i === shown.selected) {
       g.strokeStyle = style.getPropertyValue("--accent");
@@ -80,8 +100,11 @@ function draw() {
       g.strokeRect(x + 1, y + 1, Math.max(1, w - 2), ROW - 3);
     }
     if (w > 30) {
+      const { method, of } = parts(name(i)), first = fitted(g, method, w - 8), left = g.measureText(first).width + 6;
       g.fillStyle = "#1c2128";
-      g.fillText(fitted(g, name(i), w - 8), x + 4, y + ROW / 2);
+      g.fillText(first, x + 4, y + ROW / 2);
+      g.fillStyle = "#1c2128b0";
+      if (of && first === method && w - 8 - left > 24) g.fillText(fitted(g, of, w - 8 - left), x + 4 + left, y + ROW / 2);
     }
   }
   if (frames === 0) {
@@ -90,15 +113,38 @@ function draw() {
   }
 }
 
-// fitted shortens a name from its begin: its end says most.
+// fitted cuts a text at its right.
 function fitted(g, text, width) {
   if (g.measureText(text).width <= width) return text;
   let from = 0, to = text.length;
   while (from < to) {
-    const middle = (from + to) >> 1;
-    if (g.measureText("…" + text.slice(middle)).width <= width) to = middle; else from = middle + 1;
+    const middle = (from + to + 1) >> 1;
+    if (g.measureText(text.slice(0, middle) + "…").width <= width) from = middle; else to = middle - 1;
   }
-  return from < text.length ? "…" + text.slice(from) : "";
+  return from > 1 ? text.slice(0, from) + "…" : "";
+}
+
+// parts are a method's name, and behind it its class and then its package.
+function parts(label) {
+  const all = label.split("."), method = all.pop(), cls = all.pop();
+  return { method, of: cls ? cls + (all.length ? " · " + all.join(".") : "") : "" };
+}
+
+// hatch draws lines over a box.
+function hatch(g, x, y, w, color) {
+  g.save();
+  g.beginPath();
+  g.rect(x, y, w, ROW - 1);
+  g.clip();
+  g.strokeStyle = color;
+  g.lineWidth = 0.6;
+  g.beginPath();
+  for (let at = Math.floor((x - ROW) / 6) * 6; at < x + w; at += 6) {
+    g.moveTo(at, y + ROW);
+    g.lineTo(at + ROW, y);
+  }
+  g.stroke();
+  g.restore();
 }
 
 function hit(event) {
@@ -129,7 +175,9 @@ function select(i) {
     element("dd", text(from), list);
     element("dd", text(to), list);
   }
-  element("div", `total ${change(data.oldTotal[i], data.newTotal[i])}, own time ${change(data.oldSelf[i], data.newSelf[i])}`, details);
+  element("div", `total ${change(data.oldTotal[i], data.newTotal[i])}`, details);
+  element("div", `own time ${change(data.oldSelf[i], data.newSelf[i])}`, details);
+  if (certainty(i)) element("div", certainty(i), details);
   element("small", `for each ${data.unit}`, details);
 }
 
@@ -162,19 +210,29 @@ function search(text) {
 }
 
 function lists() {
-  for (const side of ["slower", "faster"]) {
+  for (const side of ["slower", "faster", "noise"]) {
     if (data[side].length === 0) element("li", "none", $(side)).style.cursor = "default";
     for (const m of data[side]) {
-      const item = element("li", "", $(side));
+      const item = element("li", "", $(side)), { method, of } = parts(m.label);
       item.tabIndex = 0;
-      element("b", m.delta + " ", item);
-      item.append(m.label);
-      element("small", m.text, item);
+      item.title = m.label;
+      item.classList.toggle("unsure", !m.sure);
+      const head = element("span", "", item);
+      element("b", m.delta + " ", head);
+      head.append(method + " ");
+      element("span", of, head).className = "of";
+      element("small", m.text, item).title = m.text;
+      element("small", m.certainty, item).title = m.certainty;
       const choose = () => { $("search").value = m.label; search(m.label); };
       item.addEventListener("click", choose);
       item.addEventListener("keydown", (event) => { if (event.key === "Enter") choose(); });
     }
   }
+  $("noise-part").hidden = data.noiseCount === 0;
+  $("noise-part").firstElementChild.textContent = `Not significant: ${count(data.noiseCount)} ${data.noiseCount === 1 ? "method" : "methods"}`;
+  $("banner").hidden = !data.few;
+  $("banner").textContent = "Too few to rule out chance: no change here is known to be significant.";
+  if (data.title) $("title").textContent = document.title = data.title;
 }
 
 $("by-new").addEventListener("click", () => width("new"));
@@ -197,6 +255,7 @@ $("chart").addEventListener("pointermove", (event) => {
   tip.textContent = name(i);
   element("small", `total ${time(data.oldTotal[i])} to ${time(data.newTotal[i])}: ${change(data.oldTotal[i], data.newTotal[i])}`, tip);
   element("small", `own time ${time(data.oldSelf[i])} to ${time(data.newSelf[i])}; calls ${count(data.oldCalls[i])} to ${count(data.newCalls[i])}`, tip);
+  if (certainty(i)) element("small", certainty(i), tip);
   tip.style.left = Math.max(0, Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 4)) + "px";
   tip.style.top = Math.max(0, Math.min(event.clientY + 12, innerHeight - tip.offsetHeight - 4)) + "px";
 });
@@ -221,7 +280,7 @@ addEventListener("resize", draw);
 
 if (matchMedia("(prefers-color-scheme: dark)").matches) document.documentElement.dataset.theme = "dark";
 $("status").textContent = `old: ${data.old}; new: ${data.new}; sums for each ${data.unit}` +
-  (data.few ? "; too few to rule out chance" : "") + (data.hidden > 0 ? `; ${count(data.hidden)} short paths are left out` : "") +
+  (data.hidden > 0 ? `; ${count(data.hidden)} short paths are left out` : "") +
   "; click: zoom, t: width of old or new, Backspace: to the caller, 0: all";
 lists();
 select(shown.selected);

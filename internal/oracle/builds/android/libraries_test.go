@@ -1,6 +1,7 @@
 package android_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,44 +15,76 @@ import (
 	"github.com/tracegen/tracegen/mapping"
 )
 
-// libraries are the changes of the sample that add Kotlin, Hilt by KSP, Compose, and the desugared library. Hilt
-// transforms classes too. Room is not among them: of the versions of its compiler that were tried, 2.8.4 alone resolves
-// here, and that wants the Android Gradle plugin 8.1.1, minSdk 23, and a Kotlin that reads class files of Kotlin 2.2.
-var libraries = []struct{ file, from, to string }{
-	{"build.gradle", "    id 'dev.tracegen' apply false\n", `    id 'dev.tracegen' apply false
-    id 'org.jetbrains.kotlin.android' version '1.9.24' apply false
-    id 'com.google.devtools.ksp' version '1.9.24-1.0.20' apply false
-    id 'com.google.dagger.hilt.android' version '2.48' apply false
-`},
-	{"app/build.gradle", "    id 'dev.tracegen'\n", `    id 'dev.tracegen'
+// versions are those of libraries that fit one version of the Android Gradle plugin.
+type versions struct {
+	kotlin, ksp, hilt string
+	// compose is the artifact of Compose's compiler, without its version.
+	compose string
+	// room is the version of Room, or "": the Kotlin of AGP 8.0's time cannot read the class files of the only release
+	// whose compiler is available here.
+	room string
+}
+
+// librariesOf are the versions by version of the Android Gradle plugin.
+var librariesOf = map[string]versions{
+	"8.0.2": {kotlin: "1.9.24", ksp: "1.9.24-1.0.20", hilt: "2.48",
+		compose: "org.jetbrains.compose.compiler:compiler:1.5.14"},
+	"8.13.2": {kotlin: "2.2.0", ksp: "2.2.0-2.0.2", hilt: "2.57.2", room: "2.8.4",
+		compose: "org.jetbrains.kotlin:kotlin-compose-compiler-plugin-embeddable:2.2.0"},
+}
+
+// change is one edit of a file of the sample.
+type change struct{ file, from, to string }
+
+// changes add Kotlin, Hilt by KSP, Compose, the desugared library and perhaps Room to the sample. Hilt transforms
+// classes too.
+func (v versions) changes() []change {
+	var room string
+	if v.room != "" {
+		room = fmt.Sprintf(`    implementation 'androidx.room:room-runtime:%[1]s'
+    ksp 'androidx.room:room-compiler:%[1]s'
+`, v.room)
+	}
+	all := []change{
+		{"build.gradle", "    id 'dev.tracegen' apply false\n", fmt.Sprintf(`    id 'dev.tracegen' apply false
+    id 'org.jetbrains.kotlin.android' version '%s' apply false
+    id 'com.google.devtools.ksp' version '%s' apply false
+    id 'com.google.dagger.hilt.android' version '%s' apply false
+`, v.kotlin, v.ksp, v.hilt)},
+		{"app/build.gradle", "    id 'dev.tracegen'\n", `    id 'dev.tracegen'
     id 'org.jetbrains.kotlin.android'
     id 'com.google.devtools.ksp'
     id 'com.google.dagger.hilt.android'
 `},
-	{"app/build.gradle", "    compileOptions {\n", `    kotlinOptions {
+		{"app/build.gradle", "    compileOptions {\n", `    kotlinOptions {
         jvmTarget = '1.8'
     }
     compileOptions {
         coreLibraryDesugaringEnabled = true
 `},
-	{"app/build.gradle", "dependencies {\n", `dependencies {
+		{"app/build.gradle", "dependencies {\n", fmt.Sprintf(`dependencies {
     coreLibraryDesugaring 'com.android.tools:desugar_jdk_libs:2.0.4'
-    implementation 'com.google.dagger:hilt-android:2.48'
-    ksp 'com.google.dagger:hilt-compiler:2.48'
+    implementation 'com.google.dagger:hilt-android:%[1]s'
+    ksp 'com.google.dagger:hilt-compiler:%[1]s'
     implementation 'androidx.activity:activity-compose:1.8.0'
-    kotlinCompilerPluginClasspath 'org.jetbrains.compose.compiler:compiler:1.5.14'
-`},
-	// R8 would need more memory than Gradle has in the tests. TestMatrix and TestFlavors run it.
-	{"app/build.gradle", "minifyEnabled = true", "minifyEnabled = false"},
-	// Newer libraries demand it.
-	{"app/build.gradle", "compileSdk = 29", "compileSdk = 34"},
-	{"feed/build.gradle", "compileSdk = 29", "compileSdk = 34"},
-	{"app/src/main/java/dev/tracegen/example/ExampleApp.java", "public class ExampleApp",
-		"@dagger.hilt.android.HiltAndroidApp\npublic class ExampleApp"},
-	{"app/src/main/AndroidManifest.xml", "    </application>",
-		"        <activity android:name=\".ScreenActivity\" android:exported=\"false\" />\n    </application>"},
-	{"gradle.properties", "org.gradle.caching=true", "org.gradle.caching=true\nandroid.useAndroidX=true\n" +
-		"kotlin.compiler.execution.strategy=in-process"},
+    kotlinCompilerPluginClasspath '%[2]s'
+%[3]s`, v.hilt, v.compose, room)},
+		// R8 would need more memory than Gradle has in the tests. TestMatrix and TestFlavors run it.
+		{"app/build.gradle", "minifyEnabled = true", "minifyEnabled = false"},
+		// Newer libraries demand it.
+		{"app/build.gradle", "compileSdk = 29", "compileSdk = 34"},
+		{"feed/build.gradle", "compileSdk = 29", "compileSdk = 34"},
+		{"app/src/main/java/dev/tracegen/example/ExampleApp.java", "public class ExampleApp",
+			"@dagger.hilt.android.HiltAndroidApp\npublic class ExampleApp"},
+		{"app/src/main/AndroidManifest.xml", "    </application>",
+			"        <activity android:name=\".ScreenActivity\" android:exported=\"false\" />\n    </application>"},
+		{"gradle.properties", "org.gradle.caching=true", "org.gradle.caching=true\nandroid.useAndroidX=true\n" +
+			"kotlin.compiler.execution.strategy=in-process"},
+	}
+	if v.room != "" {
+		all = append(all, change{"app/build.gradle", "minSdk = 21", "minSdk = 23"}) // Room demands it.
+	}
+	return all
 }
 
 // TestLibraries builds an app with libraries that make classes themselves.
@@ -59,24 +92,35 @@ func TestLibraries(t *testing.T) {
 	nightly.Only(t, "android")
 	for _, setup := range setupAll(t) {
 		t.Run(setup.Plugin.Version, func(t *testing.T) {
-			if setup.Plugin.Version != "8.0.2" {
-				t.Skip("skipped: Kotlin 1.9.24 and Hilt 2.48 are for the Android Gradle plugin 8.0")
+			versions, known := librariesOf[setup.Plugin.Version]
+			if !known {
+				t.Skip("skipped: no versions of Kotlin and Hilt are known for this Android Gradle plugin")
 			}
 			setup.BuildCache = filepath.Join(t.TempDir(), "cache")
 			dir := filepath.Join(t.TempDir(), "app")
 			if err := setup.Copy(sample("android-app"), dir); err != nil {
 				t.Fatal(err)
 			}
-			for _, c := range libraries {
+			for _, c := range versions.changes() {
 				err := android.Edit(filepath.Join(dir, filepath.FromSlash(c.file)),
 					func(text string) string { return strings.Replace(text, c.from, c.to, 1) })
 				if err != nil {
 					t.Fatal(err)
 				}
 			}
+			methods := []string{"dev.tracegen.example.Clock day", "dev.tracegen.example.ScreenKt Screen",
+				"dev.tracegen.example.Hilt_ScreenActivity componentManager", "dagger.hilt.android.internal.",
+				"androidx.compose.runtime.ComposerImpl "}
 			sources := filepath.Join(dir, "app", "src", "main", "kotlin")
 			if err := os.CopyFS(sources, os.DirFS(filepath.Join("testdata", "libraries"))); err != nil {
 				t.Fatal(err)
+			}
+			if versions.room != "" {
+				methods = append(methods, "dev.tracegen.example.NoteDao_Impl ", "androidx.room.RoomDatabase ")
+				err := os.CopyFS(filepath.Join(dir, "app", "src", "main"), os.DirFS(filepath.Join("testdata", "room")))
+				if err != nil {
+					t.Fatal(err)
+				}
 			}
 			r := gradle(t, builds.NewGradle(t, setup.Plugin.Gradle, "android"), dir, ":app:assembleRelease")
 			if strings.Contains(r.Output, "tracegen: ") {
@@ -84,9 +128,7 @@ func TestLibraries(t *testing.T) {
 			}
 			file := filepath.Join(dir, "app", "build", "outputs", "tracegen", "release", "methodMapping.txt")
 			text := string(readFile(t, file))
-			for _, method := range []string{"dev.tracegen.example.Clock day", "dev.tracegen.example.ScreenKt Screen",
-				"dev.tracegen.example.Hilt_ScreenActivity componentManager", "dagger.hilt.android.internal.",
-				"androidx.compose.runtime.ComposerImpl "} {
+			for _, method := range methods {
 				if !strings.Contains(text, method) {
 					t.Errorf("the mapping lacks %s", method)
 				}

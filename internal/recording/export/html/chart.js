@@ -28,15 +28,40 @@ const colors = {
   /** Reads the colours of the theme from the style sheet. */
   read() {
     const style = getComputedStyle(document.documentElement);
-    for (const n of ["ground", "panel", "line", "text", "faint", "accent", "bad", "slow", "good", "lost"])
+    for (const n of ["ground", "panel", "line", "text", "faint", "accent", "bad", "lost", "running", "waiting", "blocked", "unknown"])
       this[n] = style.getPropertyValue("--" + n).trim();
     this.dark = document.documentElement.dataset.theme === "dark";
+    this.mixed = new Map();
+  },
+
+  /** A colour with a share of another in it; both as in the style sheet. */
+  mix(color, other, share) {
+    const key = color + other + share;
+    let mixed = this.mixed.get(key);
+    if (mixed) return mixed;
+    const part = (c, k) => parseInt(c.slice(1 + 2 * k, 3 + 2 * k), 16),
+      one = (k) => Math.round(part(color, k) * (1 - share) + part(other, k) * share);
+    mixed = `rgb(${one(0)} ${one(1)} ${one(2)})`;
+    this.mixed.set(key, mixed);
+    return mixed;
+  },
+
+  /** The fill of a call: its state, in a shade of its package; lighter if it is estimated. */
+  call(state, shade, light = false) {
+    return this.mix(this[state], this.ground, shade * 0.08 + (light ? 0.45 : 0));
   },
 };
 
-/** The colour of a duration: long enough for a stall, longer than a frame at 60 Hz, or shorter. */
-function speedColor(nanos, slow) {
-  return nanos >= slow ? colors.bad : nanos > 16.7e6 ? colors.slow : colors.good;
+/** Writes a name into room: its method, and then as much of class and package as there is room for. */
+function write(context, { text, method = text, of = "" }, x, y, room, color, fainter) {
+  const measure = (t) => context.measureText(t).width,
+    first = shorten(method, room, measure);
+  context.fillStyle = color;
+  context.fillText(first, x, y);
+  const left = measure(first) + 6;
+  if (!of || first !== method || room - left < 24) return;
+  context.fillStyle = fainter;
+  context.fillText(shorten(of, room - left, measure), x + left, y);
 }
 
 /** Draws lines from bottom left to top right over a box. */
@@ -263,7 +288,7 @@ class Pane {
 
 /** Draws calls as boxes: time to the right, and what was called below its caller, or above it if up is set. */
 class Chart extends Pane {
-  /** names(method) returns {text, hue, lost}; hue is negative for a method without a name. */
+  /** names(method) returns {text, method, of, shade, lost}; see partsOf. */
   constructor(canvas, names, up = false) {
     super(canvas);
     this.names = names;
@@ -395,14 +420,10 @@ class Chart extends Pane {
     if (name.lost) hatch(context, x, y, wide, ROW - 1, colors.lost, 5);
     else if (this.calls.marks[i]) hatch(context, x, y, wide, ROW - 1, colors.faint, 7);
     if (wide > 28) {
-      context.fillStyle = (this.matches && !this.matches[m]) || name.lost ? colors.faint : colors.text;
       const left = Math.max(x, 0) + 4,
-        room = Math.min(x + wide, context.canvas.width) - left - 3;
-      context.fillText(
-        shorten(name.text, room, (t) => context.measureText(t).width),
-        left,
-        y + ROW / 2,
-      );
+        room = Math.min(x + wide, this.width) - left - 3,
+        pale = (this.matches && !this.matches[m]) || name.lost;
+      write(context, this.calls.estimated(i) ? { ...name, method: "≈ " + name.method } : name, left, y + ROW / 2, room, pale ? colors.faint : colors.text, pale ? colors.faint : colors.text + "b0");
     }
     if (i === this.selected || i === this.hovered) {
       context.strokeStyle = i === this.selected ? colors.accent : colors.text;
@@ -413,11 +434,9 @@ class Chart extends Pane {
 
   fill(i, thin) {
     const m = this.calls.method[i],
-      { hue, lost } = this.names(m),
-      { dark } = colors;
+      { shade, lost } = this.names(m);
     if (lost) return thin ? colors.lost : colors.panel;
-    if (this.matches && !this.matches[m]) return dark ? "#262b33" : "#e6e8ec";
-    const strong = this.matches ? 75 : hue < 0 ? 0 : 45;
-    return `hsl(${Math.max(hue, 0)} ${strong}% ${dark ? (thin ? 38 : 32) : thin ? 70 : 79}%)`;
+    if (this.matches && !this.matches[m]) return colors.line;
+    return colors.call(this.calls.state(i), shade, this.calls.estimated(i));
   }
 }

@@ -55,33 +55,32 @@ function plural(n, what) {
   return `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
 }
 
-/**
- * What of a name fits into room, as measured: the end of a name says more than its beginning. Packages are cut first,
- * then the class, and the name of the method last, each from its left.
- */
+/** A name in two parts: the method, and behind it its class and then its package. A name without a class is whole. */
+function partsOf(text, cls) {
+  if (!cls || !text.startsWith(cls + ".")) return { method: text, of: "" };
+  const dot = cls.lastIndexOf(".");
+  return { method: text.slice(cls.length + 1), of: dot < 0 ? cls : `${cls.slice(dot + 1)} · ${cls.slice(0, dot)}` };
+}
+
+/** What of a text fits into room, as measured: it is cut at its right. */
 function shorten(text, room, measure) {
   if (measure(text) <= room) return text;
-  const descriptor = text.indexOf("("),
-    end = descriptor > 0 ? descriptor : text.length;
-  let dot = text.indexOf(".");
-  while (dot >= 0 && dot < end) {
-    const tail = text.slice(dot + 1);
-    if (measure(tail) <= room) return tail;
-    dot = text.indexOf(".", dot + 1);
-  }
   let low = 0,
     high = text.length;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (measure("…" + text.slice(-middle)) <= room) low = middle;
+    if (measure(text.slice(0, middle) + "…") <= room) low = middle;
     else high = middle - 1;
   }
-  return low >= 4 ? "…" + text.slice(-low) : ""; // fewer letters say nothing
+  return low >= 2 ? text.slice(0, low) + "…" : ""; // fewer letters say nothing
 }
 
-/** A name in a line of text: the element is cut at its left, and keeps its end. */
-function named(text) {
-  return element("span", { className: "name", title: text }, element("bdi", {}, text));
+/** A name in a line of text: what does not fit is cut at the right, the package first. */
+function named(text, cls) {
+  const { method, of } = partsOf(text, cls),
+    span = element("span", { className: "name", title: text }, method);
+  if (of) span.append(" ", element("span", { className: "of" }, of));
+  return span;
 }
 
 function heading(text) {

@@ -25,6 +25,12 @@ class Calls {
     this.marks = new Uint8Array(count);
     this.calls = new Int32Array(count); // how many it stands for
     this.inner = new Float64Array(count); // nanoseconds in calls directly below
+    this.by = []; // of merged calls: for how long in each of STATES
+    this.est = []; // of merged calls: what of their time only samples show
+    this.samples = null; // of the thread; see SAMPLE. Where calls are woven with them: how many each of these rests on
+    this.tree = null; // of merged calls: the tree, and of each the node
+    this.node = [];
+    this.states = null; // of calls in time: the States of their thread
     this.rows = []; // by depth: the indices of its calls, which never overlap
   }
 
@@ -34,6 +40,17 @@ class Calls {
 
   self(i) {
     return Math.max(0, this.took(i) - this.inner[i]);
+  }
+
+  /** Whether samples alone show a call, or most of its time. */
+  estimated(i) {
+    return this.origin ? this.samples[i] > 0 : this.est[i]?.time * 2 > this.took(i);
+  }
+
+  /** What the thread did in most of a call. */
+  state(i) {
+    if (this.states) return this.states.of(this.begin[i], this.end[i]);
+    return this.by[i] ? mostly(this.by[i], this.took(i)) : "unknown";
   }
 
   /** The time of all outermost calls. */
@@ -79,6 +96,58 @@ class Calls {
     for (; i >= 0; i = this.parent[i]) path.push(i);
     return path;
   }
+}
+
+const STATES = ["running", "waiting", "blocked"];
+
+/** What a thread did at which times, as far as that is known: of {begin, end, state} in the order of time. */
+class States {
+  constructor(list) {
+    this.ends = list.map((s) => s.end);
+    this.begins = list.map((s) => s.begin);
+    this.kinds = list.map((s) => STATES.indexOf(s.state));
+    const sum = [0, 0, 0];
+    this.before = list.map((s, k) => {
+      const before = [...sum];
+      if (this.kinds[k] >= 0) sum[this.kinds[k]] += s.end - s.begin;
+      return before;
+    });
+    this.all = sum;
+  }
+
+  /** By state: for how long until t. */
+  until(t) {
+    let low = 0,
+      high = this.ends.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.ends[middle] > t) high = middle;
+      else low = middle + 1;
+    }
+    if (low === this.ends.length) return this.all;
+    if (t <= this.begins[low] || this.kinds[low] < 0) return this.before[low];
+    const sum = [...this.before[low]];
+    sum[this.kinds[low]] += t - this.begins[low];
+    return sum;
+  }
+
+  /** By state: for how long between two times. */
+  between(from, to) {
+    const begin = this.until(from);
+    return this.until(to).map((n, k) => n - begin[k]);
+  }
+
+  /** The state in most of the time between two times. */
+  of(from, to) {
+    return this.ends.length ? mostly(this.between(from, to), to - from) : "unknown";
+  }
+}
+
+/** The state with the most time; "unknown" if even more time has none. */
+function mostly(by, whole) {
+  let most = 0;
+  for (let k = 1; k < by.length; k++) if (by[k] > by[most]) most = k;
+  return by[most] > 0 && by[most] >= whole - by[0] - by[1] - by[2] - whole * 1e-9 ? STATES[most] : "unknown";
 }
 
 /** Lets the browser paint and answer when it has waited for 12 ms. */
@@ -236,6 +305,12 @@ class Tree {
     this.total = [0];
     this.self = [0];
     this.calls = [0];
+    this.by = []; // by node: for how long in each of STATES and on a processor, as far as that is known
+    this.estimated = [false]; // whether samples alone show the path
+    this.estTotal = []; // by node: {time, count}, what of its total and of its own time only samples show
+    this.estSelf = []; // and {sampled}, what of its own time samples have divided
+    this.count = []; // by node: on how many samples its division rests; pooled: on how many of others of its method
+    this.pooled = [];
     this.children = [[]];
     this.index = new Map();
     this.recent = [0]; // by node: the child that was asked for last
@@ -246,10 +321,10 @@ class Tree {
   }
 
   /** The child of a node for a method, which is added if there is none. */
-  child(above, method) {
+  child(above, method, estimated = false) {
     let k = this.recent[above];
-    if (k && this.method[k] === method) return k;
-    const key = above * 2097152 + method;
+    if (k && this.method[k] === method && this.estimated[k] === estimated) return k;
+    const key = above * 4194304 + method * 2 + estimated;
     k = this.index.get(key);
     if (k === undefined) {
       this.index.set(key, (k = this.length));
@@ -260,14 +335,22 @@ class Tree {
       this.calls.push(0);
       this.children.push([]);
       this.recent.push(0);
+      this.estimated.push(estimated);
       this.children[above].push(k);
     }
     return (this.recent[above] = k);
   }
 
-  /** Adds a call that lasted so long below node above. */
-  add(above, method, nanos, calls) {
-    const k = this.child(above, method);
+  /** Adds to the times of a node by state. */
+  spend(k, by) {
+    if (by) this.by[k] = this.by[k] ? this.by[k].map((n, state) => n + by[state]) : by;
+  }
+
+  /** Adds a call that lasted so long below node above; by is for how long in each state, est what rests on samples. */
+  add(above, method, nanos, calls, by, est, estimated) {
+    const k = this.child(above, method, estimated);
+    this.spend(k, by);
+    if (est) this.estTotal[k] = sumOf(this.estTotal[k], est);
     this.total[k] += nanos;
     this.self[k] += nanos;
     this.calls[k] += calls;
@@ -275,26 +358,40 @@ class Tree {
     if (above === 0) this.total[0] += nanos;
     return k;
   }
+
+  /** By state: the own time of a node, undefined if it is not known. */
+  own(k) {
+    return this.by[k]?.map((n, state) =>
+      this.children[k].reduce((rest, child) => rest - (this.by[child]?.[state] || 0), n),
+    );
+  }
 }
 
 /**
  * Merges the calls of some threads between two times by the path that leads to them. Returns null when alive returns
- * false: the result is not wanted any more. same has, by method, the one that it is merged as.
+ * false: the result is not wanted any more. same has, by method, the one that it is merged as. With root, the index of
+ * a call, only that and what is below it.
  */
-async function mergeCalls(threads, from, to, alive = () => true, same = null) {
+async function mergeCalls(threads, from, to, alive = () => true, same = null, root = -1) {
   const tree = new Tree(),
     slices = new Slices();
   for (const calls of threads) {
     const path = [],
-      open = []; // by depth: the call that is open there, and its node
+      open = [], // by depth: the call that is open there, and its node
+      nodeOf = calls.samples?.length ? new Int32Array(calls.length).fill(-1) : null,
+      top = root < 0 ? 0 : calls.depth[root];
     const add = (i) => {
-      const depth = calls.depth[i],
+      const depth = calls.depth[i] - top,
         begin = Math.max(from, calls.begin[i]),
         end = Math.min(to, calls.end[i]);
+      if (depth < 0 || (depth === 0 && root >= 0 && i !== root)) return;
       if (depth && open[depth - 1] !== calls.parent[i]) return; // its caller ended right where the range begins
       open[depth] = i;
-      const method = same ? same[calls.method[i]] : calls.method[i];
-      path[depth] = tree.add(depth ? path[depth - 1] : 0, method, Math.max(0, end - begin), calls.calls[i]);
+      const method = same ? same[calls.method[i]] : calls.method[i],
+        took = Math.max(0, end - begin);
+      const by = !nodeOf && calls.states && took ? calls.states.between(begin, end) : null;
+      path[depth] = tree.add(depth ? path[depth - 1] : 0, method, took, calls.calls[i], by);
+      if (nodeOf) nodeOf[i] = path[depth];
     };
     for (let depth = 0, i; (i = calls.at(from, depth)) >= 0 && calls.begin[i] < from; depth++) add(i);
     for (let i = calls.since(from); i < calls.length && calls.begin[i] <= to; i++) {
@@ -305,13 +402,15 @@ async function mergeCalls(threads, from, to, alive = () => true, same = null) {
         if (!alive()) return null;
       }
     }
+    if (nodeOf) noteSamples(tree, calls, nodeOf, from, to);
   }
-  return tree;
+  return graft(tree, same);
 }
 
 /**
- * Per method of a tree: {method, calls, self, total}. Recursion counts once in total. If keep is set, the nodes too:
- * outer has those that no node of the same method encloses.
+ * Per method of a tree: {method, calls, self, total, cpu}, where cpu is of self, and recorded is what of total is not
+ * estimated. Recursion counts once. If keep is set, the nodes too: outer has those that no node of the same method
+ * encloses.
  */
 function methodTimes(tree, keep) {
   const times = new Map(),
@@ -322,21 +421,24 @@ function methodTimes(tree, keep) {
     if (k < 0) {
       // all below node -k have been visited
       inside.set(tree.method[-k], inside.get(tree.method[-k]) - 1);
+      if (!tree.estimated[-k]) times.get(tree.method[-k]).around--;
       continue;
     }
     const m = tree.method[k],
-      outer = inside.get(m) || 0;
+      outer = inside.get(m) || 0,
+      { estimated } = tree;
     let t = times.get(m);
-    if (!t)
-      times.set(
-        m,
-        (t = keep
-          ? { method: m, calls: 0, self: 0, total: 0, outer: [], nodes: [] }
-          : { method: m, calls: 0, self: 0, total: 0 }),
-      );
+    if (!t) {
+      t = { method: m, calls: 0, self: 0, total: 0, cpu: 0, recorded: 0, around: 0 };
+      if (keep) Object.assign(t, { outer: [], nodes: [] });
+      times.set(m, t);
+    }
     t.calls += tree.calls[k];
     t.self += tree.self[k];
+    t.cpu += tree.own(k)?.[3] || 0;
+    t.estSelf = sumOf(t.estSelf, tree.estSelf[k]);
     if (!outer) t.total += tree.total[k];
+    if (!estimated[k] && !t.around++) t.recorded += tree.total[k];
     if (keep) {
       t.nodes.push(k);
       if (!outer) t.outer.push(k);
@@ -362,7 +464,8 @@ async function callersTree(tree, nodes, weight, least, alive) {
     for (let j = 0; j < nodes.length; j++) {
       const n = up ? tree.parent[nodes[j]] : nodes[j];
       if (n <= 0) continue;
-      const k = out.add(at, tree.method[n], weight(origins[j]), tree.calls[origins[j]]);
+      const [nanos, by, est] = weight(origins[j]),
+        k = out.add(at, tree.method[n], nanos, tree.calls[origins[j]], by, est);
       let group = groups.get(k);
       if (!group) groups.set(k, (group = { at: k, nodes: [], origins: [], up: true }));
       group.nodes.push(n);
@@ -378,19 +481,24 @@ async function callersTree(tree, nodes, weight, least, alive) {
       if (!alive()) return null;
     }
   }
-  return out;
+  return sampledAs(out, tree);
+}
+
+/** A tree that was made of a part of another one, with as much of its samples. */
+function sampledAs(part, tree) {
+  return Object.assign(part, { effective: ((tree.effective || 0) * part.total[0]) / tree.total[0] });
 }
 
 /** The flame graph inverted: below each method its callers, and every node has own time of the method at its root. */
 function invert(tree, alive = () => true) {
   const nodes = [];
   for (let k = 1; k < tree.length; k++) if (tree.self[k] > 0) nodes.push(k);
-  return callersTree(tree, nodes, (k) => tree.self[k], tree.total[0] / 20000, alive);
+  return callersTree(tree, nodes, (k) => [tree.self[k], tree.own(k), tree.estSelf[k]], tree.total[0] / 20000, alive);
 }
 
 /** The callers of the nodes of one method, each with the time that the method took when it was called so. */
 function callersOf(tree, times, alive = () => true) {
-  return callersTree(tree, times.outer, (k) => tree.total[k], times.total / 20000, alive);
+  return callersTree(tree, times.outer, (k) => [tree.total[k], tree.by[k], tree.estTotal[k]], times.total / 20000, alive);
 }
 
 /** What a method called: the nodes below its own, merged. */
@@ -400,14 +508,15 @@ async function calleesOf(tree, times, alive = () => true) {
   const waiting = times.outer.map((k) => [k, 0]);
   for (let n = 0; waiting.length; n++) {
     const [k, above] = waiting.pop(),
-      at = out.add(above, tree.method[k], tree.total[k], tree.calls[k]);
+      at = out.add(above, tree.method[k], tree.total[k], tree.calls[k], tree.by[k], tree.estTotal[k], tree.estimated[k]);
+    out.estSelf[at] = sumOf(out.estSelf[at], tree.estSelf[k]);
     for (const child of tree.children[k]) waiting.push([child, at]);
     if (n % 4096 === 0 && slices.due()) {
       await slices.rest();
       if (!alive()) return null;
     }
   }
-  return out;
+  return sampledAs(out, tree);
 }
 
 /**
@@ -436,7 +545,7 @@ function neighbours(tree, times, callers) {
 
 /** The nodes of a tree as calls with places, callers first; of siblings the longest is at the left. */
 function layOut(tree) {
-  const calls = new Calls(tree.length - 1),
+  const calls = Object.assign(new Calls(tree.length - 1), { tree: tree.wall || tree }),
     place = new Int32Array(tree.length),
     begin = new Float64Array(tree.length);
   const waiting = [0];
@@ -452,6 +561,9 @@ function layOut(tree) {
       calls.depth[i] = above ? calls.depth[place[above]] + 1 : 0;
       calls.calls[i] = tree.calls[k];
       calls.inner[i] = tree.total[k] - tree.self[k];
+      calls.by[i] = tree.by[k];
+      calls.est[i] = tree.estTotal[k];
+      calls.node[i] = k;
       (calls.rows[calls.depth[i]] ||= []).push(i);
     }
     const children = tree.children[k].sort((a, b) => tree.total[b] - tree.total[a] || tree.method[a] - tree.method[b]);

@@ -2,15 +2,15 @@
 
 const page = JSON.parse($("head").textContent);
 
-const views = ["threads", "chart", "graph", "icicle", "sandwich", "methods"];
+const views = ["threads", "chart", "topdown", "bottomup", "sandwich", "methods"];
 
-/** A package's methods share a colour; the hue is a hash of its name, so that it is the same on every page. */
+/** A package's methods share a shade, which is a hash of its name, so that it is the same on every page. */
 function labelOf(n) {
-  if (n.lost || n.unknown || n.folded || n.stopped) return { text: n.label, hue: -1, lost: n.lost };
-  const pack = n.class ? n.class.replace(/\.[^.]*$/, "") : n.label;
+  const pack = n.class ? n.class.replace(/\.[^.]*$/, "") : "";
   let hash = 2166136261; // FNV-1a
   for (let i = 0; i < pack.length; i++) hash = Math.imul(hash ^ pack.charCodeAt(i), 16777619);
-  return { text: n.label, hue: ((hash ^ (hash >>> 15)) >>> 0) % 360 };
+  const shade = ((hash ^ (hash >>> 15)) >>> 0) % 5;
+  return { text: n.label, cls: n.class, ...partsOf(n.label, n.class), shade, lost: n.lost };
 }
 
 /** Waits until what is there has been painted; not for long, because a page in the background is not painted. */
@@ -25,7 +25,7 @@ function shellPainted() {
 class Page {
   constructor() {
     this.labels = [];
-    const names = (m) => this.labels[m] || { text: "(outermost)", hue: -1 };
+    const names = (m) => this.labels[m] || { text: "(outermost)", shade: 0 };
     this.names = names;
     this.timeline = new Timeline($("timeline"));
     this.charts = {
@@ -35,6 +35,7 @@ class Page {
     };
     this.threads = new Threads($("threads"), names);
     this.view = "chart";
+    this.time = "wall"; // or "cpu"
     this.scope = 0; // the position of the thread, -1 for all
     this.sort = { column: "self", down: true };
     this.jobs = 0; // of refresh, so far
@@ -43,6 +44,7 @@ class Page {
     this.method = -1; // of the sandwich
     this.stall = -1;
     this.refreshSoon = later(120, () => this.refresh());
+    this.belowSoon = later(30, () => this.showBelow());
     this.hashSoon = later(150, () => this.writeHash());
     this.listen();
     this.controls();
@@ -86,6 +88,8 @@ class Page {
       $("tab-" + this.view).focus();
     };
     $("stall-order").onchange = () => this.stallList();
+    $("time-wall").onclick = () => this.setTime("wall");
+    $("time-cpu").onclick = () => this.setTime("cpu");
     $("theme").onclick = () => this.setTheme(colors.dark ? "light" : "dark", true);
     $("help").onclick = () => this.help();
     $("link").onclick = () => this.copyLink();
@@ -100,7 +104,8 @@ class Page {
 
   notices() {
     const all = [page.banner, ...page.notices].filter(Boolean);
-    $("banner").textContent = all.join("\n");
+    $("banner").firstElementChild.textContent = all.length > 1 ? `${all[0]} (and ${all.length - 1} more)` : all[0];
+    $("banner").lastElementChild.textContent = all.join("\n");
     $("banner").hidden = !all.length;
     $("banner").className = page.banner ? "" : "notice";
   }
@@ -128,9 +133,11 @@ class Page {
     this.wanted = state;
     this.source = k;
     $("source").value = k;
+    $("title").textContent = document.title = r.title;
     this.calls = r.threads.map(() => null); // by thread: its calls once they are complete
     this.messages = r.threads.map(() => []);
     this.more = null;
+    this.states = [];
     this.tree = null;
     const options = r.threads.map((t, i) => new Option(`${t.name} (${plural(t.calls, "call")})`, i));
     if (r.threads.length > 1) options.push(new Option("all threads", -1));
@@ -168,7 +175,7 @@ class Page {
   foldNames() {
     this.same = this.named.map((n, m) => (n.folded ? this.named.length : m));
     if (this.named.some((n) => n.folded))
-      this.labels.push({ text: "(folded: short calls of several methods)", hue: -1 });
+      this.labels.push({ text: "(folded: short calls of several methods)", shade: 0 });
   }
 
   /** Decodes what is shown, and then what is known of stalls and messages. */
@@ -180,7 +187,13 @@ class Page {
     const more = (this.more = await inflateJSON(this.recording.more));
     if (!alive()) return;
     this.messages = more.messages;
+    this.states = more.states.map((list) => new States(list));
+    this.calls.forEach((calls) => calls && this.attach(calls));
+    this.timeline.states = this.states;
     this.timeline.frames = more.frames;
+    this.tree = null;
+    await this.refresh();
+    if (!alive()) return;
     $("facts").lastElementChild.replaceChildren(definitions(more.facts.map(([key, text]) => [factName(key), text])));
     this.timeline.draw();
     this.applySelection(this.wanted); // a link may have been pasted meanwhile
@@ -206,10 +219,25 @@ class Page {
       if (alive() && this.view === "chart" && this.scope === k) this.showChart(part);
     });
     if (!alive()) return;
+    calls.thread = k;
     this.calls[k] = calls;
+    if (this.more) this.attach(calls);
     this.tree = null;
     if (this.scope === k) this.refresh();
     else if (this.view === "threads") this.showThreads();
+  }
+
+  /** Gives the calls of a thread what samples show of them. */
+  attach(calls) {
+    calls.states = this.states[calls.thread];
+    calls.samples = this.more.samples[calls.thread];
+    calls.stacks = this.more.stacks;
+    if (calls.samples.length) calls.woven = weave(calls);
+  }
+
+  /** Whether there are steady samples, so that it is known how long threads ran. */
+  sampled() {
+    return this.more?.samples.some((list) => list.length > 0) || false;
   }
 
   /** The calls of the chosen threads that are decoded. */
@@ -229,14 +257,16 @@ class Page {
     const { threads, end, timed } = this.recording;
     const named = threads.findIndex((t) => String(t.index) === state.thread);
     this.scope = state.thread === "all" ? -1 : named >= 0 ? named : this.defaultScope();
-    this.view = views.includes(state.view) ? state.view : timed ? "chart" : "graph";
+    this.view = views.includes(state.view) ? state.view : timed ? "chart" : "topdown";
     const from = +state.from,
       to = +state.to;
     this.range = to > from ? [Math.max(0, from), Math.min(end, to)] : [0, end];
     if (state.search !== undefined) $("search").value = state.search;
     if (state.stalls in stallOrders) $("stall-order").value = state.stalls;
     if (state.sort) this.sort = { column: state.sort.replace(/^-/, ""), down: state.sort.startsWith("-") };
-    if (!(this.sort.column in columns)) this.sort = { column: "self", down: true };
+    this.time = state.time === "cpu" ? "cpu" : "wall";
+    for (const t of ["wall", "cpu"]) $("time-" + t).setAttribute("aria-pressed", t === this.time);
+    if (!(this.sort.column in columns)) this.sort = { column: this.time === "cpu" ? "cpu" : "self", down: true };
     if (state.theme === "dark" || state.theme === "light") this.setTheme(state.theme, true);
     $("thread").value = this.scope;
     this.stall = -1;
@@ -247,10 +277,9 @@ class Page {
     if (state.method) this.method = this.labels.findIndex((l) => l.text === state.method);
     if (state.method && this.view === "sandwich") this.refresh();
     const k = this.recording.stalls.findIndex((s) => String(s.number) === state.stall);
-    const calls = this.calls[this.scope],
-      i = +state.call;
+    const i = +state.call;
     if (k >= 0) this.showStall(k);
-    else if (state.call && calls && i < calls.length && this.view === "chart") this.charts.chart.select(i);
+    else if (state.call && i < this.charts.chart.calls.length && this.view === "chart") this.charts.chart.select(i);
   }
 
   setScope(k) {
@@ -278,8 +307,8 @@ class Page {
     const panes = {
       threads: "threads-pane",
       chart: "canvas-pane",
-      graph: "canvas-pane",
-      icicle: "canvas-pane",
+      topdown: "canvas-pane",
+      bottomup: "canvas-pane",
       sandwich: "sandwich-pane",
       methods: "methods-pane",
     };
@@ -309,7 +338,8 @@ class Page {
     this.timeline.draw();
     this.spanText();
     this.hashSoon();
-    if ((this.view !== "chart" && this.view !== "threads") || $("search").value) this.refreshSoon();
+    const timed = this.view === "threads" || (this.view === "chart" && !this.below());
+    if (!timed || $("search").value) this.refreshSoon();
   }
 
   /** Makes the view anew of recording, threads and range. What is made for the one before is given up. */
@@ -326,7 +356,7 @@ class Page {
 
   /** Whether something is being computed, or will be soon. */
   busy() {
-    return this.working > 0 || this.refreshSoon.waiting || this.hashSoon.waiting;
+    return this.working > 0 || this.refreshSoon.waiting || this.belowSoon.waiting || this.hashSoon.waiting;
   }
 
   async makeView(alive) {
@@ -335,15 +365,18 @@ class Page {
     this.spanText();
     if (this.view === "chart") this.showChart(this.calls[this.scope]);
     if (this.view === "threads") this.showThreads();
-    if ((this.view === "chart" && !$("search").value) || (this.view === "threads" && !$("search").value)) return;
+    if (!$("search").value && (this.view === "threads" || (this.view === "chart" && !this.below()))) return;
     if (!this.scoped().length) this.showNothing();
     const tree = await this.treeOf(alive);
     if (!tree) return;
     this.foundText(tree);
-    if (this.view === "graph") this.showMerged(tree, tree);
-    if (this.view === "icicle") this.showMerged(await invert(tree, alive), tree);
-    if (this.view === "methods") this.showTable($("methods"), tree, ["self", "total", "calls", "name"]);
-    if (this.view === "sandwich") await this.showSandwich(tree, alive);
+    if (this.view === "chart") this.belowSoon();
+    const shown = this.shownTree();
+    if (this.view === "topdown") this.showMerged(shown, shown);
+    if (this.view === "bottomup") this.showMerged(await invert(shown, alive), shown);
+    if (this.view === "topdown" || this.view === "bottomup") this.belowSoon();
+    if (this.view === "methods") this.showTable($("methods"), tree, this.keys());
+    if (this.view === "sandwich") await this.showSandwich(shown, alive);
   }
 
   /** The merged calls of the chosen threads in the range; null if the view has changed meanwhile. */
@@ -360,9 +393,29 @@ class Page {
     return (this.tree = tree);
   }
 
+  /** The merged calls with the time that is shown: all of it, or that in which threads ran. */
+  shownTree() {
+    if (this.time !== "cpu" || !this.tree) return this.tree;
+    if (!this.tree.cpu) {
+      this.tree.cpu = cpuTree(this.tree);
+      const ran = (samples) => samples.reduce((sum, s) => sum + cpuOf(s), 0);
+      this.tree.cpu.all = this.scoped().reduce((sum, c) => sum + ran(c.samples), 0);
+    }
+    return this.tree.cpu;
+  }
+
+  setTime(time) {
+    this.time = time;
+    for (const t of ["wall", "cpu"]) $("time-" + t).setAttribute("aria-pressed", t === time);
+    const of = { self: "cpu", cpu: "self" };
+    if (this.sort.column === of[time === "cpu" ? "cpu" : "self"]) this.sort.column = of[this.sort.column];
+    this.refresh();
+  }
+
   // The views.
 
   showChart(calls) {
+    calls = calls?.woven || calls;
     const { chart } = this.charts,
       range = this.range,
       same = calls === chart.calls,
@@ -370,9 +423,50 @@ class Page {
     chart.gaps = this.more?.windows[this.scope] || [];
     chart.show(calls || new Calls(0), 0, this.recording.end);
     chart.view(...range);
+    this.fitChart();
     if (!same) return;
     chart.selected = selected;
     chart.top = top;
+  }
+
+  /** Makes a chart that is short as tall as it is, and puts the table of methods in the room below it. */
+  fitChart() {
+    const tall = this.charts.chart.tall() + 8,
+      room = $("canvas-pane").clientHeight;
+    $("below").hidden = tall > room * 0.6;
+    $("chart-box").style.flex = $("below").hidden ? "" : `0 0 ${tall}px`;
+  }
+
+  /** Whether the methods of what is selected, or of what is shown, are below the chart. */
+  below() {
+    return !$("below").hidden;
+  }
+
+  /** The methods of the call that is selected on a short chart, or of all that is shown. */
+  async showBelow() {
+    const token = (this.belowOf = {}),
+      alive = () => token === this.belowOf;
+    if (!this.below() || !this.tree) return;
+    const { chart } = this.charts,
+      { calls, selected: i } = chart,
+      one = i >= 0 && this.view !== "bottomup";
+    let tree = this.tree;
+    if (one && this.view === "chart") {
+      const of = this.calls[this.scope];
+      tree = await mergeCalls([of], calls.begin[i], calls.end[i], alive, this.same, calls.origin ? calls.origin[i] : i);
+    }
+    else if (one && calls.tree) tree = await calleesOf(calls.tree, { outer: [calls.node[i]] }, alive);
+    if (!tree || !alive()) return;
+    $("below-methods").caption.replaceChildren(
+      one ? `Methods in ${this.names(calls.method[i]).text}, ${duration(tree.total[0])}` : "Methods of what is shown",
+    );
+    tree.lost = this.tree.lost;
+    this.showTable($("below-methods"), tree, this.keys());
+  }
+
+  /** The columns of a table of methods. */
+  keys() {
+    return this.sampled() ? ["self", "cpu", "total", "calls", "name"] : ["self", "total", "calls", "name"];
   }
 
   showThreads() {
@@ -380,26 +474,28 @@ class Page {
       thread,
       calls: this.calls[k],
       messages: this.messages[k] || [],
-      stalls: this.recording.stalls.filter((s) => s.thread === thread.index),
+      states: this.states[k] || new States([]),
+      stalls: this.recording.stalls.filter((s) => s.thread === thread.index && s.role === "stall"),
     }));
     const range = this.range,
       { top } = this.threads;
-    this.threads.show(all, this.recording.end, this.recording.threshold);
+    this.threads.show(all, this.recording.end);
     this.threads.view(...range);
     this.threads.scroll(top || 0);
   }
 
   /** While the calls are not there. */
   showNothing() {
-    if (this.view === "graph" || this.view === "icicle") this.charts.chart.show(new Calls(0), 0, 1);
+    if (this.view === "topdown" || this.view === "bottomup") this.charts.chart.show(new Calls(0), 0, 1);
   }
 
   showMerged(tree, whole) {
-    if (!tree || this.tree !== whole) return;
+    if (!tree || this.shownTree() !== whole) return;
     const { chart } = this.charts;
     chart.gaps = [];
     chart.shares = { shown: whole.total[0], all: whole.all };
     chart.show(layOut(tree), 0, Math.max(1, tree.total[0]));
+    this.fitChart();
   }
 
   showTable(table, tree, keys) {
@@ -409,7 +505,12 @@ class Page {
       keys,
       names: this.names,
       sort: this.sort,
-      whole: tree.total[0],
+      whole: {
+        total: tree.total[0],
+        self: tree.total[0],
+        cpu: tree.children[0].reduce((sum, k) => sum + (tree.by[k]?.[3] || 0), 0),
+        tree,
+      },
       bounded: tree.lost > 0,
       selected: this.method,
       onpick: (m) => this.toSandwich(m),
@@ -425,13 +526,14 @@ class Page {
     if (!times.has(this.method))
       this.method =
         [...times.values()].reduce((best, t) => (best && best.self >= t.self ? best : t), null)?.method ?? -1;
-    this.showTable($("sandwich-methods"), tree, ["self", "total", "name"]);
+    this.showTable($("sandwich-methods"), this.tree, this.time === "cpu" ? ["cpu", "total", "name"] : ["self", "total", "name"]);
     const t = times.get(this.method),
       bound = tree.lost > 0 ? "≥ " : "";
     if (!t) return;
     $("sandwich-head").replaceChildren(
       element("b", {}, this.names(t.method).text),
-      ` total ${bound}${duration(t.total)}, self ${bound}${duration(t.self)}, ${plural(t.calls, "call")}: ` +
+      ` total ${bound}${duration(t.total)}, self ${bound}${duration(t.self)}, ` +
+        `${t.calls ? plural(t.calls, "call") : "no recorded call"}: ` +
         shares(t.total, tree.total[0], tree.all),
     );
     for (const [id, callers] of [
@@ -442,7 +544,7 @@ class Page {
         keys: ["total", "calls", "name"],
         names: this.names,
         sort: { column: "total", down: true },
-        whole: t.total,
+        whole: t,
         bounded: tree.lost > 0,
         onpick: (m) => this.toSandwich(m),
       });
@@ -469,7 +571,7 @@ class Page {
       parts.push(`${duration(to - from)} of ${duration(end)} shown`, `from ${duration(from)} to ${duration(to)}`);
     if (this.view !== "chart" && this.view !== "threads" && this.tree)
       parts.push(
-        `${duration(this.tree.total[0])} in calls of ` +
+        `${duration(this.shownTree().total[0])} ${this.time === "cpu" ? "CPU " : ""}in calls of ` +
           (this.scope < 0 ? "all threads" : this.recording.threads[this.scope].name),
       );
     if (this.view !== "chart" && this.view !== "threads" && this.tree?.lost)
@@ -477,6 +579,7 @@ class Page {
     if (!this.scoped().length && this.recording.threads.length) parts.push("calls are being read");
     else if (this.working) parts.push("calls are being merged");
     $("span").textContent = parts.join(" · ");
+    $("time").hidden = !this.sampled();
   }
 
   // Search.
@@ -524,9 +627,8 @@ class Page {
 
   stallList() {
     showStalls($("stalls"), this.recording, $("stall-order").value, (k) => this.openStall(k));
-    $("stall-count").textContent = this.recording.stalls.length
-      ? `(${this.recording.stalls.length.toLocaleString("en")})`
-      : "";
+    const stalls = this.recording.stalls.filter((s) => s.role === "stall").length;
+    $("stall-count").textContent = stalls ? `(${stalls.toLocaleString("en")})` : "";
     markStall($("stalls"), this.stall);
     this.incidentList();
     this.hashSoon();
@@ -585,7 +687,9 @@ class Page {
   }
 
   stepStall(step) {
-    const order = [...$("stalls").querySelectorAll("button")].map((b) => +b.dataset.stall);
+    const order = [...$("stalls").querySelectorAll("button")]
+      .filter((b) => !b.closest("details:not([open])"))
+      .map((b) => +b.dataset.stall);
     if (!order.length) return;
     const at = order.indexOf(this.stall);
     this.openStall(order[(at < 0 ? (step > 0 ? 0 : order.length - 1) : at + step + order.length) % order.length]);
@@ -609,6 +713,7 @@ class Page {
   }
 
   details(chart, i) {
+    if (chart === this.charts.chart && this.below()) this.belowSoon();
     if (i < 0) return;
     const { calls } = chart,
       m = calls.method[i],
@@ -618,16 +723,17 @@ class Page {
       ? Math.min(calls.end[i], this.range[1]) - Math.max(calls.begin[i], this.range[0])
       : calls.took(i);
     const path = calls.path(i),
-      inverted = this.view === "icicle" || chart === this.charts.callers,
+      inverted = this.view === "bottomup" || chart === this.charts.callers,
       root = path[path.length - 1];
     const rows = [
-      ["method", label.text],
+      ["method", this.nameOf(m)],
       ["took", duration(calls.took(i))],
     ];
     if (inverted && i !== root)
       rows[1] = ["in it", `${duration(calls.took(i))} of ${this.names(calls.method[root]).text}`];
     rows.push(["share", this.sharesOf(chart, Math.max(0, clipped))]);
     if (!inverted) rows.push(["own time", duration(calls.self(i))]);
+    rows.push(["estimated", this.estimateOf(calls, i)]);
     if (path.length > 1)
       rows.push([
         "in its root",
@@ -635,8 +741,8 @@ class Page {
       ]);
     if (timed && this.recording.timed) rows.push(["began", "at " + duration(calls.begin[i])]);
     const count = calls.calls[i].toLocaleString("en");
-    if (!timed) rows.push(["calls", count]);
-    else if (calls.calls[i] !== 1) rows.push(["calls", `${count}, shown as one: their times are added up`]);
+    if (!timed) rows.push(["calls", calls.calls[i] ? count : "not recorded"]);
+    else if (calls.calls[i] > 1) rows.push(["calls", `${count}, shown as one: their times are added up`]);
     if (timed && calls.parent[i] < 0) rows.push(["message", this.message(calls.begin[i], calls.end[i])]);
     for (const [bit, text] of MARKS) if (calls.marks[i] & bit) rows.push(["repaired", text]);
     rows.push(["times", this.recording.clock], ...this.sourceRows(m));
@@ -662,6 +768,11 @@ class Page {
     );
   }
 
+  nameOf(m) {
+    const { text, cls } = this.names(m);
+    return named(text, cls);
+  }
+
   sourceRows(m) {
     const n = this.named?.[m];
     return n
@@ -678,7 +789,7 @@ class Page {
       "div",
       { className: "path" },
       ...path.map((p) =>
-        element("button", { onclick: () => chart.select(p) }, named(this.names(chart.calls.method[p]).text)),
+        element("button", { onclick: () => chart.select(p) }, this.nameOf(chart.calls.method[p])),
       ),
     );
   }
@@ -722,11 +833,25 @@ class Page {
   // Tooltips.
 
   callTip(calls, i) {
-    return [
-      this.names(calls.method[i]).text,
-      `${duration(calls.took(i))}; own time ${duration(calls.self(i))}` +
-        (calls.calls[i] > 1 ? `; ${plural(calls.calls[i], "call")}` : ""),
-    ];
+    const parts = [`${duration(calls.took(i))}; own time ${duration(calls.self(i))}`, this.estimateOf(calls, i)];
+    if (calls.calls[i] > 1) parts.splice(1, 0, plural(calls.calls[i], "call"));
+    return [this.names(calls.method[i]).text, parts.filter(Boolean).join("; ")];
+  }
+
+  /** What of a call rests on samples, in words; empty if nothing does. */
+  estimateOf(calls, i) {
+    if (calls.origin) return calls.samples[i] ? `est. from ${plural(calls.samples[i], "sample")}` : "";
+    const { tree } = calls,
+      k = calls.node[i];
+    if (!tree?.effective) return "";
+    const est = tree.estTotal[k];
+    if (!tree.recorded || this.time === "cpu")
+      return est?.time > 0
+        ? estimateText(calls.took(i), this.time === "cpu" ? null : sumBounds(calls.took(i), est.time, tree), est)
+        : "";
+    const { total, self } = nodeBounds(tree, k);
+    if (total) return estimateText(calls.took(i), total, tree.estSelf[k]);
+    return self && tree.self[k] ? "own time " + estimateText(tree.self[k], self, tree.estSelf[k]) : "";
   }
 
   threadTip({ row, i }) {
@@ -800,6 +925,7 @@ class Page {
     if (this.range[0] > 0 || this.range[1] < r.end) [state.from, state.to] = this.range.map(Math.round);
     if ($("search").value) state.search = $("search").value;
     if ($("stall-order").value !== "duration") state.stalls = $("stall-order").value;
+    if (this.time === "cpu") state.time = "cpu";
     if (column !== "self" || !down) state.sort = (down ? "-" : "") + column;
     if (this.stall >= 0) state.stall = r.stalls[this.stall].number;
     else if (this.view === "chart" && this.charts.chart.selected >= 0) state.call = this.charts.chart.selected;
@@ -864,6 +990,7 @@ class Page {
       Home: () => this.whole(pane),
       n: () => this.stepStall(1),
       p: () => this.stepStall(-1),
+      t: () => this.sampled() && this.setTime(this.time === "cpu" ? "wall" : "cpu"),
       x: () => this.toSandwich(),
       l: () => this.copyLink(),
       c: () => (event.shiftKey ? this.copyStack() : this.copyName()),

@@ -13,30 +13,67 @@ function lasted(s) {
   return s.wallUnknown ? "duration not known" : (s.ended ? "" : "at least ") + duration(s.wall);
 }
 
-/** Fills the list with the stalls of a recording, in an order; open(k) is called for the stall that is chosen. */
-function showStalls(list, recording, order, open) {
-  const byThread = new Map(recording.threads.map((t) => [t.index, t.name]));
-  const rows = recording.stalls.map((s, k) => [s, k]).sort(([a], [b]) => stallOrders[order](a, b));
-  list.replaceChildren(
-    ...rows.map(([s, k]) => {
-      const head = element("b", {}, lasted(s)),
-        small = element(
-          "small",
-          {},
-          `${byThread.get(s.thread) || "thread " + s.thread}, at ${duration(s.begin)} · `,
-          named(s.what),
-        );
-      const button = element("button", { onclick: () => open(k) }, head, " " + s.verdict, small);
-      button.dataset.stall = k;
-      return element("li", {}, button);
-    }),
-  );
-  if (!rows.length) list.append(element("li", { className: "none" }, "No stall was recorded."));
+/** Stalls of one cause, in an order: a list of lists of positions, the first of each first. */
+function causes(stalls, order) {
+  const groups = new Map();
+  const rows = stalls.map((s, k) => k).sort((a, b) => stallOrders[order](stalls[a], stalls[b]));
+  for (const k of rows) {
+    const key = stalls[k].role + stalls[k].cause,
+      group = groups.get(key);
+    if (group) group.push(k);
+    else groups.set(key, [k]);
+  }
+  return [...groups.values()];
 }
 
-/** How long a stall took, as far as that is known. */
-function lasted(s) {
-  return s.wallUnknown ? "duration not known" : (s.ended ? "" : "at least ") + duration(s.wall);
+/**
+ * Fills the list with the stalls of a recording, in an order: those of one cause are one entry, and those behind the
+ * first are shown when it is chosen. Behind them, folded, is what lasted as long and is no stall: runs of the program,
+ * and waiting for work. open(k) is called for the one that is chosen.
+ */
+function showStalls(list, recording, order, open) {
+  const { stalls } = recording,
+    byThread = new Map(recording.threads.map((t) => [t.index, t.name]));
+  const place = (s) => `${byThread.get(s.thread) || "thread " + s.thread}, at ${duration(s.begin)}`;
+  const button = (k, ...children) => {
+    const b = element("button", { onclick: () => open(k), title: stalls[k].verdict }, ...children);
+    b.dataset.stall = k;
+    return b;
+  };
+  const entry = (group) => {
+    const first = stalls[group[0]],
+      sum = group.reduce((sum, k) => sum + stalls[k].wall, 0),
+      many = group.length > 1 ? ` ×${group.length.toLocaleString("en")}, ${duration(sum)} in all` : "";
+    const head = button(
+      group[0],
+      element("span", {}, element("b", {}, lasted(first)), many + ": " + first.reason),
+      named(first.method || first.what, first.class),
+      element("small", {}, place(first)),
+    );
+    const item = element("li", { className: first.role }, head);
+    if (!many) return item;
+    const row = (k) =>
+      element("li", {}, button(k, element("span", {}, element("b", {}, lasted(stalls[k])), ` ${place(stalls[k])}`)));
+    item.group = group;
+    item.unfold = () => {
+      item.append(element("ol", {}, ...group.slice(1).map(row)));
+      head.setAttribute("aria-expanded", true);
+    };
+    head.setAttribute("aria-expanded", false);
+    return item;
+  };
+  const groups = causes(stalls, order),
+    slow = groups.filter(([k]) => stalls[k].role === "stall"),
+    other = groups.filter(([k]) => stalls[k].role !== "stall");
+  list.replaceChildren(...slow.map(entry));
+  if (!slow.length) list.append(element("li", { className: "none" }, "No stall was recorded."));
+  if (!other.length) return;
+  const count = (role) => stalls.filter((s) => s.role === role).length,
+    parts = [count("run") && plural(count("run"), "run"), count("idle") && plural(count("idle"), "wait") + " for work"];
+  const summary = element("summary", {}, "No stalls: " + parts.filter(Boolean).join(", "));
+  list.append(
+    element("li", {}, element("details", { open: !slow.length }, summary, element("ul", {}, ...other.map(entry)))),
+  );
 }
 
 /** Fills the list with what detectors found; open(incident) is called for the one that is chosen. */
@@ -44,19 +81,25 @@ function showIncidents(list, recording, open) {
   list.replaceChildren(
     ...(recording.incidents || []).map((i) => {
       const where = [i.thread, `at ${duration(i.begin)}`, ...i.stalls.map((n) => `stall #${n}`)].filter(Boolean);
-      const head = element("b", {}, i.ended ? (i.end > i.begin ? duration(i.end - i.begin) : "") : "no end"),
+      const took = element("b", {}, i.ended ? (i.end > i.begin ? duration(i.end - i.begin) : "") : "no end"),
+        head = element("span", { title: i.text }, took, ` ${i.name}: ${i.text}`),
         small = element("small", {}, `${where.join(", ")}${i.what ? " · " + i.what : ""}`);
-      return element("li", {}, element("button", { onclick: () => open(i) }, head, ` ${i.name}: ${i.text}`, small));
+      return element("li", {}, element("button", { onclick: () => open(i) }, head, small));
     }),
   );
 }
 
-/** Marks stall k as the one that is shown. */
+/** Marks stall k as the one that is shown, and unfolds its group. */
 function markStall(list, k) {
+  for (const item of list.querySelectorAll("li"))
+    if (item.group?.includes(k) && item.children.length === 1) item.unfold();
   for (const button of list.querySelectorAll("button")) {
     const current = +button.dataset.stall === k;
     button.setAttribute("aria-current", current);
-    if (current) button.scrollIntoView({ block: "nearest" });
+    if (!current) continue;
+    const folded = button.closest("details");
+    if (folded) folded.open = true;
+    button.scrollIntoView({ block: "nearest" });
   }
 }
 
@@ -111,7 +154,7 @@ function stepParts(title, steps, nested) {
       "tr",
       {},
       ...[duration(s.totalNanos), duration(s.selfNanos), s.calls.toLocaleString("en")].map((t) => element("td", {}, t)),
-      element("td", { style: nested ? `padding-left: ${Math.min(depth, 12) * 6 + 4}px` : "" }, named(identity(s.method))),
+      element("td", { style: nested ? `padding-left: ${Math.min(depth, 12) * 6 + 4}px` : "" }, named(identity(s.method), s.method.class)),
     ),
   );
   const head = element("tr", {}, ...["total", "self", "calls", "method"].map((t) => element("th", {}, t)));
@@ -170,17 +213,37 @@ function stallParts(s, more, thread) {
   ];
 }
 
+/** A time of a table; part is what of it only samples show, hint says between what it is. */
+const timeColumn = (title, key, part, hint) => ({
+  title,
+  bounded: true,
+  text: (r) => (part(r) > 0 ? "≈ " : "") + duration(r[key]),
+  hint,
+  share: (r, whole) => percent(r[key], whole[key] ?? whole.total),
+});
+
+const estimatedTotal = (r) => (r.estSelf ? Math.max(0, r.total - r.recorded) : 0);
+
 const columns = {
-  self: { title: "Self", bounded: true, text: (r) => duration(r.self), share: (r, all) => percent(r.self, all) },
-  total: { title: "Total", bounded: true, text: (r) => duration(r.total), share: (r, all) => percent(r.total, all) },
-  calls: { title: "Calls", text: (r) => r.calls.toLocaleString("en") },
+  self: timeColumn(
+    "Self",
+    "self",
+    (r) => r.estSelf?.time,
+    (r, tree) => r.estSelf?.sampled > 0 && estimateText(r.self, sumBounds(r.self, r.estSelf.sampled, tree), r.estSelf),
+  ),
+  cpu: timeColumn("CPU", "cpu", (r) => r.estSelf?.time),
+  total: timeColumn("Total", "total", estimatedTotal, (r, tree) => {
+    const part = estimatedTotal(r);
+    return part > 0 && estimateText(r.total, sumBounds(r.total, part, tree), r.estSelf);
+  }),
+  calls: { title: "Calls", text: (r) => (r.calls ? r.calls.toLocaleString("en") : "est.") },
   name: { title: "Method" },
 };
 
 const maxRows = 1000;
 
 /**
- * Shows rows of {method, ...} in a table. sort is {column, down}; whole is what shares are of; times are lower bounds
+ * Shows rows of {method, ...} in a table. sort is {column, down}; whole has what shares are of, {total, cpu, tree}; times are lower bounds
  * if bounded is set; onsort and onpick are called with a column and with a method.
  */
 function showMethods(table, rows, { keys, names, sort, whole, bounded, selected, onsort, onpick }) {
@@ -194,7 +257,7 @@ function showMethods(table, rows, { keys, names, sort, whole, bounded, selected,
       arrow = sorted ? (sort.down ? " ▾" : " ▴") : "";
     const th = element(
       "th",
-      { scope: "col" },
+      { scope: "col", className: key },
       onsort ? element("button", { onclick: () => onsort(key) }, columns[key].title + arrow) : columns[key].title,
     );
     if (sorted) th.setAttribute("aria-sort", sort.down ? "descending" : "ascending");
@@ -217,13 +280,13 @@ function showMethods(table, rows, { keys, names, sort, whole, bounded, selected,
 
 function methodRow(r, keys, names, whole, bounded, selected, onpick) {
   const tr = element("tr", { tabIndex: 0 }),
-    { text, lost } = names(r.method);
+    { text, lost, cls } = names(r.method);
   for (const key of keys) {
     if (key === "name") {
-      tr.append(element("td", { className: lost ? "lost" : "" }, named(text)));
+      tr.append(element("td", { className: lost ? "lost" : "" }, named(text, cls)));
       continue;
     }
-    tr.append(element("td", {}, (bounded && columns[key].bounded && !lost ? "≥ " : "") + columns[key].text(r)));
+    tr.append(element("td", { className: key, title: columns[key].hint?.(r, whole.tree) || "" }, (bounded && columns[key].bounded && !lost ? "≥ " : "") + columns[key].text(r)));
     if (columns[key].share) tr.append(element("td", { className: "share" }, columns[key].share(r, whole)));
   }
   tr.setAttribute("aria-selected", r.method === selected);

@@ -62,6 +62,7 @@ class Timeline {
     canvas.addEventListener("pointercancel", done);
     canvas.addEventListener("pointerleave", () => this.onhover(null));
     canvas.addEventListener("dblclick", () => this.onchoose(0, this.recording.end));
+    canvas.parentElement.addEventListener("scroll", () => this.draw());
     new ResizeObserver(() => this.draw()).observe(canvas);
   }
 
@@ -69,15 +70,23 @@ class Timeline {
     this.recording = recording;
     this.end = Math.max(1, recording.end);
     this.lanes = recording.threads.map((t) => new Lane(t));
+    this.states = []; // by thread, when they are known
     this.thread = null;
     this.seen = [0, this.end];
     this.frames = [];
-    this.canvas.style.height = this.y(this.lanes.length) + "px";
+    const tall = this.y(this.lanes.length);
+    this.canvas.parentElement.firstElementChild.style.height = tall + "px";
+    this.canvas.parentElement.style.height = tall + 1 + "px";
     this.draw();
   }
 
   y(k) {
     return RULER + 8 + k * LANE;
+  }
+
+  /** How far the lanes are scrolled: the canvas is as tall as what is seen of them, as many threads are taller than one may be. */
+  get top() {
+    return this.canvas.parentElement.scrollTop;
   }
 
   time(event) {
@@ -86,7 +95,9 @@ class Timeline {
   }
 
   laneAt(event) {
-    const k = Math.floor((event.clientY - this.canvas.getBoundingClientRect().top - this.y(0)) / LANE);
+    const y = event.clientY - this.canvas.getBoundingClientRect().top;
+    if (y < RULER) return -1;
+    const k = Math.floor((y + this.top - this.y(0)) / LANE);
     return k >= 0 && k < this.lanes.length ? k : -1;
   }
 
@@ -96,7 +107,7 @@ class Timeline {
       t = this.time(event);
     return thread
       ? this.recording.stalls.findIndex(
-          (s) => s.thread === thread.index && s.begin - near <= t && t <= s.begin + s.wall + near,
+          (s) => s.thread === thread.index && s.role === "stall" && s.begin - near <= t && t <= s.begin + s.wall + near,
         )
       : -1;
   }
@@ -116,7 +127,7 @@ class Timeline {
     if (k < 0) return null;
     if (stall >= 0) {
       const s = this.recording.stalls[stall];
-      return [`stall, ${lasted(s)}`, s.verdict];
+      return [`${s.role === "idle" ? "wait for work" : s.role}, ${lasted(s)}`, s.verdict];
     }
     const half = this.end / this.canvas.clientWidth / 2,
       { longest, lost } = this.lanes[k].between(t - half, t + half);
@@ -136,15 +147,19 @@ class Timeline {
       context.fillStyle = colors.ground;
       context.fillRect(0, 0, width, height);
       this.scale = width / this.end;
+      const first = Math.max(0, Math.floor((this.top - this.y(0)) / LANE) + 1),
+        last = Math.min(this.lanes.length, Math.ceil((this.top + height - this.y(0)) / LANE));
+      for (let k = Math.max(0, first - 1); k < last; k++) this.paintLane(context, width, this.recording.threads[k], k);
       this.paintRuler(context, width);
-      this.recording.threads.forEach((t, k) => this.paintLane(context, width, t, k));
       this.paintFrames(context);
-      this.paintSeen(context, height);
+      this.paintSeen(context, width, height);
     });
   }
 
   paintRuler(context, width) {
     const step = roundStep(this.end, Math.max(2, width / 110));
+    context.fillStyle = colors.ground;
+    context.fillRect(0, 0, width, RULER + 8);
     context.fillStyle = colors.faint;
     for (let t = 0; t < this.end; t += step) {
       context.fillRect(t * this.scale, 0, 1, RULER);
@@ -153,11 +168,11 @@ class Timeline {
   }
 
   paintLane(context, width, thread, k) {
-    const top = this.y(k),
+    const top = this.y(k) - this.top,
       floor = top + LANE - 2,
       lane = this.lanes[k],
-      tall = LANE - 4,
-      slow = this.recording.threshold;
+      states = this.states[k] || new States([]),
+      tall = LANE - 4;
     if (thread === this.thread) {
       context.fillStyle = colors.panel;
       context.fillRect(0, top - 1, width, LANE);
@@ -166,17 +181,19 @@ class Timeline {
     context.fillRect(0, floor + 1, width, 1);
     // Height is the logarithm of the duration, from one millisecond to ten seconds.
     for (let x = 0; x < width; x++) {
-      const { longest, lost } = lane.between(x / this.scale, (x + 1) / this.scale - 1);
+      const from = x / this.scale,
+        to = (x + 1) / this.scale,
+        { longest, lost } = lane.between(from, to - 1);
       if (lost) this.paintLost(context, x, top, tall, lost);
       if (!longest) continue;
       const part = Math.min(1, Math.log10(Math.max(longest / 1e6, 1)) / 4),
         high = Math.max(3, part * tall);
-      context.fillStyle = longest < slow * 1.13 ? speedColor(Math.min(longest, slow - 1), slow) : colors.slow;
+      context.fillStyle = colors[states.of(from, to)];
       context.fillRect(x, floor - high, 1, high);
     }
     context.fillStyle = colors.bad;
     for (const s of this.recording.stalls) {
-      if (s.thread === thread.index)
+      if (s.thread === thread.index && s.role === "stall")
         context.fillRect(s.begin * this.scale, top + 1, Math.max(3, s.wall * this.scale), tall);
     }
     context.fillStyle = colors.ground + "cc";
@@ -196,17 +213,19 @@ class Timeline {
   }
 
   paintFrames(context) {
-    context.fillStyle = colors.slow;
+    context.fillStyle = colors.text;
     for (const f of this.frames)
       if (f.dropped > 0)
         context.fillRect(f.begin * this.scale, RULER + 2, Math.max(1.5, (f.end - f.begin) * this.scale), 4);
   }
 
-  paintSeen(context, height) {
+  /** Dims what the views do not show. */
+  paintSeen(context, width, height) {
     const x = this.seen[0] * this.scale,
       wide = Math.max(2, (this.seen[1] - this.seen[0]) * this.scale);
-    context.fillStyle = colors.accent + "22";
-    context.fillRect(x, 0, wide, height);
+    context.fillStyle = colors.ground + "a0";
+    context.fillRect(0, 0, x, height);
+    context.fillRect(x + wide, 0, width, height);
     context.strokeStyle = colors.accent;
     context.lineWidth = 1;
     context.strokeRect(x + 0.5, 0.5, Math.max(1, wide - 1), height - 1);
@@ -222,10 +241,9 @@ class Threads extends Pane {
     this.matches = null;
   }
 
-  /** threads: {thread, calls, messages, stalls}; calls is null while they are decoded. */
-  show(threads, end, slow) {
+  /** threads: {thread, calls, messages, stalls, states}; calls is null while they are decoded. */
+  show(threads, end) {
     this.threads = threads;
-    this.slow = slow;
     this.layOut();
     this.setLimit(0, end);
   }
@@ -308,8 +326,8 @@ class Threads extends Pane {
         Math.max(-2, this.xOf(m.begin)),
         this.xOf(m.end),
         y,
-        speedColor(m.end - m.begin, this.slow),
-        m.name,
+        colors[m.cpu * 2 >= m.end - m.begin ? "running" : row.t.states.of(m.begin, m.end)],
+        { text: m.name },
         row,
         i,
       );
@@ -325,37 +343,34 @@ class Threads extends Pane {
       if (calls.begin[i] >= this.to) break;
       const x = Math.max(-2, this.xOf(calls.begin[i])),
         right = Math.min(width + 2, this.xOf(calls.end[i]));
-      const { text, hue, lost } = this.names(calls.method[i]),
+      const name = this.names(calls.method[i]),
+        { lost } = name,
         faded = this.matches && !this.matches[calls.method[i]];
       const color = lost
         ? colors.panel
         : faded
           ? colors.line
-          : `hsl(${Math.max(0, hue)} ${hue < 0 ? 0 : 45}% ${colors.dark ? 32 : 79}%)`;
+          : colors.call(row.t.states.of(calls.begin[i], calls.end[i]), name.shade);
       if (right - x < 1) {
         context.fillStyle = lost ? colors.lost : color;
         context.fillRect(Math.floor(x), y, 1, ROW - 1);
         k = Math.max(k + 1, calls.after(list, this.from + (Math.floor(x) + 1) / scale));
         continue;
       }
-      this.box(context, x, right, y, color, text, row, i);
+      this.box(context, x, right, y, color, name, row, i);
       if (lost) hatch(context, x, y, right - x, ROW - 1, colors.lost, 5);
       k++;
     }
   }
 
-  box(context, x, right, y, color, text, row, i) {
+  box(context, x, right, y, color, name, row, i) {
     const wide = Math.max(1, right - x);
     context.fillStyle = color;
     context.fillRect(x, y, wide > 2 ? wide - 0.5 : wide, ROW - 1);
     if (wide > 28) {
-      const left = Math.max(0, x) + 4;
-      context.fillStyle = colors.text;
-      context.fillText(
-        shorten(text, Math.min(right, this.left + this.width) - left - 3, (t) => context.measureText(t).width),
-        left,
-        y + ROW / 2,
-      );
+      const left = Math.max(0, x) + 4,
+        room = Math.min(right, this.left + this.width) - left - 3;
+      write(context, name, left, y + ROW / 2, room, colors.text, colors.text + "b0");
     }
     if (this.hovered && this.hovered.row === row && this.hovered.i === i) {
       context.strokeStyle = colors.text;

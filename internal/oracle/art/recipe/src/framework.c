@@ -166,23 +166,26 @@ static const JNINativeMethod property_methods[] = {
     N("native_get_long", "(Ljava/lang/String;J)J", property_long),
     N("native_get_boolean", "(Ljava/lang/String;Z)Z", property_bool)};
 
-static void add(JNIEnv* e, const char* name, const JNINativeMethod* m, int n) {
-  jclass c = (*e)->FindClass(e, name);
-  if (c == NULL) { (*e)->ExceptionClear(e); return; }
-  for (int i = 0; i < n; i++) if ((*e)->RegisterNatives(e, c, m + i, 1) != 0) (*e)->ExceptionClear(e);
-}
-#define ADD(class, table) add(e, class, table, sizeof table / sizeof *table)
+#define CLASS(name, methods) {name, methods, sizeof methods / sizeof *methods}
+static const struct { const char* name; const JNINativeMethod* methods; int count; } classes[] = {
+    CLASS("android/util/Log", log_methods),
+    CLASS("android/os/SystemProperties", property_methods),
+    CLASS("android/os/Trace", trace_methods),
+    CLASS("android/os/SystemClock", clock_methods),
+    CLASS("android/os/Process", process_methods),
+    CLASS("android/os/Binder", binder_methods),
+    CLASS("android/os/MessageQueue", queue_methods)};
 
-// Gives the android.os classes their natives if they are on the boot class path.
+// Gives the android.os classes their natives if they are on the boot class path. A class or a method that is missing
+// there is left out.
 void register_framework(JNIEnv* e) {
-  jclass q = (*e)->FindClass(e, "android/os/MessageQueue");
-  if (q == NULL) { (*e)->ExceptionClear(e); return; }
-  ADD("android/util/Log", log_methods);
-  ADD("android/os/SystemProperties", property_methods);
-  ADD("android/os/Trace", trace_methods);
-  ADD("android/os/SystemClock", clock_methods);
-  ADD("android/os/Process", process_methods);
-  ADD("android/os/Binder", binder_methods);
-  ADD("android/os/MessageQueue", queue_methods);
-  dispatch_events = (*e)->GetMethodID(e, q, "dispatchEvents", "(II)I");
+  jclass queue = (*e)->FindClass(e, "android/os/MessageQueue");
+  if (queue == NULL) { (*e)->ExceptionClear(e); return; }
+  for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+    jclass c = (*e)->FindClass(e, classes[i].name);
+    if (c == NULL) { (*e)->ExceptionClear(e); continue; }
+    for (int m = 0; m < classes[i].count; m++)
+      if ((*e)->RegisterNatives(e, c, classes[i].methods + m, 1) != 0) (*e)->ExceptionClear(e);
+  }
+  dispatch_events = (*e)->GetMethodID(e, queue, "dispatchEvents", "(II)I");
 }

@@ -12,14 +12,14 @@ import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * Prints the samples that JFR took of one thread while that ran Java code. A line for each stack: how many samples have
+ * Prints the samples that JFR took of one thread, or of all, while they ran Java code. A line for each stack: how many samples have
  * it, whether JFR cut it off, and its methods, the innermost first.
  */
 public final class Samples {
     private Samples() {
     }
 
-    /** Takes the recording and the name of the thread. */
+    /** Takes the recording and the name of the thread, which is empty for all. */
     public static void main(String[] args) throws IOException {
         Map<String, Integer> stacks = new HashMap<>();
         try (RecordingFile file = new RecordingFile(Paths.get(args[0]))) {
@@ -30,7 +30,8 @@ public final class Samples {
                 }
                 RecordedThread thread = event.getThread("sampledThread");
                 RecordedStackTrace stack = event.getStackTrace();
-                if (stack != null && thread != null && args[1].equals(thread.getJavaName())) {
+                if (stack != null && thread != null
+                        && (args[1].isEmpty() || args[1].equals(thread.getJavaName()))) {
                     stacks.merge(line(stack), 1, Integer::sum);
                 }
             }

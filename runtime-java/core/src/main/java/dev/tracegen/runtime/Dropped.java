@@ -17,9 +17,12 @@ final class Dropped {
     static final int CHUNKS = 7;
     static final int INCIDENTS = 8;
 
-    /** The names of the kinds, for the log. The kinds are those of trace/FORMAT.md. */
+    /** Virtual threads that made calls and are not recorded, by choice. */
+    static final int VIRTUAL_THREADS = 9;
+
+    /** The names of the kinds, for the log; null for what is left out by choice. trace/FORMAT.md has the kinds. */
     private static final String[] NAMES = {null, "records", "stack samples", "stalls", "frames",
-        "calls of the stall listener", "signs of life", "chunks", "incidents"};
+        "calls of the stall listener", "signs of life", "chunks", "incidents", null};
 
     private final AtomicLongArray counts = new AtomicLongArray(NAMES.length);
     private final AtomicLongArray totals = new AtomicLongArray(NAMES.length);
@@ -51,11 +54,11 @@ final class Dropped {
         }
     }
 
-    /** Returns all counts as text for the log; null if nothing was dropped. */
+    /** Returns the counts as text for the log; null if nothing was dropped but by choice. */
     String text() {
         StringBuilder b = new StringBuilder();
         for (int kind = 0; kind < NAMES.length; kind++) {
-            if (totals.get(kind) > 0) {
+            if (totals.get(kind) > 0 && NAMES[kind] != null) {
                 b.append(b.length() == 0 ? "" : ", ").append(totals.get(kind)).append(' ').append(NAMES[kind]);
             }
         }

@@ -103,8 +103,9 @@ final class FastPath {
             char[] gate = ring.gate;
             int slot = gate != null && id < gate.length ? gate[id] : 0;
             if (slot == 0 || !(bit != 0 ? Gate.dropsEntry(ring, slot) : Gate.dropsExit(ring, slot))) {
-                if (ticker.exact() || id == AppMethodBeat.METHOD_ID_DISPATCH) {
+                if (ticker.exact() || trace.still || id == AppMethodBeat.METHOD_ID_DISPATCH) {
                     ticker.updateTime(ring);
+                    trace.still = false;
                 }
                 ring.put(bit | (long) id << Ring.ID_SHIFT | ring.now);
             }

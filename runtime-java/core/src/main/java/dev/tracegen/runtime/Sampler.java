@@ -58,6 +58,9 @@ final class Sampler implements Runnable {
     private volatile boolean woken;
     private long busyUntil;
 
+    /** How many records the last check has copied. */
+    private long copied;
+
     /** How long this thread wanted to pause before the current check. */
     private long pauseNanos;
 
@@ -182,7 +185,7 @@ final class Sampler implements Runnable {
             busyUntil = now + IDLE_NANOS;
         }
         if (now < busyUntil || options.everyRecord) {
-            pauseNanos = pollNanos(options, work);
+            pauseNanos = pollNanos(options, copied);
             pauseBegin = now;
             pause();
             return;
@@ -210,10 +213,10 @@ final class Sampler implements Runnable {
         }
     }
 
-    /** Returns how long the thread pauses between two checks if the last one found so much work. */
-    static long pollNanos(RecorderOptions options, long work) {
+    /** Returns how long the thread pauses between two checks if the last one has copied so many records. */
+    static long pollNanos(RecorderOptions options, long copied) {
         if (options.everyRecord) {
-            return work > 1000 ? 1000000L : 20000000L;
+            return copied > 1000 ? 1000000L : 20000000L;
         }
         return Math.max(10, Math.min(100, options.leastSlowMillis() / 8)) * 1000000L;
     }
@@ -238,7 +241,8 @@ final class Sampler implements Runnable {
             // Before the records are copied: behind its last record a thread puts none.
             t.sampled.ended = t.thread.getState() == Thread.State.TERMINATED && !t.main;
         }
-        work += drain.all(stopped);
+        copied = drain.all(stopped);
+        work += copied;
         steady.handOverOld();
         for (ThreadTrace t : recorder.threads.all()) {
             work += stalls.watch(t, lateNanos);

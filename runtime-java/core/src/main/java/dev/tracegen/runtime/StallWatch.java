@@ -16,6 +16,12 @@ final class StallWatch {
     /** How many waiting messages of a stall are written. */
     private static final int MAX_PENDING = 200;
 
+    /** Samples take at most one part in so many of a processor's time, but for the main thread's. */
+    private static final int SAMPLING_SHARE = 5;
+
+    /** How much of the time that is to come they may take at once. */
+    private static final long AHEAD_NANOS = 250000000L;
+
     /** How many threads are sampled of which each holds the lock that the one before waits for. */
     private static final int MAX_OWNERS = 8;
 
@@ -31,6 +37,9 @@ final class StallWatch {
     private final ArrayBlockingQueue<EndedStall> ended = new ArrayBlockingQueue<EndedStall>(MAX_STALLS);
     private volatile long gcCount;
     private volatile long gcMillis;
+
+    /** Up to when the samples' share of the time is used: very many threads may wait at once. */
+    private long usedUntil;
 
     StallWatch(Recorder recorder, Ticker ticker, WriterQueue out, Delivery delivery, Suspensions suspensions,
             SignsOfLife signs, SteadySamples steady) {
@@ -150,7 +159,7 @@ final class StallWatch {
             f.nextQuietSample = threshold;
         }
         long quiet = now - f.quietSince - suspensions.within(f.quietSince, now);
-        if (elapsed >= f.nextSample || quiet >= f.nextQuietSample) {
+        if ((elapsed >= f.nextSample || quiet >= f.nextQuietSample) && (t.main || usedUntil - now <= AHEAD_NANOS)) {
             if (elapsed >= f.nextSample) {
                 f.nextSample = elapsed < threshold ? Math.min(threshold, elapsed + threshold / 4)
                         : elapsed + elapsed / 4;
@@ -158,7 +167,10 @@ final class StallWatch {
             if (quiet >= f.nextQuietSample) {
                 f.nextQuietSample = quiet + quiet / 4;
             }
+            long begin = platform.threadCpuNanos();
             sample(t, f, elapsed >= threshold);
+            long used = platform.threadCpuNanos() - begin;
+            usedUntil = Math.max(usedUntil, now) + Math.min(AHEAD_NANOS, used * SAMPLING_SHARE);
         }
         if (f.passed) {
             steady.handOver(f.steady);

@@ -3,15 +3,22 @@ package dev.tracegen.runtime;
 import java.util.Collection;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongArray;
 
 /** The threads of a recorder. A thread is added when it is first seen, and removed when it has ended. */
 final class ThreadRegistry {
+    /** So many virtual threads that are not recorded are told apart, by the last bits of their IDs. */
+    private static final int MOST_NOT_RECORDED = 1 << 20;
+
     private final Recorder recorder;
     private final Rings rings;
     private final ThreadTrace main;
     private final ConcurrentHashMap<Thread, ThreadTrace> traces = new ConcurrentHashMap<Thread, ThreadTrace>();
     private final ThreadLocal<ThreadTrace> own = new ThreadLocal<ThreadTrace>();
     private final AtomicInteger nextIndex = new AtomicInteger();
+
+    /** A bit for each virtual thread that is not recorded; null as long as none made a call. */
+    private volatile AtomicLongArray notRecorded;
 
     /** Creates a registry that has the main thread. */
     ThreadRegistry(Recorder recorder, Rings rings, Thread mainThread) {
@@ -71,9 +78,11 @@ final class ThreadRegistry {
     ThreadTrace current(Thread thread) {
         RecorderOptions options = recorder.options();
         int threads = options.threads;
-        if (threads == RecorderOptions.THREADS_MAIN || thread instanceof RecorderThread
-                || threads == RecorderOptions.THREADS_ALL && !options.virtualThreads
-                && VirtualThreads.contains(thread)) {
+        if (threads == RecorderOptions.THREADS_MAIN || thread instanceof RecorderThread) {
+            return null;
+        }
+        if (threads == RecorderOptions.THREADS_ALL && !options.virtualThreads && VirtualThreads.contains(thread)) {
+            countNotRecorded(thread.getId());
             return null;
         }
         ThreadTrace trace = own.get();
@@ -92,6 +101,25 @@ final class ThreadRegistry {
         return trace;
     }
 
+    /** Counts a virtual thread that is not recorded, at its first call. */
+    void countNotRecorded(long id) {
+        AtomicLongArray seen = notRecorded;
+        if (seen == null) {
+            synchronized (this) {
+                if (notRecorded == null) {
+                    notRecorded = new AtomicLongArray(MOST_NOT_RECORDED / Long.SIZE);
+                }
+                seen = notRecorded;
+            }
+        }
+        int word = (int) (id % MOST_NOT_RECORDED) / Long.SIZE;
+        for (long bits = seen.get(word); (bits >>> id & 1) == 0; bits = seen.get(word)) {
+            if (seen.compareAndSet(word, bits, bits | 1L << id)) {
+                recorder.dropped().add(Dropped.VIRTUAL_THREADS, 1);
+            }
+        }
+    }
+
     /** Removes the trace of a thread that has ended. */
     void forget(ThreadTrace trace) {
         if (traces.remove(trace.thread, trace)) {
@@ -108,15 +136,5 @@ final class ThreadRegistry {
         if (trace.existingRing() == null) {
             recorder.dropped().add(Dropped.RECORDS, trace.droppedRecords());
         }
-    }
-
-    /** Returns how many records were put in total, without those of threads that were removed. */
-    long recordCount() {
-        long sum = 0;
-        for (ThreadTrace t : traces.values()) {
-            Ring r = t.existingRing();
-            sum += r == null ? 0 : r.sequence();
-        }
-        return sum;
     }
 }

@@ -51,6 +51,13 @@ public final class ThreadTrace {
     private volatile boolean recorded;
     private volatile PendingQueue queue;
 
+    /** Set while the ticker does not move the time of the ring: the thread reads the clock before its next record. */
+    volatile boolean still;
+
+    // The number of records in the ticker's last period, and how many periods there was none. For the ticker only.
+    long tickedRecords;
+    int quietPeriods;
+
     /** For the sampler only. */
     final SamplerState sampled = new SamplerState(this);
 

@@ -12,6 +12,9 @@ import java.util.concurrent.locks.LockSupport;
  * wakes the thread. Only the thread itself ends the pause: it updates the time of all rings, and then restores the
  * fast path.
  *
+ * <p>There may be very many threads that wait. The time of a ring that got no record for a while is not moved: its
+ * thread reads the clock before its next record. The main thread, whose records take the fast path, does not look.
+ *
  * <p><b>Why no failure stops the time.</b> In an app's thread each call may throw a StackOverflowError. Such a thread
  * only sets {@link #wanted} and then wakes the ticker's thread. Both may be repeated, and each record does so until the
  * pause has ended. The ticker's thread repeats what it has to do in each period: it sets the times of all rings, and
@@ -43,7 +46,6 @@ final class Ticker implements Runnable {
     private volatile boolean stopped;
 
     // Used by the ticker's thread.
-    private long lastRecordCount = -1;
     private int quietPeriods;
 
     /** When the time of the rings was updated last; 0 if it was not since the begin or since a pause. */
@@ -71,14 +73,22 @@ final class Ticker implements Runnable {
         return Ring.TIME_MASK;
     }
 
-    private void advanceAll(long nanos) {
+    /** Moves the time of the rings that got records lately. Returns whether there was one since the last call. */
+    private boolean advanceAll(long nanos) {
         long ticks = ticks(nanos);
+        boolean any = false;
         for (ThreadTrace t : recorder.threads.all()) {
-            Ring ring = t.existingRing();
+            Ring ring = t.still ? null : t.existingRing();
             if (ring != null) {
                 ring.advance(ticks);
+                long records = ring.sequence();
+                t.quietPeriods = records == t.tickedRecords ? t.quietPeriods + 1 : 0;
+                t.tickedRecords = records;
+                any |= t.quietPeriods == 0;
+                t.still = !t.main && t.quietPeriods >= QUIET_PERIODS;
             }
         }
+        return any;
     }
 
     /** Returns the time of tick 0, in nanoseconds of the platform's clock. */
@@ -171,7 +181,7 @@ final class Ticker implements Runnable {
         if (paused) {
             recorder.fastPath.update();
             // Records that took the fast path just before it ended are found by their number.
-            if (!wanted && recorder.threads.recordCount() == lastRecordCount) {
+            if (!wanted && !advanceAll(platform.nanoTime())) {
                 lastMove = 0;
                 LockSupport.parkNanos(this, EarlyStart.untilExpiry(recorder));
                 return;
@@ -193,11 +203,8 @@ final class Ticker implements Runnable {
 
     private void move() {
         long nanos = platform.nanoTime();
-        advanceAll(nanos);
-        long records = recorder.threads.recordCount();
-        boolean quiet = records == lastRecordCount;
+        boolean quiet = !advanceAll(nanos);
         quietPeriods = quiet ? quietPeriods + 1 : 0;
-        lastRecordCount = records;
         if (!quiet && lastMove != 0 && nanos - lastMove > (1 + LATE_PERIODS) * periodMillis * 1000000L) {
             late.add(lastMove, nanos);
         }

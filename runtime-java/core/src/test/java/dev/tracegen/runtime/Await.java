@@ -2,6 +2,8 @@ package dev.tracegen.runtime;
 
 import static org.junit.jupiter.api.Assertions.fail;
 
+import java.util.concurrent.CountDownLatch;
+
 /**
  * Waits for conditions. A test must pass on a machine where it has little of the CPU, so no test takes a pause for
  * long enough.
@@ -26,6 +28,15 @@ public final class Await {
                 fail("waited in vain until " + what);
             }
             Thread.sleep(1);
+        }
+    }
+
+    /** Returns when a latch is open. For threads that nothing interrupts. */
+    public static void open(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 

@@ -300,4 +300,63 @@ class RolesTest {
         assertTrue(records > 0);
         assertEquals(recorder.threads.main().existingRing().sequence(), next);
     }
+
+    /**
+     * The sampler copies no records before the writer has opened. When recording has stopped, it checks all threads
+     * twice. Here the writer opens behind the second check, and ahead of what follows it.
+     */
+    @Test
+    void aStopBeforeTheWriterOpensLosesNoRecords() throws Exception {
+        RecorderOptions options = new RecorderOptions().everyRecord(true);
+        options.callMessages = new CallMessages() {
+            @Override
+            void open(RecorderOptions of) {
+                awaitUninterrupted(open);
+            }
+
+            @Override
+            OfThread ofThread() {
+                throw new AssertionError("a thread with messages has no others");
+            }
+        };
+        final CountDownLatch put = new CountDownLatch(1);
+        final AtomicInteger checks = new AtomicInteger(-1);
+        platform.checked = () -> {
+            switch (checks.incrementAndGet()) {
+                case 0:
+                    awaitUninterrupted(put);
+                    break;
+                case 1:
+                    recorder.stop();
+                    break;
+                case 3:
+                    open.countDown();
+                    while (!recorder.writerIsIdle()) {
+                        Thread.yield();
+                    }
+                    break;
+                default:
+            }
+        };
+        ThreadTrace main = start(options);
+        main.messageBegin("m");
+        AppMethodBeat.i(1);
+        AppMethodBeat.o(1);
+        main.messageEnd();
+        put.countDown();
+        Await.until("the recording is stopped", () -> !recorder.recording());
+        Await.stop(recorder);
+        assertEquals("+1048574 +1 -1 -1048574", WrittenChunks.records(file, 0));
+        assertTrue(checks.get() > 3, "the writer opened before");
+    }
+
+    private static void awaitUninterrupted(CountDownLatch latch) {
+        while (latch.getCount() > 0) {
+            try {
+                latch.await();
+            } catch (InterruptedException e) {
+                // The sampler is woken so.
+            }
+        }
+    }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -109,6 +110,33 @@ class TickerTest {
                 return AppMethodBeat.fast == ring;
             });
         }
+    }
+
+    /** The clock does not move the time of a thread that waits. The thread's next record has the exact time. */
+    @Test
+    void aThreadThatWaitedHasTheExactTime() throws Exception {
+        start(new RecorderOptions().clockPeriodMillis(1).tickNanos(1000000).threads(RecorderOptions.THREADS_ALL));
+        CountDownLatch waited = new CountDownLatch(1);
+        long[] record = new long[1];
+        Thread other = new Thread(() -> {
+            AppMethodBeat.i(7);
+            Await.open(waited);
+            AppMethodBeat.o(7);
+            record[0] = recorder.threads.existing(Thread.currentThread()).copy(1, 2).records[0];
+        });
+        other.start();
+        Await.until("the clock has left out the thread", () -> {
+            // So that it does not pause.
+            AppMethodBeat.i(1);
+            AppMethodBeat.o(1);
+            ThreadTrace t = recorder.threads.existing(other);
+            return t != null && t.still;
+        });
+        assertFalse(recorder.threads.main().still);
+        platform.pass(1234);
+        waited.countDown();
+        other.join();
+        assertEquals(1234, record[0] & Ring.TIME_MASK);
     }
 
     @Test

@@ -43,6 +43,9 @@ final class VirtualPlatform extends Platform {
     volatile RuntimeException writerFailure;
     volatile String logged = "";
 
+    /** If it is not null, the sampler runs it at the end of each check, and once before the first. */
+    volatile Runnable checked;
+
     // How often the recorder's threads have called this platform.
     private final AtomicLong checks = new AtomicLong();
     private final AtomicLong clockReads = new AtomicLong();
@@ -163,6 +166,10 @@ final class VirtualPlatform extends Platform {
     public long gcMillis() {
         if (on("tracegen-sampler")) {
             checks.incrementAndGet();
+            Runnable work = checked;
+            if (work != null) {
+                work.run();
+            }
         }
         return gcCount * 7;
     }

@@ -9,6 +9,7 @@ import java.lang.management.ThreadMXBean;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
 
 /** The platform of any JVM. A JVM may have no {@code java.lang.management}; the facts from it are unknown then. */
 final class JvmPlatform extends Host.EarlyPlatform {
@@ -16,6 +17,13 @@ final class JvmPlatform extends Host.EarlyPlatform {
     private static final long LAUNCHER_THREAD = 1;
 
     private final MachineFacts machine = new MachineFacts(new File("/proc"));
+
+    /** How long a reading of the machine is the present one: very many stalls may ask for it at once. */
+    private static final long MACHINE_NANOS = 20000000L;
+
+    // The last reading, and when it was made. Used under the lock of the reader.
+    private Map<String, String> lastMachine;
+    private long lastMachineNanos;
 
     /** Space for threads that start while the list is made. */
     private static final int MORE_THREADS = 64;
@@ -27,6 +35,9 @@ final class JvmPlatform extends Host.EarlyPlatform {
 
     @Override
     public long threadCpuNanos(Thread thread) {
+        if (VirtualThreads.contains(thread)) {
+            return -1;
+        }
         try {
             return Management.threadCpuNanos(thread);
         } catch (Throwable e) {
@@ -73,8 +84,13 @@ final class JvmPlatform extends Host.EarlyPlatform {
     @Override
     public Map<String, String> machineFacts(Thread thread) {
         synchronized (machine) {
-            // The kernel's ID of a thread is unknown here.
-            return machine.read(-1, nanoTime());
+            long now = nanoTime();
+            if (lastMachine == null || now - lastMachineNanos >= MACHINE_NANOS) {
+                // The kernel's ID of a thread is unknown here.
+                lastMachine = machine.read(-1, now);
+                lastMachineNanos = now;
+            }
+            return lastMachine;
         }
     }
 
@@ -139,6 +155,12 @@ final class JvmPlatform extends Host.EarlyPlatform {
         }
 
         static LockWait lockWait(Thread thread) {
+            if (VirtualThreads.contains(thread)) {
+                // The JVM says nothing of these. A lock that is no monitor is known, and who holds it is not.
+                Object blocker = LockSupport.getBlocker(thread);
+                return blocker == null ? null
+                        : new LockWait(blocker.getClass().getName(), System.identityHashCode(blocker), null);
+            }
             ThreadInfo info = THREADS.getThreadInfo(thread.getId());
             LockInfo lock = info == null ? null : info.getLockInfo();
             if (lock == null) {

@@ -62,6 +62,11 @@ final class Collector implements AutoCloseable {
         return "http://127.0.0.1:" + server.getAddress().getPort();
     }
 
+    /** Returns an uploader that gives up only after minutes: a machine that has much to do answers late. */
+    HttpUploader uploader(String token) {
+        return new HttpUploader(address(), token, false, 180000, 180000, 180000);
+    }
+
     private synchronized Object way() {
         return ways.isEmpty() ? Way.WHOLE : ways.remove();
     }

@@ -121,7 +121,7 @@ class RemoteConfigTest {
     void theyAreFetchedNowAndThenAndApplied() throws Exception {
         try (Collector collector = new Collector()) {
             collector.config = signed(PAIR, settings(1, "slow=300"));
-            HttpUploader http = new HttpUploader(collector.address(), null, false);
+            HttpUploader http = collector.uploader(null);
             List<Properties> applied = new ArrayList<Properties>();
             RemoteConfig c = config().source(http, Collections.singletonMap("device", "a b&c"), applied::add);
             assertTrue(c.isDue(platform.wallMillis()));

@@ -60,7 +60,7 @@ class SenderTest {
     }
 
     private HttpUploader http() {
-        return new HttpUploader(collector.address(), "secret", false, 10000, 10000, 60000);
+        return collector.uploader("secret");
     }
 
     /** A sender as of another start of the process. */

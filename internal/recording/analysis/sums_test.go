@@ -1,0 +1,126 @@
+package analysis
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/tracegen/tracegen/internal/recording/graft"
+	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/trace"
+)
+
+// sumsOf returns what was summed up.
+func sumsOf(t *Sums) []Sum {
+	var list []Sum
+	t.Take(func(total *Sum) { list = append(list, *total) })
+	return list
+}
+
+// TestRecursion: calls within calls of the same method count once in the total, as does a call that is handed on in
+// parts.
+func TestRecursion(t *testing.T) {
+	var totals Sums
+	add := func(s *trace.Segment) {
+		if err := totals.Segment(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(&trace.Segment{Calls: []trace.Call{
+		{Method: 1, Parent: -1, Next: 4, Count: 1, End: 100},
+		{Method: 2, Parent: 0, Next: 4, Count: 1, Begin: 10, End: 90},
+		{Method: 1, Parent: 1, Next: 3, Count: 1, Begin: 20, End: 50},
+		{Method: 1, Parent: 1, Next: 4, Count: 1, Begin: 50, End: 60, Marks: trace.MarkUnwound},
+	}})
+	add(&trace.Segment{Begin: 100, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 100,
+		End: 200, Marks: trace.MarkSuspended}}})
+	add(&trace.Segment{Begin: 200, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 200,
+		End: 350, Marks: trace.MarkSuspended | trace.MarkResumed}}})
+	add(&trace.Segment{Begin: 350, Calls: []trace.Call{{Method: 3, Parent: -1, Next: 1, Count: 1, Begin: 350,
+		End: 360, Marks: trace.MarkResumed}}})
+	want := []Sum{
+		{Method: 1, Calls: 3, Marked: 1, Records: 5, Total: 100, Self: 60, Longest: 100},
+		{Method: 2, Calls: 1, Records: 2, Total: 80, Self: 40, Longest: 80},
+		{Method: 3, Calls: 1, Records: 2, Total: 260, Self: 260, Longest: 260},
+	}
+	ignored := cmpopts.IgnoreUnexported(Sum{})
+	if diff := cmp.Diff(want, sumsOf(&totals), ignored); diff != "" {
+		t.Error(diff)
+	}
+	if again := sumsOf(&totals); len(again) > 0 {
+		t.Errorf("taken twice: %+v", again)
+	}
+}
+
+// madeSegment makes a segment of calls that nest at random, of few methods.
+func madeSegment(rnd *rand.Rand) *trace.Segment {
+	s := &trace.Segment{}
+	now := int64(0)
+	var below func(parent int32, depth int)
+	below = func(parent int32, depth int) {
+		for range 1 + rnd.IntN(3) {
+			now += rnd.Int64N(10)
+			k := int32(len(s.Calls))
+			s.Calls = append(s.Calls, trace.Call{Method: trace.Method(1 + rnd.IntN(4)), Parent: parent, Count: 1,
+				Begin: now})
+			if depth > 0 && rnd.IntN(3) > 0 {
+				below(k, depth-1)
+			}
+			now += rnd.Int64N(10)
+			s.Calls[k].End, s.Calls[k].Next = now, int32(len(s.Calls))
+		}
+	}
+	below(-1, 6)
+	s.End = now
+	return s
+}
+
+// TestSumsOfTreesAreThoseOfCalls: the sums by method are the same, whether calls are added as they come or merged by path
+// before.
+func TestSumsOfTreesAreThoseOfCalls(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(33, 3))
+	for range 200 {
+		var calls Sums
+		var tree trace.Tree
+		for range 1 + rnd.IntN(5) {
+			s := madeSegment(rnd)
+			tree.Add(s)
+			if err := calls.Segment(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var want []Sum
+		for _, m := range graft.Sums(&tree) {
+			want = append(want, Sum{Method: m.Method, Calls: m.Calls, Total: m.Total, Self: m.Self})
+		}
+		byMethod := cmpopts.SortSlices(func(a, b Sum) bool { return a.Method < b.Method })
+		ignored := cmpopts.IgnoreFields(Sum{}, "Records", "Longest", "active", "used")
+		if diff := cmp.Diff(want, sumsOf(&calls), byMethod, ignored); diff != "" {
+			t.Fatal(diff)
+		}
+	}
+}
+
+// TestOwnTimeOfMethodsThatAreOff: the own time of a stall is that of the program's methods. One that was switched off
+// has what samples show of it; libraries have none, as their callers are to blame.
+func TestOwnTimeOfMethodsThatAreOff(t *testing.T) {
+	const off, library = 2, trace.FirstNamed
+	s := &trace.Segment{End: 1000, Calls: []trace.Call{{Method: 1, Parent: -1, Next: 1, Count: 1, End: 1000}}}
+	for k := range 10 {
+		sample := trace.Sample{Nanos: int64(k) * 100, Weight: 100, State: 2, CPU: -1}
+		if k < 8 {
+			sample.Below = []trace.Method{library, off, library}
+		}
+		s.Samples = append(s.Samples, sample)
+	}
+	var tree trace.Tree
+	tree.Add(s)
+	names := resolve.NewNames(nil, nil)
+	steps := mostSelf(&tree, names, 5)
+	if len(steps) != 2 || steps[0].Method.Name != "#2" || steps[0].Self != 800 || steps[0].Estimated != 800 ||
+		steps[0].Samples == 0 || steps[1].Self != 200 || steps[1].Estimated != 0 {
+		t.Errorf("%+v", steps)
+	}
+}
