@@ -22,10 +22,10 @@ type placement struct {
 	// dead has the indices of the open calls that have ended before, the innermost first. The other indices here are
 	// those of the calls without these.
 	dead []int32
-	// call is the index of the innermost call that the sample belongs to. missing has those of calls around it that are not
-	// on the stack, and may have ended.
-	call    int
-	missing []int32
+	// call is the index of the innermost call that the sample belongs to. found has the calls around it that are on the
+	// stack, with itself, missing those that are not and may have ended.
+	call           int
+	found, missing []int32
 	// between has the frames right outside of open calls, below the frames below the innermost one.
 	between []framesOutside
 	below   []int32
@@ -48,7 +48,7 @@ type windowRecords struct {
 }
 
 // maxAligned is how many pairs of calls and frames are compared at most to find out which calls have ended.
-const maxAligned = 1 << 20
+const maxAligned = 1 << 16
 
 // place hands on the samples whose place is before held[i]. It returns false if it depends on records that have not come
 // yet.
@@ -313,12 +313,17 @@ func (r *repairer) align(n int, frames []int32) []int {
 }
 
 // commonLengths returns for each j how long the longest common subsequence of names and frames[j:] is. If there are too
-// many, it is that which common returns.
+// many, it is that of [lastFrames].
 func commonLengths(names, frames []int32) []int {
 	lengths := make([]int, len(frames)+1)
 	if len(names)*len(frames) > maxAligned {
-		for j := range frames {
-			lengths[j] = len(common(names, frames[j:]))
+		for _, j := range lastFrames(names, frames) {
+			if j >= 0 {
+				lengths[j]++
+			}
+		}
+		for j := len(frames) - 1; j >= 0; j-- {
+			lengths[j] += lengths[j+1]
 		}
 		return lengths
 	}
@@ -338,14 +343,32 @@ func commonLengths(names, frames []int32) []int {
 	return lengths
 }
 
+// lastFrames returns the frame of each name if each takes the last one that it can, from the last name on; -1 for none.
+func lastFrames(names, frames []int32) []int {
+	first := map[int32]int{}
+	for j, f := range slices.Backward(frames) {
+		first[f] = j
+	}
+	at := make([]int, len(names))
+	to := len(frames)
+	for i, name := range slices.Backward(names) {
+		at[i] = -1
+		if j, ok := first[name]; ok && j < to {
+			to = lastIndex(frames[:to], name)
+			at[i] = to
+		}
+	}
+	return at
+}
+
 // common returns the indices of names in their longest common subsequence with frames, the last names of several. If there
-// are too many, it returns those that have a frame if each takes the last one that it can.
+// are too many, it returns those that have a frame by [lastFrames].
 func common(names, frames []int32) (in []int) {
 	n, m := len(names), len(frames)
 	if n*m > maxAligned {
-		for ; n > 0 && m > 0; n-- {
-			if k := lastIndex(frames[:m], names[n-1]); k >= 0 {
-				in, m = append(in, n-1), k
+		for i, j := range lastFrames(names, frames) {
+			if j >= 0 {
+				in = append(in, i)
 			}
 		}
 		return in
@@ -427,9 +450,6 @@ func (r *repairer) put(s *waitingSample) {
 	}
 	lo := r.firstOpen()
 	constant := min(max(s.constant, lo), len(r.open))
-	if whole := make([]int, len(r.open)); r.scope.on && r.assign(frames, whole, nil) {
-		constant = len(whole)
-	}
 	at := r.align(constant, frames)
 	next, matching := 0, false
 	for _, f := range at {
@@ -437,15 +457,23 @@ func (r *repairer) put(s *waitingSample) {
 	}
 	for _, o := range r.open[constant:] {
 		f := slices.Index(frames[next:], r.table.nameOf(o.method))
+		matching = matching || f >= 0
+		if r.scope.on {
+			f = -1 // the frame may be of a call around the scope; which call this is depends on the moment
+		}
 		if f >= 0 {
 			f += next
-			next, matching = f+1, true
+			next = f + 1
 		}
 		at = append(at, f)
 	}
 	p := placement{SteadySample: s.SteadySample}
 	if len(frames) > 0 {
-		p.dead = r.contradicted(lo, constant, at, matching)
+		from := lo
+		for stack.cut && from < len(at) && at[from] < 0 {
+			from++ // calls outside of the first one that is shown may be in the frames that are missing
+		}
+		p.dead = r.contradicted(from, constant, at, matching)
 	}
 	at = r.end(p.dead, at)
 	if len(r.open) == lo {
@@ -459,11 +487,14 @@ func (r *repairer) put(s *waitingSample) {
 		}
 		return
 	}
-	if !matching && len(p.dead) == 0 && len(frames) > 0 && !r.exempt(r.open[len(r.open)-1].method) {
+	if !matching && len(p.dead) == 0 && len(frames) > 0 && !r.scope.on && !r.exempt(r.open[len(r.open)-1].method) {
 		r.table.counts.Unfit++
 		return
 	}
 	r.split(&p, lo, at, frames)
+	if p.call < lo {
+		p.call, p.outside = -1, frames
+	}
 	r.hand(p)
 }
 
@@ -481,6 +512,7 @@ func (r *repairer) split(p *placement, lo int, at []int, frames []int32) {
 		if f < 0 {
 			continue
 		}
+		p.found = append(p.found, int32(k))
 		if last >= 0 && f > last+1 {
 			p.between = append(p.between, framesOutside{k, frames[last+1 : f]})
 		} else if last < 0 && r.scope.on {

@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -183,9 +184,11 @@ func FuzzReplay(f *testing.F) {
 		raw = binary.LittleEndian.AppendUint64(raw, uint64(record))
 	}
 	f.Add(raw, uint16(60))
+	f.Add(stacksFile(f), uint16(9))
 	f.Fuzz(func(t *testing.T, data []byte, size uint16) {
 		if r, err := NewReader(bytes.NewReader(data)); err == nil {
-			if err := Replay(r, &collect{balance: balance{t: t}}); err != nil {
+			names := ReplayOptions{Frames: func() FrameNames { return modelNames{20} }}
+			if err := ReplayWith(r, &collect{balance: balance{t: t}}, names); err != nil {
 				t.Error(err)
 			}
 		}
@@ -201,8 +204,10 @@ func FuzzReplay(f *testing.F) {
 		c := &collect{balance: balance{t: t}}
 		p := newReplay(c)
 		p.limits, p.slowOnly = limits{tick: 1 + int64(size), base: -int64(size), calls: 5}, size%2 == 1
+		p.frames = func() FrameNames { return modelNames{20} }
 		for i, part := range slices.Collect(slices.Chunk(records, 1+int(size%64))) {
 			first := uint64(part[0]) % uint64(len(data)*(i+1))
+			p.chunk(stacksOf(part, i, first))
 			p.chunk(&Records{Thread: uint32(first % 3), First: first, Overwritten: uint64(part[0]) >> 60, List: part})
 			p.chunk(&StallChunk{Thread: uint32(first % 3), EndRecord: first + uint64(size)%9})
 		}
@@ -215,4 +220,91 @@ func FuzzReplay(f *testing.F) {
 			}
 		}
 	})
+}
+
+// stacksOf returns a sample of any stack: of the methods of some records.
+func stacksOf(records []Record, i int, first uint64) *Stacks {
+	c := &Stacks{Anew: i%3 == 0, Samples: []SteadySample{{Thread: uint32(first % 3), Nanos: records[0].Ticks(),
+		Node: uint64(len(records)), Record: first + uint64(records[0])%3, Records: uint64(records[0]) % 5, CPU: -1}}}
+	for k, r := range records {
+		c.Nodes = append(c.Nodes, StackNode{uint64(k), fmt.Sprintf("p.C.m%d(C.java)", r.ID())})
+	}
+	return c
+}
+
+// stacksFile is a recording of a model with its samples.
+func stacksFile(t testing.TB) []byte {
+	run := model{traced: 20, all: 40, depth: 12, interval: 20, gate: 10, throws: 10}.run(rand.New(rand.NewPCG(1, 23)), 100)
+	return file(t, chunkOf(typeMeta, 0, 0, []byte("\x02\x09tickNanos\x011\x07records\x03all")),
+		chunkOf(typeClock, 0, 1, []byte{0, 0, 0, 0, 0}), chunkOf(typeStrings, 0, 2, stringsOf(run.chunk)),
+		chunkOf(typeStacks, 0, 3, encodedStacks(run.chunk)), encodedRecords(4, run.records))
+}
+
+// stringsOf encodes the frames of a chunk as strings, in their order.
+func stringsOf(c *Stacks) []byte {
+	body := binary.AppendUvarint([]byte{1}, uint64(len(c.Nodes)))
+	for _, n := range c.Nodes {
+		body = append(binary.AppendUvarint(body, uint64(len(n.Frame))), n.Frame...)
+	}
+	return body
+}
+
+// encodedStacks encodes a chunk with the frames of [stringsOf].
+func encodedStacks(c *Stacks) []byte {
+	body := binary.AppendUvarint([]byte{1}, uint64(len(c.Nodes)))
+	for i, n := range c.Nodes {
+		body = binary.AppendUvarint(binary.AppendUvarint(body, n.Before), uint64(i+1))
+	}
+	body = binary.AppendUvarint(body, uint64(len(c.Samples)))
+	last := SteadySample{}
+	for _, s := range c.Samples {
+		body = binary.AppendUvarint(body, uint64(s.Thread))
+		body = append(binary.AppendVarint(body, s.Nanos-last.Nanos), byte(s.State))
+		body = binary.AppendVarint(binary.AppendUvarint(body, s.Node), int64(s.Record-last.Record))
+		body = binary.AppendVarint(binary.AppendUvarint(body, s.Records), s.CPU)
+		last = s
+	}
+	return body
+}
+
+// encodedRecords encodes records of the thread 0.
+func encodedRecords(number uint32, records []Record) []byte {
+	body := binary.AppendUvarint([]byte{0, 0, 0}, uint64(len(records)))
+	for _, r := range records {
+		body = binary.LittleEndian.AppendUint64(body, uint64(r))
+	}
+	return chunkOf(typeRecords, 0, number, body)
+}
+
+// TestStacksFile reads samples from a file, whole and with a chunk missing.
+//
+// Invariant: A sample whose stack may be another one, as chunks are lost, is counted and has no place.
+func TestStacksFile(t *testing.T) {
+	whole := stacksFile(t)
+	replayed := func(data []byte) *namedCollect {
+		r, err := NewReader(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &namedCollect{collect: collect{balance: balance{t: t}}, names: map[Method]string{}}
+		if err := ReplayWith(r, c, ReplayOptions{Frames: func() FrameNames { return modelNames{20} }}); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	run := model{traced: 20, all: 40, depth: 12, interval: 20, gate: 10, throws: 10}.run(rand.New(rand.NewPCG(1, 23)), 100)
+	if c := replayed(whole); c.counts.Placed == 0 || int(c.counts.Placed+c.counts.Idle) != len(run.moments) {
+		t.Errorf("%+v of %d samples", c.counts, len(run.moments))
+	}
+	// The same chunk does not begin the table, and another one was lost before it.
+	chunk := encodedStacks(run.chunk)
+	chunk[0] = 0
+	meta := bytes.Index(whole, []byte(syncMark))
+	first := bytes.Index(whole[meta:], chunkOf(typeStrings, 0, 2, stringsOf(run.chunk)))
+	head := whole[:meta+first]
+	lost := slices.Concat(head, chunkOf(typeStrings, 0, 2, stringsOf(run.chunk)), chunkOf(typeStacks, 0, 4, chunk),
+		encodedRecords(5, run.records))
+	if c := replayed(lost); int(c.counts.Unusable) != len(run.moments) || c.counts.Placed != 0 {
+		t.Errorf("%+v, want %d samples without a stack", c.counts, len(run.moments))
+	}
 }

@@ -264,7 +264,7 @@ func TestSamplesAreExact(t *testing.T) {
 				if !slices.Equal(lineages(&c.collect), lineages(plain)) {
 					t.Fatalf("seed %d: calls differ from those without samples", seed)
 				}
-				placed += checkSamples(t, seed, g, run, c)
+				placed += checkSamples(t, seed, run, c, true)
 				if n := int(c.counts.Placed + c.counts.Idle); n != len(run.moments) {
 					t.Errorf("seed %d: %+v of %d samples", seed, c.counts, len(run.moments))
 				}
@@ -274,8 +274,18 @@ func TestSamplesAreExact(t *testing.T) {
 	}
 }
 
-// checkSamples holds samples to the truth.
-func checkSamples(t *testing.T, seed uint64, g model, run *modelRun, c *namedCollect) (placed int) {
+// repeats reports whether a method is twice on a stack.
+func repeats(stack []string) bool {
+	for i, m := range stack {
+		if slices.Contains(stack[:i], m) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkSamples holds samples to the truth. whole is whether they have the whole stack.
+func checkSamples(t *testing.T, seed uint64, run *modelRun, c *namedCollect, whole bool) (placed int) {
 	t.Helper()
 	for i := range c.segments {
 		s := &c.segments[i]
@@ -286,11 +296,11 @@ func checkSamples(t *testing.T, seed uint64, g model, run *modelRun, c *namedCol
 			for _, open := range run.stacks[p.Nanos] {
 				stack = append(stack, fmt.Sprint("p.C.m", open.method))
 			}
-			if s.Calls[p.Call].Method == MethodNotRecorded {
-				continue
+			if s.Calls[0].Method == MethodNotRecorded && repeats(stack) {
+				continue // behind a gap it is not known which of two calls of a method a record is of
 			}
 			path, doubt := pathOf(s, p, c.names)
-			if len(stack) == 0 || !endsWith(stack, path, doubt) {
+			if len(stack) == 0 || !endsWith(stack, path, doubt) || whole && len(path) != len(stack) {
 				t.Errorf("seed %d, sample at %d: %v, but it was %v", seed, p.Nanos, path, stack)
 			}
 		}

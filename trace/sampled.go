@@ -29,6 +29,8 @@ type builtSample struct {
 	pending, inGap bool
 	outside        []int32
 	exits          int // how many calls that were entered in the gap had ended
+	// found has the calls around it that its stack shows, the outermost first.
+	found []int32
 }
 
 // rootEnd is the number of the record behind a call that no other encloses: it ended before the call at index began.
@@ -126,6 +128,9 @@ func (b *builder) put(p *placement, index int32) {
 	if p.call >= 0 {
 		out.Call = s.chain[p.call]
 	}
+	for _, k := range p.found {
+		out.found = append(out.found, s.chain[k])
+	}
 	for _, f := range p.between {
 		out.Between = append(out.Between, Between{s.chain[f.call], s.table.estimated(f.frames)})
 	}
@@ -151,6 +156,7 @@ func (b *builder) decideSamples(outer, n int32, unknown, complete bool) {
 			}
 			if !p.inGap && p.exits < len(b.scope.entered) {
 				p.Call = start + n - 1 - int32(p.exits)
+				b.leaveMissing(p, start)
 			}
 			around = p.Call
 		} else if len(p.Between) > 0 {
@@ -160,16 +166,33 @@ func (b *builder) decideSamples(outer, n int32, unknown, complete bool) {
 	}
 }
 
+// leaveMissing puts a sample behind the exits of calls that were entered in the gap and that its stack does not show.
+func (b *builder) leaveMissing(p *builtSample, start int32) {
+	for k := p.Call; k >= start; k = b.segment.Calls[k].Parent {
+		if b.sampled.table.shows(b.lineage(k), p.outside) {
+			p.Call = k
+			return
+		}
+	}
+}
+
+// lineage returns the methods of a call and those around it, the outermost first.
+func (b *builder) lineage(call int32) (methods []Method) {
+	for k := call; k >= 0; k = b.segment.Calls[k].Parent {
+		methods = append(methods, b.segment.Calls[k].Method)
+	}
+	slices.Reverse(methods)
+	return methods
+}
+
 // compare compares the frames outside of a sample's calls with a call and those around it.
 func (b *builder) compare(p *builtSample, around int32) {
-	var calls []Method
 	var at []int32
 	for k := around; k >= 0; k = b.segment.Calls[k].Parent {
-		calls, at = append(calls, b.segment.Calls[k].Method), append(at, k)
+		at = append(at, k)
 	}
-	slices.Reverse(calls)
 	slices.Reverse(at)
-	outside, inside := b.sampled.table.split(calls, p.outside)
+	outside, inside := b.sampled.table.split(b.lineage(around), p.outside)
 	p.outside = nil
 	if len(p.Between) > 0 {
 		p.Between[0].Frames = b.sampled.table.estimated(inside)
@@ -183,6 +206,7 @@ func (b *builder) compare(p *builtSample, around int32) {
 		}
 	}
 	p.Between = append(between, p.Between...)
+	p.found = append(at, p.found...)
 }
 
 // endEarly ends an open call whose exit is missing at the last moment at which it is known to have run. The calls that
@@ -190,10 +214,17 @@ func (b *builder) compare(p *builtSample, around int32) {
 func (b *builder) endEarly(k int32) {
 	c := &b.segment.Calls[k]
 	next, end := k+1, c.Begin
+	index := int32(len(b.segment.Calls))
 	for _, shown := range slices.Backward(b.sampled.shown) {
 		if shown.from <= k && k < shown.upTo && !slices.Contains(shown.missing, k) {
 			if shown.index > k {
 				next, end = shown.index, shown.at
+			}
+			// A call inside that was open and was not shown, and that ended later, was not called by it.
+			for _, i := range append(shown.missing, shown.upTo) {
+				if inner := &b.segment.Calls[min(i, index-1)]; k < i && i < next && (inner.Next <= i || inner.Next > next) {
+					next, end = i, inner.Begin
+				}
 			}
 			break
 		}
@@ -205,7 +236,7 @@ func (b *builder) endEarly(k int32) {
 	for i := k + 1; i < next; i = b.segment.Calls[i].Next {
 		inner := &b.segment.Calls[i]
 		if inner.Next <= i {
-			next, end = int32(len(b.segment.Calls)), b.now
+			next, end = index, b.now
 			break
 		}
 		if inner.Marks&(MarkUnwound|MarkContradicted) == MarkUnwound {
@@ -235,6 +266,11 @@ func (s *sampledCalls) shift(start, n int32, number uint64) {
 		for k := range p.Between {
 			if p.Between[k].Call >= start {
 				p.Between[k].Call += n
+			}
+		}
+		for k := range p.found {
+			if p.found[k] >= start {
+				p.found[k] += n
 			}
 		}
 	}
@@ -289,7 +325,35 @@ func (b *builder) renest() {
 		for p.Call >= 0 && calls[p.Call].Next < p.index && calls[p.Call].Marks&MarkContradicted != 0 {
 			p.Call = calls[p.Call].Parent
 		}
+		b.restore(p)
 	}
+}
+
+// restore makes estimated calls of the calls that a sample's stack shows, and that are not around it any more: it is not
+// known until when they ran.
+func (b *builder) restore(p *builtSample) {
+	var around []int32
+	for k := p.Call; k >= 0; k = b.segment.Calls[k].Parent {
+		around = append(around, k)
+	}
+	slices.Reverse(around)
+	var frames []Method
+	var between []Between
+	all := p.Between
+	for _, k := range p.found {
+		if len(all) > 0 && all[0].Call == k {
+			frames, all = append(frames, all[0].Frames...), all[1:]
+		}
+		if _, ok := slices.BinarySearch(around, k); !ok {
+			frames = append(frames, b.segment.Calls[k].Method)
+			continue
+		}
+		if len(frames) > 0 {
+			between = append(between, Between{k, frames})
+		}
+		frames = nil
+	}
+	p.Between, p.Below = between, append(frames, p.Below...)
 }
 
 // addRoot notes a call that no other encloses.

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
 // TestSamplesNeverLie loses runs of records of runs with exceptions that leave calls without exits, with methods that are
@@ -15,7 +17,13 @@ import (
 // Invariant: Whatever records are lost and whatever exits exceptions skip, at each moment the calls that replay shows as
 // open were open in this order, but for those with MarkUnwound or MarkOpen alone; and the stack that a sample shows is the
 // one of its moment.
+//
+// The 2,400 runs are in the share programs of make nightly; otherwise it makes a tenth of them.
 func TestSamplesNeverLie(t *testing.T) {
+	seeds := uint64(20)
+	if nightly.Runs("programs") {
+		seeds = 200
+	}
 	for _, g := range []model{
 		{traced: 200, all: 250, depth: 12, interval: 20, throws: 10},
 		{traced: 200, all: 250, depth: 12, interval: 20, throws: 10, gate: 10, blur: 5},
@@ -23,12 +31,9 @@ func TestSamplesNeverLie(t *testing.T) {
 		{traced: 500, all: 600, depth: 20, interval: 10, throws: 5, gate: 10},
 	} {
 		for _, longest := range []int{0, 3, 30} {
-			if longest > 0 && g.blur > 0 {
-				continue
-			}
 			t.Run(fmt.Sprintf("%+v/%d", g, longest), func(t *testing.T) {
 				contradicted, placed := uint64(0), 0
-				for seed := range uint64(200) {
+				for seed := range seeds {
 					r := rand.New(rand.NewPCG(seed, 22))
 					run := g.run(r, 400)
 					parts := []Chunk{&Records{List: run.records}}
@@ -38,7 +43,7 @@ func TestSamplesNeverLie(t *testing.T) {
 					}
 					c := replayModel(t, g, append([]Chunk{run.chunk}, parts...)...)
 					contradicted += c.repairs.Contradicted
-					placed += checkSamples(t, seed, g, run, c)
+					placed += checkSamples(t, seed, run, c, false)
 					run.check(t, seed, g, c, missing)
 					if t.Failed() {
 						return

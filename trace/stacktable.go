@@ -34,6 +34,8 @@ type stackNode struct {
 type stack struct {
 	frames []int32
 	own    bool
+	// cut is set if the outermost frames are missing.
+	cut bool
 }
 
 const (
@@ -91,7 +93,7 @@ func (t *stackTable) stack(n *stackNode) *stack {
 		texts = append(texts, at.frame)
 	}
 	methods, own := t.names.Frames(texts)
-	s := &stack{frames: make([]int32, len(methods)), own: own}
+	s := &stack{frames: make([]int32, len(methods)), own: own, cut: n != nil && n.depth == maxFrames}
 	for i, m := range methods {
 		s.frames[len(methods)-1-i] = t.number(m)
 	}
@@ -167,6 +169,23 @@ func (t *stackTable) split(calls []Method, frames []int32) (outside [][]int32, i
 		return outside, frames[next:]
 	}
 	return outside, t.mayBeRecorded(frames)
+}
+
+// shows reports whether frames have all calls that have a name, in their order.
+func (t *stackTable) shows(calls []Method, frames []int32) bool {
+	next := 0
+	for _, m := range calls {
+		name := t.nameOf(m)
+		if name == noName || m == MethodDispatch {
+			continue
+		}
+		k := slices.Index(frames[next:], name)
+		if k < 0 {
+			return false
+		}
+		next += k + 1
+	}
+	return true
 }
 
 // mayBeRecorded returns the frames from the first one on that is of a method with an ID.

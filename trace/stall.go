@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Stall is a message, an outermost call, a run of an IdleHandler or an input event that lasted at least its threshold,
@@ -37,6 +38,9 @@ type Stall struct {
 	// Holders are the stacks of other threads that were taken while it ran, each right after one of its own: where it
 	// waited for a lock, these are of the thread that held it.
 	Holders []HolderSample
+	// Initializing are stacks of other threads that were taken while it ran and that initialize a class, each with the
+	// thread's own sample that is the nearest in time: it may wait until the class is ready, which a JVM does not tell.
+	Initializing []HolderSample
 	// Pending has the messages that waited behind it; nil if the queue was not recorded.
 	Pending *Pending
 	// Before has the messages before it on its thread, the oldest first.
@@ -90,13 +94,14 @@ type Joiner struct {
 	// Found gets each stall when all of it is known. The joiner does not use it any more.
 	Found func(*Stall) error
 
-	meta    *Meta
-	clock   *Clock
-	threads map[uint32]*threadEvidence
-	samples []*StackSample  // the last of all threads
-	loops   map[Method]bool // outermost methods that enclose messages
-	stopped Suspensions
-	late    []LateInterval // the last ones
+	meta         *Meta
+	clock        *Clock
+	threads      map[uint32]*threadEvidence
+	samples      []*StackSample  // the last of all threads
+	initializers []*StackSample  // the last ones of threads that initialized a class
+	loops        map[Method]bool // outermost methods that enclose messages
+	stopped      Suspensions
+	late         []LateInterval // the last ones
 }
 
 const (
@@ -154,6 +159,9 @@ func (j *Joiner) Chunk(c Chunk) error {
 		t := j.thread(c.Thread)
 		t.samples = append(t.samples[max(0, len(t.samples)-maxSamples+1):], c)
 		j.samples = append(j.samples[max(0, len(j.samples)-maxSamples+1):], c)
+		if slices.ContainsFunc(c.Frames, Initializes) {
+			j.initializers = append(j.initializers[max(0, len(j.initializers)-maxSamples+1):], c)
+		}
 	case *Alive:
 		for _, o := range c.Open {
 			j.thread(o.Thread).alive = o
@@ -389,6 +397,11 @@ func (j *Joiner) attach(t *threadEvidence, s *Stall) {
 			}
 		}
 	}
+	for _, own := range s.Samples {
+		if near := j.initializing(own, s.Report.Begin, end); near != nil {
+			s.Initializing = append(s.Initializing, HolderSample{own, near, j.thread(near.Thread).thread})
+		}
+	}
 	for _, m := range t.machine {
 		if m.Message == s.Report.Message && s.Report.Begin <= m.Nanos {
 			s.Machine = append(s.Machine, m)
@@ -401,6 +414,22 @@ func (j *Joiner) attach(t *threadEvidence, s *Stall) {
 		}
 	}
 }
+
+// initializing returns the sample of another thread in a time that is the nearest to a thread's own one and shows that
+// it initializes a class; nil if there is none.
+func (j *Joiner) initializing(own *StackSample, begin, end int64) (near *StackSample) {
+	distance := func(s *StackSample) uint64 { return uint64(max(s.Nanos, own.Nanos)) - uint64(min(s.Nanos, own.Nanos)) }
+	for _, s := range j.initializers {
+		if s.Thread != own.Thread && begin <= s.Nanos && s.Nanos <= end &&
+			(near == nil || distance(s) < distance(near)) {
+			near = s
+		}
+	}
+	return near
+}
+
+// Initializes reports whether a frame is that of a class's initialization.
+func Initializes(frame string) bool { return strings.Contains(frame, ".<clinit>") }
 
 // isOf reports whether a thread holds the lock.
 func (l *LockWait) isOf(thread uint32) bool { return l.Owned && l.Owner == thread }

@@ -448,11 +448,11 @@ func TestRecordExitCodes(t *testing.T) {
 	java := []string{"java", "-jar", "app.jar"}
 	r := b.record(1, append([]string{"--slow", "60000"}, append(java, "exit", "3")...)...) // what follows java is of it
 	b.want(r.stderr, `^tracegen: the program ended with exit code 3$`, `^tracegen: recorded: app.tgd`)
-	b.want(r.stdout, `^Nothing took \S+ or more: --slow lowers this threshold\.`, ` app\.Main\.main( |$)`)
+	b.want(r.stdout, `^No stall of 60\.0 s or more: the setting slow lowers this$`, ` app\.Main\.main( |$)`)
 	r = b.record(1, append([]string{"--"}, append(java, "fail")...)...)
 	b.want(r.stderr, `as asked for`, `^tracegen: the program ended with exit code 1$`)
 	r = b.record(0, append([]string{"--slow", "1", "-o", "deep/er/x.tgd", "--"}, append(java, "exit", "0")...)...)
-	b.want(r.stdout, `x\.tgd #1: \d+ ms on thread main`)
+	b.want(r.stdout, `^deep/er/x\.tgd: `, `#1 on main: Main\.main`)
 	if _, err := os.Stat(b.path("deep/er/x-mapping.txt")); err != nil {
 		t.Error(err)
 	}

@@ -49,7 +49,7 @@ func TestRenames(t *testing.T) {
 		}
 		return out.String()
 	}
-	analyzed := [][]string{{"analyze", "--format", "report"}, {"analyze", "--format", "tree"},
+	analyzed := [][]string{{"analyze", "--format", "report", "-v"}, {"analyze", "--format", "tree"},
 		{"analyze", "--format", "table"}, {"analyze", "--format", "json"}, {"analyze", "--format", "collapsed"},
 		{"group"}, {"compare", "--all", "other.txt"}}
 	parts := []string{"path", "own time", "why", "samples"}
@@ -71,7 +71,7 @@ func TestRenames(t *testing.T) {
 		if residualName.MatchString(symbolized) {
 			cells[1] += left(symbolized)
 		}
-		report := run("analyze", "text.txt", "--r8-mapping", "mapping.txt")
+		report := run("analyze", "-v", "text.txt", "--r8-mapping", "mapping.txt")
 		for _, part := range parts {
 			if report != notRead {
 				part = section(report, part)

@@ -10,12 +10,13 @@ import (
 	"strings"
 )
 
-// JFRFlags are the JVM options that record samples of running Java code into file, with JFR of the JDK: at the shortest
-// period, with whole stacks, and at any instruction instead of safepoints alone.
+// JFRFlags are the JVM options that record samples of running Java code and of native methods into file, with JFR of the
+// JDK: at the shortest period, with whole stacks, and at any instruction instead of safepoints alone.
 func JFRFlags(file string) []string {
 	return []string{"-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints",
 		"-XX:FlightRecorderOptions=stackdepth=2048", "-Xlog:jfr*=error",
-		"-XX:StartFlightRecording=filename=" + file + ",jdk.ExecutionSample#period=1 ms"}
+		"-XX:StartFlightRecording=filename=" + file + ",jdk.ExecutionSample#period=1 ms," +
+			"jdk.NativeMethodSample#enabled=true,jdk.NativeMethodSample#period=1 ms"}
 }
 
 // JFRStack is a stack that JFR sampled.

@@ -49,7 +49,8 @@ Only methods and stalls that have changed are listed; the others are counted.
 
 With --format html, compare writes a page with a flame graph of both builds: calls that
 take longer now are red, those that took longer before are blue, and the width is the
-time in the new build, or at a key that in the old one. Open the page in a browser.
+time in the new build, or at a key that in the old one. What is not significant is pale and
+hatched. Open the page in a browser.
 
 A recording whose mapping is not given is skipped with a warning, and the exit code is 1.
 

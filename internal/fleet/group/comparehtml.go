@@ -133,7 +133,8 @@ func rows(changes []*Change, top int) []pageChange {
 		}
 		delta, certainty := m.surest()
 		row := pageChange{Label: strings.TrimPrefix(m.Class+"."+m.Method, "."), Delta: signed(delta),
-			Sure: certainty == Sure, Certainty: m.certainty(), Text: nanos(m.OldSelf) + " to " + nanos(m.NewSelf) + percent(m.OldSelf, m.NewSelf)}
+			Sure: certainty == Sure, Certainty: m.certainty(),
+			Text: nanos(m.OldSelf) + " to " + nanos(m.NewSelf) + percent(m.OldSelf, m.NewSelf)}
 		if c := m.CPU; c != nil {
 			row.Text += ", CPU " + nanos(c.Old) + " to " + nanos(c.New) + percent(c.Old, c.New)
 		}

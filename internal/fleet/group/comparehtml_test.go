@@ -186,8 +186,28 @@ func TestComparePage(t *testing.T) {
 	}
 }
 
-// TestComparePageCertainty: a change that may be chance is hatched, is in a list of its own, and is called so; one that is
-// significant has its full colour.
+// crowded returns what of the page wraps, is cut without a sign, or covers something else.
+const crowded = `(() => {
+  const bad = [], seen = (e) => e.getClientRects().length > 0, name = (e) => e.id || e.className || e.tagName;
+  if (document.documentElement.scrollWidth > innerWidth) bad.push("the page is wider than the window");
+  for (const e of document.querySelectorAll("header > *, aside li > *, footer, summary")) {
+    if (seen(e) && e.getBoundingClientRect().height > 34) bad.push(name(e) + " wraps");
+    const cut = e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).display !== "inline" && e.tagName !== "INPUT";
+    if (cut && getComputedStyle(e).textOverflow !== "ellipsis") bad.push(name(e) + " is cut");
+  }
+  for (const parent of document.querySelectorAll("body, header, main, aside")) {
+    const children = [...parent.children].filter((e) => seen(e) && getComputedStyle(e).position !== "fixed");
+    children.forEach((a, k) => children.slice(k + 1).forEach((b) => {
+      const p = a.getBoundingClientRect(), q = b.getBoundingClientRect();
+      if (Math.min(p.right, q.right) - Math.max(p.left, q.left) > 1 && Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 1)
+        bad.push(name(a) + " covers " + name(b));
+    }));
+  }
+  return bad.join("\n");
+})()`
+
+// TestComparePageCertainty: a change that may be chance is hatched, is in a list of its own, and is called so; one that
+// is significant has its full colour.
 func TestComparePageCertainty(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: starts Chromium")
@@ -212,6 +232,25 @@ func TestComparePageCertainty(t *testing.T) {
 	}
 	if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
+	}
+	pictures := os.Getenv("TRACEGEN_PICTURES")
+	for _, wide := range []int{1400, 400} {
+		var got struct {
+			Values           []string
+			Errors, Requests []string
+		}
+		steps := []map[string]any{{"value": crowded}}
+		if pictures != "" {
+			steps = append(steps, map[string]any{"picture": filepath.Join(pictures, fmt.Sprintf("compare-%d.png", wide))})
+		}
+		err := readers.Ask("page", file, map[string]any{"wait": "document.documentElement.dataset.ready", "dark": wide < 800,
+			"size": map[string]any{"width": wide, "height": 800}, "steps": steps}, &got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Values) == 0 || got.Values[0] != "" {
+			t.Errorf("%d pixels: %q", wide, got.Values)
+		}
 	}
 	var got struct {
 		Value            []string

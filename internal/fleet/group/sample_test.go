@@ -43,8 +43,8 @@ func sampled(t *testing.T, unit Unit, segments ...*trace.Segment) []string {
 	return lines
 }
 
-// TestSampleOfParts has a long message as a whole, and as a reader hands it on in parts, between two messages: its calls
-// are counted once, and it is one unit.
+// TestSampleOfParts has a long message as a whole, and as a reader hands it on in parts, between two messages: its
+// calls are counted once, and it is one unit.
 func TestSampleOfParts(t *testing.T) {
 	call := func(id trace.Method, parent, next int32, begin, end int64, marks trace.Marks) trace.Call {
 		return trace.Call{Method: id, Parent: parent, Next: next, Count: 1, Begin: begin, End: end, Marks: marks}

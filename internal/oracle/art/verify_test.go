@@ -452,9 +452,9 @@ func (l *lab) dependencies(jar corpus.Jar) []string {
 // compiler took and refused, and those that it refuses since they are instrumented.
 const tableHead = "jar\ttool\texits\tclasses\tok\taccess-checks\tsoft\thard\tunlinked\tnew\tcompiled\trefused\tnew\n"
 
-// compareTable compares the rows of the examples and of the jars of the share with those of testdata/verdicts.tsv. A lab
-// without the compiler compares the columns of the verifier, of its rows alone. With -update, a lab with the compiler
-// writes the file. The log has all rows of a run.
+// compareTable compares the rows of the examples and of the jars of the share with those of testdata/verdicts.tsv. A
+// lab without the compiler compares the columns of the verifier, of its rows alone. With -update, a lab with the
+// compiler writes the file. The log has all rows of a run.
 func (l *lab) compareTable(t *testing.T) {
 	t.Helper()
 	slices.Sort(l.rows)

@@ -71,9 +71,9 @@ func checkProgram(t *testing.T, p Program, jdk oracle.JDK, c *corpus.Corpus) {
 	if f.Lost > 0 || f.Damage != (trace.Damage{Closed: true}) {
 		t.Errorf("%d records are lost, and the damage is %+v", f.Lost, f.Damage)
 	}
-	// Exceptions end calls, which needs no exit by default.
+	// Exceptions end calls, which needs no exit by default: the next exit or a sample shows it.
 	t.Logf("measured: %+v", f.Repairs)
-	f.Repairs.Unwound = 0
+	f.Repairs.Unwound, f.Repairs.Contradicted = 0, 0
 	if f.Repairs != (trace.Repairs{}) {
 		t.Errorf("repairs were needed: %+v", f.Repairs)
 	}
@@ -97,11 +97,14 @@ func checkProgram(t *testing.T, p Program, jdk oracle.JDK, c *corpus.Corpus) {
 			"biggest %.1f points, by chance %.1f, of JFR from itself %.1f; %d methods off; %d steady samples, %.0f of JFR",
 			k, c.First, c.FirstShare, c.FirstInJFR, c.FirstOfJFR, c.BestInJFR, c.Rest, c.Chance, c.Noise, len(f.Off), f.Samples,
 			jfr[0].Total+jfr[1].Total)
-		if c.Behind() > c.Doubt+c.ChanceOfFirst+farBehind {
+		// Java stops a thread for a stack only at safepoints, of which a method of the JDK that was inlined has none: its
+		// own time is that of its caller then. So of own time with all methods the first place is not checked.
+		if k != Own && c.Behind() > c.Doubt+c.ChanceOfFirst+farBehind {
 			t.Errorf("%s is our first by %s time with %.1f %%, and has %.1f %% in JFR, whose first has %.1f %%", c.First,
 				k, c.FirstShare, c.FirstInJFR, c.BestInJFR)
 		}
-		if c.Rest > 2*(c.Noise+c.Chance)+farOff {
+		// Of programs with few methods the first place says all.
+		if len(c.Biggest) > Top/2 && c.Rest > 2*(c.Noise+c.Chance)+farOff {
 			t.Errorf("the biggest methods differ from JFR by %.1f points of %s time on average, by chance %.1f, and JFR from "+
 				"itself by %.1f", c.Rest, k, c.Chance, c.Noise)
 		}
@@ -160,7 +163,7 @@ func TestProfileOfCalls(t *testing.T) {
 	err = f.Segment(&trace.Segment{Calls: []trace.Call{
 		{Method: id(0), Parent: -1, Next: 3, Begin: 10, End: 50},
 		{Method: id(1), Parent: 0, Next: 2, Begin: 20, End: 40},
-		{Method: id(0), Parent: 0, Next: 3, Begin: 46, End: 48},
+		{Method: id(0), Parent: 0, Next: 3, Begin: 46, End: 48}, // a recursive call
 		{Method: id(1), Parent: -1, Next: 4, Begin: 60, End: 90},
 	}})
 	f.profile()

@@ -8,9 +8,9 @@
 //
 // What is compared, and what cannot be:
 //
-//   - All methods are compared, also those that the recorder switched off, and in own time those of libraries and of the
-//     JDK. The recording knows these from its steady samples.
-//   - JFR samples a thread while it runs Java code: not while it waits, is in native code or in the JVM (to collect
+//   - All methods are compared, also those that the recorder switched off, and in own time those of libraries and of
+//     the JDK. The recording knows these from its steady samples.
+//   - JFR samples a thread while it runs Java code or a native method: not while it waits or is in the JVM (to collect
 //     garbage, to load classes). A recording has all of the time. So the programs must compute, and time in which a
 //     recording knows that the thread waited is left out.
 //   - The shares are of the time in any traced method. So the start of the JVM is on neither side.

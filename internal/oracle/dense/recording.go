@@ -48,13 +48,14 @@ type recordingReader struct {
 	*Figures
 	program *Prepared
 	names   *resolve.Names
-	main    uint32 // the thread
+	methods map[trace.Method]Method // by what a recording calls them
+	main    uint32                  // the thread
 	tree    trace.Tree
 }
 
 func (r *Prepared) reader() *recordingReader {
 	return &recordingReader{Figures: &Figures{Off: map[Method]bool{}, Profile: newProfile(r.traced)}, program: r,
-		names: resolve.NewNames(r.Mapping, nil)}
+		names: resolve.NewNames(r.Mapping, nil), methods: map[trace.Method]Method{}}
 }
 
 func (f *recordingReader) Chunk(c trace.Chunk) error {
@@ -98,25 +99,71 @@ func (f *recordingReader) Segment(s *trace.Segment) error {
 }
 
 func (f *recordingReader) method(m trace.Method) Method {
-	name, _ := f.names.Name(m)
-	return Method(name.String())
+	known, ok := f.methods[m]
+	if !ok {
+		name, _ := f.names.Name(m)
+		known = Method(name.String())
+		f.methods[m] = known
+	}
+	return known
 }
 
 // profile adds the time of the tree in which the thread did not wait.
 func (f *recordingReader) profile() {
-	tree := graft.Of(&f.tree)
-	var stack []Method
-	for k := 1; k < len(tree.Nodes); k++ {
-		stack = stack[:0]
-		for n := int32(k); n != 0; n = tree.Nodes[n].Parent {
-			stack = append(stack, f.method(tree.Nodes[n].Method))
+	tree, p := graft.Of(&f.tree), f.Profile
+	if len(tree.Nodes) == 0 {
+		return
+	}
+	running := make([]float64, len(tree.Nodes)) // with what is below
+	for k := len(tree.Nodes) - 1; k > 0; k-- {
+		running[k] += runningSelf(&tree.Nodes[k])
+		running[tree.Nodes[k].Parent] += running[k]
+	}
+	open := map[Method]int{}
+	var callers []Method // those that are traced, the innermost one last
+	enter := func(k int32) {
+		m := f.method(tree.Nodes[k].Method)
+		if p.traced[m] {
+			if open[m] == 0 {
+				p.Inclusive[m] += running[k]
+			}
+			open[m]++
+			callers = append(callers, m)
 		}
-		n := &tree.Nodes[k]
-		f.Profile.add(stack, float64(n.Self-n.Grafted.Waiting-n.Grafted.Blocked))
+		if len(callers) > 0 {
+			self := runningSelf(&tree.Nodes[k])
+			p.Total += self
+			p.Self[callers[len(callers)-1]] += self
+			p.Own[m] += self
+		}
+	}
+	leave := func(k int32) {
+		if m := f.method(tree.Nodes[k].Method); p.traced[m] {
+			open[m]--
+			callers = callers[:len(callers)-1]
+		}
+	}
+	for k := tree.Nodes[0].Child; k > 0; {
+		enter(k)
+		if child := tree.Nodes[k].Child; child > 0 {
+			k = child
+			continue
+		}
+		for ; k > 0; k = tree.Nodes[k].Parent {
+			leave(k)
+			if next := tree.Nodes[k].Sibling; next > 0 {
+				k = next
+				break
+			}
+		}
 	}
 	for _, s := range graft.Sums(tree) {
 		m := f.method(s.Method)
-		f.Profile.bound(Inclusive, m, s.TotalLow-s.Total, s.TotalHigh-s.Total)
-		f.Profile.bound(Own, m, s.SelfLow-s.Self, s.SelfHigh-s.Self)
+		p.bound(Inclusive, m, s.TotalLow-s.Total, s.TotalHigh-s.Total)
+		p.bound(Own, m, s.SelfLow-s.Self, s.SelfHigh-s.Self)
 	}
+}
+
+func runningSelf(n *trace.Node) float64 {
+	return float64(n.Self - n.Grafted.Waiting - n.Grafted.Blocked)
 }

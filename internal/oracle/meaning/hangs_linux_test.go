@@ -248,7 +248,7 @@ func (b hangBench) analyze(t *testing.T, file string) (hangs map[string]reported
 			hangs[s.Hang.Method.Name] = s
 		}
 	}
-	return hangs, string(output())
+	return hangs, string(output("-v"))
 }
 
 // fileFacts are the last sign of life and the last record of threads, by Java's ID, with their times in the clock of

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -148,6 +149,7 @@ func (b threadsBench) run(t *testing.T, path string, flags, args []string) (out 
 type accounts struct {
 	written, lost, leftOut, dropped uint64
 	threads                         int
+	virtual                         uint64 // threads that are not recorded
 }
 
 func (a accounts) all() uint64 { return a.written + a.lost + a.leftOut + a.dropped }
@@ -181,8 +183,11 @@ func account(t *testing.T, file string) (a accounts) {
 				}
 			case *trace.Dropped:
 				for _, d := range c.List {
-					if d.Kind == trace.DroppedRecords {
+					switch d.Kind {
+					case trace.DroppedRecords:
 						a.dropped += d.Count
+					case trace.DroppedVirtual:
+						a.virtual += d.Count
 					}
 				}
 			}
@@ -217,8 +222,8 @@ func TestManyThreads(t *testing.T) {
 		{"many live ones in 256 MB", []string{"-Xmx256m"}, "all", []string{"live", "1500", "14"}, -1},
 		{"many live ones in 1 GB", []string{"-Xmx1g"}, "all", []string{"live", "1500", "14"}, 1500},
 		{"virtual ones", []string{"-Xmx512m"}, "all", []string{"virtual", "20000", "12"}, 0},
-		{"2,000 virtual ones that are recorded", []string{"-Xmx1g"}, "all,virtual",
-			[]string{"virtual", "2000", "12"}, 2000},
+		{"5,000 virtual ones that are recorded", []string{"-Xmx1g"}, "all,virtual",
+			[]string{"virtual", "5000", "12"}, 5000},
 		{"20,000 virtual ones that are recorded", []string{"-Xmx512m"}, "all,virtual",
 			[]string{"virtual", "20000", "12"}, -1},
 		{"2,000 virtual ones and SIGTERM", []string{"-Xmx512m"}, "all,virtual", []string{"endless", "2000", "12"}, -1},
@@ -268,6 +273,9 @@ func (b threadsBench) recordThreads(t *testing.T, flags, args []string, want str
 	}
 	if args[0] == "virtual" && flags[0] == "-Dtracegen.threads=all" {
 		calls = 5 // those of the main thread
+		if n, err := strconv.ParseUint(args[1], 10, 64); err != nil || a.virtual != n {
+			t.Errorf("%d virtual threads are said not to be recorded, want %s", a.virtual, args[1])
+		}
 	}
 	if a.all() != 2*calls {
 		t.Errorf("the recording has an account of %d records, want %d", a.all(), 2*calls)

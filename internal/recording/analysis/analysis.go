@@ -46,8 +46,8 @@ type Recording struct {
 	// Parts is how many parts of the recording were read, Missing says which others are missing.
 	Parts   int                  `json:"parts"`
 	Missing []trace.MissingParts `json:"-"`
-	// Samples is how many stacks were taken in stalls, ToolSamples how many of them show a thread in the runtime: from
-	// them, the frames of the runtime are taken out.
+	// Samples is how many stacks were taken of threads with open calls, ToolSamples how many of them show a thread in the
+	// runtime: from them, the frames of the runtime are taken out.
 	Samples     uint64 `json:"samples"`
 	ToolSamples uint64 `json:"toolSamples"`
 	// Exit is how the process ended, if the recording was not closed and a later process found that out; otherwise it
@@ -240,6 +240,11 @@ func (a *analyzer) finish() error {
 	r := a.recording
 	if a.Missing != nil && r.Names.Unknown() > 0 {
 		return fmt.Errorf("%s has methods as IDs: %w", r.Name, a.Missing)
+	}
+	if a.complete != nil {
+		steady := &a.complete.Samples
+		r.Samples += steady.Placed + steady.Unusable + steady.Unfit
+		r.ToolSamples += steady.Own
 	}
 	if a.complete != nil && r.HasCalls() {
 		r.Completeness = newCompleteness(a.complete, r)

@@ -39,6 +39,7 @@ type Hang struct {
 	Locks    []LockWait `json:"locks"`
 	Deadlock bool       `json:"deadlock"`
 
+	likely      bool   // the locks are seen by what threads do not do
 	state, idle string // idle is what its thread waited for with nothing to do, see [foreign.Idle]
 }
 
@@ -104,7 +105,10 @@ func (s *Stall) hangOf(from *trace.Stall, by resolve.Residual) *Hang {
 		h.AtLeast = h.Open
 	}
 	h.decide(samples, s.State)
-	if h.Activity == foreign.ActivityLock {
+	switch {
+	case h.Activity == foreign.ActivityLock && s.init != nil:
+		h.Locks, h.Deadlock, h.likely = s.init.locks(s.Thread.Label), s.init.circle, true
+	case h.Activity == foreign.ActivityLock:
 		h.findLocks(from, samples, raw, s.Recording)
 	}
 	return h
@@ -257,7 +261,7 @@ func (r *Recording) lockChain(from *trace.Stall, waiting *trace.StackSample) (ch
 
 // verdict returns the verdict on the stall; causes are what all of the stall's time was spent on.
 func (h *Hang) verdict(causes []Cause) Verdict {
-	return Verdict{Kind: h.kind(), Likely: !h.Shown || h.Of == 0, Method: &h.Method, Activity: h.Activity, In: h.In,
+	return Verdict{Kind: h.kind(), Likely: !h.Shown || h.Of == 0 || h.likely, Method: &h.Method, Activity: h.Activity, In: h.In,
 		Causes: causes, Text: h.sentence()}
 }
 

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +18,9 @@ type hanging struct {
 	wall       time.Duration
 	samples    []trace.StackSample
 	holders    []trace.HolderSample
-	closed     bool // the program ended by itself
+	// initializing has samples of threads that initialize a class.
+	initializing []trace.HolderSample
+	closed       bool // the program ended by itself
 }
 
 const (
@@ -44,9 +47,10 @@ func (c hanging) stall() *Stall {
 	for i := range c.samples {
 		from.Samples = append(from.Samples, &c.samples[i])
 	}
+	from.Initializing = c.initializing
 	r := &Recording{Meta: map[string]string{"slowMillis": "700"}, Names: names, Damage: trace.Damage{Closed: c.closed}}
 	r.addThread(from.Thread)
-	for _, h := range c.holders {
+	for _, h := range slices.Concat(c.holders, c.initializing) {
 		if r.threads[h.Thread.Index] == nil {
 			r.addThread(h.Thread)
 		}

@@ -101,6 +101,7 @@ type Stall struct {
 	// CallersUnknown is set if records before it are lost, so that it may be a part of a longer call.
 	CallersUnknown bool `json:"callersUnknown,omitempty"`
 
+	init       *initWait // nil if it did not wait for a class
 	stopped    []trace.Suspension
 	begin      int64  // in nanoseconds of [trace.Clock.NanoTime]
 	first, end uint64 // its records; equal if there are none
@@ -209,6 +210,9 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		if out.LockOwner == "" {
 			out.LockOwner = r.Thread(h.Thread.Index).Label + resolve.Holds + "it"
 		}
+	}
+	if out.init = out.waitForClass(s, by); out.init != nil && out.LockOwner == "" {
+		out.LockOwner = out.init.owner()
 	}
 	out.setMachine(s)
 	out.setBefore(s, by)

@@ -316,7 +316,9 @@ func (s *Calls) Graft() {
 		}
 	}
 	for _, t := range list {
-		for _, m := range graft.Sums(t.Tree) {
+		sums := graft.Sums(t.Tree)
+		graft.Bound(sums, t.Recorded, t.Tree)
+		for _, m := range sums {
 			s.list[s.of(m.Method)].Add(&Sum{Total: m.Total, Self: m.Self, Estimate: estimateOf(&m)})
 		}
 	}

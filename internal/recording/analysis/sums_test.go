@@ -77,8 +77,8 @@ func madeSegment(rnd *rand.Rand) *trace.Segment {
 	return s
 }
 
-// TestSumsOfTreesAreThoseOfCalls: the sums by method are the same, whether calls are added as they come or merged by path
-// before.
+// TestSumsOfTreesAreThoseOfCalls: the sums by method are the same, whether calls are added as they come or merged by
+// path before.
 func TestSumsOfTreesAreThoseOfCalls(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(33, 3))
 	for range 200 {

@@ -78,7 +78,7 @@ func PlusMinus(nanos, low, high int64) string {
 	if max(nanos, off) >= 1e9 {
 		unit, name = 1e9, "s"
 	}
-	decimals := max(0, min(3, int(math.Ceil(-math.Log10(float64(off)/unit)))))
+	decimals := max(0, min(3, int(math.Ceil(-math.Log10(float64(off)/2/unit)))))
 	number := func(n int64) string { return strconv.FormatFloat(float64(n)/unit, 'f', decimals, 64) }
 	return number(nanos) + " ± " + number(off) + " " + name
 }

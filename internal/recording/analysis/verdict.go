@@ -167,7 +167,7 @@ var (
 
 // waiting is when a verdict about waiting is only likely.
 func waiting(e *evidence) bool {
-	return !e.cpuKnown() || e.method != nil && e.method.Unresolved || len(e.Samples) == 0
+	return !e.cpuKnown() || e.init != nil || e.method != nil && e.method.Unresolved || len(e.Samples) == 0
 }
 
 // evidence is what verdicts are decided by. The processor's time and the collector's are of the whole stall, a stack

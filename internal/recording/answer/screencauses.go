@@ -51,8 +51,11 @@ func (s *Screen) stallTitle(list []*cause) string {
 	for _, c := range list {
 		n += c.count
 	}
+	if n == 0 && of == "" {
+		return "No stall"
+	}
 	if n == 0 {
-		return "No stall" + of + "."
+		return "No stall" + of + ": the setting slow lowers this"
 	}
 	return fmt.Sprintf("%s%s, of %s; the longest first:", analysis.Count(n, "stall"), of,
 		analysis.Count(len(list), "cause"))
@@ -171,11 +174,12 @@ func (s *Screen) why(c *cause) string {
 	return strings.ReplaceAll(c.worst.Verdict, c.worst.Method, foreign.WithoutPackage(c.worst.Method))
 }
 
-// whole returns of the parts of a text, which semicolons separate, those that have room; the first in any case.
+// whole returns of the parts of a text, which semicolons separate, those that have room. A part is cut if most of the
+// room would stay empty without it.
 func whole(text string, width int) string {
 	for len([]rune(text)) > width {
 		i := strings.LastIndex(text, "; ")
-		if i < 0 {
+		if i < width*2/3 {
 			return cut(text, width)
 		}
 		text = text[:i]

@@ -119,7 +119,7 @@ func (s *Screen) cost() string {
 	}
 	text := analysis.Several(records, "record", "s")
 	if samples > 0 {
-		text += fmt.Sprintf("; %s of %s of stalls (%s) were taken in tracegen's own code, which is left out",
+		text += fmt.Sprintf("; %s of %s (%s) were taken in tracegen's own code, which is left out",
 			fold.Thousands(tool), analysis.Several(samples, "stack", "s"),
 			analysis.Percent(time.Duration(tool), time.Duration(samples)))
 	}
@@ -194,9 +194,9 @@ func (m *machineFacts) String() string {
 		}
 	}
 	add(m.processors, "%s", analysis.Count(int(m.processors), "processor"))
-	add(int64(m.pressureSeen), "waited for in up to %d %% of the time", m.pressure)
+	add(int64(m.pressureSeen), "waited for %d %% of the time", m.pressure)
 	add(m.heapMax, "Java heap %s of %s", kib(m.heap), kib(m.heapMax))
-	add(m.memory, "%s of %s memory free", kib(m.free), kib(m.memory))
+	add(m.memory, "%s of %s free", kib(m.free), kib(m.memory))
 	add(m.low, "memory was low")
 	if len(parts) == 0 {
 		return ""

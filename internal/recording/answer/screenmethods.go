@@ -77,9 +77,9 @@ func (s *Screen) table(title string, all []ranked, took func(ranked) int64, most
 	}
 	lines := []string{fmt.Sprintf("%15s %6s %12s %12s %8s  %s", "own time", "share", "total", "calls", "samples", title)}
 	for _, m := range list[:min(most, len(list))] {
-		lines = append(lines, fmt.Sprintf("%15s %6s %12s %12s %8s  %s%s", m.ownTime(took(m)),
-			analysis.Percent(time.Duration(took(m)), time.Duration(sum)), m.atLeast(analysis.Short, m.Total),
-			unlessZero(m.Calls), unlessZero(uint64(m.Estimate.Samples)), m.name(), leftOutText(m.LeftOut)))
+		lines = append(lines, fmt.Sprintf("%15s %6s %12s %12s %8s  %s", m.ownTime(took(m)),
+			analysis.Percent(time.Duration(took(m)), time.Duration(sum)), m.short(m.Total),
+			unlessZero(m.Calls), unlessZero(uint64(m.Estimate.Samples)), m.name()))
 	}
 	return lines
 }
@@ -88,22 +88,34 @@ func (s *Screen) table(title string, all []ranked, took func(ranked) int64, most
 func (m ranked) ownTime(part int64) string {
 	e := &m.Estimate
 	if e.Samples == 0 || m.Self == 0 {
-		return m.atLeast(analysis.Short, part)
+		return m.short(part)
 	}
-	off := float64(max(m.Self-e.SelfLow, e.SelfHigh-m.Self)) * float64(part) / float64(m.Self)
-	return m.atLeast(func(d time.Duration) string {
-		return analysis.PlusMinus(d.Nanoseconds(), part-int64(off), part+int64(off))
-	}, part)
+	off := int64(float64(max(m.Self-e.SelfLow, e.SelfHigh-m.Self)) * float64(part) / float64(m.Self))
+	if off <= 0 {
+		return m.short(part)
+	}
+	return m.marked(analysis.PlusMinus(part, part-off, part+off))
 }
 
-// name is the name of a method, without the packages of its parameters if it is long.
-func (m ranked) name() string {
-	name := m.Method.String()
-	const width = 58
-	if at := strings.LastIndexByte(m.Method.Class, '.'); len(name) > width && at > 0 {
-		return "…" + name[at:]
+// short returns a time with the digits that matter.
+func (m ranked) short(nanos int64) string { return m.marked(analysis.Short(time.Duration(nanos))) }
+
+// marked returns a time with ≥ before it if it may be greater in truth.
+func (m ranked) marked(text string) string {
+	if m.lossy {
+		return "≥ " + text
 	}
-	return name
+	return text
+}
+
+// name is the name of a method, without its package if there is no room for it, and how many of its calls were left out.
+func (m ranked) name() string {
+	const width = 58
+	name, more := m.Method.String(), leftOutText(m.LeftOut)
+	if at := strings.LastIndexByte(m.Method.Class, '.'); len(name+more) > width && at > 0 {
+		name = "…" + name[at:]
+	}
+	return name + more
 }
 
 // unlessZero returns a number, and nothing for 0.

@@ -21,12 +21,12 @@ func (m *Methods) WriteTable(w io.Writer, by Order, top int) error {
 			fmt.Fprintf(b, "... %s more\n", analysis.Count(len(list)-i, "method"))
 			break
 		}
-		longest := t.atLeast(analysis.Millis, t.Longest)
+		longest := t.atLeast(t.Longest)
 		if t.Calls == 0 && t.Estimate.Samples > 0 {
 			longest = "-"
 		}
-		fmt.Fprintf(b, "%12s %12s %10s %12s %6d  %s%s%s%s\n", t.atLeast(analysis.Millis, t.Self),
-			t.atLeast(analysis.Millis, t.Total), callsText(&t.Sum), longest, t.Stalls, t.Method, markedText(t.Marked),
+		fmt.Fprintf(b, "%12s %12s %10s %12s %6d  %s%s%s%s\n", t.atLeast(t.Self),
+			t.atLeast(t.Total), callsText(&t.Sum), longest, t.Stalls, t.Method, markedText(t.Marked),
 			leftOutText(t.LeftOut), restsText(&t.Sum))
 	}
 	return b.Flush()
@@ -41,9 +41,9 @@ func writeCompleteness(w io.Writer, list []*analysis.Recording) {
 	}
 }
 
-// atLeast returns the text of a time of a method, with ≥ before it if it may be greater in truth.
-func (t *MethodTotal) atLeast(say func(time.Duration) string, nanos int64) string {
-	text := say(time.Duration(nanos))
+// atLeast returns a time of a method, with ≥ before it if it may be greater in truth.
+func (t *MethodTotal) atLeast(nanos int64) string {
+	text := analysis.Millis(time.Duration(nanos))
 	if t.lossy {
 		return "≥ " + text
 	}

@@ -209,7 +209,7 @@ func (p *page) segment(t *thread, s *trace.Segment) error {
 	return pt.events.err
 }
 
-// resume gives the calls that a segment goes on with their numbers.
+// resume sets the numbers of the calls that a segment goes on with.
 func (pt *pageThread) resume(s *trace.Segment, numbers []int64) {
 	resumed := 0
 	for i := range s.Calls {

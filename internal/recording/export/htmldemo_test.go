@@ -74,8 +74,8 @@ func (d *demo) Replay(h trace.Handler) error {
 		Gated: []trace.GatedCalls{{Method: 19, LeftOut: 6000}}}))
 }
 
-// sample adds steady samples to a segment, one each 20 ms, in the state given: below Ranker.score they show a library and
-// Ranker.compare, which was switched off, and below some others a library alone.
+// sample adds steady samples to a segment, one each 20 ms, in the state given: below Ranker.score they show a library
+// and Ranker.compare, which was switched off, and below some others a library alone.
 func (d *demo) sample(s *trace.Segment, state trace.ThreadState) {
 	const every = 20e6
 	for at := s.Begin + d.chance.Int64N(every); at < s.End; at += every {
@@ -248,8 +248,8 @@ func (d *demo) fill(s *trace.Segment, parent int32, begin, end int64, depth int)
 	}
 }
 
-// batch is a recording of a program that runs once, for twenty seconds, with threads of a pool. Samples show libraries in
-// its main thread; the other threads have none.
+// batch is a recording of a program that runs once, for twenty seconds, with threads of a pool. Samples show libraries
+// in its main thread; the other threads have none.
 type batch struct {
 	demo
 	pool int

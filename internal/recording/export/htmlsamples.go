@@ -33,8 +33,8 @@ func (p *pageStacks) of(methods []int32) int32 {
 // pageSample is a steady sample, or several in a row that are equal: when the first was taken, the innermost recorded
 // call that was open, as its number among those of the thread, the time that it stands for, processor time or -1, the
 // index of its state in pageStates, how many there are, and the stack below the call. Behind it are pairs for estimated
-// calls that enclose recorded ones: how many calls above the innermost the enclosed one is, and the stack between it and
-// its recorded caller.
+// calls that enclose recorded ones: how many calls above the innermost the enclosed one is, and the stack between it
+// and its recorded caller.
 type pageSample []int64
 
 const (

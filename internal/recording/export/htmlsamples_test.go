@@ -33,20 +33,23 @@ func TestPageSamplesAsGraft(t *testing.T) {
 	}
 	got := visit{steps: []step{press("6"), painted, value(`JSON.stringify([...methodTimes(shown.tree).values()].map((r) => {
 		const tree = shown.tree, part = Math.max(0, r.total - r.recorded);
+		const total = methodBounds(tree, "total", r, part), self = methodBounds(tree, "self", r, r.estSelf.sampled);
 		return {Name: shown.names(r.method).text, Self: r.self, Total: r.total, Estimated: part, EstimatedSelf: r.estSelf.time,
-			CPU: r.cpu, Calls: r.calls,
-			Low: part ? sumBounds(r.total, part, tree)[0] : r.total, High: part ? sumBounds(r.total, part, tree)[1] : r.total};
+			CPU: r.cpu, Calls: r.calls, Low: total[0], High: total[1], SelfLow: self[0], SelfHigh: self[1]};
 	}))`)}}.open(t, demoPage(t))
 	type row struct {
 		Name                                                  string
 		Self, Total, Estimated, EstimatedSelf, CPU, Low, High float64
+		SelfLow, SelfHigh                                     float64
 		Calls                                                 int
 	}
 	rows := map[string]row{}
 	unmarshal(t, got[0].(string), func(r row) { rows[r.Name] = r })
 	names := map[trace.Method]string{demoSort: "java.util.TimSort.sort", demoRead: "java.io.FileInputStream.readBytes",
 		trace.MethodDispatch: "android.os.Handler.dispatchMessage"}
-	sums := graft.Sums(graft.Of(&m.Tree))
+	grafted := graft.Of(&m.Tree)
+	sums := graft.Sums(grafted)
+	graft.Bound(sums, &m.Tree, grafted)
 	for _, s := range sums {
 		name := names[s.Method]
 		if name == "" {
@@ -64,6 +67,8 @@ func TestPageSamplesAsGraft(t *testing.T) {
 		near("estimated self", r.EstimatedSelf, s.EstimatedSelf)
 		near("low", r.Low, s.TotalLow)
 		near("high", r.High, s.TotalHigh)
+		near("low self", r.SelfLow, s.SelfLow)
+		near("high self", r.SelfHigh, s.SelfHigh)
 		near("CPU", r.CPU, s.Self-s.Waiting-s.Blocked)
 		if r.Calls != int(s.Calls) {
 			t.Errorf("%s: %d calls, want %d", name, r.Calls, s.Calls)
@@ -116,7 +121,7 @@ func sampled(t testing.TB) string {
 	return file
 }
 
-// TestPageEstimates: estimated calls are told apart in all views, with their number of samples and bounds; sums stay;
+// TestPageEstimates: estimated calls are marked in all views, with their number of samples and bounds; sums stay;
 // the switch shows the time in which the thread ran; the flame chart has what was seen at its time.
 func TestPageEstimates(t *testing.T) {
 	const tips = `(() => { const c = shown.charts.chart, all = [];
@@ -133,7 +138,7 @@ func TestPageEstimates(t *testing.T) {
 		"40.0 ms | 40.0 % | 32.0 ms | 34.8 % | 100 ms | 100 % | 1 | one A · a\n" +
 			"≈ 40.0 ms | 40.0 % | ≈ 40.0 ms | 43.5 % | ≈ 60.0 ms | 60.0 % | est. | work Lib · x\n" +
 			"20.0 ms | 20.0 % | 20.0 ms | 21.7 % | 20.0 ms | 20.0 % | 1 | two B · a",
-		"est. 40.0 ms (27.6 ms to 53.8 ms), 20 samples",
+		"est. 40.0 ms (28.2 ms to 51.8 ms), 20 samples",
 		"a.A.one: 100 ms; own time 40.0 ms; own time est. 40.0 ms (28.2 ms to 51.8 ms), 40 samples\n" +
 			"~x.Lib.work: 60.0 ms; own time 40.0 ms; est. 60.0 ms (46.2 ms to 72.4 ms), 20 samples\n" +
 			"a.B.two: 20.0 ms; own time 20.0 ms; own time est. 20.0 ms (14.4 ms to 20.0 ms), 10 samples",

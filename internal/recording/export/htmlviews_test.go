@@ -171,7 +171,7 @@ func TestPageNumbers(t *testing.T) {
 	want := []any{
 		"20.0 ms | 33.3 % | 40.0 ms | 66.7 % | 1 | one A · a\n19.0 ms | 31.7 % | 24.0 ms | 40.0 % | 3 | two B · a\n" +
 			"16.0 ms | 26.7 % | 20.0 ms | 33.3 % | 1 | four D · a\n5.00 ms | 8.3 % | 5.00 ms | 8.3 % | 1 | three C · a",
-		"a.B.two total 24.0 ms, self 19.0 ms, 3 calls: 40.0 % of the 60.0 ms shown, 40.0 % of all 60.0 ms",
+		"a.B.twototal 24.0 ms, self 19.0 ms, 3 calls: 40.0 % of the 60.0 ms shown, 40.0 % of all 60.0 ms",
 		"20.0 ms | 83.3 % | 2 | one A · a\n4.00 ms | 16.7 % | 1 | four D · a",
 		"5.00 ms | 20.8 % | 1 | three C · a",
 		"25.0 % of the 40.0 ms shown, 12.5 % of all 80.0 ms",

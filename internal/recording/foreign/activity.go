@@ -77,25 +77,32 @@ func ActivityOf(state string, frames []string) Activity {
 }
 
 // OfPlatform reports whether a method is the JDK's or Android's own.
-func OfPlatform(method string) bool {
-	return slices.ContainsFunc(platformPrefixes, func(prefix string) bool { return strings.HasPrefix(method, prefix) })
-}
+func OfPlatform(method string) bool { return beginsWith(method, platformPrefixes) }
 
 var platformPrefixes = []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "android.", "androidx.sqlite.",
 	"dalvik.", "libcore.", "com.android.", "org.conscrypt.", "org.sqlite.", "io.requery."}
 
 // OfTool reports whether a method is that of a runtime, tracegen's or Matrix's.
-func OfTool(method string) bool {
-	return strings.HasPrefix(method, "dev.tracegen.runtime.") || strings.HasPrefix(method, "com.tencent.matrix.trace.")
+func OfTool(method string) bool { return beginsWith(method, toolPrefixes) }
+
+var toolPrefixes = []string{"dev.tracegen.runtime.", "dev.tracegen.agent.", "com.tencent.matrix.trace."}
+
+// WithoutTool returns a stack without the innermost frames, if they are those of a runtime and of what it has called: the
+// thread was reporting the begin or the end of the call below.
+func WithoutTool(frames []string) []string {
+	inner := 0
+	for i, f := range frames {
+		if method := FrameMethod(f); OfTool(method) {
+			inner = i + 1
+		} else if !OfPlatform(method) {
+			break
+		}
+	}
+	return frames[inner:]
 }
 
-// WithoutTool returns a stack without the innermost frames, if they are those of a runtime: the thread was about to
-// report the begin or the end of the call below.
-func WithoutTool(frames []string) []string {
-	for len(frames) > 0 && OfTool(FrameMethod(frames[0])) {
-		frames = frames[1:]
-	}
-	return frames
+func beginsWith(method string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(method, prefix) })
 }
 
 // OfApp reports whether a method is neither the platform's nor that of a runtime.

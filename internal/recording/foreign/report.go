@@ -128,6 +128,9 @@ func (r *Report) Nanos(text string, from int64) (nanos int64, ok bool) {
 // Method)", or as Matrix writes it: "a.b.C:m(1)".
 func FrameMethod(frame string) string {
 	method, _, _ := strings.Cut(frame, "(")
+	if class, rest, hidden := strings.Cut(method, "/0x"); hidden && !strings.Contains(class, "$$Lambda") {
+		method = class + rest[max(0, strings.IndexByte(rest, '.')):] // a class that the JDK makes: a.B$MH/0x0a.invoke
+	}
 	module, _, _ := strings.Cut(method, "$$Lambda") // behind which there may be a number: a.B$$Lambda/0x0a.run
 	return strings.Replace(method[strings.LastIndexByte(module, '/')+1:], ":", ".", 1)
 }

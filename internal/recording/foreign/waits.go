@@ -1,7 +1,6 @@
 package foreign
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -265,6 +264,5 @@ var startMethods = []string{
 
 // StartsThread reports whether a method is only there to begin what a thread was started for.
 func StartsThread(method string) bool {
-	return strings.Contains(method, "$$Lambda") ||
-		slices.ContainsFunc(startMethods, func(prefix string) bool { return strings.HasPrefix(method, prefix) })
+	return beginsWith(method, startMethods) || strings.Contains(method, "$$Lambda")
 }

@@ -456,17 +456,7 @@ func Sums(t *trace.Tree) []Sum {
 	for _, m := range slices.Sorted(maps.Keys(sums)) {
 		s := sums[m]
 		s.EstimatedTotal = s.Total - s.recorded
-		n := float64(t.Nodes[0].Grafted.Samples)
-		low, high := Bounds(s.EstimatedTotal, t.Nodes[0].Total, n)
-		if s.EstimatedTotal == 0 {
-			low, high = 0, 0
-		}
-		s.TotalLow, s.TotalHigh = s.recorded+low, s.recorded+high
-		low, high = Bounds(s.Sampled, t.Nodes[0].Total, n)
-		if s.Samples == 0 {
-			low, high = s.Sampled, s.Sampled
-		}
-		s.SelfLow, s.SelfHigh = s.Self-s.Sampled+low, s.Self-s.Sampled+high
+		s.bound(&t.Nodes[0])
 		all = append(all, s.Sum)
 	}
 	return all
@@ -475,9 +465,24 @@ func Sums(t *trace.Tree) []Sum {
 // sum is a [Sum] that is being made.
 type sum struct {
 	Sum
-	recorded int64 // of Total what recorded calls took
+	recorded                               int64 // of Total what recorded calls took
+	totalLow, totalHigh, selfLow, selfHigh int64 // the sums of the bounds of the nodes
 	// open is how many nodes of the method are around the next one, openRecorded how many of these are recorded.
 	open, openRecorded int
+}
+
+// bound sets the bounds: those that all samples of the tree say, or the sums of the bounds of nodes where these are nearer.
+func (s *sum) bound(root *trace.Node) {
+	s.TotalLow, s.TotalHigh, s.SelfLow, s.SelfHigh = s.Total, s.Total, s.Self, s.Self
+	n := float64(root.Grafted.Samples)
+	if s.EstimatedTotal > 0 {
+		low, high := Bounds(s.EstimatedTotal, root.Total, n)
+		s.TotalLow, s.TotalHigh = max(s.recorded+low, s.totalLow), min(s.recorded+high, s.totalHigh)
+	}
+	if s.Samples > 0 {
+		low, high := Bounds(s.Sampled, root.Total, n)
+		s.SelfLow, s.SelfHigh = max(s.Self-s.Sampled+low, s.selfLow), min(s.Self-s.Sampled+high, s.selfHigh)
+	}
 }
 
 // leave leaves a node.
@@ -490,8 +495,13 @@ func (s *sum) leave(n *trace.Node) {
 
 // enter adds a node; the nodes below it come next.
 func (s *sum) enter(n *trace.Node) {
+	w := &n.Grafted
 	if s.open == 0 {
 		s.Total += n.Total
+		s.totalLow, s.totalHigh = s.totalLow+w.TotalLow, s.totalHigh+w.TotalHigh
+	}
+	if s.open == 0 || !w.Estimated {
+		s.Samples += w.Samples // those of an estimated call are also of the estimated calls around it
 	}
 	s.open++
 	if !n.Grafted.Estimated {
@@ -503,7 +513,7 @@ func (s *sum) enter(n *trace.Node) {
 	s.Calls += n.Calls
 	s.Marked += n.Marked
 	s.Self += n.Self
-	w := &n.Grafted
+	s.selfLow, s.selfHigh = s.selfLow+w.SelfLow, s.selfHigh+w.SelfHigh
 	if w.Estimated {
 		s.EstimatedSelf += n.Self
 	} else {
@@ -511,7 +521,6 @@ func (s *sum) enter(n *trace.Node) {
 	}
 	if w.Samples > 0 {
 		s.Sampled += n.Self
-		s.Samples += w.Samples
 	}
 	s.Waiting += w.Waiting
 	s.Blocked += w.Blocked

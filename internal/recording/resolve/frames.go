@@ -15,43 +15,34 @@ type FrameNames struct {
 	Residual Residual
 }
 
-// ownClasses are what the names of the recorder's own classes begin with.
-var ownClasses = []string{"dev.tracegen.runtime.", "dev.tracegen.agent.", "com.tencent.matrix.trace.core.AppMethodBeat."}
-
 // Frames implements [trace.FrameNames].
 func (n FrameNames) Frames(frames []string) (methods []string, own bool) {
-	inner := 0 // how many frames the recorder has at the inner end, with what it called
-	for i, f := range frames {
-		method := foreign.FrameMethod(f)
-		if isOwn(method) {
-			inner = i + 1
-		} else if !foreign.OfPlatform(method) {
-			break
-		}
+	program := foreign.WithoutTool(frames)
+	for _, f := range n.Residual.Frames(program) {
+		methods = append(methods, foreign.FrameMethod(withoutNumbers(f)))
 	}
-	for _, f := range n.Residual.Frames(frames[inner:]) {
-		methods = append(methods, withoutNumbers(foreign.FrameMethod(f)))
-	}
-	return methods, inner > 0
+	return methods, len(program) < len(frames)
 }
 
-func isOwn(method string) bool {
-	for _, prefix := range ownClasses {
-		if strings.HasPrefix(method, prefix) {
-			return true
-		}
+// withoutNumbers leaves out the numbers in the name of a hidden class and of a lambda, which differ from run to run:
+// a.B$$Lambda$14/0x00007f0f1c006000.run.
+func withoutNumbers(frame string) string {
+	method, source, _ := strings.Cut(frame, "(")
+	dot := strings.LastIndexByte(method, '.')
+	if dot < 0 {
+		return frame
 	}
-	return false
-}
-
-// withoutNumbers leaves out the numbers of a class of a lambda, which differ from run to run.
-func withoutNumbers(method string) string {
-	const lambda = "$$Lambda"
-	class, rest, ok := strings.Cut(method, lambda)
-	if !ok {
-		return method
+	class, hidden := method[:dot], false
+	if i := strings.LastIndexByte(class, '/'); i >= 0 && strings.Trim(class[i+1:], "0123456789abcdefx") == "" {
+		class, hidden = class[:i], true
 	}
-	return class + lambda + rest[max(0, strings.LastIndexByte(rest, '.')):]
+	if i := strings.LastIndex(class, "$$Lambda$"); i >= 0 {
+		class, hidden = class[:i+len("$$Lambda")], true
+	}
+	if !hidden {
+		return frame
+	}
+	return class + method[dot:] + "(" + source
 }
 
 // Find implements [trace.FrameNames].

@@ -262,7 +262,57 @@ function nodeBounds(tree, k) {
   return { total: bounds(tree.total[k], total, n), self: bounds(tree.self[k], total, n) };
 }
 
-/** Between what a sum of times is of which a part rests on samples. */
+/**
+ * By method: how far its own time and its total may be too great and too small, as squares. The own time of a recorded
+ * method is exact: its samples say only how it is divided. Errors of several such methods are independent.
+ */
+function spreads(tree) {
+  if (tree.spreads) return tree.spreads;
+  const whole = new Map(), // by recorded method: its own time, with what of it was divided
+    parts = { self: new Map(), total: new Map() }, // by method and recorded method around it: its part of that
+    within = [], // by node: the recorded method around it
+    open = new Map(),
+    estimated = []; // methods whose outermost open call is estimated
+  const add = (map, key, n) => map.set(key, (map.get(key) || 0) + n);
+  for (const waiting = [...tree.children[0]]; waiting.length; ) {
+    const k = waiting.pop(),
+      m = tree.method[Math.abs(k)];
+    if (k < 0) {
+      add(open, m, -1);
+      if (estimated.at(-1) === m && !open.get(m)) estimated.pop();
+      continue;
+    }
+    within[k] = tree.estimated[k] ? within[tree.parent[k]] : m;
+    if (tree.estimated[k] && !open.get(m)) estimated.push(m);
+    add(open, m, 1);
+    add(whole, within[k], tree.self[k]);
+    add(parts.self, `${m},${within[k]}`, tree.self[k]);
+    for (const of of estimated) add(parts.total, `${of},${within[k]}`, tree.self[k]);
+    waiting.push(-k, ...tree.children[k]);
+  }
+  tree.spreads = { self: new Map(), total: new Map() };
+  for (const which of ["self", "total"])
+    for (const [key, part] of parts[which]) {
+      const [m, of] = key.split(",").map(Number),
+        n = tree.recorded.pool.get(of)?.effective || 0;
+      if (!n) continue; // nothing of it was divided
+      const [low, high] = bounds(part, whole.get(of), n),
+        sum = tree.spreads[which].get(m) || { below: 0, above: 0 };
+      sum.below += (part - low) ** 2;
+      sum.above += (high - part) ** 2;
+      tree.spreads[which].set(m, sum);
+    }
+  return tree.spreads;
+}
+
+/** Between what the own time ("self") or the total of a method is; part is what of it rests on samples. */
+function methodBounds(tree, which, row, part) {
+  if (!tree.recorded) return sumBounds(row[which], part, tree);
+  const { below, above } = spreads(tree)[which].get(row.method) || { below: 0, above: 0 };
+  return [row[which] - Math.sqrt(below), row[which] + Math.sqrt(above)];
+}
+
+/** Between what a sum of times is of which a part rests on samples, in a tree of which no more is known. */
 function sumBounds(sum, part, tree) {
   const [low, high] = bounds(part, tree.total[0], tree.effective || 0);
   return [sum - part + low, sum - part + high];
@@ -281,7 +331,7 @@ function sumOf(a, b) {
 
 /** "est. 1.94 s (1.70 to 2.18 s), 212 samples" */
 function estimateText(nanos, range, { count, pooled }) {
-  const within = range ? ` (${duration(range[0])} to ${duration(range[1])})` : "",
+  const within = range ? ` (${duration(Math.max(0, range[0]))} to ${duration(range[1])})` : "",
     rests = count ? plural(count, "sample") : plural(pooled, "sample") + " of other calls of it";
   return `est. ${duration(nanos)}${within}, ${rests}`;
 }

@@ -11,6 +11,7 @@ const MARKS = [
   [8, "its time was impossible and was set between its neighbours'"],
   [16, "reported with less time than the calls in it"],
   [128, "open when a gap began, and not known to be open behind it; it lasted at least until then"],
+  [256, "samples show that it had ended before; it ended at the last time at which it is known to have run"],
 ];
 
 /** Calls of one thread, in the order in which they began: columns of equal length. */
@@ -22,7 +23,7 @@ class Calls {
     this.method = new Int32Array(count); // indices of names
     this.parent = new Int32Array(count); // -1 for none
     this.depth = new Int32Array(count);
-    this.marks = new Uint8Array(count);
+    this.marks = new Uint16Array(count);
     this.calls = new Int32Array(count); // how many it stands for
     this.inner = new Float64Array(count); // nanoseconds in calls directly below
     this.by = []; // of merged calls: for how long in each of STATES
@@ -361,9 +362,10 @@ class Tree {
 
   /** By state: the own time of a node, undefined if it is not known. */
   own(k) {
-    return this.by[k]?.map((n, state) =>
-      this.children[k].reduce((rest, child) => rest - (this.by[child]?.[state] || 0), n),
-    );
+    return this.by[k]?.map((n, state) => {
+      const own = this.children[k].reduce((rest, child) => rest - (this.by[child]?.[state] || 0), n);
+      return own < 1 ? 0 : own; // less than a nanosecond is what rounding leaves
+    });
   }
 }
 

@@ -531,10 +531,14 @@ class Page {
       bound = tree.lost > 0 ? "≥ " : "";
     if (!t) return;
     $("sandwich-head").replaceChildren(
-      element("b", {}, this.names(t.method).text),
-      ` total ${bound}${duration(t.total)}, self ${bound}${duration(t.self)}, ` +
-        `${t.calls ? plural(t.calls, "call") : "no recorded call"}: ` +
-        shares(t.total, tree.total[0], tree.all),
+      element("b", { title: this.names(t.method).text }, this.names(t.method).text),
+      element(
+        "span",
+        {},
+        `total ${bound}${duration(t.total)}, self ${bound}${duration(t.self)}, ` +
+          `${t.calls ? plural(t.calls, "call") : "no recorded call"}: ` +
+          shares(t.total, tree.total[0], tree.all),
+      ),
     );
     for (const [id, callers] of [
       ["caller-table", true],

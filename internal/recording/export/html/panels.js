@@ -13,6 +13,9 @@ function lasted(s) {
   return s.wallUnknown ? "duration not known" : (s.ended ? "" : "at least ") + duration(s.wall);
 }
 
+/** What lasted as long as a stall and is none, by its role. */
+const notStalls = { run: "run", idle: "wait for work" };
+
 /** Stalls of one cause, in an order: a list of lists of positions, the first of each first. */
 function causes(stalls, order) {
   const groups = new Map();
@@ -46,7 +49,7 @@ function showStalls(list, recording, order, open) {
       many = group.length > 1 ? ` ×${group.length.toLocaleString("en")}, ${duration(sum)} in all` : "";
     const head = button(
       group[0],
-      element("span", {}, element("b", {}, lasted(first)), many + ": " + first.reason),
+      element("span", {}, element("b", {}, lasted(first)), `${many}: ${notStalls[first.role] || first.reason}`),
       named(first.method || first.what, first.class),
       element("small", {}, place(first)),
     );
@@ -70,7 +73,7 @@ function showStalls(list, recording, order, open) {
   if (!other.length) return;
   const count = (role) => stalls.filter((s) => s.role === role).length,
     parts = [count("run") && plural(count("run"), "run"), count("idle") && plural(count("idle"), "wait") + " for work"];
-  const summary = element("summary", {}, "No stalls: " + parts.filter(Boolean).join(", "));
+  const summary = element("summary", {}, "Not stalls: " + parts.filter(Boolean).join(", "));
   list.append(
     element("li", {}, element("details", { open: !slow.length }, summary, element("ul", {}, ...other.map(entry)))),
   );
@@ -229,12 +232,12 @@ const columns = {
     "Self",
     "self",
     (r) => r.estSelf?.time,
-    (r, tree) => r.estSelf?.sampled > 0 && estimateText(r.self, sumBounds(r.self, r.estSelf.sampled, tree), r.estSelf),
+    (r, tree) => r.estSelf?.sampled > 0 && estimateText(r.self, methodBounds(tree, "self", r, r.estSelf.sampled), r.estSelf),
   ),
   cpu: timeColumn("CPU", "cpu", (r) => r.estSelf?.time),
   total: timeColumn("Total", "total", estimatedTotal, (r, tree) => {
     const part = estimatedTotal(r);
-    return part > 0 && estimateText(r.total, sumBounds(r.total, part, tree), r.estSelf);
+    return part > 0 && estimateText(r.total, methodBounds(tree, "total", r, part), r.estSelf);
   }),
   calls: { title: "Calls", text: (r) => (r.calls ? r.calls.toLocaleString("en") : "est.") },
   name: { title: "Method" },

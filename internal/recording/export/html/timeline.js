@@ -127,7 +127,7 @@ class Timeline {
     if (k < 0) return null;
     if (stall >= 0) {
       const s = this.recording.stalls[stall];
-      return [`${s.role === "idle" ? "wait for work" : s.role}, ${lasted(s)}`, s.verdict];
+      return [`stall, ${lasted(s)}`, s.verdict];
     }
     const half = this.end / this.canvas.clientWidth / 2,
       { longest, lost } = this.lanes[k].between(t - half, t + half);

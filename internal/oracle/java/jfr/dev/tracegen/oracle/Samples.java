@@ -12,8 +12,8 @@ import jdk.jfr.consumer.RecordedThread;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * Prints the samples that JFR took of one thread, or of all, while they ran Java code. A line for each stack: how many samples have
- * it, whether JFR cut it off, and its methods, the innermost first.
+ * Prints the samples that JFR took of one thread, or of all, while they ran Java code or a native method. A line for
+ * each stack: how many samples have it, whether JFR cut it off, and its methods, the innermost first.
  */
 public final class Samples {
     private Samples() {
@@ -25,7 +25,8 @@ public final class Samples {
         try (RecordingFile file = new RecordingFile(Paths.get(args[0]))) {
             while (file.hasMoreEvents()) {
                 RecordedEvent event = file.readEvent();
-                if (!event.getEventType().getName().equals("jdk.ExecutionSample")) {
+                String type = event.getEventType().getName();
+                if (!type.equals("jdk.ExecutionSample") && !type.equals("jdk.NativeMethodSample")) {
                     continue;
                 }
                 RecordedThread thread = event.getThread("sampledThread");

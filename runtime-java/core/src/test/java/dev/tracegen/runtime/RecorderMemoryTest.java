@@ -105,8 +105,8 @@ class RecorderMemoryTest {
     @Test
     void threadsThatEndAreForgottenAlsoIfOnlyStallsAreRecorded() throws Exception {
         MemoryBudget memory = start(new RecorderOptions().threads(RecorderOptions.THREADS_ALL));
-        // More than fit at once, so nothing is left for the last ones unless the first ones are forgotten. How many come
-        // before that depends on when the sampler gets its turn.
+        // More than fit at once, so nothing is left for the last ones unless the first ones are forgotten. How many
+        // come before that depends on when the sampler gets its turn.
         final int[] recorded = new int[1];
         final Runnable counted = () -> {
             CALLS.run();

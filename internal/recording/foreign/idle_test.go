@@ -1,0 +1,41 @@
+package foreign
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestWithoutTool: the frames of the runtime and of what it called are taken off the inner end, and no others.
+func TestWithoutTool(t *testing.T) {
+	const beat, put, nano = "dev.tracegen.runtime.AppMethodBeat.i(A.java:1)", "dev.tracegen.runtime.FastPath.put(F.java:1)",
+		"java.base/java.lang.System.nanoTime(Native Method)"
+	const app, main, sleep = "app//a.B.work(B.java:1)", "app//a.B.main(B.java:1)", "java.lang.Thread.sleep(Native Method)"
+	for _, c := range []struct{ stack, want []string }{
+		{[]string{app, main}, []string{app, main}},
+		{[]string{sleep, app, main}, []string{sleep, app, main}},
+		{[]string{beat, app, main}, []string{app, main}},
+		{[]string{nano, put, beat, app, main}, []string{app, main}},
+		{[]string{"com.tencent.matrix.trace.core.AppMethodBeat.o(A.java:1)", app}, []string{app}},
+		{[]string{app, beat, main}, []string{app, beat, main}}, // what a listener of the runtime runs
+		{[]string{nano, put}, []string{}},
+		{nil, nil},
+	} {
+		if got := WithoutTool(c.stack); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %s, want %s", strings.Join(c.stack, " "), got, c.want)
+		}
+	}
+}
+
+// TestFrameMethodOfHiddenClass: a class that the JDK makes has a number, which differs from run to run.
+func TestFrameMethodOfHiddenClass(t *testing.T) {
+	for frame, want := range map[string]string{
+		"java.base@17/java.lang.invoke.LambdaForm$MH/0x00007f28.invoke(LambdaForm$MH)": "java.lang.invoke.LambdaForm$MH.invoke",
+		"app//a.B$$Lambda/0x0a.run(Unknown Source)":                                    "a.B$$Lambda/0x0a.run",
+		"app//a.B.c(B.java:1)": "a.B.c",
+	} {
+		if got := FrameMethod(frame); got != want {
+			t.Errorf("%s: got %s, want %s", frame, got, want)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package graft_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/tracegen/tracegen/internal/recording/graft"
+	"github.com/tracegen/tracegen/trace"
+)
+
+const (
+	outer  trace.Method = 1 // a recorded call, all the time
+	inner  trace.Method = 2 // recorded calls below it
+	hidden trace.Method = 3 // calls between these that are not recorded
+	// calls below both that are not recorded
+	library trace.Method = trace.FirstNamed
+	reads   trace.Method = trace.FirstNamed + 1
+	parses  trace.Method = trace.FirstNamed + 2
+)
+
+// run is a segment of a program, and how long each path took. The outermost method of a path is the first.
+type run struct {
+	segment trace.Segment
+	took    map[[5]trace.Method]int64
+}
+
+// newRun makes a run of about 3 s, with a sample about every 10 ms.
+func newRun(r *rand.Rand) *run {
+	out := &run{took: map[[5]trace.Method]int64{}}
+	s := &out.segment
+	s.Calls = append(s.Calls, trace.Call{Method: outer, Parent: -1, Count: 1})
+	next, last := int64(0), int64(0)
+	below := [][]trace.Method{nil, {library}, {library, reads}, {parses}}
+	likely := [4]float64{r.Float64(), r.Float64(), r.Float64(), r.Float64()}
+	for at := int64(0); at < 3e9; {
+		took := int64(r.ExpFloat64() * 5e6)
+		path, call := [5]trace.Method{outer}, int32(0)
+		n := 1
+		var between []trace.Between
+		if r.IntN(2) > 0 {
+			call = int32(len(s.Calls))
+			s.Calls = append(s.Calls, trace.Call{Method: inner, Count: 1, Next: call + 1, Begin: at, End: at + took})
+			if r.IntN(3) > 0 {
+				path[n] = hidden
+				n++
+				between = []trace.Between{{Call: call, Frames: []trace.Method{hidden}}}
+			}
+			path[n] = inner
+			n++
+		}
+		k := r.IntN(len(below))
+		for r.Float64() > likely[k] {
+			k = r.IntN(len(below))
+		}
+		copy(path[n:], below[k])
+		out.took[path] += took
+		for ; next < at+took; next += int64(5e6 + r.Float64()*10e6) {
+			s.Samples = append(s.Samples, trace.Sample{Call: call, Nanos: next, Weight: next - last, CPU: -1, Below: below[k],
+				Between: between, State: 2})
+			last = next
+		}
+		at += took
+		s.End = at
+	}
+	s.Calls[0].End, s.Calls[0].Next = s.End, int32(len(s.Calls))
+	return out
+}
+
+// total returns how long the paths took that begin so.
+func (r *run) total(path []trace.Method) (sum int64) {
+	for p, took := range r.took {
+		begins := true
+		for i, m := range path {
+			begins = begins && i < len(p) && p[i] == m
+		}
+		if begins {
+			sum += took
+		}
+	}
+	return sum
+}
+
+// TestGraft makes runs whose truth is known.
+//
+// Invariant: The grafted tree has the time of the recorded one, and the bounds of an estimated time contain the true one
+// in 95 % of all cases.
+func TestGraft(t *testing.T) {
+	held, all := 0, 0
+	for seed := range uint64(100) {
+		run := newRun(rand.New(rand.NewPCG(seed, 31)))
+		var tree trace.Tree
+		tree.Add(&run.segment)
+		g := graft.Of(&tree)
+		if g.Nodes[0].Total != tree.Nodes[0].Total {
+			t.Errorf("seed %d: the tree has %d ns, want %d", seed, g.Nodes[0].Total, tree.Nodes[0].Total)
+		}
+		checkSums(t, seed, g)
+		for k := 1; k < len(g.Nodes); k++ {
+			n := &g.Nodes[k]
+			var path []trace.Method
+			for p := int32(k); p > 0; p = g.Nodes[p].Parent {
+				path = append([]trace.Method{g.Nodes[p].Method}, path...)
+			}
+			want := run.total(path)
+			if len(path) > 1 {
+				all++
+				if n.Grafted.TotalLow <= want && want <= n.Grafted.TotalHigh {
+					held++
+				}
+			}
+		}
+		sums := graft.Sums(g)
+		for _, s := range sums {
+			if s.Method == outer && (s.Total != run.segment.End || s.EstimatedTotal != 0 || s.Calls != 1) {
+				t.Errorf("seed %d: %+v, want %d ns in all", seed, s, run.segment.End)
+			}
+			if s.Method == inner && (s.Total != tree.Nodes[2].Total || s.EstimatedTotal != 0) {
+				t.Errorf("seed %d: %+v, want the %d ns of the recorded calls", seed, s, tree.Nodes[2].Total)
+			}
+		}
+	}
+	if t.Logf("measured: %d of %d bounds hold", held, all); held*100 < all*95 {
+		t.Errorf("%d of %d bounds hold, want 95 %%", held, all)
+	}
+}
+
+// checkSums holds a tree to its sums.
+func checkSums(t *testing.T, seed uint64, g *trace.Tree) {
+	t.Helper()
+	self, below := int64(0), make([]int64, len(g.Nodes))
+	for k := len(g.Nodes) - 1; k > 0; k-- {
+		n := &g.Nodes[k]
+		self += n.Self
+		below[n.Parent] += n.Total
+		if n.Self < 0 || n.Total != n.Self+below[k] {
+			t.Errorf("seed %d: node %d has %d ns, %d of its own and %d below", seed, k, n.Total, n.Self, below[k])
+		}
+		w := &n.Grafted
+		if w.TotalLow > n.Total || n.Total > w.TotalHigh || w.SelfLow > n.Self || n.Self > w.SelfHigh ||
+			w.Waiting+w.Blocked > n.Self {
+			t.Errorf("seed %d: node %d: %+v", seed, k, n)
+		}
+		if w.Estimated && n.Calls != 0 {
+			t.Errorf("seed %d: node %d is estimated and has %d calls", seed, k, n.Calls)
+		}
+	}
+	if self != g.Nodes[0].Total {
+		t.Errorf("seed %d: all nodes have %d ns of their own, want %d", seed, self, g.Nodes[0].Total)
+	}
+}
+
+// TestGraftTrimmed has trees that are cut off, of which Sub is taken, and whose nodes have no samples of their own.
+func TestGraftTrimmed(t *testing.T) {
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 32))
+		var tree trace.Tree
+		for range 20 {
+			s := trace.Segment{Calls: []trace.Call{{Method: outer, Parent: -1, Count: 1}}}
+			for at, k := int64(0), int32(1); k < 40; k++ {
+				took := 1 + r.Int64N(1e6)
+				s.Calls = append(s.Calls, trace.Call{Method: trace.Method(100 + r.IntN(60)), Count: 1, Next: k + 1, Begin: at,
+					End: at + took})
+				if r.IntN(8) == 0 {
+					s.Samples = append(s.Samples, trace.Sample{Call: k, Weight: 1e6, CPU: 5e5, State: trace.ThreadState(r.IntN(6)),
+						Below: []trace.Method{library, reads + trace.Method(r.IntN(50))}})
+				}
+				at += took
+				s.End = at
+			}
+			s.Calls[0].End, s.Calls[0].Next = s.End, int32(len(s.Calls))
+			tree.Add(&s)
+		}
+		whole := tree.Nodes[0].Total
+		checkSums(t, seed, graft.Of(&tree))
+		tree.Trim(20)
+		g := graft.Of(&tree)
+		if g.Nodes[0].Total != whole || g.Nodes[1].Total != whole {
+			t.Errorf("seed %d: %d of %d ns are there", seed, g.Nodes[1].Total, whole)
+		}
+		sub := tree.Sub(2)
+		if len(sub.Samples.Below) > 0 {
+			checkSums(t, seed, graft.Of(&sub))
+		} else if graft.Of(&sub) != &sub {
+			t.Errorf("seed %d: a tree without samples has changed", seed)
+		}
+	}
+}
