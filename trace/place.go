@@ -194,7 +194,7 @@ func (r *repairer) choose(s *waitingSample, records []Record) {
 	type fit struct {
 		method            Method
 		next              int // the frame behind its own
-		missing, matching int // how many of the calls up to it are not on the stack, and are
+		missing, matching int // how many of the calls up to it are not on the stack, and cannot have thrown; and are on it
 	}
 	fits := []fit{{next: next}}
 	enter := func(m Method) {
@@ -204,7 +204,7 @@ func (r *repairer) choose(s *waitingSample, records []Record) {
 			if k := slices.Index(frames[f.next:], name); k >= 0 {
 				f.next += k + 1
 				f.matching++
-			} else {
+			} else if !r.table.throwing[m] {
 				f.missing++
 			}
 		}
