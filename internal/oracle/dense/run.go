@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,7 +62,7 @@ func (r *Prepared) Release() int { return r.jdk.Feature }
 type Run struct {
 	// CPU is the time on processors, of the program and of the system for it; Wall is from start to exit.
 	CPU, Wall time.Duration
-	// Text is what the program printed.
+	// Text is what the program printed, without warnings of the JVM: these have the path of a jar.
 	Text string
 	// File is the recording, and JFR the file of JFR, if there is one.
 	File, JFR string
@@ -222,13 +223,15 @@ func (r *Prepared) Run(ctx context.Context, way Way) (Run, error) {
 	cmd.Stdout, cmd.Stderr = &text, &text
 	begin := time.Now()
 	err := cmd.Run()
-	run.Wall, run.Text = time.Since(begin), text.String()
+	run.Wall, run.Text = time.Since(begin), jvmWarning.ReplaceAllString(text.String(), "")
 	if err != nil {
 		return run, fmt.Errorf("%s, %s: %w\n%s", r.Name, way, err, lastLines(run.Text))
 	}
 	run.CPU = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	return run, os.RemoveAll(dir)
 }
+
+var jvmWarning = regexp.MustCompile(`(?m)^WARNING: .*\n?`)
 
 func lastLines(text string) string { return text[max(0, len(text)-2000):] }
 
