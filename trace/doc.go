@@ -11,6 +11,10 @@
 //
 //	Reader ─► Records ─► repairer ─► event ─► builder ─► Segment ─► Handler
 //
+// Steady samples ([Stacks]) get their place among the records: a [Sample] of a segment has the recorded calls that were
+// open and, by the names of frames, the estimated calls below and between them. An open call whose frame is missing has
+// ended before: its exit is missing, as an exception leaves it.
+//
 // A [Tree] merges the calls of segments by path. A [Joiner] is a Handler that puts together what different chunks say
 // of one stall: a [Stall].
 //

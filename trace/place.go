@@ -44,7 +44,7 @@ type framesOutside struct {
 // windowRecords is a [Window] by its records.
 type windowRecords struct {
 	first, end uint64
-	until      int64
+	begin      int64
 }
 
 // maxAligned is how many pairs of calls and frames are compared at most to find out which calls have ended.
@@ -94,13 +94,14 @@ func (r *repairer) isIn(w windowRecords) {
 	}
 }
 
-// widen has the range of a sample contain the records of the window that it was taken in.
+// widen has the range of a sample contain the records of the window that it was taken in. Behind a window the numbers
+// go on at its end, so the number says whether the window had ended. Its time does not: the clock of records may be late.
 func (r *repairer) widen(s *waitingSample) {
 	for len(r.windows) > 0 && r.windows[0].end < s.Record {
 		r.windows = r.windows[1:]
 	}
 	for _, w := range r.windows {
-		if w.first <= s.Record && s.Record <= w.end && s.Nanos <= w.until {
+		if w.first <= s.Record && s.Record <= w.end && w.begin <= s.Nanos {
 			s.Records = max(s.Records, w.end-s.Record)
 		}
 	}
@@ -193,7 +194,7 @@ func (r *repairer) choose(s *waitingSample, records []Record) {
 	type fit struct {
 		method            Method
 		next              int // the frame behind its own
-		missing, matching int // how many of the calls up to it are not on the stack, and are
+		missing, matching int // how many of the calls up to it are not on the stack, and cannot have thrown; and are on it
 	}
 	fits := []fit{{next: next}}
 	enter := func(m Method) {
@@ -203,7 +204,7 @@ func (r *repairer) choose(s *waitingSample, records []Record) {
 			if k := slices.Index(frames[f.next:], name); k >= 0 {
 				f.next += k + 1
 				f.matching++
-			} else {
+			} else if !r.table.throwing[m] {
 				f.missing++
 			}
 		}

@@ -145,7 +145,7 @@ func (p *replay) chunk(c Chunk) error {
 		}
 	case *Window:
 		t := p.thread(c.Thread, c.FirstRecord)
-		t.repairer.isIn(windowRecords{c.FirstRecord, c.EndRecord, c.End})
+		t.repairer.isIn(windowRecords{c.FirstRecord, c.EndRecord, c.Begin})
 		b := &t.builder
 		b.windows = append(b.windows, Gap{Kind: GapWindow, Begin: c.Begin, End: max(c.Begin, c.End), Calls: c.Calls})
 	case *StallChunk:

@@ -452,7 +452,7 @@ func TestRecordExitCodes(t *testing.T) {
 	r = b.record(1, append([]string{"--"}, append(java, "fail")...)...)
 	b.want(r.stderr, `as asked for`, `^tracegen: the program ended with exit code 1$`)
 	r = b.record(0, append([]string{"--slow", "1", "-o", "deep/er/x.tgd", "--"}, append(java, "exit", "0")...)...)
-	b.want(r.stdout, `^deep/er/x\.tgd: `, `#1 on main: Main\.main`)
+	b.want(r.stdout, `^deep/er/x\.tgd: `, `#1 on main: app\.Main\.main`)
 	if _, err := os.Stat(b.path("deep/er/x-mapping.txt")); err != nil {
 		t.Error(err)
 	}

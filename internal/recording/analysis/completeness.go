@@ -210,6 +210,10 @@ func (c *Completeness) Line() string {
 	case c.Lost > 0:
 		text = Several(c.Lost, "record", "s") + " lost"
 	}
+	dropped, virtual := c.droppedTexts()
+	if virtual != "" {
+		text += "; " + virtual + " (--threads all,virtual)"
+	}
 	if n := c.LeftOut + c.WindowCalls; n > 0 {
 		text += "; " + Several(n, "call", "s") + " left out"
 		if c.MethodsOff > 0 {
@@ -219,6 +223,9 @@ func (c *Completeness) Line() string {
 	}
 	if c.Late > 0 {
 		text += "; clock late by up to " + Millis(c.LateMost)
+	}
+	if dropped != "" {
+		text += "; not written: " + dropped
 	}
 	return text
 }

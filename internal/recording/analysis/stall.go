@@ -237,6 +237,9 @@ func newStall(s *trace.Stall, r *Recording) *Stall {
 		}
 		out.Verdict.Text += "; " + out.Exit.text(out)
 	}
+	if k := out.Verdict.Kind; k == KindDeadlock || k == KindLock && out.Hang != nil {
+		out.Role = RoleStall // whatever its thread was there for, it never got the lock
+	}
 	return out
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/graft"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
@@ -99,7 +98,7 @@ func (s *Screen) stall(x *analysis.Stall) {
 	}
 	for _, step := range x.HotPath {
 		if step.Method.ID != trace.MethodDispatch && !step.Method.Pseudo() {
-			c.path = append(c.path, foreign.WithoutPackage(step.Method.Identity()))
+			c.path = append(c.path, step.Method.Identity())
 		}
 	}
 }

@@ -152,7 +152,7 @@ end`)
 
 // TestIdle: a wait for work is a stall if that is asked for, and only then.
 func TestIdle(t *testing.T) {
-	const accepting = "I/O (network): B.accept"
+	const accepting = "idle, waiting for a connection: a.B.accept"
 	got := screenOfTape(t, new(Screen), serverTape)
 	if strings.Contains(got, accepting) || !strings.Contains(got, "--idle") {
 		t.Errorf("a wait for work is a stall:\n%s", got)

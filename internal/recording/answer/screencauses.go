@@ -98,10 +98,7 @@ func (c *cause) add(row analysis.Row) (longest bool) {
 	c.count++
 	c.total += time.Duration(row.Lasted)
 	if longest = c.count == 1 || row.Lasted > c.longest.Nanoseconds(); longest {
-		c.longest, c.worst, c.path = time.Duration(row.Lasted), row, nil
-		for _, method := range row.HotPath {
-			c.path = append(c.path, foreign.WithoutPackage(method))
-		}
+		c.longest, c.worst, c.path = time.Duration(row.Lasted), row, row.HotPath
 	}
 	return longest
 }
@@ -148,7 +145,7 @@ func (s *Screen) lines(c *cause) []string {
 	if len(c.path) > 0 {
 		where += ": " + pathText(c.path, screenWidth-indent-len([]rune(where))-2)
 	}
-	return []string{begin + whole(s.why(c), screenWidth-indent), strings.Repeat(" ", indent) + where}
+	return []string{begin + s.why(c, screenWidth-indent), strings.Repeat(" ", indent) + where}
 }
 
 // longest names the longest stall of a cause and its thread.
@@ -166,20 +163,21 @@ func (s *Screen) longest(c *cause) string {
 	return name
 }
 
-// why is the verdict on the longest stall of a cause, with the method's name without its package.
-func (s *Screen) why(c *cause) string {
-	if c.worst.Method == "" {
-		return c.worst.Verdict
+// why is the verdict on the longest stall of a cause; the method has no package if there is no room for it.
+func (s *Screen) why(c *cause, width int) string {
+	text := strings.Replace(c.worst.Verdict, "time is spread over many methods, the largest part in ", "most in ", 1)
+	full := fitting(text, width)
+	if strings.Contains(full, c.worst.Method) {
+		return full
 	}
-	return strings.ReplaceAll(c.worst.Verdict, c.worst.Method, foreign.WithoutPackage(c.worst.Method))
+	return fitting(strings.ReplaceAll(text, c.worst.Method, foreign.WithoutPackage(c.worst.Method)), width)
 }
 
-// whole returns of the parts of a text, which semicolons separate, those that have room. A part is cut if most of the
-// room would stay empty without it.
+// whole returns of the parts of a text, which semicolons separate, those that have room; the first in any case.
 func whole(text string, width int) string {
 	for len([]rune(text)) > width {
 		i := strings.LastIndex(text, "; ")
-		if i < width*2/3 {
+		if i < 0 {
 			return cut(text, width)
 		}
 		text = text[:i]
@@ -187,10 +185,26 @@ func whole(text string, width int) string {
 	return text
 }
 
-// pathText names the methods of a path, the outermost first, and leaves out those in the middle for which there is no
-// room.
+// fitting is whole, but cuts a part without which a third of the room would stay empty.
+func fitting(text string, width int) string {
+	if parts := whole(text, width); len([]rune(parts))*3 > width*2 {
+		return parts
+	}
+	return cut(text, width)
+}
+
+// pathText names the methods of a path, the outermost first. If there is no room, it leaves out packages, and then
+// methods in the middle.
 func pathText(path []string, width int) string {
 	text := strings.Join(path, " > ")
+	if len([]rune(text)) <= width {
+		return text
+	}
+	path = slices.Clone(path)
+	for i := range path {
+		path[i] = foreign.WithoutPackage(path[i])
+	}
+	text = strings.Join(path, " > ")
 	for k := 2; len([]rune(text)) > width && k < len(path); k++ {
 		text = path[0] + " > … > " + strings.Join(path[k:], " > ")
 	}

@@ -145,16 +145,15 @@ func wrapped(text string) []string {
 
 // machineFacts sum up the states of the machine in stalls.
 type machineFacts struct {
-	processors           int64
-	pressure, late       int64 // the greatest, in percent and milliseconds
-	heap, heapMax        int64 // the greatest, in KiB
-	free, memory, low    int64 // the smallest, in KiB; low is how many states say that memory was low
-	states, pressureSeen int
+	processors        int64
+	pressure          int64 // the greatest, in percent
+	heap, heapMax     int64 // the greatest, in KiB
+	free, memory, low int64 // the smallest, in KiB; low is how many states say that memory was low
+	pressureSeen      int
 }
 
 func (m *machineFacts) add(s *analysis.Stall) {
 	for _, state := range s.Machine {
-		m.states++
 		for _, f := range state.Facts {
 			n, err := strconv.ParseFloat(f.Value, 64)
 			if f.Key == "low-memory" && f.Value == "true" {
@@ -168,8 +167,6 @@ func (m *machineFacts) add(s *analysis.Stall) {
 				m.processors = v
 			case "cpu-pressure-percent":
 				m.pressure, m.pressureSeen = max(m.pressure, v), m.pressureSeen+1
-			case "recorder-late-millis":
-				m.late = max(m.late, v)
 			case "java-heap-used-kb":
 				m.heap = max(m.heap, v)
 			case "java-heap-max-kb":

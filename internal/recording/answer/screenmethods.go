@@ -108,12 +108,13 @@ func (m ranked) marked(text string) string {
 	return text
 }
 
-// name is the name of a method, without its package if there is no room for it, and how many of its calls were left out.
+// name is the name of a method, without its package if there is no room for that, and how many of its calls were left
+// out.
 func (m ranked) name() string {
 	const width = 58
 	name, more := m.Method.String(), leftOutText(m.LeftOut)
 	if at := strings.LastIndexByte(m.Method.Class, '.'); len(name+more) > width && at > 0 {
-		name = "…" + name[at:]
+		name = name[at+1:]
 	}
 	return name + more
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // notes is what may stand behind a method.
-const notes = `(  \[[^\]]* (repaired|left out)\])*$`
+const notes = `(  \[[^\]]* (repaired|left out|samples?[^\]]*)\])*$`
 
 var (
 	reportTitle = regexp.MustCompile(`^a\.tgd #(\d+): (?:(\S+) ms|duration not known) on (.*?), ([\d.]+) s in`)

@@ -83,12 +83,14 @@ var platformPrefixes = []string{"java.", "javax.", "jdk.", "sun.", "com.sun.", "
 	"dalvik.", "libcore.", "com.android.", "org.conscrypt.", "org.sqlite.", "io.requery."}
 
 // OfTool reports whether a method is that of a runtime, tracegen's or Matrix's.
-func OfTool(method string) bool { return beginsWith(method, toolPrefixes) }
+func OfTool(method string) bool {
+	return slices.ContainsFunc(toolPrefixes, func(prefix string) bool { return strings.HasPrefix(method, prefix) })
+}
 
 var toolPrefixes = []string{"dev.tracegen.runtime.", "dev.tracegen.agent.", "com.tencent.matrix.trace."}
 
-// WithoutTool returns a stack without the innermost frames, if they are those of a runtime and of what it has called: the
-// thread was reporting the begin or the end of the call below.
+// WithoutTool returns a stack without the innermost frames, if they are those of a runtime and of what it has called:
+// the thread was reporting the begin or the end of the call below.
 func WithoutTool(frames []string) []string {
 	inner := 0
 	for i, f := range frames {

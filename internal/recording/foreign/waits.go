@@ -196,8 +196,8 @@ func waitOf(method string) *wait {
 
 // Idle returns what a thread with such a stack waits for while it has nothing to do: a server for a connection, an
 // event loop for an event, a worker of a pool for a task, a thread whose run takes from a queue for the next element.
-// It is empty for any other thread: another one may wait for what it does. A method that takes from a queue may have been
-// called for its result, unless forever is set, because it lasts about as long as the program.
+// It is empty for any other thread: another one may wait for what it does. A method that takes from a queue may have
+// been called for its result, unless forever is set, because it lasts about as long as the program.
 func Idle(frames []string, forever bool) string {
 	own, taken := false, false // a frame so far is not the platform's; the platform's take from a queue
 	for i, f := range frames {

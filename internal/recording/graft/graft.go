@@ -282,8 +282,8 @@ func (g *grafter) among(at, k int32, self int64, s *shown, pooled bool) {
 	}
 }
 
-// spread divides time among some of the paths that samples show, each part the same: the more often a path is shown, the
-// more nodes have a part for it.
+// spread divides time among some of the paths that samples show, each part the same: the more often a path is shown,
+// the more nodes have a part for it.
 func (g *grafter) spread(at, k int32, self int64, s *shown, step float64) {
 	n := int64(math.Round(1 / step))
 	sum, i := s.list[0].Weight, 0

@@ -92,6 +92,20 @@ final class StackChunks {
         if (numbers.size() >= MAX_NODES) {
             numbers.clear();
         }
+        boolean written = false;
+        try {
+            chunkOf(samples);
+            written = out.end(RecordingWriter.STACKS, 0);
+        } finally {
+            if (!written) {
+                // The file does not have the new nodes.
+                numbers.clear();
+            }
+        }
+        return written;
+    }
+
+    private void chunkOf(List<SteadySample> samples) {
         boolean anew = numbers.isEmpty();
         int[] nodes = new int[samples.size()];
         fresh.clear();
@@ -103,12 +117,6 @@ final class StackChunks {
             chunk.uv(n.before).uv(out.string(n.toString()));
         }
         samplesTo(chunk, samples, nodes);
-        if (!out.end(RecordingWriter.STACKS, 0)) {
-            // The file does not have the new nodes.
-            numbers.clear();
-            return false;
-        }
-        return true;
     }
 
     /** Returns the number of a stack's node. */

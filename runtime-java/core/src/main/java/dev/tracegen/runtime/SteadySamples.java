@@ -143,6 +143,10 @@ final class SteadySamples {
     private long sample(ThreadTrace t, long now) {
         SamplerState s = t.sampled;
         StallFacts facts = s.factsOf(s.openNumber());
+        if (facts == null && !options.everyRecord) {
+            // The message has just ended.
+            return 0;
+        }
         Ring ring = t.existingRing();
         boolean dense = ring != null && ring.lastChange != null
                 || facts != null && now - s.openSince() >= facts.thresholdNanos / 2;

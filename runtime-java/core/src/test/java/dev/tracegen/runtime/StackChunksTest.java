@@ -1,6 +1,7 @@
 package dev.tracegen.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
@@ -153,6 +154,20 @@ class StackChunksTest {
             b.append(c.u8() == 1 ? "anew " : "").append(c.uv()).append("; ");
         }
         return b.toString();
+    }
+
+    /** There may be no memory in the middle: what was not written must not be referred to. */
+    @Test
+    void theTableBeginsAnewBehindAFailure() throws Exception {
+        ThreadTrace main = start(new RecorderOptions().set("stacks", "off"));
+        RecorderOptions o = new RecorderOptions().platform(platform).output(dir.resolve("w.tgd").toFile());
+        try (RecordingWriter w = new RecordingWriter(o, 0, 1, new Disk())) {
+            assertTrue(w.stacks.write(Arrays.asList(sample(main, 1))));
+            SteadySample broken = new SteadySample(main, 2, Thread.State.RUNNABLE, new StackTraceElement[1], 2, 0, -1);
+            assertThrows(NullPointerException.class, () -> w.stacks.write(Arrays.asList(sample(main, 2), broken)));
+            assertTrue(w.stacks.write(Arrays.asList(sample(main, 2))));
+        }
+        assertEquals("anew 2; anew 2; ", tables(dir.resolve("w.tgd")));
     }
 
     @Test

@@ -8,9 +8,14 @@ import (
 
 // TestWithoutTool: the frames of the runtime and of what it called are taken off the inner end, and no others.
 func TestWithoutTool(t *testing.T) {
-	const beat, put, nano = "dev.tracegen.runtime.AppMethodBeat.i(A.java:1)", "dev.tracegen.runtime.FastPath.put(F.java:1)",
-		"java.base/java.lang.System.nanoTime(Native Method)"
-	const app, main, sleep = "app//a.B.work(B.java:1)", "app//a.B.main(B.java:1)", "java.lang.Thread.sleep(Native Method)"
+	const (
+		beat  = "dev.tracegen.runtime.AppMethodBeat.i(A.java:1)"
+		put   = "dev.tracegen.runtime.FastPath.put(F.java:1)"
+		nano  = "java.base/java.lang.System.nanoTime(Native Method)"
+		app   = "app//a.B.work(B.java:1)"
+		main  = "app//a.B.main(B.java:1)"
+		sleep = "java.lang.Thread.sleep(Native Method)"
+	)
 	for _, c := range []struct{ stack, want []string }{
 		{[]string{app, main}, []string{app, main}},
 		{[]string{sleep, app, main}, []string{sleep, app, main}},
@@ -30,8 +35,8 @@ func TestWithoutTool(t *testing.T) {
 // TestFrameMethodOfHiddenClass: a class that the JDK makes has a number, which differs from run to run.
 func TestFrameMethodOfHiddenClass(t *testing.T) {
 	for frame, want := range map[string]string{
-		"java.base@17/java.lang.invoke.LambdaForm$MH/0x00007f28.invoke(LambdaForm$MH)": "java.lang.invoke.LambdaForm$MH.invoke",
-		"app//a.B$$Lambda/0x0a.run(Unknown Source)":                                    "a.B$$Lambda/0x0a.run",
+		"java.base@17/java.lang.LambdaForm$MH/0x00007f28.invoke(LambdaForm$MH)": "java.lang.LambdaForm$MH.invoke",
+		"app//a.B$$Lambda/0x0a.run(Unknown Source)":                             "a.B$$Lambda/0x0a.run",
 		"app//a.B.c(B.java:1)": "a.B.c",
 	} {
 		if got := FrameMethod(frame); got != want {
