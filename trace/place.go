@@ -95,7 +95,8 @@ func (r *repairer) isIn(w windowRecords) {
 }
 
 // widen has the range of a sample contain the records of the window that it was taken in. Behind a window the numbers
-// go on at its end, so the number says whether the window had ended. Its time does not: the clock of records may be late.
+// go on at its end, so the number says whether the window had ended. Its time does not: the clock of records may be
+// late.
 func (r *repairer) widen(s *waitingSample) {
 	for len(r.windows) > 0 && r.windows[0].end < s.Record {
 		r.windows = r.windows[1:]

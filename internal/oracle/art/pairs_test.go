@@ -94,7 +94,8 @@ func buildPairs(t *testing.T, b *Bench) string {
 	return b.dexOf(t, "pairs.jar", "Pairs.java", jars...)
 }
 
-// dexOf returns a jar of DEX files of that name, with a program of runtime-java/bench/src/art and the jars that it uses.
+// dexOf returns a jar of DEX files of that name, with a program of runtime-java/bench/src/art and the jars that it
+// uses.
 func (b *Bench) dexOf(t *testing.T, name, source string, jars ...string) string {
 	t.Helper()
 	dir, classes := t.TempDir(), t.TempDir()

@@ -8,8 +8,8 @@ import (
 	"github.com/tracegen/tracegen/internal/oracle/nightly"
 )
 
-// TestStacks measures what a stack of another thread takes on ART, and for how long it stops the thread, interpreted and
-// compiled. It checks no time: docs/recording.md says what steady samples cost.
+// TestStacks measures what a stack of another thread takes on ART, and for how long it stops the thread, interpreted
+// and compiled. It checks no time: docs/recording.md says what steady samples cost.
 func TestStacks(t *testing.T) {
 	nightly.Only(t, "art")
 	b := NeedCompiler(t)

@@ -52,7 +52,12 @@ func (s *Screen) ranking(room int) []string {
 // thread waited, and was on a processor, -1 if that is not known. In a system call the JVM does not know that a thread
 // waits.
 func waitedShare(m resolve.Method, part, waited, cpu int64) (share float64, known bool) {
-	system := foreign.ActivityOf("RUNNABLE", []string{m.Identity()}) != foreign.ActivityRunning
+	system := false
+	switch foreign.ActivityOf("RUNNABLE", []string{m.Identity()}) {
+	case foreign.ActivityRunning, foreign.ActivityClasses, foreign.ActivityGC:
+	default:
+		system = true
+	}
 	switch {
 	case part <= 0:
 		return 0, false

@@ -13,9 +13,9 @@ import java.util.Random;
  * thread that has waited longest for its turn.
  *
  * <p><b>What it costs.</b> After each stack nothing is taken for so long that all work for it is at most 1 % of the
- * time. The thread, and on Java 17 all threads, are stopped for less than half of the time that a stack takes, so at
- * most 0.5 % of the time: the rest is spent before and behind that, to make objects of the frames. A thread that has
- * not run since its last sample is not stopped: its stack is the same.
+ * time. The thread, and on Java 17 all threads, are stopped during a part of that: the JVM's log said 62 of 156 and 50
+ * of 173 microseconds. The rest is spent before and behind, to make objects of the frames. A thread that has not run
+ * since its last sample is not stopped: its stack is the same.
  *
  * <p><b>What is kept.</b> If every record is written, all samples are. If only records of stalls are, those of a
  * message wait in its {@link StallFacts} until it is a stall, and none is taken of short messages.
