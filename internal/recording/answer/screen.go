@@ -126,6 +126,14 @@ func (s *Screen) look(x *analysis.Stall, idle bool) {
 		for i, waited := range x.Waited() {
 			add(x.MostSelf[i].Method, time.Duration(x.MostSelf[i].Self), waited)
 		}
+		return
+	}
+	switch x.Verdict.Kind {
+	case analysis.KindLock, analysis.KindIO, analysis.KindSleep, analysis.KindWait, analysis.KindDeadlock:
+		// Without a stack, the method with the most own time did what the verdict says.
+		for _, most := range x.MostSelf[:min(1, len(x.MostSelf))] {
+			add(most.Method, time.Duration(most.Self), time.Duration(most.Self))
+		}
 	}
 }
 
