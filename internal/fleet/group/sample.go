@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -139,7 +140,7 @@ type sampler struct {
 	sample          *Sample
 	names           *resolve.Names
 	methods         map[trace.Method]*methodSample
-	tree            trace.Tree
+	tree            evidence.Tree
 	any             bool // a call has come since the last unit
 	between         bool // the last segment was no message, and none has come since
 }

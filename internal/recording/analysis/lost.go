@@ -9,7 +9,7 @@ func (s *Stall) lost() bool { return s.NotRecorded*10 >= s.Wall && s.NotRecorded
 func (s *Stall) mostlyLost() bool { return s.NotRecorded*2 > s.Wall }
 
 // lostText says how much of the stall was not recorded, and if that is most of it, where the stack samples were.
-func (e *evidence) lostText() string {
+func (e *grounds) lostText() string {
 	text := Percent(e.NotRecorded, e.Wall) + " of it was not recorded"
 	if frame := foreign.FirstOfApp(e.frames); frame != "" && e.mostlyLost() {
 		text += ", stack samples show " + foreign.FrameMethod(frame)

@@ -71,7 +71,7 @@ const (
 
 // verdictOnReport returns why a stall was slow, and a text, as far as a report shows it. A recording shows more.
 func verdictOnReport(r reported) (Kind, string) {
-	e, count := evidence{Stall: &Stall{LockOwner: r.LockOwner}}, map[Kind]int{}
+	e, count := grounds{Stall: &Stall{LockOwner: r.LockOwner}}, map[Kind]int{}
 	for _, a := range r.Samples {
 		count[e.kindOf(a)]++
 	}

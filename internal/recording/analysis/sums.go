@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tracegen/tracegen/internal/recording/graft"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -242,7 +242,7 @@ func (t *Sum) count(c *trace.Call, kind trace.SegmentKind) {
 }
 
 // estimateOf returns what samples say of a method.
-func estimateOf(m *graft.Sum) Estimate {
+func estimateOf(m *evidence.Sum) Estimate {
 	if m.Samples == 0 {
 		return Estimate{}
 	}
@@ -252,7 +252,7 @@ func estimateOf(m *graft.Sum) Estimate {
 }
 
 // SumOf returns the sum of the calls of a node, which may be of a grafted tree.
-func SumOf(n *trace.Node) Sum {
+func SumOf(n *evidence.Node) Sum {
 	s := Sum{Method: n.Method, Calls: n.Calls, Marked: n.Marked, Total: n.Total, Self: n.Self, Longest: n.Longest}
 	g := &n.Grafted
 	if g.Samples == 0 {
@@ -268,12 +268,12 @@ func SumOf(n *trace.Node) Sum {
 }
 
 // AddTo adds the calls of a node to those of another one, which is of the same path of another thread.
-func AddTo(to, n *trace.Node) {
+func AddTo(to, n *evidence.Node) {
 	s, o := SumOf(to), SumOf(n)
 	s.Add(&o)
 	to.Calls, to.Marked, to.Total, to.Self, to.Longest = s.Calls, s.Marked, s.Total, s.Self, s.Longest
 	e := &s.Estimate
-	to.Grafted = trace.Grafted{Estimated: n.Grafted.Estimated, Samples: e.Samples, TotalLow: e.TotalLow,
+	to.Grafted = evidence.Grafted{Estimated: n.Grafted.Estimated, Samples: e.Samples, TotalLow: e.TotalLow,
 		TotalHigh: e.TotalHigh, SelfLow: e.SelfLow, SelfHigh: e.SelfHigh, Waiting: e.Waiting, Blocked: e.Blocked,
 		CPU: e.CPU}
 }
@@ -310,14 +310,14 @@ func (s *Calls) Graft() {
 		return
 	}
 	for _, t := range list {
-		for _, m := range graft.Sums(t.Recorded) {
+		for _, m := range evidence.Sums(t.Recorded) {
 			sum := &s.list[s.of(m.Method)]
 			sum.Total, sum.Self = sum.Total-m.Total, sum.Self-m.Self
 		}
 	}
 	for _, t := range list {
-		sums := graft.Sums(t.Tree)
-		graft.Bound(sums, t.Recorded, t.Tree)
+		sums := evidence.Sums(t.Tree)
+		evidence.Bound(sums, t.Recorded, t.Tree)
 		for _, m := range sums {
 			s.list[s.of(m.Method)].Add(&Sum{Total: m.Total, Self: m.Self, Estimate: estimateOf(&m)})
 		}

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/tracegen/tracegen/internal/recording/graft"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -83,7 +83,7 @@ func TestSumsOfTreesAreThoseOfCalls(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(33, 3))
 	for range 200 {
 		var calls Sums
-		var tree trace.Tree
+		var tree evidence.Tree
 		for range 1 + rnd.IntN(5) {
 			s := madeSegment(rnd)
 			tree.Add(s)
@@ -92,7 +92,7 @@ func TestSumsOfTreesAreThoseOfCalls(t *testing.T) {
 			}
 		}
 		var want []Sum
-		for _, m := range graft.Sums(&tree) {
+		for _, m := range evidence.Sums(&tree) {
 			want = append(want, Sum{Method: m.Method, Calls: m.Calls, Total: m.Total, Self: m.Self})
 		}
 		byMethod := cmpopts.SortSlices(func(a, b Sum) bool { return a.Method < b.Method })
@@ -115,7 +115,7 @@ func TestOwnTimeOfMethodsThatAreOff(t *testing.T) {
 		}
 		s.Samples = append(s.Samples, sample)
 	}
-	var tree trace.Tree
+	var tree evidence.Tree
 	tree.Add(s)
 	names := resolve.NewNames(nil, nil)
 	steps := mostSelf(&tree, names, 5)

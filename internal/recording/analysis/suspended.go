@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -26,7 +27,7 @@ var suspensionCauses = map[trace.SuspensionCause]struct{ name, text string }{
 }
 
 // interrupt takes over when the process did not run, and when the clock was late.
-func (s *Stall) interrupt(from *trace.Stall) {
+func (s *Stall) interrupt(from *evidence.Stall) {
 	s.stopped = from.Suspended
 	s.Ran = time.Duration(from.Ran())
 	s.Suspended = s.Wall - s.Ran

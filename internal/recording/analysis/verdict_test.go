@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
@@ -27,7 +28,7 @@ func slowIn(self, cpu, gc time.Duration, samples ...StackSample) *Stall {
 		{Method: trace.FirstNamed, Next: 2, Count: 1, End: int64(self)},
 	}}
 	s := &Stall{Recording: new(Recording), Wall: 1000 * ms, CPU: cpu, GC: gc, Samples: samples, State: "unknown",
-		Tree: new(trace.Tree), Names: resolve.NewNames(nil, nil)}
+		Tree: new(evidence.Tree), Names: resolve.NewNames(nil, nil)}
 	s.Names.Named(trace.FirstNamed, "a.B.m")
 	s.Tree.Add(&segment)
 	s.HotPath, s.MostSelf = hotPath(s.Tree, s.Names), mostSelf(s.Tree, s.Names, 5)

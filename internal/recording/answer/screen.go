@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
-	"github.com/tracegen/tracegen/internal/recording/graft"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -114,8 +114,8 @@ func (s *Screen) look(x *analysis.Stall, idle bool) {
 		}
 		s.seen[key] = seen
 	}
-	if grafted := graft.Of(x.Tree); grafted != x.Tree {
-		for _, sum := range graft.Sums(grafted) {
+	if grafted := evidence.Graft(x.Tree); grafted != x.Tree {
+		for _, sum := range evidence.Sums(grafted) {
 			m := x.Names.Method(sum.Method)
 			share, _ := waitedShare(m, sum.Sampled, sum.Waiting+sum.Blocked, sum.CPU)
 			add(m, time.Duration(sum.Self), time.Duration(float64(sum.Self)*share))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/analysis"
+	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -36,7 +37,7 @@ func WriteTrees(o *analysis.Options, w io.Writer, least Least) {
 
 // treeOf merges the calls of one recording by path, with what its samples show.
 type treeOf struct {
-	trace.Tree
+	evidence.Tree
 	analysis.Paths
 }
 
@@ -57,7 +58,7 @@ func (t *treeOf) graft() {
 		method    trace.Method
 		estimated bool
 	}
-	t.Tree = trace.Tree{Nodes: []trace.Node{{}}}
+	t.Tree = evidence.Tree{Nodes: []evidence.Node{{}}}
 	index := map[key]int32{}
 	for _, of := range list {
 		at := make([]int32, len(of.Tree.Nodes))
@@ -69,7 +70,7 @@ func (t *treeOf) graft() {
 				if !known {
 					k = int32(len(t.Nodes))
 					index[where] = k
-					t.Nodes = append(t.Nodes, trace.Node{Method: n.Method, Parent: where.parent,
+					t.Nodes = append(t.Nodes, evidence.Node{Method: n.Method, Parent: where.parent,
 						Sibling: t.Nodes[where.parent].Child})
 					t.Nodes[where.parent].Child = k
 				}
