@@ -5,6 +5,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/mapping/r8"
 	"github.com/tracegen/tracegen/trace"
 )
@@ -103,7 +104,7 @@ func verdictOnReport(r reported) (Kind, string) {
 		text += ", while " + resolve.Printable(r.LockOwner)
 	}
 	if r.CPU >= 0 && r.Ran > 0 {
-		text += "; CPU " + Percent(min(r.CPU, r.Ran)/1000, r.Ran/1000) // percent multiplies by 100
+		text += "; CPU " + units.Percent(min(r.CPU, r.Ran)/1000, r.Ran/1000) // percent multiplies by 100
 	}
 	return kind, text
 }

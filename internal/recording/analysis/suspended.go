@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/evidence"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -95,7 +96,7 @@ func (s *Stall) running() *Stall {
 
 // Exactness says in words how exact the times of the stall's calls are.
 func (s *Stall) Exactness() string {
-	text := "± " + Millis(s.Precision)
+	text := "± " + units.Millis(s.Precision)
 	if s.Precision > s.Recording.Precision {
 		text += ": the clock was late"
 	}

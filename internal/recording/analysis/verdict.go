@@ -8,6 +8,7 @@ import (
 
 	"github.com/tracegen/tracegen/internal/recording/foreign"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -144,9 +145,9 @@ var (
 		shown: func(_ *grounds, a foreign.Activity) bool { return a == foreign.ActivityGC },
 		sentence: func(e *grounds) string {
 			if spent := e.share(KindGC).Nanos; e.GC < spent {
-				return fmt.Sprintf("garbage collection: waited %s for it%s; %s", Millis(spent), e.inPlatform(), e.where())
+				return fmt.Sprintf("garbage collection: waited %s for it%s; %s", units.Millis(spent), e.inPlatform(), e.where())
 			}
-			return fmt.Sprintf("garbage collection: %s in %d collections; the rest: %s", Millis(e.GC), e.GCCount,
+			return fmt.Sprintf("garbage collection: %s in %d collections; the rest: %s", units.Millis(e.GC), e.GCCount,
 				e.where())
 		},
 		spread: true,
@@ -286,10 +287,10 @@ func (e *grounds) explained() time.Duration {
 func (e *grounds) partsText() string {
 	var parts []string
 	for _, c := range e.parts() {
-		parts = append(parts, nameOf(c.Kind)+" "+Percent(c.Nanos, e.Wall))
+		parts = append(parts, nameOf(c.Kind)+" "+units.Percent(c.Nanos, e.Wall))
 	}
 	if rest := e.Wall - e.explained(); rest*10 >= e.Wall {
-		parts = append(parts, "not explained "+Percent(rest, e.Wall))
+		parts = append(parts, "not explained "+units.Percent(rest, e.Wall))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -348,14 +349,14 @@ func (e *grounds) where() string {
 	case e.method == nil:
 		return "most of the time was in no traced method"
 	case e.step == nil:
-		return fmt.Sprintf("not in %s, which has the most own time (%s)", e.method, Millis(e.took))
+		return fmt.Sprintf("not in %s, which has the most own time (%s)", e.method, units.Millis(e.took))
 	}
 	self := time.Duration(e.step.Self)
 	spread := ""
 	if e.spread && self*4 < e.Wall {
 		spread = "time is spread over many methods, the largest part in "
 	}
-	return fmt.Sprintf("%s%s (own time %s)", spread, e.step.Method, Millis(self))
+	return fmt.Sprintf("%s%s (own time %s)", spread, e.step.Method, units.Millis(self))
 }
 
 // inPlatform says which method of the platform the program had called.
@@ -394,11 +395,11 @@ func (e *grounds) stands(k VerdictKind) []string {
 	}
 	switch {
 	case e.CPU >= 0 && e.WallUnknown:
-		parts = append(parts, "CPU "+Millis(e.CPU))
+		parts = append(parts, "CPU "+units.Millis(e.CPU))
 	case e.CPU >= 0:
-		text := fmt.Sprintf("CPU %s", Percent(e.CPU, e.Wall))
+		text := fmt.Sprintf("CPU %s", units.Percent(e.CPU, e.Wall))
 		if e.cpuOf > 0 {
-			text += fmt.Sprintf(", in this method %s", Percent(e.cpu, e.cpuOf))
+			text += fmt.Sprintf(", in this method %s", units.Percent(e.cpu, e.cpuOf))
 		}
 		parts = append(parts, text)
 	case k.cpu:
@@ -407,7 +408,7 @@ func (e *grounds) stands(k VerdictKind) []string {
 	if k.Kind != KindMixed {
 		for _, c := range e.parts() {
 			if c.Kind != k.Kind && !(c.Kind == KindOwnWork && e.CPU >= 0) {
-				parts = append(parts, nameOf(c.Kind)+" "+Percent(c.Nanos, e.Wall))
+				parts = append(parts, nameOf(c.Kind)+" "+units.Percent(c.Nanos, e.Wall))
 			}
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/evidence"
 	"github.com/tracegen/tracegen/internal/recording/resolve"
+	"github.com/tracegen/tracegen/internal/recording/sums"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -38,7 +40,7 @@ func WriteTrees(o *analysis.Options, w io.Writer, least Least) {
 // treeOf merges the calls of one recording by path, with what its samples show.
 type treeOf struct {
 	evidence.Tree
-	analysis.Paths
+	sums.Paths
 }
 
 // Segment implements [trace.Handler].
@@ -76,7 +78,7 @@ func (t *treeOf) graft() {
 				}
 				at[i] = k
 			}
-			analysis.AddTo(&t.Nodes[at[i]], n)
+			sums.AddTo(&t.Nodes[at[i]], n)
 		}
 	}
 }
@@ -103,7 +105,7 @@ func (t *treeOf) write(w io.Writer, r *analysis.Recording, least Least) error {
 	}
 	whole := t.Nodes[0].Total
 	limit := max(least.Nanos, int64(least.Share*float64(whole)))
-	millis := func(nanos int64) string { return analysis.Millis(time.Duration(nanos)) }
+	millis := func(nanos int64) string { return units.Millis(time.Duration(nanos)) }
 	for left := [][]int32{t.below(0, r.Names)}; len(left) > 0; {
 		depth := len(left) - 1
 		if len(left[depth]) == 0 {
@@ -121,9 +123,9 @@ func (t *treeOf) write(w io.Writer, r *analysis.Recording, least Least) error {
 			left[depth] = nil
 			continue
 		}
-		sum := analysis.SumOf(n)
+		sum := sums.SumOf(n)
 		fmt.Fprintf(b, "%12s %12s %7s %10s  %s%s%s%s\n", millis(n.Total), millis(n.Self),
-			analysis.Percent(time.Duration(n.Total), time.Duration(whole)), callsText(&sum), indent,
+			units.Percent(time.Duration(n.Total), time.Duration(whole)), callsText(&sum), indent,
 			r.Names.Method(n.Method), markedText(n.Marked), restsText(&sum))
 		below := t.below(left[depth][0], r.Names)
 		left[depth] = left[depth][1:]

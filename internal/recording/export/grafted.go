@@ -1,13 +1,13 @@
 package export
 
 import (
-	"github.com/tracegen/tracegen/internal/recording/analysis"
 	"github.com/tracegen/tracegen/internal/recording/evidence"
+	"github.com/tracegen/tracegen/internal/recording/sums"
 )
 
 // grafted has the calls of a thread, merged by path and divided among what samples show.
 type grafted struct {
-	*analysis.ThreadPaths
+	*sums.ThreadPaths
 	thread *thread
 }
 

@@ -1,4 +1,6 @@
-package analysis
+// Package sums sums up the times of calls by method, and merges calls by path, of one recording: recorded calls, and
+// those that its samples show. Tables, trees, exports, and comparisons get their times from here, so that all agree.
+package sums
 
 import (
 	"fmt"
@@ -7,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tracegen/tracegen/internal/recording/evidence"
+	"github.com/tracegen/tracegen/internal/recording/units"
 	"github.com/tracegen/tracegen/trace"
 )
 
@@ -59,11 +62,11 @@ func (t *Sum) Rests() string {
 	if e.Samples == 0 {
 		return ""
 	}
-	text := "self " + PlusMinus(t.Self, e.SelfLow, e.SelfHigh)
+	text := "self " + units.PlusMinus(t.Self, e.SelfLow, e.SelfHigh)
 	if e.Total > 0 && t.Total != t.Self {
-		text += ", total " + PlusMinus(t.Total, e.TotalLow, e.TotalHigh)
+		text += ", total " + units.PlusMinus(t.Total, e.TotalLow, e.TotalHigh)
 	}
-	text += ", " + Several(uint64(e.Samples), "sample", "s")
+	text += ", " + units.Several(uint64(e.Samples), "sample", "s")
 	if e.Total > 0 && e.Total == t.Total {
 		text += ", estimated"
 	} else if e.Total > 0 {
@@ -84,7 +87,7 @@ func (t *Sum) Rests() string {
 	return text
 }
 
-func millis(nanos int64) string { return Millis(time.Duration(nanos)) }
+func millis(nanos int64) string { return units.Millis(time.Duration(nanos)) }
 
 // Add adds another sum of the same method. Errors of estimates are independent of each other, so that their squares
 // are added.

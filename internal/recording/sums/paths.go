@@ -1,4 +1,4 @@
-package analysis
+package sums
 
 import (
 	"github.com/tracegen/tracegen/internal/recording/evidence"
