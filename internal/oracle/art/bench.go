@@ -165,6 +165,13 @@ func (b *Bench) command(ctx context.Context, program string, args ...string) *ex
 // code goes beside each jar, where ART looks for it.
 func (b *Bench) CompileAhead(t testing.TB, classPath ...string) {
 	t.Helper()
+	b.install(t, "speed", classPath...)
+}
+
+// install does with the jars of a class path what a phone does with an app, by a compiler filter of dex2oat. With
+// "verify" it compiles nothing, as when an app was just installed.
+func (b *Bench) install(t testing.TB, filter string, classPath ...string) {
+	t.Helper()
 	for i, jar := range classPath {
 		dir := filepath.Join(filepath.Dir(jar), "oat", "x86_64")
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -173,7 +180,7 @@ func (b *Bench) CompileAhead(t testing.TB, classPath ...string) {
 		code := filepath.Join(dir, strings.TrimSuffix(filepath.Base(jar), filepath.Ext(jar))+".odex")
 		cmd := b.command(t.Context(), b.file("dex2oat", "dex2oat"), "--dex-file="+jar, "--oat-file="+code,
 			"--boot-image="+b.file("image", "boot.art"), "--class-loader-context=PCL["+strings.Join(classPath[:i], ":")+"]",
-			"--compiler-filter=speed", "--instruction-set=x86_64", "--instruction-set-features=default",
+			"--compiler-filter="+filter, "--instruction-set=x86_64", "--instruction-set-features=default",
 			"--no-watch-dog", "-j2", "--runtime-arg", "-Xms600m", "--runtime-arg", "-Xmx600m",
 			"--runtime-arg", "-Xbootclasspath:"+b.bootClassPath())
 		cmd.Env = append(cmd.Env, "ANDROID_LOG_TAGS=*:e")

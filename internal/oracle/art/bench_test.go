@@ -21,6 +21,9 @@ func compileJava(t *testing.T, b *Bench, source string) []string {
 func (b *Bench) javac(t *testing.T, out string, path []string, sources ...string) {
 	t.Helper()
 	boot := b.file("core", "classes.jar") + ":" + b.file("framework", "classes.jar")
+	if b.dirs["app"] != "" {
+		boot += ":" + b.file("app", "classes.jar")
+	}
 	oracle.Javac(t, oracle.NeedJDK(t, 17), out, path, []string{"-source", "8", "-target", "8", "-bootclasspath", boot},
 		sources...)
 }

@@ -21,13 +21,7 @@ import (
 func TestPairs(t *testing.T) {
 	nightly.Only(t, "art")
 	b := NeedCompiler(t)
-	runs := 1
-	if text := os.Getenv("TRACEGEN_RUNS"); text != "" {
-		var err error
-		if runs, err = strconv.Atoi(text); err != nil || runs < 1 {
-			t.Fatalf("TRACEGEN_RUNS is %q, want a number of runs", text)
-		}
-	}
+	runs := numberOfRuns(t)
 	dex := buildPairs(t, b)
 	// The states, with the recorder's status in them.
 	states := []struct{ name, status string }{{"start", "1"}, {"on", "2"}, {"off", "-1"}, {"gated", "2"},
@@ -67,6 +61,20 @@ func TestPairs(t *testing.T) {
 			t.Log(row)
 		}
 	}
+}
+
+// numberOfRuns is 1, or TRACEGEN_RUNS.
+func numberOfRuns(t *testing.T) int {
+	t.Helper()
+	text := os.Getenv("TRACEGEN_RUNS")
+	if text == "" {
+		return 1
+	}
+	runs, err := strconv.Atoi(text)
+	if err != nil || runs < 1 {
+		t.Fatalf("TRACEGEN_RUNS is %q, want a number of runs", text)
+	}
+	return runs
 }
 
 // buildPairs returns a jar of DEX files with the program that measures, the recorder, and Matrix's published class.

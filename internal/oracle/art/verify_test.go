@@ -70,6 +70,15 @@ func newLab(t *testing.T, b *Bench, compiles bool) *lab {
 	t.Helper()
 	l := &lab{Bench: b, framework: b.NeedFramework(t), compiles: compiles, dexs: map[string]string{}}
 	l.library = b.Library(t, l.framework)
+	l.runtime = appRuntime(t)
+	l.runtimeDex = filepath.Join(t.TempDir(), "runtime-dex.jar")
+	l.d8(t, l.runtimeDex, nil, l.runtime...)
+	return l
+}
+
+// appRuntime returns the class files of the runtime of an app, as jars.
+func appRuntime(t *testing.T) (jars []string) {
+	t.Helper()
 	dir := t.TempDir()
 	for _, f := range runtimejars.All() {
 		file := filepath.Join(dir, f.Name)
@@ -82,14 +91,12 @@ func newLab(t *testing.T, b *Bench, compiles bool) *lab {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l.runtime = append(l.runtime, classes)
+			jars = append(jars, classes)
 		case runtimejars.CoreName, runtimejars.ReportName:
-			l.runtime = append(l.runtime, file)
+			jars = append(jars, file)
 		}
 	}
-	l.runtimeDex = filepath.Join(dir, "runtime-dex.jar")
-	l.d8(t, l.runtimeDex, nil, l.runtime...)
-	return l
+	return jars
 }
 
 // d8 makes DEX files of jars that refer to the framework and to other jars.
