@@ -316,7 +316,8 @@ func names(open []*step) (all []string) {
 }
 
 // lastSign reads a recording to its end. It returns the last sign of life with a call of the main thread, an empty one
-// if there is none, and an error if the recording is damaged, other than by a last chunk that is cut.
+// if there is none, and an error if the recording is damaged, other than by a last chunk that is cut. A steady sample
+// of that thread behind it is a sign too, and its time counts.
 func lastSign(file string) (*trace.Alive, error) {
 	r, err := trace.Open(file)
 	if err != nil {
@@ -341,6 +342,12 @@ func lastSign(file string) (*trace.Alive, error) {
 		case *trace.Alive:
 			if slices.ContainsFunc(c.Open, func(o trace.OpenCall) bool { return main[o.Thread] }) {
 				last = c
+			}
+		case *trace.Stacks:
+			for _, sample := range c.Samples {
+				if main[sample.Thread] && len(last.Open) > 0 && sample.Nanos > last.Nanos {
+					last = &trace.Alive{Nanos: sample.Nanos, WallMillis: last.WallMillis, Open: last.Open}
+				}
 			}
 		}
 	}
